@@ -1,0 +1,3 @@
+//! The program `cycloid`.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The lab: time, memory and allocations, beside the peers that a user would otherwise pick.

@@ -1,0 +1,21 @@
+//! Constant-time cryptography: one operation, or eight side by side, through one set of formulas.
+//!
+//! No heap, no `std`: an operation tells with a `const fn` how much scratch memory it needs, the
+//! caller passes it, and it is wiped before the operation returns. The fastest backend that the
+//! processor has is chosen once per operation, at run time.
+//!
+//! What stands today is modular exponentiation, [`modular`]. The crate has three floors, and an
+//! import goes down or stays, never up: `machine` (what depends on the processor, and the only
+//! `unsafe`), `math` (numbers), and `scheme` (what a standard specifies; not there yet).
+
+#![no_std]
+#![deny(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod machine;
+mod math;
+
+pub use machine::cpu;
+pub use math::modular;

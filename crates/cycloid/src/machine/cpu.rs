@@ -1,0 +1,172 @@
+//! Which instructions this processor has: detection, and tokens that only detection can make.
+//!
+//! A backend's entry points take its token, so code that would fault on this processor cannot be
+//! called. The program may lower the choice for all later operations with [`limit`]; nothing can
+//! raise it.
+
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// The sets of instructions that backends are written for, each including those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Level {
+    /// Plain Rust.
+    Portable,
+    /// x86-64 with BMI2, ADX and AVX2 (Intel since Broadwell, AMD since Zen).
+    Adx,
+    /// AVX-512 F, DQ, BW and VL as well (Intel servers since Skylake, AMD since Zen 4).
+    Avx512,
+    /// AVX-512 IFMA as well (Intel since Ice Lake, AMD since Zen 4).
+    Ifma,
+}
+
+impl Level {
+    /// All levels, lowest first.
+    pub const ALL: [Self; 4] = [Self::Portable, Self::Adx, Self::Avx512, Self::Ifma];
+
+    /// The name by which [`Level::from_name`] knows it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Adx => "adx",
+            Self::Avx512 => "avx512",
+            Self::Ifma => "ifma",
+        }
+    }
+
+    /// The level of that name, as in the environment variable `CYCLOID_CPU`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|level| level.name() == name)
+    }
+}
+
+static LIMIT: AtomicU8 = AtomicU8::new(Level::Ifma as u8);
+
+/// Uses nothing above `level` in operations that begin from now on, in the whole process.
+///
+/// For tests and measurements. Programs of this project call it with the value of the environment
+/// variable `CYCLOID_CPU`; the library itself reads no environment.
+pub fn limit(level: Level) {
+    LIMIT.store(level as u8, Ordering::Relaxed);
+}
+
+fn allowed(level: Level) -> bool {
+    level as u8 <= LIMIT.load(Ordering::Relaxed)
+}
+
+/// The highest level that this processor has and that [`limit`] allows.
+pub fn level() -> Level {
+    let available = |level: &Level| allowed(*level) && detected(*level);
+    Level::ALL
+        .into_iter()
+        .rev()
+        .find(available)
+        .unwrap_or(Level::Portable)
+}
+
+/// The highest level that this processor has, whatever [`limit`] says.
+pub fn detected_level() -> Level {
+    let available = |level: &Level| detected(*level);
+    Level::ALL
+        .into_iter()
+        .rev()
+        .find(available)
+        .unwrap_or(Level::Portable)
+}
+
+#[cfg(target_arch = "x86_64")]
+use x86_64::detected;
+#[cfg(target_arch = "x86_64")]
+pub use x86_64::{Adx, Avx512, Ifma};
+
+#[cfg(not(target_arch = "x86_64"))]
+fn detected(level: Level) -> bool {
+    level == Level::Portable
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use super::{Level, allowed};
+
+    cpufeatures::new!(adx, "bmi2", "adx", "avx2");
+    cpufeatures::new!(avx512, "avx512f", "avx512dq", "avx512bw", "avx512vl");
+    cpufeatures::new!(ifma, "avx512ifma");
+
+    pub(super) fn detected(level: Level) -> bool {
+        match level {
+            Level::Portable => true,
+            Level::Adx => adx::get(),
+            Level::Avx512 => adx::get() && avx512::get(),
+            Level::Ifma => adx::get() && avx512::get() && ifma::get(),
+        }
+    }
+
+    /// Makes one token type: a zero-sized proof that its level may be used.
+    macro_rules! token {
+        ($(#[$doc:meta])* $token:ident) => {
+            $(#[$doc])*
+            #[derive(Clone, Copy, Debug)]
+            pub struct $token(());
+
+            impl $token {
+                /// The token, where the processor has the level and [`limit`](super::limit)
+                /// allows it.
+                pub fn detect() -> Option<Self> {
+                    let level = Level::$token;
+                    (allowed(level) && detected(level)).then_some(Self(()))
+                }
+
+                /// The token without detection, for runs under an emulator that executes the
+                /// instructions although CPUID does not show them.
+                ///
+                /// # Safety
+                /// Every instruction of the level must execute on this thread.
+                pub const unsafe fn assume() -> Self {
+                    Self(())
+                }
+            }
+        };
+    }
+
+    token! {
+        /// Proof of BMI2, ADX and AVX2.
+        Adx
+    }
+    token! {
+        /// Proof of AVX-512 F, DQ, BW and VL, and of what [`Adx`] proves.
+        Avx512
+    }
+    token! {
+        /// Proof of AVX-512 IFMA, and of what [`Avx512`] proves.
+        Ifma
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_levels_agree() {
+        for level in Level::ALL {
+            assert_eq!(Level::from_name(level.name()), Some(level));
+        }
+        assert_eq!(Level::from_name("avx9000"), None);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn detection_agrees_with_the_standard_library() {
+        let adx = std::is_x86_feature_detected!("adx")
+            && std::is_x86_feature_detected!("bmi2")
+            && std::is_x86_feature_detected!("avx2");
+        assert_eq!(Adx::detect().is_some(), adx);
+        let ifma = adx
+            && std::is_x86_feature_detected!("avx512f")
+            && std::is_x86_feature_detected!("avx512dq")
+            && std::is_x86_feature_detected!("avx512bw")
+            && std::is_x86_feature_detected!("avx512vl")
+            && std::is_x86_feature_detected!("avx512ifma");
+        assert_eq!(Ifma::detect().is_some(), ifma);
+    }
+}

@@ -1,0 +1,201 @@
+//! Constant-time building blocks: masks, selection, lookup, marks for valgrind, wiping.
+//!
+//! Nothing here branches, indexes or divides on a value that it is given, unless the name ends in
+//! `_vartime`. A mask passes an optimisation barrier when it is made, so that the compiler cannot
+//! turn the selection that follows back into a branch.
+
+use super::words::Limb;
+use zeroize::Zeroize;
+
+/// A truth value as all ones or all zeros, from which the compiler can derive no branch.
+#[derive(Clone, Copy)]
+pub struct Mask(Limb);
+
+impl Mask {
+    /// True where `bit` is 1; `bit` must be 0 or 1.
+    #[inline(always)]
+    pub fn from_bit(bit: Limb) -> Self {
+        debug_assert!(bit < 2);
+        Self(barrier(bit.wrapping_neg()))
+    }
+
+    /// True where `x` is zero.
+    #[inline(always)]
+    pub fn is_zero(x: Limb) -> Self {
+        // x | −x has its top bit set for every x but 0.
+        Self::from_bit(((x | x.wrapping_neg()) >> 63) ^ 1)
+    }
+
+    /// True where `a` and `b` are equal.
+    #[inline(always)]
+    pub fn equal(a: Limb, b: Limb) -> Self {
+        Self::is_zero(a ^ b)
+    }
+
+    /// All ones or all zeros.
+    #[inline(always)]
+    pub const fn value(self) -> Limb {
+        self.0
+    }
+
+    /// `a` where true, `b` where false.
+    #[inline(always)]
+    pub const fn select(self, a: Limb, b: Limb) -> Limb {
+        b ^ (self.0 & (a ^ b))
+    }
+
+    /// Declares the value public and returns it.
+    #[inline(always)]
+    pub fn reveal(self) -> bool {
+        let value = self.0;
+        mark_public(core::slice::from_ref(&value));
+        value != 0
+    }
+}
+
+impl core::ops::Not for Mask {
+    type Output = Self;
+
+    #[inline(always)]
+    fn not(self) -> Self {
+        Self(barrier(!self.0))
+    }
+}
+
+/// `x`, about which the compiler knows nothing from here on.
+#[inline(always)]
+fn barrier(x: Limb) -> Limb {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        let mut x = x;
+        // SAFETY: no instruction is executed; the register keeps its value.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags));
+        }
+        x
+    }
+    #[cfg(any(not(target_arch = "x86_64"), miri))]
+    core::hint::black_box(x)
+}
+
+/// `destination = source` where `mask` is true. Equal lengths.
+#[inline]
+pub fn assign_if(mask: Mask, destination: &mut [Limb], source: &[Limb]) {
+    debug_assert_eq!(destination.len(), source.len());
+    for (d, s) in destination.iter_mut().zip(source) {
+        *d = mask.select(*s, *d);
+    }
+}
+
+/// Exchanges `a` and `b` where `mask` is true. Equal lengths.
+#[inline]
+pub fn swap_if(mask: Mask, a: &mut [Limb], b: &mut [Limb]) {
+    debug_assert_eq!(a.len(), b.len());
+    for (a, b) in a.iter_mut().zip(b) {
+        let difference = mask.value() & (*a ^ *b);
+        *a ^= difference;
+        *b ^= difference;
+    }
+}
+
+/// `out = table[index]`, reading all of `table`: entries of `out.len()` limbs, one after the other.
+///
+/// An `index` outside the table gives zero.
+#[inline]
+pub fn lookup(out: &mut [Limb], table: &[Limb], index: usize) {
+    debug_assert!(!out.is_empty() && table.len() % out.len() == 0);
+    out.fill(0);
+    for (i, entry) in table.chunks_exact(out.len()).enumerate() {
+        let mask = Mask::equal(i as Limb, index as Limb);
+        for (o, e) in out.iter_mut().zip(entry) {
+            *o |= mask.value() & e;
+        }
+    }
+}
+
+/// Overwrites `memory` with zeros in a way that the compiler does not remove.
+pub fn wipe(memory: &mut [Limb]) {
+    memory.zeroize();
+}
+
+/// Tells valgrind that `memory` is secret from here on: a branch or an address that depends on it
+/// is reported. Compiles to nothing without the feature `ct-marks`.
+#[inline(always)]
+pub fn mark_secret<T>(memory: &[T]) {
+    // Memcheck's request MAKE_MEM_UNDEFINED.
+    request(0x4d43_0001, memory);
+}
+
+/// Tells valgrind that `memory` may be known to everyone. Compiles to nothing without the feature
+/// `ct-marks`.
+#[inline(always)]
+pub fn mark_public<T>(memory: &[T]) {
+    // Memcheck's request MAKE_MEM_DEFINED.
+    request(0x4d43_0002, memory);
+}
+
+/// A client request in valgrind's own encoding: on the processor itself the rotations cancel out.
+#[cfg(all(feature = "ct-marks", target_arch = "x86_64"))]
+#[inline(always)]
+fn request<T>(code: usize, memory: &[T]) {
+    let arguments = [code, memory.as_ptr() as usize, size_of_val(memory), 0, 0, 0];
+    // SAFETY: the rotations of rdi add up to 128 bits, so every register keeps its value but rdx,
+    // which is declared; valgrind changes its shadow memory and nothing else. The block may write
+    // `memory` as far as the compiler knows, so no value read before is kept across it.
+    unsafe {
+        core::arch::asm!(
+            "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",
+            in("rax") arguments.as_ptr(), inout("rdx") 0usize => _, inout("rdi") 0usize => _,
+            options(nostack),
+        );
+    }
+}
+
+#[cfg(not(all(feature = "ct-marks", target_arch = "x86_64")))]
+#[inline(always)]
+fn request<T>(_code: usize, _memory: &[T]) {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks() {
+        for x in [0, 1, 2, 1 << 63, u64::MAX, u64::MAX - 1] {
+            assert_eq!(Mask::is_zero(x).value(), if x == 0 { u64::MAX } else { 0 });
+            assert_eq!(
+                (!Mask::is_zero(x)).value(),
+                if x == 0 { 0 } else { u64::MAX }
+            );
+            assert!(Mask::equal(x, x).reveal());
+            assert!(!Mask::equal(x, x ^ (1 << 63)).reveal());
+        }
+        assert_eq!(Mask::from_bit(1).select(7, 9), 7);
+        assert_eq!(Mask::from_bit(0).select(7, 9), 9);
+    }
+
+    #[test]
+    fn lookup_finds_every_entry_and_nothing_else() {
+        let table: [Limb; 24] = core::array::from_fn(|i| i as Limb + 100);
+        let mut out = [1; 3];
+        for index in 0..8 {
+            lookup(&mut out, &table, index);
+            assert_eq!(out, table[index * 3..][..3]);
+        }
+        lookup(&mut out, &table, 8);
+        assert_eq!(out, [0; 3]);
+    }
+
+    #[test]
+    fn swap_and_assign() {
+        let (mut a, mut b) = ([1, 2], [3, 4]);
+        swap_if(Mask::from_bit(0), &mut a, &mut b);
+        assert_eq!((a, b), ([1, 2], [3, 4]));
+        swap_if(Mask::from_bit(1), &mut a, &mut b);
+        assert_eq!((a, b), ([3, 4], [1, 2]));
+        assign_if(Mask::from_bit(0), &mut a, &b);
+        assert_eq!(a, [3, 4]);
+        assign_if(Mask::from_bit(1), &mut a, &b);
+        assert_eq!(a, [1, 2]);
+    }
+}

@@ -1,0 +1,11 @@
+//! Floor 1: what depends on the processor. The only `unsafe` of the library is below this module.
+//!
+//! Public for those who test, measure or build on the limbs themselves; no promise of stability
+//! is made for it.
+
+#![allow(unsafe_code)]
+
+pub mod cpu;
+pub mod ct;
+pub mod lanes;
+pub mod words;

@@ -1,0 +1,170 @@
+//! One number: little-endian limbs of 64 bits.
+//!
+//! [`Words`] is what a backend provides; `portable` is plain Rust, `adx` has the same functions on
+//! BMI2 and ADX. What no backend does better than the compiler (addition, shifts, comparison)
+//! stands in `linear` once. Time depends on lengths only, unless a name ends in `_vartime`.
+
+#[cfg(target_arch = "x86_64")]
+pub mod adx;
+mod linear;
+pub mod portable;
+#[cfg(test)]
+mod tests;
+
+use core::fmt::Debug;
+
+#[cfg(target_arch = "x86_64")]
+use super::cpu::Adx;
+use super::ct;
+pub use linear::{
+    add, bit_length_vartime, compare_vartime, decrement, double, is_less, is_zero, sub, sub_if,
+    trim_vartime,
+};
+pub use portable::Portable;
+
+/// One digit of a number, radix 2⁶⁴.
+pub type Limb = u64;
+
+/// Bits in a [`Limb`].
+pub const LIMB_BITS: usize = 64;
+
+/// Multiplication and Montgomery reduction on 64-bit limbs: what a backend provides.
+///
+/// A backend is a token ([`Portable`], [`Adx`]), so a value of it proves that its code may run.
+pub trait Words: Copy + Debug + Send + Sync + 'static {
+    /// The backend's name in the registry.
+    const NAME: &'static str;
+
+    /// `product = a · b`; `product.len() == a.len() + b.len()`, any lengths.
+    fn mul(self, product: &mut [Limb], a: &[Limb], b: &[Limb]);
+
+    /// `product = a²`; `product.len() == 2 · a.len()`.
+    fn square(self, product: &mut [Limb], a: &[Limb]);
+
+    /// `accumulator += a · x`; equal lengths; returns the limb carried out.
+    fn add_mul_limb(self, accumulator: &mut [Limb], a: &[Limb], x: Limb) -> Limb;
+
+    /// `accumulator −= a · x`; equal lengths; returns the limb borrowed.
+    fn sub_mul_limb(self, accumulator: &mut [Limb], a: &[Limb], x: Limb) -> Limb;
+
+    /// `result = wide / R mod modulus`, less than `modulus`, where R = 2^(64·n).
+    ///
+    /// `result` and `modulus` have n limbs, `wide` 2n, and `wide < R · modulus`. `n0` is
+    /// [`montgomery_n0`]. Destroys `wide`.
+    fn montgomery_reduce(self, result: &mut [Limb], wide: &mut [Limb], modulus: &[Limb], n0: Limb);
+
+    /// `accumulator = accumulator · by / R mod modulus`, less than `modulus`.
+    ///
+    /// `accumulator`, `by` and `modulus` have n limbs, `work` has [`montgomery_work`]`(n)`.
+    /// One of the factors may be any number below R, the other must be less than `modulus`.
+    #[inline]
+    fn montgomery_mul(
+        self,
+        accumulator: &mut [Limb],
+        by: &[Limb],
+        work: &mut [Limb],
+        modulus: &[Limb],
+        n0: Limb,
+    ) {
+        let wide = &mut work[..2 * modulus.len()];
+        self.mul(wide, accumulator, by);
+        self.montgomery_reduce(accumulator, wide, modulus, n0);
+    }
+
+    /// `accumulator = accumulator² / R mod modulus`, less than `modulus`; lengths as for
+    /// [`montgomery_mul`](Self::montgomery_mul).
+    #[inline]
+    fn montgomery_square(
+        self,
+        accumulator: &mut [Limb],
+        work: &mut [Limb],
+        modulus: &[Limb],
+        n0: Limb,
+    ) {
+        let wide = &mut work[..2 * modulus.len()];
+        self.square(wide, accumulator);
+        self.montgomery_reduce(accumulator, wide, modulus, n0);
+    }
+
+    /// `out = table[index]`, reading the whole table; as [`ct::lookup`].
+    #[inline]
+    fn lookup(self, out: &mut [Limb], table: &[Limb], index: usize) {
+        ct::lookup(out, table, index);
+    }
+}
+
+/// Limbs of working memory for Montgomery multiplication modulo a number of `n` limbs.
+pub const fn montgomery_work(n: usize) -> usize {
+    2 * n
+}
+
+/// −1 / `modulus` mod 2⁶⁴, for Montgomery reduction. `modulus` must be odd.
+pub const fn montgomery_n0(modulus_limb: Limb) -> Limb {
+    // x = m is right to 3 bits for odd m, and x(2 − m·x) doubles the number of right bits.
+    let mut x = modulus_limb;
+    let mut right_bits = 3;
+    while right_bits < LIMB_BITS {
+        x = x.wrapping_mul(2u64.wrapping_sub(modulus_limb.wrapping_mul(x)));
+        right_bits *= 2;
+    }
+    x.wrapping_neg()
+}
+
+/// The backends for one number that this processor runs; tests walk all of them.
+#[derive(Clone, Copy, Debug)]
+pub enum Backend {
+    /// Plain Rust.
+    Portable(Portable),
+    /// BMI2 and ADX.
+    #[cfg(target_arch = "x86_64")]
+    Adx(Adx),
+}
+
+/// Something to be done with whichever backend is there.
+pub trait Task {
+    /// What it gives.
+    type Output;
+
+    /// Does it with one backend.
+    fn run<W: Words>(self, words: W) -> Self::Output;
+}
+
+impl Backend {
+    /// The fastest that is there and that [`cpu::limit`](super::cpu::limit) allows.
+    pub fn best() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(adx) = Adx::detect() {
+            return Self::Adx(adx);
+        }
+        Self::Portable(Portable)
+    }
+
+    /// All that are there, slowest first.
+    pub fn available() -> impl Iterator<Item = Self> {
+        let portable = core::iter::once(Self::Portable(Portable));
+        #[cfg(target_arch = "x86_64")]
+        let rest = Adx::detect().map(Self::Adx);
+        #[cfg(not(target_arch = "x86_64"))]
+        let rest = None;
+        portable.chain(rest)
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable(_) => Portable::NAME,
+            #[cfg(target_arch = "x86_64")]
+            Self::Adx(_) => Adx::NAME,
+        }
+    }
+
+    /// Does `task` with this backend.
+    #[inline]
+    pub fn run<T: Task>(self, task: T) -> T::Output {
+        match self {
+            Self::Portable(words) => task.run(words),
+            #[cfg(target_arch = "x86_64")]
+            Self::Adx(words) => task.run(words),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Every backend against num-bigint.

@@ -1,0 +1,3 @@
+//! Floor 2: numbers. No bytes, no formats, no `unsafe`.
+
+pub mod modular;

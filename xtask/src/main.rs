@@ -1,0 +1,3 @@
+//! The project's own commands: `cargo xtask test`, `lint`, `layers`, `ct`, `fuzz-smoke`.
+
+fn main() {}
