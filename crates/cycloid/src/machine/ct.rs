@@ -103,7 +103,7 @@ pub fn swap_if(mask: Mask, a: &mut [Limb], b: &mut [Limb]) {
 /// An `index` outside the table gives zero.
 #[inline]
 pub fn lookup(out: &mut [Limb], table: &[Limb], index: usize) {
-    debug_assert!(!out.is_empty() && table.len() % out.len() == 0);
+    debug_assert!(!out.is_empty() && table.len().is_multiple_of(out.len()));
     out.fill(0);
     for (i, entry) in table.chunks_exact(out.len()).enumerate() {
         let mask = Mask::equal(i as Limb, index as Limb);

@@ -123,7 +123,7 @@ pub fn bit_length_vartime(a: &[Limb]) -> usize {
 
 /// `a mod b` for `carry · 2^(64·n) + a < 2b`: the last step of a modular reduction. Equal lengths.
 #[inline]
-pub(super) fn reduce_once(carry: Limb, a: &mut [Limb], b: &[Limb]) {
+pub fn reduce_once(carry: Limb, a: &mut [Limb], b: &[Limb]) {
     let below = is_less(a, b).value() & (carry ^ 1);
     sub_if(Mask::from_bit(below ^ 1), a, b);
 }

@@ -17,8 +17,8 @@ use core::fmt::Debug;
 use super::cpu::Adx;
 use super::ct;
 pub use linear::{
-    add, bit_length_vartime, compare_vartime, decrement, double, is_less, is_zero, sub, sub_if,
-    trim_vartime,
+    add, bit_length_vartime, compare_vartime, decrement, double, is_less, is_zero, reduce_once,
+    sub, sub_if, trim_vartime,
 };
 pub use portable::Portable;
 

@@ -1,0 +1,214 @@
+//! The default: Montgomery's reduction with a fixed window, constant-time, on the fastest backend.
+
+use super::montgomery::Montgomery;
+use super::{Checked, Error, Exponent, Exponentiation, Window, checked_scratch, split_result};
+use crate::machine::ct;
+use crate::machine::words::{self, Backend, Limb, Words};
+
+/// An odd modulus made ready: prepared once, used for many exponentiations.
+///
+/// The value may be secret; its length in bits is public.
+#[derive(Clone, Copy)]
+pub struct Modulus<'a> {
+    modulus: Checked<'a>,
+    r_squared: &'a [Limb],
+}
+
+impl<'a> Modulus<'a> {
+    /// Checks the modulus and computes R² mod modulus, R = 2^(64·n), into `r_squared`.
+    ///
+    /// `r_squared` has at least as many limbs as the modulus without its leading zeros, n;
+    /// `scratch` has at least [`Modulus::scratch_limbs`]`(n)` and is wiped. Constant-time but for
+    /// the length in bits.
+    ///
+    /// # Errors
+    /// [`Error::ModulusZero`], [`Error::ModulusEven`], [`Error::ModulusTooLong`],
+    /// [`Error::ScratchTooSmall`]; [`Error::ResultTooShort`] where `r_squared` is.
+    pub fn prepare(
+        modulus: &'a [Limb],
+        r_squared: &'a mut [Limb],
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
+        let modulus = Checked::new(modulus)?.odd()?;
+        let n = modulus.limbs.len();
+        let (r_squared, _) = split_result(r_squared, n)?;
+        let scratch = checked_scratch(scratch, Self::scratch_limbs(n))?;
+        Backend::best().run(Prepare {
+            modulus,
+            r_squared,
+            scratch,
+        });
+        ct::wipe(scratch);
+        Ok(Self { modulus, r_squared })
+    }
+
+    /// Limbs of scratch that [`prepare`](Self::prepare) needs for a modulus of `n` limbs.
+    pub const fn scratch_limbs(n: usize) -> usize {
+        words::montgomery_work(n)
+    }
+
+    /// The modulus without leading zero limbs.
+    pub const fn limbs(&self) -> &'a [Limb] {
+        self.modulus.limbs
+    }
+
+    /// The length in bits, which is public.
+    pub const fn bits(&self) -> usize {
+        self.modulus.bits
+    }
+}
+
+/// The value may be secret, so only the length is shown.
+impl core::fmt::Debug for Modulus<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Modulus({} bits)", self.modulus.bits)
+    }
+}
+
+struct Prepare<'a> {
+    modulus: Checked<'a>,
+    r_squared: &'a mut [Limb],
+    scratch: &'a mut [Limb],
+}
+
+impl words::Task for Prepare<'_> {
+    type Output = ();
+
+    fn run<W: Words>(self, words: W) {
+        if self.modulus.is_one() {
+            self.r_squared.fill(0);
+            return;
+        }
+        Montgomery::new(words, self.modulus.limbs, None, self.scratch).r_squared(self.r_squared);
+    }
+}
+
+/// The way that is fastest for an exponent of `bits` bits: the window for which table and digits
+/// together take the fewest multiplications.
+const fn fastest(bits: usize) -> Exponentiation {
+    let mut best = Exponentiation::Ladder;
+    let mut fewest = usize::MAX;
+    let mut i = 0;
+    while i < Window::ALL.len() {
+        let width = Window::ALL[i].bits();
+        let multiplications = (1 << width) + bits.div_ceil(width);
+        if multiplications < fewest {
+            best = Exponentiation::FixedWindow(Window::ALL[i]);
+            fewest = multiplications;
+        }
+        i += 1;
+    }
+    best
+}
+
+/// Limbs of scratch with which [`pow`] is fastest, for a modulus of `n` limbs and an exponent of
+/// `exponent_bits` bits.
+pub const fn pow_scratch_limbs(n: usize, exponent_bits: usize) -> usize {
+    words::montgomery_work(n) + fastest(exponent_bits).work_limbs(n)
+}
+
+/// Limbs of scratch without which [`pow`] does not work, for a modulus of `n` limbs.
+pub const fn pow_scratch_limbs_minimum(n: usize) -> usize {
+    words::montgomery_work(n) + Exponentiation::Ladder.work_limbs(n)
+}
+
+/// `result = base^exponent mod modulus` in constant time, on the fastest backend.
+///
+/// Little-endian limbs. `base` has any length and value; `result` has at least as many limbs as
+/// the modulus and is padded with zeros. Takes the largest window, up to the best for the
+/// exponent's length, whose table fits into `scratch`: at least [`pow_scratch_limbs_minimum`],
+/// at best [`pow_scratch_limbs`]. What is used of `scratch` is wiped. Time depends on the lengths
+/// in bits of modulus and exponent, and in limbs of base and scratch, and on no value.
+///
+/// # Errors
+/// [`Error::ResultTooShort`] and [`Error::ScratchTooSmall`]; nothing is written to `result` then.
+pub fn pow(
+    result: &mut [Limb],
+    base: &[Limb],
+    exponent: &Exponent<'_>,
+    modulus: &Modulus<'_>,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    pow_with(Backend::best(), result, base, exponent, modulus, scratch)
+}
+
+/// [`pow`] on a backend of the caller's choice.
+///
+/// # Errors
+/// As [`pow`].
+pub fn pow_with(
+    backend: Backend,
+    result: &mut [Limb],
+    base: &[Limb],
+    exponent: &Exponent<'_>,
+    modulus: &Modulus<'_>,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    let n = modulus.limbs().len();
+    let (result, padding) = split_result(result, n)?;
+    let work = words::montgomery_work(n);
+    let way = fitting(
+        fastest(exponent.bits()),
+        n,
+        scratch.len().saturating_sub(work),
+    );
+    let scratch = checked_scratch(scratch, work + way.work_limbs(n))?;
+    padding.fill(0);
+    backend.run(Pow {
+        way,
+        result,
+        base,
+        exponent,
+        modulus,
+        scratch,
+    });
+    ct::wipe(scratch);
+    Ok(())
+}
+
+/// `way`, or the next smaller one that works in `limbs` limbs; the ladder if none does.
+const fn fitting(way: Exponentiation, n: usize, limbs: usize) -> Exponentiation {
+    let mut way = way;
+    while way.work_limbs(n) > limbs {
+        way = match way {
+            Exponentiation::FixedWindow(window) => match Window::new(window.bits() - 1) {
+                Some(smaller) => Exponentiation::FixedWindow(smaller),
+                None => Exponentiation::Ladder,
+            },
+            other => return other,
+        };
+    }
+    way
+}
+
+struct Pow<'a> {
+    way: Exponentiation,
+    result: &'a mut [Limb],
+    base: &'a [Limb],
+    exponent: &'a Exponent<'a>,
+    modulus: &'a Modulus<'a>,
+    scratch: &'a mut [Limb],
+}
+
+impl words::Task for Pow<'_> {
+    type Output = ();
+
+    fn run<W: Words>(self, words: W) {
+        let Self {
+            way,
+            result,
+            base,
+            exponent,
+            modulus,
+            scratch,
+        } = self;
+        if modulus.modulus.is_one() {
+            result.fill(0);
+            return;
+        }
+        let (work, rest) = scratch.split_at_mut(words::montgomery_work(result.len()));
+        let r_squared = Some(modulus.r_squared);
+        let mut residues = Montgomery::new(words, modulus.limbs(), r_squared, work);
+        way.run(&mut residues, result, base, exponent, rest);
+    }
+}
