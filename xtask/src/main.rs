@@ -1,3 +1,159 @@
-//! The project's own commands: `cargo xtask test`, `lint`, `layers`, `ct`, `fuzz-smoke`.
+//! The project's own commands: `cargo xtask test`, `lint`, `layers`, `ct`, `fuzz-smoke`, `no-std`.
+//!
+//! No dependencies, so that it builds in seconds. Whatever a command runs, it prints first.
 
-fn main() {}
+mod ct;
+mod debian;
+mod dependencies;
+mod fuzz;
+mod layers;
+mod links;
+mod lint;
+mod no_std;
+mod process;
+mod test;
+
+use std::process::ExitCode;
+
+use process::{Failure, Outcome};
+
+/// A command: its name, its options, what it does in a line, and the function.
+struct Command {
+    name: &'static str,
+    options: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Outcome,
+}
+
+const COMMANDS: [Command; 6] = [
+    Command {
+        name: "test",
+        options: "",
+        about: "install what is missing, then run all the tests, no-std, ct and fuzz-smoke",
+        run: |arguments| none(arguments).and_then(|()| test::run()),
+    },
+    Command {
+        name: "lint",
+        options: "",
+        about: "format, clippy, rustdoc, layers, dependencies, links in the documents",
+        run: |arguments| none(arguments).and_then(|()| lint::run_all()),
+    },
+    Command {
+        name: "layers",
+        options: "",
+        about: "imports go down a floor, `unsafe` is in its place, the library has no heap",
+        run: |arguments| none(arguments).and_then(|()| layers::run()),
+    },
+    Command {
+        name: "ct",
+        options: "",
+        about: "constant time under valgrind, and planted leaks that it must report",
+        run: |arguments| none(arguments).and_then(|()| ct::run().map(drop)),
+    },
+    Command {
+        name: "fuzz-smoke",
+        options: "[--seconds N]",
+        about: "build and run every fuzz target, 20 seconds each unless told",
+        run: |arguments| fuzz::run(seconds(arguments)?).map(drop),
+    },
+    Command {
+        name: "no-std",
+        options: "",
+        about: "link the library into a program without std and without an allocator, and run it",
+        run: |arguments| none(arguments).and_then(|()| no_std::run()),
+    },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Outcome {
+    let Some((name, rest)) = arguments.split_first() else {
+        print!("{}", help());
+        return Ok(());
+    };
+    if ["help", "-h", "--help"].contains(&name.as_str()) {
+        print!("{}", help());
+        return Ok(());
+    }
+    let command = COMMANDS.iter().find(|command| command.name == name);
+    let command = command.ok_or_else(|| {
+        let names = COMMANDS.map(|command| command.name).join(", ");
+        Failure::new(format!("no command `{name}`")).hint(format!("there are {names}"))
+    })?;
+    process::go_to_root()?;
+    (command.run)(rest)
+}
+
+fn help() -> String {
+    let mut text = String::from("The project's own commands.\n\nUsage: cargo xtask COMMAND\n\n");
+    for Command {
+        name,
+        options,
+        about,
+        ..
+    } in COMMANDS
+    {
+        let usage = format!("{name} {options}");
+        text += &format!("  {:26} {about}\n", usage.trim_end());
+    }
+    text + "\n`.ci/run` runs lint and test, which is everything.\n"
+}
+
+fn none(arguments: &[String]) -> Outcome {
+    arguments
+        .first()
+        .map_or(Ok(()), |argument| Err(unexpected(argument)))
+}
+
+fn seconds(arguments: &[String]) -> Result<u32, Failure> {
+    match arguments {
+        [] => Ok(fuzz::SMOKE_SECONDS),
+        [option, value] if option == "--seconds" => value.parse().map_err(|_| {
+            Failure::new(format!("`{value}` is no number of seconds"))
+                .hint("for example --seconds 600")
+        }),
+        [option] if option == "--seconds" => {
+            Err(Failure::new("--seconds has no value").hint("for example --seconds 600"))
+        }
+        [argument, ..] => Err(unexpected(argument)),
+    }
+}
+
+fn unexpected(argument: &str) -> Failure {
+    Failure::new(format!("unexpected argument `{argument}`")).hint("`cargo xtask` shows the usage")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strings(words: &str) -> Vec<String> {
+        words.split_whitespace().map(String::from).collect()
+    }
+
+    #[test]
+    fn unknown_commands_and_options_say_what_there_is() {
+        let failure = dispatch(&strings("tset")).unwrap_err().to_string();
+        assert!(failure.starts_with("error: no command `tset`\nhint: there are test, lint"));
+        assert!(none(&strings("--fast")).is_err());
+        assert!(seconds(&strings("--seconds")).is_err());
+        assert!(seconds(&strings("--seconds soon")).is_err());
+        assert_eq!(seconds(&strings("--seconds 3")).ok(), Some(3));
+        assert_eq!(seconds(&[]).ok(), Some(fuzz::SMOKE_SECONDS));
+    }
+
+    #[test]
+    fn help_names_every_command() {
+        let help = help();
+        assert!(COMMANDS.iter().all(|command| help.contains(command.name)));
+    }
+}

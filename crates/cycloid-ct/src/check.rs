@@ -1,0 +1,122 @@
+//! Values to compute with, and the judgement of results.
+
+use cycloid::machine::ct;
+use cycloid::machine::words::{LIMB_BITS, Limb};
+use num_bigint::BigUint;
+
+use crate::valgrind;
+
+/// Counts the operations that were right, and names those that were not.
+pub(crate) struct Check {
+    state: u64,
+    done: usize,
+    wrong: usize,
+}
+
+impl Check {
+    pub(crate) const fn new() -> Self {
+        Self {
+            state: 0x9e37_79b9_7f4a_7c15,
+            done: 0,
+            wrong: 0,
+        }
+    }
+
+    /// `n` limbs that look random and are the same in every run (xorshift).
+    pub(crate) fn limbs(&mut self, n: usize) -> Vec<Limb> {
+        let mut next = || {
+            self.state ^= self.state << 13;
+            self.state ^= self.state >> 7;
+            self.state ^= self.state << 17;
+            self.state
+        };
+        (0..n).map(|_| next()).collect()
+    }
+
+    /// An odd modulus that fills `n` limbs.
+    pub(crate) fn modulus(&mut self, n: usize) -> Vec<Limb> {
+        let mut modulus = self.limbs(n);
+        modulus[0] |= 1;
+        modulus[n - 1] |= 1 << (LIMB_BITS - 1);
+        modulus
+    }
+
+    /// A number less than `modulus`, of the same length.
+    pub(crate) fn residue(&mut self, modulus: &[Limb]) -> Vec<Limb> {
+        let residue = big(&self.limbs(modulus.len())) % big(modulus);
+        padded(&residue, modulus.len())
+    }
+
+    /// Takes the result of the operation `name`, which must be secret under valgrind, as what it
+    /// was computed from was; reveals it and compares.
+    pub(crate) fn result(&mut self, name: &str, result: &[Limb], expected: &[Limb]) {
+        self.judged(name, result, |result| result == expected);
+    }
+
+    /// As [`result`](Self::result), for any condition.
+    pub(crate) fn judged(
+        &mut self,
+        name: &str,
+        result: &[Limb],
+        right: impl FnOnce(&[Limb]) -> bool,
+    ) {
+        let secret = !valgrind::is_running() || valgrind::is_secret(result);
+        ct::mark_public(result);
+        let right = right(result);
+        self.done += 1;
+        if !right {
+            eprintln!("wrong result: {name}");
+        }
+        if !secret {
+            eprintln!("the result is not secret, so the marks did not reach it: {name}");
+        }
+        self.wrong += usize::from(!(right && secret));
+    }
+
+    /// Says how many operations there were; an error if one was wrong.
+    pub(crate) fn finish(self) -> Result<(), String> {
+        let how = if valgrind::is_running() {
+            "with secrets marked"
+        } else {
+            "results only"
+        };
+        if self.wrong > 0 {
+            return Err(format!(
+                "{} of {} operations are wrong",
+                self.wrong, self.done
+            ));
+        }
+        println!("{} operations, {how}: all right", self.done);
+        Ok(())
+    }
+}
+
+/// A copy of `limbs` that valgrind knows to be secret.
+pub(crate) fn secret(limbs: &[Limb]) -> Vec<Limb> {
+    let copy = limbs.to_vec();
+    ct::mark_secret(&copy);
+    copy
+}
+
+/// The number that `limbs` hold.
+pub(crate) fn big(limbs: &[Limb]) -> BigUint {
+    let digits = limbs
+        .iter()
+        .flat_map(|limb| [*limb as u32, (*limb >> 32) as u32]);
+    BigUint::new(digits.collect())
+}
+
+/// The `n` limbs of a number.
+pub(crate) fn padded(number: &BigUint, n: usize) -> Vec<Limb> {
+    let mut limbs = number.to_u64_digits();
+    limbs.resize(n, 0);
+    limbs
+}
+
+/// base^exponent mod modulus in `n` limbs, by the obvious means.
+pub(crate) fn power(base: &[Limb], exponent: &[Limb], modulus: &[Limb]) -> Vec<Limb> {
+    padded(
+        &big(base).modpow(&big(exponent), &big(modulus)),
+        modulus.len(),
+    )
+}

@@ -1,0 +1,99 @@
+//! Exponentiation with secret base, exponent and modulus; their lengths are public.
+
+use cycloid::machine::words::Backend;
+use cycloid::modular::{self, Exponent, Modulus, Strategy};
+
+use crate::check::{Check, power, secret};
+
+/// Lengths of the modulus in limbs, and for them of the exponent in bits.
+const SIZES: [(usize, usize); 9] = [
+    (1, 64),
+    (2, 100),
+    (4, 256),
+    (6, 200),
+    (8, 300),
+    (9, 130),
+    (16, 256),
+    (17, 70),
+    (32, 130),
+];
+
+/// The sizes for which the full exponent runs with the default.
+const FULL: [usize; 3] = [8, 16, 32];
+
+/// Runs all constant-time strategies and the default with `backend`.
+pub(crate) fn run(check: &mut Check, backend: Backend) {
+    for (n, bits) in SIZES {
+        for strategy in Strategy::ALL
+            .into_iter()
+            .filter(|strategy| strategy.is_constant_time())
+        {
+            by_strategy(check, backend, strategy, n, bits);
+        }
+        by_default(check, backend, n, bits);
+    }
+    for n in FULL {
+        by_default(check, backend, n, 64 * n);
+    }
+}
+
+fn by_strategy(check: &mut Check, backend: Backend, strategy: Strategy, n: usize, bits: usize) {
+    let m = check.modulus(n);
+    let e = exponent(check, bits);
+    // Longer than the modulus, as a ciphertext is for one of two primes.
+    let b = check.limbs(n + n / 2 + 1);
+    let (base, exponent, modulus) = (secret(&b), secret(&e), secret(&m));
+    let mut result = vec![0; n];
+    let mut scratch = vec![0; strategy.scratch_limbs(n)];
+    let exponent = Exponent::with_bits(&exponent, bits).expect("it is that short");
+    strategy
+        .pow_vartime_with(
+            backend,
+            &mut result,
+            &base,
+            &exponent,
+            &modulus,
+            &mut scratch,
+        )
+        .expect("the arguments are sound");
+    let name = format!(
+        "{strategy:?} of {} at {n} limbs, {bits} bits",
+        backend.name()
+    );
+    check.result(&name, &result, &power(&b, &e, &m));
+}
+
+fn by_default(check: &mut Check, backend: Backend, n: usize, bits: usize) {
+    let m = check.modulus(n);
+    let e = exponent(check, bits);
+    let b = check.residue(&m);
+    let (base, exponent, modulus) = (secret(&b), secret(&e), secret(&m));
+    let mut r_squared = vec![0; n];
+    let mut result = vec![0; n];
+    let mut scratch = vec![0; modular::pow_scratch_limbs(n, bits)];
+    let exponent = Exponent::with_bits(&exponent, bits).expect("it is that short");
+    let modulus = Modulus::prepare(&modulus, &mut r_squared, &mut scratch).expect("it is odd");
+    modular::pow_with(
+        backend,
+        &mut result,
+        &base,
+        &exponent,
+        &modulus,
+        &mut scratch,
+    )
+    .expect("the arguments are sound");
+    let name = format!("pow of {} at {n} limbs, {bits} bits", backend.name());
+    check.result(&name, &result, &power(&b, &e, &m));
+}
+
+/// An exponent of `bits` bits with runs of ones and zeros in it.
+fn exponent(check: &mut Check, bits: usize) -> Vec<u64> {
+    let n = bits.div_ceil(64);
+    let mut limbs: Vec<u64> = check
+        .limbs(n)
+        .iter()
+        .map(|limb| limb & (limb >> 1 | 0xff))
+        .collect();
+    limbs[n - 1] &= u64::MAX >> (64 * n - bits);
+    limbs
+}

@@ -1,0 +1,122 @@
+//! What the tests need from the system, and how to get it on Debian.
+
+use std::path::Path;
+
+use crate::process::{Failure, Outcome, program, run, say};
+
+/// Something the tests need, and the Debian package that brings it.
+struct Need {
+    what: &'static str,
+    package: &'static str,
+    present: fn() -> bool,
+}
+
+const NEEDS: [Need; 5] = [
+    Need {
+        what: "a C compiler",
+        package: "gcc libc6-dev",
+        present: || works("cc"),
+    },
+    Need {
+        what: "a C++ compiler, for libFuzzer",
+        package: "g++",
+        present: || works("c++"),
+    },
+    Need {
+        what: "valgrind, for the constant-time run",
+        package: "valgrind",
+        present: || works("valgrind"),
+    },
+    Need {
+        what: "libcrypto.so.3, a peer",
+        package: "libssl3",
+        present: || library("libcrypto.so.3"),
+    },
+    Need {
+        what: "libgmp.so.10, a peer",
+        package: "libgmp10",
+        present: || library("libgmp.so.10"),
+    },
+];
+
+/// Installs what is missing, if this is Debian and the user is root; otherwise says what to do.
+pub(crate) fn set_up() -> Outcome {
+    let missing = missing();
+    if missing.is_empty() {
+        say("the system has what the tests need");
+        return Ok(());
+    }
+    for need in &missing {
+        say(format!("missing: {} (package {})", need.what, need.package));
+    }
+    let packages = missing
+        .iter()
+        .map(|need| need.package)
+        .collect::<Vec<_>>()
+        .join(" ");
+    if !Path::new("/etc/debian_version").exists() {
+        let names = missing
+            .iter()
+            .map(|need| need.what)
+            .collect::<Vec<_>>()
+            .join("; ");
+        return Err(Failure::new(format!("the system lacks: {names}"))
+            .hint(format!("Debian has it in the packages {packages}")));
+    }
+    let install = format!("install --yes --no-install-recommends {packages}");
+    if !is_root() {
+        return Err(
+            Failure::new("the system lacks packages that the tests need")
+                .hint(format!("sudo apt-get update && sudo apt-get {install}")),
+        );
+    }
+    let apt = |arguments: &str| {
+        let mut apt = program("apt-get", arguments);
+        run(apt
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .stdin(std::process::Stdio::null()))
+    };
+    apt("update")?;
+    apt(&install)?;
+    match self::missing().first() {
+        None => Ok(()),
+        Some(need) => Err(
+            Failure::new(format!("still missing after that: {}", need.what))
+                .hint(format!("see what apt-get said about {}", need.package)),
+        ),
+    }
+}
+
+fn missing() -> Vec<&'static Need> {
+    NEEDS.iter().filter(|need| !(need.present)()).collect()
+}
+
+fn works(name: &str) -> bool {
+    program(name, "--version")
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+/// Whether the loader finds a shared library of that name.
+fn library(name: &str) -> bool {
+    let listed = ["ldconfig", "/sbin/ldconfig"].into_iter().any(|ldconfig| {
+        let output = program(ldconfig, "-p").output();
+        output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(name))
+    });
+    let folders = [
+        "/usr/lib",
+        "/usr/lib64",
+        "/usr/local/lib",
+        "/usr/lib/x86_64-linux-gnu",
+    ];
+    listed
+        || folders
+            .into_iter()
+            .any(|folder| Path::new(folder).join(name).exists())
+}
+
+fn is_root() -> bool {
+    program("id", "-u")
+        .output()
+        .is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}

@@ -1,0 +1,222 @@
+//! Licences, bans and sources of all dependencies, by the lists in deny.toml.
+//!
+//! What `cargo deny` does without the database of advisories, in a second and without installing
+//! anything.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use crate::process::{Failure, Outcome, cargo, output, say};
+
+/// Manifests whose dependencies count.
+const MANIFESTS: [&str; 2] = ["Cargo.toml", "fuzz/Cargo.toml"];
+
+/// Checks the dependencies of the workspace and of the fuzz targets.
+pub(crate) fn run() -> Outcome {
+    say("licences, bans and sources of the dependencies");
+    let deny = fs::read_to_string("deny.toml")
+        .map_err(|error| Failure::new(format!("cannot read deny.toml: {error}")))?;
+    let allowed = strings(&deny, "licenses", "allow");
+    let banned = strings(&deny, "bans", "deny");
+    let sources = strings(&deny, "sources", "allow-registry");
+    let mut wrong = Vec::new();
+    for manifest in MANIFESTS {
+        let tree =
+            "tree --workspace --target all --all-features --locked --prefix none --no-dedupe";
+        let listing =
+            output(cargo(tree).args(["--format", "{p}\t{l}", "--manifest-path", manifest]))?;
+        let packages = packages(&listing);
+        for (name, licence) in &packages {
+            if banned.iter().any(|banned| banned == name) {
+                wrong.push(format!("{manifest}: {name} is banned"));
+            }
+            if !allows(licence, &allowed) {
+                wrong.push(format!("{manifest}: {name} has the licence `{licence}`"));
+            }
+        }
+        let lock = fs::read_to_string(manifest.replace(".toml", ".lock")).unwrap_or_default();
+        wrong.extend(foreign_sources(&lock, &sources));
+        eprintln!("{manifest}: {} packages", packages.len());
+    }
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!(
+        "dependencies that deny.toml does not allow:\n  {}",
+        wrong.join("\n  ")
+    ))
+    .hint("choose another crate, or change deny.toml and say why there"))
+}
+
+/// The strings of the list `key` in the table `section`: `"a"`, or the name in `{ name = "a" }`.
+fn strings(toml: &str, section: &str, key: &str) -> Vec<String> {
+    let lines = toml
+        .lines()
+        .map(|line| line.split_once('#').map_or(line, |(code, _)| code).trim());
+    let mut lines = lines
+        .skip_while(|line| *line != format!("[{section}]"))
+        .skip(1);
+    let table: Vec<&str> = lines.by_ref().take_while(|line| !is_table(line)).collect();
+    let is_key = |line: &str| {
+        line.split_once('=')
+            .is_some_and(|(name, _)| name.trim() == key)
+    };
+    let list: Vec<&str> = table.into_iter().skip_while(|line| !is_key(line)).collect();
+    let list = list.join("\n");
+    let inside = list.split_once('[').map_or("", |(_, rest)| rest);
+    let inside = inside.split_once(']').map_or(inside, |(inside, _)| inside);
+    let entry = |entry: &str| entry.split('"').nth(1).map(String::from);
+    inside
+        .lines()
+        .flat_map(|line| entries(line))
+        .filter_map(entry)
+        .collect()
+}
+
+fn is_table(line: &str) -> bool {
+    line.starts_with('[') && line.ends_with(']') && !line.contains('"')
+}
+
+/// The entries of one line of a list: an inline table is one, or else what commas part.
+fn entries(line: &str) -> Vec<&str> {
+    if line.contains('{') {
+        vec![line]
+    } else {
+        line.split(',').collect()
+    }
+}
+
+/// Names and licences from lines such as `serde v1.0.0 (proc-macro)<tab>MIT OR Apache-2.0`.
+fn packages(listing: &str) -> BTreeMap<String, String> {
+    let lines = listing.lines().filter_map(|line| line.split_once('\t'));
+    let package = |(package, licence): (&str, &str)| {
+        let name = package.split(' ').next()?;
+        Some((
+            name.to_string(),
+            licence.trim_end_matches("(*)").trim().to_string(),
+        ))
+    };
+    lines.filter_map(package).collect()
+}
+
+/// Whether the licence expression can be met with what is allowed.
+fn allows(expression: &str, allowed: &[String]) -> bool {
+    let spaced = expression
+        .replace('(', " ( ")
+        .replace(')', " ) ")
+        .replace('/', " OR ");
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let mut at = 0;
+    !words.is_empty() && any(&words, &mut at, allowed) && at == words.len()
+}
+
+/// `all OR all OR …`
+fn any(words: &[&str], at: &mut usize, allowed: &[String]) -> bool {
+    let mut met = all(words, at, allowed);
+    while words.get(*at) == Some(&"OR") {
+        *at += 1;
+        met |= all(words, at, allowed);
+    }
+    met
+}
+
+/// `one AND one AND …`
+fn all(words: &[&str], at: &mut usize, allowed: &[String]) -> bool {
+    let mut met = one(words, at, allowed);
+    while words.get(*at) == Some(&"AND") {
+        *at += 1;
+        met &= one(words, at, allowed);
+    }
+    met
+}
+
+/// A licence, with its exception if it has one, or an expression in parentheses.
+fn one(words: &[&str], at: &mut usize, allowed: &[String]) -> bool {
+    let Some(word) = words.get(*at) else {
+        return false;
+    };
+    *at += 1;
+    if *word == "(" {
+        let met = any(words, at, allowed);
+        let closed = words.get(*at) == Some(&")");
+        *at += 1;
+        return met && closed;
+    }
+    let mut licence = word.to_string();
+    if words.get(*at) == Some(&"WITH") {
+        licence += &format!(" WITH {}", words.get(*at + 1).unwrap_or(&""));
+        *at += 2;
+    }
+    allowed.contains(&licence)
+}
+
+/// Sources in a lock file other than the registries in `allowed`.
+fn foreign_sources(lock: &str, allowed: &[String]) -> Vec<String> {
+    let sources = lock
+        .lines()
+        .filter_map(|line| line.strip_prefix("source = "));
+    let sources = sources.map(|source| source.trim_matches('"'));
+    let foreign = sources.filter(|source| {
+        !allowed
+            .iter()
+            .any(|allowed| source.strip_prefix("registry+") == Some(allowed))
+    });
+    foreign
+        .map(|source| format!("the source {source}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allowed() -> Vec<String> {
+        ["MIT", "Apache-2.0", "ISC", "Apache-2.0 WITH LLVM-exception"]
+            .map(String::from)
+            .into()
+    }
+
+    #[test]
+    fn licence_expressions() {
+        for good in [
+            "MIT",
+            "MIT OR GPL-3.0",
+            "GPL-3.0/MIT",
+            "MIT AND (Apache-2.0 OR GPL-2.0)",
+            "(GPL-3.0 AND MIT) OR ISC",
+            "Apache-2.0 WITH LLVM-exception OR GPL-2.0",
+        ] {
+            assert!(allows(good, &allowed()), "{good}");
+        }
+        for bad in [
+            "",
+            "GPL-3.0",
+            "MIT AND GPL-3.0",
+            "AGPL-3.0 OR GPL-3.0",
+            "(MIT",
+            "MIT )",
+            "MIT WITH X",
+        ] {
+            assert!(!allows(bad, &allowed()), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_lists_of_deny_toml() {
+        let toml = "[licenses]\nallow = [\n \"A\", # x\n \"B\",\n]\n[bans]\nwild = \"deny\"\ndeny = [\n # why\n { name = \"rsa\", wrappers = [\"x\"] },\n]\n[sources]\nallow-registry = [\"u\"]\n";
+        assert_eq!(strings(toml, "licenses", "allow"), ["A", "B"]);
+        assert_eq!(strings(toml, "bans", "deny"), ["rsa"]);
+        assert_eq!(strings(toml, "sources", "allow-registry"), ["u"]);
+        assert!(strings(toml, "sources", "allow-git").is_empty());
+    }
+
+    #[test]
+    fn packages_and_sources() {
+        let listing = "cycloid v0.1.0 (/x)\tMIT OR Apache-2.0\nserde v1.0.0\tMIT (*)\n";
+        let packages = packages(listing);
+        assert_eq!(packages["cycloid"], "MIT OR Apache-2.0");
+        assert_eq!(packages["serde"], "MIT");
+        let lock = "source = \"registry+u\"\nsource = \"git+v\"\n";
+        assert_eq!(foreign_sources(lock, &["u".into()]), ["the source git+v"]);
+    }
+}

@@ -1,0 +1,47 @@
+//! The files of the project, as text.
+
+use std::fs;
+use std::path::Path;
+
+use crate::process::Failure;
+
+/// A file by its path from the root, with `/` between the parts.
+#[derive(Debug)]
+pub(crate) struct File {
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+/// Folders that hold what is made, not what is written.
+const MADE: [&str; 4] = ["target", "corpus", "artifacts", "node_modules"];
+
+/// All text files below `root` that are written by hand, in order of their paths.
+///
+/// What is not UTF-8 is no text and is left out.
+pub(crate) fn read(root: &Path) -> Result<Vec<File>, Failure> {
+    let mut files = Vec::new();
+    walk(root, "", &mut files)?;
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
+
+fn walk(folder: &Path, prefix: &str, files: &mut Vec<File>) -> Result<(), Failure> {
+    let unreadable = |error| Failure::new(format!("cannot read {}: {error}", folder.display()));
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let kind = entry.file_type().map_err(unreadable)?;
+        let path = format!("{prefix}{name}");
+        if kind.is_dir() {
+            let hidden = name.starts_with('.') && ![".ci", ".cargo", ".github"].contains(&&*name);
+            if !hidden && !MADE.contains(&&*name) {
+                walk(&entry.path(), &format!("{path}/"), files)?;
+            }
+        } else if kind.is_file()
+            && let Ok(text) = fs::read_to_string(entry.path())
+        {
+            files.push(File { path, text });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,191 @@
+//! Running programs: each is printed before it runs, and a failure says which one it was.
+
+use std::fmt::{Display, Formatter};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+
+/// What went wrong, and what to do about it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    error: String,
+    hint: Option<String>,
+}
+
+/// What a command of this program gives.
+pub(crate) type Outcome = Result<(), Failure>;
+
+impl Failure {
+    pub(crate) fn new(error: impl Into<String>) -> Self {
+        Self {
+            error: error.into(),
+            hint: None,
+        }
+    }
+
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        Self {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "error: {}", self.error)?;
+        self.hint
+            .as_ref()
+            .map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+    }
+}
+
+/// Says on stderr what happens now.
+pub(crate) fn say(what: impl Display) {
+    eprintln!("==> {what}");
+}
+
+/// Makes the root of the workspace the current directory.
+pub(crate) fn go_to_root() -> Outcome {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = manifest.parent().unwrap_or(manifest);
+    std::env::set_current_dir(root)
+        .map_err(|error| Failure::new(format!("cannot enter {}: {error}", root.display())))
+}
+
+/// The cargo that started this program, with `arguments` split at spaces.
+pub(crate) fn cargo(arguments: &str) -> Command {
+    program(
+        &std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()),
+        arguments,
+    )
+}
+
+/// A program with `arguments` split at spaces.
+pub(crate) fn program(name: &str, arguments: &str) -> Command {
+    let mut command = Command::new(name);
+    command.args(arguments.split_whitespace());
+    command
+}
+
+/// Runs `command`; it must succeed.
+pub(crate) fn run(command: &mut Command) -> Outcome {
+    let status = status(command)?;
+    succeeded(&shown(command), status)
+}
+
+/// Runs `command` and gives its exit status.
+pub(crate) fn status(command: &mut Command) -> Result<ExitStatus, Failure> {
+    say(shown(command));
+    command
+        .status()
+        .map_err(|error| cannot_run(command, &error))
+}
+
+/// Runs `command` without a word, and gives its standard output; it must succeed.
+pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
+    let output = command
+        .output()
+        .map_err(|error| cannot_run(command, &error))?;
+    if !output.status.success() {
+        eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    }
+    succeeded(&shown(command), output.status)?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Runs `command`, passes on what it prints, both streams in their order, and gives the lines for
+/// which `wanted` is true.
+pub(crate) fn run_and_keep(
+    command: &mut Command,
+    wanted: impl Fn(&str) -> bool,
+) -> (Vec<String>, Outcome) {
+    let mut kept = Vec::new();
+    let name = shown(command);
+    let outcome = (|| {
+        say(&name);
+        let pipe = |error| Failure::new(format!("cannot make a pipe: {error}"));
+        let (reader, writer) = std::io::pipe().map_err(pipe)?;
+        command
+            .stdout(writer.try_clone().map_err(pipe)?)
+            .stderr(writer);
+        let mut child = command
+            .spawn()
+            .map_err(|error| cannot_run(command, &error))?;
+        // The command holds the writing ends; while they are open, reading would not end.
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        for line in BufReader::new(reader).split(b'\n') {
+            let line =
+                line.map_err(|error| Failure::new(format!("cannot read from {name}: {error}")))?;
+            let line = String::from_utf8_lossy(&line);
+            println!("{line}");
+            if wanted(&line) {
+                kept.push(line.into_owned());
+            }
+        }
+        let _ = std::io::stdout().flush();
+        let status = child.wait().map_err(|error| cannot_run(command, &error))?;
+        succeeded(&name, status)
+    })();
+    (kept, outcome)
+}
+
+/// The command as a person would type it, with the variables that it sets.
+pub(crate) fn shown(command: &Command) -> String {
+    let name = Path::new(command.get_program());
+    let name = name.file_name().unwrap_or(command.get_program());
+    let variables = command.get_envs().filter_map(|(key, value)| {
+        let (key, value) = (key.to_string_lossy(), value?.to_string_lossy());
+        Some(if value.contains(' ') {
+            format!("{key}='{value}'")
+        } else {
+            format!("{key}={value}")
+        })
+    });
+    let arguments = command
+        .get_args()
+        .map(|argument| argument.to_string_lossy().into_owned());
+    let words = variables
+        .chain([name.to_string_lossy().into_owned()])
+        .chain(arguments);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn succeeded(name: &str, status: ExitStatus) -> Outcome {
+    if status.success() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("`{name}` failed ({status})")).hint("what it printed above says why"))
+}
+
+fn cannot_run(command: &Command, error: &std::io::Error) -> Failure {
+    Failure::new(format!("cannot run `{}`: {error}", shown(command)))
+        .hint("`cargo xtask test` as root installs what is missing on Debian")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_names_the_command() {
+        let failure = run(&mut program("false", "a b")).unwrap_err().to_string();
+        assert!(failure.contains("`false a b` failed"), "{failure}");
+        let failure = run(&mut program("no-such-program", ""))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            failure.starts_with("error: cannot run `no-such-program`"),
+            "{failure}"
+        );
+    }
+
+    #[test]
+    fn lines_of_both_streams_are_kept() {
+        let mut command = program("sh", "");
+        command.args(["-c", "echo yes 1; echo no; echo yes 2 >&2; exit 3"]);
+        let (kept, outcome) = run_and_keep(&mut command, |line| line.starts_with("yes"));
+        assert_eq!(kept, ["yes 1", "yes 2"]);
+        assert!(outcome.is_err());
+    }
+}

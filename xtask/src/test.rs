@@ -1,0 +1,88 @@
+//! `cargo xtask test`: sets up, runs everything, and ends with what the test programs said.
+
+use crate::process::{Outcome, cargo, run_and_keep, say};
+use crate::{ct, debian, fuzz, no_std};
+
+/// Runs all tests; the first that fails ends it.
+pub(crate) fn run() -> Outcome {
+    debian::set_up()?;
+    let mut summary = Vec::new();
+    let outcome = all(&mut summary);
+    say("what the test programs said");
+    for line in &summary {
+        println!("{line}");
+    }
+    println!("{}", total(&summary));
+    outcome
+}
+
+fn all(summary: &mut Vec<String>) -> Outcome {
+    // In release mode the library runs without overflow checks and debug assertions, with the
+    // code that users get.
+    for tests in [
+        "test --workspace --locked --no-fail-fast",
+        "test -p cycloid --lib --release --locked",
+    ] {
+        let (lines, outcome) = run_and_keep(&mut cargo(tests), is_summary);
+        summary.push(format!("cargo {tests}"));
+        summary.extend(lines);
+        outcome?;
+    }
+    no_std::run()?;
+    summary.push("no-std: the library runs without std and without an allocator".into());
+    summary.push(ct::run()?);
+    summary.push(fuzz::run(fuzz::SMOKE_SECONDS)?);
+    Ok(())
+}
+
+/// Which program runs, and how it ended.
+fn is_summary(line: &str) -> bool {
+    let line = line.trim_start();
+    ["Running ", "Doc-tests ", "test result: ", "failures:"]
+        .iter()
+        .any(|start| line.starts_with(start))
+}
+
+fn total(summary: &[String]) -> String {
+    let results = summary
+        .iter()
+        .filter_map(|line| line.strip_prefix("test result: "));
+    let (mut passed, mut failed, mut ignored) = (0, 0, 0);
+    for result in results {
+        passed += count(result, "passed");
+        failed += count(result, "failed");
+        ignored += count(result, "ignored");
+    }
+    format!("in all: {passed} passed; {failed} failed; {ignored} ignored")
+}
+
+/// The number before `what` in `ok. 3 passed; 0 failed; …`.
+fn count(result: &str, what: &str) -> u64 {
+    let words: Vec<&str> = result
+        .split([' ', ';'])
+        .filter(|word| !word.is_empty())
+        .collect();
+    let at = words.iter().position(|word| *word == what);
+    at.and_then(|at| words.get(at.checked_sub(1)?)?.parse().ok())
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_add_up() {
+        let summary = [
+            "     Running unittests src/lib.rs (target/debug/deps/a-1)",
+            "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s",
+            "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s",
+        ];
+        assert!(summary.iter().all(|line| is_summary(line)));
+        assert_eq!(
+            total(&summary.map(String::from)),
+            "in all: 15 passed; 2 failed; 1 ignored"
+        );
+        assert!(!is_summary("test machine::ct::masks ... ok"));
+    }
+}
