@@ -1,23 +1,72 @@
 //! Eight numbers side by side: limbs of 52 bits, limb by limb, lane by lane.
 //!
 //! A number of n limbs in each of eight lanes is `[Lanes; n]`: element i holds limb i of all
-//! eight. [`LaneWords`] is what a backend provides; every backend gives the same limbs. Time
-//! depends on lengths only.
+//! eight. [`LaneWords`] is what a backend provides; every backend gives the same limbs, because
+//! all of them instantiate the one algorithm in `kernel`. Time depends on lengths only.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod convert;
+#[cfg(target_arch = "x86_64")]
+mod ifma;
+mod kernel;
+mod linear;
+pub mod portable;
+#[cfg(test)]
+pub(crate) mod tests;
+mod vector;
 
 use core::fmt::Debug;
 
+#[cfg(target_arch = "x86_64")]
+use super::cpu::{Avx512, Ifma};
 use super::words::Limb;
+pub use convert::{load, store};
+pub use linear::{double_mod, montgomery_k0, reduce_once};
+pub use portable::Portable;
 
 /// One limb of each of eight numbers, in the low 52 bits of eight 64-bit words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Lanes(pub [Limb; LANES]);
 
+impl Lanes {
+    /// Zero in every lane.
+    pub const ZERO: Self = Self([0; LANES]);
+}
+
 /// How many numbers stand side by side.
 pub const LANES: usize = 8;
 
 /// Bits in a limb of a lane.
 pub const LANE_LIMB_BITS: usize = 52;
+
+/// The low [`LANE_LIMB_BITS`] bits of a word.
+const LIMB_MASK: Limb = (1 << LANE_LIMB_BITS) - 1;
+
+/// The most limbs that a kernel holds in registers at a time.
+const MAX_BLOCK: usize = 20;
+
+/// Limbs of a number modulo which the kernels work, for moduli of up to `bits` bits.
+///
+/// At least two bits wider than the modulus, so that R = 2^(52·n) ≥ 4·modulus, and rounded up to
+/// blocks that the kernels hold in registers: 5, 10, 15, or a multiple of 15 or of 20.
+pub const fn lane_limbs(bits: usize) -> usize {
+    let n = (bits + 2).div_ceil(LANE_LIMB_BITS);
+    if n <= 20 {
+        return if n <= 5 { 5 } else { n.next_multiple_of(5) };
+    }
+    let (by_15, by_20) = (n.next_multiple_of(15), n.next_multiple_of(20));
+    if by_15 < by_20 { by_15 } else { by_20 }
+}
+
+/// Working memory for Montgomery multiplication modulo numbers of `n` limbs.
+///
+/// The 2n columns of a product, and a block of the modulus in the form in which a backend
+/// multiplies.
+pub const fn montgomery_work(n: usize) -> usize {
+    2 * n + MAX_BLOCK
+}
 
 /// Montgomery arithmetic on eight numbers at once: what a backend provides.
 ///
@@ -54,4 +103,79 @@ pub trait LaneWords: Copy + Debug + Send + Sync + 'static {
     /// `out = table[index]` in each lane, reading the whole table: entries of `out.len()` limbs,
     /// one after the other. An index outside the table gives zero.
     fn lookup(self, out: &mut [Lanes], table: &[Lanes], index: &Lanes);
+}
+
+/// The backends for eight numbers that this processor runs; tests walk all of them.
+#[derive(Clone, Copy, Debug)]
+pub enum Backend {
+    /// Plain Rust; slower than eight single operations.
+    Portable(Portable),
+    /// AVX-512 without IFMA: products by double-precision fused multiply-add.
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+    /// AVX-512 IFMA.
+    #[cfg(target_arch = "x86_64")]
+    Ifma(Ifma),
+}
+
+/// Something to be done with whichever backend is there.
+pub trait Task {
+    /// What it gives.
+    type Output;
+
+    /// Does it with one backend.
+    fn run<W: LaneWords>(self, lanes: W) -> Self::Output;
+}
+
+impl Backend {
+    /// The fastest that has vector instructions and that [`cpu::limit`](super::cpu::limit) allows.
+    ///
+    /// `None` where only the portable one is there, because eight single operations are faster
+    /// than that.
+    pub fn best() -> Option<Self> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let ifma = Ifma::detect().map(Self::Ifma);
+            ifma.or_else(|| Avx512::detect().map(Self::Avx512))
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        None
+    }
+
+    /// All that are there, slowest first.
+    pub fn available() -> impl Iterator<Item = Self> {
+        let portable = core::iter::once(Self::Portable(Portable));
+        #[cfg(target_arch = "x86_64")]
+        let rest = {
+            let avx512 = Avx512::detect().map(Self::Avx512);
+            let ifma = Ifma::detect().map(Self::Ifma);
+            avx512.into_iter().chain(ifma)
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let rest = None;
+        portable.chain(rest)
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable(_) => Portable::NAME,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(_) => Avx512::NAME,
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(_) => Ifma::NAME,
+        }
+    }
+
+    /// Does `task` with this backend.
+    #[inline]
+    pub fn run<T: Task>(self, task: T) -> T::Output {
+        match self {
+            Self::Portable(lanes) => task.run(lanes),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512(lanes) => task.run(lanes),
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma(lanes) => task.run(lanes),
+        }
+    }
 }

@@ -1,0 +1,149 @@
+//! AVX-512 without IFMA: both halves of a 52-bit product by double-precision arithmetic.
+//!
+//! With a, b < 2⁵² as doubles and rounding toward zero, h = fma(a, b, 2¹⁰⁴) is exactly
+//! 2¹⁰⁴ + 2⁵²·⌊a·b / 2⁵²⌋, because doubles from 2¹⁰⁴ to 2¹⁰⁵ are 2⁵² apart and h is below 2¹⁰⁵. So
+//! the bits of h, read as an integer, are those of 2¹⁰⁴ plus the high half. Then (2¹⁰⁴ + 2⁵²) − h
+//! is 2⁵² − 2⁵²·⌊a·b / 2⁵²⌋, a multiple of 2⁵² that fits in a double, and adding a·b to it gives
+//! 2⁵² plus the low half, exactly; its bits are those of 2⁵² plus the low half. Adding these bits
+//! to the columns adds the bits of the two constants every time: the excess of this backend.
+
+use core::arch::x86_64::{
+    __m512d, __m512i, _MM_FROUND_NO_EXC, _MM_FROUND_TO_ZERO, _mm512_add_epi64, _mm512_and_si512,
+    _mm512_castpd_si512, _mm512_cmpeq_epi64_mask, _mm512_cvtepu64_pd, _mm512_fmadd_round_pd,
+    _mm512_load_pd, _mm512_load_si512, _mm512_movm_epi64, _mm512_set1_epi64, _mm512_set1_pd,
+    _mm512_srli_epi64, _mm512_store_pd, _mm512_store_si512, _mm512_sub_pd,
+    _mm512_ternarylogic_epi64,
+};
+
+use super::super::cpu::Avx512;
+use super::super::words::Limb;
+use super::vector::Vectors;
+use super::{LIMB_MASK, LaneWords, Lanes, kernel};
+
+kernel::lane_words!(Avx512, "avx512", "avx512f,avx512dq");
+
+/// 2⁵².
+const LOW_BASE: f64 = (1u64 << 52) as f64;
+/// 2¹⁰⁴.
+const HIGH_BASE: f64 = LOW_BASE * LOW_BASE;
+
+impl Avx512 {
+    /// The high half of a product, on top of 2¹⁰⁴.
+    #[inline(always)]
+    fn high_half(a: __m512d, b: __m512d) -> __m512d {
+        const TO_ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+        // SAFETY: only a function that has the token calls this.
+        unsafe { _mm512_fmadd_round_pd::<TO_ZERO>(a, b, _mm512_set1_pd(HIGH_BASE)) }
+    }
+
+    /// The low half, on top of 2⁵².
+    #[inline(always)]
+    fn low_half(a: __m512d, b: __m512d, high_half: __m512d) -> __m512d {
+        const TO_ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+        // SAFETY: only a function that has the token calls this.
+        unsafe {
+            let minus_high = _mm512_sub_pd(_mm512_set1_pd(HIGH_BASE + LOW_BASE), high_half);
+            _mm512_fmadd_round_pd::<TO_ZERO>(a, b, minus_high)
+        }
+    }
+}
+
+impl Vectors for Avx512 {
+    type Word = __m512i;
+    type Factor = __m512d;
+
+    const CONVERTS: bool = true;
+    const EXCESS: (Limb, Limb) = (LOW_BASE.to_bits(), HIGH_BASE.to_bits());
+
+    #[inline(always)]
+    fn load(self, from: &Lanes) -> __m512i {
+        // SAFETY: the token proves AVX-512; `Lanes` has the size and alignment of a vector.
+        unsafe { _mm512_load_si512(core::ptr::from_ref(from).cast()) }
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut Lanes, word: __m512i) {
+        // SAFETY: as for `load`.
+        unsafe { _mm512_store_si512(core::ptr::from_mut(to).cast(), word) }
+    }
+
+    #[inline(always)]
+    fn load_factor(self, from: &Lanes) -> __m512d {
+        // SAFETY: as for `load`.
+        unsafe { _mm512_load_pd(core::ptr::from_ref(from).cast()) }
+    }
+
+    #[inline(always)]
+    fn store_factor(self, to: &mut Lanes, factor: __m512d) {
+        // SAFETY: as for `load`.
+        unsafe { _mm512_store_pd(core::ptr::from_mut(to).cast(), factor) }
+    }
+
+    #[inline(always)]
+    fn splat(self, limb: Limb) -> __m512i {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_set1_epi64(limb.cast_signed()) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_add_epi64(a, b) }
+    }
+
+    #[inline(always)]
+    fn high(self, a: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_srli_epi64::<52>(a) }
+    }
+
+    #[inline(always)]
+    fn low(self, a: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_and_si512(a, self.splat(LIMB_MASK)) }
+    }
+
+    #[inline(always)]
+    fn factor(self, a: __m512i) -> __m512d {
+        // SAFETY: the token proves AVX-512 DQ.
+        unsafe { _mm512_cvtepu64_pd(self.low(a)) }
+    }
+
+    #[inline(always)]
+    fn mul_low(self, a: __m512d, b: __m512d) -> __m512d {
+        let low = Self::low_half(a, b, Self::high_half(a, b));
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_sub_pd(low, _mm512_set1_pd(LOW_BASE)) }
+    }
+
+    #[inline(always)]
+    fn mul_add(self, low: __m512i, high: __m512i, a: __m512d, b: __m512d) -> (__m512i, __m512i) {
+        let high_half = Self::high_half(a, b);
+        let low_half = Self::low_half(a, b, high_half);
+        // SAFETY: the token proves AVX-512.
+        unsafe {
+            (
+                _mm512_add_epi64(low, _mm512_castpd_si512(low_half)),
+                _mm512_add_epi64(high, _mm512_castpd_si512(high_half)),
+            )
+        }
+    }
+
+    #[inline(always)]
+    fn mul_add_high(self, high: __m512i, a: __m512d, b: __m512d) -> __m512i {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_add_epi64(high, _mm512_castpd_si512(Self::high_half(a, b))) }
+    }
+
+    #[inline(always)]
+    fn equal(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512 F and DQ.
+        unsafe { _mm512_movm_epi64(_mm512_cmpeq_epi64_mask(a, b)) }
+    }
+
+    #[inline(always)]
+    fn or_masked(self, a: __m512i, b: __m512i, mask: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512. 0xf8 is the truth table of a | (b & mask).
+        unsafe { _mm512_ternarylogic_epi64::<0xf8>(a, b, mask) }
+    }
+}

@@ -1,0 +1,64 @@
+//! Between one number of 64-bit limbs and one lane of 52-bit limbs.
+
+use super::super::words::{LIMB_BITS, Limb};
+use super::{LANE_LIMB_BITS, LANES, LIMB_MASK, Lanes};
+
+impl Lanes {
+    /// The words of all lanes, one after the other: memory for lanes as memory for one number.
+    pub const fn as_limbs_mut(lanes: &mut [Self]) -> &mut [Limb] {
+        // SAFETY: `Lanes` is `LANES` limbs and nothing else, and aligned more strictly than one;
+        // every value of either type is a value of the other; the borrow is carried over.
+        unsafe {
+            core::slice::from_raw_parts_mut(lanes.as_mut_ptr().cast::<Limb>(), lanes.len() * LANES)
+        }
+    }
+}
+
+/// Puts `source`, a little-endian number of 64-bit limbs, into one lane of `destination`, with
+/// leading zeros; the other lanes stay.
+///
+/// What `source` has beyond the 52·`destination.len()` bits that fit must be zero.
+pub fn load(destination: &mut [Lanes], lane: usize, source: &[Limb]) {
+    debug_assert!(lane < LANES);
+    for (i, limb) in destination.iter_mut().enumerate() {
+        let (word, bit) = word_and_bit(i);
+        let low = source.get(word).copied().unwrap_or(0) >> bit;
+        // Bits of the next word are needed from bit 13 on; shifting in two steps makes the shift
+        // by 64, for bit 0, give zero.
+        let high = source.get(word + 1).copied().unwrap_or(0) << 1 << (LIMB_BITS - 1 - bit);
+        limb.0[lane] = (low | high) & LIMB_MASK;
+    }
+    debug_assert!({
+        let (word, bit) = word_and_bit(destination.len());
+        let mut beyond = source.get(word..).unwrap_or(&[]).iter();
+        beyond.next().is_none_or(|limb| limb >> bit == 0) && beyond.all(|limb| *limb == 0)
+    });
+}
+
+/// Takes one lane of `source` into `destination`, a little-endian number of 64-bit limbs, with
+/// leading zeros.
+///
+/// What the lane has beyond the 64·`destination.len()` bits that fit must be zero. Limbs must be
+/// below 2⁵².
+pub fn store(destination: &mut [Limb], source: &[Lanes], lane: usize) {
+    debug_assert!(lane < LANES);
+    destination.fill(0);
+    for (i, limb) in source.iter().enumerate() {
+        let (word, bit) = word_and_bit(i);
+        let limb = limb.0[lane];
+        debug_assert!(limb <= LIMB_MASK);
+        let high = limb >> 1 >> (LIMB_BITS - 1 - bit);
+        for (word, part) in [(word, limb << bit), (word + 1, high)] {
+            match destination.get_mut(word) {
+                Some(destination) => *destination |= part,
+                None => debug_assert_eq!(part, 0),
+            }
+        }
+    }
+}
+
+/// Where limb `i` of a lane begins in a number of 64-bit limbs.
+const fn word_and_bit(i: usize) -> (usize, usize) {
+    let bit = i * LANE_LIMB_BITS;
+    (bit / LIMB_BITS, bit % LIMB_BITS)
+}

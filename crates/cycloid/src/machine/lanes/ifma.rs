@@ -1,0 +1,105 @@
+//! AVX-512 IFMA: a 52-bit product is added to its two columns by two instructions.
+
+use core::arch::x86_64::{
+    __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_load_si512,
+    _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_movm_epi64, _mm512_set1_epi64,
+    _mm512_setzero_si512, _mm512_srli_epi64, _mm512_store_si512, _mm512_ternarylogic_epi64,
+};
+
+use super::super::cpu::Ifma;
+use super::super::words::Limb;
+use super::vector::Vectors;
+use super::{LIMB_MASK, LaneWords, Lanes, kernel};
+
+kernel::lane_words!(Ifma, "ifma", "avx512f,avx512dq,avx512ifma");
+
+// The instructions take the low 52 bits of what they multiply, so a factor is any word.
+impl Vectors for Ifma {
+    type Word = __m512i;
+    type Factor = __m512i;
+
+    const CONVERTS: bool = false;
+    const EXCESS: (Limb, Limb) = (0, 0);
+
+    #[inline(always)]
+    fn load(self, from: &Lanes) -> __m512i {
+        // SAFETY: the token proves AVX-512; `Lanes` has the size and alignment of a vector.
+        unsafe { _mm512_load_si512(core::ptr::from_ref(from).cast()) }
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut Lanes, word: __m512i) {
+        // SAFETY: as for `load`.
+        unsafe { _mm512_store_si512(core::ptr::from_mut(to).cast(), word) }
+    }
+
+    #[inline(always)]
+    fn load_factor(self, from: &Lanes) -> __m512i {
+        self.load(from)
+    }
+
+    #[inline(always)]
+    fn store_factor(self, to: &mut Lanes, factor: __m512i) {
+        self.store(to, factor);
+    }
+
+    #[inline(always)]
+    fn splat(self, limb: Limb) -> __m512i {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_set1_epi64(limb.cast_signed()) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_add_epi64(a, b) }
+    }
+
+    #[inline(always)]
+    fn high(self, a: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_srli_epi64::<52>(a) }
+    }
+
+    #[inline(always)]
+    fn low(self, a: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_and_si512(a, self.splat(LIMB_MASK)) }
+    }
+
+    #[inline(always)]
+    fn factor(self, a: __m512i) -> __m512i {
+        a
+    }
+
+    #[inline(always)]
+    fn mul_low(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512 IFMA.
+        unsafe { _mm512_madd52lo_epu64(_mm512_setzero_si512(), a, b) }
+    }
+
+    #[inline(always)]
+    fn mul_add(self, low: __m512i, high: __m512i, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+        // SAFETY: the token proves AVX-512 IFMA.
+        let low = unsafe { _mm512_madd52lo_epu64(low, a, b) };
+        (low, self.mul_add_high(high, a, b))
+    }
+
+    #[inline(always)]
+    fn mul_add_high(self, high: __m512i, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512 IFMA.
+        unsafe { _mm512_madd52hi_epu64(high, a, b) }
+    }
+
+    #[inline(always)]
+    fn equal(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512 F and DQ.
+        unsafe { _mm512_movm_epi64(_mm512_cmpeq_epi64_mask(a, b)) }
+    }
+
+    #[inline(always)]
+    fn or_masked(self, a: __m512i, b: __m512i, mask: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512. 0xf8 is the truth table of a | (b & mask).
+        unsafe { _mm512_ternarylogic_epi64::<0xf8>(a, b, mask) }
+    }
+}

@@ -1,0 +1,423 @@
+//! Montgomery multiplication and squaring in eight lanes, written once for all backends.
+//!
+//! A product is a row of *columns*: column c collects the low halves of the limb products
+//! a_i·b_j with i + j = c and the high halves of those with i + j = c − 1, in 64 bits, and no
+//! carry is handled until the end. A kernel holds a *window* of T neighbouring columns in
+//! registers. For each limb b_i it adds T limbs of a times b_i, after which the lowest column of
+//! the window is complete; it goes to memory, the others move down by one, and the next column
+//! comes in at the top. So a number is worked through in blocks of T limbs, and a column is read
+//! and written once per block.
+//!
+//! **No column overflows.** A column of the product gets at most n low and n high halves, of the
+//! reduction as many again, and one carry, below 2¹²: less than 4n·2⁵² + 2¹², which is below 2⁶⁴
+//! for n < 1024. Backends whose halves come with an excess start every column at minus the sum of
+//! what it will get, modulo 2⁶⁴, so that it is right when it is complete.
+
+use super::vector::Vectors;
+use super::{LIMB_MASK, Lanes, MAX_BLOCK, montgomery_work};
+
+/// `accumulator = accumulator · by / R mod modulus`; see `LaneWords`. T divides n.
+#[inline(always)]
+pub(super) fn montgomery_mul<V: Vectors, const T: usize>(
+    v: V,
+    accumulator: &mut [Lanes],
+    by: &[Lanes],
+    work: &mut [Lanes],
+    modulus: &[Lanes],
+    k0: &Lanes,
+) {
+    let n = modulus.len();
+    assert!(accumulator.len() == n && by.len() == n && n.is_multiple_of(T) && n < 1024);
+    let (columns, room) = work[..montgomery_work(n)].split_at_mut(2 * n);
+    start_columns::<V, 1>(v, columns);
+    into_factors(v, accumulator);
+    for (block, factors) in accumulator.as_chunks::<T>().0.iter().enumerate() {
+        let columns = &mut columns[block * T..][..n + T];
+        let mut window = load_window(v, columns);
+        slide(v, &mut window, columns, factors, by, |limb| {
+            v.factor(v.load(limb))
+        });
+        store_window(v, &window, &mut columns[n..]);
+    }
+    reduce::<V, T>(v, columns, room, modulus, k0);
+    carry(v, accumulator, &columns[n..]);
+}
+
+/// `accumulator = accumulator² / R mod modulus`; see `LaneWords`. T divides n.
+///
+/// Products of different limbs are added once and the columns doubled, then the squares of limbs
+/// added: n² + n halves instead of 2n².
+#[inline(always)]
+pub(super) fn montgomery_square<V: Vectors, const T: usize>(
+    v: V,
+    accumulator: &mut [Lanes],
+    work: &mut [Lanes],
+    modulus: &[Lanes],
+    k0: &Lanes,
+) {
+    let n = modulus.len();
+    assert!(accumulator.len() == n && n.is_multiple_of(T) && n < 1024);
+    let (columns, room) = work[..montgomery_work(n)].split_at_mut(2 * n);
+    start_columns::<V, 2>(v, columns);
+    into_factors(v, accumulator);
+    for (block, factors) in accumulator.as_chunks::<T>().0.iter().enumerate() {
+        let (within, rest) = columns[2 * block * T..].split_at_mut(T);
+        let above = &accumulator[(block + 1) * T..];
+        triangle(v, within, rest, factors);
+        if !above.is_empty() {
+            let columns = &mut rest[..above.len() + T];
+            let mut window = load_window(v, columns);
+            slide(v, &mut window, columns, factors, above, |limb| {
+                v.load_factor(limb)
+            });
+            store_window(v, &window, &mut columns[above.len()..]);
+        }
+    }
+    for (pair, limb) in columns.as_chunks_mut::<2>().0.iter_mut().zip(&*accumulator) {
+        let limb = v.load_factor(limb);
+        let [low, high] = [v.load(&pair[0]), v.load(&pair[1])];
+        let (low, high) = v.mul_add(v.add(low, low), v.add(high, high), limb, limb);
+        v.store(&mut pair[0], low);
+        v.store(&mut pair[1], high);
+    }
+    reduce::<V, T>(v, columns, room, modulus, k0);
+    carry(v, accumulator, &columns[n..]);
+}
+
+/// Gives every column its first value: zero, or what makes up for the excess that it will get,
+/// divided by `DIVISOR` (2 where it will be doubled).
+///
+/// With L(c) = min(c + 1, 2n − 1 − c) products a_i·b_j that have i + j = c, multiplication adds
+/// L(c) low and L(c − 1) high halves to column c; reduction, which adds no low half of a product
+/// by limb 0 of the modulus, min(c, 2n − 1 − c) low and L(c − 1) = min(c, 2n − c) high ones. Both
+/// are linear below n and from n on.
+#[inline(always)]
+fn start_columns<V: Vectors, const DIVISOR: u64>(v: V, columns: &mut [Lanes]) {
+    let n = columns.len() as u64 / 2;
+    let (low, high) = (V::EXCESS.0 / DIVISOR, V::EXCESS.1 / DIVISOR);
+    // Minus the excess in columns 0 and n, and what is added from one column to the next.
+    let first = v.splat(low.wrapping_neg());
+    let middle_low = low.wrapping_mul(2 * n - 2);
+    let middle = v.splat(
+        middle_low
+            .wrapping_add(high.wrapping_mul(2 * n))
+            .wrapping_neg(),
+    );
+    let step = low.wrapping_add(high).wrapping_mul(2);
+    let steps = [v.splat(step.wrapping_neg()), v.splat(step)];
+    let halves = columns.split_at_mut(n as usize);
+    for ((half, mut start), step) in [halves.0, halves.1]
+        .into_iter()
+        .zip([first, middle])
+        .zip(steps)
+    {
+        for column in half {
+            v.store(column, start);
+            start = v.add(start, step);
+        }
+    }
+}
+
+/// Turns limbs into factors where they stand.
+#[inline(always)]
+fn into_factors<V: Vectors>(v: V, limbs: &mut [Lanes]) {
+    if V::CONVERTS {
+        for limb in limbs {
+            v.store_factor(limb, v.factor(v.load(limb)));
+        }
+    }
+}
+
+#[inline(always)]
+fn load_window<V: Vectors, const T: usize>(v: V, columns: &[Lanes]) -> [V::Word; T] {
+    let columns = columns
+        .first_chunk::<T>()
+        .expect("a window is not longer than its columns");
+    core::array::from_fn(|j| v.load(&columns[j]))
+}
+
+#[inline(always)]
+fn store_window<V: Vectors, const T: usize>(v: V, window: &[V::Word; T], columns: &mut [Lanes]) {
+    debug_assert_eq!(columns.len(), T);
+    for (column, word) in columns.iter_mut().zip(window) {
+        v.store(column, *word);
+    }
+}
+
+/// Adds `factors` times each of `rows`, while the window moves up over `columns` by one a row.
+///
+/// The window holds the first T of `columns` when it begins and the last T when it ends; those it
+/// has left are in memory then.
+#[inline(always)]
+fn slide<V: Vectors, const T: usize>(
+    v: V,
+    window: &mut [V::Word; T],
+    columns: &mut [Lanes],
+    factors: &[Lanes; T],
+    rows: &[Lanes],
+    factor: impl Fn(&Lanes) -> V::Factor + Copy,
+) {
+    debug_assert_eq!(columns.len(), rows.len() + T);
+    for (i, row) in rows.iter().enumerate() {
+        let mut top = v.load(&columns[i + T]);
+        let row = factor(row);
+        add_row::<V, T, 0>(v, window, &mut top, factors, row);
+        v.store(&mut columns[i], window[0]);
+        shift(window, top);
+    }
+}
+
+/// Adds `factors` times `row`, from factor `FROM` on, to the T columns of the window and `top`.
+#[inline(always)]
+fn add_row<V: Vectors, const T: usize, const FROM: usize>(
+    v: V,
+    window: &mut [V::Word; T],
+    top: &mut V::Word,
+    factors: &[Lanes; T],
+    row: V::Factor,
+) {
+    for j in FROM..T - 1 {
+        let factor = v.load_factor(&factors[j]);
+        (window[j], window[j + 1]) = v.mul_add(window[j], window[j + 1], factor, row);
+    }
+    let factor = v.load_factor(&factors[T - 1]);
+    (window[T - 1], *top) = v.mul_add(window[T - 1], *top, factor, row);
+}
+
+/// Moves the window up by one column.
+#[inline(always)]
+fn shift<W: Copy, const T: usize>(window: &mut [W; T], top: W) {
+    window.copy_within(1.., 0);
+    window[T - 1] = top;
+}
+
+/// Adds the products of different limbs among `factors` to 2T columns, of which `low` has the
+/// first T and `high` begins with the others.
+#[inline(always)]
+fn triangle<V: Vectors, const T: usize>(
+    v: V,
+    low: &mut [Lanes],
+    high: &mut [Lanes],
+    factors: &[Lanes; T],
+) {
+    let low: &mut [Lanes; T] = low.try_into().expect("T columns below");
+    let high = high.first_chunk_mut::<T>().expect("T columns above");
+    let mut columns: [V::Word; 2 * MAX_BLOCK] = [v.splat(0); 2 * MAX_BLOCK];
+    for j in 0..T {
+        columns[j] = v.load(&low[j]);
+        columns[T + j] = v.load(&high[j]);
+    }
+    for i in 0..T - 1 {
+        let row = v.load_factor(&factors[i]);
+        for j in i + 1..T {
+            let factor = v.load_factor(&factors[j]);
+            (columns[i + j], columns[i + j + 1]) =
+                v.mul_add(columns[i + j], columns[i + j + 1], factor, row);
+        }
+    }
+    for j in 0..T {
+        v.store(&mut low[j], columns[j]);
+        v.store(&mut high[j], columns[T + j]);
+    }
+}
+
+/// `columns[n..] = columns / R mod modulus`, almost reduced, in columns that are not carried.
+///
+/// Block by block, T quotient limbs q_i ≡ −column_i / modulus mod 2⁵² one at a time, each with
+/// the low T limbs of the modulus, then the other limbs of the modulus with all T of them.
+#[inline(always)]
+fn reduce<V: Vectors, const T: usize>(
+    v: V,
+    columns: &mut [Lanes],
+    room: &mut [Lanes],
+    modulus: &[Lanes],
+    k0: &Lanes,
+) {
+    let n = modulus.len();
+    let k0 = v.factor(v.load(k0));
+    let (low_modulus, rest) = modulus.split_first_chunk::<T>().expect("T divides n");
+    let low_modulus = if V::CONVERTS {
+        let room = room.first_chunk_mut::<T>().expect("room for a block");
+        *room = *low_modulus;
+        into_factors(v, room);
+        &*room
+    } else {
+        low_modulus
+    };
+    let first_modulus = [
+        v.load_factor(&low_modulus[0]),
+        v.load_factor(&low_modulus[1]),
+    ];
+    let round_up = v.splat(LIMB_MASK);
+    for block in 0..n / T {
+        let (quotient, columns) = columns[block * T..][..n + T].split_at_mut(T);
+        let quotient: &mut [Lanes; T] = quotient.try_into().expect("a block of the columns");
+        let mut window: [V::Word; T] = load_window(v, quotient);
+        let mut next = v.mul_low(v.factor(window[0]), k0);
+        for i in 0..T {
+            let q = next;
+            let mut top = v.load(&columns[i]);
+            // With the low half of q·modulus_0 the column would be the next multiple of 2⁵².
+            let carry = v.high(v.add(window[0], round_up));
+            window[1] = v.mul_add_high(v.add(window[1], carry), q, first_modulus[0]);
+            (window[1], window[2]) = v.mul_add(window[1], window[2], q, first_modulus[1]);
+            // Column 1 is complete: the next quotient limb has the rest of this row to arrive.
+            next = v.mul_low(v.factor(window[1]), k0);
+            add_row::<V, T, 2>(v, &mut window, &mut top, low_modulus, q);
+            v.store_factor(&mut quotient[i], q);
+            shift(&mut window, top);
+        }
+        slide(v, &mut window, columns, quotient, rest, |limb| {
+            v.factor(v.load(limb))
+        });
+        store_window(v, &window, &mut columns[n - T..]);
+    }
+}
+
+/// `result` = `columns` with the carries done. What the columns stand for is below R.
+#[inline(always)]
+fn carry<V: Vectors>(v: V, result: &mut [Lanes], columns: &[Lanes]) {
+    let mut carry = v.splat(0);
+    for (limb, column) in result.iter_mut().zip(columns) {
+        let column = v.add(v.load(column), carry);
+        v.store(limb, v.low(column));
+        carry = v.high(column);
+    }
+}
+
+/// `out = table[index]` in each lane; see `LaneWords`.
+#[inline(always)]
+pub(super) fn lookup<V: Vectors>(v: V, out: &mut [Lanes], table: &[Lanes], index: &Lanes) {
+    let n = out.len();
+    assert!(n != 0 && table.len().is_multiple_of(n));
+    let (blocks, rest) = out.as_chunks_mut::<MAX_BLOCK>();
+    let (small_blocks, rest) = rest.as_chunks_mut::<5>();
+    let mut from = 0;
+    for block in blocks {
+        lookup_block(v, block, table, n, from, index);
+        from += MAX_BLOCK;
+    }
+    for block in small_blocks {
+        lookup_block(v, block, table, n, from, index);
+        from += 5;
+    }
+    for limb in rest {
+        lookup_block(v, core::array::from_mut(limb), table, n, from, index);
+        from += 1;
+    }
+}
+
+/// The limbs `from..from + T` of the entry.
+#[inline(always)]
+fn lookup_block<V: Vectors, const T: usize>(
+    v: V,
+    out: &mut [Lanes; T],
+    table: &[Lanes],
+    n: usize,
+    from: usize,
+    index: &Lanes,
+) {
+    let index = v.load(index);
+    let one = v.splat(1);
+    let mut number = v.splat(0);
+    let mut found = [v.splat(0); T];
+    for entry in table.chunks_exact(n) {
+        let mask = v.equal(number, index);
+        for (found, limb) in found.iter_mut().zip(&entry[from..from + T]) {
+            *found = v.or_masked(*found, v.load(limb), mask);
+        }
+        number = v.add(number, one);
+    }
+    store_window(v, &found, out);
+}
+
+/// Implements `LaneWords` for a token by instantiating the kernels for its instructions.
+macro_rules! lane_words {
+    ($token:ident, $name:literal $(, $features:literal)?) => {
+        // SAFETY of every call below: the token proves the instructions that the function is
+        // compiled for.
+        #[allow(unused_unsafe, reason = "a function without special instructions is safe")]
+        impl LaneWords for $token {
+            const NAME: &'static str = $name;
+
+            fn montgomery_mul(
+                self,
+                accumulator: &mut [Lanes],
+                by: &[Lanes],
+                work: &mut [Lanes],
+                modulus: &[Lanes],
+                k0: &Lanes,
+            ) {
+                $(#[target_feature(enable = $features)])?
+                fn block<const T: usize>(
+                    token: $token,
+                    accumulator: &mut [Lanes],
+                    by: &[Lanes],
+                    work: &mut [Lanes],
+                    modulus: &[Lanes],
+                    k0: &Lanes,
+                ) {
+                    kernel::montgomery_mul::<_, T>(token, accumulator, by, work, modulus, k0);
+                }
+                // SAFETY: see above.
+                kernel::by_block!(modulus.len(), T => unsafe {
+                    block::<T>(self, accumulator, by, work, modulus, k0)
+                })
+            }
+
+            fn montgomery_square(
+                self,
+                accumulator: &mut [Lanes],
+                work: &mut [Lanes],
+                modulus: &[Lanes],
+                k0: &Lanes,
+            ) {
+                $(#[target_feature(enable = $features)])?
+                fn block<const T: usize>(
+                    token: $token,
+                    accumulator: &mut [Lanes],
+                    work: &mut [Lanes],
+                    modulus: &[Lanes],
+                    k0: &Lanes,
+                ) {
+                    kernel::montgomery_square::<_, T>(token, accumulator, work, modulus, k0);
+                }
+                // SAFETY: see above.
+                kernel::by_block!(modulus.len(), T => unsafe {
+                    block::<T>(self, accumulator, work, modulus, k0)
+                })
+            }
+
+            fn lookup(self, out: &mut [Lanes], table: &[Lanes], index: &Lanes) {
+                $(#[target_feature(enable = $features)])?
+                fn lookup(token: $token, out: &mut [Lanes], table: &[Lanes], index: &Lanes) {
+                    kernel::lookup(token, out, table, index);
+                }
+                // SAFETY: see above.
+                unsafe { lookup(self, out, table, index) }
+            }
+        }
+    };
+}
+pub(super) use lane_words;
+
+/// Evaluates the expression with the constant T as the size of block for numbers of n limbs.
+macro_rules! by_block {
+    ($n:expr, $T:ident => $body:expr) => {{
+        let n: usize = $n;
+        if n.is_multiple_of(20) {
+            const $T: usize = 20;
+            $body
+        } else if n.is_multiple_of(15) {
+            const $T: usize = 15;
+            $body
+        } else if n.is_multiple_of(10) {
+            const $T: usize = 10;
+            $body
+        } else {
+            const $T: usize = 5;
+            $body
+        }
+    }};
+}
+pub(super) use by_block;

@@ -1,0 +1,46 @@
+//! What is linear in the length, in plain Rust that the compiler makes vectors of.
+
+use super::super::ct::Mask;
+use super::super::words::{Limb, montgomery_n0};
+use super::{LANE_LIMB_BITS, LANES, LIMB_MASK, Lanes};
+
+/// −1 / modulus mod 2⁵² in each lane, for Montgomery multiplication. Every modulus must be odd.
+pub fn montgomery_k0(modulus: &[Lanes]) -> Lanes {
+    // What is the inverse modulo 2⁶⁴ is also the inverse modulo 2⁵².
+    Lanes(modulus[0].0.map(|limb| montgomery_n0(limb) & LIMB_MASK))
+}
+
+/// `a −= modulus` in the lanes where `a ≥ modulus`: from almost reduced to reduced, a < 2·modulus.
+pub fn reduce_once(a: &mut [Lanes], modulus: &[Lanes]) {
+    debug_assert_eq!(a.len(), modulus.len());
+    let below = a.iter().zip(modulus).fold([0; LANES], |borrow, (a, m)| {
+        core::array::from_fn(|lane| sub_borrow(a.0[lane], m.0[lane], borrow[lane]).1)
+    });
+    let keep = below.map(|below| Mask::from_bit(below ^ 1).value());
+    let mut borrow = [0; LANES];
+    for (a, m) in a.iter_mut().zip(modulus) {
+        for lane in 0..LANES {
+            (a.0[lane], borrow[lane]) = sub_borrow(a.0[lane], m.0[lane] & keep[lane], borrow[lane]);
+        }
+    }
+}
+
+/// `a = 2·a mod modulus` for a < modulus; modulus ≤ R / 4.
+pub fn double_mod(a: &mut [Lanes], modulus: &[Lanes]) {
+    let mut carry = [0; LANES];
+    for a in a.iter_mut() {
+        for (a, carry) in a.0.iter_mut().zip(&mut carry) {
+            // Below 2·2⁵², carry included.
+            let double = *a << 1 | *carry;
+            (*a, *carry) = (double & LIMB_MASK, double >> LANE_LIMB_BITS);
+        }
+    }
+    reduce_once(a, modulus);
+}
+
+/// `a − b − borrow` mod 2⁵², and the borrow out; `a` and `b` below 2⁵².
+#[inline(always)]
+const fn sub_borrow(a: Limb, b: Limb, borrow: Limb) -> (Limb, Limb) {
+    let difference = a.wrapping_sub(b).wrapping_sub(borrow);
+    (difference & LIMB_MASK, difference >> 63)
+}
