@@ -85,7 +85,7 @@ impl words::Task for Prepare<'_> {
 
 /// The way that is fastest for an exponent of `bits` bits: the window for which table and digits
 /// together take the fewest multiplications.
-const fn fastest(bits: usize) -> Exponentiation {
+pub(super) const fn fastest(bits: usize) -> Exponentiation {
     let mut best = Exponentiation::Ladder;
     let mut fewest = usize::MAX;
     let mut i = 0;

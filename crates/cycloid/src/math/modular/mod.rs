@@ -32,6 +32,7 @@ mod barrett;
 mod basic;
 mod binary;
 mod constant_time;
+mod eight;
 mod exponent;
 mod ladder;
 mod montgomery;
@@ -41,6 +42,7 @@ mod tests;
 mod window;
 
 pub use constant_time::{Modulus, pow, pow_scratch_limbs, pow_scratch_limbs_minimum, pow_with};
+pub use eight::{pow_eight, pow_eight_scratch, pow_eight_scratch_minimum, pow_eight_with};
 pub use exponent::Exponent;
 pub use strategy::{Exponentiation, Reduction, Strategy, Window};
 

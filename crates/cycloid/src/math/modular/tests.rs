@@ -10,7 +10,7 @@ use std::vec::Vec;
 use super::*;
 use crate::machine::words::{self, Backend};
 
-fn number(limbs: &[Limb]) -> BigUint {
+pub(super) fn number(limbs: &[Limb]) -> BigUint {
     limbs
         .iter()
         .rev()
@@ -18,12 +18,12 @@ fn number(limbs: &[Limb]) -> BigUint {
 }
 
 /// The slow, obvious model.
-fn model(base: &[Limb], exponent: &[Limb], modulus: &[Limb]) -> BigUint {
+pub(super) fn model(base: &[Limb], exponent: &[Limb], modulus: &[Limb]) -> BigUint {
     number(base).modpow(&number(exponent), &number(modulus))
 }
 
 /// A value that no code may leave behind or touch.
-const GUARD: Limb = 0xdead_beef_0bad_cafe;
+pub(super) const GUARD: Limb = 0xdead_beef_0bad_cafe;
 
 /// Runs `f` with a scratch of exactly `needed` limbs between guards; checks the guards, and that
 /// the scratch is zero afterwards.
@@ -109,7 +109,7 @@ fn check_default(
 }
 
 /// Numbers of `n` limbs on which carries and estimates go wrong.
-fn hard_numbers(n: usize) -> Vec<Vec<Limb>> {
+pub(super) fn hard_numbers(n: usize) -> Vec<Vec<Limb>> {
     let top = |limb: Limb| {
         let mut x = vec![0; n];
         x[n - 1] = limb;
@@ -388,6 +388,6 @@ proptest! {
 }
 
 /// Limbs that are random, or all ones or zeros, or close to it.
-fn limb() -> impl Generator<Value = Limb> {
+pub(super) fn limb() -> impl Generator<Value = Limb> {
     prop_oneof![3 => any::<Limb>(), 1 => Just(0), 1 => Just(Limb::MAX), 1 => 0..3u64]
 }
