@@ -47,6 +47,15 @@ impl Check {
         padded(&residue, modulus.len())
     }
 
+    /// An exponent of `bits` bits with runs of ones and zeros in it.
+    pub(crate) fn exponent(&mut self, bits: usize) -> Vec<Limb> {
+        let n = bits.div_ceil(LIMB_BITS);
+        let limbs = self.limbs(n);
+        let mut limbs: Vec<Limb> = limbs.iter().map(|limb| limb & (limb >> 1 | 0xff)).collect();
+        limbs[n - 1] &= Limb::MAX >> (LIMB_BITS * n - bits);
+        limbs
+    }
+
     /// Takes the result of the operation `name`, which must be secret under valgrind, as what it
     /// was computed from was; reveals it and compares.
     pub(crate) fn result(&mut self, name: &str, result: &[Limb], expected: &[Limb]) {

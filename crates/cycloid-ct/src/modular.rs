@@ -39,7 +39,7 @@ pub(crate) fn run(check: &mut Check, backend: Backend) {
 
 fn by_strategy(check: &mut Check, backend: Backend, strategy: Strategy, n: usize, bits: usize) {
     let m = check.modulus(n);
-    let e = exponent(check, bits);
+    let e = check.exponent(bits);
     // Longer than the modulus, as a ciphertext is for one of two primes.
     let b = check.limbs(n + n / 2 + 1);
     let (base, exponent, modulus) = (secret(&b), secret(&e), secret(&m));
@@ -65,7 +65,7 @@ fn by_strategy(check: &mut Check, backend: Backend, strategy: Strategy, n: usize
 
 fn by_default(check: &mut Check, backend: Backend, n: usize, bits: usize) {
     let m = check.modulus(n);
-    let e = exponent(check, bits);
+    let e = check.exponent(bits);
     let b = check.residue(&m);
     let (base, exponent, modulus) = (secret(&b), secret(&e), secret(&m));
     let mut r_squared = vec![0; n];
@@ -84,16 +84,4 @@ fn by_default(check: &mut Check, backend: Backend, n: usize, bits: usize) {
     .expect("the arguments are sound");
     let name = format!("pow of {} at {n} limbs, {bits} bits", backend.name());
     check.result(&name, &result, &power(&b, &e, &m));
-}
-
-/// An exponent of `bits` bits with runs of ones and zeros in it.
-fn exponent(check: &mut Check, bits: usize) -> Vec<u64> {
-    let n = bits.div_ceil(64);
-    let mut limbs: Vec<u64> = check
-        .limbs(n)
-        .iter()
-        .map(|limb| limb & (limb >> 1 | 0xff))
-        .collect();
-    limbs[n - 1] &= u64::MAX >> (64 * n - bits);
-    limbs
 }

@@ -1,0 +1,85 @@
+//! Eight exponentiations at once, on every backend, against one at a time; lanes of all lengths
+//! together, with bad ones among them.
+
+#![no_main]
+
+use cycloid::machine::lanes::{Backend, LANES, Lanes};
+use cycloid::modular::{self, Error, Exponent, Modulus};
+use cycloid_fuzz::{Input, Limb};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    let mut input = Input::new(bytes);
+    let lanes: [Lane; LANES] = std::array::from_fn(|_| Lane::new(&mut input));
+    let alone = lanes.each_ref().map(Lane::alone);
+    for backend in Backend::available().map(Some).chain([None]) {
+        assert_eq!(together(&lanes, backend), alone, "{backend:?}");
+    }
+});
+
+struct Lane {
+    modulus: Vec<Limb>,
+    base: Vec<Limb>,
+    exponent: Vec<Limb>,
+    /// Limbs that the result has.
+    room: usize,
+}
+
+/// What a lane gives: its outcome, and its result, which an error leaves as it was.
+type Given = (Result<(), Error>, Vec<Limb>);
+
+impl Lane {
+    fn new(input: &mut Input<'_>) -> Self {
+        let (n, b, e) = (input.up_to(6), input.up_to(8), input.up_to(1));
+        let mut modulus = input.limbs(n);
+        // Most are odd, or most lanes would have nothing to do.
+        if let Some(low) = modulus.first_mut()
+            && input.byte() % 8 != 0
+        {
+            *low |= 1;
+        }
+        let room = if input.byte() % 16 == 0 {
+            n / 2
+        } else {
+            n + input.up_to(1)
+        };
+        Self {
+            modulus,
+            base: input.limbs(b),
+            exponent: input.limbs(e),
+            room,
+        }
+    }
+
+    fn alone(&self) -> Given {
+        let mut result = vec![7; self.room];
+        let exponent = Exponent::new(&self.exponent);
+        let mut r_squared = vec![0; self.modulus.len()];
+        let n = self.modulus.len();
+        let mut scratch = vec![0; modular::pow_scratch_limbs(n, exponent.bits())];
+        let outcome =
+            Modulus::prepare(&self.modulus, &mut r_squared, &mut scratch).and_then(|modulus| {
+                modular::pow(&mut result, &self.base, &exponent, &modulus, &mut scratch)
+            });
+        (outcome, result)
+    }
+}
+
+fn together(lanes: &[Lane; LANES], backend: Option<Backend>) -> [Given; LANES] {
+    let most = |f: fn(&Lane) -> usize| lanes.iter().map(f).max().unwrap_or(0);
+    let (n, e) = (
+        most(|lane| lane.modulus.len()),
+        most(|lane| lane.exponent.len()),
+    );
+    let mut scratch = vec![Lanes([7; LANES]); modular::pow_eight_scratch(n, 64 * e)];
+    let mut results = lanes.each_ref().map(|lane| vec![7; lane.room]);
+    let outcomes = modular::pow_eight_with(
+        backend,
+        results.each_mut().map(Vec::as_mut_slice),
+        lanes.each_ref().map(|lane| lane.base.as_slice()),
+        lanes.each_ref().map(|lane| Exponent::new(&lane.exponent)),
+        lanes.each_ref().map(|lane| lane.modulus.as_slice()),
+        &mut scratch,
+    );
+    std::array::from_fn(|lane| (outcomes[lane], std::mem::take(&mut results[lane])))
+}
