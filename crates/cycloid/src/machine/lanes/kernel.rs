@@ -16,6 +16,23 @@
 use super::vector::Vectors;
 use super::{LIMB_MASK, Lanes, MAX_BLOCK, montgomery_work};
 
+/// Rows that a loop does in one turn: the window moves by renaming within them.
+const ROWS: usize = 5;
+
+/// The body for each constant `j` from 0 to below a constant of at most [`MAX_BLOCK`], one after
+/// the other without a loop, so that arrays that are indexed with `j` become registers.
+macro_rules! unroll {
+    ($j:ident < $count:expr => $body:expr) => {
+        unroll!($j, $count, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19)
+    };
+    ($j:ident, $count:expr, $body:expr, $($value:literal)*) => {
+        $(if $value < $count {
+            let $j: usize = $value;
+            $body;
+        })*
+    };
+}
+
 /// `accumulator = accumulator · by / R mod modulus`; see `LaneWords`. T divides n.
 #[inline(always)]
 pub(super) fn montgomery_mul<V: Vectors, const T: usize>(
@@ -133,15 +150,17 @@ fn load_window<V: Vectors, const T: usize>(v: V, columns: &[Lanes]) -> [V::Word;
     let columns = columns
         .first_chunk::<T>()
         .expect("a window is not longer than its columns");
-    core::array::from_fn(|j| v.load(&columns[j]))
+    let mut window = [v.splat(0); T];
+    unroll!(j < T => window[j] = v.load(&columns[j]));
+    window
 }
 
 #[inline(always)]
 fn store_window<V: Vectors, const T: usize>(v: V, window: &[V::Word; T], columns: &mut [Lanes]) {
-    debug_assert_eq!(columns.len(), T);
-    for (column, word) in columns.iter_mut().zip(window) {
-        v.store(column, *word);
-    }
+    let columns: &mut [Lanes; T] = columns
+        .try_into()
+        .expect("as many columns as the window has");
+    unroll!(j < T => v.store(&mut columns[j], window[j]));
 }
 
 /// Adds `factors` times each of `rows`, while the window moves up over `columns` by one a row.
@@ -158,12 +177,14 @@ fn slide<V: Vectors, const T: usize>(
     factor: impl Fn(&Lanes) -> V::Factor + Copy,
 ) {
     debug_assert_eq!(columns.len(), rows.len() + T);
-    for (i, row) in rows.iter().enumerate() {
-        let mut top = v.load(&columns[i + T]);
-        let row = factor(row);
-        add_row::<V, T, 0>(v, window, &mut top, factors, row);
-        v.store(&mut columns[i], window[0]);
-        shift(window, top);
+    for (i, rows) in rows.as_chunks::<ROWS>().0.iter().enumerate() {
+        let columns = &mut columns[i * ROWS..][..ROWS + T];
+        unroll!(i < ROWS => {
+            let mut top = v.load(&columns[i + T]);
+            add_row::<V, T, 0>(v, window, &mut top, factors, factor(&rows[i]));
+            v.store(&mut columns[i], window[0]);
+            shift(window, top);
+        });
     }
 }
 
@@ -176,19 +197,21 @@ fn add_row<V: Vectors, const T: usize, const FROM: usize>(
     factors: &[Lanes; T],
     row: V::Factor,
 ) {
-    for j in FROM..T - 1 {
-        let factor = v.load_factor(&factors[j]);
-        (window[j], window[j + 1]) = v.mul_add(window[j], window[j + 1], factor, row);
-    }
-    let factor = v.load_factor(&factors[T - 1]);
-    (window[T - 1], *top) = v.mul_add(window[T - 1], *top, factor, row);
+    unroll!(j < T => {
+        if j >= FROM {
+            let factor = v.load_factor(&factors[j]);
+            let high = if j + 1 < T { window[j + 1] } else { *top };
+            let (low, high) = v.mul_add(window[j], high, factor, row);
+            window[j] = low;
+            *(if j + 1 < T { &mut window[j + 1] } else { &mut *top }) = high;
+        }
+    });
 }
 
 /// Moves the window up by one column.
 #[inline(always)]
 fn shift<W: Copy, const T: usize>(window: &mut [W; T], top: W) {
-    window.copy_within(1.., 0);
-    window[T - 1] = top;
+    unroll!(j < T => window[j] = if j + 1 < T { window[j + 1] } else { top });
 }
 
 /// Adds the products of different limbs among `factors` to 2T columns, of which `low` has the
@@ -203,22 +226,24 @@ fn triangle<V: Vectors, const T: usize>(
     let low: &mut [Lanes; T] = low.try_into().expect("T columns below");
     let high = high.first_chunk_mut::<T>().expect("T columns above");
     let mut columns: [V::Word; 2 * MAX_BLOCK] = [v.splat(0); 2 * MAX_BLOCK];
-    for j in 0..T {
+    unroll!(j < T => {
         columns[j] = v.load(&low[j]);
         columns[T + j] = v.load(&high[j]);
-    }
-    for i in 0..T - 1 {
+    });
+    unroll!(i < T => {
         let row = v.load_factor(&factors[i]);
-        for j in i + 1..T {
-            let factor = v.load_factor(&factors[j]);
-            (columns[i + j], columns[i + j + 1]) =
-                v.mul_add(columns[i + j], columns[i + j + 1], factor, row);
-        }
-    }
-    for j in 0..T {
+        unroll!(j < T => {
+            if j > i {
+                let factor = v.load_factor(&factors[j]);
+                (columns[i + j], columns[i + j + 1]) =
+                    v.mul_add(columns[i + j], columns[i + j + 1], factor, row);
+            }
+        });
+    });
+    unroll!(j < T => {
         v.store(&mut low[j], columns[j]);
         v.store(&mut high[j], columns[T + j]);
-    }
+    });
 }
 
 /// `columns[n..] = columns / R mod modulus`, almost reduced, in columns that are not carried.
@@ -254,18 +279,25 @@ fn reduce<V: Vectors, const T: usize>(
         let quotient: &mut [Lanes; T] = quotient.try_into().expect("a block of the columns");
         let mut window: [V::Word; T] = load_window(v, quotient);
         let mut next = v.mul_low(v.factor(window[0]), k0);
-        for i in 0..T {
-            let q = next;
-            let mut top = v.load(&columns[i]);
-            // With the low half of q·modulus_0 the column would be the next multiple of 2⁵².
-            let carry = v.high(v.add(window[0], round_up));
-            window[1] = v.mul_add_high(v.add(window[1], carry), q, first_modulus[0]);
-            (window[1], window[2]) = v.mul_add(window[1], window[2], q, first_modulus[1]);
-            // Column 1 is complete: the next quotient limb has the rest of this row to arrive.
-            next = v.mul_low(v.factor(window[1]), k0);
-            add_row::<V, T, 2>(v, &mut window, &mut top, low_modulus, q);
-            v.store_factor(&mut quotient[i], q);
-            shift(&mut window, top);
+        for (quotient, columns) in quotient
+            .as_chunks_mut::<ROWS>()
+            .0
+            .iter_mut()
+            .zip(columns.as_chunks::<ROWS>().0)
+        {
+            unroll!(i < ROWS => {
+              let q = next;
+              let mut top = v.load(&columns[i]);
+              // With the low half of q·modulus_0 the column would be the next multiple of 2⁵².
+              let carry = v.high(v.add(window[0], round_up));
+              window[1] = v.mul_add_high(v.add(window[1], carry), q, first_modulus[0]);
+              (window[1], window[2]) = v.mul_add(window[1], window[2], q, first_modulus[1]);
+              // Column 1 is complete: the next quotient limb has the rest of this row to arrive.
+              next = v.mul_low(v.factor(window[1]), k0);
+              add_row::<V, T, 2>(v, &mut window, &mut top, low_modulus, q);
+              v.store_factor(&mut quotient[i], q);
+              shift(&mut window, top);
+            });
         }
         slide(v, &mut window, columns, quotient, rest, |limb| {
             v.factor(v.load(limb))
@@ -301,8 +333,8 @@ pub(super) fn lookup<V: Vectors>(v: V, out: &mut [Lanes], table: &[Lanes], index
         lookup_block(v, block, table, n, from, index);
         from += 5;
     }
-    for limb in rest {
-        lookup_block(v, core::array::from_mut(limb), table, n, from, index);
+    for limb in rest.as_chunks_mut::<1>().0 {
+        lookup_block(v, limb, table, n, from, index);
         from += 1;
     }
 }
@@ -323,9 +355,10 @@ fn lookup_block<V: Vectors, const T: usize>(
     let mut found = [v.splat(0); T];
     for entry in table.chunks_exact(n) {
         let mask = v.equal(number, index);
-        for (found, limb) in found.iter_mut().zip(&entry[from..from + T]) {
-            *found = v.or_masked(*found, v.load(limb), mask);
-        }
+        let entry = entry[from..]
+            .first_chunk::<T>()
+            .expect("an entry is as long as `out`");
+        unroll!(j < T => found[j] = v.or_masked(found[j], v.load(&entry[j]), mask));
         number = v.add(number, one);
     }
     store_window(v, &found, out);
