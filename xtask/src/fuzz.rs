@@ -65,7 +65,10 @@ fn fuzz(target: &str, host: &str, seconds: u32) -> Result<String, Failure> {
             Ok(last.trim_start_matches("Done ").into())
         }
         _ => {
-            eprintln!("{log}");
+            // Lines with a number tell of progress only.
+            for line in log.lines().filter(|line| !line.starts_with('#')) {
+                eprintln!("{line}");
+            }
             Err(
                 Failure::new(format!("the fuzz target {target} found a fault")).hint(format!(
                     "its input is in {artifacts}; give it to the target as an argument"

@@ -56,7 +56,8 @@ pub(super) fn check(files: &[File]) -> Vec<Broken> {
         leftovers(tokens, &mut note);
         if let Some(line) = first(tokens, "unsafe") {
             holders.insert(file.path.as_str());
-            if !file.path.starts_with(MACHINE) && !listed.iter().any(|(path, _)| *path == file.path)
+            if !file.path.starts_with(MACHINE)
+                && !listed.iter().any(|(entry, _)| covers(entry, &file.path))
             {
                 let rule = if file.path.starts_with(LIBRARY) {
                     format!("`unsafe` in the library outside {MACHINE}")
@@ -72,8 +73,9 @@ pub(super) fn check(files: &[File]) -> Vec<Broken> {
             library_only(&module, tokens, test, &mut note);
         }
     }
-    for (path, line) in listed.iter().filter(|(path, _)| !holders.contains(path)) {
-        let rule = format!("`{path}` is listed and holds no `unsafe`");
+    let held = |entry: &str| holders.iter().any(|path| covers(entry, path));
+    for (entry, line) in listed.iter().filter(|(entry, _)| !held(entry)) {
+        let rule = format!("`{entry}` is listed and holds no `unsafe`");
         broken.push(Broken {
             path: ARCHITECTURE.into(),
             line: *line,
@@ -87,8 +89,13 @@ pub(super) fn check(files: &[File]) -> Vec<Broken> {
     broken
 }
 
-/// The files named in the list of ARCHITECTURE.md, with their lines: what stands between the first
-/// two backquotes of each line.
+/// Whether an entry of the list names this file: itself, or the folder that it is in.
+fn covers(entry: &str, path: &str) -> bool {
+    entry == path || entry.ends_with('/') && path.starts_with(entry)
+}
+
+/// The files, and folders ending in `/`, that the list of ARCHITECTURE.md names, with their lines:
+/// what stands between the first two backquotes of each line.
 fn unsafe_list(files: &[File]) -> (Vec<(&str, usize)>, Option<Broken>) {
     let missing = |rule: &str| Broken {
         path: ARCHITECTURE.into(),

@@ -209,6 +209,14 @@ fn the_list_of_unsafe_files_is_kept() {
         &stale,
         "`tool/src/gone.rs` is listed and holds no `unsafe`",
     );
+    let folder = list("| `tool/src/` | calls C |\n");
+    assert!(
+        broken(&[
+            ("ARCHITECTURE.md", &folder),
+            ("tool/src/c.rs", "unsafe fn f() {}")
+        ])
+        .is_empty()
+    );
     let lines = broken(&[("ARCHITECTURE.md", "nothing")]);
     assert!(
         lines.len() == 2 && lines[0].contains("no line"),
