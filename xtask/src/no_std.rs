@@ -4,7 +4,7 @@
 //! if one used `std`, the panic handler would be there twice. So building is the proof, and
 //! running it shows that the program is a real one.
 
-use crate::process::{Failure, Outcome, cargo, program, run as run_program, say};
+use crate::process::{Failure, Outcome, cargo, output, program, run as run_program, say};
 
 const PROGRAM: &str = "target/no-std/release/no-std";
 
@@ -29,5 +29,20 @@ pub(crate) fn run() -> Outcome {
         )));
     }
     say("no std, no allocator: built, run, and imports no malloc");
+    for target in bare_targets()? {
+        run_program(cargo("build -p cycloid --locked --target").arg(target))?;
+    }
     Ok(())
+}
+
+/// The targets without an operating system that this toolchain has.
+fn bare_targets() -> Result<Vec<String>, Failure> {
+    let folder = output(&mut program("rustc", "--print target-libdir"))?;
+    let targets = std::path::Path::new(folder.trim()).join("../..");
+    let entries = std::fs::read_dir(&targets)
+        .map_err(|error| Failure::new(format!("cannot read {}: {error}", targets.display())))?;
+    let names = entries
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned());
+    Ok(names.filter(|name| name.contains("-none")).collect())
 }
