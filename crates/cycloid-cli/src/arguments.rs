@@ -1,0 +1,154 @@
+//! What may be written on the command line.
+
+use std::path::PathBuf;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, Parser, Subcommand};
+use cycloid_lab::Failure;
+
+use crate::output::{self, Stop};
+
+/// Constant-time cryptography, and what it costs.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cycloid",
+    version,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+#[command(after_help = "\
+Examples:
+  cycloid bench                     every table, beside the peers
+  cycloid bench --quick             the same in less time
+  cycloid bench modexp --help       what one suite takes")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure time, memory and allocations beside the peers.
+    Bench(Bench),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cycloid bench                                 every suite, with the usual sizes
+  cycloid bench --quick --json > results.json   for programs; --save does both
+  cycloid bench modexp --bits 2048 --full       one table, as exact as it gets")]
+pub(crate) struct Bench {
+    /// A suite; all of them if none is named.
+    #[command(subcommand)]
+    pub(crate) suite: Option<Suite>,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// What every suite takes.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// Less time: fewer sizes and samples, well under a minute.
+    #[arg(long, global = true, conflicts_with = "full")]
+    pub(crate) quick: bool,
+
+    /// More time: many samples, some minutes.
+    #[arg(long, global = true)]
+    pub(crate) full: bool,
+
+    /// Use at most these instructions: portable, adx, avx512, ifma [default: all there are].
+    ///
+    /// For the library's own code; peers choose for themselves. The environment variable
+    /// CYCLOID_CPU does the same.
+    #[arg(long, value_name = "LEVEL", global = true)]
+    pub(crate) cpu: Option<String>,
+
+    /// Peers: openssl, gmp, aws-lc, crypto-bigint, separated by commas; all; none.
+    #[arg(long, value_name = "LIST", default_value = "all", global = true)]
+    pub(crate) peers: String,
+
+    /// Print the record as JSON in place of tables.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// Write the record as JSON to a file, too.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) save: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Suite {
+    /// Modular exponentiation: 36 strategies, the default, eight at once, the peers.
+    Modexp(ModExp),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cycloid bench modexp --bits 2048                       one size
+  cycloid bench modexp --bits 2048,4096 --crt            as RSA private keys use it
+  cycloid bench modexp --exponent 65537                  as RSA public keys use it
+  cycloid bench modexp --exponent 256                    exponents of 256 bits
+  cycloid bench modexp --strategy 'montgomery fw,fast'   some rows
+  cycloid bench modexp --cpu portable --peers none       what plain Rust does")]
+pub(crate) struct ModExp {
+    /// Lengths of the modulus in bits, 64 to 16384, separated by commas [default: those that RSA
+    /// and Diffie-Hellman use]. With --crt, of the RSA key.
+    #[arg(long, value_name = "LIST")]
+    pub(crate) bits: Option<String>,
+
+    /// The exponent: full (as long as the modulus), 65537, or a length in bits.
+    #[arg(long, value_name = "EXPONENT", default_value = "full")]
+    pub(crate) exponent: String,
+
+    /// The two exponentiations of half the size that an RSA private key needs.
+    #[arg(long)]
+    pub(crate) crt: bool,
+
+    /// Strategies whose names have these words, alternatives separated by commas; all; none.
+    #[arg(long, value_name = "FILTER", default_value = "all")]
+    pub(crate) strategy: String,
+}
+
+/// Reads the command line; what clap prints by itself, help and version, goes to stdout.
+pub(crate) fn parse() -> Result<Arguments, Stop> {
+    Arguments::try_parse().or_else(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            output::print(&error.render().to_string())?;
+            Err(Stop::Shown)
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Stop::Usage(Failure::new(
+            "no command is given",
+            "cycloid bench measures; cycloid --help says what else there is",
+        ))),
+        _ => Err(Stop::Usage(in_two_lines(&error))),
+    })
+}
+
+/// clap's paragraphs as one line that says what is wrong and one that says what to do.
+fn in_two_lines(error: &clap::Error) -> Failure {
+    let text = error.render().to_string();
+    let first = text.lines().next().unwrap_or_default();
+    let message = first
+        .strip_prefix("error: ")
+        .unwrap_or(first)
+        .trim_end_matches([':', '.']);
+    let suggestion = [
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedValue,
+    ]
+    .into_iter()
+    .find_map(|kind| match error.get(kind)? {
+        ContextValue::String(name) => Some(name.clone()),
+        ContextValue::Strings(names) => names.first().cloned(),
+        _ => None,
+    });
+    let hint = match suggestion {
+        Some(name) => format!("did you mean {name}"),
+        None => "add --help to the command to see what it takes".into(),
+    };
+    Failure::new(message, hint)
+}

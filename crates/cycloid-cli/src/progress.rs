@@ -1,0 +1,62 @@
+//! The progress bar: on stderr, and only where a person looks at it.
+
+use std::time::{Duration, Instant};
+
+use cycloid_lab::suite::Progress;
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// How often it is drawn. Drawing takes time from what is measured, so it is seldom, and no other
+/// thread does it.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    start: Instant,
+    drawn: Option<Instant>,
+}
+
+impl Bar {
+    pub(crate) fn new() -> Self {
+        let bar = if console::user_attended_stderr() {
+            let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}")
+                .expect("the template is well-formed");
+            ProgressBar::new(0).with_style(style)
+        } else {
+            ProgressBar::hidden()
+        };
+        Self {
+            bar,
+            start: Instant::now(),
+            drawn: None,
+        }
+    }
+}
+
+impl Progress for Bar {
+    fn begin(&mut self, whole: Duration) {
+        self.start = Instant::now();
+        self.bar.set_length(whole.as_millis() as u64);
+    }
+
+    fn at(&mut self, done: Duration, table: &str) {
+        let now = Instant::now();
+        if self.drawn.is_some_and(|drawn| now - drawn < INTERVAL) {
+            return;
+        }
+        self.drawn = Some(now);
+        let done = done.as_millis() as u64;
+        let whole = self.bar.length().unwrap_or(0);
+        self.bar.set_position(done.min(whole));
+        // The plan says how much is left of what, and the clock how long that much takes here.
+        let left = if done == 0 {
+            whole as f64 / 1000.0
+        } else {
+            self.start.elapsed().as_secs_f64() * (whole - done.min(whole)) as f64 / done as f64
+        };
+        self.bar.set_message(format!("{left:.0} s left, {table}"));
+    }
+
+    fn end(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

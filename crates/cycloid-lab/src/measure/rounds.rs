@@ -1,0 +1,305 @@
+//! Times, by rounds in which all subjects take turns.
+//!
+//! A machine that others use too is fast at one moment and slow at the next, so two subjects are
+//! comparable only if they ran close together. Every round runs a short batch of each subject, in
+//! a new random order. With every few of them stands a batch of the reference, at a random place,
+//! and each of the few is divided by that one: the *paired ratio*. Since place and partner are
+//! random, a subject that equals the reference has ratios around 1 whatever the machine does; the
+//! control, the reference run as if it were a subject, shows how true that is.
+
+use std::time::{Duration, Instant};
+
+use super::Operation;
+use super::random::Random;
+
+/// How long a batch of a fast subject takes. Long against the clock's own cost, about 25 ns, and
+/// short against the drift of a shared machine.
+const BATCH: Duration = Duration::from_micros(200);
+
+/// How many batches share a batch of the reference.
+const PARTNERS: usize = 4;
+
+/// No subject is judged by fewer samples.
+const FEWEST: usize = 5;
+
+/// More samples than this teach nothing.
+const MOST: usize = 6000;
+
+/// The part of the time that goes to those subjects that are measured well.
+const WELL: f64 = 0.6;
+
+/// One subject of a table.
+pub struct Subject<'a> {
+    /// What is timed.
+    pub operation: &'a mut dyn Operation,
+    /// How many operations a run counts for.
+    pub operations_per_run: u32,
+    /// Whether it takes part in every round, or in as many as its share of the time allows.
+    pub every_round: bool,
+    /// The time of one run, roughly.
+    pub run_time: Duration,
+}
+
+/// What was measured of one subject.
+#[derive(Clone, Debug, Default)]
+pub struct Samples {
+    /// Nanoseconds per operation, batch by batch.
+    pub times: Vec<f64>,
+    /// The same, divided by that of the reference's batch nearby.
+    pub ratios: Vec<f64>,
+}
+
+/// What was measured of all subjects.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// In the order of the subjects. The reference has the batches that others were paired with,
+    /// and no ratios.
+    pub samples: Vec<Samples>,
+    /// The reference as a subject of its own.
+    pub control: Samples,
+    /// How many rounds there were.
+    pub rounds: usize,
+}
+
+/// When a subject takes part: in `samples` of the rounds, evenly spread.
+#[derive(Clone, Copy)]
+struct Turns {
+    subject: usize,
+    batch: u32,
+    samples: usize,
+}
+
+impl Turns {
+    fn takes_part(&self, round: usize, rounds: usize) -> bool {
+        // The subjects begin at different rounds, so that the slow ones do not come together.
+        let shifted = round + self.subject * 7;
+        (shifted + 1) * self.samples / rounds != shifted * self.samples / rounds
+    }
+}
+
+/// Measures `subjects` against the one at index `reference` for about `time`, longer if that does
+/// not allow [`FEWEST`] samples of each. `progress` hears how much of it is done, 0 to 1.
+///
+/// # Errors
+/// The index of the subject that failed, and what it said.
+pub fn interleave(
+    subjects: &mut [Subject<'_>],
+    reference: usize,
+    time: Duration,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Measured, (usize, &'static str)> {
+    let (turns, rounds) = plan(subjects, reference, time);
+    let control = subjects.len();
+    let mut samples = vec![Samples::default(); subjects.len() + 1];
+    let mut random = Random::new(rounds as u64);
+    let mut due: Vec<&Turns> = Vec::new();
+    let start = Instant::now();
+    let mut done = rounds;
+    for round in 0..rounds {
+        due.clear();
+        due.extend(turns.iter().filter(|turns| turns.takes_part(round, rounds)));
+        random.shuffle(&mut due);
+        for group in due.chunks(PARTNERS) {
+            let place = random.below(group.len() + 1);
+            let mut partner = 0.0;
+            let mut times = [0.0; PARTNERS];
+            for (i, (turn, time)) in group.iter().zip(&mut times).enumerate() {
+                if i == place {
+                    partner = batch(subjects, reference, turns[control].batch)?;
+                }
+                let index = if turn.subject == control {
+                    reference
+                } else {
+                    turn.subject
+                };
+                *time = batch(subjects, index, turn.batch)?;
+            }
+            if place == group.len() {
+                partner = batch(subjects, reference, turns[control].batch)?;
+            }
+            samples[reference].times.push(partner);
+            for (turn, time) in group.iter().zip(times) {
+                samples[turn.subject].times.push(time);
+                samples[turn.subject].ratios.push(time / partner);
+            }
+        }
+        let elapsed = start.elapsed();
+        progress((round + 1) as f64 / rounds as f64);
+        // The machine may be slower than it was when the plan was made.
+        let enough = samples.iter().all(|samples| samples.times.len() >= FEWEST);
+        if elapsed > time.mul_f64(1.25) && enough {
+            done = round + 1;
+            break;
+        }
+    }
+    let control = samples.pop().unwrap_or_default();
+    Ok(Measured {
+        samples,
+        control,
+        rounds: done,
+    })
+}
+
+/// Nanoseconds per operation over `runs` runs.
+fn batch(
+    subjects: &mut [Subject<'_>],
+    index: usize,
+    runs: u32,
+) -> Result<f64, (usize, &'static str)> {
+    let subject = &mut subjects[index];
+    let start = Instant::now();
+    for _ in 0..runs {
+        subject
+            .operation
+            .run()
+            .map_err(|message| (index, message))?;
+    }
+    let nanoseconds = start.elapsed().as_nanos() as f64;
+    Ok(nanoseconds / f64::from(runs) / f64::from(subject.operations_per_run))
+}
+
+/// Who takes part in how many of how many rounds. The last entry is the control.
+fn plan(subjects: &[Subject<'_>], reference: usize, time: Duration) -> (Vec<Turns>, usize) {
+    let runs = |subject: &Subject<'_>| {
+        let runs = BATCH.as_secs_f64() / subject.run_time.as_secs_f64().max(1e-9);
+        runs.ceil().clamp(1.0, 1e6) as u32
+    };
+    let reference_time = {
+        let reference = &subjects[reference];
+        reference.run_time.as_secs_f64() * f64::from(runs(reference))
+    };
+    // A batch and its part of the reference's.
+    let cost = |subject: &Subject<'_>| {
+        subject.run_time.as_secs_f64() * f64::from(runs(subject)) + reference_time / PARTNERS as f64
+    };
+    let others = || subjects.iter().enumerate().filter(|(i, _)| *i != reference);
+    let well: f64 = others()
+        .filter(|(_, s)| s.every_round)
+        .map(|(_, s)| cost(s))
+        .sum::<f64>()
+        + cost(&subjects[reference]);
+    let sometimes = others().filter(|(_, s)| !s.every_round).count();
+    let (well_time, share) = if sometimes == 0 {
+        (time.as_secs_f64(), 0.0)
+    } else {
+        let rest = time.as_secs_f64() * (1.0 - WELL);
+        (time.as_secs_f64() * WELL, rest / sometimes as f64)
+    };
+    let rounds = ((well_time / well) as usize).clamp(FEWEST, MOST);
+    let mut turns: Vec<Turns> = others()
+        .map(|(i, subject)| Turns {
+            subject: i,
+            batch: runs(subject),
+            samples: if subject.every_round {
+                rounds
+            } else {
+                ((share / cost(subject)) as usize).clamp(FEWEST, rounds)
+            },
+        })
+        .collect();
+    // `interleave` finds the control's batch at the index of the control.
+    turns.insert(
+        reference,
+        Turns {
+            subject: reference,
+            batch: 0,
+            samples: 0,
+        },
+    );
+    turns.push(Turns {
+        subject: subjects.len(),
+        batch: runs(&subjects[reference]),
+        samples: rounds,
+    });
+    (turns, rounds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::statistics;
+    use super::*;
+    use std::hint::black_box;
+
+    struct Spin(u32);
+
+    impl Operation for Spin {
+        fn run(&mut self) -> Result<(), &'static str> {
+            for i in 0..self.0 {
+                black_box(i);
+            }
+            if self.0 == 0 {
+                Err("nothing to do")
+            } else {
+                Ok(())
+            }
+        }
+
+        fn output(&self) -> Vec<u64> {
+            Vec::new()
+        }
+
+        fn heap_held(&self) -> Option<u64> {
+            None
+        }
+    }
+
+    fn subject(operation: &mut Spin, run_time: u64, every_round: bool) -> Subject<'_> {
+        Subject {
+            operation,
+            operations_per_run: 1,
+            every_round,
+            run_time: Duration::from_micros(run_time),
+        }
+    }
+
+    #[test]
+    fn every_subject_takes_its_turns() {
+        let (mut a, mut b, mut c) = (Spin(20_000), Spin(20_000), Spin(60_000));
+        let mut subjects = [
+            subject(&mut a, 10, true),
+            subject(&mut b, 10, true),
+            subject(&mut c, 20_000, false),
+        ];
+        let mut last = 0.0;
+        let measured = interleave(&mut subjects, 1, Duration::from_millis(400), &mut |part| {
+            assert!(part >= last);
+            last = part;
+        })
+        .unwrap();
+        assert!(last > 0.0 && last <= 1.0);
+        let [first, reference, slow] = &measured.samples[..] else {
+            panic!()
+        };
+        assert_eq!(first.times.len(), measured.rounds);
+        assert_eq!(measured.control.ratios.len(), measured.rounds);
+        assert!(slow.times.len() >= FEWEST && slow.times.len() < measured.rounds);
+        assert!(reference.ratios.is_empty() && reference.times.len() >= measured.rounds);
+        let ratio = statistics::median(&slow.ratios);
+        assert!((2.5..3.5).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn turns_are_spread_and_counted() {
+        for (samples, rounds) in [(5, 5), (5, 6), (7, 100), (99, 100), (0, 10)] {
+            for subject in 0..50 {
+                let turns = Turns {
+                    subject,
+                    batch: 1,
+                    samples,
+                };
+                let taken: Vec<usize> = (0..rounds)
+                    .filter(|round| turns.takes_part(*round, rounds))
+                    .collect();
+                assert_eq!(taken.len(), samples, "{samples} of {rounds} from {subject}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_failure_names_its_subject() {
+        let (mut a, mut b) = (Spin(1000), Spin(0));
+        let mut subjects = [subject(&mut a, 10, true), subject(&mut b, 10, true)];
+        let result = interleave(&mut subjects, 0, Duration::from_millis(5), &mut |_| {});
+        assert_eq!(result.unwrap_err(), (1, "nothing to do"));
+    }
+}

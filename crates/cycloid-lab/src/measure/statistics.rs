@@ -1,0 +1,165 @@
+//! What many noisy samples say: medians, and bootstrap intervals around them.
+
+use super::random::Random;
+
+/// How many resamples an interval is made from.
+const RESAMPLES: usize = 1000;
+
+/// The share of the resamples that an interval covers.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// A median, and the interval that holds it with [`CONFIDENCE`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The median of the samples.
+    pub median: f64,
+    /// The ends of the interval.
+    pub interval: [f64; 2],
+}
+
+/// The median of `samples`; the mean of the middle two where their number is even.
+///
+/// # Panics
+/// If there are no samples, or if one is not a number.
+pub fn median(samples: &[f64]) -> f64 {
+    median_of_sorted(&sorted(samples))
+}
+
+/// The least of `samples`; infinite where there are none.
+pub fn minimum(samples: &[f64]) -> f64 {
+    samples.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// The median and its interval by the percentile bootstrap (Efron, 1979): the middle
+/// [`CONFIDENCE`] of the medians of [`RESAMPLES`] samples drawn from `samples` with replacement.
+///
+/// The same samples give the same interval on every run.
+///
+/// # Panics
+/// If there are no samples, or if one is not a number.
+pub fn estimate(samples: &[f64]) -> Estimate {
+    let sorted = sorted(samples);
+    let n = sorted.len();
+    let mut random = Random::new(n as u64);
+    // Ranks stand for the samples: they are half the size, and compare without care for NaN.
+    let mut ranks = vec![0u32; n];
+    let mut medians: Vec<f64> = (0..RESAMPLES)
+        .map(|_| {
+            ranks.fill_with(|| random.below(n) as u32);
+            let (below, middle, _) = ranks.select_nth_unstable(n / 2);
+            let upper = sorted[*middle as usize];
+            if n % 2 == 1 {
+                upper
+            } else {
+                let lower = below
+                    .iter()
+                    .max()
+                    .expect("an even number of samples is not 0");
+                (sorted[*lower as usize] + upper) / 2.0
+            }
+        })
+        .collect();
+    medians.sort_unstable_by(f64::total_cmp);
+    let tail = ((1.0 - CONFIDENCE) / 2.0 * RESAMPLES as f64) as usize;
+    Estimate {
+        median: median_of_sorted(&sorted),
+        interval: [medians[tail], medians[RESAMPLES - 1 - tail]],
+    }
+}
+
+fn sorted(samples: &[f64]) -> Vec<f64> {
+    assert!(!samples.is_empty(), "a median needs samples");
+    assert!(
+        samples.iter().all(|x| !x.is_nan()),
+        "a sample is not a number"
+    );
+    let mut sorted = samples.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
+}
+
+fn median_of_sorted(sorted: &[f64]) -> f64 {
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 {
+        sorted[middle]
+    } else {
+        (sorted[middle - 1] + sorted[middle]) / 2.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(&[3.0]), 3.0);
+        assert_eq!(median(&[3.0, 1.0]), 2.0);
+        assert_eq!(median(&[9.0, 1.0, 2.0]), 2.0);
+        assert_eq!(minimum(&[9.0, 1.0, 2.0]), 1.0);
+    }
+
+    /// Times as a shared machine gives them: small jitter, and now and then a large delay.
+    fn noisy(random: &mut Random, truth: f64) -> f64 {
+        let uniform = |random: &mut Random| random.next() as f64 / 2f64.powi(64);
+        let spike = if random.below(10) == 0 {
+            uniform(random)
+        } else {
+            0.0
+        };
+        truth * (1.0 + 0.02 * uniform(random) + spike)
+    }
+
+    #[test]
+    fn intervals_cover_the_median_as_often_as_they_claim() {
+        // The median of `noisy(1)`: the jitter's median is passed a little because of the spikes.
+        let mut random = Random::new(1);
+        let population: Vec<f64> = (0..200_001).map(|_| noisy(&mut random, 1.0)).collect();
+        let truth = median(&population);
+        for size in [25, 200] {
+            let trials = 300;
+            let covered = (0..trials)
+                .filter(|_| {
+                    let samples: Vec<f64> = (0..size).map(|_| noisy(&mut random, 1.0)).collect();
+                    let [low, high] = estimate(&samples).interval;
+                    low <= truth && truth <= high
+                })
+                .count();
+            let share = covered as f64 / f64::from(trials);
+            assert!(share > 0.90, "{size} samples: {share}");
+            assert!(share < 1.0, "{size} samples: the interval never misses");
+        }
+    }
+
+    #[test]
+    fn a_subject_against_itself_has_a_ratio_of_one() {
+        let mut random = Random::new(2);
+        let ratios: Vec<f64> = (0..2001)
+            .map(|_| noisy(&mut random, 40.0) / noisy(&mut random, 40.0))
+            .collect();
+        let estimate = estimate(&ratios);
+        assert!((estimate.median - 1.0).abs() < 0.001, "{estimate:?}");
+        assert!(
+            estimate.interval[0] <= 1.0 && 1.0 <= estimate.interval[1],
+            "{estimate:?}"
+        );
+    }
+
+    #[test]
+    fn a_difference_of_one_per_cent_is_seen() {
+        let mut random = Random::new(3);
+        let ratios: Vec<f64> = (0..2001)
+            .map(|_| noisy(&mut random, 40.4) / noisy(&mut random, 40.0))
+            .collect();
+        let [low, high] = estimate(&ratios).interval;
+        assert!(low > 1.005 && high < 1.015, "{low} {high}");
+    }
+
+    #[test]
+    fn few_samples_give_wide_intervals() {
+        assert_eq!(estimate(&[2.0]).interval, [2.0, 2.0]);
+        let few = estimate(&[1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(few.median, 3.0);
+        assert!(few.interval[0] <= 2.0 && few.interval[1] >= 4.0, "{few:?}");
+    }
+}

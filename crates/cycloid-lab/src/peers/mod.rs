@@ -1,0 +1,173 @@
+//! Other libraries that do what ours does, so that a number has something to be held against.
+//!
+//! A peer gets what a careful user would give it: prepared contexts, the same inputs, the fastest
+//! of its public functions for the case. System libraries are loaded at run time, so building
+//! needs none of them, and one that is missing is named with what brings it.
+
+#[cfg(feature = "aws-lc")]
+mod aws_lc;
+mod bn;
+mod crypto_bigint;
+mod gmp;
+pub mod modexp;
+mod openssl;
+
+use crate::Failure;
+use crate::record::{self, Missing};
+
+/// A peer, whether or not it is here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Peer {
+    /// OpenSSL's libcrypto, as the system has it.
+    OpenSsl,
+    /// The GNU multiple-precision library, as the system has it.
+    Gmp,
+    /// AWS-LC, compiled in.
+    AwsLc,
+    /// RustCrypto's crypto-bigint, compiled in.
+    CryptoBigint,
+}
+
+/// A peer that is here.
+pub trait Library {
+    /// What it says of its version.
+    fn version(&self) -> String;
+
+    /// Its ways to compute base^exponent mod modulus, for an odd modulus of that many bits.
+    fn modexp(&self, modulus_bits: usize) -> Vec<modexp::Candidate>;
+}
+
+/// A peer that was looked for.
+pub struct Found {
+    /// Which.
+    pub peer: Peer,
+    /// The library, or why it is not here.
+    pub library: Result<Box<dyn Library>, Missing>,
+}
+
+impl Peer {
+    /// All of them, in the order of the tables.
+    pub const ALL: [Self; 4] = [Self::OpenSsl, Self::Gmp, Self::AwsLc, Self::CryptoBigint];
+
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpenSsl => "OpenSSL",
+            Self::Gmp => "GMP",
+            Self::AwsLc => "AWS-LC",
+            Self::CryptoBigint => "crypto-bigint",
+        }
+    }
+
+    /// The peers that a user names: `all`, `none`, or names separated by commas, in any case.
+    ///
+    /// # Errors
+    /// The first name that no peer has.
+    pub fn from_list(list: &str) -> Result<Vec<Self>, Failure> {
+        match list.to_lowercase().as_str() {
+            "all" => return Ok(Self::ALL.to_vec()),
+            "none" => return Ok(Vec::new()),
+            _ => {}
+        }
+        let mut peers = Vec::new();
+        for name in list.split(',') {
+            let known = |peer: &Self| peer.name().eq_ignore_ascii_case(name.trim());
+            let peer = Self::ALL.into_iter().find(known).ok_or_else(|| {
+                let names = Self::ALL.map(|peer| peer.name().to_lowercase()).join(", ");
+                Failure::new(
+                    format!("no peer is called '{name}'"),
+                    format!("the peers are {names}; all or none take the place of a list"),
+                )
+            })?;
+            peers.push(peer);
+        }
+        peers.sort_unstable();
+        peers.dedup();
+        Ok(peers)
+    }
+
+    /// Looks for it.
+    pub fn find(self) -> Found {
+        let library = match self {
+            Self::OpenSsl => openssl::load(),
+            Self::Gmp => gmp::load(),
+            Self::CryptoBigint => Ok(Box::new(crypto_bigint::CryptoBigint) as Box<dyn Library>),
+            #[cfg(feature = "aws-lc")]
+            Self::AwsLc => Ok(Box::new(aws_lc::AwsLc) as Box<dyn Library>),
+            #[cfg(not(feature = "aws-lc"))]
+            Self::AwsLc => Err(Missing {
+                reason: "not compiled in".into(),
+                remedy: "build with the feature aws-lc".into(),
+            }),
+        };
+        Found {
+            peer: self,
+            library,
+        }
+    }
+}
+
+impl Found {
+    /// What the report says of it.
+    pub fn record(&self) -> record::Peer {
+        record::Peer {
+            name: self.peer.name().into(),
+            version: self.library.as_ref().ok().map(|library| library.version()),
+            missing: self.library.as_ref().err().cloned(),
+        }
+    }
+}
+
+/// Loads the first of `files` that the system has, for as long as the process runs.
+fn load_system_library(
+    files: &[&str],
+    package: &str,
+) -> Result<&'static libloading::Library, Missing> {
+    let load = |file: &&str| {
+        // SAFETY: the initialisers of the libraries named here do nothing that Rust forbids.
+        unsafe { libloading::Library::new(*file) }.ok()
+    };
+    match files.iter().find_map(load) {
+        // Not unloaded, so that functions found in it may be kept anywhere.
+        Some(library) => Ok(Box::leak(Box::new(library))),
+        None => Err(Missing {
+            reason: format!("{} not found", files.join(" or ")),
+            remedy: format!("apt install {package}"),
+        }),
+    }
+}
+
+/// What to say of a library that lacks a function.
+fn lacks(symbol: &str, package: &str) -> Missing {
+    Missing {
+        reason: format!("the library found has no {symbol}"),
+        remedy: format!("apt install --reinstall {package}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists() {
+        assert_eq!(Peer::from_list("all").unwrap(), Peer::ALL);
+        assert_eq!(Peer::from_list("none").unwrap(), []);
+        assert_eq!(
+            Peer::from_list("gmp, OpenSSL,GMP").unwrap(),
+            [Peer::OpenSsl, Peer::Gmp]
+        );
+        assert_eq!(
+            Peer::from_list("gmp,nss").unwrap_err().message,
+            "no peer is called 'nss'"
+        );
+    }
+
+    #[test]
+    fn a_library_that_is_not_there_is_named_with_its_package() {
+        let missing = load_system_library(&["libnone.so.1", "libnone.so.2"], "libnone1")
+            .expect_err("no such library");
+        assert_eq!(missing.reason, "libnone.so.1 or libnone.so.2 not found");
+        assert_eq!(missing.remedy, "apt install libnone1");
+    }
+}

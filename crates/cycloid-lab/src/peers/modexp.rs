@@ -1,0 +1,136 @@
+//! What a modular exponentiation is given, and what a peer offers to do it with.
+
+use crate::Failure;
+use crate::measure::Operation;
+use crate::measure::random::Random;
+
+/// The arguments: little-endian limbs. The modulus is odd, and the base is less than the modulus.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The base.
+    pub base: Vec<u64>,
+    /// The exponent.
+    pub exponent: Vec<u64>,
+    /// Its length in bits.
+    pub exponent_bits: usize,
+    /// The modulus, with its top bit set.
+    pub modulus: Vec<u64>,
+}
+
+/// How the exponent is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exponents {
+    /// As long as the modulus.
+    Full,
+    /// The usual public one, 65537.
+    F4,
+    /// Of that many bits.
+    Bits(usize),
+}
+
+impl Exponents {
+    /// The length in bits beside a modulus of `modulus_bits`.
+    pub const fn bits(self, modulus_bits: usize) -> usize {
+        match self {
+            Self::Full => modulus_bits,
+            Self::F4 => 17,
+            Self::Bits(bits) => bits,
+        }
+    }
+}
+
+impl Input {
+    /// An input of these lengths, the same for the same seed.
+    pub fn new(modulus_bits: usize, exponents: Exponents, seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let mut modulus = random.number(modulus_bits);
+        modulus[0] |= 1;
+        // One bit shorter than the modulus, hence less.
+        let mut base = random.number(modulus_bits - 1);
+        base.resize(modulus.len(), 0);
+        let exponent_bits = exponents.bits(modulus_bits);
+        let exponent = match exponents {
+            Exponents::F4 => vec![65537],
+            _ => random.number(exponent_bits),
+        };
+        Self {
+            base,
+            exponent,
+            exponent_bits,
+            modulus,
+        }
+    }
+}
+
+/// `limbs` as big-endian bytes.
+pub(super) fn to_bytes(limbs: &[u64]) -> Vec<u8> {
+    limbs
+        .iter()
+        .rev()
+        .flat_map(|limb| limb.to_be_bytes())
+        .collect()
+}
+
+/// Big-endian `bytes`, a multiple of eight, as limbs.
+pub(super) fn from_bytes(bytes: &[u8]) -> Vec<u64> {
+    let limb = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .fold(0, |limb, byte| limb << 8 | u64::from(*byte))
+    };
+    bytes.rchunks(8).map(limb).collect()
+}
+
+/// One way to exponentiate.
+pub struct Candidate {
+    /// Its label in the table, beside the library's name.
+    pub label: &'static str,
+    /// The function that is called.
+    pub function: &'static str,
+    /// Whether it is meant to be constant-time.
+    pub constant_time: bool,
+    /// What a reader of its numbers has to know.
+    pub note: Option<&'static str>,
+    /// How to make it ready.
+    pub prepare: Prepare,
+}
+
+/// Makes everything ready that does not depend on the base.
+pub enum Prepare {
+    /// For one exponentiation.
+    One(PrepareOne),
+    /// For two at once, as an RSA private key needs them.
+    Two(PrepareTwo),
+}
+
+/// Makes one exponentiation ready.
+pub type PrepareOne = Box<dyn Fn(&Input) -> Result<Box<dyn Operation>, Failure>>;
+
+/// Makes two exponentiations ready that are done by one call.
+pub type PrepareTwo = Box<dyn Fn(&Input, &Input) -> Result<Box<dyn Operation>, Failure>>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_as_described() {
+        for bits in [64, 65, 100, 1024] {
+            let input = Input::new(bits, Exponents::Full, 3);
+            assert_eq!(input.modulus[0] & 1, 1);
+            assert_eq!(input.base.len(), input.modulus.len());
+            assert!(input.base.iter().rev().lt(input.modulus.iter().rev()));
+            assert_eq!(input.exponent_bits, bits);
+        }
+        assert_eq!(Input::new(256, Exponents::F4, 1).exponent, [65537]);
+        assert_eq!(Input::new(256, Exponents::Bits(65), 1).exponent.len(), 2);
+    }
+
+    #[test]
+    fn bytes_and_limbs() {
+        let limbs = [0x0102_0304_0506_0708, 0x1112_1314_1516_1718];
+        let bytes = to_bytes(&limbs);
+        assert_eq!((bytes[0], bytes[8], bytes[15]), (0x11, 0x01, 0x08));
+        assert_eq!(from_bytes(&bytes), limbs);
+    }
+}

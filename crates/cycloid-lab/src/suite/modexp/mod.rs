@@ -1,0 +1,411 @@
+//! Modular exponentiation: every strategy, the default, eight at once, and the peers.
+
+mod ours;
+
+use std::time::Duration;
+
+use cycloid::machine::lanes::Lanes;
+use cycloid::modular::{MAX_BITS, Strategy};
+
+use super::subjects::{self, Setting, Subject};
+use super::{Effort, Plan, Suite};
+use crate::Failure;
+use crate::measure::Operation;
+use crate::peers::modexp::{Exponents, Input, Prepare};
+use crate::peers::{Found, Library};
+use crate::record::{Implementation, Parameters};
+
+/// The shortest modulus, in bits.
+pub const MIN_BITS: usize = 64;
+
+/// The label of the row that ratios are against.
+const REFERENCE: &str = "default";
+
+const PREPARATION: &str = "default, least scratch, OpenSSL, AWS-LC and crypto-bigint are given a \
+    modulus prepared for Montgomery multiplication; the strategies and ×8 take it as it comes";
+
+const CRT: &str = "with --crt, a row is both halves of a private operation, one after the other \
+    (×8: of eight), without the recombination; scratch is that of one half, which the other uses \
+    again";
+
+/// Which tables to make.
+#[derive(Clone, Debug)]
+pub struct ModExp {
+    /// Moduli, or RSA keys where `crt`, in bits: one table each.
+    pub bits: Vec<usize>,
+    /// The exponent.
+    pub exponents: Exponents,
+    /// Whether an operation is that of an RSA private key: two exponentiations, of half the size.
+    pub crt: bool,
+    /// The rows of strategies.
+    pub strategies: Vec<Strategy>,
+}
+
+impl ModExp {
+    /// The sizes that RSA and Diffie-Hellman use, as many as `effort` allows.
+    pub fn usual(effort: Effort) -> Self {
+        let bits: &[usize] = match effort {
+            Effort::Quick => &[1024, 2048, 4096],
+            Effort::Plain | Effort::Full => &[1024, 1536, 2048, 3072, 4096],
+        };
+        Self {
+            bits: bits.to_vec(),
+            exponents: Exponents::Full,
+            crt: false,
+            strategies: Strategy::ALL.to_vec(),
+        }
+    }
+
+    /// What `--bits` names: lengths separated by commas.
+    ///
+    /// # Errors
+    /// The first that is not a length this suite can measure.
+    pub fn bits_from_list(list: &str, crt: bool) -> Result<Vec<usize>, Failure> {
+        let (what, minimum, maximum) = if crt {
+            ("an RSA key", 2 * MIN_BITS, 2 * MAX_BITS)
+        } else {
+            ("a modulus", MIN_BITS, MAX_BITS)
+        };
+        let hint = format!("{what} has {minimum} to {maximum} bits, as in --bits 1024,2048");
+        list.split(',')
+            .map(|item| {
+                let bits: usize = item.trim().parse().map_err(|_| {
+                    Failure::new(format!("'{item}' is not a number of bits"), hint.clone())
+                })?;
+                if !(minimum..=maximum).contains(&bits) {
+                    let message = format!("{bits} bits are not between {minimum} and {maximum}");
+                    return Err(Failure::new(message, hint.clone()));
+                }
+                if crt && bits % 2 == 1 {
+                    let message = format!("an RSA key of {bits} bits has no equal halves");
+                    return Err(Failure::new(
+                        message,
+                        "with --crt, give even numbers of bits",
+                    ));
+                }
+                Ok(bits)
+            })
+            .collect()
+    }
+
+    /// What `--exponent` names: `full`, `65537`, or a length in bits.
+    ///
+    /// # Errors
+    /// If it names none.
+    pub fn exponent_from_text(text: &str) -> Result<Exponents, Failure> {
+        match (text, text.parse()) {
+            ("full", _) => Ok(Exponents::Full),
+            ("65537", _) => Ok(Exponents::F4),
+            (_, Ok(bits)) if (1..=MAX_BITS).contains(&bits) => Ok(Exponents::Bits(bits)),
+            _ => Err(Failure::new(
+                format!("'{text}' is not an exponent"),
+                format!("give full, 65537, or a length of 1 to {MAX_BITS} bits"),
+            )),
+        }
+    }
+
+    /// What `--strategy` names: `all`, `none`, or words that a strategy's name must have, in any
+    /// case; alternatives separated by commas, as in `montgomery fw, barrett ladder`.
+    ///
+    /// # Errors
+    /// The first alternative that no strategy satisfies.
+    pub fn strategies_from_filter(filter: &str) -> Result<Vec<Strategy>, Failure> {
+        match filter.to_lowercase().as_str() {
+            "all" => return Ok(Strategy::ALL.to_vec()),
+            "none" => return Ok(Vec::new()),
+            _ => {}
+        }
+        let mut wanted = [false; Strategy::ALL.len()];
+        for alternative in filter.split(',') {
+            let mut found = false;
+            for (strategy, wanted) in Strategy::ALL.iter().zip(&mut wanted) {
+                if satisfies(*strategy, alternative) {
+                    (found, *wanted) = (true, true);
+                }
+            }
+            if !found {
+                return Err(Failure::new(
+                    format!("no strategy is called '{}'", alternative.trim()),
+                    "use words of the names, as in --strategy 'montgomery fw,barrett ladder': \
+                     basic, barrett, montgomery; fast, ladder, fw, rm; 2b to 6b",
+                ));
+            }
+        }
+        Ok(Strategy::ALL
+            .into_iter()
+            .zip(wanted)
+            .filter_map(|(strategy, wanted)| wanted.then_some(strategy))
+            .collect())
+    }
+}
+
+/// Whether the strategy's name has all the words.
+fn satisfies(strategy: Strategy, words: &str) -> bool {
+    let name = strategy.to_string().to_lowercase().replace(',', "");
+    let mut words = words.split_whitespace().peekable();
+    words.peek().is_some()
+        && words.all(|word| name.split(' ').any(|part| part == word.to_lowercase()))
+}
+
+impl Suite for ModExp {
+    fn name(&self) -> &'static str {
+        "modexp"
+    }
+
+    fn about(&self) -> &'static str {
+        "modular exponentiation, with every strategy"
+    }
+
+    fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {
+        let plan = |bits: &usize| {
+            let modulus_bits = if self.crt { bits / 2 } else { *bits };
+            let table = TablePlan {
+                modexp: self,
+                bits: *bits,
+                modulus_bits,
+                peers,
+            };
+            let time = time(effort, *bits);
+            Plan {
+                title: format!("modexp, {bits} bits"),
+                time,
+                measure: Box::new(move |progress: &mut dyn FnMut(f64)| {
+                    let (setting, subjects) = table.prepare(time)?;
+                    subjects::measure(setting, subjects, progress)
+                }),
+            }
+        };
+        self.bits.iter().map(plan).collect()
+    }
+}
+
+/// How long the rounds of a table take: longer operations need more time for as many rounds.
+fn time(effort: Effort, bits: usize) -> Duration {
+    let unit = match effort {
+        Effort::Quick => 1.5,
+        Effort::Plain => 6.0,
+        Effort::Full => 40.0,
+    };
+    Duration::from_secs_f64(unit * (bits as f64 / 1024.0).max(0.5))
+}
+
+/// One table to be.
+struct TablePlan<'a> {
+    modexp: &'a ModExp,
+    /// What the table is called after.
+    bits: usize,
+    modulus_bits: usize,
+    peers: &'a [Found],
+}
+
+/// The inputs of one table: those of eight operations, each one exponentiation or two.
+type Inputs = [Vec<Input>; 8];
+
+impl TablePlan<'_> {
+    fn prepare(&self, time: Duration) -> Result<(Setting, Vec<Subject>), Failure> {
+        let inputs: Inputs = std::array::from_fn(|i| {
+            let exponentiations = if self.modexp.crt { 2 } else { 1 };
+            (0..exponentiations)
+                .map(|j| {
+                    let seed = (self.bits as u64) << 8 | (i as u64) << 1 | j;
+                    Input::new(self.modulus_bits, self.modexp.exponents, seed)
+                })
+                .collect()
+        });
+        let mut notes = vec![PREPARATION.to_string()];
+        if self.modexp.crt {
+            notes.push(CRT.into());
+        }
+        let mut missing = Vec::new();
+        let mut subjects = self.strategies(&inputs[0]);
+        let reference = subjects.len();
+        subjects.extend(self.defaults(&inputs[0]));
+        subjects.push(self.eight(&inputs)?);
+        for found in self.peers {
+            match &found.library {
+                Ok(library) => {
+                    subjects.extend(self.of_peer(found, &**library, &inputs[0], &mut notes)?);
+                }
+                Err(_) => missing.push(found.peer.name().into()),
+            }
+        }
+        let setting = Setting {
+            suite: "modexp",
+            operation: if self.modexp.crt {
+                "two modular exponentiations of half the size"
+            } else {
+                "modular exponentiation"
+            },
+            title: self.title(),
+            parameters: self.parameters(),
+            reference,
+            time,
+            missing,
+            notes,
+        };
+        Ok((setting, subjects))
+    }
+
+    fn exponent_bits(&self) -> usize {
+        self.modexp.exponents.bits(self.modulus_bits)
+    }
+
+    fn title(&self) -> String {
+        let (modulus, exponent) = (self.modulus_bits, self.exponent_bits());
+        if self.modexp.crt {
+            let length = if modulus == exponent {
+                "exponent length = modulus length".into()
+            } else {
+                format!("{exponent}-bit exponents")
+            };
+            format!(
+                "RSA-{}: CRT private key, {length} (2 × {modulus} bits)",
+                self.bits
+            )
+        } else if self.modexp.exponents == Exponents::F4 {
+            format!("{modulus}-bit modulus, exponent 65537")
+        } else {
+            format!("{modulus}-bit modulus, {exponent}-bit exponent")
+        }
+    }
+
+    fn parameters(&self) -> Parameters {
+        let mut parameters = Parameters::from([
+            ("modulus_bits".into(), self.modulus_bits.into()),
+            ("exponent_bits".into(), self.exponent_bits().into()),
+            ("crt".into(), self.modexp.crt.into()),
+        ]);
+        if self.modexp.crt {
+            parameters.insert("key_bits".into(), self.bits.into());
+        }
+        if self.modexp.exponents == Exponents::F4 {
+            parameters.insert("exponent".into(), 65537.into());
+        }
+        parameters
+    }
+
+    fn strategies(&self, inputs: &[Input]) -> Vec<Subject> {
+        let subject = |strategy: &Strategy| Subject {
+            group: strategy.reduction.to_string(),
+            label: strategy.exponentiation.to_string(),
+            implementation: implementation("Strategy::pow_vartime"),
+            constant_time: strategy.is_constant_time(),
+            operations_per_call: 1,
+            scratch: Some(strategy.scratch_bytes(self.modulus_bits)),
+            every_round: false,
+            operation: each(inputs, |input| {
+                Box::new(ours::Strategic::prepare(*strategy, input))
+            }),
+        };
+        self.modexp.strategies.iter().map(subject).collect()
+    }
+
+    fn defaults(&self, inputs: &[Input]) -> Vec<Subject> {
+        let subject = |label: &str, scratch_limbs: usize, every_round| Subject {
+            group: "Cycloid".into(),
+            label: label.into(),
+            implementation: implementation("modular::pow"),
+            constant_time: true,
+            operations_per_call: 1,
+            scratch: Some(scratch_limbs * size_of::<u64>()),
+            every_round,
+            operation: each(inputs, |input| {
+                Box::new(ours::Default::prepare(input, scratch_limbs))
+            }),
+        };
+        vec![
+            subject(REFERENCE, ours::scratch_limbs(&inputs[0]), true),
+            subject(
+                "least scratch",
+                ours::scratch_limbs_least(&inputs[0]),
+                false,
+            ),
+        ]
+    }
+
+    fn eight(&self, inputs: &Inputs) -> Result<Subject, Failure> {
+        let half = |which: usize| {
+            ours::Eight::prepare(inputs.each_ref().map(|operation| operation[which].clone()))
+        };
+        let first = Box::new(half(0)?);
+        Ok(Subject {
+            group: "Cycloid".into(),
+            label: "×8".into(),
+            implementation: Implementation {
+                backend: Some(ours::backend_eight()),
+                ..implementation("modular::pow_eight")
+            },
+            constant_time: true,
+            operations_per_call: 8,
+            scratch: Some(ours::scratch_eight(&inputs[0][0]) * size_of::<Lanes>()),
+            every_round: true,
+            operation: if self.modexp.crt {
+                Box::new(ours::Both(first, Box::new(half(1)?)))
+            } else {
+                first
+            },
+        })
+    }
+
+    fn of_peer(
+        &self,
+        found: &Found,
+        library: &dyn Library,
+        inputs: &[Input],
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<Subject>, Failure> {
+        let mut subjects = Vec::new();
+        for candidate in library.modexp(self.modulus_bits) {
+            let operation = match (&candidate.prepare, inputs) {
+                (Prepare::One(prepare), [input]) => prepare(input)?,
+                (Prepare::One(prepare), [first, second]) => {
+                    Box::new(ours::Both(prepare(first)?, prepare(second)?))
+                }
+                (Prepare::Two(prepare), [first, second]) => prepare(first, second)?,
+                _ => continue,
+            };
+            if let Some(note) = candidate.note
+                && !notes.iter().any(|known| known == note)
+            {
+                notes.push(note.into());
+            }
+            subjects.push(Subject {
+                group: found.peer.name().into(),
+                label: candidate.label.into(),
+                implementation: Implementation {
+                    library: found.peer.name().into(),
+                    version: library.version(),
+                    function: candidate.function.into(),
+                    backend: None,
+                },
+                constant_time: candidate.constant_time,
+                operations_per_call: 1,
+                scratch: None,
+                every_round: true,
+                operation,
+            });
+        }
+        Ok(subjects)
+    }
+}
+
+/// What is said of the library's own rows.
+fn implementation(function: &str) -> Implementation {
+    Implementation {
+        library: "Cycloid".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        function: function.into(),
+        backend: Some(ours::backend().into()),
+    }
+}
+
+/// One operation for each input: alone, or both as one.
+fn each(inputs: &[Input], prepare: impl Fn(&Input) -> Box<dyn Operation>) -> Box<dyn Operation> {
+    match inputs {
+        [first, second] => Box::new(ours::Both(prepare(first), prepare(second))),
+        inputs => prepare(&inputs[0]),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,309 @@
+//! From prepared operations to a table: verify, look at memory, take times.
+
+use std::time::{Duration, Instant};
+
+use crate::Failure;
+use crate::measure::rounds::{self, Samples};
+use crate::measure::{Operation, heap, stack, statistics};
+use crate::record::{Implementation, Memory, Parameters, Ratio, Record, Table, Time};
+
+/// Of the progress of a table, the part that is done when the rounds begin.
+const PREPARATION: f64 = 0.15;
+
+/// One row to be.
+pub(super) struct Subject {
+    pub(super) group: String,
+    pub(super) label: String,
+    pub(super) implementation: Implementation,
+    pub(super) constant_time: bool,
+    pub(super) operations_per_call: u32,
+    /// Scratch that the library's own function asks for.
+    pub(super) scratch: Option<usize>,
+    /// Whether it is among those that are measured best.
+    pub(super) every_round: bool,
+    pub(super) operation: Box<dyn Operation>,
+}
+
+/// What holds for all rows of a table.
+pub(super) struct Setting {
+    pub(super) suite: &'static str,
+    pub(super) operation: &'static str,
+    pub(super) title: String,
+    pub(super) parameters: Parameters,
+    /// Index of the subject that ratios are against.
+    pub(super) reference: usize,
+    pub(super) time: Duration,
+    /// The peers that should be among the subjects and are not here.
+    pub(super) missing: Vec<String>,
+    pub(super) notes: Vec<String>,
+}
+
+impl Subject {
+    /// How an error names it.
+    fn name(&self) -> String {
+        if self.implementation.library == self.group {
+            format!("{}, {}", self.group, self.label)
+        } else {
+            format!(
+                "{}, {}, {}",
+                self.implementation.library, self.group, self.label
+            )
+        }
+    }
+}
+
+/// Measures `subjects`, which all compute the same.
+///
+/// # Errors
+/// Names the subject that fails or whose result is not that of the others.
+pub(super) fn measure(
+    setting: Setting,
+    mut subjects: Vec<Subject>,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Table, Failure> {
+    let number = subjects.len() as f64;
+    let mut memory = Vec::new();
+    let mut run_times = Vec::new();
+    for (i, subject) in subjects.iter_mut().enumerate() {
+        // The first run warms up what happens only once; the second is looked at.
+        run_once(subject)?;
+        let start = Instant::now();
+        let (result, heap) = heap::measure(|| subject.operation.run());
+        let mut run_time = start.elapsed();
+        result.map_err(|message| failed(subject, message))?;
+        let start = Instant::now();
+        run_once(subject)?;
+        run_time = run_time.min(start.elapsed());
+        let mut result = Ok(());
+        let stack_peak = stack::peak(&mut || result = subject.operation.run());
+        result.map_err(|message| failed(subject, message))?;
+        memory.push(Memory {
+            scratch: subject.scratch,
+            stack_peak,
+            heap_peak: heap.map(|heap| heap.peak_bytes),
+            heap_held: subject.operation.heap_held(),
+            heap_total: heap.map(|heap| heap.total_bytes),
+            allocations: heap.map(|heap| heap.allocations),
+        });
+        run_times.push(run_time);
+        progress(PREPARATION * (i + 1) as f64 / number);
+    }
+    verify(&subjects)?;
+
+    let start = Instant::now();
+    let mut timed: Vec<rounds::Subject<'_>> = subjects
+        .iter_mut()
+        .zip(run_times)
+        .map(|(subject, run_time)| rounds::Subject {
+            operation: &mut *subject.operation,
+            operations_per_run: subject.operations_per_call,
+            every_round: subject.every_round,
+            run_time,
+        })
+        .collect();
+    let measured = rounds::interleave(&mut timed, setting.reference, setting.time, &mut |part| {
+        progress(PREPARATION + (1.0 - PREPARATION) * part);
+    })
+    .map_err(|(index, message)| failed(&subjects[index], message))?;
+    let seconds = start.elapsed().as_secs_f64();
+    // What they computed while they were timed is right too.
+    verify(&subjects)?;
+
+    let reference = subjects[setting.reference].label.clone();
+    let records = subjects
+        .into_iter()
+        .zip(measured.samples)
+        .zip(memory)
+        .enumerate()
+        .map(|(i, ((subject, samples), memory))| Record {
+            operation: setting.operation.into(),
+            parameters: setting.parameters.clone(),
+            group: subject.group,
+            label: subject.label,
+            implementation: subject.implementation,
+            constant_time: subject.constant_time,
+            operations_per_call: subject.operations_per_call,
+            time: time(&samples),
+            ratio: if i == setting.reference {
+                Ratio {
+                    samples: 0,
+                    median: 1.0,
+                    interval: [1.0, 1.0],
+                }
+            } else {
+                ratio(&samples)
+            },
+            memory,
+        })
+        .collect();
+    Ok(Table {
+        suite: setting.suite.into(),
+        title: setting.title,
+        parameters: setting.parameters,
+        reference,
+        records,
+        control: ratio(&measured.control),
+        rounds: measured.rounds,
+        seconds: rounded(seconds, 2),
+        missing: setting.missing,
+        notes: setting.notes,
+    })
+}
+
+fn run_once(subject: &mut Subject) -> Result<(), Failure> {
+    let result = subject.operation.run();
+    result.map_err(|message| failed(subject, message))
+}
+
+fn failed(subject: &Subject, message: &str) -> Failure {
+    Failure::new(
+        format!("{} failed: {message}", subject.name()),
+        "nothing was measured; leave it out with --strategy or --peers, or report it",
+    )
+}
+
+/// All results are the same. What most subjects computed counts as right, since they share no
+/// code.
+fn verify(subjects: &[Subject]) -> Result<(), Failure> {
+    let outputs: Vec<Vec<u64>> = subjects
+        .iter()
+        .map(|subject| subject.operation.output())
+        .collect();
+    let votes = |output: &Vec<u64>| outputs.iter().filter(|other| *other == output).count();
+    let Some(right) = outputs.iter().max_by_key(|output| votes(output)) else {
+        return Ok(());
+    };
+    match subjects
+        .iter()
+        .zip(&outputs)
+        .find(|(_, output)| *output != right)
+    {
+        None => Ok(()),
+        Some((subject, _)) => Err(Failure::new(
+            format!("{} gives a wrong result", subject.name()),
+            format!(
+                "{} of {} subjects agree on another one; nothing was measured, please report it",
+                votes(right),
+                subjects.len()
+            ),
+        )),
+    }
+}
+
+fn time(samples: &Samples) -> Time {
+    let estimate = statistics::estimate(&samples.times);
+    Time {
+        samples: samples.times.len(),
+        minimum_ns: rounded(statistics::minimum(&samples.times), 2),
+        median_ns: rounded(estimate.median, 2),
+        interval_ns: estimate.interval.map(|end| rounded(end, 2)),
+        operations_per_second: rounded(1e9 / estimate.median, 2),
+    }
+}
+
+fn ratio(samples: &Samples) -> Ratio {
+    let estimate = statistics::estimate(&samples.ratios);
+    Ratio {
+        samples: samples.ratios.len(),
+        median: rounded(estimate.median, 5),
+        interval: estimate.interval.map(|end| rounded(end, 5)),
+    }
+}
+
+/// `x` to so many decimals: what lies beyond is noise, and makes records hard to read.
+fn rounded(x: f64, decimals: i32) -> f64 {
+    let scale = 10f64.powi(decimals);
+    (x * scale).round() / scale
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Constant(u64);
+
+    impl Operation for Constant {
+        fn run(&mut self) -> Result<(), &'static str> {
+            if self.0 == 0 {
+                Err("it is zero")
+            } else {
+                Ok(())
+            }
+        }
+
+        fn output(&self) -> Vec<u64> {
+            vec![self.0]
+        }
+
+        fn heap_held(&self) -> Option<u64> {
+            None
+        }
+    }
+
+    fn table(values: &[u64]) -> Result<Table, Failure> {
+        let subject = |(i, value): (usize, &u64)| Subject {
+            group: "Numbers".into(),
+            label: format!("number {i}"),
+            implementation: Implementation {
+                library: "test".into(),
+                version: "1".into(),
+                function: "none".into(),
+                backend: None,
+            },
+            constant_time: true,
+            operations_per_call: 1,
+            scratch: None,
+            every_round: true,
+            operation: Box::new(Constant(*value)),
+        };
+        let setting = Setting {
+            suite: "test",
+            operation: "constant",
+            title: "constants".into(),
+            parameters: Parameters::new(),
+            reference: 0,
+            time: Duration::from_millis(20),
+            missing: Vec::new(),
+            notes: Vec::new(),
+        };
+        let subjects = values.iter().enumerate().map(subject).collect();
+        measure(setting, subjects, &mut |_| {})
+    }
+
+    #[test]
+    fn a_table_has_a_record_of_each_subject() {
+        let table = table(&[7, 7, 7]).unwrap();
+        assert_eq!(table.records.len(), 3);
+        assert_eq!(table.reference, "number 0");
+        assert_eq!(table.records[0].ratio.median, 1.0);
+        assert!(
+            table
+                .records
+                .iter()
+                .all(|record| record.time.minimum_ns > 0.0)
+        );
+    }
+
+    #[test]
+    fn a_wrong_result_is_an_error_that_names_the_subject_even_if_it_is_the_reference() {
+        let failure = table(&[7, 8, 7]).unwrap_err();
+        assert_eq!(
+            failure.message,
+            "test, Numbers, number 1 gives a wrong result"
+        );
+        let failure = table(&[8, 7, 7]).unwrap_err();
+        assert_eq!(
+            failure.message,
+            "test, Numbers, number 0 gives a wrong result"
+        );
+    }
+
+    #[test]
+    fn a_failure_names_its_subject() {
+        let failure = table(&[7, 0, 7]).unwrap_err();
+        assert_eq!(
+            failure.message,
+            "test, Numbers, number 1 failed: it is zero"
+        );
+    }
+}

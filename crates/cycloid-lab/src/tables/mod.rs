@@ -1,0 +1,180 @@
+//! A report as text for people. Nothing is shown that is not in the record.
+
+mod number;
+mod summary;
+mod table;
+
+use std::fmt::Write;
+
+use comfy_table::{ContentArrangement, LineStyle, Table as Grid, TableStyle};
+
+use crate::record::{Environment, Peer, Report};
+
+/// Tables are no wider than this.
+pub const MAX_WIDTH: usize = 100;
+
+/// The whole report, in lines of at most `width` columns where that is possible (80 are enough).
+pub fn text(report: &Report, width: usize) -> String {
+    let width = width.min(MAX_WIDTH);
+    let mut text = header(&report.environment, &report.effort, &report.peers, width);
+    for table in &report.tables {
+        text.push('\n');
+        text.push_str(&table::text(table, &report.peers, width));
+    }
+    text.push_str(&summary::text(&report.tables));
+    text.push('\n');
+    text.push_str(&legend(report, width));
+    text
+}
+
+/// Where and with what the numbers were made.
+fn header(environment: &Environment, effort: &str, peers: &[Peer], width: usize) -> String {
+    let e = environment;
+    let mut lines = vec![
+        (
+            String::new(),
+            format!("{}, {}, {effort} run", e.program, e.date),
+        ),
+        (
+            "processor".into(),
+            format!(
+                "{}, {} threads; level {} of {}",
+                e.cpu, e.threads, e.level_used, e.level_detected
+            ),
+        ),
+        (
+            "compiler".into(),
+            format!("{}, opt-level {}, {}", e.compiler, e.opt_level, e.target),
+        ),
+    ];
+    for (i, peer) in peers.iter().enumerate() {
+        let name = if i == 0 {
+            "peers".into()
+        } else {
+            String::new()
+        };
+        let version = match (&peer.version, &peer.missing) {
+            (Some(version), _) => format!("{} {version}", peer.name),
+            (None, Some(missing)) => {
+                format!(
+                    "{} is missing: {}; {}",
+                    peer.name, missing.reason, missing.remedy
+                )
+            }
+            (None, None) => peer.name.clone(),
+        };
+        lines.push((name, version));
+    }
+    definitions(&lines, width)
+}
+
+/// A grid with a line under its header and no other.
+fn ruled() -> Grid {
+    let mut grid = Grid::new();
+    grid.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')))
+        .set_content_arrangement(ContentArrangement::Disabled);
+    grid
+}
+
+/// What the columns mean, and what is to be known of single rows.
+fn legend(report: &Report, width: usize) -> String {
+    if report.tables.is_empty() {
+        return String::new();
+    }
+    let mut reference = report
+        .tables
+        .iter()
+        .map(|table| &*table.reference)
+        .collect::<Vec<_>>();
+    reference.dedup();
+    let reference = reference.join(" or ");
+    let mut lines: Vec<(String, String)> = [
+        (
+            "ct",
+            "constant-time for secret values, in the words of its own documentation".into(),
+        ),
+        (
+            "median",
+            "time of one operation; min is the fastest batch".into(),
+        ),
+        (
+            "×",
+            format!(
+                "time in proportion to {reference}: 2.00 takes twice as long. The median of \
+                 batches that ran side by side; ± is half of its 95 % bootstrap interval"
+            ),
+        ),
+        (
+            "scratch",
+            format!(
+                "bytes that the caller passes, by the library's own const fn, and in proportion \
+                 to {reference}'s; of ×8, for all eight"
+            ),
+        ),
+        (
+            "stack",
+            "bytes between the call and the deepest that it wrote".into(),
+        ),
+        (
+            "heap",
+            "bytes in use during a call, prepared contexts included, in whatever language; allocs \
+             counts the allocations of one call"
+                .into(),
+        ),
+    ]
+    .map(|(term, meaning): (&str, String)| (term.into(), meaning))
+    .into();
+    let mut notes: Vec<&str> = Vec::new();
+    for note in report.tables.iter().flat_map(|table| &table.notes) {
+        if !notes.contains(&&**note) {
+            notes.push(note);
+        }
+    }
+    lines.extend(notes.into_iter().map(|note| ("note".into(), note.into())));
+    definitions(&lines, width)
+}
+
+/// Terms in a column, and what is said of them beside it, broken into lines.
+fn definitions(lines: &[(String, String)], width: usize) -> String {
+    let terms = lines
+        .iter()
+        .map(|(term, _)| term.chars().count())
+        .max()
+        .unwrap_or(0);
+    let mut text = String::new();
+    for (term, meaning) in lines {
+        let (mut term, indent) = (
+            term.as_str(),
+            if term.is_empty() && text.is_empty() {
+                0
+            } else {
+                terms + 2
+            },
+        );
+        for line in wrapped(meaning, width.saturating_sub(indent)) {
+            let _ = writeln!(text, "{term:indent$}{line}");
+            term = "";
+        }
+    }
+    text
+}
+
+/// `text` in lines of at most `width` characters, broken at spaces.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is always a line");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= width {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.into());
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! Numbers as people read them.
+
+/// What stands for a number that is not known.
+pub(super) const NONE: &str = "–";
+
+/// With a comma between thousands.
+pub(super) fn whole(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// [`whole`], or [`NONE`].
+pub(super) fn whole_or_none(number: Option<u64>) -> String {
+    number.map_or_else(|| NONE.into(), whole)
+}
+
+/// A proportion with three digits that count, up to hundreds.
+pub(super) fn proportion(ratio: f64) -> String {
+    let decimals = match ratio {
+        r if r < 9.995 => 2,
+        r if r < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{ratio:.decimals$}")
+}
+
+/// The unit of the times of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// Its sign.
+    pub(super) sign: &'static str,
+    nanoseconds: u32,
+    decimals: usize,
+}
+
+impl Unit {
+    /// The one in which `nanoseconds` has about four digits.
+    pub(super) fn of(nanoseconds: f64) -> Self {
+        match nanoseconds {
+            t if t < 1e4 => Self {
+                sign: "µs",
+                nanoseconds: 1000,
+                decimals: 3,
+            },
+            t if t < 1e7 => Self {
+                sign: "µs",
+                nanoseconds: 1000,
+                decimals: 1,
+            },
+            _ => Self {
+                sign: "ms",
+                nanoseconds: 1_000_000,
+                decimals: 2,
+            },
+        }
+    }
+
+    /// A time in this unit.
+    pub(super) fn show(self, nanoseconds: f64) -> String {
+        let text = format!(
+            "{:.*}",
+            self.decimals,
+            nanoseconds / f64::from(self.nanoseconds)
+        );
+        match text.split_once('.') {
+            Some((integer, fraction)) => {
+                let integer = integer.parse().map_or_else(|_| integer.into(), whole);
+                format!("{integer}.{fraction}")
+            }
+            None => text,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands() {
+        for (number, text) in [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1234567, "1,234,567"),
+        ] {
+            assert_eq!(whole(number), text);
+        }
+    }
+
+    #[test]
+    fn proportions() {
+        for (ratio, text) in [
+            (0.123, "0.12"),
+            (1.0, "1.00"),
+            (9.996, "10.0"),
+            (312.4, "312"),
+        ] {
+            assert_eq!(proportion(ratio), text);
+        }
+    }
+
+    #[test]
+    fn times() {
+        let show = |time| (Unit::of(time).show(time), Unit::of(time).sign);
+        assert_eq!(show(1234.5), ("1.234".into(), "µs"));
+        assert_eq!(show(1_234_567.0), ("1,234.6".into(), "µs"));
+        assert_eq!(show(1_234_567_000.0), ("1,234.57".into(), "ms"));
+    }
+}

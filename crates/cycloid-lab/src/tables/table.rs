@@ -1,0 +1,130 @@
+//! One table of measurements, groups and rows in the order of the record.
+
+use std::fmt::Write;
+
+use comfy_table::{Cell, CellAlignment, ColumnConstraint, Table as Grid, Width};
+
+use super::number::{NONE, Unit, proportion, whole, whole_or_none};
+use crate::record::{Memory, Peer, Record, Table};
+
+/// From this width on there is room for minima and intervals.
+const WIDE: usize = 96;
+
+pub(super) fn text(table: &Table, peers: &[Peer], width: usize) -> String {
+    let mut text = format!("{}\n", table.title);
+    let _ = writeln!(text, "{}", grid(table, width >= WIDE));
+    let control = &table.control;
+    let _ = writeln!(
+        text,
+        "noise: {} against itself is {:.4} ({:.4} to {:.4}), {} rounds in {:.1} s",
+        table.reference,
+        control.median,
+        control.interval[0],
+        control.interval[1],
+        table.rounds,
+        table.seconds
+    );
+    for name in &table.missing {
+        let missing = peers.iter().find(|peer| peer.name == *name);
+        let remedy = missing.and_then(|peer| peer.missing.as_ref());
+        let remedy = remedy.map_or(String::new(), |missing| format!(": {}", missing.remedy));
+        let _ = writeln!(text, "missing: {name}{remedy}");
+    }
+    text
+}
+
+fn grid(table: &Table, wide: bool) -> Grid {
+    let reference = table
+        .records
+        .iter()
+        .find(|record| record.label == table.reference);
+    let unit = Unit::of(reference.map_or(0.0, |record| record.time.median_ns));
+    let reference_scratch = reference.and_then(|record| record.memory.scratch);
+
+    let mut grid = super::ruled();
+    let time = format!("median {}", unit.sign);
+    let minimum = format!("min {}", unit.sign);
+    let mut names = vec!["", "ct"];
+    if wide {
+        names.push(&minimum);
+    }
+    names.extend([&time, "×"]);
+    if wide {
+        names.push("±");
+    }
+    names.extend(["scratch", "×", "stack", "heap", "allocs"]);
+    grid.set_header(names.iter().map(Cell::new));
+
+    let mut group = "";
+    for record in &table.records {
+        if record.group != group {
+            group = &record.group;
+            grid.add_row([group]);
+        }
+        grid.add_row(row(record, unit, reference_scratch, wide));
+    }
+    let last = names.len() - 1;
+    for (i, column) in grid.column_iter_mut().enumerate() {
+        column.set_padding((
+            0,
+            if i == last {
+                0
+            } else if wide {
+                2
+            } else {
+                1
+            },
+        ));
+        if i >= 2 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        if i == 0 {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(17)));
+        }
+    }
+    grid
+}
+
+fn row(record: &Record, unit: Unit, reference_scratch: Option<usize>, wide: bool) -> Vec<String> {
+    let ratio = &record.ratio;
+    let Memory {
+        scratch,
+        stack_peak,
+        heap_peak,
+        heap_held,
+        allocations,
+        ..
+    } = record.memory;
+    let mut cells = vec![
+        format!("  {}", record.label),
+        if record.constant_time {
+            "✓".into()
+        } else {
+            String::new()
+        },
+    ];
+    if wide {
+        cells.push(unit.show(record.time.minimum_ns));
+    }
+    cells.push(unit.show(record.time.median_ns));
+    cells.push(proportion(ratio.median));
+    if wide {
+        let half = (ratio.interval[1] - ratio.interval[0]) / 2.0 / ratio.median;
+        cells.push(if ratio.samples == 0 {
+            String::new()
+        } else {
+            format!("{:.1}%", half * 100.0)
+        });
+    }
+    cells.push(scratch.map_or_else(|| NONE.into(), |bytes| whole(bytes as u64)));
+    cells.push(match (scratch, reference_scratch) {
+        (Some(bytes), Some(reference)) => proportion(bytes as f64 / reference as f64),
+        _ => NONE.into(),
+    });
+    cells.push(whole_or_none(stack_peak.map(|bytes| bytes as u64)));
+    cells.push(whole_or_none(
+        heap_peak.zip(heap_held).map(|(peak, held)| peak + held),
+    ));
+    cells.push(whole_or_none(allocations));
+    cells
+}
