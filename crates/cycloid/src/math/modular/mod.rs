@@ -1,9 +1,10 @@
-//! Modular exponentiation: base^exponent mod modulus, on little-endian limbs of 64 bits.
+//! Modular exponentiation, base^exponent mod modulus, and inversion, on little-endian limbs of 64 bits.
 //!
 //! - [`pow`]: constant-time, on the fastest backend; what the schemes use.
 //! - [`pow_eight`]: eight bases, exponents and moduli at once.
 //! - [`Strategy`]: every combination of three reductions and twelve ways to exponentiate, to
 //!   choose what to pay in time and in memory.
+//! - [`invert`]: the inverse modulo an odd number, constant-time.
 //!
 //! Every input has an answer. x mod 1 = 0. x⁰ mod m = 1 for m > 1 and any x, 0 included. A base of
 //! any length is reduced first. Leading zero limbs are allowed everywhere and change no result. A
@@ -34,6 +35,7 @@ mod binary;
 mod constant_time;
 mod eight;
 mod exponent;
+mod inverse;
 mod ladder;
 mod montgomery;
 mod strategy;
@@ -44,6 +46,7 @@ mod window;
 pub use constant_time::{Modulus, pow, pow_scratch_limbs, pow_scratch_limbs_minimum, pow_with};
 pub use eight::{pow_eight, pow_eight_scratch, pow_eight_scratch_minimum, pow_eight_with};
 pub use exponent::Exponent;
+pub use inverse::{invert, invert_scratch_limbs};
 pub use strategy::{Exponentiation, Reduction, Strategy, Window};
 
 use crate::machine::ct::Mask;
@@ -76,6 +79,8 @@ pub enum Error {
         /// Bytes given.
         given: usize,
     },
+    /// The number has no inverse modulo the modulus, or is not less than it.
+    NotInvertible,
     /// The exponent has a bit set above the length that was declared for it.
     ExponentTooLong,
 }
@@ -92,6 +97,7 @@ impl core::fmt::Display for Error {
             Self::ScratchTooSmall { needed, given } => {
                 write!(f, "the scratch has {given} bytes, and {needed} are needed")
             }
+            Self::NotInvertible => f.write_str("the number has no inverse modulo the modulus"),
             Self::ExponentTooLong => f.write_str("the exponent is longer than declared"),
         }
     }
