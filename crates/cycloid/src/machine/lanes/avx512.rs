@@ -7,6 +7,7 @@
 //! 2⁵² plus the low half, exactly; its bits are those of 2⁵² plus the low half. Adding these bits
 //! to the columns adds the bits of the two constants every time: the excess of this backend.
 
+use core::arch::asm;
 use core::arch::x86_64::{
     __m512d, __m512i, _MM_FROUND_NO_EXC, _MM_FROUND_TO_ZERO, _mm512_add_epi64, _mm512_and_si512,
     _mm512_castpd_si512, _mm512_cmpeq_epi64_mask, _mm512_cvtepu64_pd, _mm512_fmadd_round_pd,
@@ -118,15 +119,8 @@ impl Vectors for Avx512 {
 
     #[inline(always)]
     fn mul_add(self, low: __m512i, high: __m512i, a: __m512d, b: __m512d) -> (__m512i, __m512i) {
-        let high_half = Self::high_half(a, b);
-        let low_half = Self::low_half(a, b, high_half);
         // SAFETY: the token proves AVX-512.
-        unsafe {
-            (
-                _mm512_add_epi64(low, _mm512_castpd_si512(low_half)),
-                _mm512_add_epi64(high, _mm512_castpd_si512(high_half)),
-            )
-        }
+        unsafe { mul_add(low, high, a, b) }
     }
 
     #[inline(always)]
@@ -146,4 +140,29 @@ impl Vectors for Avx512 {
         // SAFETY: the token proves AVX-512. 0xf8 is the truth table of a | (b & mask).
         unsafe { _mm512_ternarylogic_epi64::<0xf8>(a, b, mask) }
     }
+}
+
+/// Both halves in the order of the source: the compiler would interleave the products of a row,
+/// for whose temporaries there are no registers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn mul_add(mut low: __m512i, mut high: __m512i, a: __m512d, b: __m512d) -> (__m512i, __m512i) {
+    // SAFETY: arithmetic on registers.
+    unsafe {
+        asm!(
+            "vmovapd {h}, {high_base}",
+            "vfmadd231pd {h}, {a}, {b}, {{rz-sae}}",
+            "vsubpd {l}, {both_bases}, {h}",
+            "vfmadd231pd {l}, {a}, {b}, {{rz-sae}}",
+            "vpaddq {high}, {high}, {h}",
+            "vpaddq {low}, {low}, {l}",
+            low = inout(zmm_reg) low, high = inout(zmm_reg) high,
+            a = in(zmm_reg) a, b = in(zmm_reg) b,
+            h = out(zmm_reg) _, l = out(zmm_reg) _,
+            high_base = in(zmm_reg) _mm512_set1_pd(HIGH_BASE),
+            both_bases = in(zmm_reg) _mm512_set1_pd(HIGH_BASE + LOW_BASE),
+            options(nostack, preserves_flags),
+        );
+    }
+    (low, high)
 }

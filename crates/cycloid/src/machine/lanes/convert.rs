@@ -4,6 +4,12 @@ use super::super::words::{LIMB_BITS, Limb};
 use super::{LANE_LIMB_BITS, LANES, LIMB_MASK, Lanes};
 
 impl Lanes {
+    /// The words of all lanes, one after the other.
+    pub const fn as_limbs(lanes: &[Self]) -> &[Limb] {
+        // SAFETY: as for `as_limbs_mut`.
+        unsafe { core::slice::from_raw_parts(lanes.as_ptr().cast::<Limb>(), lanes.len() * LANES) }
+    }
+
     /// The words of all lanes, one after the other: memory for lanes as memory for one number.
     pub const fn as_limbs_mut(lanes: &mut [Self]) -> &mut [Limb] {
         // SAFETY: `Lanes` is `LANES` limbs and nothing else, and aligned more strictly than one;

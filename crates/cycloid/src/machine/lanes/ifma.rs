@@ -1,5 +1,6 @@
 //! AVX-512 IFMA: a 52-bit product is added to its two columns by two instructions.
 
+use core::arch::asm;
 use core::arch::x86_64::{
     __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_load_si512,
     _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_movm_epi64, _mm512_set1_epi64,
@@ -81,8 +82,7 @@ impl Vectors for Ifma {
     #[inline(always)]
     fn mul_add(self, low: __m512i, high: __m512i, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
         // SAFETY: the token proves AVX-512 IFMA.
-        let low = unsafe { _mm512_madd52lo_epu64(low, a, b) };
-        (low, self.mul_add_high(high, a, b))
+        unsafe { mul_add(low, high, a, b) }
     }
 
     #[inline(always)]
@@ -102,4 +102,22 @@ impl Vectors for Ifma {
         // SAFETY: the token proves AVX-512. 0xf8 is the truth table of a | (b & mask).
         unsafe { _mm512_ternarylogic_epi64::<0xf8>(a, b, mask) }
     }
+}
+
+/// Both halves in the order of the source: the compiler would interleave the products of a row,
+/// for whose temporaries there are no registers.
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn mul_add(mut low: __m512i, mut high: __m512i, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    // SAFETY: two additions to registers.
+    unsafe {
+        asm!(
+            "vpmadd52luq {low}, {a}, {b}",
+            "vpmadd52huq {high}, {a}, {b}",
+            low = inout(zmm_reg) low, high = inout(zmm_reg) high,
+            a = in(zmm_reg) a, b = in(zmm_reg) b,
+            options(nostack, preserves_flags),
+        );
+    }
+    (low, high)
 }

@@ -13,6 +13,8 @@
 //! for n < 1024. Backends whose halves come with an excess start every column at minus the sum of
 //! what it will get, modulo 2⁶⁴, so that it is right when it is complete.
 
+use core::cell::Cell;
+
 use super::vector::Vectors;
 use super::{LIMB_MASK, Lanes, MAX_BLOCK, montgomery_work};
 
@@ -78,24 +80,17 @@ pub(super) fn montgomery_square<V: Vectors, const T: usize>(
     start_columns::<V, 2>(v, columns);
     into_factors(v, accumulator);
     for (block, factors) in accumulator.as_chunks::<T>().0.iter().enumerate() {
-        let (within, rest) = columns[2 * block * T..].split_at_mut(T);
+        let columns = &mut columns[2 * block * T..];
         let above = &accumulator[(block + 1) * T..];
-        triangle(v, within, rest, factors);
         if !above.is_empty() {
-            let columns = &mut rest[..above.len() + T];
+            let columns = &mut columns[T..][..above.len() + T];
             let mut window = load_window(v, columns);
             slide(v, &mut window, columns, factors, above, |limb| {
                 v.load_factor(limb)
             });
             store_window(v, &window, &mut columns[above.len()..]);
         }
-    }
-    for (pair, limb) in columns.as_chunks_mut::<2>().0.iter_mut().zip(&*accumulator) {
-        let limb = v.load_factor(limb);
-        let [low, high] = [v.load(&pair[0]), v.load(&pair[1])];
-        let (low, high) = v.mul_add(v.add(low, low), v.add(high, high), limb, limb);
-        v.store(&mut pair[0], low);
-        v.store(&mut pair[1], high);
+        square_block(v, columns, factors);
     }
     reduce::<V, T>(v, columns, room, modulus, k0);
     carry(v, accumulator, &columns[n..]);
@@ -177,15 +172,25 @@ fn slide<V: Vectors, const T: usize>(
     factor: impl Fn(&Lanes) -> V::Factor + Copy,
 ) {
     debug_assert_eq!(columns.len(), rows.len() + T);
-    for (i, rows) in rows.as_chunks::<ROWS>().0.iter().enumerate() {
-        let columns = &mut columns[i * ROWS..][..ROWS + T];
+    let columns = Cell::from_mut(columns).as_slice_of_cells();
+    let lowest = columns.as_chunks::<ROWS>().0;
+    let next = columns[T..].as_chunks::<ROWS>().0;
+    for ((lowest, next), rows) in lowest.iter().zip(next).zip(rows.as_chunks::<ROWS>().0) {
         unroll!(i < ROWS => {
-            let mut top = v.load(&columns[i + T]);
+            let mut top = v.load(&next[i].get());
             add_row::<V, T, 0>(v, window, &mut top, factors, factor(&rows[i]));
-            v.store(&mut columns[i], window[0]);
+            lowest[i].set(lanes(v, window[0]));
             shift(window, top);
         });
     }
+}
+
+/// A vector as it stands in memory.
+#[inline(always)]
+fn lanes<V: Vectors>(v: V, word: V::Word) -> Lanes {
+    let mut lanes = Lanes::ZERO;
+    v.store(&mut lanes, word);
+    lanes
 }
 
 /// Adds `factors` times `row`, from factor `FROM` on, to the T columns of the window and `top`.
@@ -197,6 +202,7 @@ fn add_row<V: Vectors, const T: usize, const FROM: usize>(
     factors: &[Lanes; T],
     row: V::Factor,
 ) {
+    let factors = opaque(factors);
     unroll!(j < T => {
         if j >= FROM {
             let factor = v.load_factor(&factors[j]);
@@ -208,41 +214,51 @@ fn add_row<V: Vectors, const T: usize, const FROM: usize>(
     });
 }
 
+/// The same reference, of which the compiler does not know that it is the same: it would load the
+/// factors of a row once and for all, and then spill them, for there are no registers for them.
+#[inline(always)]
+fn opaque<T>(reference: &T) -> &T {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        let mut pointer = core::ptr::from_ref(reference);
+        // SAFETY: no instruction is executed; the register keeps its value.
+        unsafe {
+            core::arch::asm!("/* {0} */", inout(reg) pointer, options(pure, nomem, nostack, preserves_flags));
+            &*pointer
+        }
+    }
+    #[cfg(any(not(target_arch = "x86_64"), miri))]
+    reference
+}
+
 /// Moves the window up by one column.
 #[inline(always)]
 fn shift<W: Copy, const T: usize>(window: &mut [W; T], top: W) {
     unroll!(j < T => window[j] = if j + 1 < T { window[j + 1] } else { top });
 }
 
-/// Adds the products of different limbs among `factors` to 2T columns, of which `low` has the
-/// first T and `high` begins with the others.
+/// Adds the products of different limbs among `factors` to the first 2T of `columns`, which
+/// nothing but the squares of these limbs is missing from then; doubles them and adds the squares.
 #[inline(always)]
-fn triangle<V: Vectors, const T: usize>(
-    v: V,
-    low: &mut [Lanes],
-    high: &mut [Lanes],
-    factors: &[Lanes; T],
-) {
-    let low: &mut [Lanes; T] = low.try_into().expect("T columns below");
-    let high = high.first_chunk_mut::<T>().expect("T columns above");
-    let mut columns: [V::Word; 2 * MAX_BLOCK] = [v.splat(0); 2 * MAX_BLOCK];
-    unroll!(j < T => {
-        columns[j] = v.load(&low[j]);
-        columns[T + j] = v.load(&high[j]);
-    });
+fn square_block<V: Vectors, const T: usize>(v: V, columns: &mut [Lanes], factors: &[Lanes; T]) {
+    let columns = &mut columns[..2 * T];
+    // Row i of the triangle adds to the columns 2i + 1 to i + T, and completes 2i + 1.
+    let mut words: [V::Word; 2 * MAX_BLOCK] = [v.splat(0); 2 * MAX_BLOCK];
+    unroll!(j < T => words[j] = v.load(&columns[j]));
     unroll!(i < T => {
+        words[i + T] = v.load(&columns[i + T]);
         let row = v.load_factor(&factors[i]);
         unroll!(j < T => {
             if j > i {
                 let factor = v.load_factor(&factors[j]);
-                (columns[i + j], columns[i + j + 1]) =
-                    v.mul_add(columns[i + j], columns[i + j + 1], factor, row);
+                (words[i + j], words[i + j + 1]) =
+                    v.mul_add(words[i + j], words[i + j + 1], factor, row);
             }
         });
-    });
-    unroll!(j < T => {
-        v.store(&mut low[j], columns[j]);
-        v.store(&mut high[j], columns[T + j]);
+        let [low, high] = [words[2 * i], words[2 * i + 1]];
+        let (low, high) = v.mul_add(v.add(low, low), v.add(high, high), row, row);
+        v.store(&mut columns[2 * i], low);
+        v.store(&mut columns[2 * i + 1], high);
     });
 }
 

@@ -14,7 +14,7 @@ mod linear;
 pub mod portable;
 #[cfg(test)]
 pub(crate) mod tests;
-mod vector;
+pub(super) mod vector;
 
 use core::fmt::Debug;
 

@@ -7,7 +7,7 @@ use super::Lanes;
 ///
 /// Implemented by a backend's token, which proves that the instructions may be executed. Every
 /// function is inlined into a kernel that is compiled for them.
-pub(super) trait Vectors: Copy {
+pub(in super::super) trait Vectors: Copy {
     /// Eight integers modulo 2⁶⁴.
     type Word: Copy;
 
