@@ -2,9 +2,12 @@
 
 #[macro_use]
 mod text;
+mod blocks;
 mod linear;
+mod lookup;
 mod product;
 mod reduce;
+mod small;
 mod square;
 
 use super::super::cpu::Adx;
@@ -41,5 +44,94 @@ impl Words for Adx {
     fn montgomery_reduce(self, result: &mut [Limb], wide: &mut [Limb], modulus: &[Limb], n0: Limb) {
         // SAFETY: the token proves BMI2 and ADX.
         unsafe { reduce::montgomery_reduce(result, wide, modulus, n0) };
+    }
+
+    #[inline]
+    fn montgomery_mul(
+        self,
+        accumulator: &mut [Limb],
+        by: &[Limb],
+        work: &mut [Limb],
+        modulus: &[Limb],
+        n0: Limb,
+    ) {
+        let n = modulus.len();
+        assert!(accumulator.len() == n && by.len() == n && work.len() >= 2 * n);
+        let Some(kernel) = multiplication(n) else {
+            let wide = &mut work[..2 * n];
+            self.mul(wide, accumulator, by);
+            return self.montgomery_reduce(accumulator, wide, modulus, n0);
+        };
+        let (a, b) = (accumulator.as_mut_ptr(), by.as_ptr());
+        // SAFETY: the token proves BMI2, ADX and AVX; the kernel is for n, the lengths are asserted,
+        // and what is written is uniquely borrowed.
+        unsafe { kernel(a, b, work.as_mut_ptr(), modulus.as_ptr(), n0, n) };
+    }
+
+    #[inline]
+    fn montgomery_square(
+        self,
+        accumulator: &mut [Limb],
+        work: &mut [Limb],
+        modulus: &[Limb],
+        n0: Limb,
+    ) {
+        let n = modulus.len();
+        assert!(accumulator.len() == n && work.len() >= 2 * n);
+        let Some(kernel) = squaring(n) else {
+            let wide = &mut work[..2 * n];
+            self.square(wide, accumulator);
+            return self.montgomery_reduce(accumulator, wide, modulus, n0);
+        };
+        let a = accumulator.as_mut_ptr();
+        // SAFETY: the token proves BMI2, ADX and AVX; the kernel is for n, the lengths are asserted,
+        // and what is written is uniquely borrowed.
+        unsafe { kernel(a, a, work.as_mut_ptr(), modulus.as_ptr(), n0, n) };
+    }
+
+    #[inline]
+    fn lookup(self, out: &mut [Limb], table: &[Limb], index: usize) {
+        // SAFETY: the token proves AVX2.
+        unsafe { lookup::lookup(out, table, index) };
+    }
+}
+
+/// `accumulator = accumulator · by / R mod modulus`, less than `modulus`; in a squaring kernel `by`
+/// is `accumulator`.
+///
+/// # Safety
+/// The processor has BMI2, ADX and AVX. `accumulator`, `by` and `modulus` have `n` limbs, a length
+/// that the kernel is for, and `wide` has 2n; none overlaps another, but that `by` may be
+/// `accumulator`.
+type Kernel = unsafe extern "sysv64" fn(
+    accumulator: *mut Limb,
+    by: *const Limb,
+    wide: *mut Limb,
+    modulus: *const Limb,
+    n0: Limb,
+    n: usize,
+);
+
+/// The kernel that multiplies numbers of `n` limbs, if there is one.
+#[inline]
+fn multiplication(n: usize) -> Option<Kernel> {
+    match n {
+        0 => None,
+        4 => Some(small::montgomery_mul_4),
+        6 => Some(small::montgomery_mul_6),
+        8 => Some(small::montgomery_mul_8),
+        9 => Some(small::montgomery_mul_9),
+        _ if n.is_multiple_of(8) => Some(blocks::montgomery_mul),
+        _ => None,
+    }
+}
+
+/// The kernel that squares numbers of `n` limbs, if there is one.
+#[inline]
+fn squaring(n: usize) -> Option<Kernel> {
+    match n {
+        8 => Some(small::montgomery_square_8),
+        _ if n != 0 && n.is_multiple_of(8) => Some(blocks::montgomery_square),
+        _ => multiplication(n),
     }
 }

@@ -25,40 +25,6 @@ struct Reduction {
     carry: Limb,
 }
 
-/// One quotient limb: `rdx` = the window's lowest limb times n0, to `[rdi + 8·$i]`; then its row.
-macro_rules! quotient_row {
-    ($i:literal; $js:tt $first:literal $($rest:literal)*) => {
-        concat!(
-            "mov rdx, rcx\n",
-            "imul rdx, ", $first, "\n",
-            "xor ebp, ebp\n",
-            "mov [rdi + 8*", $i, "], rdx\n",
-            row_body!(""; $js $first $($rest)*),
-        )
-    };
-}
-
-/// One [`quotient_row`] for each `$i`, the window rotating.
-macro_rules! quotient_rows {
-    ([] $js:tt $($window:literal)*) => { "" };
-    ([$i:literal $($is:literal)*] $js:tt $first:literal $($rest:literal)*) => {
-        concat!(
-            quotient_row!($i; $js $first $($rest)*),
-            quotient_rows!([$($is)*] $js $($rest)* $first),
-        )
-    };
-}
-
-/// `window += [rdi]` with the carry flag in and out, to `[rdi]`.
-macro_rules! add_window {
-    ([$($j:literal)+] $($limb:literal)+) => {
-        concat!($(
-            "adc ", $limb, ", [rdi + 8*", $j, "]\n",
-            "mov [rdi + 8*", $j, "], ", $limb, "\n",
-        )+)
-    };
-}
-
 /// Defines a reduction kernel for blocks of w quotient limbs, which returns the carry to place n
 /// of the block after.
 ///
@@ -96,7 +62,7 @@ macro_rules! reduction {
                 entry!("r8"),
                 "22:",
                 load_window!([$($j)+] $($window)+),
-                quotient_rows!([$($j)+] [$($j)+] $($window)+),
+                quotient_rows!("rbp" store; [$($j)+] [$($j)+] $($window)+),
                 // The rows over q = [rsi].
                 concat!("lea rcx, [rsi + 8*", $w, "]"),
                 "mov rsi, rdi",
@@ -140,41 +106,62 @@ reduction!(reduction_8 [0 1 2 3 4 5 6 7] 8 "r8" "r9" "r10" "r11" "r12" "r13" "r1
 /// `result = a − modulus`, or `a` where that is negative and `carry` is 0.
 ///
 /// # Safety
-/// All have `n` ≥ 1 limbs; `result` does not overlap the others. `carry` is 0 or 1.
+/// `result`, `a` and `modulus` have 8·`blocks` + `rest` limbs, and `result` does not overlap the
+/// others; `carry` is 0 or 1.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn subtract_once(
     result: *mut Limb,
     a: *const Limb,
     modulus: *const Limb,
-    n: usize,
+    blocks: usize,
+    rest: usize,
     carry: Limb,
 ) {
     naked_asm!(
         ".cfi_startproc",
-        "xor r10d, r10d",
-        "mov r9, rcx",
-        "test r9, r9",
-        ".p2align 4",
+        "mov r10, rcx",
+        // test clears the borrow; lea, dec and jrcxz leave it alone.
+        "test rcx, rcx",
+        "jz 23f",
         "22:",
-        // dec and lea leave the borrow alone.
-        "mov rax, [rsi + 8*r10]",
-        "sbb rax, [rdx + 8*r10]",
-        "mov [rdi + 8*r10], rax",
-        "lea r10, [r10 + 1]",
-        "dec r9",
-        "jne 22b",
-        // The carry cancels the borrow.
-        "sbb r8, 0",
-        "xor r10d, r10d",
-        ".p2align 4",
-        "24:",
-        "mov rax, [rdi + 8*r10]",
-        "test r8, r8",
-        "cmovs rax, [rsi + 8*r10]",
-        "mov [rdi + 8*r10], rax",
-        "inc r10",
+        subtract_limbs!(0 1 2 3 4 5 6 7),
+        "lea rsi, [rsi + 64]",
+        "lea rdi, [rdi + 64]",
+        "lea rdx, [rdx + 64]",
         "dec rcx",
-        "jne 24b",
+        "jnz 22b",
+        "23:",
+        "mov rcx, r8",
+        "jrcxz 25f",
+        "24:",
+        subtract_limbs!(0),
+        "lea rsi, [rsi + 8]",
+        "lea rdi, [rdi + 8]",
+        "lea rdx, [rdx + 8]",
+        "dec rcx",
+        "jnz 24b",
+        "25:",
+        // The carry cancels the borrow; what is left goes into the carry flag. Then downwards.
+        "sbb r9, 0",
+        "add r9, r9",
+        "mov rcx, r8",
+        "jrcxz 27f",
+        "26:",
+        "lea rsi, [rsi - 8]",
+        "lea rdi, [rdi - 8]",
+        restore_limbs!(0),
+        "dec rcx",
+        "jnz 26b",
+        "27:",
+        "mov rcx, r10",
+        "jrcxz 29f",
+        "28:",
+        "lea rsi, [rsi - 64]",
+        "lea rdi, [rdi - 64]",
+        restore_limbs!(0 1 2 3 4 5 6 7),
+        "dec rcx",
+        "jnz 28b",
+        "29:",
         "ret",
         ".cfi_endproc",
     )
@@ -230,12 +217,7 @@ pub(super) unsafe fn montgomery_reduce(
     // SAFETY: `result`, the upper half of `wide` and `modulus` have n ≥ 1 limbs each, and `result`
     // is uniquely borrowed.
     unsafe {
-        subtract_once(
-            result.as_mut_ptr(),
-            wide[n..].as_ptr(),
-            limbs.start,
-            n,
-            carry,
-        );
+        let (result, upper) = (result.as_mut_ptr(), wide[n..].as_ptr());
+        subtract_once(result, upper, limbs.start, n / 8, n % 8, carry);
     }
 }

@@ -3,30 +3,6 @@
 use super::{Limb, linear};
 use core::arch::naked_asm;
 
-/// One row of the triangle of a block: `rdx = a_i`, then the window from place 2i + 1 on.
-///
-/// `rdx` times the limbs `$j` goes to the registers `$limb`; the top one is fresh.
-macro_rules! triangle_row {
-    ($i:literal; $js:tt $($window:literal)+) => {
-        concat!(
-            "mov rdx, [rsi + 8*", $i, "]\n",
-            "xor ebp, ebp\n",
-            triangle_row!(@$js $($window)+),
-        )
-    };
-    (@[$j:literal] $last:literal $top:literal) => {
-        accumulate!($top; [$j] $last)
-    };
-    (@[$j:literal $($js:literal)+] $limb:literal $next:literal $($rest:literal)+) => {
-        concat!(
-            "mulx rbx, rax, [rsi + 8*", $j, "]\n",
-            "adcx ", $limb, ", rax\n",
-            "adox ", $next, ", rbx\n",
-            triangle_row!(@[$($js)+] $next $($rest)+),
-        )
-    };
-}
-
 /// The products of different limbs of `a`, each once, as far as one of the two is in a whole block
 /// of eight limbs: `out += Σ a_i·a_j·B^(i+j)` over i < j, i < 8·blocks.
 ///
@@ -55,19 +31,7 @@ unsafe extern "sysv64" fn cross_products(
         entry!("r8"),
         "22:",
         // What earlier blocks left at places 1 to 7 of this one; from 8 on the rows add it.
-        load_window!([1 2 3 4 5 6 7] "r9" "r10" "r11" "r12" "r13" "r14" "r15"),
-        triangle_row!(0; [1 2 3 4 5 6 7] "r9" "r10" "r11" "r12" "r13" "r14" "r15" "r8"),
-        store_window!([1 2] "r9" "r10"),
-        triangle_row!(1; [2 3 4 5 6 7] "r11" "r12" "r13" "r14" "r15" "r8" "r9"),
-        store_window!([3 4] "r11" "r12"),
-        triangle_row!(2; [3 4 5 6 7] "r13" "r14" "r15" "r8" "r9" "r10"),
-        store_window!([5 6] "r13" "r14"),
-        triangle_row!(3; [4 5 6 7] "r15" "r8" "r9" "r10" "r11"),
-        store_window!([7] "r15"),
-        triangle_row!(4; [5 6 7] "r9" "r10" "r11" "r12"),
-        triangle_row!(5; [6 7] "r11" "r12" "r13"),
-        triangle_row!(6; [7] "r13" "r14"),
-        "xor r15d, r15d",
+        triangle!(add),
         "lea rcx, [rsi + 64]",
         "add rdi, 64",
         "cmp rcx, [rsp]",
@@ -89,25 +53,6 @@ unsafe extern "sysv64" fn cross_products(
         leave!(40),
         row_table!([0 1 2 3 4 5 6 7]),
     )
-}
-
-/// `[rdi + 16·$i] = 2·[rdi + 16·$i] + [rsi + 8·$i]²`, the doubling carried on the carry flag and
-/// the sum on the overflow flag.
-macro_rules! double_and_square {
-    ($($i:literal)+) => {
-        concat!($(
-            "mov rdx, [rsi + 8*", $i, "]\n",
-            "mov r8, [rdi + 16*", $i, "]\n",
-            "mov r9, [rdi + 16*", $i, " + 8]\n",
-            "mulx r11, r10, rdx\n",
-            "adcx r8, r8\n",
-            "adox r8, r10\n",
-            "mov [rdi + 16*", $i, "], r8\n",
-            "adcx r9, r9\n",
-            "adox r9, r11\n",
-            "mov [rdi + 16*", $i, " + 8], r9\n",
-        )+)
-    };
 }
 
 /// `out = 2·out + Σ a_i²·B^(2i)`, which must fit 2n limbs.

@@ -10,7 +10,7 @@
 //! of the products go in on the carry flag and the high halves on the overflow flag, two chains
 //! that run side by side.
 
-/// Saves the callee's registers and takes `$frame` bytes of stack.
+/// Saves the callee's registers, takes `$frame` bytes of stack, clears `rbp`.
 macro_rules! enter {
     ($frame:literal) => {
         concat!(
@@ -18,6 +18,7 @@ macro_rules! enter {
             enter!(@push "rbx"), enter!(@push "rbp"), enter!(@push "r12"),
             enter!(@push "r13"), enter!(@push "r14"), enter!(@push "r15"),
             "sub rsp, ", $frame, "\n.cfi_adjust_cfa_offset ", $frame, "\n",
+            "xor ebp, ebp\n",
         )
     };
     (@push $register:literal) => {
@@ -48,44 +49,51 @@ macro_rules! leave {
 /// The sum of a window W < B^w, a limb of memory at its lowest place and w limbs times one is at
 /// most (B^w − 1) + (B − 1) + (B^w − 1)(B − 1) < B^(w+1), so nothing is carried out of `$top`.
 macro_rules! accumulate {
-    ($top:literal; [$j:literal] $last:literal) => {
+    ($zero:literal $top:literal; [$j:literal] $last:literal) => {
         concat!(
             "mulx ", $top, ", rax, [rsi + 8*", $j, "]\n",
             "adcx ", $last, ", rax\n",
-            "adcx ", $top, ", rbp\n",
-            "adox ", $top, ", rbp\n",
+            "adcx ", $top, ", ", $zero, "\n",
+            "adox ", $top, ", ", $zero, "\n",
         )
     };
-    ($top:literal; [$j:literal $($js:literal)+] $limb:literal $next:literal $($rest:literal)*) => {
+    (
+        $zero:literal $top:literal;
+        [$j:literal $($js:literal)+] $limb:literal $next:literal $($rest:literal)*
+    ) => {
         concat!(
             "mulx rbx, rax, [rsi + 8*", $j, "]\n",
             "adcx ", $limb, ", rax\n",
             "adox ", $next, ", rbx\n",
-            accumulate!($top; [$($js)+] $next $($rest)*),
+            accumulate!($zero $top; [$($js)+] $next $($rest)*),
         )
     };
 }
 
-/// What a row does once `rdx` has the multiplier and `rbp` is zero: `window += [rsi] · rdx`, where
-/// the overflow flag carries in, and the lowest limb retires by `$retire`.
+/// What a row does once `rdx` has the multiplier, where the overflow flag carries in:
+/// `window += [rsi] · rdx`, and the lowest limb retires by `$retire`. `$zero` is an operand that is
+/// zero.
 macro_rules! row_body {
-    ($retire:expr; [$zero:literal] $only:literal) => {
+    ($zero:literal $retire:expr; [$j:literal] $only:literal) => {
         concat!(
             "mulx rbx, rax, [rsi]\n",
             "adcx ", $only, ", rax\n",
             $retire,
             "mov ", $only, ", rbx\n",
-            "adcx ", $only, ", rbp\n",
-            "adox ", $only, ", rbp\n",
+            "adcx ", $only, ", ", $zero, "\n",
+            "adox ", $only, ", ", $zero, "\n",
         )
     };
-    ($retire:expr; [$zero:literal $($js:literal)+] $first:literal $next:literal $($rest:literal)*) => {
+    (
+        $zero:literal $retire:expr;
+        [$j:literal $($js:literal)+] $first:literal $next:literal $($rest:literal)*
+    ) => {
         concat!(
             "mulx rbx, rax, [rsi]\n",
             "adcx ", $first, ", rax\n",
             "adox ", $next, ", rbx\n",
             $retire,
-            accumulate!($first; [$($js)+] $next $($rest)*),
+            accumulate!($zero $first; [$($js)+] $next $($rest)*),
         )
     };
 }
@@ -96,9 +104,11 @@ macro_rules! row {
         concat!(
             "4", $i, ":\n",
             "mov rdx, [rcx + 8*", $i, "]\n",
-            "xor ebp, ebp\n",
+            "xor eax, eax\n",
             "adox ", $first, ", [rdi + 8*", $i, "]\n",
-            row_body!(concat!("mov [rdi + 8*", $i, "], ", $first, "\n"); $js $first $($rest)*),
+            row_body!(
+                "rbp" concat!("mov [rdi + 8*", $i, "], ", $first, "\n"); $js $first $($rest)*
+            ),
         )
     };
 }
@@ -197,5 +207,169 @@ macro_rules! load_window {
 macro_rules! store_window {
     ([$($j:literal)+] $($limb:literal)+) => {
         concat!($("mov [rdi + 8*", $j, "], ", $limb, "\n",)+)
+    };
+}
+
+/// One quotient limb: `rdx` = the window's lowest limb times n0 in `rcx`; then its row, which
+/// makes that limb zero. The quotient limb takes its place at `[rdi + 8·$i]`.
+macro_rules! quotient_row {
+    ($zero:literal $store:ident $i:literal; $js:tt $first:literal $($rest:literal)*) => {
+        concat!(
+            "mov rdx, rcx\n",
+            "imul rdx, ", $first, "\n",
+            "xor eax, eax\n",
+            quotient_row!(@$store $i),
+            row_body!($zero ""; $js $first $($rest)*),
+        )
+    };
+    (@store $i:literal) => { concat!("mov [rdi + 8*", $i, "], rdx\n") };
+    (@forget $i:literal) => { "" };
+}
+
+/// One [`quotient_row`] for each `$i`, the window rotating; with `forget`, the quotient is not
+/// stored.
+macro_rules! quotient_rows {
+    ($zero:literal $store:ident; [] $js:tt $($window:literal)*) => { "" };
+    (
+        $zero:literal $store:ident;
+        [$i:literal $($is:literal)*] $js:tt $first:literal $($rest:literal)*
+    ) => {
+        concat!(
+            quotient_row!($zero $store $i; $js $first $($rest)*),
+            quotient_rows!($zero $store; [$($is)*] $js $($rest)* $first),
+        )
+    };
+}
+
+/// `window += [rdi]` with the carry flag in and out, to `[rdi]`.
+macro_rules! add_window {
+    ([$($j:literal)+] $($limb:literal)+) => {
+        concat!($(
+            "adc ", $limb, ", [rdi + 8*", $j, "]\n",
+            "mov [rdi + 8*", $j, "], ", $limb, "\n",
+        )+)
+    };
+}
+
+/// `[rdi] = [rsi] − [rdx]` for the limbs `$j`, the carry flag borrowing in and out.
+macro_rules! subtract_limbs {
+    ($($j:literal)+) => {
+        concat!($(
+            "mov rax, [rsi + 8*", $j, "]\n",
+            "sbb rax, [rdx + 8*", $j, "]\n",
+            "mov [rdi + 8*", $j, "], rax\n",
+        )+)
+    };
+}
+
+/// `[rdi] = [rsi]` for the limbs `$j` where the carry flag is set.
+macro_rules! restore_limbs {
+    ($($j:literal)+) => {
+        concat!($(
+            "mov rax, [rdi + 8*", $j, "]\n",
+            "cmovc rax, [rsi + 8*", $j, "]\n",
+            "mov [rdi + 8*", $j, "], rax\n",
+        )+)
+    };
+}
+
+/// `[rsi + 8·$j] · [[rsi]]` for all `$j`, to fresh registers, one more than limbs.
+///
+/// That is, a row whose multiplier is the lowest limb at `[rsi]`.
+macro_rules! first_products {
+    ([$j:literal $($js:literal)+] $low:literal $high:literal $($rest:literal)*) => {
+        concat!(
+            "mov rdx, [rsi]\n",
+            "mulx ", $high, ", ", $low, ", [rsi + 8*", $j, "]\n",
+            "xor eax, eax\n",
+            first_products!(@"rbp" [$($js)+] $high $($rest)*),
+        )
+    };
+    (@$zero:literal [] $top:literal) => { concat!("adcx ", $top, ", ", $zero, "\n") };
+    (@$zero:literal [$j:literal $($js:literal)*] $low:literal $high:literal $($rest:literal)*) => {
+        concat!(
+            "mulx ", $high, ", rax, [rsi + 8*", $j, "]\n",
+            "adcx ", $low, ", rax\n",
+            first_products!(@$zero [$($js)*] $high $($rest)*),
+        )
+    };
+}
+
+/// One row of the triangle of a block: `rdx = a_i`, then the window from place 2i + 1 on.
+///
+/// `rdx` times the limbs `$j` goes to the registers `$limb`; the top one is fresh.
+macro_rules! triangle_row {
+    ($i:literal; $js:tt $($window:literal)+) => {
+        concat!(
+            "mov rdx, [rsi + 8*", $i, "]\n",
+            "xor eax, eax\n",
+            triangle_row!(@$js $($window)+),
+        )
+    };
+    (@[$j:literal] $last:literal $top:literal) => {
+        accumulate!("rbp" $top; [$j] $last)
+    };
+    (@[$j:literal $($js:literal)+] $limb:literal $next:literal $($rest:literal)+) => {
+        concat!(
+            "mulx rbx, rax, [rsi + 8*", $j, "]\n",
+            "adcx ", $limb, ", rax\n",
+            "adox ", $next, ", rbx\n",
+            triangle_row!(@[$($js)+] $next $($rest)+),
+        )
+    };
+}
+
+/// The products of different limbs of the block at `[rsi]`, each once, added to what is in places
+/// 1 to 7 of `[rdi]`; places 8 to 15 of the sum become the window. Without `add`, to nothing.
+///
+/// Limb p of the sum is in register r(8 + p mod 8) until it retires. The products alone are less
+/// than B^15 − B^13: place 15 is zero.
+macro_rules! triangle {
+    () => {
+        concat!(
+            first_products!([1 2 3 4 5 6 7] "r9" "r10" "r11" "r12" "r13" "r14" "r15" "r8"),
+            triangle!(@rest),
+        )
+    };
+    (add) => {
+        concat!(
+            load_window!([1 2 3 4 5 6 7] "r9" "r10" "r11" "r12" "r13" "r14" "r15"),
+            triangle_row!(0; [1 2 3 4 5 6 7] "r9" "r10" "r11" "r12" "r13" "r14" "r15" "r8"),
+            triangle!(@rest),
+        )
+    };
+    (@rest) => {
+        concat!(
+            store_window!([1 2] "r9" "r10"),
+            triangle_row!(1; [2 3 4 5 6 7] "r11" "r12" "r13" "r14" "r15" "r8" "r9"),
+            store_window!([3 4] "r11" "r12"),
+            triangle_row!(2; [3 4 5 6 7] "r13" "r14" "r15" "r8" "r9" "r10"),
+            store_window!([5 6] "r13" "r14"),
+            triangle_row!(3; [4 5 6 7] "r15" "r8" "r9" "r10" "r11"),
+            store_window!([7] "r15"),
+            triangle_row!(4; [5 6 7] "r9" "r10" "r11" "r12"),
+            triangle_row!(5; [6 7] "r11" "r12" "r13"),
+            triangle_row!(6; [7] "r13" "r14"),
+            "xor r15d, r15d\n",
+        )
+    };
+}
+
+/// `[rdi + 16·$i] = 2·[rdi + 16·$i] + [rsi + 8·$i]²`, the doubling carried on the carry flag and
+/// the sum on the overflow flag.
+macro_rules! double_and_square {
+    ($($i:literal)+) => {
+        concat!($(
+            "mov rdx, [rsi + 8*", $i, "]\n",
+            "mov r8, [rdi + 16*", $i, "]\n",
+            "mov r9, [rdi + 16*", $i, " + 8]\n",
+            "mulx r11, r10, rdx\n",
+            "adcx r8, r8\n",
+            "adox r8, r10\n",
+            "mov [rdi + 16*", $i, "], r8\n",
+            "adcx r9, r9\n",
+            "adox r9, r11\n",
+            "mov [rdi + 16*", $i, " + 8], r9\n",
+        )+)
     };
 }

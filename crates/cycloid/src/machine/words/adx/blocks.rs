@@ -1,0 +1,220 @@
+//! Montgomery multiplication and squaring in one piece, for lengths that are multiples of eight.
+//!
+//! The steps are those of `product`, `square` and `reduce`. Without partial turns, and with one
+//! copy of the rows for all steps, they have less around them, and stay in the cache of decoded
+//! instructions together.
+
+use super::Limb;
+use core::arch::naked_asm;
+
+/// The window of a block of eight limbs.
+macro_rules! with_window {
+    ($macro:ident) => {
+        $macro!([0 1 2 3 4 5 6 7] "r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15")
+    };
+}
+
+/// Rows until `rcx` reaches the kernel's `[rsp]`, eight to a turn; as `row_loop`.
+///
+/// # Safety
+/// To be called by the kernels here only: registers are as in a row.
+#[unsafe(naked)]
+unsafe extern "sysv64" fn rows_of_eight() {
+    naked_asm!(
+        ".cfi_startproc",
+        ".p2align 5",
+        rows!([0 1 2 3 4 5 6 7] [0 1 2 3 4 5 6 7]
+            "r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"),
+        "lea rcx, [rcx + 64]",
+        "lea rdi, [rdi + 64]",
+        "cmp rcx, [rsp + 8]",
+        "jne 40b",
+        "ret",
+        ".cfi_endproc",
+    )
+}
+
+/// Stack of a kernel: the end of the rows' multipliers, the accumulator and its end, the other
+/// factor, `wide` and its end, the modulus, n0, a block's place in `wide`, the carry.
+///
+/// Clears the lower half of `wide`; leaves the registers as they were but `rdx` and `r9`.
+macro_rules! begin {
+    () => {
+        concat!(
+            enter!(80),
+            "lea rax, [rdi + 8*r9]\n",
+            "mov [rsp], rax\n",
+            "mov [rsp + 8], rdi\n",
+            "mov [rsp + 16], rax\n",
+            "mov [rsp + 24], rsi\n",
+            "mov [rsp + 32], rdx\n",
+            "lea rax, [8*r9]\n",
+            "lea rax, [rdx + 2*rax]\n",
+            "mov [rsp + 40], rax\n",
+            "mov [rsp + 48], rcx\n",
+            "mov [rsp + 56], r8\n",
+            "mov [rsp + 64], rdx\n",
+            "vpxor xmm0, xmm0, xmm0\n",
+            "20:\n",
+            "vmovdqu [rdx], xmm0\n",
+            "vmovdqu [rdx + 16], xmm0\n",
+            "vmovdqu [rdx + 32], xmm0\n",
+            "vmovdqu [rdx + 48], xmm0\n",
+            "add rdx, 64\n",
+            "sub r9, 8\n",
+            "jnz 20b\n",
+        )
+    };
+}
+
+/// Reduces `wide`, puts the result in the accumulator, returns.
+macro_rules! reduce_and_leave {
+    () => {
+        concat!(
+            "mov rsi, [rsp + 48]\n",
+            // The end of the modulus.
+            "mov rax, [rsp + 16]\n",
+            "sub rax, [rsp + 8]\n",
+            "add rax, rsi\n",
+            "mov [rsp], rax\n",
+            "mov rdi, [rsp + 32]\n",
+            "mov qword ptr [rsp + 72], 0\n",
+            "22:\n",
+            "mov rcx, [rsp + 56]\n",
+            with_window!(load_window),
+            quotient_rows!("rbp" store; [0 1 2 3 4 5 6 7] [0 1 2 3 4 5 6 7]
+                "r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"),
+            // The rows over q = [rsi].
+            "lea rcx, [rsi + 64]\n",
+            "mov rsi, rdi\n",
+            "add rdi, 64\n",
+            "mov [rsp + 64], rdi\n",
+            "cmp rcx, [rsp]\n",
+            "je 23f\n",
+            "call {rows}\n",
+            "23:\n",
+            // Carry flag = carry.
+            "xor eax, eax\n",
+            "cmp rax, [rsp + 72]\n",
+            with_window!(add_window),
+            "setc al\n",
+            "mov [rsp + 72], rax\n",
+            "lea rdx, [rdi + 64]\n",
+            "mov rdi, [rsp + 64]\n",
+            "mov rsi, [rsp + 48]\n",
+            "cmp rdx, [rsp + 40]\n",
+            "jne 22b\n",
+            // rdi has come to the upper half.
+            "mov r8, rax\n",
+            "mov rdx, rsi\n",
+            "mov rcx, [rsp]\n",
+            "sub rcx, rsi\n",
+            "shr rcx, 6\n",
+            "mov r9, rcx\n",
+            "mov rsi, rdi\n",
+            "mov rdi, [rsp + 8]\n",
+            // test clears the borrow; lea and dec leave it alone.
+            "test rcx, rcx\n",
+            "24:\n",
+            subtract_limbs!(0 1 2 3 4 5 6 7),
+            "lea rsi, [rsi + 64]\n",
+            "lea rdi, [rdi + 64]\n",
+            "lea rdx, [rdx + 64]\n",
+            "dec rcx\n",
+            "jnz 24b\n",
+            // The carry cancels the borrow; what is left goes into the carry flag. Then downwards.
+            "sbb r8, 0\n",
+            "add r8, r8\n",
+            "25:\n",
+            "lea rsi, [rsi - 64]\n",
+            "lea rdi, [rdi - 64]\n",
+            restore_limbs!(0 1 2 3 4 5 6 7),
+            "dec r9\n",
+            "jnz 25b\n",
+            leave!(80),
+        )
+    };
+}
+
+/// `accumulator = accumulator · by / R mod modulus`.
+///
+/// # Safety
+/// As for [`Kernel`](super::Kernel), `n` a positive multiple of eight.
+#[unsafe(naked)]
+pub(super) unsafe extern "sysv64" fn montgomery_mul(
+    accumulator: *mut Limb,
+    by: *const Limb,
+    wide: *mut Limb,
+    modulus: *const Limb,
+    n0: Limb,
+    n: usize,
+) {
+    naked_asm!(
+        begin!(),
+        "21:",
+        // The other factor's blocks stand still, the accumulator's limbs go by.
+        "mov rcx, [rsp + 8]",
+        "mov rdi, [rsp + 64]",
+        clear_window!("r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"),
+        "call {rows}",
+        with_window!(store_window),
+        "add rdi, 64",
+        "add rsi, 64",
+        "add qword ptr [rsp + 64], 64",
+        "cmp rdi, [rsp + 40]",
+        "jne 21b",
+        reduce_and_leave!(),
+        rows = sym rows_of_eight,
+    )
+}
+
+/// `accumulator = accumulator² / R mod modulus`.
+///
+/// # Safety
+/// As for [`Kernel`](super::Kernel), `n` a positive multiple of eight.
+#[unsafe(naked)]
+pub(super) unsafe extern "sysv64" fn montgomery_square(
+    accumulator: *mut Limb,
+    by: *const Limb,
+    wide: *mut Limb,
+    modulus: *const Limb,
+    n0: Limb,
+    n: usize,
+) {
+    naked_asm!(
+        "mov rsi, rdi",
+        begin!(),
+        "mov rdi, [rsp + 64]",
+        "21:",
+        triangle!(add),
+        "lea rcx, [rsi + 64]",
+        "add rdi, 64",
+        "cmp rcx, [rsp]",
+        "je 27f",
+        "call {rows}",
+        with_window!(store_window),
+        "mov rdi, [rsp + 64]",
+        "add rsi, 64",
+        "sub rdi, -128",
+        "mov [rsp + 64], rdi",
+        "jmp 21b",
+        "27:",
+        with_window!(store_window),
+        "mov rdi, [rsp + 32]",
+        "mov rsi, [rsp + 8]",
+        "mov rcx, [rsp + 16]",
+        "sub rcx, rsi",
+        "shr rcx, 6",
+        "test rcx, rcx",
+        "28:",
+        double_and_square!(0 1 2 3 4 5 6 7),
+        "lea rsi, [rsi + 64]",
+        "lea rdi, [rdi + 128]",
+        "lea rcx, [rcx - 1]",
+        "jrcxz 29f",
+        "jmp 28b",
+        "29:",
+        reduce_and_leave!(),
+        rows = sym rows_of_eight,
+    )
+}
