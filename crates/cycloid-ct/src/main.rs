@@ -6,6 +6,7 @@
 
 mod check;
 mod eight;
+mod linear;
 mod modular;
 mod plant;
 mod single;
@@ -55,10 +56,12 @@ fn run(arguments: &[String]) -> Result<(), (String, &'static str)> {
         _ => return Err((format!("cannot read `{}`", arguments.join(" ")), USAGE)),
     };
     let mut check = Check::new();
+    linear::run(&mut check);
     for backend in backends {
         single::run(&mut check, backend);
         modular::run(&mut check, backend);
     }
+    modular::inverses(&mut check);
     eight::run(&mut check);
     check
         .finish()

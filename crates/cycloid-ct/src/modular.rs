@@ -3,7 +3,7 @@
 use cycloid::machine::words::Backend;
 use cycloid::modular::{self, Exponent, Modulus, Strategy};
 
-use crate::check::{Check, power, secret};
+use crate::check::{Check, big, padded, power, secret};
 
 /// Lengths of the modulus in limbs, and for them of the exponent in bits.
 const SIZES: [(usize, usize); 9] = [
@@ -84,4 +84,22 @@ fn by_default(check: &mut Check, backend: Backend, n: usize, bits: usize) {
     .expect("the arguments are sound");
     let name = format!("pow of {} at {n} limbs, {bits} bits", backend.name());
     check.result(&name, &result, &power(&b, &e, &m));
+}
+
+/// Inverses modulo odd numbers of all the lengths.
+pub(crate) fn inverses(check: &mut Check) {
+    for (n, _) in SIZES {
+        let m = check.modulus(n);
+        let (x, inverse) = loop {
+            let x = check.residue(&m);
+            if let Some(inverse) = big(&x).modinv(&big(&m)) {
+                break (x, padded(&inverse, n));
+            }
+        };
+        let mut result = vec![0; n];
+        let mut scratch = vec![0; modular::invert_scratch_limbs(n)];
+        modular::invert(&mut result, &secret(&x), &secret(&m), &mut scratch)
+            .expect("there is an inverse");
+        check.result(&format!("invert at {n} limbs"), &result, &inverse);
+    }
 }
