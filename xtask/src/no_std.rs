@@ -6,11 +6,11 @@
 
 use crate::process::{Failure, Outcome, cargo, output, program, run as run_program, say};
 
-const PROGRAM: &str = "target/no-std/release/no-std";
+const PROGRAM: &str = "target/no-std/debug/no-std";
 
 /// Builds and runs the program; for the targets without std that are installed, builds the library.
 pub(crate) fn run() -> Outcome {
-    let build = "build --release --locked --manifest-path xtask/no-std/Cargo.toml --target-dir target/no-std";
+    let build = "build --locked --manifest-path xtask/no-std/Cargo.toml --target-dir target/no-std";
     run_program(&mut cargo(build))?;
     run_program(&mut program(PROGRAM, ""))?;
     let binary = std::fs::read(PROGRAM)
