@@ -1,5 +1,6 @@
 //! The default: Montgomery's reduction with a fixed window, constant-time, on the fastest backend.
 
+use super::eight::Lane;
 use super::montgomery::Montgomery;
 use super::{Checked, Error, Exponent, Exponentiation, Window, checked_scratch, split_result};
 use crate::machine::ct;
@@ -40,6 +41,19 @@ impl<'a> Modulus<'a> {
         });
         ct::wipe(scratch);
         Ok(Self { modulus, r_squared })
+    }
+
+    /// The same for a lane.
+    pub(super) const fn lane(&self) -> Lane<'a> {
+        Lane {
+            modulus: self.modulus,
+            r_squared: Some(self.r_squared),
+        }
+    }
+
+    /// The same from a lane; `r_squared` is R² mod modulus.
+    pub(super) const fn from_lane(modulus: Checked<'a>, r_squared: &'a [Limb]) -> Self {
+        Self { modulus, r_squared }
     }
 
     /// Limbs of scratch that [`prepare`](Self::prepare) needs for a modulus of `n` limbs.

@@ -5,6 +5,7 @@
 mod tests;
 
 use super::montgomery::Montgomery;
+use super::residues8::Residues8;
 use super::{
     Checked, Error, Exponent, Exponentiation, Modulus, Residues, Window, constant_time,
     split_result,
@@ -67,19 +68,76 @@ pub fn pow_eight(
 /// As [`pow_eight`].
 pub fn pow_eight_with(
     backend: Option<Backend>,
-    mut results: [&mut [Limb]; LANES],
+    results: [&mut [Limb]; LANES],
     bases: [&[Limb]; LANES],
     exponents: [Exponent<'_>; LANES],
     moduli: [&[Limb]; LANES],
     scratch: &mut [Lanes],
 ) -> [Result<(), Error>; LANES] {
-    let mut checked = core::array::from_fn(|lane| {
-        let modulus = Checked::new(moduli[lane])?.odd()?;
-        split_result(results[lane], modulus.limbs.len())?;
-        Ok(modulus)
+    let moduli = moduli.map(|limbs| {
+        let modulus = Checked::new(limbs)?.odd()?;
+        Ok(Lane {
+            modulus,
+            r_squared: None,
+        })
     });
-    let bits = |modulus: &Result<Checked<'_>, Error>| modulus.map_or(0, |modulus| modulus.bits);
-    let longest = checked.iter().map(bits).max().unwrap_or(0);
+    pow_lanes(backend, results, bases, exponents, moduli, scratch)
+}
+
+/// [`pow_eight`] with prepared moduli, so that R² need not be computed anew.
+///
+/// # Errors
+/// As [`pow`](super::pow) for each lane.
+pub fn pow_eight_prepared(
+    results: [&mut [Limb]; LANES],
+    bases: [&[Limb]; LANES],
+    exponents: [Exponent<'_>; LANES],
+    moduli: [&Modulus<'_>; LANES],
+    scratch: &mut [Lanes],
+) -> [Result<(), Error>; LANES] {
+    pow_eight_prepared_with(Backend::best(), results, bases, exponents, moduli, scratch)
+}
+
+/// [`pow_eight_prepared`] on a backend of the caller's choice; without one, one after the other.
+///
+/// # Errors
+/// As [`pow_eight_prepared`].
+pub fn pow_eight_prepared_with(
+    backend: Option<Backend>,
+    results: [&mut [Limb]; LANES],
+    bases: [&[Limb]; LANES],
+    exponents: [Exponent<'_>; LANES],
+    moduli: [&Modulus<'_>; LANES],
+    scratch: &mut [Lanes],
+) -> [Result<(), Error>; LANES] {
+    let moduli = moduli.map(|modulus| Ok(modulus.lane()));
+    pow_lanes(backend, results, bases, exponents, moduli, scratch)
+}
+
+/// A lane's modulus, and R² for limbs of 64 bits where it is known.
+#[derive(Clone, Copy)]
+pub(super) struct Lane<'a> {
+    pub(super) modulus: Checked<'a>,
+    pub(super) r_squared: Option<&'a [Limb]>,
+}
+
+fn pow_lanes(
+    backend: Option<Backend>,
+    mut results: [&mut [Limb]; LANES],
+    bases: [&[Limb]; LANES],
+    exponents: [Exponent<'_>; LANES],
+    mut jobs: [Result<Lane<'_>, Error>; LANES],
+    scratch: &mut [Lanes],
+) -> [Result<(), Error>; LANES] {
+    for (job, result) in jobs.iter_mut().zip(&mut results) {
+        *job = job.and_then(|lane| split_result(result, lane.modulus.limbs.len()).map(|_| lane));
+    }
+    let longest = jobs
+        .iter()
+        .flatten()
+        .map(|lane| lane.modulus.bits)
+        .max()
+        .unwrap_or(0);
     let exponent_bits = exponents.iter().map(Exponent::bits).max().unwrap_or(0);
     let n = lanes::lane_limbs(longest);
     let Some(window) = fitting(fastest(exponent_bits), n, scratch.len()) else {
@@ -88,71 +146,51 @@ pub fn pow_eight_with(
             needed,
             given: size_of_val(scratch),
         };
-        checked
-            .iter_mut()
-            .for_each(|modulus| *modulus = modulus.and(Err(error)));
-        return checked.map(|modulus| modulus.map(|_| ()));
+        return jobs.map(|job| job.and(Err(error)));
     };
     let scratch = &mut scratch[..work_lanes(n, window)];
 
-    for (result, modulus) in results.iter_mut().zip(&checked) {
-        if let Ok(modulus) = modulus {
-            result[modulus.limbs.len()..].fill(0);
-        }
-    }
-    match (
-        backend,
-        checked.iter().flatten().find(|modulus| !modulus.is_one()),
-    ) {
-        (Some(backend), Some(ordinary)) => {
-            // A lane without work of its own repeats another's modulus, with base and exponent 0.
-            let idle = |lane: usize| !checked[lane].is_ok_and(|modulus| !modulus.is_one());
-            let moduli = core::array::from_fn(|lane| {
-                if idle(lane) {
-                    *ordinary
+    let ordinary = jobs.iter().flatten().find(|lane| !lane.modulus.is_one());
+    if let (Some(backend), Some(ordinary)) = (backend, ordinary) {
+        // A lane without work of its own repeats another's modulus, with base 0.
+        let works = jobs.map(|job| job.is_ok_and(|lane| !lane.modulus.is_one()));
+        let work = |lane: usize| {
+            if works[lane] {
+                jobs[lane].unwrap_or(*ordinary)
+            } else {
+                *ordinary
+            }
+        };
+        let powers = backend.run(Pow {
+            moduli: core::array::from_fn(work),
+            bases: core::array::from_fn(|lane| if works[lane] { bases[lane] } else { &[] }),
+            exponents: &exponents,
+            exponent_bits,
+            window,
+            n,
+            scratch,
+        });
+        for (lane, result) in results.iter_mut().enumerate() {
+            if let Ok(job) = jobs[lane] {
+                let (result, padding) = result.split_at_mut(job.modulus.limbs.len());
+                if works[lane] {
+                    lanes::store(result, powers, lane);
                 } else {
-                    checked[lane].unwrap_or(*ordinary)
+                    result.fill(0);
                 }
-            });
-            let bases = core::array::from_fn(|lane| if idle(lane) { &[] } else { bases[lane] });
-            let task = Pow {
-                moduli,
-                bases,
-                exponents: &exponents,
-                exponent_bits,
-                window,
-                n,
-                scratch,
-            };
-            let powers = backend.run(task);
-            for lane in 0..LANES {
-                if let Ok(modulus) = checked[lane] {
-                    let result = &mut results[lane][..modulus.limbs.len()];
-                    if modulus.is_one() {
-                        result.fill(0);
-                    } else {
-                        lanes::store(result, powers, lane);
-                    }
-                }
+                padding.fill(0);
             }
-            ct::wipe(Lanes::as_limbs_mut(scratch));
         }
-        _ => {
-            for lane in 0..LANES {
-                if let Ok(modulus) = checked[lane] {
-                    let scratch = Lanes::as_limbs_mut(scratch);
-                    one_by_one(
-                        results[lane],
-                        bases[lane],
-                        &exponents[lane],
-                        modulus,
-                        scratch,
-                    );
-                }
+        ct::wipe(Lanes::as_limbs_mut(scratch));
+    } else {
+        for (lane, result) in results.iter_mut().enumerate() {
+            if let Ok(job) = jobs[lane] {
+                let scratch = Lanes::as_limbs_mut(scratch);
+                one_alone(result, bases[lane], &exponents[lane], job, scratch);
             }
         }
     }
-    checked.map(|modulus| modulus.map(|_| ()))
+    jobs.map(|job| job.map(|_| ()))
 }
 
 /// The widest window, up to `best`, whose table fits into `given` elements.
@@ -165,23 +203,26 @@ fn fitting(best: Window, n: usize, given: usize) -> Option<Window> {
 
 /// One exponentiation with the scratch of eight, which is more than enough: the table of a window
 /// of two bits alone has 4 · 8 · n limbs.
-fn one_by_one(
+fn one_alone(
     result: &mut [Limb],
     base: &[Limb],
     exponent: &Exponent<'_>,
-    modulus: Checked<'_>,
+    job: Lane<'_>,
     scratch: &mut [Limb],
 ) {
-    let (r_squared, scratch) = scratch.split_at_mut(modulus.limbs.len());
-    let outcome = Modulus::prepare(modulus.limbs, r_squared, scratch)
-        .and_then(|modulus| super::pow(result, base, exponent, &modulus, scratch));
+    let (r_squared, scratch) = scratch.split_at_mut(job.modulus.limbs.len());
+    let modulus = match job.r_squared {
+        Some(known) => Ok(Modulus::from_lane(job.modulus, known)),
+        None => Modulus::prepare(job.modulus.limbs, r_squared, scratch),
+    };
+    let outcome = modulus.and_then(|modulus| super::pow(result, base, exponent, &modulus, scratch));
     debug_assert!(outcome.is_ok());
     ct::wipe(r_squared);
 }
 
 /// Eight exponentiations whose arguments have been checked.
 struct Pow<'a, 's> {
-    moduli: [Checked<'a>; LANES],
+    moduli: [Lane<'a>; LANES],
     bases: [&'a [Limb]; LANES],
     exponents: &'a [Exponent<'a>; LANES],
     exponent_bits: usize,
@@ -210,112 +251,41 @@ impl<'s> lanes::Task for Pow<'_, 's> {
         let (table, work) = rest.split_at_mut(n << window.bits());
 
         for (lane, source) in moduli.iter().enumerate() {
-            lanes::load(modulus, lane, source.limbs);
+            lanes::load(modulus, lane, source.modulus.limbs);
         }
-        let k0 = lanes::montgomery_k0(modulus);
-        let mut residues = Residues8 {
-            backend,
-            modulus,
-            k0,
-            work,
-        };
         for lane in 0..LANES {
-            if bases[lane].len() * LIMB_BITS <= n * LANE_LIMB_BITS {
-                lanes::load(result, lane, bases[lane]);
+            let base = bases[lane];
+            if base.len() * LIMB_BITS <= n * LANE_LIMB_BITS {
+                lanes::load(result, lane, base);
             } else {
                 let room = Lanes::as_limbs_mut(table);
-                let base = reduced(bases[lane], moduli[lane].limbs, room);
+                let base = reduced(base, moduli[lane].modulus.limbs, room);
                 lanes::load(result, lane, base);
             }
         }
-        let shortest = moduli.iter().map(|modulus| modulus.bits).min().unwrap_or(0);
-        let (one, powers) = table.split_at_mut(n);
-        residues.one_and_r_squared(one, entry, shortest);
-        residues.mul(result, entry);
-        powers[..n].copy_from_slice(result);
-        for i in 2..1 << window.bits() {
-            let (known, next) = table.split_at_mut(i * n);
-            let next = &mut next[..n];
-            if i % 2 == 0 {
-                next.copy_from_slice(&known[i / 2 * n..][..n]);
-                residues.square(next);
-            } else {
-                next.copy_from_slice(&known[(i - 1) * n..]);
-                residues.mul(next, &known[n..2 * n]);
+        let mut residues = Residues8::new(backend, modulus, work);
+        match known_r_squared(&moduli, n) {
+            Some(known) => residues.r_squared_from(entry, known),
+            None => {
+                let shortest = moduli
+                    .iter()
+                    .map(|lane| lane.modulus.bits)
+                    .min()
+                    .unwrap_or(0);
+                residues.r_squared(entry, shortest);
             }
         }
-
-        let width = window.bits();
-        let digits = |window: usize| {
-            Lanes(core::array::from_fn(|lane| {
-                exponents[lane].digit(window * width, width)
-            }))
-        };
-        let mut windows = (0..exponent_bits.div_ceil(width)).rev();
-        let top = windows.next().map_or(Lanes([0; LANES]), digits);
-        backend.lookup(result, table, &top);
-        for window in windows {
-            for _ in 0..width {
-                residues.square(result);
-            }
-            backend.lookup(entry, table, &digits(window));
-            residues.mul(result, entry);
-        }
-
-        // From x · R to x: times 1, which leaves at most the modulus itself.
-        entry.fill(Lanes([0; LANES]));
-        entry[0] = Lanes([1; LANES]);
-        residues.mul(result, entry);
-        lanes::reduce_once(result, residues.modulus);
+        residues.pow(result, exponents, exponent_bits, window, entry, table);
         result
     }
 }
 
-/// Arithmetic modulo eight numbers in Montgomery's representation, R = 2^(52·n).
-struct Residues8<'a, L> {
-    backend: L,
-    modulus: &'a [Lanes],
-    k0: Lanes,
-    work: &'a mut [Lanes],
-}
-
-impl<L: LaneWords> Residues8<'_, L> {
-    fn mul(&mut self, accumulator: &mut [Lanes], by: &[Lanes]) {
-        self.backend
-            .montgomery_mul(accumulator, by, self.work, self.modulus, &self.k0);
-    }
-
-    fn square(&mut self, accumulator: &mut [Lanes]) {
-        self.backend
-            .montgomery_square(accumulator, self.work, self.modulus, &self.k0);
-    }
-
-    /// R mod modulus, which stands for 1, and R² mod modulus; both less than the modulus.
-    /// `shortest` is the length in bits of the shortest modulus.
-    fn one_and_r_squared(&mut self, one: &mut [Lanes], r_squared: &mut [Lanes], shortest: usize) {
-        let exponent = one.len() * LANE_LIMB_BITS;
-        // 2^(shortest − 1) is less than each modulus, and doubling that leads to R.
-        one.fill(Lanes([0; LANES]));
-        let power = shortest - 1;
-        one[power / LANE_LIMB_BITS] = Lanes([1 << (power % LANE_LIMB_BITS); LANES]);
-        for _ in power..exponent {
-            lanes::double_mod(one, self.modulus);
-        }
-        // R · 2^k by doubling for the leading bits k of 52·n; then (R · 2^k)² / R = R · 2^(2k), and
-        // a doubling where the next bit is one, until k is 52·n and 2^k is R.
-        r_squared.copy_from_slice(one);
-        let squarings = LIMB_BITS.ilog2();
-        for _ in 0..exponent >> squarings {
-            lanes::double_mod(r_squared, self.modulus);
-        }
-        for bit in (0..squarings).rev() {
-            self.square(r_squared);
-            lanes::reduce_once(r_squared, self.modulus);
-            if exponent >> bit & 1 == 1 {
-                lanes::double_mod(r_squared, self.modulus);
-            }
-        }
-    }
+/// R² of all lanes, where it is known of all and for one number of limbs.
+fn known_r_squared<'a>(moduli: &[Lane<'a>; LANES], n: usize) -> Option<[&'a [Limb]; LANES]> {
+    let length = moduli[0].modulus.limbs.len();
+    let usable = |lane: &Lane<'_>| lane.r_squared.is_some_and(|known| known.len() == length);
+    let fits = length * LIMB_BITS <= n * LANE_LIMB_BITS;
+    (fits && moduli.iter().all(usable)).then(|| moduli.map(|lane| lane.r_squared.unwrap_or(&[])))
 }
 
 /// `base mod modulus`, for a base of any length, in constant time; `room` has at least five times

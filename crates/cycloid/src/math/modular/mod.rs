@@ -38,13 +38,17 @@ mod exponent;
 mod inverse;
 mod ladder;
 mod montgomery;
+mod residues8;
 mod strategy;
 #[cfg(test)]
 mod tests;
 mod window;
 
 pub use constant_time::{Modulus, pow, pow_scratch_limbs, pow_scratch_limbs_minimum, pow_with};
-pub use eight::{pow_eight, pow_eight_scratch, pow_eight_scratch_minimum, pow_eight_with};
+pub use eight::{
+    pow_eight, pow_eight_prepared, pow_eight_prepared_with, pow_eight_scratch,
+    pow_eight_scratch_minimum, pow_eight_with,
+};
 pub use exponent::Exponent;
 pub use inverse::{invert, invert_scratch_limbs};
 pub use strategy::{Exponentiation, Reduction, Strategy, Window};

@@ -284,3 +284,45 @@ proptest! {
         }));
     }
 }
+
+#[test]
+fn prepared_moduli_give_the_same() {
+    // Of one length, of many, and with one that is 1.
+    for length in [
+        |_| 5,
+        |lane: usize| 1 + lane % 5,
+        |lane: usize| if lane == 2 { 1 } else { 4 },
+    ] {
+        let jobs: [Job; LANES] = core::array::from_fn(|lane| {
+            let mut modulus = hard_numbers(length(lane))[lane].clone();
+            modulus[0] |= 1;
+            Job::new(&hard_numbers(6)[7 - lane], &[Limb::MAX >> lane], &modulus)
+        });
+        let mut memory = vec![[0; 5]; LANES];
+        let mut scratch = [0; 64];
+        let mut rows = memory.iter_mut();
+        let moduli: [Modulus<'_>; LANES] = core::array::from_fn(|lane| {
+            Modulus::prepare(&jobs[lane].modulus, rows.next().unwrap(), &mut scratch).unwrap()
+        });
+        for backend in backends() {
+            let mut results = [[GUARD; 5]; LANES];
+            let mut rows = results.iter_mut();
+            let outcomes = pow_eight_prepared_with(
+                backend,
+                core::array::from_fn(|_| rows.next().unwrap().as_mut_slice()),
+                core::array::from_fn(|lane| jobs[lane].base.as_slice()),
+                core::array::from_fn(|lane| Exponent::new(&jobs[lane].exponent)),
+                moduli.each_ref(),
+                &mut vec![Lanes([0; LANES]); pow_eight_scratch(5, 64)],
+            );
+            for lane in 0..LANES {
+                assert_eq!(outcomes[lane], Ok(()));
+                assert_eq!(
+                    number(&results[lane]),
+                    jobs[lane].expected().unwrap(),
+                    "lane {lane}"
+                );
+            }
+        }
+    }
+}
