@@ -5,6 +5,7 @@
 
 #![allow(unsafe_code)]
 
+pub mod across;
 pub mod cpu;
 pub mod ct;
 pub mod lanes;

@@ -1,0 +1,156 @@
+//! One number across the lanes: digits of 51 bits, eight consecutive ones in a vector.
+//!
+//! A number of n digits is `[Lanes; v]`, v = [`vectors`]`(n)`: digit i is lane i mod 8 of element
+//! i / 8, and what is beyond n is zero. A digit may be as large as 2⁵¹ + 2¹³, so a number has more
+//! than one form; [`store`] takes it in the unique one that [`reduce`] leaves.
+//!
+//! **No limb waits for the one before.** The usual way to Montgomery's product a·b / R, limb by
+//! limb, is one long chain: each limb of the quotient waits for the row that the one before adds.
+//! Here the quotient is computed as a whole: with T = a·b and m' = −1 / m mod R,
+//!
+//! - T mod R and T div R, two triangles of products of digits,
+//! - q = (T mod R) · m' mod R, a triangle,
+//! - (T + q·m) / R, which needs only the upper triangle of q·m, because the lower one is known to
+//!   be −T mod R.
+//!
+//! That is as many products as limb by limb, 2n², and three waits instead of n. Multiplying a
+//! *pair* of numbers fills the waits of one with products of the other.
+//!
+//! **51 bits, not 52,** although factors may have 52: so that digits need not be exact, and one
+//! step handles all carries at once where a chain of carries would wait again.
+//!
+//! [`AcrossLanes`] is what a backend provides; every backend gives the same digits, because all of
+//! them instantiate the steps in `kernel`. Time depends on lengths only.
+
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod convert;
+#[cfg(target_arch = "x86_64")]
+mod ifma;
+mod kernel;
+mod modulus;
+mod montgomery;
+mod portable;
+#[cfg(test)]
+mod tests;
+mod vector;
+
+use super::lanes::{Backend, LANES, LaneWords, Lanes};
+use super::words::Limb;
+pub use convert::{load, reduce, store};
+pub use modulus::{Modulus, modulus_memory};
+
+/// Bits in a digit, redundancy aside.
+pub const DIGIT_BITS: usize = 51;
+
+/// The low [`DIGIT_BITS`] bits of a word.
+const DIGIT_MASK: Limb = (1 << DIGIT_BITS) - 1;
+
+/// The most digits for which no column overflows.
+const MAX_DIGITS: usize = 1023;
+
+/// Digits of a number modulo which the kernels work, for moduli of up to `bits` bits: an odd
+/// number.
+///
+/// R = 2^(51·n) is at least eight times the modulus.
+pub const fn digits(bits: usize) -> usize {
+    (bits + 3).div_ceil(DIGIT_BITS) | 1
+}
+
+/// Elements of a number of `n` digits: at least one more digit than n would fit.
+pub const fn vectors(n: usize) -> usize {
+    (n + 1).div_ceil(LANES)
+}
+
+/// Digits that fit into the elements of a number of `n` digits, less n.
+const fn padding(n: usize) -> usize {
+    LANES * vectors(n) - n
+}
+
+/// Elements of working memory for Montgomery multiplication modulo a number of `n` digits.
+///
+/// The windows of one factor, digits of the other, of the product's low part and of the quotient,
+/// and columns of the product's high part.
+pub const fn montgomery_work(n: usize) -> usize {
+    LANES * (vectors(n) + 1) + 4 * vectors(n)
+}
+
+/// Montgomery arithmetic on one number, or on a pair: what a backend provides.
+///
+/// Residues are *almost* reduced: factors below 2·modulus give a product below 2·modulus. For
+/// with T < 4m² and q < R + 2⁻³⁷R, T / R + q·m / R < m/2 + m + m/8, since R ≥ 8m.
+///
+/// `accumulator` and `by` have [`vectors`]`(n)` elements for a modulus of n digits, `work` has
+/// [`montgomery_work`]`(n)`, twice that for a pair.
+pub trait AcrossLanes: LaneWords {
+    /// Prepares an odd modulus above 1 of exactly `bits` bits, little-endian limbs.
+    ///
+    /// `memory` has [`modulus_memory`]`(n)` and `work` [`montgomery_work`]`(n)` elements for
+    /// n = [`digits`]`(bits)`. Time depends on `bits` only.
+    fn prepare<'a>(
+        self,
+        modulus: &[Limb],
+        bits: usize,
+        memory: &'a mut [Lanes],
+        work: &mut [Lanes],
+    ) -> Modulus<'a, Self>;
+
+    /// `accumulator = accumulator · by / R mod modulus`, almost reduced.
+    fn multiply(
+        self,
+        accumulator: &mut [Lanes],
+        by: &[Lanes],
+        work: &mut [Lanes],
+        modulus: &Modulus<'_, Self>,
+    );
+
+    /// `accumulator = accumulator² / R mod modulus`, almost reduced.
+    fn square(self, accumulator: &mut [Lanes], work: &mut [Lanes], modulus: &Modulus<'_, Self>);
+
+    /// [`multiply`](Self::multiply) for each of two numbers of one length, in less time than two
+    /// calls take.
+    fn multiply_pair(
+        self,
+        accumulators: [&mut [Lanes]; 2],
+        by: [&[Lanes]; 2],
+        work: &mut [Lanes],
+        moduli: [&Modulus<'_, Self>; 2],
+    );
+
+    /// [`square`](Self::square) for each of two numbers of one length, in less time than two
+    /// calls take.
+    fn square_pair(
+        self,
+        accumulators: [&mut [Lanes]; 2],
+        work: &mut [Lanes],
+        moduli: [&Modulus<'_, Self>; 2],
+    );
+
+    /// `out = table[index]`, reading the whole table: entries of `out.len()` elements, one after
+    /// the other. An index outside the table gives zero.
+    #[inline]
+    fn select(self, out: &mut [Lanes], table: &[Lanes], index: usize) {
+        self.lookup(out, table, &Lanes([index as Limb; LANES]));
+    }
+}
+
+/// Something to be done with whichever backend is there.
+pub trait Task {
+    /// What it gives.
+    type Output;
+
+    /// Does it with one backend.
+    fn run<A: AcrossLanes>(self, across: A) -> Self::Output;
+}
+
+/// Does `task` with `backend`.
+#[inline]
+pub fn run<T: Task>(backend: Backend, task: T) -> T::Output {
+    match backend {
+        Backend::Portable(across) => task.run(across),
+        #[cfg(target_arch = "x86_64")]
+        Backend::Avx512(across) => task.run(across),
+        #[cfg(target_arch = "x86_64")]
+        Backend::Ifma(across) => task.run(across),
+    }
+}

@@ -1,0 +1,264 @@
+//! Every backend against num-bigint and against the portable one, digit for digit.
+
+use std::vec;
+use std::vec::Vec;
+
+use num_bigint::BigUint;
+
+use super::super::lanes::tests::backends;
+use super::*;
+
+/// Moduli of these sizes in bits: all numbers of vectors up to 12, where tiles begin and end, and
+/// what RSA and Diffie-Hellman use.
+const SIZES: [usize; 27] = [
+    2, 64, 65, 150, 151, 254, 354, 355, 512, 640, 768, 1000, 1024, 1100, 1536, 1600, 2048, 2400,
+    2448, 2600, 3072, 3400, 3800, 4096, 4700, 6144, 8192,
+];
+
+/// A deterministic source of numbers (xorshift64*).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, bound: &BigUint) -> BigUint {
+        let digits = (0..bound.bits() / 32 + 3)
+            .map(|_| self.next() as u32)
+            .collect();
+        BigUint::new(digits) % bound
+    }
+}
+
+fn power_of_two(bits: usize) -> BigUint {
+    BigUint::from(1u8) << bits
+}
+
+/// Odd moduli of exactly `bits` bits: heavy in carries, sparse, random.
+fn moduli(bits: usize, random: &mut Random) -> Vec<BigUint> {
+    let top = power_of_two(bits);
+    let half = power_of_two(bits - 1);
+    let one = BigUint::from(1u8);
+    let mut moduli = vec![
+        &top - &one,
+        &half + &one,
+        (&half + random.below(&half)) | &one,
+        (&half + random.below(&half)) | (power_of_two(bits / 2) - &one),
+        (&half + power_of_two(bits / 2)) | &one,
+    ];
+    if bits > 64 {
+        moduli.push(&top - (random.next() | 1));
+        moduli.push(&half + (random.next() | 1));
+    }
+    moduli
+}
+
+/// Almost reduced values: below 2·`modulus`.
+fn values(modulus: &BigUint, random: &mut Random) -> Vec<BigUint> {
+    let bound = modulus * 2u8;
+    let mut values = vec![
+        BigUint::ZERO,
+        BigUint::from(1u8),
+        modulus - 1u8,
+        modulus.clone(),
+        modulus + 1u8,
+        &bound - 1u8,
+        &bound - 2u8,
+        power_of_two(modulus.bits() as usize) - 1u8,
+        power_of_two(modulus.bits() as usize / 2),
+    ];
+    values.extend((0..3).map(|_| random.below(&bound)));
+    values.retain(|value| *value < bound);
+    values
+}
+
+const GUARD: Lanes = Lanes([0xdead_beef_0bad_f00d; LANES]);
+
+/// `inner` between two guards.
+fn guarded(inner: Vec<Lanes>) -> Vec<Lanes> {
+    let mut lanes = vec![GUARD];
+    lanes.extend(inner);
+    lanes.push(GUARD);
+    lanes
+}
+
+fn assert_guards(lanes: &[Lanes]) {
+    assert_eq!(lanes.first(), Some(&GUARD));
+    assert_eq!(lanes.last(), Some(&GUARD));
+}
+
+fn inner(lanes: &mut [Lanes]) -> &mut [Lanes] {
+    let n = lanes.len() - 2;
+    &mut lanes[1..=n]
+}
+
+fn across(n: usize, number: &BigUint) -> Vec<Lanes> {
+    let mut lanes = vec![GUARD; vectors(n)];
+    load(&mut lanes, &number.to_u64_digits());
+    lanes
+}
+
+/// The same number in another form, with digits as large as they may be.
+fn redundant(mut lanes: Vec<Lanes>, random: &mut Random) -> Vec<Lanes> {
+    let digits = Lanes::as_limbs_mut(&mut lanes);
+    for i in 1..digits.len() {
+        let lent = (random.next() % 8192).min(digits[i]);
+        // A digit from which something was lent to the one below has less to lend itself.
+        digits[i] -= lent.min(1);
+        digits[i - 1] += lent.min(1) << DIGIT_BITS;
+        if digits[i - 1] > (1 << DIGIT_BITS) + 8191 {
+            digits[i] += lent.min(1);
+            digits[i - 1] -= lent.min(1) << DIGIT_BITS;
+        }
+    }
+    lanes
+}
+
+fn number(lanes: &[Lanes]) -> BigUint {
+    let digits = Lanes::as_limbs(lanes).iter().rev();
+    digits.fold(BigUint::ZERO, |value, digit| (value << DIGIT_BITS) + digit)
+}
+
+/// What is to be multiplied: `None` squares.
+#[derive(Clone)]
+struct Factors {
+    modulus: BigUint,
+    a: Vec<Lanes>,
+    b: Option<Vec<Lanes>>,
+}
+
+/// The product, and that of a pair with itself and another.
+struct Multiply<'a>(&'a [Factors; 2]);
+
+impl Task for Multiply<'_> {
+    /// One by one, and as a pair.
+    type Output = [Vec<Lanes>; 4];
+
+    fn run<A: AcrossLanes>(self, across: A) -> Self::Output {
+        let bits = self.0[0].modulus.bits() as usize;
+        let n = digits(bits);
+        let mut work = guarded(vec![GUARD; 2 * montgomery_work(n)]);
+        let mut memory = [(); 2].map(|()| guarded(vec![GUARD; modulus_memory(n)]));
+        let [first, second] = &mut memory;
+        let moduli = [(first, &self.0[0]), (second, &self.0[1])].map(|(memory, factors)| {
+            let mut work = guarded(vec![GUARD; montgomery_work(n)]);
+            let modulus = factors.modulus.to_u64_digits();
+            let modulus = across.prepare(&modulus, bits, inner(memory), inner(&mut work));
+            assert_guards(&work);
+            modulus
+        });
+        for (modulus, factors) in moduli.iter().zip(self.0) {
+            let r_squared = power_of_two(2 * n * DIGIT_BITS) % &factors.modulus;
+            assert_eq!(number(modulus.r_squared()), r_squared);
+            assert_eq!(number(modulus.digits()), factors.modulus);
+        }
+        let accumulators = || self.0.each_ref().map(|factors| guarded(factors.a.clone()));
+        let mut one_by_one = accumulators();
+        for ((accumulator, factors), modulus) in one_by_one.iter_mut().zip(self.0).zip(&moduli) {
+            let mut work = guarded(vec![GUARD; montgomery_work(n)]);
+            match &factors.b {
+                Some(b) => across.multiply(inner(accumulator), b, inner(&mut work), modulus),
+                None => across.square(inner(accumulator), inner(&mut work), modulus),
+            }
+            assert_guards(&work);
+        }
+        let [mut first, mut second] = accumulators();
+        let pair = [inner(&mut first), inner(&mut second)];
+        let [c, d] = &moduli;
+        match (&self.0[0].b, &self.0[1].b) {
+            (Some(a), Some(b)) => across.multiply_pair(pair, [a, b], inner(&mut work), [c, d]),
+            _ => across.square_pair(pair, inner(&mut work), [c, d]),
+        }
+        assert_guards(&work);
+        for memory in &memory {
+            assert_guards(memory);
+        }
+        let [a, b] = one_by_one;
+        [a, b, first, second].map(|mut lanes| {
+            assert_guards(&lanes);
+            inner(&mut lanes).to_vec()
+        })
+    }
+}
+
+fn check(backends: &[Backend], factors: &[Factors; 2]) {
+    let mut portable = None;
+    for backend in backends {
+        let context = std::format!("{} {} bits", backend.name(), factors[0].modulus.bits());
+        let results = run(*backend, Multiply(factors));
+        assert_eq!(results[..2], results[2..], "{context}");
+        match &portable {
+            Some(portable) => assert_eq!(results, *portable, "{context}"),
+            None => {
+                for (result, Factors { modulus, a, b }) in results.iter().zip(factors) {
+                    let n = digits(modulus.bits() as usize);
+                    let expected = number(a) * number(b.as_ref().unwrap_or(a)) % modulus;
+                    let product = number(result);
+                    assert!(product < modulus * 2u8, "{context}");
+                    let r = power_of_two(n * DIGIT_BITS);
+                    assert_eq!(product * r % modulus, expected, "{context}");
+                    assert!(
+                        Lanes::as_limbs(result)[..n]
+                            .iter()
+                            .all(|digit| *digit >> 13 <= 1 << 38)
+                    );
+                    assert!(Lanes::as_limbs(result)[n..].iter().all(|digit| *digit == 0));
+                    let mut reduced = result.clone();
+                    reduce(&mut reduced, &across(n, modulus));
+                    let mut limbs = vec![7; modulus.bits().div_ceil(64) as usize];
+                    store(&mut limbs, &reduced);
+                    let halves = limbs
+                        .iter()
+                        .flat_map(|limb| [*limb as u32, (limb >> 32) as u32]);
+                    assert_eq!(BigUint::new(halves.collect()), number(result) % modulus);
+                }
+                portable = Some(results);
+            }
+        }
+    }
+}
+
+#[test]
+fn multiply_and_square() {
+    let backends = backends();
+    let mut random = Random(1);
+    for bits in SIZES {
+        let n = digits(bits);
+        for modulus in moduli(bits, &mut random) {
+            let values = values(&modulus, &mut random);
+            let other = moduli(bits, &mut random).pop().expect("some");
+            for round in 0..4 {
+                let mut pick = |i: usize| {
+                    let value = &values[(round * 5 + i) % values.len()];
+                    let lanes = across(n, value);
+                    if round % 2 == 0 {
+                        lanes
+                    } else {
+                        redundant(lanes, &mut random)
+                    }
+                };
+                let (a, b) = (pick(0), pick(3));
+                let other = Factors {
+                    modulus: other.clone(),
+                    a: across(n, &random.below(&other)),
+                    b: Some(across(n, &random.below(&other))),
+                };
+                let one = Factors {
+                    modulus: modulus.clone(),
+                    a,
+                    b: Some(b),
+                };
+                let squares = [&one, &other].map(|factors| Factors {
+                    b: None,
+                    ..factors.clone()
+                });
+                check(&backends, &[one, other]);
+                check(&backends, &squares);
+            }
+        }
+    }
+}
