@@ -217,6 +217,7 @@ fn add_row<V: Vectors, const T: usize, const FROM: usize>(
 /// The same reference, of which the compiler does not know that it is the same: it would load the
 /// factors of a row once and for all, and then spill them, for there are no registers for them.
 #[inline(always)]
+#[allow(clippy::pointers_in_nomem_asm_block)] // nothing is read or written through it there
 fn opaque<T>(reference: &T) -> &T {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
