@@ -115,7 +115,7 @@ fn walk<T: Task<Output = ()> + Clone>(task: &T) {
 #[test]
 fn the_machine_has_its_backends() {
     let names: Vec<_> = Backend::available().map(Backend::name).collect();
-    let adx = crate::cpu::detected_level() >= crate::cpu::Level::Adx;
+    let adx = crate::machine::cpu::detected_level() >= crate::machine::cpu::Level::Adx;
     assert_eq!(
         names,
         if adx {
