@@ -1,0 +1,367 @@
+//! Prime numbers: a sieve by small primes, the test of Miller and Rabin, and the search for the
+//! primes of an RSA key (FIPS 186-5, appendices A.1.3 and B.3.1), eight candidates at a time.
+
+#[cfg(test)]
+mod tests;
+
+use rand_core::CryptoRng;
+
+use super::modular::{self, Error, Exponent, Exponentiation, Reduction, Strategy, Window};
+use crate::machine::ct::{self, Mask};
+use crate::machine::lanes::{LANES, Lanes};
+use crate::machine::words::{self, LIMB_BITS, Limb};
+
+/// The odd primes by which candidates are divided before they are tested.
+const SMALL_PRIMES: [u16; 511] = {
+    let mut primes = [0; 511];
+    let (mut found, mut candidate) = (0, 3);
+    while found < primes.len() {
+        let (mut prime, mut i) = (true, 0);
+        while i < found && primes[i] * primes[i] <= candidate {
+            prime &= candidate % primes[i] != 0;
+            i += 1;
+        }
+        if prime {
+            primes[found] = candidate;
+            found += 1;
+        }
+        candidate += 2;
+    }
+    primes
+};
+
+/// Products of neighbouring small primes, each below 2³².
+const GROUPS: usize = {
+    let (mut groups, mut product) = (1, 1u64);
+    let mut i = 0;
+    while i < SMALL_PRIMES.len() {
+        if product * SMALL_PRIMES[i] as u64 >= 1 << 32 {
+            groups += 1;
+            product = 1;
+        }
+        product *= SMALL_PRIMES[i] as u64;
+        i += 1;
+    }
+    groups
+};
+
+/// A number below 2³² by which other numbers are reduced without a division.
+#[derive(Clone, Copy)]
+struct Divisor {
+    value: u64,
+    /// ⌊2⁶⁴ / value⌋; the value is odd and above 1.
+    reciprocal: u64,
+}
+
+impl Divisor {
+    const fn new(value: u64) -> Self {
+        Self {
+            value,
+            reciprocal: u64::MAX / value,
+        }
+    }
+
+    /// `x mod value` in constant time.
+    const fn remainder(self, x: u64) -> u64 {
+        // The reciprocal is below 2⁶⁴/value by less than 1, so the estimate of the quotient is too
+        // small by at most 1, and the remainder below 2·value < 2³³.
+        let quotient = ((x as u128 * self.reciprocal as u128) >> 64) as u64;
+        let rest = x - quotient * self.value;
+        let below = rest.wrapping_sub(self.value) >> 63;
+        rest - (self.value & below.wrapping_sub(1))
+    }
+
+    /// `x mod value` for a number of any length, in constant time.
+    fn remainder_of(self, x: &[Limb]) -> u64 {
+        x.iter().rev().fold(0, |rest, limb| {
+            // rest < 2³², so that each step's dividend is below 2⁶⁴.
+            let rest = self.remainder(rest << 32 | limb >> 32);
+            self.remainder(rest << 32 | limb & 0xffff_ffff)
+        })
+    }
+}
+
+/// The small primes, ready to divide by.
+const DIVISORS: [Divisor; SMALL_PRIMES.len()] = {
+    let mut divisors = [Divisor {
+        value: 1,
+        reciprocal: 0,
+    }; SMALL_PRIMES.len()];
+    let mut i = 0;
+    while i < divisors.len() {
+        divisors[i] = Divisor::new(SMALL_PRIMES[i] as u64);
+        i += 1;
+    }
+    divisors
+};
+
+/// The products, and where the primes of each begin.
+const PRODUCTS: [(Divisor, usize); GROUPS] = {
+    let mut groups = [(
+        Divisor {
+            value: 1,
+            reciprocal: 0,
+        },
+        0,
+    ); GROUPS];
+    let (mut group, mut i) = (0, 0);
+    let mut product = 1u64;
+    while i < SMALL_PRIMES.len() {
+        if product * SMALL_PRIMES[i] as u64 >= 1 << 32 {
+            groups[group].0 = Divisor::new(product);
+            group += 1;
+            groups[group].1 = i;
+            product = 1;
+        }
+        product *= SMALL_PRIMES[i] as u64;
+        i += 1;
+    }
+    groups[group].0 = Divisor::new(product);
+    groups
+};
+
+/// Whether a small prime divides `candidate` and is not the candidate itself. Which one does, if
+/// any, is not secret any more, and ends the search; where none does, time depends on the length
+/// only.
+fn has_small_factor(candidate: &[Limb]) -> bool {
+    let low = candidate[0];
+    let small = words::is_zero(&candidate[1..]);
+    for (group, (product, first)) in PRODUCTS.iter().enumerate() {
+        let rest = product.remainder_of(candidate);
+        let end = PRODUCTS
+            .get(group + 1)
+            .map_or(SMALL_PRIMES.len(), |next| next.1);
+        let mut divisible = 0;
+        for prime in &DIVISORS[*first..end] {
+            let divides = Mask::is_zero(prime.remainder(rest)).value();
+            let itself = small.value() & Mask::equal(low, prime.value).value();
+            divisible |= divides & !itself;
+        }
+        if !Mask::is_zero(divisible).reveal() {
+            return true;
+        }
+    }
+    false
+}
+
+/// Elements of scratch for [`generate`] with primes of `n` limbs.
+pub const fn generate_scratch(n: usize) -> usize {
+    // Eight candidates, bases, exponents and results of n limbs, eight limbs to an element.
+    4 * n + modular::pow_eight_scratch(n, n * LIMB_BITS)
+}
+
+/// Puts a random probable prime of exactly `bits` bits into `prime`: at least √2·2^(bits−1),
+/// congruent to 3 modulo 4, `accept`ed, and found prime by nine rounds of the test of Miller and
+/// Rabin with random bases, more than FIPS 186-5, table B.1, asks for at any length.
+///
+/// `prime` has the limbs that `bits` bits need, at least two; `scratch` has [`generate_scratch`]
+/// and is wiped. Time depends on the number of candidates and on why those refused were refused;
+/// nothing else about the prime that is found shows, where nothing shows by `accept`.
+///
+/// # Errors
+/// [`Error::ScratchTooSmall`]; nothing of use is in `prime` then.
+pub fn generate(
+    prime: &mut [Limb],
+    bits: usize,
+    mut accept: impl FnMut(&[Limb]) -> bool,
+    rng: &mut impl CryptoRng,
+    scratch: &mut [Lanes],
+) -> Result<(), Error> {
+    let n = prime.len();
+    debug_assert!(bits > LIMB_BITS && n == bits.div_ceil(LIMB_BITS));
+    let given = size_of_val(scratch);
+    let Some((numbers, scratch)) = scratch.split_at_mut_checked(4 * n) else {
+        let needed = generate_scratch(n) * size_of::<Lanes>();
+        return Err(Error::ScratchTooSmall { needed, given });
+    };
+    let numbers = Lanes::as_limbs_mut(numbers);
+    let (candidates, room) = numbers.split_at_mut(LANES * n);
+    let outcome = loop {
+        for candidate in candidates.chunks_exact_mut(n) {
+            draw(candidate, bits, rng);
+            while has_small_factor(candidate) || !accept(candidate) {
+                draw(candidate, bits, rng);
+            }
+        }
+        let found = match test_eight(candidates, n, room, rng, scratch) {
+            Ok(passed) => passed.into_iter().position(|passed| passed),
+            Err(error) => break Err(error),
+        };
+        if let Some(lane) = found {
+            // Eight more rounds side by side on the one that passed.
+            prime.copy_from_slice(&candidates[lane * n..][..n]);
+            candidates
+                .chunks_exact_mut(n)
+                .for_each(|candidate| candidate.copy_from_slice(prime));
+            match test_eight(candidates, n, room, rng, scratch) {
+                Ok(passed) if passed == [true; LANES] => break Ok(()),
+                Ok(_) => {}
+                Err(error) => break Err(error),
+            }
+        }
+    };
+    ct::wipe(numbers);
+    outcome
+}
+
+/// A random number of exactly `bits` bits, at least √2·2^(bits−1), congruent to 3 modulo 4.
+fn draw(candidate: &mut [Limb], bits: usize, rng: &mut impl CryptoRng) {
+    // The first 64 bits of √2/2.
+    const ROOT: Limb = 0xb504_f333_f9de_6484;
+    let shift = candidate.len() * LIMB_BITS - bits;
+    loop {
+        candidate.iter_mut().for_each(|limb| *limb = rng.next_u64());
+        let (top, below) = candidate.split_last_mut().expect("a candidate has limbs");
+        *top = *top >> shift | 1 << (LIMB_BITS - 1 - shift);
+        let next = below.last().copied().unwrap_or(0);
+        let leading = *top << shift | next.unbounded_shr((LIMB_BITS - shift) as u32);
+        candidate[0] |= 3;
+        if words::is_less(&[ROOT], &[leading]).reveal() {
+            return;
+        }
+    }
+}
+
+/// One round of the test of Miller and Rabin on each of eight candidates of `n` limbs, congruent
+/// to 3 modulo 4, with random bases: prime ones pass, and others with a chance below 1/4.
+///
+/// For p = 2m + 1 with m odd, p is a strong probable prime to the base b if b^m is 1 or −1.
+fn test_eight(
+    candidates: &[Limb],
+    n: usize,
+    room: &mut [Limb],
+    rng: &mut impl CryptoRng,
+    scratch: &mut [Lanes],
+) -> Result<[bool; LANES], Error> {
+    let (bases, rest) = room.split_at_mut(LANES * n);
+    let (exponents, results) = rest.split_at_mut(LANES * n);
+    bases.iter_mut().for_each(|limb| *limb = rng.next_u64());
+    let candidate = |lane: usize| &candidates[lane * n..][..n];
+    for (exponent, candidate) in exponents
+        .chunks_exact_mut(n)
+        .zip(candidates.chunks_exact(n))
+    {
+        let above = candidate[1..].iter().chain(&[0]);
+        for ((limb, low), high) in exponent.iter_mut().zip(candidate).zip(above) {
+            *limb = low >> 1 | high << (LIMB_BITS - 1);
+        }
+    }
+    let mut powers = results.chunks_exact_mut(n);
+    let outcomes = modular::pow_eight(
+        core::array::from_fn(|_| powers.next().expect("room for eight")),
+        core::array::from_fn(|lane| &bases[lane * n..][..n]),
+        core::array::from_fn(|lane| Exponent::new(&exponents[lane * n..][..n])),
+        core::array::from_fn(candidate),
+        scratch,
+    );
+    for outcome in outcomes {
+        outcome?;
+    }
+    Ok(core::array::from_fn(|lane| {
+        let power = &mut results[lane * n..][..n];
+        let one = power[1..].iter().fold(power[0] ^ 1, |any, limb| any | limb);
+        // b^m = −1 where b^m + 1 = p; the sum does not leave n limbs, since b^m < p.
+        words::add(power, &[1]);
+        let minus_one = power
+            .iter()
+            .zip(candidate(lane))
+            .fold(0, |any, (a, b)| any | (a ^ b));
+        let passed = Mask::is_zero(one).value() | Mask::is_zero(minus_one).value();
+        (!Mask::is_zero(passed)).reveal()
+    }))
+}
+
+/// Whether `candidate`, a public number of any length, is prime, by `rounds` rounds of the test of
+/// Miller and Rabin with random bases: a composite number passes with a chance of 4^−rounds at
+/// most. Time depends on the number.
+///
+/// `scratch` has [`is_probable_prime_scratch`] limbs for the number's length.
+///
+/// # Errors
+/// [`Error::ScratchTooSmall`], and [`Error::ModulusTooLong`] where the number is.
+pub fn is_probable_prime_vartime(
+    candidate: &[Limb],
+    rounds: usize,
+    rng: &mut impl CryptoRng,
+    scratch: &mut [Limb],
+) -> Result<bool, Error> {
+    let candidate = words::trim_vartime(candidate);
+    let n = candidate.len();
+    match candidate {
+        [] | [1] => return Ok(false),
+        [2] => return Ok(true),
+        [low, ..] if low & 1 == 0 => return Ok(false),
+        _ => {}
+    }
+    if has_small_factor(candidate) {
+        return Ok(false);
+    }
+    let largest = u64::from(SMALL_PRIMES[SMALL_PRIMES.len() - 1]);
+    if n == 1 && candidate[0] <= largest * largest {
+        return Ok(true);
+    }
+    let needed = is_probable_prime_scratch(n);
+    let given = size_of_val(scratch);
+    let Some((numbers, work)) = scratch.split_at_mut_checked(3 * n) else {
+        return Err(Error::ScratchTooSmall {
+            needed: needed * size_of::<Limb>(),
+            given,
+        });
+    };
+    let (exponent, rest) = numbers.split_at_mut(n);
+    let (base, power) = rest.split_at_mut(n);
+    let top = candidate[n - 1].leading_zeros() as usize;
+    let bits = n * LIMB_BITS - top;
+
+    // candidate − 1 = 2^twos · exponent, the exponent being odd.
+    exponent.copy_from_slice(candidate);
+    exponent[0] &= !1;
+    let zeros = exponent.iter().take_while(|limb| **limb == 0).count();
+    let twos = zeros * LIMB_BITS + exponent[zeros].trailing_zeros() as usize;
+    for i in 0..n {
+        let limb = |j: usize| exponent.get(j + twos / LIMB_BITS).copied().unwrap_or(0);
+        let (low, high) = (limb(i), limb(i + 1));
+        exponent[i] = low >> (twos % LIMB_BITS) | high << 1 << (LIMB_BITS - 1 - twos % LIMB_BITS);
+    }
+    for _ in 0..rounds {
+        // A base from 2 to candidate − 2.
+        loop {
+            base.iter_mut().for_each(|limb| *limb = rng.next_u64());
+            base[n - 1] >>= top;
+            let below = words::compare_vartime(base, candidate).is_lt();
+            if below && words::bit_length_vartime(base) > 1 && !is_minus_one(base, candidate) {
+                break;
+            }
+        }
+        TEST.pow_vartime(power, base, &Exponent::new(exponent), candidate, work)?;
+        let mut passes = words::trim_vartime(power) == [1] || is_minus_one(power, candidate);
+        for _ in 1..twos.min(bits) {
+            if passes {
+                break;
+            }
+            base.copy_from_slice(power);
+            TEST.pow_vartime(power, base, &Exponent::new(&[2]), candidate, work)?;
+            passes = is_minus_one(power, candidate);
+        }
+        if !passes {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// How public numbers are tested.
+const TEST: Strategy = Strategy {
+    reduction: Reduction::Montgomery,
+    exponentiation: Exponentiation::ReducedMemoryVartime(Window::ALL[3]),
+};
+
+/// Limbs of scratch for [`is_probable_prime_vartime`] with a number of `n` limbs.
+pub const fn is_probable_prime_scratch(n: usize) -> usize {
+    3 * n + TEST.scratch_limbs(n)
+}
+
+/// Whether `x` is `modulus` − 1, for an odd modulus and x of the same length.
+fn is_minus_one(x: &[Limb], modulus: &[Limb]) -> bool {
+    x[0] == modulus[0] - 1 && x[1..] == modulus[1..]
+}
