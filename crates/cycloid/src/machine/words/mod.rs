@@ -6,6 +6,7 @@
 
 #[cfg(target_arch = "x86_64")]
 pub mod adx;
+mod bytes;
 mod linear;
 pub mod portable;
 #[cfg(test)]
@@ -16,6 +17,7 @@ use core::fmt::Debug;
 #[cfg(target_arch = "x86_64")]
 use super::cpu::Adx;
 use super::ct;
+pub use bytes::{as_bytes_mut, from_be_bytes, to_be_bytes};
 pub use linear::{
     add, bit_length_vartime, compare_vartime, decrement, double, is_less, is_zero, reduce_once,
     sub, sub_if, trim_vartime,
@@ -27,6 +29,9 @@ pub type Limb = u64;
 
 /// Bits in a [`Limb`].
 pub const LIMB_BITS: usize = 64;
+
+/// Bytes in a [`Limb`].
+pub const LIMB_BYTES: usize = 8;
 
 /// Multiplication and Montgomery reduction on 64-bit limbs: what a backend provides.
 ///

@@ -2,7 +2,9 @@
 
 use super::eight::Lane;
 use super::montgomery::Montgomery;
-use super::{Checked, Error, Exponent, Exponentiation, Window, checked_scratch, split_result};
+use super::{
+    Checked, Error, Exponent, Exponentiation, Residues, Window, checked_scratch, split_result,
+};
 use crate::machine::ct;
 use crate::machine::words::{self, Backend, Limb, Words};
 
@@ -43,6 +45,20 @@ impl<'a> Modulus<'a> {
         Ok(Self { modulus, r_squared })
     }
 
+    /// A modulus that was prepared before, from what [`prepare`](Self::prepare) was given and what
+    /// it computed.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare) for the modulus; that `r_squared` is right is not checked.
+    pub fn prepared(modulus: &'a [Limb], r_squared: &'a [Limb]) -> Result<Self, Error> {
+        let modulus = Checked::new(modulus)?.odd()?;
+        let (needed, given) = (modulus.limbs.len(), r_squared.len());
+        let r_squared = r_squared
+            .get(..needed)
+            .ok_or(Error::ResultTooShort { needed, given })?;
+        Ok(Self { modulus, r_squared })
+    }
+
     /// The same for a lane.
     pub(super) const fn lane(&self) -> Lane<'a> {
         Lane {
@@ -64,6 +80,11 @@ impl<'a> Modulus<'a> {
     /// The modulus without leading zero limbs.
     pub const fn limbs(&self) -> &'a [Limb] {
         self.modulus.limbs
+    }
+
+    /// R² mod modulus, to be kept for [`prepared`](Self::prepared).
+    pub const fn r_squared(&self) -> &'a [Limb] {
+        self.r_squared
     }
 
     /// The length in bits, which is public.
@@ -146,6 +167,93 @@ pub fn pow(
     pow_with(Backend::best(), result, base, exponent, modulus, scratch)
 }
 
+/// [`pow`] for a public exponent: square and multiply, skipping zero bits. Time depends on the
+/// exponent, and on nothing else that [`pow`]'s does not depend on.
+///
+/// `scratch` has at least [`pow_scratch_limbs_minimum`] and is wiped.
+///
+/// # Errors
+/// As [`pow`].
+pub fn pow_vartime(
+    result: &mut [Limb],
+    base: &[Limb],
+    exponent: &Exponent<'_>,
+    modulus: &Modulus<'_>,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    run(
+        Exponentiation::FastVartime,
+        Backend::best(),
+        result,
+        base,
+        exponent,
+        modulus,
+        scratch,
+    )
+}
+
+/// `result = a · b mod modulus` in constant time; `a` has any length and value, `b` at most as
+/// many limbs as the modulus. Otherwise as [`pow`]; `scratch` has at least
+/// [`pow_scratch_limbs_minimum`].
+///
+/// # Errors
+/// As [`pow`].
+pub fn mul(
+    result: &mut [Limb],
+    a: &[Limb],
+    b: &[Limb],
+    modulus: &Modulus<'_>,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    let n = modulus.limbs().len();
+    let (result, padding) = split_result(result, n)?;
+    let scratch = checked_scratch(scratch, pow_scratch_limbs_minimum(n))?;
+    padding.fill(0);
+    Backend::best().run(Mul {
+        result,
+        a,
+        b: &b[..n.min(b.len())],
+        modulus,
+        scratch,
+    });
+    ct::wipe(scratch);
+    Ok(())
+}
+
+struct Mul<'a> {
+    result: &'a mut [Limb],
+    a: &'a [Limb],
+    b: &'a [Limb],
+    modulus: &'a Modulus<'a>,
+    scratch: &'a mut [Limb],
+}
+
+impl words::Task for Mul<'_> {
+    type Output = ();
+
+    fn run<W: Words>(self, words: W) {
+        let Self {
+            result,
+            a,
+            b,
+            modulus,
+            scratch,
+        } = self;
+        if modulus.modulus.is_one() {
+            result.fill(0);
+            return;
+        }
+        let (work, other) = scratch.split_at_mut(words::montgomery_work(result.len()));
+        let r_squared = Some(modulus.r_squared);
+        let mut residues = Montgomery::new(words, modulus.limbs(), r_squared, work);
+        // a · R, which times b, divided by R, is a · b.
+        residues.enter(other, result, a);
+        other[..b.len()].copy_from_slice(b);
+        other[b.len()..].fill(0);
+        residues.mul(result, other);
+    }
+}
+
 /// [`pow`] on a backend of the caller's choice.
 ///
 /// # Errors
@@ -159,14 +267,23 @@ pub fn pow_with(
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
     let n = modulus.limbs().len();
+    let room = scratch.len().saturating_sub(words::montgomery_work(n));
+    let way = fitting(fastest(exponent.bits()), n, room);
+    run(way, backend, result, base, exponent, modulus, scratch)
+}
+
+fn run(
+    way: Exponentiation,
+    backend: Backend,
+    result: &mut [Limb],
+    base: &[Limb],
+    exponent: &Exponent<'_>,
+    modulus: &Modulus<'_>,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    let n = modulus.limbs().len();
     let (result, padding) = split_result(result, n)?;
-    let work = words::montgomery_work(n);
-    let way = fitting(
-        fastest(exponent.bits()),
-        n,
-        scratch.len().saturating_sub(work),
-    );
-    let scratch = checked_scratch(scratch, work + way.work_limbs(n))?;
+    let scratch = checked_scratch(scratch, words::montgomery_work(n) + way.work_limbs(n))?;
     padding.fill(0);
     backend.run(Pow {
         way,

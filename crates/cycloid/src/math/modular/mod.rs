@@ -44,7 +44,9 @@ mod strategy;
 mod tests;
 mod window;
 
-pub use constant_time::{Modulus, pow, pow_scratch_limbs, pow_scratch_limbs_minimum, pow_with};
+pub use constant_time::{
+    Modulus, mul, pow, pow_scratch_limbs, pow_scratch_limbs_minimum, pow_vartime, pow_with,
+};
 pub use eight::{
     pow_eight, pow_eight_prepared, pow_eight_prepared_with, pow_eight_scratch,
     pow_eight_scratch_minimum, pow_eight_with,

@@ -95,6 +95,7 @@ fn check_default(
     let modulus = with_guarded_scratch(Modulus::scratch_limbs(n), |scratch| {
         Modulus::prepare(modulus, &mut r_squared, scratch).unwrap()
     });
+    let exponent_limbs = exponent;
     let exponent = Exponent::new(exponent);
     for scratch in [
         pow_scratch_limbs_minimum(n),
@@ -106,6 +107,20 @@ fn check_default(
         });
         assert_eq!(number(&result), *expected, "default on {}", backend.name());
     }
+    let mut result = vec![GUARD; n];
+    with_guarded_scratch(pow_scratch_limbs_minimum(n), |scratch| {
+        pow_vartime(&mut result, base, &exponent, &modulus, scratch).unwrap();
+    });
+    assert_eq!(number(&result), *expected, "default for public exponents");
+    let factor = &exponent_limbs[..n.min(exponent_limbs.len())];
+    let mut result = vec![GUARD; n + 1];
+    with_guarded_scratch(pow_scratch_limbs_minimum(n), |scratch| {
+        mul(&mut result, base, factor, &modulus, scratch).unwrap();
+    });
+    let product = number(base) * number(factor) % number(modulus.limbs());
+    assert_eq!(number(&result), product, "product");
+    let again = Modulus::prepared(modulus.limbs(), modulus.r_squared()).unwrap();
+    assert_eq!((again.limbs(), again.bits()), (modulus.limbs(), modulus.bits()));
 }
 
 /// Numbers of `n` limbs on which carries and estimates go wrong.
