@@ -15,24 +15,16 @@ fn main() {
         .and_then(|output| String::from_utf8(output.stdout).ok())
         .unwrap_or_else(|| "unknown rustc".into());
     set("CYCLOID_COMPILER", compiler.trim());
-    set(
-        "CYCLOID_OPT_LEVEL",
-        &env::var("OPT_LEVEL").unwrap_or_default(),
-    );
+    set("CYCLOID_OPT_LEVEL", &env::var("OPT_LEVEL").unwrap_or_default());
     set("CYCLOID_TARGET", &env::var("TARGET").unwrap_or_default());
 
     let lock = lock_file();
     if let Some(path) = &lock {
         println!("cargo::rerun-if-changed={}", path.display());
     }
-    let lock = lock
-        .and_then(|path| fs::read_to_string(path).ok())
-        .unwrap_or_default();
+    let lock = lock.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
     for package in ["aws-lc-sys", "crypto-bigint"] {
-        let variable = format!(
-            "CYCLOID_VERSION_{}",
-            package.to_uppercase().replace('-', "_")
-        );
+        let variable = format!("CYCLOID_VERSION_{}", package.to_uppercase().replace('-', "_"));
         set(&variable, version(&lock, package).unwrap_or("unknown"));
     }
 }

@@ -49,6 +49,7 @@ pub(crate) struct Bench {
 
 /// What every suite takes.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Options of every suite")]
 pub(crate) struct Common {
     /// Less time: fewer sizes and samples, well under a minute.
     #[arg(long, global = true, conflicts_with = "full")]

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use cycloid::cpu;
 
+use crate::measure::clock;
 use crate::record::Environment;
 
 /// What is true of this process and this machine now.
@@ -19,6 +20,7 @@ pub fn current() -> Environment {
         level_used: cpu::level().name().into(),
         compiler: env!("CYCLOID_COMPILER").into(),
         opt_level: env!("CYCLOID_OPT_LEVEL").into(),
+        clock: clock::NAME.into(),
     }
 }
 
@@ -29,16 +31,11 @@ fn cpu_model() -> String {
         .lines()
         .filter_map(|line| line.split_once(':'))
         .find(|(key, _)| key.trim() == "model name")
-        .map_or_else(
-            || std::env::consts::ARCH.into(),
-            |(_, name)| name.trim().into(),
-        )
+        .map_or_else(|| std::env::consts::ARCH.into(), |(_, name)| name.trim().into())
 }
 
 fn seconds_since_1970() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |elapsed| elapsed.as_secs())
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs())
 }
 
 /// RFC 3339, in UTC, of seconds since 1970-01-01.

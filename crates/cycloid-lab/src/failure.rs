@@ -14,10 +14,7 @@ pub struct Failure {
 impl Failure {
     /// A failure of those two lines.
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            hint: hint.into(),
-        }
+        Self { message: message.into(), hint: hint.into() }
     }
 }
 

@@ -45,6 +45,8 @@ pub struct Environment {
     pub compiler: String,
     /// The optimisation level that the program was compiled with.
     pub opt_level: String,
+    /// What the clock counts that operations were timed with.
+    pub clock: String,
 }
 
 /// A library that ours is measured against.
@@ -134,7 +136,7 @@ pub struct Implementation {
     pub backend: Option<String>,
 }
 
-/// How long one operation takes, in nanoseconds of the wall clock.
+/// How long one operation takes, in nanoseconds of [`Environment::clock`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Time {
     /// Batches that were timed.
@@ -203,16 +205,8 @@ mod tests {
                 interval_ns: [1290.0, 1310.0 / 3.0],
                 operations_per_second: 1e9 / 1300.25,
             },
-            ratio: Ratio {
-                samples: 40,
-                median: 1.01,
-                interval: [1.0, 1.02],
-            },
-            memory: Memory {
-                scratch: Some(2176),
-                allocations: Some(0),
-                ..Memory::default()
-            },
+            ratio: Ratio { samples: 40, median: 1.01, interval: [1.0, 1.02] },
+            memory: Memory { scratch: Some(2176), allocations: Some(0), ..Memory::default() },
         };
         let report = Report {
             format: FORMAT,

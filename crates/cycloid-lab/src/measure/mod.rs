@@ -1,5 +1,6 @@
 //! Measuring: time by interleaved rounds, heap by counting, stack by painting.
 
+pub mod clock;
 pub mod heap;
 pub mod random;
 pub mod rounds;

@@ -9,10 +9,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::Operation;
 use super::random::Random;
+use super::{Operation, clock};
 
-/// How long a batch of a fast subject takes. Long against the clock's own cost, about 25 ns, and
+/// How long a batch of a fast subject takes. Long against the clock's own cost, and
 /// short against the drift of a shared machine.
 const BATCH: Duration = Duration::from_micros(200);
 
@@ -25,8 +25,8 @@ const FEWEST: usize = 5;
 /// More samples than this teach nothing.
 const MOST: usize = 6000;
 
-/// The part of the time that goes to those subjects that are measured well.
-const WELL: f64 = 0.6;
+/// The part of the time that the subjects which need not take part in every round may take.
+const SOMETIMES: f64 = 0.4;
 
 /// One subject of a table.
 pub struct Subject<'a> {
@@ -107,11 +107,7 @@ pub fn interleave(
                 if i == place {
                     partner = batch(subjects, reference, turns[control].batch)?;
                 }
-                let index = if turn.subject == control {
-                    reference
-                } else {
-                    turn.subject
-                };
+                let index = if turn.subject == control { reference } else { turn.subject };
                 *time = batch(subjects, index, turn.batch)?;
             }
             if place == group.len() {
@@ -133,11 +129,7 @@ pub fn interleave(
         }
     }
     let control = samples.pop().unwrap_or_default();
-    Ok(Measured {
-        samples,
-        control,
-        rounds: done,
-    })
+    Ok(Measured { samples, control, rounds: done })
 }
 
 /// Nanoseconds per operation over `runs` runs.
@@ -147,14 +139,11 @@ fn batch(
     runs: u32,
 ) -> Result<f64, (usize, &'static str)> {
     let subject = &mut subjects[index];
-    let start = Instant::now();
+    let start = clock::now();
     for _ in 0..runs {
-        subject
-            .operation
-            .run()
-            .map_err(|message| (index, message))?;
+        subject.operation.run().map_err(|message| (index, message))?;
     }
-    let nanoseconds = start.elapsed().as_nanos() as f64;
+    let nanoseconds = (clock::now() - start).as_nanos() as f64;
     Ok(nanoseconds / f64::from(runs) / f64::from(subject.operations_per_run))
 }
 
@@ -164,48 +153,53 @@ fn plan(subjects: &[Subject<'_>], reference: usize, time: Duration) -> (Vec<Turn
         let runs = BATCH.as_secs_f64() / subject.run_time.as_secs_f64().max(1e-9);
         runs.ceil().clamp(1.0, 1e6) as u32
     };
-    let reference_time = {
-        let reference = &subjects[reference];
-        reference.run_time.as_secs_f64() * f64::from(runs(reference))
-    };
+    let batch_time =
+        |subject: &Subject<'_>| subject.run_time.as_secs_f64() * f64::from(runs(subject));
     // A batch and its part of the reference's.
-    let cost = |subject: &Subject<'_>| {
-        subject.run_time.as_secs_f64() * f64::from(runs(subject)) + reference_time / PARTNERS as f64
-    };
+    let reference_part = batch_time(&subjects[reference]) / PARTNERS as f64;
+    let cost = |subject: &Subject<'_>| batch_time(subject) + reference_part;
+
     let others = || subjects.iter().enumerate().filter(|(i, _)| *i != reference);
-    let well: f64 = others()
-        .filter(|(_, s)| s.every_round)
-        .map(|(_, s)| cost(s))
-        .sum::<f64>()
-        + cost(&subjects[reference]);
-    let sometimes = others().filter(|(_, s)| !s.every_round).count();
-    let (well_time, share) = if sometimes == 0 {
-        (time.as_secs_f64(), 0.0)
-    } else {
-        let rest = time.as_secs_f64() * (1.0 - WELL);
-        (time.as_secs_f64() * WELL, rest / sometimes as f64)
+    let sometimes = others().filter(|(_, subject)| !subject.every_round).count();
+    let share = time.as_secs_f64() * SOMETIMES / sometimes.max(1) as f64;
+    let samples = |subject: &Subject<'_>, rounds: usize| {
+        if subject.every_round {
+            rounds
+        } else {
+            ((share / cost(subject)) as usize).clamp(FEWEST, rounds)
+        }
     };
-    let rounds = ((well_time / well) as usize).clamp(FEWEST, MOST);
+    let whole = |rounds: usize| -> f64 {
+        let control = cost(&subjects[reference]) * rounds as f64;
+        others().map(|(_, subject)| cost(subject) * samples(subject, rounds) as f64).sum::<f64>()
+            + control
+    };
+    // The most rounds that the time allows; more rounds never take less time. However long the
+    // others take, those of every round have their part of the time.
+    let every_round = others().filter(|(_, subject)| subject.every_round);
+    let round =
+        every_round.map(|(_, subject)| cost(subject)).sum::<f64>() + cost(&subjects[reference]);
+    let least = (time.as_secs_f64() * (1.0 - SOMETIMES) / round) as usize;
+    let (mut rounds, mut too_many) = (FEWEST, MOST + 1);
+    while too_many - rounds > 1 {
+        let middle = usize::midpoint(rounds, too_many);
+        if whole(middle) <= time.as_secs_f64() {
+            rounds = middle;
+        } else {
+            too_many = middle;
+        }
+    }
+    rounds = rounds.max(least.min(MOST));
+
     let mut turns: Vec<Turns> = others()
         .map(|(i, subject)| Turns {
             subject: i,
             batch: runs(subject),
-            samples: if subject.every_round {
-                rounds
-            } else {
-                ((share / cost(subject)) as usize).clamp(FEWEST, rounds)
-            },
+            samples: samples(subject, rounds),
         })
         .collect();
     // `interleave` finds the control's batch at the index of the control.
-    turns.insert(
-        reference,
-        Turns {
-            subject: reference,
-            batch: 0,
-            samples: 0,
-        },
-    );
+    turns.insert(reference, Turns { subject: reference, batch: 0, samples: 0 });
     turns.push(Turns {
         subject: subjects.len(),
         batch: runs(&subjects[reference]),
@@ -227,11 +221,7 @@ mod tests {
             for i in 0..self.0 {
                 black_box(i);
             }
-            if self.0 == 0 {
-                Err("nothing to do")
-            } else {
-                Ok(())
-            }
+            if self.0 == 0 { Err("nothing to do") } else { Ok(()) }
         }
 
         fn output(&self) -> Vec<u64> {
@@ -255,11 +245,8 @@ mod tests {
     #[test]
     fn every_subject_takes_its_turns() {
         let (mut a, mut b, mut c) = (Spin(20_000), Spin(20_000), Spin(60_000));
-        let mut subjects = [
-            subject(&mut a, 10, true),
-            subject(&mut b, 10, true),
-            subject(&mut c, 20_000, false),
-        ];
+        let mut subjects =
+            [subject(&mut a, 10, true), subject(&mut b, 10, true), subject(&mut c, 20_000, false)];
         let mut last = 0.0;
         let measured = interleave(&mut subjects, 1, Duration::from_millis(400), &mut |part| {
             assert!(part >= last);
@@ -267,9 +254,7 @@ mod tests {
         })
         .unwrap();
         assert!(last > 0.0 && last <= 1.0);
-        let [first, reference, slow] = &measured.samples[..] else {
-            panic!()
-        };
+        let [first, reference, slow] = &measured.samples[..] else { panic!() };
         assert_eq!(first.times.len(), measured.rounds);
         assert_eq!(measured.control.ratios.len(), measured.rounds);
         assert!(slow.times.len() >= FEWEST && slow.times.len() < measured.rounds);
@@ -282,14 +267,9 @@ mod tests {
     fn turns_are_spread_and_counted() {
         for (samples, rounds) in [(5, 5), (5, 6), (7, 100), (99, 100), (0, 10)] {
             for subject in 0..50 {
-                let turns = Turns {
-                    subject,
-                    batch: 1,
-                    samples,
-                };
-                let taken: Vec<usize> = (0..rounds)
-                    .filter(|round| turns.takes_part(*round, rounds))
-                    .collect();
+                let turns = Turns { subject, batch: 1, samples };
+                let taken: Vec<usize> =
+                    (0..rounds).filter(|round| turns.takes_part(*round, rounds)).collect();
                 assert_eq!(taken.len(), samples, "{samples} of {rounds} from {subject}");
             }
         }

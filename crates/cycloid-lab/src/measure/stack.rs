@@ -37,9 +37,7 @@ pub fn on_measuring_thread<R: Send>(f: impl FnOnce() -> R + Send) -> R {
             .stack_size(STACK_BYTES)
             .spawn_scoped(scope, body)
             .expect("the system gives a thread");
-        thread
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
@@ -125,12 +123,8 @@ mod tests {
 
     #[test]
     fn known_uses_are_seen() {
-        let (small, large) = on_measuring_thread(|| {
-            (
-                peak(&mut use_stack::<1000>),
-                peak(&mut use_stack::<100_000>),
-            )
-        });
+        let (small, large) =
+            on_measuring_thread(|| (peak(&mut use_stack::<1000>), peak(&mut use_stack::<100_000>)));
         let (small, large) = (small.unwrap(), large.unwrap());
         assert!((1000..1200).contains(&small), "{small}");
         assert!((100_000..100_200).contains(&large), "{large}");

@@ -51,10 +51,7 @@ pub fn estimate(samples: &[f64]) -> Estimate {
             if n % 2 == 1 {
                 upper
             } else {
-                let lower = below
-                    .iter()
-                    .max()
-                    .expect("an even number of samples is not 0");
+                let lower = below.iter().max().expect("an even number of samples is not 0");
                 (sorted[*lower as usize] + upper) / 2.0
             }
         })
@@ -69,10 +66,7 @@ pub fn estimate(samples: &[f64]) -> Estimate {
 
 fn sorted(samples: &[f64]) -> Vec<f64> {
     assert!(!samples.is_empty(), "a median needs samples");
-    assert!(
-        samples.iter().all(|x| !x.is_nan()),
-        "a sample is not a number"
-    );
+    assert!(samples.iter().all(|x| !x.is_nan()), "a sample is not a number");
     let mut sorted = samples.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted
@@ -80,11 +74,7 @@ fn sorted(samples: &[f64]) -> Vec<f64> {
 
 fn median_of_sorted(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
-    if sorted.len() % 2 == 1 {
-        sorted[middle]
-    } else {
-        (sorted[middle - 1] + sorted[middle]) / 2.0
-    }
+    if sorted.len() % 2 == 1 { sorted[middle] } else { (sorted[middle - 1] + sorted[middle]) / 2.0 }
 }
 
 #[cfg(test)]
@@ -102,11 +92,7 @@ mod tests {
     /// Times as a shared machine gives them: small jitter, and now and then a large delay.
     fn noisy(random: &mut Random, truth: f64) -> f64 {
         let uniform = |random: &mut Random| random.next() as f64 / 2f64.powi(64);
-        let spike = if random.below(10) == 0 {
-            uniform(random)
-        } else {
-            0.0
-        };
+        let spike = if random.below(10) == 0 { uniform(random) } else { 0.0 };
         truth * (1.0 + 0.02 * uniform(random) + spike)
     }
 
@@ -134,23 +120,18 @@ mod tests {
     #[test]
     fn a_subject_against_itself_has_a_ratio_of_one() {
         let mut random = Random::new(2);
-        let ratios: Vec<f64> = (0..2001)
-            .map(|_| noisy(&mut random, 40.0) / noisy(&mut random, 40.0))
-            .collect();
+        let ratios: Vec<f64> =
+            (0..2001).map(|_| noisy(&mut random, 40.0) / noisy(&mut random, 40.0)).collect();
         let estimate = estimate(&ratios);
         assert!((estimate.median - 1.0).abs() < 0.001, "{estimate:?}");
-        assert!(
-            estimate.interval[0] <= 1.0 && 1.0 <= estimate.interval[1],
-            "{estimate:?}"
-        );
+        assert!(estimate.interval[0] <= 1.0 && 1.0 <= estimate.interval[1], "{estimate:?}");
     }
 
     #[test]
     fn a_difference_of_one_per_cent_is_seen() {
         let mut random = Random::new(3);
-        let ratios: Vec<f64> = (0..2001)
-            .map(|_| noisy(&mut random, 40.4) / noisy(&mut random, 40.0))
-            .collect();
+        let ratios: Vec<f64> =
+            (0..2001).map(|_| noisy(&mut random, 40.4) / noisy(&mut random, 40.0)).collect();
         let [low, high] = estimate(&ratios).interval;
         assert!(low > 1.005 && high < 1.015, "{low} {high}");
     }

@@ -14,10 +14,7 @@ impl Library for AwsLc {
     fn version(&self) -> String {
         let version = String::from_utf8_lossy(aws::AWSLC_VERSION_NUMBER_STRING);
         let version = version.trim_end_matches('\0');
-        format!(
-            "{version} (aws-lc-sys {})",
-            env!("CYCLOID_VERSION_AWS_LC_SYS")
-        )
+        format!("{version} (aws-lc-sys {})", env!("CYCLOID_VERSION_AWS_LC_SYS"))
     }
 
     fn modexp(&self, _modulus_bits: usize) -> Vec<Candidate> {

@@ -84,12 +84,7 @@ pub(super) fn candidates(library: &'static str, functions: Functions) -> Vec<Can
         })),
     };
     vec![
-        candidate(
-            "constant-time",
-            "BN_mod_exp_mont_consttime",
-            true,
-            functions.mod_exp_consttime,
-        ),
+        candidate("constant-time", "BN_mod_exp_mont_consttime", true, functions.mod_exp_consttime),
         candidate("variable-time", "BN_mod_exp_mont", false, functions.mod_exp),
     ]
 }
@@ -127,10 +122,7 @@ pub(super) fn candidate_two(
 }
 
 fn failure(library: &str, message: &str) -> Failure {
-    Failure::new(
-        format!("{library}: {message}"),
-        "leave it out with --peers, or report it",
-    )
+    Failure::new(format!("{library}: {message}"), "leave it out with --peers, or report it")
 }
 
 /// A `BN_CTX`.
@@ -187,12 +179,7 @@ impl Arguments {
             montgomery: unsafe { (functions.montgomery_new)() },
             bytes: input.modulus.len() * 8,
         };
-        let numbers = [
-            arguments.result,
-            arguments.base,
-            arguments.exponent,
-            arguments.modulus,
-        ];
+        let numbers = [arguments.result, arguments.base, arguments.exponent, arguments.modulus];
         if numbers.iter().any(|number| number.is_null()) || arguments.montgomery.is_null() {
             return Err(failure(library, "out of memory"));
         }
@@ -200,11 +187,7 @@ impl Arguments {
         let set = unsafe {
             (functions.montgomery_set)(arguments.montgomery, arguments.modulus, context.pool)
         };
-        if set == 1 {
-            Ok(arguments)
-        } else {
-            Err(failure(library, "BN_MONT_CTX_set failed"))
-        }
+        if set == 1 { Ok(arguments) } else { Err(failure(library, "BN_MONT_CTX_set failed")) }
     }
 
     fn output(&self) -> Vec<u64> {
@@ -213,11 +196,7 @@ impl Arguments {
         let written = unsafe {
             (self.functions.bn2binpad)(self.result, bytes.as_mut_ptr(), self.bytes as c_int)
         };
-        if written < 0 {
-            Vec::new()
-        } else {
-            from_bytes(&bytes)
-        }
+        if written < 0 { Vec::new() } else { from_bytes(&bytes) }
     }
 }
 
@@ -247,20 +226,9 @@ impl Operation for One {
         // SAFETY: all live as long as `self`, and only the first, the pool and the prepared
         // modulus may be written, which nothing else refers to.
         let done = unsafe {
-            (self.mod_exp)(
-                a.result,
-                a.base,
-                a.exponent,
-                a.modulus,
-                self.pool.pool,
-                a.montgomery,
-            )
+            (self.mod_exp)(a.result, a.base, a.exponent, a.modulus, self.pool.pool, a.montgomery)
         };
-        if done == 1 {
-            Ok(())
-        } else {
-            Err("the exponentiation failed")
-        }
+        if done == 1 { Ok(()) } else { Err("the exponentiation failed") }
     }
 
     fn output(&self) -> Vec<u64> {
@@ -299,11 +267,7 @@ impl Operation for Two {
                 self.pool.pool,
             )
         };
-        if done == 1 {
-            Ok(())
-        } else {
-            Err("the exponentiation failed")
-        }
+        if done == 1 { Ok(()) } else { Err("the exponentiation failed") }
     }
 
     fn output(&self) -> Vec<u64> {

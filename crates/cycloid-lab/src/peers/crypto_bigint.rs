@@ -36,18 +36,8 @@ impl Library for CryptoBigint {
             )];
         };
         vec![
-            candidate(
-                "constant-time",
-                "FixedMontyForm::pow_amm_bounded_exp",
-                true,
-                amm,
-            ),
-            candidate(
-                "variable-time",
-                "FixedMontyForm::pow_vartime",
-                false,
-                vartime,
-            ),
+            candidate("constant-time", "FixedMontyForm::pow_amm_bounded_exp", true, amm),
+            candidate("variable-time", "FixedMontyForm::pow_vartime", false, vartime),
         ]
     }
 }
@@ -69,10 +59,7 @@ fn fixed(modulus_bits: usize) -> Option<(PrepareOne, PrepareOne)> {
 }
 
 fn invalid() -> Failure {
-    Failure::new(
-        "crypto-bigint: the modulus is not odd",
-        "leave it out with --peers, or report it",
-    )
+    Failure::new("crypto-bigint: the modulus is not odd", "leave it out with --peers, or report it")
 }
 
 struct Fixed<const LIMBS: usize, const VARTIME: bool> {
@@ -94,9 +81,7 @@ impl<const LIMBS: usize, const VARTIME: bool> Fixed<LIMBS, VARTIME> {
             words[..limbs.len()].copy_from_slice(limbs);
             Uint::from_words(words)
         };
-        let modulus = Odd::new(number(&input.modulus))
-            .into_option()
-            .ok_or_else(invalid)?;
+        let modulus = Odd::new(number(&input.modulus)).into_option().ok_or_else(invalid)?;
         let (parameters, heap) = heap::measure(|| FixedMontyParams::new(modulus));
         Ok(Box::new(Self {
             parameters,
@@ -162,9 +147,7 @@ impl Boxed {
 impl Operation for Boxed {
     fn run(&mut self) -> Result<(), &'static str> {
         let base = BoxedMontyForm::new(black_box(&self.base).clone(), &self.parameters);
-        self.result = base
-            .pow_bounded_exp(&self.exponent, self.exponent_bits)
-            .retrieve();
+        self.result = base.pow_bounded_exp(&self.exponent, self.exponent_bits).retrieve();
         Ok(())
     }
 

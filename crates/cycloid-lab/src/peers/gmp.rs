@@ -119,15 +119,7 @@ impl Integer {
         let mpz = unsafe {
             (functions.init)(mpz.as_mut_ptr());
             let mut mpz = mpz.assume_init();
-            (functions.import)(
-                &raw mut mpz,
-                limbs.len(),
-                -1,
-                8,
-                0,
-                0,
-                limbs.as_ptr().cast(),
-            );
+            (functions.import)(&raw mut mpz, limbs.len(), -1, 8, 0, 0, limbs.as_ptr().cast());
             mpz
         };
         Self { functions, mpz }

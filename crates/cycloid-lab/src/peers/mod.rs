@@ -100,10 +100,7 @@ impl Peer {
                 remedy: "build with the feature aws-lc".into(),
             }),
         };
-        Found {
-            peer: self,
-            library,
-        }
+        Found { peer: self, library }
     }
 }
 
@@ -153,14 +150,8 @@ mod tests {
     fn lists() {
         assert_eq!(Peer::from_list("all").unwrap(), Peer::ALL);
         assert_eq!(Peer::from_list("none").unwrap(), []);
-        assert_eq!(
-            Peer::from_list("gmp, OpenSSL,GMP").unwrap(),
-            [Peer::OpenSsl, Peer::Gmp]
-        );
-        assert_eq!(
-            Peer::from_list("gmp,nss").unwrap_err().message,
-            "no peer is called 'nss'"
-        );
+        assert_eq!(Peer::from_list("gmp, OpenSSL,GMP").unwrap(), [Peer::OpenSsl, Peer::Gmp]);
+        assert_eq!(Peer::from_list("gmp,nss").unwrap_err().message, "no peer is called 'nss'");
     }
 
     #[test]

@@ -53,31 +53,18 @@ impl Input {
             Exponents::F4 => vec![65537],
             _ => random.number(exponent_bits),
         };
-        Self {
-            base,
-            exponent,
-            exponent_bits,
-            modulus,
-        }
+        Self { base, exponent, exponent_bits, modulus }
     }
 }
 
 /// `limbs` as big-endian bytes.
 pub(super) fn to_bytes(limbs: &[u64]) -> Vec<u8> {
-    limbs
-        .iter()
-        .rev()
-        .flat_map(|limb| limb.to_be_bytes())
-        .collect()
+    limbs.iter().rev().flat_map(|limb| limb.to_be_bytes()).collect()
 }
 
 /// Big-endian `bytes`, a multiple of eight, as limbs.
 pub(super) fn from_bytes(bytes: &[u8]) -> Vec<u64> {
-    let limb = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .fold(0, |limb, byte| limb << 8 | u64::from(*byte))
-    };
+    let limb = |bytes: &[u8]| bytes.iter().fold(0, |limb, byte| limb << 8 | u64::from(*byte));
     bytes.rchunks(8).map(limb).collect()
 }
 

@@ -28,10 +28,7 @@ pub(super) fn load() -> Result<Box<dyn Library>, Missing> {
     // SAFETY: gives a text that lives as long as the library.
     let version = unsafe { CStr::from_ptr(version(0)) };
     Ok(Box::new(OpenSsl {
-        version: version
-            .to_string_lossy()
-            .trim_start_matches("OpenSSL ")
-            .into(),
+        version: version.to_string_lossy().trim_start_matches("OpenSSL ").into(),
         functions: Functions {
             number_new: function!("BN_new"),
             number_free: function!("BN_free"),

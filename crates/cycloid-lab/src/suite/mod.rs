@@ -88,10 +88,8 @@ pub fn run(
     let environment = environment::current();
     stack::on_measuring_thread(|| {
         let peers: Vec<Found> = peers.iter().map(|peer| peer.find()).collect();
-        let plans: Vec<Plan<'_>> = suites
-            .iter()
-            .flat_map(|suite| suite.plan(effort, &peers))
-            .collect();
+        let plans: Vec<Plan<'_>> =
+            suites.iter().flat_map(|suite| suite.plan(effort, &peers)).collect();
         progress.begin(plans.iter().map(|plan| plan.time).sum());
         let mut before = Duration::ZERO;
         let mut tables = Vec::new();

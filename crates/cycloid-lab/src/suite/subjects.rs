@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::Failure;
 use crate::measure::rounds::{self, Samples};
-use crate::measure::{Operation, heap, stack, statistics};
+use crate::measure::{Operation, clock, heap, stack, statistics};
 use crate::record::{Implementation, Memory, Parameters, Ratio, Record, Table, Time};
 
 /// Of the progress of a table, the part that is done when the rounds begin.
@@ -44,10 +44,7 @@ impl Subject {
         if self.implementation.library == self.group {
             format!("{}, {}", self.group, self.label)
         } else {
-            format!(
-                "{}, {}, {}",
-                self.implementation.library, self.group, self.label
-            )
+            format!("{}, {}, {}", self.implementation.library, self.group, self.label)
         }
     }
 }
@@ -65,15 +62,15 @@ pub(super) fn measure(
     let mut memory = Vec::new();
     let mut run_times = Vec::new();
     for (i, subject) in subjects.iter_mut().enumerate() {
-        // The first run warms up what happens only once; the second is looked at.
-        run_once(subject)?;
-        let start = Instant::now();
-        let (result, heap) = heap::measure(|| subject.operation.run());
-        let mut run_time = start.elapsed();
+        // The first run does what happens only once; the second is looked at.
+        let start = clock::now();
+        let result = subject.operation.run();
+        let first = clock::now() - start;
         result.map_err(|message| failed(subject, message))?;
-        let start = Instant::now();
-        run_once(subject)?;
-        run_time = run_time.min(start.elapsed());
+        let start = clock::now();
+        let (result, heap) = heap::measure(|| subject.operation.run());
+        let run_time = first.min(clock::now() - start);
+        result.map_err(|message| failed(subject, message))?;
         let mut result = Ok(());
         let stack_peak = stack::peak(&mut || result = subject.operation.run());
         result.map_err(|message| failed(subject, message))?;
@@ -125,11 +122,7 @@ pub(super) fn measure(
             operations_per_call: subject.operations_per_call,
             time: time(&samples),
             ratio: if i == setting.reference {
-                Ratio {
-                    samples: 0,
-                    median: 1.0,
-                    interval: [1.0, 1.0],
-                }
+                Ratio { samples: 0, median: 1.0, interval: [1.0, 1.0] }
             } else {
                 ratio(&samples)
             },
@@ -150,11 +143,6 @@ pub(super) fn measure(
     })
 }
 
-fn run_once(subject: &mut Subject) -> Result<(), Failure> {
-    let result = subject.operation.run();
-    result.map_err(|message| failed(subject, message))
-}
-
 fn failed(subject: &Subject, message: &str) -> Failure {
     Failure::new(
         format!("{} failed: {message}", subject.name()),
@@ -162,22 +150,15 @@ fn failed(subject: &Subject, message: &str) -> Failure {
     )
 }
 
-/// All results are the same. What most subjects computed counts as right, since they share no
-/// code.
+/// All results are the same. What most subjects computed counts as right, whoever they are.
 fn verify(subjects: &[Subject]) -> Result<(), Failure> {
-    let outputs: Vec<Vec<u64>> = subjects
-        .iter()
-        .map(|subject| subject.operation.output())
-        .collect();
+    let outputs: Vec<Vec<u64>> =
+        subjects.iter().map(|subject| subject.operation.output()).collect();
     let votes = |output: &Vec<u64>| outputs.iter().filter(|other| *other == output).count();
     let Some(right) = outputs.iter().max_by_key(|output| votes(output)) else {
         return Ok(());
     };
-    match subjects
-        .iter()
-        .zip(&outputs)
-        .find(|(_, output)| *output != right)
-    {
+    match subjects.iter().zip(&outputs).find(|(_, output)| *output != right) {
         None => Ok(()),
         Some((subject, _)) => Err(Failure::new(
             format!("{} gives a wrong result", subject.name()),
@@ -224,11 +205,7 @@ mod tests {
 
     impl Operation for Constant {
         fn run(&mut self) -> Result<(), &'static str> {
-            if self.0 == 0 {
-                Err("it is zero")
-            } else {
-                Ok(())
-            }
+            if self.0 == 0 { Err("it is zero") } else { Ok(()) }
         }
 
         fn output(&self) -> Vec<u64> {
@@ -276,34 +253,20 @@ mod tests {
         assert_eq!(table.records.len(), 3);
         assert_eq!(table.reference, "number 0");
         assert_eq!(table.records[0].ratio.median, 1.0);
-        assert!(
-            table
-                .records
-                .iter()
-                .all(|record| record.time.minimum_ns > 0.0)
-        );
+        assert!(table.records.iter().all(|record| record.time.minimum_ns > 0.0));
     }
 
     #[test]
     fn a_wrong_result_is_an_error_that_names_the_subject_even_if_it_is_the_reference() {
         let failure = table(&[7, 8, 7]).unwrap_err();
-        assert_eq!(
-            failure.message,
-            "test, Numbers, number 1 gives a wrong result"
-        );
+        assert_eq!(failure.message, "test, Numbers, number 1 gives a wrong result");
         let failure = table(&[8, 7, 7]).unwrap_err();
-        assert_eq!(
-            failure.message,
-            "test, Numbers, number 0 gives a wrong result"
-        );
+        assert_eq!(failure.message, "test, Numbers, number 0 gives a wrong result");
     }
 
     #[test]
     fn a_failure_names_its_subject() {
         let failure = table(&[7, 0, 7]).unwrap_err();
-        assert_eq!(
-            failure.message,
-            "test, Numbers, number 1 failed: it is zero"
-        );
+        assert_eq!(failure.message, "test, Numbers, number 1 failed: it is zero");
     }
 }

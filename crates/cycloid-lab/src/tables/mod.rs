@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use comfy_table::{ContentArrangement, LineStyle, Table as Grid, TableStyle};
 
-use crate::record::{Environment, Peer, Report};
+use crate::record::{Environment, Implementation, Peer, Report};
 
 /// Tables are no wider than this.
 pub const MAX_WIDTH: usize = 100;
@@ -24,17 +24,16 @@ pub fn text(report: &Report, width: usize) -> String {
     text.push_str(&summary::text(&report.tables));
     text.push('\n');
     text.push_str(&legend(report, width));
-    text
+    // The grids fill their lines with spaces.
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    lines.join("\n") + "\n"
 }
 
 /// Where and with what the numbers were made.
 fn header(environment: &Environment, effort: &str, peers: &[Peer], width: usize) -> String {
     let e = environment;
     let mut lines = vec![
-        (
-            String::new(),
-            format!("{}, {}, {effort} run", e.program, e.date),
-        ),
+        (String::new(), format!("{}, {}, {effort} run", e.program, e.date)),
         (
             "processor".into(),
             format!(
@@ -42,24 +41,14 @@ fn header(environment: &Environment, effort: &str, peers: &[Peer], width: usize)
                 e.cpu, e.threads, e.level_used, e.level_detected
             ),
         ),
-        (
-            "compiler".into(),
-            format!("{}, opt-level {}, {}", e.compiler, e.opt_level, e.target),
-        ),
+        ("compiler".into(), format!("{}, opt-level {}, {}", e.compiler, e.opt_level, e.target)),
     ];
     for (i, peer) in peers.iter().enumerate() {
-        let name = if i == 0 {
-            "peers".into()
-        } else {
-            String::new()
-        };
+        let name = if i == 0 { "peers".into() } else { String::new() };
         let version = match (&peer.version, &peer.missing) {
             (Some(version), _) => format!("{} {version}", peer.name),
             (None, Some(missing)) => {
-                format!(
-                    "{} is missing: {}; {}",
-                    peer.name, missing.reason, missing.remedy
-                )
+                format!("{} is missing: {}; {}", peer.name, missing.reason, missing.remedy)
             }
             (None, None) => peer.name.clone(),
         };
@@ -81,22 +70,12 @@ fn legend(report: &Report, width: usize) -> String {
     if report.tables.is_empty() {
         return String::new();
     }
-    let mut reference = report
-        .tables
-        .iter()
-        .map(|table| &*table.reference)
-        .collect::<Vec<_>>();
+    let mut reference = report.tables.iter().map(|table| &*table.reference).collect::<Vec<_>>();
     reference.dedup();
     let reference = reference.join(" or ");
     let mut lines: Vec<(String, String)> = [
-        (
-            "ct",
-            "constant-time for secret values, in the words of its own documentation".into(),
-        ),
-        (
-            "median",
-            "time of one operation; min is the fastest batch".into(),
-        ),
+        ("ct", "constant-time for secret values, in the words of its own documentation".into()),
+        ("median", "time of one operation; min is the fastest batch".into()),
         (
             "×",
             format!(
@@ -111,16 +90,14 @@ fn legend(report: &Report, width: usize) -> String {
                  to {reference}'s; of ×8, for all eight"
             ),
         ),
-        (
-            "stack",
-            "bytes between the call and the deepest that it wrote".into(),
-        ),
+        ("stack", "bytes between the call and the deepest that it wrote".into()),
         (
             "heap",
             "bytes in use during a call, prepared contexts included, in whatever language; allocs \
              counts the allocations of one call"
                 .into(),
         ),
+        (number::NONE, "not known, or cannot be measured on this system".into()),
     ]
     .map(|(term, meaning): (&str, String)| (term.into(), meaning))
     .into();
@@ -131,26 +108,31 @@ fn legend(report: &Report, width: usize) -> String {
         }
     }
     lines.extend(notes.into_iter().map(|note| ("note".into(), note.into())));
+    lines.extend(functions(report).into_iter().map(|line| ("calls".into(), line)));
     definitions(&lines, width)
+}
+
+/// Which functions the rows of each library call.
+fn functions(report: &Report) -> Vec<String> {
+    let mut libraries: Vec<(&str, Vec<&str>)> = Vec::new();
+    for record in report.tables.iter().flat_map(|table| &table.records) {
+        let Implementation { library, function, .. } = &record.implementation;
+        match libraries.iter_mut().find(|(name, _)| name == library) {
+            None => libraries.push((library, vec![function])),
+            Some((_, known)) if !known.contains(&&**function) => known.push(function),
+            Some(_) => {}
+        }
+    }
+    libraries.iter().map(|(name, functions)| format!("{name}: {}", functions.join(", "))).collect()
 }
 
 /// Terms in a column, and what is said of them beside it, broken into lines.
 fn definitions(lines: &[(String, String)], width: usize) -> String {
-    let terms = lines
-        .iter()
-        .map(|(term, _)| term.chars().count())
-        .max()
-        .unwrap_or(0);
+    let terms = lines.iter().map(|(term, _)| term.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for (term, meaning) in lines {
-        let (mut term, indent) = (
-            term.as_str(),
-            if term.is_empty() && text.is_empty() {
-                0
-            } else {
-                terms + 2
-            },
-        );
+        let (mut term, indent) =
+            (term.as_str(), if term.is_empty() && text.is_empty() { 0 } else { terms + 2 });
         for line in wrapped(meaning, width.saturating_sub(indent)) {
             let _ = writeln!(text, "{term:indent$}{line}");
             term = "";

@@ -44,31 +44,15 @@ impl Unit {
     /// The one in which `nanoseconds` has about four digits.
     pub(super) fn of(nanoseconds: f64) -> Self {
         match nanoseconds {
-            t if t < 1e4 => Self {
-                sign: "µs",
-                nanoseconds: 1000,
-                decimals: 3,
-            },
-            t if t < 1e7 => Self {
-                sign: "µs",
-                nanoseconds: 1000,
-                decimals: 1,
-            },
-            _ => Self {
-                sign: "ms",
-                nanoseconds: 1_000_000,
-                decimals: 2,
-            },
+            t if t < 1e4 => Self { sign: "µs", nanoseconds: 1000, decimals: 3 },
+            t if t < 1e7 => Self { sign: "µs", nanoseconds: 1000, decimals: 1 },
+            _ => Self { sign: "ms", nanoseconds: 1_000_000, decimals: 2 },
         }
     }
 
     /// A time in this unit.
     pub(super) fn show(self, nanoseconds: f64) -> String {
-        let text = format!(
-            "{:.*}",
-            self.decimals,
-            nanoseconds / f64::from(self.nanoseconds)
-        );
+        let text = format!("{:.*}", self.decimals, nanoseconds / f64::from(self.nanoseconds));
         match text.split_once('.') {
             Some((integer, fraction)) => {
                 let integer = integer.parse().map_or_else(|_| integer.into(), whole);
@@ -85,24 +69,14 @@ mod tests {
 
     #[test]
     fn thousands() {
-        for (number, text) in [
-            (0, "0"),
-            (999, "999"),
-            (1000, "1,000"),
-            (1234567, "1,234,567"),
-        ] {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1234567, "1,234,567")] {
             assert_eq!(whole(number), text);
         }
     }
 
     #[test]
     fn proportions() {
-        for (ratio, text) in [
-            (0.123, "0.12"),
-            (1.0, "1.00"),
-            (9.996, "10.0"),
-            (312.4, "312"),
-        ] {
+        for (ratio, text) in [(0.123, "0.12"), (1.0, "1.00"), (9.996, "10.0"), (312.4, "312")] {
             assert_eq!(proportion(ratio), text);
         }
     }

@@ -24,6 +24,7 @@ pub(super) fn text(table: &Table, peers: &[Peer], width: usize) -> String {
         table.rounds,
         table.seconds
     );
+    let _ = writeln!(text, "backend: {}", backends(table));
     for name in &table.missing {
         let missing = peers.iter().find(|peer| peer.name == *name);
         let remedy = missing.and_then(|peer| peer.missing.as_ref());
@@ -33,11 +34,30 @@ pub(super) fn text(table: &Table, peers: &[Peer], width: usize) -> String {
     text
 }
 
+/// The backend of most of the library's rows, and of those that have another.
+fn backends(table: &Table) -> String {
+    let mut text = String::new();
+    let mut usual = None;
+    for record in &table.records {
+        let Some(backend) = &record.implementation.backend else {
+            continue;
+        };
+        match usual {
+            None => {
+                usual = Some(backend);
+                text.push_str(backend);
+            }
+            Some(usual) if usual != backend => {
+                let _ = write!(text, "; {}: {backend}", record.label);
+            }
+            Some(_) => {}
+        }
+    }
+    text
+}
+
 fn grid(table: &Table, wide: bool) -> Grid {
-    let reference = table
-        .records
-        .iter()
-        .find(|record| record.label == table.reference);
+    let reference = table.records.iter().find(|record| record.label == table.reference);
     let unit = Unit::of(reference.map_or(0.0, |record| record.time.median_ns));
     let reference_scratch = reference.and_then(|record| record.memory.scratch);
 
@@ -87,21 +107,10 @@ fn grid(table: &Table, wide: bool) -> Grid {
 
 fn row(record: &Record, unit: Unit, reference_scratch: Option<usize>, wide: bool) -> Vec<String> {
     let ratio = &record.ratio;
-    let Memory {
-        scratch,
-        stack_peak,
-        heap_peak,
-        heap_held,
-        allocations,
-        ..
-    } = record.memory;
+    let Memory { scratch, stack_peak, heap_peak, heap_held, allocations, .. } = record.memory;
     let mut cells = vec![
         format!("  {}", record.label),
-        if record.constant_time {
-            "✓".into()
-        } else {
-            String::new()
-        },
+        if record.constant_time { "✓".into() } else { String::new() },
     ];
     if wide {
         cells.push(unit.show(record.time.minimum_ns));
@@ -122,9 +131,7 @@ fn row(record: &Record, unit: Unit, reference_scratch: Option<usize>, wide: bool
         _ => NONE.into(),
     });
     cells.push(whole_or_none(stack_peak.map(|bytes| bytes as u64)));
-    cells.push(whole_or_none(
-        heap_peak.zip(heap_held).map(|(peak, held)| peak + held),
-    ));
+    cells.push(whole_or_none(heap_peak.zip(heap_held).map(|(peak, held)| peak + held)));
     cells.push(whole_or_none(allocations));
     cells
 }

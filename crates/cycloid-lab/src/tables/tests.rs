@@ -1,1 +1,117 @@
+use super::*;
+use crate::record::{FORMAT, Memory, Missing, Parameters, Ratio, Record, Table, Time};
 
+fn record(group: &str, label: &str, library: &str, constant_time: bool) -> Record {
+    let ours = library == "Cycloid";
+    Record {
+        operation: "modular exponentiation".into(),
+        parameters: Parameters::new(),
+        group: group.into(),
+        label: label.into(),
+        implementation: Implementation {
+            library: library.into(),
+            version: "1.2.3".into(),
+            function: format!("{library}_pow"),
+            backend: ours.then(|| if label == "×8" { "ifma".into() } else { "adx".into() }),
+        },
+        constant_time,
+        operations_per_call: 1,
+        time: Time {
+            samples: 100,
+            minimum_ns: 123_456_789.0,
+            median_ns: 1_234_567_890.0,
+            interval_ns: [1.2e9, 1.3e9],
+            operations_per_second: 0.81,
+        },
+        ratio: Ratio {
+            samples: usize::from(label != "default") * 100,
+            median: 123.4,
+            interval: [123.0, 124.0],
+        },
+        memory: Memory {
+            scratch: ours.then_some(1_234_567),
+            stack_peak: Some(123_456),
+            heap_peak: Some(if ours { 0 } else { 100_000 }),
+            heap_held: Some(if ours { 0 } else { 23_456 }),
+            heap_total: Some(0),
+            allocations: (library != "GMP").then_some(1234),
+        },
+    }
+}
+
+fn report(sizes: &[u64]) -> Report {
+    let table = |bits: &u64| Table {
+        suite: "modexp".into(),
+        title: format!("{bits}-bit modulus, {bits}-bit exponent"),
+        parameters: Parameters::from([("modulus_bits".into(), (*bits).into())]),
+        reference: "default".into(),
+        records: vec![
+            record("Montgomery", "5b FW", "Cycloid", true),
+            record("Montgomery", "5b RM", "Cycloid", false),
+            record("Cycloid", "default", "Cycloid", true),
+            record("Cycloid", "×8", "Cycloid", true),
+            record("crypto-bigint", "constant-time", "crypto-bigint", true),
+            record("GMP", "variable-time", "GMP", false),
+        ],
+        control: Ratio { samples: 100, median: 0.9999, interval: [0.9987, 1.0011] },
+        rounds: 100,
+        seconds: 12.3,
+        missing: vec!["OpenSSL".into()],
+        notes: vec!["what is the same in every table is said once".into()],
+    };
+    Report {
+        format: FORMAT,
+        environment: crate::environment::current(),
+        effort: "plain".into(),
+        peers: vec![
+            Peer {
+                name: "OpenSSL".into(),
+                version: None,
+                missing: Some(Missing {
+                    reason: "libcrypto.so.3 or libcrypto.so.1.1 not found".into(),
+                    remedy: "apt install libssl3".into(),
+                }),
+            },
+            Peer { name: "GMP".into(), version: Some("6.2.1".into()), missing: None },
+        ],
+        tables: sizes.iter().map(table).collect(),
+    }
+}
+
+#[test]
+fn lines_fit_even_with_large_numbers() {
+    let report = report(&[1024, 1536, 2048, 3072, 4096]);
+    for (width, most) in [(80, 80), (100, 100), (500, 100)] {
+        for line in text(&report, width).lines() {
+            assert!(line.chars().count() <= most, "{width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn every_row_is_there_and_every_note_once() {
+    let text = text(&report(&[1024, 2048]), 100);
+    for part in [
+        "1024-bit modulus, 1024-bit exponent",
+        "2048-bit modulus, 2048-bit exponent",
+        "peers      OpenSSL is missing: libcrypto.so.3 or libcrypto.so.1.1 not found; apt install",
+        "missing: OpenSSL: apt install libssl3",
+        "default against itself is 0.9999 (0.9987 to 1.0011), 100 rounds",
+        "backend: adx; ×8: ifma",
+        "\n×8  ",
+        "\ncrypto-bigint  ",
+        "calls    crypto-bigint: crypto-bigint_pow",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert_eq!(text.matches("said once").count(), 1);
+    let row = |label: &str| text.lines().find(|line| line.starts_with(label)).unwrap().to_owned();
+    assert!(row("  5b FW").contains('✓') && !row("  5b RM").contains('✓'));
+    assert!(row("  variable-time").trim_end().ends_with("123,456       –"));
+}
+
+#[test]
+fn one_table_needs_no_summary() {
+    assert!(!text(&report(&[2048]), 100).contains("constant-time only\n"));
+    assert!(text(&report(&[2048, 4096]), 100).contains("constant-time only\n"));
+}

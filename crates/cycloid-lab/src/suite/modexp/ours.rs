@@ -50,21 +50,9 @@ impl Strategic {
 
 impl Operation for Strategic {
     fn run(&mut self) -> Result<(), &'static str> {
-        let Self {
-            strategy,
-            input,
-            result,
-            scratch,
-            ..
-        } = self;
+        let Self { strategy, input, result, scratch, .. } = self;
         strategy
-            .pow_vartime(
-                result,
-                &input.base,
-                &exponent(input),
-                &input.modulus,
-                scratch,
-            )
+            .pow_vartime(result, &input.base, &exponent(input), &input.modulus, scratch)
             .map_err(|_| "the arguments were not taken")
     }
 
@@ -118,13 +106,7 @@ pub(super) const fn scratch_limbs_least(input: &Input) -> usize {
 
 impl Operation for Default {
     fn run(&mut self) -> Result<(), &'static str> {
-        let Self {
-            input,
-            modulus,
-            result,
-            scratch,
-            ..
-        } = self;
+        let Self { input, modulus, result, scratch, .. } = self;
         modular::pow(result, &input.base, &exponent(input), modulus, scratch)
             .map_err(|_| "the arguments were not taken")
     }
@@ -163,16 +145,12 @@ impl Eight {
         };
         let wrong =
             |message: String| Failure::new(message, "nothing was measured, please report it");
-        eight
-            .run()
-            .map_err(|message| wrong(format!("Cycloid, ×8 failed: {message}")))?;
+        eight.run().map_err(|message| wrong(format!("Cycloid, ×8 failed: {message}")))?;
         for (lane, input) in eight.inputs.iter().enumerate() {
             let mut one = Default::prepare(input, scratch_limbs(input));
             let done = one.run();
             if done.is_err() || one.output() != eight.results[lane] {
-                return Err(wrong(format!(
-                    "Cycloid, ×8 gives a wrong result in lane {lane}"
-                )));
+                return Err(wrong(format!("Cycloid, ×8 gives a wrong result in lane {lane}")));
             }
         }
         Ok(eight)
@@ -181,12 +159,7 @@ impl Eight {
 
 impl Operation for Eight {
     fn run(&mut self) -> Result<(), &'static str> {
-        let Self {
-            inputs,
-            results,
-            scratch,
-            ..
-        } = self;
+        let Self { inputs, results, scratch, .. } = self;
         let inputs = inputs.each_ref();
         let outcomes = modular::pow_eight(
             results.each_mut().map(Vec::as_mut_slice),
@@ -195,11 +168,7 @@ impl Operation for Eight {
             inputs.map(|input| &input.modulus[..]),
             scratch,
         );
-        if outcomes.iter().all(Result::is_ok) {
-            Ok(())
-        } else {
-            Err("a lane was refused")
-        }
+        if outcomes.iter().all(Result::is_ok) { Ok(()) } else { Err("a lane was refused") }
     }
 
     /// That of the first lane, which the other subjects compute too.

@@ -2,14 +2,8 @@ use super::*;
 
 #[test]
 fn lists_of_bits() {
-    assert_eq!(
-        ModExp::bits_from_list("1024, 64,16384", false).unwrap(),
-        [1024, 64, 16384]
-    );
-    assert_eq!(
-        ModExp::bits_from_list("2048,128", true).unwrap(),
-        [2048, 128]
-    );
+    assert_eq!(ModExp::bits_from_list("1024, 64,16384", false).unwrap(), [1024, 64, 16384]);
+    assert_eq!(ModExp::bits_from_list("2048,128", true).unwrap(), [2048, 128]);
     for wrong in ["0", "63", "16385", "abc", "", "1024,", "-1", "1e3"] {
         assert!(ModExp::bits_from_list(wrong, false).is_err(), "{wrong}");
     }
@@ -21,10 +15,7 @@ fn lists_of_bits() {
 fn exponents() {
     assert_eq!(ModExp::exponent_from_text("full").unwrap(), Exponents::Full);
     assert_eq!(ModExp::exponent_from_text("65537").unwrap(), Exponents::F4);
-    assert_eq!(
-        ModExp::exponent_from_text("256").unwrap(),
-        Exponents::Bits(256)
-    );
+    assert_eq!(ModExp::exponent_from_text("256").unwrap(), Exponents::Bits(256));
     for wrong in ["0", "-1", "65536", "half", ""] {
         assert!(ModExp::exponent_from_text(wrong).is_err(), "{wrong}");
     }
