@@ -77,7 +77,7 @@ pub trait Words: Copy + Debug + Send + Sync + 'static {
     }
 
     /// `accumulator = accumulator² / R mod modulus`, less than `modulus`; lengths as for
-    /// [`montgomery_mul`](Self::montgomery_mul).
+    /// [`montgomery_mul`](Self::montgomery_mul). `accumulator` must be less than `modulus`.
     #[inline]
     fn montgomery_square(
         self,
@@ -86,9 +86,24 @@ pub trait Words: Copy + Debug + Send + Sync + 'static {
         modulus: &[Limb],
         n0: Limb,
     ) {
+        self.montgomery_square_times(accumulator, 1, work, modulus, n0);
+    }
+
+    /// [`montgomery_square`](Self::montgomery_square) `times` times.
+    #[inline]
+    fn montgomery_square_times(
+        self,
+        accumulator: &mut [Limb],
+        times: usize,
+        work: &mut [Limb],
+        modulus: &[Limb],
+        n0: Limb,
+    ) {
         let wide = &mut work[..2 * modulus.len()];
-        self.square(wide, accumulator);
-        self.montgomery_reduce(accumulator, wide, modulus, n0);
+        for _ in 0..times {
+            self.square(wide, accumulator);
+            self.montgomery_reduce(accumulator, wide, modulus, n0);
+        }
     }
 
     /// `out = table[index]`, reading the whole table; as [`ct::lookup`].

@@ -322,6 +322,14 @@ fn check_montgomery<W: Words>(words: W, a: &[Limb], b: &[Limb], modulus: &[Limb]
         });
     });
     check(&square, number(b) * number(b));
+    let repeated = guarded(b, |accumulator| {
+        guarded(&junk, |work| {
+            words.montgomery_square_times(accumulator, 0, work, modulus, n0);
+            words.montgomery_square_times(accumulator, 3, work, modulus, n0);
+        });
+    });
+    let fourth = times(&square, &square);
+    assert_eq!(repeated, times(&fourth, &fourth), "{} {n}", W::NAME);
 }
 
 #[derive(Clone)]

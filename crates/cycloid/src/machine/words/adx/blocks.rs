@@ -35,49 +35,58 @@ unsafe extern "sysv64" fn rows_of_eight() {
 }
 
 /// Stack of a kernel: the end of the rows' multipliers, the accumulator and its end, the other
-/// factor, `wide` and its end, the modulus, n0, a block's place in `wide`, the carry.
-///
-/// Clears the lower half of `wide`; leaves the registers as they were but `rdx` and `r9`.
+/// factor or the squarings left, `wide` and its end, the modulus, n0, a block's place in `wide`, the
+/// carry, 8n.
 macro_rules! begin {
     () => {
         concat!(
-            enter!(80),
-            "lea rax, [rdi + 8*r9]\n",
-            "mov [rsp], rax\n",
+            enter!(88),
+            "lea rax, [8*r9]\n",
+            "mov [rsp + 80], rax\n",
             "mov [rsp + 8], rdi\n",
-            "mov [rsp + 16], rax\n",
+            "add rdi, rax\n",
+            "mov [rsp + 16], rdi\n",
             "mov [rsp + 24], rsi\n",
             "mov [rsp + 32], rdx\n",
-            "lea rax, [8*r9]\n",
             "lea rax, [rdx + 2*rax]\n",
             "mov [rsp + 40], rax\n",
             "mov [rsp + 48], rcx\n",
             "mov [rsp + 56], r8\n",
-            "mov [rsp + 64], rdx\n",
+        )
+    };
+}
+
+/// Clears the lower half of `wide` and makes its beginning the place `rdi`; the accumulator gives
+/// the multipliers.
+macro_rules! begin_product {
+    () => {
+        concat!(
+            "mov rax, [rsp + 16]\n",
+            "mov rdi, [rsp + 32]\n",
+            "mov rcx, [rsp + 80]\n",
+            "mov [rsp], rax\n",
+            "mov [rsp + 64], rdi\n",
             "vpxor xmm0, xmm0, xmm0\n",
             "20:\n",
-            "vmovdqu [rdx], xmm0\n",
-            "vmovdqu [rdx + 16], xmm0\n",
-            "vmovdqu [rdx + 32], xmm0\n",
-            "vmovdqu [rdx + 48], xmm0\n",
-            "add rdx, 64\n",
-            "sub r9, 8\n",
+            "vmovdqu [rdi + rcx - 16], xmm0\n",
+            "vmovdqu [rdi + rcx - 32], xmm0\n",
+            "vmovdqu [rdi + rcx - 48], xmm0\n",
+            "vmovdqu [rdi + rcx - 64], xmm0\n",
+            "sub rcx, 64\n",
             "jnz 20b\n",
         )
     };
 }
 
-/// Reduces `wide`, puts the result in the accumulator, returns.
-macro_rules! reduce_and_leave {
+/// Reduces `wide` into the accumulator.
+macro_rules! reduce {
     () => {
         concat!(
             "mov rsi, [rsp + 48]\n",
-            // The end of the modulus.
-            "mov rax, [rsp + 16]\n",
-            "sub rax, [rsp + 8]\n",
+            "mov rdi, [rsp + 32]\n",
+            "mov rax, [rsp + 80]\n",
             "add rax, rsi\n",
             "mov [rsp], rax\n",
-            "mov rdi, [rsp + 32]\n",
             "mov qword ptr [rsp + 72], 0\n",
             "22:\n",
             "mov rcx, [rsp + 56]\n",
@@ -107,12 +116,13 @@ macro_rules! reduce_and_leave {
             // rdi has come to the upper half.
             "mov r8, rax\n",
             "mov rdx, rsi\n",
-            "mov rcx, [rsp]\n",
-            "sub rcx, rsi\n",
-            "shr rcx, 6\n",
-            "mov r9, rcx\n",
+            "mov r9, [rsp + 80]\n",
             "mov rsi, rdi\n",
             "mov rdi, [rsp + 8]\n",
+            "mov rcx, r9\n",
+            "shr rcx, 6\n",
+            "mov r10, rcx\n",
+            "neg r9\n",
             // test clears the borrow; lea and dec leave it alone.
             "test rcx, rcx\n",
             "24:\n",
@@ -122,16 +132,17 @@ macro_rules! reduce_and_leave {
             "lea rdx, [rdx + 64]\n",
             "dec rcx\n",
             "jnz 24b\n",
-            // The carry cancels the borrow; what is left goes into the carry flag. Then downwards.
+            // The carry cancels the borrow; what is left goes into the carry flag.
             "sbb r8, 0\n",
             "add r8, r8\n",
+            "lea rsi, [rsi + r9]\n",
+            "lea rdi, [rdi + r9]\n",
             "25:\n",
-            "lea rsi, [rsi - 64]\n",
-            "lea rdi, [rdi - 64]\n",
             restore_limbs!(0 1 2 3 4 5 6 7),
-            "dec r9\n",
+            "lea rsi, [rsi + 64]\n",
+            "lea rdi, [rdi + 64]\n",
+            "dec r10\n",
             "jnz 25b\n",
-            leave!(80),
         )
     };
 }
@@ -139,7 +150,7 @@ macro_rules! reduce_and_leave {
 /// `accumulator = accumulator · by / R mod modulus`.
 ///
 /// # Safety
-/// As for [`Kernel`](super::Kernel), `n` a positive multiple of eight.
+/// As for [`Multiply`](super::Multiply), `n` a positive multiple of eight.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn montgomery_mul(
     accumulator: *mut Limb,
@@ -151,6 +162,7 @@ pub(super) unsafe extern "sysv64" fn montgomery_mul(
 ) {
     naked_asm!(
         begin!(),
+        begin_product!(),
         "21:",
         // The other factor's blocks stand still, the accumulator's limbs go by.
         "mov rcx, [rsp + 8]",
@@ -163,34 +175,37 @@ pub(super) unsafe extern "sysv64" fn montgomery_mul(
         "add qword ptr [rsp + 64], 64",
         "cmp rdi, [rsp + 40]",
         "jne 21b",
-        reduce_and_leave!(),
+        reduce!(),
+        leave!(88),
         rows = sym rows_of_eight,
     )
 }
 
-/// `accumulator = accumulator² / R mod modulus`.
+/// `accumulator = accumulator² / R mod modulus`, `times` times.
 ///
 /// # Safety
-/// As for [`Kernel`](super::Kernel), `n` a positive multiple of eight.
+/// As for [`Square`](super::Square), `n` a positive multiple of eight.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn montgomery_square(
     accumulator: *mut Limb,
-    by: *const Limb,
+    times: usize,
     wide: *mut Limb,
     modulus: *const Limb,
     n0: Limb,
     n: usize,
 ) {
     naked_asm!(
-        "mov rsi, rdi",
         begin!(),
-        "mov rdi, [rsp + 64]",
+        ".p2align 4",
+        "29:",
+        begin_product!(),
+        "mov rsi, [rsp + 8]",
         "21:",
         triangle!(add),
         "lea rcx, [rsi + 64]",
         "add rdi, 64",
         "cmp rcx, [rsp]",
-        "je 27f",
+        "je 26f",
         "call {rows}",
         with_window!(store_window),
         "mov rdi, [rsp + 64]",
@@ -198,23 +213,26 @@ pub(super) unsafe extern "sysv64" fn montgomery_square(
         "sub rdi, -128",
         "mov [rsp + 64], rdi",
         "jmp 21b",
-        "27:",
+        "26:",
         with_window!(store_window),
         "mov rdi, [rsp + 32]",
         "mov rsi, [rsp + 8]",
-        "mov rcx, [rsp + 16]",
-        "sub rcx, rsi",
+        "mov rcx, [rsp + 80]",
         "shr rcx, 6",
+        // test clears the two carries; lea, mov and jrcxz leave them alone.
         "test rcx, rcx",
-        "28:",
+        "27:",
         double_and_square!(0 1 2 3 4 5 6 7),
         "lea rsi, [rsi + 64]",
         "lea rdi, [rdi + 128]",
         "lea rcx, [rcx - 1]",
-        "jrcxz 29f",
-        "jmp 28b",
-        "29:",
-        reduce_and_leave!(),
+        "jrcxz 28f",
+        "jmp 27b",
+        "28:",
+        reduce!(),
+        "dec qword ptr [rsp + 24]",
+        "jnz 29b",
+        leave!(88),
         rows = sym rows_of_eight,
     )
 }

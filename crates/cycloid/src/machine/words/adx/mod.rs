@@ -57,7 +57,7 @@ impl Words for Adx {
     ) {
         let n = modulus.len();
         assert!(accumulator.len() == n && by.len() == n && work.len() >= 2 * n);
-        let Some(kernel) = multiplication(n) else {
+        let Some(multiply) = multiplication(n) else {
             let wide = &mut work[..2 * n];
             self.mul(wide, accumulator, by);
             return self.montgomery_reduce(accumulator, wide, modulus, n0);
@@ -65,28 +65,41 @@ impl Words for Adx {
         let (a, b) = (accumulator.as_mut_ptr(), by.as_ptr());
         // SAFETY: the token proves BMI2, ADX and AVX; the kernel is for n, the lengths are asserted,
         // and what is written is uniquely borrowed.
-        unsafe { kernel(a, b, work.as_mut_ptr(), modulus.as_ptr(), n0, n) };
+        unsafe { multiply(a, b, work.as_mut_ptr(), modulus.as_ptr(), n0, n) };
     }
 
     #[inline]
-    fn montgomery_square(
+    fn montgomery_square_times(
         self,
         accumulator: &mut [Limb],
+        times: usize,
         work: &mut [Limb],
         modulus: &[Limb],
         n0: Limb,
     ) {
         let n = modulus.len();
         assert!(accumulator.len() == n && work.len() >= 2 * n);
-        let Some(kernel) = squaring(n) else {
-            let wide = &mut work[..2 * n];
-            self.square(wide, accumulator);
-            return self.montgomery_reduce(accumulator, wide, modulus, n0);
-        };
+        if times == 0 {
+            return;
+        }
         let a = accumulator.as_mut_ptr();
-        // SAFETY: the token proves BMI2, ADX and AVX; the kernel is for n, the lengths are asserted,
-        // and what is written is uniquely borrowed.
-        unsafe { kernel(a, a, work.as_mut_ptr(), modulus.as_ptr(), n0, n) };
+        let (wide, m) = (work.as_mut_ptr(), modulus.as_ptr());
+        if let Some(square) = squaring(n) {
+            // SAFETY: the token proves BMI2, ADX and AVX; the kernel is for n, the lengths are
+            // asserted, `times` is not 0, and what is written is uniquely borrowed.
+            unsafe { square(a, times, wide, m, n0, n) };
+        } else if let Some(multiply) = multiplication(n) {
+            for _ in 0..times {
+                // SAFETY: as above.
+                unsafe { multiply(a, a, wide, m, n0, n) };
+            }
+        } else {
+            let wide = &mut work[..2 * n];
+            for _ in 0..times {
+                self.square(wide, accumulator);
+                self.montgomery_reduce(accumulator, wide, modulus, n0);
+            }
+        }
     }
 
     #[inline]
@@ -96,14 +109,13 @@ impl Words for Adx {
     }
 }
 
-/// `accumulator = accumulator · by / R mod modulus`, less than `modulus`; in a squaring kernel `by`
-/// is `accumulator`.
+/// `accumulator = accumulator · by / R mod modulus`, less than `modulus`.
 ///
 /// # Safety
 /// The processor has BMI2, ADX and AVX. `accumulator`, `by` and `modulus` have `n` limbs, a length
 /// that the kernel is for, and `wide` has 2n; none overlaps another, but that `by` may be
 /// `accumulator`.
-type Kernel = unsafe extern "sysv64" fn(
+type Multiply = unsafe extern "sysv64" fn(
     accumulator: *mut Limb,
     by: *const Limb,
     wide: *mut Limb,
@@ -112,9 +124,22 @@ type Kernel = unsafe extern "sysv64" fn(
     n: usize,
 );
 
+/// `accumulator = accumulator² / R mod modulus`, less than `modulus`, `times` times.
+///
+/// # Safety
+/// As for [`Multiply`], and `times` is at least 1.
+type Square = unsafe extern "sysv64" fn(
+    accumulator: *mut Limb,
+    times: usize,
+    wide: *mut Limb,
+    modulus: *const Limb,
+    n0: Limb,
+    n: usize,
+);
+
 /// The kernel that multiplies numbers of `n` limbs, if there is one.
 #[inline]
-fn multiplication(n: usize) -> Option<Kernel> {
+fn multiplication(n: usize) -> Option<Multiply> {
     match n {
         0 => None,
         4 => Some(small::montgomery_mul_4),
@@ -128,10 +153,11 @@ fn multiplication(n: usize) -> Option<Kernel> {
 
 /// The kernel that squares numbers of `n` limbs, if there is one.
 #[inline]
-fn squaring(n: usize) -> Option<Kernel> {
+fn squaring(n: usize) -> Option<Square> {
     match n {
+        0 => None,
         8 => Some(small::montgomery_square_8),
-        _ if n != 0 && n.is_multiple_of(8) => Some(blocks::montgomery_square),
-        _ => multiplication(n),
+        _ if n.is_multiple_of(8) => Some(blocks::montgomery_square),
+        _ => None,
     }
 }

@@ -69,7 +69,7 @@ macro_rules! multiplication {
         /// `accumulator = accumulator · by / R mod modulus`.
         ///
         /// # Safety
-        /// As for [`Kernel`](super::Kernel), `n` being w.
+        /// As for [`Multiply`](super::Multiply), `n` being w.
         #[unsafe(naked)]
         pub(super) unsafe extern "sysv64" fn $name(
             accumulator: *mut Limb,
@@ -139,14 +139,15 @@ macro_rules! double_in_memory {
     };
 }
 
-/// `accumulator = accumulator² / R mod modulus`.
+/// `accumulator = accumulator² / R mod modulus`, `times` times. Stack: the accumulator, the modulus,
+/// n0, the squarings left.
 ///
 /// # Safety
-/// As for [`Kernel`](super::Kernel), `n` being 8.
+/// As for [`Square`](super::Square), `n` being 8.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn montgomery_square_8(
     accumulator: *mut Limb,
-    by: *const Limb,
+    times: usize,
     wide: *mut Limb,
     modulus: *const Limb,
     n0: Limb,
@@ -157,8 +158,11 @@ pub(super) unsafe extern "sysv64" fn montgomery_square_8(
         "mov [rsp], rdi",
         "mov [rsp + 8], rcx",
         "mov [rsp + 16], r8",
+        "mov [rsp + 24], rsi",
         "mov rsi, rdi",
         "mov rdi, rdx",
+        ".p2align 4",
+        "22:",
         // Place 0 has no products of different limbs.
         "mov [rdi], rbp",
         triangle!(),
@@ -173,8 +177,13 @@ pub(super) unsafe extern "sysv64" fn montgomery_square_8(
         "xor ebp, ebp",
         quotient_rows!("rbp" forget; [0 1 2 3 4 5 6 7] [0 1 2 3 4 5 6 7]
             "r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"),
+        "mov rcx, rdi",
         "add rdi, 64",
         add_and_subtract!([0 1 2 3 4 5 6 7] "r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"),
+        "mov rsi, rdi",
+        "mov rdi, rcx",
+        "dec qword ptr [rsp + 24]",
+        "jnz 22b",
         leave!(32),
     )
 }
