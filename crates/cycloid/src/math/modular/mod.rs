@@ -125,6 +125,13 @@ trait Residues {
     /// `accumulator = accumulator²`.
     fn square(&mut self, accumulator: &mut [Limb]);
 
+    /// [`square`](Self::square) `times` times.
+    fn square_times(&mut self, accumulator: &mut [Limb], times: usize) {
+        for _ in 0..times {
+            self.square(accumulator);
+        }
+    }
+
     /// From the representation back to the number, less than the modulus.
     fn leave(&mut self, accumulator: &mut [Limb]);
 

@@ -115,6 +115,12 @@ impl<W: Words> Residues for Montgomery<'_, W> {
             .montgomery_square(accumulator, self.work, self.modulus, self.n0);
     }
 
+    #[inline]
+    fn square_times(&mut self, accumulator: &mut [Limb], times: usize) {
+        self.words
+            .montgomery_square_times(accumulator, times, self.work, self.modulus, self.n0);
+    }
+
     fn leave(&mut self, accumulator: &mut [Limb]) {
         self.divide_by_r(accumulator);
     }

@@ -42,9 +42,7 @@ pub(super) fn pow_fixed<R: Residues>(
         .map_or(0, |window| exponent.digit(window * width, width));
     residues.lookup(result, table, top as usize);
     for window in windows {
-        for _ in 0..width {
-            residues.square(result);
-        }
+        residues.square_times(result, width);
         let digit = exponent.digit(window * width, width);
         residues.lookup(entry, table, digit as usize);
         residues.mul(result, entry);
@@ -102,9 +100,7 @@ pub(super) fn pow_sliding_vartime<R: Residues>(
                 result.copy_from_slice(power);
                 empty = false;
             } else {
-                for _ in 0..length {
-                    residues.square(result);
-                }
+                residues.square_times(result, length);
                 residues.mul(result, power);
             }
             below -= length;
