@@ -38,17 +38,8 @@ impl Lane {
         {
             *low |= 1;
         }
-        let room = if input.byte() % 16 == 0 {
-            n / 2
-        } else {
-            n + input.up_to(1)
-        };
-        Self {
-            modulus,
-            base: input.limbs(b),
-            exponent: input.limbs(e),
-            room,
-        }
+        let room = if input.byte() % 16 == 0 { n / 2 } else { n + input.up_to(1) };
+        Self { modulus, base: input.limbs(b), exponent: input.limbs(e), room }
     }
 
     fn alone(&self) -> Given {
@@ -67,10 +58,7 @@ impl Lane {
 
 fn together(lanes: &[Lane; LANES], backend: Option<Backend>) -> [Given; LANES] {
     let most = |f: fn(&Lane) -> usize| lanes.iter().map(f).max().unwrap_or(0);
-    let (n, e) = (
-        most(|lane| lane.modulus.len()),
-        most(|lane| lane.exponent.len()),
-    );
+    let (n, e) = (most(|lane| lane.modulus.len()), most(|lane| lane.exponent.len()));
     let mut scratch = vec![Lanes([7; LANES]); modular::pow_eight_scratch(n, 64 * e)];
     let mut results = lanes.each_ref().map(|lane| vec![7; lane.room]);
     let outcomes = modular::pow_eight_with(

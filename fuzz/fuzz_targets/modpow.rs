@@ -11,12 +11,8 @@ fuzz_target!(|bytes: &[u8]| {
     let mut input = Input::new(bytes);
     let (n, b, e) = (input.up_to(9), input.up_to(12), input.up_to(2));
     let cut = input.up_to(64);
-    let case = Case {
-        modulus: input.limbs(n),
-        base: input.limbs(b),
-        exponent: input.limbs(e),
-        cut,
-    };
+    let case =
+        Case { modulus: input.limbs(n), base: input.limbs(b), exponent: input.limbs(e), cut };
     for backend in Backend::available() {
         for strategy in Strategy::ALL {
             by_strategy(&case, backend, strategy);
@@ -84,27 +80,13 @@ fn by_default(case: &Case, backend: Backend) {
         Err(error) => {
             let modulus = big(&case.modulus);
             let zero = modulus.bits() == 0;
-            assert_eq!(
-                error,
-                if zero {
-                    Error::ModulusZero
-                } else {
-                    Error::ModulusEven
-                }
-            );
+            assert_eq!(error, if zero { Error::ModulusZero } else { Error::ModulusEven });
             assert!(!modulus.bit(0));
         }
         Ok(modulus) => {
             let mut result = vec![1; n];
-            modular::pow_with(
-                backend,
-                &mut result,
-                &case.base,
-                &exponent,
-                &modulus,
-                &mut scratch,
-            )
-            .expect("sound arguments");
+            modular::pow_with(backend, &mut result, &case.base, &exponent, &modulus, &mut scratch)
+                .expect("sound arguments");
             case.assert_right(&result, "pow");
         }
     }

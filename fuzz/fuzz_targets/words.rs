@@ -11,11 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut input = Input::new(bytes);
     let n = 1 + input.up_to(33);
     let m = 1 + input.up_to(33);
-    let case = Case {
-        a: input.limbs(n),
-        b: input.limbs(n),
-        c: input.limbs(m),
-    };
+    let case = Case { a: input.limbs(n), b: input.limbs(n), c: input.limbs(m) };
     linear(&case);
     for backend in Backend::available() {
         backend.run(&case);
@@ -46,25 +42,13 @@ fn linear(Case { a, b, .. }: &Case) {
     assert_eq!(big(&sum) + BigUint::from(carry) * &whole, &x + &y, "add");
     let mut difference = a.clone();
     let borrow = words::sub(&mut difference, b);
-    assert_eq!(
-        big(&difference) + &y,
-        &x + BigUint::from(borrow) * &whole,
-        "sub"
-    );
+    assert_eq!(big(&difference) + &y, &x + BigUint::from(borrow) * &whole, "sub");
     let mut double = a.clone();
     let out = words::double(&mut double);
-    assert_eq!(
-        big(&double) + BigUint::from(out) * &whole,
-        &x * 2_u8,
-        "double"
-    );
+    assert_eq!(big(&double) + BigUint::from(out) * &whole, &x * 2_u8, "double");
     assert_eq!(words::is_less(a, b).reveal(), x < y, "is_less");
     assert_eq!(words::compare_vartime(a, b), x.cmp(&y), "compare_vartime");
-    assert_eq!(
-        words::bit_length_vartime(a) as u64,
-        x.bits(),
-        "bit_length_vartime"
-    );
+    assert_eq!(words::bit_length_vartime(a) as u64, x.bits(), "bit_length_vartime");
 }
 
 fn products<W: Words>(Case { a, b, c }: &Case, words: W) {
@@ -83,18 +67,10 @@ fn products<W: Words>(Case { a, b, c }: &Case, words: W) {
     let whole = BigUint::from(1_u8) << (64 * n);
     let mut sum = a.clone();
     let carry = words.add_mul_limb(&mut sum, b, c[0]);
-    assert_eq!(
-        big(&sum) + BigUint::from(carry) * &whole,
-        &x + &y * c[0],
-        "add_mul_limb"
-    );
+    assert_eq!(big(&sum) + BigUint::from(carry) * &whole, &x + &y * c[0], "add_mul_limb");
     let mut difference = a.clone();
     let borrow = words.sub_mul_limb(&mut difference, b, c[0]);
-    assert_eq!(
-        big(&difference) + &y * c[0],
-        &x + BigUint::from(borrow) * &whole,
-        "sub_mul_limb"
-    );
+    assert_eq!(big(&difference) + &y * c[0], &x + BigUint::from(borrow) * &whole, "sub_mul_limb");
 }
 
 fn montgomery<W: Words>(Case { a, b, c }: &Case, words: W) {

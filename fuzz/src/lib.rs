@@ -52,9 +52,7 @@ impl<'a> Input<'a> {
 
 /// The number that `limbs` hold.
 pub fn big(limbs: &[Limb]) -> BigUint {
-    let digits = limbs
-        .iter()
-        .flat_map(|limb| [*limb as u32, (*limb >> 32) as u32]);
+    let digits = limbs.iter().flat_map(|limb| [*limb as u32, (*limb >> 32) as u32]);
     BigUint::new(digits.collect())
 }
 

@@ -16,14 +16,10 @@ const PLANTS: [&str; 4] = ["branch", "index", "exponent", "window"];
 /// Builds the program and runs it: by itself, under valgrind, and once with each planted leak.
 pub(crate) fn run() -> Result<String, Failure> {
     if !cfg!(target_arch = "x86_64") {
-        return Err(
-            Failure::new("the marks for valgrind are written for x86-64 only")
-                .hint("run this on an x86-64 machine"),
-        );
+        return Err(Failure::new("the marks for valgrind are written for x86-64 only")
+            .hint("run this on an x86-64 machine"));
     }
-    run_program(&mut cargo(
-        "build --release --locked -p cycloid-ct --features marks",
-    ))?;
+    run_program(&mut cargo("build --release --locked -p cycloid-ct --features marks"))?;
     let backends = backends();
     run_program(&mut program(PROGRAM, backends))?;
     match status(&mut valgrind(backends))?.code() {
@@ -33,9 +29,7 @@ pub(crate) fn run() -> Result<String, Failure> {
                 .hint("valgrind's report above names the line"));
         }
         _ => {
-            return Err(Failure::new(
-                "the constant-time program failed under valgrind",
-            ));
+            return Err(Failure::new("the constant-time program failed under valgrind"));
         }
     }
     for plant in PLANTS {
@@ -45,9 +39,7 @@ pub(crate) fn run() -> Result<String, Failure> {
             .output()
             .map_err(|error| Failure::new(format!("cannot run valgrind: {error}")))?;
         let report = String::from_utf8_lossy(&output.stderr);
-        let first = report
-            .lines()
-            .find_map(|line| line.strip_prefix("==")?.split_once("== "));
+        let first = report.lines().find_map(|line| line.strip_prefix("==")?.split_once("== "));
         if output.status.code() != Some(REPORTED) || first.is_none() {
             eprint!("{report}");
             return Err(Failure::new(format!(
@@ -59,11 +51,7 @@ pub(crate) fn run() -> Result<String, Failure> {
         eprintln!("reported, as it must be: {said}");
     }
     let plants = PLANTS.join(", ");
-    let backends = if backends.is_empty() {
-        "portable"
-    } else {
-        "portable and adx"
-    };
+    let backends = if backends.is_empty() { "portable" } else { "portable and adx" };
     let summary = format!("ct: {backends} clean under valgrind; planted leaks reported: {plants}");
     say(&summary);
     Ok(summary)
@@ -83,13 +71,9 @@ fn backends() -> &'static str {
 }
 
 fn valgrind(arguments: &str) -> std::process::Command {
-    let mut command = program(
-        "valgrind",
-        "--tool=memcheck --quiet --leak-check=no --num-callers=8",
-    );
-    command
-        .arg(format!("--error-exitcode={REPORTED}"))
-        .arg(PROGRAM);
+    let mut command =
+        program("valgrind", "--tool=memcheck --quiet --leak-check=no --num-callers=8");
+    command.arg(format!("--error-exitcode={REPORTED}")).arg(PROGRAM);
     command.args(arguments.split_whitespace());
     command
 }

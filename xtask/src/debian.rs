@@ -12,16 +12,8 @@ struct Need {
 }
 
 const NEEDS: [Need; 5] = [
-    Need {
-        what: "a C compiler",
-        package: "gcc libc6-dev",
-        present: || works("cc"),
-    },
-    Need {
-        what: "a C++ compiler, for libFuzzer",
-        package: "g++",
-        present: || works("c++"),
-    },
+    Need { what: "a C compiler", package: "gcc libc6-dev", present: || works("cc") },
+    Need { what: "a C++ compiler, for libFuzzer", package: "g++", present: || works("c++") },
     Need {
         what: "valgrind, for the constant-time run",
         package: "valgrind",
@@ -32,11 +24,7 @@ const NEEDS: [Need; 5] = [
         package: "libssl3",
         present: || library("libcrypto.so.3"),
     },
-    Need {
-        what: "libgmp.so.10, a peer",
-        package: "libgmp10",
-        present: || library("libgmp.so.10"),
-    },
+    Need { what: "libgmp.so.10, a peer", package: "libgmp10", present: || library("libgmp.so.10") },
 ];
 
 /// Installs what is missing, if this is Debian and the user is root; otherwise says what to do.
@@ -49,41 +37,27 @@ pub(crate) fn set_up() -> Outcome {
     for need in &missing {
         say(format!("missing: {} (package {})", need.what, need.package));
     }
-    let packages = missing
-        .iter()
-        .map(|need| need.package)
-        .collect::<Vec<_>>()
-        .join(" ");
+    let packages = missing.iter().map(|need| need.package).collect::<Vec<_>>().join(" ");
     if !Path::new("/etc/debian_version").exists() {
-        let names = missing
-            .iter()
-            .map(|need| need.what)
-            .collect::<Vec<_>>()
-            .join("; ");
+        let names = missing.iter().map(|need| need.what).collect::<Vec<_>>().join("; ");
         return Err(Failure::new(format!("the system lacks: {names}"))
             .hint(format!("Debian has it in the packages {packages}")));
     }
     let install = format!("install --yes --no-install-recommends {packages}");
     if !is_root() {
-        return Err(
-            Failure::new("the system lacks packages that the tests need")
-                .hint(format!("sudo apt-get update && sudo apt-get {install}")),
-        );
+        return Err(Failure::new("the system lacks packages that the tests need")
+            .hint(format!("sudo apt-get update && sudo apt-get {install}")));
     }
     let apt = |arguments: &str| {
         let mut apt = program("apt-get", arguments);
-        run(apt
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .stdin(std::process::Stdio::null()))
+        run(apt.env("DEBIAN_FRONTEND", "noninteractive").stdin(std::process::Stdio::null()))
     };
     apt("update")?;
     apt(&install)?;
     match self::missing().first() {
         None => Ok(()),
-        Some(need) => Err(
-            Failure::new(format!("still missing after that: {}", need.what))
-                .hint(format!("see what apt-get said about {}", need.package)),
-        ),
+        Some(need) => Err(Failure::new(format!("still missing after that: {}", need.what))
+            .hint(format!("see what apt-get said about {}", need.package))),
     }
 }
 
@@ -92,9 +66,7 @@ fn missing() -> Vec<&'static Need> {
 }
 
 fn works(name: &str) -> bool {
-    program(name, "--version")
-        .output()
-        .is_ok_and(|output| output.status.success())
+    program(name, "--version").output().is_ok_and(|output| output.status.success())
 }
 
 /// Whether the loader finds a shared library of that name.
@@ -103,20 +75,10 @@ fn library(name: &str) -> bool {
         let output = program(ldconfig, "-p").output();
         output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(name))
     });
-    let folders = [
-        "/usr/lib",
-        "/usr/lib64",
-        "/usr/local/lib",
-        "/usr/lib/x86_64-linux-gnu",
-    ];
-    listed
-        || folders
-            .into_iter()
-            .any(|folder| Path::new(folder).join(name).exists())
+    let folders = ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu"];
+    listed || folders.into_iter().any(|folder| Path::new(folder).join(name).exists())
 }
 
 fn is_root() -> bool {
-    program("id", "-u")
-        .output()
-        .is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+    program("id", "-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }

@@ -8,8 +8,8 @@ use std::fs;
 
 use crate::process::{Failure, Outcome, cargo, output, say};
 
-/// Manifests whose dependencies count.
-const MANIFESTS: [&str; 2] = ["Cargo.toml", "fuzz/Cargo.toml"];
+/// The workspaces, each with a lock file of its own.
+const MANIFESTS: [&str; 3] = ["Cargo.toml", "fuzz/Cargo.toml", "xtask/no-std/Cargo.toml"];
 
 /// Checks the dependencies of the workspace and of the fuzz targets.
 pub(crate) fn run() -> Outcome {
@@ -21,6 +21,7 @@ pub(crate) fn run() -> Outcome {
     let sources = strings(&deny, "sources", "allow-registry");
     let mut wrong = Vec::new();
     for manifest in MANIFESTS {
+        up_to_date(manifest)?;
         let tree =
             "tree --workspace --target all --all-features --locked --prefix none --no-dedupe";
         let listing =
@@ -48,29 +49,30 @@ pub(crate) fn run() -> Outcome {
     .hint("choose another crate, or change deny.toml and say why there"))
 }
 
+/// An error where a manifest asks for what its lock file does not have.
+fn up_to_date(manifest: &str) -> Outcome {
+    let mut metadata = cargo("metadata --locked --format-version 1 --manifest-path");
+    let metadata = metadata.arg(manifest).output();
+    if metadata.is_ok_and(|metadata| metadata.status.success()) {
+        return Ok(());
+    }
+    let lock = manifest.replace(".toml", ".lock");
+    Err(Failure::new(format!("{lock} is not up to date"))
+        .hint(format!("cargo update --workspace --manifest-path {manifest}")))
+}
+
 /// The strings of the list `key` in the table `section`: `"a"`, or the name in `{ name = "a" }`.
 fn strings(toml: &str, section: &str, key: &str) -> Vec<String> {
-    let lines = toml
-        .lines()
-        .map(|line| line.split_once('#').map_or(line, |(code, _)| code).trim());
-    let mut lines = lines
-        .skip_while(|line| *line != format!("[{section}]"))
-        .skip(1);
+    let lines = toml.lines().map(|line| line.split_once('#').map_or(line, |(code, _)| code).trim());
+    let mut lines = lines.skip_while(|line| *line != format!("[{section}]")).skip(1);
     let table: Vec<&str> = lines.by_ref().take_while(|line| !is_table(line)).collect();
-    let is_key = |line: &str| {
-        line.split_once('=')
-            .is_some_and(|(name, _)| name.trim() == key)
-    };
+    let is_key = |line: &str| line.split_once('=').is_some_and(|(name, _)| name.trim() == key);
     let list: Vec<&str> = table.into_iter().skip_while(|line| !is_key(line)).collect();
     let list = list.join("\n");
     let inside = list.split_once('[').map_or("", |(_, rest)| rest);
     let inside = inside.split_once(']').map_or(inside, |(inside, _)| inside);
     let entry = |entry: &str| entry.split('"').nth(1).map(String::from);
-    inside
-        .lines()
-        .flat_map(|line| entries(line))
-        .filter_map(entry)
-        .collect()
+    inside.lines().flat_map(|line| entries(line)).filter_map(entry).collect()
 }
 
 fn is_table(line: &str) -> bool {
@@ -79,11 +81,7 @@ fn is_table(line: &str) -> bool {
 
 /// The entries of one line of a list: an inline table is one, or else what commas part.
 fn entries(line: &str) -> Vec<&str> {
-    if line.contains('{') {
-        vec![line]
-    } else {
-        line.split(',').collect()
-    }
+    if line.contains('{') { vec![line] } else { line.split(',').collect() }
 }
 
 /// Names and licences from lines such as `serde v1.0.0 (proc-macro)<tab>MIT OR Apache-2.0`.
@@ -91,20 +89,14 @@ fn packages(listing: &str) -> BTreeMap<String, String> {
     let lines = listing.lines().filter_map(|line| line.split_once('\t'));
     let package = |(package, licence): (&str, &str)| {
         let name = package.split(' ').next()?;
-        Some((
-            name.to_string(),
-            licence.trim_end_matches("(*)").trim().to_string(),
-        ))
+        Some((name.to_string(), licence.trim_end_matches("(*)").trim().to_string()))
     };
     lines.filter_map(package).collect()
 }
 
 /// Whether the licence expression can be met with what is allowed.
 fn allows(expression: &str, allowed: &[String]) -> bool {
-    let spaced = expression
-        .replace('(', " ( ")
-        .replace(')', " ) ")
-        .replace('/', " OR ");
+    let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut at = 0;
     !words.is_empty() && any(&words, &mut at, allowed) && at == words.len()
@@ -152,18 +144,12 @@ fn one(words: &[&str], at: &mut usize, allowed: &[String]) -> bool {
 
 /// Sources in a lock file other than the registries in `allowed`.
 fn foreign_sources(lock: &str, allowed: &[String]) -> Vec<String> {
-    let sources = lock
-        .lines()
-        .filter_map(|line| line.strip_prefix("source = "));
+    let sources = lock.lines().filter_map(|line| line.strip_prefix("source = "));
     let sources = sources.map(|source| source.trim_matches('"'));
     let foreign = sources.filter(|source| {
-        !allowed
-            .iter()
-            .any(|allowed| source.strip_prefix("registry+") == Some(allowed))
+        !allowed.iter().any(|allowed| source.strip_prefix("registry+") == Some(allowed))
     });
-    foreign
-        .map(|source| format!("the source {source}"))
-        .collect()
+    foreign.map(|source| format!("the source {source}")).collect()
 }
 
 #[cfg(test)]
@@ -171,9 +157,7 @@ mod tests {
     use super::*;
 
     fn allowed() -> Vec<String> {
-        ["MIT", "Apache-2.0", "ISC", "Apache-2.0 WITH LLVM-exception"]
-            .map(String::from)
-            .into()
+        ["MIT", "Apache-2.0", "ISC", "Apache-2.0 WITH LLVM-exception"].map(String::from).into()
     }
 
     #[test]
@@ -188,15 +172,9 @@ mod tests {
         ] {
             assert!(allows(good, &allowed()), "{good}");
         }
-        for bad in [
-            "",
-            "GPL-3.0",
-            "MIT AND GPL-3.0",
-            "AGPL-3.0 OR GPL-3.0",
-            "(MIT",
-            "MIT )",
-            "MIT WITH X",
-        ] {
+        for bad in
+            ["", "GPL-3.0", "MIT AND GPL-3.0", "AGPL-3.0 OR GPL-3.0", "(MIT", "MIT )", "MIT WITH X"]
+        {
             assert!(!allows(bad, &allowed()), "{bad}");
         }
     }

@@ -26,11 +26,7 @@ pub(crate) fn run(seconds: u32) -> Result<String, Failure> {
     let mut build = cargo(
         "build --release --locked --bins --manifest-path fuzz/Cargo.toml --target-dir target/fuzz",
     );
-    run_program(
-        build
-            .args(["--target", &host])
-            .env("RUSTFLAGS", INSTRUMENTATION),
-    )?;
+    run_program(build.args(["--target", &host]).env("RUSTFLAGS", INSTRUMENTATION))?;
     let targets = targets()?;
     let mut done = Vec::new();
     for target in &targets {
@@ -69,11 +65,8 @@ fn fuzz(target: &str, host: &str, seconds: u32) -> Result<String, Failure> {
             for line in log.lines().filter(|line| !line.starts_with('#')) {
                 eprintln!("{line}");
             }
-            Err(
-                Failure::new(format!("the fuzz target {target} found a fault")).hint(format!(
-                    "its input is in {artifacts}; give it to the target as an argument"
-                )),
-            )
+            Err(Failure::new(format!("the fuzz target {target} found a fault"))
+                .hint(format!("its input is in {artifacts}; give it to the target as an argument")))
         }
     }
 }
@@ -81,8 +74,7 @@ fn fuzz(target: &str, host: &str, seconds: u32) -> Result<String, Failure> {
 fn host() -> Result<String, Failure> {
     let version = output(&mut program("rustc", "--version --verbose"))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(String::from)
-        .ok_or_else(|| Failure::new("rustc does not name its host"))
+    host.map(String::from).ok_or_else(|| Failure::new("rustc does not name its host"))
 }
 
 /// The targets, one file each.
@@ -90,12 +82,9 @@ fn targets() -> Result<Vec<String>, Failure> {
     let folder = "fuzz/fuzz_targets";
     let entries = fs::read_dir(folder)
         .map_err(|error| Failure::new(format!("cannot read {folder}: {error}")))?;
-    let names = entries
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut targets: Vec<String> = names
-        .filter_map(|name| name.strip_suffix(".rs").map(String::from))
-        .collect();
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut targets: Vec<String> =
+        names.filter_map(|name| name.strip_suffix(".rs").map(String::from)).collect();
     targets.sort();
     if targets.is_empty() {
         return Err(Failure::new(format!("no fuzz targets in {folder}")));

@@ -25,11 +25,8 @@ pub(crate) fn run() -> Outcome {
         eprintln!("{count} links lead to files");
         return Ok(());
     }
-    Err(Failure::new(format!(
-        "links to files that are not there:\n  {}",
-        dead.join("\n  ")
-    ))
-    .hint("paths are relative to the document"))
+    Err(Failure::new(format!("links to files that are not there:\n  {}", dead.join("\n  ")))
+        .hint("paths are relative to the document"))
 }
 
 /// The targets of `[text](target)` that are files, with their lines; code is left out.

@@ -9,13 +9,9 @@ pub(crate) fn run_all() -> Outcome {
     layers::run()?;
     links::run()?;
     dependencies::run()?;
-    run(&mut cargo(
-        "clippy --workspace --all-targets --locked -- -D warnings",
-    ))?;
+    run(&mut cargo("clippy --workspace --all-targets --locked -- -D warnings"))?;
     // The code that only valgrind needs is compiled with this feature only.
-    run(&mut cargo(
-        "clippy -p cycloid-ct --all-targets --features marks --locked -- -D warnings",
-    ))?;
+    run(&mut cargo("clippy -p cycloid-ct --all-targets --features marks --locked -- -D warnings"))?;
     for manifest in ["fuzz/Cargo.toml", "xtask/no-std/Cargo.toml"] {
         run(cargo("fmt --check").args(["--manifest-path", manifest]))?;
     }
@@ -25,15 +21,10 @@ pub(crate) fn run_all() -> Outcome {
 
 /// cargo-deny knows the advisories as well; it takes minutes to build, so it is used where it is.
 fn deny() -> Outcome {
-    if program("cargo-deny", "--version")
-        .output()
-        .is_ok_and(|output| output.status.success())
-    {
+    if program("cargo-deny", "--version").output().is_ok_and(|output| output.status.success()) {
         return run(&mut cargo("deny check"));
     }
-    say(
-        "`cargo deny check` did not run: cargo-deny is not installed. Licences, bans and sources \
-         were checked above; advisories were not (`cargo install cargo-deny` brings it)",
-    );
+    say("`cargo deny check` did not run: cargo-deny is not installed. Licences, bans and sources \
+         were checked above; advisories were not (`cargo install cargo-deny` brings it)");
     Ok(())
 }

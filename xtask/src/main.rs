@@ -95,13 +95,7 @@ fn dispatch(arguments: &[String]) -> Outcome {
 
 fn help() -> String {
     let mut text = String::from("The project's own commands.\n\nUsage: cargo xtask COMMAND\n\n");
-    for Command {
-        name,
-        options,
-        about,
-        ..
-    } in COMMANDS
-    {
+    for Command { name, options, about, .. } in COMMANDS {
         let usage = format!("{name} {options}");
         text += &format!("  {:26} {about}\n", usage.trim_end());
     }
@@ -109,9 +103,7 @@ fn help() -> String {
 }
 
 fn none(arguments: &[String]) -> Outcome {
-    arguments
-        .first()
-        .map_or(Ok(()), |argument| Err(unexpected(argument)))
+    arguments.first().map_or(Ok(()), |argument| Err(unexpected(argument)))
 }
 
 fn seconds(arguments: &[String]) -> Result<u32, Failure> {

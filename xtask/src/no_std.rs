@@ -20,13 +20,10 @@ pub(crate) fn run() -> Outcome {
         let name = [b"\0", name.as_bytes(), b"\0"].concat();
         binary.windows(name.len()).any(|window| window == name)
     };
-    if let Some(name) = ["malloc", "calloc", "realloc", "posix_memalign"]
-        .into_iter()
-        .find(|n| imports(n))
+    if let Some(name) =
+        ["malloc", "calloc", "realloc", "posix_memalign"].into_iter().find(|n| imports(n))
     {
-        return Err(Failure::new(format!(
-            "the program without a heap imports `{name}`"
-        )));
+        return Err(Failure::new(format!("the program without a heap imports `{name}`")));
     }
     say("no std, no allocator: built, run, and imports no malloc");
     for target in bare_targets()? {
@@ -41,8 +38,6 @@ fn bare_targets() -> Result<Vec<String>, Failure> {
     let targets = std::path::Path::new(folder.trim()).join("../..");
     let entries = std::fs::read_dir(&targets)
         .map_err(|error| Failure::new(format!("cannot read {}: {error}", targets.display())))?;
-    let names = entries
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
     Ok(names.filter(|name| name.contains("-none")).collect())
 }

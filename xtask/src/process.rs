@@ -17,26 +17,18 @@ pub(crate) type Outcome = Result<(), Failure>;
 
 impl Failure {
     pub(crate) fn new(error: impl Into<String>) -> Self {
-        Self {
-            error: error.into(),
-            hint: None,
-        }
+        Self { error: error.into(), hint: None }
     }
 
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
-        Self {
-            hint: Some(hint.into()),
-            ..self
-        }
+        Self { hint: Some(hint.into()), ..self }
     }
 }
 
 impl Display for Failure {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         write!(f, "error: {}", self.error)?;
-        self.hint
-            .as_ref()
-            .map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, "\nhint: {hint}"))
     }
 }
 
@@ -55,10 +47,7 @@ pub(crate) fn go_to_root() -> Outcome {
 
 /// The cargo that started this program, with `arguments` split at spaces.
 pub(crate) fn cargo(arguments: &str) -> Command {
-    program(
-        &std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()),
-        arguments,
-    )
+    program(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()), arguments)
 }
 
 /// A program with `arguments` split at spaces.
@@ -77,16 +66,12 @@ pub(crate) fn run(command: &mut Command) -> Outcome {
 /// Runs `command` and gives its exit status.
 pub(crate) fn status(command: &mut Command) -> Result<ExitStatus, Failure> {
     say(shown(command));
-    command
-        .status()
-        .map_err(|error| cannot_run(command, &error))
+    command.status().map_err(|error| cannot_run(command, &error))
 }
 
 /// Runs `command` without a word, and gives its standard output; it must succeed.
 pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
-    let output = command
-        .output()
-        .map_err(|error| cannot_run(command, &error))?;
+    let output = command.output().map_err(|error| cannot_run(command, &error))?;
     if !output.status.success() {
         eprint!("{}", String::from_utf8_lossy(&output.stderr));
     }
@@ -106,12 +91,8 @@ pub(crate) fn run_and_keep(
         say(&name);
         let pipe = |error| Failure::new(format!("cannot make a pipe: {error}"));
         let (reader, writer) = std::io::pipe().map_err(pipe)?;
-        command
-            .stdout(writer.try_clone().map_err(pipe)?)
-            .stderr(writer);
-        let mut child = command
-            .spawn()
-            .map_err(|error| cannot_run(command, &error))?;
+        command.stdout(writer.try_clone().map_err(pipe)?).stderr(writer);
+        let mut child = command.spawn().map_err(|error| cannot_run(command, &error))?;
         // The command holds the writing ends; while they are open, reading would not end.
         command.stdout(Stdio::null()).stderr(Stdio::null());
         for line in BufReader::new(reader).split(b'\n') {
@@ -142,12 +123,8 @@ pub(crate) fn shown(command: &Command) -> String {
             format!("{key}={value}")
         })
     });
-    let arguments = command
-        .get_args()
-        .map(|argument| argument.to_string_lossy().into_owned());
-    let words = variables
-        .chain([name.to_string_lossy().into_owned()])
-        .chain(arguments);
+    let arguments = command.get_args().map(|argument| argument.to_string_lossy().into_owned());
+    let words = variables.chain([name.to_string_lossy().into_owned()]).chain(arguments);
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -171,13 +148,8 @@ mod tests {
     fn a_failure_names_the_command() {
         let failure = run(&mut program("false", "a b")).unwrap_err().to_string();
         assert!(failure.contains("`false a b` failed"), "{failure}");
-        let failure = run(&mut program("no-such-program", ""))
-            .unwrap_err()
-            .to_string();
-        assert!(
-            failure.starts_with("error: cannot run `no-such-program`"),
-            "{failure}"
-        );
+        let failure = run(&mut program("no-such-program", "")).unwrap_err().to_string();
+        assert!(failure.starts_with("error: cannot run `no-such-program`"), "{failure}");
     }
 
     #[test]

@@ -19,10 +19,9 @@ pub(crate) fn run() -> Outcome {
 fn all(summary: &mut Vec<String>) -> Outcome {
     // In release mode the library runs without overflow checks and debug assertions, with the
     // code that users get.
-    for tests in [
-        "test --workspace --locked --no-fail-fast",
-        "test -p cycloid --lib --release --locked",
-    ] {
+    for tests in
+        ["test --workspace --locked --no-fail-fast", "test -p cycloid --lib --release --locked"]
+    {
         let (lines, outcome) = run_and_keep(&mut cargo(tests), is_summary);
         summary.push(format!("cargo {tests}"));
         summary.extend(lines);
@@ -44,9 +43,7 @@ fn is_summary(line: &str) -> bool {
 }
 
 fn total(summary: &[String]) -> String {
-    let results = summary
-        .iter()
-        .filter_map(|line| line.strip_prefix("test result: "));
+    let results = summary.iter().filter_map(|line| line.strip_prefix("test result: "));
     let (mut passed, mut failed, mut ignored) = (0, 0, 0);
     for result in results {
         passed += count(result, "passed");
@@ -58,13 +55,9 @@ fn total(summary: &[String]) -> String {
 
 /// The number before `what` in `ok. 3 passed; 0 failed; …`.
 fn count(result: &str, what: &str) -> u64 {
-    let words: Vec<&str> = result
-        .split([' ', ';'])
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words: Vec<&str> = result.split([' ', ';']).filter(|word| !word.is_empty()).collect();
     let at = words.iter().position(|word| *word == what);
-    at.and_then(|at| words.get(at.checked_sub(1)?)?.parse().ok())
-        .unwrap_or(0)
+    at.and_then(|at| words.get(at.checked_sub(1)?)?.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -79,10 +72,7 @@ mod tests {
             "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s",
         ];
         assert!(summary.iter().all(|line| is_summary(line)));
-        assert_eq!(
-            total(&summary.map(String::from)),
-            "in all: 15 passed; 2 failed; 1 ignored"
-        );
+        assert_eq!(total(&summary.map(String::from)), "in all: 15 passed; 2 failed; 1 ignored");
         assert!(!is_summary("test machine::ct::masks ... ok"));
     }
 }

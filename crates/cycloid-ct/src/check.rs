@@ -15,11 +15,7 @@ pub(crate) struct Check {
 
 impl Check {
     pub(crate) const fn new() -> Self {
-        Self {
-            state: 0x9e37_79b9_7f4a_7c15,
-            done: 0,
-            wrong: 0,
-        }
+        Self { state: 0x9e37_79b9_7f4a_7c15, done: 0, wrong: 0 }
     }
 
     /// `n` limbs that look random and are the same in every run (xorshift).
@@ -84,16 +80,9 @@ impl Check {
 
     /// Says how many operations there were; an error if one was wrong.
     pub(crate) fn finish(self) -> Result<(), String> {
-        let how = if valgrind::is_running() {
-            "with secrets marked"
-        } else {
-            "results only"
-        };
+        let how = if valgrind::is_running() { "with secrets marked" } else { "results only" };
         if self.wrong > 0 {
-            return Err(format!(
-                "{} of {} operations are wrong",
-                self.wrong, self.done
-            ));
+            return Err(format!("{} of {} operations are wrong", self.wrong, self.done));
         }
         println!("{} operations, {how}: all right", self.done);
         Ok(())
@@ -109,9 +98,7 @@ pub(crate) fn secret(limbs: &[Limb]) -> Vec<Limb> {
 
 /// The number that `limbs` hold.
 pub(crate) fn big(limbs: &[Limb]) -> BigUint {
-    let digits = limbs
-        .iter()
-        .flat_map(|limb| [*limb as u32, (*limb >> 32) as u32]);
+    let digits = limbs.iter().flat_map(|limb| [*limb as u32, (*limb >> 32) as u32]);
     BigUint::new(digits.collect())
 }
 
@@ -124,8 +111,5 @@ pub(crate) fn padded(number: &BigUint, n: usize) -> Vec<Limb> {
 
 /// base^exponent mod modulus in `n` limbs, by the obvious means.
 pub(crate) fn power(base: &[Limb], exponent: &[Limb], modulus: &[Limb]) -> Vec<Limb> {
-    padded(
-        &big(base).modpow(&big(exponent), &big(modulus)),
-        modulus.len(),
-    )
+    padded(&big(base).modpow(&big(exponent), &big(modulus)), modulus.len())
 }

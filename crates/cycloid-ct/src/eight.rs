@@ -40,13 +40,7 @@ fn montgomery(check: &mut Check, n: usize) {
     let mut work = vec![Lanes([0; LANES]); lanes::montgomery_work(length)];
 
     let mut product = secret_lanes(&a, length);
-    Portable.montgomery_mul(
-        &mut product,
-        &secret_lanes(&b, length),
-        &mut work,
-        &modulus,
-        &k0,
-    );
+    Portable.montgomery_mul(&mut product, &secret_lanes(&b, length), &mut work, &modulus, &k0);
     let mut square = secret_lanes(&a, length);
     Portable.montgomery_square(&mut square, &mut work, &modulus, &k0);
     lanes::reduce_once(&mut product, &modulus);
@@ -61,9 +55,7 @@ fn montgomery(check: &mut Check, n: usize) {
         let mut stored = vec![0; n];
         lanes::store(&mut stored, &product, lane);
         let name = |what| format!("{what} of lane {lane} at {n} limbs");
-        check.judged(&name("montgomery_mul"), &stored, |r| {
-            right(r, big(&a[lane]) * big(&b[lane]))
-        });
+        check.judged(&name("montgomery_mul"), &stored, |r| right(r, big(&a[lane]) * big(&b[lane])));
         lanes::store(&mut stored, &square, lane);
         let expected = big(&a[lane]) * big(&a[lane]);
         check.judged(&name("montgomery_square"), &stored, |r| right(r, expected));
@@ -82,11 +74,7 @@ fn lookup(check: &mut Check, n: usize) {
     for (lane, index) in indices.into_iter().enumerate() {
         let of_lane = |lanes: &[Lanes]| lanes.iter().map(|limb| limb.0[lane]).collect::<Vec<_>>();
         let expected = of_lane(&table[index as usize * n..][..n]);
-        check.result(
-            &format!("lookup of lane {lane} at {n} limbs"),
-            &of_lane(&out),
-            &expected,
-        );
+        check.result(&format!("lookup of lane {lane} at {n} limbs"), &of_lane(&out), &expected);
     }
 }
 
@@ -96,10 +84,7 @@ fn pow(check: &mut Check, backend: Option<Backend>, n: usize, bits: usize) {
     let m: [_; LANES] = std::array::from_fn(|lane| check.modulus(length(lane)));
     let b: [_; LANES] = std::array::from_fn(|lane| check.limbs(n + lane % 2));
     let e: [_; LANES] = std::array::from_fn(|lane| check.exponent(bits - lane));
-    let (moduli, bases) = (
-        m.each_ref().map(|m| secret(m)),
-        b.each_ref().map(|b| secret(b)),
-    );
+    let (moduli, bases) = (m.each_ref().map(|m| secret(m)), b.each_ref().map(|b| secret(b)));
     let exponents = e.each_ref().map(|e| secret(e));
     let mut results = m.each_ref().map(|m| vec![0; m.len()]);
     let mut scratch = vec![Lanes([0; LANES]); modular::pow_eight_scratch(n, bits)];

@@ -23,33 +23,17 @@ fn sums(check: &mut Check, n: usize) {
         let mut limbs = secret(&a);
         let carry = f(&mut limbs);
         limbs.push(carry);
-        check.result(
-            &format!("{name} at {n} limbs"),
-            &limbs,
-            &padded(&expected, n + 1),
-        );
+        check.result(&format!("{name} at {n} limbs"), &limbs, &padded(&expected, n + 1));
     };
-    let borrow = if big(&a) < big(&b) {
-        &whole + &whole
-    } else {
-        BigUint::ZERO
-    };
+    let borrow = if big(&a) < big(&b) { &whole + &whole } else { BigUint::ZERO };
     checked("add", &|a| words::add(a, &secret(&b)), big(&a) + big(&b));
     // −x + whole, with a borrow of whole, is 2·whole − x.
     let difference = borrow + big(&a) - big(&b);
     checked("sub", &|a| words::sub(a, &secret(&b)), difference.clone());
     let yes = Mask::from_bit(secret(&[1])[0]);
-    checked(
-        "sub_if",
-        &|a| words::sub_if(yes, a, &secret(&b)),
-        difference,
-    );
+    checked("sub_if", &|a| words::sub_if(yes, a, &secret(&b)), difference);
     let no = Mask::from_bit(secret(&[0])[0]);
-    checked(
-        "sub_if not",
-        &|a| words::sub_if(no, a, &secret(&b)),
-        big(&a),
-    );
+    checked("sub_if not", &|a| words::sub_if(no, a, &secret(&b)), big(&a));
     checked("decrement", &|a| words::decrement(a), big(&a) - 1_u8);
     checked("double", &|a| words::double(a), big(&a) * 2_u8);
 }
@@ -58,28 +42,12 @@ fn comparisons(check: &mut Check, n: usize) {
     let [a, b] = [check.limbs(n), check.limbs(n)];
     let mut checked = |name: &str, mask: Mask, expected: bool| {
         let expected = if expected { Limb::MAX } else { 0 };
-        check.result(
-            &format!("{name} at {n} limbs"),
-            &[mask.value()],
-            &[expected],
-        );
+        check.result(&format!("{name} at {n} limbs"), &[mask.value()], &[expected]);
     };
-    checked(
-        "is_less",
-        words::is_less(&secret(&a), &secret(&b)),
-        big(&a) < big(&b),
-    );
-    checked(
-        "is_less of equals",
-        words::is_less(&secret(&a), &secret(&a)),
-        false,
-    );
+    checked("is_less", words::is_less(&secret(&a), &secret(&b)), big(&a) < big(&b));
+    checked("is_less of equals", words::is_less(&secret(&a), &secret(&a)), false);
     checked("is_zero", words::is_zero(&secret(&a)), false);
-    checked(
-        "is_zero of zero",
-        words::is_zero(&secret(&vec![0; n])),
-        true,
-    );
+    checked("is_zero of zero", words::is_zero(&secret(&vec![0; n])), true);
     checked("equal", Mask::equal(secret(&a)[0], secret(&a)[0]), true);
     checked("not", !Mask::equal(secret(&a)[0], secret(&a)[0]), false);
 }

@@ -32,10 +32,7 @@ fn main() -> ExitCode {
 fn run(arguments: &[String]) -> Result<(), (String, &'static str)> {
     if !cfg!(feature = "marks") {
         let error = "built without the marks that valgrind reads";
-        return Err((
-            error.into(),
-            "`cargo xtask ct` builds it with the feature `marks`",
-        ));
+        return Err((error.into(), "`cargo xtask ct` builds it with the feature `marks`"));
     }
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let backends = match arguments[..] {
@@ -63,7 +60,5 @@ fn run(arguments: &[String]) -> Result<(), (String, &'static str)> {
     }
     modular::inverses(&mut check);
     eight::run(&mut check);
-    check
-        .finish()
-        .map_err(|error| (error, "an operation is named above"))
+    check.finish().map_err(|error| (error, "an operation is named above"))
 }

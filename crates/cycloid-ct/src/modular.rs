@@ -6,17 +6,8 @@ use cycloid::modular::{self, Exponent, Modulus, Strategy};
 use crate::check::{Check, big, padded, power, secret};
 
 /// Lengths of the modulus in limbs, and for them of the exponent in bits.
-const SIZES: [(usize, usize); 9] = [
-    (1, 64),
-    (2, 100),
-    (4, 256),
-    (6, 200),
-    (8, 300),
-    (9, 130),
-    (16, 256),
-    (17, 70),
-    (32, 130),
-];
+const SIZES: [(usize, usize); 9] =
+    [(1, 64), (2, 100), (4, 256), (6, 200), (8, 300), (9, 130), (16, 256), (17, 70), (32, 130)];
 
 /// The sizes for which the full exponent runs with the default.
 const FULL: [usize; 3] = [8, 16, 32];
@@ -24,10 +15,7 @@ const FULL: [usize; 3] = [8, 16, 32];
 /// Runs all constant-time strategies and the default with `backend`.
 pub(crate) fn run(check: &mut Check, backend: Backend) {
     for (n, bits) in SIZES {
-        for strategy in Strategy::ALL
-            .into_iter()
-            .filter(|strategy| strategy.is_constant_time())
-        {
+        for strategy in Strategy::ALL.into_iter().filter(|strategy| strategy.is_constant_time()) {
             by_strategy(check, backend, strategy, n, bits);
         }
         by_default(check, backend, n, bits);
@@ -47,19 +35,9 @@ fn by_strategy(check: &mut Check, backend: Backend, strategy: Strategy, n: usize
     let mut scratch = vec![0; strategy.scratch_limbs(n)];
     let exponent = Exponent::with_bits(&exponent, bits).expect("it is that short");
     strategy
-        .pow_vartime_with(
-            backend,
-            &mut result,
-            &base,
-            &exponent,
-            &modulus,
-            &mut scratch,
-        )
+        .pow_vartime_with(backend, &mut result, &base, &exponent, &modulus, &mut scratch)
         .expect("the arguments are sound");
-    let name = format!(
-        "{strategy:?} of {} at {n} limbs, {bits} bits",
-        backend.name()
-    );
+    let name = format!("{strategy:?} of {} at {n} limbs, {bits} bits", backend.name());
     check.result(&name, &result, &power(&b, &e, &m));
 }
 
@@ -73,15 +51,8 @@ fn by_default(check: &mut Check, backend: Backend, n: usize, bits: usize) {
     let mut scratch = vec![0; modular::pow_scratch_limbs(n, bits)];
     let exponent = Exponent::with_bits(&exponent, bits).expect("it is that short");
     let modulus = Modulus::prepare(&modulus, &mut r_squared, &mut scratch).expect("it is odd");
-    modular::pow_with(
-        backend,
-        &mut result,
-        &base,
-        &exponent,
-        &modulus,
-        &mut scratch,
-    )
-    .expect("the arguments are sound");
+    modular::pow_with(backend, &mut result, &base, &exponent, &modulus, &mut scratch)
+        .expect("the arguments are sound");
     let name = format!("pow of {} at {n} limbs, {bits} bits", backend.name());
     check.result(&name, &result, &power(&b, &e, &m));
 }

@@ -8,12 +8,8 @@ use cycloid::modular::{Exponent, Exponentiation, Reduction, Strategy, Window};
 use crate::check::{Check, power, secret};
 
 /// The leaks by name.
-pub(crate) const ALL: [(&str, fn()); 4] = [
-    ("branch", branch),
-    ("index", index),
-    ("exponent", exponent),
-    ("window", window),
-];
+pub(crate) const ALL: [(&str, fn()); 4] =
+    [("branch", branch), ("index", index), ("exponent", exponent), ("window", window)];
 
 /// A branch on a secret bit.
 fn branch() {
@@ -43,10 +39,7 @@ fn window() {
 
 /// An exponentiation that is not constant-time, with an exponent that is secret.
 fn vartime(exponentiation: Exponentiation) {
-    let strategy = Strategy {
-        reduction: Reduction::Montgomery,
-        exponentiation,
-    };
+    let strategy = Strategy { reduction: Reduction::Montgomery, exponentiation };
     let mut check = Check::new();
     let (base, exponent, modulus) = (check.limbs(4), check.limbs(1), check.modulus(4));
     let mut result = [0; 4];
@@ -63,9 +56,5 @@ fn vartime(exponentiation: Exponentiation) {
             &mut scratch,
         )
         .expect("the arguments are sound");
-    check.result(
-        "the planted exponentiation",
-        &result,
-        &power(&base, &exponent, &modulus),
-    );
+    check.result("the planted exponentiation", &result, &power(&base, &exponent, &modulus));
 }

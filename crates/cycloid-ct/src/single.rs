@@ -35,11 +35,7 @@ fn products<W: Words>(check: &mut Check, words: W, n: usize) {
     let short = check.limbs(n.div_ceil(3));
     let mut product = vec![0; 2 * n];
     words.mul(&mut product, &secret(&a), &secret(&b));
-    check.result(
-        &name::<W>("mul", n),
-        &product,
-        &padded(&(big(&a) * big(&b)), 2 * n),
-    );
+    check.result(&name::<W>("mul", n), &product, &padded(&(big(&a) * big(&b)), 2 * n));
 
     let mut product = vec![0; n + short.len()];
     words.mul(&mut product, &secret(&a), &secret(&short));
@@ -48,11 +44,7 @@ fn products<W: Words>(check: &mut Check, words: W, n: usize) {
 
     let mut product = vec![0; 2 * n];
     words.square(&mut product, &secret(&a));
-    check.result(
-        &name::<W>("square", n),
-        &product,
-        &padded(&(big(&a) * big(&a)), 2 * n),
-    );
+    check.result(&name::<W>("square", n), &product, &padded(&(big(&a) * big(&a)), 2 * n));
 }
 
 fn rows<W: Words>(check: &mut Check, words: W, n: usize) {
@@ -88,24 +80,18 @@ fn montgomery<W: Words>(check: &mut Check, words: W, n: usize) {
 
     let mut result = secret(&a);
     words.montgomery_mul(&mut result, &secret(&b), &mut work, &modulus, n0);
-    check.judged(&name::<W>("montgomery_mul", n), &result, |r| {
-        right(r, big(&a) * big(&b))
-    });
+    check.judged(&name::<W>("montgomery_mul", n), &result, |r| right(r, big(&a) * big(&b)));
 
     let mut result = secret(&a);
     words.montgomery_square(&mut result, &mut work, &modulus, n0);
-    check.judged(&name::<W>("montgomery_square", n), &result, |r| {
-        right(r, big(&a) * big(&a))
-    });
+    check.judged(&name::<W>("montgomery_square", n), &result, |r| right(r, big(&a) * big(&a)));
 
     let mut result = vec![0; n];
     let mut wide = secret(&[b.clone(), a.clone()].concat());
     // R·a + b is less than R·modulus, since a is less than the modulus.
     words.montgomery_reduce(&mut result, &mut wide, &modulus, n0);
     let product = (big(&a) << (64 * n)) + big(&b);
-    check.judged(&name::<W>("montgomery_reduce", n), &result, |r| {
-        right(r, product)
-    });
+    check.judged(&name::<W>("montgomery_reduce", n), &result, |r| right(r, product));
 }
 
 fn lookup<W: Words>(check: &mut Check, words: W, n: usize) {

@@ -9,14 +9,8 @@ pub(crate) fn is_running() -> bool {
 pub(crate) fn is_secret<T>(memory: &[T]) -> bool {
     let mut bits = vec![0_u8; size_of_val(memory)];
     // Memcheck's request GET_VBITS: source, destination, length.
-    let answer = request(
-        0x4d43_0008,
-        [
-            memory.as_ptr() as usize,
-            bits.as_mut_ptr() as usize,
-            bits.len(),
-        ],
-    );
+    let answer =
+        request(0x4d43_0008, [memory.as_ptr() as usize, bits.as_mut_ptr() as usize, bits.len()]);
     answer == 1 && bits.iter().any(|bits| *bits != 0)
 }
 

@@ -32,13 +32,7 @@ fn power() -> Result<u64, Error> {
     let (mut result, mut r_squared) = ([0], [0]);
     let mut scratch = [0; modular::pow_scratch_limbs(1, 64)];
     let modulus = Modulus::prepare(&p, &mut r_squared, &mut scratch)?;
-    modular::pow(
-        &mut result,
-        &[7],
-        &Exponent::new(&exponent),
-        &modulus,
-        &mut scratch,
-    )?;
+    modular::pow(&mut result, &[7], &Exponent::new(&exponent), &modulus, &mut scratch)?;
     Ok(result[0])
 }
 

@@ -23,8 +23,6 @@ pub(crate) fn run() -> Outcome {
     for broken in &broken {
         eprintln!("{broken}");
     }
-    Err(
-        Failure::new(format!("layers: {} places break the rules", broken.len()))
-            .hint("ARCHITECTURE.md says why they are there"),
-    )
+    Err(Failure::new(format!("layers: {} places break the rules", broken.len()))
+        .hint("ARCHITECTURE.md says why they are there"))
 }

@@ -127,32 +127,20 @@ mod tests {
     fn paths(module: &str, source: &str) -> Vec<String> {
         let module: Vec<String> = module.split("::").map(String::from).collect();
         let named = named_paths(&module, &tokens(source));
-        named
-            .into_iter()
-            .map(|named| named.path.join("::"))
-            .collect()
+        named.into_iter().map(|named| named.path.join("::")).collect()
     }
 
     #[test]
     fn absolute_and_relative() {
         assert_eq!(paths("machine::words", "use crate::math::x;"), ["math::x"]);
-        assert_eq!(
-            paths("machine::words", "use super::ct::Mask;"),
-            ["machine::ct::Mask"]
-        );
-        assert_eq!(
-            paths("machine::words", "fn f() { super::super::math::g() }"),
-            ["math::g"]
-        );
+        assert_eq!(paths("machine::words", "use super::ct::Mask;"), ["machine::ct::Mask"]);
+        assert_eq!(paths("machine::words", "fn f() { super::super::math::g() }"), ["math::g"]);
         assert_eq!(
             paths("machine::words", "use self::portable::P;"),
             ["machine::words::portable::P"]
         );
         assert_eq!(paths("machine", "use super::*;"), [""]);
-        assert_eq!(
-            paths("machine", "use crate as root; use super as up;"),
-            ["", ""]
-        );
+        assert_eq!(paths("machine", "use crate as root; use super as up;"), ["", ""]);
         assert_eq!(paths("machine", "$crate::math::x!()"), ["math::x"]);
     }
 
@@ -171,20 +159,13 @@ mod tests {
     fn modules_inside_the_file() {
         let source =
             "mod tests { use super::x; fn f() { if a {} } mod b { use super::y; } } use super::z;";
-        assert_eq!(
-            paths("math::m", source),
-            ["math::m::x", "math::m::tests::y", "math::z"]
-        );
+        assert_eq!(paths("math::m", source), ["math::m::x", "math::m::tests::y", "math::z"]);
     }
 
     #[test]
     fn what_is_no_import() {
         assert!(
-            paths(
-                "math",
-                "pub(crate) fn f(self) { self.g() } pub(super) struct S;"
-            )
-            .is_empty()
+            paths("math", "pub(crate) fn f(self) { self.g() } pub(super) struct S;").is_empty()
         );
         assert!(paths("math", "pub(in crate::math) fn f() {}").is_empty());
     }

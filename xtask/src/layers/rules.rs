@@ -47,11 +47,7 @@ pub(super) fn check(files: &[File]) -> Vec<Broken> {
     let tests = test_modules(&sources);
     for (file, tokens) in &sources {
         let mut note = |line, rule: String| {
-            broken.push(Broken {
-                path: file.path.clone(),
-                line,
-                rule,
-            });
+            broken.push(Broken { path: file.path.clone(), line, rule });
         };
         leftovers(tokens, &mut note);
         if let Some(line) = first(tokens, "unsafe") {
@@ -76,11 +72,7 @@ pub(super) fn check(files: &[File]) -> Vec<Broken> {
     let held = |entry: &str| holders.iter().any(|path| covers(entry, path));
     for (entry, line) in listed.iter().filter(|(entry, _)| !held(entry)) {
         let rule = format!("`{entry}` is listed and holds no `unsafe`");
-        broken.push(Broken {
-            path: ARCHITECTURE.into(),
-            line: *line,
-            rule,
-        });
+        broken.push(Broken { path: ARCHITECTURE.into(), line: *line, rule });
     }
     broken.extend(twins(files));
     for file in files {
@@ -97,25 +89,16 @@ fn covers(entry: &str, path: &str) -> bool {
 /// The files, and folders ending in `/`, that the list of ARCHITECTURE.md names, with their lines:
 /// what stands between the first two backquotes of each line.
 fn unsafe_list(files: &[File]) -> (Vec<(&str, usize)>, Option<Broken>) {
-    let missing = |rule: &str| Broken {
-        path: ARCHITECTURE.into(),
-        line: 1,
-        rule: rule.into(),
-    };
+    let missing = |rule: &str| Broken { path: ARCHITECTURE.into(), line: 1, rule: rule.into() };
     let Some(file) = files.iter().find(|file| file.path == ARCHITECTURE) else {
         return (
             Vec::new(),
-            Some(missing(
-                "the file is missing, and its list of `unsafe` with it",
-            )),
+            Some(missing("the file is missing, and its list of `unsafe` with it")),
         );
     };
     let mut lines = file.text.lines().enumerate();
     if !lines.any(|(_, line)| line.trim() == LIST_BEGIN) {
-        return (
-            Vec::new(),
-            Some(missing(&format!("no line `{LIST_BEGIN}`"))),
-        );
+        return (Vec::new(), Some(missing(&format!("no line `{LIST_BEGIN}`"))));
     }
     let mut listed = Vec::new();
     for (at, line) in lines {
@@ -132,27 +115,14 @@ fn unsafe_list(files: &[File]) -> (Vec<(&str, usize)>, Option<Broken>) {
 /// The module that a file of the library is: `[]` for lib.rs.
 fn module_of(path: &str) -> Option<Vec<String>> {
     let path = path.strip_prefix(LIBRARY)?.strip_suffix(".rs")?;
-    let path = if path == "lib" {
-        ""
-    } else {
-        path.strip_suffix("/mod").unwrap_or(path)
-    };
-    Some(
-        path.split('/')
-            .filter(|part| !part.is_empty())
-            .map(String::from)
-            .collect(),
-    )
+    let path = if path == "lib" { "" } else { path.strip_suffix("/mod").unwrap_or(path) };
+    Some(path.split('/').filter(|part| !part.is_empty()).map(String::from).collect())
 }
 
 /// The floor of a path, counted from 1; the face is above all.
 fn floor(path: &[String]) -> usize {
     let name = path.first().map_or("", String::as_str);
-    FLOORS
-        .iter()
-        .position(|floor| *floor == name)
-        .unwrap_or(FLOORS.len())
-        + 1
+    FLOORS.iter().position(|floor| *floor == name).unwrap_or(FLOORS.len()) + 1
 }
 
 fn floor_name(path: &[String]) -> &str {
@@ -162,9 +132,7 @@ fn floor_name(path: &[String]) -> &str {
 fn floors(module: &[String], tokens: &[Token<'_>], note: &mut impl FnMut(usize, String)) {
     for named in named_paths(module, tokens) {
         if floor(&named.path) > floor(module) {
-            let path = ["crate"]
-                .into_iter()
-                .chain(named.path.iter().map(String::as_str));
+            let path = ["crate"].into_iter().chain(named.path.iter().map(String::as_str));
             let path = path.collect::<Vec<_>>().join("::");
             let (from, to) = (floor_name(module), floor_name(&named.path));
             note(named.line, format!("`{path}` goes up, from {from} to {to}"));
@@ -173,10 +141,7 @@ fn floors(module: &[String], tokens: &[Token<'_>], note: &mut impl FnMut(usize, 
 }
 
 fn first(tokens: &[Token<'_>], text: &str) -> Option<usize> {
-    tokens
-        .iter()
-        .find(|token| token.text == text)
-        .map(|token| token.line)
+    tokens.iter().find(|token| token.text == text).map(|token| token.line)
 }
 
 /// Macros for what is not finished.
@@ -212,26 +177,17 @@ fn library_only(
             }
         }
         if token.text == "extern" && text(1) == "crate" && text(2) == "self" {
-            note(
-                token.line,
-                "another name for the crate hides the direction of imports".into(),
-            );
+            note(token.line, "another name for the crate hides the direction of imports".into());
         }
         if token.text == "#" && text(1) == "[" && text(2) == "path" {
-            note(
-                token.line,
-                "`#[path]` hides which floor a file is on".into(),
-            );
+            note(token.line, "`#[path]` hides which floor a file is on".into());
         }
         if floor(module) > 1
             && ["allow", "expect"].contains(&token.text)
             && text(1) == "("
             && text(2) == "unsafe_code"
         {
-            note(
-                token.line,
-                "`unsafe` is allowed on the first floor only".into(),
-            );
+            note(token.line, "`unsafe` is allowed on the first floor only".into());
         }
     }
 }
@@ -240,9 +196,7 @@ fn library_only(
 fn is_path_end(tokens: &[Token<'_>], at: usize) -> bool {
     tokens[at].text == "::"
         && at > 0
-        && tokens[at - 1]
-            .text
-            .starts_with(|c: char| c.is_alphanumeric() || c == '_')
+        && tokens[at - 1].text.starts_with(|c: char| c.is_alphanumeric() || c == '_')
         && !["use", "return", "in", "as", "mut", "dyn", "impl"].contains(&tokens[at - 1].text)
 }
 
@@ -314,11 +268,7 @@ fn twins(files: &[File]) -> Vec<Broken> {
     }
     let mut broken = Vec::new();
     let mut note = |path: &str, rule: String| {
-        broken.push(Broken {
-            path: path.into(),
-            line: 1,
-            rule,
-        });
+        broken.push(Broken { path: path.into(), line: 1, rule });
     };
     for path in &names {
         let Some((folder, name)) = path.rsplit_once('/') else {
@@ -335,20 +285,12 @@ fn twins(files: &[File]) -> Vec<Broken> {
             if !names.contains(&portable) {
                 note(path, format!("no portable twin {portable}"));
             }
-            let is_folder = |path: &str| {
-                names
-                    .iter()
-                    .any(|name| name.starts_with(&format!("{path}/")))
-            };
+            let is_folder =
+                |path: &str| names.iter().any(|name| name.starts_with(&format!("{path}/")));
             if is_folder(path) && is_folder(&portable) {
-                let below = names
-                    .iter()
-                    .filter_map(|name| name.strip_prefix(&format!("{path}/")));
+                let below = names.iter().filter_map(|name| name.strip_prefix(&format!("{path}/")));
                 for file in below.filter(|file| !names.contains(&format!("{portable}/{file}"))) {
-                    note(
-                        &format!("{path}/{file}"),
-                        format!("no portable twin {portable}/{file}"),
-                    );
+                    note(&format!("{path}/{file}"), format!("no portable twin {portable}/{file}"));
                 }
             }
         }
@@ -369,11 +311,7 @@ fn machine_paths(file: &File) -> Vec<Broken> {
             });
             if found {
                 let rule = format!("`{home}…` is a path of one machine");
-                broken.push(Broken {
-                    path: file.path.clone(),
-                    line: at + 1,
-                    rule,
-                });
+                broken.push(Broken { path: file.path.clone(), line: at + 1, rule });
             }
         }
     }

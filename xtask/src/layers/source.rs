@@ -56,8 +56,7 @@ fn next(rest: &str, first: char) -> (usize, Option<&str>) {
 }
 
 fn word(text: &str) -> usize {
-    text.find(|c: char| !c.is_alphanumeric() && c != '_')
-        .unwrap_or(text.len())
+    text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())
 }
 
 /// The length of a block comment with those inside it.
@@ -93,11 +92,7 @@ fn string(text: &str) -> Option<usize> {
     let body = prefix.len() + hashes + 1;
     if prefix.ends_with('r') {
         let end = format!("\"{}", "#".repeat(hashes));
-        return Some(
-            text[body..]
-                .find(&end)
-                .map_or(text.len(), |at| body + at + end.len()),
-        );
+        return Some(text[body..].find(&end).map_or(text.len(), |at| body + at + end.len()));
     }
     if hashes > 0 {
         return None;
@@ -120,9 +115,7 @@ fn character_or_lifetime(text: &str) -> usize {
             // The escaped character may be a quote, so the end is looked for behind it.
             let escaped = inside.next().map_or(0, char::len_utf8);
             let behind = 2 + escaped;
-            text[behind..]
-                .find('\'')
-                .map_or(text.len(), |at| behind + at + 1)
+            text[behind..].find('\'').map_or(text.len(), |at| behind + at + 1)
         }
         Some(c) if inside.next() == Some('\'') => 2 + c.len_utf8(),
         _ => 1,
