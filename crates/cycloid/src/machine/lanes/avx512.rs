@@ -12,7 +12,7 @@ use core::arch::x86_64::{
     __m512d, __m512i, _MM_FROUND_NO_EXC, _MM_FROUND_TO_ZERO, _mm512_add_epi64, _mm512_and_si512,
     _mm512_castpd_si512, _mm512_cmpeq_epi64_mask, _mm512_cvtepu64_pd, _mm512_fmadd_round_pd,
     _mm512_load_pd, _mm512_load_si512, _mm512_movm_epi64, _mm512_set1_epi64, _mm512_set1_pd,
-    _mm512_srli_epi64, _mm512_store_pd, _mm512_store_si512, _mm512_sub_pd,
+    _mm512_srli_epi64, _mm512_store_pd, _mm512_store_si512, _mm512_sub_epi64, _mm512_sub_pd,
     _mm512_ternarylogic_epi64,
 };
 
@@ -21,7 +21,7 @@ use super::super::words::Limb;
 use super::vector::Vectors;
 use super::{LIMB_MASK, LaneWords, Lanes, kernel};
 
-kernel::lane_words!(Avx512, "avx512", "avx512f,avx512dq");
+kernel::lane_words!(Avx512, "avx512", by_block, "avx512f,avx512dq");
 
 /// 2⁵².
 const LOW_BASE: f64 = (1u64 << 52) as f64;
@@ -90,6 +90,12 @@ impl Vectors for Avx512 {
     fn add(self, a: __m512i, b: __m512i) -> __m512i {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_add_epi64(a, b) }
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_sub_epi64(a, b) }
     }
 
     #[inline(always)]

@@ -4,7 +4,8 @@ use core::arch::asm;
 use core::arch::x86_64::{
     __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_load_si512,
     _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_movm_epi64, _mm512_set1_epi64,
-    _mm512_setzero_si512, _mm512_srli_epi64, _mm512_store_si512, _mm512_ternarylogic_epi64,
+    _mm512_setzero_si512, _mm512_srli_epi64, _mm512_store_si512, _mm512_sub_epi64,
+    _mm512_ternarylogic_epi64,
 };
 
 use super::super::cpu::Ifma;
@@ -12,7 +13,7 @@ use super::super::words::Limb;
 use super::vector::Vectors;
 use super::{LIMB_MASK, LaneWords, Lanes, kernel};
 
-kernel::lane_words!(Ifma, "ifma", "avx512f,avx512dq,avx512ifma");
+kernel::lane_words!(Ifma, "ifma", by_block, "avx512f,avx512dq,avx512ifma");
 
 // The instructions take the low 52 bits of what they multiply, so a factor is any word.
 impl Vectors for Ifma {
@@ -54,6 +55,12 @@ impl Vectors for Ifma {
     fn add(self, a: __m512i, b: __m512i) -> __m512i {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_add_epi64(a, b) }
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512.
+        unsafe { _mm512_sub_epi64(a, b) }
     }
 
     #[inline(always)]

@@ -15,6 +15,7 @@
 
 use core::cell::Cell;
 
+use super::super::words::Limb;
 use super::vector::Vectors;
 use super::{LIMB_MASK, Lanes, MAX_BLOCK, montgomery_work};
 
@@ -30,14 +31,19 @@ macro_rules! unroll {
     ($j:ident, $count:expr, $body:expr, $($value:literal)*) => {
         $(if $value < $count {
             let $j: usize = $value;
-            $body;
+            #[allow(unused_assignments, reason = "what one turn leaves to the next, the last leaves")]
+            {
+                $body;
+            }
         })*
     };
 }
 
 /// `accumulator = accumulator · by / R mod modulus`; see `LaneWords`. T divides n.
+///
+/// `ONE_BLOCK` says that T is n: then nothing but the result leaves the registers.
 #[inline(always)]
-pub(super) fn montgomery_mul<V: Vectors, const T: usize>(
+pub(super) fn montgomery_mul<V: Vectors, const T: usize, const ONE_BLOCK: bool>(
     v: V,
     accumulator: &mut [Lanes],
     by: &[Lanes],
@@ -48,18 +54,18 @@ pub(super) fn montgomery_mul<V: Vectors, const T: usize>(
     let n = modulus.len();
     assert!(accumulator.len() == n && by.len() == n && n.is_multiple_of(T) && n < 1024);
     let (columns, room) = work[..montgomery_work(n)].split_at_mut(2 * n);
-    start_columns::<V, 1>(v, columns);
     into_factors(v, accumulator);
+    if ONE_BLOCK {
+        return mul_block::<V, T>(v, accumulator, by, room, modulus, k0);
+    }
+    start_columns::<V, 1>(v, columns);
     for (block, factors) in accumulator.as_chunks::<T>().0.iter().enumerate() {
         let columns = &mut columns[block * T..][..n + T];
         let mut window = load_window(v, columns);
-        slide(v, &mut window, columns, factors, by, |limb| {
-            v.factor(v.load(limb))
-        });
+        slide(v, &mut window, columns, factors, by, |limb| v.factor(v.load(limb)));
         store_window(v, &window, &mut columns[n..]);
     }
-    reduce::<V, T>(v, columns, room, modulus, k0);
-    carry(v, accumulator, &columns[n..]);
+    reduce::<V, T, ONE_BLOCK>(v, accumulator, columns, room, modulus, k0);
 }
 
 /// `accumulator = accumulator² / R mod modulus`; see `LaneWords`. T divides n.
@@ -67,7 +73,7 @@ pub(super) fn montgomery_mul<V: Vectors, const T: usize>(
 /// Products of different limbs are added once and the columns doubled, then the squares of limbs
 /// added: n² + n halves instead of 2n².
 #[inline(always)]
-pub(super) fn montgomery_square<V: Vectors, const T: usize>(
+pub(super) fn montgomery_square<V: Vectors, const T: usize, const ONE_BLOCK: bool>(
     v: V,
     accumulator: &mut [Lanes],
     work: &mut [Lanes],
@@ -77,6 +83,9 @@ pub(super) fn montgomery_square<V: Vectors, const T: usize>(
     let n = modulus.len();
     assert!(accumulator.len() == n && n.is_multiple_of(T) && n < 1024);
     let (columns, room) = work[..montgomery_work(n)].split_at_mut(2 * n);
+    if ONE_BLOCK && !V::CONVERTS {
+        return square_block::<V, T>(v, accumulator, columns, modulus, k0);
+    }
     start_columns::<V, 2>(v, columns);
     into_factors(v, accumulator);
     for (block, factors) in accumulator.as_chunks::<T>().0.iter().enumerate() {
@@ -85,49 +94,45 @@ pub(super) fn montgomery_square<V: Vectors, const T: usize>(
         if !above.is_empty() {
             let columns = &mut columns[T..][..above.len() + T];
             let mut window = load_window(v, columns);
-            slide(v, &mut window, columns, factors, above, |limb| {
-                v.load_factor(limb)
-            });
+            slide(v, &mut window, columns, factors, above, |limb| v.load_factor(limb));
             store_window(v, &window, &mut columns[above.len()..]);
         }
-        square_block(v, columns, factors);
+        square_triangle(v, columns, factors);
     }
-    reduce::<V, T>(v, columns, room, modulus, k0);
-    carry(v, accumulator, &columns[n..]);
+    reduce::<V, T, ONE_BLOCK>(v, accumulator, columns, room, modulus, k0);
 }
 
-/// Gives every column its first value: zero, or what makes up for the excess that it will get,
-/// divided by `DIVISOR` (2 where it will be doubled).
-///
-/// With L(c) = min(c + 1, 2n − 1 − c) products a_i·b_j that have i + j = c, multiplication adds
-/// L(c) low and L(c − 1) high halves to column c; reduction, which adds no low half of a product
-/// by limb 0 of the modulus, min(c, 2n − 1 − c) low and L(c − 1) = min(c, 2n − c) high ones. Both
-/// are linear below n and from n on.
+/// Gives every column its first value: minus the excess that it will get, divided by `DIVISOR` (2
+/// where it will be doubled).
 #[inline(always)]
-fn start_columns<V: Vectors, const DIVISOR: u64>(v: V, columns: &mut [Lanes]) {
-    let n = columns.len() as u64 / 2;
-    let (low, high) = (V::EXCESS.0 / DIVISOR, V::EXCESS.1 / DIVISOR);
-    // Minus the excess in columns 0 and n, and what is added from one column to the next.
-    let first = v.splat(low.wrapping_neg());
-    let middle_low = low.wrapping_mul(2 * n - 2);
-    let middle = v.splat(
-        middle_low
-            .wrapping_add(high.wrapping_mul(2 * n))
-            .wrapping_neg(),
-    );
-    let step = low.wrapping_add(high).wrapping_mul(2);
-    let steps = [v.splat(step.wrapping_neg()), v.splat(step)];
-    let halves = columns.split_at_mut(n as usize);
-    for ((half, mut start), step) in [halves.0, halves.1]
-        .into_iter()
-        .zip([first, middle])
-        .zip(steps)
-    {
-        for column in half {
-            v.store(column, start);
-            start = v.add(start, step);
-        }
+fn start_columns<V: Vectors, const DIVISOR: Limb>(v: V, columns: &mut [Lanes]) {
+    let n = columns.len() as Limb / 2;
+    let halves = (V::EXCESS.0 / DIVISOR, V::EXCESS.1 / DIVISOR);
+    let start = |c| v.splat(excess(halves, n, c).wrapping_neg());
+    // Linear below n and from n on.
+    let step = v.splat(excess(halves, n, 1).wrapping_sub(excess(halves, n, 0)));
+    let (low, high) = columns.split_at_mut(n as usize);
+    let [mut below, mut above] = [start(0), start(n)];
+    for column in low {
+        v.store(column, below);
+        below = v.sub(below, step);
     }
+    for column in high {
+        v.store(column, above);
+        above = v.add(above, step);
+    }
+}
+
+/// What column `c` gets beyond its value, when a low half brings an excess of `low` and a high
+/// half of `high`.
+///
+/// Multiplication adds the low halves of L(c) = min(c + 1, 2n − 1 − c) products, those a_i·b_j
+/// with i + j = c, and the high halves of L(c − 1). Reduction does the same but for products by
+/// limb 0 of the modulus, whose low half it does not add: min(c, 2n − 1 − c) low halves.
+const fn excess((low, high): (Limb, Limb), n: Limb, c: Limb) -> Limb {
+    let (lows, highs) =
+        if c < n { (2 * c + 1, 2 * c) } else { (2 * (2 * n - 1 - c), 2 * (2 * n - c)) };
+    low.wrapping_mul(lows).wrapping_add(high.wrapping_mul(highs))
 }
 
 /// Turns limbs into factors where they stand.
@@ -142,9 +147,7 @@ fn into_factors<V: Vectors>(v: V, limbs: &mut [Lanes]) {
 
 #[inline(always)]
 fn load_window<V: Vectors, const T: usize>(v: V, columns: &[Lanes]) -> [V::Word; T] {
-    let columns = columns
-        .first_chunk::<T>()
-        .expect("a window is not longer than its columns");
+    let columns = columns.first_chunk::<T>().expect("a window is not longer than its columns");
     let mut window = [v.splat(0); T];
     unroll!(j < T => window[j] = v.load(&columns[j]));
     window
@@ -152,9 +155,7 @@ fn load_window<V: Vectors, const T: usize>(v: V, columns: &[Lanes]) -> [V::Word;
 
 #[inline(always)]
 fn store_window<V: Vectors, const T: usize>(v: V, window: &[V::Word; T], columns: &mut [Lanes]) {
-    let columns: &mut [Lanes; T] = columns
-        .try_into()
-        .expect("as many columns as the window has");
+    let columns: &mut [Lanes; T] = columns.try_into().expect("as many columns as the window has");
     unroll!(j < T => v.store(&mut columns[j], window[j]));
 }
 
@@ -205,11 +206,7 @@ fn add_row<V: Vectors, const T: usize, const FROM: usize>(
     let factors = opaque(factors);
     unroll!(j < T => {
         if j >= FROM {
-            let factor = v.load_factor(&factors[j]);
-            let high = if j + 1 < T { window[j + 1] } else { *top };
-            let (low, high) = v.mul_add(window[j], high, factor, row);
-            window[j] = low;
-            *(if j + 1 < T { &mut window[j + 1] } else { &mut *top }) = high;
+            add_product(v, window, top, j, v.load_factor(&factors[j]), row);
         }
     });
 }
@@ -217,14 +214,13 @@ fn add_row<V: Vectors, const T: usize, const FROM: usize>(
 /// The same reference, of which the compiler does not know that it is the same: it would load the
 /// factors of a row once and for all, and then spill them, for there are no registers for them.
 #[inline(always)]
-#[allow(clippy::pointers_in_nomem_asm_block)] // nothing is read or written through it there
 fn opaque<T>(reference: &T) -> &T {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         let mut pointer = core::ptr::from_ref(reference);
         // SAFETY: no instruction is executed; the register keeps its value.
         unsafe {
-            core::arch::asm!("/* {0} */", inout(reg) pointer, options(pure, nomem, nostack, preserves_flags));
+            core::arch::asm!("/* {0} */", inout(reg) pointer, options(pure, readonly, nostack, preserves_flags));
             &*pointer
         }
     }
@@ -241,7 +237,7 @@ fn shift<W: Copy, const T: usize>(window: &mut [W; T], top: W) {
 /// Adds the products of different limbs among `factors` to the first 2T of `columns`, which
 /// nothing but the squares of these limbs is missing from then; doubles them and adds the squares.
 #[inline(always)]
-fn square_block<V: Vectors, const T: usize>(v: V, columns: &mut [Lanes], factors: &[Lanes; T]) {
+fn square_triangle<V: Vectors, const T: usize>(v: V, columns: &mut [Lanes], factors: &[Lanes; T]) {
     let columns = &mut columns[..2 * T];
     // Row i of the triangle adds to the columns 2i + 1 to i + T, and completes 2i + 1.
     let mut words: [V::Word; 2 * MAX_BLOCK] = [v.splat(0); 2 * MAX_BLOCK];
@@ -263,13 +259,14 @@ fn square_block<V: Vectors, const T: usize>(v: V, columns: &mut [Lanes], factors
     });
 }
 
-/// `columns[n..] = columns / R mod modulus`, almost reduced, in columns that are not carried.
+/// `result = columns / R mod modulus`, almost reduced.
 ///
 /// Block by block, T quotient limbs q_i ≡ −column_i / modulus mod 2⁵² one at a time, each with
 /// the low T limbs of the modulus, then the other limbs of the modulus with all T of them.
 #[inline(always)]
-fn reduce<V: Vectors, const T: usize>(
+fn reduce<V: Vectors, const T: usize, const ONE_BLOCK: bool>(
     v: V,
+    result: &mut [Lanes],
     columns: &mut [Lanes],
     room: &mut [Lanes],
     modulus: &[Lanes],
@@ -277,61 +274,247 @@ fn reduce<V: Vectors, const T: usize>(
 ) {
     let n = modulus.len();
     let k0 = v.factor(v.load(k0));
-    let (low_modulus, rest) = modulus.split_first_chunk::<T>().expect("T divides n");
-    let low_modulus = if V::CONVERTS {
-        let room = room.first_chunk_mut::<T>().expect("room for a block");
-        *room = *low_modulus;
-        into_factors(v, room);
-        &*room
-    } else {
-        low_modulus
-    };
-    let first_modulus = [
-        v.load_factor(&low_modulus[0]),
-        v.load_factor(&low_modulus[1]),
-    ];
-    let round_up = v.splat(LIMB_MASK);
-    for block in 0..n / T {
+    let (low_modulus, rest) = low_block::<V, T>(v, modulus, room);
+    let mut window: [V::Word; T] = load_window(v, columns);
+    let mut block = 0;
+    loop {
         let (quotient, columns) = columns[block * T..][..n + T].split_at_mut(T);
         let quotient: &mut [Lanes; T] = quotient.try_into().expect("a block of the columns");
-        let mut window: [V::Word; T] = load_window(v, quotient);
         let mut next = v.mul_low(v.factor(window[0]), k0);
-        for (quotient, columns) in quotient
-            .as_chunks_mut::<ROWS>()
-            .0
-            .iter_mut()
-            .zip(columns.as_chunks::<ROWS>().0)
-        {
+        let next_columns = columns.as_chunks::<ROWS>().0;
+        for (quotient, columns) in quotient.as_chunks_mut::<ROWS>().0.iter_mut().zip(next_columns) {
             unroll!(i < ROWS => {
-              let q = next;
-              let mut top = v.load(&columns[i]);
-              // With the low half of q·modulus_0 the column would be the next multiple of 2⁵².
-              let carry = v.high(v.add(window[0], round_up));
-              window[1] = v.mul_add_high(v.add(window[1], carry), q, first_modulus[0]);
-              (window[1], window[2]) = v.mul_add(window[1], window[2], q, first_modulus[1]);
-              // Column 1 is complete: the next quotient limb has the rest of this row to arrive.
-              next = v.mul_low(v.factor(window[1]), k0);
-              add_row::<V, T, 2>(v, &mut window, &mut top, low_modulus, q);
-              v.store_factor(&mut quotient[i], q);
-              shift(&mut window, top);
+                let q = next;
+                let mut top = v.load(&columns[i]);
+                next = add_quotient_row(v, &mut window, &mut top, low_modulus, q, k0);
+                if !ONE_BLOCK {
+                    v.store_factor(&mut quotient[i], q);
+                }
+                shift(&mut window, top);
             });
         }
-        slide(v, &mut window, columns, quotient, rest, |limb| {
-            v.factor(v.load(limb))
-        });
+        if !ONE_BLOCK {
+            slide(v, &mut window, columns, quotient, rest, |limb| v.factor(v.load(limb)));
+        }
+        block += 1;
+        if ONE_BLOCK || block == n / T {
+            break;
+        }
         store_window(v, &window, &mut columns[n - T..]);
+        window = load_window(v, columns);
+    }
+    finish(v, result, &columns[n..2 * n - T], &window);
+}
+
+/// Adds the low block of the modulus times q; returns the next quotient limb.
+#[inline(always)]
+fn add_quotient_row<V: Vectors, const T: usize>(
+    v: V,
+    window: &mut [V::Word; T],
+    top: &mut V::Word,
+    low_modulus: &[Lanes; T],
+    q: V::Factor,
+    k0: V::Factor,
+) -> V::Factor {
+    add_low_limb(v, window, low_modulus, q);
+    add_product(v, window, top, 1, v.load_factor(&low_modulus[1]), q);
+    // Column 1 is complete: the next quotient limb has the rest of this row to arrive.
+    let next = v.mul_low(v.factor(window[1]), k0);
+    add_row::<V, T, 2>(v, window, top, low_modulus, q);
+    next
+}
+
+/// The low T limbs of the modulus as factors, and the others as limbs.
+#[inline(always)]
+fn low_block<'a, V: Vectors, const T: usize>(
+    v: V,
+    modulus: &'a [Lanes],
+    room: &'a mut [Lanes],
+) -> (&'a [Lanes; T], &'a [Lanes]) {
+    let (low, rest) = modulus.split_first_chunk::<T>().expect("T divides n");
+    if !V::CONVERTS {
+        return (low, rest);
+    }
+    let room = room.first_chunk_mut::<T>().expect("room for a block");
+    *room = *low;
+    into_factors(v, room);
+    (room, rest)
+}
+
+/// Adds limb 0 of the modulus times q to the lowest column, and what that gives to the next.
+#[inline(always)]
+fn add_low_limb<V: Vectors, const T: usize>(
+    v: V,
+    window: &mut [V::Word; T],
+    low_modulus: &[Lanes; T],
+    q: V::Factor,
+) {
+    // With the low half of the product the column would be the next multiple of 2⁵².
+    let carry = v.high(v.add(window[0], v.splat(LIMB_MASK)));
+    let factor = v.load_factor(&low_modulus[0]);
+    window[1] = v.mul_add_high(v.add(window[1], carry), factor, q);
+}
+
+/// Product and reduction of numbers of T limbs, row by row: `by` limb i, then quotient limb i.
+#[inline(always)]
+fn mul_block<V: Vectors, const T: usize>(
+    v: V,
+    accumulator: &mut [Lanes],
+    by: &[Lanes],
+    room: &mut [Lanes],
+    modulus: &[Lanes],
+    k0: &Lanes,
+) {
+    let k0 = v.factor(v.load(k0));
+    let (modulus, _) = low_block::<V, T>(v, modulus, room);
+    let factors = accumulator.first_chunk::<T>().expect("T is n");
+    let starts = Starts::<V, T>::OF_COLUMNS;
+    let mut window = [v.splat(0); T];
+    unroll!(j < T => window[j] = v.splat(starts[j]));
+    let tops = starts[T..].as_chunks::<ROWS>().0;
+    for (rows, tops) in by.as_chunks::<ROWS>().0.iter().zip(tops) {
+        unroll!(i < ROWS => {
+            let row = v.factor(v.load(&rows[i]));
+            let mut top = v.splat(tops[i]);
+            add_product(v, &mut window, &mut top, 0, v.load_factor(&factors[0]), row);
+            // Column 0 is complete: the quotient limb has the rest of the row to arrive.
+            let q = v.mul_low(v.factor(window[0]), k0);
+            add_row::<V, T, 1>(v, &mut window, &mut top, factors, row);
+            add_low_limb(v, &mut window, modulus, q);
+            add_row::<V, T, 1>(v, &mut window, &mut top, modulus, q);
+            shift(&mut window, top);
+        });
+    }
+    finish(v, accumulator, &[], &window);
+}
+
+/// Square and reduction of numbers of T limbs, row by row: limb i times the limbs from i on, those
+/// above it doubled, then quotient limb i.
+///
+/// Every row has code of its own, so this is for backends with few instructions a product, which
+/// are those whose factors are limbs and whose columns start with zero.
+#[inline(always)]
+fn square_block<V: Vectors, const T: usize>(
+    v: V,
+    accumulator: &mut [Lanes],
+    columns: &mut [Lanes],
+    modulus: &[Lanes],
+    k0: &Lanes,
+) {
+    let k0 = v.factor(v.load(k0));
+    let modulus = modulus.first_chunk::<T>().expect("T is n");
+    let accumulator: &mut [Lanes; T] = accumulator.try_into().expect("T is n");
+    // Of twice the number, limbs with what is carried in from below, and without: for limb i times
+    // the limbs above it, nothing is carried into limb i + 1. The number is below R / 2.
+    let (twice, rest) = columns.split_first_chunk_mut::<T>().expect("room for two numbers");
+    let twice_alone = rest.first_chunk_mut::<T>().expect("room for two numbers");
+    let mut carry = v.splat(0);
+    unroll!(j < T => {
+        let limb = v.load(&accumulator[j]);
+        let doubled = v.add(limb, limb);
+        v.store_factor(&mut twice_alone[j], v.factor(doubled));
+        v.store_factor(&mut twice[j], v.factor(v.add(doubled, carry)));
+        carry = v.high(doubled);
+    });
+    let mut window = [v.splat(0); T];
+    let mut next = k0;
+    unroll!(i < T => {
+        let mut top = v.splat(0);
+        // The product comes last, so that the next quotient limb has time to arrive; but rows 0
+        // and 1 add to the column that it is made from.
+        if i < 2 {
+            add_square_row(v, &mut window, &mut top, i, accumulator, twice, twice_alone);
+        }
+        if i == 0 {
+            next = v.mul_low(v.factor(window[0]), k0);
+        }
+        next = add_quotient_row(v, &mut window, &mut top, modulus, next, k0);
+        if i >= 2 {
+            add_square_row(v, &mut window, &mut top, i, accumulator, twice, twice_alone);
+        }
+        shift(&mut window, top);
+    });
+    finish(v, accumulator, &[], &window);
+}
+
+/// Adds limb i times itself and the doubled limbs above it, the lowest of them without carry.
+#[inline(always)]
+fn add_square_row<V: Vectors, const T: usize>(
+    v: V,
+    window: &mut [V::Word; T],
+    top: &mut V::Word,
+    i: usize,
+    limbs: &[Lanes; T],
+    twice: &[Lanes; T],
+    twice_alone: &[Lanes; T],
+) {
+    let row = v.load_factor(&limbs[i]);
+    let twice = opaque(twice);
+    unroll!(j < T => {
+        if j >= i {
+            let factor = match j - i {
+                0 => row,
+                1 => v.load_factor(&twice_alone[j]),
+                _ => v.load_factor(&twice[j]),
+            };
+            add_product(v, window, top, j, factor, row);
+        }
+    });
+}
+
+/// Adds a product to column j of the window and to the one above it.
+#[inline(always)]
+fn add_product<V: Vectors, const T: usize>(
+    v: V,
+    window: &mut [V::Word; T],
+    top: &mut V::Word,
+    j: usize,
+    a: V::Factor,
+    b: V::Factor,
+) {
+    if j + 1 < T {
+        (window[j], window[j + 1]) = v.mul_add(window[j], window[j + 1], a, b);
+    } else {
+        (window[j], *top) = v.mul_add(window[j], *top, a, b);
     }
 }
 
-/// `result` = `columns` with the carries done. What the columns stand for is below R.
+/// What the columns of a product start with when T is n; see `start_columns`.
+struct Starts<V, const T: usize>(V);
+
+impl<V: Vectors, const T: usize> Starts<V, T> {
+    const OF_COLUMNS: &[Limb; 2 * MAX_BLOCK] = &{
+        let mut starts = [0; 2 * MAX_BLOCK];
+        let mut c = 0;
+        while c < 2 * T {
+            starts[c] = excess(V::EXCESS, T as Limb, c as Limb).wrapping_neg();
+            c += 1;
+        }
+        starts
+    };
+}
+
+/// `result` = `columns` and then `window`, with the carries done. What they stand for is below R.
 #[inline(always)]
-fn carry<V: Vectors>(v: V, result: &mut [Lanes], columns: &[Lanes]) {
+fn finish<V: Vectors, const T: usize>(
+    v: V,
+    result: &mut [Lanes],
+    columns: &[Lanes],
+    window: &[V::Word; T],
+) {
     let mut carry = v.splat(0);
-    for (limb, column) in result.iter_mut().zip(columns) {
+    let (low, high) = result.split_at_mut(columns.len());
+    for (limb, column) in low.iter_mut().zip(columns) {
         let column = v.add(v.load(column), carry);
         v.store(limb, v.low(column));
         carry = v.high(column);
     }
+    let high: &mut [Lanes; T] = high.try_into().expect("as many limbs as columns");
+    unroll!(j < T => {
+        let column = v.add(window[j], carry);
+        v.store(&mut high[j], v.low(column));
+        carry = v.high(column);
+    });
 }
 
 /// `out = table[index]` in each lane; see `LaneWords`.
@@ -372,18 +555,17 @@ fn lookup_block<V: Vectors, const T: usize>(
     let mut found = [v.splat(0); T];
     for entry in table.chunks_exact(n) {
         let mask = v.equal(number, index);
-        let entry = entry[from..]
-            .first_chunk::<T>()
-            .expect("an entry is as long as `out`");
+        let entry = entry[from..].first_chunk::<T>().expect("an entry is as long as `out`");
         unroll!(j < T => found[j] = v.or_masked(found[j], v.load(&entry[j]), mask));
         number = v.add(number, one);
     }
     store_window(v, &found, out);
 }
 
-/// Implements `LaneWords` for a token by instantiating the kernels for its instructions.
+/// Implements `LaneWords` for a token by instantiating the kernels for its instructions, with
+/// blocks as `by_block` or `by_small_block` choose them.
 macro_rules! lane_words {
-    ($token:ident, $name:literal $(, $features:literal)?) => {
+    ($token:ident, $name:literal, $by_block:ident $(, $features:literal)?) => {
         // SAFETY of every call below: the token proves the instructions that the function is
         // compiled for.
         #[allow(unused_unsafe, reason = "a function without special instructions is safe")]
@@ -399,7 +581,7 @@ macro_rules! lane_words {
                 k0: &Lanes,
             ) {
                 $(#[target_feature(enable = $features)])?
-                fn block<const T: usize>(
+                fn block<const T: usize, const ONE_BLOCK: bool>(
                     token: $token,
                     accumulator: &mut [Lanes],
                     by: &[Lanes],
@@ -407,11 +589,12 @@ macro_rules! lane_words {
                     modulus: &[Lanes],
                     k0: &Lanes,
                 ) {
-                    kernel::montgomery_mul::<_, T>(token, accumulator, by, work, modulus, k0);
+                    kernel::montgomery_mul::<_, T, ONE_BLOCK>(
+                        token, accumulator, by, work, modulus, k0);
                 }
                 // SAFETY: see above.
-                kernel::by_block!(modulus.len(), T => unsafe {
-                    block::<T>(self, accumulator, by, work, modulus, k0)
+                kernel::$by_block!(modulus.len(), T, ONE_BLOCK => unsafe {
+                    block::<T, ONE_BLOCK>(self, accumulator, by, work, modulus, k0)
                 })
             }
 
@@ -423,18 +606,19 @@ macro_rules! lane_words {
                 k0: &Lanes,
             ) {
                 $(#[target_feature(enable = $features)])?
-                fn block<const T: usize>(
+                fn block<const T: usize, const ONE_BLOCK: bool>(
                     token: $token,
                     accumulator: &mut [Lanes],
                     work: &mut [Lanes],
                     modulus: &[Lanes],
                     k0: &Lanes,
                 ) {
-                    kernel::montgomery_square::<_, T>(token, accumulator, work, modulus, k0);
+                    kernel::montgomery_square::<_, T, ONE_BLOCK>(
+                        token, accumulator, work, modulus, k0);
                 }
                 // SAFETY: see above.
-                kernel::by_block!(modulus.len(), T => unsafe {
-                    block::<T>(self, accumulator, work, modulus, k0)
+                kernel::$by_block!(modulus.len(), T, ONE_BLOCK => unsafe {
+                    block::<T, ONE_BLOCK>(self, accumulator, work, modulus, k0)
                 })
             }
 
@@ -451,23 +635,35 @@ macro_rules! lane_words {
 }
 pub(super) use lane_words;
 
-/// Evaluates the expression with the constant T as the size of block for numbers of n limbs.
+/// Evaluates the expression with the constants T, the size of block for numbers of n limbs, and
+/// whether that is n.
 macro_rules! by_block {
-    ($n:expr, $T:ident => $body:expr) => {{
-        let n: usize = $n;
-        if n.is_multiple_of(20) {
-            const $T: usize = 20;
-            $body
-        } else if n.is_multiple_of(15) {
-            const $T: usize = 15;
-            $body
-        } else if n.is_multiple_of(10) {
-            const $T: usize = 10;
-            $body
-        } else {
-            const $T: usize = 5;
-            $body
+    ($n:expr, $T:ident, $ONE_BLOCK:ident => $body:expr) => {
+        kernel::by_block!(@ $n, $T, $ONE_BLOCK, $body,
+            (20 => 20, true) (15 => 15, true) (10 => 10, true) (5 => 5, true)
+            (n if n.is_multiple_of(20) => 20, false)
+            (n if n.is_multiple_of(15) => 15, false)
+            (_ => 5, false))
+    };
+    (@ $n:expr, $T:ident, $ONE_BLOCK:ident, $body:expr,
+        $(($pattern:pat $(if $guard:expr)? => $block:literal, $one:literal))*
+    ) => {
+        match $n {
+            $($pattern $(if $guard)? => {
+                const $T: usize = $block;
+                const $ONE_BLOCK: bool = $one;
+                $body
+            })*
         }
-    }};
+    };
 }
 pub(super) use by_block;
+
+/// As `by_block`, but with the smallest block for all: little code, which is as fast where the
+/// window does not stand in registers.
+macro_rules! by_small_block {
+    ($n:expr, $T:ident, $ONE_BLOCK:ident => $body:expr) => {
+        kernel::by_block!(@ $n, $T, $ONE_BLOCK, $body, (5 => 5, true) (_ => 5, false))
+    };
+}
+pub(super) use by_small_block;

@@ -9,7 +9,7 @@ use super::{LANE_LIMB_BITS, LANES, LIMB_MASK, LaneWords, Lanes, kernel};
 #[derive(Clone, Copy, Debug)]
 pub struct Portable;
 
-kernel::lane_words!(Portable, "portable");
+kernel::lane_words!(Portable, "portable", by_small_block);
 
 impl Vectors for Portable {
     type Word = [Limb; LANES];
@@ -46,6 +46,11 @@ impl Vectors for Portable {
     #[inline(always)]
     fn add(self, a: Self::Word, b: Self::Word) -> Self::Word {
         core::array::from_fn(|lane| a[lane].wrapping_add(b[lane]))
+    }
+
+    #[inline(always)]
+    fn sub(self, a: Self::Word, b: Self::Word) -> Self::Word {
+        core::array::from_fn(|lane| a[lane].wrapping_sub(b[lane]))
     }
 
     #[inline(always)]

@@ -11,9 +11,8 @@ use super::super::words::{LIMB_BITS, Limb};
 use super::*;
 
 /// Moduli of these sizes in bits: those that RSA and Diffie-Hellman use, and their neighbours.
-const SIZES: [usize; 17] = [
-    64, 65, 256, 258, 259, 521, 768, 1022, 1024, 1039, 1280, 1536, 2048, 2200, 3072, 4096, 5000,
-];
+const SIZES: [usize; 17] =
+    [64, 65, 256, 258, 259, 521, 768, 1022, 1024, 1039, 1280, 1536, 2048, 2200, 3072, 4096, 5000];
 
 /// All backends that can be run here: where the processor lacks IFMA, under the emulator.
 pub(crate) fn backends() -> Vec<Backend> {
@@ -27,10 +26,7 @@ pub(crate) fn backends() -> Vec<Backend> {
         }
     }
     let missing = Level::ALL.iter().filter(|level| {
-        **level != Level::Adx
-            && !backends
-                .iter()
-                .any(|backend| backend.name() == level.name())
+        **level != Level::Adx && !backends.iter().any(|backend| backend.name() == level.name())
     });
     for level in missing {
         std::eprintln!("not run, because this processor lacks it: {}", level.name());
@@ -50,9 +46,7 @@ impl Random {
     }
 
     fn below(&mut self, bound: &BigUint) -> BigUint {
-        let digits = (0..bound.bits() / 32 + 3)
-            .map(|_| self.next() as u32)
-            .collect();
+        let digits = (0..bound.bits() / 32 + 3).map(|_| self.next() as u32).collect();
         BigUint::new(digits) % bound
     }
 }
@@ -125,9 +119,7 @@ fn inner(lanes: &mut [Lanes]) -> &mut [Lanes] {
 fn number(lanes: &[Lanes], lane: usize) -> BigUint {
     let mut out = vec![0; (lanes.len() * LANE_LIMB_BITS).div_ceil(LIMB_BITS)];
     store(&mut out, lanes, lane);
-    let halves = out
-        .iter()
-        .flat_map(|limb| [*limb as u32, (limb >> 32) as u32]);
+    let halves = out.iter().flat_map(|limb| [*limb as u32, (limb >> 32) as u32]);
     BigUint::new(halves.collect())
 }
 
@@ -144,12 +136,7 @@ impl Task for MontgomeryMul<'_> {
 
     fn run<W: LaneWords>(self, lanes: W) {
         let k0 = montgomery_k0(self.modulus);
-        let Self {
-            accumulator,
-            by,
-            work,
-            modulus,
-        } = self;
+        let Self { accumulator, by, work, modulus } = self;
         match by {
             Some(by) => lanes.montgomery_mul(accumulator, by, work, modulus, &k0),
             None => lanes.montgomery_square(accumulator, work, modulus, &k0),
@@ -181,11 +168,7 @@ fn check_mul(
         assert_guards(&work);
         let result = inner(&mut accumulator);
         let context = format!("{} with {n} limbs, square: {}", backend.name(), b.is_none());
-        assert!(
-            result
-                .iter()
-                .all(|limb| limb.0.iter().all(|word| *word <= LIMB_MASK))
-        );
+        assert!(result.iter().all(|limb| limb.0.iter().all(|word| *word <= LIMB_MASK)));
         match &first {
             Some(first) => assert_eq!(result, first, "{context}"),
             None => {
@@ -290,9 +273,8 @@ fn lookup_finds_each_lane_its_own_entry() {
     let mut random = Random(4);
     for backend in backends() {
         for n in [1, 4, 5, 15, 20, 30, 40, 46, 80] {
-            let table: Vec<Lanes> = (0..16 * n)
-                .map(|_| Lanes([(); LANES].map(|()| random.next())))
-                .collect();
+            let table: Vec<Lanes> =
+                (0..16 * n).map(|_| Lanes([(); LANES].map(|()| random.next()))).collect();
             for shift in 0..17 {
                 let index = Lanes(core::array::from_fn(|lane| (lane as Limb * 5 + shift) % 17));
                 let mut out = vec![GUARD; n + 2];
@@ -327,9 +309,7 @@ fn conversions_there_and_back() {
                 let value = lanes[1..=n]
                     .iter()
                     .rev()
-                    .fold(BigUint::ZERO, |value, limb| {
-                        (value << LANE_LIMB_BITS) + limb.0[lane]
-                    });
+                    .fold(BigUint::ZERO, |value, limb| (value << LANE_LIMB_BITS) + limb.0[lane]);
                 assert_eq!(value, *expected);
                 // Exactly as many words as the value needs, and more than the lane has.
                 for length in [bits.div_ceil(LIMB_BITS), n + 2] {
@@ -374,15 +354,9 @@ fn linear_functions() {
 
 #[test]
 fn sizes() {
-    for (bits, n) in [
-        (64, 5),
-        (512, 10),
-        (1024, 20),
-        (1536, 30),
-        (2048, 40),
-        (3072, 60),
-        (4096, 80),
-    ] {
+    for (bits, n) in
+        [(64, 5), (512, 10), (1024, 20), (1536, 30), (2048, 40), (3072, 60), (4096, 80)]
+    {
         assert_eq!(lane_limbs(bits), n);
     }
     for bits in 1..=16384 {

@@ -30,6 +30,8 @@ pub(in super::super) trait Vectors: Copy {
 
     fn add(self, a: Self::Word, b: Self::Word) -> Self::Word;
 
+    fn sub(self, a: Self::Word, b: Self::Word) -> Self::Word;
+
     /// What lies above the low 52 bits.
     fn high(self, a: Self::Word) -> Self::Word;
 
