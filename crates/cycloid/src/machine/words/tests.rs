@@ -16,22 +16,13 @@ fn guarded(before: &[Limb], write: impl FnOnce(&mut [Limb])) -> Vec<Limb> {
     let inside = GUARD..GUARD + before.len();
     memory[inside.clone()].copy_from_slice(before);
     write(&mut memory[inside.clone()]);
-    assert!(
-        memory[..inside.start].iter().all(|limb| *limb == CANARY),
-        "written below"
-    );
-    assert!(
-        memory[inside.end..].iter().all(|limb| *limb == CANARY),
-        "written above"
-    );
+    assert!(memory[..inside.start].iter().all(|limb| *limb == CANARY), "written below");
+    assert!(memory[inside.end..].iter().all(|limb| *limb == CANARY), "written above");
     memory[inside].to_vec()
 }
 
 fn number(limbs: &[Limb]) -> BigUint {
-    let digits: Vec<u32> = limbs
-        .iter()
-        .flat_map(|l| [*l as u32, (*l >> 32) as u32])
-        .collect();
+    let digits: Vec<u32> = limbs.iter().flat_map(|l| [*l as u32, (*l >> 32) as u32]).collect();
     BigUint::from_slice(&digits)
 }
 
@@ -85,20 +76,11 @@ fn operands(n: usize, random: &mut Random) -> Vec<Vec<Limb>> {
 
 /// Odd moduli of `n` limbs: near powers of two, extreme, random, with the top bit and without.
 fn moduli(n: usize, random: &mut Random) -> Vec<Vec<Limb>> {
-    let mut all = vec![
-        vec![Limb::MAX; n],
-        vec![0; n],
-        vec![0; n],
-        vec![Limb::MAX; n],
-    ];
+    let mut all = vec![vec![Limb::MAX; n], vec![0; n], vec![0; n], vec![Limb::MAX; n]];
     all[1][n - 1] = 1 << 63;
     all[2][n - 1] |= 2;
     all[3][n - 1] = 1;
-    all.extend([
-        random.limbs(n),
-        random.extreme_limbs(n),
-        random.extreme_limbs(n),
-    ]);
+    all.extend([random.limbs(n), random.extreme_limbs(n), random.extreme_limbs(n)]);
     for modulus in &mut all {
         modulus[0] |= 1;
     }
@@ -116,21 +98,12 @@ fn walk<T: Task<Output = ()> + Clone>(task: &T) {
 fn the_machine_has_its_backends() {
     let names: Vec<_> = Backend::available().map(Backend::name).collect();
     let adx = crate::machine::cpu::detected_level() >= crate::machine::cpu::Level::Adx;
-    assert_eq!(
-        names,
-        if adx {
-            vec!["portable", "adx"]
-        } else {
-            vec!["portable"]
-        }
-    );
+    assert_eq!(names, if adx { vec!["portable", "adx"] } else { vec!["portable"] });
 }
 
 /// Lengths that walk every kernel, remainder and number of turns.
 fn lengths() -> impl Iterator<Item = usize> {
-    (1..=72).chain([
-        79, 80, 81, 95, 96, 97, 127, 128, 129, 160, 191, 192, 255, 256, 257,
-    ])
+    (1..=72).chain([79, 80, 81, 95, 96, 97, 127, 128, 129, 160, 191, 192, 255, 256, 257])
 }
 
 #[derive(Clone)]
@@ -145,14 +118,7 @@ impl Task for Products {
             let junk = vec![CANARY; a.len() + b.len()];
             let got = guarded(&junk, |product| words.mul(product, a, b));
             let expected = number(a) * number(b);
-            assert_eq!(
-                number(&got),
-                expected,
-                "{} {} × {}",
-                W::NAME,
-                a.len(),
-                b.len()
-            );
+            assert_eq!(number(&got), expected, "{} {} × {}", W::NAME, a.len(), b.len());
         };
         for n in lengths() {
             for a in operands(n, &mut random) {
@@ -172,14 +138,7 @@ impl Task for Products {
                 }
             }
         }
-        for (n, m) in [
-            (1, 257),
-            (64, 40),
-            (40, 100),
-            (257, 64),
-            (128, 65),
-            (129, 127),
-        ] {
+        for (n, m) in [(1, 257), (64, 40), (40, 100), (257, 64), (128, 65), (129, 127)] {
             check(&vec![Limb::MAX; n], &vec![Limb::MAX; m]);
             check(&random.limbs(n), &random.limbs(m));
         }

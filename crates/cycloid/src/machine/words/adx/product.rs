@@ -69,11 +69,7 @@ strips!(strips_8 [0 1 2 3 4 5 6 7] 8 "r8" "r9" "r10" "r11" "r12" "r13" "r14" "r1
 pub(super) unsafe fn mul(product: &mut [Limb], a: &[Limb], b: &[Limb]) {
     assert_eq!(product.len(), a.len() + b.len());
     // The factor whose strips leave the narrower remainder stands still.
-    let (a, b) = if b.len() % 8 < a.len() % 8 {
-        (b, a)
-    } else {
-        (a, b)
-    };
+    let (a, b) = if b.len() % 8 < a.len() % 8 { (b, a) } else { (a, b) };
     if a.is_empty() || b.is_empty() {
         return product.fill(0);
     }

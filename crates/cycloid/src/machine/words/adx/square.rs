@@ -114,13 +114,7 @@ pub(super) unsafe fn square(product: &mut [Limb], a: &[Limb]) {
     // SAFETY: the caller vouches for the processor; n ≥ 8, `product` has 2n limbs and is uniquely
     // borrowed, and n + (8 − rest) % 8 is a multiple of 8.
     unsafe {
-        cross_products(
-            product.as_mut_ptr(),
-            limbs.start,
-            limbs.end,
-            blocks,
-            (8 - rest) % 8,
-        );
+        cross_products(product.as_mut_ptr(), limbs.start, limbs.end, blocks, (8 - rest) % 8);
     }
     for i in 8 * blocks..n {
         // SAFETY: the caller vouches for the processor.
