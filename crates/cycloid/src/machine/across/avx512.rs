@@ -8,10 +8,10 @@ use core::arch::x86_64::{
 use super::super::cpu::Avx512;
 use super::super::lanes::Lanes;
 use super::super::words::Limb;
-use super::vector::{Carried, DigitVectors, across_lanes};
+use super::vector::{DigitVectors, across_lanes};
 use super::{DIGIT_BITS, DIGIT_MASK, kernel};
 
-across_lanes!(Avx512, "avx512f,avx512dq");
+across_lanes!(Avx512, "avx512f,avx512dq"; widths 1 2 3 4 5 6; digits 21 31 41);
 
 impl DigitVectors for Avx512 {
     #[inline(always)]

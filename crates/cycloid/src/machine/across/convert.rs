@@ -77,10 +77,7 @@ pub(super) fn double_mod(a: &mut [Lanes], modulus: &[Lanes]) {
 /// `a −= modulus` where `a ≥ modulus`.
 fn reduce_once(a: &mut [Limb], modulus: &[Limb]) {
     debug_assert_eq!(a.len(), modulus.len());
-    let below = a
-        .iter()
-        .zip(modulus)
-        .fold(0, |borrow, (a, m)| sub_borrow(*a, *m, borrow).1);
+    let below = a.iter().zip(modulus).fold(0, |borrow, (a, m)| sub_borrow(*a, *m, borrow).1);
     let keep = Mask::from_bit(below ^ 1).value();
     let mut borrow = 0;
     for (a, m) in a.iter_mut().zip(modulus) {

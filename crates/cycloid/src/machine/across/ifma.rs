@@ -8,10 +8,10 @@ use core::arch::x86_64::{
 use super::super::cpu::Ifma;
 use super::super::lanes::Lanes;
 use super::super::words::Limb;
-use super::vector::{Carried, DigitVectors, across_lanes};
+use super::vector::{DigitVectors, across_lanes};
 use super::{DIGIT_BITS, DIGIT_MASK, kernel};
 
-across_lanes!(Ifma, "avx512f,avx512dq,avx512ifma");
+across_lanes!(Ifma, "avx512f,avx512dq,avx512ifma"; widths 1 2 3 4 5 6; digits 21 31 41);
 
 impl DigitVectors for Ifma {
     #[inline(always)]

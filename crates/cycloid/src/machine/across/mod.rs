@@ -31,6 +31,8 @@ mod kernel;
 mod modulus;
 mod montgomery;
 mod portable;
+mod product;
+mod square;
 #[cfg(test)]
 mod tests;
 mod vector;

@@ -5,7 +5,6 @@ use core::fmt;
 use super::super::lanes::{LANES, Lanes};
 use super::super::words::{LIMB_BITS, Limb, montgomery_n0};
 use super::convert::double_mod;
-use super::vector::Steps;
 use super::{
     AcrossLanes, DIGIT_BITS, DIGIT_MASK, MAX_DIGITS, digits, load, montgomery_work, reduce, vectors,
 };
@@ -30,6 +29,43 @@ pub const fn modulus_memory(n: usize) -> usize {
 }
 
 impl<'a, V: AcrossLanes> Modulus<'a, V> {
+    /// See [`AcrossLanes::prepare`]; `write_windows` is [`windows`](super::kernel::windows).
+    pub(super) fn prepare(
+        backend: V,
+        modulus: &[Limb],
+        bits: usize,
+        memory: &'a mut [Lanes],
+        work: &mut [Lanes],
+        write_windows: impl Fn(&mut [Lanes], &mut [Lanes], &[Lanes]),
+    ) -> Self {
+        let n = digits(bits);
+        let vectors = vectors(n);
+        assert!(n <= MAX_DIGITS);
+        let (number, rest) = memory[..modulus_memory(n)].split_at_mut(vectors);
+        let (r_squared, rest) = rest.split_at_mut(vectors);
+        let (windows, inverse) = rest.split_at_mut(n + 1);
+        let work = &mut work[..montgomery_work(n)];
+        load(number, modulus);
+        {
+            let (all, rest) = work.split_at_mut(LANES * (vectors + 1));
+            let (negative_inverse, rest) = rest.split_at_mut(vectors);
+            let (remainder, rest) = rest.split_at_mut(vectors);
+            let room = &mut rest[..vectors];
+            write_windows(all, room, number);
+            windows.copy_from_slice(&all[LANES - 2..][..n + 1]);
+            invert(
+                Lanes::as_limbs_mut(negative_inverse),
+                Lanes::as_limbs_mut(remainder),
+                &Lanes::as_limbs(number)[..n],
+            );
+            write_windows(all, room, negative_inverse);
+            inverse.copy_from_slice(&all[..n]);
+        }
+        let unfinished = Modulus { backend, n, digits: number, windows, inverse, r_squared: &[] };
+        square_of_r(&unfinished, bits, r_squared, work);
+        Self { r_squared, ..unfinished }
+    }
+
     /// The modulus itself, digits below 2⁵¹, for [`reduce`].
     pub const fn digits(&self) -> &'a [Lanes] {
         self.digits
@@ -46,50 +82,10 @@ impl<'a, V: AcrossLanes> Modulus<'a, V> {
     }
 }
 
-/// See [`AcrossLanes::prepare`].
-pub(super) fn prepare<'a, V: AcrossLanes + Steps>(
-    backend: V,
-    modulus: &[Limb],
-    bits: usize,
-    memory: &'a mut [Lanes],
-    work: &mut [Lanes],
-) -> Modulus<'a, V> {
-    let n = digits(bits);
-    let vectors = vectors(n);
-    assert!(n <= MAX_DIGITS);
-    let (number, rest) = memory[..modulus_memory(n)].split_at_mut(vectors);
-    let (r_squared, rest) = rest.split_at_mut(vectors);
-    let (windows, inverse) = rest.split_at_mut(n + 1);
-    let work = &mut work[..montgomery_work(n)];
-    load(number, modulus);
-    {
-        let (all, rest) = work.split_at_mut(LANES * (vectors + 1));
-        let (negative_inverse, rest) = rest.split_at_mut(vectors);
-        let (remainder, rest) = rest.split_at_mut(vectors);
-        let room = &mut rest[..vectors];
-        backend.windows(all, room, number);
-        windows.copy_from_slice(&all[LANES - 2..][..n + 1]);
-        invert(
-            Lanes::as_limbs_mut(negative_inverse),
-            Lanes::as_limbs_mut(remainder),
-            &Lanes::as_limbs(number)[..n],
-        );
-        backend.windows(all, room, negative_inverse);
-        inverse.copy_from_slice(&all[..n]);
-    }
-    let unfinished = Modulus {
-        backend,
-        n,
-        digits: number,
-        windows,
-        inverse,
-        r_squared: &[],
-    };
-    square_of_r(&unfinished, bits, r_squared, work);
-    Modulus {
-        r_squared,
-        ..unfinished
-    }
+/// The number of digits of both.
+pub(super) fn one_length<V>(moduli: [&Modulus<'_, V>; 2]) -> usize {
+    assert_eq!(moduli[0].n, moduli[1].n, "a pair has one length");
+    moduli[0].n
 }
 
 /// `result` = −1 / `modulus` mod R; the lanes beyond n are zero. `remainder` is working memory.

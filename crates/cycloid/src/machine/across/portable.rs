@@ -2,10 +2,10 @@
 
 use super::super::lanes::{LANES, Lanes, Portable};
 use super::super::words::Limb;
-use super::vector::{Carried, DigitVectors, across_lanes};
+use super::vector::{DigitVectors, across_lanes};
 use super::{DIGIT_BITS, DIGIT_MASK, kernel};
 
-across_lanes!(Portable);
+across_lanes!(Portable; widths 1; digits);
 
 impl DigitVectors for Portable {
     #[inline(always)]
@@ -35,9 +35,6 @@ impl DigitVectors for Portable {
     #[inline(always)]
     fn interleave(self, first: Self::Word, second: Self::Word) -> (Self::Word, Self::Word) {
         let lane = |lane: usize| [first, second][lane % 2][lane / 2];
-        (
-            core::array::from_fn(lane),
-            core::array::from_fn(|upper| lane(LANES + upper)),
-        )
+        (core::array::from_fn(lane), core::array::from_fn(|upper| lane(LANES + upper)))
     }
 }

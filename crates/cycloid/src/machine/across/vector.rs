@@ -3,6 +3,7 @@
 use super::super::lanes::Lanes;
 use super::super::lanes::vector::Vectors;
 use super::super::words::Limb;
+use super::product::{Carried, Reduction};
 
 /// Arithmetic on eight consecutive digits of one number. The first lane is the lowest.
 pub(super) trait DigitVectors: Vectors {
@@ -22,216 +23,338 @@ pub(super) trait DigitVectors: Vectors {
     fn interleave(self, first: Self::Word, second: Self::Word) -> (Self::Word, Self::Word);
 }
 
-/// The steps of a multiplication of n digits, compiled for the instructions of a token. `kernel`
-/// says what each does; here each goes through all of its tiles.
-pub(super) trait Steps: DigitVectors {
-    fn windows(self, windows: &mut [Lanes], room: &mut [Lanes], number: &[Lanes]);
+/// Tiles of `width` vectors, compiled for the instructions of a token, each a function of its own:
+/// for numbers of more than one tile. `product` says what they do.
+pub(super) trait Tiles: DigitVectors {
+    /// The largest width.
+    const MAX_TILE: usize;
 
-    fn factors(self, room: &mut [Lanes], number: &[Lanes]);
-
-    fn low_product(
+    fn low_tile(
         self,
+        width: usize,
         digits: &mut [Lanes],
+        tile: usize,
         carried: &mut Carried,
         rows: &[Limb],
         windows: &[Lanes],
     );
 
-    fn high_product(self, columns: &mut [Lanes], high: &Lanes, rows: &[Limb], windows: &[Lanes]);
-
-    fn low_square(self, digits: &mut [Lanes], carried: &mut Carried, n: usize, windows: &[Lanes]);
-
-    fn high_square(self, columns: &mut [Lanes], high: &Lanes, n: usize, windows: &[Lanes]);
-
-    fn reduce(
+    fn high_tile(
         self,
+        width: usize,
+        columns: &mut [Lanes],
+        tile: usize,
+        high: &mut Lanes,
+        rows: &[Limb],
+        windows: &[Lanes],
+    );
+
+    fn reduce_tile(
+        self,
+        width: usize,
         result: &mut [Lanes],
         columns: &[Lanes],
+        tile: usize,
         carried: &Carried,
+        state: &mut Reduction,
         quotient: &[Limb],
         windows: &[Lanes],
     );
 }
 
-/// What the low part of a product hands on to its high part: the last vector of each.
-#[derive(Clone, Copy)]
-pub(super) struct Carried {
-    /// High halves, which belong one column further up.
-    pub(super) high: Lanes,
-    /// What lay above the digits, which likewise does.
-    pub(super) carry: Lanes,
-    /// Digits.
-    pub(super) digit: Lanes,
-}
-
-impl Carried {
-    pub(super) const NOTHING: Self = Self {
-        high: Lanes::ZERO,
-        carry: Lanes::ZERO,
-        digit: Lanes::ZERO,
-    };
-}
-
-/// Implements [`Steps`] and [`AcrossLanes`](super::AcrossLanes) for a token by instantiating the
+/// Implements [`Tiles`] and [`AcrossLanes`](super::AcrossLanes) for a token by instantiating the
 /// kernels for its instructions.
 macro_rules! across_lanes {
-    ($token:ident $(, $features:literal)?) => {
+    ($token:ident $(, $features:literal)?; widths $($width:literal)*; digits $($digits:literal)*) => {
         // SAFETY of every call below: the token proves the instructions that the function is
         // compiled for.
         #[allow(unused_unsafe, reason = "a function without special instructions is safe")]
-        impl $crate::machine::across::vector::Steps for $token {
-            #[inline]
-            fn windows(self, windows: &mut [Lanes], room: &mut [Lanes], number: &[Lanes]) {
-                $(#[target_feature(enable = $features)])?
-                fn step(v: $token, windows: &mut [Lanes], room: &mut [Lanes], number: &[Lanes]) {
-                    kernel::windows(v, windows, room, number);
-                }
-                // SAFETY: see above.
-                unsafe { step(self, windows, room, number) }
-            }
+        #[allow(dead_code, unused_imports, reason = "a backend may have no lengths of its own")]
+        const _: () = {
+            use core::marker::PhantomData;
 
-            #[inline]
-            fn factors(self, room: &mut [Lanes], number: &[Lanes]) {
-                $(#[target_feature(enable = $features)])?
-                fn step(v: $token, room: &mut [Lanes], number: &[Lanes]) {
-                    kernel::into_factors(v, room, number);
-                }
-                // SAFETY: see above.
-                unsafe { step(self, room, number) }
-            }
+            use $crate::machine::across::modulus::one_length;
+            use $crate::machine::across::montgomery::{self, ManyTiles, OneTile};
+            use $crate::machine::across::product::{self, Carried, Reduction};
+            use $crate::machine::across::vector::{Tiles, by_width};
+            use $crate::machine::across::{AcrossLanes, Modulus, vectors};
 
-            #[inline]
-            fn low_product(
-                self,
-                digits: &mut [Lanes],
-                carried: &mut Carried,
-                rows: &[Limb],
-                windows: &[Lanes],
-            ) {
-                $(#[target_feature(enable = $features)])?
-                fn step<const W: usize>(
-                    v: $token,
+            impl Tiles for $token {
+                const MAX_TILE: usize = { let widths = [$($width),*]; widths[widths.len() - 1] };
+
+                fn low_tile(
+                    self,
+                    width: usize,
                     digits: &mut [Lanes],
                     tile: usize,
                     carried: &mut Carried,
                     rows: &[Limb],
                     windows: &[Lanes],
                 ) {
-                    kernel::low_product::<_, W>(v, digits, tile, carried, rows, windows);
-                }
-                kernel::by_tile!(digits.len(), tile, W => {
-                    let digits = &mut digits[tile..][..W];
+                    $(#[target_feature(enable = $features)])?
+                    fn width_of<const W: usize>(
+                        v: $token,
+                        digits: &mut [Lanes],
+                        tile: usize,
+                        carried: &mut Carried,
+                        rows: &[Limb],
+                        windows: &[Lanes],
+                    ) {
+                        product::low::<_, W>(v, digits, tile, carried, rows, windows);
+                    }
                     // SAFETY: see above.
-                    unsafe { step::<W>(self, digits, tile, carried, rows, windows) }
-                });
-            }
+                    by_width!(width, W => unsafe {
+                        width_of::<W>(self, digits, tile, carried, rows, windows)
+                    }, $($width)*)
+                }
 
-            #[inline]
-            fn high_product(
-                self,
-                columns: &mut [Lanes],
-                high: &Lanes,
-                rows: &[Limb],
-                windows: &[Lanes],
-            ) {
-                $(#[target_feature(enable = $features)])?
-                fn step<const W: usize>(
-                    v: $token,
+                fn high_tile(
+                    self,
+                    width: usize,
                     columns: &mut [Lanes],
                     tile: usize,
                     high: &mut Lanes,
                     rows: &[Limb],
                     windows: &[Lanes],
                 ) {
-                    kernel::high_product::<_, W>(v, columns, tile, high, rows, windows);
-                }
-                let mut high = *high;
-                kernel::by_tile!(columns.len(), tile, W => {
-                    let columns = &mut columns[tile..][..W];
+                    $(#[target_feature(enable = $features)])?
+                    fn width_of<const W: usize>(
+                        v: $token,
+                        columns: &mut [Lanes],
+                        tile: usize,
+                        high: &mut Lanes,
+                        rows: &[Limb],
+                        windows: &[Lanes],
+                    ) {
+                        product::high::<_, W>(v, columns, tile, high, rows, windows);
+                    }
                     // SAFETY: see above.
-                    unsafe { step::<W>(self, columns, tile, &mut high, rows, windows) }
-                });
-            }
-
-            #[inline]
-            fn low_square(
-                self,
-                digits: &mut [Lanes],
-                carried: &mut Carried,
-                n: usize,
-                windows: &[Lanes],
-            ) {
-                $(#[target_feature(enable = $features)])?
-                fn step(
-                    v: $token,
-                    digits: &mut [Lanes],
-                    carried: &mut Carried,
-                    n: usize,
-                    windows: &[Lanes],
-                ) {
-                    kernel::low_square(v, digits, carried, n, windows);
+                    by_width!(width, W => unsafe {
+                        width_of::<W>(self, columns, tile, high, rows, windows)
+                    }, $($width)*)
                 }
-                // SAFETY: see above.
-                unsafe { step(self, digits, carried, n, windows) }
-            }
 
-            #[inline]
-            fn high_square(
-                self,
-                columns: &mut [Lanes],
-                high: &Lanes,
-                n: usize,
-                windows: &[Lanes],
-            ) {
-                $(#[target_feature(enable = $features)])?
-                fn step(
-                    v: $token,
-                    columns: &mut [Lanes],
-                    high: &Lanes,
-                    n: usize,
-                    windows: &[Lanes],
-                ) {
-                    kernel::high_square(v, columns, high, n, windows);
-                }
-                // SAFETY: see above.
-                unsafe { step(self, columns, high, n, windows) }
-            }
-
-            #[inline]
-            fn reduce(
-                self,
-                result: &mut [Lanes],
-                columns: &[Lanes],
-                carried: &Carried,
-                quotient: &[Limb],
-                windows: &[Lanes],
-            ) {
-                $(#[target_feature(enable = $features)])?
-                fn step<const W: usize>(
-                    v: $token,
+                fn reduce_tile(
+                    self,
+                    width: usize,
                     result: &mut [Lanes],
                     columns: &[Lanes],
                     tile: usize,
                     carried: &Carried,
-                    state: &mut kernel::Reduction,
+                    state: &mut Reduction,
                     quotient: &[Limb],
                     windows: &[Lanes],
                 ) {
-                    kernel::reduce::<_, W>(
-                        v, result, columns, tile, carried, state, quotient, windows,
-                    );
-                }
-                let mut state = kernel::Reduction::START;
-                kernel::by_tile!(columns.len(), tile, W => {
-                    // SAFETY: see above.
-                    unsafe {
-                        step::<W>(
-                            self, result, columns, tile, carried, &mut state, quotient, windows,
+                    $(#[target_feature(enable = $features)])?
+                    fn width_of<const W: usize>(
+                        v: $token,
+                        result: &mut [Lanes],
+                        columns: &[Lanes],
+                        tile: usize,
+                        carried: &Carried,
+                        state: &mut Reduction,
+                        quotient: &[Limb],
+                        windows: &[Lanes],
+                    ) {
+                        product::reduce::<_, W>(
+                            v, result, columns, tile, carried, state, quotient, windows,
                         );
                     }
-                });
+                    // SAFETY: see above.
+                    by_width!(width, W => unsafe {
+                        width_of::<W>(
+                            self, result, columns, tile, carried, state, quotient, windows,
+                        )
+                    }, $($width)*)
+                }
             }
-        }
+
+            impl AcrossLanes for $token {
+                fn prepare<'a>(
+                    self,
+                    modulus: &[Limb],
+                    bits: usize,
+                    memory: &'a mut [Lanes],
+                    work: &mut [Lanes],
+                ) -> Modulus<'a, Self> {
+                    $(#[target_feature(enable = $features)])?
+                    fn windows(
+                        v: $token,
+                        windows: &mut [Lanes],
+                        room: &mut [Lanes],
+                        number: &[Lanes],
+                    ) {
+                        kernel::windows(v, windows, room, number);
+                    }
+                    Modulus::prepare(self, modulus, bits, memory, work, |all, room, number| {
+                        // SAFETY: see above.
+                        unsafe { windows(self, all, room, number) }
+                    })
+                }
+
+                fn multiply(
+                    self,
+                    accumulator: &mut [Lanes],
+                    by: &[Lanes],
+                    work: &mut [Lanes],
+                    modulus: &Modulus<'_, Self>,
+                ) {
+                    $(#[target_feature(enable = $features)])?
+                    fn one<const N: usize, const W: usize>(
+                        accumulator: &mut [Lanes],
+                        by: &[Lanes],
+                        work: &mut [Lanes],
+                        modulus: &Modulus<'_, $token>,
+                    ) {
+                        montgomery::multiply(OneTile::<_, N, W>::STEPS, accumulator, by, work, modulus);
+                    }
+                    $(#[target_feature(enable = $features)])?
+                    fn many(
+                        many_tiles: ManyTiles<$token>,
+                        accumulator: &mut [Lanes],
+                        by: &[Lanes],
+                        work: &mut [Lanes],
+                        modulus: &Modulus<'_, $token>,
+                    ) {
+                        montgomery::multiply(many_tiles, accumulator, by, work, modulus);
+                    }
+                    let n = modulus.n;
+                    // SAFETY: see above.
+                    by_width!(
+                        n,
+                        N => unsafe { one::<N, { vectors(N) }>(accumulator, by, work, modulus) },
+                        $($digits)*,
+                        unsafe { many(ManyTiles { n, backend: PhantomData }, accumulator, by, work, modulus) }
+                    )
+                }
+
+                fn square(
+                    self,
+                    accumulator: &mut [Lanes],
+                    work: &mut [Lanes],
+                    modulus: &Modulus<'_, Self>,
+                ) {
+                    $(#[target_feature(enable = $features)])?
+                    fn one<const N: usize, const W: usize>(
+                        accumulator: &mut [Lanes],
+                        work: &mut [Lanes],
+                        modulus: &Modulus<'_, $token>,
+                    ) {
+                        montgomery::square(OneTile::<_, N, W>::STEPS, accumulator, work, modulus);
+                    }
+                    $(#[target_feature(enable = $features)])?
+                    fn many(
+                        many_tiles: ManyTiles<$token>,
+                        accumulator: &mut [Lanes],
+                        work: &mut [Lanes],
+                        modulus: &Modulus<'_, $token>,
+                    ) {
+                        montgomery::square(many_tiles, accumulator, work, modulus);
+                    }
+                    let n = modulus.n;
+                    // SAFETY: see above.
+                    by_width!(
+                        n,
+                        N => unsafe { one::<N, { vectors(N) }>(accumulator, work, modulus) },
+                        $($digits)*,
+                        unsafe { many(ManyTiles { n, backend: PhantomData }, accumulator, work, modulus) }
+                    )
+                }
+
+                fn multiply_pair(
+                    self,
+                    accumulators: [&mut [Lanes]; 2],
+                    by: [&[Lanes]; 2],
+                    work: &mut [Lanes],
+                    moduli: [&Modulus<'_, Self>; 2],
+                ) {
+                    $(#[target_feature(enable = $features)])?
+                    fn one<const N: usize, const W: usize>(
+                        accumulators: [&mut [Lanes]; 2],
+                        by: [&[Lanes]; 2],
+                        work: &mut [Lanes],
+                        moduli: [&Modulus<'_, $token>; 2],
+                    ) {
+                        montgomery::multiply_pair(
+                            OneTile::<_, N, W>::STEPS, accumulators, by, work, moduli,
+                        );
+                    }
+                    $(#[target_feature(enable = $features)])?
+                    fn many(
+                        many_tiles: ManyTiles<$token>,
+                        accumulators: [&mut [Lanes]; 2],
+                        by: [&[Lanes]; 2],
+                        work: &mut [Lanes],
+                        moduli: [&Modulus<'_, $token>; 2],
+                    ) {
+                        montgomery::multiply_pair(many_tiles, accumulators, by, work, moduli);
+                    }
+                    let n = one_length(moduli);
+                    // SAFETY: see above.
+                    by_width!(
+                        n,
+                        N => unsafe { one::<N, { vectors(N) }>(accumulators, by, work, moduli) },
+                        $($digits)*,
+                        unsafe { many(ManyTiles { n, backend: PhantomData }, accumulators, by, work, moduli) }
+                    )
+                }
+
+                fn square_pair(
+                    self,
+                    accumulators: [&mut [Lanes]; 2],
+                    work: &mut [Lanes],
+                    moduli: [&Modulus<'_, Self>; 2],
+                ) {
+                    $(#[target_feature(enable = $features)])?
+                    fn one<const N: usize, const W: usize>(
+                        accumulators: [&mut [Lanes]; 2],
+                        work: &mut [Lanes],
+                        moduli: [&Modulus<'_, $token>; 2],
+                    ) {
+                        montgomery::square_pair(OneTile::<_, N, W>::STEPS, accumulators, work, moduli);
+                    }
+                    $(#[target_feature(enable = $features)])?
+                    fn many(
+                        many_tiles: ManyTiles<$token>,
+                        accumulators: [&mut [Lanes]; 2],
+                        work: &mut [Lanes],
+                        moduli: [&Modulus<'_, $token>; 2],
+                    ) {
+                        montgomery::square_pair(many_tiles, accumulators, work, moduli);
+                    }
+                    let n = one_length(moduli);
+                    // SAFETY: see above.
+                    by_width!(
+                        n,
+                        N => unsafe { one::<N, { vectors(N) }>(accumulators, work, moduli) },
+                        $($digits)*,
+                        unsafe { many(ManyTiles { n, backend: PhantomData }, accumulators, work, moduli) }
+                    )
+                }
+            }
+        };
     };
 }
 pub(super) use across_lanes;
+
+/// Evaluates an expression with the constant W as the width, or the last one for other widths.
+macro_rules! by_width {
+    ($width:expr, $W:ident => $body:expr, $($value:literal)*) => {
+        by_width!(
+            $width,
+            $W => $body,
+            $($value)*,
+            unreachable!("a tile has one of these widths")
+        )
+    };
+    ($width:expr, $W:ident => $body:expr, $($value:literal)*, $other:expr) => {
+        match $width {
+            $($value => {
+                const $W: usize = $value;
+                $body
+            })*
+            _ => $other,
+        }
+    };
+}
+pub(super) use by_width;
