@@ -78,7 +78,7 @@ impl Turns {
 }
 
 /// Measures `subjects` against the one at index `reference` for about `time`, longer if that does
-/// not allow [`FEWEST`] samples of each. `progress` hears how much of it is done, 0 to 1.
+/// not allow `FEWEST` samples of each. `progress` hears how much of it is done, 0 to 1.
 ///
 /// # Errors
 /// The index of the subject that failed, and what it said.

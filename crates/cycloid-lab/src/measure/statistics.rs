@@ -31,7 +31,7 @@ pub fn minimum(samples: &[f64]) -> f64 {
 }
 
 /// The median and its interval by the percentile bootstrap (Efron, 1979): the middle
-/// [`CONFIDENCE`] of the medians of [`RESAMPLES`] samples drawn from `samples` with replacement.
+/// [`CONFIDENCE`] of the medians of `RESAMPLES` samples drawn from `samples` with replacement.
 ///
 /// The same samples give the same interval on every run.
 ///
