@@ -19,7 +19,7 @@ use core::arch::x86_64::{
 use super::super::cpu::Avx512;
 use super::super::words::Limb;
 use super::vector::Vectors;
-use super::{LIMB_MASK, LaneWords, Lanes, kernel};
+use super::{LIMB_MASK, LaneWords, Lanes, kernel, zmm};
 
 kernel::lane_words!(Avx512, "avx512", by_block, "avx512f,avx512dq");
 
@@ -56,17 +56,7 @@ impl Vectors for Avx512 {
     const CONVERTS: bool = true;
     const EXCESS: (Limb, Limb) = (LOW_BASE.to_bits(), HIGH_BASE.to_bits());
 
-    #[inline(always)]
-    fn load(self, from: &Lanes) -> __m512i {
-        // SAFETY: the token proves AVX-512; `Lanes` has the size and alignment of a vector.
-        unsafe { _mm512_load_si512(core::ptr::from_ref(from).cast()) }
-    }
-
-    #[inline(always)]
-    fn store(self, to: &mut Lanes, word: __m512i) {
-        // SAFETY: as for `load`.
-        unsafe { _mm512_store_si512(core::ptr::from_mut(to).cast(), word) }
-    }
+    zmm::integers!();
 
     #[inline(always)]
     fn load_factor(self, from: &Lanes) -> __m512d {
@@ -78,36 +68,6 @@ impl Vectors for Avx512 {
     fn store_factor(self, to: &mut Lanes, factor: __m512d) {
         // SAFETY: as for `load`.
         unsafe { _mm512_store_pd(core::ptr::from_mut(to).cast(), factor) }
-    }
-
-    #[inline(always)]
-    fn splat(self, limb: Limb) -> __m512i {
-        // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_set1_epi64(limb.cast_signed()) }
-    }
-
-    #[inline(always)]
-    fn add(self, a: __m512i, b: __m512i) -> __m512i {
-        // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_add_epi64(a, b) }
-    }
-
-    #[inline(always)]
-    fn sub(self, a: __m512i, b: __m512i) -> __m512i {
-        // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_sub_epi64(a, b) }
-    }
-
-    #[inline(always)]
-    fn high(self, a: __m512i) -> __m512i {
-        // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_srli_epi64::<52>(a) }
-    }
-
-    #[inline(always)]
-    fn low(self, a: __m512i) -> __m512i {
-        // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_and_si512(a, self.splat(LIMB_MASK)) }
     }
 
     #[inline(always)]
@@ -133,18 +93,6 @@ impl Vectors for Avx512 {
     fn mul_add_high(self, high: __m512i, a: __m512d, b: __m512d) -> __m512i {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_add_epi64(high, _mm512_castpd_si512(Self::high_half(a, b))) }
-    }
-
-    #[inline(always)]
-    fn equal(self, a: __m512i, b: __m512i) -> __m512i {
-        // SAFETY: the token proves AVX-512 F and DQ.
-        unsafe { _mm512_movm_epi64(_mm512_cmpeq_epi64_mask(a, b)) }
-    }
-
-    #[inline(always)]
-    fn or_masked(self, a: __m512i, b: __m512i, mask: __m512i) -> __m512i {
-        // SAFETY: the token proves AVX-512. 0xf8 is the truth table of a | (b & mask).
-        unsafe { _mm512_ternarylogic_epi64::<0xf8>(a, b, mask) }
     }
 }
 

@@ -11,7 +11,7 @@ use core::arch::x86_64::{
 use super::super::cpu::Ifma;
 use super::super::words::Limb;
 use super::vector::Vectors;
-use super::{LIMB_MASK, LaneWords, Lanes, kernel};
+use super::{LIMB_MASK, LaneWords, Lanes, kernel, zmm};
 
 kernel::lane_words!(Ifma, "ifma", by_block, "avx512f,avx512dq,avx512ifma");
 
@@ -23,17 +23,7 @@ impl Vectors for Ifma {
     const CONVERTS: bool = false;
     const EXCESS: (Limb, Limb) = (0, 0);
 
-    #[inline(always)]
-    fn load(self, from: &Lanes) -> __m512i {
-        // SAFETY: the token proves AVX-512; `Lanes` has the size and alignment of a vector.
-        unsafe { _mm512_load_si512(core::ptr::from_ref(from).cast()) }
-    }
-
-    #[inline(always)]
-    fn store(self, to: &mut Lanes, word: __m512i) {
-        // SAFETY: as for `load`.
-        unsafe { _mm512_store_si512(core::ptr::from_mut(to).cast(), word) }
-    }
+    zmm::integers!();
 
     #[inline(always)]
     fn load_factor(self, from: &Lanes) -> __m512i {
@@ -43,36 +33,6 @@ impl Vectors for Ifma {
     #[inline(always)]
     fn store_factor(self, to: &mut Lanes, factor: __m512i) {
         self.store(to, factor);
-    }
-
-    #[inline(always)]
-    fn splat(self, limb: Limb) -> __m512i {
-        // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_set1_epi64(limb.cast_signed()) }
-    }
-
-    #[inline(always)]
-    fn add(self, a: __m512i, b: __m512i) -> __m512i {
-        // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_add_epi64(a, b) }
-    }
-
-    #[inline(always)]
-    fn sub(self, a: __m512i, b: __m512i) -> __m512i {
-        // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_sub_epi64(a, b) }
-    }
-
-    #[inline(always)]
-    fn high(self, a: __m512i) -> __m512i {
-        // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_srli_epi64::<52>(a) }
-    }
-
-    #[inline(always)]
-    fn low(self, a: __m512i) -> __m512i {
-        // SAFETY: the token proves AVX-512.
-        unsafe { _mm512_and_si512(a, self.splat(LIMB_MASK)) }
     }
 
     #[inline(always)]
@@ -96,18 +56,6 @@ impl Vectors for Ifma {
     fn mul_add_high(self, high: __m512i, a: __m512i, b: __m512i) -> __m512i {
         // SAFETY: the token proves AVX-512 IFMA.
         unsafe { _mm512_madd52hi_epu64(high, a, b) }
-    }
-
-    #[inline(always)]
-    fn equal(self, a: __m512i, b: __m512i) -> __m512i {
-        // SAFETY: the token proves AVX-512 F and DQ.
-        unsafe { _mm512_movm_epi64(_mm512_cmpeq_epi64_mask(a, b)) }
-    }
-
-    #[inline(always)]
-    fn or_masked(self, a: __m512i, b: __m512i, mask: __m512i) -> __m512i {
-        // SAFETY: the token proves AVX-512. 0xf8 is the truth table of a | (b & mask).
-        unsafe { _mm512_ternarylogic_epi64::<0xf8>(a, b, mask) }
     }
 }
 

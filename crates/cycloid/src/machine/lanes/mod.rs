@@ -15,6 +15,8 @@ pub mod portable;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(super) mod vector;
+#[cfg(target_arch = "x86_64")]
+mod zmm;
 
 use core::fmt::Debug;
 

@@ -1,0 +1,114 @@
+//! Numbers of one block: product and reduction in one sweep, of which only the result is stored.
+
+use super::super::Lanes;
+use super::super::vector::Vectors;
+use super::reduce::{add_low_limb, add_quotient_row, finish, low_block};
+use super::start::Starts;
+use super::window::{ROWS, add_product, add_row, opaque, shift, unroll};
+
+/// Product and reduction of numbers of T limbs, row by row: `by` limb i, then quotient limb i.
+#[inline(always)]
+pub(super) fn mul_block<V: Vectors, const T: usize>(
+    v: V,
+    accumulator: &mut [Lanes],
+    by: &[Lanes],
+    room: &mut [Lanes],
+    modulus: &[Lanes],
+    k0: &Lanes,
+) {
+    let k0 = v.factor(v.load(k0));
+    let (modulus, _) = low_block::<V, T>(v, modulus, room);
+    let factors = accumulator.first_chunk::<T>().expect("T is n");
+    let starts = Starts::<V, T>::OF_COLUMNS;
+    let mut window = [v.splat(0); T];
+    unroll!(j < T => window[j] = v.splat(starts[j]));
+    let tops = starts[T..].as_chunks::<ROWS>().0;
+    for (rows, tops) in by.as_chunks::<ROWS>().0.iter().zip(tops) {
+        unroll!(i < ROWS => {
+            let row = v.factor(v.load(&rows[i]));
+            let mut top = v.splat(tops[i]);
+            add_product(v, &mut window, &mut top, 0, v.load_factor(&factors[0]), row);
+            // Column 0 is complete: the quotient limb has the rest of the row to arrive.
+            let q = v.mul_low(v.factor(window[0]), k0);
+            add_row::<V, T, 1>(v, &mut window, &mut top, factors, row);
+            add_low_limb(v, &mut window, modulus, q);
+            add_row::<V, T, 1>(v, &mut window, &mut top, modulus, q);
+            shift(&mut window, top);
+        });
+    }
+    finish(v, accumulator, &[], &window);
+}
+
+/// Square and reduction of numbers of T limbs, row by row: limb i times the limbs from i on, those
+/// above it doubled, then quotient limb i.
+///
+/// Every row has code of its own, so this is for backends with few instructions a product, which
+/// are those whose factors are limbs and whose columns start with zero.
+#[inline(always)]
+pub(super) fn square_block<V: Vectors, const T: usize>(
+    v: V,
+    accumulator: &mut [Lanes],
+    columns: &mut [Lanes],
+    modulus: &[Lanes],
+    k0: &Lanes,
+) {
+    let k0 = v.factor(v.load(k0));
+    let modulus = modulus.first_chunk::<T>().expect("T is n");
+    let accumulator: &mut [Lanes; T] = accumulator.try_into().expect("T is n");
+    // Of twice the number, limbs with what is carried in from below, and without: for limb i times
+    // the limbs above it, nothing is carried into limb i + 1. The number is below R / 2.
+    let (twice, rest) = columns.split_first_chunk_mut::<T>().expect("room for two numbers");
+    let twice_alone = rest.first_chunk_mut::<T>().expect("room for two numbers");
+    let mut carry = v.splat(0);
+    unroll!(j < T => {
+        let limb = v.load(&accumulator[j]);
+        let doubled = v.add(limb, limb);
+        v.store_factor(&mut twice_alone[j], v.factor(doubled));
+        v.store_factor(&mut twice[j], v.factor(v.add(doubled, carry)));
+        carry = v.high(doubled);
+    });
+    let mut window = [v.splat(0); T];
+    let mut next = k0;
+    unroll!(i < T => {
+        let mut top = v.splat(0);
+        // The product comes last, so that the next quotient limb has time to arrive; but rows 0
+        // and 1 add to the column that it is made from.
+        if i < 2 {
+            add_square_row(v, &mut window, &mut top, i, accumulator, twice, twice_alone);
+        }
+        if i == 0 {
+            next = v.mul_low(v.factor(window[0]), k0);
+        }
+        next = add_quotient_row(v, &mut window, &mut top, modulus, next, k0);
+        if i >= 2 {
+            add_square_row(v, &mut window, &mut top, i, accumulator, twice, twice_alone);
+        }
+        shift(&mut window, top);
+    });
+    finish(v, accumulator, &[], &window);
+}
+
+/// Adds limb i times itself and the doubled limbs above it, the lowest of them without carry.
+#[inline(always)]
+fn add_square_row<V: Vectors, const T: usize>(
+    v: V,
+    window: &mut [V::Word; T],
+    top: &mut V::Word,
+    i: usize,
+    limbs: &[Lanes; T],
+    twice: &[Lanes; T],
+    twice_alone: &[Lanes; T],
+) {
+    let row = v.load_factor(&limbs[i]);
+    let twice = opaque(twice);
+    unroll!(j < T => {
+        if j >= i {
+            let factor = match j - i {
+                0 => row,
+                1 => v.load_factor(&twice_alone[j]),
+                _ => v.load_factor(&twice[j]),
+            };
+            add_product(v, window, top, j, factor, row);
+        }
+    });
+}

@@ -1,0 +1,62 @@
+//! Integers in the vectors of AVX-512, for the backends that differ in their products.
+
+/// The functions of `Vectors` that need AVX-512 F and DQ and no more. The file that uses it imports
+/// the intrinsics.
+macro_rules! integers {
+    () => {
+        #[inline(always)]
+        fn load(self, from: &Lanes) -> __m512i {
+            // SAFETY: the token proves AVX-512; `Lanes` has the size and alignment of a vector.
+            unsafe { _mm512_load_si512(core::ptr::from_ref(from).cast()) }
+        }
+
+        #[inline(always)]
+        fn store(self, to: &mut Lanes, word: __m512i) {
+            // SAFETY: as for `load`.
+            unsafe { _mm512_store_si512(core::ptr::from_mut(to).cast(), word) }
+        }
+
+        #[inline(always)]
+        fn splat(self, limb: Limb) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_set1_epi64(limb.cast_signed()) }
+        }
+
+        #[inline(always)]
+        fn add(self, a: __m512i, b: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_add_epi64(a, b) }
+        }
+
+        #[inline(always)]
+        fn sub(self, a: __m512i, b: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_sub_epi64(a, b) }
+        }
+
+        #[inline(always)]
+        fn high(self, a: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_srli_epi64::<52>(a) }
+        }
+
+        #[inline(always)]
+        fn low(self, a: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_and_si512(a, self.splat(LIMB_MASK)) }
+        }
+
+        #[inline(always)]
+        fn equal(self, a: __m512i, b: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512 F and DQ.
+            unsafe { _mm512_movm_epi64(_mm512_cmpeq_epi64_mask(a, b)) }
+        }
+
+        #[inline(always)]
+        fn or_masked(self, a: __m512i, b: __m512i, mask: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512. 0xf8 is the truth table of a | (b & mask).
+            unsafe { _mm512_ternarylogic_epi64::<0xf8>(a, b, mask) }
+        }
+    };
+}
+pub(super) use integers;
