@@ -17,6 +17,7 @@ extern crate std;
 
 pub mod machine;
 mod math;
+pub mod scheme;
 
 pub use machine::cpu;
 pub use math::{modular, prime};

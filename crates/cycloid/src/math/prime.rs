@@ -47,18 +47,16 @@ const GROUPS: usize = {
 
 /// A number below 2³² by which other numbers are reduced without a division.
 #[derive(Clone, Copy)]
-struct Divisor {
+pub(crate) struct Divisor {
     value: u64,
     /// ⌊2⁶⁴ / value⌋; the value is odd and above 1.
     reciprocal: u64,
 }
 
 impl Divisor {
-    const fn new(value: u64) -> Self {
-        Self {
-            value,
-            reciprocal: u64::MAX / value,
-        }
+    /// The divisor of an odd value above 1.
+    pub(crate) const fn new(value: u64) -> Self {
+        Self { value, reciprocal: u64::MAX / value }
     }
 
     /// `x mod value` in constant time.
@@ -71,22 +69,22 @@ impl Divisor {
         rest - (self.value & below.wrapping_sub(1))
     }
 
+    /// `(2⁶⁴·rest + limb) mod value` in constant time, for `rest` below the value.
+    pub(crate) const fn append(self, rest: u64, limb: Limb) -> u64 {
+        // rest < 2³², so that each step's dividend is below 2⁶⁴.
+        let rest = self.remainder(rest << 32 | limb >> 32);
+        self.remainder(rest << 32 | limb & 0xffff_ffff)
+    }
+
     /// `x mod value` for a number of any length, in constant time.
     fn remainder_of(self, x: &[Limb]) -> u64 {
-        x.iter().rev().fold(0, |rest, limb| {
-            // rest < 2³², so that each step's dividend is below 2⁶⁴.
-            let rest = self.remainder(rest << 32 | limb >> 32);
-            self.remainder(rest << 32 | limb & 0xffff_ffff)
-        })
+        x.iter().rev().fold(0, |rest, limb| self.append(rest, *limb))
     }
 }
 
 /// The small primes, ready to divide by.
 const DIVISORS: [Divisor; SMALL_PRIMES.len()] = {
-    let mut divisors = [Divisor {
-        value: 1,
-        reciprocal: 0,
-    }; SMALL_PRIMES.len()];
+    let mut divisors = [Divisor { value: 1, reciprocal: 0 }; SMALL_PRIMES.len()];
     let mut i = 0;
     while i < divisors.len() {
         divisors[i] = Divisor::new(SMALL_PRIMES[i] as u64);
@@ -97,13 +95,7 @@ const DIVISORS: [Divisor; SMALL_PRIMES.len()] = {
 
 /// The products, and where the primes of each begin.
 const PRODUCTS: [(Divisor, usize); GROUPS] = {
-    let mut groups = [(
-        Divisor {
-            value: 1,
-            reciprocal: 0,
-        },
-        0,
-    ); GROUPS];
+    let mut groups = [(Divisor { value: 1, reciprocal: 0 }, 0); GROUPS];
     let (mut group, mut i) = (0, 0);
     let mut product = 1u64;
     while i < SMALL_PRIMES.len() {
@@ -128,9 +120,7 @@ fn has_small_factor(candidate: &[Limb]) -> bool {
     let small = words::is_zero(&candidate[1..]);
     for (group, (product, first)) in PRODUCTS.iter().enumerate() {
         let rest = product.remainder_of(candidate);
-        let end = PRODUCTS
-            .get(group + 1)
-            .map_or(SMALL_PRIMES.len(), |next| next.1);
+        let end = PRODUCTS.get(group + 1).map_or(SMALL_PRIMES.len(), |next| next.1);
         let mut divisible = 0;
         for prime in &DIVISORS[*first..end] {
             let divides = Mask::is_zero(prime.remainder(rest)).value();
@@ -190,9 +180,7 @@ pub fn generate(
         if let Some(lane) = found {
             // Eight more rounds side by side on the one that passed.
             prime.copy_from_slice(&candidates[lane * n..][..n]);
-            candidates
-                .chunks_exact_mut(n)
-                .for_each(|candidate| candidate.copy_from_slice(prime));
+            candidates.chunks_exact_mut(n).for_each(|candidate| candidate.copy_from_slice(prime));
             match test_eight(candidates, n, room, rng, scratch) {
                 Ok(passed) if passed == [true; LANES] => break Ok(()),
                 Ok(_) => {}
@@ -237,10 +225,7 @@ fn test_eight(
     let (exponents, results) = rest.split_at_mut(LANES * n);
     bases.iter_mut().for_each(|limb| *limb = rng.next_u64());
     let candidate = |lane: usize| &candidates[lane * n..][..n];
-    for (exponent, candidate) in exponents
-        .chunks_exact_mut(n)
-        .zip(candidates.chunks_exact(n))
-    {
+    for (exponent, candidate) in exponents.chunks_exact_mut(n).zip(candidates.chunks_exact(n)) {
         let above = candidate[1..].iter().chain(&[0]);
         for ((limb, low), high) in exponent.iter_mut().zip(candidate).zip(above) {
             *limb = low >> 1 | high << (LIMB_BITS - 1);
@@ -262,10 +247,7 @@ fn test_eight(
         let one = power[1..].iter().fold(power[0] ^ 1, |any, limb| any | limb);
         // b^m = −1 where b^m + 1 = p; the sum does not leave n limbs, since b^m < p.
         words::add(power, &[1]);
-        let minus_one = power
-            .iter()
-            .zip(candidate(lane))
-            .fold(0, |any, (a, b)| any | (a ^ b));
+        let minus_one = power.iter().zip(candidate(lane)).fold(0, |any, (a, b)| any | (a ^ b));
         let passed = Mask::is_zero(one).value() | Mask::is_zero(minus_one).value();
         (!Mask::is_zero(passed)).reveal()
     }))
@@ -303,10 +285,7 @@ pub fn is_probable_prime_vartime(
     let needed = is_probable_prime_scratch(n);
     let given = size_of_val(scratch);
     let Some((numbers, work)) = scratch.split_at_mut_checked(3 * n) else {
-        return Err(Error::ScratchTooSmall {
-            needed: needed * size_of::<Limb>(),
-            given,
-        });
+        return Err(Error::ScratchTooSmall { needed: needed * size_of::<Limb>(), given });
     };
     let (exponent, rest) = numbers.split_at_mut(n);
     let (base, power) = rest.split_at_mut(n);

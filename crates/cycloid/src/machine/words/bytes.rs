@@ -6,19 +6,11 @@ use super::{LIMB_BYTES, Limb};
 ///
 /// Whether it does not is not told: the caller knows by the length, or has checked.
 pub fn from_be_bytes(limbs: &mut [Limb], bytes: &[u8]) {
-    debug_assert!(
-        bytes
-            .iter()
-            .rev()
-            .skip(limbs.len() * LIMB_BYTES)
-            .all(|byte| *byte == 0)
-    );
+    debug_assert!(bytes.iter().rev().skip(limbs.len() * LIMB_BYTES).all(|byte| *byte == 0));
     let mut chunks = bytes.rchunks(LIMB_BYTES);
     for limb in limbs {
         let chunk = chunks.next().unwrap_or(&[]);
-        *limb = chunk
-            .iter()
-            .fold(0, |limb, byte| limb << 8 | Limb::from(*byte));
+        *limb = chunk.iter().fold(0, |limb, byte| limb << 8 | Limb::from(*byte));
     }
 }
 

@@ -49,6 +49,17 @@ pub fn sub(a: &mut [Limb], b: &[Limb]) -> Limb {
     borrow
 }
 
+/// `a += b` where `mask` is true; equal lengths; returns the carry.
+#[inline]
+pub fn add_if(mask: Mask, a: &mut [Limb], b: &[Limb]) -> Limb {
+    debug_assert_eq!(a.len(), b.len());
+    let mut carry = 0;
+    for (a, b) in a.iter_mut().zip(b) {
+        (*a, carry) = add_carry(*a, mask.value() & *b, carry);
+    }
+    carry
+}
+
 /// `a −= b` where `mask` is true; equal lengths; returns the borrow.
 #[inline]
 pub fn sub_if(mask: Mask, a: &mut [Limb], b: &[Limb]) -> Limb {
@@ -107,18 +118,14 @@ pub fn compare_vartime(a: &[Limb], b: &[Limb]) -> core::cmp::Ordering {
 
 /// `a` without its leading zero limbs.
 pub fn trim_vartime(a: &[Limb]) -> &[Limb] {
-    let used = a
-        .iter()
-        .rposition(|limb| *limb != 0)
-        .map_or(0, |top| top + 1);
+    let used = a.iter().rposition(|limb| *limb != 0).map_or(0, |top| top + 1);
     &a[..used]
 }
 
 /// The number of bits of `a` without leading zeros; 0 for zero.
 pub fn bit_length_vartime(a: &[Limb]) -> usize {
     let a = trim_vartime(a);
-    a.last()
-        .map_or(0, |top| a.len() * LIMB_BITS - top.leading_zeros() as usize)
+    a.last().map_or(0, |top| a.len() * LIMB_BITS - top.leading_zeros() as usize)
 }
 
 /// `a mod b` for `carry · 2^(64·n) + a < 2b`: the last step of a modular reduction. Equal lengths.

@@ -19,8 +19,8 @@ use super::cpu::Adx;
 use super::ct;
 pub use bytes::{as_bytes_mut, from_be_bytes, to_be_bytes};
 pub use linear::{
-    add, bit_length_vartime, compare_vartime, decrement, double, is_less, is_zero, reduce_once,
-    sub, sub_if, trim_vartime,
+    add, add_if, bit_length_vartime, compare_vartime, decrement, double, is_less, is_zero,
+    reduce_once, sub, sub_if, trim_vartime,
 };
 pub use portable::Portable;
 

@@ -43,13 +43,7 @@ impl<'a, W: Words> Barrett<'a, W> {
             reciprocal.fill(Limb::MAX);
         }
         let (wide, estimate) = rest.split_at_mut(2 * n);
-        Self {
-            words,
-            modulus,
-            reciprocal,
-            wide,
-            estimate,
-        }
+        Self { words, modulus, reciprocal, wide, estimate }
     }
 }
 
@@ -64,8 +58,7 @@ impl<W: Words> PlainResidues for Barrett<'_, W> {
         let n = self.modulus.len();
         // 1. q₁ = ⌊x / B^(n−1)⌋, q₂ = q₁ · µ, q₃ = ⌊q₂ / B^(n+1)⌋: at most 3 below the quotient
         // (2 by the algorithm's proof, and 1 where µ is one too small, since q₁ < B^(n+1)).
-        self.words
-            .mul(self.estimate, &self.wide[n - 1..], self.reciprocal);
+        self.words.mul(self.estimate, &self.wide[n - 1..], self.reciprocal);
         let (product, quotient) = self.estimate.split_at_mut(n + 1);
         // 2. r₁ = x mod B^(n+1), r₂ = q₃ · m mod B^(n+1), r = r₁ − r₂ mod B^(n+1).
         let remainder = &mut self.wide[..n + 1];
@@ -73,9 +66,7 @@ impl<W: Words> PlainResidues for Barrett<'_, W> {
         for (i, digit) in quotient.iter().enumerate() {
             let length = n.min(n + 1 - i);
             let (row, above) = product[i..].split_at_mut(length);
-            let carry = self
-                .words
-                .add_mul_limb(row, &self.modulus[..length], *digit);
+            let carry = self.words.add_mul_limb(row, &self.modulus[..length], *digit);
             if let Some(next) = above.first_mut() {
                 *next = carry;
             }

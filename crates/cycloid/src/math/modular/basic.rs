@@ -22,11 +22,7 @@ impl<'a, W: Words> Basic<'a, W> {
     pub(super) fn new(words: W, modulus: &[Limb], work: &'a mut [Limb]) -> Self {
         let (normalised, dividend) = work.split_at_mut(modulus.len());
         let divisor = Divisor::new(modulus, normalised);
-        Self {
-            words,
-            divisor,
-            dividend,
-        }
+        Self { words, divisor, dividend }
     }
 }
 
@@ -34,8 +30,7 @@ impl<W: Words> PlainResidues for Basic<'_, W> {
     fn reduce(&mut self, result: &mut [Limb]) {
         let n = result.len();
         self.dividend[2 * n] = 0;
-        self.divisor
-            .divide_vartime(self.words, self.dividend, |_, _| {});
+        self.divisor.divide_vartime(self.words, self.dividend, |_, _| {});
         result.copy_from_slice(&self.dividend[..n]);
     }
 

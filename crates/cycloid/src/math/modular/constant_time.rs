@@ -36,11 +36,7 @@ impl<'a> Modulus<'a> {
         let n = modulus.limbs.len();
         let (r_squared, _) = split_result(r_squared, n)?;
         let scratch = checked_scratch(scratch, Self::scratch_limbs(n))?;
-        Backend::best().run(Prepare {
-            modulus,
-            r_squared,
-            scratch,
-        });
+        Backend::best().run(Prepare { modulus, r_squared, scratch });
         ct::wipe(scratch);
         Ok(Self { modulus, r_squared })
     }
@@ -53,18 +49,13 @@ impl<'a> Modulus<'a> {
     pub fn prepared(modulus: &'a [Limb], r_squared: &'a [Limb]) -> Result<Self, Error> {
         let modulus = Checked::new(modulus)?.odd()?;
         let (needed, given) = (modulus.limbs.len(), r_squared.len());
-        let r_squared = r_squared
-            .get(..needed)
-            .ok_or(Error::ResultTooShort { needed, given })?;
+        let r_squared = r_squared.get(..needed).ok_or(Error::ResultTooShort { needed, given })?;
         Ok(Self { modulus, r_squared })
     }
 
     /// The same for a lane.
     pub(super) const fn lane(&self) -> Lane<'a> {
-        Lane {
-            modulus: self.modulus,
-            r_squared: Some(self.r_squared),
-        }
+        Lane { modulus: self.modulus, r_squared: Some(self.r_squared) }
     }
 
     /// The same from a lane; `r_squared` is R² mod modulus.
@@ -181,15 +172,7 @@ pub fn pow_vartime(
     modulus: &Modulus<'_>,
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
-    run(
-        Exponentiation::FastVartime,
-        Backend::best(),
-        result,
-        base,
-        exponent,
-        modulus,
-        scratch,
-    )
+    run(Exponentiation::FastVartime, Backend::best(), result, base, exponent, modulus, scratch)
 }
 
 /// `result = a · b mod modulus` in constant time; `a` has any length and value, `b` at most as
@@ -209,13 +192,7 @@ pub fn mul(
     let (result, padding) = split_result(result, n)?;
     let scratch = checked_scratch(scratch, pow_scratch_limbs_minimum(n))?;
     padding.fill(0);
-    Backend::best().run(Mul {
-        result,
-        a,
-        b: &b[..n.min(b.len())],
-        modulus,
-        scratch,
-    });
+    Backend::best().run(Mul { result, a, b: &b[..n.min(b.len())], modulus, scratch });
     ct::wipe(scratch);
     Ok(())
 }
@@ -232,13 +209,7 @@ impl words::Task for Mul<'_> {
     type Output = ();
 
     fn run<W: Words>(self, words: W) {
-        let Self {
-            result,
-            a,
-            b,
-            modulus,
-            scratch,
-        } = self;
+        let Self { result, a, b, modulus, scratch } = self;
         if modulus.modulus.is_one() {
             result.fill(0);
             return;
@@ -285,14 +256,7 @@ fn run(
     let (result, padding) = split_result(result, n)?;
     let scratch = checked_scratch(scratch, words::montgomery_work(n) + way.work_limbs(n))?;
     padding.fill(0);
-    backend.run(Pow {
-        way,
-        result,
-        base,
-        exponent,
-        modulus,
-        scratch,
-    });
+    backend.run(Pow { way, result, base, exponent, modulus, scratch });
     ct::wipe(scratch);
     Ok(())
 }
@@ -325,14 +289,7 @@ impl words::Task for Pow<'_> {
     type Output = ();
 
     fn run<W: Words>(self, words: W) {
-        let Self {
-            way,
-            result,
-            base,
-            exponent,
-            modulus,
-            scratch,
-        } = self;
+        let Self { way, result, base, exponent, modulus, scratch } = self;
         if modulus.modulus.is_one() {
             result.fill(0);
             return;

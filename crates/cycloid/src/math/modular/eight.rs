@@ -76,10 +76,7 @@ pub fn pow_eight_with(
 ) -> [Result<(), Error>; LANES] {
     let moduli = moduli.map(|limbs| {
         let modulus = Checked::new(limbs)?.odd()?;
-        Ok(Lane {
-            modulus,
-            r_squared: None,
-        })
+        Ok(Lane { modulus, r_squared: None })
     });
     pow_lanes(backend, results, bases, exponents, moduli, scratch)
 }
@@ -132,20 +129,12 @@ fn pow_lanes(
     for (job, result) in jobs.iter_mut().zip(&mut results) {
         *job = job.and_then(|lane| split_result(result, lane.modulus.limbs.len()).map(|_| lane));
     }
-    let longest = jobs
-        .iter()
-        .flatten()
-        .map(|lane| lane.modulus.bits)
-        .max()
-        .unwrap_or(0);
+    let longest = jobs.iter().flatten().map(|lane| lane.modulus.bits).max().unwrap_or(0);
     let exponent_bits = exponents.iter().map(Exponent::bits).max().unwrap_or(0);
     let n = lanes::lane_limbs(longest);
     let Some(window) = fitting(fastest(exponent_bits), n, scratch.len()) else {
         let needed = work_lanes(n, Window::ALL[0]) * size_of::<Lanes>();
-        let error = Error::ScratchTooSmall {
-            needed,
-            given: size_of_val(scratch),
-        };
+        let error = Error::ScratchTooSmall { needed, given: size_of_val(scratch) };
         return jobs.map(|job| job.and(Err(error)));
     };
     let scratch = &mut scratch[..work_lanes(n, window)];
@@ -155,11 +144,7 @@ fn pow_lanes(
         // A lane without work of its own repeats another's modulus, with base 0.
         let works = jobs.map(|job| job.is_ok_and(|lane| !lane.modulus.is_one()));
         let work = |lane: usize| {
-            if works[lane] {
-                jobs[lane].unwrap_or(*ordinary)
-            } else {
-                *ordinary
-            }
+            if works[lane] { jobs[lane].unwrap_or(*ordinary) } else { *ordinary }
         };
         let powers = backend.run(Pow {
             moduli: core::array::from_fn(work),
@@ -195,10 +180,7 @@ fn pow_lanes(
 
 /// The widest window, up to `best`, whose table fits into `given` elements.
 fn fitting(best: Window, n: usize, given: usize) -> Option<Window> {
-    Window::ALL
-        .into_iter()
-        .rev()
-        .find(|window| *window <= best && work_lanes(n, *window) <= given)
+    Window::ALL.into_iter().rev().find(|window| *window <= best && work_lanes(n, *window) <= given)
 }
 
 /// One exponentiation with the scratch of eight, which is more than enough: the table of a window
@@ -236,15 +218,7 @@ impl<'s> lanes::Task for Pow<'_, 's> {
     type Output = &'s [Lanes];
 
     fn run<L: LaneWords>(self, backend: L) -> &'s [Lanes] {
-        let Self {
-            moduli,
-            bases,
-            exponents,
-            exponent_bits,
-            window,
-            n,
-            scratch,
-        } = self;
+        let Self { moduli, bases, exponents, exponent_bits, window, n, scratch } = self;
         let (modulus, rest) = scratch.split_at_mut(n);
         let (result, rest) = rest.split_at_mut(n);
         let (entry, rest) = rest.split_at_mut(n);
@@ -267,11 +241,7 @@ impl<'s> lanes::Task for Pow<'_, 's> {
         match known_r_squared(&moduli, n) {
             Some(known) => residues.r_squared_from(entry, known),
             None => {
-                let shortest = moduli
-                    .iter()
-                    .map(|lane| lane.modulus.bits)
-                    .min()
-                    .unwrap_or(0);
+                let shortest = moduli.iter().map(|lane| lane.modulus.bits).min().unwrap_or(0);
                 residues.r_squared(entry, shortest);
             }
         }
@@ -311,12 +281,6 @@ fn reduced<'a>(base: &[Limb], modulus: &[Limb], room: &'a mut [Limb]) -> &'a [Li
     let (result, rest) = room.split_at_mut(n);
     let (one, rest) = rest.split_at_mut(n);
     let work = &mut rest[..words::montgomery_work(n)];
-    words::Backend::best().run(Reduce {
-        base,
-        modulus,
-        one,
-        result,
-        work,
-    });
+    words::Backend::best().run(Reduce { base, modulus, one, result, work });
     result
 }

@@ -17,10 +17,7 @@ pub struct Exponent<'a> {
 impl<'a> Exponent<'a> {
     /// All bits of `limbs`, little-endian. No limbs at all mean 0.
     pub const fn new(limbs: &'a [Limb]) -> Self {
-        Self {
-            limbs,
-            bits: limbs.len() * LIMB_BITS,
-        }
+        Self { limbs, bits: limbs.len() * LIMB_BITS }
     }
 
     /// An exponent declared to be less than 2^`bits`.
@@ -32,16 +29,12 @@ impl<'a> Exponent<'a> {
         if whole >= limbs.len() {
             return Ok(Self::new(limbs));
         }
-        let above = limbs[whole + 1..]
-            .iter()
-            .fold(limbs[whole] >> (bits % LIMB_BITS), |a, b| a | b);
+        let above =
+            limbs[whole + 1..].iter().fold(limbs[whole] >> (bits % LIMB_BITS), |a, b| a | b);
         if !Mask::is_zero(above).reveal() {
             return Err(Error::ExponentTooLong);
         }
-        Ok(Self {
-            limbs: &limbs[..super::limbs_for(bits)],
-            bits,
-        })
+        Ok(Self { limbs: &limbs[..super::limbs_for(bits)], bits })
     }
 
     /// The public length in bits.
@@ -56,9 +49,7 @@ impl<'a> Exponent<'a> {
 
     /// Bit `position`, 0 above the declared length.
     pub(super) fn bit(&self, position: usize) -> Limb {
-        self.limbs
-            .get(position / LIMB_BITS)
-            .map_or(0, |limb| limb >> (position % LIMB_BITS) & 1)
+        self.limbs.get(position / LIMB_BITS).map_or(0, |limb| limb >> (position % LIMB_BITS) & 1)
     }
 
     /// The `width` bits from `position` upwards, `width` ≤ 32; 0 above the declared length.
@@ -83,9 +74,7 @@ pub(super) fn bit_length(limbs: &[Limb]) -> usize {
     let mut length = 0;
     for (i, limb) in limbs.iter().enumerate() {
         // Every bit below the highest set, so that their count is the length.
-        let below = [1, 2, 4, 8, 16, 32]
-            .into_iter()
-            .fold(*limb, |x, shift| x | x >> shift);
+        let below = [1, 2, 4, 8, 16, 32].into_iter().fold(*limb, |x, shift| x | x >> shift);
         let here = (i * LIMB_BITS) as Limb + Limb::from(below.count_ones());
         length = Mask::is_zero(*limb).select(length, here);
     }
@@ -103,18 +92,9 @@ mod tests {
         assert_eq!(Exponent::new(&limbs).bits(), 192);
         assert_eq!(Exponent::with_bits(&limbs, 68).unwrap().bits(), 68);
         assert_eq!(Exponent::with_bits(&limbs, 500).unwrap().bits(), 192);
-        assert_eq!(
-            Exponent::with_bits(&limbs, 67).unwrap_err(),
-            Error::ExponentTooLong
-        );
-        assert_eq!(
-            Exponent::with_bits(&limbs, 64).unwrap_err(),
-            Error::ExponentTooLong
-        );
-        assert_eq!(
-            Exponent::with_bits(&limbs, 0).unwrap_err(),
-            Error::ExponentTooLong
-        );
+        assert_eq!(Exponent::with_bits(&limbs, 67).unwrap_err(), Error::ExponentTooLong);
+        assert_eq!(Exponent::with_bits(&limbs, 64).unwrap_err(), Error::ExponentTooLong);
+        assert_eq!(Exponent::with_bits(&limbs, 0).unwrap_err(), Error::ExponentTooLong);
         assert_eq!(Exponent::with_bits(&[], 0).unwrap().bits(), 0);
         assert_eq!(Exponent::with_bits(&[0, 0], 0).unwrap().bits(), 0);
     }
@@ -128,10 +108,7 @@ mod tests {
         assert_eq!(exponent.digit(63, 4), 0b1011);
         assert_eq!(exponent.digit(64, 3), 0b101);
         assert_eq!(exponent.digit(126, 6), 0);
-        assert_eq!(
-            (exponent.bit(63), exponent.bit(65), exponent.bit(1000)),
-            (1, 0, 0)
-        );
+        assert_eq!((exponent.bit(63), exponent.bit(65), exponent.bit(1000)), (1, 0, 0));
         assert_eq!(exponent.used_bits_vartime(), 67);
     }
 

@@ -35,6 +35,60 @@ pub fn invert(
     modulus: &[Limb],
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
+    with_checked(result, x, modulus, scratch, |result, modulus, x, [f, g, d, e]| {
+        all_steps(modulus, x, [&mut *f, g, &mut *d, e]);
+        let m = modulus.limbs;
+        let n = m.len();
+        let negative = Mask::from_bit(f[n] >> 63);
+        negate_if(negative, f);
+        negate_if(negative, d);
+        let excess = f[1..].iter().fold(f[0] ^ 1, |any, limb| any | limb);
+        if !Mask::is_zero(excess).reveal() {
+            return Err(Error::NotInvertible);
+        }
+        // From (−2m, 2m) to [0, m).
+        for _ in 0..2 {
+            let negative = Mask::from_bit(d[n] >> 63);
+            let (low, top) = d.split_at_mut(n);
+            top[0] = top[0].wrapping_add(words::add_if(negative, low, m));
+        }
+        for _ in 0..2 {
+            subtract_if_not_less(d, m);
+        }
+        result.copy_from_slice(&d[..n]);
+        Ok(())
+    })
+}
+
+/// `result` = the greatest common divisor of `x` and an odd `modulus`, in constant time; lengths,
+/// range of `x` and scratch as for [`invert`].
+///
+/// # Errors
+/// [`Error::NotInvertible`] where `x` is not less than the modulus, and that becomes known;
+/// otherwise as the module says.
+pub fn gcd(
+    result: &mut [Limb],
+    x: &[Limb],
+    modulus: &[Limb],
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    with_checked(result, x, modulus, scratch, |result, modulus, x, [f, g, d, e]| {
+        all_steps(modulus, x, [&mut *f, g, d, e]);
+        negate_if(Mask::from_bit(f[modulus.limbs.len()] >> 63), f);
+        result.copy_from_slice(&f[..result.len()]);
+        Ok(())
+    })
+}
+
+/// Checks what [`invert`] and [`gcd`] are given, cuts the scratch into four numbers that are longer
+/// than the modulus by a limb, and wipes it afterwards.
+fn with_checked(
+    result: &mut [Limb],
+    x: &[Limb],
+    modulus: &[Limb],
+    scratch: &mut [Limb],
+    compute: impl FnOnce(&mut [Limb], Checked<'_>, &[Limb], [&mut [Limb]; 4]) -> Result<(), Error>,
+) -> Result<(), Error> {
     let whole = modulus;
     let modulus = Checked::new(modulus)?.odd()?;
     let n = modulus.limbs.len();
@@ -46,25 +100,20 @@ pub fn invert(
     let (f, rest) = scratch.split_at_mut(n + 1);
     let (g, rest) = rest.split_at_mut(n + 1);
     let (d, e) = rest.split_at_mut(n + 1);
-    let coprime = inverse(modulus, &x[..n], [&mut *f, g, &mut *d, e]);
-    if coprime {
-        result.copy_from_slice(&d[..n]);
+    let outcome = compute(result, modulus, &x[..n], [f, g, d, e]);
+    if outcome.is_ok() {
         padding.fill(0);
     }
     ct::wipe(scratch);
-    if coprime {
-        Ok(())
-    } else {
-        Err(Error::NotInvertible)
-    }
+    outcome
 }
 
-/// `d = 1 / x mod modulus` where the two are coprime, and whether they are, which becomes public.
+/// `f` = ±gcd, and `d` = ±1 / x mod modulus, with the same sign, where that is 1.
 ///
-/// All four are numbers in two's complement. f and g start as modulus and x, and end as ±gcd and
-/// 0; throughout, d·x ≡ f and e·x ≡ g modulo the modulus, up to the power of two that each step
-/// divides by.
-fn inverse(modulus: Checked<'_>, x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) -> bool {
+/// All four are numbers in two's complement. f and g start as modulus and x; g ends as 0.
+/// Throughout, d·x ≡ f and e·x ≡ g modulo the modulus, up to the power of two that each step
+/// divides by, and d and e stay between −2m and m.
+fn all_steps(modulus: Checked<'_>, x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) {
     let m = modulus.limbs;
     let n = m.len();
     f[..n].copy_from_slice(m);
@@ -82,21 +131,6 @@ fn inverse(modulus: Checked<'_>, x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) -> 
         transform(&matrix, f, g);
         transform_modulo(&matrix, d, e, m, m0);
     }
-    // f = ±1, or not coprime (g = 0 by then). The inverse is d, with the sign of f.
-    let negative = Mask::from_bit(f[n] >> 63);
-    negate_if(negative, f);
-    negate_if(negative, d);
-    let excess = f[1..].iter().fold(f[0] ^ 1, |any, limb| any | limb);
-    // From (−2m, 2m) to [0, m): twice the modulus where negative, once where not below it.
-    for _ in 0..2 {
-        let negative = Mask::from_bit(d[n] >> 63);
-        add_if(negative, d, m);
-    }
-    for _ in 0..2 {
-        subtract_if_not_less(d, m);
-    }
-    // Modulo 1 everything is coprime, and 0 the inverse.
-    (Mask::is_zero(excess)).reveal()
 }
 
 /// Steps after which g is 0 for every pair of numbers of at most `bits` bits.
@@ -136,12 +170,7 @@ fn divsteps(zeta: &mut i64, f: Limb, g: Limb) -> Matrix {
         u <<= 1;
         v <<= 1;
     }
-    Matrix {
-        u: u.cast_signed(),
-        v: v.cast_signed(),
-        q: q.cast_signed(),
-        r: r.cast_signed(),
-    }
+    Matrix { u: u.cast_signed(), v: v.cast_signed(), q: q.cast_signed(), r: r.cast_signed() }
 }
 
 /// A sum of products that comes limb by limb, divided by 2⁶⁰ on the way out.
@@ -187,11 +216,7 @@ fn transform(matrix: &Matrix, f: &mut [Limb], g: &mut [Limb]) {
     let (mut row_f, mut row_g) = (Row::default(), Row::default());
     for i in 0..=top {
         let product = |a: i64, limb: Limb| {
-            if i < top {
-                product(a, limb)
-            } else {
-                signed_product(a, limb)
-            }
+            if i < top { product(a, limb) } else { signed_product(a, limb) }
         };
         let quotient_f = row_f.push(product(matrix.u, f[i]) + product(matrix.v, g[i]));
         let quotient_g = row_g.push(product(matrix.q, f[i]) + product(matrix.r, g[i]));
@@ -253,16 +278,6 @@ fn negate_if(mask: Mask, a: &mut [Limb]) {
     }
 }
 
-/// `a += m` where `mask` is true; `a` is longer by one limb.
-fn add_if(mask: Mask, a: &mut [Limb], m: &[Limb]) {
-    let mut carry = 0;
-    for (limb, m) in a.iter_mut().zip(m.iter().chain(&[0])) {
-        let sum = u128::from(*limb) + u128::from(m & mask.value()) + carry;
-        *limb = sum as Limb;
-        carry = sum >> 64;
-    }
-}
-
 /// `a −= m` where that is not negative, for `a` not negative and longer by one limb.
 fn subtract_if_not_less(a: &mut [Limb], m: &[Limb]) {
     let (low, top) = a.split_at_mut(m.len());
@@ -294,19 +309,11 @@ mod tests {
             Some(expected) => {
                 assert_eq!(outcome, Ok(()), "{x:x?} mod {modulus:x?}");
                 assert_eq!(number(&result), expected, "{x:x?} mod {modulus:x?}");
-                assert!(
-                    scratch[1..end]
-                        .iter()
-                        .all(|limb| *limb == 0 || *limb == GUARD)
-                );
+                assert!(scratch[1..end].iter().all(|limb| *limb == 0 || *limb == GUARD));
             }
             None if number(modulus) == BigUint::from(1u8) => assert_eq!(outcome, Ok(())),
             None => {
-                assert_eq!(
-                    outcome,
-                    Err(Error::NotInvertible),
-                    "{x:x?} mod {modulus:x?}"
-                );
+                assert_eq!(outcome, Err(Error::NotInvertible), "{x:x?} mod {modulus:x?}");
                 assert!(result.iter().all(|limb| *limb == GUARD));
             }
         }
@@ -347,10 +354,7 @@ mod tests {
         assert_eq!(invert(&[3, 0], &[8, 1], 12), Err(Error::ModulusEven));
         assert_eq!(invert(&[3, 0], &[0, 0], 12), Err(Error::ModulusZero));
         assert_eq!(invert(&[3], &[7, 1], 12), Err(Error::NotInvertible));
-        let error = Error::ScratchTooSmall {
-            needed: 96,
-            given: 88,
-        };
+        let error = Error::ScratchTooSmall { needed: 96, given: 88 };
         assert_eq!(invert(&[3, 0], &[7, 1], 11), Err(error));
         assert_eq!(result, [GUARD; 2]);
     }

@@ -52,7 +52,7 @@ pub use eight::{
     pow_eight_scratch_minimum, pow_eight_with,
 };
 pub use exponent::Exponent;
-pub use inverse::{invert, invert_scratch_limbs};
+pub use inverse::{gcd, invert, invert_scratch_limbs};
 pub use strategy::{Exponentiation, Reduction, Strategy, Window};
 
 use crate::machine::ct::Mask;
@@ -219,20 +219,13 @@ impl<'a> Checked<'a> {
         if bits > MAX_BITS {
             return Err(Error::ModulusTooLong);
         }
-        Ok(Self {
-            limbs: &modulus[..limbs_for(bits)],
-            bits,
-        })
+        Ok(Self { limbs: &modulus[..limbs_for(bits)], bits })
     }
 
     /// An error where the modulus is even; its parity becomes public.
     fn odd(self) -> Result<Self, Error> {
         let odd = Mask::from_bit(self.limbs[0] & 1).reveal();
-        if odd {
-            Ok(self)
-        } else {
-            Err(Error::ModulusEven)
-        }
+        if odd { Ok(self) } else { Err(Error::ModulusEven) }
     }
 
     const fn is_one(self) -> bool {
@@ -243,16 +236,13 @@ impl<'a> Checked<'a> {
 /// The limbs of `result` that take the residue modulo a number of `needed` limbs, and the rest.
 fn split_result(result: &mut [Limb], needed: usize) -> Result<(&mut [Limb], &mut [Limb]), Error> {
     let given = result.len();
-    result
-        .split_at_mut_checked(needed)
-        .ok_or(Error::ResultTooShort { needed, given })
+    result.split_at_mut_checked(needed).ok_or(Error::ResultTooShort { needed, given })
 }
 
 /// The first `needed` limbs of the scratch.
 fn checked_scratch(scratch: &mut [Limb], needed: usize) -> Result<&mut [Limb], Error> {
     let given = size_of_val(scratch);
-    scratch.get_mut(..needed).ok_or(Error::ScratchTooSmall {
-        needed: needed * size_of::<Limb>(),
-        given,
-    })
+    scratch
+        .get_mut(..needed)
+        .ok_or(Error::ScratchTooSmall { needed: needed * size_of::<Limb>(), given })
 }

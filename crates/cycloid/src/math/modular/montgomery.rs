@@ -23,13 +23,7 @@ impl<'a, W: Words> Montgomery<'a, W> {
         r_squared: Option<&'a [Limb]>,
         work: &'a mut [Limb],
     ) -> Self {
-        Self {
-            words,
-            modulus,
-            n0: words::montgomery_n0(modulus[0]),
-            r_squared,
-            work,
-        }
+        Self { words, modulus, n0: words::montgomery_n0(modulus[0]), r_squared, work }
     }
 
     /// `result = result / R mod modulus`, where `result` is any number below R.
@@ -38,8 +32,7 @@ impl<'a, W: Words> Montgomery<'a, W> {
         let (low, high) = wide.split_at_mut(result.len());
         low.copy_from_slice(result);
         high.fill(0);
-        self.words
-            .montgomery_reduce(result, wide, self.modulus, self.n0);
+        self.words.montgomery_reduce(result, wide, self.modulus, self.n0);
     }
 
     /// `result = result + chunk / R mod modulus`, where `result` is less than the modulus.
@@ -49,8 +42,7 @@ impl<'a, W: Words> Montgomery<'a, W> {
         low[..chunk.len()].copy_from_slice(chunk);
         low[chunk.len()..].fill(0);
         high.copy_from_slice(result);
-        self.words
-            .montgomery_reduce(result, wide, self.modulus, self.n0);
+        self.words.montgomery_reduce(result, wide, self.modulus, self.n0);
     }
 
     /// R² mod modulus.
@@ -105,20 +97,17 @@ impl<W: Words> Residues for Montgomery<'_, W> {
 
     #[inline]
     fn mul(&mut self, accumulator: &mut [Limb], by: &[Limb]) {
-        self.words
-            .montgomery_mul(accumulator, by, self.work, self.modulus, self.n0);
+        self.words.montgomery_mul(accumulator, by, self.work, self.modulus, self.n0);
     }
 
     #[inline]
     fn square(&mut self, accumulator: &mut [Limb]) {
-        self.words
-            .montgomery_square(accumulator, self.work, self.modulus, self.n0);
+        self.words.montgomery_square(accumulator, self.work, self.modulus, self.n0);
     }
 
     #[inline]
     fn square_times(&mut self, accumulator: &mut [Limb], times: usize) {
-        self.words
-            .montgomery_square_times(accumulator, times, self.work, self.modulus, self.n0);
+        self.words.montgomery_square_times(accumulator, times, self.work, self.modulus, self.n0);
     }
 
     fn leave(&mut self, accumulator: &mut [Limb]) {

@@ -18,22 +18,15 @@ pub(super) struct Residues8<'a, L> {
 impl<'a, L: LaneWords> Residues8<'a, L> {
     /// `modulus` has n limbs, `work` has [`lanes::montgomery_work`]`(n)`.
     pub(super) fn new(backend: L, modulus: &'a [Lanes], work: &'a mut [Lanes]) -> Self {
-        Self {
-            backend,
-            modulus,
-            k0: lanes::montgomery_k0(modulus),
-            work,
-        }
+        Self { backend, modulus, k0: lanes::montgomery_k0(modulus), work }
     }
 
     pub(super) fn mul(&mut self, accumulator: &mut [Lanes], by: &[Lanes]) {
-        self.backend
-            .montgomery_mul(accumulator, by, self.work, self.modulus, &self.k0);
+        self.backend.montgomery_mul(accumulator, by, self.work, self.modulus, &self.k0);
     }
 
     pub(super) fn square(&mut self, accumulator: &mut [Lanes]) {
-        self.backend
-            .montgomery_square(accumulator, self.work, self.modulus, &self.k0);
+        self.backend.montgomery_square(accumulator, self.work, self.modulus, &self.k0);
     }
 
     /// R² mod modulus, less than the modulus, where `shortest` is the length in bits of the
@@ -108,9 +101,7 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
         }
 
         let digits = |window: usize| {
-            Lanes(core::array::from_fn(|lane| {
-                exponents[lane].digit(window * width, width)
-            }))
+            Lanes(core::array::from_fn(|lane| exponents[lane].digit(window * width, width)))
         };
         let mut windows = (0..bits.div_ceil(width)).rev();
         let top = windows.next().map_or(Lanes([0; LANES]), digits);

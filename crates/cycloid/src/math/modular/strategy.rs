@@ -108,10 +108,8 @@ impl Exponentiation {
 impl Strategy {
     /// All 36, in the order of the table.
     pub const ALL: [Self; 36] = {
-        let mut all = [Self {
-            reduction: Reduction::ALL[0],
-            exponentiation: Exponentiation::ALL[0],
-        }; 36];
+        let mut all =
+            [Self { reduction: Reduction::ALL[0], exponentiation: Exponentiation::ALL[0] }; 36];
         let mut i = 0;
         while i < all.len() {
             all[i].reduction = Reduction::ALL[i / Exponentiation::ALL.len()];
@@ -182,14 +180,7 @@ impl Strategy {
         let (result, padding) = split_result(result, n)?;
         let scratch = checked_scratch(scratch, self.scratch_limbs(n))?;
         padding.fill(0);
-        backend.run(Task {
-            strategy: self,
-            result,
-            base,
-            exponent,
-            modulus,
-            scratch,
-        });
+        backend.run(Task { strategy: self, result, base, exponent, modulus, scratch });
         ct::wipe(scratch);
         Ok(())
     }
@@ -209,14 +200,7 @@ impl words::Task for Task<'_> {
     type Output = ();
 
     fn run<W: Words>(self, words: W) {
-        let Self {
-            strategy,
-            result,
-            base,
-            exponent,
-            modulus,
-            scratch,
-        } = self;
+        let Self { strategy, result, base, exponent, modulus, scratch } = self;
         if modulus.is_one() {
             result.fill(0);
             return;
@@ -226,22 +210,10 @@ impl words::Task for Task<'_> {
         let (work, rest) = scratch.split_at_mut(strategy.reduction.work_limbs(modulus.len()));
         match strategy.reduction {
             Reduction::BasicVartime => {
-                way.run(
-                    &mut Basic::new(words, modulus, work),
-                    result,
-                    base,
-                    exponent,
-                    rest,
-                );
+                way.run(&mut Basic::new(words, modulus, work), result, base, exponent, rest);
             }
             Reduction::BarrettVartime => {
-                way.run(
-                    &mut Barrett::new(words, modulus, work),
-                    result,
-                    base,
-                    exponent,
-                    rest,
-                );
+                way.run(&mut Barrett::new(words, modulus, work), result, base, exponent, rest);
             }
             Reduction::Montgomery => {
                 let mut residues = Montgomery::new(words, modulus, None, work);

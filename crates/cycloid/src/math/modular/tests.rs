@@ -11,10 +11,7 @@ use super::*;
 use crate::machine::words::{self, Backend};
 
 pub(super) fn number(limbs: &[Limb]) -> BigUint {
-    limbs
-        .iter()
-        .rev()
-        .fold(BigUint::ZERO, |sum, limb| (sum << 64) + limb)
+    limbs.iter().rev().fold(BigUint::ZERO, |sum, limb| (sum << 64) + limb)
 }
 
 /// The slow, obvious model.
@@ -30,18 +27,9 @@ pub(super) const GUARD: Limb = 0xdead_beef_0bad_cafe;
 fn with_guarded_scratch<T>(needed: usize, f: impl FnOnce(&mut [Limb]) -> T) -> T {
     let mut buffer = vec![GUARD; needed + 16];
     let output = f(&mut buffer[8..needed + 8]);
-    assert!(
-        buffer[..8].iter().all(|limb| *limb == GUARD),
-        "written before the scratch"
-    );
-    assert!(
-        buffer[needed + 8..].iter().all(|limb| *limb == GUARD),
-        "written behind the scratch"
-    );
-    assert!(
-        buffer[8..needed + 8].iter().all(|limb| *limb == 0),
-        "scratch not wiped"
-    );
+    assert!(buffer[..8].iter().all(|limb| *limb == GUARD), "written before the scratch");
+    assert!(buffer[needed + 8..].iter().all(|limb| *limb == GUARD), "written behind the scratch");
+    assert!(buffer[8..needed + 8].iter().all(|limb| *limb == 0), "scratch not wiped");
     output
 }
 
@@ -63,18 +51,10 @@ fn check(base: &[Limb], exponent: &[Limb], modulus: &[Limb]) {
             });
             if strategy.reduction == Reduction::Montgomery && !odd {
                 assert_eq!(outcome, Err(Error::ModulusEven));
-                assert!(
-                    result.iter().all(|limb| *limb == GUARD),
-                    "written in spite of an error"
-                );
+                assert!(result.iter().all(|limb| *limb == GUARD), "written in spite of an error");
             } else {
                 assert_eq!(outcome, Ok(()));
-                assert_eq!(
-                    number(&result),
-                    expected,
-                    "{strategy} on {}",
-                    backend.name()
-                );
+                assert_eq!(number(&result), expected, "{strategy} on {}", backend.name());
             }
         }
         if odd {
@@ -97,10 +77,7 @@ fn check_default(
     });
     let exponent_limbs = exponent;
     let exponent = Exponent::new(exponent);
-    for scratch in [
-        pow_scratch_limbs_minimum(n),
-        pow_scratch_limbs(n, exponent.bits()),
-    ] {
+    for scratch in [pow_scratch_limbs_minimum(n), pow_scratch_limbs(n, exponent.bits())] {
         let mut result = vec![GUARD; n];
         with_guarded_scratch(scratch, |scratch| {
             pow_with(backend, &mut result, base, &exponent, &modulus, scratch).unwrap();
@@ -148,9 +125,7 @@ pub(super) fn hard_numbers(n: usize) -> Vec<Vec<Limb>> {
         top(1),
         sparse,
         holes,
-        (0..n as Limb)
-            .map(|i| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
-            .collect(),
+        (0..n as Limb).map(|i| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect(),
     ]
 }
 
@@ -190,15 +165,7 @@ fn tiny_moduli() {
 
 #[test]
 fn zero_and_one() {
-    for modulus in [
-        &[1][..],
-        &[1, 0, 0],
-        &[7],
-        &[7, 0],
-        &[0, 1],
-        &[1, 1],
-        &[0, 0, 6],
-    ] {
+    for modulus in [&[1][..], &[1, 0, 0], &[7], &[7, 0], &[0, 1], &[1, 1], &[0, 0, 6]] {
         for base in [&[][..], &[0], &[0, 0], &[1], &[2, 0, 0, 0]] {
             for exponent in [&[][..], &[0], &[0, 0], &[1], &[1, 0], &[2]] {
                 check(base, exponent, modulus);
@@ -231,29 +198,17 @@ fn errors_are_told_and_change_nothing() {
         let needed = strategy.scratch_limbs(2);
         let modulus = [7, 1];
         for modulus in [&[][..], &[0], &[0, 0, 0]] {
-            assert_eq!(
-                pow(strategy, &mut result, modulus, needed),
-                Err(Error::ModulusZero)
-            );
+            assert_eq!(pow(strategy, &mut result, modulus, needed), Err(Error::ModulusZero));
         }
         let too_long = vec![1; MAX_BITS / 64 + 1];
-        assert_eq!(
-            pow(strategy, &mut result, &too_long, needed),
-            Err(Error::ModulusTooLong)
-        );
+        assert_eq!(pow(strategy, &mut result, &too_long, needed), Err(Error::ModulusTooLong));
         assert_eq!(
             pow(strategy, &mut result[..1], &modulus, needed),
-            Err(Error::ResultTooShort {
-                needed: 2,
-                given: 1
-            })
+            Err(Error::ResultTooShort { needed: 2, given: 1 })
         );
         assert_eq!(
             pow(strategy, &mut result, &modulus, needed - 1),
-            Err(Error::ScratchTooSmall {
-                needed: needed * 8,
-                given: needed * 8 - 8
-            })
+            Err(Error::ScratchTooSmall { needed: needed * 8, given: needed * 8 - 8 })
         );
         assert_eq!(result, [GUARD; 2]);
         assert_eq!(pow(strategy, &mut result, &modulus, needed), Ok(()));
@@ -269,26 +224,14 @@ fn the_default_tells_errors_and_changes_nothing() {
         (&[0, 0][..], Error::ModulusZero),
         (&[6, 1], Error::ModulusEven),
         (&[1; 257], Error::ModulusTooLong),
-        (
-            &[1, 1, 1],
-            Error::ResultTooShort {
-                needed: 3,
-                given: 2,
-            },
-        ),
+        (&[1, 1, 1], Error::ResultTooShort { needed: 3, given: 2 }),
     ] {
         let outcome = Modulus::prepare(modulus, &mut r_squared, &mut scratch);
         assert_eq!(outcome.unwrap_err(), error);
     }
     let needed = Modulus::scratch_limbs(2) * 8;
     let outcome = Modulus::prepare(&[1, 1], &mut r_squared, &mut scratch[..needed / 8 - 1]);
-    assert_eq!(
-        outcome.unwrap_err(),
-        Error::ScratchTooSmall {
-            needed,
-            given: needed - 8
-        }
-    );
+    assert_eq!(outcome.unwrap_err(), Error::ScratchTooSmall { needed, given: needed - 8 });
     assert_eq!((r_squared, scratch), ([GUARD; 2], [GUARD; 64]));
 
     let modulus = Modulus::prepare(&[7, 1], &mut r_squared, &mut scratch).unwrap();
@@ -296,23 +239,11 @@ fn the_default_tells_errors_and_changes_nothing() {
     let mut result = [GUARD; 2];
     let exponent = Exponent::new(&[5]);
     let minimum = pow_scratch_limbs_minimum(2);
-    let outcome = pow(
-        &mut result,
-        &[3],
-        &exponent,
-        &modulus,
-        &mut scratch[..minimum - 1],
-    );
+    let outcome = pow(&mut result, &[3], &exponent, &modulus, &mut scratch[..minimum - 1]);
     let (needed, given) = (minimum * 8, minimum * 8 - 8);
     assert_eq!(outcome, Err(Error::ScratchTooSmall { needed, given }));
     let outcome = pow(&mut result[..1], &[3], &exponent, &modulus, &mut scratch);
-    assert_eq!(
-        outcome,
-        Err(Error::ResultTooShort {
-            needed: 2,
-            given: 1
-        })
-    );
+    assert_eq!(outcome, Err(Error::ResultTooShort { needed: 2, given: 1 }));
     assert_eq!((result, scratch), ([GUARD; 2], [GUARD; 64]));
 }
 
@@ -326,40 +257,23 @@ fn less_scratch_gives_a_smaller_window_and_the_same_result() {
     for given in pow_scratch_limbs_minimum(4)..=pow_scratch_limbs(4, 256) + 5 {
         let mut result = [GUARD; 4];
         let exponent = Exponent::new(&exponent);
-        pow(
-            &mut result,
-            &[11],
-            &exponent,
-            &modulus,
-            &mut scratch[..given],
-        )
-        .unwrap();
+        pow(&mut result, &[11], &exponent, &modulus, &mut scratch[..given]).unwrap();
         assert_eq!(number(&result), expected, "{given} limbs of scratch");
     }
 }
 
 #[test]
 fn scratch_is_at_most_half_of_the_classic_table() {
-    let fixed = |classic: [usize; 5]| {
-        Window::ALL
-            .map(Exponentiation::FixedWindow)
-            .into_iter()
-            .zip(classic)
-    };
+    let fixed =
+        |classic: [usize; 5]| Window::ALL.map(Exponentiation::FixedWindow).into_iter().zip(classic);
     let sliding = |classic: [usize; 5]| {
-        Window::ALL
-            .map(Exponentiation::ReducedMemoryVartime)
-            .into_iter()
-            .zip(classic)
+        Window::ALL.map(Exponentiation::ReducedMemoryVartime).into_iter().zip(classic)
     };
-    let montgomery = [
-        (Exponentiation::FastVartime, 1340),
-        (Exponentiation::Ladder, 1608),
-    ]
-    .into_iter()
-    .chain(fixed([2412, 3484, 5628, 9916, 18492]))
-    .chain(sliding([2412, 2948, 4020, 6164, 10452]))
-    .map(|row| (Reduction::Montgomery, row));
+    let montgomery = [(Exponentiation::FastVartime, 1340), (Exponentiation::Ladder, 1608)]
+        .into_iter()
+        .chain(fixed([2412, 3484, 5628, 9916, 18492]))
+        .chain(sliding([2412, 2948, 4020, 6164, 10452]))
+        .map(|row| (Reduction::Montgomery, row));
     let barrett = [
         (Exponentiation::FastVartime, 1876),
         (Exponentiation::Ladder, 2144),
@@ -370,20 +284,14 @@ fn scratch_is_at_most_half_of_the_classic_table() {
     ]
     .map(|row| (Reduction::BarrettVartime, row));
     for (reduction, (exponentiation, classic)) in montgomery.chain(barrett) {
-        let strategy = Strategy {
-            reduction,
-            exponentiation,
-        };
+        let strategy = Strategy { reduction, exponentiation };
         assert!(strategy.scratch_bytes(1024) * 2 <= classic, "{strategy}");
     }
 }
 
 #[test]
 fn constant_time_are_ladder_and_fixed_window_with_montgomery() {
-    let marked: Vec<_> = Strategy::ALL
-        .into_iter()
-        .filter(|s| s.is_constant_time())
-        .collect();
+    let marked: Vec<_> = Strategy::ALL.into_iter().filter(|s| s.is_constant_time()).collect();
     assert_eq!(marked.len(), 6);
     assert!(marked.iter().all(|s| s.reduction == Reduction::Montgomery));
 }

@@ -37,9 +37,7 @@ pub(super) fn pow_fixed<R: Residues>(
         }
     }
     let mut windows = (0..exponent.bits().div_ceil(width)).rev();
-    let top = windows
-        .next()
-        .map_or(0, |window| exponent.digit(window * width, width));
+    let top = windows.next().map_or(0, |window| exponent.digit(window * width, width));
     residues.lookup(result, table, top as usize);
     for window in windows {
         residues.square_times(result, width);

@@ -40,24 +40,14 @@ fn is_prime(candidate: &[Limb]) -> bool {
 }
 
 fn trial_division(x: u64) -> bool {
-    x >= 2
-        && (2..)
-            .take_while(|d| d * d <= x)
-            .all(|d| !x.is_multiple_of(d))
+    x >= 2 && (2..).take_while(|d| d * d <= x).all(|d| !x.is_multiple_of(d))
 }
 
 #[test]
 fn divisors_agree_with_division() {
     let mut random = Counter(1);
     for (divisor, _) in PRODUCTS {
-        for x in [
-            0,
-            1,
-            divisor.value - 1,
-            divisor.value,
-            divisor.value + 1,
-            u64::MAX,
-        ] {
+        for x in [0, 1, divisor.value - 1, divisor.value, divisor.value + 1, u64::MAX] {
             assert_eq!(divisor.remainder(x), x % divisor.value);
         }
         for _ in 0..100 {
@@ -65,20 +55,12 @@ fn divisors_agree_with_division() {
             assert_eq!(divisor.remainder(x), x % divisor.value);
             let number = [x, random.next_u64()];
             let wide = u128::from(number[1]) << 64 | u128::from(x);
-            assert_eq!(
-                u128::from(divisor.remainder_of(&number)),
-                wide % u128::from(divisor.value)
-            );
+            assert_eq!(u128::from(divisor.remainder_of(&number)), wide % u128::from(divisor.value));
         }
     }
-    let covered: usize = SMALL_PRIMES
-        .iter()
-        .filter(|prime| trial_division(u64::from(**prime)))
-        .count();
-    assert_eq!(
-        (covered, SMALL_PRIMES[0], SMALL_PRIMES[510]),
-        (511, 3, 3671)
-    );
+    let covered: usize =
+        SMALL_PRIMES.iter().filter(|prime| trial_division(u64::from(**prime))).count();
+    assert_eq!((covered, SMALL_PRIMES[0], SMALL_PRIMES[510]), (511, 3, 3671));
 }
 
 #[test]
@@ -132,14 +114,7 @@ fn generated_primes_are_what_was_asked_for() {
             asked += 1;
             candidate[0] & 4 == 0
         };
-        generate(
-            &mut prime,
-            bits,
-            accept,
-            &mut Counter(bits as u64),
-            &mut scratch,
-        )
-        .unwrap();
+        generate(&mut prime, bits, accept, &mut Counter(bits as u64), &mut scratch).unwrap();
         assert!(asked >= 8);
         assert!(is_prime(&prime), "{prime:x?}");
         assert_eq!(prime[0] & 7, 3);
@@ -148,11 +123,7 @@ fn generated_primes_are_what_was_asked_for() {
         let mut square = vec![0; 2 * n];
         words::Words::square(words::Portable, &mut square, &prime);
         assert_eq!(words::bit_length_vartime(&square), 2 * bits);
-        assert!(
-            scratch[..4 * n]
-                .iter()
-                .all(|element| *element == Lanes([0; 8]))
-        );
+        assert!(scratch[..4 * n].iter().all(|element| *element == Lanes([0; 8])));
     }
 }
 

@@ -18,11 +18,7 @@ struct Job {
 
 impl Job {
     fn new(base: &[Limb], exponent: &[Limb], modulus: &[Limb]) -> Self {
-        Self {
-            base: base.to_vec(),
-            exponent: exponent.to_vec(),
-            modulus: modulus.to_vec(),
-        }
+        Self { base: base.to_vec(), exponent: exponent.to_vec(), modulus: modulus.to_vec() }
     }
 
     fn expected(&self) -> Result<BigUint, Error> {
@@ -41,10 +37,8 @@ fn backends() -> Vec<Option<Backend>> {
 fn run(backend: Option<Backend>, jobs: &[Job; LANES], elements: usize) {
     let guard = Lanes([GUARD; LANES]);
     let mut scratch = vec![guard; elements + 4];
-    let mut results: Vec<Vec<Limb>> = jobs
-        .iter()
-        .map(|job| vec![GUARD; job.modulus.len().max(1)])
-        .collect();
+    let mut results: Vec<Vec<Limb>> =
+        jobs.iter().map(|job| vec![GUARD; job.modulus.len().max(1)]).collect();
     let outcomes = {
         let mut results = results.iter_mut();
         pow_eight_with(
@@ -56,12 +50,7 @@ fn run(backend: Option<Backend>, jobs: &[Job; LANES], elements: usize) {
             &mut scratch[2..elements + 2],
         )
     };
-    assert!(
-        scratch[..2]
-            .iter()
-            .chain(&scratch[elements + 2..])
-            .all(|element| *element == guard)
-    );
+    assert!(scratch[..2].iter().chain(&scratch[elements + 2..]).all(|element| *element == guard));
     let name = backend.map_or("one by one", Backend::name);
     for (lane, job) in jobs.iter().enumerate() {
         match job.expected() {
@@ -71,10 +60,7 @@ fn run(backend: Option<Backend>, jobs: &[Job; LANES], elements: usize) {
             }
             Err(error) => {
                 assert_eq!(outcomes[lane], Err(error), "{name}, lane {lane}");
-                assert!(
-                    results[lane].iter().all(|limb| *limb == GUARD),
-                    "{name}, lane {lane}"
-                );
+                assert!(results[lane].iter().all(|limb| *limb == GUARD), "{name}, lane {lane}");
             }
         }
     }
@@ -157,13 +143,7 @@ fn nothing_but_bad_lanes_and_ones() {
     check(&core::array::from_fn(|_| bad.clone()));
     let one = Job::new(&[3], &[5], &[1, 0]);
     check(&core::array::from_fn(|_| one.clone()));
-    check(&core::array::from_fn(|lane| {
-        if lane % 2 == 0 {
-            bad.clone()
-        } else {
-            one.clone()
-        }
-    }));
+    check(&core::array::from_fn(|lane| if lane % 2 == 0 { bad.clone() } else { one.clone() }));
 }
 
 #[test]
@@ -174,11 +154,7 @@ fn a_short_result_is_the_error_of_its_lane() {
     let outcomes = pow_eight(
         core::array::from_fn(|_| {
             let (lane, row) = rows.next().unwrap();
-            if lane == 3 {
-                &mut row[..1]
-            } else {
-                &mut row[..]
-            }
+            if lane == 3 { &mut row[..1] } else { &mut row[..] }
         }),
         [&[3]; LANES],
         [Exponent::new(&[5]); LANES],
@@ -187,13 +163,7 @@ fn a_short_result_is_the_error_of_its_lane() {
     );
     for lane in 0..LANES {
         if lane == 3 {
-            assert_eq!(
-                outcomes[lane],
-                Err(Error::ResultTooShort {
-                    needed: 2,
-                    given: 1
-                })
-            );
+            assert_eq!(outcomes[lane], Err(Error::ResultTooShort { needed: 2, given: 1 }));
             assert_eq!(results[lane], [GUARD; 2]);
         } else {
             assert_eq!((outcomes[lane], results[lane]), (Ok(()), [243, 0]));
@@ -222,18 +192,11 @@ fn scratch_decides_the_window_and_too_little_is_an_error() {
         core::array::from_fn(|lane| if lane == 0 { &[2][..] } else { &[7, 1] }),
         &mut scratch,
     );
-    let error = Error::ScratchTooSmall {
-        needed: minimum * 64,
-        given: minimum * 64 - 64,
-    };
+    let error = Error::ScratchTooSmall { needed: minimum * 64, given: minimum * 64 - 64 };
     assert_eq!(outcomes[0], Err(Error::ModulusEven));
     assert!(outcomes[1..].iter().all(|outcome| *outcome == Err(error)));
     assert_eq!(results, [[GUARD; 2]; LANES]);
-    assert!(
-        scratch
-            .iter()
-            .all(|element| *element == Lanes([GUARD; LANES]))
-    );
+    assert!(scratch.iter().all(|element| *element == Lanes([GUARD; LANES])));
 }
 
 #[test]
@@ -251,10 +214,7 @@ fn scratch_is_wiped() {
             &mut scratch,
         );
         assert!(
-            scratch
-                .iter()
-                .flat_map(|element| element.0)
-                .all(|limb| limb == 0 || limb == GUARD)
+            scratch.iter().flat_map(|element| element.0).all(|limb| limb == 0 || limb == GUARD)
         );
         if backend.is_some() {
             assert!(scratch.iter().all(|element| *element == Lanes([0; LANES])));
@@ -288,11 +248,7 @@ proptest! {
 #[test]
 fn prepared_moduli_give_the_same() {
     // Of one length, of many, and with one that is 1.
-    for length in [
-        |_| 5,
-        |lane: usize| 1 + lane % 5,
-        |lane: usize| if lane == 2 { 1 } else { 4 },
-    ] {
+    for length in [|_| 5, |lane: usize| 1 + lane % 5, |lane: usize| if lane == 2 { 1 } else { 4 }] {
         let jobs: [Job; LANES] = core::array::from_fn(|lane| {
             let mut modulus = hard_numbers(length(lane))[lane].clone();
             modulus[0] |= 1;
@@ -317,11 +273,7 @@ fn prepared_moduli_give_the_same() {
             );
             for lane in 0..LANES {
                 assert_eq!(outcomes[lane], Ok(()));
-                assert_eq!(
-                    number(&results[lane]),
-                    jobs[lane].expected().unwrap(),
-                    "lane {lane}"
-                );
+                assert_eq!(number(&results[lane]), jobs[lane].expected().unwrap(), "lane {lane}");
             }
         }
     }

@@ -1,0 +1,80 @@
+//! The hash functions of the schemes, chosen at run time.
+
+use sha2::digest::{Digest, Output};
+use sha2::{Sha224, Sha256, Sha384, Sha512};
+
+/// A hash function (FIPS 180-4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Hash {
+    /// SHA-1: for verifying old signatures only, and for the label and mask of old ciphertexts.
+    Sha1,
+    /// SHA-224: for verifying old signatures only.
+    Sha224,
+    /// SHA-256.
+    Sha256,
+    /// SHA-384.
+    Sha384,
+    /// SHA-512.
+    Sha512,
+}
+
+/// The longest digest, in bytes.
+pub(crate) const MAX_DIGEST: usize = 64;
+
+/// What a hash function gives.
+#[derive(Clone)]
+pub(crate) struct DigestBytes {
+    bytes: [u8; MAX_DIGEST],
+    length: usize,
+}
+
+impl DigestBytes {
+    fn new<D: Digest>(parts: &[&[u8]]) -> Self {
+        let mut digest = D::new();
+        for part in parts {
+            digest.update(part);
+        }
+        let output: Output<D> = digest.finalize();
+        let mut bytes = [0; MAX_DIGEST];
+        bytes[..output.len()].copy_from_slice(&output);
+        Self { bytes, length: output.len() }
+    }
+}
+
+impl core::ops::Deref for DigestBytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+impl Hash {
+    /// The length of its digest, in bytes.
+    pub const fn digest_length(self) -> usize {
+        match self {
+            Self::Sha1 => 20,
+            Self::Sha224 => 28,
+            Self::Sha256 => 32,
+            Self::Sha384 => 48,
+            Self::Sha512 => 64,
+        }
+    }
+
+    /// Whether it is for verifying old signatures only.
+    pub(crate) const fn is_retired(self) -> bool {
+        matches!(self, Self::Sha1 | Self::Sha224)
+    }
+
+    /// The digest of the parts one after the other.
+    pub(crate) fn digest(self, parts: &[&[u8]]) -> DigestBytes {
+        match self {
+            Self::Sha1 => DigestBytes::new::<sha1::Sha1>(parts),
+            Self::Sha224 => DigestBytes::new::<Sha224>(parts),
+            Self::Sha256 => DigestBytes::new::<Sha256>(parts),
+            Self::Sha384 => DigestBytes::new::<Sha384>(parts),
+            Self::Sha512 => DigestBytes::new::<Sha512>(parts),
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Floor 3: what a standard specifies. Bytes in and bytes out.
+
+mod hash;
+pub mod rsa;
+
+pub use hash::Hash;

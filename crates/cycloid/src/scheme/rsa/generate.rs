@@ -1,0 +1,180 @@
+//! Key generation (FIPS 186-5, appendix A.1.3: random probable primes).
+
+use rand_core::CryptoRng;
+
+use super::private::{Parts, PrivateKey, are_apart, private_key_limbs};
+use super::public::checked_modulus_length;
+use super::{Error, checked_memory, prime_limbs};
+use crate::machine::ct;
+use crate::machine::lanes::Lanes;
+use crate::machine::words::{self, Limb, Portable, Words};
+use crate::math::modular::{self, Modulus};
+use crate::math::prime;
+
+/// Elements of scratch for generating a key of `bits` bits: what the search for a prime of h limbs
+/// needs, which is more than the 16·h limbs that everything after it does.
+pub const fn generate_scratch(bits: usize) -> usize {
+    prime::generate_scratch(prime_limbs(bits))
+}
+
+impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
+    /// A new key of exactly `bits` bits, an even number, with a public exponent that is odd and at
+    /// least 65537.
+    ///
+    /// `memory` has at least [`private_key_limbs`], `scratch` [`generate_scratch`]; it is wiped.
+    /// Time depends on the number of candidates that are tried, which says nothing about the primes
+    /// that are found.
+    ///
+    /// # Errors
+    /// [`Error::ModulusLength`], [`Error::PublicExponent`], [`Error::MemoryTooSmall`].
+    pub fn generate(
+        bits: usize,
+        public_exponent: u32,
+        mut memory: M,
+        rng: &mut impl CryptoRng,
+        scratch: &mut [Lanes],
+    ) -> Result<Self, Error> {
+        checked_modulus_length(bits)?;
+        if bits % 2 != 0 {
+            return Err(Error::ModulusLength { bits });
+        }
+        if public_exponent < 65537 || public_exponent % 2 == 0 {
+            return Err(Error::PublicExponent);
+        }
+        let given = Lanes::as_limbs_mut(scratch).len();
+        let needed = generate_scratch(bits) * 8;
+        if given < needed {
+            return Err(Error::MemoryTooSmall { needed, given });
+        }
+        checked_memory(memory.as_mut(), private_key_limbs(bits))?;
+        let outcome = fill(memory.as_mut(), bits, public_exponent, rng, scratch);
+        ct::wipe(Lanes::as_limbs_mut(scratch));
+        match outcome {
+            Ok(()) => Ok(Self::from_prepared(memory, bits, public_exponent)),
+            Err(error) => {
+                ct::wipe(memory.as_mut());
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Makes all parts of a key in its memory.
+fn fill(
+    memory: &mut [Limb],
+    bits: usize,
+    exponent: u32,
+    rng: &mut impl CryptoRng,
+    scratch: &mut [Lanes],
+) -> Result<(), Error> {
+    let Parts { n, n_r_squared, d, p, p_r_squared, d_p, q, q_r_squared, d_q, q_inverse } =
+        Parts::of_mut(memory, bits)?;
+    let h = p.len();
+    // 4, 5. Primes of which e has an inverse modulo each less 1, at least 2^(bits/2 − 100) apart.
+    let usable = |prime: &[Limb]| inverse_of(less_one_modulo(prime, exponent), exponent).is_some();
+    prime::generate(p, bits / 2, usable, rng, scratch)?;
+    let far = |prime: &[Limb]| usable(prime) && are_apart(p, prime, bits, &mut *d_p).reveal();
+    prime::generate(q, bits / 2, far, rng, scratch)?;
+
+    let scratch = Lanes::as_limbs_mut(scratch);
+    let (product, scratch) = scratch.split_at_mut(2 * h);
+    Portable.mul(product, p, q);
+    n.copy_from_slice(&product[..n.len()]);
+
+    // d mod (p − 1) and d mod (q − 1) are the inverses of e there.
+    let (order_p, scratch) = scratch.split_at_mut(h);
+    let (order_q, scratch) = scratch.split_at_mut(h);
+    order_p.copy_from_slice(p);
+    order_q.copy_from_slice(q);
+    words::decrement(order_p);
+    words::decrement(order_q);
+    invert_exponent(d_p, order_p, exponent, scratch)?;
+    invert_exponent(d_q, order_q, exponent, scratch)?;
+
+    // λ = (p − 1)·(q − 1) / gcd, where both are twice an odd number.
+    let (divisor, rest) = scratch.split_at_mut(h);
+    halve(order_p);
+    halve(order_q);
+    let largest_first = words::is_less(order_p, order_q);
+    ct::swap_if(largest_first, order_p, order_q);
+    modular::gcd(divisor, order_q, order_p, rest)?;
+    let (quotient, rest) = rest.split_at_mut(h);
+    divide_exactly(quotient, order_q, divisor);
+    words::double(order_p);
+    Portable.mul(product, order_p, quotient);
+    let (whole, rest) = rest.split_at_mut(product.len());
+    invert_exponent(whole, product, exponent, rest)?;
+    d.copy_from_slice(&whole[..d.len()]);
+
+    let scratch = rest;
+    Modulus::prepare(n, n_r_squared, scratch)?;
+    Modulus::prepare(q, q_r_squared, scratch)?;
+    let p_modulus = Modulus::prepare(p, p_r_squared, scratch)?;
+    // 1/q mod p.
+    let residue = &mut product[..h];
+    modular::mul(residue, q, &[1], &p_modulus, scratch)?;
+    modular::invert(q_inverse, residue, p, scratch)?;
+    Ok(())
+}
+
+/// `x − 1 mod exponent` for an odd x, in constant time.
+fn less_one_modulo(x: &[Limb], exponent: u32) -> Limb {
+    let low = x[0] & !1;
+    remainder(x[1..].iter().rev().chain([&low]), exponent)
+}
+
+/// The number of these limbs, most significant first, modulo the exponent, in constant time.
+fn remainder<'a>(limbs: impl Iterator<Item = &'a Limb>, exponent: u32) -> Limb {
+    let divisor = prime::Divisor::new(u64::from(exponent));
+    limbs.fold(0, |rest, limb| divisor.append(rest, *limb))
+}
+
+/// `1 / x mod exponent`, if there is one; that there is none becomes known.
+fn inverse_of(x: Limb, exponent: u32) -> Option<Limb> {
+    let mut inverse = [0];
+    let mut scratch = [0; modular::invert_scratch_limbs(1)];
+    modular::invert(&mut inverse, &[x], &[Limb::from(exponent)], &mut scratch).ok()?;
+    Some(inverse[0])
+}
+
+/// `inverse = 1 / exponent mod order` in constant time; equal lengths; `scratch` has one limb more.
+fn invert_exponent(
+    inverse: &mut [Limb],
+    order: &[Limb],
+    exponent: u32,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    // (1 + k·order) / e with k ≡ −1/order modulo e, which makes it divisible, and is below order.
+    let rest = remainder(order.iter().rev(), exponent);
+    let k = Limb::from(exponent) - inverse_of(rest, exponent).ok_or(Error::PublicExponent)?;
+    let numerator = &mut scratch[..order.len() + 1];
+    Portable.mul(numerator, order, &[k]);
+    words::add(numerator, &[1]);
+    divide_exactly(inverse, numerator, &[Limb::from(exponent)]);
+    Ok(())
+}
+
+/// `quotient = x / divisor`, for an odd divisor that divides x, limb by limb from the lowest
+/// (Jebelean, An algorithm for exact division, 1993). Constant-time. Destroys `x`, which is at
+/// least as long as the quotient.
+fn divide_exactly(quotient: &mut [Limb], x: &mut [Limb], divisor: &[Limb]) {
+    let inverse = words::montgomery_n0(divisor[0]).wrapping_neg();
+    for (i, digit) in quotient.iter_mut().enumerate() {
+        *digit = x[i].wrapping_mul(inverse);
+        let rest = &mut x[i..];
+        let used = divisor.len().min(rest.len());
+        let (low, high) = rest.split_at_mut(used);
+        let borrow = Portable.sub_mul_limb(low, &divisor[..used], *digit);
+        words::sub(high, &[borrow][..high.len().min(1)]);
+    }
+}
+
+/// `a = a / 2` for an even number.
+fn halve(a: &mut [Limb]) {
+    let mut above = 0;
+    for limb in a.iter_mut().rev() {
+        let low = *limb << 63;
+        *limb = *limb >> 1 | above;
+        above = low;
+    }
+}

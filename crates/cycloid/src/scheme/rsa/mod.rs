@@ -1,0 +1,166 @@
+//! RSA: signatures (RFC 8017), with keys of 2048 to 8192 bits.
+//!
+//! A key lives in memory that its owner chooses: an array, a boxed slice, whatever gives limbs;
+//! [`public_key_limbs`] and [`private_key_limbs`] say how many. It is checked once, when it is
+//! made, and the private one is wiped when it is dropped. Private operations go through a
+//! [`Context`], one for each caller, which holds the blinding and all working memory; with more
+//! memory it is faster, and it says so: [`context_limbs`], [`context_limbs_minimum`].
+//!
+//! **Time.** A private operation is blinded with a random number of the context's own, computed in
+//! constant time by the two halves of the Chinese remainder theorem, and its result is raised to
+//! the public exponent again and compared before it leaves. Bits of the modulus and of the primes,
+//! and the public exponent, are public.
+//!
+//! ```
+//! # use cycloid::scheme::{Hash, rsa::{self, Context, PrivateKey, PublicKey}};
+//! # fn example(rng: &mut impl rand_core::CryptoRng) -> Result<(), rsa::Error> {
+//! const BITS: usize = 2048;
+//! let mut scratch = [cycloid::machine::lanes::Lanes([0; 8]); rsa::generate_scratch(BITS)];
+//! let memory = [0; rsa::private_key_limbs(BITS)];
+//! let key = PrivateKey::generate(BITS, 65537, memory, rng, &mut scratch)?;
+//!
+//! let mut context = [0; rsa::context_limbs(BITS)];
+//! let mut context = Context::new(&key, rng, &mut context)?;
+//! let mut signature = [0; BITS / 8];
+//! context.sign_pkcs1v15(Hash::Sha256, b"message", &mut signature)?;
+//!
+//! let mut scratch = [0; rsa::verify_scratch_limbs(BITS)];
+//! key.public().verify_pkcs1v15(Hash::Sha256, b"message", &signature, &mut scratch)?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod context;
+mod generate;
+mod pkcs1v15;
+mod private;
+mod pss;
+mod public;
+#[cfg(test)]
+mod tests;
+
+pub use context::{Context, context_limbs, context_limbs_minimum};
+pub use generate::generate_scratch;
+pub use private::{PrivateComponents, PrivateKey, private_key_limbs};
+pub use public::{PublicKey, public_key_limbs, verify_scratch_limbs};
+
+use super::Hash;
+use crate::machine::words::{LIMB_BITS, LIMB_BYTES};
+use crate::math::modular;
+
+/// The shortest modulus that a key may have, in bits.
+pub const MIN_BITS: usize = 2048;
+
+/// The longest modulus that a key may have, in bits.
+pub const MAX_BITS: usize = 8192;
+
+/// Why an operation with an RSA key was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The modulus has fewer than [`MIN_BITS`] bits or more than [`MAX_BITS`].
+    ModulusLength {
+        /// Its bits.
+        bits: usize,
+    },
+    /// The modulus, or a prime, is even.
+    Even,
+    /// The public exponent is even, below 3, or has more than 32 bits.
+    PublicExponent,
+    /// The primes differ in length, are equal, or are too close to each other.
+    Primes,
+    /// The product of the primes is not the modulus.
+    Product,
+    /// The private exponent, or one of its residues or the coefficient, does not belong to the
+    /// primes and the public exponent.
+    PrivateExponent,
+    /// The modulus has the fingerprint of keys that are easily factored (ROCA, CVE-2017-15361).
+    Fingerprint,
+    /// The memory for a key, a context or the scratch is too small.
+    MemoryTooSmall {
+        /// Limbs needed.
+        needed: usize,
+        /// Limbs given.
+        given: usize,
+    },
+    /// The buffer or the input has another length than the modulus in bytes.
+    Length {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes given.
+        given: usize,
+    },
+    /// The digest is not as long as the hash function's.
+    DigestLength,
+    /// The hash function is for verification only.
+    HashRetired,
+    /// The modulus is too short for the hash function and the salt.
+    SaltTooLong,
+    /// The signature is not one of this message by this key.
+    Signature,
+    /// The result was wrong when it was checked: a fault of the machine. Nothing left the context.
+    Fault,
+}
+
+impl core::fmt::Display for Error {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::ModulusLength { bits } => {
+                write!(f, "a modulus of {bits} bits is not between {MIN_BITS} and {MAX_BITS}")
+            }
+            Self::Even => f.write_str("the modulus or a prime is even"),
+            Self::PublicExponent => {
+                f.write_str("the public exponent is even, below 3 or longer than 32 bits")
+            }
+            Self::Primes => f.write_str("the primes are equal, too close or of different lengths"),
+            Self::Product => f.write_str("the product of the primes is not the modulus"),
+            Self::PrivateExponent => {
+                f.write_str("the private exponents or the coefficient do not belong to the primes")
+            }
+            Self::Fingerprint => f.write_str("the modulus is one that is easily factored (ROCA)"),
+            Self::MemoryTooSmall { needed, given } => {
+                write!(f, "{given} limbs of memory were given, and {needed} are needed")
+            }
+            Self::Length { needed, given } => {
+                write!(f, "{given} bytes were given, and the modulus has {needed}")
+            }
+            Self::DigestLength => f.write_str("the digest has another length than the hash's"),
+            Self::HashRetired => f.write_str("the hash function is for verification only"),
+            Self::SaltTooLong => f.write_str("the modulus is too short for digest and salt"),
+            Self::Signature => f.write_str("the signature is not valid"),
+            Self::Fault => f.write_str("the private operation gave a wrong result"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl From<modular::Error> for Error {
+    /// What goes wrong below with arguments that were checked here is a shortage of memory, or a
+    /// result that cannot be.
+    fn from(error: modular::Error) -> Self {
+        match error {
+            modular::Error::ScratchTooSmall { needed, given } => {
+                Self::MemoryTooSmall { needed: needed / LIMB_BYTES, given: given / LIMB_BYTES }
+            }
+            modular::Error::ModulusEven | modular::Error::ModulusZero => Self::Even,
+            _ => Self::Fault,
+        }
+    }
+}
+
+/// Limbs of a modulus of `bits` bits.
+const fn limbs(bits: usize) -> usize {
+    bits.div_ceil(LIMB_BITS)
+}
+
+/// Limbs of a prime of a modulus of `bits` bits.
+const fn prime_limbs(bits: usize) -> usize {
+    bits.div_ceil(2).div_ceil(LIMB_BITS)
+}
+
+/// The first `needed` limbs of `memory`.
+fn checked_memory(memory: &mut [u64], needed: usize) -> Result<&mut [u64], Error> {
+    let given = memory.len();
+    memory.get_mut(..needed).ok_or(Error::MemoryTooSmall { needed, given })
+}

@@ -1,0 +1,133 @@
+//! Signatures with PKCS #1 v1.5 padding (RFC 8017, sections 8.2 and 9.2).
+
+use rand_core::CryptoRng;
+
+use super::context::Context;
+use super::public::PublicKey;
+use super::{Error, Hash};
+use crate::machine::words::{self, Limb};
+
+/// The DER encoding of DigestInfo up to the digest (RFC 8017, section 9.2, note 1).
+const fn prefix(hash: Hash) -> &'static [u8] {
+    match hash {
+        Hash::Sha1 => b"\x30\x21\x30\x09\x06\x05\x2b\x0e\x03\x02\x1a\x05\x00\x04\x14",
+        Hash::Sha224 => {
+            b"\x30\x2d\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x04\x05\x00\x04\x1c"
+        }
+        Hash::Sha256 => {
+            b"\x30\x31\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01\x05\x00\x04\x20"
+        }
+        Hash::Sha384 => {
+            b"\x30\x41\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x02\x05\x00\x04\x30"
+        }
+        Hash::Sha512 => {
+            b"\x30\x51\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x03\x05\x00\x04\x40"
+        }
+    }
+}
+
+/// EMSA-PKCS1-v1_5: 00 01 FF … FF 00 DigestInfo. A modulus of 2048 bits is long enough for every
+/// digest.
+fn encode(encoded: &mut [u8], hash: Hash, digest: &[u8]) {
+    let (padding, info) = encoded.split_at_mut(encoded.len() - prefix(hash).len() - digest.len());
+    let last = padding.len() - 1;
+    padding.fill(0xff);
+    padding[0] = 0;
+    padding[1] = 1;
+    padding[last] = 0;
+    let (start, end) = info.split_at_mut(prefix(hash).len());
+    start.copy_from_slice(prefix(hash));
+    end.copy_from_slice(digest);
+}
+
+impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
+    /// RSASSA-PKCS1-v1_5 signature of a message; `signature` is as long as the modulus.
+    ///
+    /// # Errors
+    /// [`Error::Length`], [`Error::HashRetired`], [`Error::Fault`]; `signature` is untouched then.
+    pub fn sign_pkcs1v15(
+        &mut self,
+        hash: Hash,
+        message: &[u8],
+        signature: &mut [u8],
+    ) -> Result<(), Error> {
+        self.sign_pkcs1v15_prehashed(hash, &hash.digest(&[message]), signature)
+    }
+
+    /// [`sign_pkcs1v15`](Self::sign_pkcs1v15) of a message whose digest is known.
+    ///
+    /// # Errors
+    /// As [`sign_pkcs1v15`](Self::sign_pkcs1v15), and [`Error::DigestLength`].
+    pub fn sign_pkcs1v15_prehashed(
+        &mut self,
+        hash: Hash,
+        digest: &[u8],
+        signature: &mut [u8],
+    ) -> Result<(), Error> {
+        self.check_signing(hash, digest, signature)?;
+        let (encoded, message) = self.buffers();
+        encode(encoded, hash, digest);
+        words::from_be_bytes(message, encoded);
+        self.private_operation(signature)
+    }
+
+    /// What every signature asks of its arguments.
+    pub(super) fn check_signing(
+        &self,
+        hash: Hash,
+        digest: &[u8],
+        signature: &[u8],
+    ) -> Result<(), Error> {
+        if hash.is_retired() {
+            return Err(Error::HashRetired);
+        }
+        if digest.len() != hash.digest_length() {
+            return Err(Error::DigestLength);
+        }
+        let (needed, given) = (self.length(), signature.len());
+        if needed == given { Ok(()) } else { Err(Error::Length { needed, given }) }
+    }
+}
+
+impl<M: AsRef<[Limb]>> PublicKey<M> {
+    /// Verifies an RSASSA-PKCS1-v1_5 signature. `scratch` has at least
+    /// [`verify_scratch_limbs`](super::verify_scratch_limbs). All values are public.
+    ///
+    /// # Errors
+    /// [`Error::Signature`] where it is not valid; [`Error::MemoryTooSmall`].
+    pub fn verify_pkcs1v15(
+        &self,
+        hash: Hash,
+        message: &[u8],
+        signature: &[u8],
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        self.verify_pkcs1v15_prehashed(hash, &hash.digest(&[message]), signature, scratch)
+    }
+
+    /// [`verify_pkcs1v15`](Self::verify_pkcs1v15) of a message whose digest is known.
+    ///
+    /// # Errors
+    /// As [`verify_pkcs1v15`](Self::verify_pkcs1v15), and [`Error::DigestLength`].
+    pub fn verify_pkcs1v15_prehashed(
+        &self,
+        hash: Hash,
+        digest: &[u8],
+        signature: &[u8],
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        if digest.len() != hash.digest_length() {
+            return Err(Error::DigestLength);
+        }
+        let opened = self.open(signature, scratch)?;
+        // There is one valid encoding, so that it is compared, not parsed.
+        let (padding, info) = opened.split_at(opened.len() - prefix(hash).len() - digest.len());
+        let (start, end) = info.split_at(prefix(hash).len());
+        let valid = padding.starts_with(&[0, 1])
+            && padding.ends_with(&[0])
+            && padding[2..padding.len() - 1].iter().all(|byte| *byte == 0xff)
+            && start == prefix(hash)
+            && end == digest;
+        if valid { Ok(()) } else { Err(Error::Signature) }
+    }
+}

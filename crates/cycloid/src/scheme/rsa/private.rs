@@ -1,0 +1,303 @@
+//! The private key: its parts, checked once and prepared.
+
+use super::public::{PublicKey, bit_length, checked_exponent, checked_modulus_length, trimmed};
+use super::{Error, checked_memory, limbs, prime_limbs};
+use crate::machine::ct::{self, Mask};
+use crate::machine::words::{self, LIMB_BITS, Limb, Portable, Words};
+use crate::math::modular::{self, Modulus};
+
+/// Limbs of memory for a private key of `bits` bits: n and R² mod n; the private exponent d; p and
+/// q, for each R² modulo it and d modulo it less 1; and 1/q mod p.
+pub const fn private_key_limbs(bits: usize) -> usize {
+    3 * limbs(bits) + 7 * prime_limbs(bits)
+}
+
+/// The parts of a key as in PKCS #1 (RFC 8017, appendix A.1.2), all big-endian; leading zeros are
+/// allowed.
+#[derive(Clone, Copy)]
+pub struct PrivateComponents<'a> {
+    /// n = p·q.
+    pub modulus: &'a [u8],
+    /// e.
+    pub public_exponent: &'a [u8],
+    /// d.
+    pub private_exponent: &'a [u8],
+    /// p.
+    pub prime1: &'a [u8],
+    /// q.
+    pub prime2: &'a [u8],
+    /// d mod (p − 1).
+    pub exponent1: &'a [u8],
+    /// d mod (q − 1).
+    pub exponent2: &'a [u8],
+    /// 1/q mod p.
+    pub coefficient: &'a [u8],
+}
+
+/// A private key, in the memory `M`, checked and prepared; wiped when dropped.
+pub struct PrivateKey<M: AsRef<[Limb]> + AsMut<[Limb]>> {
+    memory: M,
+    bits: usize,
+    exponent: u32,
+}
+
+impl<M: AsRef<[Limb]> + AsMut<[Limb]>> Drop for PrivateKey<M> {
+    fn drop(&mut self) {
+        ct::wipe(self.memory.as_mut());
+    }
+}
+
+/// No part of the key, only what is public of it.
+impl<M: AsRef<[Limb]> + AsMut<[Limb]>> core::fmt::Debug for PrivateKey<M> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "rsa::PrivateKey({} bits, e = {})", self.bits, self.exponent)
+    }
+}
+
+/// The parts of a key, each a slice of its memory.
+#[derive(Clone, Copy)]
+pub(super) struct Parts<T> {
+    pub(super) n: T,
+    pub(super) n_r_squared: T,
+    pub(super) d: T,
+    pub(super) p: T,
+    pub(super) p_r_squared: T,
+    pub(super) d_p: T,
+    pub(super) q: T,
+    pub(super) q_r_squared: T,
+    pub(super) d_q: T,
+    pub(super) q_inverse: T,
+}
+
+impl<'a> Parts<&'a mut [Limb]> {
+    /// The parts of a key of `bits` bits in its memory.
+    pub(super) fn of_mut(memory: &'a mut [Limb], bits: usize) -> Result<Self, Error> {
+        let memory = checked_memory(memory, private_key_limbs(bits))?;
+        let (n, h) = (limbs(bits), prime_limbs(bits));
+        let (whole, rest) = memory.split_at_mut(3 * n);
+        let mut whole = whole.chunks_exact_mut(n);
+        let mut halves = rest.chunks_exact_mut(h);
+        let mut whole = || whole.next().expect("three of them");
+        let mut half = || halves.next().expect("seven of them");
+        Ok(Self {
+            n: whole(),
+            n_r_squared: whole(),
+            d: whole(),
+            p: half(),
+            p_r_squared: half(),
+            d_p: half(),
+            q: half(),
+            q_r_squared: half(),
+            d_q: half(),
+            q_inverse: half(),
+        })
+    }
+}
+
+impl<'a> Parts<&'a [Limb]> {
+    fn of(memory: &'a [Limb], bits: usize) -> Self {
+        let (n, h) = (limbs(bits), prime_limbs(bits));
+        let whole = |i: usize| &memory[i * n..][..n];
+        let half = |i: usize| &memory[3 * n + i * h..][..h];
+        Self {
+            n: whole(0),
+            n_r_squared: whole(1),
+            d: whole(2),
+            p: half(0),
+            p_r_squared: half(1),
+            d_p: half(2),
+            q: half(3),
+            q_r_squared: half(4),
+            d_q: half(5),
+            q_inverse: half(6),
+        }
+    }
+
+    pub(super) fn p_modulus(&self) -> Result<Modulus<'a>, Error> {
+        Ok(Modulus::prepared(self.p, self.p_r_squared)?)
+    }
+
+    pub(super) fn q_modulus(&self) -> Result<Modulus<'a>, Error> {
+        Ok(Modulus::prepared(self.q, self.q_r_squared)?)
+    }
+
+    pub(super) fn n_modulus(&self) -> Result<Modulus<'a>, Error> {
+        Ok(Modulus::prepared(self.n, self.n_r_squared)?)
+    }
+}
+
+impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
+    /// A key from its parts, every one of which is checked against the others.
+    ///
+    /// `memory` has at least [`private_key_limbs`] for the modulus, `scratch` 4n + 4 limbs for a
+    /// modulus of n, which is wiped. Constant-time but for the outcome and for lengths. That p and
+    /// q are prime is not tested: a key of which they are not gives [`Error::Fault`] when used.
+    ///
+    /// # Errors
+    /// [`Error::ModulusLength`], [`Error::Even`], [`Error::PublicExponent`], [`Error::Primes`],
+    /// [`Error::Product`], [`Error::PrivateExponent`], [`Error::Fingerprint`],
+    /// [`Error::MemoryTooSmall`].
+    pub fn new(
+        components: &PrivateComponents<'_>,
+        mut memory: M,
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
+        let outcome = load(components, memory.as_mut(), scratch);
+        ct::wipe(scratch);
+        match outcome {
+            Ok((bits, exponent)) => Ok(Self { memory, bits, exponent }),
+            Err(error) => {
+                ct::wipe(memory.as_mut());
+                Err(error)
+            }
+        }
+    }
+
+    /// A key whose parts are in `memory` and right.
+    pub(super) const fn from_prepared(memory: M, bits: usize, exponent: u32) -> Self {
+        Self { memory, bits, exponent }
+    }
+
+    /// The public key, which borrows this one's memory.
+    pub fn public(&self) -> PublicKey<&[Limb]> {
+        PublicKey::from_prepared(self.memory.as_ref(), self.bits, self.exponent)
+    }
+
+    /// The length of the modulus in bits.
+    pub const fn bits(&self) -> usize {
+        self.bits
+    }
+
+    pub(super) fn parts(&self) -> Parts<&[Limb]> {
+        Parts::of(self.memory.as_ref(), self.bits)
+    }
+}
+
+/// Puts the components into the memory of a key and checks them; gives length and exponent.
+fn load(
+    components: &PrivateComponents<'_>,
+    memory: &mut [Limb],
+    scratch: &mut [Limb],
+) -> Result<(usize, u32), Error> {
+    let modulus = trimmed(components.modulus);
+    let bits = bit_length(modulus);
+    let n = checked_modulus_length(bits)?;
+    let exponent = checked_exponent(components.public_exponent)?;
+    let scratch = checked_memory(scratch, 4 * n + 4)?;
+    let parts = Parts::of_mut(memory, bits)?;
+    let fill = |part: &mut [Limb], bytes: &[u8], error: Error| {
+        let bytes = trimmed(bytes);
+        if bytes.len() > part.len() * size_of::<Limb>() {
+            return Err(error);
+        }
+        words::from_be_bytes(part, bytes);
+        Ok(())
+    };
+    fill(parts.n, modulus, Error::Product)?;
+    fill(parts.d, components.private_exponent, Error::PrivateExponent)?;
+    fill(parts.p, components.prime1, Error::Primes)?;
+    fill(parts.q, components.prime2, Error::Primes)?;
+    fill(parts.d_p, components.exponent1, Error::PrivateExponent)?;
+    fill(parts.d_q, components.exponent2, Error::PrivateExponent)?;
+    fill(parts.q_inverse, components.coefficient, Error::PrivateExponent)?;
+    // The length of a prime is public.
+    for prime in [components.prime1, components.prime2] {
+        if bit_length(trimmed(prime)) != bits.div_ceil(2) {
+            return Err(Error::Primes);
+        }
+    }
+    check_primes(&parts, bits, scratch)?;
+    super::public::check_fingerprint(parts.n)?;
+    Modulus::prepare(parts.n, parts.n_r_squared, scratch)?;
+    Modulus::prepare(parts.p, parts.p_r_squared, scratch)?;
+    Modulus::prepare(parts.q, parts.q_r_squared, scratch)?;
+    check_exponents(&parts, exponent, scratch)?;
+    Ok((bits, exponent))
+}
+
+/// p·q = n, both odd, and far enough apart (FIPS 186-5, appendix A.1.3, step 5.4).
+fn check_primes(
+    parts: &Parts<&mut [Limb]>,
+    bits: usize,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    if !Mask::from_bit(parts.p[0] & parts.q[0] & 1).reveal() {
+        return Err(Error::Even);
+    }
+    let product = &mut scratch[..2 * parts.p.len()];
+    Portable.mul(product, parts.p, parts.q);
+    let (low, high) = product.split_at(parts.n.len());
+    if !equal(low, parts.n).reveal() || !words::is_zero(high).reveal() {
+        return Err(Error::Product);
+    }
+    if !are_apart(parts.p, parts.q, bits, product).reveal() {
+        return Err(Error::Primes);
+    }
+    Ok(())
+}
+
+/// |p − q| ≥ 2^(bits/2 − 100); `room` has the limbs of a prime.
+pub(super) fn are_apart(p: &[Limb], q: &[Limb], bits: usize, room: &mut [Limb]) -> Mask {
+    let difference = &mut room[..p.len()];
+    difference.copy_from_slice(p);
+    let borrow = words::sub(difference, q);
+    // The magnitude, but for 1 where negative, which does not matter at this size.
+    let flip = Mask::from_bit(borrow).value();
+    difference.iter_mut().for_each(|limb| *limb ^= flip);
+    let from = bits / 2 - 100;
+    let high = difference[from / LIMB_BITS] >> (from % LIMB_BITS);
+    let any = difference[from / LIMB_BITS + 1..].iter().fold(high, |any, limb| any | limb);
+    !Mask::is_zero(any)
+}
+
+/// e·d ≡ e·d_p ≡ 1 modulo p − 1, the same for q, and q·q_inverse ≡ 1 modulo p; each residue less
+/// than its modulus.
+fn check_exponents(
+    parts: &Parts<&mut [Limb]>,
+    exponent: u32,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    let h = parts.p.len();
+    let e = [Limb::from(exponent)];
+    let mut right = words::is_less(parts.q_inverse, parts.p).value();
+    for (prime, residue) in [(&parts.p, &parts.d_p), (&parts.q, &parts.d_q)] {
+        let (order, rest) = scratch.split_at_mut(h);
+        let (remainder, rest) = rest.split_at_mut(h);
+        order.copy_from_slice(prime);
+        words::decrement(order);
+        right &= words::is_less(residue, order).value();
+        for candidate in [&**residue, &*parts.d] {
+            let product = &mut rest[..candidate.len() + 1];
+            Portable.mul(product, candidate, &e);
+            modulo(remainder, product, order);
+            right &= is_one(remainder).value();
+        }
+    }
+    let (product, rest) = scratch.split_at_mut(h);
+    let p = Modulus::prepared(parts.p, parts.p_r_squared)?;
+    modular::mul(product, parts.q, parts.q_inverse, &p, rest)?;
+    right &= is_one(product).value();
+    if Mask::is_zero(!right).reveal() { Ok(()) } else { Err(Error::PrivateExponent) }
+}
+
+/// `remainder = x mod modulus` bit by bit, for any modulus that is not 0, in constant time.
+fn modulo(remainder: &mut [Limb], x: &[Limb], modulus: &[Limb]) {
+    remainder.fill(0);
+    for limb in x.iter().rev() {
+        for bit in (0..LIMB_BITS).rev() {
+            let carry = words::double(remainder);
+            remainder[0] |= limb >> bit & 1;
+            words::reduce_once(carry, remainder, modulus);
+        }
+    }
+}
+
+/// Whether two numbers of one length are equal.
+pub(super) fn equal(a: &[Limb], b: &[Limb]) -> Mask {
+    Mask::is_zero(a.iter().zip(b).fold(0, |any, (a, b)| any | (a ^ b)))
+}
+
+/// Whether a number is 1.
+fn is_one(a: &[Limb]) -> Mask {
+    Mask::is_zero(a[1..].iter().fold(a[0] ^ 1, |any, limb| any | limb))
+}

@@ -1,0 +1,162 @@
+//! Signatures with the probabilistic scheme (RFC 8017, sections 8.1 and 9.1), the mask being made
+//! with the hash function of the message.
+
+use rand_core::CryptoRng;
+
+use super::context::Context;
+use super::public::PublicKey;
+use super::{Error, Hash};
+use crate::machine::words::{self, Limb};
+use crate::scheme::hash::MAX_DIGEST;
+
+/// `data ^= MGF1(seed)` (RFC 8017, appendix B.2.1).
+pub(super) fn mask(hash: Hash, seed: &[u8], data: &mut [u8]) {
+    for (counter, block) in (0u32..).zip(data.chunks_mut(hash.digest_length())) {
+        let digest = hash.digest(&[seed, &counter.to_be_bytes()]);
+        for (byte, mask) in block.iter_mut().zip(&*digest) {
+            *byte ^= mask;
+        }
+    }
+}
+
+/// H = Hash(eight zeros ‖ digest ‖ salt).
+fn seed(hash: Hash, digest: &[u8], salt: &[u8]) -> crate::scheme::hash::DigestBytes {
+    hash.digest(&[&[0; 8], digest, salt])
+}
+
+/// The encoded message within a buffer as long as the modulus, the bits that it does not use being
+/// the leading ones: it has one bit less than the modulus.
+fn encoded(buffer: &mut [u8], modulus_bits: usize) -> (&mut [u8], u8) {
+    let bits = modulus_bits - 1;
+    let start = buffer.len() - bits.div_ceil(8);
+    let unused = bits.div_ceil(8) * 8 - bits;
+    (&mut buffer[start..], 0xff >> unused)
+}
+
+impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
+    /// RSASSA-PSS signature of a message with a random salt as long as the digest; `signature` is
+    /// as long as the modulus.
+    ///
+    /// # Errors
+    /// [`Error::Length`], [`Error::HashRetired`], [`Error::Fault`]; `signature` is untouched then.
+    pub fn sign_pss(
+        &mut self,
+        hash: Hash,
+        message: &[u8],
+        signature: &mut [u8],
+    ) -> Result<(), Error> {
+        let length = hash.digest_length();
+        self.sign_pss_prehashed(hash, &hash.digest(&[message]), length, signature)
+    }
+
+    /// [`sign_pss`](Self::sign_pss) of a message whose digest is known, with a random salt of
+    /// `salt_length` bytes.
+    ///
+    /// # Errors
+    /// As [`sign_pss`](Self::sign_pss), [`Error::DigestLength`], and [`Error::SaltTooLong`] above
+    /// what the modulus takes.
+    pub fn sign_pss_prehashed(
+        &mut self,
+        hash: Hash,
+        digest: &[u8],
+        salt_length: usize,
+        signature: &mut [u8],
+    ) -> Result<(), Error> {
+        self.check_signing(hash, digest, signature)?;
+        let bits = self.key.bits();
+        // EMSA-PSS-ENCODE. 3. The salt and two bytes must fit beside the digest.
+        let room = (bits - 1).div_ceil(8) - digest.len() - 2;
+        if salt_length > room {
+            return Err(Error::SaltTooLong);
+        }
+        // 4. The salt goes to its place right away; MAX_DIGEST bytes of it at a time.
+        let mut random = [0; MAX_DIGEST];
+        let mut filled = 0;
+        while filled < salt_length {
+            let piece = MAX_DIGEST.min(salt_length - filled);
+            self.rng.fill_bytes(&mut random[..piece]);
+            let (buffer, _) = self.buffers();
+            let end = buffer.len() - digest.len() - 1 - filled;
+            buffer[end - piece..end].copy_from_slice(&random[..piece]);
+            filled += piece;
+        }
+        let (buffer, message) = self.buffers();
+        let leading = buffer.len() - (bits - 1).div_ceil(8);
+        buffer[..leading].fill(0);
+        let (encoded, used) = encoded(buffer, bits);
+        // 5, 6. H = Hash(M'). 7, 8. DB = 00 … 00 01 ‖ salt.
+        let (db, end) = encoded.split_at_mut(encoded.len() - digest.len() - 1);
+        let (padding, salt) = db.split_at_mut(db.len() - salt_length);
+        let h = seed(hash, digest, salt);
+        let (one, zeros) = padding.split_last_mut().ok_or(Error::SaltTooLong)?;
+        zeros.fill(0);
+        *one = 1;
+        // 9, 10. maskedDB. 11. The bits that are not used are zero. 12. maskedDB ‖ H ‖ bc.
+        mask(hash, &h, db);
+        db[0] &= used;
+        end[..digest.len()].copy_from_slice(&h);
+        end[digest.len()] = 0xbc;
+        words::from_be_bytes(message, buffer);
+        self.private_operation(signature)
+    }
+}
+
+impl<M: AsRef<[Limb]>> PublicKey<M> {
+    /// Verifies an RSASSA-PSS signature whose salt is as long as the digest. `scratch` has at
+    /// least [`verify_scratch_limbs`](super::verify_scratch_limbs). All values are public.
+    ///
+    /// # Errors
+    /// [`Error::Signature`] where it is not valid; [`Error::MemoryTooSmall`].
+    pub fn verify_pss(
+        &self,
+        hash: Hash,
+        message: &[u8],
+        signature: &[u8],
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        let length = Some(hash.digest_length());
+        self.verify_pss_prehashed(hash, &hash.digest(&[message]), length, signature, scratch)
+    }
+
+    /// [`verify_pss`](Self::verify_pss) of a message whose digest is known, with a salt of
+    /// `salt_length` bytes, or of any length.
+    ///
+    /// # Errors
+    /// As [`verify_pss`](Self::verify_pss), and [`Error::DigestLength`].
+    pub fn verify_pss_prehashed(
+        &self,
+        hash: Hash,
+        digest: &[u8],
+        salt_length: Option<usize>,
+        signature: &[u8],
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        if digest.len() != hash.digest_length() {
+            return Err(Error::DigestLength);
+        }
+        let bits = self.bits();
+        let buffer = self.open(signature, scratch)?;
+        let leading = buffer.len() - (bits - 1).div_ceil(8);
+        if buffer[..leading].iter().any(|byte| *byte != 0) {
+            return Err(Error::Signature);
+        }
+        let (encoded, used) = encoded(buffer, bits);
+        // EMSA-PSS-VERIFY. 3 to 5. maskedDB ‖ H ‖ bc. 6. The bits that are not used are zero.
+        let (db, end) = encoded.split_at_mut(encoded.len() - digest.len() - 1);
+        let (h, last) = end.split_at(digest.len());
+        if last != [0xbc] || db[0] & !used != 0 {
+            return Err(Error::Signature);
+        }
+        // 7, 8. DB. 9.
+        mask(hash, h, db);
+        db[0] &= used;
+        // 10. Zeros, a one, the salt.
+        let zeros = db.iter().take_while(|byte| **byte == 0).count();
+        let salt = match db.get(zeros..) {
+            Some([1, salt @ ..]) if salt_length.is_none_or(|length| length == salt.len()) => salt,
+            _ => return Err(Error::Signature),
+        };
+        // 11 to 14. H' = Hash(M').
+        if *seed(hash, digest, salt) == *h { Ok(()) } else { Err(Error::Signature) }
+    }
+}

@@ -1,0 +1,180 @@
+//! The public key, and the public operation.
+
+use super::{Error, MAX_BITS, MIN_BITS, checked_memory, limbs};
+use crate::machine::words::{self, Limb};
+use crate::math::modular::{self, Exponent, Modulus};
+
+/// Limbs of memory for a public key of `bits` bits: the modulus n, and R² mod n.
+pub const fn public_key_limbs(bits: usize) -> usize {
+    2 * limbs(bits)
+}
+
+/// Limbs of scratch for verifying with a key of `bits` bits.
+pub const fn verify_scratch_limbs(bits: usize) -> usize {
+    // Signature and message representative, and what exponentiation needs.
+    2 * limbs(bits) + modular::pow_scratch_limbs_minimum(limbs(bits))
+}
+
+/// A public key, in the memory `M`, checked and prepared.
+#[derive(Clone, Copy)]
+pub struct PublicKey<M> {
+    memory: M,
+    bits: usize,
+    exponent: u32,
+}
+
+impl<M: AsRef<[Limb]>> core::fmt::Debug for PublicKey<M> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "rsa::PublicKey({} bits, e = {})", self.bits, self.exponent)
+    }
+}
+
+impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
+    /// A key from modulus and exponent, both big-endian; leading zeros are allowed.
+    ///
+    /// `memory` has at least [`public_key_limbs`], `scratch` [`verify_scratch_limbs`].
+    ///
+    /// # Errors
+    /// [`Error::ModulusLength`], [`Error::Even`], [`Error::PublicExponent`],
+    /// [`Error::Fingerprint`], [`Error::MemoryTooSmall`].
+    pub fn new(
+        modulus: &[u8],
+        exponent: &[u8],
+        mut memory: M,
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
+        let modulus = trimmed(modulus);
+        let bits = bit_length(modulus);
+        let exponent = checked_exponent(exponent)?;
+        let n = checked_modulus_length(bits)?;
+        let (limbs, r_squared) =
+            checked_memory(memory.as_mut(), public_key_limbs(bits))?.split_at_mut(n);
+        words::from_be_bytes(limbs, modulus);
+        check_fingerprint(limbs)?;
+        Modulus::prepare(limbs, r_squared, scratch)?;
+        Ok(Self { memory, bits, exponent })
+    }
+}
+
+impl<M: AsRef<[Limb]>> PublicKey<M> {
+    /// What is known to be a key: n and R² mod n in `memory`.
+    pub(super) const fn from_prepared(memory: M, bits: usize, exponent: u32) -> Self {
+        Self { memory, bits, exponent }
+    }
+
+    /// The length of the modulus in bits.
+    pub const fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// The length of the modulus, and so of signatures, in bytes.
+    pub const fn length(&self) -> usize {
+        self.bits.div_ceil(8)
+    }
+
+    /// The public exponent.
+    pub const fn exponent(&self) -> u32 {
+        self.exponent
+    }
+
+    /// The modulus, little-endian limbs.
+    pub fn modulus_limbs(&self) -> &[Limb] {
+        &self.memory.as_ref()[..limbs(self.bits)]
+    }
+
+    fn modulus(&self) -> Result<Modulus<'_>, Error> {
+        let n = limbs(self.bits);
+        let memory = self.memory.as_ref();
+        Ok(Modulus::prepared(&memory[..n], &memory[n..2 * n])?)
+    }
+
+    /// `result = x^e mod n`: RSAEP and RSAVP1 (RFC 8017, sections 5.1.1 and 5.2.2). Time depends on
+    /// the exponent, not on `x`.
+    pub(super) fn raise(
+        &self,
+        result: &mut [Limb],
+        x: &[Limb],
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        let exponent = [Limb::from(self.exponent)];
+        modular::pow_vartime(result, x, &Exponent::new(&exponent), &self.modulus()?, scratch)?;
+        Ok(())
+    }
+
+    /// The message representative of a signature as bytes, as long as the modulus (RFC 8017,
+    /// section 8.2.2, steps 1 and 2), and the rest of the scratch.
+    pub(super) fn open<'s>(
+        &self,
+        signature: &[u8],
+        scratch: &'s mut [Limb],
+    ) -> Result<&'s mut [u8], Error> {
+        let n = limbs(self.bits);
+        let scratch = checked_memory(scratch, verify_scratch_limbs(self.bits))?;
+        // A signature of another length, or one not below the modulus, is not valid.
+        if signature.len() != self.length() {
+            return Err(Error::Signature);
+        }
+        let (s, rest) = scratch.split_at_mut(n);
+        let (m, rest) = rest.split_at_mut(n);
+        words::from_be_bytes(s, signature);
+        if !words::is_less(s, self.modulus_limbs()).reveal() {
+            return Err(Error::Signature);
+        }
+        self.raise(m, s, rest)?;
+        let bytes = &mut words::as_bytes_mut(s)[..signature.len()];
+        words::to_be_bytes(bytes, m);
+        Ok(bytes)
+    }
+}
+
+/// `bytes` without leading zeros.
+pub(super) fn trimmed(bytes: &[u8]) -> &[u8] {
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    &bytes[zeros..]
+}
+
+/// The length in bits of a number without leading zero bytes.
+pub(super) fn bit_length(bytes: &[u8]) -> usize {
+    bytes.first().map_or(0, |first| bytes.len() * 8 - first.leading_zeros() as usize)
+}
+
+/// The public exponent: odd, at least 3, at most 32 bits.
+pub(super) fn checked_exponent(exponent: &[u8]) -> Result<u32, Error> {
+    let exponent = trimmed(exponent);
+    if exponent.len() > 4 {
+        return Err(Error::PublicExponent);
+    }
+    let exponent = exponent.iter().fold(0, |e, byte| e << 8 | u32::from(*byte));
+    if exponent < 3 || exponent % 2 == 0 { Err(Error::PublicExponent) } else { Ok(exponent) }
+}
+
+/// The limbs of a modulus of `bits` bits, if that is a length that keys may have.
+pub(super) fn checked_modulus_length(bits: usize) -> Result<usize, Error> {
+    if (MIN_BITS..=MAX_BITS).contains(&bits) {
+        Ok(limbs(bits))
+    } else {
+        Err(Error::ModulusLength { bits })
+    }
+}
+
+/// An error where the modulus is a power of 65537 modulo each of the small primes by whose product
+/// the affected key generator made its primes (Nemec and others, The Return of Coppersmith's
+/// Attack, 2017, section 3.2).
+pub(super) fn check_fingerprint(modulus: &[Limb]) -> Result<(), Error> {
+    const PRIMES: [u64; 38] = [
+        3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89,
+        97, 101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
+    ];
+    let affected = PRIMES.iter().all(|prime| {
+        let wide = |rest: u64, limb: &Limb| {
+            ((u128::from(rest) << 64 | u128::from(*limb)) % u128::from(*prime)) as u64
+        };
+        let residue = modulus.iter().rev().fold(0, wide);
+        let mut power = 1;
+        (0..*prime).any(|_| {
+            power = power * 65537 % prime;
+            power == residue
+        })
+    });
+    if affected { Err(Error::Fingerprint) } else { Ok(()) }
+}

@@ -1,0 +1,331 @@
+//! Keys, signatures and faults.
+
+use std::cell::Cell;
+
+use super::*;
+use crate::machine::words::Limb;
+
+std::thread_local! {
+    static FAULT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Flips a bit of a private operation's result where a test has asked for that.
+pub(super) fn disturb(result: &mut [Limb]) {
+    result[0] ^= Limb::from(FAULT.get()) << 17;
+}
+
+use std::sync::OnceLock;
+use std::vec;
+use std::vec::Vec;
+
+use num_bigint::BigUint;
+use rand_core::{TryCryptoRng, TryRng};
+
+use crate::machine::lanes::Lanes;
+
+/// A deterministic generator (splitmix64), for tests only.
+struct Counter(u64);
+
+impl TryRng for Counter {
+    type Error = core::convert::Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        Ok(self.try_next_u64()? as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Ok(x ^ x >> 31)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&self.try_next_u64()?.to_le_bytes()[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Counter {}
+
+type Key = PrivateKey<Vec<Limb>>;
+
+fn generate(bits: usize, exponent: u32, seed: u64) -> Result<Key, Error> {
+    let mut scratch = vec![Lanes([0; 8]); generate_scratch(bits)];
+    let memory = vec![0; private_key_limbs(bits)];
+    PrivateKey::generate(bits, exponent, memory, &mut Counter(seed), &mut scratch)
+}
+
+fn key() -> &'static Key {
+    static KEY: OnceLock<Key> = OnceLock::new();
+    KEY.get_or_init(|| generate(2048, 65537, 1).unwrap())
+}
+
+fn number(limbs: &[Limb]) -> BigUint {
+    limbs.iter().rev().fold(BigUint::ZERO, |sum, limb| (sum << 64) + limb)
+}
+
+/// The parts of a key as bytes, in the order of PKCS #1 after the exponent.
+fn bytes(key: &Key) -> [Vec<u8>; 7] {
+    let parts = key.parts();
+    [parts.n, parts.d, parts.p, parts.q, parts.d_p, parts.d_q, parts.q_inverse]
+        .map(|part| number(part).to_bytes_be())
+}
+
+fn components<'a>(bytes: &'a [Vec<u8>; 7], exponent: &'a [u8]) -> PrivateComponents<'a> {
+    let [modulus, private_exponent, prime1, prime2, exponent1, exponent2, coefficient] = bytes;
+    PrivateComponents {
+        modulus,
+        public_exponent: exponent,
+        private_exponent,
+        prime1,
+        prime2,
+        exponent1,
+        exponent2,
+        coefficient,
+    }
+}
+
+fn load(components: &PrivateComponents<'_>) -> Result<Key, Error> {
+    PrivateKey::new(components, vec![0; private_key_limbs(8192)], &mut vec![0; 600])
+}
+
+#[test]
+fn generated_keys_are_what_the_standard_asks_for() {
+    for (bits, exponent) in [(2048, 65537), (2050, 0xffff_fffb), (2112, 65539)] {
+        let key = generate(bits, exponent, bits as u64).unwrap();
+        let [n, d, p, q, d_p, d_q, inverse] = bytes(&key).map(|part| BigUint::from_bytes_be(&part));
+        let one = BigUint::from(1u8);
+        let (p1, q1) = (&p - &one, &q - &one);
+        assert_eq!((n.bits() as usize, p.bits() as usize), (bits, bits / 2));
+        assert_eq!(&p * &q, n);
+        let e = BigUint::from(exponent);
+        let gcd = {
+            let (mut a, mut b) = (p1.clone(), q1.clone());
+            while b != BigUint::ZERO {
+                (a, b) = (b.clone(), a % b);
+            }
+            a
+        };
+        let lambda = &p1 * &q1 / gcd;
+        assert!(d < lambda && (&e * &d) % &lambda == one);
+        assert!(d_p == &d % &p1 && d_q == &d % &q1);
+        assert!((inverse * &q) % &p == one);
+        for prime in [p, q] {
+            let base = BigUint::from(3u8);
+            assert_eq!(base.modpow(&(&prime - &one), &prime), one);
+        }
+    }
+}
+
+#[test]
+fn lengths_and_exponents_that_are_refused() {
+    for bits in [0, 512, 2046, 2049, 8194] {
+        assert_eq!(generate(bits, 65537, 1).unwrap_err(), Error::ModulusLength { bits });
+    }
+    for exponent in [0, 1, 2, 3, 65536, 65535] {
+        assert_eq!(generate(2048, exponent, 1).unwrap_err(), Error::PublicExponent);
+    }
+}
+
+#[test]
+fn parts_that_do_not_belong_together_are_refused() {
+    let right = bytes(key());
+    let e = [1, 0, 1];
+    let loaded = load(&components(&right, &e)).unwrap();
+    assert_eq!(bytes(&loaded), right);
+    let padded = right.clone().map(|part| [vec![0; 3], part].concat());
+    assert_eq!(bytes(&load(&components(&padded, &[0, 0, 1, 0, 1])).unwrap()), right);
+
+    let errors = [
+        Error::Product,
+        Error::PrivateExponent,
+        Error::Product,
+        Error::Product,
+        Error::PrivateExponent,
+        Error::PrivateExponent,
+        Error::PrivateExponent,
+    ];
+    for (i, error) in errors.into_iter().enumerate() {
+        let mut wrong = right.clone();
+        wrong[i][40] ^= 4;
+        assert_eq!(load(&components(&wrong, &e)).unwrap_err(), error, "part {i}");
+        let mut long = right.clone();
+        long[i].insert(0, 1);
+        assert!(load(&components(&long, &e)).is_err(), "part {i}");
+    }
+    // Residues that are right modulo p − 1 and so on, but not the least.
+    let [n, d, p, q, d_p, ..] = right.clone().map(|part| BigUint::from_bytes_be(&part));
+    let mut larger = right.clone();
+    larger[4] = (&d_p + &p - 1u8).to_bytes_be();
+    assert_eq!(load(&components(&larger, &e)).unwrap_err(), Error::PrivateExponent);
+    // A private exponent modulo (p − 1)(q − 1) instead of the least common multiple is right too.
+    let phi = (&p - 1u8) * (&q - 1u8);
+    let mut other = right.clone();
+    other[1] = BigUint::from(65537u32).modinv(&phi).unwrap().to_bytes_be();
+    assert!(load(&components(&other, &e)).is_ok());
+    let _ = d;
+
+    for wrong in [&[][..], &[0], &[1], &[2], &[1, 0, 0], &[1, 0, 0, 0, 1]] {
+        assert_eq!(load(&components(&right, wrong)).unwrap_err(), Error::PublicExponent);
+    }
+    let mut even = right.clone();
+    even[0] = (&n + 1u8).to_bytes_be();
+    assert_eq!(load(&components(&even, &e)).unwrap_err(), Error::Product);
+    even[2] = (&p + 1u8).to_bytes_be();
+    assert_eq!(load(&components(&even, &e)).unwrap_err(), Error::Even);
+    let mut square = right.clone();
+    (square[0], square[3]) = ((&p * &p).to_bytes_be(), p.to_bytes_be());
+    assert_eq!(load(&components(&square, &e)).unwrap_err(), Error::Primes);
+    let mut short = right.clone();
+    short[0].truncate(128);
+    assert_eq!(load(&components(&short, &e)).unwrap_err(), Error::ModulusLength { bits: 1024 });
+    let outcome = PrivateKey::new(&components(&right, &e), vec![0; 207], &mut vec![0; 600]);
+    assert_eq!(outcome.unwrap_err(), Error::MemoryTooSmall { needed: 208, given: 207 });
+    let outcome = PrivateKey::new(&components(&right, &e), vec![0; 208], &mut vec![0; 131]);
+    assert_eq!(outcome.unwrap_err(), Error::MemoryTooSmall { needed: 132, given: 131 });
+}
+
+#[test]
+fn roca_keys_are_refused() {
+    // A power of 65537 modulo the product of the first small primes, plus a multiple of it.
+    let product = [
+        3u32, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89,
+        97, 101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
+    ]
+    .into_iter()
+    .fold(BigUint::from(2u8), |product, prime| product * prime);
+    let power = BigUint::from(65537u32).modpow(&BigUint::from(987_654_321u32), &product);
+    let modulus = (BigUint::from(1u8) << 2047) / &product * &product + &product + power;
+    let new = |modulus: &BigUint| {
+        let mut scratch = vec![0; verify_scratch_limbs(2048)];
+        PublicKey::new(&modulus.to_bytes_be(), &[3], vec![0; public_key_limbs(2048)], &mut scratch)
+            .map(|key| key.bits())
+    };
+    assert_eq!(new(&modulus), Err(Error::Fingerprint));
+    assert_eq!(new(&(modulus + 2u8)), Ok(2048));
+}
+
+#[test]
+fn signatures_are_right_and_verify() {
+    let key = key();
+    let [n, d, ..] = bytes(key).map(|part| BigUint::from_bytes_be(&part));
+    for memory in [context_limbs_minimum(2048), context_limbs(2048)] {
+        let mut memory = vec![0; memory];
+        let mut context = Context::new(key, Counter(5), &mut memory).unwrap();
+        let mut scratch = vec![0; verify_scratch_limbs(2048)];
+        // More than the uses of one blinding.
+        for i in 0..40u8 {
+            let hash = [Hash::Sha256, Hash::Sha384, Hash::Sha512][usize::from(i) % 3];
+            let message = [i; 7];
+            let mut signature = [0; 256];
+            context.sign_pkcs1v15(hash, &message, &mut signature).unwrap();
+            // The slow model: what the signature encodes, raised to d.
+            let s = BigUint::from_bytes_be(&signature);
+            let encoded = s.modpow(&BigUint::from(65537u32), &n);
+            assert_eq!(encoded.modpow(&d, &n), s);
+            let public = key.public();
+            public.verify_pkcs1v15(hash, &message, &signature, &mut scratch).unwrap();
+            let other = public.verify_pkcs1v15(hash, &[i], &signature, &mut scratch);
+            assert_eq!(other, Err(Error::Signature));
+
+            context.sign_pss(hash, &message, &mut signature).unwrap();
+            public.verify_pss(hash, &message, &signature, &mut scratch).unwrap();
+            let other = public.verify_pss(hash, &[i], &signature, &mut scratch);
+            assert_eq!(other, Err(Error::Signature));
+            signature[usize::from(i)] ^= 1;
+            let other = public.verify_pss(hash, &message, &signature, &mut scratch);
+            assert_eq!(other, Err(Error::Signature));
+        }
+    }
+}
+
+#[test]
+fn low_memory_is_as_low_as_promised() {
+    assert!(context_limbs_minimum(2048) * 8 <= 2244, "{}", context_limbs_minimum(2048) * 8);
+}
+
+#[test]
+fn a_modulus_whose_limbs_are_odd_in_number() {
+    let key = generate(2112, 65537, 3).unwrap();
+    let mut memory = vec![0; context_limbs(2112)];
+    let mut context = Context::new(&key, Counter(5), &mut memory).unwrap();
+    let mut signature = [0; 264];
+    context.sign_pss(Hash::Sha512, b"message", &mut signature).unwrap();
+    let mut scratch = vec![0; verify_scratch_limbs(2112)];
+    key.public().verify_pss(Hash::Sha512, b"message", &signature, &mut scratch).unwrap();
+}
+
+#[test]
+fn salts_of_every_length() {
+    let mut memory = vec![0; context_limbs(2048)];
+    let mut context = Context::new(key(), Counter(5), &mut memory).unwrap();
+    let mut scratch = vec![0; verify_scratch_limbs(2048)];
+    let digest = [7; 32];
+    let mut signature = [0; 256];
+    for salt in [0, 1, 31, 63, 64, 65, 128, 129, 221, 222] {
+        context.sign_pss_prehashed(Hash::Sha256, &digest, salt, &mut signature).unwrap();
+        let mut verify = |salt| {
+            key().public().verify_pss_prehashed(
+                Hash::Sha256,
+                &digest,
+                salt,
+                &signature,
+                &mut scratch,
+            )
+        };
+        assert_eq!(verify(Some(salt)), Ok(()));
+        assert_eq!(verify(None), Ok(()));
+        assert_eq!(verify(Some(salt + 1)), Err(Error::Signature));
+    }
+    let outcome = context.sign_pss_prehashed(Hash::Sha256, &digest, 223, &mut signature);
+    assert_eq!(outcome, Err(Error::SaltTooLong));
+}
+
+#[test]
+fn nothing_leaves_after_a_fault() {
+    let mut memory = vec![0; context_limbs(2048)];
+    let mut context = Context::new(key(), Counter(5), &mut memory).unwrap();
+    let mut signature = [0xaa; 256];
+    FAULT.set(true);
+    let outcome = context.sign_pkcs1v15(Hash::Sha256, b"message", &mut signature);
+    FAULT.set(false);
+    assert_eq!(outcome, Err(Error::Fault));
+    assert_eq!(signature, [0xaa; 256]);
+    context.sign_pkcs1v15(Hash::Sha256, b"message", &mut signature).unwrap();
+}
+
+#[test]
+fn wrong_arguments_are_errors() {
+    let mut memory = vec![0; context_limbs(2048)];
+    let given = context_limbs_minimum(2048) - 1;
+    let outcome = Context::new(key(), Counter(5), &mut memory[..given]).map(|_| ());
+    assert_eq!(outcome, Err(Error::MemoryTooSmall { needed: given + 1, given }));
+    let mut context = Context::new(key(), Counter(5), &mut memory).unwrap();
+    let mut signature = [0xaa; 256];
+    assert_eq!(
+        context.sign_pkcs1v15(Hash::Sha1, b"message", &mut signature),
+        Err(Error::HashRetired)
+    );
+    assert_eq!(
+        context.sign_pkcs1v15_prehashed(Hash::Sha256, &[0; 31], &mut signature),
+        Err(Error::DigestLength)
+    );
+    assert_eq!(
+        context.sign_pss(Hash::Sha256, b"message", &mut signature[1..]),
+        Err(Error::Length { needed: 256, given: 255 })
+    );
+    assert_eq!(signature, [0xaa; 256]);
+    let mut scratch = vec![0; verify_scratch_limbs(2048)];
+    let public = key().public();
+    for wrong in [&[][..], &[0; 255], &[0; 257], &[0xff; 256]] {
+        let outcome = public.verify_pkcs1v15(Hash::Sha256, b"message", wrong, &mut scratch);
+        assert_eq!(outcome, Err(Error::Signature));
+    }
+    let short = &mut scratch[1..];
+    let (needed, given) = (verify_scratch_limbs(2048), verify_scratch_limbs(2048) - 1);
+    let outcome = public.verify_pss(Hash::Sha256, b"message", &[0; 256], short);
+    assert_eq!(outcome, Err(Error::MemoryTooSmall { needed, given }));
+}
