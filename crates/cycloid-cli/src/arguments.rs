@@ -10,12 +10,7 @@ use crate::output::{self, Stop};
 
 /// Constant-time cryptography, and what it costs.
 #[derive(Debug, Parser)]
-#[command(
-    name = "cycloid",
-    version,
-    arg_required_else_help = true,
-    disable_help_subcommand = true
-)]
+#[command(name = "cycloid", version, arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(after_help = "\
 Examples:
   cycloid bench                     every table, beside the peers
@@ -132,21 +127,15 @@ pub(crate) fn parse() -> Result<Arguments, Stop> {
 fn in_two_lines(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
     let first = text.lines().next().unwrap_or_default();
-    let message = first
-        .strip_prefix("error: ")
-        .unwrap_or(first)
-        .trim_end_matches([':', '.']);
-    let suggestion = [
-        ContextKind::SuggestedSubcommand,
-        ContextKind::SuggestedArg,
-        ContextKind::SuggestedValue,
-    ]
-    .into_iter()
-    .find_map(|kind| match error.get(kind)? {
-        ContextValue::String(name) => Some(name.clone()),
-        ContextValue::Strings(names) => names.first().cloned(),
-        _ => None,
-    });
+    let message = first.strip_prefix("error: ").unwrap_or(first).trim_end_matches([':', '.']);
+    let suggestion =
+        [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
+            .into_iter()
+            .find_map(|kind| match error.get(kind)? {
+                ContextValue::String(name) => Some(name.clone()),
+                ContextValue::Strings(names) => names.first().cloned(),
+                _ => None,
+            });
     let hint = match suggestion {
         Some(name) => format!("did you mean {name}"),
         None => "add --help to the command to see what it takes".into(),

@@ -20,14 +20,7 @@ const VARIABLE: &str = "CYCLOID_CPU";
 const WIDTH: usize = tables::MAX_WIDTH;
 
 pub(crate) fn run(bench: &Bench) -> Result<(), Stop> {
-    let Common {
-        quick,
-        full,
-        cpu,
-        peers,
-        json,
-        save,
-    } = &bench.common;
+    let Common { quick, full, cpu, peers, json, save } = &bench.common;
     let effort = match (quick, full) {
         (true, _) => Effort::Quick,
         (_, true) => Effort::Full,
@@ -64,9 +57,7 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Stop> {
         output::print(&record)
     } else {
         let terminal = console::Term::stdout();
-        let width = terminal
-            .size_checked()
-            .map_or(WIDTH, |(_, columns)| columns.into());
+        let width = terminal.size_checked().map_or(WIDTH, |(_, columns)| columns.into());
         output::print(&tables::text(&report, width))
     }
 }
@@ -82,16 +73,13 @@ fn limit_cpu(flag: Option<&str>) -> Result<(), Stop> {
     let available = Level::ALL.into_iter().filter(|level| *level <= detected);
     let names = available.map(Level::name).collect::<Vec<_>>().join(", ");
     let failure = |message: String| {
-        Err(Stop::Usage(Failure::new(
-            message,
-            format!("this processor has {names}"),
-        )))
+        Err(Stop::Usage(Failure::new(message, format!("this processor has {names}"))))
     };
     match Level::from_name(&name) {
         None => failure(format!("no level is called '{name}', as {place} says")),
-        Some(level) if level > detected => failure(format!(
-            "this processor does not have {name}, as {place} demands"
-        )),
+        Some(level) if level > detected => {
+            failure(format!("this processor does not have {name}, as {place} demands"))
+        }
         Some(level) => {
             cpu::limit(level);
             Ok(())

@@ -22,9 +22,7 @@ pub(crate) enum Stop {
 /// Writes `text` to stdout.
 pub(crate) fn print(text: &str) -> Result<(), Stop> {
     let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(text.as_bytes())
-        .and_then(|()| stdout.flush());
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     written.map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Stop::ReaderGone,
         _ => Stop::Failed(Failure::new(
@@ -49,9 +47,7 @@ impl Destination {
             // Nothing stays behind if the run is stopped.
             let _ = fs::remove_file(path);
         }
-        Ok(Self {
-            path: path.to_owned(),
-        })
+        Ok(Self { path: path.to_owned() })
     }
 
     /// Puts `text` there: first beside it, then in its place, so that it is never half there.
@@ -62,10 +58,7 @@ impl Destination {
             PathBuf::from(name)
         };
         // What is no ordinary file, such as /dev/stdout, is written into, not replaced.
-        let ordinary = self
-            .path
-            .metadata()
-            .map_or(true, |metadata| metadata.is_file());
+        let ordinary = self.path.metadata().map_or(true, |metadata| metadata.is_file());
         let written = if ordinary {
             File::create(&beside)
                 .and_then(|mut file| {
@@ -88,8 +81,5 @@ fn cannot_write(path: &Path, error: &io::Error) -> Stop {
         ErrorKind::NotFound => "make the directory first, or name another file",
         _ => "name a file that you may write",
     };
-    Stop::Failed(Failure::new(
-        format!("cannot write {}: {error}", path.display()),
-        hint,
-    ))
+    Stop::Failed(Failure::new(format!("cannot write {}: {error}", path.display()), hint))
 }

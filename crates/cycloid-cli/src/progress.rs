@@ -24,11 +24,7 @@ impl Bar {
         } else {
             ProgressBar::hidden()
         };
-        Self {
-            bar,
-            start: Instant::now(),
-            drawn: None,
-        }
+        Self { bar, start: Instant::now(), drawn: None }
     }
 }
 

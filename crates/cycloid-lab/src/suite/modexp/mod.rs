@@ -1,11 +1,12 @@
 //! Modular exponentiation: every strategy, the default, eight at once, and the peers.
 
+mod options;
 mod ours;
 
 use std::time::Duration;
 
 use cycloid::machine::lanes::Lanes;
-use cycloid::modular::{MAX_BITS, Strategy};
+use cycloid::modular::{self, Strategy};
 
 use super::subjects::{self, Setting, Subject};
 use super::{Effort, Plan, Suite};
@@ -18,11 +19,14 @@ use crate::record::{Implementation, Parameters};
 /// The shortest modulus, in bits.
 pub const MIN_BITS: usize = 64;
 
+/// The library's name, and the group of its rows that are not strategies.
+const LIBRARY: &str = "Cycloid";
+
 /// The label of the row that ratios are against.
 const REFERENCE: &str = "default";
 
-const PREPARATION: &str = "default, least scratch, OpenSSL, AWS-LC and crypto-bigint are given a \
-    modulus prepared for Montgomery multiplication; the strategies and ×8 take it as it comes";
+const PREPARATION: &str = "the rows of Cycloid, OpenSSL, AWS-LC and crypto-bigint are given a modulus \
+    prepared for Montgomery multiplication; the strategies take it as it comes";
 
 const CRT: &str = "with --crt, a row is both halves of a private operation, one after the other \
     (×8: of eight), without the recombination; scratch is that of one half, which the other uses \
@@ -55,93 +59,6 @@ impl ModExp {
             strategies: Strategy::ALL.to_vec(),
         }
     }
-
-    /// What `--bits` names: lengths separated by commas.
-    ///
-    /// # Errors
-    /// The first that is not a length this suite can measure.
-    pub fn bits_from_list(list: &str, crt: bool) -> Result<Vec<usize>, Failure> {
-        let (what, minimum, maximum) = if crt {
-            ("an RSA key", 2 * MIN_BITS, 2 * MAX_BITS)
-        } else {
-            ("a modulus", MIN_BITS, MAX_BITS)
-        };
-        let hint = format!("{what} has {minimum} to {maximum} bits, as in --bits 1024,2048");
-        list.split(',')
-            .map(|item| {
-                let bits: usize = item.trim().parse().map_err(|_| {
-                    Failure::new(format!("'{item}' is not a number of bits"), hint.clone())
-                })?;
-                if !(minimum..=maximum).contains(&bits) {
-                    let message = format!("{bits} bits are not between {minimum} and {maximum}");
-                    return Err(Failure::new(message, hint.clone()));
-                }
-                if crt && bits % 2 == 1 {
-                    let message = format!("an RSA key of {bits} bits has no equal halves");
-                    return Err(Failure::new(message, "with --crt, give even numbers of bits"));
-                }
-                Ok(bits)
-            })
-            .collect()
-    }
-
-    /// What `--exponent` names: `full`, `65537`, or a length in bits.
-    ///
-    /// # Errors
-    /// If it names none.
-    pub fn exponent_from_text(text: &str) -> Result<Exponents, Failure> {
-        match (text, text.parse()) {
-            ("full", _) => Ok(Exponents::Full),
-            ("65537", _) => Ok(Exponents::F4),
-            (_, Ok(bits)) if (1..=MAX_BITS).contains(&bits) => Ok(Exponents::Bits(bits)),
-            _ => Err(Failure::new(
-                format!("'{text}' is not an exponent"),
-                format!("give full, 65537, or a length of 1 to {MAX_BITS} bits"),
-            )),
-        }
-    }
-
-    /// What `--strategy` names: `all`, `none`, or words that a strategy's name must have, in any
-    /// case; alternatives separated by commas, as in `montgomery fw, barrett ladder`.
-    ///
-    /// # Errors
-    /// The first alternative that no strategy satisfies.
-    pub fn strategies_from_filter(filter: &str) -> Result<Vec<Strategy>, Failure> {
-        match filter.to_lowercase().as_str() {
-            "all" => return Ok(Strategy::ALL.to_vec()),
-            "none" => return Ok(Vec::new()),
-            _ => {}
-        }
-        let mut wanted = [false; Strategy::ALL.len()];
-        for alternative in filter.split(',') {
-            let mut found = false;
-            for (strategy, wanted) in Strategy::ALL.iter().zip(&mut wanted) {
-                if satisfies(*strategy, alternative) {
-                    (found, *wanted) = (true, true);
-                }
-            }
-            if !found {
-                return Err(Failure::new(
-                    format!("no strategy is called '{}'", alternative.trim()),
-                    "use words of the names, as in --strategy 'montgomery fw,barrett ladder': \
-                     basic, barrett, montgomery; fast, ladder, fw, rm; 2b to 6b",
-                ));
-            }
-        }
-        Ok(Strategy::ALL
-            .into_iter()
-            .zip(wanted)
-            .filter_map(|(strategy, wanted)| wanted.then_some(strategy))
-            .collect())
-    }
-}
-
-/// Whether the strategy's name has all the words.
-fn satisfies(strategy: Strategy, words: &str) -> bool {
-    let name = strategy.to_string().to_lowercase().replace(',', "");
-    let mut words = words.split_whitespace().peekable();
-    words.peek().is_some()
-        && words.all(|word| name.split(' ').any(|part| part == word.to_lowercase()))
 }
 
 impl Suite for ModExp {
@@ -299,34 +216,43 @@ impl TablePlan<'_> {
         self.modexp.strategies.iter().map(subject).collect()
     }
 
+    /// The first is the reference.
     fn defaults(&self, inputs: &[Input]) -> Vec<Subject> {
-        let subject = |label: &str, scratch_limbs: usize| Subject {
-            group: "Cycloid".into(),
+        let subject = |label: &str, function: &str, pow: ours::Pow, scratch_limbs: usize| Subject {
+            group: LIBRARY.into(),
             label: label.into(),
-            implementation: implementation("modular::pow"),
+            implementation: implementation(function),
             constant_time: true,
             operations_per_call: 1,
             scratch: Some(scratch_limbs * size_of::<u64>()),
             every_round: true,
-            operation: each(inputs, |input| Box::new(ours::Default::prepare(input, scratch_limbs))),
+            operation: each(inputs, |input| {
+                Box::new(ours::Prepared::new(pow, input, scratch_limbs))
+            }),
         };
+        let best = ours::scratch_limbs(&inputs[0]);
+        let least = ours::scratch_limbs_least(&inputs[0]);
         vec![
-            subject(REFERENCE, ours::scratch_limbs(&inputs[0])),
-            subject("least scratch", ours::scratch_limbs_least(&inputs[0])),
+            subject(REFERENCE, "modular::pow", modular::pow, best),
+            subject("least scratch", "modular::pow", modular::pow, least),
+            Subject {
+                constant_time: false,
+                ..subject("variable-time", "modular::pow_vartime", modular::pow_vartime, least)
+            },
         ]
     }
 
     fn eight(&self, inputs: &Inputs) -> Result<Subject, Failure> {
         let half = |which: usize| {
-            ours::Eight::prepare(inputs.each_ref().map(|operation| operation[which].clone()))
+            ours::Eight::new(inputs.each_ref().map(|operation| operation[which].clone()))
         };
         let first = Box::new(half(0)?);
         Ok(Subject {
-            group: "Cycloid".into(),
+            group: LIBRARY.into(),
             label: "×8".into(),
             implementation: Implementation {
                 backend: Some(ours::backend_eight()),
-                ..implementation("modular::pow_eight")
+                ..implementation("modular::pow_eight_prepared")
             },
             constant_time: true,
             operations_per_call: 8,
@@ -385,7 +311,7 @@ impl TablePlan<'_> {
 /// What is said of the library's own rows.
 fn implementation(function: &str) -> Implementation {
     Implementation {
-        library: "Cycloid".into(),
+        library: LIBRARY.into(),
         version: env!("CARGO_PKG_VERSION").into(),
         function: function.into(),
         backend: Some(ours::backend().into()),

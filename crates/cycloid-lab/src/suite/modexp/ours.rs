@@ -65,8 +65,13 @@ impl Operation for Strategic {
     }
 }
 
+/// [`modular::pow`] and [`modular::pow_vartime`].
+pub(super) type Pow =
+    fn(&mut [u64], &[u64], &Exponent<'_>, &Modulus<'_>, &mut [u64]) -> Result<(), modular::Error>;
+
 /// What the schemes use, with a prepared modulus.
-pub(super) struct Default {
+pub(super) struct Prepared {
+    pow: Pow,
     input: Input,
     modulus: Modulus<'static>,
     result: Vec<u64>,
@@ -74,24 +79,31 @@ pub(super) struct Default {
     heap_held: Option<u64>,
 }
 
-impl Default {
+impl Prepared {
     /// With as much scratch as [`scratch_limbs`] or [`scratch_limbs_least`] says.
-    pub(super) fn prepare(input: &Input, scratch_limbs: usize) -> Self {
-        // A prepared modulus borrows its limbs, and an operation owns what it needs: these few
-        // kilobytes are given back when the program ends.
-        let limbs = input.modulus.clone().leak();
-        let r_squared = vec![0; limbs.len()].leak();
-        let mut scratch = vec![0; scratch_limbs.max(Modulus::scratch_limbs(limbs.len()))];
-        let (modulus, heap) = heap::measure(|| Modulus::prepare(limbs, r_squared, &mut scratch));
-        scratch.truncate(scratch_limbs);
+    pub(super) fn new(pow: Pow, input: &Input, scratch_limbs: usize) -> Self {
+        let (modulus, heap_held) = prepare(&input.modulus);
         Self {
+            pow,
             input: input.clone(),
-            modulus: modulus.expect("the modulus is odd"),
+            modulus,
             result: vec![0; input.modulus.len()],
-            scratch,
-            heap_held: heap.map(|heap| heap.held_bytes.max(0) as u64),
+            scratch: vec![0; scratch_limbs],
+            heap_held,
         }
     }
+}
+
+/// A prepared modulus, and what the preparation left on the heap.
+fn prepare(limbs: &[u64]) -> (Modulus<'static>, Option<u64>) {
+    // A prepared modulus borrows its limbs, and an operation owns what it needs: these few
+    // kilobytes are given back when the program ends.
+    let limbs = limbs.to_vec().leak();
+    let r_squared = vec![0; limbs.len()].leak();
+    let mut scratch = vec![0; Modulus::scratch_limbs(limbs.len())];
+    let (modulus, heap) = heap::measure(|| Modulus::prepare(limbs, r_squared, &mut scratch));
+    let held = heap.map(|heap| heap.held_bytes.max(0) as u64);
+    (modulus.expect("the modulus is odd"), held)
 }
 
 /// Scratch with which the default is fastest.
@@ -104,10 +116,10 @@ pub(super) const fn scratch_limbs_least(input: &Input) -> usize {
     modular::pow_scratch_limbs_minimum(input.modulus.len())
 }
 
-impl Operation for Default {
+impl Operation for Prepared {
     fn run(&mut self) -> Result<(), &'static str> {
-        let Self { input, modulus, result, scratch, .. } = self;
-        modular::pow(result, &input.base, &exponent(input), modulus, scratch)
+        let Self { input, result, scratch, .. } = self;
+        (self.pow)(result, &input.base, &exponent(input), &self.modulus, scratch)
             .map_err(|_| "the arguments were not taken")
     }
 
@@ -120,9 +132,10 @@ impl Operation for Default {
     }
 }
 
-/// Eight exponentiations by one call, which takes the moduli as they come.
+/// Eight exponentiations by one call, with prepared moduli.
 pub(super) struct Eight {
     inputs: [Input; 8],
+    moduli: [Modulus<'static>; 8],
     results: [Vec<u64>; 8],
     scratch: Vec<Lanes>,
     heap_held: Option<u64>,
@@ -136,18 +149,20 @@ pub(super) const fn scratch_eight(input: &Input) -> usize {
 impl Eight {
     /// # Errors
     /// If one of the eight is not what [`modular::pow`] gives.
-    pub(super) fn prepare(inputs: [Input; 8]) -> Result<Self, Failure> {
+    pub(super) fn new(inputs: [Input; 8]) -> Result<Self, Failure> {
+        let prepared = inputs.each_ref().map(|input| prepare(&input.modulus));
         let mut eight = Self {
+            moduli: prepared.map(|(modulus, _)| modulus),
             results: inputs.each_ref().map(|input| vec![0; input.modulus.len()]),
             scratch: vec![Lanes([0; 8]); scratch_eight(&inputs[0])],
-            heap_held: heap::measure(|| ()).1.map(|_| 0),
+            heap_held: prepared.iter().map(|(_, held)| *held).sum(),
             inputs,
         };
         let wrong =
             |message: String| Failure::new(message, "nothing was measured, please report it");
         eight.run().map_err(|message| wrong(format!("Cycloid, ×8 failed: {message}")))?;
         for (lane, input) in eight.inputs.iter().enumerate() {
-            let mut one = Default::prepare(input, scratch_limbs(input));
+            let mut one = Prepared::new(modular::pow, input, scratch_limbs(input));
             let done = one.run();
             if done.is_err() || one.output() != eight.results[lane] {
                 return Err(wrong(format!("Cycloid, ×8 gives a wrong result in lane {lane}")));
@@ -159,13 +174,13 @@ impl Eight {
 
 impl Operation for Eight {
     fn run(&mut self) -> Result<(), &'static str> {
-        let Self { inputs, results, scratch, .. } = self;
+        let Self { inputs, moduli, results, scratch, .. } = self;
         let inputs = inputs.each_ref();
-        let outcomes = modular::pow_eight(
+        let outcomes = modular::pow_eight_prepared(
             results.each_mut().map(Vec::as_mut_slice),
             inputs.map(|input| &input.base[..]),
             inputs.map(exponent),
-            inputs.map(|input| &input.modulus[..]),
+            moduli.each_ref(),
             scratch,
         );
         if outcomes.iter().all(Result::is_ok) { Ok(()) } else { Err("a lane was refused") }
