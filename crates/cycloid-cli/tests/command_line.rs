@@ -137,6 +137,32 @@ fn a_quick_run_has_every_strategy_and_every_peer() {
     assert!((0.8..1.25).contains(&table.control.median), "{:?}", table.control);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_missing_peer_is_named_with_its_package() {
+    // The dynamic linker takes the empty file for the library and cannot load it.
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("without-gmp");
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(directory.join("libgmp.so.10"), "").unwrap();
+    let run = |more: &[&str]| {
+        let arguments = ["bench", "modexp", "--bits", "128", "--quick", "--strategy", "none"];
+        let output = cycloid(&arguments)
+            .args(["--peers", "gmp,crypto-bigint"])
+            .args(more)
+            .env("LD_LIBRARY_PATH", &directory)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    let report: Report = serde_json::from_slice(&run(&["--json"])).unwrap();
+    assert_eq!(report.peers[0].missing.as_ref().unwrap().remedy, "apt install libgmp10");
+    assert_eq!(report.tables[0].missing, ["GMP"]);
+    let text = String::from_utf8(run(&[])).unwrap();
+    assert!(text.contains("GMP is missing: no usable libgmp.so.10"), "{text}");
+    assert!(text.contains("\nmissing: GMP: apt install libgmp10\n"), "{text}");
+}
+
 #[test]
 fn a_lower_level_is_used_and_said() {
     let arguments = ["bench", "modexp", "--bits", "128", "--quick", "--strategy", "none"];

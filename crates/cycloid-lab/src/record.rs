@@ -216,7 +216,7 @@ mod tests {
                 name: "GMP".into(),
                 version: None,
                 missing: Some(Missing {
-                    reason: "libgmp.so.10 not found".into(),
+                    reason: "no usable libgmp.so.10".into(),
                     remedy: "apt install libgmp10".into(),
                 }),
             }],

@@ -128,7 +128,7 @@ fn load_system_library(
         // Not unloaded, so that functions found in it may be kept anywhere.
         Some(library) => Ok(Box::leak(Box::new(library))),
         None => Err(Missing {
-            reason: format!("{} not found", files.join(" or ")),
+            reason: format!("no usable {}", files.join(" or ")),
             remedy: format!("apt install {package}"),
         }),
     }
@@ -158,7 +158,7 @@ mod tests {
     fn a_library_that_is_not_there_is_named_with_its_package() {
         let missing = load_system_library(&["libnone.so.1", "libnone.so.2"], "libnone1")
             .expect_err("no such library");
-        assert_eq!(missing.reason, "libnone.so.1 or libnone.so.2 not found");
+        assert_eq!(missing.reason, "no usable libnone.so.1 or libnone.so.2");
         assert_eq!(missing.remedy, "apt install libnone1");
     }
 }

@@ -68,7 +68,7 @@ fn report(sizes: &[u64]) -> Report {
                 name: "OpenSSL".into(),
                 version: None,
                 missing: Some(Missing {
-                    reason: "libcrypto.so.3 or libcrypto.so.1.1 not found".into(),
+                    reason: "no usable libcrypto.so.3 or libcrypto.so.1.1".into(),
                     remedy: "apt install libssl3".into(),
                 }),
             },
@@ -94,7 +94,7 @@ fn every_row_is_there_and_every_note_once() {
     for part in [
         "1024-bit modulus, 1024-bit exponent",
         "2048-bit modulus, 2048-bit exponent",
-        "peers      OpenSSL is missing: libcrypto.so.3 or libcrypto.so.1.1 not found; apt install",
+        "peers      OpenSSL is missing: no usable libcrypto.so.3 or libcrypto.so.1.1; apt install",
         "missing: OpenSSL: apt install libssl3",
         "default against itself is 0.9999 (0.9987 to 1.0011), 100 rounds",
         "backend: adx; ×8: ifma",
