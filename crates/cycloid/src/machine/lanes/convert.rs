@@ -18,6 +18,13 @@ impl Lanes {
             core::slice::from_raw_parts_mut(lanes.as_mut_ptr().cast::<Limb>(), lanes.len() * LANES)
         }
     }
+
+    /// The elements that lie in a memory of limbs, which need not begin or end where they do.
+    pub fn aligned_mut(limbs: &mut [Limb]) -> &mut [Self] {
+        // SAFETY: `Lanes` is `LANES` limbs and nothing else; every value of either is one of the
+        // other.
+        unsafe { limbs.align_to_mut::<Self>() }.1
+    }
 }
 
 /// Puts `source`, a little-endian number of 64-bit limbs, into one lane of `destination`, with

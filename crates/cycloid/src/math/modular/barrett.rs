@@ -4,8 +4,8 @@
 
 use core::cmp::Ordering;
 
-use super::PlainResidues;
 use super::basic::Divisor;
+use super::{PlainResidues, plain_products};
 use crate::machine::words::{self, Limb, Words};
 
 /// Residues modulo any number but 0 and 1, reduced by multiplication with its reciprocal.
@@ -53,6 +53,8 @@ fn modulus_is_power_of_base(modulus: &[Limb]) -> bool {
     *top == 1 && rest.iter().all(|limb| *limb == 0)
 }
 
+plain_products!(Barrett);
+
 impl<W: Words> PlainResidues for Barrett<'_, W> {
     fn reduce(&mut self, result: &mut [Limb]) {
         let n = self.modulus.len();
@@ -83,9 +85,5 @@ impl<W: Words> PlainResidues for Barrett<'_, W> {
 
     fn wide(&mut self) -> &mut [Limb] {
         self.wide
-    }
-
-    fn words(&self) -> impl Words {
-        self.words
     }
 }

@@ -1,7 +1,7 @@
 //! Basic reduction: the remainder of a division (Knuth, The Art of Computer Programming, volume 2,
 //! section 4.3.1, algorithm D). Time depends on the values.
 
-use super::PlainResidues;
+use super::{PlainResidues, plain_products};
 use crate::machine::words::{self, LIMB_BITS, Limb, Words};
 
 /// Residues modulo any number but 0 and 1, reduced by division.
@@ -26,6 +26,8 @@ impl<'a, W: Words> Basic<'a, W> {
     }
 }
 
+plain_products!(Basic);
+
 impl<W: Words> PlainResidues for Basic<'_, W> {
     fn reduce(&mut self, result: &mut [Limb]) {
         let n = result.len();
@@ -37,10 +39,6 @@ impl<W: Words> PlainResidues for Basic<'_, W> {
     fn wide(&mut self) -> &mut [Limb] {
         let without_top = self.dividend.len() - 1;
         &mut self.dividend[..without_top]
-    }
-
-    fn words(&self) -> impl Words {
-        self.words
     }
 }
 

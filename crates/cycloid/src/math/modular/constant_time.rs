@@ -3,7 +3,8 @@
 use super::eight::Lane;
 use super::montgomery::Montgomery;
 use super::{
-    Checked, Error, Exponent, Exponentiation, Residues, Window, checked_scratch, split_result,
+    Checked, Error, Exponent, Exponentiation, Products, Residues, Window, across, checked_scratch,
+    split_result, window,
 };
 use crate::machine::ct;
 use crate::machine::words::{self, Backend, Limb, Words};
@@ -109,28 +110,18 @@ impl words::Task for Prepare<'_> {
     }
 }
 
-/// The way that is fastest for an exponent of `bits` bits: the window for which table and digits
-/// together take the fewest multiplications.
-pub(super) const fn fastest(bits: usize) -> Exponentiation {
-    let mut best = Exponentiation::Ladder;
-    let mut fewest = usize::MAX;
-    let mut i = 0;
-    while i < Window::ALL.len() {
-        let width = Window::ALL[i].bits();
-        let multiplications = (1 << width) + bits.div_ceil(width);
-        if multiplications < fewest {
-            best = Exponentiation::FixedWindow(Window::ALL[i]);
-            fewest = multiplications;
-        }
-        i += 1;
-    }
-    best
+/// The fastest window for a modulus of `n` limbs. About 12n entries are read in the time of a
+/// multiplication.
+const fn fastest(n: usize, exponent_bits: usize) -> Exponentiation {
+    Exponentiation::FixedWindow(window::fastest(exponent_bits, 12 * n, 6))
 }
 
 /// Limbs of scratch with which [`pow`] is fastest, for a modulus of `n` limbs and an exponent of
-/// `exponent_bits` bits.
+/// `exponent_bits` bits, whatever the processor.
 pub const fn pow_scratch_limbs(n: usize, exponent_bits: usize) -> usize {
-    words::montgomery_work(n) + fastest(exponent_bits).work_limbs(n)
+    let words = words::montgomery_work(n) + fastest(n, exponent_bits).work_limbs(n);
+    let across = across::scratch_limbs(n, exponent_bits);
+    if across > words { across } else { words }
 }
 
 /// Limbs of scratch without which [`pow`] does not work, for a modulus of `n` limbs.
@@ -155,6 +146,9 @@ pub fn pow(
     modulus: &Modulus<'_>,
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
+    if let Some(backend) = across::backend(modulus, exponent, scratch.len()) {
+        return across::pow(backend, result, base, exponent, modulus, scratch);
+    }
     pow_with(Backend::best(), result, base, exponent, modulus, scratch)
 }
 
@@ -225,7 +219,7 @@ impl words::Task for Mul<'_> {
     }
 }
 
-/// [`pow`] on a backend of the caller's choice.
+/// [`pow`] with limbs of 64 bits, on a backend of the caller's choice.
 ///
 /// # Errors
 /// As [`pow`].
@@ -239,7 +233,7 @@ pub fn pow_with(
 ) -> Result<(), Error> {
     let n = modulus.limbs().len();
     let room = scratch.len().saturating_sub(words::montgomery_work(n));
-    let way = fitting(fastest(exponent.bits()), n, room);
+    let way = fitting(fastest(n, exponent.bits()), n, room);
     run(way, backend, result, base, exponent, modulus, scratch)
 }
 

@@ -6,10 +6,7 @@ mod tests;
 
 use super::montgomery::Montgomery;
 use super::residues8::Residues8;
-use super::{
-    Checked, Error, Exponent, Exponentiation, Modulus, Residues, Window, constant_time,
-    split_result,
-};
+use super::{Checked, Error, Exponent, Modulus, Residues, Window, split_result, window};
 use crate::machine::ct;
 use crate::machine::lanes::{self, Backend, LANE_LIMB_BITS, LANES, LaneWords, Lanes};
 use crate::machine::words::{self, LIMB_BITS, Limb, Words};
@@ -17,7 +14,8 @@ use crate::machine::words::{self, LIMB_BITS, Limb, Words};
 /// Elements of scratch, of 64 bytes each, with which [`pow_eight`] is fastest, for moduli of at
 /// most `n` limbs and exponents of `exponent_bits` bits.
 pub const fn pow_eight_scratch(n: usize, exponent_bits: usize) -> usize {
-    work_lanes(lanes::lane_limbs(n * LIMB_BITS), fastest(exponent_bits))
+    let n = lanes::lane_limbs(n * LIMB_BITS);
+    work_lanes(n, fastest(n, exponent_bits))
 }
 
 /// Elements of scratch without which [`pow_eight`] does not work, for moduli of at most `n` limbs.
@@ -25,19 +23,20 @@ pub const fn pow_eight_scratch_minimum(n: usize) -> usize {
     work_lanes(lanes::lane_limbs(n * LIMB_BITS), Window::ALL[0])
 }
 
-/// The widest window worth its table. The table is read whole for each digit, and one of six bits
-/// takes longer to read than the multiplications that it saves.
-const fn fastest(exponent_bits: usize) -> Window {
-    match constant_time::fastest(exponent_bits) {
-        Exponentiation::FixedWindow(window) if window.bits() < 6 => window,
-        _ => Window::ALL[3],
-    }
+/// The fastest window for `n` limbs in each lane. About 2n entries are read in the time of a
+/// multiplication. One of six bits is nowhere worth its memory.
+const fn fastest(n: usize, exponent_bits: usize) -> Window {
+    window::fastest(exponent_bits, 2 * n, 5)
 }
 
-/// Working memory for `n` limbs in each lane: modulus, result, entry and table, and what
+/// Working memory for `n` limbs in each lane: modulus and result, table and entry, and what
 /// multiplication needs.
 const fn work_lanes(n: usize, window: Window) -> usize {
-    (3 + (1 << window.bits())) * n + lanes::montgomery_work(n)
+    2 * n + powers_lanes(n, window) + lanes::montgomery_work(n)
+}
+
+const fn powers_lanes(n: usize, window: Window) -> usize {
+    window::fixed_work_limbs(window.bits(), n)
 }
 
 /// `results[i] = bases[i]^exponents[i] mod moduli[i]` for each of eight lanes i, in constant time,
@@ -132,7 +131,7 @@ fn pow_lanes(
     let longest = jobs.iter().flatten().map(|lane| lane.modulus.bits).max().unwrap_or(0);
     let exponent_bits = exponents.iter().map(Exponent::bits).max().unwrap_or(0);
     let n = lanes::lane_limbs(longest);
-    let Some(window) = fitting(fastest(exponent_bits), n, scratch.len()) else {
+    let Some(window) = fitting(fastest(n, exponent_bits), n, scratch.len()) else {
         let needed = work_lanes(n, Window::ALL[0]) * size_of::<Lanes>();
         let error = Error::ScratchTooSmall { needed, given: size_of_val(scratch) };
         return jobs.map(|job| job.and(Err(error)));
@@ -221,8 +220,7 @@ impl<'s> lanes::Task for Pow<'_, 's> {
         let Self { moduli, bases, exponents, exponent_bits, window, n, scratch } = self;
         let (modulus, rest) = scratch.split_at_mut(n);
         let (result, rest) = rest.split_at_mut(n);
-        let (entry, rest) = rest.split_at_mut(n);
-        let (table, work) = rest.split_at_mut(n << window.bits());
+        let (powers, work) = rest.split_at_mut(powers_lanes(n, window));
 
         for (lane, source) in moduli.iter().enumerate() {
             lanes::load(modulus, lane, source.modulus.limbs);
@@ -232,20 +230,21 @@ impl<'s> lanes::Task for Pow<'_, 's> {
             if base.len() * LIMB_BITS <= n * LANE_LIMB_BITS {
                 lanes::load(result, lane, base);
             } else {
-                let room = Lanes::as_limbs_mut(table);
+                let room = Lanes::as_limbs_mut(powers);
                 let base = reduced(base, moduli[lane].modulus.limbs, room);
                 lanes::load(result, lane, base);
             }
         }
         let mut residues = Residues8::new(backend, modulus, work);
+        let r_squared = &mut powers[n << window.bits()..];
         match known_r_squared(&moduli, n) {
-            Some(known) => residues.r_squared_from(entry, known),
+            Some(known) => residues.r_squared_from(r_squared, known),
             None => {
                 let shortest = moduli.iter().map(|lane| lane.modulus.bits).min().unwrap_or(0);
-                residues.r_squared(entry, shortest);
+                residues.r_squared(r_squared, shortest);
             }
         }
-        residues.pow(result, exponents, exponent_bits, window, entry, table);
+        residues.pow(result, exponents, exponent_bits, window, powers);
         result
     }
 }
@@ -260,7 +259,7 @@ fn known_r_squared<'a>(moduli: &[Lane<'a>; LANES], n: usize) -> Option<[&'a [Lim
 
 /// `base mod modulus`, for a base of any length, in constant time; `room` has at least five times
 /// as many limbs as the modulus.
-fn reduced<'a>(base: &[Limb], modulus: &[Limb], room: &'a mut [Limb]) -> &'a [Limb] {
+pub(super) fn reduced<'a>(base: &[Limb], modulus: &[Limb], room: &'a mut [Limb]) -> &'a [Limb] {
     struct Reduce<'a> {
         base: &'a [Limb],
         modulus: &'a [Limb],

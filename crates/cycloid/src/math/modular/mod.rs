@@ -29,6 +29,7 @@
 //! # Ok::<(), modular::Error>(())
 //! ```
 
+mod across;
 mod barrett;
 mod basic;
 mod binary;
@@ -56,7 +57,7 @@ pub use inverse::{gcd, invert, invert_scratch_limbs};
 pub use strategy::{Exponentiation, Reduction, Strategy, Window};
 
 use crate::machine::ct::Mask;
-use crate::machine::words::{LIMB_BITS, Limb, Words};
+use crate::machine::words::{LIMB_BITS, Limb};
 
 /// The longest modulus, in bits.
 pub const MAX_BITS: usize = 16384;
@@ -111,45 +112,52 @@ impl core::fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
-/// Arithmetic modulo one number, in a representation of its own: what a reduction provides and
-/// all that an exponentiation needs.
-///
-/// Every slice has as many limbs as the modulus, but for `x`.
-trait Residues {
-    /// The representations of 1 and of `x mod modulus`; `x` has any length.
-    fn enter(&mut self, one: &mut [Limb], base: &mut [Limb], x: &[Limb]);
+/// Products of residues: all that reading an exponent by windows needs, whether an element is a
+/// limb of one number, limbs of eight, or part of one number across eight lanes.
+trait Products {
+    /// What numbers are made of; all that meet in one product have as many.
+    type Element: Copy;
+
+    /// The number of an entry of a table, in each lane where there are many.
+    type Index;
 
     /// `accumulator = accumulator · by`.
-    fn mul(&mut self, accumulator: &mut [Limb], by: &[Limb]);
+    fn mul(&mut self, accumulator: &mut [Self::Element], by: &[Self::Element]);
 
     /// `accumulator = accumulator²`.
-    fn square(&mut self, accumulator: &mut [Limb]);
+    fn square(&mut self, accumulator: &mut [Self::Element]);
 
     /// [`square`](Self::square) `times` times.
-    fn square_times(&mut self, accumulator: &mut [Limb], times: usize) {
+    fn square_times(&mut self, accumulator: &mut [Self::Element], times: usize) {
         for _ in 0..times {
             self.square(accumulator);
         }
     }
 
+    /// `out = table[index]`, reading the whole table.
+    fn lookup(&self, out: &mut [Self::Element], table: &[Self::Element], index: &Self::Index);
+}
+
+/// Arithmetic modulo one number of limbs, in a representation of its own: what a reduction
+/// provides and all that an exponentiation needs.
+///
+/// Every slice has as many limbs as the modulus, but for `x`.
+trait Residues: Products<Element = Limb, Index = usize> {
+    /// The representations of 1 and of `x mod modulus`; `x` has any length.
+    fn enter(&mut self, one: &mut [Limb], base: &mut [Limb], x: &[Limb]);
+
     /// From the representation back to the number, less than the modulus.
     fn leave(&mut self, accumulator: &mut [Limb]);
-
-    /// `out = table[index]`, reading the whole table.
-    fn lookup(&self, out: &mut [Limb], table: &[Limb], index: usize);
 }
 
 /// Residues that stand for themselves, each product being reduced on its own.
-trait PlainResidues {
+trait PlainResidues: Products<Element = Limb, Index = usize> {
     /// `result = wide mod modulus`, where `wide` is the product of two residues, or a residue
     /// times 2^(64·n) plus n limbs, in the buffer that [`wide`](Self::wide) gives.
     fn reduce(&mut self, result: &mut [Limb]);
 
     /// The buffer of 2n limbs for the number to be reduced.
     fn wide(&mut self) -> &mut [Limb];
-
-    /// The backend.
-    fn words(&self) -> impl Words;
 }
 
 impl<P: PlainResidues> Residues for P {
@@ -167,24 +175,35 @@ impl<P: PlainResidues> Residues for P {
         one[0] = 1;
     }
 
-    fn mul(&mut self, accumulator: &mut [Limb], by: &[Limb]) {
-        let words = self.words();
-        words.mul(self.wide(), accumulator, by);
-        self.reduce(accumulator);
-    }
-
-    fn square(&mut self, accumulator: &mut [Limb]) {
-        let words = self.words();
-        words.square(self.wide(), accumulator);
-        self.reduce(accumulator);
-    }
-
     fn leave(&mut self, _accumulator: &mut [Limb]) {}
-
-    fn lookup(&self, out: &mut [Limb], table: &[Limb], index: usize) {
-        self.words().lookup(out, table, index);
-    }
 }
+
+/// Products of residues that stand for themselves.
+macro_rules! plain_products {
+    ($residues:ident) => {
+        impl<W: Words> super::Products for $residues<'_, W> {
+            type Element = Limb;
+            type Index = usize;
+
+            fn mul(&mut self, accumulator: &mut [Limb], by: &[Limb]) {
+                let words = self.words;
+                words.mul(self.wide(), accumulator, by);
+                self.reduce(accumulator);
+            }
+
+            fn square(&mut self, accumulator: &mut [Limb]) {
+                let words = self.words;
+                words.square(self.wide(), accumulator);
+                self.reduce(accumulator);
+            }
+
+            fn lookup(&self, out: &mut [Limb], table: &[Limb], index: &usize) {
+                self.words.lookup(out, table, *index);
+            }
+        }
+    };
+}
+use plain_products;
 
 /// Calls `f` with `x` cut into pieces of `n` limbs, the most significant first; only that one may
 /// be shorter.

@@ -2,7 +2,7 @@
 //! of by the modulus (Montgomery, Modular multiplication without trial division, 1985).
 //! Constant-time; the modulus's length in bits is public, its value may be secret.
 
-use super::{Residues, for_each_chunk};
+use super::{Products, Residues, for_each_chunk};
 use crate::machine::words::{self, LIMB_BITS, Limb, Words};
 
 /// Residues modulo an odd number but 1.
@@ -95,6 +95,15 @@ impl<W: Words> Residues for Montgomery<'_, W> {
         self.divide_by_r(r_squared);
     }
 
+    fn leave(&mut self, accumulator: &mut [Limb]) {
+        self.divide_by_r(accumulator);
+    }
+}
+
+impl<W: Words> Products for Montgomery<'_, W> {
+    type Element = Limb;
+    type Index = usize;
+
     #[inline]
     fn mul(&mut self, accumulator: &mut [Limb], by: &[Limb]) {
         self.words.montgomery_mul(accumulator, by, self.work, self.modulus, self.n0);
@@ -110,11 +119,7 @@ impl<W: Words> Residues for Montgomery<'_, W> {
         self.words.montgomery_square_times(accumulator, times, self.work, self.modulus, self.n0);
     }
 
-    fn leave(&mut self, accumulator: &mut [Limb]) {
-        self.divide_by_r(accumulator);
-    }
-
-    fn lookup(&self, out: &mut [Limb], table: &[Limb], index: usize) {
-        self.words.lookup(out, table, index);
+    fn lookup(&self, out: &mut [Limb], table: &[Limb], index: &usize) {
+        self.words.lookup(out, table, *index);
     }
 }

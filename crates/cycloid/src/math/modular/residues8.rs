@@ -1,7 +1,7 @@
 //! Arithmetic modulo eight numbers side by side, in Montgomery's representation, and a fixed
 //! window on it. Constant-time.
 
-use super::{Exponent, Window};
+use super::{Exponent, Products, Window, window};
 use crate::machine::lanes::{self, LANE_LIMB_BITS, LANES, LaneWords, Lanes};
 use crate::machine::words::{LIMB_BITS, Limb};
 
@@ -19,14 +19,6 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
     /// `modulus` has n limbs, `work` has [`lanes::montgomery_work`]`(n)`.
     pub(super) fn new(backend: L, modulus: &'a [Lanes], work: &'a mut [Lanes]) -> Self {
         Self { backend, modulus, k0: lanes::montgomery_k0(modulus), work }
-    }
-
-    pub(super) fn mul(&mut self, accumulator: &mut [Lanes], by: &[Lanes]) {
-        self.backend.montgomery_mul(accumulator, by, self.work, self.modulus, &self.k0);
-    }
-
-    pub(super) fn square(&mut self, accumulator: &mut [Lanes]) {
-        self.backend.montgomery_square(accumulator, self.work, self.modulus, &self.k0);
     }
 
     /// R² mod modulus, less than the modulus, where `shortest` is the length in bits of the
@@ -66,20 +58,20 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
     /// `result = result^exponents mod modulus`, less than the modulus, by windows of the
     /// exponents' `bits` bits, reading the whole table for each.
     ///
-    /// `result` is any number below R. `entry` has R² mod modulus and is overwritten; `table` has
-    /// 2^`window` · n elements.
+    /// `result` is any number below R. `work` has [`window::fixed_work_limbs`] elements, of which
+    /// the last n, the entry that is read, hold R² mod modulus at first.
     pub(super) fn pow(
         &mut self,
         result: &mut [Lanes],
         exponents: &[Exponent<'_>; LANES],
         bits: usize,
         window: Window,
-        entry: &mut [Lanes],
-        table: &mut [Lanes],
+        work: &mut [Lanes],
     ) {
         let n = result.len();
         let width = window.bits();
         // Entry i is x^i · R. The place of entry 2 holds 1 until it is needed.
+        let (table, entry) = work.split_at_mut(n << width);
         let (one, powers) = table.split_at_mut(n);
         let (base, rest) = powers.split_at_mut(n);
         self.mul(result, entry);
@@ -88,36 +80,32 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
         let unit = &mut rest[..n];
         set_to_one(unit);
         self.mul(one, unit);
-        for i in 2..1 << width {
-            let (known, next) = table.split_at_mut(i * n);
-            let next = &mut next[..n];
-            if i % 2 == 0 {
-                next.copy_from_slice(&known[i / 2 * n..][..n]);
-                self.square(next);
-            } else {
-                next.copy_from_slice(&known[(i - 1) * n..]);
-                self.mul(next, &known[n..2 * n]);
-            }
-        }
-
-        let digits = |window: usize| {
-            Lanes(core::array::from_fn(|lane| exponents[lane].digit(window * width, width)))
-        };
-        let mut windows = (0..bits.div_ceil(width)).rev();
-        let top = windows.next().map_or(Lanes([0; LANES]), digits);
-        self.backend.lookup(result, table, &top);
-        for window in windows {
-            for _ in 0..width {
-                self.square(result);
-            }
-            self.backend.lookup(entry, table, &digits(window));
-            self.mul(result, entry);
-        }
+        let digit =
+            |position| Lanes(core::array::from_fn(|lane| exponents[lane].digit(position, width)));
+        window::pow_fixed(self, width, bits, digit, result, work);
 
         // From x · R to x: times 1, which leaves at most the modulus itself.
+        let entry = &mut work[n << width..];
         set_to_one(entry);
         self.mul(result, entry);
         lanes::reduce_once(result, self.modulus);
+    }
+}
+
+impl<L: LaneWords> Products for Residues8<'_, L> {
+    type Element = Lanes;
+    type Index = Lanes;
+
+    fn mul(&mut self, accumulator: &mut [Lanes], by: &[Lanes]) {
+        self.backend.montgomery_mul(accumulator, by, self.work, self.modulus, &self.k0);
+    }
+
+    fn square(&mut self, accumulator: &mut [Lanes]) {
+        self.backend.montgomery_square(accumulator, self.work, self.modulus, &self.k0);
+    }
+
+    fn lookup(&self, out: &mut [Lanes], table: &[Lanes], index: &Lanes) {
+        self.backend.lookup(out, table, index);
     }
 }
 

@@ -237,7 +237,13 @@ impl Exponentiation {
             Self::FastVartime => binary::pow_vartime(residues, result, x, exponent, work),
             Self::Ladder => ladder::pow(residues, result, x, exponent, work),
             Self::FixedWindow(width) => {
-                window::pow_fixed(residues, width.bits(), result, x, exponent, work);
+                let n = result.len();
+                let width = width.bits();
+                let digit = |position| exponent.digit(position, width) as usize;
+                let (one, powers) = work.split_at_mut(n);
+                residues.enter(one, &mut powers[..n], x);
+                window::pow_fixed(residues, width, exponent.bits(), digit, result, work);
+                residues.leave(result);
             }
             Self::ReducedMemoryVartime(width) => {
                 window::pow_sliding_vartime(residues, width.bits(), result, x, exponent, work);

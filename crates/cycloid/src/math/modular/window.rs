@@ -1,7 +1,7 @@
 //! Windows of the exponent: a fixed window with the table of all powers, and a sliding window with
 //! the odd powers only (Handbook of Applied Cryptography, algorithms 14.82 and 14.85).
 
-use super::{Exponent, Residues};
+use super::{Exponent, Products, Residues, Window};
 use crate::machine::words::Limb;
 
 /// Limbs of working memory of the fixed window of `width` bits for a modulus of `n` limbs: the
@@ -11,41 +11,62 @@ pub(super) const fn fixed_work_limbs(width: usize, n: usize) -> usize {
 }
 
 /// `result = x^exponent` by windows of `width` bits, reading the whole table for each: as
-/// constant-time as its residues. `work` has [`fixed_work_limbs`].
-pub(super) fn pow_fixed<R: Residues>(
-    residues: &mut R,
+/// constant-time as its products.
+///
+/// `work` has [`fixed_work_limbs`] elements, of which the first number is 1 and the second x, in
+/// the representation of the products, as is the result. The exponent has `bits` bits, and
+/// `digit` gives the `width` bits of it from a position upwards.
+pub(super) fn pow_fixed<P: Products>(
+    products: &mut P,
     width: usize,
-    result: &mut [Limb],
-    x: &[Limb],
-    exponent: &Exponent<'_>,
-    work: &mut [Limb],
+    bits: usize,
+    digit: impl Fn(usize) -> P::Index,
+    result: &mut [P::Element],
+    work: &mut [P::Element],
 ) {
     let n = result.len();
     let (table, entry) = work.split_at_mut(n << width);
-    let (one, powers) = table.split_at_mut(n);
-    residues.enter(one, &mut powers[..n], x);
+    let entry = &mut entry[..n];
     for i in 2..1 << width {
         // x^i = (x^(i/2))² or x^(i−1) · x.
         let (known, next) = table.split_at_mut(i * n);
         let next = &mut next[..n];
         if i % 2 == 0 {
             next.copy_from_slice(&known[i / 2 * n..][..n]);
-            residues.square(next);
+            products.square(next);
         } else {
             next.copy_from_slice(&known[(i - 1) * n..]);
-            residues.mul(next, &known[n..2 * n]);
+            products.mul(next, &known[n..2 * n]);
         }
     }
-    let mut windows = (0..exponent.bits().div_ceil(width)).rev();
-    let top = windows.next().map_or(0, |window| exponent.digit(window * width, width));
-    residues.lookup(result, table, top as usize);
+    // An exponent of no bits is 0, of which every digit is.
+    let mut windows = (0..bits.div_ceil(width).max(1)).rev();
+    let top = windows.next().unwrap_or(0);
+    products.lookup(result, table, &digit(top * width));
     for window in windows {
-        residues.square_times(result, width);
-        let digit = exponent.digit(window * width, width);
-        residues.lookup(entry, table, digit as usize);
-        residues.mul(result, entry);
+        products.square_times(result, width);
+        products.lookup(entry, table, &digit(window * width));
+        products.mul(result, entry);
     }
-    residues.leave(result);
+}
+
+/// The width of window for which table and digits take the least time, for an exponent of `bits`
+/// bits, where as many as `entries` entries of a table are read in the time of a multiplication.
+pub(super) const fn fastest(bits: usize, entries: usize, widest: usize) -> Window {
+    let mut best = Window::ALL[0];
+    let mut least = usize::MAX;
+    let mut i = 0;
+    while i < Window::ALL.len() && Window::ALL[i].bits() <= widest {
+        let width = Window::ALL[i].bits();
+        let digits = bits.div_ceil(width);
+        let time = (1 << width) + digits + digits * (1 << width) / entries;
+        if time < least {
+            best = Window::ALL[i];
+            least = time;
+        }
+        i += 1;
+    }
+    best
 }
 
 /// Limbs of working memory of the sliding window of `width` bits for a modulus of `n` limbs: the
