@@ -2,7 +2,7 @@
 
 use cycloid::machine::lanes::{self, Backend, LANE_LIMB_BITS, LANES, LaneWords, Lanes, Portable};
 use cycloid::machine::words::Limb;
-use cycloid::modular::{self, Exponent};
+use cycloid::modular::{self, Exponent, Modulus};
 use num_bigint::BigUint;
 
 use crate::check::{Check, big, power, secret};
@@ -86,21 +86,39 @@ fn pow(check: &mut Check, backend: Option<Backend>, n: usize, bits: usize) {
     let e: [_; LANES] = std::array::from_fn(|lane| check.exponent(bits - lane));
     let (moduli, bases) = (m.each_ref().map(|m| secret(m)), b.each_ref().map(|b| secret(b)));
     let exponents = e.each_ref().map(|e| secret(e));
+    let exponents = std::array::from_fn(|lane| {
+        Exponent::with_bits(&exponents[lane], bits - lane).expect("it is that short")
+    });
     let mut results = m.each_ref().map(|m| vec![0; m.len()]);
     let mut scratch = vec![Lanes([0; LANES]); modular::pow_eight_scratch(n, bits)];
     let outcomes = modular::pow_eight_with(
         backend,
         results.each_mut().map(Vec::as_mut_slice),
         bases.each_ref().map(Vec::as_slice),
-        std::array::from_fn(|lane| {
-            Exponent::with_bits(&exponents[lane], bits - lane).expect("it is that short")
-        }),
+        exponents,
         moduli.each_ref().map(Vec::as_slice),
         &mut scratch,
     );
+    let mut r_squared = m.each_ref().map(|m| vec![0; m.len()]);
+    let mut of_one = vec![0; Modulus::scratch_limbs(n)];
+    let prepared: Vec<_> = std::iter::zip(&moduli, &mut r_squared)
+        .map(|(modulus, r_squared)| Modulus::prepare(modulus, r_squared, &mut of_one))
+        .collect::<Result<_, _>>()
+        .expect("they are odd");
+    let mut again = m.each_ref().map(|m| vec![0; m.len()]);
+    let outcomes_again = modular::pow_eight_prepared_with(
+        backend,
+        again.each_mut().map(Vec::as_mut_slice),
+        bases.each_ref().map(Vec::as_slice),
+        exponents,
+        std::array::from_fn(|lane| &prepared[lane]),
+        &mut scratch,
+    );
     for lane in 0..LANES {
-        outcomes[lane].expect("the arguments are sound");
+        outcomes[lane].and(outcomes_again[lane]).expect("the arguments are sound");
         let name = format!("pow_eight, lane {lane} at {n} limbs, backend {backend:?}");
-        check.result(&name, &results[lane], &power(&b[lane], &e[lane], &m[lane]));
+        let expected = power(&b[lane], &e[lane], &m[lane]);
+        check.result(&name, &results[lane], &expected);
+        check.result(&format!("{name}, prepared"), &again[lane], &expected);
     }
 }

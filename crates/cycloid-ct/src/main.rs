@@ -4,6 +4,7 @@
 //! `cargo xtask ct` does that. By itself the program only checks the results. With `--plant` it
 //! leaks on purpose, to show that valgrind would report it.
 
+mod across;
 mod check;
 mod eight;
 mod linear;
@@ -59,6 +60,8 @@ fn run(arguments: &[String]) -> Result<(), (String, &'static str)> {
         modular::run(&mut check, backend);
     }
     modular::inverses(&mut check);
+    modular::products(&mut check);
     eight::run(&mut check);
+    across::run(&mut check);
     check.finish().map_err(|error| (error, "an operation is named above"))
 }

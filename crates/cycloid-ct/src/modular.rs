@@ -74,3 +74,29 @@ pub(crate) fn inverses(check: &mut Check) {
         check.result(&format!("invert at {n} limbs"), &result, &inverse);
     }
 }
+
+/// Products, and powers with a public exponent, modulo secret numbers.
+pub(crate) fn products(check: &mut Check) {
+    for (n, _) in SIZES {
+        let m = check.modulus(n);
+        let (a, b) = (check.limbs(n + 1), check.residue(&m));
+        let modulus = secret(&m);
+        let mut r_squared = vec![0; n];
+        let mut scratch = vec![0; modular::pow_scratch_limbs_minimum(n)];
+        let modulus = Modulus::prepare(&modulus, &mut r_squared, &mut scratch).expect("it is odd");
+
+        let mut product = vec![0; n];
+        modular::mul(&mut product, &secret(&a), &secret(&b), &modulus, &mut scratch)
+            .expect("the arguments are sound");
+        let expected = padded(&(big(&a) * big(&b) % big(&m)), n);
+        check.result(&format!("mul modulo {n} limbs"), &product, &expected);
+
+        let mut result = vec![0; n];
+        let public = [65537];
+        let exponent = Exponent::new(&public);
+        modular::pow_vartime(&mut result, &secret(&b), &exponent, &modulus, &mut scratch)
+            .expect("the arguments are sound");
+        let name = format!("pow_vartime with a public exponent modulo {n} limbs");
+        check.result(&name, &result, &power(&b, &public, &m));
+    }
+}
