@@ -221,7 +221,14 @@ impl TablePlan<'_> {
         let subject = |label: &str, function: &str, pow: ours::Pow, scratch_limbs: usize| Subject {
             group: LIBRARY.into(),
             label: label.into(),
-            implementation: implementation(function),
+            implementation: Implementation {
+                backend: Some(if label == REFERENCE {
+                    ours::backend_default(inputs[0].modulus.len())
+                } else {
+                    ours::backend().into()
+                }),
+                ..implementation(function)
+            },
             constant_time: true,
             operations_per_call: 1,
             scratch: Some(scratch_limbs * size_of::<u64>()),

@@ -8,9 +8,18 @@ use crate::Failure;
 use crate::measure::{Operation, heap};
 use crate::peers::modexp::Input;
 
-/// The name of the backend for one number.
+/// The name of the backend for one number in limbs of 64 bits.
 pub(super) fn backend() -> &'static str {
     words::Backend::best().name()
+}
+
+/// What the default does, where it is not done in limbs of 64 bits.
+pub(super) fn backend_default(modulus_limbs: usize) -> String {
+    let across = lanes::Backend::best().filter(|_| modular::pow_is_across_lanes(modulus_limbs));
+    across.map_or_else(
+        || backend().into(),
+        |lanes| format!("{}, one number across the lanes", lanes.name()),
+    )
 }
 
 /// The name of the backend for eight numbers; without one, they are done one after the other.
@@ -107,8 +116,8 @@ fn prepare(limbs: &[u64]) -> (Modulus<'static>, Option<u64>) {
 }
 
 /// Scratch with which the default is fastest.
-pub(super) const fn scratch_limbs(input: &Input) -> usize {
-    modular::pow_scratch_limbs(input.modulus.len(), input.exponent_bits)
+pub(super) fn scratch_limbs(input: &Input) -> usize {
+    modular::pow_scratch_limbs_here(input.modulus.len(), input.exponent_bits)
 }
 
 /// The least scratch with which the default works.

@@ -34,16 +34,10 @@ pub(super) const fn scratch_limbs(n: usize, exponent_bits: usize) -> usize {
     (lanes + 1) * (size_of::<Lanes>() / size_of::<Limb>()) - 1
 }
 
-/// The backend with which to do this across lanes, if that is the fastest way and `limbs` limbs of
-/// scratch are enough for it.
-pub(super) fn backend(
-    modulus: &Modulus<'_>,
-    exponent: &Exponent<'_>,
-    limbs: usize,
-) -> Option<Backend> {
-    let n = modulus.limbs().len();
-    let suits = n >= SHORTEST && limbs >= scratch_limbs(n, exponent.bits());
-    Backend::best().filter(|backend| suits && backend.has_integer_products())
+/// The backend with which to do this across lanes for a modulus of `n` limbs, if that is the
+/// fastest way.
+pub(super) fn backend(n: usize) -> Option<Backend> {
+    Backend::best().filter(|backend| n >= SHORTEST && backend.has_integer_products())
 }
 
 /// [`pow`](super::pow) across lanes.

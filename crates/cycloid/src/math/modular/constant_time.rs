@@ -119,9 +119,29 @@ const fn fastest(n: usize, exponent_bits: usize) -> Exponentiation {
 /// Limbs of scratch with which [`pow`] is fastest, for a modulus of `n` limbs and an exponent of
 /// `exponent_bits` bits, whatever the processor.
 pub const fn pow_scratch_limbs(n: usize, exponent_bits: usize) -> usize {
-    let words = words::montgomery_work(n) + fastest(n, exponent_bits).work_limbs(n);
+    let words = words_scratch_limbs(n, exponent_bits);
     let across = across::scratch_limbs(n, exponent_bits);
     if across > words { across } else { words }
+}
+
+/// Limbs of scratch with which [`pow`] is fastest on this processor, and which it then uses: for
+/// callers that choose their memory at run time.
+pub fn pow_scratch_limbs_here(n: usize, exponent_bits: usize) -> usize {
+    if pow_is_across_lanes(n) {
+        across::scratch_limbs(n, exponent_bits)
+    } else {
+        words_scratch_limbs(n, exponent_bits)
+    }
+}
+
+/// Whether [`pow`], given enough scratch, lays the number across the lanes of vectors on this
+/// processor, for a modulus of `n` limbs.
+pub fn pow_is_across_lanes(n: usize) -> bool {
+    across::backend(n).is_some()
+}
+
+const fn words_scratch_limbs(n: usize, exponent_bits: usize) -> usize {
+    words::montgomery_work(n) + fastest(n, exponent_bits).work_limbs(n)
 }
 
 /// Limbs of scratch without which [`pow`] does not work, for a modulus of `n` limbs.
@@ -146,7 +166,10 @@ pub fn pow(
     modulus: &Modulus<'_>,
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
-    if let Some(backend) = across::backend(modulus, exponent, scratch.len()) {
+    let n = modulus.limbs().len();
+    if let Some(backend) = across::backend(n)
+        && scratch.len() >= across::scratch_limbs(n, exponent.bits())
+    {
         return across::pow(backend, result, base, exponent, modulus, scratch);
     }
     pow_with(Backend::best(), result, base, exponent, modulus, scratch)

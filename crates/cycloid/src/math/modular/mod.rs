@@ -46,7 +46,8 @@ mod tests;
 mod window;
 
 pub use constant_time::{
-    Modulus, mul, pow, pow_scratch_limbs, pow_scratch_limbs_minimum, pow_vartime, pow_with,
+    Modulus, mul, pow, pow_is_across_lanes, pow_scratch_limbs, pow_scratch_limbs_here,
+    pow_scratch_limbs_minimum, pow_vartime, pow_with,
 };
 pub use eight::{
     pow_eight, pow_eight_prepared, pow_eight_prepared_with, pow_eight_scratch,
