@@ -115,17 +115,8 @@ pub(crate) unsafe fn decode(start: *const u8) -> Option<Instruction> {
     let mask = usize::from(p2 & 0b111);
     // SAFETY: as above.
     let modrm = unsafe { reader.byte() };
-    let (mode, reg, rm) = (
-        modrm >> 6,
-        usize::from(modrm >> 3 & 7),
-        usize::from(modrm & 7),
-    );
-    let (r, x, b, r_high) = (
-        inverted(p0, 7),
-        inverted(p0, 6),
-        inverted(p0, 5),
-        inverted(p0, 4),
-    );
+    let (mode, reg, rm) = (modrm >> 6, usize::from(modrm >> 3 & 7), usize::from(modrm & 7));
+    let (r, x, b, r_high) = (inverted(p0, 7), inverted(p0, 6), inverted(p0, 5), inverted(p0, 4));
     let second_source = if mode == 0b11 {
         if broadcast {
             return None;
@@ -164,12 +155,7 @@ unsafe fn address(
     x: usize,
     displacement_scale: i64,
 ) -> Address {
-    let mut address = Address {
-        base: Base::None,
-        index: None,
-        shift: 0,
-        displacement: 0,
-    };
+    let mut address = Address { base: Base::None, index: None, shift: 0, displacement: 0 };
     let mut base = rm;
     if rm == 0b100 {
         // SAFETY: the caller's promise.
@@ -181,11 +167,7 @@ unsafe fn address(
         base = usize::from(sib & 7);
     }
     if mode == 0 && base == 0b101 {
-        address.base = if rm == 0b100 {
-            Base::None
-        } else {
-            Base::NextInstruction
-        };
+        address.base = if rm == 0b100 { Base::None } else { Base::NextInstruction };
         // SAFETY: the caller's promise.
         address.displacement = unsafe { reader.signed(4) };
         return address;

@@ -74,11 +74,7 @@ fn install_handler() -> Result<Executor, Error> {
         libc::sigemptyset(&mut action.sa_mask);
         libc::sigaction(libc::SIGILL, &action, std::ptr::null_mut())
     };
-    if status == 0 {
-        Ok(Executor::Emulator)
-    } else {
-        Err(Error::Refused)
-    }
+    if status == 0 { Ok(Executor::Emulator) } else { Err(Error::Refused) }
 }
 
 /// Executes the instruction that was illegal and those like it that follow it at once; where it
@@ -138,9 +134,5 @@ fn execute(state: &mut State, instruction: &Instruction) {
 fn half_product(a: u64, b: u64, high: bool) -> u64 {
     const MASK: u64 = (1 << 52) - 1;
     let product = u128::from(a & MASK) * u128::from(b & MASK);
-    if high {
-        (product >> 52) as u64
-    } else {
-        product as u64 & MASK
-    }
+    if high { (product >> 52) as u64 } else { product as u64 & MASK }
 }

@@ -67,9 +67,7 @@ impl State {
         Self {
             registers: &mut machine.gregs,
             area: machine.fpregs.cast(),
-            offsets: *OFFSETS
-                .get()
-                .expect("the handler is installed after this is known"),
+            offsets: *OFFSETS.get().expect("the handler is installed after this is known"),
         }
     }
 
@@ -94,11 +92,8 @@ impl State {
             Base::Register(number) => self.general(GENERAL[number]),
             Base::NextInstruction => next,
         };
-        let index = address
-            .index
-            .map_or(0, |number| self.general(GENERAL[number]));
-        base.wrapping_add(index << address.shift)
-            .wrapping_add(address.displacement as usize)
+        let index = address.index.map_or(0, |number| self.general(GENERAL[number]));
+        base.wrapping_add(index << address.shift).wrapping_add(address.displacement as usize)
     }
 
     /// The bits of a mask register; all ones for number 0.
@@ -142,9 +137,7 @@ impl State {
                 let high = self.component(ZMM_HIGH, offsets.zmm_high).add(32 * number);
                 [low, middle, high, high.add(16)].map(<*mut u8>::cast)
             } else {
-                let all = self
-                    .component(HIGH_16, offsets.high_16)
-                    .add(64 * (number - 16));
+                let all = self.component(HIGH_16, offsets.high_16).add(64 * (number - 16));
                 [0, 16, 32, 48].map(|offset| all.add(offset).cast())
             }
         }

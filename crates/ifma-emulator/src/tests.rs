@@ -16,36 +16,14 @@ fn ready() -> bool {
     }
 }
 
-const A: [u64; 8] = [
-    0,
-    1,
-    u64::MAX,
-    (1 << 52) - 1,
-    0x000f_edcb_a987_6543,
-    3 << 51,
-    12345,
-    1 << 63,
-];
-const B: [u64; 8] = [
-    7,
-    u64::MAX,
-    (1 << 52) - 1,
-    (1 << 52) - 1,
-    0x8004_4444_8888_ffff,
-    2,
-    99999,
-    5,
-];
+const A: [u64; 8] = [0, 1, u64::MAX, (1 << 52) - 1, 0x000f_edcb_a987_6543, 3 << 51, 12345, 1 << 63];
+const B: [u64; 8] = [7, u64::MAX, (1 << 52) - 1, (1 << 52) - 1, 0x8004_4444_8888_ffff, 2, 99999, 5];
 const SUM: [u64; 8] = [1, 2, u64::MAX, 4, 1 << 63, 6, 7, 8];
 
 fn expected(high: bool) -> [u64; 8] {
     std::array::from_fn(|lane| {
         let product = u128::from(A[lane] % (1 << 52)) * u128::from(B[lane] % (1 << 52));
-        let half = if high {
-            product / (1 << 52)
-        } else {
-            product % (1 << 52)
-        };
+        let half = if high { product / (1 << 52) } else { product % (1 << 52) };
         SUM[lane].wrapping_add(half as u64)
     })
 }
@@ -99,30 +77,12 @@ fn register_operands() {
     if !ready() {
         return;
     }
-    assert_eq!(
-        run!("vpmadd52luq zmm0, zmm1, zmm7", "zmm0", "zmm1"),
-        expected(false)
-    );
-    assert_eq!(
-        run!("vpmadd52huq zmm0, zmm1, zmm7", "zmm0", "zmm1"),
-        expected(true)
-    );
-    assert_eq!(
-        run!("vpmadd52luq zmm15, zmm8, zmm7", "zmm15", "zmm8"),
-        expected(false)
-    );
-    assert_eq!(
-        run!("vpmadd52huq zmm16, zmm31, zmm7", "zmm16", "zmm31"),
-        expected(true)
-    );
-    assert_eq!(
-        run!("vpmadd52luq zmm30, zmm7, zmm20", "zmm30", "zmm20"),
-        expected(false)
-    );
-    assert_eq!(
-        run!("vpmadd52huq zmm24, zmm7, zmm12", "zmm24", "zmm12"),
-        expected(true)
-    );
+    assert_eq!(run!("vpmadd52luq zmm0, zmm1, zmm7", "zmm0", "zmm1"), expected(false));
+    assert_eq!(run!("vpmadd52huq zmm0, zmm1, zmm7", "zmm0", "zmm1"), expected(true));
+    assert_eq!(run!("vpmadd52luq zmm15, zmm8, zmm7", "zmm15", "zmm8"), expected(false));
+    assert_eq!(run!("vpmadd52huq zmm16, zmm31, zmm7", "zmm16", "zmm31"), expected(true));
+    assert_eq!(run!("vpmadd52luq zmm30, zmm7, zmm20", "zmm30", "zmm20"), expected(false));
+    assert_eq!(run!("vpmadd52huq zmm24, zmm7, zmm12", "zmm24", "zmm12"), expected(true));
 }
 
 #[test]
@@ -131,43 +91,14 @@ fn memory_operands() {
         return;
     }
     let low = expected(false);
-    assert_eq!(
-        run!("vpmadd52luq zmm0, zmm1, [rax + 128]", "zmm0", "zmm1"),
-        low
-    );
-    assert_eq!(
-        run!("vpmadd52luq zmm17, zmm18, [rax + rdx*2]", "zmm17", "zmm18"),
-        low
-    );
-    assert_eq!(
-        run!(
-            "vpmadd52luq zmm0, zmm31, [rax + r12*8 + 64]",
-            "zmm0",
-            "zmm31"
-        ),
-        low
-    );
-    assert_eq!(
-        run!("vpmadd52luq zmm0, zmm1, [r13 - 512]", "zmm0", "zmm1"),
-        low
-    );
-    assert_eq!(
-        run!("vpmadd52luq zmm0, zmm1, [r13 + rdx - 576]", "zmm0", "zmm1"),
-        low
-    );
-    assert_eq!(
-        run!(
-            "vpmadd52luq zmm0, zmm1, [r12*8 + rax + 0x40]",
-            "zmm0",
-            "zmm1"
-        ),
-        low
-    );
+    assert_eq!(run!("vpmadd52luq zmm0, zmm1, [rax + 128]", "zmm0", "zmm1"), low);
+    assert_eq!(run!("vpmadd52luq zmm17, zmm18, [rax + rdx*2]", "zmm17", "zmm18"), low);
+    assert_eq!(run!("vpmadd52luq zmm0, zmm31, [rax + r12*8 + 64]", "zmm0", "zmm31"), low);
+    assert_eq!(run!("vpmadd52luq zmm0, zmm1, [r13 - 512]", "zmm0", "zmm1"), low);
+    assert_eq!(run!("vpmadd52luq zmm0, zmm1, [r13 + rdx - 576]", "zmm0", "zmm1"), low);
+    assert_eq!(run!("vpmadd52luq zmm0, zmm1, [r12*8 + rax + 0x40]", "zmm0", "zmm1"), low);
     // A displacement of four bytes, not scaled.
-    assert_eq!(
-        run!("vpmadd52luq zmm0, zmm1, [r14 + 8192]", "zmm0", "zmm1"),
-        low
-    );
+    assert_eq!(run!("vpmadd52luq zmm0, zmm1, [r14 + 8192]", "zmm0", "zmm1"), low);
     static CONSTANT: Memory = Memory([B; 9]);
     assert_eq!(
         run!("vpmadd52luq zmm0, zmm1, [rip + {constant}]", "zmm0", "zmm1", constant = sym CONSTANT),
@@ -186,11 +117,7 @@ fn broadcast() {
         SUM[lane].wrapping_add((product / (1 << 52)) as u64)
     });
     // The fourth word of what begins at 128.
-    let result = run!(
-        "vpmadd52huq zmm3, zmm4, qword ptr [rax + 152]{{1to8}}",
-        "zmm3",
-        "zmm4"
-    );
+    let result = run!("vpmadd52huq zmm3, zmm4, qword ptr [rax + 152]{{1to8}}", "zmm3", "zmm4");
     assert_eq!(result, expected);
 }
 
@@ -201,22 +128,10 @@ fn masks() {
     }
     let full = expected(false);
     let lane_is_set = |lane: usize| 0b1011_0010 >> lane & 1 == 1;
-    let merged = std::array::from_fn(|lane| {
-        if lane_is_set(lane) {
-            full[lane]
-        } else {
-            SUM[lane]
-        }
-    });
+    let merged = std::array::from_fn(|lane| if lane_is_set(lane) { full[lane] } else { SUM[lane] });
     let zeroed = std::array::from_fn(|lane| if lane_is_set(lane) { full[lane] } else { 0 });
-    assert_eq!(
-        run!("vpmadd52luq zmm0{{k3}}, zmm1, zmm7", "zmm0", "zmm1"),
-        merged
-    );
-    assert_eq!(
-        run!("vpmadd52luq zmm0{{k3}}{{z}}, zmm1, zmm7", "zmm0", "zmm1"),
-        zeroed
-    );
+    assert_eq!(run!("vpmadd52luq zmm0{{k3}}, zmm1, zmm7", "zmm0", "zmm1"), merged);
+    assert_eq!(run!("vpmadd52luq zmm0{{k3}}{{z}}, zmm1, zmm7", "zmm0", "zmm1"), zeroed);
 }
 
 /// Shorter vectors clear what lies above them.
@@ -227,18 +142,9 @@ fn shorter_vectors() {
     }
     let full = expected(true);
     let first = |lanes| std::array::from_fn(|lane| if lane < lanes { full[lane] } else { 0 });
-    assert_eq!(
-        run!("vpmadd52huq ymm0, ymm1, ymm7", "zmm0", "zmm1"),
-        first(4)
-    );
-    assert_eq!(
-        run!("vpmadd52huq ymm0, ymm1, [rax + 128]", "zmm0", "zmm1"),
-        first(4)
-    );
-    assert_eq!(
-        run!("vpmadd52huq xmm20, xmm1, [rax + 128]", "zmm20", "zmm1"),
-        first(2)
-    );
+    assert_eq!(run!("vpmadd52huq ymm0, ymm1, ymm7", "zmm0", "zmm1"), first(4));
+    assert_eq!(run!("vpmadd52huq ymm0, ymm1, [rax + 128]", "zmm0", "zmm1"), first(4));
+    assert_eq!(run!("vpmadd52huq xmm20, xmm1, [rax + 128]", "zmm20", "zmm1"), first(2));
 }
 
 /// Several in one go, each with what the one before it gave, and the other registers unharmed.
@@ -302,10 +208,7 @@ fn other_instructions_are_not_ours() {
     let ours = [0x62, 0xf2, 0xf5, 0x48, 0xb4, 0xc2];
     // SAFETY: as above.
     let decoded = unsafe { decode::decode(ours.as_ptr()) }.expect("vpmadd52luq zmm0, zmm1, zmm2");
-    assert_eq!(
-        (decoded.length, decoded.destination, decoded.first_source),
-        (6, 0, 1)
-    );
+    assert_eq!((decoded.length, decoded.destination, decoded.first_source), (6, 0, 1));
     assert_eq!(decoded.second_source, Operand::Register(2));
 }
 
@@ -323,10 +226,7 @@ fn real_illegal_instructions_end_the_process() {
         return;
     }
     let status = std::process::Command::new(std::env::current_exe().expect("a test has a file"))
-        .args([
-            "--exact",
-            "tests::real_illegal_instructions_end_the_process",
-        ])
+        .args(["--exact", "tests::real_illegal_instructions_end_the_process"])
         .env(VARIABLE, "1")
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())

@@ -57,21 +57,13 @@ fn allowed(level: Level) -> bool {
 /// The highest level that this processor has and that [`limit`] allows.
 pub fn level() -> Level {
     let available = |level: &Level| allowed(*level) && detected(*level);
-    Level::ALL
-        .into_iter()
-        .rev()
-        .find(available)
-        .unwrap_or(Level::Portable)
+    Level::ALL.into_iter().rev().find(available).unwrap_or(Level::Portable)
 }
 
 /// The highest level that this processor has, whatever [`limit`] says.
 pub fn detected_level() -> Level {
     let available = |level: &Level| detected(*level);
-    Level::ALL
-        .into_iter()
-        .rev()
-        .find(available)
-        .unwrap_or(Level::Portable)
+    Level::ALL.into_iter().rev().find(available).unwrap_or(Level::Portable)
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -163,10 +163,7 @@ mod tests {
     fn masks() {
         for x in [0, 1, 2, 1 << 63, u64::MAX, u64::MAX - 1] {
             assert_eq!(Mask::is_zero(x).value(), if x == 0 { u64::MAX } else { 0 });
-            assert_eq!(
-                (!Mask::is_zero(x)).value(),
-                if x == 0 { 0 } else { u64::MAX }
-            );
+            assert_eq!((!Mask::is_zero(x)).value(), if x == 0 { 0 } else { u64::MAX });
             assert!(Mask::equal(x, x).reveal());
             assert!(!Mask::equal(x, x ^ (1 << 63)).reveal());
         }
