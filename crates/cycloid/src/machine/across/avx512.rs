@@ -1,17 +1,18 @@
 //! AVX-512 without IFMA: a factor is a double-precision number, in memory too.
 
 use core::arch::x86_64::{
-    __m512d, __m512i, _mm512_alignr_epi64, _mm512_and_si512, _mm512_permutex2var_epi64,
-    _mm512_set_epi64, _mm512_set1_epi64, _mm512_set1_pd, _mm512_srli_epi64,
+    __m512d, __m512i, _mm512_alignr_epi64, _mm512_and_si512, _mm512_loadu_si512,
+    _mm512_permutex2var_epi64, _mm512_set_epi64, _mm512_set1_epi64, _mm512_set1_pd,
+    _mm512_srli_epi64,
 };
 
 use super::super::cpu::Avx512;
-use super::super::lanes::Lanes;
+use super::super::lanes::LANES;
 use super::super::words::Limb;
 use super::vector::{DigitVectors, across_lanes};
-use super::{DIGIT_BITS, DIGIT_MASK, kernel};
+use super::{DIGIT_BITS, DIGIT_MASK};
 
-across_lanes!(Avx512, "avx512f,avx512dq"; widths 1 2 3 4 5 6; digits 21 31 41);
+across_lanes!(Avx512, [#[target_feature(enable = "avx512f,avx512dq")]]; 0: 1 2 3 4 5 6, 11: 2, 21: 3, 31: 4, 41: 6, 61: 4, 81: 5 6);
 
 impl DigitVectors for Avx512 {
     #[inline(always)]
@@ -30,6 +31,12 @@ impl DigitVectors for Avx512 {
     fn broadcast(self, from: &Limb) -> __m512d {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_set1_pd(f64::from_bits(*from)) }
+    }
+
+    #[inline(always)]
+    fn load_digits(self, from: &[Limb; LANES]) -> __m512i {
+        // SAFETY: the token proves AVX-512; this load takes any alignment.
+        unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
     }
 
     #[inline(always)]

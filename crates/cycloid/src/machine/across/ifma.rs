@@ -1,17 +1,17 @@
 //! AVX-512 IFMA.
 
 use core::arch::x86_64::{
-    __m512i, _mm512_alignr_epi64, _mm512_and_si512, _mm512_permutex2var_epi64, _mm512_set_epi64,
-    _mm512_set1_epi64, _mm512_srli_epi64,
+    __m512i, _mm512_alignr_epi64, _mm512_and_si512, _mm512_loadu_si512, _mm512_permutex2var_epi64,
+    _mm512_set_epi64, _mm512_set1_epi64, _mm512_srli_epi64,
 };
 
 use super::super::cpu::Ifma;
-use super::super::lanes::Lanes;
+use super::super::lanes::LANES;
 use super::super::words::Limb;
 use super::vector::{DigitVectors, across_lanes};
-use super::{DIGIT_BITS, DIGIT_MASK, kernel};
+use super::{DIGIT_BITS, DIGIT_MASK};
 
-across_lanes!(Ifma, "avx512f,avx512dq,avx512ifma"; widths 1 2 3 4 5 6; digits 21 31 41);
+across_lanes!(Ifma, [#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]]; 0: 1 2 3 4 5 6, 11: 2, 21: 3, 31: 4, 41: 6, 61: 4, 81: 5 6);
 
 impl DigitVectors for Ifma {
     #[inline(always)]
@@ -30,6 +30,12 @@ impl DigitVectors for Ifma {
     fn broadcast(self, from: &Limb) -> __m512i {
         // SAFETY: the token proves AVX-512.
         unsafe { _mm512_set1_epi64(from.cast_signed()) }
+    }
+
+    #[inline(always)]
+    fn load_digits(self, from: &[Limb; LANES]) -> __m512i {
+        // SAFETY: the token proves AVX-512; this load takes any alignment.
+        unsafe { _mm512_loadu_si512(from.as_ptr().cast()) }
     }
 
     #[inline(always)]

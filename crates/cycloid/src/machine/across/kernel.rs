@@ -1,11 +1,11 @@
-//! The steps of a Montgomery multiplication, written once for all backends.
+//! The steps of a Montgomery multiplication, written once for all backends: what they have in
+//! common. `triangle` has those of products, `square` those of a square.
 //!
 //! **Columns.** Column c of a product collects the low halves of the digit products a_i·b_j with
 //! i + j = c, and twice the high halves of those with i + j = c − 1: a product has 104 bits, which
 //! fall apart at bit 52, and a column weighs 2⁵¹ times the one before. Eight neighbouring columns
-//! stand in a vector. Vectors with the columns of a low part end with column n − 1, so their
-//! first lanes, `padding(n)` many, are columns below zero; those of a high part begin with
-//! column n.
+//! stand in a vector. Only neighbourhood counts, so each step begins with the column that suits
+//! it; those below column zero are zero.
 //!
 //! **Windows.** The window at u of a number is the vector of its digits u to u + 7, digits outside
 //! the number being zero. Eight neighbouring columns, from c on, of what row i adds are b_i times
@@ -16,22 +16,24 @@
 //! plus what lies above the low 51 bits of the column before. That leaves digits below
 //! 2⁵¹ + 2¹³, and no second step is needed, because factors may have 52 bits.
 //!
-//! **No column overflows.** The halves are below 2⁵² and, with factors below 2⁵¹ + 2¹³, below
-//! 2⁵⁰ + 2¹³. At most n low and n high halves of the product and as many of the reduction come
-//! together in a column, with one carry: less than 2n·2⁵² + 4n·(2⁵⁰ + 2¹³) + 2¹³ < 3n·2⁵² + 2²⁸,
-//! which is below 2⁶⁴ for n ≤ 1365; and what lies above the low 51 bits is below 2¹³.
+//! **No column overflows.** Low halves are below 2⁵² and, with factors below 2⁵¹ + 2¹³, high ones
+//! below 2⁵⁰ + 2¹³. At most n low and n high halves of the product and as many of the reduction
+//! come together in a column, with one carry: less than 2n·2⁵² + 4n·(2⁵⁰ + 2¹³) + 2¹³, below
+//! 3n·2⁵² + 2²⁸ and so below 2⁶⁴ for n ≤ 1365; and what lies above the low 51 bits is below 2¹³.
 
 use super::super::lanes::{LANES, Lanes};
+use super::super::words::Limb;
 use super::vector::DigitVectors;
-
-/// The most vectors of columns that stand in registers at a time.
-pub(super) const MAX_TILE: usize = 6;
+use super::{Modulus, montgomery_work, vectors};
 
 /// The index of the window at 0.
 pub(super) const ZERO: usize = LANES - 1;
 
-/// The body for each constant `j` from 0 to below a constant of at most [`MAX_TILE`], one after
-/// the other without a loop, so that arrays that are indexed with `j` become registers.
+/// Lanes before digit 0 of a product, so that a tile of a square begins with an odd column.
+pub(super) const SKIPPED: usize = 1;
+
+/// The body for each constant `j` from 0 to below a constant of at most 6, one after the other
+/// without a loop, so that arrays that are indexed with `j` become registers.
 macro_rules! unroll {
     ($j:ident < $count:expr => $body:expr) => {
         $crate::machine::across::kernel::unroll!($j, $count, $body, 0 1 2 3 4 5)
@@ -44,6 +46,51 @@ macro_rules! unroll {
     };
 }
 pub(super) use unroll;
+
+/// A product on its way through the steps: T = a·b, or a².
+pub(super) struct Product<'a, V> {
+    pub(super) v: V,
+    pub(super) n: usize,
+    /// Of the modulus, from −1 on.
+    pub(super) modulus: &'a [Lanes],
+    /// Of −1 / modulus.
+    pub(super) inverse: &'a [Lanes],
+    /// Of a.
+    pub(super) windows: &'a mut [Lanes],
+    /// T from column −[`SKIPPED`] on: digits in the lower half, columns in the upper.
+    pub(super) t: &'a mut [Lanes],
+    /// The lower half of T as factors.
+    pub(super) low: &'a mut [Lanes],
+    /// b as factors, then the quotient as factors from column −`padding` on.
+    pub(super) factors: &'a mut [Lanes],
+    /// High halves of the last vector of the lower half.
+    pub(super) high: Lanes,
+    /// What lay above the digits there.
+    pub(super) carry: Lanes,
+}
+
+impl<'a, V: DigitVectors> Product<'a, V> {
+    #[inline(always)]
+    pub(super) fn new(work: &'a mut [Lanes], modulus: &'a Modulus<'a, V>) -> Self {
+        let n = modulus.n;
+        let vectors = vectors(n);
+        let (windows, rest) = work[..montgomery_work(n)].split_at_mut(LANES * (vectors + 1));
+        let (t, rest) = rest.split_at_mut(2 * vectors);
+        let (low, factors) = rest.split_at_mut(vectors);
+        Self {
+            v: modulus.backend,
+            n,
+            modulus: modulus.windows,
+            inverse: modulus.inverse,
+            windows,
+            t,
+            low,
+            factors,
+            high: Lanes::ZERO,
+            carry: Lanes::ZERO,
+        }
+    }
+}
 
 /// `windows` = those of `number` at −7 to n + padding: eight for each of its vectors and eight
 /// more. `room` has as many vectors as `number`.
@@ -107,4 +154,52 @@ pub(super) fn carry<V: DigitVectors>(
 ) -> (V::Word, V::Word) {
     let carry = v.carry(columns);
     (v.add(v.digit(columns), v.join::<7>(before, carry)), carry)
+}
+
+/// Takes the columns of T, vector by vector from the lowest up: makes digits of the lower half,
+/// in words and as factors, and leaves the upper half as columns.
+pub(super) struct Writer<'a, V: DigitVectors> {
+    v: V,
+    t: &'a mut [Lanes],
+    low: &'a mut [Lanes],
+    /// What the last vector carried.
+    pub(super) carry: V::Word,
+}
+
+impl<'a, V: DigitVectors> Writer<'a, V> {
+    #[inline(always)]
+    pub(super) fn new(v: V, t: &'a mut [Lanes], low: &'a mut [Lanes], carry: V::Word) -> Self {
+        Self { v, t, low, carry }
+    }
+
+    #[inline(always)]
+    pub(super) fn write(&mut self, vector: usize, columns: V::Word) {
+        let v = self.v;
+        let half = self.low.len();
+        if vector < half {
+            let (digits, carry) = carry(v, columns, self.carry);
+            self.carry = carry;
+            v.store(&mut self.t[vector], digits);
+            if V::CONVERTS {
+                v.store_factor(&mut self.low[vector], v.factor(digits));
+            }
+        } else if vector == half {
+            let carry = v.join::<7>(self.carry, v.splat(0));
+            v.store(&mut self.t[vector], v.add(columns, carry));
+        } else {
+            v.store(&mut self.t[vector], columns);
+        }
+    }
+}
+
+/// `n` factors of a number whose digits are in `digits` and, where those are no factors, also as
+/// factors in `factors`; digit 0 is in lane `first`.
+#[inline(always)]
+pub(super) fn rows<'a, V: DigitVectors>(
+    digits: &'a [Lanes],
+    factors: &'a [Lanes],
+    first: usize,
+    n: usize,
+) -> &'a [Limb] {
+    &Lanes::as_limbs(if V::CONVERTS { factors } else { digits })[first..first + n]
 }

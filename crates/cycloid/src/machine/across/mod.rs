@@ -31,10 +31,10 @@ mod kernel;
 mod modulus;
 mod montgomery;
 mod portable;
-mod product;
 mod square;
 #[cfg(test)]
 mod tests;
+mod triangle;
 mod vector;
 
 use super::lanes::{Backend, LANES, LaneWords, Lanes};
@@ -52,11 +52,12 @@ const DIGIT_MASK: Limb = (1 << DIGIT_BITS) - 1;
 const MAX_DIGITS: usize = 1023;
 
 /// Digits of a number modulo which the kernels work, for moduli of up to `bits` bits: an odd
-/// number.
+/// number from 3 on.
 ///
 /// R = 2^(51·n) is at least eight times the modulus.
 pub const fn digits(bits: usize) -> usize {
-    (bits + 3).div_ceil(DIGIT_BITS) | 1
+    let n = (bits + 3).div_ceil(DIGIT_BITS) | 1;
+    if n < 3 { 3 } else { n }
 }
 
 /// Elements of a number of `n` digits: at least one more digit than n would fit.
@@ -71,8 +72,8 @@ const fn padding(n: usize) -> usize {
 
 /// Elements of working memory for Montgomery multiplication modulo a number of `n` digits.
 ///
-/// The windows of one factor, digits of the other, of the product's low part and of the quotient,
-/// and columns of the product's high part.
+/// The windows of one factor; the product; its lower half, and the other factor or the quotient, in
+/// the form in which a backend multiplies.
 pub const fn montgomery_work(n: usize) -> usize {
     LANES * (vectors(n) + 1) + 4 * vectors(n)
 }

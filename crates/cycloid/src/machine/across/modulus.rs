@@ -36,7 +36,7 @@ impl<'a, V: AcrossLanes> Modulus<'a, V> {
         bits: usize,
         memory: &'a mut [Lanes],
         work: &mut [Lanes],
-        write_windows: impl Fn(&mut [Lanes], &mut [Lanes], &[Lanes]),
+        write_windows: impl Fn(V, &mut [Lanes], &mut [Lanes], &[Lanes]),
     ) -> Self {
         let n = digits(bits);
         let vectors = vectors(n);
@@ -51,14 +51,14 @@ impl<'a, V: AcrossLanes> Modulus<'a, V> {
             let (negative_inverse, rest) = rest.split_at_mut(vectors);
             let (remainder, rest) = rest.split_at_mut(vectors);
             let room = &mut rest[..vectors];
-            write_windows(all, room, number);
+            write_windows(backend, all, room, number);
             windows.copy_from_slice(&all[LANES - 2..][..n + 1]);
             invert(
                 Lanes::as_limbs_mut(negative_inverse),
                 Lanes::as_limbs_mut(remainder),
                 &Lanes::as_limbs(number)[..n],
             );
-            write_windows(all, room, negative_inverse);
+            write_windows(backend, all, room, negative_inverse);
             inverse.copy_from_slice(&all[..n]);
         }
         let unfinished = Modulus { backend, n, digits: number, windows, inverse, r_squared: &[] };
@@ -80,12 +80,6 @@ impl<'a, V: AcrossLanes> Modulus<'a, V> {
     pub const fn n(&self) -> usize {
         self.n
     }
-}
-
-/// The number of digits of both.
-pub(super) fn one_length<V>(moduli: [&Modulus<'_, V>; 2]) -> usize {
-    assert_eq!(moduli[0].n, moduli[1].n, "a pair has one length");
-    moduli[0].n
 }
 
 /// `result` = −1 / `modulus` mod R; the lanes beyond n are zero. `remainder` is working memory.

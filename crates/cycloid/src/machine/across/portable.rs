@@ -1,11 +1,11 @@
 //! Plain Rust: the model of the other backends, not a fast one.
 
-use super::super::lanes::{LANES, Lanes, Portable};
+use super::super::lanes::{LANES, Portable};
 use super::super::words::Limb;
 use super::vector::{DigitVectors, across_lanes};
-use super::{DIGIT_BITS, DIGIT_MASK, kernel};
+use super::{DIGIT_BITS, DIGIT_MASK};
 
-across_lanes!(Portable; widths 1; digits);
+across_lanes!(Portable, []; 0: 1 2 3 4 5 6);
 
 impl DigitVectors for Portable {
     #[inline(always)]
@@ -21,6 +21,11 @@ impl DigitVectors for Portable {
     #[inline(always)]
     fn broadcast(self, from: &Limb) -> Self::Factor {
         [*from; LANES]
+    }
+
+    #[inline(always)]
+    fn load_digits(self, from: &[Limb; LANES]) -> Self::Word {
+        *from
     }
 
     #[inline(always)]

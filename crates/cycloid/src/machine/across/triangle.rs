@@ -1,0 +1,347 @@
+//! The triangles of products: rows of one number times windows of another.
+//!
+//! A step goes through its vectors in *tiles*, whose columns stand in registers, from the lowest
+//! up. The number of digits is N, or `Product::n` where N is 0.
+
+use super::super::lanes::{LANES, Lanes};
+use super::super::words::Limb;
+use super::kernel::{Product, SKIPPED, Writer, ZERO, carry, into_factors, rows, unroll, windows};
+use super::vector::DigitVectors;
+use super::{DIGIT_BITS, padding, vectors};
+
+/// The most vectors in a tile.
+pub(super) const MAX_TILE: usize = 6;
+
+/// The most rows in a turn of a loop, and the most sums of one column.
+const TURN: usize = 4;
+
+/// Evaluates the expression for each tile of a number of vectors, with the constant W as its
+/// width, one of those given, and `tile` as its first vector. The tiles are as equal as can be.
+macro_rules! by_tile {
+    ($vectors:expr, $tile:ident, $W:ident => $body:expr, $($width:literal)*) => {{
+        let vectors: usize = $vectors;
+        let count = vectors.div_ceil($crate::machine::across::triangle::MAX_TILE);
+        let mut $tile = 0;
+        for i in 0..count {
+            let width = (vectors + i) / count;
+            match width {
+                $($width => {
+                    const $W: usize = $width;
+                    $body
+                })*
+                _ => unreachable!("these are the widths of such numbers"),
+            }
+            $tile += width;
+        }
+    }};
+}
+pub(super) use by_tile;
+
+/// Sums of low and of high halves in W vectors of columns.
+///
+/// Several of each, to which rows are added in turn, so that an addition need not wait for the one
+/// just before; as many as fit into the registers.
+pub(super) struct Sums<V: DigitVectors, const W: usize> {
+    low: [[V::Word; W]; TURN],
+    high: [[V::Word; W]; TURN],
+}
+
+impl<V: DigitVectors, const W: usize> Sums<V, W> {
+    /// Sums in use: with low and high, 8 to 24 registers.
+    const SETS: usize = if W <= 2 { 4 } else { 2 };
+
+    /// Zero, or what makes up for the excess of as many rows as each vector will get.
+    #[inline(always)]
+    fn new(v: V, rows: impl Fn(usize) -> usize) -> Self {
+        const { assert!(W > 0 && W <= MAX_TILE) };
+        let zero = [[v.splat(0); W]; TURN];
+        let mut sums = Self { low: zero, high: zero };
+        if V::CONVERTS {
+            unroll!(J < W => {
+                let rows = (rows(J) as Limb).wrapping_neg();
+                sums.low[0][J] = v.splat(V::EXCESS.0.wrapping_mul(rows));
+                sums.high[0][J] = v.splat(V::EXCESS.1.wrapping_mul(rows));
+            });
+        }
+        sums
+    }
+
+    /// Adds `rows` times windows to the vectors `FROM..TO`: for the first row those at index
+    /// `first` for vector `FROM`, 8 further on for the next, and so on; one back for each row.
+    #[inline(always)]
+    fn add<const FROM: usize, const TO: usize>(
+        &mut self,
+        v: V,
+        rows: &[Limb],
+        windows: &[Lanes],
+        first: usize,
+    ) {
+        if FROM >= TO {
+            return;
+        }
+        assert!(rows.len() <= first + 1 && first + LANES * (TO - FROM - 1) < windows.len());
+        let mut first = first;
+        let mut rows = rows;
+        while let Some((turn, rest)) = rows.split_first_chunk::<TURN>() {
+            unroll!(SET < TURN => {
+                // SAFETY: see below.
+                unsafe { self.add_row::<SET, FROM, TO>(v, &turn[SET], windows, first - SET) }
+            });
+            rows = rest;
+            first = first.wrapping_sub(TURN);
+        }
+        unroll!(SET < TURN => {
+            if let Some(row) = rows.get(SET) {
+                // SAFETY: the highest index, that of the first row and the last vector, has been
+                // checked, and that the lowest, `first` + 1 less the number of rows, is not
+                // negative.
+                unsafe { self.add_row::<SET, FROM, TO>(v, row, windows, first - SET) }
+            }
+        });
+    }
+
+    /// # Safety
+    /// `first` and `first` + 8·(TO − FROM − 1) are indices of `windows`.
+    #[inline(always)]
+    unsafe fn add_row<const SET: usize, const FROM: usize, const TO: usize>(
+        &mut self,
+        v: V,
+        row: &Limb,
+        windows: &[Lanes],
+        first: usize,
+    ) {
+        let row = v.broadcast(row);
+        let set = SET % Self::SETS;
+        unroll!(J < TO => {
+            if J >= FROM {
+                // SAFETY: as promised.
+                let window = unsafe { windows.get_unchecked(first + LANES * (J - FROM)) };
+                let window = v.load_factor(window);
+                (self.low[set][J], self.high[set][J]) =
+                    v.mul_add(self.low[set][J], self.high[set][J], window, row);
+            }
+        });
+    }
+
+    /// The columns of a vector, given the high halves of the vector before; and its own.
+    #[inline(always)]
+    fn columns(&self, v: V, j: usize, high_before: V::Word) -> (V::Word, V::Word) {
+        let sum = |sets: &[[V::Word; W]; TURN]| {
+            let sum = v.add(sets[0][j], sets[1][j]);
+            if Self::SETS == 4 { v.add(sum, v.add(sets[2][j], sets[3][j])) } else { sum }
+        };
+        let (low, high) = (sum(&self.low), sum(&self.high));
+        let moved = v.join::<7>(high_before, high);
+        (v.add(v.add(low, moved), moved), high)
+    }
+}
+
+/// A tile of the lower columns of a product, from column −`skipped` on: W vectors from vector
+/// `tile` on, each given to `finish` as soon as it is complete.
+#[inline(always)]
+fn lower<V: DigitVectors, const W: usize>(
+    v: V,
+    skipped: usize,
+    tile: usize,
+    rows: &[Limb],
+    windows: &[Lanes],
+    high: &mut V::Word,
+    mut finish: impl FnMut(usize, V::Word),
+) {
+    let n = rows.len();
+    // Vector k has the columns up to 8k + 7 − skipped, to which rows up to that one add.
+    let end = |j: usize| LANES * (tile + j + 1) - skipped;
+    let mut sums = Sums::<V, W>::new(v, |j| end(j).min(n));
+    sums.add::<0, W>(v, &rows[..end(0).min(n)], windows, end(0) - 1);
+    let mut finish = |j: usize, sums: &Sums<V, W>| {
+        let columns;
+        (columns, *high) = sums.columns(v, j, *high);
+        finish(tile + j, columns);
+    };
+    finish(0, &sums);
+    macro_rules! block {
+        ($($j:literal)*) => {
+            $(if $j < W {
+                sums.add::<$j, W>(v, &rows[end($j) - LANES..end($j).min(n)], windows, ZERO);
+                finish($j, &sums);
+            })*
+        };
+    }
+    block!(1 2 3 4 5);
+}
+
+/// A tile of the upper columns of a product, from column `from` on: W vectors from vector `tile`
+/// on. The window at 0 has the index `zero`.
+#[inline(always)]
+fn upper<V: DigitVectors, const W: usize>(
+    v: V,
+    from: usize,
+    tile: usize,
+    rows: &[Limb],
+    windows: &[Lanes],
+    zero: usize,
+) -> Sums<V, W> {
+    let n = rows.len();
+    // To the vector that begins with column c, row i adds if c − i ≤ n − 1.
+    let column = |j: usize| from + LANES * (tile + j);
+    let start = |j: usize| (column(j) + 1).saturating_sub(n).min(n);
+    let mut sums = Sums::<V, W>::new(v, |j| n - start(j));
+    let first = |j: usize| column(0) + zero - start(j);
+    macro_rules! block {
+        ($($j:literal)*) => {
+            $(if $j + 1 < W {
+                let rows = &rows[start($j)..start($j + 1)];
+                sums.add::<0, { $j + 1 }>(v, rows, windows, first($j));
+            })*
+        };
+    }
+    block!(0 1 2 3 4);
+    sums.add::<0, W>(v, &rows[start(W - 1)..], windows, first(W - 1));
+    sums
+}
+
+/// The lower half of T = a·b: the windows of a and a tile, or the next tile.
+#[inline(always)]
+pub(super) fn multiply_low<V: DigitVectors, const N: usize, const W: usize>(
+    p: &mut Product<'_, V>,
+    a: &[Lanes],
+    b: &[Lanes],
+    tile: usize,
+) {
+    let (v, n) = (p.v, if N == 0 { p.n } else { N });
+    let vectors = vectors(n);
+    let all = &mut p.windows[..LANES * (vectors + 1)];
+    let factors = &mut p.factors[..vectors];
+    if tile == 0 {
+        windows(v, all, factors, &a[..vectors]);
+        if V::CONVERTS {
+            into_factors(v, factors, &b[..vectors]);
+        }
+    }
+    let rows = rows::<V>(b, factors, 0, n);
+    let (t, low) = (&mut p.t[..2 * vectors], &mut p.low[..vectors]);
+    let mut writer = Writer::new(v, t, low, v.load(&p.carry));
+    let mut high = v.load(&p.high);
+    lower::<V, W>(v, SKIPPED, tile, rows, all, &mut high, |vector, columns| {
+        writer.write(vector, columns);
+    });
+    v.store(&mut p.carry, writer.carry);
+    v.store(&mut p.high, high);
+}
+
+/// The upper half of T = a·b, a tile.
+#[inline(always)]
+pub(super) fn multiply_high<V: DigitVectors, const N: usize, const W: usize>(
+    p: &mut Product<'_, V>,
+    b: &[Lanes],
+    tile: usize,
+) {
+    let (v, n) = (p.v, if N == 0 { p.n } else { N });
+    let vectors = vectors(n);
+    let windows = &p.windows[..LANES * (vectors + 1)];
+    let rows = rows::<V>(b, &p.factors[..vectors], 0, n);
+    let sums = upper::<V, W>(v, LANES * vectors - SKIPPED, tile, rows, windows, ZERO);
+    let (t, low) = (&mut p.t[..2 * vectors], &mut p.low[..vectors]);
+    let mut writer = Writer::new(v, t, low, v.load(&p.carry));
+    let mut high = v.load(&p.high);
+    unroll!(J < W => {
+        let columns;
+        (columns, high) = sums.columns(v, J, high);
+        writer.write(vectors + tile + J, columns);
+    });
+    v.store(&mut p.high, high);
+}
+
+/// The quotient q = T · (−1 / modulus) mod R, a tile.
+#[inline(always)]
+pub(super) fn quotient<V: DigitVectors, const N: usize, const W: usize>(
+    p: &mut Product<'_, V>,
+    tile: usize,
+) {
+    let (v, n) = (p.v, if N == 0 { p.n } else { N });
+    let vectors = vectors(n);
+    let rows = rows::<V>(&p.t[..vectors], &p.low[..vectors], SKIPPED, n);
+    let quotient = &mut p.factors[..vectors];
+    if tile == 0 {
+        (p.high, p.carry) = (Lanes::ZERO, Lanes::ZERO);
+    }
+    let mut before = v.load(&p.carry);
+    let mut high = v.load(&p.high);
+    lower::<V, W>(v, padding(n), tile, rows, &p.inverse[..n], &mut high, |vector, columns| {
+        let digits;
+        (digits, before) = carry(v, columns, before);
+        v.store_factor(&mut quotient[vector], v.factor(digits));
+    });
+    // What the last tile carries is a multiple of R.
+    v.store(&mut p.carry, before);
+    v.store(&mut p.high, high);
+}
+
+/// What a tile of [`reduce`] hands on to the next.
+pub(super) struct Reduction {
+    /// High halves of the last vector.
+    high: Lanes,
+    /// Columns of the last vector, all but two of which are still needed.
+    last: Lanes,
+    /// What lay above the digits of the last vector.
+    carry: Lanes,
+}
+
+impl Reduction {
+    pub(super) const START: Self =
+        Self { high: Lanes::ZERO, last: Lanes::ZERO, carry: Lanes::ZERO };
+}
+
+/// `result` = (T + q·modulus) / R, a tile; each leaves its last vector to the next.
+///
+/// The lower columns of q·modulus are not computed: they make those of T a multiple of R. What
+/// they carry follows from column n − 1 alone: with the high halves of column n − 2, but without
+/// what still lower ones carry, let that column of T + q·modulus be s. The lower ones would carry
+/// some c < 2⁵¹ into it and make s + c a multiple of 2⁵¹: so s / 2⁵¹ rounded up is what column n
+/// gets. That is why the columns begin with n − 2 here.
+#[inline(always)]
+pub(super) fn reduce<V: DigitVectors, const N: usize, const W: usize>(
+    p: &Product<'_, V>,
+    result: &mut [Lanes],
+    tile: usize,
+    state: &mut Reduction,
+) {
+    let (v, n) = (p.v, if N == 0 { p.n } else { N });
+    let vectors = vectors(n);
+    let result = &mut result[..vectors];
+    let t = &Lanes::as_limbs(&p.t[..2 * vectors])[n + SKIPPED - 2..];
+    let quotient = &Lanes::as_limbs(&p.factors[..vectors])[padding(n)..];
+    let sums = upper::<V, W>(v, n - 2, tile, quotient, &p.modulus[..n + 1], 1);
+    let mut high = v.load(&state.high);
+    let mut last = v.load(&state.last);
+    let mut before = v.load(&state.carry);
+    unroll!(J < W => {
+        let (sum, t) = (sums.columns(v, J, high), &t[LANES * (tile + J)..]);
+        high = sum.1;
+        let sum = v.add(sum.0, v.load_digits(t.first_chunk().expect("T has 16 columns a vector")));
+        if J > 0 || tile > 0 {
+            let digits;
+            (digits, before) = carry(v, v.join::<2>(last, sum), before);
+            v.store(&mut result[tile + J - 1], digits);
+        } else {
+            let rounded_up = v.carry(v.add(sum, v.splat((1 << DIGIT_BITS) - 1)));
+            // To the last lane: it is what a vector before would carry.
+            before = v.join::<2>(rounded_up, rounded_up);
+        }
+        last = sum;
+    });
+    if tile + W == vectors {
+        // Of one more vector only two columns are needed, and but one can be other than zero.
+        let moved = v.join::<7>(high, v.splat(0));
+        let mut beyond = v.add(moved, moved);
+        if LANES * vectors == n + 1 {
+            let t = v.load_digits(t.last_chunk().expect("T has 16 columns a vector"));
+            beyond = v.add(beyond, v.join::<6>(t, v.splat(0)));
+        }
+        let (digits, _) = carry(v, v.join::<2>(last, beyond), before);
+        v.store(&mut result[vectors - 1], digits);
+    }
+    v.store(&mut state.high, high);
+    v.store(&mut state.last, last);
+    v.store(&mut state.carry, before);
+}
