@@ -34,6 +34,11 @@ mod portable;
 mod square;
 #[cfg(test)]
 mod tests;
+#[allow(
+    clippy::absurd_extreme_comparisons,
+    clippy::out_of_bounds_indexing,
+    reason = "a step unrolled for each constant has branches that its constant excludes"
+)]
 mod triangle;
 mod vector;
 

@@ -91,9 +91,9 @@ fn invert(result: &mut [Limb], remainder: &mut [Limb], modulus: &[Limb]) {
     remainder.fill(0);
     remainder[0] = 1;
     // With x the digits found, 1 + x·modulus is `remainder` times 2^(51·i).
-    for i in 0..n {
+    for (i, digit) in result[..n].iter_mut().enumerate() {
         let x = remainder[0].wrapping_mul(k0) & DIGIT_MASK;
-        result[i] = x;
+        *digit = x;
         // Below 2⁵¹ + 2⁵¹ − 1 + (2⁵¹ − 1)² < 2¹⁰² in each step, so the carry is below 2⁵¹.
         let mut carry = 0;
         for j in 0..n - i {

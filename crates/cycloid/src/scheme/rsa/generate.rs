@@ -35,10 +35,10 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         scratch: &mut [Lanes],
     ) -> Result<Self, Error> {
         checked_modulus_length(bits)?;
-        if bits % 2 != 0 {
+        if !bits.is_multiple_of(2) {
             return Err(Error::ModulusLength { bits });
         }
-        if public_exponent < 65537 || public_exponent % 2 == 0 {
+        if public_exponent < 65537 || public_exponent.is_multiple_of(2) {
             return Err(Error::PublicExponent);
         }
         let given = Lanes::as_limbs_mut(scratch).len();

@@ -187,7 +187,7 @@ fn load(
     let parts = Parts::of_mut(memory, bits)?;
     let fill = |part: &mut [Limb], bytes: &[u8], error: Error| {
         let bytes = trimmed(bytes);
-        if bytes.len() > part.len() * size_of::<Limb>() {
+        if bytes.len() > size_of_val(part) {
             return Err(error);
         }
         words::from_be_bytes(part, bytes);

@@ -145,7 +145,11 @@ pub(super) fn checked_exponent(exponent: &[u8]) -> Result<u32, Error> {
         return Err(Error::PublicExponent);
     }
     let exponent = exponent.iter().fold(0, |e, byte| e << 8 | u32::from(*byte));
-    if exponent < 3 || exponent % 2 == 0 { Err(Error::PublicExponent) } else { Ok(exponent) }
+    if exponent < 3 || exponent.is_multiple_of(2) {
+        Err(Error::PublicExponent)
+    } else {
+        Ok(exponent)
+    }
 }
 
 /// The limbs of a modulus of `bits` bits, if that is a length that keys may have.
