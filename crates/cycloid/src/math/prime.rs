@@ -2,7 +2,7 @@
 //! primes of an RSA key (FIPS 186-5, appendices A.1.3 and B.3.1), eight candidates at a time.
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use rand_core::CryptoRng;
 

@@ -8,7 +8,7 @@ use rand_core::{Rng, TryCryptoRng, TryRng};
 use super::*;
 
 /// A deterministic generator (splitmix64), for tests only.
-struct Counter(u64);
+pub(crate) struct Counter(pub(crate) u64);
 
 impl TryRng for Counter {
     type Error = core::convert::Infallible;

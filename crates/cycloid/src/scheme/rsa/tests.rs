@@ -1,9 +1,16 @@
 //! Keys, signatures and faults.
 
 use std::cell::Cell;
+use std::sync::OnceLock;
+use std::vec;
+use std::vec::Vec;
+
+use num_bigint::BigUint;
 
 use super::*;
+use crate::machine::lanes::Lanes;
 use crate::machine::words::Limb;
+use crate::math::prime::tests::Counter;
 
 std::thread_local! {
     static FAULT: Cell<bool> = const { Cell::new(false) };
@@ -13,42 +20,6 @@ std::thread_local! {
 pub(super) fn disturb(result: &mut [Limb]) {
     result[0] ^= Limb::from(FAULT.get()) << 17;
 }
-
-use std::sync::OnceLock;
-use std::vec;
-use std::vec::Vec;
-
-use num_bigint::BigUint;
-use rand_core::{TryCryptoRng, TryRng};
-
-use crate::machine::lanes::Lanes;
-
-/// A deterministic generator (splitmix64), for tests only.
-struct Counter(u64);
-
-impl TryRng for Counter {
-    type Error = core::convert::Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        Ok(self.try_next_u64()? as u32)
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Ok(x ^ x >> 31)
-    }
-
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
-        for chunk in bytes.chunks_mut(8) {
-            chunk.copy_from_slice(&self.try_next_u64()?.to_le_bytes()[..chunk.len()]);
-        }
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for Counter {}
 
 type Key = PrivateKey<Vec<Limb>>;
 
