@@ -156,6 +156,11 @@ pub(super) fn carry<V: DigitVectors>(
     (v.add(v.digit(columns), v.join::<7>(before, carry)), carry)
 }
 
+/// Takes complete columns, vector by vector from the lowest up.
+pub(super) trait Finish<V: DigitVectors> {
+    fn finish(&mut self, vector: usize, columns: V::Word);
+}
+
 /// Takes the columns of T, vector by vector from the lowest up: makes digits of the lower half,
 /// in words and as factors, and leaves the upper half as columns.
 pub(super) struct Writer<'a, V: DigitVectors> {
@@ -171,9 +176,11 @@ impl<'a, V: DigitVectors> Writer<'a, V> {
     pub(super) fn new(v: V, t: &'a mut [Lanes], low: &'a mut [Lanes], carry: V::Word) -> Self {
         Self { v, t, low, carry }
     }
+}
 
+impl<V: DigitVectors> Finish<V> for Writer<'_, V> {
     #[inline(always)]
-    pub(super) fn write(&mut self, vector: usize, columns: V::Word) {
+    fn finish(&mut self, vector: usize, columns: V::Word) {
         let v = self.v;
         let half = self.low.len();
         if vector < half {
@@ -202,4 +209,28 @@ pub(super) fn rows<'a, V: DigitVectors>(
     n: usize,
 ) -> &'a [Limb] {
     &Lanes::as_limbs(if V::CONVERTS { factors } else { digits })[first..first + n]
+}
+
+/// A tile of `out = table[index]`, W vectors from vector `tile` on, reading that part of all
+/// entries.
+#[inline(always)]
+pub(super) fn select<V: DigitVectors, const W: usize>(
+    v: V,
+    out: &mut [Lanes],
+    table: &[Lanes],
+    tile: usize,
+    index: usize,
+) {
+    let index = v.splat(index as Limb);
+    let one = v.splat(1);
+    let mut number = v.splat(0);
+    let mut found = [v.splat(0); W];
+    for entry in table.chunks_exact(out.len()) {
+        let mask = v.equal(number, index);
+        let entry = entry[tile..].first_chunk::<W>().expect("the tile is within the entry");
+        unroll!(J < W => found[J] = v.or_masked(found[J], v.load(&entry[J]), mask));
+        number = v.add(number, one);
+    }
+    let out = out[tile..].first_chunk_mut::<W>().expect("the tile is within the entry");
+    unroll!(J < W => v.store(&mut out[J], found[J]));
 }

@@ -136,10 +136,7 @@ pub trait AcrossLanes: LaneWords {
 
     /// `out = table[index]`, reading the whole table: entries of `out.len()` elements, one after
     /// the other. An index outside the table gives zero.
-    #[inline]
-    fn select(self, out: &mut [Lanes], table: &[Lanes], index: usize) {
-        self.lookup(out, table, &Lanes([index as Limb; LANES]));
-    }
+    fn select(self, out: &mut [Lanes], table: &[Lanes], index: usize);
 }
 
 /// Something to be done with whichever backend is there.

@@ -2,7 +2,7 @@
 
 use super::super::lanes::{LANES, Lanes};
 use super::super::words::Limb;
-use super::kernel::{Product, Writer, ZERO, unroll, windows};
+use super::kernel::{Finish, Product, Writer, ZERO, unroll, windows};
 use super::vector::DigitVectors;
 use super::vectors;
 
@@ -30,18 +30,22 @@ pub(super) fn square<V: DigitVectors, const N: usize, const UPPER: bool>(
     let (t, low) = (&mut p.t[..2 * vectors], &mut p.low[..vectors]);
     let mut writer = Writer::new(v, t, low, v.load(&p.carry));
     let mut high = v.load(&p.high);
-    let mut tile = |tile: usize| {
-        let (lower, upper) = columns(v, tile, n, all, &mut high);
-        writer.write(2 * tile, lower);
-        writer.write(2 * tile + 1, upper);
-    };
+    // A macro, because a closure would not be compiled for the instructions of the backend.
+    macro_rules! tile {
+        ($tile:expr) => {
+            let tile = $tile;
+            let (lower, upper) = columns(v, tile, n, all, &mut high);
+            writer.finish(2 * tile, lower);
+            writer.finish(2 * tile + 1, upper);
+        };
+    }
     let middle = vectors.div_ceil(2);
     let (first, count) = if UPPER { (middle, vectors - middle) } else { (0, middle) };
     if N != 0 && count <= 3 {
-        unroll!(TILE < count => tile(first + TILE));
+        unroll!(TILE < count => { tile!(first + TILE); });
     } else {
         for i in first..first + count {
-            tile(i);
+            tile!(i);
         }
     }
     v.store(&mut p.carry, writer.carry);
@@ -72,23 +76,34 @@ fn columns<V: DigitVectors>(
     let (mut odd, mut even) = ([(zero, zero); SETS], [(zero, zero); SETS]);
     if V::CONVERTS {
         // The even sums are doubled after they got one excess a step, and the square adds one.
-        let excess = |excess: Limb, half_steps: usize| {
-            v.splat((excess / 2).wrapping_mul(half_steps as Limb).wrapping_neg())
-        };
-        odd[0] = (excess(V::EXCESS.0, 2 * steps), excess(V::EXCESS.1, 2 * steps));
-        even[0] = (excess(V::EXCESS.0, 2 * steps + 1), excess(V::EXCESS.1, 2 * steps + 1));
+        let half = (V::EXCESS.0 / 2, V::EXCESS.1 / 2);
+        let times = 0u64.wrapping_sub(2 * steps as Limb);
+        let [low, high] = [half.0.wrapping_mul(times), half.1.wrapping_mul(times)];
+        odd[0] = (v.splat(low), v.splat(high));
+        even[0] = (v.splat(low.wrapping_sub(half.0)), v.splat(high.wrapping_sub(half.1)));
     }
-    // SAFETY: the indices of windows on the left are `first` − e for e below `steps`, those on the
-    // right are at most `first` + 1 + `steps` ≤ n + 7.
-    let window = |index: usize| unsafe { v.load_factor(windows.get_unchecked(index)) };
-    let middle = window(first + 1);
+    // Macros, because closures would not be compiled for the instructions of the backend.
+    macro_rules! window {
+        ($index:expr) => {
+            // SAFETY: the indices of windows on the left are `first` − e for e below `steps`,
+            // those on the right are at most `first` + 1 + `steps` ≤ n + 7.
+            v.load_factor(unsafe { windows.get_unchecked($index) })
+        };
+    }
+    macro_rules! twice {
+        ($a:expr) => {{
+            let a = $a;
+            v.add(a, a)
+        }};
+    }
+    let middle = window!(first + 1);
     let mut right = middle;
     let mut e = 0;
     macro_rules! step {
         ($step:ident) => {
-            let (left, set) = (window(first - e), $step % SETS);
+            let (left, set) = (window!(first - e), $step % SETS);
             odd[set] = v.mul_add(odd[set].0, odd[set].1, left, right);
-            right = window(first + 2 + e);
+            right = window!(first + 2 + e);
             even[set] = v.mul_add(even[set].0, even[set].1, left, right);
             e += 1;
         };
@@ -102,15 +117,12 @@ fn columns<V: DigitVectors>(
         }
     });
     debug_assert_eq!(e, steps);
-    let sum = |sets: [(V::Word, V::Word); SETS]| {
-        (v.add(sets[0].0, sets[1].0), v.add(sets[0].1, sets[1].1))
-    };
-    let twice = |a| v.add(a, a);
-    let (odd, even) = (sum(odd), sum(even));
+    let (odd_low, odd_high) = (v.add(odd[0].0, odd[1].0), v.add(odd[0].1, odd[1].1));
+    let (even_low, even_high) = (v.add(even[0].0, even[1].0), v.add(even[0].1, even[1].1));
     // Low halves: of the products twice, of the square once. High halves: twice that.
-    let even_low = twice(v.add(even.0, twice(odd.1)));
-    let (even_columns, even_high) = v.mul_add(even_low, twice(even.1), middle, middle);
-    let odd_columns = twice(v.add(odd.0, v.join::<7>(*high, even_high)));
+    let even_low = twice!(v.add(even_low, twice!(odd_high)));
+    let (even_columns, even_high) = v.mul_add(even_low, twice!(even_high), middle, middle);
+    let odd_columns = twice!(v.add(odd_low, v.join::<7>(*high, even_high)));
     *high = even_high;
     v.interleave(odd_columns, even_columns)
 }

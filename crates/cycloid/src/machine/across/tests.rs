@@ -100,17 +100,16 @@ fn across(n: usize, number: &BigUint) -> Vec<Lanes> {
     lanes
 }
 
-/// The same number in another form, with digits as large as they may be.
+/// The largest that a digit may be.
+const LARGEST: Limb = (1 << DIGIT_BITS) + (1 << 13) - 1;
+
+/// The same number in another form: with digits of more than 51 bits, where one can be lent to.
 fn redundant(mut lanes: Vec<Lanes>, random: &mut Random) -> Vec<Lanes> {
     let digits = Lanes::as_limbs_mut(&mut lanes);
-    for i in 1..digits.len() {
-        let lent = (random.next() % 8192).min(digits[i]);
-        // A digit from which something was lent to the one below has less to lend itself.
-        digits[i] -= lent.min(1);
-        digits[i - 1] += lent.min(1) << DIGIT_BITS;
-        if digits[i - 1] > (1 << DIGIT_BITS) + 8191 {
-            digits[i] += lent.min(1);
-            digits[i - 1] -= lent.min(1) << DIGIT_BITS;
+    for i in (1..digits.len()).rev() {
+        if random.next() % 4 > 0 && digits[i] > 0 && digits[i - 1] < 1 << 13 {
+            digits[i] -= 1;
+            digits[i - 1] += 1 << DIGIT_BITS;
         }
     }
     lanes
@@ -199,9 +198,7 @@ fn check(backends: &[Backend], factors: &[Factors; 2]) {
                     assert!(product < modulus * 2u8, "{context}");
                     let r = power_of_two(n * DIGIT_BITS);
                     assert_eq!(product * r % modulus, expected, "{context}");
-                    assert!(
-                        Lanes::as_limbs(result)[..n].iter().all(|digit| *digit >> 13 <= 1 << 38)
-                    );
+                    assert!(Lanes::as_limbs(result).iter().all(|digit| *digit <= LARGEST));
                     assert!(Lanes::as_limbs(result)[n..].iter().all(|digit| *digit == 0));
                     let mut reduced = result.clone();
                     reduce(&mut reduced, &across(n, modulus));
@@ -244,5 +241,128 @@ fn multiply_and_square() {
                 check(&backends, &squares);
             }
         }
+    }
+}
+
+/// The largest columns that can be: digits as large as they may be, of moduli of the greatest
+/// length.
+#[test]
+fn columns_do_not_overflow_at_16384_bits() {
+    let bits = 16384;
+    let n = digits(bits);
+    let modulus = power_of_two(bits) - 1u8;
+    let mut a = across(n, &BigUint::ZERO);
+    Lanes::as_limbs_mut(&mut a)[..bits / DIGIT_BITS].fill(LARGEST);
+    let one = Factors { modulus, a: a.clone(), b: Some(a) };
+    let squares = [(); 2].map(|()| Factors { b: None, ..one.clone() });
+    check(&backends(), &squares);
+    check(&backends(), &[one.clone(), one]);
+}
+
+struct Chain<'a>(&'a BigUint, &'a BigUint);
+
+impl Task for Chain<'_> {
+    type Output = Vec<Lanes>;
+
+    fn run<A: AcrossLanes>(self, across_lanes: A) -> Self::Output {
+        let Self(modulus, start) = self;
+        let bits = modulus.bits() as usize;
+        let n = digits(bits);
+        let mut work = vec![GUARD; montgomery_work(n)];
+        let mut memory = vec![GUARD; modulus_memory(n)];
+        let limbs = modulus.to_u64_digits();
+        let prepared = across_lanes.prepare(&limbs, bits, &mut memory, &mut work);
+        let by = across(n, start);
+        let mut accumulator = by.clone();
+        for step in 0..100 {
+            if step % 6 == 5 {
+                across_lanes.multiply(&mut accumulator, &by, &mut work, &prepared);
+            } else {
+                across_lanes.square(&mut accumulator, &mut work, &prepared);
+            }
+            assert!(number(&accumulator) < modulus * 2u8);
+        }
+        accumulator
+    }
+}
+
+#[test]
+fn a_long_chain_stays_almost_reduced() {
+    // Small sizes only: the emulator is slow.
+    let mut random = Random(3);
+    for bits in [128, 1024] {
+        for modulus in moduli(bits, &mut random) {
+            let start = random.below(&(&modulus * 2u8));
+            let task = || Chain(&modulus, &start);
+            let results: Vec<_> =
+                backends().into_iter().map(|backend| run(backend, task())).collect();
+            assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
+        }
+    }
+}
+
+struct Select<'a>(&'a mut [Lanes], &'a [Lanes], usize);
+
+impl Task for Select<'_> {
+    type Output = ();
+
+    fn run<A: AcrossLanes>(self, across: A) {
+        across.select(self.0, self.1, self.2);
+    }
+}
+
+#[test]
+fn select_finds_every_entry_and_nothing_else() {
+    let mut random = Random(4);
+    for backend in backends() {
+        for length in 1..=20 {
+            let lanes = || Lanes([(); LANES].map(|()| random.next()));
+            let table: Vec<Lanes> = core::iter::repeat_with(lanes).take(16 * length).collect();
+            for index in (0..17).chain([1 << 32, usize::MAX]) {
+                let mut out = guarded(vec![GUARD; length]);
+                run(backend, Select(inner(&mut out), &table, index));
+                assert_guards(&out);
+                match table.chunks_exact(length).nth(index) {
+                    Some(entry) => assert_eq!(inner(&mut out), entry),
+                    None => assert!(inner(&mut out).iter().all(|lanes| *lanes == Lanes::ZERO)),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn conversions_there_and_back() {
+    let mut random = Random(5);
+    for bits in SIZES {
+        let n = digits(bits);
+        for number_bits in [0, 1, 50, 51, 52, bits, n * DIGIT_BITS] {
+            let value = random.below(&power_of_two(number_bits));
+            let lanes = guarded(across(n, &value));
+            assert_guards(&lanes);
+            assert_eq!(number(&lanes[1..=vectors(n)]), value);
+            // Exactly as many words as the value needs, and more.
+            for length in [number_bits.div_ceil(64), n + 2] {
+                let mut limbs = vec![7; length];
+                store(&mut limbs, &lanes[1..=vectors(n)]);
+                let expected = value.to_u64_digits();
+                assert_eq!(limbs[..expected.len()], expected);
+                assert!(limbs[expected.len()..].iter().all(|limb| *limb == 0));
+            }
+        }
+    }
+}
+
+#[test]
+fn sizes() {
+    for (bits, n) in
+        [(64, 3), (512, 11), (1024, 21), (1536, 31), (2048, 41), (3072, 61), (4096, 81)]
+    {
+        assert_eq!(digits(bits), n);
+    }
+    for bits in 1..=16384 {
+        let n = digits(bits);
+        assert!(n * DIGIT_BITS >= bits + 3 && n % 2 == 1 && n <= MAX_DIGITS);
+        assert!(LANES * vectors(n) > n && padding(n) <= 7);
     }
 }

@@ -5,7 +5,9 @@
 
 use super::super::lanes::{LANES, Lanes};
 use super::super::words::Limb;
-use super::kernel::{Product, SKIPPED, Writer, ZERO, carry, into_factors, rows, unroll, windows};
+use super::kernel::{
+    Finish, Product, SKIPPED, Writer, ZERO, carry, into_factors, rows, unroll, windows,
+};
 use super::vector::DigitVectors;
 use super::{DIGIT_BITS, padding, vectors};
 
@@ -123,21 +125,23 @@ impl<V: DigitVectors, const W: usize> Sums<V, W> {
         });
     }
 
+    #[inline(always)]
+    fn sum(v: V, sets: &[[V::Word; W]; TURN], j: usize) -> V::Word {
+        let sum = v.add(sets[0][j], sets[1][j]);
+        if Self::SETS == 4 { v.add(sum, v.add(sets[2][j], sets[3][j])) } else { sum }
+    }
+
     /// The columns of a vector, given the high halves of the vector before; and its own.
     #[inline(always)]
     fn columns(&self, v: V, j: usize, high_before: V::Word) -> (V::Word, V::Word) {
-        let sum = |sets: &[[V::Word; W]; TURN]| {
-            let sum = v.add(sets[0][j], sets[1][j]);
-            if Self::SETS == 4 { v.add(sum, v.add(sets[2][j], sets[3][j])) } else { sum }
-        };
-        let (low, high) = (sum(&self.low), sum(&self.high));
+        let (low, high) = (Self::sum(v, &self.low, j), Self::sum(v, &self.high, j));
         let moved = v.join::<7>(high_before, high);
         (v.add(v.add(low, moved), moved), high)
     }
 }
 
 /// A tile of the lower columns of a product, from column −`skipped` on: W vectors from vector
-/// `tile` on, each given to `finish` as soon as it is complete.
+/// `tile` on, each given to `taker` as soon as it is complete.
 #[inline(always)]
 fn lower<V: DigitVectors, const W: usize>(
     v: V,
@@ -146,24 +150,26 @@ fn lower<V: DigitVectors, const W: usize>(
     rows: &[Limb],
     windows: &[Lanes],
     high: &mut V::Word,
-    mut finish: impl FnMut(usize, V::Word),
+    taker: &mut impl Finish<V>,
 ) {
     let n = rows.len();
     // Vector k has the columns up to 8k + 7 − skipped, to which rows up to that one add.
     let end = |j: usize| LANES * (tile + j + 1) - skipped;
     let mut sums = Sums::<V, W>::new(v, |j| end(j).min(n));
     sums.add::<0, W>(v, &rows[..end(0).min(n)], windows, end(0) - 1);
-    let mut finish = |j: usize, sums: &Sums<V, W>| {
-        let columns;
-        (columns, *high) = sums.columns(v, j, *high);
-        finish(tile + j, columns);
-    };
-    finish(0, &sums);
+    macro_rules! finish {
+        ($j:literal) => {
+            let columns;
+            (columns, *high) = sums.columns(v, $j, *high);
+            taker.finish(tile + $j, columns);
+        };
+    }
+    finish!(0);
     macro_rules! block {
         ($($j:literal)*) => {
             $(if $j < W {
                 sums.add::<$j, W>(v, &rows[end($j) - LANES..end($j).min(n)], windows, ZERO);
-                finish($j, &sums);
+                finish!($j);
             })*
         };
     }
@@ -222,9 +228,7 @@ pub(super) fn multiply_low<V: DigitVectors, const N: usize, const W: usize>(
     let (t, low) = (&mut p.t[..2 * vectors], &mut p.low[..vectors]);
     let mut writer = Writer::new(v, t, low, v.load(&p.carry));
     let mut high = v.load(&p.high);
-    lower::<V, W>(v, SKIPPED, tile, rows, all, &mut high, |vector, columns| {
-        writer.write(vector, columns);
-    });
+    lower::<V, W>(v, SKIPPED, tile, rows, all, &mut high, &mut writer);
     v.store(&mut p.carry, writer.carry);
     v.store(&mut p.high, high);
 }
@@ -247,7 +251,7 @@ pub(super) fn multiply_high<V: DigitVectors, const N: usize, const W: usize>(
     unroll!(J < W => {
         let columns;
         (columns, high) = sums.columns(v, J, high);
-        writer.write(vectors + tile + J, columns);
+        writer.finish(vectors + tile + J, columns);
     });
     v.store(&mut p.high, high);
 }
@@ -265,16 +269,28 @@ pub(super) fn quotient<V: DigitVectors, const N: usize, const W: usize>(
     if tile == 0 {
         (p.high, p.carry) = (Lanes::ZERO, Lanes::ZERO);
     }
-    let mut before = v.load(&p.carry);
+    let mut taker = QuotientWriter { v, quotient, carry: v.load(&p.carry) };
     let mut high = v.load(&p.high);
-    lower::<V, W>(v, padding(n), tile, rows, &p.inverse[..n], &mut high, |vector, columns| {
-        let digits;
-        (digits, before) = carry(v, columns, before);
-        v.store_factor(&mut quotient[vector], v.factor(digits));
-    });
+    lower::<V, W>(v, padding(n), tile, rows, &p.inverse[..n], &mut high, &mut taker);
     // What the last tile carries is a multiple of R.
-    v.store(&mut p.carry, before);
+    v.store(&mut p.carry, taker.carry);
     v.store(&mut p.high, high);
+}
+
+/// Makes digits, as factors.
+struct QuotientWriter<'a, V: DigitVectors> {
+    v: V,
+    quotient: &'a mut [Lanes],
+    carry: V::Word,
+}
+
+impl<V: DigitVectors> Finish<V> for QuotientWriter<'_, V> {
+    #[inline(always)]
+    fn finish(&mut self, vector: usize, columns: V::Word) {
+        let digits;
+        (digits, self.carry) = carry(self.v, columns, self.carry);
+        self.v.store_factor(&mut self.quotient[vector], self.v.factor(digits));
+    }
 }
 
 /// What a tile of [`reduce`] hands on to the next.

@@ -58,6 +58,11 @@ macro_rules! across_lanes {
                     Modulus::prepare(self, modulus, bits, memory, work, Digits::<0>::windows)
                 }
 
+                fn select(self, out: &mut [Lanes], table: &[Lanes], index: usize) {
+                    assert!(table.len().is_multiple_of(out.len()));
+                    Digits::<0>::select(self, out, table, index);
+                }
+
                 fn multiply(
                     self,
                     accumulator: &mut [Lanes],
@@ -138,6 +143,17 @@ macro_rules! steps {
                 }
                 // SAFETY: see `across_lanes`.
                 unsafe { step(v, windows, room, number) }
+            }
+
+            fn select(v: $token, out: &mut [Lanes], table: &[Lanes], index: usize) {
+                $($attribute)*
+                fn step(v: $token, out: &mut [Lanes], table: &[Lanes], index: usize) {
+                    by_tile!(out.len(), tile, W => {
+                        kernel::select::<_, W>(v, out, table, tile, index);
+                    }, 1 2 3 4 5 6);
+                }
+                // SAFETY: see `across_lanes`.
+                unsafe { step(v, out, table, index) }
             }
 
             fn multiply_low(p: &mut Product<'_, $token>, a: &[Lanes], b: &[Lanes]) {
