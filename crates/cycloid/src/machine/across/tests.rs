@@ -107,7 +107,7 @@ const LARGEST: Limb = (1 << DIGIT_BITS) + (1 << 13) - 1;
 fn redundant(mut lanes: Vec<Lanes>, random: &mut Random) -> Vec<Lanes> {
     let digits = Lanes::as_limbs_mut(&mut lanes);
     for i in (1..digits.len()).rev() {
-        if random.next() % 4 > 0 && digits[i] > 0 && digits[i - 1] < 1 << 13 {
+        if random.next() & 3 != 0 && digits[i] > 0 && digits[i - 1] < 1 << 13 {
             digits[i] -= 1;
             digits[i - 1] += 1 << DIGIT_BITS;
         }
