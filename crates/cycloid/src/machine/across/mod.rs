@@ -13,14 +13,15 @@
 //! - (T + q·m) / R, which needs only the upper triangle of q·m, because the lower one is known to
 //!   be −T mod R.
 //!
-//! That is as many products as limb by limb, 2n², and three waits instead of n. Multiplying a
-//! *pair* of numbers fills the waits of one with products of the other.
+//! That is as many products as limb by limb, 2n², and three waits instead of n. The steps of a
+//! *pair* of numbers alternate, so that products of the one can fill the waits of the other.
 //!
 //! **51 bits, not 52,** although factors may have 52: so that digits need not be exact, and one
 //! step handles all carries at once where a chain of carries would wait again.
 //!
 //! [`AcrossLanes`] is what a backend provides; every backend gives the same digits, because all of
-//! them instantiate the steps in `kernel`. Time depends on lengths only.
+//! them instantiate the steps in `triangle` and `square`; `kernel` says how they work. Time depends
+//! on lengths only.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -115,8 +116,7 @@ pub trait AcrossLanes: LaneWords {
     /// `accumulator = accumulator² / R mod modulus`, almost reduced.
     fn square(self, accumulator: &mut [Lanes], work: &mut [Lanes], modulus: &Modulus<'_, Self>);
 
-    /// [`multiply`](Self::multiply) for each of two numbers of one length, in less time than two
-    /// calls take.
+    /// [`multiply`](Self::multiply) for each of two numbers of one length, whose steps alternate.
     fn multiply_pair(
         self,
         accumulators: [&mut [Lanes]; 2],
@@ -125,8 +125,7 @@ pub trait AcrossLanes: LaneWords {
         moduli: [&Modulus<'_, Self>; 2],
     );
 
-    /// [`square`](Self::square) for each of two numbers of one length, in less time than two
-    /// calls take.
+    /// [`square`](Self::square) for each of two numbers of one length, whose steps alternate.
     fn square_pair(
         self,
         accumulators: [&mut [Lanes]; 2],
