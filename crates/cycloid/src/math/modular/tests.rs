@@ -294,6 +294,18 @@ fn scratch_is_at_most_half_of_the_classic_table() {
 }
 
 #[test]
+fn scratch_is_told_for_every_length() {
+    for n in 0..=MAX_BITS / 64 {
+        for bits in [0, 1, 64 * n] {
+            let least = pow_scratch_limbs_minimum(n);
+            assert!(pow_scratch_limbs(n, bits) >= least, "{n} limbs, {bits} bits");
+            assert!(pow_scratch_limbs_here(n, bits) >= least, "{n} limbs, {bits} bits");
+            assert!(pow_eight_scratch(n, bits) >= pow_eight_scratch_minimum(n));
+        }
+    }
+}
+
+#[test]
 fn constant_time_are_ladder_and_fixed_window_with_montgomery() {
     let marked: Vec<_> = Strategy::ALL.into_iter().filter(|s| s.is_constant_time()).collect();
     assert_eq!(marked.len(), 6);

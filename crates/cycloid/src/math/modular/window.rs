@@ -53,6 +53,8 @@ pub(super) fn pow_fixed<P: Products>(
 /// The width of window for which table and digits take the least time, for an exponent of `bits`
 /// bits, where as many as `entries` entries of a table are read in the time of a multiplication.
 pub(super) const fn fastest(bits: usize, entries: usize, widest: usize) -> Window {
+    // A number of no limbs is multiplied in no time.
+    let entries = if entries == 0 { 1 } else { entries };
     let mut best = Window::ALL[0];
     let mut least = usize::MAX;
     let mut i = 0;
