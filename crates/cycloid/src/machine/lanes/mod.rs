@@ -169,18 +169,6 @@ impl Backend {
         }
     }
 
-    /// Whether it adds a product of 52 bits to its columns without a detour, so that even one
-    /// number is multiplied faster across the lanes than by limbs of 64 bits.
-    pub const fn has_integer_products(self) -> bool {
-        match self {
-            Self::Portable(_) => false,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512(_) => false,
-            #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => true,
-        }
-    }
-
     /// Does `task` with this backend.
     #[inline]
     pub fn run<T: Task>(self, task: T) -> T::Output {

@@ -1,5 +1,5 @@
 //! One exponentiation across the lanes of a vector: a fixed window, constant-time. For moduli of
-//! 512 bits and more on processors with IFMA.
+//! more than 960 bits on processors with AVX-512, with IFMA or without.
 
 use super::eight::reduced;
 use super::{Error, Exponent, Modulus, Products, Window, checked_scratch, split_result, window};
@@ -9,7 +9,10 @@ use crate::machine::lanes::{Backend, Lanes};
 use crate::machine::words::{LIMB_BITS, Limb};
 
 /// The shortest modulus for which this is faster than limbs of 64 bits, in limbs of those.
-const SHORTEST: usize = 8;
+const SHORTEST: usize = 16;
+
+/// The shortest exponent, in bits, for which making the modulus ready pays.
+pub(super) const SHORTEST_EXPONENT: usize = 256;
 
 /// The fastest window for numbers of `n` digits. About 8n entries are read in the time of a
 /// multiplication.
@@ -37,7 +40,7 @@ pub(super) const fn scratch_limbs(n: usize, exponent_bits: usize) -> usize {
 /// The backend with which to do this across lanes for a modulus of `n` limbs, if that is the
 /// fastest way.
 pub(super) fn backend(n: usize) -> Option<Backend> {
-    Backend::best().filter(|backend| n >= SHORTEST && backend.has_integer_products())
+    Backend::best().filter(|_| n >= SHORTEST)
 }
 
 /// [`pow`](super::pow) across lanes.

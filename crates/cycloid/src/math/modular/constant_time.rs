@@ -168,6 +168,7 @@ pub fn pow(
 ) -> Result<(), Error> {
     let n = modulus.limbs().len();
     if let Some(backend) = across::backend(n)
+        && exponent.bits() >= across::SHORTEST_EXPONENT
         && scratch.len() >= across::scratch_limbs(n, exponent.bits())
     {
         return across::pow(backend, result, base, exponent, modulus, scratch);
