@@ -11,6 +11,15 @@ use crate::machine::words::{LIMB_BITS, Limb};
 /// The shortest modulus for which this is faster than limbs of 64 bits, in limbs of those.
 const SHORTEST: usize = 16;
 
+/// The same for one backend: without IFMA, a product takes more instructions.
+const fn shortest(backend: Backend) -> usize {
+    match backend {
+        #[cfg(target_arch = "x86_64")]
+        Backend::Ifma(_) => SHORTEST,
+        _ => 24,
+    }
+}
+
 /// The shortest exponent, in bits, for which making the modulus ready pays.
 pub(super) const SHORTEST_EXPONENT: usize = 256;
 
@@ -40,7 +49,7 @@ pub(super) const fn scratch_limbs(n: usize, exponent_bits: usize) -> usize {
 /// The backend with which to do this across lanes for a modulus of `n` limbs, if that is the
 /// fastest way.
 pub(super) fn backend(n: usize) -> Option<Backend> {
-    Backend::best().filter(|_| n >= SHORTEST)
+    Backend::best().filter(|backend| n >= shortest(*backend))
 }
 
 /// [`pow`](super::pow) across lanes.
