@@ -23,7 +23,7 @@ pub enum Hash {
 pub(crate) const MAX_DIGEST: usize = 64;
 
 /// What a hash function gives.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct DigestBytes {
     bytes: [u8; MAX_DIGEST],
     length: usize,
@@ -39,6 +39,17 @@ impl DigestBytes {
         let mut bytes = [0; MAX_DIGEST];
         bytes[..output.len()].copy_from_slice(&output);
         Self { bytes, length: output.len() }
+    }
+
+    /// A digest that was computed elsewhere, if it is as long as those of the hash function.
+    pub(crate) fn known(hash: Hash, digest: &[u8]) -> Option<Self> {
+        let length = hash.digest_length();
+        if digest.len() != length {
+            return None;
+        }
+        let mut bytes = [0; MAX_DIGEST];
+        bytes[..length].copy_from_slice(digest);
+        Some(Self { bytes, length })
     }
 }
 

@@ -243,6 +243,44 @@ impl words::Task for Mul<'_> {
     }
 }
 
+/// `a = a · b / R mod modulus`, or `a² / R` without `b`, R = 2^(64·n), in constant time: the
+/// product of two numbers in Montgomery's representation. Both have n limbs, are less than the
+/// modulus, and so is the result.
+///
+/// `scratch` has at least [`Modulus::scratch_limbs`]`(n)`; it is not wiped.
+///
+/// # Errors
+/// [`Error::ScratchTooSmall`].
+pub(crate) fn montgomery_mul(
+    a: &mut [Limb],
+    b: Option<&[Limb]>,
+    modulus: &Modulus<'_>,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    let scratch = checked_scratch(scratch, Modulus::scratch_limbs(a.len()))?;
+    Backend::best().run(MontgomeryMul { a, b, modulus: modulus.limbs(), scratch });
+    Ok(())
+}
+
+struct MontgomeryMul<'a> {
+    a: &'a mut [Limb],
+    b: Option<&'a [Limb]>,
+    modulus: &'a [Limb],
+    scratch: &'a mut [Limb],
+}
+
+impl words::Task for MontgomeryMul<'_> {
+    type Output = ();
+
+    fn run<W: Words>(self, words: W) {
+        let mut residues = Montgomery::new(words, self.modulus, None, self.scratch);
+        match self.b {
+            Some(b) => residues.mul(self.a, b),
+            None => residues.square(self.a),
+        }
+    }
+}
+
 /// [`pow`] with limbs of 64 bits, on a backend of the caller's choice.
 ///
 /// # Errors

@@ -45,6 +45,7 @@ mod strategy;
 mod tests;
 mod window;
 
+pub(crate) use constant_time::montgomery_mul;
 pub use constant_time::{
     Modulus, mul, pow, pow_is_across_lanes, pow_scratch_limbs, pow_scratch_limbs_here,
     pow_scratch_limbs_minimum, pow_vartime, pow_with,

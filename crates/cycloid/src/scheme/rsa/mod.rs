@@ -30,8 +30,10 @@
 //! # }
 //! ```
 
+mod blinding;
 mod context;
 mod generate;
+mod operation;
 mod pkcs1v15;
 mod private;
 mod pss;
@@ -96,6 +98,8 @@ pub enum Error {
     HashRetired,
     /// The modulus is too short for the hash function and the salt.
     SaltTooLong,
+    /// What the private operation is to be done on is a number not below the modulus.
+    OutOfRange,
     /// The signature is not one of this message by this key.
     Signature,
     /// The result was wrong when it was checked: a fault of the machine. Nothing left the context.
@@ -127,6 +131,7 @@ impl core::fmt::Display for Error {
             Self::DigestLength => f.write_str("the digest has another length than the hash's"),
             Self::HashRetired => f.write_str("the hash function is for verification only"),
             Self::SaltTooLong => f.write_str("the modulus is too short for digest and salt"),
+            Self::OutOfRange => f.write_str("the input as a number is not below the modulus"),
             Self::Signature => f.write_str("the signature is not valid"),
             Self::Fault => f.write_str("the private operation gave a wrong result"),
         }

@@ -3,9 +3,10 @@
 use rand_core::CryptoRng;
 
 use super::context::Context;
+use super::operation::Operation;
 use super::public::PublicKey;
 use super::{Error, Hash};
-use crate::machine::words::{self, Limb};
+use crate::machine::words::Limb;
 
 /// The DER encoding of DigestInfo up to the digest (RFC 8017, section 9.2, note 1).
 const fn prefix(hash: Hash) -> &'static [u8] {
@@ -28,7 +29,7 @@ const fn prefix(hash: Hash) -> &'static [u8] {
 
 /// EMSA-PKCS1-v1_5: 00 01 FF … FF 00 DigestInfo. A modulus of 2048 bits is long enough for every
 /// digest.
-fn encode(encoded: &mut [u8], hash: Hash, digest: &[u8]) {
+pub(super) fn encode(encoded: &mut [u8], hash: Hash, digest: &[u8]) {
     let (padding, info) = encoded.split_at_mut(encoded.len() - prefix(hash).len() - digest.len());
     let last = padding.len() - 1;
     padding.fill(0xff);
@@ -64,28 +65,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
         digest: &[u8],
         signature: &mut [u8],
     ) -> Result<(), Error> {
-        self.check_signing(hash, digest, signature)?;
-        let (encoded, message) = self.buffers();
-        encode(encoded, hash, digest);
-        words::from_be_bytes(message, encoded);
-        self.private_operation(signature)
-    }
-
-    /// What every signature asks of its arguments.
-    pub(super) fn check_signing(
-        &self,
-        hash: Hash,
-        digest: &[u8],
-        signature: &[u8],
-    ) -> Result<(), Error> {
-        if hash.is_retired() {
-            return Err(Error::HashRetired);
-        }
-        if digest.len() != hash.digest_length() {
-            return Err(Error::DigestLength);
-        }
-        let (needed, given) = (self.length(), signature.len());
-        if needed == given { Ok(()) } else { Err(Error::Length { needed, given }) }
+        self.perform(Operation::sign_pkcs1v15(hash, digest, signature)?)?;
+        Ok(())
     }
 }
 

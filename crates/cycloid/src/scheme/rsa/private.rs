@@ -168,6 +168,11 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         self.bits
     }
 
+    /// The length of each prime in bits.
+    pub(super) const fn prime_bits(&self) -> usize {
+        self.bits.div_ceil(2)
+    }
+
     pub(super) fn parts(&self) -> Parts<&[Limb]> {
         Parts::of(self.memory.as_ref(), self.bits)
     }

@@ -4,10 +4,10 @@
 use rand_core::CryptoRng;
 
 use super::context::Context;
+use super::operation::Operation;
 use super::public::PublicKey;
 use super::{Error, Hash};
-use crate::machine::words::{self, Limb};
-use crate::scheme::hash::MAX_DIGEST;
+use crate::machine::words::Limb;
 
 /// `data ^= MGF1(seed)` (RFC 8017, appendix B.2.1).
 pub(super) fn mask(hash: Hash, seed: &[u8], data: &mut [u8]) {
@@ -31,6 +31,37 @@ fn encoded(buffer: &mut [u8], modulus_bits: usize) -> (&mut [u8], u8) {
     let start = buffer.len() - bits.div_ceil(8);
     let unused = bits.div_ceil(8) * 8 - bits;
     (&mut buffer[start..], 0xff >> unused)
+}
+
+/// EMSA-PSS-ENCODE, with a random salt, into a buffer as long as the modulus.
+pub(super) fn encode(
+    buffer: &mut [u8],
+    modulus_bits: usize,
+    hash: Hash,
+    digest: &[u8],
+    salt_length: usize,
+    rng: &mut impl CryptoRng,
+) -> Result<(), Error> {
+    let leading = buffer.len() - (modulus_bits - 1).div_ceil(8);
+    buffer[..leading].fill(0);
+    let (encoded, used) = encoded(buffer, modulus_bits);
+    // 3. Digest, salt and two bytes must fit.
+    if salt_length > encoded.len() - digest.len() - 2 {
+        return Err(Error::SaltTooLong);
+    }
+    // 4. The salt, right at its place. 5, 6. H = Hash(M'). 7, 8. DB = 00 … 00 01 ‖ salt.
+    let (db, end) = encoded.split_at_mut(encoded.len() - digest.len() - 1);
+    let (padding, salt) = db.split_at_mut(db.len() - salt_length);
+    rng.fill_bytes(salt);
+    let h = seed(hash, digest, salt);
+    padding.fill(0);
+    padding[padding.len() - 1] = 1;
+    // 9, 10. maskedDB. 11. The bits that are not used are zero. 12. maskedDB ‖ H ‖ bc.
+    mask(hash, &h, db);
+    db[0] &= used;
+    end[..digest.len()].copy_from_slice(&h);
+    end[digest.len()] = 0xbc;
+    Ok(())
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
@@ -62,42 +93,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
         salt_length: usize,
         signature: &mut [u8],
     ) -> Result<(), Error> {
-        self.check_signing(hash, digest, signature)?;
-        let bits = self.key.bits();
-        // EMSA-PSS-ENCODE. 3. The salt and two bytes must fit beside the digest.
-        let room = (bits - 1).div_ceil(8) - digest.len() - 2;
-        if salt_length > room {
-            return Err(Error::SaltTooLong);
-        }
-        // 4. The salt goes to its place right away; MAX_DIGEST bytes of it at a time.
-        let mut random = [0; MAX_DIGEST];
-        let mut filled = 0;
-        while filled < salt_length {
-            let piece = MAX_DIGEST.min(salt_length - filled);
-            self.rng.fill_bytes(&mut random[..piece]);
-            let (buffer, _) = self.buffers();
-            let end = buffer.len() - digest.len() - 1 - filled;
-            buffer[end - piece..end].copy_from_slice(&random[..piece]);
-            filled += piece;
-        }
-        let (buffer, message) = self.buffers();
-        let leading = buffer.len() - (bits - 1).div_ceil(8);
-        buffer[..leading].fill(0);
-        let (encoded, used) = encoded(buffer, bits);
-        // 5, 6. H = Hash(M'). 7, 8. DB = 00 … 00 01 ‖ salt.
-        let (db, end) = encoded.split_at_mut(encoded.len() - digest.len() - 1);
-        let (padding, salt) = db.split_at_mut(db.len() - salt_length);
-        let h = seed(hash, digest, salt);
-        let (one, zeros) = padding.split_last_mut().ok_or(Error::SaltTooLong)?;
-        zeros.fill(0);
-        *one = 1;
-        // 9, 10. maskedDB. 11. The bits that are not used are zero. 12. maskedDB ‖ H ‖ bc.
-        mask(hash, &h, db);
-        db[0] &= used;
-        end[..digest.len()].copy_from_slice(&h);
-        end[digest.len()] = 0xbc;
-        words::from_be_bytes(message, buffer);
-        self.private_operation(signature)
+        self.perform(Operation::sign_pss(hash, digest, salt_length, signature)?)?;
+        Ok(())
     }
 }
 

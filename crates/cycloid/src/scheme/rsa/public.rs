@@ -82,7 +82,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         &self.memory.as_ref()[..limbs(self.bits)]
     }
 
-    fn modulus(&self) -> Result<Modulus<'_>, Error> {
+    pub(super) fn modulus(&self) -> Result<Modulus<'_>, Error> {
         let n = limbs(self.bits);
         let memory = self.memory.as_ref();
         Ok(Modulus::prepared(&memory[..n], &memory[n..2 * n])?)

@@ -1,0 +1,99 @@
+//! Blinding of the private operation: m·r^e is raised to d instead of m, so that what is computed
+//! with is known to nobody, and the result is multiplied by 1/r (Kocher, Timing Attacks on
+//! Implementations of Diffie-Hellman, RSA, DSS, and Other Systems, 1996, section 10).
+//!
+//! Both factors are squared after each use, and drawn anew after [`USES`].
+
+use rand_core::CryptoRng;
+
+use super::{Error, limbs};
+use crate::machine::ct;
+use crate::machine::words::{LIMB_BITS, Limb};
+use crate::math::modular::{self, Modulus, montgomery_mul};
+use crate::scheme::rsa::public::PublicKey;
+
+/// Private operations between two draws.
+const USES: Limb = 32;
+
+/// Limbs of memory for the blinding of a key of `bits` bits.
+pub(super) const fn blinding_limbs(bits: usize) -> usize {
+    1 + 2 * limbs(bits)
+}
+
+/// Limbs of scratch for drawing one: the number r, and what raising and inverting it need.
+pub(super) const fn draw_scratch_limbs(bits: usize) -> usize {
+    let n = limbs(bits);
+    let raise = modular::pow_scratch_limbs_minimum(n);
+    let invert = modular::invert_scratch_limbs(n);
+    n + if raise > invert { raise } else { invert }
+}
+
+/// The blinding of one key, in memory which is all zeros at first.
+pub(super) struct Blinding<'a> {
+    uses_left: &'a mut Limb,
+    /// r^e mod n in Montgomery's representation, R = 2^(64·n).
+    pub(super) factor: &'a mut [Limb],
+    /// 1/r mod n, likewise.
+    pub(super) inverse: &'a mut [Limb],
+}
+
+impl<'a> Blinding<'a> {
+    /// The blinding of a key of `bits` bits that lies in [`blinding_limbs`].
+    pub(super) fn of(memory: &'a mut [Limb], bits: usize) -> Result<Self, Error> {
+        let memory = super::checked_memory(memory, blinding_limbs(bits))?;
+        let (uses_left, factors) = memory.split_at_mut(1);
+        let (factor, inverse) = factors.split_at_mut(limbs(bits));
+        Ok(Self { uses_left: &mut uses_left[0], factor, inverse })
+    }
+
+    /// Draws r where the last one has been used up. `scratch` has [`draw_scratch_limbs`].
+    pub(super) fn renew(
+        &mut self,
+        key: &PublicKey<&[Limb]>,
+        rng: &mut impl CryptoRng,
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        if *self.uses_left > 0 {
+            return Ok(());
+        }
+        let modulus = key.modulus()?;
+        let n = modulus.limbs().len();
+        let (random, scratch) = scratch.split_at_mut(n);
+        let unused = (n * LIMB_BITS - key.bits()) as u32;
+        loop {
+            random.iter_mut().for_each(|limb| *limb = rng.next_u64());
+            random[n - 1] &= Limb::MAX >> unused;
+            // What is refused is not used, so it may be known that it was.
+            match modular::invert(self.inverse, random, modulus.limbs(), scratch) {
+                Ok(()) => break,
+                Err(modular::Error::NotInvertible) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        key.raise(self.factor, random, scratch)?;
+        ct::wipe(random);
+        for factor in [&mut *self.factor, &mut *self.inverse] {
+            montgomery_mul(factor, Some(modulus.r_squared()), &modulus, scratch)?;
+        }
+        *self.uses_left = USES;
+        Ok(())
+    }
+
+    /// Makes it ready for the next use: (r^e)² = (r²)^e, and (1/r)² = 1/r².
+    pub(super) fn square(
+        &mut self,
+        modulus: &Modulus<'_>,
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        for factor in [&mut *self.factor, &mut *self.inverse] {
+            montgomery_mul(factor, None, modulus, scratch)?;
+        }
+        self.count();
+        Ok(())
+    }
+
+    /// It has been used, and squared.
+    pub(super) const fn count(&mut self) {
+        *self.uses_left -= 1;
+    }
+}
