@@ -25,6 +25,28 @@ pub fn reduce_once(a: &mut [Lanes], modulus: &[Lanes]) {
     }
 }
 
+/// `a += b`, where the sum is less than R.
+pub fn add(a: &mut [Lanes], b: &[Lanes]) {
+    debug_assert_eq!(a.len(), b.len());
+    let mut carry = [0; LANES];
+    for (a, b) in a.iter_mut().zip(b) {
+        for lane in 0..LANES {
+            let sum = a.0[lane] + b.0[lane] + carry[lane];
+            (a.0[lane], carry[lane]) = (sum & LIMB_MASK, sum >> LANE_LIMB_BITS);
+        }
+    }
+    debug_assert_eq!(carry, [0; LANES]);
+}
+
+/// In which lanes `a` and `b` are the same.
+pub fn equal(a: &[Lanes], b: &[Lanes]) -> [Mask; LANES] {
+    debug_assert_eq!(a.len(), b.len());
+    let difference = a.iter().zip(b).fold([0; LANES], |any, (a, b)| {
+        core::array::from_fn(|lane| any[lane] | (a.0[lane] ^ b.0[lane]))
+    });
+    difference.map(Mask::is_zero)
+}
+
 /// `a = 2·a mod modulus` for a < modulus; modulus ≤ R / 4.
 pub fn double_mod(a: &mut [Lanes], modulus: &[Lanes]) {
     let mut carry = [0; LANES];

@@ -24,7 +24,7 @@ use core::fmt::Debug;
 use super::cpu::{Avx512, Ifma};
 use super::words::Limb;
 pub use convert::{load, store};
-pub use linear::{double_mod, montgomery_k0, reduce_once};
+pub use linear::{add, double_mod, equal, montgomery_k0, reduce_once};
 pub use portable::Portable;
 
 /// One limb of each of eight numbers, in the low 52 bits of eight 64-bit words.

@@ -6,7 +6,7 @@ mod tests;
 
 use super::montgomery::Montgomery;
 use super::residues8::Residues8;
-use super::{Checked, Error, Exponent, Modulus, Residues, Window, split_result, window};
+use super::{Checked, Error, Exponent, Modulus, Products, Residues, Window, split_result, window};
 use crate::machine::ct;
 use crate::machine::lanes::{self, Backend, LANE_LIMB_BITS, LANES, LaneWords, Lanes};
 use crate::machine::words::{self, LIMB_BITS, Limb, Words};
@@ -25,7 +25,7 @@ pub const fn pow_eight_scratch_minimum(n: usize) -> usize {
 
 /// The fastest window for `n` limbs in each lane. About 2n entries are read in the time of a
 /// multiplication. One of six bits is nowhere worth its memory.
-const fn fastest(n: usize, exponent_bits: usize) -> Window {
+pub(crate) const fn fastest(n: usize, exponent_bits: usize) -> Window {
     window::fastest(exponent_bits, 2 * n, 5)
 }
 
@@ -35,7 +35,7 @@ const fn work_lanes(n: usize, window: Window) -> usize {
     2 * n + powers_lanes(n, window) + lanes::montgomery_work(n)
 }
 
-const fn powers_lanes(n: usize, window: Window) -> usize {
+pub(crate) const fn powers_lanes(n: usize, window: Window) -> usize {
     window::fixed_work_limbs(window.bits(), n)
 }
 
@@ -244,6 +244,7 @@ impl<'s> lanes::Task for Pow<'_, 's> {
                 residues.r_squared(r_squared, shortest);
             }
         }
+        residues.mul(result, r_squared);
         residues.pow(result, exponents, exponent_bits, window, powers);
         result
     }

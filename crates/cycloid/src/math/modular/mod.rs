@@ -50,12 +50,14 @@ pub use constant_time::{
     Modulus, mul, pow, pow_is_across_lanes, pow_scratch_limbs, pow_scratch_limbs_here,
     pow_scratch_limbs_minimum, pow_vartime, pow_with,
 };
+pub(crate) use eight::{fastest as fastest_of_eight, powers_lanes as powers_of_eight};
 pub use eight::{
     pow_eight, pow_eight_prepared, pow_eight_prepared_with, pow_eight_scratch,
     pow_eight_scratch_minimum, pow_eight_with,
 };
 pub use exponent::Exponent;
 pub use inverse::{gcd, invert, invert_scratch_limbs};
+pub(crate) use residues8::Residues8;
 pub use strategy::{Exponentiation, Reduction, Strategy, Window};
 
 use crate::machine::ct::Mask;
@@ -116,7 +118,7 @@ impl core::error::Error for Error {}
 
 /// Products of residues: all that reading an exponent by windows needs, whether an element is a
 /// limb of one number, limbs of eight, or part of one number across eight lanes.
-trait Products {
+pub(crate) trait Products {
     /// What numbers are made of; all that meet in one product have as many.
     type Element: Copy;
 

@@ -5,7 +5,7 @@ use rand_core::CryptoRng;
 
 use super::blinding::{Blinding, blinding_limbs, draw_scratch_limbs};
 use super::operation::Operation;
-use super::private::{Parts, PrivateKey, equal};
+use super::private::{BorrowedKey, Parts, PrivateKey, equal};
 use super::{Error, checked_memory, limbs, prime_limbs};
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::{self, Limb, Portable, Words};
@@ -84,15 +84,16 @@ impl<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'a, M, R> {
     /// Those of the operation, and [`Error::Fault`]; its output is untouched then.
     pub(super) fn perform(&mut self, mut operation: Operation<'_>) -> Result<usize, Error> {
         let (blinding, memory) = self.memory.split_at_mut(blinding_limbs(self.key.bits()));
-        let outcome = perform(self.key, blinding, &mut operation, &mut self.rng, memory);
+        let outcome =
+            perform(&self.key.borrowed(), blinding, &mut operation, &mut self.rng, memory);
         ct::wipe(memory);
         outcome
     }
 }
 
 /// Does one operation; `memory` has at least [`power_limbs_minimum`], and is not wiped.
-pub(super) fn perform<M: AsRef<[Limb]> + AsMut<[Limb]>>(
-    key: &PrivateKey<M>,
+fn perform(
+    key: &BorrowedKey<'_>,
     blinding: &mut [Limb],
     operation: &mut Operation<'_>,
     rng: &mut impl CryptoRng,
@@ -112,8 +113,8 @@ pub(super) fn perform<M: AsRef<[Limb]> + AsMut<[Limb]>>(
 }
 
 /// The message representative of an operation, as a number; `room` has its bytes at least.
-pub(super) fn represent<M: AsRef<[Limb]> + AsMut<[Limb]>>(
-    key: &PrivateKey<M>,
+pub(super) fn represent(
+    key: &BorrowedKey<'_>,
     operation: &Operation<'_>,
     rng: &mut impl CryptoRng,
     message: &mut [Limb],
@@ -128,8 +129,8 @@ pub(super) fn represent<M: AsRef<[Limb]> + AsMut<[Limb]>>(
 
 /// RSASP1 and RSADP (RFC 8017, sections 5.2.1 and 5.1.2): `result = message^d mod n`, in the limbs
 /// of two primes. Destroys the message.
-fn power<M: AsRef<[Limb]> + AsMut<[Limb]>>(
-    key: &PrivateKey<M>,
+pub(super) fn power(
+    key: &BorrowedKey<'_>,
     blinding: &mut Blinding<'_>,
     message: &mut [Limb],
     result: &mut [Limb],
@@ -147,7 +148,7 @@ fn power<M: AsRef<[Limb]> + AsMut<[Limb]>>(
     combine(&parts, result, scratch)?;
     let result = &mut result[..n];
     #[cfg(test)]
-    super::tests::disturb(result);
+    super::tests::disturb(0, result);
     // A wrong half would give away the primes (Boneh, DeMillo and Lipton, 1997).
     let (check, rest) = scratch.split_at_mut(n);
     key.public().raise(check, result, rest)?;

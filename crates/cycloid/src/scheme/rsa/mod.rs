@@ -30,8 +30,10 @@
 //! # }
 //! ```
 
+mod batch;
 mod blinding;
 mod context;
+mod eight;
 mod generate;
 mod operation;
 mod pkcs1v15;
@@ -41,6 +43,7 @@ mod public;
 #[cfg(test)]
 mod tests;
 
+pub use batch::{Batch, Job, batch_lanes};
 pub use context::{Context, context_limbs, context_limbs_minimum};
 pub use generate::generate_scratch;
 pub use private::{PrivateComponents, PrivateKey, private_key_limbs};
@@ -98,6 +101,15 @@ pub enum Error {
     HashRetired,
     /// The modulus is too short for the hash function and the salt.
     SaltTooLong,
+    /// The key is not one of those that the batch is for.
+    KeyLength {
+        /// The length of their moduli in bits.
+        needed: usize,
+        /// That of the key's.
+        given: usize,
+    },
+    /// The job has not been run yet.
+    NotDone,
     /// What the private operation is to be done on is a number not below the modulus.
     OutOfRange,
     /// The signature is not one of this message by this key.
@@ -131,6 +143,10 @@ impl core::fmt::Display for Error {
             Self::DigestLength => f.write_str("the digest has another length than the hash's"),
             Self::HashRetired => f.write_str("the hash function is for verification only"),
             Self::SaltTooLong => f.write_str("the modulus is too short for digest and salt"),
+            Self::KeyLength { needed, given } => {
+                write!(f, "the key has {given} bits, and the batch is for {needed}")
+            }
+            Self::NotDone => f.write_str("the job has not been run"),
             Self::OutOfRange => f.write_str("the input as a number is not below the modulus"),
             Self::Signature => f.write_str("the signature is not valid"),
             Self::Fault => f.write_str("the private operation gave a wrong result"),

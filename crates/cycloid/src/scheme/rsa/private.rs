@@ -160,11 +160,35 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
 
     /// The public key, which borrows this one's memory.
     pub fn public(&self) -> PublicKey<&[Limb]> {
-        PublicKey::from_prepared(self.memory.as_ref(), self.bits, self.exponent)
+        self.borrowed().public()
     }
 
     /// The length of the modulus in bits.
     pub const fn bits(&self) -> usize {
+        self.bits
+    }
+
+    pub(super) fn parts(&self) -> Parts<&[Limb]> {
+        self.borrowed().parts()
+    }
+
+    /// The key, whatever its memory is.
+    pub(super) fn borrowed(&self) -> BorrowedKey<'_> {
+        BorrowedKey { memory: self.memory.as_ref(), bits: self.bits, exponent: self.exponent }
+    }
+}
+
+/// A private key in the memory of its owner.
+#[derive(Clone, Copy)]
+pub(super) struct BorrowedKey<'a> {
+    memory: &'a [Limb],
+    bits: usize,
+    exponent: u32,
+}
+
+impl<'a> BorrowedKey<'a> {
+    /// The length of the modulus in bits.
+    pub(super) const fn bits(&self) -> usize {
         self.bits
     }
 
@@ -173,8 +197,12 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         self.bits.div_ceil(2)
     }
 
-    pub(super) fn parts(&self) -> Parts<&[Limb]> {
-        Parts::of(self.memory.as_ref(), self.bits)
+    pub(super) const fn public(&self) -> PublicKey<&'a [Limb]> {
+        PublicKey::from_prepared(self.memory, self.bits, self.exponent)
+    }
+
+    pub(super) fn parts(&self) -> Parts<&'a [Limb]> {
+        Parts::of(self.memory, self.bits)
     }
 }
 

@@ -8,17 +8,17 @@ use std::vec::Vec;
 use num_bigint::BigUint;
 
 use super::*;
-use crate::machine::lanes::Lanes;
+use crate::machine::lanes::{self, Lanes};
 use crate::machine::words::Limb;
 use crate::math::prime::tests::Counter;
 
 std::thread_local! {
-    static FAULT: Cell<bool> = const { Cell::new(false) };
+    static FAULT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Flips a bit of a private operation's result where a test has asked for that.
-pub(super) fn disturb(result: &mut [Limb]) {
-    result[0] ^= Limb::from(FAULT.get()) << 17;
+/// Flips a bit of the result of that of several private operations for which a test has asked.
+pub(super) fn disturb(operation: usize, result: &mut [Limb]) {
+    result[0] ^= Limb::from(FAULT.get() == Some(operation)) << 17;
 }
 
 type Key = PrivateKey<Vec<Limb>>;
@@ -260,9 +260,9 @@ fn nothing_leaves_after_a_fault() {
     let mut memory = vec![0; context_limbs(2048)];
     let mut context = Context::new(key(), Counter(5), &mut memory).unwrap();
     let mut signature = [0xaa; 256];
-    FAULT.set(true);
+    FAULT.set(Some(0));
     let outcome = context.sign_pkcs1v15(Hash::Sha256, b"message", &mut signature);
-    FAULT.set(false);
+    FAULT.set(None);
     assert_eq!(outcome, Err(Error::Fault));
     assert_eq!(signature, [0xaa; 256]);
     context.sign_pkcs1v15(Hash::Sha256, b"message", &mut signature).unwrap();
@@ -299,4 +299,124 @@ fn wrong_arguments_are_errors() {
     let (needed, given) = (verify_scratch_limbs(2048), verify_scratch_limbs(2048) - 1);
     let outcome = public.verify_pss(Hash::Sha256, b"message", &[0; 256], short);
     assert_eq!(outcome, Err(Error::MemoryTooSmall { needed, given }));
+}
+
+/// Some keys of `bits` bits, with exponents of different lengths.
+fn keys(bits: usize) -> Vec<Key> {
+    [(65537, 1), (65539, 2), (0x0123_4567, 3)]
+        .map(|(exponent, seed)| generate(bits, exponent, seed).unwrap())
+        .into()
+}
+
+fn batch_memory(bits: usize) -> Vec<Lanes> {
+    vec![Lanes::ZERO; batch_lanes(bits, 0)]
+}
+
+#[test]
+fn a_batch_gives_what_single_operations_give() {
+    for bits in [2048, 2112] {
+        let keys = keys(bits);
+        let length = bits / 8;
+        let mut memory = vec![0; context_limbs(bits)];
+        let mut single = |key: &Key, message: &[u8]| {
+            let mut context = Context::new(key, Counter(5), &mut memory).unwrap();
+            let mut signature = vec![0; length];
+            context.sign_pkcs1v15(Hash::Sha256, message, &mut signature).unwrap();
+            signature
+        };
+        let messages: Vec<[u8; 1]> = (0..19).map(|i| [i]).collect();
+        let expected: Vec<_> = messages
+            .iter()
+            .map(|message| single(&keys[message[0] as usize % 3], message))
+            .collect();
+        let backends = lanes::tests::backends().into_iter().map(Some).chain([None]);
+        for backend in backends {
+            let mut memory = batch_memory(bits);
+            let mut batch = Batch::with_backend(backend, bits, Counter(7), &mut memory).unwrap();
+            let sizes =
+                if backend.is_some_and(|backend| backend.name() == "ifma") { 3..6 } else { 0..20 };
+            for size in sizes {
+                let mut signatures = vec![vec![0; length]; size];
+                let mut jobs: Vec<Job<'_>> = signatures
+                    .iter_mut()
+                    .zip(&messages)
+                    .map(|(signature, message)| {
+                        let key = &keys[message[0] as usize % 3];
+                        Job::sign_pkcs1v15(key, Hash::Sha256, message, signature)
+                    })
+                    .collect();
+                assert!(jobs.iter().all(|job| job.outcome() == Err(Error::NotDone)));
+                batch.run(&mut jobs);
+                assert!(jobs.iter().all(|job| job.outcome() == Ok(length)));
+                assert_eq!(signatures, expected[..size], "{backend:?}, {bits} bits, {size} jobs");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_bad_job_harms_no_neighbour() {
+    let keys = keys(2048);
+    let other = generate(2112, 65537, 1).unwrap();
+    let mut memory = batch_memory(2048);
+    let mut batch = Batch::new(2048, Counter(7), &mut memory).unwrap();
+    for fault in [None, Some(0), Some(2), Some(5)] {
+        let mut signatures = vec![[0xaa; 256]; 11];
+        let mut jobs: Vec<Job<'_>> = signatures
+            .iter_mut()
+            .enumerate()
+            .map(|(i, signature)| match i {
+                1 => Job::sign_pss(&keys[0], Hash::Sha1, b"message", signature),
+                3 => Job::sign_pss(&keys[1], Hash::Sha256, b"message", &mut signature[1..]),
+                5 => Job::sign_pss(&other, Hash::Sha256, b"message", signature),
+                i => Job::sign_pss(&keys[i % 3], Hash::Sha256, b"message", signature),
+            })
+            .collect();
+        FAULT.set(fault);
+        batch.run(&mut jobs);
+        FAULT.set(None);
+        let outcomes: Vec<_> = jobs.iter().map(Job::outcome).collect();
+        let mut scratch = vec![0; verify_scratch_limbs(2048)];
+        let good = (0..11).filter(|i| ![1, 3, 5].contains(i));
+        for (order, i) in good.enumerate() {
+            if fault == Some(order) {
+                assert_eq!(outcomes[i], Err(Error::Fault));
+                assert_eq!(signatures[i], [0xaa; 256]);
+            } else {
+                assert_eq!(outcomes[i], Ok(256));
+                let public = keys[i % 3].public();
+                public.verify_pss(Hash::Sha256, b"message", &signatures[i], &mut scratch).unwrap();
+            }
+        }
+        assert_eq!(outcomes[1], Err(Error::HashRetired));
+        assert_eq!(outcomes[3], Err(Error::Length { needed: 256, given: 255 }));
+        assert_eq!(outcomes[5], Err(Error::KeyLength { needed: 2048, given: 2112 }));
+        assert!([1, 3, 5].iter().all(|i| signatures[*i] == [0xaa; 256]));
+    }
+}
+
+#[test]
+fn a_batch_draws_blindings_anew_and_makes_room_for_them() {
+    let keys = keys(2048);
+    let mut memory = vec![Lanes::ZERO; batch_lanes(2048, 9)];
+    let mut batch = Batch::new(2048, Counter(7), &mut memory).unwrap();
+    let mut scratch = vec![0; verify_scratch_limbs(2048)];
+    // More than the uses of one blinding, with more keys in lanes than there are blindings for.
+    for round in 0..36 {
+        let mut signatures = [[0; 256]; 8];
+        let mut jobs: Vec<Job<'_>> = signatures
+            .iter_mut()
+            .enumerate()
+            .map(|(i, signature)| {
+                let key = &keys[(i + round / 12) % 3];
+                Job::sign_pkcs1v15(key, Hash::Sha512, &[round as u8], signature)
+            })
+            .collect();
+        batch.run(&mut jobs);
+        for (i, signature) in signatures.iter().enumerate() {
+            let public = keys[(i + round / 12) % 3].public();
+            let message = [round as u8];
+            public.verify_pkcs1v15(Hash::Sha512, &message, signature, &mut scratch).unwrap();
+        }
+    }
 }

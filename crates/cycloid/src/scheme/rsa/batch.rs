@@ -1,0 +1,394 @@
+//! Many private operations: eight at a time where the processor has vectors for that, each with a
+//! key, an input and an outcome of its own.
+
+use rand_core::CryptoRng;
+
+use super::blinding::{Blinding, blinding_limbs};
+use super::context::{power, power_limbs, represent};
+use super::eight::{HALF, PrivateEight, scratch_lanes, whole_lanes};
+use super::operation::Operation;
+use super::private::{BorrowedKey, PrivateKey};
+use super::public::checked_modulus_length;
+use super::{Error, Hash, limbs, prime_limbs};
+use crate::machine::ct;
+use crate::machine::lanes::{self, Backend, LANES, Lanes};
+use crate::machine::words::{self, Limb};
+
+/// A private operation, and later its outcome.
+pub struct Job<'a> {
+    key: BorrowedKey<'a>,
+    operation: Result<Operation<'a>, Error>,
+    outcome: Result<usize, Error>,
+}
+
+impl<'a> Job<'a> {
+    fn new<M: AsRef<[Limb]> + AsMut<[Limb]>>(
+        key: &'a PrivateKey<M>,
+        operation: Result<Operation<'a>, Error>,
+    ) -> Self {
+        Self { key: key.borrowed(), operation, outcome: Err(Error::NotDone) }
+    }
+
+    /// As [`Context::sign_pkcs1v15`](super::Context::sign_pkcs1v15).
+    pub fn sign_pkcs1v15<M: AsRef<[Limb]> + AsMut<[Limb]>>(
+        key: &'a PrivateKey<M>,
+        hash: Hash,
+        message: &[u8],
+        signature: &'a mut [u8],
+    ) -> Self {
+        Self::sign_pkcs1v15_prehashed(key, hash, &hash.digest(&[message]), signature)
+    }
+
+    /// As [`Context::sign_pkcs1v15_prehashed`](super::Context::sign_pkcs1v15_prehashed).
+    pub fn sign_pkcs1v15_prehashed<M: AsRef<[Limb]> + AsMut<[Limb]>>(
+        key: &'a PrivateKey<M>,
+        hash: Hash,
+        digest: &[u8],
+        signature: &'a mut [u8],
+    ) -> Self {
+        Self::new(key, Operation::sign_pkcs1v15(hash, digest, signature))
+    }
+
+    /// As [`Context::sign_pss`](super::Context::sign_pss).
+    pub fn sign_pss<M: AsRef<[Limb]> + AsMut<[Limb]>>(
+        key: &'a PrivateKey<M>,
+        hash: Hash,
+        message: &[u8],
+        signature: &'a mut [u8],
+    ) -> Self {
+        let length = hash.digest_length();
+        Self::sign_pss_prehashed(key, hash, &hash.digest(&[message]), length, signature)
+    }
+
+    /// As [`Context::sign_pss_prehashed`](super::Context::sign_pss_prehashed).
+    pub fn sign_pss_prehashed<M: AsRef<[Limb]> + AsMut<[Limb]>>(
+        key: &'a PrivateKey<M>,
+        hash: Hash,
+        digest: &[u8],
+        salt_length: usize,
+        signature: &'a mut [u8],
+    ) -> Self {
+        Self::new(key, Operation::sign_pss(hash, digest, salt_length, signature))
+    }
+
+    /// How many bytes were written to its output, once a [`Batch`] has run it.
+    ///
+    /// # Errors
+    /// Those of the operation; [`Error::KeyLength`] where the key was not for that batch;
+    /// [`Error::NotDone`] where none has run it. The output is untouched then.
+    pub const fn outcome(&self) -> Result<usize, Error> {
+        self.outcome
+    }
+}
+
+impl core::fmt::Debug for Job<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "rsa::Job({} bits, {:?})", self.key.bits(), self.outcome)
+    }
+}
+
+/// Elements of memory for a [`Batch`] with keys of `bits` bits that keeps `blindings` blindings.
+pub const fn batch_lanes(bits: usize, blindings: usize) -> usize {
+    let blindings = if blindings < LANES { LANES } else { blindings };
+    work_lanes(bits) + (blindings * slot_limbs(bits)).div_ceil(LANES)
+}
+
+/// Elements for the messages, for three numbers in lanes, and for scratch, of one operation or of
+/// eight.
+const fn work_lanes(bits: usize) -> usize {
+    let one = power_limbs(bits).div_ceil(LANES);
+    let eight = scratch_lanes(bits);
+    limbs(bits) + 3 * whole_lanes(bits) + if one > eight { one } else { eight }
+}
+
+/// Limbs in which a blinding is kept: when it was used, for which modulus, and its factors.
+const fn slot_limbs(bits: usize) -> usize {
+    1 + limbs(bits) + blinding_limbs(bits)
+}
+
+/// What is needed for private operations with many keys of one length: a generator of random
+/// numbers, blindings, and all working memory, which is wiped when it is dropped.
+///
+/// Operations run eight at a time, blinded and checked as those of a [`Context`](super::Context),
+/// and give the same bytes. The blinding of a key is kept for its next uses, one for each lane that
+/// it stood in, as long as there is room; the one that was used least recently goes first.
+///
+/// ```
+/// # use cycloid::machine::lanes::Lanes;
+/// # use cycloid::scheme::{Hash, rsa::{self, Batch, Job, PrivateKey}};
+/// # fn example(key: &PrivateKey<Vec<u64>>, rng: impl rand_core::CryptoRng) -> Result<(), rsa::Error> {
+/// let mut memory = [Lanes::ZERO; rsa::batch_lanes(2048, 8)];
+/// let mut batch = Batch::new(2048, rng, &mut memory)?;
+///
+/// let messages = [b"one", b"two", b"six"];
+/// let mut signatures = [[0; 256]; 3];
+/// let mut jobs: Vec<Job<'_>> = messages
+///     .iter()
+///     .zip(&mut signatures)
+///     .map(|(message, signature)| Job::sign_pss(key, Hash::Sha256, *message, signature))
+///     .collect();
+/// batch.run(&mut jobs);
+/// for job in &jobs {
+///     job.outcome()?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub struct Batch<'a, R> {
+    bits: usize,
+    rng: R,
+    backend: Option<Backend>,
+    work: &'a mut [Lanes],
+    slots: &'a mut [Limb],
+    /// Counts the uses of blindings.
+    time: Limb,
+}
+
+impl<R> Drop for Batch<'_, R> {
+    fn drop(&mut self) {
+        ct::wipe(self.slots);
+    }
+}
+
+impl<R> core::fmt::Debug for Batch<'_, R> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "rsa::Batch({} bits)", self.bits)
+    }
+}
+
+impl<'a, R: CryptoRng> Batch<'a, R> {
+    /// A batch for keys of `bits` bits in `memory`, of which [`batch_lanes`] tells the size; what
+    /// there is beyond the least is used for more blindings.
+    ///
+    /// # Errors
+    /// [`Error::ModulusLength`], [`Error::MemoryTooSmall`].
+    pub fn new(bits: usize, rng: R, memory: &'a mut [Lanes]) -> Result<Self, Error> {
+        Self::with_backend(Backend::best(), bits, rng, memory)
+    }
+
+    /// [`new`](Self::new) on a backend of the caller's choice; without one, operations are done
+    /// one after the other.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_backend(
+        backend: Option<Backend>,
+        bits: usize,
+        rng: R,
+        memory: &'a mut [Lanes],
+    ) -> Result<Self, Error> {
+        checked_modulus_length(bits)?;
+        let (needed, given) = (batch_lanes(bits, LANES) * LANES, memory.len() * LANES);
+        if given < needed {
+            return Err(Error::MemoryTooSmall { needed, given });
+        }
+        let (work, slots) = memory.split_at_mut(work_lanes(bits));
+        let slots = Lanes::as_limbs_mut(slots);
+        ct::wipe(slots);
+        Ok(Self { bits, rng, backend, work, slots, time: 0 })
+    }
+
+    /// Runs all jobs, each of which has its outcome afterwards, whatever that of another is.
+    ///
+    /// Time depends on the number of jobs and on how many of them are refused.
+    pub fn run(&mut self, jobs: &mut [Job<'_>]) {
+        let mut waiting = [0; LANES];
+        let mut count = 0;
+        for i in 0..jobs.len() {
+            match self.represent(&jobs[i], count) {
+                Ok(()) => {
+                    waiting[count] = i;
+                    count += 1;
+                }
+                Err(error) => jobs[i].outcome = Err(error),
+            }
+            if count == LANES {
+                self.run_group(jobs, &waiting, 0);
+                count = 0;
+            }
+        }
+        let mut from = 0;
+        while from < count {
+            let size = group_size(self.backend, count - from);
+            self.run_group(jobs, &waiting[from..from + size], from);
+            from += size;
+        }
+        ct::wipe(Lanes::as_limbs_mut(self.work));
+    }
+
+    /// Puts the message representative of a job into its place.
+    fn represent(&mut self, job: &Job<'_>, place: usize) -> Result<(), Error> {
+        let (needed, given) = (self.bits, job.key.bits());
+        if needed != given {
+            return Err(Error::KeyLength { needed, given });
+        }
+        let operation = job.operation.as_ref().map_err(|error| *error)?;
+        let n = limbs(self.bits);
+        let (messages, scratch) = self.work.split_at_mut(n);
+        let message = &mut Lanes::as_limbs_mut(messages)[place * n..][..n];
+        let room = words::as_bytes_mut(Lanes::as_limbs_mut(scratch));
+        represent(&job.key, operation, &mut self.rng, message, room)
+    }
+
+    /// Runs the jobs of one group, whose messages stand from a place on.
+    fn run_group(&mut self, jobs: &mut [Job<'_>], group: &[usize], from: usize) {
+        let mut slots = [0; LANES];
+        for i in 0..group.len() {
+            slots[i] = self.slot(&jobs[group[i]].key, &slots[..i]);
+        }
+        let slots = &slots[..group.len()];
+        let outcome = match self.backend {
+            Some(backend) if group.len() > 1 => self.eight(backend, jobs, group, from, slots),
+            _ => self.one_by_one(jobs, group, from, slots),
+        };
+        if let Err(error) = outcome {
+            group.iter().for_each(|i| jobs[*i].outcome = Err(error));
+        }
+    }
+
+    fn one_by_one(
+        &mut self,
+        jobs: &mut [Job<'_>],
+        group: &[usize],
+        from: usize,
+        slots: &[usize],
+    ) -> Result<(), Error> {
+        let n = limbs(self.bits);
+        for (place, (i, slot)) in group.iter().zip(slots).enumerate() {
+            let job = &mut jobs[*i];
+            let (messages, scratch) = self.work.split_at_mut(n);
+            let message = &mut Lanes::as_limbs_mut(messages)[(from + place) * n..][..n];
+            let scratch = Lanes::as_limbs_mut(scratch);
+            let mut blinding = blinding(self.slots, *slot, self.bits)?;
+            blinding.renew(&job.key.public(), &mut self.rng, scratch)?;
+            let (result, scratch) = scratch.split_at_mut(2 * prime_limbs(self.bits));
+            job.outcome = power(&job.key, &mut blinding, message, result, scratch)
+                .and_then(|()| deliver(job, &result[..n], message));
+        }
+        Ok(())
+    }
+
+    fn eight(
+        &mut self,
+        backend: Backend,
+        jobs: &mut [Job<'_>],
+        group: &[usize],
+        from: usize,
+        slots: &[usize],
+    ) -> Result<(), Error> {
+        let n = limbs(self.bits);
+        let (messages, rest) = self.work.split_at_mut(n);
+        let messages = &mut Lanes::as_limbs_mut(messages)[from * n..];
+        let (numbers, scratch) = rest.split_at_mut(3 * whole_lanes(self.bits));
+        for (i, slot) in group.iter().zip(slots) {
+            let scratch = Lanes::as_limbs_mut(scratch);
+            let mut blinding = blinding(self.slots, *slot, self.bits)?;
+            blinding.renew(&jobs[*i].key.public(), &mut self.rng, scratch)?;
+        }
+        // Few operations stand in two lanes each; a lane that is left over repeats the first one.
+        let twice = group.len() <= HALF;
+        let place = |lane: usize| {
+            let place = if twice { lane % HALF } else { lane };
+            if place < group.len() { place } else { 0 }
+        };
+        for (part, numbers) in numbers.chunks_exact_mut(whole_lanes(self.bits)).enumerate() {
+            for lane in 0..LANES {
+                let place = place(lane);
+                let number = if part == 0 {
+                    &messages[place * n..][..n]
+                } else {
+                    let blinding = blinding(self.slots, slots[place], self.bits)?;
+                    if part == 1 { blinding.factor } else { blinding.inverse }
+                };
+                lanes::load(numbers, lane, number);
+            }
+        }
+        let keys = core::array::from_fn(|lane| jobs[group[place(lane)]].key);
+        let right = backend.run(PrivateEight { keys, twice, numbers, scratch })?;
+
+        let (results, factors) = numbers.split_at(whole_lanes(self.bits));
+        let (factor, inverse) = factors.split_at(whole_lanes(self.bits));
+        let (room, _) = Lanes::as_limbs_mut(scratch).split_at_mut(n);
+        for (place, (i, slot)) in group.iter().zip(slots).enumerate() {
+            let mut blinding = blinding(self.slots, *slot, self.bits)?;
+            lanes::store(blinding.factor, factor, place);
+            lanes::store(blinding.inverse, inverse, place);
+            blinding.count();
+            let job = &mut jobs[*i];
+            job.outcome = if right[place].reveal() {
+                let result = &mut messages[place * n..][..n];
+                lanes::store(result, results, place);
+                deliver(job, result, room)
+            } else {
+                Err(Error::Fault)
+            };
+        }
+        Ok(())
+    }
+
+    /// The slot for a key's blinding that is not among those `taken`: one that has it, or else the
+    /// least recently used.
+    fn slot(&mut self, key: &BorrowedKey<'_>, taken: &[usize]) -> usize {
+        let n = limbs(self.bits);
+        let modulus = key.parts().n;
+        let size = slot_limbs(self.bits);
+        let mut oldest = (Limb::MAX, 0);
+        let mut found = None;
+        for (i, slot) in self.slots.chunks_exact(size).enumerate() {
+            if taken.contains(&i) {
+                continue;
+            }
+            if slot[1..=n] == *modulus {
+                found = Some(i);
+                break;
+            }
+            oldest = oldest.min((slot[0], i));
+        }
+        let chosen = found.unwrap_or(oldest.1);
+        let slot = &mut self.slots[chosen * size..][..size];
+        if found.is_none() {
+            ct::wipe(slot);
+            slot[1..=n].copy_from_slice(modulus);
+        }
+        self.time += 1;
+        slot[0] = self.time;
+        chosen
+    }
+}
+
+/// The blinding in a slot.
+fn blinding(slots: &mut [Limb], slot: usize, bits: usize) -> Result<Blinding<'_>, Error> {
+    let slot = &mut slots[slot * slot_limbs(bits)..][..slot_limbs(bits)];
+    Blinding::of(&mut slot[1 + limbs(bits)..], bits)
+}
+
+/// Takes a result to where it goes; `room` is as long.
+fn deliver(job: &mut Job<'_>, result: &[Limb], room: &mut [Limb]) -> Result<usize, Error> {
+    let bytes = &mut words::as_bytes_mut(room)[..job.key.public().length()];
+    words::to_be_bytes(bytes, result);
+    job.operation.as_mut().map_err(|error| *error)?.deliver(bytes)
+}
+
+/// How many of `left` operations, at most eight, to do next: all of those that one pass over the
+/// halves of four or two passes over those of eight take, or one alone where that is faster.
+fn group_size(backend: Option<Backend>, left: usize) -> usize {
+    let alone = match backend {
+        None => return 1,
+        Some(backend) => faster_alone(backend),
+    };
+    if left <= alone {
+        1
+    } else if left > HALF && left - HALF <= alone {
+        HALF
+    } else {
+        left
+    }
+}
+
+/// How many operations, one after the other, take less time than one pass over four.
+const fn faster_alone(backend: Backend) -> usize {
+    match backend {
+        Backend::Portable(_) => 0,
+        _ => 1,
+    }
+}
