@@ -30,9 +30,9 @@ pub fn add(a: &mut [Lanes], b: &[Lanes]) {
     debug_assert_eq!(a.len(), b.len());
     let mut carry = [0; LANES];
     for (a, b) in a.iter_mut().zip(b) {
-        for lane in 0..LANES {
-            let sum = a.0[lane] + b.0[lane] + carry[lane];
-            (a.0[lane], carry[lane]) = (sum & LIMB_MASK, sum >> LANE_LIMB_BITS);
+        for ((a, b), carry) in a.0.iter_mut().zip(&b.0).zip(&mut carry) {
+            let sum = *a + b + *carry;
+            (*a, *carry) = (sum & LIMB_MASK, sum >> LANE_LIMB_BITS);
         }
     }
     debug_assert_eq!(carry, [0; LANES]);

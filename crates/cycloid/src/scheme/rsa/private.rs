@@ -168,10 +168,6 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         self.bits
     }
 
-    pub(super) fn parts(&self) -> Parts<&[Limb]> {
-        self.borrowed().parts()
-    }
-
     /// The key, whatever its memory is.
     pub(super) fn borrowed(&self) -> BorrowedKey<'_> {
         BorrowedKey { memory: self.memory.as_ref(), bits: self.bits, exponent: self.exponent }
