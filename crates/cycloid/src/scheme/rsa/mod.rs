@@ -42,12 +42,14 @@ mod pss;
 mod public;
 #[cfg(test)]
 mod tests;
+mod verification;
 
 pub use batch::{Batch, Job, batch_lanes};
 pub use context::{Context, context_limbs, context_limbs_minimum};
 pub use generate::generate_scratch;
 pub use private::{PrivateComponents, PrivateKey, private_key_limbs};
 pub use public::{PublicKey, public_key_limbs, verify_scratch_limbs};
+pub use verification::{Verification, verify_batch, verify_batch_scratch, verify_batch_with};
 
 use super::Hash;
 use crate::machine::words::{LIMB_BITS, LIMB_BYTES};

@@ -5,6 +5,7 @@ use rand_core::CryptoRng;
 use super::context::Context;
 use super::operation::Operation;
 use super::public::PublicKey;
+use super::verification::Scheme;
 use super::{Error, Hash};
 use crate::machine::words::Limb;
 
@@ -39,6 +40,18 @@ pub(super) fn encode(encoded: &mut [u8], hash: Hash, digest: &[u8]) {
     let (start, end) = info.split_at_mut(prefix(hash).len());
     start.copy_from_slice(prefix(hash));
     end.copy_from_slice(digest);
+}
+
+/// Whether `encoded`, as long as the modulus, is the one valid encoding of the digest, which is
+/// compared and not parsed.
+pub(super) fn is_encoding_of(encoded: &[u8], hash: Hash, digest: &[u8]) -> bool {
+    let (padding, info) = encoded.split_at(encoded.len() - prefix(hash).len() - digest.len());
+    let (start, end) = info.split_at(prefix(hash).len());
+    padding.starts_with(&[0, 1])
+        && padding.ends_with(&[0])
+        && padding[2..padding.len() - 1].iter().all(|byte| *byte == 0xff)
+        && start == prefix(hash)
+        && end == digest
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
@@ -97,18 +110,6 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         signature: &[u8],
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
-        if digest.len() != hash.digest_length() {
-            return Err(Error::DigestLength);
-        }
-        let opened = self.open(signature, scratch)?;
-        // There is one valid encoding, so that it is compared, not parsed.
-        let (padding, info) = opened.split_at(opened.len() - prefix(hash).len() - digest.len());
-        let (start, end) = info.split_at(prefix(hash).len());
-        let valid = padding.starts_with(&[0, 1])
-            && padding.ends_with(&[0])
-            && padding[2..padding.len() - 1].iter().all(|byte| *byte == 0xff)
-            && start == prefix(hash)
-            && end == digest;
-        if valid { Ok(()) } else { Err(Error::Signature) }
+        self.verify(Scheme::Pkcs1v15, hash, digest, signature, scratch)
     }
 }

@@ -6,6 +6,7 @@ use rand_core::CryptoRng;
 use super::context::Context;
 use super::operation::Operation;
 use super::public::PublicKey;
+use super::verification::Scheme;
 use super::{Error, Hash};
 use crate::machine::words::Limb;
 
@@ -62,6 +63,40 @@ pub(super) fn encode(
     end[..digest.len()].copy_from_slice(&h);
     end[digest.len()] = 0xbc;
     Ok(())
+}
+
+/// EMSA-PSS-VERIFY of a buffer as long as the modulus, which it destroys, with a salt of
+/// `salt_length` bytes, or of any length.
+pub(super) fn is_encoding_of(
+    buffer: &mut [u8],
+    modulus_bits: usize,
+    hash: Hash,
+    digest: &[u8],
+    salt_length: Option<usize>,
+) -> bool {
+    let leading = buffer.len() - (modulus_bits - 1).div_ceil(8);
+    if buffer[..leading].iter().any(|byte| *byte != 0) {
+        return false;
+    }
+    let (encoded, used) = encoded(buffer, modulus_bits);
+    // 3 to 5. maskedDB ‖ H ‖ bc. 6. The bits that are not used are zero.
+    let (db, end) = encoded.split_at_mut(encoded.len() - digest.len() - 1);
+    let (h, last) = end.split_at(digest.len());
+    if last != [0xbc] || db[0] & !used != 0 {
+        return false;
+    }
+    // 7, 8. DB. 9.
+    mask(hash, h, db);
+    db[0] &= used;
+    // 10. Zeros, a one, the salt.
+    let zeros = db.iter().take_while(|byte| **byte == 0).count();
+    match db.get(zeros..) {
+        // 11 to 14. H' = Hash(M').
+        Some([1, salt @ ..]) if salt_length.is_none_or(|length| length == salt.len()) => {
+            *seed(hash, digest, salt) == *h
+        }
+        _ => false,
+    }
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
@@ -128,32 +163,6 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         signature: &[u8],
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
-        if digest.len() != hash.digest_length() {
-            return Err(Error::DigestLength);
-        }
-        let bits = self.bits();
-        let buffer = self.open(signature, scratch)?;
-        let leading = buffer.len() - (bits - 1).div_ceil(8);
-        if buffer[..leading].iter().any(|byte| *byte != 0) {
-            return Err(Error::Signature);
-        }
-        let (encoded, used) = encoded(buffer, bits);
-        // EMSA-PSS-VERIFY. 3 to 5. maskedDB ‖ H ‖ bc. 6. The bits that are not used are zero.
-        let (db, end) = encoded.split_at_mut(encoded.len() - digest.len() - 1);
-        let (h, last) = end.split_at(digest.len());
-        if last != [0xbc] || db[0] & !used != 0 {
-            return Err(Error::Signature);
-        }
-        // 7, 8. DB. 9.
-        mask(hash, h, db);
-        db[0] &= used;
-        // 10. Zeros, a one, the salt.
-        let zeros = db.iter().take_while(|byte| **byte == 0).count();
-        let salt = match db.get(zeros..) {
-            Some([1, salt @ ..]) if salt_length.is_none_or(|length| length == salt.len()) => salt,
-            _ => return Err(Error::Signature),
-        };
-        // 11 to 14. H' = Hash(M').
-        if *seed(hash, digest, salt) == *h { Ok(()) } else { Err(Error::Signature) }
+        self.verify(Scheme::Pss { salt_length }, hash, digest, signature, scratch)
     }
 }

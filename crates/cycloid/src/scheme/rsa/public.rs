@@ -82,6 +82,12 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         &self.memory.as_ref()[..limbs(self.bits)]
     }
 
+    /// R² mod n, R = 2^(64·limbs).
+    pub(super) fn r_squared(&self) -> &[Limb] {
+        let n = limbs(self.bits);
+        &self.memory.as_ref()[n..2 * n]
+    }
+
     pub(super) fn modulus(&self) -> Result<Modulus<'_>, Error> {
         let n = limbs(self.bits);
         let memory = self.memory.as_ref();
@@ -101,29 +107,20 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         Ok(())
     }
 
-    /// The message representative of a signature as bytes, as long as the modulus (RFC 8017,
-    /// section 8.2.2, steps 1 and 2), and the rest of the scratch.
-    pub(super) fn open<'s>(
-        &self,
-        signature: &[u8],
-        scratch: &'s mut [Limb],
-    ) -> Result<&'s mut [u8], Error> {
-        let n = limbs(self.bits);
-        let scratch = checked_memory(scratch, verify_scratch_limbs(self.bits))?;
-        // A signature of another length, or one not below the modulus, is not valid.
+    /// The same key, whatever its memory is.
+    pub(super) fn borrowed(&self) -> PublicKey<&[Limb]> {
+        PublicKey { memory: self.memory.as_ref(), bits: self.bits, exponent: self.exponent }
+    }
+
+    /// The number that a signature, as long as the modulus, is (RFC 8017, section 8.2.2, steps 1
+    /// and 2.a). One of another length, or not below the modulus, is not valid.
+    pub(super) fn load(&self, number: &mut [Limb], signature: &[u8]) -> Result<(), Error> {
         if signature.len() != self.length() {
             return Err(Error::Signature);
         }
-        let (s, rest) = scratch.split_at_mut(n);
-        let (m, rest) = rest.split_at_mut(n);
-        words::from_be_bytes(s, signature);
-        if !words::is_less(s, self.modulus_limbs()).reveal() {
-            return Err(Error::Signature);
-        }
-        self.raise(m, s, rest)?;
-        let bytes = &mut words::as_bytes_mut(s)[..signature.len()];
-        words::to_be_bytes(bytes, m);
-        Ok(bytes)
+        words::from_be_bytes(number, signature);
+        let below = words::is_less(number, self.modulus_limbs()).reveal();
+        if below { Ok(()) } else { Err(Error::Signature) }
     }
 }
 

@@ -423,3 +423,53 @@ fn a_batch_draws_blindings_anew_and_makes_room_for_them() {
         }
     }
 }
+
+#[test]
+fn signatures_verified_together_are_as_valid_as_alone() {
+    let keys: Vec<Key> = keys(2048).into_iter().chain(keys(2112)).collect();
+    let mut signed = Vec::new();
+    for (i, key) in keys.iter().cycle().take(27).enumerate() {
+        let mut memory = vec![0; context_limbs(key.bits())];
+        let mut context = Context::new(key, Counter(i as u64), &mut memory).unwrap();
+        let mut signature = vec![0; key.bits() / 8];
+        context.sign_pss(Hash::Sha256, &[i as u8], &mut signature).unwrap();
+        match i % 5 {
+            1 => signature[i] ^= 1,
+            2 => signature.truncate(200),
+            3 => signature.fill(0xff),
+            _ => {}
+        }
+        signed.push((key.public(), [i as u8], signature));
+    }
+    let mut scratch = vec![0; verify_scratch_limbs(2112)];
+    let alone: Vec<_> = signed
+        .iter()
+        .map(|(key, message, signature)| {
+            key.verify_pss(Hash::Sha256, message, signature, &mut scratch)
+        })
+        .collect();
+    assert!(alone.contains(&Ok(())) && alone.contains(&Err(Error::Signature)));
+    let backends = lanes::tests::backends().into_iter().map(Some).chain([None]);
+    for backend in backends {
+        for from in [0, 1, 5, 20, 26, 27] {
+            let mut scratch = vec![Lanes([7; 8]); verify_batch_scratch(2112)];
+            let mut verifications: Vec<_> = signed[from..]
+                .iter()
+                .map(|(key, message, signature)| {
+                    Verification::pss(key, Hash::Sha256, message, signature)
+                })
+                .collect();
+            verify_batch_with(backend, &mut verifications, &mut scratch);
+            let outcomes: Vec<_> = verifications.iter().map(Verification::outcome).collect();
+            assert_eq!(outcomes, alone[from..], "{backend:?} from {from}");
+        }
+    }
+    let (key, _, signature) = &signed[0];
+    let mut one = [Verification::pss_prehashed(key, Hash::Sha256, &[0; 31], None, signature)];
+    assert_eq!(one[0].outcome(), Err(Error::NotDone));
+    verify_batch(&mut one, &mut vec![Lanes::ZERO; verify_batch_scratch(2048)]);
+    assert_eq!(one[0].outcome(), Err(Error::DigestLength));
+    let mut one = [Verification::pkcs1v15(key, Hash::Sha256, &[0; 31], signature)];
+    verify_batch(&mut one, &mut []);
+    assert!(matches!(one[0].outcome(), Err(Error::MemoryTooSmall { given: 0, .. })));
+}

@@ -1,0 +1,307 @@
+//! Verifying signatures, one or many: eight at a time where the processor has vectors for that.
+//! All values are public.
+
+use super::eight::whole_lanes;
+use super::public::{PublicKey, verify_scratch_limbs};
+use super::{Error, Hash, checked_memory, limbs, pkcs1v15, pss};
+use crate::machine::lanes::{self, Backend, LANES, LaneWords, Lanes};
+use crate::machine::words::{self, Limb};
+use crate::math::modular::Residues8;
+use crate::scheme::hash::DigestBytes;
+
+/// The encoding of the digest in a signature.
+#[derive(Clone, Copy)]
+pub(super) enum Scheme {
+    Pkcs1v15,
+    Pss { salt_length: Option<usize> },
+}
+
+impl Scheme {
+    /// Whether `encoded`, the number that a signature is the root of, stands for the digest.
+    /// Destroys it.
+    fn check(
+        self,
+        encoded: &mut [u8],
+        modulus_bits: usize,
+        hash: Hash,
+        digest: &[u8],
+    ) -> Result<(), Error> {
+        let valid = match self {
+            Self::Pkcs1v15 => pkcs1v15::is_encoding_of(encoded, hash, digest),
+            Self::Pss { salt_length } => {
+                pss::is_encoding_of(encoded, modulus_bits, hash, digest, salt_length)
+            }
+        };
+        if valid { Ok(()) } else { Err(Error::Signature) }
+    }
+}
+
+impl<M: AsRef<[Limb]>> PublicKey<M> {
+    /// Verifies one signature of a digest.
+    pub(super) fn verify(
+        &self,
+        scheme: Scheme,
+        hash: Hash,
+        digest: &[u8],
+        signature: &[u8],
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        if digest.len() != hash.digest_length() {
+            return Err(Error::DigestLength);
+        }
+        let scratch = checked_memory(scratch, verify_scratch_limbs(self.bits()))?;
+        let n = limbs(self.bits());
+        let (s, rest) = scratch.split_at_mut(n);
+        let (m, rest) = rest.split_at_mut(n);
+        self.load(s, signature)?;
+        self.raise(m, s, rest)?;
+        let encoded = &mut words::as_bytes_mut(s)[..self.length()];
+        words::to_be_bytes(encoded, m);
+        scheme.check(encoded, self.bits(), hash, digest)
+    }
+}
+
+/// A signature to be verified, and later whether it is valid.
+pub struct Verification<'a> {
+    key: PublicKey<&'a [Limb]>,
+    scheme: Scheme,
+    hash: Hash,
+    digest: Option<DigestBytes>,
+    signature: &'a [u8],
+    outcome: Result<(), Error>,
+}
+
+impl<'a> Verification<'a> {
+    fn new<M: AsRef<[Limb]>>(
+        key: &'a PublicKey<M>,
+        scheme: Scheme,
+        hash: Hash,
+        digest: &[u8],
+        signature: &'a [u8],
+    ) -> Self {
+        let digest = DigestBytes::known(hash, digest);
+        let outcome = Err(Error::NotDone);
+        Self { key: key.borrowed(), scheme, hash, digest, signature, outcome }
+    }
+
+    /// As [`PublicKey::verify_pkcs1v15`].
+    pub fn pkcs1v15<M: AsRef<[Limb]>>(
+        key: &'a PublicKey<M>,
+        hash: Hash,
+        message: &[u8],
+        signature: &'a [u8],
+    ) -> Self {
+        Self::pkcs1v15_prehashed(key, hash, &hash.digest(&[message]), signature)
+    }
+
+    /// As [`PublicKey::verify_pkcs1v15_prehashed`].
+    pub fn pkcs1v15_prehashed<M: AsRef<[Limb]>>(
+        key: &'a PublicKey<M>,
+        hash: Hash,
+        digest: &[u8],
+        signature: &'a [u8],
+    ) -> Self {
+        Self::new(key, Scheme::Pkcs1v15, hash, digest, signature)
+    }
+
+    /// As [`PublicKey::verify_pss`].
+    pub fn pss<M: AsRef<[Limb]>>(
+        key: &'a PublicKey<M>,
+        hash: Hash,
+        message: &[u8],
+        signature: &'a [u8],
+    ) -> Self {
+        let length = Some(hash.digest_length());
+        Self::pss_prehashed(key, hash, &hash.digest(&[message]), length, signature)
+    }
+
+    /// As [`PublicKey::verify_pss_prehashed`].
+    pub fn pss_prehashed<M: AsRef<[Limb]>>(
+        key: &'a PublicKey<M>,
+        hash: Hash,
+        digest: &[u8],
+        salt_length: Option<usize>,
+        signature: &'a [u8],
+    ) -> Self {
+        Self::new(key, Scheme::Pss { salt_length }, hash, digest, signature)
+    }
+
+    /// Whether the signature is valid, once [`verify_batch`] has seen it.
+    ///
+    /// # Errors
+    /// [`Error::Signature`] where it is not; [`Error::DigestLength`], [`Error::MemoryTooSmall`];
+    /// [`Error::NotDone`] before.
+    pub const fn outcome(&self) -> Result<(), Error> {
+        self.outcome
+    }
+
+    /// Compares the number that the signature is the root of.
+    fn check(&mut self, m: &[Limb], room: &mut [Limb]) {
+        let encoded = &mut words::as_bytes_mut(room)[..self.key.length()];
+        words::to_be_bytes(encoded, m);
+        let digest = self.digest.as_deref().unwrap_or(&[]);
+        self.outcome = self.scheme.check(encoded, self.key.bits(), self.hash, digest);
+    }
+}
+
+impl core::fmt::Debug for Verification<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "rsa::Verification({:?}, {:?})", self.key, self.outcome)
+    }
+}
+
+/// Elements of scratch for [`verify_batch`] with keys of at most `bits` bits.
+pub const fn verify_batch_scratch(bits: usize) -> usize {
+    let n = whole_lanes(bits);
+    let eight = 6 * n + lanes::montgomery_work(n) + 2 * limbs(bits).div_ceil(LANES);
+    let one = verify_scratch_limbs(bits).div_ceil(LANES);
+    if eight > one { eight } else { one }
+}
+
+/// Verifies many signatures, with keys of any lengths; each has its outcome afterwards.
+///
+/// `scratch` has at least [`verify_batch_scratch`] elements for the longest key.
+///
+/// ```
+/// # use cycloid::machine::lanes::Lanes;
+/// # use cycloid::scheme::{Hash, rsa::{self, PublicKey, Verification}};
+/// # fn example(keys: &[PublicKey<Vec<u64>>], signatures: &[Vec<u8>]) -> Result<(), rsa::Error> {
+/// let mut scratch = [Lanes::ZERO; rsa::verify_batch_scratch(4096)];
+/// let mut verifications: Vec<Verification<'_>> = keys
+///     .iter()
+///     .zip(signatures)
+///     .map(|(key, signature)| Verification::pss(key, Hash::Sha256, b"message", signature))
+///     .collect();
+/// rsa::verify_batch(&mut verifications, &mut scratch);
+/// for verification in &verifications {
+///     verification.outcome()?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub fn verify_batch(verifications: &mut [Verification<'_>], scratch: &mut [Lanes]) {
+    verify_batch_with(Backend::best(), verifications, scratch);
+}
+
+/// [`verify_batch`] on a backend of the caller's choice; without one, one after the other.
+pub fn verify_batch_with(
+    backend: Option<Backend>,
+    verifications: &mut [Verification<'_>],
+    scratch: &mut [Lanes],
+) {
+    let given = scratch.len() * LANES;
+    for verification in verifications.iter_mut() {
+        let needed = verify_batch_scratch(verification.key.bits()) * LANES;
+        verification.outcome = if verification.digest.is_none() {
+            Err(Error::DigestLength)
+        } else if given < needed {
+            Err(Error::MemoryTooSmall { needed, given })
+        } else {
+            Err(Error::NotDone)
+        };
+    }
+    // Eight of one length at a time, the first being the first that is left.
+    let mut first = 0;
+    while first < verifications.len() {
+        if verifications[first].outcome != Err(Error::NotDone) {
+            first += 1;
+            continue;
+        }
+        let bits = verifications[first].key.bits();
+        let mut group = [0; LANES];
+        let mut count = 0;
+        for i in first..verifications.len() {
+            let Verification { key, outcome, .. } = &verifications[i];
+            if count < LANES && *outcome == Err(Error::NotDone) && limbs(key.bits()) == limbs(bits)
+            {
+                group[count] = i;
+                count += 1;
+            }
+        }
+        let group = &group[..count];
+        match backend {
+            Some(backend) if count > faster_alone(backend) => {
+                verify_eight(backend, verifications, group, scratch);
+            }
+            _ => group.iter().for_each(|i| verify_one(&mut verifications[*i], scratch)),
+        }
+    }
+}
+
+/// How many verifications, one after the other, take less time than eight at once.
+const fn faster_alone(backend: Backend) -> usize {
+    match backend {
+        Backend::Portable(_) => 0,
+        #[cfg(target_arch = "x86_64")]
+        Backend::Ifma(_) => 1,
+        _ => 4,
+    }
+}
+
+fn verify_one(verification: &mut Verification<'_>, scratch: &mut [Lanes]) {
+    let Verification { key, scheme, hash, digest, signature, .. } = verification;
+    let digest = digest.as_deref().unwrap_or(&[]);
+    let scratch = Lanes::as_limbs_mut(scratch);
+    verification.outcome = key.verify(*scheme, *hash, digest, signature, scratch);
+}
+
+/// Verifies the signatures of a group, at most eight, whose moduli have equally many limbs.
+fn verify_eight(
+    backend: Backend,
+    verifications: &mut [Verification<'_>],
+    group: &[usize],
+    scratch: &mut [Lanes],
+) {
+    let n = limbs(verifications[group[0]].key.bits());
+    let (number, scratch) = scratch.split_at_mut(whole_lanes(verifications[group[0]].key.bits()));
+    let (room, scratch) = scratch.split_at_mut(2 * n.div_ceil(LANES));
+    let (m, room) = Lanes::as_limbs_mut(room).split_at_mut(n);
+    number.fill(Lanes::ZERO);
+    for (lane, i) in group.iter().enumerate() {
+        let Verification { key, signature, outcome, .. } = &mut verifications[*i];
+        match key.load(m, signature) {
+            Ok(()) => lanes::load(number, lane, m),
+            Err(error) => *outcome = Err(error),
+        }
+    }
+    // A lane that is left over raises 0.
+    let keys = core::array::from_fn(|lane| {
+        verifications[group.get(lane).copied().unwrap_or(group[0])].key
+    });
+    backend.run(RaiseEight { keys, number, scratch });
+    for (lane, i) in group.iter().enumerate() {
+        let verification = &mut verifications[*i];
+        if verification.outcome == Err(Error::NotDone) {
+            lanes::store(m, number, lane);
+            verification.check(m, room);
+        }
+    }
+}
+
+/// `number = number^e mod n` in each lane, for keys with equally many limbs.
+struct RaiseEight<'a, 'm> {
+    keys: [PublicKey<&'a [Limb]>; LANES],
+    /// Less than the moduli; [`whole_lanes`].
+    number: &'m mut [Lanes],
+    /// Five times as much, and what a product needs.
+    scratch: &'m mut [Lanes],
+}
+
+impl lanes::Task for RaiseEight<'_, '_> {
+    type Output = ();
+
+    fn run<L: LaneWords>(self, backend: L) {
+        let Self { keys, number, scratch } = self;
+        let n = number.len();
+        let (modulus, scratch) = scratch.split_at_mut(n);
+        let (r_squared, scratch) = scratch.split_at_mut(n);
+        let (room, work) = scratch.split_at_mut(3 * n);
+        for (lane, key) in keys.iter().enumerate() {
+            lanes::load(modulus, lane, key.modulus_limbs());
+        }
+        let mut residues = Residues8::new(backend, modulus, work);
+        residues.r_squared_from(r_squared, core::array::from_fn(|lane| keys[lane].r_squared()));
+        let exponents = keys.map(|key| Limb::from(key.exponent()));
+        residues.pow_vartime(number, &exponents, r_squared, room);
+    }
+}
