@@ -34,6 +34,8 @@ mod batch;
 mod blinding;
 mod context;
 mod eight;
+#[cfg(feature = "encoding")]
+mod encoding;
 mod generate;
 mod operation;
 mod pkcs1v15;
@@ -46,6 +48,11 @@ mod verification;
 
 pub use batch::{Batch, Job, batch_lanes};
 pub use context::{Context, context_limbs, context_limbs_minimum};
+#[cfg(feature = "encoding")]
+pub use encoding::{
+    der_scratch_limbs, pem_scratch_limbs, private_key_der_length, private_key_pem_length,
+    public_key_der_length, public_key_pem_length,
+};
 pub use generate::generate_scratch;
 pub use private::{PrivateComponents, PrivateKey, private_key_limbs};
 pub use public::{PublicKey, public_key_limbs, verify_scratch_limbs};
@@ -97,6 +104,33 @@ pub enum Error {
         /// Bytes given.
         given: usize,
     },
+    /// The buffer for a key to be written is too small.
+    OutputTooSmall {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes given.
+        given: usize,
+    },
+    /// The bytes are not a key of that format in DER: cut short, with something behind the end,
+    /// with a length or a number not in its shortest form, or with a negative number.
+    Der,
+    /// The text holds no PEM (RFC 7468), or its base64 is wrong.
+    Pem,
+    /// The text is PEM, but no label in it is that of such a key.
+    PemLabel,
+    /// The private key is encrypted with a password, which must be taken off elsewhere.
+    Encrypted,
+    /// The key is one for another algorithm than RSA.
+    Algorithm,
+    /// The parameters of the algorithm are not NULL, which they shall be (RFC 8017, appendix A.1).
+    Parameters,
+    /// The key is restricted to certain parameters of RSASSA-PSS (RFC 4055, section 3.1), which is
+    /// not supported.
+    PssParameters,
+    /// The private key has more than two primes, which is not supported.
+    MultiPrime,
+    /// The public key that stands beside the private one (RFC 5958) is not its own.
+    PublicKey,
     /// The digest is not as long as the hash function's.
     DigestLength,
     /// The hash function is for verification only.
@@ -142,6 +176,20 @@ impl core::fmt::Display for Error {
             Self::Length { needed, given } => {
                 write!(f, "{given} bytes were given, and the modulus has {needed}")
             }
+            Self::OutputTooSmall { needed, given } => {
+                write!(f, "the buffer has {given} bytes, and the key takes {needed}")
+            }
+            Self::Der => f.write_str("the bytes are not an RSA key of this format in DER"),
+            Self::Pem => f.write_str("the text is not PEM, or its base64 is wrong"),
+            Self::PemLabel => f.write_str("no label in the PEM is that of such an RSA key"),
+            Self::Encrypted => f.write_str("the private key is encrypted with a password"),
+            Self::Algorithm => f.write_str("the key is for another algorithm than RSA"),
+            Self::Parameters => f.write_str("the parameters of the algorithm are not NULL"),
+            Self::PssParameters => {
+                f.write_str("a key restricted to parameters of RSASSA-PSS is not supported")
+            }
+            Self::MultiPrime => f.write_str("a key of more than two primes is not supported"),
+            Self::PublicKey => f.write_str("the public key in the file is not the private key's"),
             Self::DigestLength => f.write_str("the digest has another length than the hash's"),
             Self::HashRetired => f.write_str("the hash function is for verification only"),
             Self::SaltTooLong => f.write_str("the modulus is too short for digest and salt"),

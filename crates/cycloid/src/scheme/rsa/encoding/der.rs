@@ -1,0 +1,253 @@
+//! Keys as DER: the structures of PKCS #1, PKCS #8 and SubjectPublicKeyInfo, read without copying
+//! and written straight from limbs.
+
+use der::asn1::{AnyRef, UintRef};
+use der::{
+    Decode, Encode, EncodeValue, FixedTag, Header, Length, SliceReader, Tag, Tagged, Writer,
+};
+use pkcs1::{ALGORITHM_ID, ObjectIdentifier, RsaPrivateKey, RsaPrivateKeyRef, RsaPublicKey};
+use pkcs8::PrivateKeyInfoRef;
+use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
+
+use super::super::private::{Parts, PrivateComponents};
+use super::{Error, PrivateFormat, PublicFormat};
+use crate::machine::ct::{self, Mask};
+use crate::machine::words::{LIMB_BITS, LIMB_BYTES, Limb};
+
+/// id-RSASSA-PSS (RFC 4055, section 3.1).
+const PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
+
+/// What can go wrong below: bytes that are not such a structure.
+fn malformed(_: der::Error) -> Error {
+    Error::Der
+}
+
+/// The modulus and the public exponent, big-endian.
+pub(super) struct PublicComponents<'a> {
+    pub(super) modulus: &'a [u8],
+    pub(super) exponent: &'a [u8],
+}
+
+/// The parts of a private key in one of the formats.
+pub(super) fn read_private(
+    der: &[u8],
+    format: PrivateFormat,
+) -> Result<PrivateComponents<'_>, Error> {
+    // Of the first two fields, PKCS #8 has version and algorithm, PKCS #1 version and modulus, and
+    // an encrypted PKCS #8 (RFC 5958, section 3) algorithm and ciphertext.
+    let fields = first_tags(der)?;
+    if fields == [Tag::Sequence, Tag::OctetString] {
+        return Err(Error::Encrypted);
+    }
+    match format {
+        PrivateFormat::Pkcs8 => read_private_info(der),
+        PrivateFormat::Any if fields[1] == Tag::Sequence => read_private_info(der),
+        PrivateFormat::Pkcs1 | PrivateFormat::Any => read_private_key(der),
+    }
+}
+
+/// The parts of a public key in one of the formats.
+pub(super) fn read_public(der: &[u8], format: PublicFormat) -> Result<PublicComponents<'_>, Error> {
+    match format {
+        PublicFormat::Spki => read_public_info(der),
+        PublicFormat::Any if first_tags(der)?[0] == Tag::Sequence => read_public_info(der),
+        PublicFormat::Pkcs1 | PublicFormat::Any => read_public_key(der),
+    }
+}
+
+/// The tags of the first two fields of a sequence.
+fn first_tags(der: &[u8]) -> Result<[Tag; 2], Error> {
+    let tags = |reader: &mut SliceReader<'_>| {
+        Header::decode(reader)?.tag().assert_eq(Tag::Sequence)?;
+        Ok([AnyRef::decode(reader)?.tag(), Tag::peek(reader)?])
+    };
+    SliceReader::new(der).and_then(|mut reader| tags(&mut reader)).map_err(malformed)
+}
+
+/// RSAPrivateKey (RFC 8017, appendix A.1.2).
+fn read_private_key(der: &[u8]) -> Result<PrivateComponents<'_>, Error> {
+    let version = |mut reader: SliceReader<'_>| {
+        Header::decode(&mut reader)?.tag().assert_eq(Tag::Sequence)?;
+        u8::decode(&mut reader)
+    };
+    // Version 1 is for keys with otherPrimeInfos.
+    if SliceReader::new(der).and_then(version).map_err(malformed)? == 1 {
+        return Err(Error::MultiPrime);
+    }
+    let key = RsaPrivateKeyRef::from_der(der).map_err(malformed)?;
+    Ok(PrivateComponents {
+        modulus: key.modulus.as_bytes(),
+        public_exponent: key.public_exponent.as_bytes(),
+        private_exponent: key.private_exponent.as_bytes(),
+        prime1: key.prime1.as_bytes(),
+        prime2: key.prime2.as_bytes(),
+        exponent1: key.exponent1.as_bytes(),
+        exponent2: key.exponent2.as_bytes(),
+        coefficient: key.coefficient.as_bytes(),
+    })
+}
+
+/// OneAsymmetricKey (RFC 5958, section 2). Attributes are passed over; a public key must be that
+/// of the private key.
+fn read_private_info(der: &[u8]) -> Result<PrivateComponents<'_>, Error> {
+    let info = PrivateKeyInfoRef::from_der(der).map_err(malformed)?;
+    check_algorithm(&info.algorithm)?;
+    let key = read_private_key(info.private_key.as_bytes())?;
+    if let Some(public) = info.public_key {
+        let public = read_public_key(public.as_bytes().ok_or(Error::Der)?)?;
+        if public.modulus != key.modulus || public.exponent != key.public_exponent {
+            return Err(Error::PublicKey);
+        }
+    }
+    Ok(key)
+}
+
+/// RSAPublicKey (RFC 8017, appendix A.1.1).
+fn read_public_key(der: &[u8]) -> Result<PublicComponents<'_>, Error> {
+    let key = RsaPublicKey::<UintRef<'_>>::from_der(der).map_err(malformed)?;
+    Ok(PublicComponents {
+        modulus: key.modulus.as_bytes(),
+        exponent: key.public_exponent.as_bytes(),
+    })
+}
+
+/// SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7).
+fn read_public_info(der: &[u8]) -> Result<PublicComponents<'_>, Error> {
+    let info = SubjectPublicKeyInfoRef::from_der(der).map_err(malformed)?;
+    check_algorithm(&info.algorithm)?;
+    read_public_key(info.subject_public_key.as_bytes().ok_or(Error::Der)?)
+}
+
+/// rsaEncryption, the parameters of which shall be NULL (RFC 8017, appendix A.1), or
+/// id-RSASSA-PSS without parameters: with them, the key would be good for one hash function and
+/// for salts from one length on only (RFC 4055, section 3.1), which a key here cannot say.
+fn check_algorithm(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<(), Error> {
+    match (algorithm.oid, algorithm.parameters) {
+        (PSS, None) => Ok(()),
+        (PSS, Some(_)) => Err(Error::PssParameters),
+        (oid, _) if oid != ALGORITHM_ID.oid => Err(Error::Algorithm),
+        (_, parameters) if parameters != ALGORITHM_ID.parameters => Err(Error::Parameters),
+        _ => Ok(()),
+    }
+}
+
+/// RSAPrivateKey, to be written.
+pub(super) fn private_key<'a>(parts: &Parts<&'a [Limb]>, exponent: u32) -> impl Encode + use<'a> {
+    RsaPrivateKey {
+        modulus: Integer::Limbs(parts.n),
+        public_exponent: Integer::Small([exponent.into()]),
+        private_exponent: Integer::Limbs(parts.d),
+        prime1: Integer::Limbs(parts.p),
+        prime2: Integer::Limbs(parts.q),
+        exponent1: Integer::Limbs(parts.d_p),
+        exponent2: Integer::Limbs(parts.d_q),
+        coefficient: Integer::Limbs(parts.q_inverse),
+        other_prime_infos: None,
+    }
+}
+
+/// RSAPublicKey, to be written.
+pub(super) fn public_key(modulus: &[Limb], exponent: u32) -> impl Encode {
+    RsaPublicKey {
+        modulus: Integer::Limbs(modulus),
+        public_exponent: Integer::Small([exponent.into()]),
+    }
+}
+
+/// OneAsymmetricKey without attributes and public key, around a private key.
+pub(super) struct PrivateInfo<K>(pub(super) K);
+
+impl<K> FixedTag for PrivateInfo<K> {
+    const TAG: Tag = Tag::Sequence;
+}
+
+impl<K: Encode> EncodeValue for PrivateInfo<K> {
+    fn value_len(&self) -> der::Result<Length> {
+        let key = self.0.encoded_len()?.for_tlv(Tag::OctetString)?;
+        0u8.encoded_len()? + ALGORITHM_ID.encoded_len()? + key
+    }
+
+    fn encode_value(&self, writer: &mut impl Writer) -> der::Result<()> {
+        0u8.encode(writer)?;
+        ALGORITHM_ID.encode(writer)?;
+        Header::new(Tag::OctetString, self.0.encoded_len()?).encode(writer)?;
+        self.0.encode(writer)
+    }
+}
+
+/// SubjectPublicKeyInfo around a public key.
+pub(super) struct PublicInfo<K>(pub(super) K);
+
+impl<K> FixedTag for PublicInfo<K> {
+    const TAG: Tag = Tag::Sequence;
+}
+
+impl<K: Encode> PublicInfo<K> {
+    /// The contents of the bit string: the number of bits not used, and the key.
+    fn bits_length(&self) -> der::Result<Length> {
+        Length::ONE + self.0.encoded_len()?
+    }
+}
+
+impl<K: Encode> EncodeValue for PublicInfo<K> {
+    fn value_len(&self) -> der::Result<Length> {
+        ALGORITHM_ID.encoded_len()? + self.bits_length()?.for_tlv(Tag::BitString)?
+    }
+
+    fn encode_value(&self, writer: &mut impl Writer) -> der::Result<()> {
+        ALGORITHM_ID.encode(writer)?;
+        Header::new(Tag::BitString, self.bits_length()?).encode(writer)?;
+        writer.write_byte(0)?;
+        self.0.encode(writer)
+    }
+}
+
+/// A number to be written. Its length in bytes becomes known, as it does to everyone who sees the
+/// length of the file.
+enum Integer<'a> {
+    Limbs(&'a [Limb]),
+    Small([Limb; 1]),
+}
+
+impl Integer<'_> {
+    /// The limbs from the most significant one on, and the bytes that have to be written of them:
+    /// as many as leave a bit for the sign.
+    fn limbs(&self) -> (impl ExactSizeIterator<Item = [u8; LIMB_BYTES]>, usize) {
+        let limbs = match self {
+            Self::Limbs(limbs) => limbs,
+            Self::Small(limb) => &limb[..],
+        };
+        let zeros = limbs.iter().rev().take_while(|limb| Mask::is_zero(**limb).reveal()).count();
+        let used = &limbs[..limbs.len() - zeros];
+        let bits = used.last().map_or(0, |top| {
+            let unused = (top | 1).leading_zeros();
+            ct::mark_public(core::slice::from_ref(&unused));
+            used.len() * LIMB_BITS - unused as usize
+        });
+        (used.iter().rev().map(|limb| limb.to_be_bytes()), bits / 8 + 1)
+    }
+}
+
+impl FixedTag for Integer<'_> {
+    const TAG: Tag = Tag::Integer;
+}
+
+impl EncodeValue for Integer<'_> {
+    fn value_len(&self) -> der::Result<Length> {
+        self.limbs().1.try_into()
+    }
+
+    fn encode_value(&self, writer: &mut impl Writer) -> der::Result<()> {
+        let (limbs, mut left) = self.limbs();
+        if left > limbs.len() * LIMB_BYTES {
+            writer.write_byte(0)?;
+            left -= 1;
+        }
+        for limb in limbs {
+            let start = (LIMB_BYTES - left % LIMB_BYTES) % LIMB_BYTES;
+            writer.write(&limb[start..])?;
+            left -= LIMB_BYTES - start;
+        }
+        Ok(())
+    }
+}

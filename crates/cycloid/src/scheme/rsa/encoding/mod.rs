@@ -1,0 +1,441 @@
+//! Keys as DER and PEM: PKCS #1 (RFC 8017, appendices A.1.1 and A.1.2), PKCS #8 (RFC 5958) and
+//! SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7); PEM as in RFC 7468.
+//!
+//! Reading borrows from the input, or for PEM from the caller's scratch; writing goes from the
+//! limbs to the caller's buffer. Base64 is read and written without lookups or branches that depend
+//! on it. What becomes known of a private key is the length of its encoded numbers.
+
+mod der;
+mod pem;
+#[cfg(test)]
+mod tests;
+
+use ::der::Encode;
+
+use super::private::{PrivateComponents, PrivateKey};
+use super::public::{PublicKey, bit_length, checked_modulus_length, trimmed};
+use super::{Error, limbs, verify_scratch_limbs};
+use crate::machine::ct;
+use crate::machine::words::{self, LIMB_BYTES, Limb};
+
+/// The formats of a private key.
+#[derive(Clone, Copy)]
+enum PrivateFormat {
+    Pkcs1,
+    Pkcs8,
+    /// Whichever it is.
+    Any,
+}
+
+impl PrivateFormat {
+    const PKCS1_LABEL: &str = "RSA PRIVATE KEY";
+    const PKCS8_LABEL: &str = "PRIVATE KEY";
+    const ENCRYPTED_LABEL: &str = "ENCRYPTED PRIVATE KEY";
+
+    /// The labels by which PEM is searched; a key that is encrypted is found, to be refused.
+    const fn labels(self) -> &'static [&'static str] {
+        match self {
+            Self::Pkcs1 => &[Self::PKCS1_LABEL],
+            Self::Pkcs8 => &[Self::PKCS8_LABEL, Self::ENCRYPTED_LABEL],
+            Self::Any => &[Self::PKCS1_LABEL, Self::PKCS8_LABEL, Self::ENCRYPTED_LABEL],
+        }
+    }
+
+    fn of_label(label: &str) -> Result<Self, Error> {
+        match label {
+            Self::PKCS1_LABEL => Ok(Self::Pkcs1),
+            Self::PKCS8_LABEL => Ok(Self::Pkcs8),
+            _ => Err(Error::Encrypted),
+        }
+    }
+}
+
+/// The formats of a public key.
+#[derive(Clone, Copy)]
+enum PublicFormat {
+    Pkcs1,
+    Spki,
+    /// Whichever it is.
+    Any,
+}
+
+impl PublicFormat {
+    const PKCS1_LABEL: &str = "RSA PUBLIC KEY";
+    const SPKI_LABEL: &str = "PUBLIC KEY";
+
+    const fn labels(self) -> &'static [&'static str] {
+        match self {
+            Self::Pkcs1 => &[Self::PKCS1_LABEL],
+            Self::Spki => &[Self::SPKI_LABEL],
+            Self::Any => &[Self::PKCS1_LABEL, Self::SPKI_LABEL],
+        }
+    }
+
+    fn of_label(label: &str) -> Self {
+        if label == Self::PKCS1_LABEL { Self::Pkcs1 } else { Self::Spki }
+    }
+}
+
+/// The length of a DER element with `contents` bytes.
+const fn element(contents: usize) -> usize {
+    // Tag and length, which has bytes of its own from 128 on.
+    let length = match contents {
+        0..0x80 => 1,
+        0x80..0x100 => 2,
+        _ => 3,
+    };
+    1 + length + contents
+}
+
+/// The most bytes that an INTEGER of `bits` bits has.
+const fn integer(bits: usize) -> usize {
+    element(bits / 8 + 1)
+}
+
+/// AlgorithmIdentifier of rsaEncryption.
+const ALGORITHM_LENGTH: usize = 15;
+/// The public exponent.
+const EXPONENT: usize = integer(32);
+
+/// The most bytes that a private key of `bits` bits has in DER, in either format.
+pub const fn private_key_der_length(bits: usize) -> usize {
+    let version = integer(0);
+    let parts = 2 * integer(bits) + EXPONENT + 5 * integer(bits.div_ceil(2));
+    element(version + ALGORITHM_LENGTH + element(element(version + parts)))
+}
+
+/// The most bytes that a private key of `bits` bits has in PEM, in either format.
+pub const fn private_key_pem_length(bits: usize) -> usize {
+    pem::length(PrivateFormat::PKCS8_LABEL, private_key_der_length(bits))
+}
+
+/// The most bytes that a public key of `bits` bits has in DER, in either format.
+pub const fn public_key_der_length(bits: usize) -> usize {
+    element(ALGORITHM_LENGTH + element(1 + element(integer(bits) + EXPONENT)))
+}
+
+/// The most bytes that a public key of `bits` bits has in PEM, in either format.
+pub const fn public_key_pem_length(bits: usize) -> usize {
+    pem::length(PublicFormat::SPKI_LABEL, public_key_der_length(bits))
+}
+
+/// Limbs of scratch for reading a key of `bits` bits, private or public, from DER.
+pub const fn der_scratch_limbs(bits: usize) -> usize {
+    let (private, public) = (4 * limbs(bits) + 4, verify_scratch_limbs(bits));
+    if private > public { private } else { public }
+}
+
+/// Limbs of scratch for reading a key of `bits` bits, private or public, from PEM that holds the
+/// key and its public key; an unusual number of attributes or line breaks takes more.
+pub const fn pem_scratch_limbs(bits: usize) -> usize {
+    let decoded = private_key_der_length(bits) + public_key_der_length(bits);
+    // A line break of two characters on each line of 64.
+    der_scratch_limbs(bits) + (decoded + decoded / 32 + 8).div_ceil(LIMB_BYTES)
+}
+
+/// The key, its memory and the scratch being the caller's. `memory` has at least
+/// [`private_key_limbs`](super::private_key_limbs); `scratch` [`der_scratch_limbs`] or
+/// [`pem_scratch_limbs`], and is wiped, also on an error. A key is checked as by
+/// [`new`](PrivateKey::new), with the same errors.
+///
+/// PKCS #8 may have attributes, which are passed over, and a public key, which must be the private
+/// key's. A key for RSASSA-PSS only is accepted if it is not restricted to parameters.
+impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
+    /// A key from DER, in whichever format.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new); [`Error::Der`], [`Error::Encrypted`], [`Error::MultiPrime`];
+    /// of PKCS #8 also [`Error::Algorithm`], [`Error::Parameters`], [`Error::PssParameters`],
+    /// [`Error::PublicKey`].
+    pub fn from_der(der: &[u8], memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
+        Self::read_der(der, PrivateFormat::Any, memory, scratch)
+    }
+
+    /// A key from PKCS #8 in DER.
+    ///
+    /// # Errors
+    /// As [`from_der`](Self::from_der).
+    pub fn from_pkcs8_der(der: &[u8], memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
+        Self::read_der(der, PrivateFormat::Pkcs8, memory, scratch)
+    }
+
+    /// A key from PKCS #1 in DER.
+    ///
+    /// # Errors
+    /// As [`from_der`](Self::from_der).
+    pub fn from_pkcs1_der(der: &[u8], memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
+        Self::read_der(der, PrivateFormat::Pkcs1, memory, scratch)
+    }
+
+    /// The first private key in a PEM text, labelled `PRIVATE KEY` or `RSA PRIVATE KEY`.
+    ///
+    /// # Errors
+    /// As [`from_der`](Self::from_der); [`Error::Pem`], [`Error::PemLabel`].
+    pub fn from_pem(pem: impl AsRef<[u8]>, memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
+        Self::read_pem(pem.as_ref(), PrivateFormat::Any, memory, scratch)
+    }
+
+    /// The first private key in a PEM text that is labelled `PRIVATE KEY`.
+    ///
+    /// # Errors
+    /// As [`from_pem`](Self::from_pem).
+    pub fn from_pkcs8_pem(
+        pem: impl AsRef<[u8]>,
+        memory: M,
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
+        Self::read_pem(pem.as_ref(), PrivateFormat::Pkcs8, memory, scratch)
+    }
+
+    /// The first private key in a PEM text that is labelled `RSA PRIVATE KEY`.
+    ///
+    /// # Errors
+    /// As [`from_pem`](Self::from_pem).
+    pub fn from_pkcs1_pem(
+        pem: impl AsRef<[u8]>,
+        memory: M,
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
+        Self::read_pem(pem.as_ref(), PrivateFormat::Pkcs1, memory, scratch)
+    }
+
+    /// Writes the key as PKCS #8 in DER to the start of `output`, and gives what is there then: at
+    /// most [`private_key_der_length`].
+    ///
+    /// # Errors
+    /// [`Error::OutputTooSmall`]; nothing is written then.
+    pub fn to_pkcs8_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+        write_der(&der::PrivateInfo(self.structure()), output)
+    }
+
+    /// Writes the key as PKCS #1 in DER, as [`to_pkcs8_der`](Self::to_pkcs8_der).
+    ///
+    /// # Errors
+    /// [`Error::OutputTooSmall`]; nothing is written then.
+    pub fn to_pkcs1_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+        write_der(&self.structure(), output)
+    }
+
+    /// Writes the key as PKCS #8 in PEM to the start of `output`, and gives what is there then: at
+    /// most [`private_key_pem_length`].
+    ///
+    /// # Errors
+    /// [`Error::OutputTooSmall`]; nothing is written then.
+    pub fn to_pkcs8_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
+        pem::write(&der::PrivateInfo(self.structure()), PrivateFormat::PKCS8_LABEL, output)
+    }
+
+    /// Writes the key as PKCS #1 in PEM, as [`to_pkcs8_pem`](Self::to_pkcs8_pem).
+    ///
+    /// # Errors
+    /// [`Error::OutputTooSmall`]; nothing is written then.
+    pub fn to_pkcs1_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
+        pem::write(&self.structure(), PrivateFormat::PKCS1_LABEL, output)
+    }
+
+    fn read_der(
+        der: &[u8],
+        format: PrivateFormat,
+        memory: M,
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
+        let components = der::read_private(der, format)?;
+        check_scratch(components.modulus, scratch.len(), 0)?;
+        Self::new(&components, memory, scratch)
+    }
+
+    fn read_pem(
+        pem: &[u8],
+        format: PrivateFormat,
+        memory: M,
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
+        let block = pem::find(pem, format.labels())?;
+        let format = PrivateFormat::of_label(block.label)?;
+        let outcome = with_decoded(&block, scratch, |der, taken, scratch| {
+            let components: PrivateComponents<'_> = der::read_private(der, format)?;
+            check_scratch(components.modulus, scratch.len(), taken)?;
+            Self::new(&components, memory, scratch)
+        });
+        ct::wipe(scratch);
+        outcome
+    }
+
+    /// RSAPrivateKey.
+    fn structure(&self) -> impl Encode {
+        der::private_key(&self.borrowed().parts(), self.public().exponent())
+    }
+}
+
+/// The key, its memory and the scratch being the caller's. `memory` has at least
+/// [`public_key_limbs`](super::public_key_limbs); `scratch` [`der_scratch_limbs`] or
+/// [`pem_scratch_limbs`]. A key is checked as by [`new`](PublicKey::new), with the same errors.
+///
+/// A key for RSASSA-PSS only is accepted if it is not restricted to parameters.
+impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
+    /// A key from DER, in whichever format.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new); [`Error::Der`]; of SubjectPublicKeyInfo also
+    /// [`Error::Algorithm`], [`Error::Parameters`], [`Error::PssParameters`].
+    pub fn from_der(der: &[u8], memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
+        Self::read_der(der, PublicFormat::Any, memory, scratch, 0)
+    }
+
+    /// A key from SubjectPublicKeyInfo in DER.
+    ///
+    /// # Errors
+    /// As [`from_der`](Self::from_der).
+    pub fn from_spki_der(der: &[u8], memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
+        Self::read_der(der, PublicFormat::Spki, memory, scratch, 0)
+    }
+
+    /// A key from PKCS #1 in DER.
+    ///
+    /// # Errors
+    /// As [`from_der`](Self::from_der).
+    pub fn from_pkcs1_der(der: &[u8], memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
+        Self::read_der(der, PublicFormat::Pkcs1, memory, scratch, 0)
+    }
+
+    /// The first public key in a PEM text, labelled `PUBLIC KEY` or `RSA PUBLIC KEY`.
+    ///
+    /// # Errors
+    /// As [`from_der`](Self::from_der); [`Error::Pem`], [`Error::PemLabel`].
+    pub fn from_pem(pem: impl AsRef<[u8]>, memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
+        Self::read_pem(pem.as_ref(), PublicFormat::Any, memory, scratch)
+    }
+
+    /// The first public key in a PEM text that is labelled `PUBLIC KEY`.
+    ///
+    /// # Errors
+    /// As [`from_pem`](Self::from_pem).
+    pub fn from_spki_pem(
+        pem: impl AsRef<[u8]>,
+        memory: M,
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
+        Self::read_pem(pem.as_ref(), PublicFormat::Spki, memory, scratch)
+    }
+
+    /// The first public key in a PEM text that is labelled `RSA PUBLIC KEY`.
+    ///
+    /// # Errors
+    /// As [`from_pem`](Self::from_pem).
+    pub fn from_pkcs1_pem(
+        pem: impl AsRef<[u8]>,
+        memory: M,
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
+        Self::read_pem(pem.as_ref(), PublicFormat::Pkcs1, memory, scratch)
+    }
+
+    /// `taken` limbs of the scratch are in use already.
+    fn read_der(
+        der: &[u8],
+        format: PublicFormat,
+        memory: M,
+        scratch: &mut [Limb],
+        taken: usize,
+    ) -> Result<Self, Error> {
+        let components = der::read_public(der, format)?;
+        check_scratch(components.modulus, scratch.len(), taken)?;
+        Self::new(components.modulus, components.exponent, memory, scratch)
+    }
+
+    fn read_pem(
+        pem: &[u8],
+        format: PublicFormat,
+        memory: M,
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
+        let block = pem::find(pem, format.labels())?;
+        let format = PublicFormat::of_label(block.label);
+        with_decoded(&block, scratch, |der, taken, scratch| {
+            Self::read_der(der, format, memory, scratch, taken)
+        })
+    }
+}
+
+impl<M: AsRef<[Limb]>> PublicKey<M> {
+    /// Writes the key as SubjectPublicKeyInfo in DER to the start of `output`, and gives what is
+    /// there then: at most [`public_key_der_length`].
+    ///
+    /// # Errors
+    /// [`Error::OutputTooSmall`]; nothing is written then.
+    pub fn to_spki_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+        write_der(&der::PublicInfo(self.structure()), output)
+    }
+
+    /// Writes the key as PKCS #1 in DER, as [`to_spki_der`](Self::to_spki_der).
+    ///
+    /// # Errors
+    /// [`Error::OutputTooSmall`]; nothing is written then.
+    pub fn to_pkcs1_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+        write_der(&self.structure(), output)
+    }
+
+    /// Writes the key as SubjectPublicKeyInfo in PEM to the start of `output`, and gives what is
+    /// there then: at most [`public_key_pem_length`].
+    ///
+    /// # Errors
+    /// [`Error::OutputTooSmall`]; nothing is written then.
+    pub fn to_spki_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
+        pem::write(&der::PublicInfo(self.structure()), PublicFormat::SPKI_LABEL, output)
+    }
+
+    /// Writes the key as PKCS #1 in PEM, as [`to_spki_pem`](Self::to_spki_pem).
+    ///
+    /// # Errors
+    /// [`Error::OutputTooSmall`]; nothing is written then.
+    pub fn to_pkcs1_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
+        pem::write(&self.structure(), PublicFormat::PKCS1_LABEL, output)
+    }
+
+    /// RSAPublicKey.
+    fn structure(&self) -> impl Encode {
+        der::public_key(self.modulus_limbs(), self.exponent())
+    }
+}
+
+/// Decodes a block into the end of the scratch, and hands on the DER, the limbs that it takes
+/// there, and the rest of the scratch.
+fn with_decoded<T>(
+    block: &pem::Block<'_>,
+    scratch: &mut [Limb],
+    read: impl FnOnce(&[u8], usize, &mut [Limb]) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let (given, taken) = (scratch.len(), block.most_bytes().div_ceil(LIMB_BYTES));
+    let free = given.checked_sub(taken).ok_or(Error::MemoryTooSmall { needed: taken, given })?;
+    let (rest, end) = scratch.split_at_mut(free);
+    read(block.decode(words::as_bytes_mut(end))?, taken, rest)
+}
+
+/// Whether the scratch is long enough for a modulus, when `free` limbs are left and `taken` are in
+/// use.
+fn check_scratch(modulus: &[u8], free: usize, taken: usize) -> Result<(), Error> {
+    let bits = bit_length(trimmed(modulus));
+    checked_modulus_length(bits)?;
+    let needed = der_scratch_limbs(bits);
+    if free < needed {
+        return Err(Error::MemoryTooSmall { needed: needed + taken, given: free + taken });
+    }
+    Ok(())
+}
+
+/// Writes a structure in DER to the start of `output`, and gives what is there then.
+fn write_der<'o>(key: &impl Encode, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+    let output = checked_output(output, encoded_length(key)?)?;
+    key.encode_to_slice(output).map_err(|_| Error::Fault)
+}
+
+fn encoded_length(key: &impl Encode) -> Result<usize, Error> {
+    let length = key.encoded_len().and_then(TryInto::try_into);
+    length.map_err(|_| Error::Fault)
+}
+
+/// The first `needed` bytes of `output`.
+fn checked_output(output: &mut [u8], needed: usize) -> Result<&mut [u8], Error> {
+    let given = output.len();
+    output.get_mut(..needed).ok_or(Error::OutputTooSmall { needed, given })
+}

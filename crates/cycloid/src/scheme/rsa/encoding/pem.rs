@@ -1,0 +1,143 @@
+//! PEM (RFC 7468): base64 between two lines that name what it holds.
+
+use base64ct::{Base64, Encoder, Encoding, LineEnding};
+use der::Encode;
+
+use super::Error;
+use crate::machine::ct;
+use crate::machine::words;
+
+/// Bytes that a line holds.
+const LINE: usize = 48;
+/// Characters that a line has for them.
+const LINE_CHARACTERS: usize = LINE / 3 * 4;
+
+const BEGIN: &str = "-----BEGIN ";
+const END: &str = "-----END ";
+const DASHES: &str = "-----";
+
+/// The length of a PEM text, in bytes.
+pub(super) const fn length(label: &str, der: usize) -> usize {
+    let boundaries = BEGIN.len() + END.len() + 2 * (label.len() + DASHES.len() + 1);
+    boundaries + der.div_ceil(3) * 4 + der.div_ceil(LINE)
+}
+
+/// The label and the base64 of the first block of a text with one of the labels. Whatever else
+/// stands in the text is passed over (RFC 7468, section 2), other blocks as well.
+pub(super) fn find<'t>(text: &'t [u8], labels: &[&'static str]) -> Result<Block<'t>, Error> {
+    let mut rest = text;
+    let mut outcome = Err(Error::Pem);
+    while let Some(start) = position(rest, BEGIN.as_bytes()) {
+        let after = &rest[start + BEGIN.len()..];
+        let label_length = position(after, DASHES.as_bytes()).ok_or(Error::Pem)?;
+        let (found, after) = after.split_at(label_length);
+        let after = &after[DASHES.len()..];
+        let length = position(after, END.as_bytes()).ok_or(Error::Pem)?;
+        let (base64, after) = after.split_at(length);
+        let end = &after[END.len()..];
+        let end = end.strip_prefix(found).and_then(|end| end.strip_prefix(DASHES.as_bytes()));
+        rest = end.ok_or(Error::Pem)?;
+        if let Some(label) = labels.iter().find(|label| label.as_bytes() == found) {
+            return Ok(Block { label, base64 });
+        }
+        outcome = Err(Error::PemLabel);
+    }
+    outcome
+}
+
+/// A block of a PEM text.
+pub(super) struct Block<'t> {
+    pub(super) label: &'static str,
+    base64: &'t [u8],
+}
+
+impl Block<'_> {
+    /// An upper bound on the bytes that it holds.
+    pub(super) const fn most_bytes(&self) -> usize {
+        self.base64.len() / 4 * 3
+    }
+
+    /// Decodes it into the start of `output`, which has [`most_bytes`](Self::most_bytes), and gives
+    /// what is there then. Time depends on where white space stands, and on whether the rest is
+    /// base64.
+    ///
+    /// # Errors
+    /// [`Error::Encrypted`] where headers say that it is (RFC 1421, section 4.6.1.1); [`Error::Pem`].
+    pub(super) fn decode<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+        if self.base64.contains(&b':') {
+            let encrypted = position(self.base64, b"ENCRYPTED").is_some();
+            return Err(if encrypted { Error::Encrypted } else { Error::Pem });
+        }
+        let mut line = [0; LINE_CHARACTERS / size_of::<u64>()];
+        let outcome = self.decode_lines(words::as_bytes_mut(&mut line), output);
+        ct::wipe(&mut line);
+        let length = outcome?;
+        Ok(&output[..length])
+    }
+
+    /// Collects the characters in `line` and decodes them whenever it is full, and at the end.
+    fn decode_lines(&self, line: &mut [u8], output: &mut [u8]) -> Result<usize, Error> {
+        let (mut held, mut length) = (0, 0);
+        let mut characters =
+            self.base64.iter().filter(|byte| !byte.is_ascii_whitespace()).peekable();
+        while let Some(character) = characters.next() {
+            line[held] = *character;
+            held += 1;
+            if held < line.len() && characters.peek().is_some() {
+                continue;
+            }
+            let decoded = Base64::decode(&line[..held], &mut output[length..]);
+            let bytes = decoded.map_err(|_| Error::Pem)?.len();
+            length += bytes;
+            // Padding stands at the end only.
+            if bytes < LINE && characters.peek().is_some() {
+                return Err(Error::Pem);
+            }
+            held = 0;
+        }
+        Ok(length)
+    }
+}
+
+/// Where `pattern` stands first in a text.
+fn position(text: &[u8], pattern: &[u8]) -> Option<usize> {
+    text.windows(pattern.len()).position(|window| window == pattern)
+}
+
+/// Writes a structure in PEM to the start of `output`, and gives what is there then.
+///
+/// # Errors
+/// [`Error::OutputTooSmall`]; nothing is written then.
+pub(super) fn write<'o>(
+    key: &impl Encode,
+    label: &str,
+    output: &'o mut [u8],
+) -> Result<&'o str, Error> {
+    let der_length = super::encoded_length(key)?;
+    let output = super::checked_output(output, length(label, der_length))?;
+    let rest = put(output, &[BEGIN, label, DASHES, "\n"]);
+    let encoder = Encoder::<Base64>::new_wrapped(rest, LINE_CHARACTERS, LineEnding::LF);
+    let mut writer = Writer(encoder.map_err(|_| Error::Fault)?);
+    key.encode(&mut writer).map_err(|_| Error::Fault)?;
+    let (_, rest) = writer.0.finish_with_remaining().map_err(|_| Error::Fault)?;
+    put(rest, &["\n", END, label, DASHES, "\n"]);
+    core::str::from_utf8(output).map_err(|_| Error::Fault)
+}
+
+/// Puts texts to the start of `output`, and gives the rest.
+fn put<'o>(output: &'o mut [u8], texts: &[&str]) -> &'o mut [u8] {
+    texts.iter().fold(output, |output, text| {
+        let (start, rest) = output.split_at_mut(text.len());
+        start.copy_from_slice(text.as_bytes());
+        rest
+    })
+}
+
+/// Takes DER and writes base64.
+struct Writer<'o>(Encoder<'o, Base64>);
+
+impl der::Writer for Writer<'_> {
+    fn write(&mut self, bytes: &[u8]) -> der::Result<()> {
+        self.0.encode(bytes).map_err(|_| der::ErrorKind::Failed.into())
+    }
+}
