@@ -11,13 +11,18 @@ struct Need {
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 5] = [
+const NEEDS: [Need; 6] = [
     Need { what: "a C compiler", package: "gcc libc6-dev", present: || works("cc") },
     Need { what: "a C++ compiler, for libFuzzer", package: "g++", present: || works("c++") },
     Need {
         what: "valgrind, for the constant-time run",
         package: "valgrind",
         present: || works("valgrind"),
+    },
+    Need {
+        what: "the command `openssl`, for keys that it makes and reads",
+        package: "openssl",
+        present: || succeeds("openssl", "version"),
     },
     Need {
         what: "libcrypto.so.3, a peer",
@@ -66,7 +71,11 @@ fn missing() -> Vec<&'static Need> {
 }
 
 fn works(name: &str) -> bool {
-    program(name, "--version").output().is_ok_and(|output| output.status.success())
+    succeeds(name, "--version")
+}
+
+fn succeeds(name: &str, arguments: &str) -> bool {
+    program(name, arguments).output().is_ok_and(|output| output.status.success())
 }
 
 /// Whether the loader finds a shared library of that name.

@@ -29,6 +29,40 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Keys in files
+//!
+//! With the feature `encoding`, which is on unless switched off, keys are read from and written to
+//! PKCS #1, PKCS #8 and SubjectPublicKeyInfo, in DER and in PEM. No heap here either: PEM is decoded
+//! into the scratch, which is wiped, and a key is written to a buffer of the caller's. `from_pem` and
+//! `from_der` take whichever format it is; where one is prescribed, `from_pkcs8_pem` and the like
+//! take only that. Encrypted keys, keys of three primes and keys restricted to certain parameters of
+//! RSASSA-PSS are refused, each by an error of its own.
+//!
+//! ```
+//! # #[cfg(feature = "encoding")] {
+//! use cycloid::scheme::rsa::{self, MAX_BITS, PrivateKey, PublicKey};
+//!
+//! # let pem = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rsa/2048.pem"));
+//! // Memory for any key, where its length is not known beforehand.
+//! let memory = [0; rsa::private_key_limbs(MAX_BITS)];
+//! let mut scratch = [0; rsa::pem_scratch_limbs(MAX_BITS)];
+//! let key = PrivateKey::from_pem(pem, memory, &mut scratch)?;
+//!
+//! let mut text = [0; rsa::private_key_pem_length(MAX_BITS)];
+//! let written = key.to_pkcs8_pem(&mut text)?;
+//! assert_eq!(written, pem);
+//!
+//! let mut der = [0; rsa::public_key_der_length(MAX_BITS)];
+//! let der = key.public().to_spki_der(&mut der)?;
+//! let memory = [0; rsa::public_key_limbs(MAX_BITS)];
+//! let public = PublicKey::from_spki_der(der, memory, &mut scratch)?;
+//! assert_eq!(public.modulus_limbs(), key.public().modulus_limbs());
+//! # }
+//! # Ok::<(), cycloid::scheme::rsa::Error>(())
+//! ```
+//!
+//! The text that was written holds the key: whoever writes one wipes it after use.
 
 mod batch;
 mod blinding;

@@ -1,0 +1,266 @@
+//! RSA keys and the `openssl` command: each reads what the other wrote.
+#![cfg(feature = "encoding")]
+
+use std::io::{ErrorKind, Write};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use cycloid::machine::lanes::Lanes;
+use cycloid::scheme::Hash;
+use cycloid::scheme::rsa::{
+    Context, Error, MAX_BITS, PrivateKey, PublicKey, context_limbs, generate_scratch,
+    pem_scratch_limbs, private_key_limbs, private_key_pem_length, public_key_limbs,
+    public_key_pem_length, verify_scratch_limbs,
+};
+use rand_core::{TryCryptoRng, TryRng};
+
+type Private = PrivateKey<Vec<u64>>;
+type Public = PublicKey<Vec<u64>>;
+
+/// A generator that counts, for tests only.
+struct Counter(u64);
+
+impl TryRng for Counter {
+    type Error = std::convert::Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        Ok(self.try_next_u64()? as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Ok(x ^ x >> 31)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&self.try_next_u64()?.to_le_bytes()[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Counter {}
+
+/// Runs `openssl` with these arguments and this standard input; whether it succeeded, and what it
+/// wrote to standard output.
+fn run(arguments: &str, input: &[u8]) -> (bool, Vec<u8>) {
+    let mut command = Command::new("openssl");
+    command.args(arguments.split_whitespace());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap_or_else(|error| {
+        assert_ne!(
+            error.kind(),
+            ErrorKind::NotFound,
+            "these tests need the command `openssl`: install the package openssl"
+        );
+        panic!("cannot run openssl: {error}")
+    });
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    // A command that does not read its input to the end is right as well.
+    let writer = thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    if !output.status.success() {
+        eprintln!("openssl {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    (output.status.success(), output.stdout)
+}
+
+#[track_caller]
+fn openssl(arguments: &str, input: &[u8]) -> Vec<u8> {
+    let (success, output) = run(arguments, input);
+    assert!(success, "openssl {arguments}");
+    output
+}
+
+fn file(name: &str) -> Vec<u8> {
+    let path = format!("{}/tests/data/rsa/{name}.pem", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+const LENGTHS: [usize; 5] = [2048, 2050, 3072, 4096, 8192];
+
+fn private(read: impl FnOnce(Vec<u64>, &mut [u64]) -> Result<Private, Error>) -> Private {
+    try_private(read).unwrap()
+}
+
+fn try_private(
+    read: impl FnOnce(Vec<u64>, &mut [u64]) -> Result<Private, Error>,
+) -> Result<Private, Error> {
+    read(vec![0; private_key_limbs(MAX_BITS)], &mut vec![0; pem_scratch_limbs(MAX_BITS)])
+}
+
+fn public(read: impl FnOnce(Vec<u64>, &mut [u64]) -> Result<Public, Error>) -> Public {
+    read(vec![0; public_key_limbs(MAX_BITS)], &mut vec![0; pem_scratch_limbs(MAX_BITS)]).unwrap()
+}
+
+/// Whether a private key is the one in a PEM text of OpenSSL's.
+#[track_caller]
+fn assert_same(key: &Private, pem: &[u8]) {
+    let mut text = vec![0; private_key_pem_length(MAX_BITS)];
+    assert_eq!(key.to_pkcs8_pem(&mut text).unwrap().as_bytes(), pem);
+}
+
+#[track_caller]
+fn assert_same_public(key: &Public, pem: &[u8]) {
+    let mut text = vec![0; public_key_pem_length(MAX_BITS)];
+    assert_eq!(key.to_spki_pem(&mut text).unwrap().as_bytes(), pem);
+}
+
+#[test]
+fn what_openssl_writes_is_read() {
+    for bits in LENGTHS {
+        let pem = file(&bits.to_string());
+        assert_same(&private(|m, s| PrivateKey::from_pkcs8_pem(&pem, m, s)), &pem);
+        let written = openssl("rsa -traditional", &pem);
+        assert_same(&private(|m, s| PrivateKey::from_pkcs1_pem(&written, m, s)), &pem);
+        let written = openssl("rsa -traditional -outform DER", &pem);
+        assert_same(&private(|m, s| PrivateKey::from_pkcs1_der(&written, m, s)), &pem);
+        let written = openssl("pkcs8 -topk8 -nocrypt -outform DER", &pem);
+        assert_same(&private(|m, s| PrivateKey::from_pkcs8_der(&written, m, s)), &pem);
+
+        let written = openssl("rsa -pubout", &pem);
+        let public_pem = written.clone();
+        assert_same_public(&public(|m, s| PublicKey::from_spki_pem(&written, m, s)), &public_pem);
+        let written = openssl("rsa -pubout -outform DER", &pem);
+        assert_same_public(&public(|m, s| PublicKey::from_spki_der(&written, m, s)), &public_pem);
+        let written = openssl("rsa -RSAPublicKey_out", &pem);
+        assert_same_public(&public(|m, s| PublicKey::from_pkcs1_pem(&written, m, s)), &public_pem);
+        let written = openssl("rsa -RSAPublicKey_out -outform DER", &pem);
+        assert_same_public(&public(|m, s| PublicKey::from_pkcs1_der(&written, m, s)), &public_pem);
+    }
+}
+
+/// A key of our own in all its forms, as OpenSSL sees it.
+fn assert_openssl_reads(key: &Private) {
+    let mut buffer = vec![0; private_key_pem_length(MAX_BITS)];
+    let pem = key.to_pkcs8_pem(&mut buffer).unwrap().as_bytes().to_vec();
+    let checked = |arguments: &str, input: &[u8]| {
+        let output = openssl(arguments, input);
+        let output = String::from_utf8_lossy(&output);
+        assert!(["Key is valid", "RSA key ok"].iter().any(|ok| output.contains(ok)), "{output}");
+    };
+    checked("pkey -check -noout", &pem);
+    checked("rsa -check -noout", key.to_pkcs1_pem(&mut buffer).unwrap().as_bytes());
+    checked("pkey -inform DER -check -noout", key.to_pkcs8_der(&mut buffer).unwrap());
+    checked("rsa -inform DER -check -noout", key.to_pkcs1_der(&mut buffer).unwrap());
+    assert_eq!(openssl("pkey", key.to_pkcs1_der(&mut buffer).unwrap()), pem);
+
+    // The public key that OpenSSL derives is the one that stands in the file.
+    let derived = openssl("pkey -pubout", &pem);
+    let public = key.public();
+    assert_eq!(public.to_spki_pem(&mut buffer).unwrap().as_bytes(), derived);
+    let spki = public.to_spki_der(&mut buffer).unwrap();
+    assert_eq!(openssl("pkey -pubin -inform DER", spki), derived);
+    let pkcs1 = public.to_pkcs1_pem(&mut buffer).unwrap().as_bytes();
+    assert_eq!(openssl("rsa -RSAPublicKey_in", pkcs1), derived);
+    let pkcs1 = public.to_pkcs1_der(&mut buffer).unwrap();
+    assert_eq!(openssl("rsa -RSAPublicKey_in -inform DER", pkcs1), derived);
+}
+
+#[test]
+fn what_is_written_openssl_reads() {
+    for bits in LENGTHS {
+        let pem = file(&bits.to_string());
+        assert_openssl_reads(&private(|m, s| PrivateKey::from_pem(&pem, m, s)));
+    }
+}
+
+#[test]
+fn keys_generated_here_openssl_reads() {
+    for (bits, exponent) in [(2048, 65537), (2050, 0xffff_fffb)] {
+        let mut scratch = vec![Lanes([0; 8]); generate_scratch(bits)];
+        let memory = vec![0; private_key_limbs(bits)];
+        let key =
+            PrivateKey::generate(bits, exponent, memory, &mut Counter(1), &mut scratch).unwrap();
+        assert_openssl_reads(&key);
+    }
+}
+
+#[test]
+fn fresh_keys_of_openssl() {
+    for arguments in ["genrsa 2048", "genrsa -3 2048", "genrsa -F4 2304"] {
+        let pem = openssl(arguments, b"");
+        assert_same(&private(|m, s| PrivateKey::from_pem(&pem, m, s)), &pem);
+    }
+    let pss = openssl("genpkey -quiet -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048", b"");
+    let key = private(|m, s| PrivateKey::from_pem(&pss, m, s));
+    let written = openssl("pkey -pubout", &pss);
+    let public = public(|m, s| PublicKey::from_pem(&written, m, s));
+    assert_eq!(public.modulus_limbs(), key.public().modulus_limbs());
+}
+
+#[test]
+fn what_is_not_supported_is_refused_by_name() {
+    let read = |file: &[u8]| try_private(|m, s| PrivateKey::from_pem(file, m, s)).err();
+    let read_der = |file: &[u8]| try_private(|m, s| PrivateKey::from_der(file, m, s)).err();
+
+    let three = openssl("genrsa -primes 3 2048", b"");
+    assert_eq!(read(&three), Some(Error::MultiPrime));
+    assert_eq!(read(&openssl("rsa -traditional", &three)), Some(Error::MultiPrime));
+    let der = openssl("rsa -traditional -outform DER", &three);
+    assert_eq!(read_der(&der), Some(Error::MultiPrime));
+
+    let pem = file("2048");
+    for cipher in ["-v2 aes-256-cbc", "-v1 PBE-SHA1-3DES", "-scrypt"] {
+        let arguments = format!("pkcs8 -topk8 -passout pass:cycloid {cipher}");
+        assert_eq!(read(&openssl(&arguments, &pem)), Some(Error::Encrypted), "{cipher}");
+        let der = openssl(&format!("{arguments} -outform DER"), &pem);
+        assert_eq!(read_der(&der), Some(Error::Encrypted), "{cipher}");
+    }
+    let traditional = openssl("rsa -traditional -aes256 -passout pass:cycloid", &pem);
+    assert_eq!(read(&traditional), Some(Error::Encrypted));
+
+    let restricted = openssl("pkey -pubout", &file("pss-sha256"));
+    let mut scratch = vec![0; pem_scratch_limbs(2048)];
+    let outcome = PublicKey::from_pem(&restricted, vec![0; public_key_limbs(2048)], &mut scratch);
+    assert_eq!(outcome.unwrap_err(), Error::PssParameters);
+    let curve = openssl("pkey -pubout", &file("p256"));
+    let outcome = PublicKey::from_pem(&curve, vec![0; public_key_limbs(2048)], &mut scratch);
+    assert_eq!(outcome.unwrap_err(), Error::Algorithm);
+}
+
+/// A file in the tests' own folder.
+fn temporary(name: &str, contents: &[u8]) -> String {
+    let path = format!("{}/{name}", env!("CARGO_TARGET_TMPDIR"));
+    std::fs::write(&path, contents).unwrap();
+    path
+}
+
+#[test]
+fn signatures_with_keys_from_files() {
+    for bits in [2048, 2050, 4096] {
+        let pem = file(&bits.to_string());
+        let key = private(|m, s| PrivateKey::from_pem(&pem, m, s));
+        let mut buffer = vec![0; private_key_pem_length(bits)];
+        let public = key.public().to_spki_pem(&mut buffer).unwrap().as_bytes().to_vec();
+        let public_path = temporary(&format!("public-{bits}.pem"), &public);
+        let private = key.to_pkcs1_pem(&mut buffer).unwrap().as_bytes();
+        let private_path = temporary(&format!("private-{bits}.pem"), private);
+
+        let mut memory = vec![0; context_limbs(bits)];
+        let mut context = Context::new(&key, Counter(3), &mut memory).unwrap();
+        let mut signature = vec![0; bits.div_ceil(8)];
+        let mut scratch = vec![0; verify_scratch_limbs(bits)];
+        let pss = "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:digest";
+
+        context.sign_pkcs1v15(Hash::Sha256, b"message", &mut signature).unwrap();
+        let path = temporary(&format!("pkcs1v15-{bits}"), &signature);
+        openssl(&format!("dgst -sha256 -verify {public_path} -signature {path}"), b"message");
+        context.sign_pss(Hash::Sha384, b"message", &mut signature).unwrap();
+        let path = temporary(&format!("pss-{bits}"), &signature);
+        openssl(&format!("dgst -sha384 {pss} -verify {public_path} -signature {path}"), b"message");
+        let wrong =
+            run(&format!("dgst -sha384 {pss} -verify {public_path} -signature {path}"), b"");
+        assert!(!wrong.0);
+
+        let signed = openssl(&format!("dgst -sha512 -sign {private_path}"), b"message");
+        key.public().verify_pkcs1v15(Hash::Sha512, b"message", &signed, &mut scratch).unwrap();
+        let signed = openssl(&format!("dgst -sha256 {pss} -sign {private_path}"), b"message");
+        key.public().verify_pss(Hash::Sha256, b"message", &signed, &mut scratch).unwrap();
+    }
+}
