@@ -139,7 +139,8 @@ pub const fn pem_scratch_limbs(bits: usize) -> usize {
 /// [`new`](PrivateKey::new), with the same errors.
 ///
 /// PKCS #8 may have attributes, which are passed over, and a public key, which must be the private
-/// key's. A key for RSASSA-PSS only is accepted if it is not restricted to parameters.
+/// key's. A key for RSASSA-PSS only is accepted if it is not restricted to parameters; that it is for
+/// this only is the caller's to remember, and not written.
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// A key from DER, in whichever format.
     ///
@@ -271,7 +272,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
 /// [`public_key_limbs`](super::public_key_limbs); `scratch` [`der_scratch_limbs`] or
 /// [`pem_scratch_limbs`]. A key is checked as by [`new`](PublicKey::new), with the same errors.
 ///
-/// A key for RSASSA-PSS only is accepted if it is not restricted to parameters.
+/// A key for RSASSA-PSS only is accepted if it is not restricted to parameters; that it is for this
+/// only is the caller's to remember, and not written.
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
     /// A key from DER, in whichever format.
     ///
