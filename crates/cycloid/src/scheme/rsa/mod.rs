@@ -78,6 +78,8 @@ mod pss;
 mod public;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "signature")]
+mod traits;
 mod verification;
 
 pub use batch::{Batch, Job, batch_lanes};
@@ -90,6 +92,8 @@ pub use encoding::{
 pub use generate::generate_scratch;
 pub use private::{PrivateComponents, PrivateKey, private_key_limbs};
 pub use public::{PublicKey, public_key_limbs, verify_scratch_limbs};
+#[cfg(feature = "signature")]
+pub use traits::{Signature, SigningKey, VerifyingKey};
 pub use verification::{Verification, verify_batch, verify_batch_scratch, verify_batch_with};
 
 use super::Hash;
