@@ -1,8 +1,11 @@
 //! Values to compute with, and the judgement of results.
 
+use std::convert::Infallible;
+
 use cycloid::machine::ct;
 use cycloid::machine::words::{LIMB_BITS, Limb};
 use num_bigint::BigUint;
+use rand_core::{TryCryptoRng, TryRng};
 
 use crate::valgrind;
 
@@ -59,12 +62,7 @@ impl Check {
     }
 
     /// As [`result`](Self::result), for any condition.
-    pub(crate) fn judged(
-        &mut self,
-        name: &str,
-        result: &[Limb],
-        right: impl FnOnce(&[Limb]) -> bool,
-    ) {
+    pub(crate) fn judged<T>(&mut self, name: &str, result: &[T], right: impl FnOnce(&[T]) -> bool) {
         let secret = !valgrind::is_running() || valgrind::is_secret(result);
         ct::mark_public(result);
         let right = right(result);
@@ -89,9 +87,31 @@ impl Check {
     }
 }
 
-/// A copy of `limbs` that valgrind knows to be secret.
-pub(crate) fn secret(limbs: &[Limb]) -> Vec<Limb> {
-    let copy = limbs.to_vec();
+/// Random numbers that valgrind knows to be secret.
+impl TryRng for Check {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        Ok(self.try_next_u64()? as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        Ok(secret(&self.limbs(1))[0])
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&self.try_next_u64()?.to_le_bytes()[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Check {}
+
+/// A copy of `numbers` that valgrind knows to be secret.
+pub(crate) fn secret<T: Clone>(numbers: &[T]) -> Vec<T> {
+    let copy = numbers.to_vec();
     ct::mark_secret(&copy);
     copy
 }

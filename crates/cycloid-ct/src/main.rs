@@ -10,13 +10,16 @@ mod eight;
 mod linear;
 mod modular;
 mod plant;
+mod prime;
+mod rsa;
 mod single;
 mod valgrind;
 
 use std::process::ExitCode;
 
 use check::Check;
-use cycloid::machine::words::{Backend, Portable};
+use cycloid::cpu::{self, Level};
+use cycloid::machine::words::Backend;
 
 const USAGE: &str = "cycloid-ct [--adx] | --plant branch|index|exponent|window";
 
@@ -36,32 +39,40 @@ fn run(arguments: &[String]) -> Result<(), (String, &'static str)> {
         return Err((error.into(), "`cargo xtask ct` builds it with the feature `marks`"));
     }
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let backends = match arguments[..] {
+    let levels: &[Level] = match arguments[..] {
         ["--plant", name] => {
             let plant = plant::ALL.iter().find(|plant| plant.0 == name);
             let plant = plant.ok_or_else(|| (format!("no leak `{name}` to plant"), USAGE))?;
             (plant.1)();
             return Ok(());
         }
-        [] => vec![Backend::Portable(Portable)],
-        #[cfg(target_arch = "x86_64")]
+        [] => &[Level::Portable],
+        #[cfg(all(feature = "marks", target_arch = "x86_64"))]
         ["--adx"] => {
             // SAFETY: who passes the option has seen that this processor has BMI2, ADX and AVX2;
             // valgrind hides ADX in CPUID and executes it.
-            let adx = unsafe { cycloid::machine::cpu::Adx::assume() };
-            vec![Backend::Portable(Portable), Backend::Adx(adx)]
+            unsafe { cpu::assume(Level::Adx) };
+            &[Level::Portable, Level::Adx]
         }
         _ => return Err((format!("cannot read `{}`", arguments.join(" ")), USAGE)),
     };
     let mut check = Check::new();
     linear::run(&mut check);
-    for backend in backends {
-        single::run(&mut check, backend);
-        modular::run(&mut check, backend);
-    }
     modular::inverses(&mut check);
-    modular::products(&mut check);
     eight::run(&mut check);
     across::run(&mut check);
+    for level in levels {
+        // What follows chooses its backend by itself, or is given the same.
+        cpu::limit(*level);
+        if cpu::level() != *level {
+            return Err((format!("this processor has no {}", level.name()), USAGE));
+        }
+        let backend = Backend::best();
+        single::run(&mut check, backend);
+        modular::run(&mut check, backend);
+        modular::products(&mut check, backend);
+        prime::run(&mut check, backend);
+        rsa::run(&mut check, backend);
+    }
     check.finish().map_err(|error| (error, "an operation is named above"))
 }

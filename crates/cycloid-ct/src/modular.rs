@@ -57,7 +57,7 @@ fn by_default(check: &mut Check, backend: Backend, n: usize, bits: usize) {
     check.result(&name, &result, &power(&b, &e, &m));
 }
 
-/// Inverses modulo odd numbers of all the lengths.
+/// Inverses modulo odd numbers of all the lengths, and common divisors.
 pub(crate) fn inverses(check: &mut Check) {
     for (n, _) in SIZES {
         let m = check.modulus(n);
@@ -72,11 +72,21 @@ pub(crate) fn inverses(check: &mut Check) {
         modular::invert(&mut result, &secret(&x), &secret(&m), &mut scratch)
             .expect("there is an inverse");
         check.result(&format!("invert at {n} limbs"), &result, &inverse);
+
+        // A common divisor of one limb, times numbers that have none.
+        let divisor = check.modulus(1);
+        let [x, m] = [&x, &m].map(|number| padded(&(big(number) * big(&divisor)), n + 1));
+        let mut result = vec![0; n + 1];
+        let mut scratch = vec![0; modular::invert_scratch_limbs(n + 1)];
+        modular::gcd(&mut result, &secret(&x), &secret(&m), &mut scratch).expect("it is odd");
+        check.result(&format!("gcd at {} limbs", n + 1), &result, &padded(&big(&divisor), n + 1));
     }
 }
 
-/// Products, and powers with a public exponent, modulo secret numbers.
-pub(crate) fn products(check: &mut Check) {
+/// Products, and powers with a public exponent, modulo secret numbers, on the best backend, which
+/// is this one.
+pub(crate) fn products(check: &mut Check, backend: Backend) {
+    let of = backend.name();
     for (n, _) in SIZES {
         let m = check.modulus(n);
         let (a, b) = (check.limbs(n + 1), check.residue(&m));
@@ -89,14 +99,14 @@ pub(crate) fn products(check: &mut Check) {
         modular::mul(&mut product, &secret(&a), &secret(&b), &modulus, &mut scratch)
             .expect("the arguments are sound");
         let expected = padded(&(big(&a) * big(&b) % big(&m)), n);
-        check.result(&format!("mul modulo {n} limbs"), &product, &expected);
+        check.result(&format!("mul of {of} modulo {n} limbs"), &product, &expected);
 
         let mut result = vec![0; n];
         let public = [65537];
         let exponent = Exponent::new(&public);
         modular::pow_vartime(&mut result, &secret(&b), &exponent, &modulus, &mut scratch)
             .expect("the arguments are sound");
-        let name = format!("pow_vartime with a public exponent modulo {n} limbs");
+        let name = format!("pow_vartime of {of} with a public exponent modulo {n} limbs");
         check.result(&name, &result, &power(&b, &public, &m));
     }
 }

@@ -54,16 +54,43 @@ fn allowed(level: Level) -> bool {
     level as u8 <= LIMIT.load(Ordering::Relaxed)
 }
 
+/// Takes `level` for detected from now on, in the whole process: for runs under an emulator that
+/// executes the instructions although CPUID does not show them, as valgrind does with ADX.
+///
+/// # Safety
+/// Every instruction of the level must execute on every thread.
+#[cfg(feature = "ct-marks")]
+pub unsafe fn assume(level: Level) {
+    ASSUMED.store(level as u8, Ordering::Relaxed);
+}
+
+#[cfg(feature = "ct-marks")]
+static ASSUMED: AtomicU8 = AtomicU8::new(Level::Portable as u8);
+
+#[cfg(feature = "ct-marks")]
+fn assumed(level: Level) -> bool {
+    level as u8 <= ASSUMED.load(Ordering::Relaxed)
+}
+
+#[cfg(not(feature = "ct-marks"))]
+const fn assumed(level: Level) -> bool {
+    matches!(level, Level::Portable)
+}
+
 /// The highest level that this processor has and that [`limit`] allows.
 pub fn level() -> Level {
-    let available = |level: &Level| allowed(*level) && detected(*level);
+    let available = |level: &Level| allowed(*level) && present(*level);
     Level::ALL.into_iter().rev().find(available).unwrap_or(Level::Portable)
 }
 
 /// The highest level that this processor has, whatever [`limit`] says.
 pub fn detected_level() -> Level {
-    let available = |level: &Level| detected(*level);
+    let available = |level: &Level| present(*level);
     Level::ALL.into_iter().rev().find(available).unwrap_or(Level::Portable)
+}
+
+fn present(level: Level) -> bool {
+    assumed(level) || detected(level)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -72,13 +99,13 @@ use x86_64::detected;
 pub use x86_64::{Adx, Avx512, Ifma};
 
 #[cfg(not(target_arch = "x86_64"))]
-fn detected(level: Level) -> bool {
-    level == Level::Portable
+const fn detected(_level: Level) -> bool {
+    false
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
-    use super::{Level, allowed};
+    use super::{Level, allowed, present};
 
     cpufeatures::new!(adx, "bmi2", "adx", "avx2");
     cpufeatures::new!(avx512, "avx512f", "avx512dq", "avx512bw", "avx512vl");
@@ -105,7 +132,7 @@ mod x86_64 {
                 /// allows it.
                 pub fn detect() -> Option<Self> {
                     let level = Level::$token;
-                    (allowed(level) && detected(level)).then_some(Self(()))
+                    (allowed(level) && present(level)).then_some(Self(()))
                 }
 
                 /// The token without detection, for runs under an emulator that executes the

@@ -80,6 +80,8 @@ fn fill(
     let (product, scratch) = scratch.split_at_mut(2 * h);
     Portable.mul(product, p, q);
     n.copy_from_slice(&product[..n.len()]);
+    // Half of the public key.
+    ct::mark_public(n);
 
     // d mod (p − 1) and d mod (q − 1) are the inverses of e there.
     let (order_p, scratch) = scratch.split_at_mut(h);

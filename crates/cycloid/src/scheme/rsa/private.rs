@@ -215,8 +215,11 @@ fn load(
     let scratch = checked_memory(scratch, 4 * n + 4)?;
     let parts = Parts::of_mut(memory, bits)?;
     let fill = |part: &mut [Limb], bytes: &[u8], error: Error| {
-        let bytes = trimmed(bytes);
-        if bytes.len() > size_of_val(part) {
+        // What does not fit must be zero, and that it is not becomes known; how many of the bytes
+        // that do fit are zero does not.
+        let (excess, bytes) = bytes.split_at(bytes.len().saturating_sub(size_of_val(part)));
+        let excess = excess.iter().fold(0, |any, byte| any | Limb::from(*byte));
+        if !Mask::is_zero(excess).reveal() {
             return Err(error);
         }
         words::from_be_bytes(part, bytes);
@@ -229,11 +232,11 @@ fn load(
     fill(parts.d_p, components.exponent1, Error::PrivateExponent)?;
     fill(parts.d_q, components.exponent2, Error::PrivateExponent)?;
     fill(parts.q_inverse, components.coefficient, Error::PrivateExponent)?;
-    // The length of a prime is public.
-    for prime in [components.prime1, components.prime2] {
-        if bit_length(trimmed(prime)) != bits.div_ceil(2) {
-            return Err(Error::Primes);
-        }
+    // Each prime has half the bits: what it has from its highest on is 1.
+    let top = bits.div_ceil(2) - 1;
+    let wrong = |prime: &[Limb]| prime[top / LIMB_BITS] >> (top % LIMB_BITS) ^ 1;
+    if !Mask::is_zero(wrong(parts.p) | wrong(parts.q)).reveal() {
+        return Err(Error::Primes);
     }
     check_primes(&parts, bits, scratch)?;
     super::public::check_fingerprint(parts.n)?;
