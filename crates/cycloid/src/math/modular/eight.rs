@@ -236,9 +236,9 @@ impl<'s> lanes::Task for Pow<'_, 's> {
             }
         }
         let mut residues = Residues8::new(backend, modulus, work);
-        let r_squared = &mut powers[n << window.bits()..];
+        let (table, r_squared) = powers.split_at_mut(n << window.bits());
         match known_r_squared(&moduli, n) {
-            Some(known) => residues.r_squared_from(r_squared, known),
+            Some(known) => residues.r_squared_from(r_squared, known, &mut table[..n]),
             None => {
                 let shortest = moduli.iter().map(|lane| lane.modulus.bits).min().unwrap_or(0);
                 residues.r_squared(r_squared, shortest);

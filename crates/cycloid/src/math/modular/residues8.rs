@@ -28,9 +28,8 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
         // 2^(shortest − 1) is less than each modulus. Doubling leads to R · 2^k for the leading
         // bits k of 52·n; then (R · 2^k)² / R = R · 2^(2k), and a doubling where the next bit is
         // one, until k is 52·n and 2^k is R.
-        result.fill(Lanes([0; LANES]));
         let power = shortest - 1;
-        result[power / LANE_LIMB_BITS] = Lanes([1 << (power % LANE_LIMB_BITS); LANES]);
+        set_to_power_of_two(result, power);
         let squarings = LIMB_BITS.ilog2();
         for _ in power..exponent + (exponent >> squarings) {
             lanes::double_mod(result, self.modulus);
@@ -44,14 +43,28 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
         }
     }
 
-    /// R² mod modulus, less than the modulus, from 2^(128·m) mod modulus in `known`, m limbs of 64
-    /// bits in each lane; 64·m ≤ 52·n.
-    pub(crate) fn r_squared_from(&mut self, result: &mut [Lanes], known: [&[Limb]; LANES]) {
+    /// R² mod modulus, less than the modulus, from 2^(128·m) mod modulus in `known`, m limbs of 64 bits in
+    /// each lane; 64·m ≤ 52·n. `room` has n elements.
+    pub(crate) fn r_squared_from(
+        &mut self,
+        result: &mut [Lanes],
+        known: [&[Limb]; LANES],
+        room: &mut [Lanes],
+    ) {
+        let excess = LANE_LIMB_BITS * result.len() - LIMB_BITS * known[0].len();
         for (lane, known) in known.into_iter().enumerate() {
             lanes::load(result, lane, known);
         }
-        for _ in 2 * LIMB_BITS * known[0].len()..2 * LANE_LIMB_BITS * result.len() {
-            lanes::double_mod(result, self.modulus);
+        if 4 * excess < LANE_LIMB_BITS * result.len() {
+            // 2^(256·m) / R, and times 2^(4·(52·n − 64·m)) / R that is R².
+            self.square(result);
+            set_to_power_of_two(room, 4 * excess);
+            self.mul(result, room);
+            lanes::reduce_once(result, self.modulus);
+        } else {
+            for _ in 0..2 * excess {
+                lanes::double_mod(result, self.modulus);
+            }
         }
     }
 
@@ -66,12 +79,11 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
         known: [&[Limb]; LANES],
         room: &mut [Lanes],
     ) {
-        let power = 3 * (LANE_LIMB_BITS * result.len() - LIMB_BITS * known[0].len());
+        let excess = LANE_LIMB_BITS * result.len() - LIMB_BITS * known[0].len();
         for (lane, known) in known.into_iter().enumerate() {
             lanes::load(result, lane, known);
         }
-        room.fill(Lanes::ZERO);
-        room[power / LANE_LIMB_BITS] = Lanes([1 << (power % LANE_LIMB_BITS); LANES]);
+        set_to_power_of_two(room, 3 * excess);
         self.mul(result, room);
     }
 
@@ -193,6 +205,11 @@ impl<L: LaneWords> Products for Residues8<'_, L> {
 
 /// The number 1 in each lane.
 fn set_to_one(number: &mut [Lanes]) {
-    number.fill(Lanes([0; LANES]));
-    number[0] = Lanes([1; LANES]);
+    set_to_power_of_two(number, 0);
+}
+
+/// The number 2^power in each lane.
+fn set_to_power_of_two(number: &mut [Lanes], power: usize) {
+    number.fill(Lanes::ZERO);
+    number[power / LANE_LIMB_BITS] = Lanes([1 << (power % LANE_LIMB_BITS); LANES]);
 }

@@ -70,7 +70,7 @@ impl lanes::Task for PrivateEight<'_, '_> {
         }
         let mut whole = Residues8::new(backend, modulus, work);
         let known = parts.map(|parts| parts.n_r_squared);
-        whole.r_squared_from(r_squared, known);
+        whole.r_squared_from(r_squared, known, &mut room[..n]);
         whole.words_factor(words_factor, known, &mut room[..n]);
         whole.mul(x, factor);
         whole.mul(x, words_factor);
@@ -149,7 +149,8 @@ fn power_of_half<'m, L: LaneWords>(
     }
     let mut residues = Residues8::new(backend, modulus, work);
     let (table, r_squared) = powers.split_at_mut(h << window.bits());
-    residues.r_squared_from(r_squared, halves.map(|(_, r_squared, _)| r_squared));
+    let known = halves.map(|(_, r_squared, _)| r_squared);
+    residues.r_squared_from(r_squared, known, &mut table[..h]);
     residues.enter(result, x, r_squared, &mut table[..h]);
     let exponents = halves.map(|(.., exponent)| Exponent::new(exponent));
     residues.pow(result, &exponents, bits.div_ceil(2), window, powers);

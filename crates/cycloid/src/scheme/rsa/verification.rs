@@ -300,7 +300,8 @@ impl lanes::Task for RaiseEight<'_, '_> {
             lanes::load(modulus, lane, key.modulus_limbs());
         }
         let mut residues = Residues8::new(backend, modulus, work);
-        residues.r_squared_from(r_squared, core::array::from_fn(|lane| keys[lane].r_squared()));
+        let known = core::array::from_fn(|lane| keys[lane].r_squared());
+        residues.r_squared_from(r_squared, known, &mut room[..n]);
         let exponents = keys.map(|key| Limb::from(key.exponent()));
         residues.pow_vartime(number, &exponents, r_squared, room);
     }
