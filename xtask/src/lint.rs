@@ -12,6 +12,8 @@ pub(crate) fn run_all() -> Outcome {
     run(&mut cargo("clippy --workspace --all-targets --locked -- -D warnings"))?;
     // The code that only valgrind needs is compiled with this feature only.
     run(&mut cargo("clippy -p cycloid-ct --all-targets --features marks --locked -- -D warnings"))?;
+    // The library with nothing but its core.
+    run(&mut cargo("clippy -p cycloid --no-default-features --locked -- -D warnings"))?;
     for manifest in ["fuzz/Cargo.toml", "xtask/no-std/Cargo.toml"] {
         run(cargo("fmt --check").args(["--manifest-path", manifest]))?;
     }

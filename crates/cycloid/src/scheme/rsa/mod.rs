@@ -63,6 +63,11 @@
 //! ```
 //!
 //! The text that was written holds the key: whoever writes one wipes it after use.
+//!
+//! # The traits of `signature`
+//!
+//! With the feature `signature`, a `SigningKey` around a context and a `VerifyingKey` around a public
+//! key have the traits of the crate of that name, for programs that are written against them.
 
 mod batch;
 mod blinding;

@@ -1,24 +1,5 @@
 //! The traits of the crate `signature`, for programs that are written against them: signatures
 //! with PKCS #1 v1.5 padding, and RSASSA-PSS with a salt as long as the digest.
-//!
-//! ```
-//! use cycloid::scheme::Hash;
-//! use cycloid::scheme::rsa::{self, Context, PrivateKey, Signature, SigningKey};
-//! use signature::{Keypair, Signer, Verifier};
-//!
-//! # fn example(rng: &mut impl rand_core::CryptoRng) -> Result<(), Box<dyn std::error::Error>> {
-//! # const BITS: usize = 2048;
-//! # let mut scratch = [cycloid::machine::lanes::Lanes([0; 8]); rsa::generate_scratch(BITS)];
-//! # let memory = [0; rsa::private_key_limbs(BITS)];
-//! let key = PrivateKey::generate(BITS, 65537, memory, rng, &mut scratch)?;
-//! let mut memory = [0; rsa::context_limbs(BITS)];
-//! let key = SigningKey::pss(Context::new(&key, rng, &mut memory)?, Hash::Sha256)?;
-//!
-//! let signature: Signature = key.try_sign(b"message")?;
-//! key.verifying_key().verify(b"message", &signature)?;
-//! # Ok(())
-//! # }
-//! ```
 
 use core::cell::RefCell;
 
@@ -154,6 +135,25 @@ impl<M: AsRef<[Limb]>> Verifier<Signature> for VerifyingKey<M> {
 ///
 /// The traits sign with a shared reference, while each signature changes the context's blinding.
 /// So the context is in a cell, and a signing key, like a context, is one thread's own.
+///
+/// ```
+/// use cycloid::scheme::Hash;
+/// use cycloid::scheme::rsa::{self, Context, PrivateKey, Signature, SigningKey};
+/// use signature::{Keypair, Signer, Verifier};
+///
+/// # fn example(rng: &mut impl rand_core::CryptoRng) -> Result<(), Box<dyn std::error::Error>> {
+/// # const BITS: usize = 2048;
+/// # let mut scratch = [cycloid::machine::lanes::Lanes([0; 8]); rsa::generate_scratch(BITS)];
+/// # let memory = [0; rsa::private_key_limbs(BITS)];
+/// let key = PrivateKey::generate(BITS, 65537, memory, rng, &mut scratch)?;
+/// let mut memory = [0; rsa::context_limbs(BITS)];
+/// let key = SigningKey::pss(Context::new(&key, rng, &mut memory)?, Hash::Sha256)?;
+///
+/// let signature: Signature = key.try_sign(b"message")?;
+/// key.verifying_key().verify(b"message", &signature)?;
+/// # Ok(())
+/// # }
+/// ```
 pub struct SigningKey<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R> {
     context: RefCell<Context<'a, M, R>>,
     verifying_key: VerifyingKey<&'a [Limb]>,
