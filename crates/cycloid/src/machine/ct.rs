@@ -32,6 +32,15 @@ impl Mask {
         Self::is_zero(a ^ b)
     }
 
+    /// True where `a` is less than `b`.
+    #[inline(always)]
+    pub fn less(a: Limb, b: Limb) -> Self {
+        // Where the top bits differ, that of b decides; else there is no overflow in a − b, and its
+        // top bit does.
+        let different = a ^ b;
+        Self::from_bit(((different & b) | (!different & a.wrapping_sub(b))) >> 63)
+    }
+
     /// All ones or all zeros.
     #[inline(always)]
     pub const fn value(self) -> Limb {
@@ -42,6 +51,12 @@ impl Mask {
     #[inline(always)]
     pub const fn select(self, a: Limb, b: Limb) -> Limb {
         b ^ (self.0 & (a ^ b))
+    }
+
+    /// `a` where true, `b` where false.
+    #[inline(always)]
+    pub const fn select_byte(self, a: u8, b: u8) -> u8 {
+        b ^ (self.0 as u8 & (a ^ b))
     }
 
     /// Declares the value public and returns it.
@@ -59,6 +74,24 @@ impl core::ops::Not for Mask {
     #[inline(always)]
     fn not(self) -> Self {
         Self(barrier(!self.0))
+    }
+}
+
+impl core::ops::BitAnd for Mask {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+impl core::ops::BitOr for Mask {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 }
 
@@ -110,6 +143,29 @@ pub fn lookup(out: &mut [Limb], table: &[Limb], index: usize) {
         for (o, e) in out.iter_mut().zip(entry) {
             *o |= mask.value() & e;
         }
+    }
+}
+
+/// Whether `a` and `b` are equal. Equal lengths.
+#[inline]
+pub fn equal_bytes(a: &[u8], b: &[u8]) -> Mask {
+    debug_assert_eq!(a.len(), b.len());
+    Mask::is_zero(a.iter().zip(b).fold(0, |any, (a, b)| any | Limb::from(a ^ b)))
+}
+
+/// Moves `bytes` by `distance` towards the start: the first `distance` of them are lost, and as
+/// many zeros follow the last. `distance` is at most their number, on which alone time depends.
+pub fn shift_bytes(bytes: &mut [u8], distance: usize) {
+    debug_assert!(distance <= bytes.len());
+    // The distance is the sum of the powers of two that are its bits.
+    for bit in 0..usize::BITS - bytes.len().leading_zeros() {
+        let mask = Mask::from_bit((distance >> bit & 1) as Limb);
+        let step = 1 << bit;
+        let kept = bytes.len() - step;
+        for i in 0..kept {
+            bytes[i] = mask.select_byte(bytes[i + step], bytes[i]);
+        }
+        bytes[kept..].iter_mut().for_each(|byte| *byte = mask.select_byte(0, *byte));
     }
 }
 
@@ -169,6 +225,50 @@ mod tests {
         }
         assert_eq!(Mask::from_bit(1).select(7, 9), 7);
         assert_eq!(Mask::from_bit(0).select(7, 9), 9);
+    }
+
+    #[test]
+    fn order() {
+        let values = [0, 1, 2, u64::MAX >> 1, 1 << 63, u64::MAX - 1, u64::MAX];
+        for a in values {
+            for b in values {
+                assert_eq!(Mask::less(a, b).reveal(), a < b, "{a} < {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn both_and_either() {
+        for (a, b) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            assert_eq!((Mask::from_bit(a) & Mask::from_bit(b)).reveal(), a + b == 2);
+            assert_eq!((Mask::from_bit(a) | Mask::from_bit(b)).reveal(), a + b > 0);
+            assert_eq!(Mask::from_bit(a).select_byte(0xa5, 0x5a), if a == 1 { 0xa5 } else { 0x5a });
+        }
+    }
+
+    #[test]
+    fn bytes_that_differ_anywhere_are_not_equal() {
+        let a = [0x80; 9];
+        assert!(equal_bytes(&a, &a).reveal() && equal_bytes(&[], &[]).reveal());
+        for i in 0..9 {
+            let mut b = a;
+            b[i] ^= 1 << (i % 8);
+            assert!(!equal_bytes(&a, &b).reveal());
+        }
+    }
+
+    #[test]
+    fn shifts_by_every_distance() {
+        for length in [0, 1, 2, 3, 7, 8, 9, 64, 100] {
+            let bytes: std::vec::Vec<u8> = (1..=length).collect();
+            for distance in 0..=usize::from(length) {
+                let mut shifted = bytes.clone();
+                shift_bytes(&mut shifted, distance);
+                let kept = shifted.len() - distance;
+                assert_eq!(shifted[..kept], bytes[distance..]);
+                assert!(shifted[kept..].iter().all(|byte| *byte == 0));
+            }
+        }
     }
 
     #[test]

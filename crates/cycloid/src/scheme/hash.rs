@@ -1,15 +1,16 @@
 //! The hash functions of the schemes, chosen at run time.
 
-use sha2::digest::{Digest, Output};
+use sha2::digest::Digest;
 use sha2::{Sha224, Sha256, Sha384, Sha512};
+use zeroize::Zeroize;
 
 /// A hash function (FIPS 180-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Hash {
-    /// SHA-1: for verifying old signatures only, and for the label and mask of old ciphertexts.
+    /// SHA-1: for verifying old signatures only, and for OAEP.
     Sha1,
-    /// SHA-224: for verifying old signatures only.
+    /// SHA-224: for verifying old signatures only, and for OAEP.
     Sha224,
     /// SHA-256.
     Sha256,
@@ -22,7 +23,7 @@ pub enum Hash {
 /// The longest digest, in bytes.
 pub(crate) const MAX_DIGEST: usize = 64;
 
-/// What a hash function gives.
+/// What a hash function gives; wiped when dropped, as it may be made of secrets.
 #[derive(Clone, Debug)]
 pub(crate) struct DigestBytes {
     bytes: [u8; MAX_DIGEST],
@@ -35,9 +36,10 @@ impl DigestBytes {
         for part in parts {
             digest.update(part);
         }
-        let output: Output<D> = digest.finalize();
+        let mut output = digest.finalize();
         let mut bytes = [0; MAX_DIGEST];
         bytes[..output.len()].copy_from_slice(&output);
+        output.as_mut_slice().zeroize();
         Self { bytes, length: output.len() }
     }
 
@@ -50,6 +52,12 @@ impl DigestBytes {
         let mut bytes = [0; MAX_DIGEST];
         bytes[..length].copy_from_slice(digest);
         Some(Self { bytes, length })
+    }
+}
+
+impl Drop for DigestBytes {
+    fn drop(&mut self) {
+        self.bytes.zeroize();
     }
 }
 

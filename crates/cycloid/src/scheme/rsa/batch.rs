@@ -6,6 +6,7 @@ use rand_core::CryptoRng;
 use super::blinding::{Blinding, blinding_limbs};
 use super::context::{power, power_limbs, represent};
 use super::eight::{HALF, PrivateEight, scratch_lanes, whole_lanes};
+use super::oaep::Oaep;
 use super::operation::Operation;
 use super::private::{BorrowedKey, PrivateKey};
 use super::public::checked_modulus_length;
@@ -71,7 +72,39 @@ impl<'a> Job<'a> {
         Self::new(key, Operation::sign_pss(hash, digest, salt_length, signature))
     }
 
-    /// How many bytes were written to its output, once a [`Batch`] has run it.
+    /// As [`Context::decrypt_oaep`](super::Context::decrypt_oaep); the outcome is the length of the
+    /// message.
+    pub fn decrypt_oaep<M: AsRef<[Limb]> + AsMut<[Limb]>>(
+        key: &'a PrivateKey<M>,
+        oaep: Oaep<'a>,
+        ciphertext: &'a [u8],
+        output: &'a mut [u8],
+    ) -> Self {
+        Self::new(key, Ok(Operation::decrypt_oaep(oaep, ciphertext, output)))
+    }
+
+    /// As [`Context::decrypt_pkcs1v15`](super::Context::decrypt_pkcs1v15); the outcome is the length
+    /// of the message.
+    pub fn decrypt_pkcs1v15<M: AsRef<[Limb]> + AsMut<[Limb]>>(
+        key: &'a PrivateKey<M>,
+        ciphertext: &'a [u8],
+        output: &'a mut [u8],
+    ) -> Self {
+        Self::new(key, Ok(Operation::decrypt_pkcs1v15(ciphertext, output)))
+    }
+
+    /// As [`Context::raw_private_operation`](super::Context::raw_private_operation).
+    #[cfg(feature = "hazardous")]
+    pub fn raw_private_operation<M: AsRef<[Limb]> + AsMut<[Limb]>>(
+        key: &'a PrivateKey<M>,
+        input: &'a [u8],
+        output: &'a mut [u8],
+    ) -> Self {
+        Self::new(key, Ok(Operation::raw(input, output)))
+    }
+
+    /// How many bytes were written to its output, or of a message that was decrypted its length,
+    /// once a [`Batch`] has run it.
     ///
     /// # Errors
     /// Those of the operation; [`Error::KeyLength`] where the key was not for that batch;
@@ -83,7 +116,8 @@ impl<'a> Job<'a> {
 
 impl core::fmt::Debug for Job<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "rsa::Job({} bits, {:?})", self.key.bits(), self.outcome)
+        // The length of a message that was decrypted may be secret.
+        write!(f, "rsa::Job({} bits, {:?})", self.key.bits(), self.outcome.map(|_| ()))
     }
 }
 
@@ -366,7 +400,8 @@ fn blinding(slots: &mut [Limb], slot: usize, bits: usize) -> Result<Blinding<'_>
 fn deliver(job: &mut Job<'_>, result: &[Limb], room: &mut [Limb]) -> Result<usize, Error> {
     let bytes = &mut words::as_bytes_mut(room)[..job.key.public().length()];
     words::to_be_bytes(bytes, result);
-    job.operation.as_mut().map_err(|error| *error)?.deliver(bytes)
+    let d = job.key.parts().d;
+    job.operation.as_mut().map_err(|error| *error)?.deliver(d, bytes)
 }
 
 /// How many of `left` operations, at most eight, to do next: all of those that one pass over the

@@ -109,7 +109,7 @@ fn perform(
     power(key, &mut blinding, message, result, scratch)?;
     let bytes = &mut words::as_bytes_mut(message)[..length];
     words::to_be_bytes(bytes, &result[..parts.n.len()]);
-    operation.deliver(bytes)
+    operation.deliver(parts.d, bytes)
 }
 
 /// The message representative of an operation, as a number; `room` has its bytes at least.

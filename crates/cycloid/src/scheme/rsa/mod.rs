@@ -1,4 +1,4 @@
-//! RSA: signatures (RFC 8017), with keys of 2048 to 8192 bits.
+//! RSA: signatures and encryption (RFC 8017), with keys of 2048 to 8192 bits.
 //!
 //! A key lives in memory that its owner chooses: an array, a boxed slice, whatever gives limbs;
 //! [`public_key_limbs`] and [`private_key_limbs`] say how many. It is checked once, when it is
@@ -76,11 +76,15 @@ mod eight;
 #[cfg(feature = "encoding")]
 mod encoding;
 mod generate;
+mod oaep;
 mod operation;
 mod pkcs1v15;
+mod pkcs1v15_encryption;
 mod private;
 mod pss;
 mod public;
+#[cfg(feature = "hazardous")]
+mod raw;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "signature")]
@@ -95,8 +99,9 @@ pub use encoding::{
     public_key_der_length, public_key_pem_length,
 };
 pub use generate::generate_scratch;
+pub use oaep::Oaep;
 pub use private::{PrivateComponents, PrivateKey, private_key_limbs};
-pub use public::{PublicKey, public_key_limbs, verify_scratch_limbs};
+pub use public::{PublicKey, encrypt_scratch_limbs, public_key_limbs, verify_scratch_limbs};
 #[cfg(feature = "signature")]
 pub use traits::{Signature, SigningKey, VerifyingKey};
 pub use verification::{Verification, verify_batch, verify_batch_scratch, verify_batch_with};
@@ -189,10 +194,26 @@ pub enum Error {
     },
     /// The job has not been run yet.
     NotDone,
-    /// What the private operation is to be done on is a number not below the modulus.
+    /// The input, as a number, is not less than the modulus.
     OutOfRange,
     /// The signature is not one of this message by this key.
     Signature,
+    /// The message is too long for the modulus and the padding.
+    MessageTooLong {
+        /// Bytes that a message may have.
+        longest: usize,
+        /// Bytes given.
+        given: usize,
+    },
+    /// The output does not have room for the longest message that the ciphertext may hold.
+    OutputTooSmall {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes given.
+        given: usize,
+    },
+    /// The ciphertext is not one by this key with these parameters. Why not is not told.
+    Decryption,
     /// The result was wrong when it was checked: a fault of the machine. Nothing left the context.
     Fault,
 }
@@ -240,8 +261,15 @@ impl core::fmt::Display for Error {
                 write!(f, "the key has {given} bits, and the batch is for {needed}")
             }
             Self::NotDone => f.write_str("the job has not been run"),
-            Self::OutOfRange => f.write_str("the input as a number is not below the modulus"),
+            Self::OutOfRange => f.write_str("the input is not less than the modulus"),
             Self::Signature => f.write_str("the signature is not valid"),
+            Self::MessageTooLong { longest, given } => {
+                write!(f, "the message has {given} bytes, and at most {longest} fit")
+            }
+            Self::OutputTooSmall { needed, given } => {
+                write!(f, "the output has {given} bytes, and {needed} are needed")
+            }
+            Self::Decryption => f.write_str("the ciphertext cannot be decrypted"),
             Self::Fault => f.write_str("the private operation gave a wrong result"),
         }
     }

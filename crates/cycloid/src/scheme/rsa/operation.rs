@@ -3,18 +3,25 @@
 
 use rand_core::CryptoRng;
 
+use super::oaep::{self, Oaep};
+use super::pkcs1v15_encryption::{self, Rejection};
 use super::{Error, Hash, pkcs1v15, pss};
+use crate::machine::words::Limb;
 use crate::scheme::hash::DigestBytes;
 
 /// A private operation that is still to be done, and where its result goes.
 pub(super) struct Operation<'a> {
-    purpose: Purpose,
+    purpose: Purpose<'a>,
     output: &'a mut [u8],
 }
 
-enum Purpose {
+enum Purpose<'a> {
     SignPkcs1v15 { hash: Hash, digest: DigestBytes },
     SignPss { hash: Hash, digest: DigestBytes, salt_length: usize },
+    DecryptOaep { oaep: Oaep<'a>, ciphertext: &'a [u8] },
+    DecryptPkcs1v15 { ciphertext: &'a [u8] },
+    #[cfg(feature = "hazardous")]
+    Raw { input: &'a [u8] },
 }
 
 impl<'a> Operation<'a> {
@@ -39,6 +46,26 @@ impl<'a> Operation<'a> {
         Ok(Self { purpose: Purpose::SignPss { hash, digest, salt_length }, output: signature })
     }
 
+    /// RSAES-OAEP decryption.
+    pub(super) const fn decrypt_oaep(
+        oaep: Oaep<'a>,
+        ciphertext: &'a [u8],
+        output: &'a mut [u8],
+    ) -> Self {
+        Self { purpose: Purpose::DecryptOaep { oaep, ciphertext }, output }
+    }
+
+    /// RSAES-PKCS1-v1_5 decryption with implicit rejection.
+    pub(super) const fn decrypt_pkcs1v15(ciphertext: &'a [u8], output: &'a mut [u8]) -> Self {
+        Self { purpose: Purpose::DecryptPkcs1v15 { ciphertext }, output }
+    }
+
+    /// The power itself.
+    #[cfg(feature = "hazardous")]
+    pub(super) const fn raw(input: &'a [u8], output: &'a mut [u8]) -> Self {
+        Self { purpose: Purpose::Raw { input }, output }
+    }
+
     /// Writes the message representative for a key of `bits` bits, as long as its modulus.
     pub(super) fn represent(
         &self,
@@ -48,21 +75,45 @@ impl<'a> Operation<'a> {
     ) -> Result<(), Error> {
         match &self.purpose {
             Purpose::SignPkcs1v15 { hash, digest } => {
-                self.check_signature(representative)?;
+                self.check_output(representative)?;
                 pkcs1v15::encode(representative, *hash, digest);
                 Ok(())
             }
             Purpose::SignPss { hash, digest, salt_length } => {
-                self.check_signature(representative)?;
+                self.check_output(representative)?;
                 pss::encode(representative, bits, *hash, digest, *salt_length, rng)
+            }
+            Purpose::DecryptOaep { oaep, ciphertext } => {
+                self.check_room(oaep.longest_message(representative.len()))?;
+                copy(representative, ciphertext)
+            }
+            Purpose::DecryptPkcs1v15 { ciphertext } => {
+                self.check_room(pkcs1v15_encryption::longest_message(representative.len()))?;
+                copy(representative, ciphertext)
+            }
+            #[cfg(feature = "hazardous")]
+            Purpose::Raw { input } => {
+                self.check_output(representative)?;
+                copy(representative, input)
             }
         }
     }
 
-    /// Takes the result, as long as the modulus, to where it goes; gives the bytes written there.
-    pub(super) fn deliver(&mut self, result: &mut [u8]) -> Result<usize, Error> {
+    /// Takes the result, as long as the modulus, to where it goes, and destroys it; gives the
+    /// length of what is there then. `d` is the private exponent.
+    pub(super) fn deliver(&mut self, d: &[Limb], result: &mut [u8]) -> Result<usize, Error> {
         match &self.purpose {
             Purpose::SignPkcs1v15 { .. } | Purpose::SignPss { .. } => {
+                self.output.copy_from_slice(result);
+                Ok(result.len())
+            }
+            Purpose::DecryptOaep { oaep, .. } => oaep::decode(result, oaep, self.output),
+            Purpose::DecryptPkcs1v15 { ciphertext } => {
+                let rejection = Rejection::new(d, ciphertext);
+                Ok(pkcs1v15_encryption::decode(result, &rejection, self.output))
+            }
+            #[cfg(feature = "hazardous")]
+            Purpose::Raw { .. } => {
                 self.output.copy_from_slice(result);
                 Ok(result.len())
             }
@@ -70,10 +121,26 @@ impl<'a> Operation<'a> {
     }
 
     /// A signature is as long as the modulus, as the representative is.
-    fn check_signature(&self, representative: &[u8]) -> Result<(), Error> {
+    fn check_output(&self, representative: &[u8]) -> Result<(), Error> {
         let (needed, given) = (representative.len(), self.output.len());
         if needed == given { Ok(()) } else { Err(Error::Length { needed, given }) }
     }
+
+    /// The longest message finds room, so that nothing depends on the length of the one there is.
+    const fn check_room(&self, needed: usize) -> Result<(), Error> {
+        let given = self.output.len();
+        if needed <= given { Ok(()) } else { Err(Error::OutputTooSmall { needed, given }) }
+    }
+}
+
+/// What is as long as the modulus is its own representative.
+pub(super) fn copy(representative: &mut [u8], input: &[u8]) -> Result<(), Error> {
+    let (needed, given) = (representative.len(), input.len());
+    if needed != given {
+        return Err(Error::Length { needed, given });
+    }
+    representative.copy_from_slice(input);
+    Ok(())
 }
 
 /// A digest that may be signed.

@@ -283,7 +283,7 @@ pub(super) fn are_apart(p: &[Limb], q: &[Limb], bits: usize, room: &mut [Limb]) 
 }
 
 /// e·d ≡ e·d_p ≡ 1 modulo p − 1, the same for q, and q·q_inverse ≡ 1 modulo p; each residue less
-/// than its modulus.
+/// than its modulus, and d less than n.
 fn check_exponents(
     parts: &Parts<&mut [Limb]>,
     exponent: u32,
@@ -292,6 +292,7 @@ fn check_exponents(
     let h = parts.p.len();
     let e = [Limb::from(exponent)];
     let mut right = words::is_less(parts.q_inverse, parts.p).value();
+    right &= words::is_less(parts.d, parts.n).value();
     for (prime, residue) in [(&parts.p, &parts.d_p), (&parts.q, &parts.d_q)] {
         let (order, rest) = scratch.split_at_mut(h);
         let (remainder, rest) = rest.split_at_mut(h);

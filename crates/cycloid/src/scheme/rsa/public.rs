@@ -1,6 +1,7 @@
 //! The public key, and the public operation.
 
 use super::{Error, MAX_BITS, MIN_BITS, checked_memory, limbs};
+use crate::machine::ct;
 use crate::machine::words::{self, Limb};
 use crate::math::modular::{self, Exponent, Modulus};
 
@@ -13,6 +14,12 @@ pub const fn public_key_limbs(bits: usize) -> usize {
 pub const fn verify_scratch_limbs(bits: usize) -> usize {
     // Signature and message representative, and what exponentiation needs.
     2 * limbs(bits) + modular::pow_scratch_limbs_minimum(limbs(bits))
+}
+
+/// Limbs of scratch for encrypting with a key of `bits` bits.
+pub const fn encrypt_scratch_limbs(bits: usize) -> usize {
+    // Encoded message and message representative, and what exponentiation needs.
+    verify_scratch_limbs(bits)
 }
 
 /// A public key, in the memory `M`, checked and prepared.
@@ -121,6 +128,49 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         words::from_be_bytes(number, signature);
         let below = words::is_less(number, self.modulus_limbs()).reveal();
         if below { Ok(()) } else { Err(Error::Signature) }
+    }
+
+    /// RSAEP of the message that `encode` writes into bytes as long as the modulus (RFC 8017,
+    /// sections 7.1.1 and 7.2.1, steps 2 and 3). Constant-time with respect to the message; the
+    /// scratch is wiped.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for `ciphertext`, [`Error::MemoryTooSmall`], [`Error::OutOfRange`], and
+    /// those of `encode`; `ciphertext` is untouched then.
+    pub(super) fn encrypt(
+        &self,
+        ciphertext: &mut [u8],
+        scratch: &mut [Limb],
+        encode: impl FnOnce(&mut [u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (needed, given) = (self.length(), ciphertext.len());
+        if needed != given {
+            return Err(Error::Length { needed, given });
+        }
+        let scratch = checked_memory(scratch, encrypt_scratch_limbs(self.bits))?;
+        let outcome = self.encrypt_encoded(ciphertext, scratch, encode);
+        ct::wipe(scratch);
+        outcome
+    }
+
+    fn encrypt_encoded(
+        &self,
+        ciphertext: &mut [u8],
+        scratch: &mut [Limb],
+        encode: impl FnOnce(&mut [u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let n = limbs(self.bits);
+        let (c, rest) = scratch.split_at_mut(n);
+        let (m, rest) = rest.split_at_mut(n);
+        let encoded = &mut words::as_bytes_mut(c)[..ciphertext.len()];
+        encode(encoded)?;
+        words::from_be_bytes(m, encoded);
+        if !words::is_less(m, self.modulus_limbs()).reveal() {
+            return Err(Error::OutOfRange);
+        }
+        self.raise(c, m, rest)?;
+        words::to_be_bytes(ciphertext, c);
+        Ok(())
     }
 }
 

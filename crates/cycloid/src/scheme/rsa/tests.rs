@@ -29,7 +29,7 @@ fn generate(bits: usize, exponent: u32, seed: u64) -> Result<Key, Error> {
     PrivateKey::generate(bits, exponent, memory, &mut Counter(seed), &mut scratch)
 }
 
-fn key() -> &'static Key {
+pub(super) fn key() -> &'static Key {
     static KEY: OnceLock<Key> = OnceLock::new();
     KEY.get_or_init(|| generate(2048, 65537, 1).unwrap())
 }
@@ -137,7 +137,11 @@ fn parts_that_do_not_belong_together_are_refused() {
     let mut other = right.clone();
     other[1] = BigUint::from(65537u32).modinv(&phi).unwrap().to_bytes_be();
     assert!(load(&components(&other, &e)).is_ok());
-    let _ = d;
+    // It is less than the modulus, as long as which the next of them here is.
+    let past = &d + (&n - &d + &phi) / &phi * &phi;
+    assert!(past >= n && past.bits() == 2048);
+    other[1] = past.to_bytes_be();
+    assert_eq!(load(&components(&other, &e)).unwrap_err(), Error::PrivateExponent);
 
     for wrong in [&[][..], &[0], &[1], &[2], &[1, 0, 0], &[1, 0, 0, 0, 1]] {
         assert_eq!(load(&components(&right, wrong)).unwrap_err(), Error::PublicExponent);

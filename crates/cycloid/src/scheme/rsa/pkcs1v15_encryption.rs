@@ -1,0 +1,241 @@
+//! Encryption with PKCS #1 v1.5 padding, RSAES-PKCS1-v1_5 (RFC 8017, section 7.2), and decryption
+//! with implicit rejection (draft-irtf-cfrg-rsa-guidance, section 7).
+//!
+//! Whoever learns whether a ciphertext's padding is good can decrypt any ciphertext (Bleichenbacher,
+//! 1998). So decryption never says that it is not: it gives a message then that is made of the
+//! ciphertext and the key, always the same for the same ciphertext, and of a length and a content
+//! that nobody without the key can tell from a message that was sent.
+
+use hmac::{Hmac, KeyInit, Mac};
+use rand_core::CryptoRng;
+use sha2::digest::Digest;
+use sha2::Sha256;
+use zeroize::Zeroize;
+
+use super::Error;
+use super::context::Context;
+use super::operation::Operation;
+use super::public::PublicKey;
+use crate::machine::ct::{self, Mask};
+use crate::machine::words::{LIMB_BYTES, Limb};
+
+/// Bytes of an encoded message that are not the message: 00 02, at least eight of padding, 00.
+const OVERHEAD: usize = 11;
+
+/// The longest message, in bytes, under a modulus of `length` bytes, which is at least 11.
+pub(super) const fn longest_message(length: usize) -> usize {
+    length - OVERHEAD
+}
+
+/// EME-PKCS1-v1_5 encoding (RFC 8017, section 7.2.1, step 2): all of `encoded`, which is as long as
+/// the modulus. Constant-time but for lengths, and for how often random bytes are drawn.
+///
+/// # Errors
+/// [`Error::MessageTooLong`]; `encoded` is untouched then.
+pub(super) fn encode(
+    encoded: &mut [u8],
+    rng: &mut impl CryptoRng,
+    message: &[u8],
+) -> Result<(), Error> {
+    let longest = longest_message(encoded.len());
+    if message.len() > longest {
+        return Err(Error::MessageTooLong { longest, given: message.len() });
+    }
+    // EM = 0x00 || 0x02 || PS || 0x00 || M.
+    let (start, end) = encoded.split_at_mut(encoded.len() - message.len() - 1);
+    start[0] = 0;
+    start[1] = 2;
+    end[0] = 0;
+    end[1..].copy_from_slice(message);
+    let padding = &mut start[2..];
+    rng.fill_bytes(padding);
+    for byte in padding {
+        // A zero is not used, so it may be known that it was drawn.
+        while Mask::is_zero(Limb::from(*byte)).reveal() {
+            rng.fill_bytes(core::slice::from_mut(byte));
+        }
+    }
+    Ok(())
+}
+
+/// EME-PKCS1-v1_5 decoding of all of `encoded`, which is as long as the modulus and is destroyed:
+/// the message that it holds, or else the synthetic one, to the start of `output`, zeros behind it
+/// as far as the longest message would reach, and the length of the message.
+///
+/// `output` has at least 11 bytes less than `encoded`. Constant-time but for the length of `encoded`.
+pub(super) fn decode(encoded: &mut [u8], rejection: &Rejection, output: &mut [u8]) -> usize {
+    let longest = longest_message(encoded.len());
+    let (good, length) = parse(encoded);
+    // Both messages stand at the end of as many bytes.
+    rejection.message(encoded.len(), |synthetic, at| {
+        for (byte, other) in encoded[at..].iter_mut().zip(synthetic) {
+            *byte = good.select_byte(*byte, *other);
+        }
+    });
+    let length = good.select(length as Limb, rejection.length(longest) as Limb) as usize;
+    let message = &mut encoded[OVERHEAD..];
+    ct::shift_bytes(message, longest - length);
+    output[..longest].copy_from_slice(message);
+    length
+}
+
+/// Whether `encoded` is 00 02, at least eight bytes that are not zero, 00, and a message; and the
+/// message's length, which is at most the longest, and means nothing where it is not.
+fn parse(encoded: &[u8]) -> (Mask, usize) {
+    let (start, rest) = encoded.split_at(OVERHEAD - 1);
+    let is_zero = |byte: &u8| Mask::is_zero(Limb::from(*byte));
+    let mut good = is_zero(&start[0]) & Mask::equal(Limb::from(start[1]), 2);
+    for byte in &start[2..] {
+        good = good & !is_zero(byte);
+    }
+    let mut found = Mask::from_bit(0);
+    let mut length = 0;
+    for (following, byte) in (0..).zip(rest.iter().rev()) {
+        // The first zero is the last one seen from the end.
+        length = is_zero(byte).select(following, length);
+        found = found | is_zero(byte);
+    }
+    (good & found, length as usize)
+}
+
+/// Where messages come from when the padding is wrong.
+pub(super) struct Rejection {
+    /// HMAC with the key derivation key.
+    keyed: Hmac<Sha256>,
+}
+
+/// Lengths among which the synthetic message's is chosen.
+const CANDIDATES: usize = 128;
+
+impl Rejection {
+    /// For a ciphertext, which is as long as the modulus, and the private exponent d:
+    /// KDK = HMAC(SHA-256(d), ciphertext), d as bytes as long as the modulus.
+    pub(super) fn new(d: &[Limb], ciphertext: &[u8]) -> Self {
+        let mut hash = Sha256::new();
+        let mut leading = d.len() * LIMB_BYTES - ciphertext.len();
+        for limb in d.iter().rev() {
+            hash.update(&limb.to_be_bytes()[leading..]);
+            leading = 0;
+        }
+        let mut key = hash.finalize();
+        let mut keyed = hmac(&key);
+        keyed.update(ciphertext);
+        key.copy_from_slice(&keyed.finalize().into_bytes());
+        let keyed = hmac(&key);
+        key.as_mut_slice().zeroize();
+        Self { keyed }
+    }
+
+    /// IRPRF(KDK, label, length), given to `each` in pieces together with where they begin.
+    fn output(&self, label: &[u8], length: usize, mut each: impl FnMut(&[u8], usize)) {
+        let bits = 8 * length as u16;
+        for (i, at) in (0u16..).zip((0..length).step_by(32)) {
+            let mut mac = self.keyed.clone();
+            mac.update(&i.to_be_bytes());
+            mac.update(label);
+            mac.update(&bits.to_be_bytes());
+            let mut block = mac.finalize().into_bytes();
+            each(&block[..(length - at).min(32)], at);
+            block.as_mut_slice().zeroize();
+        }
+    }
+
+    /// Bytes as many as the modulus has, at the end of which the synthetic message stands.
+    fn message(&self, length: usize, each: impl FnMut(&[u8], usize)) {
+        self.output(b"message", length, each);
+    }
+
+    /// The length of the synthetic message, at most `longest`: the last candidate that is not
+    /// longer. That there is none has a probability below 2^−128.
+    fn length(&self, longest: usize) -> usize {
+        // All ones up to the length of longest + 1.
+        let ones = (longest + 2).next_power_of_two() as Limb - 1;
+        let mut length = 0;
+        self.output(b"length", 2 * CANDIDATES, |block, _| {
+            for pair in block.chunks_exact(2) {
+                let candidate = Limb::from(u16::from_be_bytes([pair[0], pair[1]])) & ones;
+                length = Mask::less(longest as Limb, candidate).select(length, candidate);
+            }
+        });
+        length as usize
+    }
+}
+
+fn hmac(key: &[u8]) -> Hmac<Sha256> {
+    Hmac::new_from_slice(key).expect("HMAC takes keys of every length")
+}
+
+impl<M: AsRef<[Limb]>> PublicKey<M> {
+    /// RSAES-PKCS1-v1_5 encryption of a message of at most 11 bytes less than the modulus, with
+    /// randomness of the caller's; `ciphertext` is as long as the modulus, `scratch` has at least
+    /// [`encrypt_scratch_limbs`](super::encrypt_scratch_limbs) and is wiped. Constant-time but for
+    /// lengths, and for how often random bytes are drawn.
+    ///
+    /// For protocols that ask for it; [`encrypt_oaep`](Self::encrypt_oaep) is the better padding.
+    ///
+    /// ```
+    /// # use cycloid::scheme::rsa::{self, PublicKey};
+    /// # fn example(key: &PublicKey<&[u64]>, rng: &mut impl rand_core::CryptoRng) -> Result<(), rsa::Error> {
+    /// const BITS: usize = 2048;
+    /// let mut ciphertext = [0; BITS / 8];
+    /// let mut scratch = [0; rsa::encrypt_scratch_limbs(BITS)];
+    /// key.encrypt_pkcs1v15(b"a key", rng, &mut ciphertext, &mut scratch)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::MessageTooLong`], [`Error::Length`], [`Error::MemoryTooSmall`]; `ciphertext` is
+    /// untouched then.
+    pub fn encrypt_pkcs1v15(
+        &self,
+        message: &[u8],
+        rng: &mut impl CryptoRng,
+        ciphertext: &mut [u8],
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        self.encrypt(ciphertext, scratch, |encoded| encode(encoded, rng, message))
+    }
+}
+
+impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
+    /// RSAES-PKCS1-v1_5 decryption with implicit rejection: a message goes to the start of
+    /// `output`, and its length is returned.
+    ///
+    /// **Where the padding is wrong, this is no error**, and there is no way to learn of it: the
+    /// message is a synthetic one then, which depends on the ciphertext and on the key. Authenticate
+    /// what the message is the key of, as every sound protocol does, and treat a message of an
+    /// unexpected length as a wrong key of the expected length.
+    ///
+    /// `output` has at least 11 bytes less than the modulus, so that nothing depends on the
+    /// message's length; as many are written, with zeros behind the message.
+    ///
+    /// ```
+    /// # use cycloid::scheme::rsa::{self, Context};
+    /// # fn example(
+    /// #     context: &mut Context<'_, [u64; 320], impl rand_core::CryptoRng>,
+    /// #     ciphertext: &[u8],
+    /// # ) -> Result<(), rsa::Error> {
+    /// const BITS: usize = 2048;
+    /// let mut output = [0; BITS / 8 - 11];
+    /// let length = context.decrypt_pkcs1v15(ciphertext, &mut output)?;
+    /// let message = &output[..length];
+    /// # let _ = message;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Only for reasons that everyone sees: [`Error::Length`] and [`Error::OutOfRange`] for the
+    /// ciphertext, [`Error::OutputTooSmall`]; and [`Error::Fault`]. `output` is untouched then.
+    pub fn decrypt_pkcs1v15(
+        &mut self,
+        ciphertext: &[u8],
+        output: &mut [u8],
+    ) -> Result<usize, Error> {
+        self.perform(Operation::decrypt_pkcs1v15(ciphertext, output))
+    }
+}
+
+#[cfg(test)]
+mod tests;
