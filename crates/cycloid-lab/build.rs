@@ -23,7 +23,7 @@ fn main() {
         println!("cargo::rerun-if-changed={}", path.display());
     }
     let lock = lock.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
-    for package in ["aws-lc-sys", "crypto-bigint"] {
+    for package in ["aws-lc-sys", "crypto-bigint", "graviola", "ring", "rsa"] {
         let variable = format!("CYCLOID_VERSION_{}", package.to_uppercase().replace('-', "_"));
         set(&variable, version(&lock, package).unwrap_or("unknown"));
     }

@@ -29,7 +29,10 @@ pub(crate) fn run() -> Outcome {
         let packages = packages(&listing);
         for (name, licence) in &packages {
             if banned.iter().any(|banned| banned == name) {
-                wrong.push(format!("{manifest}: {name} is banned"));
+                let wrappers = wrappers(&deny, name);
+                let users = users(manifest, name)?;
+                let unwrapped = users.iter().filter(|user| !wrappers.contains(user));
+                wrong.extend(unwrapped.map(|user| format!("{manifest}: {user} uses {name}")));
             }
             if !allows(licence, &allowed) {
                 wrong.push(format!("{manifest}: {name} has the licence `{licence}`"));
@@ -47,6 +50,19 @@ pub(crate) fn run() -> Outcome {
         wrong.join("\n  ")
     ))
     .hint("choose another crate, or change deny.toml and say why there"))
+}
+
+/// The packages that depend on `name` directly, or the workspace where none does.
+fn users(manifest: &str, name: &str) -> Result<Vec<String>, Failure> {
+    let tree = "tree --workspace --target all --all-features --locked --prefix none --depth 1";
+    let listing =
+        output(cargo(tree).args(["--format", "{p}\t", "--manifest-path", manifest, "-i", name]))?;
+    let mut users: Vec<String> = packages(&listing).into_keys().collect();
+    users.retain(|user| user != name);
+    if users.is_empty() {
+        users.push("the workspace".into());
+    }
+    Ok(users)
 }
 
 /// An error where a manifest asks for what its lock file does not have.
@@ -73,6 +89,15 @@ fn strings(toml: &str, section: &str, key: &str) -> Vec<String> {
     let inside = inside.split_once(']').map_or(inside, |(inside, _)| inside);
     let entry = |entry: &str| entry.split('"').nth(1).map(String::from);
     inside.lines().flat_map(|line| entries(line)).filter_map(entry).collect()
+}
+
+/// The packages that may depend on a banned one all the same: `wrappers` in its entry.
+fn wrappers(toml: &str, name: &str) -> Vec<String> {
+    let entry = toml.lines().find(|line| line.contains(&format!("{{ name = \"{name}\"")));
+    let list =
+        entry.and_then(|entry| entry.split_once("wrappers = [")).map_or("", |(_, list)| list);
+    let list = list.split_once(']').map_or("", |(list, _)| list);
+    list.split(',').filter_map(|item| item.split('"').nth(1)).map(String::from).collect()
 }
 
 fn is_table(line: &str) -> bool {
@@ -184,6 +209,8 @@ mod tests {
         let toml = "[licenses]\nallow = [\n \"A\", # x\n \"B\",\n]\n[bans]\nwild = \"deny\"\ndeny = [\n # why\n { name = \"rsa\", wrappers = [\"x\"] },\n]\n[sources]\nallow-registry = [\"u\"]\n";
         assert_eq!(strings(toml, "licenses", "allow"), ["A", "B"]);
         assert_eq!(strings(toml, "bans", "deny"), ["rsa"]);
+        assert_eq!(wrappers(toml, "rsa"), ["x"]);
+        assert!(wrappers(toml, "rsb").is_empty());
         assert_eq!(strings(toml, "sources", "allow-registry"), ["u"]);
         assert!(strings(toml, "sources", "allow-git").is_empty());
     }

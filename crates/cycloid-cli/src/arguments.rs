@@ -61,7 +61,8 @@ pub(crate) struct Common {
     #[arg(long, value_name = "LEVEL", global = true)]
     pub(crate) cpu: Option<String>,
 
-    /// Peers: openssl, gmp, aws-lc, crypto-bigint, separated by commas; all; none.
+    /// Peers: openssl, gmp, aws-lc, crypto-bigint, ring, graviola, rustcrypto, separated by commas;
+    /// all; none.
     #[arg(long, value_name = "LIST", default_value = "all", global = true)]
     pub(crate) peers: String,
 
@@ -78,6 +79,8 @@ pub(crate) struct Common {
 pub(crate) enum Suite {
     /// Modular exponentiation: 36 strategies, the default, eight at once, the peers.
     Modexp(ModExp),
+    /// RSA: sign, verify, decrypt, generate keys, with much memory and with little.
+    Rsa(Rsa),
 }
 
 #[derive(Debug, Args)]
@@ -106,6 +109,23 @@ pub(crate) struct ModExp {
     /// Strategies whose names have these words, alternatives separated by commas; all; none.
     #[arg(long, value_name = "FILTER", default_value = "all")]
     pub(crate) strategy: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cycloid bench rsa --bits 2048                     every operation with keys of one length
+  cycloid bench rsa --operation sign,verify         these two
+  cycloid bench rsa --operation generate --full     the mean of 50 keys and more a side")]
+pub(crate) struct Rsa {
+    /// Lengths of keys in bits, 2048 to 8192, separated by commas [default: 2048,3072,4096].
+    #[arg(long, value_name = "LIST")]
+    pub(crate) bits: Option<String>,
+
+    /// Operations: sign, pss, verify, first-use, batch, generate, separated by commas; all
+    /// [default: all, batch with --full only].
+    #[arg(long, value_name = "LIST")]
+    pub(crate) operation: Option<String>,
 }
 
 /// Reads the command line; what clap prints by itself, help and version, goes to stdout.

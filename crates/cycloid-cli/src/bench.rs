@@ -6,6 +6,7 @@ use cycloid::cpu::{self, Level};
 use cycloid_lab::Failure;
 use cycloid_lab::peers::Peer;
 use cycloid_lab::suite::modexp::ModExp;
+use cycloid_lab::suite::rsa::Rsa;
 use cycloid_lab::suite::{self, Effort};
 use cycloid_lab::tables;
 
@@ -43,6 +44,18 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Stop> {
                 strategies: ModExp::strategies_from_filter(&arguments.strategy)
                     .map_err(Stop::Usage)?,
             }) as Box<dyn suite::Suite>]
+        }
+        Some(Suite::Rsa(arguments)) => {
+            let usual = Rsa::usual(effort);
+            let bits = match &arguments.bits {
+                Some(list) => Rsa::bits_from_list(list).map_err(Stop::Usage)?,
+                None => usual.bits,
+            };
+            let kinds = match &arguments.operation {
+                Some(list) => Rsa::kinds_from_list(list).map_err(Stop::Usage)?,
+                None => usual.kinds,
+            };
+            vec![Box::new(Rsa { bits, kinds }) as Box<dyn suite::Suite>]
         }
     };
     let destination = save.as_deref().map(Destination::new).transpose()?;

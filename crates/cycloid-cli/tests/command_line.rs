@@ -38,7 +38,7 @@ fn complaint(output: &Output, code: i32) -> (String, String) {
 
 #[test]
 fn arguments_that_make_no_sense_are_answered_in_two_lines() {
-    let cases: [(&[&str], &str, &str); 16] = [
+    let cases: [(&[&str], &str, &str); 20] = [
         (&[], "no command is given", "cycloid bench"),
         (&["bnech"], "unrecognized subcommand 'bnech'", "did you mean bench"),
         (&["bench", "modxep"], "unrecognized subcommand 'modxep'", "modexp"),
@@ -52,6 +52,10 @@ fn arguments_that_make_no_sense_are_answered_in_two_lines() {
         (&["bench", "modexp", "--crt", "--bits", "1025"], "no equal halves", "even"),
         (&["bench", "modexp", "--exponent", "x"], "'x' is not an exponent", "65537"),
         (&["bench", "modexp", "--strategy", "7b FW"], "no strategy is called '7b FW'", "2b to 6b"),
+        (&["bench", "rsa", "--bits", "1024"], "1024 bits are not between 2048 and 8192", "--bits"),
+        (&["bench", "rsa", "--bits", "2049"], "2049 bits are not a multiple of 128", "--bits"),
+        (&["bench", "rsa", "--operation", "x"], "no operation is called 'x'", "sign, pss, verify"),
+        (&["bench", "rsa", "--crt"], "unexpected argument '--crt'", "--help"),
         (&["bench", "--peers", "gmp,nss"], "no peer is called 'nss'", "crypto-bigint"),
         (&["bench", "--cpu", "z80"], "no level is called 'z80', as --cpu says", "portable"),
         (&["bench", "--save", ""], "a value is required", "--help"),
@@ -135,6 +139,53 @@ fn a_quick_run_has_every_strategy_and_every_peer() {
         assert_eq!(peer.missing.is_some(), table.missing.contains(&peer.name), "{}", peer.name);
     }
     assert!((0.8..1.25).contains(&table.control.median), "{:?}", table.control);
+}
+
+#[test]
+fn an_rsa_run_has_every_peer_that_does_the_operation() {
+    let operations = "sign,pss,verify,first-use";
+    let arguments = ["bench", "rsa", "--bits", "2048", "--quick", "--json"];
+    let output = cycloid(&arguments).args(["--operation", operations]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Report = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report.tables.len(), 4);
+    let names: Vec<&str> = report.peers.iter().map(|peer| &*peer.name).collect();
+    assert_eq!(names, ["OpenSSL", "AWS-LC", "ring", "graviola", "RustCrypto"]);
+    for table in &report.tables {
+        for peer in &report.peers {
+            let rows = table.records.iter().filter(|row| row.group == peer.name).count();
+            assert_eq!(peer.version.is_some(), rows >= 1, "{}: {}", table.title, peer.name);
+            assert_eq!(peer.missing.is_some(), table.missing.contains(&peer.name));
+        }
+        assert_eq!((&*table.reference, &*table.records[0].group), ("default", "Cycloid"));
+    }
+    let [sign, _, _, first_use] = &report.tables[..] else { panic!() };
+    let scratch = |label: &str| {
+        let row = sign.records.iter().find(|row| row.group == "Cycloid" && row.label == label);
+        row.unwrap().memory.scratch.unwrap()
+    };
+    assert_eq!(scratch("least"), cycloid::scheme::rsa::context_limbs_minimum(2048) * 8);
+    assert!(scratch("6 KB") <= 6144 && scratch("16 KB") <= 16384);
+    assert!(scratch("least") < scratch("6 KB") && scratch("6 KB") < scratch("default"));
+    let allocations = |row: &&cycloid_lab::record::Record| row.memory.allocations;
+    let ours = sign.records.iter().filter(|row| row.group == "Cycloid");
+    assert!(ours.filter_map(|row| allocations(&row)).all(|allocations| allocations == 0));
+    let first = first_use.records.iter().filter(|row| row.label == "first use");
+    assert_eq!(first.count(), 1 + report.peers.iter().filter(|p| p.version.is_some()).count());
+}
+
+#[test]
+fn key_generation_is_compared_by_means() {
+    let arguments = ["bench", "rsa", "--bits", "2048", "--quick", "--operation", "generate"];
+    let output = cycloid(&arguments).args(["--peers", "openssl", "--json"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Report = serde_json::from_slice(&output.stdout).unwrap();
+    let [table] = &report.tables[..] else { panic!("one operation is one table") };
+    assert_eq!(table.statistic, cycloid_lab::record::Statistic::Mean);
+    for row in &table.records {
+        assert!(row.time.samples >= 3 && row.time.mean_ns >= row.time.minimum_ns);
+        assert!(row.ratio.interval[0] <= row.ratio.median);
+    }
 }
 
 #[cfg(target_os = "linux")]

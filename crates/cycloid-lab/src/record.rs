@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 /// The version of this form; a reader of another version must not guess.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// A run of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,6 +78,9 @@ pub struct Table {
     pub title: String,
     /// What holds for all rows.
     pub parameters: Parameters,
+    /// What times and ratios are; the median in reports of format 1.
+    #[serde(default)]
+    pub statistic: Statistic,
     /// The label of the row that ratios are against.
     pub reference: String,
     /// The rows, in the order in which they are shown.
@@ -92,6 +95,27 @@ pub struct Table {
     pub missing: Vec<String>,
     /// What a reader has to know about single rows or columns.
     pub notes: Vec<String>,
+}
+
+/// What stands for many samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Statistic {
+    /// The middle one.
+    #[default]
+    Median,
+    /// The average, where each run takes another time by its nature.
+    Mean,
+}
+
+impl Statistic {
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Median => "median",
+            Self::Mean => "mean",
+        }
+    }
 }
 
 /// Names and values, such as `modulus_bits` and 2048.
@@ -145,20 +169,34 @@ pub struct Time {
     pub minimum_ns: f64,
     /// The middle one.
     pub median_ns: f64,
-    /// The 95 % bootstrap interval of the median.
+    /// The average.
+    #[serde(default)]
+    pub mean_ns: f64,
+    /// The 95 % bootstrap interval of the table's statistic.
     pub interval_ns: [f64; 2],
-    /// Operations in a second at the median time.
+    /// Operations in a second at the time that the table's statistic tells.
     pub operations_per_second: f64,
 }
 
-/// The time of one operation divided by the reference's: the median of paired batches.
+impl Time {
+    /// The time that the statistic tells.
+    pub const fn nanoseconds(&self, statistic: Statistic) -> f64 {
+        match statistic {
+            Statistic::Median => self.median_ns,
+            Statistic::Mean => self.mean_ns,
+        }
+    }
+}
+
+/// The time of one operation divided by the reference's: the median of paired batches, or the
+/// ratio of the means.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
-    /// Pairs of batches; 0 for the reference itself.
+    /// Pairs of batches, or runs; 0 for the reference itself.
     pub samples: usize,
-    /// The median.
+    /// The median, or the ratio of the means.
     pub median: f64,
-    /// The 95 % bootstrap interval of the median.
+    /// Its 95 % bootstrap interval.
     pub interval: [f64; 2],
 }
 
@@ -202,6 +240,7 @@ mod tests {
                 samples: 40,
                 minimum_ns: 1234.5,
                 median_ns: 1300.25,
+                mean_ns: 1310.5,
                 interval_ns: [1290.0, 1310.0 / 3.0],
                 operations_per_second: 1e9 / 1300.25,
             },
@@ -224,6 +263,7 @@ mod tests {
                 suite: "modexp".into(),
                 title: "2048 bits".into(),
                 parameters: record.parameters.clone(),
+                statistic: Statistic::Mean,
                 reference: "default".into(),
                 control: record.ratio,
                 rounds: 40,

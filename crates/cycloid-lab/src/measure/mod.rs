@@ -15,6 +15,15 @@ pub trait Operation {
     /// What went wrong, in a few words.
     fn run(&mut self) -> Result<(), &'static str>;
 
+    /// Makes anew what a run uses up, and says whether there is such a thing: then each run is
+    /// timed alone, and this before it is not.
+    ///
+    /// # Errors
+    /// What went wrong, in a few words.
+    fn renew(&mut self) -> Result<bool, &'static str> {
+        Ok(false)
+    }
+
     /// What the last run computed: little-endian, of a length that all subjects of a table share.
     fn output(&self) -> Vec<u64>;
 

@@ -45,7 +45,7 @@ pub struct Subject<'a> {
 pub struct Samples {
     /// Nanoseconds per operation, batch by batch.
     pub times: Vec<f64>,
-    /// The same, divided by that of the reference's batch nearby.
+    /// The same, divided by that of the reference's batch nearby; none if means are compared.
     pub ratios: Vec<f64>,
 }
 
@@ -132,6 +132,46 @@ pub fn interleave(
     Ok(Measured { samples, control, rounds: done })
 }
 
+/// Runs `subjects` in turn, in a new random order each time, until each has had its part of `time`
+/// and `fewest` runs: for operations of which each takes another time, so that means are compared.
+/// The reference is measured twice, the second time as the control.
+///
+/// # Errors
+/// As [`interleave`].
+pub fn alternate(
+    subjects: &mut [Subject<'_>],
+    reference: usize,
+    fewest: usize,
+    time: Duration,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Measured, (usize, &'static str)> {
+    let control = subjects.len();
+    let share = time.as_nanos() as f64 / (subjects.len() + 1) as f64;
+    let mut samples = vec![Samples::default(); subjects.len() + 1];
+    let mut spent = vec![0.0; subjects.len() + 1];
+    let mut random = Random::new(1);
+    let mut rounds = 0;
+    loop {
+        let unfinished = |i: &usize| spent[*i] < share || samples[*i].times.len() < fewest;
+        let mut due: Vec<usize> = (0..=control).filter(unfinished).collect();
+        if due.is_empty() {
+            break;
+        }
+        random.shuffle(&mut due);
+        for i in due {
+            let index = if i == control { reference } else { i };
+            let nanoseconds = batch(subjects, index, 1)?;
+            samples[i].times.push(nanoseconds);
+            spent[i] += nanoseconds * f64::from(subjects[index].operations_per_run);
+        }
+        rounds += 1;
+        let done = spent.iter().map(|spent| (spent / share).min(1.0)).sum::<f64>();
+        progress(done / spent.len() as f64);
+    }
+    let control = samples.pop().unwrap_or_default();
+    Ok(Measured { samples, control, rounds })
+}
+
 /// Nanoseconds per operation over `runs` runs.
 fn batch(
     subjects: &mut [Subject<'_>],
@@ -139,6 +179,8 @@ fn batch(
     runs: u32,
 ) -> Result<f64, (usize, &'static str)> {
     let subject = &mut subjects[index];
+    let alone = subject.operation.renew().map_err(|message| (index, message))?;
+    let runs = if alone { 1 } else { runs };
     let start = clock::now();
     for _ in 0..runs {
         subject.operation.run().map_err(|message| (index, message))?;
@@ -261,6 +303,58 @@ mod tests {
         assert!(reference.ratios.is_empty() && reference.times.len() >= measured.rounds);
         let ratio = statistics::median(&slow.ratios);
         assert!((2.5..3.5).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn those_that_take_another_time_each_run_are_run_as_often_as_asked() {
+        let (mut a, mut b) = (Spin(2_000), Spin(200_000));
+        let mut subjects = [subject(&mut a, 1, true), subject(&mut b, 1, true)];
+        let time = Duration::from_millis(3);
+        let measured = alternate(&mut subjects, 0, 20, time, &mut |_| {}).unwrap();
+        let [fast, slow] = &measured.samples[..] else { panic!() };
+        assert_eq!(slow.times.len(), 20);
+        assert!(fast.times.len() > 20 && measured.control.times.len() > 20);
+    }
+
+    /// Must be renewed before each run.
+    struct Fresh {
+        renewed: bool,
+        runs: usize,
+    }
+
+    impl Operation for Fresh {
+        fn run(&mut self) -> Result<(), &'static str> {
+            self.runs += 1;
+            if std::mem::take(&mut self.renewed) { Ok(()) } else { Err("used up") }
+        }
+
+        fn renew(&mut self) -> Result<bool, &'static str> {
+            self.renewed = true;
+            Ok(true)
+        }
+
+        fn output(&self) -> Vec<u64> {
+            Vec::new()
+        }
+
+        fn heap_held(&self) -> Option<u64> {
+            None
+        }
+    }
+
+    #[test]
+    fn what_a_run_uses_up_is_renewed_before_each() {
+        let mut operation = Fresh { renewed: false, runs: 0 };
+        for _ in 0..10 {
+            let subject = Subject {
+                operation: &mut operation,
+                operations_per_run: 1,
+                every_round: true,
+                run_time: Duration::from_micros(1),
+            };
+            batch(&mut [subject], 0, 200).unwrap();
+        }
+        assert_eq!(operation.runs, 10);
     }
 
     #[test]

@@ -8,11 +8,11 @@ const RESAMPLES: usize = 1000;
 /// The share of the resamples that an interval covers.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// A median, and the interval that holds it with [`CONFIDENCE`].
+/// A median, a mean or a ratio of means, and the interval that holds it with [`CONFIDENCE`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The median of the samples.
-    pub median: f64,
+    /// That of the samples.
+    pub value: f64,
     /// The ends of the interval.
     pub interval: [f64; 2],
 }
@@ -56,12 +56,52 @@ pub fn estimate(samples: &[f64]) -> Estimate {
             }
         })
         .collect();
-    medians.sort_unstable_by(f64::total_cmp);
+    Estimate { value: median_of_sorted(&sorted), interval: middle(&mut medians) }
+}
+
+/// The mean of `samples`.
+///
+/// # Panics
+/// If there are none.
+pub fn mean(samples: &[f64]) -> f64 {
+    assert!(!samples.is_empty(), "a mean needs samples");
+    samples.iter().sum::<f64>() / samples.len() as f64
+}
+
+/// The mean and its interval by the percentile bootstrap.
+///
+/// # Panics
+/// As [`mean`].
+pub fn estimate_mean(samples: &[f64]) -> Estimate {
+    let mut random = Random::new(samples.len() as u64);
+    let mut means: Vec<f64> =
+        (0..RESAMPLES).map(|_| mean_of_resample(samples, &mut random)).collect();
+    Estimate { value: mean(samples), interval: middle(&mut means) }
+}
+
+/// The mean of `samples` divided by that of `others`, which have nothing to do with them, and its
+/// interval by the percentile bootstrap.
+///
+/// # Panics
+/// As [`mean`].
+pub fn estimate_ratio_of_means(samples: &[f64], others: &[f64]) -> Estimate {
+    let mut random = Random::new((samples.len() + others.len()) as u64);
+    let mut ratios: Vec<f64> = (0..RESAMPLES)
+        .map(|_| mean_of_resample(samples, &mut random) / mean_of_resample(others, &mut random))
+        .collect();
+    Estimate { value: mean(samples) / mean(others), interval: middle(&mut ratios) }
+}
+
+fn mean_of_resample(samples: &[f64], random: &mut Random) -> f64 {
+    let sum: f64 = samples.iter().map(|_| samples[random.below(samples.len())]).sum();
+    sum / samples.len() as f64
+}
+
+/// The ends of the middle [`CONFIDENCE`] of what the resamples gave.
+fn middle(resampled: &mut [f64]) -> [f64; 2] {
+    resampled.sort_unstable_by(f64::total_cmp);
     let tail = ((1.0 - CONFIDENCE) / 2.0 * RESAMPLES as f64) as usize;
-    Estimate {
-        median: median_of_sorted(&sorted),
-        interval: [medians[tail], medians[RESAMPLES - 1 - tail]],
-    }
+    [resampled[tail], resampled[RESAMPLES - 1 - tail]]
 }
 
 fn sorted(samples: &[f64]) -> Vec<f64> {
@@ -123,7 +163,7 @@ mod tests {
         let ratios: Vec<f64> =
             (0..2001).map(|_| noisy(&mut random, 40.0) / noisy(&mut random, 40.0)).collect();
         let estimate = estimate(&ratios);
-        assert!((estimate.median - 1.0).abs() < 0.001, "{estimate:?}");
+        assert!((estimate.value - 1.0).abs() < 0.001, "{estimate:?}");
         assert!(estimate.interval[0] <= 1.0 && 1.0 <= estimate.interval[1], "{estimate:?}");
     }
 
@@ -137,10 +177,35 @@ mod tests {
     }
 
     #[test]
+    fn intervals_of_ratios_of_means_cover_them_as_often_as_they_claim() {
+        // Times that vary as much as those of key generation: exponentially distributed.
+        let mut random = Random::new(4);
+        let mut time = |mean: f64| -mean * (1.0 - random.next() as f64 / 2f64.powi(64)).ln();
+        let trials = 300;
+        let covered = (0..trials)
+            .filter(|_| {
+                let slow: Vec<f64> = (0..60).map(|_| time(3.0)).collect();
+                let fast: Vec<f64> = (0..200).map(|_| time(1.0)).collect();
+                let [low, high] = estimate_ratio_of_means(&slow, &fast).interval;
+                low <= 3.0 && 3.0 <= high
+            })
+            .count();
+        let share = covered as f64 / f64::from(trials);
+        assert!((0.88..1.0).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn means() {
+        let estimate = estimate_mean(&[1.0, 2.0, 6.0]);
+        assert_eq!(estimate.value, 3.0);
+        assert!(estimate.interval[0] < 2.0 && estimate.interval[1] > 4.0, "{estimate:?}");
+    }
+
+    #[test]
     fn few_samples_give_wide_intervals() {
         assert_eq!(estimate(&[2.0]).interval, [2.0, 2.0]);
         let few = estimate(&[1.0, 2.0, 3.0, 4.0, 5.0]);
-        assert_eq!(few.median, 3.0);
+        assert_eq!(few.value, 3.0);
         assert!(few.interval[0] <= 2.0 && few.interval[1] >= 4.0, "{few:?}");
     }
 }

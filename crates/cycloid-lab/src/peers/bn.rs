@@ -5,7 +5,8 @@
 use std::ffi::c_int;
 use std::ptr;
 
-use super::modexp::{Candidate, Input, Prepare, from_bytes, to_bytes};
+use super::bytes::{from_bytes, to_bytes};
+use super::modexp::{Candidate, Input, Prepare};
 use crate::Failure;
 use crate::measure::{Operation, heap};
 

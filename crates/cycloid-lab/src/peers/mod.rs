@@ -7,10 +7,21 @@
 #[cfg(feature = "aws-lc")]
 mod aws_lc;
 mod bn;
+pub(crate) mod bytes;
 mod crypto_bigint;
+pub mod dh;
+mod evp;
+mod ffdh;
 mod gmp;
+#[cfg(feature = "graviola")]
+mod graviola;
 pub mod modexp;
 mod openssl;
+#[cfg(feature = "ring")]
+mod ring;
+pub mod rsa;
+#[cfg(feature = "rust-crypto")]
+mod rust_crypto;
 
 use crate::Failure;
 use crate::record::{self, Missing};
@@ -26,6 +37,23 @@ pub enum Peer {
     AwsLc,
     /// RustCrypto's crypto-bigint, compiled in.
     CryptoBigint,
+    /// ring, compiled in.
+    Ring,
+    /// graviola, compiled in.
+    Graviola,
+    /// RustCrypto's `rsa`, compiled in.
+    RustCrypto,
+}
+
+/// What peers are measured with: each does some of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Modular exponentiation.
+    ModExp,
+    /// RSA.
+    Rsa,
+    /// Diffie-Hellman in the groups of RFC 7919.
+    Dh,
 }
 
 /// A peer that is here.
@@ -34,8 +62,24 @@ pub trait Library {
     fn version(&self) -> String;
 
     /// Its ways to compute base^exponent mod modulus, for an odd modulus of that many bits.
-    fn modexp(&self, modulus_bits: usize) -> Vec<modexp::Candidate>;
+    fn modexp(&self, _modulus_bits: usize) -> Vec<modexp::Candidate> {
+        Vec::new()
+    }
+
+    /// Its ways to do this with RSA keys of that many bits.
+    fn rsa(&self, _task: rsa::Task, _bits: usize) -> Vec<rsa::Candidate> {
+        Vec::new()
+    }
+
+    /// Its ways to do this in the group of RFC 7919 of that many bits.
+    fn dh(&self, _task: dh::Task, _bits: usize) -> Vec<dh::Candidate> {
+        Vec::new()
+    }
 }
+
+/// Does something that is ready: reads the first, writes the result into the second, and says how
+/// long the result is.
+pub type Call = Box<dyn FnMut(&[u8], &mut [u8]) -> Result<usize, &'static str>>;
 
 /// A peer that was looked for.
 pub struct Found {
@@ -47,7 +91,15 @@ pub struct Found {
 
 impl Peer {
     /// All of them, in the order of the tables.
-    pub const ALL: [Self; 4] = [Self::OpenSsl, Self::Gmp, Self::AwsLc, Self::CryptoBigint];
+    pub const ALL: [Self; 7] = [
+        Self::OpenSsl,
+        Self::Gmp,
+        Self::AwsLc,
+        Self::CryptoBigint,
+        Self::Ring,
+        Self::Graviola,
+        Self::RustCrypto,
+    ];
 
     /// Its name in tables.
     pub const fn name(self) -> &'static str {
@@ -56,6 +108,18 @@ impl Peer {
             Self::Gmp => "GMP",
             Self::AwsLc => "AWS-LC",
             Self::CryptoBigint => "crypto-bigint",
+            Self::Ring => "ring",
+            Self::Graviola => "graviola",
+            Self::RustCrypto => "RustCrypto",
+        }
+    }
+
+    /// Whether it does something of that family.
+    pub const fn does(self, family: Family) -> bool {
+        match self {
+            Self::OpenSsl | Self::AwsLc => true,
+            Self::Gmp | Self::CryptoBigint => matches!(family, Family::ModExp),
+            Self::Ring | Self::Graviola | Self::RustCrypto => matches!(family, Family::Rsa),
         }
     }
 
@@ -95,13 +159,33 @@ impl Peer {
             #[cfg(feature = "aws-lc")]
             Self::AwsLc => Ok(Box::new(aws_lc::AwsLc) as Box<dyn Library>),
             #[cfg(not(feature = "aws-lc"))]
-            Self::AwsLc => Err(Missing {
-                reason: "not compiled in".into(),
-                remedy: "build with the feature aws-lc".into(),
-            }),
+            Self::AwsLc => not_compiled_in("aws-lc"),
+            #[cfg(feature = "ring")]
+            Self::Ring => Ok(Box::new(ring::Ring) as Box<dyn Library>),
+            #[cfg(not(feature = "ring"))]
+            Self::Ring => not_compiled_in("ring"),
+            #[cfg(feature = "graviola")]
+            Self::Graviola => graviola::find(),
+            #[cfg(not(feature = "graviola"))]
+            Self::Graviola => not_compiled_in("graviola"),
+            #[cfg(feature = "rust-crypto")]
+            Self::RustCrypto => Ok(Box::new(rust_crypto::RustCrypto) as Box<dyn Library>),
+            #[cfg(not(feature = "rust-crypto"))]
+            Self::RustCrypto => not_compiled_in("rust-crypto"),
         };
         Found { peer: self, library }
     }
+}
+
+#[cfg_attr(
+    all(feature = "aws-lc", feature = "ring", feature = "graviola", feature = "rust-crypto"),
+    allow(dead_code)
+)]
+fn not_compiled_in(feature: &str) -> Result<Box<dyn Library>, Missing> {
+    Err(Missing {
+        reason: "not compiled in".into(),
+        remedy: format!("build with the feature {feature}"),
+    })
 }
 
 impl Found {

@@ -57,17 +57,6 @@ impl Input {
     }
 }
 
-/// `limbs` as big-endian bytes.
-pub(super) fn to_bytes(limbs: &[u64]) -> Vec<u8> {
-    limbs.iter().rev().flat_map(|limb| limb.to_be_bytes()).collect()
-}
-
-/// Big-endian `bytes`, a multiple of eight, as limbs.
-pub(super) fn from_bytes(bytes: &[u8]) -> Vec<u64> {
-    let limb = |bytes: &[u8]| bytes.iter().fold(0, |limb, byte| limb << 8 | u64::from(*byte));
-    bytes.rchunks(8).map(limb).collect()
-}
-
 /// One way to exponentiate.
 pub struct Candidate {
     /// Its label in the table, beside the library's name.
@@ -111,13 +100,5 @@ mod tests {
         }
         assert_eq!(Input::new(256, Exponents::F4, 1).exponent, [65537]);
         assert_eq!(Input::new(256, Exponents::Bits(65), 1).exponent.len(), 2);
-    }
-
-    #[test]
-    fn bytes_and_limbs() {
-        let limbs = [0x0102_0304_0506_0708, 0x1112_1314_1516_1718];
-        let bytes = to_bytes(&limbs);
-        assert_eq!((bytes[0], bytes[8], bytes[15]), (0x11, 0x01, 0x08));
-        assert_eq!(from_bytes(&bytes), limbs);
     }
 }

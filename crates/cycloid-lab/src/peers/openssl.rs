@@ -2,17 +2,17 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use super::bn::{self, Functions};
-use super::modexp::Candidate;
-use super::{Library, lacks, load_system_library};
+use super::{Library, bn, dh, evp, ffdh, lacks, load_system_library, modexp, rsa};
 use crate::record::Missing;
 
-const FILES: [&str; 2] = ["libcrypto.so.3", "libcrypto.so.1.1"];
+const FILES: [&str; 1] = ["libcrypto.so.3"];
 const PACKAGE: &str = "libssl3";
 
 struct OpenSsl {
     version: String,
-    functions: Functions,
+    numbers: bn::Functions,
+    keys: evp::Functions,
+    groups: ffdh::Functions,
 }
 
 pub(super) fn load() -> Result<Box<dyn Library>, Missing> {
@@ -27,20 +27,52 @@ pub(super) fn load() -> Result<Box<dyn Library>, Missing> {
     let version: unsafe extern "C" fn(c_int) -> *const c_char = function!("OpenSSL_version");
     // SAFETY: gives a text that lives as long as the library.
     let version = unsafe { CStr::from_ptr(version(0)) };
+    let numbers = bn::Functions {
+        number_new: function!("BN_new"),
+        number_free: function!("BN_free"),
+        bin2bn: function!("BN_bin2bn"),
+        bn2binpad: function!("BN_bn2binpad"),
+        pool_new: function!("BN_CTX_new"),
+        pool_free: function!("BN_CTX_free"),
+        montgomery_new: function!("BN_MONT_CTX_new"),
+        montgomery_set: function!("BN_MONT_CTX_set"),
+        montgomery_free: function!("BN_MONT_CTX_free"),
+        mod_exp_consttime: function!("BN_mod_exp_mont_consttime"),
+        mod_exp: function!("BN_mod_exp_mont"),
+    };
     Ok(Box::new(OpenSsl {
         version: version.to_string_lossy().trim_start_matches("OpenSSL ").into(),
-        functions: Functions {
-            number_new: function!("BN_new"),
-            number_free: function!("BN_free"),
-            bin2bn: function!("BN_bin2bn"),
-            bn2binpad: function!("BN_bn2binpad"),
-            pool_new: function!("BN_CTX_new"),
-            pool_free: function!("BN_CTX_free"),
-            montgomery_new: function!("BN_MONT_CTX_new"),
-            montgomery_set: function!("BN_MONT_CTX_set"),
-            montgomery_free: function!("BN_MONT_CTX_free"),
-            mod_exp_consttime: function!("BN_mod_exp_mont_consttime"),
-            mod_exp: function!("BN_mod_exp_mont"),
+        numbers,
+        keys: evp::Functions {
+            d2i_auto_private_key: function!("d2i_AutoPrivateKey"),
+            i2d_public_key: function!("i2d_PublicKey"),
+            key_free: function!("EVP_PKEY_free"),
+            context_new: function!("EVP_PKEY_CTX_new"),
+            context_new_id: function!("EVP_PKEY_CTX_new_id"),
+            context_free: function!("EVP_PKEY_CTX_free"),
+            ctrl_str: function!("EVP_PKEY_CTX_ctrl_str"),
+            sha256: function!("EVP_sha256"),
+            set_signature_md: function!("EVP_PKEY_CTX_set_signature_md"),
+            sign_init: function!("EVP_PKEY_sign_init"),
+            sign: function!("EVP_PKEY_sign"),
+            verify_init: function!("EVP_PKEY_verify_init"),
+            verify: function!("EVP_PKEY_verify"),
+            decrypt_init: function!("EVP_PKEY_decrypt_init"),
+            decrypt: function!("EVP_PKEY_decrypt"),
+            keygen_init: function!("EVP_PKEY_keygen_init"),
+            keygen: function!("EVP_PKEY_keygen"),
+        },
+        groups: ffdh::Functions {
+            numbers,
+            new_by_nid: function!("DH_new_by_nid"),
+            new: function!("DH_new"),
+            free: function!("DH_free"),
+            set_group: function!("DH_set0_pqg"),
+            set_length: function!("DH_set_length"),
+            set_key: function!("DH_set0_key"),
+            public_value: function!("DH_get0_pub_key"),
+            generate: function!("DH_generate_key"),
+            compute: function!("DH_compute_key_padded"),
         },
     }))
 }
@@ -50,7 +82,15 @@ impl Library for OpenSsl {
         self.version.clone()
     }
 
-    fn modexp(&self, _modulus_bits: usize) -> Vec<Candidate> {
-        bn::candidates("OpenSSL", self.functions)
+    fn modexp(&self, _modulus_bits: usize) -> Vec<modexp::Candidate> {
+        bn::candidates("OpenSSL", self.numbers)
+    }
+
+    fn rsa(&self, task: rsa::Task, _bits: usize) -> Vec<rsa::Candidate> {
+        evp::candidates("OpenSSL", self.keys, task)
+    }
+
+    fn dh(&self, task: dh::Task, bits: usize) -> Vec<dh::Candidate> {
+        ffdh::candidates("OpenSSL", self.groups, task, bits)
     }
 }

@@ -1,6 +1,10 @@
 //! What can be measured: each suite plans tables, and `run` makes a report of them.
 
+mod backends;
+// pub mod dh;
 pub mod modexp;
+mod prepared;
+pub mod rsa;
 mod subjects;
 
 use std::time::Duration;
@@ -8,15 +12,18 @@ use std::time::Duration;
 use crate::Failure;
 use crate::environment;
 use crate::measure::stack;
-use crate::peers::{Found, Peer};
+use crate::peers::{Family, Found, Peer};
 use crate::record::{FORMAT, Report, Table};
+
+/// The library's name, and the group of its rows that are not strategies.
+const LIBRARY: &str = "Cycloid";
 
 /// How much time is given for how much certainty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// Well under a minute for all suites.
     Quick,
-    /// Under two minutes.
+    /// Under four minutes.
     Plain,
     /// As long as it takes to see a tenth of a per cent.
     Full,
@@ -40,6 +47,9 @@ pub trait Suite: Sync {
 
     /// What it measures, in a line.
     fn about(&self) -> &'static str;
+
+    /// What its peers have to do.
+    fn family(&self) -> Family;
 
     /// The tables that it will make.
     fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>>;
@@ -72,10 +82,10 @@ pub trait Progress {
 
 /// Every suite there is, with its usual sizes.
 pub fn all(effort: Effort) -> Vec<Box<dyn Suite>> {
-    vec![Box::new(modexp::ModExp::usual(effort))]
+    vec![Box::new(modexp::ModExp::usual(effort)), Box::new(rsa::Rsa::usual(effort))]
 }
 
-/// Measures all tables of `suites` beside `peers`.
+/// Measures all tables of `suites` beside those of `peers` that have something to do in them.
 ///
 /// # Errors
 /// A subject that fails, or whose result is not that of the others.
@@ -87,7 +97,8 @@ pub fn run(
 ) -> Result<Report, Failure> {
     let environment = environment::current();
     stack::on_measuring_thread(|| {
-        let peers: Vec<Found> = peers.iter().map(|peer| peer.find()).collect();
+        let wanted = |peer: &&Peer| suites.iter().any(|suite| peer.does(suite.family()));
+        let peers: Vec<Found> = peers.iter().filter(wanted).map(|peer| peer.find()).collect();
         let plans: Vec<Plan<'_>> =
             suites.iter().flat_map(|suite| suite.plan(effort, &peers)).collect();
         progress.begin(plans.iter().map(|plan| plan.time).sum());

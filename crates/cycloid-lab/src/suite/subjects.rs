@@ -2,10 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use super::LIBRARY;
 use crate::Failure;
 use crate::measure::rounds::{self, Samples};
-use crate::measure::{Operation, clock, heap, stack, statistics};
-use crate::record::{Implementation, Memory, Parameters, Ratio, Record, Table, Time};
+use crate::measure::statistics::{self, Estimate};
+use crate::measure::{Operation, clock, heap, stack};
+use crate::peers::Peer;
+use crate::record::{Implementation, Memory, Parameters, Ratio, Record, Statistic, Table, Time};
 
 /// Of the progress of a table, the part that is done when the rounds begin.
 const PREPARATION: f64 = 0.15;
@@ -33,12 +36,96 @@ pub(super) struct Setting {
     /// Index of the subject that ratios are against.
     pub(super) reference: usize,
     pub(super) time: Duration,
+    pub(super) sampling: Sampling,
     /// The peers that should be among the subjects and are not here.
     pub(super) missing: Vec<String>,
     pub(super) notes: Vec<String>,
 }
 
+/// Adds a note that is not among `notes` yet.
+pub(super) fn add_note(notes: &mut Vec<String>, note: Option<&str>) {
+    if let Some(note) = note
+        && !notes.iter().any(|known| known == note)
+    {
+        notes.push(note.into());
+    }
+}
+
+/// How subjects take turns, and what is said of their samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sampling {
+    /// Batches beside the reference's, and medians.
+    Paired,
+    /// Single runs, this many of each at the least, and means: for what takes another time in each
+    /// run.
+    Averaged { fewest: usize },
+}
+
+impl Sampling {
+    const fn statistic(self) -> Statistic {
+        match self {
+            Self::Paired => Statistic::Median,
+            Self::Averaged { .. } => Statistic::Mean,
+        }
+    }
+}
+
 impl Subject {
+    /// One operation of the library's own, in constant time.
+    pub(super) fn ours(
+        label: &str,
+        function: &str,
+        backend: String,
+        scratch: usize,
+        operation: Box<dyn Operation>,
+    ) -> Self {
+        Self {
+            group: LIBRARY.into(),
+            label: label.into(),
+            implementation: Implementation {
+                library: LIBRARY.into(),
+                version: env!("CARGO_PKG_VERSION").into(),
+                function: function.into(),
+                backend: Some(backend),
+            },
+            constant_time: true,
+            operations_per_call: 1,
+            scratch: Some(scratch),
+            every_round: true,
+            operation,
+        }
+    }
+
+    /// One operation of a peer's, in constant time.
+    pub(super) fn of_peer(
+        peer: Peer,
+        version: String,
+        label: &str,
+        function: &str,
+        operation: Box<dyn Operation>,
+    ) -> Self {
+        Self {
+            group: peer.name().into(),
+            label: label.into(),
+            implementation: Implementation {
+                library: peer.name().into(),
+                version,
+                function: function.into(),
+                backend: None,
+            },
+            constant_time: true,
+            operations_per_call: 1,
+            scratch: None,
+            every_round: true,
+            operation,
+        }
+    }
+
+    /// The same, doing so many operations in a call.
+    pub(super) fn of_several(self, operations: u32) -> Self {
+        Self { operations_per_call: operations, ..self }
+    }
+
     /// How an error names it.
     fn name(&self) -> String {
         if self.implementation.library == self.group {
@@ -63,14 +150,17 @@ pub(super) fn measure(
     let mut run_times = Vec::new();
     for (i, subject) in subjects.iter_mut().enumerate() {
         // The first run does what happens only once; the second is looked at.
+        renew(subject)?;
         let start = clock::now();
         let result = subject.operation.run();
         let first = clock::now() - start;
         result.map_err(|message| failed(subject, message))?;
+        renew(subject)?;
         let start = clock::now();
         let (result, heap) = heap::measure(|| subject.operation.run());
         let run_time = first.min(clock::now() - start);
         result.map_err(|message| failed(subject, message))?;
+        renew(subject)?;
         let mut result = Ok(());
         let stack_peak = stack::peak(&mut || result = subject.operation.run());
         result.map_err(|message| failed(subject, message))?;
@@ -98,15 +188,28 @@ pub(super) fn measure(
             run_time,
         })
         .collect();
-    let measured = rounds::interleave(&mut timed, setting.reference, setting.time, &mut |part| {
-        progress(PREPARATION + (1.0 - PREPARATION) * part);
-    })
+    let mut report = |part| progress(PREPARATION + (1.0 - PREPARATION) * part);
+    let Setting { reference, time: for_rounds, sampling, .. } = setting;
+    let measured = match sampling {
+        Sampling::Paired => rounds::interleave(&mut timed, reference, for_rounds, &mut report),
+        Sampling::Averaged { fewest } => {
+            rounds::alternate(&mut timed, reference, fewest, for_rounds, &mut report)
+        }
+    }
     .map_err(|(index, message)| failed(&subjects[index], message))?;
     let seconds = start.elapsed().as_secs_f64();
     // What they computed while they were timed is right too.
     verify(&subjects)?;
 
-    let reference = subjects[setting.reference].label.clone();
+    let statistic = sampling.statistic();
+    let reference_times = measured.samples[reference].times.clone();
+    let ratio = |samples: &Samples| match statistic {
+        Statistic::Median => ratio(samples.ratios.len(), statistics::estimate(&samples.ratios)),
+        Statistic::Mean => {
+            let times = &samples.times;
+            ratio(times.len(), statistics::estimate_ratio_of_means(times, &reference_times))
+        }
+    };
     let records = subjects
         .into_iter()
         .zip(measured.samples)
@@ -120,20 +223,21 @@ pub(super) fn measure(
             implementation: subject.implementation,
             constant_time: subject.constant_time,
             operations_per_call: subject.operations_per_call,
-            time: time(&samples),
-            ratio: if i == setting.reference {
+            time: time(&samples, statistic),
+            ratio: if i == reference {
                 Ratio { samples: 0, median: 1.0, interval: [1.0, 1.0] }
             } else {
                 ratio(&samples)
             },
             memory,
         })
-        .collect();
+        .collect::<Vec<_>>();
     Ok(Table {
         suite: setting.suite.into(),
         title: setting.title,
         parameters: setting.parameters,
-        reference,
+        statistic,
+        reference: records[reference].label.clone(),
         records,
         control: ratio(&measured.control),
         rounds: measured.rounds,
@@ -141,6 +245,14 @@ pub(super) fn measure(
         missing: setting.missing,
         notes: setting.notes,
     })
+}
+
+/// What a run uses up.
+fn renew(subject: &mut Subject) -> Result<(), Failure> {
+    match subject.operation.renew() {
+        Ok(_) => Ok(()),
+        Err(message) => Err(failed(subject, message)),
+    }
 }
 
 fn failed(subject: &Subject, message: &str) -> Failure {
@@ -171,22 +283,26 @@ fn verify(subjects: &[Subject]) -> Result<(), Failure> {
     }
 }
 
-fn time(samples: &Samples) -> Time {
-    let estimate = statistics::estimate(&samples.times);
+fn time(samples: &Samples, statistic: Statistic) -> Time {
+    let times = &samples.times;
+    let estimate = match statistic {
+        Statistic::Median => statistics::estimate(times),
+        Statistic::Mean => statistics::estimate_mean(times),
+    };
     Time {
-        samples: samples.times.len(),
-        minimum_ns: rounded(statistics::minimum(&samples.times), 2),
-        median_ns: rounded(estimate.median, 2),
+        samples: times.len(),
+        minimum_ns: rounded(statistics::minimum(times), 2),
+        median_ns: rounded(statistics::median(times), 2),
+        mean_ns: rounded(statistics::mean(times), 2),
         interval_ns: estimate.interval.map(|end| rounded(end, 2)),
-        operations_per_second: rounded(1e9 / estimate.median, 2),
+        operations_per_second: rounded(1e9 / estimate.value, 2),
     }
 }
 
-fn ratio(samples: &Samples) -> Ratio {
-    let estimate = statistics::estimate(&samples.ratios);
+fn ratio(samples: usize, estimate: Estimate) -> Ratio {
     Ratio {
-        samples: samples.ratios.len(),
-        median: rounded(estimate.median, 5),
+        samples,
+        median: rounded(estimate.value, 5),
         interval: estimate.interval.map(|end| rounded(end, 5)),
     }
 }
@@ -240,6 +356,7 @@ mod tests {
             parameters: Parameters::new(),
             reference: 0,
             time: Duration::from_millis(20),
+            sampling: Sampling::Paired,
             missing: Vec::new(),
             notes: Vec::new(),
         };

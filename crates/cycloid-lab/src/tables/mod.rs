@@ -75,12 +75,13 @@ fn legend(report: &Report, width: usize) -> String {
     let reference = reference.join(" or ");
     let mut lines: Vec<(String, String)> = [
         ("ct", "constant-time for secret values, in the words of its own documentation".into()),
-        ("median", "time of one operation; min is the fastest batch".into()),
+        ("median, mean", "time of one operation; min is the fastest batch".into()),
         (
             "×",
             format!(
                 "time in proportion to {reference}: 2.00 takes twice as long. The median of \
-                 batches that ran side by side; ± is half of its 95 % bootstrap interval"
+                 batches that ran side by side, or the ratio of the means; ± is half of its 95 % \
+                 bootstrap interval"
             ),
         ),
         (

@@ -1,5 +1,4 @@
-//! What is constant-time, and whole libraries' answers rather than single strategies: several
-//! sizes side by side.
+//! Whole libraries' answers rather than single strategies: several sizes side by side.
 
 use std::fmt::Write;
 
@@ -11,16 +10,18 @@ use crate::record::{Record, Table};
 /// So many sizes stand side by side; more make another grid.
 const COLUMNS: usize = 5;
 
-/// The summary of each suite that made more than one table; empty where none did.
+/// The summary of each operation that more than one table is about; empty where none is.
 pub(super) fn text(tables: &[Table]) -> String {
     let mut text = String::new();
-    for tables in tables.chunk_by(|a, b| a.suite == b.suite) {
+    for tables in tables.chunk_by(|a, b| a.suite == b.suite && operation(a) == operation(b)) {
         if tables.len() > 1 {
-            let reference = &tables[0].reference;
+            let Table { reference, statistic, .. } = &tables[0];
+            let (operation, statistic) = (operation(&tables[0]), statistic.name());
             let _ = writeln!(
                 text,
-                "\nMedian time of {reference}, and that of the others in proportion; \
-                 constant-time only"
+                "\n{}: {operation}\n{statistic} time of {reference}, and that of the others in \
+                 proportion",
+                tables[0].suite
             );
             for tables in tables.chunks(COLUMNS) {
                 let _ = writeln!(text, "{}", grid(tables));
@@ -30,6 +31,11 @@ pub(super) fn text(tables: &[Table]) -> String {
     text
 }
 
+/// What all rows of a table do.
+fn operation(table: &Table) -> &str {
+    table.records.first().map_or("", |record| &record.operation)
+}
+
 fn grid(tables: &[Table]) -> Grid {
     let mut grid = super::ruled();
     let sizes = tables.iter().map(|table| {
@@ -37,9 +43,11 @@ fn grid(tables: &[Table]) -> Grid {
         size.map_or_else(|| table.title.clone(), |bits| format!("{bits} bits"))
     });
     grid.set_header(std::iter::once(String::new()).chain(sizes).map(Cell::new));
-    for record in tables[0].records.iter().filter(|record| is_answer(record)) {
+    let answers: Vec<&Record> = tables[0].records.iter().filter(|r| is_answer(r)).collect();
+    for record in &answers {
+        let alone = answers.iter().filter(|other| other.group == record.group).count() == 1;
         let cells = tables.iter().map(|table| cell(table, record));
-        grid.add_row(std::iter::once(name(record).to_owned()).chain(cells));
+        grid.add_row(std::iter::once(name(record, alone)).chain(cells));
     }
     let last = tables.len();
     for (i, column) in grid.column_iter_mut().enumerate() {
@@ -51,14 +59,22 @@ fn grid(tables: &[Table]) -> Grid {
     grid
 }
 
-/// Strategies stand in groups of their own, answers in the group of their library.
+/// Strategies stand in groups of their own, answers in the group of their library; where a library
+/// has both, what is constant-time.
 fn is_answer(record: &Record) -> bool {
-    record.constant_time && record.implementation.library == record.group
+    record.implementation.library == record.group && record.label != "variable-time"
 }
 
-/// The library, or its way where there are several.
-fn name(record: &Record) -> &str {
-    if record.label == "constant-time" { &record.group } else { &record.label }
+/// The library's own ways by their names, peers by theirs, with that of the way where there are
+/// several.
+fn name(record: &Record, alone: bool) -> String {
+    let Record { group, label, .. } = record;
+    let name = match (record.implementation.backend.is_some(), alone) {
+        (true, _) => label.clone(),
+        (false, true) => group.clone(),
+        (false, false) => format!("{group}, {label}"),
+    };
+    if record.constant_time { name } else { format!("{name} (not ct)") }
 }
 
 /// What `table` has of the same row as `record`.
@@ -66,8 +82,9 @@ fn cell(table: &Table, record: &Record) -> String {
     let same = |other: &&Record| other.group == record.group && other.label == record.label;
     match table.records.iter().find(same) {
         Some(same) if same.label == table.reference => {
-            let unit = Unit::of(same.time.median_ns);
-            format!("{} {}", unit.show(same.time.median_ns), unit.sign)
+            let time = same.time.nanoseconds(table.statistic);
+            let unit = Unit::of(time);
+            format!("{} {}", unit.show(time), unit.sign)
         }
         Some(same) => format!("×{}", proportion(same.ratio.median)),
         None => NONE.into(),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, Table as Grid, Width};
 
 use super::number::{NONE, Unit, proportion, whole, whole_or_none};
-use crate::record::{Memory, Peer, Record, Table};
+use crate::record::{Memory, Peer, Record, Statistic, Table};
 
 /// From this width on there is room for minima and intervals.
 const WIDE: usize = 96;
@@ -58,11 +58,11 @@ fn backends(table: &Table) -> String {
 
 fn grid(table: &Table, wide: bool) -> Grid {
     let reference = table.records.iter().find(|record| record.label == table.reference);
-    let unit = Unit::of(reference.map_or(0.0, |record| record.time.median_ns));
+    let unit = Unit::of(reference.map_or(0.0, |record| record.time.nanoseconds(table.statistic)));
     let reference_scratch = reference.and_then(|record| record.memory.scratch);
 
     let mut grid = super::ruled();
-    let time = format!("median {}", unit.sign);
+    let time = format!("{} {}", table.statistic.name(), unit.sign);
     let minimum = format!("min {}", unit.sign);
     let mut names = vec!["", "ct"];
     if wide {
@@ -81,7 +81,7 @@ fn grid(table: &Table, wide: bool) -> Grid {
             group = &record.group;
             grid.add_row([group]);
         }
-        grid.add_row(row(record, unit, reference_scratch, wide));
+        grid.add_row(row(record, table.statistic, unit, reference_scratch, wide));
     }
     let last = names.len() - 1;
     for (i, column) in grid.column_iter_mut().enumerate() {
@@ -105,7 +105,13 @@ fn grid(table: &Table, wide: bool) -> Grid {
     grid
 }
 
-fn row(record: &Record, unit: Unit, reference_scratch: Option<usize>, wide: bool) -> Vec<String> {
+fn row(
+    record: &Record,
+    statistic: Statistic,
+    unit: Unit,
+    reference_scratch: Option<usize>,
+    wide: bool,
+) -> Vec<String> {
     let ratio = &record.ratio;
     let Memory { scratch, stack_peak, heap_peak, heap_held, allocations, .. } = record.memory;
     let mut cells = vec![
@@ -115,7 +121,7 @@ fn row(record: &Record, unit: Unit, reference_scratch: Option<usize>, wide: bool
     if wide {
         cells.push(unit.show(record.time.minimum_ns));
     }
-    cells.push(unit.show(record.time.median_ns));
+    cells.push(unit.show(record.time.nanoseconds(statistic)));
     cells.push(proportion(ratio.median));
     if wide {
         let half = (ratio.interval[1] - ratio.interval[0]) / 2.0 / ratio.median;

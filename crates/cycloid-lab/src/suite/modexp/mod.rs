@@ -8,19 +8,17 @@ use std::time::Duration;
 use cycloid::machine::lanes::Lanes;
 use cycloid::modular::{self, Strategy};
 
-use super::subjects::{self, Setting, Subject};
+use super::backends;
+use super::subjects::{self, Sampling, Setting, Subject};
 use super::{Effort, Plan, Suite};
 use crate::Failure;
 use crate::measure::Operation;
-use crate::peers::modexp::{Exponents, Input, Prepare};
-use crate::peers::{Found, Library};
-use crate::record::{Implementation, Parameters};
+use crate::peers::modexp::{Candidate, Exponents, Input, Prepare};
+use crate::peers::{Family, Found, Library};
+use crate::record::Parameters;
 
 /// The shortest modulus, in bits.
 pub const MIN_BITS: usize = 64;
-
-/// The library's name, and the group of its rows that are not strategies.
-const LIBRARY: &str = "Cycloid";
 
 /// The label of the row that ratios are against.
 const REFERENCE: &str = "default";
@@ -68,6 +66,10 @@ impl Suite for ModExp {
 
     fn about(&self) -> &'static str {
         "modular exponentiation, with every strategy"
+    }
+
+    fn family(&self) -> Family {
+        Family::ModExp
     }
 
     fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {
@@ -130,7 +132,7 @@ impl TablePlan<'_> {
         let reference = subjects.len();
         subjects.extend(self.defaults(&inputs[0]));
         subjects.push(self.eight(&inputs)?);
-        for found in self.peers {
+        for found in self.peers.iter().filter(|found| found.peer.does(Family::ModExp)) {
             match &found.library {
                 Ok(library) => {
                     subjects.extend(self.of_peer(found, &**library, &inputs[0], &mut notes)?);
@@ -149,6 +151,7 @@ impl TablePlan<'_> {
             parameters: self.parameters(),
             reference,
             time,
+            sampling: Sampling::Paired,
             missing,
             notes,
         };
@@ -205,37 +208,30 @@ impl TablePlan<'_> {
     fn strategies(&self, inputs: &[Input]) -> Vec<Subject> {
         let subject = |strategy: &Strategy| Subject {
             group: strategy.reduction.to_string(),
-            label: strategy.exponentiation.to_string(),
-            implementation: implementation("Strategy::pow_vartime"),
             constant_time: strategy.is_constant_time(),
-            operations_per_call: 1,
-            scratch: Some(strategy.scratch_bytes(self.modulus_bits)),
             every_round: false,
-            operation: each(inputs, |input| Box::new(ours::Strategic::prepare(*strategy, input))),
+            ..Subject::ours(
+                &strategy.exponentiation.to_string(),
+                "Strategy::pow_vartime",
+                backends::words(),
+                strategy.scratch_bytes(self.modulus_bits),
+                each(inputs, |input| Box::new(ours::Strategic::prepare(*strategy, input))),
+            )
         };
         self.modexp.strategies.iter().map(subject).collect()
     }
 
     /// The first is the reference.
     fn defaults(&self, inputs: &[Input]) -> Vec<Subject> {
-        let subject = |label: &str, function: &str, pow: ours::Pow, scratch_limbs: usize| Subject {
-            group: LIBRARY.into(),
-            label: label.into(),
-            implementation: Implementation {
-                backend: Some(if label == REFERENCE {
-                    ours::backend_default(inputs[0].modulus.len())
-                } else {
-                    ours::backend().into()
-                }),
-                ..implementation(function)
-            },
-            constant_time: true,
-            operations_per_call: 1,
-            scratch: Some(scratch_limbs * size_of::<u64>()),
-            every_round: true,
-            operation: each(inputs, |input| {
-                Box::new(ours::Prepared::new(pow, input, scratch_limbs))
-            }),
+        let subject = |label: &str, function: &str, pow: ours::Pow, scratch_limbs: usize| {
+            let backend = if label == REFERENCE {
+                backends::one(inputs[0].modulus.len())
+            } else {
+                backends::words()
+            };
+            let operation =
+                each(inputs, |input| Box::new(ours::Prepared::new(pow, input, scratch_limbs)));
+            Subject::ours(label, function, backend, scratch_limbs * size_of::<u64>(), operation)
         };
         let best = ours::scratch_limbs(&inputs[0]);
         let least = ours::scratch_limbs_least(&inputs[0]);
@@ -254,23 +250,11 @@ impl TablePlan<'_> {
             ours::Eight::new(inputs.each_ref().map(|operation| operation[which].clone()))
         };
         let first = Box::new(half(0)?);
-        Ok(Subject {
-            group: LIBRARY.into(),
-            label: "×8".into(),
-            implementation: Implementation {
-                backend: Some(ours::backend_eight()),
-                ..implementation("modular::pow_eight_prepared")
-            },
-            constant_time: true,
-            operations_per_call: 8,
-            scratch: Some(ours::scratch_eight(&inputs[0][0]) * size_of::<Lanes>()),
-            every_round: true,
-            operation: if self.modexp.crt {
-                Box::new(ours::Both(first, Box::new(half(1)?)))
-            } else {
-                first
-            },
-        })
+        let operation: Box<dyn Operation> =
+            if self.modexp.crt { Box::new(ours::Both(first, Box::new(half(1)?))) } else { first };
+        let scratch = ours::scratch_eight(&inputs[0][0]) * size_of::<Lanes>();
+        let function = "modular::pow_eight_prepared";
+        Ok(Subject::ours("×8", function, backends::eight(), scratch, operation).of_several(8))
     }
 
     fn of_peer(
@@ -280,7 +264,7 @@ impl TablePlan<'_> {
         inputs: &[Input],
         notes: &mut Vec<String>,
     ) -> Result<Vec<Subject>, Failure> {
-        let mut subjects = Vec::new();
+        let mut rows = Vec::new();
         for candidate in library.modexp(self.modulus_bits) {
             let operation = match (&candidate.prepare, inputs) {
                 (Prepare::One(prepare), [input]) => prepare(input)?,
@@ -290,38 +274,14 @@ impl TablePlan<'_> {
                 (Prepare::Two(prepare), [first, second]) => prepare(first, second)?,
                 _ => continue,
             };
-            if let Some(note) = candidate.note
-                && !notes.iter().any(|known| known == note)
-            {
-                notes.push(note.into());
-            }
-            subjects.push(Subject {
-                group: found.peer.name().into(),
-                label: candidate.label.into(),
-                implementation: Implementation {
-                    library: found.peer.name().into(),
-                    version: library.version(),
-                    function: candidate.function.into(),
-                    backend: None,
-                },
-                constant_time: candidate.constant_time,
-                operations_per_call: 1,
-                scratch: None,
-                every_round: true,
-                operation,
+            subjects::add_note(notes, candidate.note);
+            let Candidate { label, function, constant_time, .. } = candidate;
+            rows.push(Subject {
+                constant_time,
+                ..Subject::of_peer(found.peer, library.version(), label, function, operation)
             });
         }
-        Ok(subjects)
-    }
-}
-
-/// What is said of the library's own rows.
-fn implementation(function: &str) -> Implementation {
-    Implementation {
-        library: LIBRARY.into(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        function: function.into(),
-        backend: Some(ours::backend().into()),
+        Ok(rows)
     }
 }
 

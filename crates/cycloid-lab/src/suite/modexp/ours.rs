@@ -1,34 +1,11 @@
 //! The library's own exponentiations as operations to be measured.
 
-use cycloid::machine::lanes::{self, Lanes};
-use cycloid::machine::words;
+use cycloid::machine::lanes::Lanes;
 use cycloid::modular::{self, Exponent, Modulus, Strategy};
 
 use crate::Failure;
 use crate::measure::{Operation, heap};
 use crate::peers::modexp::Input;
-
-/// The name of the backend for one number in limbs of 64 bits.
-pub(super) fn backend() -> &'static str {
-    words::Backend::best().name()
-}
-
-/// What the default does, where it is not done in limbs of 64 bits.
-pub(super) fn backend_default(modulus_limbs: usize) -> String {
-    let across = lanes::Backend::best().filter(|_| modular::pow_is_across_lanes(modulus_limbs));
-    across.map_or_else(
-        || backend().into(),
-        |lanes| format!("{}, one number across the lanes", lanes.name()),
-    )
-}
-
-/// The name of the backend for eight numbers; without one, they are done one after the other.
-pub(super) fn backend_eight() -> String {
-    lanes::Backend::best().map_or_else(
-        || format!("{}, one after the other", backend()),
-        |backend| backend.name().into(),
-    )
-}
 
 fn exponent(input: &Input) -> Exponent<'_> {
     Exponent::with_bits(&input.exponent, input.exponent_bits).expect("inputs have their length")

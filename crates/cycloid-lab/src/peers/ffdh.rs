@@ -1,0 +1,214 @@
+//! The interface for Diffie-Hellman that OpenSSL has and AWS-LC inherited: one caller for both.
+//!
+//! The functions are those of `openssl/dh.h`, with the types that OpenSSL gives them.
+
+use std::ffi::{c_int, c_long};
+use std::ptr;
+
+use super::Call;
+use super::bn::{self, Number};
+use super::dh::{Candidate, Input, Task};
+use crate::Failure;
+
+/// `DH`, known by its address only.
+#[repr(C)]
+pub(super) struct Dh([u8; 0]);
+
+/// The functions of one library. They stay callable as long as the process runs.
+#[derive(Clone, Copy)]
+pub(super) struct Functions {
+    pub(super) numbers: bn::Functions,
+    pub(super) new_by_nid: unsafe extern "C" fn(c_int) -> *mut Dh,
+    pub(super) new: unsafe extern "C" fn() -> *mut Dh,
+    pub(super) free: unsafe extern "C" fn(*mut Dh),
+    /// Takes p, q and g over.
+    pub(super) set_group:
+        unsafe extern "C" fn(*mut Dh, *mut Number, *mut Number, *mut Number) -> c_int,
+    pub(super) set_length: unsafe extern "C" fn(*mut Dh, c_long) -> c_int,
+    /// Takes public value and exponent over.
+    pub(super) set_key: unsafe extern "C" fn(*mut Dh, *mut Number, *mut Number) -> c_int,
+    pub(super) public_value: unsafe extern "C" fn(*const Dh) -> *const Number,
+    pub(super) generate: unsafe extern "C" fn(*mut Dh) -> c_int,
+    pub(super) compute: unsafe extern "C" fn(*mut u8, *const Number, *mut Dh) -> c_int,
+}
+
+/// The two ways to have a group.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Group {
+    /// By its name, so that its order is known and public values are checked with it.
+    Named,
+    /// By p and g alone, so that public values are checked to be in range.
+    Numbers,
+}
+
+/// The ways that both libraries have to do a task in the group of a length.
+pub(super) fn candidates(
+    library: &'static str,
+    functions: Functions,
+    task: Task,
+    bits: usize,
+) -> Vec<Candidate> {
+    if nid(bits).is_none() {
+        return Vec::new();
+    }
+    let candidate = |label, function, group, note| Candidate {
+        label,
+        function,
+        note,
+        prepare: Box::new(move |input: &Input| {
+            let call = match task {
+                Task::Agree => agreement(functions, group, input),
+                Task::Generate => generator(functions, input),
+            };
+            call.ok_or_else(|| {
+                let message = format!("{library}: {function} cannot be prepared");
+                Failure::new(message, "leave it out with --peers, or report it")
+            })
+        }),
+    };
+    match task {
+        Task::Agree => vec![
+            candidate("named group", "DH_compute_key_padded", Group::Named, Some(NOTE_NAMED)),
+            candidate("p and g", "DH_compute_key_padded", Group::Numbers, None),
+        ],
+        Task::Generate => {
+            vec![candidate("generate", "DH_generate_key", Group::Named, Some(NOTE_GENERATE))]
+        }
+    }
+}
+
+const NOTE_NAMED: &str = "'named group' and 'p and g' are two ways to set up DH in OpenSSL and \
+    AWS-LC: where the library knows the order of the group, it may raise the public value to it";
+
+const NOTE_GENERATE: &str = "OpenSSL and AWS-LC take a new DH object for each key, which begins \
+    without a prepared modulus";
+
+/// `NID_ffdhe2048` and so on.
+const fn nid(bits: usize) -> Option<c_int> {
+    match bits {
+        2048 => Some(1126),
+        3072 => Some(1127),
+        4096 => Some(1128),
+        8192 => Some(1130),
+        _ => None,
+    }
+}
+
+/// A number of the library's.
+struct OwnedNumber {
+    functions: bn::Functions,
+    number: *mut Number,
+}
+
+impl OwnedNumber {
+    fn new(functions: bn::Functions, bytes: &[u8]) -> Option<Self> {
+        // SAFETY: reads as many bytes as there are, and makes a new number of them.
+        let number =
+            unsafe { (functions.bin2bn)(bytes.as_ptr(), bytes.len() as c_int, ptr::null_mut()) };
+        (!number.is_null()).then_some(Self { functions, number })
+    }
+
+    /// The number, for someone who takes it over.
+    fn given_away(self) -> *mut Number {
+        let number = self.number;
+        std::mem::forget(self);
+        number
+    }
+}
+
+impl Drop for OwnedNumber {
+    fn drop(&mut self) {
+        // SAFETY: made by the same library, freed here only.
+        unsafe { (self.functions.number_free)(self.number) }
+    }
+}
+
+/// A group, and a key in it once there is one.
+struct OwnedDh {
+    functions: Functions,
+    dh: *mut Dh,
+}
+
+impl OwnedDh {
+    fn new(functions: Functions, group: Group, input: &Input) -> Option<Self> {
+        // SAFETY: takes nothing but a number that names a group.
+        let dh = unsafe {
+            match group {
+                Group::Named => (functions.new_by_nid)(nid(input.bits)?),
+                Group::Numbers => (functions.new)(),
+            }
+        };
+        if dh.is_null() {
+            return None;
+        }
+        let dh = Self { functions, dh };
+        if group == Group::Numbers {
+            let p = OwnedNumber::new(functions.numbers, &input.prime)?.given_away();
+            let g = OwnedNumber::new(functions.numbers, &[2])?.given_away();
+            // SAFETY: a group that lives, and takes over two numbers that nobody else has.
+            if unsafe { (functions.set_group)(dh.dh, p, ptr::null_mut(), g) } != 1 {
+                return None;
+            }
+        }
+        // SAFETY: a group that lives.
+        let set = unsafe { (functions.set_length)(dh.dh, input.exponent_bits as c_long) };
+        (set == 1).then_some(dh)
+    }
+
+    /// The secret shared with the owner of `public`, as long as p.
+    fn agree(&self, public: &[u8], shared: &mut [u8]) -> Option<usize> {
+        let public = OwnedNumber::new(self.functions.numbers, public)?;
+        // SAFETY: key and number live, and what is written is as long as p, which the callers'
+        // buffers are twice.
+        let length =
+            unsafe { (self.functions.compute)(shared.as_mut_ptr(), public.number, self.dh) };
+        usize::try_from(length).ok().filter(|length| *length > 0)
+    }
+}
+
+impl Drop for OwnedDh {
+    fn drop(&mut self) {
+        // SAFETY: made by the same library, freed here only.
+        unsafe { (self.functions.free)(self.dh) }
+    }
+}
+
+fn agreement(functions: Functions, group: Group, input: &Input) -> Option<Call> {
+    let dh = OwnedDh::new(functions, group, input)?;
+    let exponent = OwnedNumber::new(functions.numbers, &input.exponent)?.given_away();
+    // SAFETY: a group that lives, and takes over a number that nobody else has.
+    if unsafe { (functions.set_key)(dh.dh, ptr::null_mut(), exponent) } != 1 {
+        return None;
+    }
+    Some(Box::new(move |public, shared| {
+        dh.agree(public, shared).ok_or("DH_compute_key_padded failed")
+    }))
+}
+
+fn generator(functions: Functions, input: &Input) -> Option<Call> {
+    let input = input.clone();
+    let length = input.prime.len();
+    let mut made: Option<OwnedDh> = None;
+    Some(Box::new(move |public, output| {
+        if public.is_empty() {
+            let dh = OwnedDh::new(functions, Group::Named, &input).ok_or("there is no group")?;
+            // SAFETY: a group that lives.
+            let done = unsafe { (functions.generate)(dh.dh) };
+            made = Some(dh);
+            return if done == 1 { Ok(0) } else { Err("DH_generate_key failed") };
+        }
+        let mut agree = || {
+            let dh = made.as_ref()?;
+            let (own, shared) = output.split_at_mut_checked(length)?;
+            // SAFETY: the public value lives as long as the key, and what is written is as long as
+            // the buffer.
+            let written = unsafe {
+                let number = (functions.public_value)(dh.dh);
+                (functions.numbers.bn2binpad)(number, own.as_mut_ptr(), length as c_int)
+            };
+            (usize::try_from(written) == Ok(length)).then_some(())?;
+            Some(length + dh.agree(public, shared)?)
+        };
+        agree().ok_or("the key made does not agree")
+    }))
+}

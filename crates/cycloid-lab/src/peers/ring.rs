@@ -1,0 +1,77 @@
+//! ring, compiled in.
+
+use ::ring::rand::SystemRandom;
+use ::ring::rsa::{KeyPair, PublicKeyComponents};
+use ::ring::signature::{
+    RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256, RSA_PSS_SHA256, RsaEncoding,
+};
+
+use super::rsa::{Candidate, Input, Key, Task};
+use super::{Call, Library};
+use crate::Failure;
+
+pub(super) struct Ring;
+
+/// The longest private key that ring takes.
+const MAX_PRIVATE_BITS: usize = 4096;
+
+const NOTE_SIGN: &str = "ring and graviola are given the message, 32 bytes, and hash it themselves; \
+    neither blinds";
+
+const NOTE_VERIFY: &str = "ring and graviola hash the message, 32 bytes; ring also prepares the \
+    public key in each verification";
+
+impl Library for Ring {
+    fn version(&self) -> String {
+        env!("CYCLOID_VERSION_RING").into()
+    }
+
+    fn rsa(&self, task: Task, bits: usize) -> Vec<Candidate> {
+        let candidate = |function, note, prepare: fn(&Input) -> Result<Call, Failure>| {
+            vec![Candidate {
+                label: task.label(),
+                function,
+                constant_time: true,
+                note: Some(note),
+                prepare: Box::new(prepare),
+            }]
+        };
+        match task {
+            Task::Sign if bits <= MAX_PRIVATE_BITS => {
+                candidate("KeyPair::sign", NOTE_SIGN, |input| signer(input, &RSA_PKCS1_SHA256))
+            }
+            Task::SignPss if bits <= MAX_PRIVATE_BITS => {
+                candidate("KeyPair::sign", NOTE_SIGN, |input| signer(input, &RSA_PSS_SHA256))
+            }
+            Task::Verify => candidate("PublicKeyComponents::verify", NOTE_VERIFY, verifier),
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn signer(input: &Input, padding: &'static dyn RsaEncoding) -> Result<Call, Failure> {
+    let key = KeyPair::from_der(&input.key.pkcs1).map_err(|error| {
+        Failure::new(
+            format!("ring does not take the key: {error}"),
+            "leave it out with --peers, or report it",
+        )
+    })?;
+    let (message, random) = (input.message, SystemRandom::new());
+    Ok(Box::new(move |_, signature| {
+        let signature = &mut signature[..key.public().modulus_len()];
+        key.sign(padding, &random, &message, signature).map_err(|_| "KeyPair::sign failed")?;
+        Ok(signature.len())
+    }))
+}
+
+fn verifier(input: &Input) -> Result<Call, Failure> {
+    // Without a leading zero, which ring refuses.
+    let [_, e @ ..] = Key::public_exponent();
+    let key = PublicKeyComponents { n: input.key.modulus.clone(), e: e.to_vec() };
+    let message = input.message;
+    Ok(Box::new(move |signature, _| {
+        key.verify(&RSA_PKCS1_2048_8192_SHA256, &message, signature)
+            .map_err(|_| "the signature is not valid")?;
+        Ok(0)
+    }))
+}

@@ -1,0 +1,281 @@
+//! Diffie-Hellman in the groups of RFC 7919: shared secrets and keys, beside the peers.
+
+mod ours;
+
+use std::time::Duration;
+
+use cycloid::machine::lanes::Lanes;
+use cycloid::scheme::dh::{Group, Validation, scratch_limbs_minimum};
+
+use super::backends;
+use super::prepared::{Judge, Prepared};
+use super::subjects::{self, Sampling, Setting, Subject};
+use super::{Effort, Plan, Suite};
+use crate::Failure;
+use crate::measure::Operation;
+use crate::peers::bytes::from_bytes;
+use crate::peers::dh::{Candidate, Input, Task};
+use crate::peers::{Family, Found};
+use crate::record::Parameters;
+
+/// The label of the row that ratios are against.
+const REFERENCE: &str = "default";
+
+const VALIDATION: &str = "the rows of Cycloid check that a public value is in the subgroup, by a Legendre \
+    symbol, but for 'range check': that it is between 2 and p − 2, which is what the standard asks \
+    for in these groups";
+
+const EXPONENT: &str = "private exponents have the length that the group's strength asks for, the same \
+    for everybody";
+
+/// Which tables to make.
+#[derive(Clone, Debug)]
+pub struct Dh {
+    /// Groups, by the bits of their modulus.
+    pub bits: Vec<usize>,
+}
+
+impl Dh {
+    /// The usual groups, as many as `effort` allows.
+    pub fn usual(effort: Effort) -> Self {
+        let bits: &[usize] = match effort {
+            Effort::Quick => &[2048],
+            Effort::Plain | Effort::Full => &[2048, 3072, 4096],
+        };
+        Self { bits: bits.to_vec() }
+    }
+
+    /// What `--bits` names: lengths of moduli separated by commas.
+    ///
+    /// # Errors
+    /// The first that no group has.
+    pub fn bits_from_list(list: &str) -> Result<Vec<usize>, Failure> {
+        list.split(',')
+            .map(|item| {
+                let bits = item.trim().parse().ok().filter(|bits| ours::group(*bits).is_some());
+                bits.ok_or_else(|| {
+                    Failure::new(
+                        format!("no group of RFC 7919 has '{item}' bits"),
+                        "give some of 2048, 3072, 4096, 6144 and 8192, as in --bits 2048,4096",
+                    )
+                })
+            })
+            .collect()
+    }
+}
+
+impl Suite for Dh {
+    fn name(&self) -> &'static str {
+        "dh"
+    }
+
+    fn about(&self) -> &'static str {
+        "Diffie-Hellman: shared secrets and keys"
+    }
+
+    fn family(&self) -> Family {
+        Family::Dh
+    }
+
+    fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {
+        let groups = || self.bits.iter().filter_map(|bits| ours::group(*bits));
+        let plan = |task: Task, group| {
+            let table = TablePlan { task, group, effort, peers };
+            Plan {
+                title: format!("{}, {}", table.name(), title(task)),
+                time: table.time(),
+                measure: Box::new(move |progress: &mut dyn FnMut(f64)| {
+                    let (setting, subjects) = table.prepare()?;
+                    subjects::measure(setting, subjects, progress)
+                }),
+            }
+        };
+        let of_task = |task| groups().map(move |group| plan(task, group));
+        of_task(Task::Agree).chain(of_task(Task::Generate)).collect()
+    }
+}
+
+/// What is done, in a title.
+const fn title(task: Task) -> &'static str {
+    match task {
+        Task::Agree => "shared secret",
+        Task::Generate => "generate a key",
+    }
+}
+
+/// One table to be.
+#[derive(Clone, Copy)]
+struct TablePlan<'a> {
+    task: Task,
+    group: &'static Group<'static>,
+    effort: Effort,
+    peers: &'a [Found],
+}
+
+impl TablePlan<'_> {
+    fn name(&self) -> String {
+        format!("ffdhe{}", self.group.bits())
+    }
+
+    fn time(&self) -> Duration {
+        let unit = match self.effort {
+            Effort::Quick => 0.5,
+            Effort::Plain => 2.0,
+            Effort::Full => 20.0,
+        };
+        Duration::from_secs_f64(unit * self.group.bits() as f64 / 2048.0)
+    }
+
+    fn prepare(&self) -> Result<(Setting, Vec<Subject>), Failure> {
+        let inputs: [Input; 8] = std::array::from_fn(|i| ours::input(self.group, i as u64));
+        let mut subjects = self.ours(&inputs);
+        let mut notes: Vec<String> = vec![EXPONENT.into()];
+        if self.task == Task::Agree {
+            notes.push(VALIDATION.into());
+        }
+        let mut missing = Vec::new();
+        for found in self.peers.iter().filter(|found| found.peer.does(Family::Dh)) {
+            match &found.library {
+                Ok(library) => {
+                    for candidate in library.dh(self.task, self.group.bits()) {
+                        subjects::add_note(&mut notes, candidate.note);
+                        let version = library.version();
+                        subjects.push(self.of_peer(found, version, candidate, &inputs[0])?);
+                    }
+                }
+                Err(_) => missing.push(found.peer.name().into()),
+            }
+        }
+        let setting = Setting {
+            suite: "dh",
+            operation: title(self.task),
+            title: format!("{}: {}", self.name(), title(self.task)),
+            parameters: Parameters::from([
+                ("modulus_bits".into(), self.group.bits().into()),
+                ("exponent_bits".into(), self.group.exponent_bits().into()),
+            ]),
+            reference: 0,
+            time: self.time(),
+            sampling: Sampling::Paired,
+            missing,
+            notes,
+        };
+        Ok((setting, subjects))
+    }
+
+    /// What an operation reads.
+    fn data<'i>(&self, input: &'i Input) -> &'i [u8] {
+        match self.task {
+            Task::Agree => &input.other,
+            Task::Generate => &[],
+        }
+    }
+
+    /// The shared secret, or whether the key that was made agrees with the other party's.
+    fn judge(&self, input: &Input) -> Judge {
+        match self.task {
+            Task::Agree => {
+                Box::new(|_, shared| shared.iter().map(|byte| u64::from(*byte)).collect())
+            }
+            Task::Generate => {
+                let (group, input) = (self.group, input.clone());
+                Box::new(move |call, _| {
+                    let mut both = vec![0; 2 * group.length()];
+                    let agrees = call(&input.other, &mut both).is_ok_and(|_| {
+                        let (public, shared) = both.split_at(group.length());
+                        let public = from_bytes(public);
+                        *shared == *ours::power(group, &public, &input.other_exponent)
+                    });
+                    vec![u64::from(agrees)]
+                })
+            }
+        }
+    }
+
+    /// The secret of the first of eight, if all are right.
+    fn judge_eight(&self, inputs: &[Input; 8]) -> Judge {
+        if self.task == Task::Generate {
+            return self.judge(&inputs[0]);
+        }
+        let (group, inputs) = (self.group, inputs.clone());
+        Box::new(move |_, secrets| {
+            let right = |(input, secret): (&Input, &[u8])| {
+                *secret == *ours::power(group, &from_bytes(&input.other), &input.exponent)
+            };
+            if inputs.iter().zip(secrets.chunks(group.length())).all(right) {
+                secrets[..group.length()].iter().map(|byte| u64::from(*byte)).collect()
+            } else {
+                Vec::new()
+            }
+        })
+    }
+
+    /// The first is the reference.
+    fn ours(&self, inputs: &[Input; 8]) -> Vec<Subject> {
+        let (input, group) = (&inputs[0], self.group);
+        let one = ours::scratch_one(group) * size_of::<u64>();
+        let eight = ours::scratch_eight(group) * size_of::<Lanes>();
+        let room = 2 * group.length();
+        let subject = |label, function, scratch, operation| {
+            let backend = backends::one(group.prime().len());
+            Subject::ours(label, function, backend, scratch, operation)
+        };
+        let single = |call| -> Box<dyn Operation> {
+            Box::new(Prepared::ours(self.data(input), room, self.judge(input), call))
+        };
+        let all = |call| -> Box<dyn Operation> {
+            let (room, judge) = (8 * group.length(), self.judge_eight(inputs));
+            Box::new(Prepared::ours(self.data(input), room, judge, call))
+        };
+        let eight = |operation| {
+            Subject::ours("×8", "dh::run_batch", backends::eight(), eight, operation).of_several(8)
+        };
+        match self.task {
+            Task::Agree => {
+                let agree = |label, validation, limbs: usize| {
+                    let operation = single(ours::agreement(group, validation, limbs));
+                    subject(label, "PrivateKey::agree", limbs * size_of::<u64>(), operation)
+                };
+                let best = ours::scratch_one(group);
+                let least = scratch_limbs_minimum(group.bits());
+                vec![
+                    agree(REFERENCE, Validation::Full, best),
+                    agree("range check", Validation::Partial, best),
+                    agree("least", Validation::Full, least),
+                    eight(all(ours::eight_agreements(group))),
+                ]
+            }
+            Task::Generate => vec![
+                subject(REFERENCE, "PrivateKey::public_value", one, single(ours::generator(group))),
+                eight(all(ours::eight_keys(group))),
+            ],
+        }
+    }
+
+    fn of_peer(
+        &self,
+        found: &Found,
+        version: String,
+        candidate: Candidate,
+        input: &Input,
+    ) -> Result<Subject, Failure> {
+        let Candidate { label, function, prepare, .. } = candidate;
+        let room = 2 * self.group.length();
+        let (data, judge) = (self.data(input), self.judge(input));
+        let operation = Prepared::of_peer(data, room, judge, true, || prepare(input))?;
+        Ok(Subject::of_peer(found.peer, version, label, function, Box::new(operation)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_bits() {
+        assert_eq!(Dh::bits_from_list("2048, 8192").unwrap(), [2048, 8192]);
+        for wrong in ["1024", "2049", "abc", "", "2048,"] {
+            assert!(Dh::bits_from_list(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! RSA as a user calls it: signatures, verification, decryption and keys, beside the peers.
+
+mod judge;
+mod options;
+mod ours;
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cycloid::machine::lanes::Lanes;
+use cycloid::scheme::rsa::{context_limbs, generate_scratch, verify_scratch_limbs};
+
+use self::ours::Budget;
+use super::backends;
+use super::prepared::{FirstUse, Prepared};
+use super::subjects::{self, Sampling, Setting, Subject};
+use super::{Effort, Plan, Suite};
+use crate::Failure;
+use crate::measure::Operation;
+use crate::peers::rsa::{Candidate, Input, Key, Task};
+use crate::peers::{Family, Found, Library};
+use crate::record::Parameters;
+
+#[cfg(test)]
+pub(crate) use self::ours::private_key;
+
+/// The label of the row that ratios are against.
+const REFERENCE: &str = "default";
+
+const PRIVATE: &str = "the private operations of Cycloid, OpenSSL and AWS-LC blind the input and check the \
+    result; each of our contexts renews its blinding after 32 uses";
+
+const MEMORY: &str = "scratch of a private operation is all the memory of a context, the blinding \
+    included; the rows '16 KB', '6 KB' and 'least' are given no more than that";
+
+const GENERATE: &str = "each side makes keys of its own, and their times vary as much as the \
+    number of candidates tried: the interval says how far the mean can be trusted";
+
+const FIRST: &str = "'first use' is the first signature with a key that is loaded and checked \
+    already; whatever a library computes while it loads a key is not in it";
+
+const BATCH: &str = "a batch takes its jobs eight at a time, with eight different keys; what is left at its end it \
+    takes in the way that is fastest. Times are those of one job";
+
+/// What a table is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// One task, with a prepared key that has been used before.
+    Later(Task),
+    /// Signing with a key that has not been used before, and with one that has.
+    FirstUse,
+    /// Signing in batches of several lengths.
+    Batch,
+}
+
+impl Kind {
+    /// All of them, in the order of the tables.
+    pub const ALL: [Self; 6] = [
+        Self::Later(Task::Sign),
+        Self::Later(Task::SignPss),
+        Self::Later(Task::Verify),
+        Self::FirstUse,
+        Self::Batch,
+        Self::Later(Task::Generate),
+    ];
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Later(Task::Sign) => "sign",
+            Self::Later(Task::SignPss) => "pss",
+            Self::Later(Task::Verify) => "verify",
+            Self::Later(Task::DecryptOaep) => "oaep",
+            Self::Later(Task::DecryptPkcs1v15) => "decrypt",
+            Self::Later(Task::Generate) => "generate",
+            Self::FirstUse => "first-use",
+            Self::Batch => "batch",
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// What is done, in a title.
+    const fn title(self) -> &'static str {
+        match self {
+            Self::Later(Task::Sign) => "sign, PKCS #1 v1.5, SHA-256",
+            Self::Later(Task::SignPss) => "sign, PSS, SHA-256, 32 bytes of salt",
+            Self::Later(Task::Verify) => "verify, PKCS #1 v1.5, SHA-256",
+            Self::Later(Task::DecryptOaep) => "decrypt, OAEP, SHA-256",
+            Self::Later(Task::DecryptPkcs1v15) => "decrypt, PKCS #1 v1.5",
+            Self::Later(Task::Generate) => "generate a key",
+            Self::FirstUse => "sign, PKCS #1 v1.5, SHA-256, first use of a key and later use",
+            Self::Batch => "sign, PKCS #1 v1.5, SHA-256, in batches of several jobs",
+        }
+    }
+
+    const fn task(self) -> Task {
+        match self {
+            Self::Later(task) => task,
+            Self::FirstUse | Self::Batch => Task::Sign,
+        }
+    }
+
+    /// How much time a table gets for keys of 2048 bits.
+    fn seconds(self, effort: Effort) -> f64 {
+        let part = match self {
+            Self::Later(Task::Sign) => 1.0,
+            Self::Later(Task::Generate) => 2.0,
+            _ => 0.5,
+        };
+        part * match effort {
+            Effort::Quick => 1.0,
+            Effort::Plain => 4.0,
+            Effort::Full => 40.0,
+        }
+    }
+
+    fn sampling(self, effort: Effort) -> Sampling {
+        match (self, effort) {
+            (Self::Later(Task::Generate), Effort::Full) => Sampling::Averaged { fewest: 50 },
+            (Self::Later(Task::Generate), _) => Sampling::Averaged { fewest: 3 },
+            _ => Sampling::Paired,
+        }
+    }
+}
+
+/// Which tables to make.
+#[derive(Clone, Debug)]
+pub struct Rsa {
+    /// Keys, in bits: a multiple of 128.
+    pub bits: Vec<usize>,
+    /// What is done with them.
+    pub kinds: Vec<Kind>,
+}
+
+impl Rsa {
+    /// The usual lengths, as many as `effort` allows.
+    pub fn usual(effort: Effort) -> Self {
+        let bits: &[usize] = match effort {
+            Effort::Quick => &[2048],
+            Effort::Plain | Effort::Full => &[2048, 3072, 4096],
+        };
+        // Which batch lengths are fast is seen once for a machine.
+        let usual = |kind: &Kind| effort == Effort::Full || *kind != Kind::Batch;
+        Self { bits: bits.to_vec(), kinds: Kind::ALL.into_iter().filter(usual).collect() }
+    }
+}
+
+impl Suite for Rsa {
+    fn name(&self) -> &'static str {
+        "rsa"
+    }
+
+    fn about(&self) -> &'static str {
+        "RSA: signatures, verification, decryption and key generation"
+    }
+
+    fn family(&self) -> Family {
+        Family::Rsa
+    }
+
+    fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {
+        let keys: Vec<Keys> = self.bits.iter().map(|bits| Keys::new(*bits)).collect();
+        let plan = |kind: Kind, keys: &Keys| {
+            let table = TablePlan { kind, effort, keys: keys.clone(), peers };
+            Plan {
+                title: format!("RSA-{}, {}", keys.bits, kind.name()),
+                time: table.time(),
+                measure: Box::new(move |progress: &mut dyn FnMut(f64)| {
+                    let (setting, subjects) = table.prepare()?;
+                    subjects::measure(setting, subjects, progress)
+                }),
+            }
+        };
+        let tables = self.kinds.iter().flat_map(|kind| keys.iter().map(|keys| plan(*kind, keys)));
+        tables.collect()
+    }
+}
+
+/// The keys of one length, made when they are first needed.
+#[derive(Clone)]
+struct Keys {
+    bits: usize,
+    eight: Rc<OnceCell<[Arc<Key>; 8]>>,
+}
+
+impl Keys {
+    fn new(bits: usize) -> Self {
+        Self { bits, eight: Rc::default() }
+    }
+
+    fn eight(&self) -> &[Arc<Key>; 8] {
+        self.eight.get_or_init(|| Key::eight(self.bits).map(Arc::new))
+    }
+}
+
+/// One table to be.
+struct TablePlan<'a> {
+    kind: Kind,
+    effort: Effort,
+    keys: Keys,
+    peers: &'a [Found],
+}
+
+impl TablePlan<'_> {
+    /// How long the rounds take: longer operations need more time for as many rounds.
+    fn time(&self) -> Duration {
+        let size = self.keys.bits as f64 / 2048.0;
+        Duration::from_secs_f64(self.kind.seconds(self.effort) * size)
+    }
+
+    fn prepare(&self) -> Result<(Setting, Vec<Subject>), Failure> {
+        let inputs = self.keys.eight().each_ref().map(|key| Input::new(self.kind.task(), key));
+        let mut subjects = self.ours(&inputs);
+        let mut notes: Vec<String> = match self.kind {
+            Kind::Later(Task::Verify) => vec![],
+            Kind::Later(Task::Generate) => vec![GENERATE.into()],
+            Kind::Later(_) => vec![PRIVATE.into(), MEMORY.into()],
+            Kind::FirstUse => vec![FIRST.into()],
+            Kind::Batch => vec![BATCH.into()],
+        };
+        let mut missing = Vec::new();
+        let takes_part = |found: &&Found| self.kind != Kind::Batch && found.peer.does(Family::Rsa);
+        for found in self.peers.iter().filter(takes_part) {
+            match &found.library {
+                Ok(library) => {
+                    subjects.extend(self.of_peer(found, &**library, &inputs[0], &mut notes)?);
+                }
+                Err(_) => missing.push(found.peer.name().into()),
+            }
+        }
+        let setting = Setting {
+            suite: "rsa",
+            operation: self.kind.title(),
+            title: format!("RSA-{}: {}", self.keys.bits, self.kind.title()),
+            parameters: Parameters::from([("key_bits".into(), self.keys.bits.into())]),
+            reference: 0,
+            time: self.time(),
+            sampling: self.kind.sampling(self.effort),
+            missing,
+            notes,
+        };
+        Ok((setting, subjects))
+    }
+
+    /// The first is the reference.
+    fn ours(&self, inputs: &[Input; 8]) -> Vec<Subject> {
+        let input = &inputs[0];
+        let bits = self.keys.bits;
+        let task = self.kind.task();
+        let function = ours::function(task);
+        let room = 2 * input.key.length();
+        let one = |call| -> Box<dyn Operation> {
+            Box::new(Prepared::ours(&input.data, room, judge::of(task, input), call))
+        };
+        let private = |label, limbs: usize, call| {
+            let backend = backends::one(bits / 2 / 64);
+            Subject::ours(label, function, backend, limbs * size_of::<u64>(), one(call))
+        };
+        let in_context = |label, budget: Budget| {
+            let limbs = budget.limbs(bits)?;
+            Some(private(label, limbs, ours::private(task, input, limbs)))
+        };
+        let in_batch = |label, jobs: usize, call| {
+            let scratch = ours::batch_scratch(bits, jobs) * size_of::<Lanes>();
+            let judge = judge::of_batch(task, inputs);
+            let operation = Prepared::ours(&input.data, jobs * bits / 8, judge, call);
+            Subject::ours(label, "Batch::run", backends::eight(), scratch, Box::new(operation))
+                .of_several(jobs as u32)
+        };
+        match self.kind {
+            Kind::Later(Task::Verify) => {
+                let scratch = verify_scratch_limbs(bits) * size_of::<u64>();
+                let operation = one(ours::verifier(input));
+                vec![Subject::ours(REFERENCE, function, backends::words(), scratch, operation)]
+            }
+            Kind::Later(Task::Generate) => {
+                let scratch = generate_scratch(bits) * size_of::<Lanes>();
+                let operation = one(ours::generator(input));
+                vec![Subject::ours(REFERENCE, function, backends::eight(), scratch, operation)]
+            }
+            Kind::Later(_) => {
+                let rows = [
+                    in_context(REFERENCE, Budget::Full),
+                    in_context("16 KB", Budget::Bytes(16 << 10)),
+                    in_context("6 KB", Budget::Bytes(6 << 10)),
+                    in_context("least", Budget::Least),
+                ];
+                let eight = in_batch("×8", 8, ours::batch::<8>(task, inputs));
+                rows.into_iter().flatten().chain([eight]).collect()
+            }
+            Kind::FirstUse => {
+                let first = ours::private_first(task, input);
+                let first = private("first use", context_limbs(bits), first);
+                in_context(REFERENCE, Budget::Full).into_iter().chain([first]).collect()
+            }
+            Kind::Batch => {
+                let batches = [
+                    in_batch("1 job", 1, ours::batch::<1>(task, inputs)),
+                    in_batch("2 jobs", 2, ours::batch::<2>(task, inputs)),
+                    in_batch("3 jobs", 3, ours::batch::<3>(task, inputs)),
+                    in_batch("4 jobs", 4, ours::batch::<4>(task, inputs)),
+                    in_batch("5 jobs", 5, ours::batch::<5>(task, inputs)),
+                    in_batch("6 jobs", 6, ours::batch::<6>(task, inputs)),
+                    in_batch("7 jobs", 7, ours::batch::<7>(task, inputs)),
+                    in_batch("8 jobs", 8, ours::batch::<8>(task, inputs)),
+                    in_batch("16 jobs", 16, ours::batch::<16>(task, inputs)),
+                ];
+                in_context(REFERENCE, Budget::Full).into_iter().chain(batches).collect()
+            }
+        }
+    }
+
+    fn of_peer(
+        &self,
+        found: &Found,
+        library: &dyn Library,
+        input: &Input,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<Subject>, Failure> {
+        let task = self.kind.task();
+        let mut rows = Vec::new();
+        for candidate in library.rsa(task, self.keys.bits) {
+            subjects::add_note(notes, candidate.note);
+            let Candidate { label, function, constant_time, prepare, .. } = candidate;
+            let subject = |label, operation: Box<dyn Operation>| Subject {
+                constant_time,
+                ..Subject::of_peer(found.peer, library.version(), label, function, operation)
+            };
+            let name = |failure: Failure| {
+                Failure::new(format!("{}: {}", found.peer.name(), failure.message), failure.hint)
+            };
+            let (data, room) = (&input.data, 2 * input.key.length());
+            let judge = || judge::of(task, input);
+            let warm = task != Task::Generate;
+            let later = Prepared::of_peer(data, room, judge(), warm, || prepare(input));
+            rows.push(subject(label, Box::new(later.map_err(name)?)));
+            if self.kind == Kind::FirstUse {
+                let input = input.clone();
+                let first = FirstUse::of_peer(data, room, judge(), move || prepare(&input));
+                let first = first.map_err(name)?;
+                rows.push(subject("first use", Box::new(first)));
+                // Another way to use the key says nothing more about its first use.
+                break;
+            }
+        }
+        Ok(rows)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! The library's own RSA as calls to be measured.
+
+use chacha20::ChaCha20Rng;
+use cycloid::machine::lanes::Lanes;
+use cycloid::scheme::Hash;
+use cycloid::scheme::rsa::{
+    Batch, Context, Job, MAX_BITS, PrivateComponents, PrivateKey, batch_lanes, context_limbs,
+    context_limbs_minimum, generate_scratch, private_key_limbs, verify_scratch_limbs,
+};
+use rand_core::SeedableRng;
+
+use crate::peers::Call;
+use crate::peers::bytes::to_bytes;
+use crate::peers::rsa::{Input, Key, PUBLIC_EXPONENT, Task};
+
+/// The key as the library has it.
+///
+/// # Panics
+/// If the library refuses it, which would be a mistake of one of the two.
+pub(crate) fn private_key(key: &Key) -> PrivateKey<Vec<u64>> {
+    let ([prime1, prime2], [exponent1, exponent2]) = (&key.primes, &key.exponents);
+    let components = PrivateComponents {
+        modulus: &key.modulus,
+        public_exponent: &Key::public_exponent(),
+        private_exponent: &key.private_exponent,
+        prime1,
+        prime2,
+        exponent1,
+        exponent2,
+        coefficient: &key.coefficient,
+    };
+    let memory = vec![0; private_key_limbs(key.bits)];
+    let mut scratch = vec![0; context_limbs(key.bits)];
+    PrivateKey::new(&components, memory, &mut scratch).expect("the key is a right one")
+}
+
+/// How much memory a context is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Budget {
+    /// As much as it can use.
+    Full,
+    /// As much of so many bytes as it can use.
+    Bytes(usize),
+    /// As little as it works with.
+    Least,
+}
+
+impl Budget {
+    /// Limbs of a context for a key of `bits` bits, if the budget is enough for one and less than
+    /// it can use.
+    pub(super) fn limbs(self, bits: usize) -> Option<usize> {
+        let (least, most) = (context_limbs_minimum(bits), context_limbs(bits));
+        match self {
+            Self::Full => Some(most),
+            Self::Bytes(bytes) => {
+                Some(bytes / size_of::<u64>()).filter(|limbs| (least..most).contains(limbs))
+            }
+            Self::Least => Some(least),
+        }
+    }
+}
+
+/// The function that does a task.
+pub(super) const fn function(task: Task) -> &'static str {
+    match task {
+        Task::Sign => "Context::sign_pkcs1v15_prehashed",
+        Task::SignPss => "Context::sign_pss_prehashed",
+        Task::Verify => "PublicKey::verify_pkcs1v15_prehashed",
+        Task::DecryptOaep => "Context::decrypt_oaep",
+        Task::DecryptPkcs1v15 => "Context::decrypt_pkcs1v15",
+        Task::Generate => "PrivateKey::generate",
+    }
+}
+
+type OurContext<'a> = Context<'a, Vec<u64>, ChaCha20Rng>;
+
+fn random() -> ChaCha20Rng {
+    ChaCha20Rng::seed_from_u64(3)
+}
+
+/// A private operation in a context of that many limbs, which has been used before.
+pub(super) fn private(task: Task, input: &Input, limbs: usize) -> Call {
+    // A context borrows key and memory, and a call owns what it needs: these few kilobytes are
+    // given back when the program ends.
+    let key = Box::leak(Box::new(private_key(&input.key)));
+    let memory = vec![0; limbs].leak();
+    let mut context = Context::new(key, random(), memory).expect("the memory is enough");
+    Box::new(move |data, output| operate(&mut context, task, data, output))
+}
+
+/// The same in a new context each time.
+pub(super) fn private_first(task: Task, input: &Input) -> Call {
+    let key = private_key(&input.key);
+    let mut memory = vec![0; context_limbs(input.key.bits)];
+    Box::new(move |data, output| {
+        let mut context =
+            Context::new(&key, random(), &mut memory).map_err(|_| "no context was made")?;
+        operate(&mut context, task, data, output)
+    })
+}
+
+fn operate(
+    context: &mut OurContext<'_>,
+    task: Task,
+    data: &[u8],
+    output: &mut [u8],
+) -> Result<usize, &'static str> {
+    let length = context.key().public().length();
+    let result = &mut output[..length];
+    let done = match task {
+        Task::Sign => context.sign_pkcs1v15_prehashed(Hash::Sha256, data, result),
+        Task::SignPss => context.sign_pss_prehashed(Hash::Sha256, data, 32, result),
+        _ => return Err("not a private operation"),
+    };
+    done.map(|()| length).map_err(|_| "the operation failed")
+}
+
+/// Elements of memory of a batch of `jobs` jobs, each of whose blindings is kept.
+pub(super) fn batch_scratch(bits: usize, jobs: usize) -> usize {
+    batch_lanes(bits, jobs)
+}
+
+/// Private operations of `JOBS` jobs by one call, with these keys in turn; the results stand one
+/// after the other.
+pub(super) fn batch<const JOBS: usize>(task: Task, inputs: &[Input; 8]) -> Call {
+    let bits = inputs[0].key.bits;
+    let keys = inputs.each_ref().map(|input| private_key(&input.key));
+    // As for a context.
+    let memory = vec![Lanes::ZERO; batch_scratch(bits, JOBS)].leak();
+    let mut batch = Batch::new(bits, random(), memory).expect("the memory is enough");
+    Box::new(move |digest, output| {
+        let mut outputs = output.chunks_exact_mut(bits / 8);
+        let mut jobs: [Job<'_>; JOBS] = std::array::from_fn(|i| {
+            let (key, output) = (&keys[i % 8], outputs.next().expect("there is room for all"));
+            match task {
+                Task::SignPss => Job::sign_pss_prehashed(key, Hash::Sha256, digest, 32, output),
+                _ => Job::sign_pkcs1v15_prehashed(key, Hash::Sha256, digest, output),
+            }
+        });
+        batch.run(&mut jobs);
+        let lengths = jobs.iter().try_fold(0, |sum, job| job.outcome().map(|length| sum + length));
+        lengths.map_err(|_| "a job failed")
+    })
+}
+
+pub(super) fn verifier(input: &Input) -> Call {
+    let key = private_key(&input.key);
+    let mut scratch = vec![0; verify_scratch_limbs(input.key.bits)];
+    let digest = input.digest;
+    Box::new(move |signature, _| {
+        key.public()
+            .verify_pkcs1v15_prehashed(Hash::Sha256, &digest, signature, &mut scratch)
+            .map_err(|_| "the signature is not valid")?;
+        Ok(0)
+    })
+}
+
+pub(super) fn generator(input: &Input) -> Call {
+    let (bits, mut rng) = (input.key.bits, random());
+    let mut scratch = vec![Lanes([0; 8]); generate_scratch(bits)];
+    let mut made = None;
+    Box::new(move |digest, output| {
+        if digest.is_empty() {
+            let memory = [0; private_key_limbs(MAX_BITS)];
+            let key = PrivateKey::generate(bits, PUBLIC_EXPONENT, memory, &mut rng, &mut scratch);
+            made = Some(key.map_err(|_| "no key was made")?);
+            return Ok(0);
+        }
+        let mut sign = || {
+            let key = made.as_ref()?;
+            let modulus = to_bytes(key.public().modulus_limbs());
+            let mut memory = vec![0; context_limbs(bits)];
+            let mut context = Context::new(key, random(), &mut memory).ok()?;
+            let (first, second) = output.split_at_mut_checked(modulus.len())?;
+            first.copy_from_slice(&modulus);
+            let signature = second.get_mut(..modulus.len())?;
+            context.sign_pkcs1v15_prehashed(Hash::Sha256, digest, signature).ok()?;
+            Some(2 * modulus.len())
+        };
+        sign().ok_or("the key made does not sign")
+    })
+}
