@@ -24,7 +24,9 @@ pub(super) fn text(table: &Table, peers: &[Peer], width: usize) -> String {
         table.rounds,
         table.seconds
     );
-    let _ = writeln!(text, "backend: {}", backends(table));
+    for line in super::wrapped(&format!("backend: {}", backends(table)), width) {
+        let _ = writeln!(text, "{line}");
+    }
     for name in &table.missing {
         let missing = peers.iter().find(|peer| peer.name == *name);
         let remedy = missing.and_then(|peer| peer.missing.as_ref());
@@ -34,26 +36,27 @@ pub(super) fn text(table: &Table, peers: &[Peer], width: usize) -> String {
     text
 }
 
-/// The backend of most of the library's rows, and of those that have another.
+/// The backend of the library's first row, and those of the rows that have another.
 fn backends(table: &Table) -> String {
-    let mut text = String::new();
-    let mut usual = None;
+    let mut backends: Vec<(&str, Vec<&str>)> = Vec::new();
     for record in &table.records {
         let Some(backend) = &record.implementation.backend else {
             continue;
         };
-        match usual {
-            None => {
-                usual = Some(backend);
-                text.push_str(backend);
-            }
-            Some(usual) if usual != backend => {
-                let _ = write!(text, "; {}: {backend}", record.label);
-            }
-            Some(_) => {}
+        match backends.iter_mut().find(|(known, _)| known == backend) {
+            None => backends.push((backend, vec![&record.label])),
+            Some((_, labels)) => labels.push(&record.label),
         }
     }
-    text
+    let texts: Vec<String> = backends
+        .iter()
+        .enumerate()
+        .map(|(i, (backend, labels))| match i {
+            0 => (*backend).into(),
+            _ => format!("{}: {backend}", labels.join(", ")),
+        })
+        .collect();
+    texts.join("; ")
 }
 
 fn grid(table: &Table, wide: bool) -> Grid {

@@ -109,8 +109,8 @@ impl Kind {
     fn seconds(self, effort: Effort) -> f64 {
         let part = match self {
             Self::Later(Task::Sign) => 1.0,
-            Self::Later(Task::Generate) => 2.0,
-            _ => 0.5,
+            Self::Later(Task::Generate) => 1.5,
+            _ => 0.4,
         };
         part * match effort {
             Effort::Quick => 1.0,
