@@ -1,4 +1,5 @@
 //! Floor 2: numbers. No bytes, no formats, no `unsafe`.
 
+pub(crate) mod jacobi;
 pub mod modular;
 pub mod prime;

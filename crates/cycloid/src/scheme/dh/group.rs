@@ -1,0 +1,117 @@
+//! A group: the multiples of a generator modulo a prime, known or checked.
+
+use core::fmt;
+
+use super::{Error, limbs};
+use crate::machine::words::{LIMB_BITS, Limb};
+use crate::math::modular::Modulus;
+
+/// The length in bits of private exponents in a group of a safe prime of `bits` bits: twice the
+/// security that the group has (RFC 7919, section 5.2 and appendix A; NIST SP 800-56A rev. 3,
+/// appendix D, with its margin).
+pub const fn exponent_bits(bits: usize) -> usize {
+    match bits {
+        ..=2048 => 225,
+        ..=3072 => 275,
+        ..=4096 => 325,
+        ..=6144 => 375,
+        _ => 400,
+    }
+}
+
+/// A prime p, a generator g and its order. A value of this type is sound: one of the
+/// [known groups](Group::KNOWN), or checked when it was made.
+#[derive(Clone, Copy)]
+pub struct Group<'a> {
+    name: Option<&'static str>,
+    bits: usize,
+    prime: &'a [Limb],
+    r_squared: &'a [Limb],
+    generator: &'a [Limb],
+    order: Order<'a>,
+}
+
+/// The order of a generator modulo p.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Order<'a> {
+    /// (p − 1) / 2, a prime: the subgroup is that of the squares.
+    Half,
+    /// p − 1, twice a prime: the subgroup is the whole group.
+    Whole,
+    /// This prime.
+    Prime(&'a [Limb]),
+}
+
+impl<'a> Group<'a> {
+    /// A group that is known to be sound. The prime has as many limbs as `bits` need.
+    pub(super) const fn from_checked(
+        name: Option<&'static str>,
+        bits: usize,
+        prime: &'a [Limb],
+        r_squared: &'a [Limb],
+        generator: &'a [Limb],
+        order: Order<'a>,
+    ) -> Self {
+        Self { name, bits, prime, r_squared, generator, order }
+    }
+
+    /// The name of a known group, as `ffdhe2048`.
+    pub const fn name(&self) -> Option<&'static str> {
+        self.name
+    }
+
+    /// The length of p in bits.
+    pub const fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// The length of p, and so of public values and shared secrets, in bytes.
+    pub const fn length(&self) -> usize {
+        self.bits.div_ceil(8)
+    }
+
+    /// The length of the private exponents that are generated, in bits: [`exponent_bits`], or the
+    /// length of the order where that is shorter.
+    pub fn exponent_bits(&self) -> usize {
+        let bits = exponent_bits(self.bits);
+        match self.order {
+            Order::Prime(order) => bits.min(crate::machine::words::bit_length_vartime(order)),
+            Order::Half | Order::Whole => bits,
+        }
+    }
+
+    /// p, little-endian limbs.
+    pub const fn prime(&self) -> &'a [Limb] {
+        self.prime
+    }
+
+    /// g, little-endian limbs.
+    pub const fn generator(&self) -> &'a [Limb] {
+        self.generator
+    }
+
+    pub(super) const fn order(&self) -> Order<'a> {
+        self.order
+    }
+
+    pub(super) fn modulus(&self) -> Result<Modulus<'a>, Error> {
+        Ok(Modulus::prepared(self.prime, self.r_squared)?)
+    }
+
+    /// The limbs of (p − 1) / 2, lowest first.
+    pub(super) fn half(&self) -> impl Iterator<Item = Limb> {
+        let next = self.prime[1..].iter().copied().chain([0]);
+        self.prime.iter().zip(next).map(|(limb, next)| limb >> 1 | next << (LIMB_BITS - 1))
+    }
+}
+
+impl fmt::Debug for Group<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name {
+            Some(name) => f.write_str(name),
+            None => write!(f, "dh::Group({} bits)", self.bits),
+        }
+    }
+}
+
+const _: () = assert!(limbs(super::MAX_BITS) * LIMB_BITS <= crate::math::modular::MAX_BITS);

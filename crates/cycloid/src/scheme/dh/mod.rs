@@ -1,0 +1,130 @@
+//! Finite-field Diffie-Hellman: the groups of RFC 7919 and RFC 3526, and groups of a user's own.
+//!
+//! Two parties that each have a [`PrivateKey`] x of one [`Group`] and know the other's public value
+//! g^x mod p share a secret. Values are big-endian bytes, as long as p where they come out.
+//!
+//! **Memory.** A key lives in memory that its owner chooses, [`private_key_limbs`] of it, and is
+//! wiped when it is dropped. Operations take scratch, at best [`scratch_limbs`], at least
+//! [`scratch_limbs_minimum`], and wipe it.
+//!
+//! **Validation.** Values from outside are checked by the operation that takes them, to the
+//! [`Validation`] that the caller names; a shared secret that could be guessed never leaves.
+//!
+//! **Time** depends on the lengths of p and of the private exponent, and on no secret value. Public
+//! values, the other party's included, are public, and checking them takes time that depends on
+//! them.
+//!
+//! ```
+//! use cycloid::scheme::dh::{self, Group, PrivateKey, Validation};
+//! # fn example(rng: &mut impl rand_core::CryptoRng) -> Result<(), dh::Error> {
+//! const BITS: usize = 2048;
+//! const EXPONENT_BITS: usize = dh::exponent_bits(BITS);
+//! let group = &Group::FFDHE2048;
+//! let mut scratch = [0; dh::scratch_limbs(BITS, EXPONENT_BITS)];
+//!
+//! let alice = PrivateKey::generate(group, [0; dh::private_key_limbs(EXPONENT_BITS)], rng)?;
+//! let mut from_alice = [0; BITS / 8];
+//! alice.public_value(&mut from_alice, &mut scratch)?;
+//!
+//! let bob = PrivateKey::generate(group, [0; dh::private_key_limbs(EXPONENT_BITS)], rng)?;
+//! let mut from_bob = [0; BITS / 8];
+//! bob.public_value(&mut from_bob, &mut scratch)?;
+//!
+//! let (mut shared, mut same) = ([0; BITS / 8], [0; BITS / 8]);
+//! alice.agree(&from_bob, Validation::Full, &mut shared, &mut scratch)?;
+//! bob.agree(&from_alice, Validation::Full, &mut same, &mut scratch)?;
+//! assert_eq!(shared, same);
+//! # Ok(())
+//! # }
+
+//! ```
+
+mod group;
+mod groups;
+mod private;
+mod public;
+#[cfg(test)]
+mod tests;
+
+pub use group::{Group, exponent_bits};
+pub use private::{PrivateKey, private_key_limbs, scratch_limbs, scratch_limbs_minimum};
+pub use public::Validation;
+
+use crate::machine::words::{LIMB_BITS, LIMB_BYTES};
+use crate::math::modular;
+
+/// The shortest modulus that a group may have, in bits.
+pub const MIN_BITS: usize = 2048;
+
+/// The longest modulus that a group may have, in bits.
+pub const MAX_BITS: usize = 8192;
+
+/// Why an operation was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The private exponent is 0, is too large for the group, or gives 1 as public value.
+    PrivateExponent,
+    /// The public value is not between 2 and p − 2.
+    PublicRange,
+    /// The public value is not in the subgroup that the generator generates.
+    PublicSubgroup,
+    /// The shared secret would have been 0, 1 or p − 1.
+    SharedSecret,
+    /// The buffer for a result has another length than the modulus in bytes.
+    Length {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes given.
+        given: usize,
+    },
+    /// The memory for a key, a group or the scratch is too small.
+    MemoryTooSmall {
+        /// Limbs needed.
+        needed: usize,
+        /// Limbs given.
+        given: usize,
+    },
+}
+
+impl core::fmt::Display for Error {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::PrivateExponent => f.write_str("the private exponent is not one of the group"),
+            Self::PublicRange => f.write_str("the public value is not between 2 and p − 2"),
+            Self::PublicSubgroup => f.write_str("the public value is not in the subgroup"),
+            Self::SharedSecret => f.write_str("the shared secret can be guessed"),
+            Self::Length { needed, given } => {
+                write!(f, "the buffer has {given} bytes, and the modulus {needed}")
+            }
+            Self::MemoryTooSmall { needed, given } => {
+                write!(f, "{given} limbs of memory were given, and {needed} are needed")
+            }
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+impl From<modular::Error> for Error {
+    /// The modulus of a group is odd and not too long, so what can be wrong is the scratch.
+    fn from(error: modular::Error) -> Self {
+        match error {
+            modular::Error::ScratchTooSmall { needed, given } => {
+                Self::MemoryTooSmall { needed: needed / LIMB_BYTES, given: given / LIMB_BYTES }
+            }
+            _ => unreachable!("a group has been checked"),
+        }
+    }
+}
+
+/// Limbs of a number of `bits` bits.
+const fn limbs(bits: usize) -> usize {
+    bits.div_ceil(LIMB_BITS)
+}
+
+/// The first `needed` limbs of `memory`.
+fn checked_memory(memory: &mut [u64], needed: usize) -> Result<&mut [u64], Error> {
+    let given = memory.len();
+    memory.get_mut(..needed).ok_or(Error::MemoryTooSmall { needed, given })
+}
