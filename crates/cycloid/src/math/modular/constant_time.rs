@@ -54,6 +54,12 @@ impl<'a> Modulus<'a> {
         Ok(Self { modulus, r_squared })
     }
 
+    /// A modulus that is known to be odd and to have exactly `bits` bits, without leading zero
+    /// limbs, and R² modulo it.
+    pub(crate) const fn from_known(limbs: &'a [Limb], bits: usize, r_squared: &'a [Limb]) -> Self {
+        Self { modulus: Checked { limbs, bits }, r_squared }
+    }
+
     /// The same for a lane.
     pub(super) const fn lane(&self) -> Lane<'a> {
         Lane { modulus: self.modulus, r_squared: Some(self.r_squared) }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::{Error, limbs};
+use super::limbs;
 use crate::machine::words::{LIMB_BITS, Limb};
 use crate::math::modular::Modulus;
 
@@ -24,9 +24,7 @@ pub const fn exponent_bits(bits: usize) -> usize {
 #[derive(Clone, Copy)]
 pub struct Group<'a> {
     name: Option<&'static str>,
-    bits: usize,
-    prime: &'a [Limb],
-    r_squared: &'a [Limb],
+    prime: Modulus<'a>,
     generator: &'a [Limb],
     order: Order<'a>,
 }
@@ -43,16 +41,14 @@ pub(super) enum Order<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// A group that is known to be sound. The prime has as many limbs as `bits` need.
+    /// A group that is known to be sound.
     pub(super) const fn from_checked(
         name: Option<&'static str>,
-        bits: usize,
-        prime: &'a [Limb],
-        r_squared: &'a [Limb],
+        prime: Modulus<'a>,
         generator: &'a [Limb],
         order: Order<'a>,
     ) -> Self {
-        Self { name, bits, prime, r_squared, generator, order }
+        Self { name, prime, generator, order }
     }
 
     /// The name of a known group, as `ffdhe2048`.
@@ -62,18 +58,18 @@ impl<'a> Group<'a> {
 
     /// The length of p in bits.
     pub const fn bits(&self) -> usize {
-        self.bits
+        self.prime.bits()
     }
 
     /// The length of p, and so of public values and shared secrets, in bytes.
     pub const fn length(&self) -> usize {
-        self.bits.div_ceil(8)
+        self.bits().div_ceil(8)
     }
 
     /// The length of the private exponents that are generated, in bits: [`exponent_bits`], or the
     /// length of the order where that is shorter.
     pub fn exponent_bits(&self) -> usize {
-        let bits = exponent_bits(self.bits);
+        let bits = exponent_bits(self.bits());
         match self.order {
             Order::Prime(order) => bits.min(crate::machine::words::bit_length_vartime(order)),
             Order::Half | Order::Whole => bits,
@@ -82,7 +78,7 @@ impl<'a> Group<'a> {
 
     /// p, little-endian limbs.
     pub const fn prime(&self) -> &'a [Limb] {
-        self.prime
+        self.prime.limbs()
     }
 
     /// g, little-endian limbs.
@@ -94,14 +90,14 @@ impl<'a> Group<'a> {
         self.order
     }
 
-    pub(super) fn modulus(&self) -> Result<Modulus<'a>, Error> {
-        Ok(Modulus::prepared(self.prime, self.r_squared)?)
+    pub(super) const fn modulus(&self) -> Modulus<'a> {
+        self.prime
     }
 
     /// The limbs of (p − 1) / 2, lowest first.
     pub(super) fn half(&self) -> impl Iterator<Item = Limb> {
-        let next = self.prime[1..].iter().copied().chain([0]);
-        self.prime.iter().zip(next).map(|(limb, next)| limb >> 1 | next << (LIMB_BITS - 1))
+        let next = self.prime()[1..].iter().copied().chain([0]);
+        self.prime().iter().zip(next).map(|(limb, next)| limb >> 1 | next << (LIMB_BITS - 1))
     }
 }
 
@@ -109,7 +105,7 @@ impl fmt::Debug for Group<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name {
             Some(name) => f.write_str(name),
-            None => write!(f, "dh::Group({} bits)", self.bits),
+            None => write!(f, "dh::Group({} bits)", self.bits()),
         }
     }
 }

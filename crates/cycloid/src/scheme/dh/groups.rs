@@ -13,6 +13,7 @@
 use super::group::{Group, Order};
 use super::limbs;
 use crate::machine::words::{LIMB_BITS, Limb};
+use crate::math::modular::Modulus;
 
 /// For each group its constant, from its name, its length, the digits and X.
 macro_rules! groups {
@@ -22,7 +23,8 @@ macro_rules! groups {
             pub const $group: Self = {
                 const PRIME: &[Limb; limbs($bits)] = &prime(&$digits, $x);
                 const R_SQUARED: &[Limb; limbs($bits)] = &r_squared(PRIME);
-                Self::from_checked(Some($name), $bits, PRIME, R_SQUARED, &[2], Order::Half)
+                let modulus = Modulus::from_known(PRIME, $bits, R_SQUARED);
+                Self::from_checked(Some($name), modulus, &[2], Order::Half)
             };)*
 
             /// All known groups.

@@ -39,6 +39,7 @@
 
 //! ```
 
+mod batch;
 mod group;
 mod groups;
 mod private;
@@ -46,6 +47,7 @@ mod public;
 #[cfg(test)]
 mod tests;
 
+pub use batch::{Job, batch_scratch, run_batch};
 pub use group::{Group, exponent_bits};
 pub use private::{PrivateKey, private_key_limbs, scratch_limbs, scratch_limbs_minimum};
 pub use public::Validation;
@@ -71,6 +73,8 @@ pub enum Error {
     PublicSubgroup,
     /// The shared secret would have been 0, 1 or p − 1.
     SharedSecret,
+    /// The [`Job`] has not been in a batch.
+    NotDone,
     /// The buffer for a result has another length than the modulus in bytes.
     Length {
         /// Bytes needed.
@@ -94,6 +98,7 @@ impl core::fmt::Display for Error {
             Self::PublicRange => f.write_str("the public value is not between 2 and p − 2"),
             Self::PublicSubgroup => f.write_str("the public value is not in the subgroup"),
             Self::SharedSecret => f.write_str("the shared secret can be guessed"),
+            Self::NotDone => f.write_str("the job has not been done"),
             Self::Length { needed, given } => {
                 write!(f, "the buffer has {given} bytes, and the modulus {needed}")
             }

@@ -110,8 +110,8 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         &self.memory.as_ref()[..limbs(self.bits)]
     }
 
-    pub(super) fn exponent(&self) -> Result<Exponent<'_>, Error> {
-        Ok(Exponent::with_bits(self.exponent_limbs(), self.bits)?)
+    pub(super) fn exponent(&self) -> Exponent<'_> {
+        Exponent::with_bits(self.exponent_limbs(), self.bits).expect("checked when it was made")
     }
 
     /// `value = g^x mod p`, big-endian, as long as p.
@@ -123,9 +123,8 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         check_length(group, value)?;
         let scratch = self.checked_scratch(scratch)?;
         let (result, rest) = scratch.split_at_mut(group.prime().len());
-        modular::pow(result, group.generator(), &self.exponent()?, &group.modulus()?, rest)?;
-        ct::mark_public(result);
-        words::to_be_bytes(value, result);
+        modular::pow(result, group.generator(), &self.exponent(), &group.modulus(), rest)?;
+        write_public(value, result);
         Ok(())
     }
 
@@ -152,7 +151,7 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         let (base, rest) = scratch.split_at_mut(group.prime().len());
         public::read(base, group, peer, validation, rest)?;
         let (secret, rest) = rest.split_at_mut(base.len());
-        modular::pow(secret, base, &self.exponent()?, &group.modulus()?, rest)?;
+        modular::pow(secret, base, &self.exponent(), &group.modulus(), rest)?;
         let outcome = write_secret(shared, secret, group);
         ct::wipe(secret);
         outcome
@@ -164,6 +163,12 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         let used = scratch.len().min(scratch_limbs(self.group.bits(), self.bits));
         Ok(&mut scratch[..used])
     }
+}
+
+/// Writes a public value, which from here on is one.
+pub(super) fn write_public(value: &mut [u8], power: &[Limb]) {
+    ct::mark_public(power);
+    words::to_be_bytes(value, power);
 }
 
 /// Writes a shared secret, unless it can be guessed.

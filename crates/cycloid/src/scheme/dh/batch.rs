@@ -1,0 +1,206 @@
+//! Many operations at once: eight side by side, for as long as there are enough of them.
+
+use core::fmt;
+
+use super::private::{check_length, write_public, write_secret};
+use super::{Error, Group, PrivateKey, Validation, limbs, public};
+use crate::machine::ct;
+use crate::machine::lanes::{Backend, LANES, Lanes};
+use crate::machine::words::Limb;
+use crate::math::modular::{self, Exponent};
+
+/// Elements of scratch, of 64 bytes each, for [`run_batch`] with moduli of at most `bits` bits and
+/// exponents of `exponent_bits`.
+pub const fn batch_scratch(bits: usize, exponent_bits: usize) -> usize {
+    // Eight bases and results of n limbs, eight limbs to an element.
+    2 * limbs(bits) + modular::pow_eight_scratch(limbs(bits), exponent_bits)
+}
+
+/// One operation of a batch, and what became of it.
+pub struct Job<'a> {
+    group: Group<'a>,
+    exponent: Exponent<'a>,
+    base: Base<'a>,
+    result: &'a mut [u8],
+    outcome: Result<(), Error>,
+}
+
+enum Base<'a> {
+    Generator,
+    Peer(&'a [u8], Validation),
+}
+
+impl fmt::Debug for Job<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "dh::Job({:?}, {:?})", self.group, self.outcome)
+    }
+}
+
+impl<'a> Job<'a> {
+    /// What [`PrivateKey::agree`] does.
+    pub fn agree<M: AsRef<[Limb]> + AsMut<[Limb]>>(
+        key: &'a PrivateKey<'_, M>,
+        peer: &'a [u8],
+        validation: Validation,
+        shared: &'a mut [u8],
+    ) -> Self {
+        Self::new(key, Base::Peer(peer, validation), shared)
+    }
+
+    /// What [`PrivateKey::public_value`] does.
+    pub fn public_value<M: AsRef<[Limb]> + AsMut<[Limb]>>(
+        key: &'a PrivateKey<'_, M>,
+        value: &'a mut [u8],
+    ) -> Self {
+        Self::new(key, Base::Generator, value)
+    }
+
+    fn new<M: AsRef<[Limb]> + AsMut<[Limb]>>(
+        key: &'a PrivateKey<'_, M>,
+        base: Base<'a>,
+        result: &'a mut [u8],
+    ) -> Self {
+        let outcome = Err(Error::NotDone);
+        Self { group: *key.group(), exponent: key.exponent(), base, result, outcome }
+    }
+
+    /// What became of it; [`Error::NotDone`] before it was in a batch.
+    ///
+    /// # Errors
+    /// As the operation by itself.
+    pub const fn outcome(&self) -> Result<(), Error> {
+        self.outcome
+    }
+
+    /// Checks the operation's arguments and puts its base into `base`, as many limbs as p.
+    fn prepare(&self, base: &mut [Limb], scratch: &mut [Limb]) -> Result<(), Error> {
+        check_length(&self.group, self.result)?;
+        match self.base {
+            Base::Generator => {
+                let (low, high) = base.split_at_mut(self.group.generator().len());
+                low.copy_from_slice(self.group.generator());
+                high.fill(0);
+                Ok(())
+            }
+            Base::Peer(peer, validation) => {
+                public::read(base, &self.group, peer, validation, scratch)
+            }
+        }
+    }
+
+    /// Writes the result, or notes why there is none.
+    fn finish(&mut self, outcome: Result<(), modular::Error>, power: &[Limb]) {
+        self.outcome = match (outcome, &self.base) {
+            (Err(error), _) => Err(error.into()),
+            (Ok(()), Base::Generator) => {
+                write_public(self.result, power);
+                Ok(())
+            }
+            (Ok(()), Base::Peer(..)) => write_secret(self.result, power, &self.group),
+        };
+    }
+}
+
+/// Does all of `jobs`; each then has its own [outcome](Job::outcome), the same as if it had been
+/// done by itself, whatever stands in the others.
+///
+/// Groups may differ. Neighbours whose moduli have equally many limbs go side by side, eight at a
+/// time, so jobs are best sorted by length; fewer than eight that are left over go side by side or
+/// one after the other, whichever is faster. `scratch` has [`batch_scratch`] elements for the
+/// longest modulus and exponent; with less, windows are smaller. It is wiped.
+///
+/// Time depends on lengths, on the public values where they are validated, and on which jobs are
+/// refused; on no secret value.
+pub fn run_batch(mut jobs: &mut [Job<'_>], scratch: &mut [Lanes]) {
+    while let Some(first) = jobs.first() {
+        let n = first.group.prime().len();
+        let alike = jobs.iter().take_while(|job| job.group.prime().len() == n).count();
+        let (alike_jobs, others) = jobs.split_at_mut(alike);
+        run_alike(alike_jobs, n, scratch);
+        jobs = others;
+    }
+    ct::wipe(Lanes::as_limbs_mut(scratch));
+}
+
+/// [`run_batch`] for moduli of `n` limbs each; leaves secrets in `scratch`.
+fn run_alike(jobs: &mut [Job<'_>], n: usize, scratch: &mut [Lanes]) {
+    let least = 2 * n + modular::pow_eight_scratch_minimum(n);
+    if scratch.len() < least {
+        let (needed, given) = (least * LANES, scratch.len() * LANES);
+        let error = Error::MemoryTooSmall { needed, given };
+        jobs.iter_mut().for_each(|job| job.outcome = Err(error));
+        return;
+    }
+    let (bases, rest) = scratch.split_at_mut(n);
+    let (powers, work) = rest.split_at_mut(n);
+    let (bases, powers) = (Lanes::as_limbs_mut(bases), Lanes::as_limbs_mut(powers));
+    let mut jobs = jobs.iter_mut();
+    loop {
+        // A job that is refused takes no lane.
+        let mut sound: [Option<&mut Job<'_>>; LANES] = [const { None }; LANES];
+        let mut count = 0;
+        for job in &mut jobs {
+            match job.prepare(&mut bases[count * n..][..n], Lanes::as_limbs_mut(work)) {
+                Ok(()) => {
+                    sound[count] = Some(job);
+                    count += 1;
+                }
+                Err(error) => job.outcome = Err(error),
+            }
+            if count == LANES {
+                break;
+            }
+        }
+        if count == 0 {
+            return;
+        }
+        run_sound(&mut sound, count, [bases, powers], n, work);
+    }
+}
+
+/// The first `count` jobs, whose bases are ready, each with a place for its power.
+fn run_sound(
+    jobs: &mut [Option<&mut Job<'_>>; LANES],
+    count: usize,
+    [bases, powers]: [&mut [Limb]; 2],
+    n: usize,
+    work: &mut [Lanes],
+) {
+    if fewest_side_by_side(n).is_some_and(|fewest| count >= fewest) {
+        let idle = Exponent::new(&[]);
+        let exponents = jobs.each_ref().map(|job| job.as_ref().map_or(idle, |job| job.exponent));
+        let moduli = core::array::from_fn(|lane| {
+            let job = jobs[lane].as_ref().or(jobs[0].as_ref());
+            job.expect("there is at least one").group.modulus()
+        });
+        let mut places = powers.chunks_exact_mut(n);
+        let places = [(); LANES].map(|()| places.next().expect("there are eight"));
+        let bases =
+            core::array::from_fn(|lane| if lane < count { &bases[lane * n..][..n] } else { &[] });
+        let outcomes =
+            modular::pow_eight_prepared(places, bases, exponents, moduli.each_ref(), work);
+        for ((job, outcome), power) in
+            jobs.iter_mut().flatten().zip(outcomes).zip(powers.chunks_exact(n))
+        {
+            job.finish(outcome, power);
+        }
+    } else {
+        let numbers = bases.chunks_exact(n).zip(powers.chunks_exact_mut(n));
+        for (job, (base, power)) in jobs.iter_mut().flatten().zip(numbers) {
+            let modulus = job.group.modulus();
+            let work = Lanes::as_limbs_mut(work);
+            let outcome = modular::pow(power, base, &job.exponent, &modulus, work);
+            job.finish(outcome, power);
+        }
+    }
+}
+
+/// The fewest operations that are faster side by side, seven or fewer lanes being idle, than one
+/// after the other, modulo numbers of `n` limbs.
+fn fewest_side_by_side(n: usize) -> Option<usize> {
+    match Backend::best()? {
+        #[cfg(target_arch = "x86_64")]
+        Backend::Ifma(_) => Some(3),
+        _ => Some(if n <= 32 { 5 } else { 7 }),
+    }
+}
