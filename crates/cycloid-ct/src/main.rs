@@ -6,6 +6,7 @@
 
 mod across;
 mod check;
+mod dh;
 mod eight;
 mod linear;
 mod modular;
@@ -73,6 +74,7 @@ fn run(arguments: &[String]) -> Result<(), (String, &'static str)> {
         modular::products(&mut check, backend);
         prime::run(&mut check, backend);
         rsa::run(&mut check, backend);
+        dh::run(&mut check);
     }
     check.finish().map_err(|error| (error, "an operation is named above"))
 }

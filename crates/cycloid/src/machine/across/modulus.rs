@@ -66,6 +66,15 @@ impl<'a, V: AcrossLanes> Modulus<'a, V> {
         Self { r_squared, ..unfinished }
     }
 
+    /// What [`AcrossLanes::prepare`] left in `memory` for a modulus of `bits` bits.
+    pub fn prepared(backend: V, bits: usize, memory: &'a [Lanes]) -> Self {
+        let n = digits(bits);
+        let (number, rest) = memory[..modulus_memory(n)].split_at(vectors(n));
+        let (r_squared, rest) = rest.split_at(vectors(n));
+        let (windows, inverse) = rest.split_at(n + 1);
+        Self { backend, n, digits: number, windows, inverse, r_squared }
+    }
+
     /// The modulus itself, digits below 2⁵¹, for [`reduce`].
     pub const fn digits(&self) -> &'a [Lanes] {
         self.digits

@@ -9,7 +9,7 @@ use crate::machine::lanes::{Backend, Lanes};
 use crate::machine::words::{LIMB_BITS, Limb};
 
 /// The shortest modulus for which this is faster than limbs of 64 bits, in limbs of those.
-const SHORTEST: usize = 16;
+pub(super) const SHORTEST: usize = 16;
 
 /// The same for one backend: without IFMA, a product takes more instructions.
 const fn shortest(backend: Backend) -> usize {
@@ -21,7 +21,7 @@ const fn shortest(backend: Backend) -> usize {
 }
 
 /// The shortest exponent, in bits, for which making the modulus ready pays.
-pub(super) const SHORTEST_EXPONENT: usize = 256;
+pub(super) const SHORTEST_EXPONENT: usize = 192;
 
 /// The fastest window for numbers of `n` digits. About 8n entries are read in the time of a
 /// multiplication.
@@ -95,28 +95,50 @@ impl across::Task for Pow<'_> {
         let limbs = modulus.limbs();
         let (one, rest) = powers.split_at_mut(vectors);
         let (x, rest) = rest.split_at_mut(vectors);
-        // A base that may be 4m or more is reduced first: below that, times R² is below 4m².
-        if base.len() * LIMB_BITS <= bits + 1 {
-            across::load(x, base);
-        } else {
-            across::load(x, reduced(base, limbs, Lanes::as_limbs_mut(work)));
-        }
+        load_base(x, base, modulus, work);
         let modulus = backend.prepare(limbs, bits, memory, work);
-        let mut products = Across { backend, modulus: &modulus, work };
-        let unit = &mut rest[..vectors];
-        set_to_one(unit);
-        one.copy_from_slice(modulus.r_squared());
-        products.mul(one, unit);
-        products.mul(x, modulus.r_squared());
+        let mut products = Across::new(backend, &modulus, work);
+        enter(&mut products, one, x, &mut rest[..vectors]);
         let digit = |position| exponent.digit(position, width) as usize;
         window::pow_fixed(&mut products, width, exponent.bits(), digit, power, powers);
-        // From x · R to x.
-        let unit = &mut powers[..vectors];
-        set_to_one(unit);
-        products.mul(power, unit);
-        across::reduce(power, modulus.digits());
-        across::store(result, power);
+        leave(&mut products, result, power, &mut powers[..vectors]);
     }
+}
+
+/// Puts a base of any length and value into `x`, less than four times the modulus.
+pub(super) fn load_base(x: &mut [Lanes], base: &[Limb], modulus: &Modulus<'_>, work: &mut [Lanes]) {
+    // Below 4m, times R² is below 4m².
+    if base.len() * LIMB_BITS <= modulus.bits() + 1 {
+        across::load(x, base);
+    } else {
+        across::load(x, reduced(base, modulus.limbs(), Lanes::as_limbs_mut(work)));
+    }
+}
+
+/// From x to x · R; `one` becomes R. `unit` is working memory for one number.
+pub(super) fn enter<A: AcrossLanes>(
+    products: &mut Across<'_, A>,
+    one: &mut [Lanes],
+    x: &mut [Lanes],
+    unit: &mut [Lanes],
+) {
+    set_to_one(unit);
+    one.copy_from_slice(products.modulus.r_squared());
+    products.mul(one, unit);
+    products.mul(x, products.modulus.r_squared());
+}
+
+/// From x · R to x, into `result`. `unit` is working memory for one number.
+pub(super) fn leave<A: AcrossLanes>(
+    products: &mut Across<'_, A>,
+    result: &mut [Limb],
+    x: &mut [Lanes],
+    unit: &mut [Lanes],
+) {
+    set_to_one(unit);
+    products.mul(x, unit);
+    across::reduce(x, products.modulus.digits());
+    across::store(result, x);
 }
 
 /// The number 1.
@@ -125,10 +147,22 @@ fn set_to_one(number: &mut [Lanes]) {
     number[0].0[0] = 1;
 }
 
-struct Across<'a, A> {
+/// Products across lanes, modulo one number.
+pub(super) struct Across<'a, A> {
     backend: A,
     modulus: &'a across::Modulus<'a, A>,
     work: &'a mut [Lanes],
+}
+
+impl<'a, A> Across<'a, A> {
+    /// `work` has [`across::montgomery_work`] elements.
+    pub(super) const fn new(
+        backend: A,
+        modulus: &'a across::Modulus<'a, A>,
+        work: &'a mut [Lanes],
+    ) -> Self {
+        Self { backend, modulus, work }
+    }
 }
 
 impl<A: AcrossLanes> Products for Across<'_, A> {

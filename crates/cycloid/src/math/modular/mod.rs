@@ -2,6 +2,7 @@
 //!
 //! - [`pow`]: constant-time, on the fastest backend; what the schemes use.
 //! - [`pow_eight`]: eight bases, exponents and moduli at once.
+//! - [`FixedBase`]: powers of one base, with a table made once.
 //! - [`Strategy`]: every combination of three reductions and twelve ways to exponentiate, to
 //!   choose what to pay in time and in memory.
 //! - [`invert`]: the inverse modulo an odd number, constant-time.
@@ -36,6 +37,7 @@ mod binary;
 mod constant_time;
 mod eight;
 mod exponent;
+mod fixed_base;
 mod inverse;
 mod ladder;
 mod montgomery;
@@ -56,6 +58,7 @@ pub use eight::{
     pow_eight_scratch_minimum, pow_eight_with,
 };
 pub use exponent::Exponent;
+pub use fixed_base::{Comb, FixedBase};
 pub use inverse::{gcd, invert, invert_scratch_limbs};
 pub(crate) use residues8::Residues8;
 pub use strategy::{Exponentiation, Reduction, Strategy, Window};

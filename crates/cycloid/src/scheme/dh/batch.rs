@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::private::{check_length, write_public, write_secret};
+use super::private::{checked_length, write_public, write_secret};
 use super::{Error, Group, PrivateKey, Validation, limbs, public};
 use crate::machine::ct;
 use crate::machine::lanes::{Backend, LANES, Lanes};
@@ -74,7 +74,7 @@ impl<'a> Job<'a> {
 
     /// Checks the operation's arguments and puts its base into `base`, as many limbs as p.
     fn prepare(&self, base: &mut [Limb], scratch: &mut [Limb]) -> Result<(), Error> {
-        check_length(&self.group, self.result)?;
+        checked_length(&self.group, self.result)?;
         match self.base {
             Base::Generator => {
                 let (low, high) = base.split_at_mut(self.group.generator().len());

@@ -40,20 +40,25 @@
 //! ```
 
 mod batch;
+mod generator;
 mod group;
 mod groups;
+mod parameters;
 mod private;
 mod public;
 #[cfg(test)]
 mod tests;
 
 pub use batch::{Job, batch_scratch, run_batch};
+pub use generator::{Generator, generator_memory, generator_scratch_limbs};
 pub use group::{Group, exponent_bits};
+pub use parameters::{Parameters, group_limbs, group_scratch_limbs};
 pub use private::{PrivateKey, private_key_limbs, scratch_limbs, scratch_limbs_minimum};
 pub use public::Validation;
 
 use crate::machine::words::{LIMB_BITS, LIMB_BYTES};
 use crate::math::modular;
+pub use crate::math::modular::Comb;
 
 /// The shortest modulus that a group may have, in bits.
 pub const MIN_BITS: usize = 2048;
@@ -65,6 +70,21 @@ pub const MAX_BITS: usize = 8192;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
+    /// The modulus has fewer than [`MIN_BITS`] bits or more than [`MAX_BITS`].
+    ModulusLength {
+        /// Its bits.
+        bits: usize,
+    },
+    /// The modulus is not prime.
+    NotPrime,
+    /// The modulus is no safe prime, and the order of the generator was not given.
+    NotSafePrime,
+    /// The order that was given is too short, is not prime, or does not divide p − 1.
+    Order,
+    /// The generator is not between 2 and p − 2, or has another order than the one given.
+    Generator,
+    /// The key is of another group.
+    OtherGroup,
     /// The private exponent is 0, is too large for the group, or gives 1 as public value.
     PrivateExponent,
     /// The public value is not between 2 and p − 2.
@@ -94,6 +114,16 @@ pub enum Error {
 impl core::fmt::Display for Error {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
+            Self::ModulusLength { bits } => {
+                write!(f, "a modulus of {bits} bits is not between {MIN_BITS} and {MAX_BITS}")
+            }
+            Self::NotPrime => f.write_str("the modulus is not prime"),
+            Self::NotSafePrime => {
+                f.write_str("the modulus is no safe prime, and no order is given")
+            }
+            Self::Order => f.write_str("the order is not a prime of 224 bits that divides p − 1"),
+            Self::Generator => f.write_str("the generator does not have the order"),
+            Self::OtherGroup => f.write_str("the key is of another group"),
             Self::PrivateExponent => f.write_str("the private exponent is not one of the group"),
             Self::PublicRange => f.write_str("the public value is not between 2 and p − 2"),
             Self::PublicSubgroup => f.write_str("the public value is not in the subgroup"),

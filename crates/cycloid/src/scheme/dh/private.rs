@@ -120,11 +120,12 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
     /// [`Error::Length`], [`Error::MemoryTooSmall`]; nothing is written to `value` then.
     pub fn public_value(&self, value: &mut [u8], scratch: &mut [Limb]) -> Result<(), Error> {
         let group = &self.group;
-        check_length(group, value)?;
+        checked_length(group, value)?;
         let scratch = self.checked_scratch(scratch)?;
         let (result, rest) = scratch.split_at_mut(group.prime().len());
         modular::pow(result, group.generator(), &self.exponent(), &group.modulus(), rest)?;
         write_public(value, result);
+        ct::wipe(result);
         Ok(())
     }
 
@@ -146,15 +147,27 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
         let group = &self.group;
-        check_length(group, shared)?;
+        checked_length(group, shared)?;
         let scratch = self.checked_scratch(scratch)?;
+        let outcome = self.agree_in(peer, validation, shared, scratch);
+        // What is beyond, the exponentiation has wiped.
+        ct::wipe(&mut scratch[..scratch_limbs_minimum(group.bits())]);
+        outcome
+    }
+
+    fn agree_in(
+        &self,
+        peer: &[u8],
+        validation: Validation,
+        shared: &mut [u8],
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        let group = &self.group;
         let (base, rest) = scratch.split_at_mut(group.prime().len());
         public::read(base, group, peer, validation, rest)?;
         let (secret, rest) = rest.split_at_mut(base.len());
         modular::pow(secret, base, &self.exponent(), &group.modulus(), rest)?;
-        let outcome = write_secret(shared, secret, group);
-        ct::wipe(secret);
-        outcome
+        write_secret(shared, secret, group)
     }
 
     /// What is used of the scratch.
@@ -189,7 +202,7 @@ pub(super) fn write_secret(
 }
 
 /// An error where a result has another length than p.
-pub(super) fn check_length(group: &Group<'_>, result: &[u8]) -> Result<(), Error> {
+pub(super) fn checked_length(group: &Group<'_>, result: &[u8]) -> Result<(), Error> {
     let (needed, given) = (group.length(), result.len());
     if given == needed { Ok(()) } else { Err(Error::Length { needed, given }) }
 }

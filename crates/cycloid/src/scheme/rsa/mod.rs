@@ -152,7 +152,8 @@ pub enum Error {
         /// Bytes given.
         given: usize,
     },
-    /// The buffer for a key to be written is too small.
+    /// The output does not have room for the key that is written, or for the longest message that
+    /// the ciphertext may hold.
     OutputTooSmall {
         /// Bytes needed.
         needed: usize,
@@ -205,13 +206,6 @@ pub enum Error {
         /// Bytes given.
         given: usize,
     },
-    /// The output does not have room for the longest message that the ciphertext may hold.
-    OutputTooSmall {
-        /// Bytes needed.
-        needed: usize,
-        /// Bytes given.
-        given: usize,
-    },
     /// The ciphertext is not one by this key with these parameters. Why not is not told.
     Decryption,
     /// The result was wrong when it was checked: a fault of the machine. Nothing left the context.
@@ -241,7 +235,7 @@ impl core::fmt::Display for Error {
                 write!(f, "{given} bytes were given, and the modulus has {needed}")
             }
             Self::OutputTooSmall { needed, given } => {
-                write!(f, "the buffer has {given} bytes, and the key takes {needed}")
+                write!(f, "the output has {given} bytes, and {needed} are needed")
             }
             Self::Der => f.write_str("the bytes are not an RSA key of this format in DER"),
             Self::Pem => f.write_str("the text is not PEM, or its base64 is wrong"),
@@ -265,9 +259,6 @@ impl core::fmt::Display for Error {
             Self::Signature => f.write_str("the signature is not valid"),
             Self::MessageTooLong { longest, given } => {
                 write!(f, "the message has {given} bytes, and at most {longest} fit")
-            }
-            Self::OutputTooSmall { needed, given } => {
-                write!(f, "the output has {given} bytes, and {needed} are needed")
             }
             Self::Decryption => f.write_str("the ciphertext cannot be decrypted"),
             Self::Fault => f.write_str("the private operation gave a wrong result"),

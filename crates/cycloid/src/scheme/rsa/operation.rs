@@ -16,12 +16,26 @@ pub(super) struct Operation<'a> {
 }
 
 enum Purpose<'a> {
-    SignPkcs1v15 { hash: Hash, digest: DigestBytes },
-    SignPss { hash: Hash, digest: DigestBytes, salt_length: usize },
-    DecryptOaep { oaep: Oaep<'a>, ciphertext: &'a [u8] },
-    DecryptPkcs1v15 { ciphertext: &'a [u8] },
+    SignPkcs1v15 {
+        hash: Hash,
+        digest: DigestBytes,
+    },
+    SignPss {
+        hash: Hash,
+        digest: DigestBytes,
+        salt_length: usize,
+    },
+    DecryptOaep {
+        oaep: Oaep<'a>,
+        ciphertext: &'a [u8],
+    },
+    DecryptPkcs1v15 {
+        ciphertext: &'a [u8],
+    },
     #[cfg(feature = "hazardous")]
-    Raw { input: &'a [u8] },
+    Raw {
+        input: &'a [u8],
+    },
 }
 
 impl<'a> Operation<'a> {

@@ -8,8 +8,8 @@
 
 use hmac::{Hmac, KeyInit, Mac};
 use rand_core::CryptoRng;
-use sha2::digest::Digest;
 use sha2::Sha256;
+use sha2::digest::Digest;
 use zeroize::Zeroize;
 
 use super::Error;

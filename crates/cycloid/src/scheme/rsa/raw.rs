@@ -60,11 +60,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
     /// # Errors
     /// [`Error::Length`] for either, [`Error::OutOfRange`], [`Error::Fault`]; `output` is untouched
     /// then.
-    pub fn raw_private_operation(
-        &mut self,
-        input: &[u8],
-        output: &mut [u8],
-    ) -> Result<(), Error> {
+    pub fn raw_private_operation(&mut self, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         self.perform(Operation::raw(input, output))?;
         Ok(())
     }

@@ -9,8 +9,7 @@ use crate::machine::lanes::Lanes;
 use crate::math::prime::tests::Counter;
 use crate::scheme::rsa::{Batch, Job, batch_lanes, context_limbs, encrypt_scratch_limbs};
 
-const HASHES: [Hash; 5] =
-    [Hash::Sha1, Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512];
+const HASHES: [Hash; 5] = [Hash::Sha1, Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512];
 
 /// What an encoded message hides, in the clear: Y, the seed and DB, masked as they are.
 fn masked(oaep: &Oaep<'_>, y: u8, seed: &[u8], db: &[u8]) -> Vec<u8> {
@@ -129,9 +128,7 @@ fn ciphertexts_one_by_one_and_in_a_batch() {
         .map(|i| {
             let mut ciphertext = vec![0; 256];
             let (public, rng) = (key().public(), &mut Counter(i as u64));
-            public
-                .encrypt_oaep(&oaep(i), &message(i), rng, &mut ciphertext, &mut scratch)
-                .unwrap();
+            public.encrypt_oaep(&oaep(i), &message(i), rng, &mut ciphertext, &mut scratch).unwrap();
             ciphertext
         })
         .collect();
@@ -204,7 +201,9 @@ fn the_scratch_of_encryption_is_wiped() {
     let mut scratch = vec![!0; encrypt_scratch_limbs(2048)];
     let mut ciphertext = [0; 256];
     let oaep = Oaep::new(Hash::Sha256);
-    key().public().encrypt_oaep(&oaep, b"message", &mut Counter(1), &mut ciphertext, &mut scratch)
+    key()
+        .public()
+        .encrypt_oaep(&oaep, b"message", &mut Counter(1), &mut ciphertext, &mut scratch)
         .unwrap();
     assert!(scratch.iter().all(|limb| *limb == 0));
 }

@@ -215,8 +215,7 @@ fn vectors_of_the_draft() {
         let [n, d] = ["n", "d"].map(|part| BigUint::from_bytes_be(&parts[part]));
         let mut memory = vec![0; context_limbs(3072)];
         let k = parts["n"].len();
-        let key =
-            PrivateKey::new(&components, vec![0; private_key_limbs(3072)], &mut vec![0; 600]);
+        let key = PrivateKey::new(&components, vec![0; private_key_limbs(3072)], &mut vec![0; 600]);
         // Primes of different lengths, as 2049 bits have them, are refused.
         assert_eq!(key.as_ref().err(), (k == 257).then_some(&Error::Primes));
         let mut context =

@@ -1,0 +1,195 @@
+//! Groups of a user's own, checked when they are made.
+
+use rand_core::CryptoRng;
+
+use super::group::Order;
+use super::{Error, Group, MAX_BITS, MIN_BITS, checked_memory, limbs};
+use crate::machine::words::{self, LIMB_BITS, LIMB_BYTES, Limb};
+use crate::math::modular::{self, Exponent, Modulus};
+use crate::math::{jacobi, prime};
+
+/// The shortest order of a generator, in bits (NIST SP 800-56A rev. 3, table 1).
+const MIN_ORDER_BITS: usize = 224;
+
+/// Rounds of the test of Miller and Rabin: who chose the number does not know the bases, so what is
+/// not prime passes with a chance of 2^−128 at most.
+const ROUNDS: usize = 64;
+
+/// Limbs of memory for a [`Group`] with a modulus of `bits` bits: p, R² mod p, g and q.
+pub const fn group_limbs(bits: usize) -> usize {
+    4 * limbs(bits)
+}
+
+/// Limbs of scratch for [`Group::new`] with a modulus of `bits` bits.
+pub const fn group_scratch_limbs(bits: usize) -> usize {
+    let n = limbs(bits);
+    let needs = [
+        prime::is_probable_prime_scratch(n),
+        n + modular::pow_scratch_limbs_minimum(n),
+        jacobi::scratch_limbs(n),
+    ];
+    let mut most = needs[0];
+    let mut i = 1;
+    while i < needs.len() {
+        most = if needs[i] > most { needs[i] } else { most };
+        i += 1;
+    }
+    most
+}
+
+/// The numbers of a group, big-endian; leading zeros are allowed. All are public.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameters<'p> {
+    /// p.
+    pub prime: &'p [u8],
+    /// g.
+    pub generator: &'p [u8],
+    /// q, the prime order of g. Without it, p must be a safe prime.
+    pub order: Option<&'p [u8]>,
+}
+
+impl<'a> Group<'a> {
+    /// A group of a user's own, or the known group that has these parameters, which takes no time.
+    ///
+    /// Checked are: the length of p, [`MIN_BITS`] to [`MAX_BITS`]; that p is prime; without a given
+    /// q that (p − 1)/2 is prime; else that q has at least 224 bits, is prime, divides p − 1, and
+    /// that g^q = 1; that g is between 2 and p − 2. Primes are tested with random bases from `rng`;
+    /// what is not prime passes with a chance of 2^−128 at most. That takes about as long as a
+    /// hundred agreements with exponents as long as p.
+    ///
+    /// `memory` has at least [`group_limbs`], `scratch` [`group_scratch_limbs`] for the length of p.
+    /// Time depends on the values.
+    ///
+    /// # Errors
+    /// [`Error::ModulusLength`], [`Error::NotPrime`], [`Error::NotSafePrime`], [`Error::Order`],
+    /// [`Error::Generator`], [`Error::MemoryTooSmall`].
+    pub fn new(
+        parameters: &Parameters<'_>,
+        memory: &'a mut [Limb],
+        rng: &mut impl CryptoRng,
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
+        let bytes = trimmed(parameters.prime);
+        let bits = bytes.first().map_or(0, |top| 8 * bytes.len() - top.leading_zeros() as usize);
+        if !(MIN_BITS..=MAX_BITS).contains(&bits) {
+            return Err(Error::ModulusLength { bits });
+        }
+        let n = limbs(bits);
+        let memory = checked_memory(memory, group_limbs(bits))?;
+        let scratch = checked_memory(scratch, group_scratch_limbs(bits))?;
+        let (p, rest) = memory.split_at_mut(n);
+        let (r_squared, rest) = rest.split_at_mut(n);
+        let (g, q) = rest.split_at_mut(n);
+        words::from_be_bytes(p, bytes);
+        fill(g, parameters.generator, Error::Generator)?;
+        halve(q, p);
+        // That a given order is (p − 1)/2 says no more than that p is to be a safe prime, and of g
+        // that it is a square.
+        let mut is_square_wanted = false;
+        let mut is_safe = true;
+        if let Some(order) = parameters.order {
+            let half = &mut scratch[..n];
+            half.copy_from_slice(q);
+            fill(q, order, Error::Order)?;
+            is_safe = q == half;
+            is_square_wanted = is_safe;
+        }
+        if let Some(known) = known(p, g).filter(|_| is_safe) {
+            return Ok(*known);
+        }
+        if p[0] & 1 == 0 {
+            return Err(Error::NotPrime);
+        }
+        let modulus = Modulus::prepare(p, r_squared, scratch)?;
+        let mut is_prime = |number: &[Limb], rounds: usize| {
+            prime::is_probable_prime_vartime(number, rounds, rng, scratch).map_err(Error::from)
+        };
+        if is_safe {
+            // Where q is prime, one round proves p = 2q + 1 prime. For let r^k be a power of a prime
+            // that divides p exactly, and less than p: q does not divide the order of its units, so
+            // a^2q = 1 only for a = ±1 modulo r^k; and where a^q = ±1 modulo p, the sign is the same
+            // for all r^k, so that a = ±1 modulo p, which is no base of the test.
+            if !is_prime(q, ROUNDS)? {
+                return Err(Error::NotSafePrime);
+            }
+            if !is_prime(p, 1)? {
+                return Err(Error::NotPrime);
+            }
+        } else {
+            let order_bits = words::bit_length_vartime(q);
+            if order_bits < MIN_ORDER_BITS || order_bits >= bits || !is_prime(q, ROUNDS)? {
+                return Err(Error::Order);
+            }
+            if !is_prime(p, ROUNDS)? {
+                return Err(Error::NotPrime);
+            }
+            if !is_one_modulo(p, q, &mut scratch[..n]) {
+                return Err(Error::Order);
+            }
+        }
+        let is_minus_one = g[0] == p[0] - 1 && g[1..] == p[1..];
+        if words::bit_length_vartime(g) < 2 || !words::compare_vartime(g, p).is_lt() || is_minus_one
+        {
+            return Err(Error::Generator);
+        }
+        let order = if !is_safe {
+            let (power, scratch) = scratch.split_at_mut(n);
+            let exponent = Exponent::new(words::trim_vartime(q));
+            modular::pow_vartime(power, g, &exponent, &modulus, scratch)?;
+            if words::trim_vartime(power) != [1] {
+                return Err(Error::Generator);
+            }
+            Order::Prime(words::trim_vartime(q))
+        } else if jacobi::symbol_vartime(g, p, scratch) == 1 {
+            Order::Half
+        } else if is_square_wanted {
+            return Err(Error::Generator);
+        } else {
+            Order::Whole
+        };
+        Ok(Self::from_checked(None, modulus, words::trim_vartime(g), order))
+    }
+}
+
+/// The known group with these parameters.
+fn known(p: &[Limb], g: &[Limb]) -> Option<&'static Group<'static>> {
+    let same =
+        |group: &&Group<'_>| group.prime() == p && group.generator() == words::trim_vartime(g);
+    Group::KNOWN.into_iter().find(same)
+}
+
+/// Puts `bytes` into `number`; an error where they do not fit.
+fn fill(number: &mut [Limb], bytes: &[u8], error: Error) -> Result<(), Error> {
+    let bytes = trimmed(bytes);
+    if bytes.len() > number.len() * LIMB_BYTES {
+        return Err(error);
+    }
+    words::from_be_bytes(number, bytes);
+    Ok(())
+}
+
+fn trimmed(bytes: &[u8]) -> &[u8] {
+    let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    &bytes[zeros..]
+}
+
+/// `half = ⌊x / 2⌋`.
+fn halve(half: &mut [Limb], x: &[Limb]) {
+    for (i, half) in half.iter_mut().enumerate() {
+        let next = x.get(i + 1).copied().unwrap_or(0);
+        *half = x[i] >> 1 | next << (LIMB_BITS - 1);
+    }
+}
+
+/// Whether x mod q is 1; `remainder` is working memory. All have equally many limbs.
+fn is_one_modulo(x: &[Limb], q: &[Limb], remainder: &mut [Limb]) -> bool {
+    remainder.fill(0);
+    for limb in x.iter().rev() {
+        for bit in (0..LIMB_BITS).rev() {
+            let carry = words::double(remainder);
+            remainder[0] |= limb >> bit & 1;
+            words::reduce_once(carry, remainder, q);
+        }
+    }
+    words::trim_vartime(remainder) == [1]
+}

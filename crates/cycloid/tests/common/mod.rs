@@ -1,0 +1,103 @@
+//! What tests of key agreement share: a generator of random numbers, and as much of DER as the
+//! numbers of a Diffie-Hellman key take (PKCS #8 and SPKI around PKCS #3).
+
+use num_bigint::BigUint;
+use rand_core::{Rng, TryCryptoRng, TryRng};
+
+/// A deterministic generator (splitmix64), for tests only.
+pub struct Counter(pub u64);
+
+impl TryRng for Counter {
+    type Error = core::convert::Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        Ok(self.try_next_u64()? as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Ok(x ^ x >> 31)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&self.next_u64().to_le_bytes()[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Counter {}
+
+/// The number of little-endian limbs.
+pub fn number(limbs: &[u64]) -> BigUint {
+    limbs.iter().rev().fold(BigUint::ZERO, |sum, limb| (sum << 64) + limb)
+}
+
+/// A number as big-endian bytes with leading zeros.
+pub fn padded(number: &BigUint, length: usize) -> Vec<u8> {
+    let bytes = number.to_bytes_be();
+    [vec![0; length - bytes.len()], bytes].concat()
+}
+
+/// The tag and the contents of the first element, and what follows.
+pub fn element(der: &[u8]) -> (u8, &[u8], &[u8]) {
+    let (tag, first) = (der[0], usize::from(der[1]));
+    let (length, begin) = if first < 0x80 {
+        (first, 2)
+    } else {
+        let end = 2 + (first & 0x7f);
+        (der[2..end].iter().fold(0, |length, byte| length << 8 | usize::from(*byte)), end)
+    };
+    (tag, &der[begin..begin + length], &der[begin + length..])
+}
+
+/// An element with these contents.
+pub fn encoded(tag: u8, contents: &[u8]) -> Vec<u8> {
+    let length = contents.len();
+    let header = match length {
+        0..0x80 => vec![tag, length as u8],
+        0x80..0x100 => vec![tag, 0x81, length as u8],
+        _ => vec![tag, 0x82, (length >> 8) as u8, length as u8],
+    };
+    [&header, contents].concat()
+}
+
+/// A key: p, g, and the private or the public number.
+pub struct DhKey {
+    pub prime: BigUint,
+    pub generator: BigUint,
+    pub number: BigUint,
+    /// The whole element that names algorithm and group.
+    pub algorithm: Vec<u8>,
+}
+
+impl DhKey {
+    /// From PKCS #8, where the number is in an octet string, or SPKI, where it is in a bit string.
+    pub fn from_der(der: &[u8]) -> Self {
+        let (_, mut rest, _) = element(der);
+        if rest[0] == 0x02 {
+            rest = element(rest).2;
+        }
+        let (_, algorithm, after) = element(rest);
+        let whole = rest[..rest.len() - after.len()].to_vec();
+        let (_, _, parameters) = element(algorithm);
+        let (_, parameters, _) = element(parameters);
+        let (_, prime, parameters) = element(parameters);
+        let (_, generator, _) = element(parameters);
+        let (tag, string, _) = element(after);
+        // A bit string begins with the number of bits that are not used, none.
+        let (_, number, _) = element(if tag == 0x03 { &string[1..] } else { string });
+        let [prime, generator, number] = [prime, generator, number].map(BigUint::from_bytes_be);
+        Self { prime, generator, number, algorithm: whole }
+    }
+
+    /// SPKI for a public value of the same group.
+    pub fn public_der(&self, value: &[u8]) -> Vec<u8> {
+        let value = encoded(0x02, &[&[0], value].concat());
+        let string = encoded(0x03, &[&[0], &value[..]].concat());
+        encoded(0x30, &[&self.algorithm[..], &string].concat())
+    }
+}
