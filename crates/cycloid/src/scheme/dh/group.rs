@@ -11,10 +11,10 @@ use crate::math::modular::Modulus;
 /// appendix D, with its margin).
 pub const fn exponent_bits(bits: usize) -> usize {
     match bits {
-        ..=2048 => 225,
-        ..=3072 => 275,
-        ..=4096 => 325,
-        ..=6144 => 375,
+        0..=2048 => 225,
+        2049..=3072 => 275,
+        3073..=4096 => 325,
+        4097..=6144 => 375,
         _ => 400,
     }
 }

@@ -210,8 +210,7 @@ pub fn verify_batch_with(
         let bits = verifications[first].key.bits();
         let mut group = [0; LANES];
         let mut count = 0;
-        for i in first..verifications.len() {
-            let Verification { key, outcome, .. } = &verifications[i];
+        for (i, Verification { key, outcome, .. }) in verifications.iter().enumerate().skip(first) {
             if count < LANES && *outcome == Err(Error::NotDone) && limbs(key.bits()) == limbs(bits)
             {
                 group[count] = i;
