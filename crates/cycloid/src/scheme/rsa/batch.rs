@@ -9,6 +9,7 @@ use super::eight::{HALF, PrivateEight, scratch_lanes, whole_lanes};
 use super::oaep::Oaep;
 use super::operation::Operation;
 use super::private::{BorrowedKey, PrivateKey};
+use super::pss::Pss;
 use super::public::checked_modulus_length;
 use super::{Error, Hash, limbs, prime_limbs};
 use crate::machine::ct;
@@ -57,8 +58,7 @@ impl<'a> Job<'a> {
         message: &[u8],
         signature: &'a mut [u8],
     ) -> Self {
-        let length = hash.digest_length();
-        Self::sign_pss_prehashed(key, hash, &hash.digest(&[message]), length, signature)
+        Self::sign_pss_with(key, Pss::new(hash), &hash.digest(&[message]), signature)
     }
 
     /// As [`Context::sign_pss_prehashed`](super::Context::sign_pss_prehashed).
@@ -69,7 +69,17 @@ impl<'a> Job<'a> {
         salt_length: usize,
         signature: &'a mut [u8],
     ) -> Self {
-        Self::new(key, Operation::sign_pss(hash, digest, salt_length, signature))
+        Self::sign_pss_with(key, Pss { salt_length, ..Pss::new(hash) }, digest, signature)
+    }
+
+    /// As [`Context::sign_pss_with`](super::Context::sign_pss_with).
+    pub fn sign_pss_with<M: AsRef<[Limb]> + AsMut<[Limb]>>(
+        key: &'a PrivateKey<M>,
+        pss: Pss,
+        digest: &[u8],
+        signature: &'a mut [u8],
+    ) -> Self {
+        Self::new(key, Operation::sign_pss(pss, digest, signature))
     }
 
     /// As [`Context::decrypt_oaep`](super::Context::decrypt_oaep); the outcome is the length of the

@@ -101,6 +101,7 @@ pub use encoding::{
 pub use generate::generate_scratch;
 pub use oaep::Oaep;
 pub use private::{PrivateComponents, PrivateKey, private_key_limbs};
+pub use pss::Pss;
 pub use public::{PublicKey, encrypt_scratch_limbs, public_key_limbs, verify_scratch_limbs};
 #[cfg(feature = "signature")]
 pub use traits::{Signature, SigningKey, VerifyingKey};

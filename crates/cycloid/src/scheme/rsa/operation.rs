@@ -5,7 +5,8 @@ use rand_core::CryptoRng;
 
 use super::oaep::{self, Oaep};
 use super::pkcs1v15_encryption::{self, Rejection};
-use super::{Error, Hash, pkcs1v15, pss};
+use super::pss::{self, Pss};
+use super::{Error, Hash, pkcs1v15};
 use crate::machine::words::Limb;
 use crate::scheme::hash::DigestBytes;
 
@@ -21,9 +22,8 @@ enum Purpose<'a> {
         digest: DigestBytes,
     },
     SignPss {
-        hash: Hash,
+        pss: Pss,
         digest: DigestBytes,
-        salt_length: usize,
     },
     DecryptOaep {
         oaep: Oaep<'a>,
@@ -49,15 +49,14 @@ impl<'a> Operation<'a> {
         Ok(Self { purpose: Purpose::SignPkcs1v15 { hash, digest }, output: signature })
     }
 
-    /// RSASSA-PSS signature of a digest, with a random salt of so many bytes.
+    /// RSASSA-PSS signature of a digest, with a random salt.
     pub(super) fn sign_pss(
-        hash: Hash,
+        pss: Pss,
         digest: &[u8],
-        salt_length: usize,
         signature: &'a mut [u8],
     ) -> Result<Self, Error> {
-        let digest = signable(hash, digest)?;
-        Ok(Self { purpose: Purpose::SignPss { hash, digest, salt_length }, output: signature })
+        let digest = signable(pss.hash, digest)?;
+        Ok(Self { purpose: Purpose::SignPss { pss, digest }, output: signature })
     }
 
     /// RSAES-OAEP decryption.
@@ -93,9 +92,9 @@ impl<'a> Operation<'a> {
                 pkcs1v15::encode(representative, *hash, digest);
                 Ok(())
             }
-            Purpose::SignPss { hash, digest, salt_length } => {
+            Purpose::SignPss { pss, digest } => {
                 self.check_output(representative)?;
-                pss::encode(representative, bits, *hash, digest, *salt_length, rng)
+                pss::encode(representative, bits, *pss, digest, rng)
             }
             Purpose::DecryptOaep { oaep, ciphertext } => {
                 self.check_room(oaep.longest_message(representative.len()))?;

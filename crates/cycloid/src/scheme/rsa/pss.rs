@@ -1,5 +1,4 @@
-//! Signatures with the probabilistic scheme (RFC 8017, sections 8.1 and 9.1), the mask being made
-//! with the hash function of the message.
+//! Signatures with the probabilistic scheme, RSASSA-PSS (RFC 8017, sections 8.1 and 9.1).
 
 use rand_core::CryptoRng;
 
@@ -9,6 +8,28 @@ use super::public::PublicKey;
 use super::verification::Scheme;
 use super::{Error, Hash};
 use crate::machine::words::Limb;
+
+/// What signer and verifier of RSASSA-PSS agree on (RFC 8017, appendix A.2.3).
+///
+/// Most often it is what [`Pss::new`] makes, and [`Context::sign_pss`] and
+/// [`PublicKey::verify_pss`] do with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pss {
+    /// The hash function of the message.
+    pub hash: Hash,
+    /// The hash function of the mask, MGF1: any, since nothing rests on its resistance to
+    /// collisions.
+    pub mask_hash: Hash,
+    /// The length of the salt, in bytes.
+    pub salt_length: usize,
+}
+
+impl Pss {
+    /// One hash function for message and mask, and a salt as long as its digest.
+    pub const fn new(hash: Hash) -> Self {
+        Self { hash, mask_hash: hash, salt_length: hash.digest_length() }
+    }
+}
 
 /// `data ^= MGF1(seed)` (RFC 8017, appendix B.2.1).
 pub(super) fn mask(hash: Hash, seed: &[u8], data: &mut [u8]) {
@@ -38,27 +59,26 @@ fn encoded(buffer: &mut [u8], modulus_bits: usize) -> (&mut [u8], u8) {
 pub(super) fn encode(
     buffer: &mut [u8],
     modulus_bits: usize,
-    hash: Hash,
+    pss: Pss,
     digest: &[u8],
-    salt_length: usize,
     rng: &mut impl CryptoRng,
 ) -> Result<(), Error> {
     let leading = buffer.len() - (modulus_bits - 1).div_ceil(8);
     buffer[..leading].fill(0);
     let (encoded, used) = encoded(buffer, modulus_bits);
     // 3. Digest, salt and two bytes must fit.
-    if salt_length > encoded.len() - digest.len() - 2 {
+    if pss.salt_length > encoded.len() - digest.len() - 2 {
         return Err(Error::SaltTooLong);
     }
     // 4. The salt, right at its place. 5, 6. H = Hash(M'). 7, 8. DB = 00 … 00 01 ‖ salt.
     let (db, end) = encoded.split_at_mut(encoded.len() - digest.len() - 1);
-    let (padding, salt) = db.split_at_mut(db.len() - salt_length);
+    let (padding, salt) = db.split_at_mut(db.len() - pss.salt_length);
     rng.fill_bytes(salt);
-    let h = seed(hash, digest, salt);
+    let h = seed(pss.hash, digest, salt);
     padding.fill(0);
     padding[padding.len() - 1] = 1;
     // 9, 10. maskedDB. 11. The bits that are not used are zero. 12. maskedDB ‖ H ‖ bc.
-    mask(hash, &h, db);
+    mask(pss.mask_hash, &h, db);
     db[0] &= used;
     end[..digest.len()].copy_from_slice(&h);
     end[digest.len()] = 0xbc;
@@ -71,6 +91,7 @@ pub(super) fn is_encoding_of(
     buffer: &mut [u8],
     modulus_bits: usize,
     hash: Hash,
+    mask_hash: Hash,
     digest: &[u8],
     salt_length: Option<usize>,
 ) -> bool {
@@ -86,7 +107,7 @@ pub(super) fn is_encoding_of(
         return false;
     }
     // 7, 8. DB. 9.
-    mask(hash, h, db);
+    mask(mask_hash, h, db);
     db[0] &= used;
     // 10. Zeros, a one, the salt.
     let zeros = db.iter().take_while(|byte| **byte == 0).count();
@@ -111,8 +132,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
         message: &[u8],
         signature: &mut [u8],
     ) -> Result<(), Error> {
-        let length = hash.digest_length();
-        self.sign_pss_prehashed(hash, &hash.digest(&[message]), length, signature)
+        self.sign_pss_with(Pss::new(hash), &hash.digest(&[message]), signature)
     }
 
     /// [`sign_pss`](Self::sign_pss) of a message whose digest is known, with a random salt of
@@ -128,7 +148,20 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
         salt_length: usize,
         signature: &mut [u8],
     ) -> Result<(), Error> {
-        self.perform(Operation::sign_pss(hash, digest, salt_length, signature)?)?;
+        self.sign_pss_with(Pss { salt_length, ..Pss::new(hash) }, digest, signature)
+    }
+
+    /// [`sign_pss_prehashed`](Self::sign_pss_prehashed) with all that can be chosen.
+    ///
+    /// # Errors
+    /// As [`sign_pss_prehashed`](Self::sign_pss_prehashed).
+    pub fn sign_pss_with(
+        &mut self,
+        pss: Pss,
+        digest: &[u8],
+        signature: &mut [u8],
+    ) -> Result<(), Error> {
+        self.perform(Operation::sign_pss(pss, digest, signature)?)?;
         Ok(())
     }
 }
@@ -146,8 +179,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         signature: &[u8],
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
-        let length = Some(hash.digest_length());
-        self.verify_pss_prehashed(hash, &hash.digest(&[message]), length, signature, scratch)
+        self.verify_pss_with(Pss::new(hash), &hash.digest(&[message]), signature, scratch)
     }
 
     /// [`verify_pss`](Self::verify_pss) of a message whose digest is known, with a salt of
@@ -163,6 +195,22 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         signature: &[u8],
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
-        self.verify(Scheme::Pss { salt_length }, hash, digest, signature, scratch)
+        let scheme = Scheme::Pss { mask_hash: hash, salt_length };
+        self.verify(scheme, hash, digest, signature, scratch)
+    }
+
+    /// [`verify_pss`](Self::verify_pss) of a message whose digest is known, with all that can be
+    /// chosen.
+    ///
+    /// # Errors
+    /// As [`verify_pss_prehashed`](Self::verify_pss_prehashed).
+    pub fn verify_pss_with(
+        &self,
+        pss: Pss,
+        digest: &[u8],
+        signature: &[u8],
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        self.verify(Scheme::pss(pss), pss.hash, digest, signature, scratch)
     }
 }

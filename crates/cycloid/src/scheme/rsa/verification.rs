@@ -2,8 +2,9 @@
 //! All values are public.
 
 use super::eight::whole_lanes;
+use super::pss::{self, Pss};
 use super::public::{PublicKey, verify_scratch_limbs};
-use super::{Error, Hash, checked_memory, limbs, pkcs1v15, pss};
+use super::{Error, Hash, checked_memory, limbs, pkcs1v15};
 use crate::machine::lanes::{self, Backend, LANES, LaneWords, Lanes};
 use crate::machine::words::{self, Limb};
 use crate::math::modular::Residues8;
@@ -13,10 +14,18 @@ use crate::scheme::hash::DigestBytes;
 #[derive(Clone, Copy)]
 pub(super) enum Scheme {
     Pkcs1v15,
-    Pss { salt_length: Option<usize> },
+    /// With a salt of any length, where none is given.
+    Pss {
+        mask_hash: Hash,
+        salt_length: Option<usize>,
+    },
 }
 
 impl Scheme {
+    pub(super) const fn pss(pss: Pss) -> Self {
+        Self::Pss { mask_hash: pss.mask_hash, salt_length: Some(pss.salt_length) }
+    }
+
     /// Whether `encoded`, the number that a signature is the root of, stands for the digest.
     /// Destroys it.
     fn check(
@@ -28,8 +37,8 @@ impl Scheme {
     ) -> Result<(), Error> {
         let valid = match self {
             Self::Pkcs1v15 => pkcs1v15::is_encoding_of(encoded, hash, digest),
-            Self::Pss { salt_length } => {
-                pss::is_encoding_of(encoded, modulus_bits, hash, digest, salt_length)
+            Self::Pss { mask_hash, salt_length } => {
+                pss::is_encoding_of(encoded, modulus_bits, hash, mask_hash, digest, salt_length)
             }
         };
         if valid { Ok(()) } else { Err(Error::Signature) }
@@ -111,8 +120,7 @@ impl<'a> Verification<'a> {
         message: &[u8],
         signature: &'a [u8],
     ) -> Self {
-        let length = Some(hash.digest_length());
-        Self::pss_prehashed(key, hash, &hash.digest(&[message]), length, signature)
+        Self::pss_with(key, Pss::new(hash), &hash.digest(&[message]), signature)
     }
 
     /// As [`PublicKey::verify_pss_prehashed`].
@@ -123,7 +131,18 @@ impl<'a> Verification<'a> {
         salt_length: Option<usize>,
         signature: &'a [u8],
     ) -> Self {
-        Self::new(key, Scheme::Pss { salt_length }, hash, digest, signature)
+        let scheme = Scheme::Pss { mask_hash: hash, salt_length };
+        Self::new(key, scheme, hash, digest, signature)
+    }
+
+    /// As [`PublicKey::verify_pss_with`].
+    pub fn pss_with<M: AsRef<[Limb]>>(
+        key: &'a PublicKey<M>,
+        pss: Pss,
+        digest: &[u8],
+        signature: &'a [u8],
+    ) -> Self {
+        Self::new(key, Scheme::pss(pss), pss.hash, digest, signature)
     }
 
     /// Whether the signature is valid, once [`verify_batch`] has seen it.
