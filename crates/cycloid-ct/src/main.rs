@@ -62,6 +62,7 @@ fn run(arguments: &[String]) -> Result<(), (String, &'static str)> {
     modular::inverses(&mut check);
     eight::run(&mut check);
     across::run(&mut check);
+    rsa::batches(&mut check);
     for level in levels {
         // What follows chooses its backend by itself, or is given the same.
         cpu::limit(*level);

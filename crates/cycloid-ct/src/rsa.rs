@@ -2,11 +2,11 @@
 //! modulus, the public exponent and what is signed.
 
 use cycloid::machine::ct;
-use cycloid::machine::lanes::Lanes;
+use cycloid::machine::lanes::{self, Lanes};
 use cycloid::machine::words::Backend;
 use cycloid::prime;
 use cycloid::scheme::Hash;
-use cycloid::scheme::rsa::{self, Context, PrivateComponents, PrivateKey};
+use cycloid::scheme::rsa::{self, Batch, Context, Job, PrivateComponents, PrivateKey};
 use num_bigint::BigUint;
 
 use crate::check::{Check, big, secret};
@@ -14,6 +14,9 @@ use crate::check::{Check, big, secret};
 /// Lengths of the modulus: primes of whole limbs, and of a part.
 const LENGTHS: [usize; 2] = [2048, 2080];
 const EXPONENT: u32 = 65537;
+
+const MESSAGE: &[u8] = b"what is signed is public";
+const HASH: Hash = Hash::Sha256;
 
 type Key = PrivateKey<Vec<u64>>;
 
@@ -74,10 +77,49 @@ fn prime(check: &mut Check, bits: usize) -> BigUint {
     }
 }
 
+/// Signs eight at a time and fewer, with different keys, on the portable lanes, and in jobs that
+/// are refused.
+pub(crate) fn batches(check: &mut Check) {
+    let bits = LENGTHS[0];
+    let keys = [generated(check, bits), imported(check, bits)];
+    let mut memory = vec![Lanes::ZERO; rsa::batch_lanes(bits, 8)];
+    // All lanes, some of a half, and a job for which the batch makes no lanes.
+    for count in [8, 3, 1] {
+        let mut signatures = vec![vec![0; bits / 8]; count];
+        let mut short = [0; 7];
+        let backend = Some(lanes::Backend::Portable(lanes::Portable));
+        let mut batch =
+            Batch::with_backend(backend, bits, &mut *check, &mut memory).expect("it has room");
+        let key = |i: usize| &keys[i % keys.len()];
+        let mut jobs = vec![Job::sign_pss(key(0), HASH, MESSAGE, &mut short)];
+        for (i, signature) in signatures.iter_mut().enumerate() {
+            jobs.push(if i % 3 == 0 {
+                Job::sign_pss(key(i), HASH, MESSAGE, signature)
+            } else {
+                Job::sign_pkcs1v15(key(i), HASH, MESSAGE, signature)
+            });
+        }
+        batch.run(&mut jobs);
+        let done: Vec<_> = jobs.iter().map(|job| job.outcome().is_ok()).collect();
+        drop((jobs, batch));
+        let mut scratch = vec![0; rsa::verify_scratch_limbs(bits)];
+        for (i, signature) in signatures.iter().enumerate() {
+            let name = format!("signature {i} in a batch of {count}");
+            check.judged(&name, signature, |signature| {
+                let public = key(i).public();
+                let verified = if i % 3 == 0 {
+                    public.verify_pss(HASH, MESSAGE, signature, &mut scratch)
+                } else {
+                    public.verify_pkcs1v15(HASH, MESSAGE, signature, &mut scratch)
+                };
+                verified.is_ok() && done[i + 1] && !done[0]
+            });
+        }
+    }
+}
+
 /// Signs with a context of `limbs`, more than once, so that the blinding is used again.
 fn sign(check: &mut Check, key: &Key, name: &str, limbs: usize) {
-    const MESSAGE: &[u8] = b"what is signed is public";
-    const HASH: Hash = Hash::Sha256;
     let public = key.public();
     let mut pkcs1v15 = [vec![0; public.length()], vec![0; public.length()]];
     let mut pss = pkcs1v15.clone();
