@@ -122,8 +122,8 @@ pub(crate) struct Rsa {
     #[arg(long, value_name = "LIST")]
     pub(crate) bits: Option<String>,
 
-    /// Operations: sign, pss, verify, first-use, batch, generate, separated by commas; all
-    /// [default: all, batch with --full only].
+    /// Operations: sign, pss, verify, oaep, decrypt, first-use, batch, generate, separated by
+    /// commas; all [default: all, batch with --full only].
     #[arg(long, value_name = "LIST")]
     pub(crate) operation: Option<String>,
 }

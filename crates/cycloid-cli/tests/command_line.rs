@@ -143,23 +143,27 @@ fn a_quick_run_has_every_strategy_and_every_peer() {
 
 #[test]
 fn an_rsa_run_has_every_peer_that_does_the_operation() {
-    let operations = "sign,pss,verify,first-use";
+    let operations = "sign,pss,verify,oaep,decrypt,first-use";
     let arguments = ["bench", "rsa", "--bits", "2048", "--quick", "--json"];
     let output = cycloid(&arguments).args(["--operation", operations]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Report = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(report.tables.len(), 4);
+    assert_eq!(report.tables.len(), 6);
     let names: Vec<&str> = report.peers.iter().map(|peer| &*peer.name).collect();
     assert_eq!(names, ["OpenSSL", "AWS-LC", "ring", "graviola", "RustCrypto"]);
     for table in &report.tables {
+        let decrypts = table.title.contains("decrypt");
         for peer in &report.peers {
+            if decrypts && ["ring", "graviola"].contains(&&*peer.name) {
+                continue;
+            }
             let rows = table.records.iter().filter(|row| row.group == peer.name).count();
             assert_eq!(peer.version.is_some(), rows >= 1, "{}: {}", table.title, peer.name);
             assert_eq!(peer.missing.is_some(), table.missing.contains(&peer.name));
         }
         assert_eq!((&*table.reference, &*table.records[0].group), ("default", "Cycloid"));
     }
-    let [sign, _, _, first_use] = &report.tables[..] else { panic!() };
+    let [sign, _, _, _, _, first_use] = &report.tables[..] else { panic!() };
     let scratch = |label: &str| {
         let row = sign.records.iter().find(|row| row.group == "Cycloid" && row.label == label);
         row.unwrap().memory.scratch.unwrap()

@@ -43,7 +43,8 @@ impl Library for Graviola {
     }
 
     fn rsa(&self, task: Task, bits: usize) -> Vec<Candidate> {
-        let (function, prepare): (_, fn(&Input) -> Result<Call, Failure>) = match task {
+        type Way = (&'static str, fn(&Input) -> Result<Call, Failure>);
+        let (function, prepare): Way = match task {
             Task::Sign => ("SigningKey::sign_pkcs1_sha256", |input| {
                 let (key, message) = (key(input)?, input.message);
                 Ok(Box::new(move |_, signature| {

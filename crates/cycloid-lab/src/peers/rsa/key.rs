@@ -164,7 +164,7 @@ fn small_remainder(limbs: &[u64]) -> u64 {
 fn inverse_of_exponent(order: &[u64]) -> Vec<u64> {
     let e = u64::from(PUBLIC_EXPONENT);
     let rest = small_remainder(order);
-    let k = (1..e).find(|k| (1 + k * rest) % e == 0).expect("e is prime to the order");
+    let k = (1..e).find(|k| (1 + k * rest).is_multiple_of(e)).expect("e is prime to the order");
     let mut numerator = product(order, &[k]);
     // An even number times k has an even lowest limb.
     numerator[0] += 1;

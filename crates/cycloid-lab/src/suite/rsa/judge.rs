@@ -36,29 +36,31 @@ pub(super) fn of(task: Task, input: &Input) -> Judge {
     }
 }
 
-/// What stands for the results of a batch of signatures: that of the first where there is one right
-/// one, if all are valid, each with its own key.
+/// What stands for the results of a batch, each in as much room as a modulus: that of the first, if
+/// all are right, each with its own key.
 pub(super) fn of_batch(task: Task, inputs: &[Input; 8]) -> Judge {
     let inputs = inputs.clone();
     Box::new(move |call, results| {
         let length = inputs[0].key.length();
-        let valid = |(i, signature): (usize, &[u8])| {
-            let Input { key, digest, .. } = &inputs[i % 8];
+        let is_right = |(i, result): (usize, &[u8])| {
+            let Input { key, digest, message, .. } = &inputs[i % 8];
             let scratch = &mut vec![0; verify_scratch_limbs(key.bits)];
             public_key(&key.modulus).is_some_and(|public| match task {
+                Task::DecryptOaep | Task::DecryptPkcs1v15 => result.starts_with(message),
                 Task::SignPss => public
-                    .verify_pss_prehashed(Hash::Sha256, digest, Some(32), signature, scratch)
+                    .verify_pss_prehashed(Hash::Sha256, digest, Some(32), result, scratch)
                     .is_ok(),
                 _ => public
-                    .verify_pkcs1v15_prehashed(Hash::Sha256, digest, signature, scratch)
+                    .verify_pkcs1v15_prehashed(Hash::Sha256, digest, result, scratch)
                     .is_ok(),
             })
         };
-        if results.chunks(length).enumerate().all(valid) {
-            of(task, &inputs[0])(call, &results[..length])
-        } else {
-            Vec::new()
+        if !results.chunks(length).enumerate().all(is_right) {
+            return Vec::new();
         }
+        let decrypted = matches!(task, Task::DecryptOaep | Task::DecryptPkcs1v15);
+        let first = if decrypted { inputs[0].message.len() } else { length };
+        of(task, &inputs[0])(call, &results[..first])
     })
 }
 

@@ -57,10 +57,12 @@ pub enum Kind {
 
 impl Kind {
     /// All of them, in the order of the tables.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Later(Task::Sign),
         Self::Later(Task::SignPss),
         Self::Later(Task::Verify),
+        Self::Later(Task::DecryptOaep),
+        Self::Later(Task::DecryptPkcs1v15),
         Self::FirstUse,
         Self::Batch,
         Self::Later(Task::Generate),

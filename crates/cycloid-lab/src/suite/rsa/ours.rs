@@ -4,7 +4,7 @@ use chacha20::ChaCha20Rng;
 use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Batch, Context, Job, MAX_BITS, PrivateComponents, PrivateKey, batch_lanes, context_limbs,
+    Batch, Context, Job, Oaep, MAX_BITS, PrivateComponents, PrivateKey, batch_lanes, context_limbs,
     context_limbs_minimum, generate_scratch, private_key_limbs, verify_scratch_limbs,
 };
 use rand_core::SeedableRng;
@@ -106,13 +106,19 @@ fn operate(
     output: &mut [u8],
 ) -> Result<usize, &'static str> {
     let length = context.key().public().length();
-    let result = &mut output[..length];
+    let signature = &mut output[..length];
     let done = match task {
-        Task::Sign => context.sign_pkcs1v15_prehashed(Hash::Sha256, data, result),
-        Task::SignPss => context.sign_pss_prehashed(Hash::Sha256, data, 32, result),
-        _ => return Err("not a private operation"),
+        Task::Sign => {
+            context.sign_pkcs1v15_prehashed(Hash::Sha256, data, signature).map(|()| length)
+        }
+        Task::SignPss => {
+            context.sign_pss_prehashed(Hash::Sha256, data, 32, signature).map(|()| length)
+        }
+        Task::DecryptOaep => context.decrypt_oaep(&Oaep::new(Hash::Sha256), data, output),
+        Task::DecryptPkcs1v15 => context.decrypt_pkcs1v15(data, output),
+        Task::Verify | Task::Generate => return Err("not a private operation"),
     };
-    done.map(|()| length).map_err(|_| "the operation failed")
+    done.map_err(|_| "the operation failed")
 }
 
 /// Elements of memory of a batch of `jobs` jobs, each of whose blindings is kept.
@@ -121,25 +127,29 @@ pub(super) fn batch_scratch(bits: usize, jobs: usize) -> usize {
 }
 
 /// Private operations of `JOBS` jobs by one call, with these keys in turn; the results stand one
-/// after the other.
+/// after the other, each in as much room as a modulus.
 pub(super) fn batch<const JOBS: usize>(task: Task, inputs: &[Input; 8]) -> Call {
     let bits = inputs[0].key.bits;
     let keys = inputs.each_ref().map(|input| private_key(&input.key));
+    let data = inputs.each_ref().map(|input| input.data.clone());
     // As for a context.
     let memory = vec![Lanes::ZERO; batch_scratch(bits, JOBS)].leak();
     let mut batch = Batch::new(bits, random(), memory).expect("the memory is enough");
-    Box::new(move |digest, output| {
+    Box::new(move |_, output| {
         let mut outputs = output.chunks_exact_mut(bits / 8);
         let mut jobs: [Job<'_>; JOBS] = std::array::from_fn(|i| {
-            let (key, output) = (&keys[i % 8], outputs.next().expect("there is room for all"));
+            let (key, data) = (&keys[i % 8], &data[i % 8][..]);
+            let output = outputs.next().expect("there is room for all");
             match task {
-                Task::SignPss => Job::sign_pss_prehashed(key, Hash::Sha256, digest, 32, output),
-                _ => Job::sign_pkcs1v15_prehashed(key, Hash::Sha256, digest, output),
+                Task::SignPss => Job::sign_pss_prehashed(key, Hash::Sha256, data, 32, output),
+                Task::DecryptOaep => Job::decrypt_oaep(key, Oaep::new(Hash::Sha256), data, output),
+                Task::DecryptPkcs1v15 => Job::decrypt_pkcs1v15(key, data, output),
+                _ => Job::sign_pkcs1v15_prehashed(key, Hash::Sha256, data, output),
             }
         });
         batch.run(&mut jobs);
-        let lengths = jobs.iter().try_fold(0, |sum, job| job.outcome().map(|length| sum + length));
-        lengths.map_err(|_| "a job failed")
+        let done = jobs.iter().all(|job| job.outcome().is_ok());
+        if done { Ok(JOBS * bits / 8) } else { Err("a job failed") }
     })
 }
 
