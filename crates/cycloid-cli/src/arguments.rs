@@ -81,6 +81,8 @@ pub(crate) enum Suite {
     Modexp(ModExp),
     /// RSA: sign, verify, decrypt, generate keys, with much memory and with little.
     Rsa(Rsa),
+    /// Diffie-Hellman in the groups of RFC 7919: shared secrets and keys.
+    Dh(Dh),
 }
 
 #[derive(Debug, Args)]
@@ -126,6 +128,18 @@ pub(crate) struct Rsa {
     /// commas; all [default: all, batch with --full only].
     #[arg(long, value_name = "LIST")]
     pub(crate) operation: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cycloid bench dh                    the usual groups
+  cycloid bench dh --bits 8192        ffdhe8192")]
+pub(crate) struct Dh {
+    /// Groups by the bits of their modulus, 2048, 3072, 4096, 6144 or 8192, separated by commas
+    /// [default: 2048,3072,4096].
+    #[arg(long, value_name = "LIST")]
+    pub(crate) bits: Option<String>,
 }
 
 /// Reads the command line; what clap prints by itself, help and version, goes to stdout.

@@ -5,6 +5,7 @@ use std::env;
 use cycloid::cpu::{self, Level};
 use cycloid_lab::Failure;
 use cycloid_lab::peers::Peer;
+use cycloid_lab::suite::dh::Dh;
 use cycloid_lab::suite::modexp::ModExp;
 use cycloid_lab::suite::rsa::Rsa;
 use cycloid_lab::suite::{self, Effort};
@@ -44,6 +45,13 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Stop> {
                 strategies: ModExp::strategies_from_filter(&arguments.strategy)
                     .map_err(Stop::Usage)?,
             }) as Box<dyn suite::Suite>]
+        }
+        Some(Suite::Dh(arguments)) => {
+            let bits = match &arguments.bits {
+                Some(list) => Dh::bits_from_list(list).map_err(Stop::Usage)?,
+                None => Dh::usual(effort).bits,
+            };
+            vec![Box::new(Dh { bits }) as Box<dyn suite::Suite>]
         }
         Some(Suite::Rsa(arguments)) => {
             let usual = Rsa::usual(effort);

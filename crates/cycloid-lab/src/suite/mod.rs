@@ -1,7 +1,7 @@
 //! What can be measured: each suite plans tables, and `run` makes a report of them.
 
 mod backends;
-// pub mod dh;
+pub mod dh;
 pub mod modexp;
 mod prepared;
 pub mod rsa;
@@ -82,7 +82,11 @@ pub trait Progress {
 
 /// Every suite there is, with its usual sizes.
 pub fn all(effort: Effort) -> Vec<Box<dyn Suite>> {
-    vec![Box::new(modexp::ModExp::usual(effort)), Box::new(rsa::Rsa::usual(effort))]
+    vec![
+        Box::new(modexp::ModExp::usual(effort)),
+        Box::new(rsa::Rsa::usual(effort)),
+        Box::new(dh::Dh::usual(effort)),
+    ]
 }
 
 /// Measures all tables of `suites` beside those of `peers` that have something to do in them.

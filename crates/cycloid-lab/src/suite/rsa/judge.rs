@@ -50,9 +50,9 @@ pub(super) fn of_batch(task: Task, inputs: &[Input; 8]) -> Judge {
                 Task::SignPss => public
                     .verify_pss_prehashed(Hash::Sha256, digest, Some(32), result, scratch)
                     .is_ok(),
-                _ => public
-                    .verify_pkcs1v15_prehashed(Hash::Sha256, digest, result, scratch)
-                    .is_ok(),
+                _ => {
+                    public.verify_pkcs1v15_prehashed(Hash::Sha256, digest, result, scratch).is_ok()
+                }
             })
         };
         if !results.chunks(length).enumerate().all(is_right) {

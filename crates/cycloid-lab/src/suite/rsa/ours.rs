@@ -4,7 +4,7 @@ use chacha20::ChaCha20Rng;
 use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Batch, Context, Job, Oaep, MAX_BITS, PrivateComponents, PrivateKey, batch_lanes, context_limbs,
+    Batch, Context, Job, MAX_BITS, Oaep, PrivateComponents, PrivateKey, batch_lanes, context_limbs,
     context_limbs_minimum, generate_scratch, private_key_limbs, verify_scratch_limbs,
 };
 use rand_core::SeedableRng;
