@@ -32,7 +32,8 @@ pub(crate) enum Command {
 Examples:
   cycloid bench                                 every suite, with the usual sizes
   cycloid bench --quick --json > results.json   for programs; --save does both
-  cycloid bench modexp --bits 2048 --full       one table, as exact as it gets")]
+  cycloid bench modexp --bits 2048 --full       one table, as exact as it gets
+  cycloid bench rsa --operation sign,verify     some tables of a suite")]
 pub(crate) struct Bench {
     /// A suite; all of them if none is named.
     #[command(subcommand)]

@@ -38,7 +38,7 @@ fn complaint(output: &Output, code: i32) -> (String, String) {
 
 #[test]
 fn arguments_that_make_no_sense_are_answered_in_two_lines() {
-    let cases: [(&[&str], &str, &str); 20] = [
+    let cases: [(&[&str], &str, &str); 21] = [
         (&[], "no command is given", "cycloid bench"),
         (&["bnech"], "unrecognized subcommand 'bnech'", "did you mean bench"),
         (&["bench", "modxep"], "unrecognized subcommand 'modxep'", "modexp"),
@@ -56,6 +56,7 @@ fn arguments_that_make_no_sense_are_answered_in_two_lines() {
         (&["bench", "rsa", "--bits", "2049"], "2049 bits are not a multiple of 128", "--bits"),
         (&["bench", "rsa", "--operation", "x"], "no operation is called 'x'", "sign, pss, verify"),
         (&["bench", "rsa", "--crt"], "unexpected argument '--crt'", "--help"),
+        (&["bench", "dh", "--bits", "1024"], "no group of RFC 7919 has '1024' bits", "2048"),
         (&["bench", "--peers", "gmp,nss"], "no peer is called 'nss'", "crypto-bigint"),
         (&["bench", "--cpu", "z80"], "no level is called 'z80', as --cpu says", "portable"),
         (&["bench", "--save", ""], "a value is required", "--help"),
@@ -176,6 +177,21 @@ fn an_rsa_run_has_every_peer_that_does_the_operation() {
     assert!(ours.filter_map(|row| allocations(&row)).all(|allocations| allocations == 0));
     let first = first_use.records.iter().filter(|row| row.label == "first use");
     assert_eq!(first.count(), 1 + report.peers.iter().filter(|p| p.version.is_some()).count());
+}
+
+#[test]
+fn a_dh_run_has_both_operations_beside_both_peers() {
+    let output = run(&["bench", "dh", "--bits", "2048", "--quick", "--json"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Report = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report.tables.len(), 2);
+    for table in &report.tables {
+        for peer in &report.peers {
+            let rows = table.records.iter().filter(|row| row.group == peer.name).count();
+            assert_eq!(peer.version.is_some(), rows >= 1, "{}: {}", table.title, peer.name);
+        }
+        assert!(table.records.iter().any(|row| row.label == "×8" && row.operations_per_call == 8));
+    }
 }
 
 #[test]

@@ -78,6 +78,7 @@ const KEYS: evp::Functions = evp::Functions {
 /// The same for Diffie-Hellman.
 const GROUPS: ffdh::Functions = ffdh::Functions {
     numbers: NUMBERS,
+    nid,
     new_by_nid: group_by_nid,
     new: group_new,
     free: group_free,
@@ -88,6 +89,16 @@ const GROUPS: ffdh::Functions = ffdh::Functions {
     generate,
     compute,
 };
+
+const fn nid(bits: usize) -> Option<c_int> {
+    match bits {
+        2048 => Some(aws::NID_ffdhe2048),
+        3072 => Some(aws::NID_ffdhe3072),
+        4096 => Some(aws::NID_ffdhe4096),
+        8192 => Some(aws::NID_ffdhe8192),
+        _ => None,
+    }
+}
 
 /// Defines functions that pass their arguments on, opaque types renamed.
 macro_rules! forward {

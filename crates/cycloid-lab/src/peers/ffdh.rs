@@ -18,6 +18,8 @@ pub(super) struct Dh([u8; 0]);
 #[derive(Clone, Copy)]
 pub(super) struct Functions {
     pub(super) numbers: bn::Functions,
+    /// `NID_ffdhe2048` and so on, which differ from library to library.
+    pub(super) nid: fn(usize) -> Option<c_int>,
     pub(super) new_by_nid: unsafe extern "C" fn(c_int) -> *mut Dh,
     pub(super) new: unsafe extern "C" fn() -> *mut Dh,
     pub(super) free: unsafe extern "C" fn(*mut Dh),
@@ -48,7 +50,7 @@ pub(super) fn candidates(
     task: Task,
     bits: usize,
 ) -> Vec<Candidate> {
-    if nid(bits).is_none() {
+    if (functions.nid)(bits).is_none() {
         return Vec::new();
     }
     let candidate = |label, function, group, note| Candidate {
@@ -82,17 +84,6 @@ const NOTE_NAMED: &str = "'named group' and 'p and g' are two ways to set up DH 
 
 const NOTE_GENERATE: &str = "OpenSSL and AWS-LC take a new DH object for each key, which begins \
     without a prepared modulus";
-
-/// `NID_ffdhe2048` and so on.
-const fn nid(bits: usize) -> Option<c_int> {
-    match bits {
-        2048 => Some(1126),
-        3072 => Some(1127),
-        4096 => Some(1128),
-        8192 => Some(1130),
-        _ => None,
-    }
-}
 
 /// A number of the library's.
 struct OwnedNumber {
@@ -134,7 +125,7 @@ impl OwnedDh {
         // SAFETY: takes nothing but a number that names a group.
         let dh = unsafe {
             match group {
-                Group::Named => (functions.new_by_nid)(nid(input.bits)?),
+                Group::Named => (functions.new_by_nid)((functions.nid)(input.bits)?),
                 Group::Numbers => (functions.new)(),
             }
         };

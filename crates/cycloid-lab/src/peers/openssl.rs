@@ -64,6 +64,7 @@ pub(super) fn load() -> Result<Box<dyn Library>, Missing> {
         },
         groups: ffdh::Functions {
             numbers,
+            nid,
             new_by_nid: function!("DH_new_by_nid"),
             new: function!("DH_new"),
             free: function!("DH_free"),
@@ -92,5 +93,16 @@ impl Library for OpenSsl {
 
     fn dh(&self, task: dh::Task, bits: usize) -> Vec<dh::Candidate> {
         ffdh::candidates("OpenSSL", self.groups, task, bits)
+    }
+}
+
+const fn nid(bits: usize) -> Option<c_int> {
+    match bits {
+        2048 => Some(1126),
+        3072 => Some(1127),
+        4096 => Some(1128),
+        6144 => Some(1129),
+        8192 => Some(1130),
+        _ => None,
     }
 }

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cycloid::machine::lanes::Lanes;
-use cycloid::scheme::rsa::{context_limbs, generate_scratch, verify_scratch_limbs};
+use cycloid::scheme::rsa::{
+    context_limbs, generate_scratch, verify_batch_scratch, verify_scratch_limbs,
+};
 
 use self::ours::Budget;
 use super::backends;
@@ -28,6 +30,9 @@ pub(crate) use self::ours::private_key;
 
 /// The label of the row that ratios are against.
 const REFERENCE: &str = "default";
+
+/// The label of the row of eight operations in one call.
+const EIGHT: &str = "×8";
 
 const PRIVATE: &str = "the private operations of Cycloid, OpenSSL and AWS-LC blind the input and check the \
     result; each of our contexts renews its blinding after 32 uses";
@@ -278,7 +283,13 @@ impl TablePlan<'_> {
             Kind::Later(Task::Verify) => {
                 let scratch = verify_scratch_limbs(bits) * size_of::<u64>();
                 let operation = one(ours::verifier(input));
-                vec![Subject::ours(REFERENCE, function, backends::words(), scratch, operation)]
+                let eight = one(ours::eight_verifiers(inputs));
+                let scratch_eight = verify_batch_scratch(bits) * size_of::<Lanes>();
+                vec![
+                    Subject::ours(REFERENCE, function, backends::words(), scratch, operation),
+                    Subject::ours(EIGHT, "verify_batch", backends::eight(), scratch_eight, eight)
+                        .of_several(8),
+                ]
             }
             Kind::Later(Task::Generate) => {
                 let scratch = generate_scratch(bits) * size_of::<Lanes>();
@@ -292,7 +303,7 @@ impl TablePlan<'_> {
                     in_context("6 KB", Budget::Bytes(6 << 10)),
                     in_context("least", Budget::Least),
                 ];
-                let eight = in_batch("×8", 8, ours::batch::<8>(task, inputs));
+                let eight = in_batch(EIGHT, 8, ours::batch::<8>(task, inputs));
                 rows.into_iter().flatten().chain([eight]).collect()
             }
             Kind::FirstUse => {

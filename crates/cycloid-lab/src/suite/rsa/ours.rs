@@ -4,8 +4,9 @@ use chacha20::ChaCha20Rng;
 use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Batch, Context, Job, MAX_BITS, Oaep, PrivateComponents, PrivateKey, batch_lanes, context_limbs,
-    context_limbs_minimum, generate_scratch, private_key_limbs, verify_scratch_limbs,
+    Batch, Context, Job, MAX_BITS, Oaep, PrivateComponents, PrivateKey, Verification, batch_lanes,
+    context_limbs, context_limbs_minimum, generate_scratch, private_key_limbs, verify_batch,
+    verify_batch_scratch, verify_scratch_limbs,
 };
 use rand_core::SeedableRng;
 
@@ -162,6 +163,24 @@ pub(super) fn verifier(input: &Input) -> Call {
             .verify_pkcs1v15_prehashed(Hash::Sha256, &digest, signature, &mut scratch)
             .map_err(|_| "the signature is not valid")?;
         Ok(0)
+    })
+}
+
+/// Eight verifications by one call, each with a key of its own; of the first, of what it is given.
+pub(super) fn eight_verifiers(inputs: &[Input; 8]) -> Call {
+    let keys = inputs.each_ref().map(|input| private_key(&input.key));
+    let inputs = inputs.clone();
+    let mut scratch = vec![Lanes::ZERO; verify_batch_scratch(inputs[0].key.bits)];
+    Box::new(move |signature, _| {
+        let publics = keys.each_ref().map(PrivateKey::public);
+        let mut verifications: [Verification<'_>; 8] = std::array::from_fn(|i| {
+            let signature = if i == 0 { signature } else { &inputs[i].data };
+            let digest = &inputs[i].digest;
+            Verification::pkcs1v15_prehashed(&publics[i], Hash::Sha256, digest, signature)
+        });
+        verify_batch(&mut verifications, &mut scratch);
+        let valid = verifications.iter().all(|verification| verification.outcome().is_ok());
+        if valid { Ok(0) } else { Err("a signature is not valid") }
     })
 }
 
