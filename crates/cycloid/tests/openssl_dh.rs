@@ -5,7 +5,7 @@ mod common;
 use std::path::PathBuf;
 use std::process::Command;
 
-use common::{Counter, DhKey, number, padded};
+use common::{Counter, DhKey, element, number, padded};
 use cycloid::scheme::dh::{self, Group, PrivateKey, Validation};
 
 /// A directory of this test's own, removed when dropped.
@@ -35,6 +35,30 @@ fn openssl(arguments: &[&str]) {
     assert!(output.status.success(), "openssl {}: {error}", arguments.join(" "));
 }
 
+/// An element with these contents.
+fn encoded(tag: u8, contents: &[u8]) -> Vec<u8> {
+    let length = contents.len();
+    let header = match length {
+        0..0x80 => vec![tag, length as u8],
+        0x80..0x100 => vec![tag, 0x81, length as u8],
+        _ => vec![tag, 0x82, (length >> 8) as u8, length as u8],
+    };
+    [&header, contents].concat()
+}
+
+/// The key `der`, SPKI, with another public value.
+fn with_value(der: &[u8], value: &[u8]) -> Vec<u8> {
+    let (_, key, _) = element(der);
+    let (_, _, after) = element(key);
+    let algorithm = &key[..key.len() - after.len()];
+    // A number that begins with a one would be negative, and one zero too many is no DER.
+    let value = &value[value.iter().take_while(|byte| **byte == 0).count()..];
+    let sign: &[u8] = if value[0] < 0x80 { &[] } else { &[0] };
+    let value = encoded(0x02, &[sign, value].concat());
+    let string = encoded(0x03, &[&[0], &value[..]].concat());
+    encoded(0x30, &[algorithm, &string].concat())
+}
+
 #[test]
 fn agreement_with_openssl_in_every_group_both_ways() {
     let directory = Directory::new();
@@ -60,7 +84,8 @@ fn agreement_with_openssl_in_every_group_both_ways() {
             &public,
         ]);
         let theirs = DhKey::from_der(&std::fs::read(&private).unwrap());
-        let their_value = DhKey::from_der(&std::fs::read(&public).unwrap());
+        let their_public = std::fs::read(&public).unwrap();
+        let their_value = DhKey::from_der(&their_public);
         assert_eq!(theirs.prime, number(group.prime()), "{name}");
         assert_eq!(theirs.generator, number(group.generator()));
 
@@ -75,7 +100,7 @@ fn agreement_with_openssl_in_every_group_both_ways() {
 
         let key = PrivateKey::generate(group, vec![0; 7], &mut Counter(bits as u64)).unwrap();
         key.public_value(&mut value, &mut scratch).unwrap();
-        std::fs::write(&ours, their_value.public_der(&value)).unwrap();
+        std::fs::write(&ours, with_value(&their_public, &value)).unwrap();
         openssl(&[
             "pkeyutl",
             "-derive",

@@ -5,7 +5,7 @@ use num_bigint::BigUint;
 use rand_core::{Rng, TryCryptoRng, TryRng};
 
 /// A deterministic generator (splitmix64), for tests only.
-pub struct Counter(pub u64);
+pub(crate) struct Counter(pub(crate) u64);
 
 impl TryRng for Counter {
     type Error = core::convert::Infallible;
@@ -32,18 +32,18 @@ impl TryRng for Counter {
 impl TryCryptoRng for Counter {}
 
 /// The number of little-endian limbs.
-pub fn number(limbs: &[u64]) -> BigUint {
+pub(crate) fn number(limbs: &[u64]) -> BigUint {
     limbs.iter().rev().fold(BigUint::ZERO, |sum, limb| (sum << 64) + limb)
 }
 
 /// A number as big-endian bytes with leading zeros.
-pub fn padded(number: &BigUint, length: usize) -> Vec<u8> {
+pub(crate) fn padded(number: &BigUint, length: usize) -> Vec<u8> {
     let bytes = number.to_bytes_be();
     [vec![0; length - bytes.len()], bytes].concat()
 }
 
 /// The tag and the contents of the first element, and what follows.
-pub fn element(der: &[u8]) -> (u8, &[u8], &[u8]) {
+pub(crate) fn element(der: &[u8]) -> (u8, &[u8], &[u8]) {
     let (tag, first) = (der[0], usize::from(der[1]));
     let (length, begin) = if first < 0x80 {
         (first, 2)
@@ -54,35 +54,21 @@ pub fn element(der: &[u8]) -> (u8, &[u8], &[u8]) {
     (tag, &der[begin..begin + length], &der[begin + length..])
 }
 
-/// An element with these contents.
-pub fn encoded(tag: u8, contents: &[u8]) -> Vec<u8> {
-    let length = contents.len();
-    let header = match length {
-        0..0x80 => vec![tag, length as u8],
-        0x80..0x100 => vec![tag, 0x81, length as u8],
-        _ => vec![tag, 0x82, (length >> 8) as u8, length as u8],
-    };
-    [&header, contents].concat()
-}
-
 /// A key: p, g, and the private or the public number.
-pub struct DhKey {
-    pub prime: BigUint,
-    pub generator: BigUint,
-    pub number: BigUint,
-    /// The whole element that names algorithm and group.
-    pub algorithm: Vec<u8>,
+pub(crate) struct DhKey {
+    pub(crate) prime: BigUint,
+    pub(crate) generator: BigUint,
+    pub(crate) number: BigUint,
 }
 
 impl DhKey {
     /// From PKCS #8, where the number is in an octet string, or SPKI, where it is in a bit string.
-    pub fn from_der(der: &[u8]) -> Self {
+    pub(crate) fn from_der(der: &[u8]) -> Self {
         let (_, mut rest, _) = element(der);
         if rest[0] == 0x02 {
             rest = element(rest).2;
         }
         let (_, algorithm, after) = element(rest);
-        let whole = rest[..rest.len() - after.len()].to_vec();
         let (_, _, parameters) = element(algorithm);
         let (_, parameters, _) = element(parameters);
         let (_, prime, parameters) = element(parameters);
@@ -91,13 +77,6 @@ impl DhKey {
         // A bit string begins with the number of bits that are not used, none.
         let (_, number, _) = element(if tag == 0x03 { &string[1..] } else { string });
         let [prime, generator, number] = [prime, generator, number].map(BigUint::from_bytes_be);
-        Self { prime, generator, number, algorithm: whole }
-    }
-
-    /// SPKI for a public value of the same group.
-    pub fn public_der(&self, value: &[u8]) -> Vec<u8> {
-        let value = encoded(0x02, &[&[0], value].concat());
-        let string = encoded(0x03, &[&[0], &value[..]].concat());
-        encoded(0x30, &[&self.algorithm[..], &string].concat())
+        Self { prime, generator, number }
     }
 }

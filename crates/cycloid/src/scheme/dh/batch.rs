@@ -111,6 +111,34 @@ impl<'a> Job<'a> {
 ///
 /// Time depends on lengths, on the public values where they are validated, and on which jobs are
 /// refused; on no secret value.
+///
+/// ```
+/// use cycloid::machine::lanes::Lanes;
+/// use cycloid::scheme::dh::{self, Group, Job, PrivateKey, Validation};
+///
+/// const BITS: usize = 2048;
+/// const EXPONENT_BITS: usize = dh::exponent_bits(BITS);
+/// let group = &Group::FFDHE2048;
+/// let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
+/// let mut scratch = [Lanes::ZERO; dh::batch_scratch(BITS, EXPONENT_BITS)];
+///
+/// // Sixteen clients have sent their public values. One of them is not honest.
+/// let mut peers = [[7; BITS / 8]; 16];
+/// peers[5] = [0; BITS / 8];
+/// let mut shared = [[0; BITS / 8]; 16];
+/// let key = PrivateKey::generate(group, [0; dh::private_key_limbs(EXPONENT_BITS)], &mut rng)?;
+/// let mut pairs = peers.iter().zip(&mut shared);
+/// let mut jobs = [(); 16].map(|()| {
+///     let (peer, shared) = pairs.next().expect("there are as many");
+///     Job::agree(&key, peer, Validation::Partial, shared)
+/// });
+/// dh::run_batch(&mut jobs, &mut scratch);
+/// for (i, job) in jobs.iter().enumerate() {
+///     let expected = if i == 5 { Err(dh::Error::PublicRange) } else { Ok(()) };
+///     assert_eq!(job.outcome(), expected);
+/// }
+/// # Ok::<(), dh::Error>(())
+/// ```
 pub fn run_batch(mut jobs: &mut [Job<'_>], scratch: &mut [Lanes]) {
     while let Some(first) = jobs.first() {
         let n = first.group.prime().len();

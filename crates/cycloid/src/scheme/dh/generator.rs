@@ -25,6 +25,24 @@ pub const fn generator_scratch_limbs(bits: usize) -> usize {
 ///
 /// How much memory that takes is the choice of a [`Comb`]. The table is public, and may be shared
 /// by any number of keys and threads.
+///
+/// ```
+/// use cycloid::machine::lanes::Lanes;
+/// use cycloid::scheme::dh::{self, Comb, Generator, Group, PrivateKey};
+///
+/// const BITS: usize = 2048;
+/// let group = &Group::FFDHE2048;
+/// let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
+/// let mut scratch = [0; dh::generator_scratch_limbs(BITS)];
+/// let mut memory = [Lanes::ZERO; dh::generator_memory(BITS, Comb::BALANCED)];
+/// let generator = Generator::prepare(group, Comb::BALANCED, &mut memory, &mut scratch)?;
+///
+/// let memory = [0; dh::private_key_limbs(dh::exponent_bits(BITS))];
+/// let key = PrivateKey::generate(group, memory, &mut rng)?;
+/// let mut value = [0; BITS / 8];
+/// generator.public_value(&key, &mut value, &mut scratch)?;
+/// # Ok::<(), dh::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Generator<'a> {
     group: Group<'a>,

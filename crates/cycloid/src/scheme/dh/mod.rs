@@ -3,12 +3,17 @@
 //! Two parties that each have a [`PrivateKey`] x of one [`Group`] and know the other's public value
 //! g^x mod p share a secret. Values are big-endian bytes, as long as p where they come out.
 //!
+//! - [`PrivateKey`]: public value and agreement, one at a time.
+//! - [`run_batch`]: any number of them, eight side by side.
+//! - [`Generator`]: public values from a table, three to four times as fast.
+//! - [`Group::new`]: a group of one's own, checked.
+//!
 //! **Memory.** A key lives in memory that its owner chooses, [`private_key_limbs`] of it, and is
 //! wiped when it is dropped. Operations take scratch, at best [`scratch_limbs`], at least
-//! [`scratch_limbs_minimum`], and wipe it.
+//! [`scratch_limbs_minimum`], and wipe it. The known groups are constants, ready for use.
 //!
 //! **Validation.** Values from outside are checked by the operation that takes them, to the
-//! [`Validation`] that the caller names; a shared secret that could be guessed never leaves.
+//! [`Validation`] that the caller names; a shared secret that can be guessed never leaves.
 //!
 //! **Time** depends on the lengths of p and of the private exponent, and on no secret value. Public
 //! values, the other party's included, are public, and checking them takes time that depends on
@@ -16,17 +21,18 @@
 //!
 //! ```
 //! use cycloid::scheme::dh::{self, Group, PrivateKey, Validation};
-//! # fn example(rng: &mut impl rand_core::CryptoRng) -> Result<(), dh::Error> {
+//!
 //! const BITS: usize = 2048;
 //! const EXPONENT_BITS: usize = dh::exponent_bits(BITS);
 //! let group = &Group::FFDHE2048;
+//! let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
 //! let mut scratch = [0; dh::scratch_limbs(BITS, EXPONENT_BITS)];
 //!
-//! let alice = PrivateKey::generate(group, [0; dh::private_key_limbs(EXPONENT_BITS)], rng)?;
+//! // Each party makes a key and sends its public value to the other.
+//! let alice = PrivateKey::generate(group, [0; dh::private_key_limbs(EXPONENT_BITS)], &mut rng)?;
 //! let mut from_alice = [0; BITS / 8];
 //! alice.public_value(&mut from_alice, &mut scratch)?;
-//!
-//! let bob = PrivateKey::generate(group, [0; dh::private_key_limbs(EXPONENT_BITS)], rng)?;
+//! let bob = PrivateKey::generate(group, [0; dh::private_key_limbs(EXPONENT_BITS)], &mut rng)?;
 //! let mut from_bob = [0; BITS / 8];
 //! bob.public_value(&mut from_bob, &mut scratch)?;
 //!
@@ -34,9 +40,7 @@
 //! alice.agree(&from_bob, Validation::Full, &mut shared, &mut scratch)?;
 //! bob.agree(&from_alice, Validation::Full, &mut same, &mut scratch)?;
 //! assert_eq!(shared, same);
-//! # Ok(())
-//! # }
-
+//! # Ok::<(), dh::Error>(())
 //! ```
 
 mod batch;

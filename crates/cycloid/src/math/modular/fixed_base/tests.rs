@@ -39,9 +39,8 @@ fn check(base: &[Limb], exponent: &Exponent<'_>, bits: usize, modulus: &[Limb], 
 fn every_shape() {
     let modulus: Vec<Limb> =
         (0..17).map(|i| 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(2 * i + 1)).collect();
-    let exponents =
-        [[0; 3], [1, 0, 0], [Limb::MAX, Limb::MAX, 0xff], [0, 0, 0x80], [5, 1 << 63, 3]];
-    let blocks = |teeth| if teeth < 4 { &[1, 2, 5, 40][..] } else { &[1, 2] };
+    let exponents = [[0; 3], [Limb::MAX, Limb::MAX, 0xff], [5, 1 << 63, 3]];
+    let blocks = |teeth| if teeth < 3 { &[1, 2, 5, 40][..] } else { &[1, 2] };
     for teeth in 1..=Comb::MAX_TEETH {
         for blocks in blocks(teeth) {
             let comb = Comb::new(teeth, *blocks).unwrap();

@@ -1,10 +1,9 @@
 //! Groups of a user's own: what is accepted, and what is refused and why.
 
-mod common;
-
-use common::{Counter, number};
 use cycloid::scheme::dh::{self, Error, Group, Parameters, PrivateKey, Validation};
 use num_bigint::BigUint;
+
+use crate::common::{Counter, number};
 
 /// A random safe prime of 2048 bits, modulo which 2 is a square (`openssl dhparam`).
 const SAFE_PRIME: &str = "\
