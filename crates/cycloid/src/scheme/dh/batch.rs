@@ -229,6 +229,6 @@ fn fewest_side_by_side(n: usize) -> Option<usize> {
     match Backend::best()? {
         #[cfg(target_arch = "x86_64")]
         Backend::Ifma(_) => Some(3),
-        _ => Some(if n <= 32 { 5 } else { 7 }),
+        _ => Some(if n <= 48 { 6 } else { 7 }),
     }
 }
