@@ -5,7 +5,6 @@ use cycloid::machine::lanes::{Backend, Lanes, Portable};
 use cycloid::machine::words::{self, Limb};
 use cycloid::modular::{Exponent, FixedBase, Modulus};
 use cycloid::scheme::dh::{self, Comb, Generator, Group, Job, PrivateKey, Validation};
-use rand_core::{TryCryptoRng, TryRng};
 
 use crate::check::{Check, power, secret};
 
@@ -46,30 +45,6 @@ fn fixed_base(check: &mut Check, across: Option<Backend>, n: usize) {
     check.result(&name, &result, &power(&base, &exponent, &m));
 }
 
-/// Random numbers that valgrind knows to be secret.
-struct SecretNumbers<'a>(&'a mut Check);
-
-impl TryRng for SecretNumbers<'_> {
-    type Error = core::convert::Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        Ok(self.try_next_u64()? as u32)
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        Ok(secret(&self.0.limbs(1))[0])
-    }
-
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
-        for byte in bytes {
-            *byte = self.try_next_u32()? as u8;
-        }
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for SecretNumbers<'_> {}
-
 fn scheme(check: &mut Check) {
     const BITS: usize = 2048;
     let group = &Group::FFDHE2048;
@@ -99,8 +74,7 @@ fn scheme(check: &mut Check) {
     let generator = Generator::prepare(group, Comb::COMPACT, &mut memory, &mut of_generator)
         .expect("the memory suffices");
     let memory = vec![0; dh::private_key_limbs(exponent_bits)];
-    let other = PrivateKey::generate(group, memory, &mut SecretNumbers(check))
-        .expect("the memory suffices");
+    let other = PrivateKey::generate(group, memory, check).expect("the memory suffices");
     let mut peer = vec![0; group.length()];
     generator.public_value(&other, &mut peer, &mut of_generator).expect("the scratch suffices");
 
