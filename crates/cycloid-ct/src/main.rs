@@ -13,6 +13,7 @@ mod modular;
 mod plant;
 mod prime;
 mod rsa;
+mod rsa_decryption;
 mod single;
 mod valgrind;
 
@@ -75,6 +76,7 @@ fn run(arguments: &[String]) -> Result<(), (String, &'static str)> {
         modular::products(&mut check, backend);
         prime::run(&mut check, backend);
         rsa::run(&mut check, backend);
+        rsa_decryption::run(&mut check, backend);
         dh::run(&mut check);
     }
     check.finish().map_err(|error| (error, "an operation is named above"))

@@ -18,7 +18,7 @@ const EXPONENT: u32 = 65537;
 const MESSAGE: &[u8] = b"what is signed is public";
 const HASH: Hash = Hash::Sha256;
 
-type Key = PrivateKey<Vec<u64>>;
+pub(crate) type Key = PrivateKey<Vec<u64>>;
 
 /// Makes keys and signs on the best backend, which is this one.
 pub(crate) fn run(check: &mut Check, backend: Backend) {
@@ -41,7 +41,7 @@ fn generated(check: &mut Check, bits: usize) -> Key {
 }
 
 /// A key from its parts.
-fn imported(check: &mut Check, bits: usize) -> Key {
+pub(crate) fn imported(check: &mut Check, bits: usize) -> Key {
     let one = BigUint::from(1_u8);
     let exponent = BigUint::from(EXPONENT);
     let [p, q] = [prime(check, bits / 2), prime(check, bits / 2)];

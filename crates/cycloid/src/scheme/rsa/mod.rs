@@ -30,6 +30,48 @@
 //! # }
 //! ```
 //!
+//! # Encryption
+//!
+//! A public key encrypts with OAEP, or with PKCS #1 v1.5 where a protocol asks for that; a context
+//! decrypts. With OAEP a ciphertext that is not sound is an error, which does not say what is wrong
+//! with it. With PKCS #1 v1.5 it is none: that is what attackers ask for (Bleichenbacher, 1998), so
+//! decryption gives a message of its own making instead, always the same for the same ciphertext.
+//!
+//! ```
+//! # #[cfg(feature = "encoding")] {
+//! use cycloid::scheme::Hash;
+//! use cycloid::scheme::rsa::{self, Context, Error, Oaep, PrivateKey};
+//! use getrandom::SysRng;
+//! use rand_core::UnwrapErr;
+//! # let pem = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rsa/2048.pem"));
+//!
+//! const BITS: usize = 2048;
+//! let mut rng = UnwrapErr(SysRng);
+//! let memory = [0; rsa::private_key_limbs(BITS)];
+//! let key = PrivateKey::from_pem(pem, memory, &mut [0; rsa::pem_scratch_limbs(BITS)])?;
+//! let mut ciphertext = [0; BITS / 8];
+//! let mut scratch = [0; rsa::encrypt_scratch_limbs(BITS)];
+//! let mut context = [0; rsa::context_limbs(BITS)];
+//! let mut context = Context::new(&key, UnwrapErr(SysRng), &mut context)?;
+//! let mut output = [0; BITS / 8];
+//!
+//! let oaep = Oaep { label: b"session 7", ..Oaep::new(Hash::Sha256) };
+//! key.public().encrypt_oaep(&oaep, b"a key", &mut rng, &mut ciphertext, &mut scratch)?;
+//! let length = context.decrypt_oaep(&oaep, &ciphertext, &mut output)?;
+//! assert_eq!(&output[..length], b"a key");
+//! let other = Oaep { label: b"session 8", ..oaep };
+//! assert_eq!(context.decrypt_oaep(&other, &ciphertext, &mut output), Err(Error::Decryption));
+//!
+//! key.public().encrypt_pkcs1v15(b"a key", &mut rng, &mut ciphertext, &mut scratch)?;
+//! let length = context.decrypt_pkcs1v15(&ciphertext, &mut output)?;
+//! assert_eq!(&output[..length], b"a key");
+//! ciphertext[100] ^= 1;
+//! let length = context.decrypt_pkcs1v15(&ciphertext, &mut output)?;
+//! assert_ne!(&output[..length], b"a key");
+//! # }
+//! # Ok::<(), cycloid::scheme::rsa::Error>(())
+//! ```
+//!
 //! # Keys in files
 //!
 //! With the feature `encoding`, which is on unless switched off, keys are read from and written to

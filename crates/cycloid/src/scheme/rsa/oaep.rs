@@ -116,7 +116,8 @@ pub(super) fn decode(
     let padding = padding as usize;
     ct::shift_bytes(message, padding);
     output[..longest].copy_from_slice(message);
-    Ok(longest - padding)
+    // Not less than zero, which a check would have to branch for.
+    Ok(longest.wrapping_sub(padding))
 }
 
 impl<M: AsRef<[Limb]>> PublicKey<M> {

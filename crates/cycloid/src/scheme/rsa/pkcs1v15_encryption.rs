@@ -74,7 +74,8 @@ pub(super) fn decode(encoded: &mut [u8], rejection: &Rejection, output: &mut [u8
     });
     let length = good.select(length as Limb, rejection.length(longest) as Limb) as usize;
     let message = &mut encoded[OVERHEAD..];
-    ct::shift_bytes(message, longest - length);
+    // Not less than zero, which a check would have to branch for.
+    ct::shift_bytes(message, longest.wrapping_sub(length));
     output[..longest].copy_from_slice(message);
     length
 }

@@ -1,0 +1,324 @@
+//! Whether the time of decryption tells something about the plaintext, by statistics, end to end and
+//! on the backend that the processor has.
+//!
+//! Ciphertexts whose padding is right, or wrong in one way or another, are decrypted in turns and in
+//! random order, so that whatever else the machine does falls on all of them alike. Of two classes
+//! the mean times are compared by Welch's t-test, on all that is below a percentile of both together
+//! (Reparaz, Balasch and Verbauwhede, Dude, is my code constant time?, 2017). A machine that is busy
+//! makes a difference now and then, so a pair of classes counts as different only when several runs
+//! say so. The same comparison must find a difference that is planted.
+
+mod support;
+
+use std::hint::black_box;
+use std::sync::Mutex;
+use std::time::Instant;
+
+use cycloid::machine::lanes::Lanes;
+use cycloid::scheme::Hash;
+use cycloid::scheme::rsa::{
+    Context, Oaep, PrivateKey, context_limbs, generate_scratch, private_key_limbs,
+};
+use num_bigint::BigUint;
+use rand_core::Rng;
+use sha2::{Digest, Sha256};
+use support::Generator;
+
+const BITS: usize = 2048;
+const LENGTH: usize = BITS / 8;
+
+/// Ciphertexts of each class, of which each round takes one.
+const VARIANTS: usize = 32;
+
+/// Measurements of each class in a run.
+const ROUNDS: usize = 1200;
+
+/// Rounds before the first that counts.
+const WARM_UP: usize = 50;
+
+/// Runs that must all find a difference between the same classes.
+const RUNS: usize = 3;
+
+/// Above which |t| two means are taken for different: by chance once in millions of comparisons.
+const THRESHOLD: f64 = 5.0;
+
+/// Percentiles below which measurements are compared.
+const PERCENTILES: [usize; 4] = [30, 60, 85, 97];
+
+/// Tests that measure do not run side by side.
+static ALONE: Mutex<()> = Mutex::new(());
+
+type Encoded = [u8; LENGTH];
+
+/// A kind of ciphertexts by the encoded messages that they hold.
+struct Class {
+    name: &'static str,
+    ciphertexts: Vec<Vec<u8>>,
+}
+
+struct Subject {
+    key: PrivateKey<Vec<u64>>,
+    modulus: BigUint,
+    rng: Generator,
+}
+
+impl Subject {
+    fn new() -> Self {
+        let mut rng = Generator::new(11);
+        let mut scratch = vec![Lanes::ZERO; generate_scratch(BITS)];
+        let memory = vec![0; private_key_limbs(BITS)];
+        let key = PrivateKey::generate(BITS, 65537, memory, &mut rng, &mut scratch).unwrap();
+        let digits = key.public().modulus_limbs().to_vec();
+        let modulus = digits.iter().rev().fold(BigUint::ZERO, |sum, digit| (sum << 64) + digit);
+        Self { key, modulus, rng }
+    }
+
+    fn class(
+        &mut self,
+        name: &'static str,
+        mut encode: impl FnMut(&mut Generator, &mut Encoded),
+    ) -> Class {
+        let exponent = BigUint::from(65537_u32);
+        let ciphertexts = (0..VARIANTS)
+            .map(|_| {
+                let mut encoded = [0; LENGTH];
+                encode(&mut self.rng, &mut encoded);
+                let message = BigUint::from_bytes_be(&encoded);
+                assert!(message < self.modulus);
+                let bytes = message.modpow(&exponent, &self.modulus).to_bytes_be();
+                [vec![0; LENGTH - bytes.len()], bytes].concat()
+            })
+            .collect();
+        Class { name, ciphertexts }
+    }
+
+    /// The times, in nanoseconds, of `rounds` decryptions of each class, in the order of rounds.
+    fn measure(
+        &mut self,
+        classes: &[Class],
+        mut decrypt: impl FnMut(&mut Context<'_, Vec<u64>, Generator>, usize, &[u8], &mut [u8]),
+    ) -> Vec<Vec<f64>> {
+        let mut memory = vec![0; context_limbs(BITS)];
+        let mut context = Context::new(&self.key, Generator::new(12), &mut memory).unwrap();
+        let mut times = vec![Vec::with_capacity(ROUNDS); classes.len()];
+        let mut order: Vec<usize> = (0..classes.len()).collect();
+        // All of them are decrypted at the same place.
+        let (mut ciphertext, mut output) = ([0; LENGTH], [0; LENGTH]);
+        for round in 0..WARM_UP + ROUNDS {
+            for i in (1..order.len()).rev() {
+                order.swap(i, self.rng.next_u32() as usize % (i + 1));
+            }
+            for class in &order {
+                let variant = self.rng.next_u32() as usize % VARIANTS;
+                ciphertext.copy_from_slice(&classes[*class].ciphertexts[variant]);
+                let start = Instant::now();
+                decrypt(&mut context, *class, black_box(&ciphertext), &mut output);
+                let elapsed = start.elapsed();
+                black_box(&output);
+                if round >= WARM_UP {
+                    times[*class].push(elapsed.as_nanos() as f64);
+                }
+            }
+        }
+        times
+    }
+}
+
+/// The largest |t| of the comparisons of two classes.
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    let mut both = [a, b].concat();
+    both.sort_by(f64::total_cmp);
+    PERCENTILES
+        .iter()
+        .map(|percentile| {
+            let limit = both[both.len() * percentile / 100];
+            welch(&below(a, limit), &below(b, limit)).abs()
+        })
+        .fold(0.0, f64::max)
+}
+
+fn below(times: &[f64], limit: f64) -> Vec<f64> {
+    times.iter().copied().filter(|time| *time <= limit).collect()
+}
+
+/// Welch's t of two samples. Two of which one is all but empty differ as much as can be.
+fn welch(a: &[f64], b: &[f64]) -> f64 {
+    if a.len().min(b.len()) < 10 {
+        return f64::INFINITY;
+    }
+    let moments = |sample: &[f64]| {
+        let n = sample.len() as f64;
+        let mean = sample.iter().sum::<f64>() / n;
+        let square = sample.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        (mean, square / n)
+    };
+    let ((mean_a, error_a), (mean_b, error_b)) = (moments(a), moments(b));
+    (mean_a - mean_b) / (error_a + error_b).sqrt().max(f64::MIN_POSITIVE)
+}
+
+/// The pairs of classes that each of several runs tells apart, among those of the same group.
+fn differences(
+    subject: &mut Subject,
+    groups: &[&[Class]],
+    decrypt: impl Fn(&mut Context<'_, Vec<u64>, Generator>, usize, &[u8], &mut [u8]),
+) -> Vec<String> {
+    let mut different = Vec::new();
+    for classes in groups {
+        // Each against the first.
+        let mut suspects: Vec<usize> = (1..classes.len()).collect();
+        for run in 0..RUNS {
+            let times = subject.measure(classes, &decrypt);
+            suspects.retain(|suspect| {
+                let t = distance(&times[0], &times[*suspect]);
+                println!("run {run}: {}, {}: {t:.1}", classes[0].name, classes[*suspect].name);
+                t > THRESHOLD
+            });
+            if suspects.is_empty() {
+                break;
+            }
+        }
+        let names = suspects.iter().map(|suspect| classes[*suspect].name.to_string());
+        different.extend(names);
+    }
+    different
+}
+
+fn fill_nonzero(rng: &mut Generator, bytes: &mut [u8]) {
+    bytes.iter_mut().for_each(|byte| *byte = 1 + (rng.next_u32() % 255) as u8);
+}
+
+/// 00 02, padding, 00 and a message of so many bytes.
+fn pkcs1v15(rng: &mut Generator, encoded: &mut Encoded, message: usize) {
+    fill_nonzero(rng, encoded);
+    encoded[..2].copy_from_slice(&[0, 2]);
+    encoded[LENGTH - message - 1] = 0;
+}
+
+fn pkcs1v15_classes(subject: &mut Subject) -> Vec<Class> {
+    vec![
+        subject.class("48 bytes", |rng, encoded| pkcs1v15(rng, encoded, 48)),
+        subject.class("an empty message", |rng, encoded| pkcs1v15(rng, encoded, 0)),
+        subject.class("the longest message", |rng, encoded| pkcs1v15(rng, encoded, LENGTH - 11)),
+        subject.class("a wrong first byte", |rng, encoded| {
+            pkcs1v15(rng, encoded, 48);
+            encoded[0] = 1;
+        }),
+        subject.class("a wrong second byte", |rng, encoded| {
+            pkcs1v15(rng, encoded, 48);
+            encoded[1] = 1;
+        }),
+        subject.class("no separator", |rng, encoded| {
+            pkcs1v15(rng, encoded, 48);
+            encoded[LENGTH - 49] = 1;
+        }),
+        subject.class("a separator at the start", |rng, encoded| {
+            pkcs1v15(rng, encoded, 48);
+            encoded[2] = 0;
+        }),
+        subject.class("a separator one too early", |rng, encoded| {
+            pkcs1v15(rng, encoded, 48);
+            encoded[9] = 0;
+        }),
+        subject.class("a random number", |rng, encoded| {
+            rng.fill_bytes(encoded);
+            encoded[0] &= 0x7f;
+        }),
+    ]
+}
+
+#[test]
+fn pkcs1v15_tells_nothing() {
+    let _alone = ALONE.lock();
+    let mut subject = Subject::new();
+    let classes = pkcs1v15_classes(&mut subject);
+    let different = differences(&mut subject, &[&classes], |context, _, ciphertext, output| {
+        black_box(context.decrypt_pkcs1v15(ciphertext, output)).unwrap();
+    });
+    assert!(different.is_empty(), "the time tells apart: {different:?}");
+}
+
+/// A few hashes in one class only: far less than a synthetic message that is made only where it is
+/// needed, or a decoding that stops at the first byte.
+#[test]
+fn a_planted_difference_is_found() {
+    let _alone = ALONE.lock();
+    let mut subject = Subject::new();
+    let mut classes = pkcs1v15_classes(&mut subject);
+    classes.truncate(4);
+    classes.drain(1..3);
+    let different = differences(&mut subject, &[&classes], |context, class, ciphertext, output| {
+        black_box(context.decrypt_pkcs1v15(ciphertext, output)).unwrap();
+        if class == 1 {
+            for _ in 0..2 {
+                black_box(Sha256::digest(black_box(ciphertext)));
+            }
+        }
+    });
+    assert_eq!(different, ["a wrong first byte"]);
+}
+
+const OAEP: Oaep<'_> = Oaep::new(Hash::Sha256);
+
+/// `data ^= MGF1(seed)`.
+fn mask(seed: &[u8], data: &mut [u8]) {
+    for (counter, block) in (0_u32..).zip(data.chunks_mut(32)) {
+        let digest = Sha256::digest([seed, &counter.to_be_bytes()].concat());
+        block.iter_mut().zip(digest).for_each(|(byte, mask)| *byte ^= mask);
+    }
+}
+
+/// A message of so many bytes, before it is masked.
+fn data_block(rng: &mut Generator, message: usize) -> Vec<u8> {
+    let mut block = Sha256::digest(b"").to_vec();
+    block.resize(LENGTH - 33 - message - 1, 0);
+    block.push(1);
+    block.resize(LENGTH - 33, 0);
+    rng.fill_bytes(&mut block[LENGTH - 33 - message..]);
+    block
+}
+
+fn oaep(rng: &mut Generator, encoded: &mut Encoded, first: u8, mut block: Vec<u8>) {
+    let mut seed = [0; 32];
+    rng.fill_bytes(&mut seed);
+    mask(&seed, &mut block);
+    mask(&block, &mut seed);
+    encoded.copy_from_slice(&[&[first][..], &seed, &block].concat());
+}
+
+#[test]
+fn oaep_tells_nothing_but_whether_it_fails() {
+    let _alone = ALONE.lock();
+    let mut subject = Subject::new();
+    let longest = OAEP.longest_message(LENGTH);
+    let mut right = |name, message| {
+        subject.class(name, |rng, encoded| {
+            let block = data_block(rng, message);
+            oaep(rng, encoded, 0, block);
+        })
+    };
+    let right = [right("48 bytes", 48), right("empty", 0), right("the longest message", longest)];
+    let mut wrong = |name, first, disturb: fn(&mut Vec<u8>)| {
+        subject.class(name, |rng, encoded| {
+            let mut block = data_block(rng, 48);
+            disturb(&mut block);
+            oaep(rng, encoded, first, block);
+        })
+    };
+    let wrong = [
+        wrong("another label", 0, |block| block[5] ^= 1),
+        wrong("a first byte that is not zero", 1, |_| ()),
+        wrong("both", 1, |block| block[5] ^= 1),
+        wrong("no one", 0, |block| block[32..].fill(0)),
+        wrong("a two instead of the one", 0, |block| block[LENGTH - 33 - 49] = 2),
+        wrong("padding that is not zero", 0, |block| block[32] = 0xff),
+        subject.class("a random number", |rng, encoded| {
+            rng.fill_bytes(encoded);
+            encoded[0] &= 0x7f;
+        }),
+    ];
+    let different =
+        differences(&mut subject, &[&right, &wrong], |context, _, ciphertext, output| {
+            let _ = black_box(context.decrypt_oaep(&OAEP, ciphertext, output));
+        });
+    assert!(different.is_empty(), "the time tells apart: {different:?}");
+}
