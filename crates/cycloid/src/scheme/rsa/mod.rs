@@ -4,7 +4,9 @@
 //! [`public_key_limbs`] and [`private_key_limbs`] say how many. It is checked once, when it is
 //! made, and the private one is wiped when it is dropped. Private operations go through a
 //! [`Context`], one for each caller, which holds the blinding and all working memory; with more
-//! memory it is faster, and it says so: [`context_limbs`], [`context_limbs_minimum`].
+//! memory it is faster, and it says so: [`context_limbs`], [`context_limbs_minimum`]. Many private
+//! operations go through a [`Batch`], many verifications through [`verify_batch`], eight side by
+//! side.
 //!
 //! **Time.** A private operation is blinded with a random number of the context's own, computed in
 //! constant time by the two halves of the Chinese remainder theorem, and its result is raised to
