@@ -364,6 +364,7 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
                 lanes::store(result, results, place);
                 deliver(job, result, room)
             } else {
+                blinding.discard();
                 Err(Error::Fault)
             };
         }

@@ -92,6 +92,11 @@ impl<'a> Blinding<'a> {
         Ok(())
     }
 
+    /// Has it drawn anew: after a fault, whoever caused it may have learnt something of it.
+    pub(super) const fn discard(&mut self) {
+        *self.uses_left = 0;
+    }
+
     /// It has been used, and squared.
     pub(super) const fn count(&mut self) {
         *self.uses_left -= 1;

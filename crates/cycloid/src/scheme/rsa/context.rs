@@ -153,6 +153,7 @@ pub(super) fn power(
     let (check, rest) = scratch.split_at_mut(n);
     key.public().raise(check, result, rest)?;
     if !equal(check, message).reveal() {
+        blinding.discard();
         return Err(Error::Fault);
     }
     montgomery_mul(result, Some(blinding.inverse), &modulus, scratch)?;

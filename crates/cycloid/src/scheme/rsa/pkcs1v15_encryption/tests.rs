@@ -177,9 +177,15 @@ fn synthetic_messages_have_every_length() {
     assert!(seen.iter().all(|seen| *seen));
 }
 
-/// The keys and the cases of the vectors, in hexadecimal.
-fn vectors() -> Vec<(HashMap<&'static str, Vec<u8>>, Vec<[Vec<u8>; 2]>)> {
-    let mut keys: Vec<(HashMap<_, _>, Vec<[Vec<u8>; 2]>)> = Vec::new();
+/// The parts of a key by their names.
+type Parts = HashMap<&'static str, Vec<u8>>;
+
+/// A ciphertext and what it decrypts to.
+type Case = [Vec<u8>; 2];
+
+/// The keys and the cases of the vectors.
+fn vectors() -> Vec<(Parts, Vec<Case>)> {
+    let mut keys: Vec<(Parts, Vec<Case>)> = Vec::new();
     for line in include_str!("vectors.txt").lines() {
         if line.is_empty() || line.starts_with('#') {
             continue;
