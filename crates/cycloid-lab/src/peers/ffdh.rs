@@ -60,7 +60,7 @@ pub(super) fn candidates(
         prepare: Box::new(move |input: &Input| {
             let call = match task {
                 Task::Agree => agreement(functions, group, input),
-                Task::Generate => generator(functions, input),
+                Task::Generate => generator(functions, group, input),
             };
             call.ok_or_else(|| {
                 let message = format!("{library}: {function} cannot be prepared");
@@ -68,22 +68,21 @@ pub(super) fn candidates(
             })
         }),
     };
-    match task {
-        Task::Agree => vec![
-            candidate("named group", "DH_compute_key_padded", Group::Named, Some(NOTE_NAMED)),
-            candidate("p and g", "DH_compute_key_padded", Group::Numbers, None),
-        ],
-        Task::Generate => {
-            vec![candidate("generate", "DH_generate_key", Group::Named, Some(NOTE_GENERATE))]
-        }
-    }
+    let (function, note) = match task {
+        Task::Agree => ("DH_compute_key_padded", NOTE_AGREE),
+        Task::Generate => ("DH_generate_key", NOTE_GENERATE),
+    };
+    vec![
+        candidate("named group", function, Group::Named, Some(note)),
+        candidate("p and g", function, Group::Numbers, Some(note)),
+    ]
 }
 
-const NOTE_NAMED: &str = "'named group' and 'p and g' are two ways to set up DH in OpenSSL and \
-    AWS-LC: where the library knows the order of the group, it may raise the public value to it";
+const NOTE_AGREE: &str = "'named group' and 'p and g' are two ways to set up DH in OpenSSL and \
+    AWS-LC: where AWS-LC knows the order of the group, it raises the public value to it, too";
 
 const NOTE_GENERATE: &str = "OpenSSL and AWS-LC take a new DH object for each key, which begins \
-    without a prepared modulus";
+    without a prepared modulus; in a named group, AWS-LC takes exponents as long as the modulus";
 
 /// A number of the library's.
 struct OwnedNumber {
@@ -176,13 +175,13 @@ fn agreement(functions: Functions, group: Group, input: &Input) -> Option<Call> 
     }))
 }
 
-fn generator(functions: Functions, input: &Input) -> Option<Call> {
+fn generator(functions: Functions, group: Group, input: &Input) -> Option<Call> {
     let input = input.clone();
     let length = input.prime.len();
     let mut made: Option<OwnedDh> = None;
     Some(Box::new(move |public, output| {
         if public.is_empty() {
-            let dh = OwnedDh::new(functions, Group::Named, &input).ok_or("there is no group")?;
+            let dh = OwnedDh::new(functions, group, &input).ok_or("there is no group")?;
             // SAFETY: a group that lives.
             let done = unsafe { (functions.generate)(dh.dh) };
             made = Some(dh);
