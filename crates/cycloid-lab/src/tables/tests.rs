@@ -102,7 +102,7 @@ fn every_row_is_there_and_every_note_once() {
         "backend: adx; ×8: ifma",
         "\n×8  ",
         "\ncrypto-bigint  ",
-        "calls    crypto-bigint: crypto-bigint_pow",
+        "calls         crypto-bigint: crypto-bigint_pow",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
