@@ -5,7 +5,7 @@ mod ours;
 use std::time::Duration;
 
 use cycloid::machine::lanes::Lanes;
-use cycloid::scheme::dh::{Group, Validation, scratch_limbs_minimum};
+use cycloid::scheme::dh::{Comb, Group, Validation, scratch_limbs_minimum};
 
 use super::backends;
 use super::prepared::{Judge, Prepared};
@@ -24,6 +24,8 @@ const REFERENCE: &str = "default";
 const VALIDATION: &str = "the rows of Cycloid check that a public value is in the subgroup, by a Legendre \
     symbol, but for 'range check': that it is between 2 and p − 2, which is what the standard asks \
     for in these groups";
+
+const TABLE: &str = "the rows with a table have it made before, and its memory counts as scratch";
 
 const EXPONENT: &str = "private exponents have the length that the group's strength asks for, the same \
     for everybody";
@@ -130,9 +132,7 @@ impl TablePlan<'_> {
         let inputs: [Input; 8] = std::array::from_fn(|i| ours::input(self.group, i as u64));
         let mut subjects = self.ours(&inputs);
         let mut notes: Vec<String> = vec![EXPONENT.into()];
-        if self.task == Task::Agree {
-            notes.push(VALIDATION.into());
-        }
+        notes.push(if self.task == Task::Agree { VALIDATION } else { TABLE }.into());
         let mut missing = Vec::new();
         for found in self.peers.iter().filter(|found| found.peer.does(Family::Dh)) {
             match &found.library {
@@ -245,10 +245,21 @@ impl TablePlan<'_> {
                     eight(all(ours::eight_agreements(group))),
                 ]
             }
-            Task::Generate => vec![
-                subject(REFERENCE, "PrivateKey::public_value", one, single(ours::generator(group))),
-                eight(all(ours::eight_keys(group))),
-            ],
+            Task::Generate => {
+                let plain = single(ours::generator(group, None));
+                let table = |label, comb| {
+                    let operation = single(ours::generator(group, Some(comb)));
+                    let memory = ours::table_memory(group, comb);
+                    subject(label, "dh::Generator::public_value", one + memory, operation)
+                };
+                vec![
+                    subject(REFERENCE, "PrivateKey::public_value", one, plain),
+                    table("small table", Comb::COMPACT),
+                    table("table", Comb::BALANCED),
+                    table("large table", Comb::FASTEST),
+                    eight(all(ours::eight_keys(group))),
+                ]
+            }
         }
     }
 

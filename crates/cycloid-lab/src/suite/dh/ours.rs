@@ -4,8 +4,8 @@ use chacha20::ChaCha20Rng;
 use cycloid::machine::lanes::Lanes;
 use cycloid::modular::{self, Exponent, Modulus};
 use cycloid::scheme::dh::{
-    Group, Job, MAX_BITS, PrivateKey, Validation, batch_scratch, exponent_bits, private_key_limbs,
-    run_batch, scratch_limbs,
+    Comb, Generator, Group, Job, MAX_BITS, PrivateKey, Validation, batch_scratch, exponent_bits,
+    generator_memory, generator_scratch_limbs, private_key_limbs, run_batch, scratch_limbs,
 };
 use rand_core::{Rng, SeedableRng};
 
@@ -118,21 +118,39 @@ pub(super) fn scratch_one(group: &Group<'_>) -> usize {
     scratch_limbs(group.bits(), group.exponent_bits())
 }
 
-/// A key and its public value.
-pub(super) fn generator(group: &'static Group<'static>) -> Call {
-    let (mut rng, mut scratch) = (random(1), vec![0; scratch_one(group)]);
+/// The memory of a table of the generator's powers, in bytes.
+pub(super) fn table_memory(group: &Group<'_>, comb: Comb) -> usize {
+    generator_memory(group.bits(), comb) * size_of::<Lanes>()
+}
+
+/// A table of the generator's powers, for as long as the process runs.
+fn table(group: &'static Group<'static>, comb: Comb) -> Generator<'static> {
+    let memory = Box::leak(vec![Lanes::ZERO; generator_memory(group.bits(), comb)].into());
+    let mut scratch = vec![0; generator_scratch_limbs(group.bits())];
+    Generator::prepare(group, comb, memory, &mut scratch).expect("the memory is enough")
+}
+
+/// A key and its public value, from a table where there is one.
+pub(super) fn generator(group: &'static Group<'static>, comb: Option<Comb>) -> Call {
+    let table = comb.map(|comb| table(group, comb));
+    let limbs = scratch_one(group).max(generator_scratch_limbs(group.bits()));
+    let (mut rng, mut scratch) = (random(1), vec![0; limbs]);
+    let public_value = move |key: &Key, public: &mut [u8], scratch: &mut [u64]| match &table {
+        Some(table) => table.public_value(key, public, scratch),
+        None => key.public_value(public, scratch),
+    };
     let mut made: Option<Key> = None;
     Box::new(move |other, output| {
         let (public, shared) = output.split_at_mut(group.length());
         if other.is_empty() {
             let key = PrivateKey::generate(group, Memory::default(), &mut rng);
             let key = made.insert(key.map_err(|_| "no exponent was made")?);
-            key.public_value(public, &mut scratch).map_err(|_| "no public value was made")?;
+            public_value(key, public, &mut scratch).map_err(|_| "no public value was made")?;
             return Ok(group.length());
         }
         let key = made.as_ref().ok_or("there is no key")?;
         let shared = &mut shared[..group.length()];
-        key.public_value(public, &mut scratch)
+        public_value(key, public, &mut scratch)
             .and_then(|()| key.agree(other, Validation::Full, shared, &mut scratch))
             .map_err(|_| "the key made does not agree")?;
         Ok(2 * group.length())

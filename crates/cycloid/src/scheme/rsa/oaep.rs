@@ -12,7 +12,7 @@ use crate::machine::words::Limb;
 
 /// What sender and receiver of OAEP agree on.
 ///
-/// Every [`Hash`] will do, SHA-1 too: nothing rests on its resistance to collisions.
+/// Every [`enum@Hash`] will do, SHA-1 too: nothing rests on its resistance to collisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Oaep<'a> {
     /// The hash function of the label, whose length the seed has.
