@@ -1,12 +1,13 @@
 //! Key agreement with the program `openssl`, both ways.
 
-mod common;
+mod support;
 
 use std::path::PathBuf;
 use std::process::Command;
 
-use common::{Counter, DhKey, element, number, padded};
 use cycloid::scheme::dh::{self, Group, PrivateKey, Validation};
+use support::Generator;
+use support::dh::{DhKey, element, number, padded};
 
 /// A directory of this test's own, removed when dropped.
 struct Directory(PathBuf);
@@ -98,7 +99,8 @@ fn agreement_with_openssl_in_every_group_both_ways() {
         same.public_value(&mut value, &mut scratch).unwrap();
         assert_eq!(value, padded(&their_value.number, value.len()), "{name}");
 
-        let key = PrivateKey::generate(group, vec![0; 7], &mut Counter(bits as u64)).unwrap();
+        let key =
+            PrivateKey::generate(group, vec![0; 7], &mut Generator::new(bits as u64)).unwrap();
         key.public_value(&mut value, &mut scratch).unwrap();
         std::fs::write(&ours, with_value(&their_public, &value)).unwrap();
         openssl(&[

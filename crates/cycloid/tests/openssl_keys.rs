@@ -1,9 +1,7 @@
 //! RSA keys and the `openssl` command: each reads what the other wrote.
 #![cfg(feature = "encoding")]
 
-use std::io::{ErrorKind, Write};
-use std::process::{Command, Stdio};
-use std::thread;
+mod support;
 
 use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::Hash;
@@ -12,70 +10,11 @@ use cycloid::scheme::rsa::{
     pem_scratch_limbs, private_key_limbs, private_key_pem_length, public_key_limbs,
     public_key_pem_length, verify_scratch_limbs,
 };
-use rand_core::{TryCryptoRng, TryRng};
+use support::Generator;
+use support::openssl::{openssl, run};
 
 type Private = PrivateKey<Vec<u64>>;
 type Public = PublicKey<Vec<u64>>;
-
-/// A generator that counts, for tests only.
-struct Counter(u64);
-
-impl TryRng for Counter {
-    type Error = std::convert::Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        Ok(self.try_next_u64()? as u32)
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Ok(x ^ x >> 31)
-    }
-
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
-        for chunk in bytes.chunks_mut(8) {
-            chunk.copy_from_slice(&self.try_next_u64()?.to_le_bytes()[..chunk.len()]);
-        }
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for Counter {}
-
-/// Runs `openssl` with these arguments and this standard input; whether it succeeded, and what it
-/// wrote to standard output.
-fn run(arguments: &str, input: &[u8]) -> (bool, Vec<u8>) {
-    let mut command = Command::new("openssl");
-    command.args(arguments.split_whitespace());
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap_or_else(|error| {
-        assert_ne!(
-            error.kind(),
-            ErrorKind::NotFound,
-            "these tests need the command `openssl`: install the package openssl"
-        );
-        panic!("cannot run openssl: {error}")
-    });
-    let mut stdin = child.stdin.take().unwrap();
-    let input = input.to_vec();
-    // A command that does not read its input to the end is right as well.
-    let writer = thread::spawn(move || drop(stdin.write_all(&input)));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    if !output.status.success() {
-        eprintln!("openssl {arguments}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    (output.status.success(), output.stdout)
-}
-
-#[track_caller]
-fn openssl(arguments: &str, input: &[u8]) -> Vec<u8> {
-    let (success, output) = run(arguments, input);
-    assert!(success, "openssl {arguments}");
-    output
-}
 
 fn file(name: &str) -> Vec<u8> {
     let path = format!("{}/tests/data/rsa/{name}.pem", env!("CARGO_MANIFEST_DIR"));
@@ -176,7 +115,8 @@ fn keys_generated_here_openssl_reads() {
         let mut scratch = vec![Lanes([0; 8]); generate_scratch(bits)];
         let memory = vec![0; private_key_limbs(bits)];
         let key =
-            PrivateKey::generate(bits, exponent, memory, &mut Counter(1), &mut scratch).unwrap();
+            PrivateKey::generate(bits, exponent, memory, &mut Generator::new(1), &mut scratch)
+                .unwrap();
         assert_openssl_reads(&key);
     }
 }
@@ -243,7 +183,7 @@ fn signatures_with_keys_from_files() {
         let private_path = temporary(&format!("private-{bits}.pem"), private);
 
         let mut memory = vec![0; context_limbs(bits)];
-        let mut context = Context::new(&key, Counter(3), &mut memory).unwrap();
+        let mut context = Context::new(&key, Generator::new(3), &mut memory).unwrap();
         let mut signature = vec![0; bits.div_ceil(8)];
         let mut scratch = vec![0; verify_scratch_limbs(bits)];
         let pss = "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:digest";
@@ -256,7 +196,7 @@ fn signatures_with_keys_from_files() {
         openssl(&format!("dgst -sha384 {pss} -verify {public_path} -signature {path}"), b"message");
         let wrong =
             run(&format!("dgst -sha384 {pss} -verify {public_path} -signature {path}"), b"");
-        assert!(!wrong.0);
+        assert!(wrong.is_none());
 
         let signed = openssl(&format!("dgst -sha512 -sign {private_path}"), b"message");
         key.public().verify_pkcs1v15(Hash::Sha512, b"message", &signed, &mut scratch).unwrap();

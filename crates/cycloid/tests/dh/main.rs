@@ -1,20 +1,21 @@
 //! Finite-field Diffie-Hellman against whole numbers and against published vectors, on every
 //! backend, one at a time and side by side.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod parameters;
+#[path = "../support/mod.rs"]
+mod support;
 mod vectors;
 
 use std::sync::{Mutex, MutexGuard};
 
-use common::{Counter, number, padded};
 use cycloid::cpu::{self, Level};
 use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::dh::{self, Comb, Error, Generator, Group, Job, PrivateKey, Validation};
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use rand_core::Rng;
+use support::Generator as Random;
+use support::dh::{number, padded};
 
 type Key = PrivateKey<'static, Vec<u64>>;
 
@@ -138,7 +139,7 @@ fn hostile_values(p: &BigUint, length: usize) -> Vec<Vec<u8>> {
 fn hostile_public_values_alone_and_side_by_side() {
     on_every_level(|| {
         for group in [&Group::FFDHE2048, &Group::MODP3072] {
-            let x = Counter(17).next_u64();
+            let x = Random::new(17).next_u64();
             let own = key(group, &x.to_be_bytes()).unwrap();
             let x = BigUint::from(x);
             let values = hostile_values(&number(group.prime()), group.length());
@@ -166,7 +167,7 @@ fn batches_of_any_number_with_groups_of_any_length() {
         &Group::MODP2048,
         &Group::MODP4096,
     ];
-    let mut rng = Counter(5);
+    let mut rng = Random::new(5);
     let keys: Vec<(Key, BigUint)> = (0..23)
         .map(|i| {
             let mut bytes = vec![0; 1 + 4 * i];
@@ -226,7 +227,7 @@ fn public_values_in_every_way() {
             let mut memory = vec![Lanes::ZERO; dh::generator_memory(bits, comb)];
             let mut scratch = vec![0; dh::generator_scratch_limbs(bits)];
             let generator = Generator::prepare(group, comb, &mut memory, &mut scratch).unwrap();
-            let mut rng = Counter(bits as u64);
+            let mut rng = Random::new(bits as u64);
             let one = BigUint::from(1u8);
             let all = (&one << group.exponent_bits()) - &one;
             let mut exponents =

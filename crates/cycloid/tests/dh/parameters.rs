@@ -3,7 +3,8 @@
 use cycloid::scheme::dh::{self, Error, Group, Parameters, PrivateKey, Validation};
 use num_bigint::BigUint;
 
-use crate::common::{Counter, number};
+use crate::support::Generator;
+use crate::support::dh::number;
 
 /// A random safe prime of 2048 bits, modulo which 2 is a square (`openssl dhparam`).
 const SAFE_PRIME: &str = "\
@@ -66,7 +67,7 @@ impl Memory {
         let order = order.map(BigUint::to_bytes_be);
         let parameters =
             Parameters { prime: &prime, generator: &generator, order: order.as_deref() };
-        Group::new(&parameters, &mut self.group, &mut Counter(3), &mut self.scratch)
+        Group::new(&parameters, &mut self.group, &mut Generator::new(3), &mut self.scratch)
     }
 }
 
@@ -83,7 +84,7 @@ fn use_group(group: &Group<'_>, value: &BigUint, expected: Result<(), Error>) {
     let mut scratch = vec![0; dh::scratch_limbs(bits, bits)];
     let mut key = |seed| {
         let memory = vec![0; dh::private_key_limbs(bits)];
-        let key = PrivateKey::generate(group, memory, &mut Counter(seed)).unwrap();
+        let key = PrivateKey::generate(group, memory, &mut Generator::new(seed)).unwrap();
         let mut value = vec![0; group.length()];
         key.public_value(&mut value, &mut scratch).unwrap();
         (key, value)

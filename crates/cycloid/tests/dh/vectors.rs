@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use cycloid::scheme::dh::{Error, Group, Validation};
 use num_bigint::BigUint;
 
-use crate::common::{DhKey, number, padded};
+use crate::support::dh::{DhKey, number, padded};
 use crate::{agree, agree_in_batch, key, model, on_every_level, scratch};
 
 /// The blocks of a file of OpenSSL's test data: lines `name = value`, and PEM under its name.

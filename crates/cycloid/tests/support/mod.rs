@@ -1,7 +1,10 @@
-//! What the tests of RSA share: digests, random numbers that are the same in every run, and the
-//! private keys of Wycheproof's vectors.
+//! What the tests share: random numbers that are the same in every run, digests, the private keys
+//! of Wycheproof's vectors, and the command `openssl`.
 
 #![allow(dead_code, reason = "no test uses all of it")]
+
+pub(crate) mod dh;
+pub(crate) mod openssl;
 
 use std::collections::BTreeMap;
 

@@ -1,35 +1,6 @@
-//! What tests of key agreement share: a generator of random numbers, and as much of DER as the
-//! numbers of a Diffie-Hellman key take (PKCS #8 and SPKI around PKCS #3).
+//! As much of DER as the numbers of a Diffie-Hellman key take: PKCS #8 and SPKI around PKCS #3.
 
 use num_bigint::BigUint;
-use rand_core::{Rng, TryCryptoRng, TryRng};
-
-/// A deterministic generator (splitmix64), for tests only.
-pub(crate) struct Counter(pub(crate) u64);
-
-impl TryRng for Counter {
-    type Error = core::convert::Infallible;
-
-    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        Ok(self.try_next_u64()? as u32)
-    }
-
-    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Ok(x ^ x >> 31)
-    }
-
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
-        for chunk in bytes.chunks_mut(8) {
-            chunk.copy_from_slice(&self.next_u64().to_le_bytes()[..chunk.len()]);
-        }
-        Ok(())
-    }
-}
-
-impl TryCryptoRng for Counter {}
 
 /// The number of little-endian limbs.
 pub(crate) fn number(limbs: &[u64]) -> BigUint {
