@@ -151,7 +151,8 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Implementation {
     /// The library.
-    pub library: String,
+    #[serde(rename = "library")]
+    pub product: String,
     /// Its version.
     pub version: String,
     /// The function that is called.
@@ -229,7 +230,7 @@ mod tests {
             group: "Montgomery".into(),
             label: "5b FW".into(),
             implementation: Implementation {
-                library: "cycloid".into(),
+                product: "cycloid".into(),
                 version: "0.1.0".into(),
                 function: "Strategy::pow_vartime".into(),
                 backend: Some("adx".into()),

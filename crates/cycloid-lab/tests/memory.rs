@@ -12,7 +12,7 @@ use cycloid_lab::suite::{self, Effort, Progress, Suite, modexp::ModExp};
 /// The constant-time exponentiation of `peer`.
 fn operation(peer: Peer, bits: usize) -> Box<dyn Operation> {
     let found = peer.find();
-    let library = match &found.library {
+    let library = match &found.outcome {
         Ok(library) => library,
         Err(missing) => panic!("{}: {}; {}", peer.name(), missing.reason, missing.remedy),
     };

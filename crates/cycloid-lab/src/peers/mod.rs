@@ -86,7 +86,7 @@ pub struct Found {
     /// Which.
     pub peer: Peer,
     /// The library, or why it is not here.
-    pub library: Result<Box<dyn Library>, Missing>,
+    pub outcome: Result<Box<dyn Library>, Missing>,
 }
 
 impl Peer {
@@ -173,7 +173,7 @@ impl Peer {
             #[cfg(not(feature = "rust-crypto"))]
             Self::RustCrypto => not_compiled_in("rust-crypto"),
         };
-        Found { peer: self, library }
+        Found { peer: self, outcome: library }
     }
 }
 
@@ -193,8 +193,8 @@ impl Found {
     pub fn record(&self) -> record::Peer {
         record::Peer {
             name: self.peer.name().into(),
-            version: self.library.as_ref().ok().map(|library| library.version()),
-            missing: self.library.as_ref().err().cloned(),
+            version: self.outcome.as_ref().ok().map(|library| library.version()),
+            missing: self.outcome.as_ref().err().cloned(),
         }
     }
 }

@@ -83,7 +83,7 @@ impl Subject {
             group: LIBRARY.into(),
             label: label.into(),
             implementation: Implementation {
-                library: LIBRARY.into(),
+                product: LIBRARY.into(),
                 version: env!("CARGO_PKG_VERSION").into(),
                 function: function.into(),
                 backend: Some(backend),
@@ -108,7 +108,7 @@ impl Subject {
             group: peer.name().into(),
             label: label.into(),
             implementation: Implementation {
-                library: peer.name().into(),
+                product: peer.name().into(),
                 version,
                 function: function.into(),
                 backend: None,
@@ -128,10 +128,10 @@ impl Subject {
 
     /// How an error names it.
     fn name(&self) -> String {
-        if self.implementation.library == self.group {
+        if self.implementation.product == self.group {
             format!("{}, {}", self.group, self.label)
         } else {
-            format!("{}, {}, {}", self.implementation.library, self.group, self.label)
+            format!("{}, {}, {}", self.implementation.product, self.group, self.label)
         }
     }
 }
@@ -338,7 +338,7 @@ mod tests {
             group: "Numbers".into(),
             label: format!("number {i}"),
             implementation: Implementation {
-                library: "test".into(),
+                product: "test".into(),
                 version: "1".into(),
                 function: "none".into(),
                 backend: None,

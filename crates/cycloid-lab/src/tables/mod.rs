@@ -117,9 +117,9 @@ fn legend(report: &Report, width: usize) -> String {
 fn functions(report: &Report) -> Vec<String> {
     let mut libraries: Vec<(&str, Vec<&str>)> = Vec::new();
     for record in report.tables.iter().flat_map(|table| &table.records) {
-        let Implementation { library, function, .. } = &record.implementation;
-        match libraries.iter_mut().find(|(name, _)| name == library) {
-            None => libraries.push((library, vec![function])),
+        let Implementation { product, function, .. } = &record.implementation;
+        match libraries.iter_mut().find(|(name, _)| name == product) {
+            None => libraries.push((product, vec![function])),
             Some((_, known)) if !known.contains(&&**function) => known.push(function),
             Some(_) => {}
         }

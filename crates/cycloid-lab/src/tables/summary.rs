@@ -62,7 +62,7 @@ fn grid(tables: &[Table]) -> Grid {
 /// Strategies stand in groups of their own, answers in the group of their library; where a library
 /// has both, what is constant-time.
 fn is_answer(record: &Record) -> bool {
-    record.implementation.library == record.group && record.label != "variable-time"
+    record.implementation.product == record.group && record.label != "variable-time"
 }
 
 /// The library's own ways by their names, peers by theirs, with that of the way where there are

@@ -9,7 +9,7 @@ fn record(group: &str, label: &str, library: &str, constant_time: bool) -> Recor
         group: group.into(),
         label: label.into(),
         implementation: Implementation {
-            library: library.into(),
+            product: library.into(),
             version: "1.2.3".into(),
             function: format!("{library}_pow"),
             backend: ours.then(|| if label == "×8" { "ifma".into() } else { "adx".into() }),

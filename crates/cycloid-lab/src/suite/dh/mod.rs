@@ -135,7 +135,7 @@ impl TablePlan<'_> {
         notes.push(if self.task == Task::Agree { VALIDATION } else { TABLE }.into());
         let mut missing = Vec::new();
         for found in self.peers.iter().filter(|found| found.peer.does(Family::Dh)) {
-            match &found.library {
+            match &found.outcome {
                 Ok(library) => {
                     for candidate in library.dh(self.task, self.group.bits()) {
                         subjects::add_note(&mut notes, candidate.note);

@@ -133,7 +133,7 @@ impl TablePlan<'_> {
         subjects.extend(self.defaults(&inputs[0]));
         subjects.push(self.eight(&inputs)?);
         for found in self.peers.iter().filter(|found| found.peer.does(Family::ModExp)) {
-            match &found.library {
+            match &found.outcome {
                 Ok(library) => {
                     subjects.extend(self.of_peer(found, &**library, &inputs[0], &mut notes)?);
                 }

@@ -233,7 +233,7 @@ impl TablePlan<'_> {
         let mut missing = Vec::new();
         let takes_part = |found: &&Found| self.kind != Kind::Batch && found.peer.does(Family::Rsa);
         for found in self.peers.iter().filter(takes_part) {
-            match &found.library {
+            match &found.outcome {
                 Ok(library) => {
                     subjects.extend(self.of_peer(found, &**library, &inputs[0], &mut notes)?);
                 }

@@ -48,6 +48,13 @@ pub fn load(destination: &mut [Lanes], lane: usize, source: &[Limb]) {
     });
 }
 
+/// [`load`] for every lane.
+pub fn load_all(destination: &mut [Lanes], sources: [&[Limb]; LANES]) {
+    for (lane, source) in sources.into_iter().enumerate() {
+        load(destination, lane, source);
+    }
+}
+
 /// Takes one lane of `source` into `destination`, a little-endian number of 64-bit limbs, with
 /// leading zeros.
 ///

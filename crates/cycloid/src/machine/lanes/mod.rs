@@ -23,7 +23,7 @@ use core::fmt::Debug;
 #[cfg(target_arch = "x86_64")]
 use super::cpu::{Avx512, Ifma};
 use super::words::Limb;
-pub use convert::{load, store};
+pub use convert::{load, load_all, store};
 pub use linear::{add, double_mod, equal, montgomery_k0, reduce_once};
 pub use portable::Portable;
 

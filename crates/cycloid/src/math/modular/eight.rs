@@ -222,9 +222,7 @@ impl<'s> lanes::Task for Pow<'_, 's> {
         let (result, rest) = rest.split_at_mut(n);
         let (powers, work) = rest.split_at_mut(powers_lanes(n, window));
 
-        for (lane, source) in moduli.iter().enumerate() {
-            lanes::load(modulus, lane, source.modulus.limbs);
-        }
+        lanes::load_all(modulus, moduli.map(|lane| lane.modulus.limbs));
         for lane in 0..LANES {
             let base = bases[lane];
             if base.len() * LIMB_BITS <= n * LANE_LIMB_BITS {

@@ -52,9 +52,7 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
         room: &mut [Lanes],
     ) {
         let excess = LANE_LIMB_BITS * result.len() - LIMB_BITS * known[0].len();
-        for (lane, known) in known.into_iter().enumerate() {
-            lanes::load(result, lane, known);
-        }
+        lanes::load_all(result, known);
         if 4 * excess < LANE_LIMB_BITS * result.len() {
             // 2^(256·m) / R, and times 2^(4·(52·n − 64·m)) / R that is R².
             self.square(result);
@@ -80,9 +78,7 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
         room: &mut [Lanes],
     ) {
         let excess = LANE_LIMB_BITS * result.len() - LIMB_BITS * known[0].len();
-        for (lane, known) in known.into_iter().enumerate() {
-            lanes::load(result, lane, known);
-        }
+        lanes::load_all(result, known);
         set_to_power_of_two(room, 3 * excess);
         self.mul(result, room);
     }

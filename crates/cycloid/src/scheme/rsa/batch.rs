@@ -145,10 +145,13 @@ const fn work_lanes(bits: usize) -> usize {
     limbs(bits) + 3 * whole_lanes(bits) + if one > eight { one } else { eight }
 }
 
-/// Limbs in which a blinding is kept: when it was used, for which modulus, and its factors.
+/// Limbs in which a blinding is kept: when it was used, for which public key, and its factors.
 const fn slot_limbs(bits: usize) -> usize {
-    1 + limbs(bits) + blinding_limbs(bits)
+    SLOT_KEY + limbs(bits) + blinding_limbs(bits)
 }
+
+/// Where the modulus stands in a slot, after the time of its last use and the public exponent.
+const SLOT_KEY: usize = 2;
 
 /// What is needed for private operations with many keys of one length: a generator of random
 /// numbers, blindings, and all working memory, which is wiped when it is dropped.
@@ -375,7 +378,7 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
     /// least recently used.
     fn slot(&mut self, key: &BorrowedKey<'_>, taken: &[usize]) -> usize {
         let n = limbs(self.bits);
-        let modulus = key.parts().n;
+        let (modulus, exponent) = (key.parts().n, Limb::from(key.public().exponent()));
         let size = slot_limbs(self.bits);
         let mut oldest = (Limb::MAX, 0);
         let mut found = None;
@@ -383,7 +386,8 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
             if taken.contains(&i) {
                 continue;
             }
-            if slot[1..=n] == *modulus {
+            // r^e is another number for another e, and 1/r then no longer takes it away.
+            if slot[1] == exponent && slot[SLOT_KEY..][..n] == *modulus {
                 found = Some(i);
                 break;
             }
@@ -393,7 +397,8 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
         let slot = &mut self.slots[chosen * size..][..size];
         if found.is_none() {
             ct::wipe(slot);
-            slot[1..=n].copy_from_slice(modulus);
+            slot[1] = exponent;
+            slot[SLOT_KEY..][..n].copy_from_slice(modulus);
         }
         self.time += 1;
         slot[0] = self.time;
@@ -404,7 +409,7 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
 /// The blinding in a slot.
 fn blinding(slots: &mut [Limb], slot: usize, bits: usize) -> Result<Blinding<'_>, Error> {
     let slot = &mut slots[slot * slot_limbs(bits)..][..slot_limbs(bits)];
-    Blinding::of(&mut slot[1 + limbs(bits)..], bits)
+    Blinding::of(&mut slot[SLOT_KEY + limbs(bits)..], bits)
 }
 
 /// Takes a result to where it goes; `room` is as long.

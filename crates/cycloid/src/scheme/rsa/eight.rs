@@ -18,7 +18,7 @@ pub(super) const fn whole_lanes(bits: usize) -> usize {
 }
 
 /// Limbs of a number as long as a prime in a lane.
-const fn half_lanes(bits: usize) -> usize {
+pub(super) const fn half_lanes(bits: usize) -> usize {
     lanes::lane_limbs(prime_limbs(bits) * LIMB_BITS)
 }
 
@@ -65,9 +65,7 @@ impl lanes::Task for PrivateEight<'_, '_> {
         let (results, scratch) = scratch.split_at_mut(2 * prime_limbs(bits));
         let results = Lanes::as_limbs_mut(results);
 
-        for (lane, parts) in parts.iter().enumerate() {
-            lanes::load(modulus, lane, parts.n);
-        }
+        lanes::load_all(modulus, parts.map(|parts| parts.n));
         let mut whole = Residues8::new(backend, modulus, work);
         let known = parts.map(|parts| parts.n_r_squared);
         whole.r_squared_from(r_squared, known, &mut room[..n]);
@@ -144,9 +142,7 @@ fn power_of_half<'m, L: LaneWords>(
     let (modulus, rest) = memory.split_at_mut(h);
     let (result, rest) = rest.split_at_mut(h);
     let (powers, work) = rest.split_at_mut(powers_of_eight(h, window));
-    for (lane, (prime, ..)) in halves.iter().enumerate() {
-        lanes::load(modulus, lane, prime);
-    }
+    lanes::load_all(modulus, halves.map(|(prime, ..)| prime));
     let mut residues = Residues8::new(backend, modulus, work);
     let (table, r_squared) = powers.split_at_mut(h << window.bits());
     let known = halves.map(|(_, r_squared, _)| r_squared);

@@ -403,6 +403,49 @@ fn a_bad_job_harms_no_neighbour() {
 }
 
 #[test]
+fn keys_that_share_a_modulus_do_not_share_blindings() {
+    let first = generate(2048, 65537, 1).unwrap();
+    let mut parts = bytes(&first);
+    let [_, _, p, q, ..] = parts.clone().map(|part| BigUint::from_bytes_be(&part));
+    let (p1, q1) = (p - 1u8, q - 1u8);
+    let exponent = [65539u32, 65543, 65551, 65557]
+        .into_iter()
+        .find(|e| BigUint::from(*e).modinv(&(&p1 * &q1)).is_some())
+        .unwrap();
+    for (i, order) in [(1, &p1 * &q1), (4, p1.clone()), (5, q1.clone())] {
+        parts[i] = BigUint::from(exponent).modinv(&order).unwrap().to_bytes_be();
+    }
+    let second = load(&components(&parts, &exponent.to_be_bytes())).unwrap();
+    for backend in [lanes::Backend::best(), None] {
+        let mut memory = batch_memory(2048);
+        let mut batch = Batch::with_backend(backend, 2048, Counter(7), &mut memory).unwrap();
+        let mut scratch = vec![0; verify_scratch_limbs(2048)];
+        for key in [&first, &second, &first] {
+            let mut signatures = [[0; 256]; 8];
+            let mut jobs: Vec<Job<'_>> = signatures
+                .iter_mut()
+                .map(|signature| Job::sign_pkcs1v15(key, Hash::Sha256, b"message", signature))
+                .collect();
+            batch.run(&mut jobs);
+            for signature in &signatures {
+                let public = key.public();
+                public.verify_pkcs1v15(Hash::Sha256, b"message", signature, &mut scratch).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn lanes_of_every_length_hold_what_the_halves_need() {
+    for bits in MIN_BITS..=MAX_BITS {
+        let (whole, half) = (eight::whole_lanes(bits), eight::half_lanes(bits));
+        assert!((half..=2 * half).contains(&whole), "{bits} bits");
+        let excess = whole * lanes::LANE_LIMB_BITS - limbs(bits) * LIMB_BITS;
+        assert!(3 * excess < whole * lanes::LANE_LIMB_BITS, "{bits} bits");
+    }
+}
+
+#[test]
 fn a_batch_draws_blindings_anew_and_makes_room_for_them() {
     let keys = keys(2048);
     let mut memory = vec![Lanes::ZERO; batch_lanes(2048, 9)];

@@ -227,14 +227,15 @@ pub fn verify_batch_with(
             continue;
         }
         let bits = verifications[first].key.bits();
+        let alike = |Verification { key, outcome, .. }: &Verification<'_>| {
+            *outcome == Err(Error::NotDone) && limbs(key.bits()) == limbs(bits)
+        };
         let mut group = [0; LANES];
         let mut count = 0;
-        for (i, Verification { key, outcome, .. }) in verifications.iter().enumerate().skip(first) {
-            if count < LANES && *outcome == Err(Error::NotDone) && limbs(key.bits()) == limbs(bits)
-            {
-                group[count] = i;
-                count += 1;
-            }
+        let rest = verifications.iter().enumerate().skip(first);
+        for (i, _) in rest.filter(|(_, verification)| alike(verification)).take(LANES) {
+            group[count] = i;
+            count += 1;
         }
         let group = &group[..count];
         match backend {
@@ -314,9 +315,7 @@ impl lanes::Task for RaiseEight<'_, '_> {
         let (modulus, scratch) = scratch.split_at_mut(n);
         let (r_squared, scratch) = scratch.split_at_mut(n);
         let (room, work) = scratch.split_at_mut(3 * n);
-        for (lane, key) in keys.iter().enumerate() {
-            lanes::load(modulus, lane, key.modulus_limbs());
-        }
+        lanes::load_all(modulus, core::array::from_fn(|lane| keys[lane].modulus_limbs()));
         let mut residues = Residues8::new(backend, modulus, work);
         let known = core::array::from_fn(|lane| keys[lane].r_squared());
         residues.r_squared_from(r_squared, known, &mut room[..n]);
