@@ -43,8 +43,8 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
         }
     }
 
-    /// R² mod modulus, less than the modulus, from 2^(128·m) mod modulus in `known`, m limbs of 64 bits in
-    /// each lane; 64·m ≤ 52·n. `room` has n elements.
+    /// R² mod modulus, less than the modulus, from 2^(128·m) mod modulus in `known`, m limbs of 64
+    /// bits in each lane; 64·m ≤ 52·n. `room` has n elements.
     pub(crate) fn r_squared_from(
         &mut self,
         result: &mut [Lanes],
