@@ -174,6 +174,11 @@ pub fn wipe(memory: &mut [Limb]) {
     memory.zeroize();
 }
 
+/// Overwrites `memory` with zeros in a way that the compiler does not remove.
+pub fn wipe_bytes(memory: &mut [u8]) {
+    memory.zeroize();
+}
+
 /// Tells valgrind that `memory` is secret from here on: a branch or an address that depends on it
 /// is reported. Compiles to nothing without the feature `ct-marks`.
 #[inline(always)]

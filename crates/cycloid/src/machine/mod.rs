@@ -8,5 +8,6 @@
 pub mod across;
 pub mod cpu;
 pub mod ct;
+pub mod field;
 pub mod lanes;
 pub mod words;

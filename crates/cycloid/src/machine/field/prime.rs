@@ -1,0 +1,92 @@
+//! The primes.
+
+use core::fmt::Debug;
+
+use super::super::lanes::{self, Lanes};
+use super::super::words::{self, LIMB_BITS, Limb};
+use super::{Limbs, Task};
+
+/// A prime number modulo which there is arithmetic.
+pub trait Prime: Copy + Clone + Debug + Default + Send + Sync + 'static {
+    /// Its name.
+    const NAME: &'static str;
+
+    /// Its length in bits.
+    const BITS: usize;
+
+    /// A residue as an integer: little-endian limbs of 64 bits.
+    type Words: Limbs;
+
+    /// Eight residues: limbs of 52 bits, m of them.
+    type Lanes: Copy + Debug + AsRef<[Lanes]> + AsMut<[Lanes]> + Send + Sync + 'static;
+
+    /// The prime itself.
+    const MODULUS: Self::Words;
+
+    /// Whether backends keep residues in Montgomery's form.
+    const MONTGOMERY: bool;
+
+    /// Does `task` with a backend for one number.
+    fn run_one<T: Task<Self>>(backend: words::Backend, task: T) -> T::Output;
+
+    /// Does `task` with a backend for eight.
+    fn run_eight<T: Task<Self>>(backend: lanes::Backend, task: T) -> T::Output;
+}
+
+macro_rules! primes {
+    ($($(#[$doc:meta])* $prime:ident $name:literal $bits:literal $m:literal $montgomery:literal
+        [$($limb:literal)+];)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $prime;
+
+        impl Prime for $prime {
+            const NAME: &'static str = $name;
+            const BITS: usize = $bits;
+            type Words = [Limb; usize::div_ceil($bits, LIMB_BITS)];
+            type Lanes = [Lanes; $m];
+            const MODULUS: Self::Words = [$($limb),+];
+            const MONTGOMERY: bool = $montgomery;
+
+            #[inline]
+            fn run_one<T: Task<Self>>(backend: words::Backend, task: T) -> T::Output {
+                match backend {
+                    words::Backend::Portable(token) => task.run(token),
+                    #[cfg(target_arch = "x86_64")]
+                    words::Backend::Adx(token) => task.run(token),
+                }
+            }
+
+            #[inline]
+            fn run_eight<T: Task<Self>>(backend: lanes::Backend, task: T) -> T::Output {
+                match backend {
+                    lanes::Backend::Portable(token) => task.run(token),
+                    #[cfg(target_arch = "x86_64")]
+                    lanes::Backend::Avx512(token) => task.run(token),
+                    #[cfg(target_arch = "x86_64")]
+                    lanes::Backend::Ifma(token) => task.run(token),
+                }
+            }
+        }
+    )+};
+}
+
+primes! {
+    /// 2²²⁴ − 2⁹⁶ + 1, of P-224 (SP 800-186, section 3.2.1.2).
+    P224 "P-224" 224 5 true
+        [0x0000000000000001 0xffffffff00000000 0xffffffffffffffff 0x00000000ffffffff];
+    /// 2²⁵⁶ − 2²²⁴ + 2¹⁹² + 2⁹⁶ − 1, of P-256 (SP 800-186, section 3.2.1.3).
+    P256 "P-256" 256 5 true
+        [0xffffffffffffffff 0x00000000ffffffff 0x0000000000000000 0xffffffff00000001];
+    /// 2³⁸⁴ − 2¹²⁸ − 2⁹⁶ + 2³² − 1, of P-384 (SP 800-186, section 3.2.1.4).
+    P384 "P-384" 384 8 true
+        [0x00000000ffffffff 0xffffffff00000000 0xfffffffffffffffe
+         0xffffffffffffffff 0xffffffffffffffff 0xffffffffffffffff];
+    /// 2⁵²¹ − 1, of P-521 (SP 800-186, section 3.2.1.5).
+    P521 "P-521" 521 11 false
+        [0xffffffffffffffff 0xffffffffffffffff 0xffffffffffffffff 0xffffffffffffffff
+         0xffffffffffffffff 0xffffffffffffffff 0xffffffffffffffff 0xffffffffffffffff 0x1ff];
+    /// 2²⁵⁵ − 19, of X25519 and Ed25519 (RFC 7748, section 4.1).
+    P25519 "2^255 - 19" 255 5 false
+        [0xffffffffffffffed 0xffffffffffffffff 0xffffffffffffffff 0x7fffffffffffffff];
+}

@@ -1,0 +1,196 @@
+//! Every backend against integers, on random and edge residues.
+
+use std::vec::Vec;
+
+use num_bigint::BigUint;
+
+use super::super::ct::Mask;
+use super::super::{lanes, words};
+use super::*;
+
+fn integer(limbs: impl AsRef<[Limb]>) -> BigUint {
+    BigUint::from_slice(
+        &limbs.as_ref().iter().flat_map(|l| [*l as u32, (*l >> 32) as u32]).collect::<Vec<_>>(),
+    )
+}
+
+fn number<P: Prime>(integer: &BigUint) -> P::Words {
+    let mut limbs = P::Words::ZERO;
+    for (limb, digit) in limbs.as_mut().iter_mut().zip(integer.iter_u64_digits()) {
+        *limb = digit;
+    }
+    limbs
+}
+
+/// Integers below 2^BITS: edges, and pseudo-random ones.
+fn samples<P: Prime>() -> Vec<BigUint> {
+    let p = integer(P::MODULUS);
+    let one = BigUint::from(1u8);
+    let top = &one << P::BITS;
+    let mut samples: Vec<BigUint> =
+        [0u8, 1, 2, 3, 18, 19, 20].into_iter().map(BigUint::from).collect();
+    samples.extend([&p - 1u8, &p - 2u8, p.clone(), &top - 1u8, &p >> 1, (&p >> 1) + 1u8]);
+    for bit in [31, 32, 51, 52, 58, 63, 64, 96, 104, 127, 128, 192, 208, P::BITS - 1] {
+        samples.extend([&one << bit, (&one << bit) - 1u8, &p - ((&one << bit) % &p)]);
+    }
+    let mut state = BigUint::from(0x9e37_79b9_7f4a_7c15u64);
+    for _ in 0..40 {
+        state = (&state * &state + 12345u32) % ((&one << 1300) - 1u8);
+        samples.push((&state >> 300) % &top);
+    }
+    samples
+}
+
+struct AgainstIntegers;
+
+impl<P: Prime> Task<P> for AgainstIntegers {
+    type Output = usize;
+
+    fn run<A: Arithmetic<P>>(self, f: A) -> usize {
+        let p = integer(P::MODULUS);
+        let samples = samples::<P>();
+        let n = samples.len();
+        let load = |i: usize| {
+            let numbers: Vec<_> =
+                (0..A::WIDTH).map(|w| number::<P>(&samples[(i + 7 * w) % n])).collect();
+            let integers: Vec<_> =
+                (0..A::WIDTH).map(|w| samples[(i + 7 * w) % n].clone() % &p).collect();
+            (f.load(&numbers), integers)
+        };
+        let check = |what: &str, element: &A::Element, expected: &dyn Fn(usize) -> BigUint| {
+            let mut numbers = std::vec![P::Words::ZERO; A::WIDTH];
+            f.store(element, &mut numbers);
+            for (w, number) in numbers.iter().enumerate() {
+                assert_eq!(integer(number), expected(w) % &p, "{} {} {what} {w}", P::NAME, A::NAME);
+            }
+        };
+        let mut checked = 0;
+        for i in 0..n {
+            let (a, x) = load(i);
+            check("load", &a, &|w| x[w].clone());
+            check("square", &f.square(&a), &|w| &x[w] * &x[w]);
+            check("squares", &f.square_times(&a, 5), &|w| x[w].modpow(&BigUint::from(32u8), &p));
+            check("double", &f.double(&a), &|w| &x[w] + &x[w]);
+            check("negate", &f.negate(&a), &|w| &p - &x[w]);
+            check("small", &f.mul_small(&a, 121_666), &|w| &x[w] * 121_666u32);
+            for j in 0..n {
+                let (b, y) = load(j);
+                check("mul", &f.mul(&a, &b), &|w| &x[w] * &y[w]);
+                check("add", &f.add(&a, &b), &|w| &x[w] + &y[w]);
+                check("sub", &f.sub(&a, &b), &|w| &p + &x[w] - &y[w]);
+                // Long sums of what is never multiplied, and a product of such.
+                let many = f.sub(&f.sub(&f.double(&f.double(&f.add(&a, &b))), &b), &f.add(&a, &b));
+                let sum = |w: usize| 3u8 * &x[w] + 2u8 * &y[w];
+                check("sums", &many, &|w| sum(w));
+                check("product of sums", &f.mul(&many, &f.sub(&many, &b)), &|w| {
+                    sum(w) * (&p + sum(w) - &y[w])
+                });
+                let equal = f.equal(&a, &b);
+                let same = f.equal(&f.add(&f.sub(&a, &b), &b), &a);
+                let mask = f.mask(|w| Mask::from_bit(((i >> (w % 4)) & 1) as Limb));
+                check("select", &f.select(mask, &a, &b), &|w| {
+                    if (i >> (w % 4)) & 1 == 1 { x[w].clone() } else { y[w].clone() }
+                });
+                for w in 0..A::WIDTH {
+                    assert_eq!(equal.at(w).reveal(), x[w] == y[w]);
+                    assert!(same.at(w).reveal());
+                }
+                checked += 1;
+            }
+        }
+        lookups::<P, A>(f, &samples, &p);
+        checked
+    }
+}
+
+/// Both forms of table, every index and one beyond, another index for each number.
+fn lookups<P: Prime, A: Arithmetic<P>>(f: A, samples: &[BigUint], p: &BigUint) {
+    const ENTRIES: usize = 9;
+    let bits = if A::WIDTH == 1 { 64 } else { 52 };
+    let r = if P::MONTGOMERY {
+        BigUint::from(1u8) << (bits * A::STORED_LIMBS)
+    } else {
+        BigUint::from(1u8)
+    };
+    let constants: Vec<BigUint> = (0..2 * ENTRIES).map(|i| &samples[i + 20] % p).collect();
+    let mut stored = Vec::new();
+    for constant in &constants {
+        let mut value = constant * &r % p;
+        for _ in 0..A::STORED_LIMBS {
+            let limb = &value % (BigUint::from(1u8) << bits);
+            stored.push(limb.iter_u64_digits().next().unwrap_or(0));
+            value >>= bits;
+        }
+    }
+    let own: Vec<A::Element> = (0..2 * ENTRIES)
+        .map(|i| {
+            let numbers: Vec<_> =
+                (0..A::WIDTH).map(|w| number::<P>(&samples[(i + w) % samples.len()])).collect();
+            f.load(&numbers)
+        })
+        .collect();
+    let mut numbers = std::vec![P::Words::ZERO; A::WIDTH];
+    for first in 0..=ENTRIES {
+        let at = |w: usize| (first + 3 * w) % (ENTRIES + 1);
+        let index = f.word(|w| at(w) as Limb);
+        let mut out = [A::ZERO; 2];
+        f.lookup_stored(&mut out, &stored, index);
+        for place in 0..2 {
+            f.store(&out[place], &mut numbers);
+            for w in 0..A::WIDTH {
+                let expected = constants.get(2 * at(w) + place).cloned().unwrap_or_default();
+                assert_eq!(integer(numbers[w]), expected, "{} {} stored", P::NAME, A::NAME);
+            }
+        }
+        f.lookup(&mut out, &own, index);
+        for place in 0..2 {
+            f.store(&out[place], &mut numbers);
+            for w in 0..A::WIDTH {
+                let i = 2 * at(w) + place;
+                let expected = if at(w) == ENTRIES {
+                    BigUint::ZERO
+                } else {
+                    &samples[(i + w) % samples.len()] % p
+                };
+                assert_eq!(integer(numbers[w]), expected, "{} {} own", P::NAME, A::NAME);
+            }
+        }
+    }
+    let constant = f.stored(&stored[..A::STORED_LIMBS]);
+    f.store(&constant, &mut numbers);
+    assert!(numbers.iter().all(|number| integer(number) == constants[0]));
+}
+
+fn all_backends<P: Prime>() {
+    for backend in words::Backend::available() {
+        assert!(P::run_one(backend, AgainstIntegers) > 1000);
+    }
+    for backend in lanes::Backend::available() {
+        assert!(P::run_eight(backend, AgainstIntegers) > 1000);
+    }
+}
+
+#[test]
+fn p224_against_integers() {
+    all_backends::<P224>();
+}
+
+#[test]
+fn p256_against_integers() {
+    all_backends::<P256>();
+}
+
+#[test]
+fn p384_against_integers() {
+    all_backends::<P384>();
+}
+
+#[test]
+fn p521_against_integers() {
+    all_backends::<P521>();
+}
+
+#[test]
+fn p25519_against_integers() {
+    all_backends::<P25519>();
+}
