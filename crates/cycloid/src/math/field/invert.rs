@@ -1,0 +1,71 @@
+//! Inversion: one number by safegcd, eight by a single inversion of their product (Montgomery,
+//! Speeding the Pollard and elliptic curve methods of factorization, 1987, section 10.3.1).
+
+use super::{Element, MAX_WIDTH};
+use crate::machine::ct;
+use crate::machine::field::{Arithmetic, Limbs, Prime, Task};
+use crate::machine::words;
+use crate::math::modular;
+
+impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
+    /// 1 over this element in each of the numbers, and 0 over 0.
+    ///
+    /// Time depends on the prime and the shape only. The numbers go through a common product, of
+    /// which no part is seen outside.
+    pub(crate) fn invert(&self) -> Self {
+        let zero = self.is_zero();
+        let nonzero = Self::select(zero, &Self::one(self.arithmetic()), self);
+        let mut numbers = [P::Words::ZERO; MAX_WIDTH];
+        let used = &mut numbers[..A::WIDTH];
+        nonzero.store(used);
+        P::run_one(words::Backend::best(), InvertAll { numbers: used });
+        let inverse = Self::load(self.arithmetic(), used);
+        used.iter_mut().for_each(|number| ct::wipe(number.as_mut()));
+        Self::select(zero, &Self::zero(self.arithmetic()), &inverse)
+    }
+}
+
+/// Turns all of the numbers, none of which is 0, into their inverses.
+struct InvertAll<'a, N> {
+    numbers: &'a mut [N],
+}
+
+impl<P: Prime> Task<P> for InvertAll<'_, P::Words> {
+    type Output = ();
+
+    fn run<A: Arithmetic<P>>(self, arithmetic: A) {
+        let (first, rest) = self.numbers.split_at_mut(1);
+        let first = &mut first[0];
+        if rest.is_empty() {
+            *first = invert_integer::<P>(first);
+            return;
+        }
+        let element = |number: &P::Words| Element::<P, A>::load(arithmetic, &[*number]);
+        let mut products = [element(first); MAX_WIDTH];
+        for (i, number) in rest.iter().enumerate() {
+            products[i + 1] = &products[i] * &element(number);
+        }
+        let mut product = [P::Words::ZERO];
+        products[rest.len()].store(&mut product);
+        let mut inverse = element(&invert_integer::<P>(&product[0]));
+        for (number, before) in rest.iter_mut().zip(&products).rev() {
+            let all = inverse;
+            inverse = &inverse * &element(number);
+            (&all * before).store(core::slice::from_mut(number));
+        }
+        inverse.store(core::slice::from_mut(first));
+    }
+}
+
+/// 1 / `number` modulo the prime, for a number that is not 0 modulo it.
+fn invert_integer<P: Prime>(number: &P::Words) -> P::Words {
+    let mut scratch = [0; modular::invert_scratch_limbs(MAX_LIMBS)];
+    let mut inverse = P::Words::ZERO;
+    let outcome =
+        modular::invert(inverse.as_mut(), number.as_ref(), P::MODULUS.as_ref(), &mut scratch);
+    debug_assert!(outcome.is_ok());
+    inverse
+}
+
+/// Limbs of the longest prime.
+const MAX_LIMBS: usize = 9;
