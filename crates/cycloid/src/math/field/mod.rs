@@ -2,6 +2,7 @@
 //! formulas are written.
 
 mod invert;
+mod root;
 #[cfg(test)]
 mod tests;
 

@@ -1,0 +1,147 @@
+//! A point by its affine coordinates: what keys are made of.
+
+use super::jacobian::{Affine, Jacobian};
+use super::{Curve, Scalar, Words};
+use crate::machine::field::{Arithmetic, Limbs, Masks, Prime, Task};
+use crate::machine::words;
+use crate::math::field::Element;
+
+/// A point on the curve that is not infinity: coordinates as integers below the prime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AffinePoint<C: Curve> {
+    x: Words<C>,
+    y: Words<C>,
+}
+
+/// Why bytes are no point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DecodeError {
+    /// A coordinate is the prime or more.
+    Range,
+    /// The point is not on the curve.
+    NotOnCurve,
+}
+
+impl<C: Curve> AffinePoint<C> {
+    /// G.
+    pub(crate) const GENERATOR: Self = Self { x: C::GENERATOR[0], y: C::GENERATOR[1] };
+
+    /// Of coordinates that are known to be on the curve.
+    pub(super) const fn new_unchecked([x, y]: [Words<C>; 2]) -> Self {
+        Self { x, y }
+    }
+
+    pub(crate) const fn x(&self) -> &Words<C> {
+        &self.x
+    }
+
+    pub(crate) const fn y(&self) -> &Words<C> {
+        &self.y
+    }
+
+    /// The abscissa modulo n. (p is less than 2n, by Hasse's theorem.)
+    pub(crate) fn x_scalar(&self) -> Scalar<C> {
+        Scalar::from_integer_below_2n(&self.x)
+    }
+
+    /// The point with these coordinates, of [`Curve::BYTES`] big-endian bytes each. Time depends on
+    /// what becomes known: the outcome.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub(crate) fn from_coordinates(x: &[u8], y: &[u8]) -> Result<Self, DecodeError> {
+        let (x, y) = (coordinate::<C>(x)?, coordinate::<C>(y)?);
+        let on_curve = C::Field::run_one(words::Backend::best(), IsOnCurve::<C> { x: &x, y: &y });
+        if on_curve { Ok(Self { x, y }) } else { Err(DecodeError::NotOnCurve) }
+    }
+
+    /// The point with this abscissa whose ordinate is odd or is not.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub(crate) fn from_abscissa(x: &[u8], odd: bool) -> Result<Self, DecodeError> {
+        let x = coordinate::<C>(x)?;
+        let y = C::Field::run_one(words::Backend::best(), Ordinate::<C> { x: &x });
+        let y = y.ok_or(DecodeError::NotOnCurve)?;
+        let point = Self { x, y };
+        // No point has the ordinate 0, for the order of the group is odd.
+        Ok(if point.y_is_odd() == odd { point } else { point.negate() })
+    }
+
+    pub(crate) fn y_is_odd(&self) -> bool {
+        self.y.as_ref()[0] & 1 == 1
+    }
+
+    pub(crate) fn negate(&self) -> Self {
+        let mut y = C::Field::MODULUS;
+        words::sub(y.as_mut(), self.y.as_ref());
+        Self { x: self.x, y }
+    }
+
+    pub(super) fn load<A: Arithmetic<C::Field>>(&self, arithmetic: A) -> Affine<C, A> {
+        Affine::load(arithmetic, &[self.x], &[self.y])
+    }
+
+    /// The first of `points`; `None` where it is infinity, which becomes public.
+    pub(super) fn from_jacobian_vartime<A: Arithmetic<C::Field>>(
+        point: &Jacobian<C, A>,
+    ) -> Option<Self> {
+        if point.is_infinity().reveal_any() {
+            return None;
+        }
+        let mut coordinates = [[C::B; 2]];
+        point.store(&mut coordinates);
+        Some(Self::new_unchecked(coordinates[0]))
+    }
+}
+
+fn coordinate<C: Curve>(bytes: &[u8]) -> Result<Words<C>, DecodeError> {
+    debug_assert_eq!(bytes.len(), C::BYTES);
+    let mut integer = Words::<C>::ZERO;
+    words::from_be_bytes(integer.as_mut(), bytes);
+    let in_range = words::is_less(integer.as_ref(), C::Field::MODULUS.as_ref()).reveal();
+    if in_range { Ok(integer) } else { Err(DecodeError::Range) }
+}
+
+/// x³ − 3x + b.
+fn right_side<C: Curve, A: Arithmetic<C::Field>>(x: &Element<C::Field, A>) -> Element<C::Field, A> {
+    let three_x = &x.double() + x;
+    let b = Element::constant(x.arithmetic(), &C::B);
+    &(&(&x.square() * x) - &three_x) + &b
+}
+
+/// Whether y² = x³ − 3x + b, which becomes public.
+struct IsOnCurve<'a, C: Curve> {
+    x: &'a Words<C>,
+    y: &'a Words<C>,
+}
+
+impl<C: Curve> Task<C::Field> for IsOnCurve<'_, C> {
+    type Output = bool;
+
+    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> bool {
+        let point = Affine::<C, A>::load(arithmetic, &[*self.x], &[*self.y]);
+        point.y.square().equal(&right_side::<C, A>(&point.x)).reveal_any()
+    }
+}
+
+/// One of the two ordinates of an abscissa, if it has them; which becomes public.
+struct Ordinate<'a, C: Curve> {
+    x: &'a Words<C>,
+}
+
+impl<C: Curve> Task<C::Field> for Ordinate<'_, C> {
+    type Output = Option<Words<C>>;
+
+    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> Option<Words<C>> {
+        let x = Element::<C::Field, A>::load(arithmetic, &[*self.x]);
+        let square = right_side::<C, A>(&x);
+        let root = square.square_root();
+        if !root.square().equal(&square).reveal_any() {
+            return None;
+        }
+        let mut ordinate = [Words::<C>::ZERO];
+        root.store(&mut ordinate);
+        Some(ordinate[0])
+    }
+}

@@ -1,0 +1,101 @@
+//! A secret scalar in odd digits.
+//!
+//! A scalar k from 1 to n − 1 is made odd (k or n − k, the result to be negated) and written in t
+//! digits of radix 2^w that are all odd: k = Σ d_i·2^(w·i), |d_i| < 2^w, with t·w ≥ the bits of n
+//! (Joye and Tunstall, Exponent recoding and regular exponentiation algorithms, 2009). Digit i
+//! depends on the bits w·i + 1 to w·i + w of k only: with b the number that they make,
+//! d_i = 2b + 1 − 2^w, where bit w·t counts as set. So no digit is zero, and each has a sign, the
+//! highest bit of b, and an index among the odd multiples 1, 3, … 2^w − 1.
+
+use super::{Curve, Scalar};
+use crate::machine::ct::{self, Mask};
+use crate::machine::field::{Arithmetic, Masks};
+#[cfg(test)]
+use crate::machine::words;
+use crate::machine::words::{LIMB_BITS, Limb};
+
+/// How many digits of `window` bits a scalar of the curve has.
+pub(super) const fn digits<C: Curve>(window: usize) -> usize {
+    C::BITS.div_ceil(window)
+}
+
+/// An odd scalar from 1 to n − 1, or what it is the negative of; wiped when dropped.
+pub(super) struct OddScalar {
+    limbs: [Limb; LIMBS],
+    window: usize,
+    /// Whether the scalar is n less what the digits give.
+    pub(super) negated: Mask,
+    /// Whether the scalar is 0, for which the digits give 1.
+    pub(super) zero: Mask,
+}
+
+/// Limbs of the longest scalar, and one.
+const LIMBS: usize = 10;
+
+impl OddScalar {
+    pub(super) fn new<C: Curve>(scalar: &Scalar<C>, window: usize) -> Self {
+        let zero = scalar.is_zero();
+        let scalar = Scalar::select(zero, &Scalar::one(), scalar);
+        let negated = Mask::from_bit((scalar.words().as_ref()[0] & 1) ^ 1);
+        let odd = Scalar::select(negated, &scalar.negate(), &scalar);
+        let mut limbs = [0; LIMBS];
+        limbs[..odd.words().as_ref().len()].copy_from_slice(odd.words().as_ref());
+        let end = digits::<C>(window) * window;
+        limbs[end / LIMB_BITS] |= 1 << (end % LIMB_BITS);
+        Self { limbs, window, negated, zero }
+    }
+
+    /// For a place that no scalar takes.
+    pub(super) fn unused() -> Self {
+        Self { limbs: [0; LIMBS], window: 1, negated: Mask::none(), zero: Mask::none() }
+    }
+
+    /// Where digit `place` is negative, and the index of its odd multiple.
+    fn digit(&self, place: usize) -> (Mask, Limb) {
+        let start = place * self.window + 1;
+        let (limb, bit) = (start / LIMB_BITS, start % LIMB_BITS);
+        // Shifting in two steps makes the shift by 64, for bit 0, give zero.
+        let above = self.limbs.get(limb + 1).copied().unwrap_or(0) << 1 << (LIMB_BITS - 1 - bit);
+        let bits = self.limbs[limb] >> bit | above;
+        let half = self.window - 1;
+        let negative = Mask::from_bit((bits >> half & 1) ^ 1);
+        (negative, (bits ^ negative.value()) & ((1 << half) - 1))
+    }
+}
+
+impl Drop for OddScalar {
+    fn drop(&mut self) {
+        ct::wipe(&mut self.limbs);
+    }
+}
+
+/// The signs and the indices of digit `place` of all the numbers.
+pub(super) fn digit<C: Curve, A: Arithmetic<C::Field>>(
+    arithmetic: A,
+    scalars: &[OddScalar],
+    place: usize,
+) -> (A::Mask, A::Word) {
+    (
+        arithmetic.mask(|number| scalars[number].digit(place).0),
+        arithmetic.word(|number| scalars[number].digit(place).1),
+    )
+}
+
+/// The scalar that the digits give, modulo 2^(64·limbs): for tests.
+#[cfg(test)]
+pub(super) fn value(scalar: &OddScalar, count: usize) -> [Limb; LIMBS] {
+    let mut value = [0; LIMBS];
+    for place in (0..count).rev() {
+        for _ in 0..scalar.window {
+            words::double(&mut value);
+        }
+        let (negative, index) = scalar.digit(place);
+        let magnitude = [2 * index + 1];
+        if negative.reveal() {
+            words::sub(&mut value, &magnitude);
+        } else {
+            words::add(&mut value, &magnitude);
+        }
+    }
+    value
+}

@@ -1,0 +1,204 @@
+//! Multiples of points by secret scalars, in constant time.
+//!
+//! **Only the last addition can be exceptional**, so only that is done by the complete formula. Each
+//! addition adds a digit's multiple D to the sum A so far, of digits at other places. A sum of odd
+//! digits at different places is never 0, as its lowest place decides, so A ± D ≠ 0 as integers. It
+//! is not 0 modulo n either while |A ± D| < n, and that holds until the last addition:
+//! - where the highest digit comes last, all before it add up to less than 2^(w·(t−1)) < n;
+//! - where it comes first, A ± D is less than k / 2^(w·i) + 2^(w+1) when digit i is added, i > 0.
+//!
+//! Doubling is always right, and a table of odd multiples up to 31 never adds equal points, n being
+//! large. The scalar 0 is computed as 1, and the result replaced by infinity.
+
+use super::digits::{OddScalar, digit, digits};
+use super::jacobian::{Affine, Jacobian};
+use super::{AffinePoint, Curve, Scalar};
+use crate::machine::field::{Arithmetic, Masks, Prime, Task};
+use crate::machine::lanes::{self, LANES};
+use crate::machine::words;
+use crate::math::field::{Element, MAX_WIDTH};
+
+/// Bits of a digit for a point that comes with the scalar.
+const WINDOW: usize = 5;
+
+/// Odd multiples of such a point.
+const MULTIPLES: usize = 1 << (WINDOW - 1);
+
+/// Odd multiples of the generator in memory: for each `spacing`th digit of `window` bits at place i,
+/// the points (2j + 1)·2^(window·i)·G in the order of j < 2^(window − 1), by affine coordinates in
+/// the form of [`Arithmetic::stored`].
+#[derive(Clone, Copy, Debug)]
+pub struct BaseTable {
+    pub(super) window: usize,
+    pub(super) spacing: usize,
+    pub(super) limbs: &'static [words::Limb],
+}
+
+impl BaseTable {
+    pub(super) fn of<C: Curve, A: Arithmetic<C::Field>>() -> &'static Self {
+        if A::WIDTH == 1 { &C::BASE_ONE } else { &C::BASE_EIGHT }
+    }
+}
+
+/// k·P; `None` for k = 0, which becomes public.
+pub(crate) fn multiply<C: Curve>(
+    scalar: &Scalar<C>,
+    point: &AffinePoint<C>,
+) -> Option<AffinePoint<C>> {
+    let mut product = [None];
+    let task = Multiply {
+        scalars: core::slice::from_ref(scalar),
+        points: Some(&[*point]),
+        products: &mut product,
+    };
+    C::Field::run_one(words::Backend::best(), task);
+    product[0]
+}
+
+/// k·G; `None` for k = 0, which becomes public.
+pub(crate) fn multiply_base<C: Curve>(scalar: &Scalar<C>) -> Option<AffinePoint<C>> {
+    let mut product = [None];
+    let task =
+        Multiply { scalars: core::slice::from_ref(scalar), points: None, products: &mut product };
+    C::Field::run_one(words::Backend::best(), task);
+    product[0]
+}
+
+/// [`multiply`] for eight.
+pub(crate) fn multiply_eight<C: Curve>(
+    backend: lanes::Backend,
+    scalars: &[Scalar<C>; LANES],
+    points: &[AffinePoint<C>; LANES],
+) -> [Option<AffinePoint<C>>; LANES] {
+    let mut products = [None; LANES];
+    let task = Multiply { scalars, points: Some(points), products: &mut products };
+    C::Field::run_eight(backend, task);
+    products
+}
+
+/// [`multiply_base`] for eight.
+pub(crate) fn multiply_base_eight<C: Curve>(
+    backend: lanes::Backend,
+    scalars: &[Scalar<C>; LANES],
+) -> [Option<AffinePoint<C>>; LANES] {
+    let mut products = [None; LANES];
+    C::Field::run_eight(backend, Multiply { scalars, points: None, products: &mut products });
+    products
+}
+
+/// As many scalars as an element holds numbers, times as many points, or times G.
+struct Multiply<'a, C: Curve> {
+    scalars: &'a [Scalar<C>],
+    points: Option<&'a [AffinePoint<C>]>,
+    products: &'a mut [Option<AffinePoint<C>>],
+}
+
+impl<C: Curve> Task<C::Field> for Multiply<'_, C> {
+    type Output = ();
+
+    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) {
+        let product: Jacobian<C, A> = match self.points {
+            Some(points) => point_multiple(self.scalars, &Affine::of_points(arithmetic, points)),
+            None => base_multiple(arithmetic, self.scalars),
+        };
+        let infinity = product.is_infinity();
+        let mut coordinates = [[C::B; 2]; MAX_WIDTH];
+        product.store(&mut coordinates[..A::WIDTH]);
+        for (i, product) in self.products.iter_mut().enumerate() {
+            let some = !infinity.at(i).reveal();
+            *product = some.then_some(AffinePoint::new_unchecked(coordinates[i]));
+        }
+    }
+}
+
+/// k·P for each of the numbers.
+pub(super) fn point_multiple<C: Curve, A: Arithmetic<C::Field>>(
+    scalars: &[Scalar<C>],
+    point: &Affine<C, A>,
+) -> Jacobian<C, A> {
+    let arithmetic = point.x.arithmetic();
+    let scalars = &odd_scalars(scalars, WINDOW)[..A::WIDTH];
+    let mut table = [[A::ZERO; 3]; MULTIPLES];
+    let base = point.to_jacobian();
+    let twice = base.double();
+    let mut multiple = base;
+    for (i, entry) in table.iter_mut().enumerate() {
+        if i > 0 {
+            multiple = twice.add(&multiple).sum;
+        }
+        *entry = [*multiple.x.raw(), *multiple.y.raw(), *multiple.z.raw()];
+    }
+    let multiple = |place: usize| {
+        let (negative, index) = digit::<C, A>(arithmetic, scalars, place);
+        let mut entry = [A::ZERO; 3];
+        arithmetic.lookup(&mut entry, table.as_flattened(), index);
+        let [x, y, z] = entry.map(|value| Element::from_raw(arithmetic, value));
+        Jacobian::<C, A> { x, y, z }.negate_if(negative)
+    };
+    let top = digits::<C>(WINDOW) - 1;
+    let mut sum = multiple(top);
+    for place in (1..top).rev() {
+        sum = sum.double_times(WINDOW).add(&multiple(place)).sum;
+    }
+    sum = sum.double_times(WINDOW);
+    let last = sum.add(&multiple(0));
+    finish(scalars, last.complete(&sum))
+}
+
+/// k·G for each of the numbers.
+pub(super) fn base_multiple<C: Curve, A: Arithmetic<C::Field>>(
+    arithmetic: A,
+    scalars: &[Scalar<C>],
+) -> Jacobian<C, A> {
+    let &BaseTable { window, spacing, limbs } = BaseTable::of::<C, A>();
+    let scalars = &odd_scalars(scalars, window)[..A::WIDTH];
+    let entry = 2 * A::STORED_LIMBS;
+    let multiple = |column: usize, row: usize| {
+        let (negative, index) = digit::<C, A>(arithmetic, scalars, column * spacing + row);
+        let mut coordinates = [A::ZERO; 2];
+        let multiples = entry << (window - 1);
+        arithmetic.lookup_stored(
+            &mut coordinates,
+            &limbs[column * multiples..][..multiples],
+            index,
+        );
+        let [x, y] = coordinates.map(|value| Element::from_raw(arithmetic, value));
+        Affine::<C, A> { x, y }.negate_if(negative)
+    };
+    // The highest digit stands in the last column of row 0, which is the last of all.
+    let top = digits::<C>(window) - 1;
+    debug_assert!(top.is_multiple_of(spacing));
+    let columns = top / spacing;
+    let mut sum: Option<Jacobian<C, A>> = None;
+    for row in (0..spacing).rev() {
+        sum = sum.map(|sum| sum.double_times(window));
+        for column in 0..columns {
+            let multiple = multiple(column, row);
+            sum = Some(match sum {
+                None => multiple.to_jacobian(),
+                Some(sum) => sum.add_affine(&multiple).sum,
+            });
+        }
+    }
+    let last = multiple(columns, 0);
+    let sum = sum.map_or_else(|| last.to_jacobian(), |sum| sum.add_affine(&last).complete(&sum));
+    finish(scalars, sum)
+}
+
+/// Gives a product the sign that the scalar lost when it was made odd, and infinity for the scalar 0.
+fn finish<C: Curve, A: Arithmetic<C::Field>>(
+    scalars: &[OddScalar],
+    product: Jacobian<C, A>,
+) -> Jacobian<C, A> {
+    let arithmetic = product.x.arithmetic();
+    let product = product.negate_if(arithmetic.mask(|number| scalars[number].negated));
+    let zero = arithmetic.mask(|number| scalars[number].zero);
+    Jacobian::select(zero, &Jacobian::infinity(arithmetic), &product)
+}
+
+/// The scalars in digits, the first of [`MAX_WIDTH`].
+fn odd_scalars<C: Curve>(scalars: &[Scalar<C>], window: usize) -> [OddScalar; MAX_WIDTH] {
+    core::array::from_fn(|i| {
+        scalars.get(i).map_or_else(OddScalar::unused, |scalar| OddScalar::new(scalar, window))
+    })
+}

@@ -1,0 +1,237 @@
+//! Sums u₁·G + u₂·Q of public scalars and points, for verifying signatures.
+//!
+//! One sum goes through both scalars at once (Straus), in non-adjacent forms whose odd digits are
+//! rare. Eight sums cannot share the places of their digits, so they go through the regular forms of
+//! `multiply`.
+
+use super::jacobian::{Affine, Jacobian};
+use super::multiply::{BaseTable, base_multiple, point_multiple};
+use super::{AffinePoint, Curve, Scalar, Words};
+use crate::machine::field::{Arithmetic, Masks, Prime, Task};
+use crate::machine::lanes::{self, LANES};
+use crate::machine::words::{self, LIMB_BITS, Limb};
+use crate::math::field::{Element, MAX_WIDTH};
+
+/// Digits of Q's scalar are odd and less than 2^(WINDOW − 1).
+const WINDOW: usize = 6;
+
+/// Odd multiples of Q.
+const MULTIPLES: usize = 1 << (WINDOW - 2);
+
+/// u₁·G + u₂·Q; `None` for infinity.
+pub(crate) fn multiply_add_vartime<C: Curve>(
+    u1: &Scalar<C>,
+    u2: &Scalar<C>,
+    q: &AffinePoint<C>,
+) -> Option<AffinePoint<C>> {
+    C::Field::run_one(words::Backend::best(), Sum { u1, u2, q })
+}
+
+/// Whether u₁·G + u₂·Q is a point whose abscissa is `x` modulo n, `x` not being 0.
+pub(crate) fn has_x_vartime<C: Curve>(
+    u1: &Scalar<C>,
+    u2: &Scalar<C>,
+    q: &AffinePoint<C>,
+    x: &Scalar<C>,
+) -> bool {
+    C::Field::run_one(words::Backend::best(), HasX { u1, u2, q, x })
+}
+
+/// [`has_x_vartime`] for eight.
+pub(crate) fn has_x_eight_vartime<C: Curve>(
+    backend: lanes::Backend,
+    u1: &[Scalar<C>; LANES],
+    u2: &[Scalar<C>; LANES],
+    q: &[AffinePoint<C>; LANES],
+    x: &[Scalar<C>; LANES],
+) -> [bool; LANES] {
+    C::Field::run_eight(backend, HasXEight { u1, u2, q, x })
+}
+
+struct Sum<'a, C: Curve> {
+    u1: &'a Scalar<C>,
+    u2: &'a Scalar<C>,
+    q: &'a AffinePoint<C>,
+}
+
+impl<C: Curve> Task<C::Field> for Sum<'_, C> {
+    type Output = Option<AffinePoint<C>>;
+
+    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> Self::Output {
+        let sum = sum_vartime(self.u1, self.u2, &Affine::of_points(arithmetic, &[*self.q]))?;
+        AffinePoint::from_jacobian_vartime(&sum)
+    }
+}
+
+struct HasX<'a, C: Curve> {
+    u1: &'a Scalar<C>,
+    u2: &'a Scalar<C>,
+    q: &'a AffinePoint<C>,
+    x: &'a Scalar<C>,
+}
+
+impl<C: Curve> Task<C::Field> for HasX<'_, C> {
+    type Output = bool;
+
+    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> bool {
+        let q = Affine::of_points(arithmetic, &[*self.q]);
+        sum_vartime(self.u1, self.u2, &q)
+            .is_some_and(|sum| has_x(&sum, core::slice::from_ref(self.x)).reveal_any())
+    }
+}
+
+struct HasXEight<'a, C: Curve> {
+    u1: &'a [Scalar<C>; LANES],
+    u2: &'a [Scalar<C>; LANES],
+    q: &'a [AffinePoint<C>; LANES],
+    x: &'a [Scalar<C>; LANES],
+}
+
+impl<C: Curve> Task<C::Field> for HasXEight<'_, C> {
+    type Output = [bool; LANES];
+
+    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> [bool; LANES] {
+        let of_g = base_multiple::<C, A>(arithmetic, self.u1);
+        let of_q = point_multiple(self.u2, &Affine::of_points(arithmetic, self.q));
+        let sum = of_g.add_any(&of_q);
+        let right = has_x(&sum, self.x) & !sum.is_infinity();
+        core::array::from_fn(|lane| right.at(lane).reveal())
+    }
+}
+
+/// Where the abscissa of a point, not infinity, is `x` modulo n: where X = x·Z², or x + n is still
+/// below p and X = (x + n)·Z².
+fn has_x<C: Curve, A: Arithmetic<C::Field>>(point: &Jacobian<C, A>, x: &[Scalar<C>]) -> A::Mask {
+    let arithmetic = point.x.arithmetic();
+    let zz = point.z.square();
+    let has = |candidates: &[Words<C>; MAX_WIDTH]| {
+        let x = Element::<C::Field, A>::load(arithmetic, &candidates[..A::WIDTH]);
+        point.x.equal(&(&x * &zz))
+    };
+    let mut candidates = [C::B; MAX_WIDTH];
+    let mut second = [None; MAX_WIDTH];
+    for (i, x) in x.iter().enumerate() {
+        candidates[i] = *x.words();
+        let mut sum = *x.words();
+        let carry = words::add(sum.as_mut(), C::ORDER.as_ref());
+        let below = words::is_less(sum.as_ref(), C::Field::MODULUS.as_ref()).reveal();
+        second[i] = (carry == 0 && below).then_some(sum);
+    }
+    let mut right = has(&candidates);
+    // For one in 2¹²⁸ of the numbers below p, or those that someone chose.
+    if second.iter().any(Option::is_some) {
+        for (candidate, second) in candidates.iter_mut().zip(second) {
+            *candidate = second.unwrap_or(*candidate);
+        }
+        right = right | has(&candidates);
+    }
+    right
+}
+
+/// u₁·G + u₂·Q, one; `None` for infinity, where no digit was met or the sum came to that.
+pub(super) fn sum_vartime<C: Curve, A: Arithmetic<C::Field>>(
+    u1: &Scalar<C>,
+    u2: &Scalar<C>,
+    q: &Affine<C, A>,
+) -> Option<Jacobian<C, A>> {
+    let arithmetic = q.x.arithmetic();
+    let &BaseTable { window, limbs, .. } = BaseTable::of::<C, A>();
+    // The first table of G has the odd multiples below 2^window.
+    let of_g = NonAdjacent::new::<C>(u1, window + 1);
+    let of_q = NonAdjacent::new::<C>(u2, WINDOW);
+    let base = q.to_jacobian();
+    let twice = base.double();
+    let mut multiples = [base; MULTIPLES];
+    for i in 1..MULTIPLES {
+        multiples[i] = twice.add(&multiples[i - 1]).sum;
+    }
+    let places = of_g.places.max(of_q.places);
+    let mut sum = Running { sum: None };
+    for place in (0..places).rev() {
+        sum.double();
+        if let Some((negative, index)) = of_q.digit(place) {
+            let Jacobian { x, y, z } = multiples[index];
+            sum.add(&Jacobian { x, y: if negative { -&y } else { y }, z });
+        }
+        if let Some((negative, index)) = of_g.digit(place) {
+            let [x, y] = [0, 1].map(|coordinate| {
+                let start = (2 * index + coordinate) * A::STORED_LIMBS;
+                let stored = arithmetic.stored(&limbs[start..][..A::STORED_LIMBS]);
+                Element::from_raw(arithmetic, stored)
+            });
+            sum.add_affine(&Affine { x, y: if negative { -&y } else { y } });
+        }
+    }
+    sum.sum
+}
+
+/// A sum of public points, `None` while it is infinity.
+struct Running<C: Curve, A: Arithmetic<C::Field>> {
+    sum: Option<Jacobian<C, A>>,
+}
+
+impl<C: Curve, A: Arithmetic<C::Field>> Running<C, A> {
+    fn double(&mut self) {
+        self.sum = self.sum.as_ref().map(Jacobian::double);
+    }
+
+    fn add(&mut self, point: &Jacobian<C, A>) {
+        self.sum = match &self.sum {
+            None => Some(*point),
+            Some(sum) => sum.add(point).complete_vartime(sum),
+        };
+    }
+
+    fn add_affine(&mut self, point: &Affine<C, A>) {
+        self.sum = match &self.sum {
+            None => Some(point.to_jacobian()),
+            Some(sum) => sum.add_affine(point).complete_vartime(sum),
+        };
+    }
+}
+
+/// A public scalar in non-adjacent form: of w neighbouring digits at most one is not zero, and that
+/// is odd and less than 2^(w − 1) in magnitude (Solinas, Efficient arithmetic on Koblitz curves,
+/// 2000).
+struct NonAdjacent {
+    /// Digits by place, 0 for most.
+    digits: [i8; MAX_PLACES],
+    /// How many there are, from the highest that is not 0.
+    places: usize,
+}
+
+/// Digits of the longest scalar, and one for the carry.
+const MAX_PLACES: usize = 522;
+
+impl NonAdjacent {
+    fn new<C: Curve>(scalar: &Scalar<C>, width: usize) -> Self {
+        let limbs = scalar.words().as_ref();
+        let bits = |place: usize| {
+            let (limb, bit) = (place / LIMB_BITS, place % LIMB_BITS);
+            let at = |limb: usize| limbs.get(limb).copied().unwrap_or(0);
+            (at(limb) >> bit | at(limb + 1) << 1 << (LIMB_BITS - 1 - bit)) & ((1 << width) - 1)
+        };
+        let mut digits = [0; MAX_PLACES];
+        let (mut place, mut places, mut carry): (_, _, Limb) = (0, 0, 0);
+        while place <= C::BITS {
+            let value = bits(place) + carry;
+            if value & 1 == 0 {
+                place += 1;
+                continue;
+            }
+            // An odd number below 2^width; a large one becomes negative and carries.
+            carry = value >> (width - 1);
+            let digit = value.cast_signed() - (carry << width).cast_signed();
+            digits[place] = digit as i8;
+            places = place + 1;
+            place += width;
+        }
+        Self { digits, places }
+    }
+
+    /// Whether the digit is negative, and the index of its odd multiple; `None` for 0.
+    fn digit(&self, place: usize) -> Option<(bool, usize)> {
+        let digit = self.digits[place];
+        (digit != 0).then(|| (digit < 0, usize::from(digit.unsigned_abs()) / 2))
+    }
+}

@@ -1,0 +1,187 @@
+//! Scalars: residues modulo the order of a curve, one at a time.
+
+use core::fmt;
+
+use super::{Curve, Words};
+use crate::machine::ct::{self, Mask};
+use crate::machine::field::Limbs;
+use crate::machine::words::{self, LIMB_BITS, Limb, Words as Backend};
+use crate::math::modular;
+
+/// A residue modulo the order n, wiped when dropped.
+#[derive(Clone)]
+pub(crate) struct Scalar<C: Curve>(Words<C>);
+
+/// Limbs of the longest order.
+const MAX_LIMBS: usize = 9;
+
+impl<C: Curve> Drop for Scalar<C> {
+    fn drop(&mut self) {
+        ct::wipe(self.0.as_mut());
+    }
+}
+
+impl<C: Curve> fmt::Debug for Scalar<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scalar({})", C::NAME)
+    }
+}
+
+impl<C: Curve> Scalar<C> {
+    pub(crate) fn zero() -> Self {
+        Self(Words::<C>::ZERO)
+    }
+
+    pub(crate) fn one() -> Self {
+        let mut one = Self::zero();
+        one.0.as_mut()[0] = 1;
+        one
+    }
+
+    /// The integer of [`Curve::BYTES`] bytes, big-endian, if it is less than n; whether it is
+    /// becomes public.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        debug_assert_eq!(bytes.len(), C::BYTES);
+        let mut scalar = Self::zero();
+        words::from_be_bytes(scalar.0.as_mut(), bytes);
+        words::is_less(scalar.0.as_ref(), C::ORDER.as_ref()).reveal().then_some(scalar)
+    }
+
+    /// The leftmost bits of `bytes`, as many as n has, modulo n (SEC 1, section 4.1.3, step 5;
+    /// RFC 6979, section 2.3.2 and bits2octets).
+    pub(crate) fn from_leftmost_bits(bytes: &[u8]) -> Self {
+        let mut scalar = Self::zero();
+        let bytes = &bytes[..bytes.len().min(C::BYTES)];
+        words::from_be_bytes(scalar.0.as_mut(), bytes);
+        let excess = (bytes.len() * 8).saturating_sub(C::BITS);
+        if excess > 0 {
+            let limbs = scalar.0.as_mut();
+            for i in 0..limbs.len() {
+                let above = limbs.get(i + 1).copied().unwrap_or(0);
+                limbs[i] = limbs[i] >> excess | above << (LIMB_BITS - excess);
+            }
+        }
+        words::reduce_once(0, scalar.0.as_mut(), C::ORDER.as_ref());
+        scalar
+    }
+
+    /// An integer less than 2n, modulo n: the abscissa of a point is one.
+    pub(crate) fn from_integer_below_2n(integer: &Words<C>) -> Self {
+        let mut scalar = Self(*integer);
+        words::reduce_once(0, scalar.0.as_mut(), C::ORDER.as_ref());
+        scalar
+    }
+
+    /// Big-endian, [`Curve::BYTES`].
+    pub(crate) fn to_bytes(&self, bytes: &mut [u8]) {
+        debug_assert_eq!(bytes.len(), C::BYTES);
+        words::to_be_bytes(bytes, self.0.as_ref());
+    }
+
+    pub(crate) const fn words(&self) -> &Words<C> {
+        &self.0
+    }
+
+    pub(crate) fn is_zero(&self) -> Mask {
+        words::is_zero(self.0.as_ref())
+    }
+
+    /// Where the scalar is more than half of n.
+    pub(crate) fn is_high(&self) -> Mask {
+        words::is_less(self.negate().0.as_ref(), self.0.as_ref())
+    }
+
+    pub(crate) fn equal(&self, other: &Self) -> Mask {
+        let difference = self.0.as_ref().iter().zip(other.0.as_ref()).map(|(a, b)| a ^ b);
+        Mask::is_zero(difference.fold(0, |any, limb| any | limb))
+    }
+
+    /// `a` where `mask` is true, `b` where it is false.
+    pub(crate) fn select(mask: Mask, a: &Self, b: &Self) -> Self {
+        let mut selected = b.clone();
+        ct::assign_if(mask, selected.0.as_mut(), a.0.as_ref());
+        selected
+    }
+
+    pub(crate) fn add(&self, other: &Self) -> Self {
+        let mut sum = self.clone();
+        let carry = words::add(sum.0.as_mut(), other.0.as_ref());
+        words::reduce_once(carry, sum.0.as_mut(), C::ORDER.as_ref());
+        sum
+    }
+
+    pub(crate) fn negate(&self) -> Self {
+        let mut negative = Self(C::ORDER);
+        words::sub(negative.0.as_mut(), self.0.as_ref());
+        words::reduce_once(0, negative.0.as_mut(), C::ORDER.as_ref());
+        negative
+    }
+
+    pub(crate) fn mul(&self, other: &Self) -> Self {
+        words::Backend::best().run(Product { a: self, b: other })
+    }
+
+    /// 1 over this scalar; 0 for 0.
+    pub(crate) fn invert(&self) -> Self {
+        let mut inverse = Self::zero();
+        let zero = self.is_zero();
+        let nonzero = Self::select(zero, &Self::one(), self);
+        let mut scratch = [0; modular::invert_scratch_limbs(MAX_LIMBS)];
+        let outcome = modular::invert(
+            inverse.0.as_mut(),
+            nonzero.0.as_ref(),
+            C::ORDER.as_ref(),
+            &mut scratch,
+        );
+        debug_assert!(outcome.is_ok());
+        Self::select(zero, &Self::zero(), &inverse)
+    }
+}
+
+/// a·b mod n, by two Montgomery products: the second takes the R out that R² puts in.
+struct Product<'a, C: Curve> {
+    a: &'a Scalar<C>,
+    b: &'a Scalar<C>,
+}
+
+impl<C: Curve> words::Task for Product<'_, C> {
+    type Output = Scalar<C>;
+
+    fn run<W: Backend>(self, backend: W) -> Scalar<C> {
+        let order = C::ORDER;
+        let (order, n0) = (order.as_ref(), C::ORDER_N0);
+        let mut work = [0; words::montgomery_work(MAX_LIMBS)];
+        let mut product = self.a.clone();
+        let r_squared = C::ORDER_R_SQUARED;
+        let limbs = product.0.as_mut();
+        backend.montgomery_mul(limbs, r_squared.as_ref(), &mut work, order, n0);
+        backend.montgomery_mul(limbs, self.b.0.as_ref(), &mut work, order, n0);
+        ct::wipe(&mut work);
+        product
+    }
+}
+
+/// 2^(2·64·N) modulo `modulus`, whose highest limb is not 0.
+pub(super) const fn r_squared<const N: usize>(modulus: &[Limb; N]) -> [Limb; N] {
+    let mut power: [Limb; N] = [0; N];
+    power[0] = 1;
+    let mut doublings = 0;
+    while doublings < 2 * LIMB_BITS * N {
+        // 2·power, and that less the modulus.
+        let (mut twice, mut reduced): ([Limb; N], [Limb; N]) = ([0; N], [0; N]);
+        let (mut carry, mut borrow) = (0, false);
+        let mut i = 0;
+        while i < N {
+            twice[i] = power[i] << 1 | carry;
+            carry = power[i] >> 63;
+            let (difference, b1) = twice[i].overflowing_sub(modulus[i]);
+            let (difference, b2) = difference.overflowing_sub(borrow as Limb);
+            reduced[i] = difference;
+            borrow = b1 || b2;
+            i += 1;
+        }
+        power = if carry == 0 && borrow { twice } else { reduced };
+        doublings += 1;
+    }
+    power
+}

@@ -1,0 +1,310 @@
+//! Multiples against affine arithmetic on integers, on every backend, for hard scalars.
+
+use core::cell::RefCell;
+use core::marker::PhantomData;
+use std::collections::HashMap;
+use std::vec;
+use std::vec::Vec;
+
+use num_bigint::BigUint;
+
+use super::digits::{OddScalar, digits, value};
+use super::jacobian::{Affine, Jacobian};
+use super::multiply::{base_multiple, point_multiple};
+use super::multiply_vartime::sum_vartime;
+use super::*;
+use crate::machine::field::{Arithmetic, Limbs, Masks, Task};
+use crate::machine::lanes;
+
+fn integer(limbs: impl AsRef<[Limb]>) -> BigUint {
+    let digits = limbs.as_ref().iter().flat_map(|limb| [*limb as u32, (*limb >> 32) as u32]);
+    BigUint::from_slice(&digits.collect::<Vec<_>>())
+}
+
+fn scalar<C: Curve>(integer: &BigUint) -> Scalar<C> {
+    let mut bytes = vec![0; C::BYTES];
+    let digits = integer.to_bytes_be();
+    bytes[C::BYTES - digits.len()..].copy_from_slice(&digits);
+    Scalar::from_bytes(&bytes).unwrap()
+}
+
+/// A point of the model; `None` is infinity.
+type Point = Option<(BigUint, BigUint)>;
+
+/// The group as textbooks define it, and the multiples of G that have been asked for.
+struct Model {
+    p: BigUint,
+    n: BigUint,
+    /// 2^i·G.
+    powers: Vec<Point>,
+    multiples: RefCell<HashMap<BigUint, Point>>,
+}
+
+impl Model {
+    fn of<C: Curve>() -> Self {
+        let (p, n) = (integer(C::Field::MODULUS), integer(C::ORDER));
+        let mut model = Self { p, n, powers: vec![], multiples: RefCell::default() };
+        let mut power = Some((integer(C::GENERATOR[0]), integer(C::GENERATOR[1])));
+        for _ in 0..C::BITS {
+            let twice = model.add(&power, &power);
+            model.powers.push(power);
+            power = twice;
+        }
+        model
+    }
+
+    fn add(&self, a: &Point, b: &Point) -> Point {
+        let p = &self.p;
+        let (Some((x1, y1)), Some((x2, y2))) = (a, b) else {
+            return a.clone().or_else(|| b.clone());
+        };
+        let slope = if x1 != x2 {
+            (p + y2 - y1) * (p + x2 - x1).modinv(p).unwrap()
+        } else if y1 == y2 {
+            (3u8 * x1 * x1 + p - 3u8) * (2u8 * y1).modinv(p).unwrap()
+        } else {
+            return None;
+        } % p;
+        let x = (&slope * &slope + 2u8 * p - x1 - x2) % p;
+        let y = (&slope * (p + x1 - &x) + p - y1) % p;
+        Some((x, y))
+    }
+
+    /// (scalar mod n)·G.
+    fn multiple(&self, scalar: &BigUint) -> Point {
+        let scalar = scalar % &self.n;
+        if let Some(known) = self.multiples.borrow().get(&scalar) {
+            return known.clone();
+        }
+        let mut product = None;
+        for (bit, power) in self.powers.iter().enumerate() {
+            if scalar.bit(bit as u64) {
+                product = self.add(&product, power);
+            }
+        }
+        self.multiples.borrow_mut().insert(scalar, product.clone());
+        product
+    }
+}
+
+/// Scalars at which formulas break: around 0, n, n/2 and powers of two, those that make the last
+/// addition a doubling, and others.
+fn scalars<C: Curve>() -> Vec<BigUint> {
+    let n = integer(C::ORDER);
+    let one = BigUint::from(1u8);
+    let mut scalars: Vec<BigUint> = (0..12u8).map(BigUint::from).collect();
+    scalars.extend((1..12u8).map(|i| &n - i));
+    scalars.extend([&n >> 1, (&n >> 1) + 1u8, (&n >> 1) + 2u8, &n / 3u8]);
+    for bit in [5, 7, 32, 64, C::BITS - 1] {
+        scalars.extend([&one << bit, (&one << bit) - 1u8, (&one << bit) + 1u8, &n - (&one << bit)]);
+    }
+    // k = 2·d·2^(w·(t − 1)) − n, where d is the highest digit of n, and k = n + 2·d₀, where −d₀ is
+    // the lowest: the sum before the last addition is the summand.
+    for window in 4..9 {
+        let top = window * (digits::<C>(window) - 1);
+        let high = ((&n >> top) | &one) << (top + 1);
+        if high > n && &high - &n < n {
+            scalars.push(high - &n);
+        }
+        let low = &n % (&one << (window + 1));
+        for low in [low.clone(), (&one << (window + 1)) - low] {
+            scalars.push(&n - 2u8 * low);
+        }
+    }
+    let mut state = BigUint::from(0x9e37_79b9_7f4a_7c15u64);
+    for _ in 0..6 {
+        state = (&state * &state + 12345u32) % ((&one << 1300) - 1u8);
+        scalars.push((&state >> 300) % &n);
+    }
+    scalars.retain(|scalar| scalar < &n);
+    scalars
+}
+
+/// Multiples by one backend.
+struct Check<'a, C> {
+    curve: PhantomData<C>,
+    model: &'a Model,
+}
+
+impl<C: Curve> Task<C::Field> for Check<'_, C> {
+    type Output = ();
+
+    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) {
+        let all = scalars::<C>();
+        // Points at different places are different: small and large multiples of G.
+        let bases: Vec<BigUint> =
+            vec![1u64.into(), &self.model.n - 1u8, 0x1234_5678_9abcu64.into()];
+        for start in (0..all.len()).step_by(A::WIDTH) {
+            let integers: Vec<_> =
+                (0..A::WIDTH).map(|i| all[(start + i) % all.len()].clone()).collect();
+            let scalars: Vec<_> = integers.iter().map(scalar::<C>).collect();
+            let base = |i: usize| &bases[(start + i) % bases.len()];
+            let points: Vec<_> = (0..A::WIDTH).map(|i| point::<C>(base(i))).collect();
+            let of_g = base_multiple::<C, A>(arithmetic, &scalars);
+            let of_points =
+                point_multiple::<C, A>(&scalars, &Affine::of_points(arithmetic, &points));
+            for (i, integer) in integers.iter().enumerate() {
+                let what = std::format!("{} {} {integer:x}", C::NAME, A::NAME);
+                assert_eq!(at(&of_g, i), self.model.multiple(integer), "{what}");
+                assert_eq!(at(&of_points, i), self.model.multiple(&(integer * base(i))), "{what}");
+            }
+        }
+        if A::WIDTH == 1 {
+            self.check_sums(arithmetic, &all);
+        }
+    }
+}
+
+impl<C: Curve> Check<'_, C> {
+    /// u₁·G + u₂·Q for Q = ±G, −2G and others, so that summands meet.
+    fn check_sums<A: Arithmetic<C::Field>>(&self, arithmetic: A, all: &[BigUint]) {
+        let n = &self.model.n;
+        let bases: [BigUint; 4] = [1u64.into(), n - 1u8, n - 2u8, 0x1234_5678u64.into()];
+        for (i, u1) in all.iter().enumerate() {
+            let other = all[(i * 7 + 3) % all.len()].clone();
+            for (j, u2) in [u1.clone(), n - u1, other, BigUint::ZERO].iter().enumerate() {
+                let base = &bases[(i + j) % bases.len()];
+                let q = Affine::of_points(arithmetic, &[point::<C>(base)]);
+                let sum = sum_vartime::<C, A>(&scalar(u1), &scalar(&(u2 % n)), &q);
+                let expected = self.model.multiple(&(u1 + u2 * base));
+                let what = std::format!("{} {} {u1:x} {u2:x} {base:x}", C::NAME, A::NAME);
+                assert_eq!(sum.and_then(|sum| at(&sum, 0)), expected, "{what}");
+            }
+        }
+    }
+}
+
+fn point<C: Curve>(multiple: &BigUint) -> AffinePoint<C> {
+    multiply(&scalar::<C>(multiple), &AffinePoint::GENERATOR).unwrap()
+}
+
+fn at<C: Curve, A: Arithmetic<C::Field>>(points: &Jacobian<C, A>, place: usize) -> Point {
+    let mut coordinates = [[C::B; 2]; 8];
+    points.store(&mut coordinates[..A::WIDTH]);
+    let finite = !points.is_infinity().at(place).reveal();
+    finite.then(|| (integer(coordinates[place][0]), integer(coordinates[place][1])))
+}
+
+fn all_backends<C: Curve>() {
+    let model = Model::of::<C>();
+    for backend in words::Backend::available() {
+        C::Field::run_one(backend, Check::<C> { curve: PhantomData, model: &model });
+    }
+    for backend in lanes::Backend::available() {
+        C::Field::run_eight(backend, Check::<C> { curve: PhantomData, model: &model });
+    }
+}
+
+#[test]
+fn multiples_on_p224() {
+    all_backends::<P224>();
+}
+
+#[test]
+fn multiples_on_p256() {
+    all_backends::<P256>();
+}
+
+#[test]
+fn multiples_on_p384() {
+    all_backends::<P384>();
+}
+
+#[test]
+fn multiples_on_p521() {
+    all_backends::<P521>();
+}
+
+fn check_digits<C: Curve>() {
+    for integer in scalars::<C>() {
+        for window in 2..9 {
+            let scalar = scalar::<C>(&integer);
+            let odd = OddScalar::new(&scalar, window);
+            let mut expected = if odd.zero.reveal() { Scalar::one() } else { scalar.clone() };
+            if odd.negated.reveal() {
+                expected = expected.negate();
+            }
+            let expected = expected.words().as_ref().to_vec();
+            assert_eq!(value(&odd, digits::<C>(window))[..expected.len()], expected);
+        }
+    }
+}
+
+#[test]
+fn digits_add_up() {
+    check_digits::<P224>();
+    check_digits::<P256>();
+    check_digits::<P384>();
+    check_digits::<P521>();
+}
+
+fn check_scalars<C: Curve>() {
+    let n = integer(C::ORDER);
+    let all = scalars::<C>();
+    for (i, a) in all.iter().enumerate() {
+        let b = &all[(i * 5 + 1) % all.len()];
+        let (x, y) = (scalar::<C>(a), scalar::<C>(b));
+        assert_eq!(integer(x.mul(&y).words()), a * b % &n);
+        assert_eq!(integer(x.add(&y).words()), (a + b) % &n);
+        assert_eq!(integer(x.negate().words()), (&n - a) % &n);
+        assert_eq!(x.is_high().reveal(), *a > &n >> 1);
+        let inverse = a.modinv(&n).unwrap_or_default();
+        assert_eq!(integer(x.invert().words()), inverse);
+        // Digests of every length: the leftmost bits count.
+        let mut bytes = vec![0; C::BYTES];
+        x.to_bytes(&mut bytes);
+        for length in [0, 1, 20, 28, 32, 48, 64, 66, 100] {
+            let digest: Vec<u8> = bytes.iter().chain(&[0xa5; 100]).copied().take(length).collect();
+            let excess = (8 * length).saturating_sub(C::BITS);
+            let expected = (BigUint::from_bytes_be(&digest) >> excess) % &n;
+            assert_eq!(integer(Scalar::<C>::from_leftmost_bits(&digest).words()), expected);
+        }
+    }
+    assert!(Scalar::<C>::from_bytes(&vec![0xff; C::BYTES]).is_none());
+    let mut order = vec![0; C::BYTES];
+    words::to_be_bytes(&mut order, C::ORDER.as_ref());
+    assert!(Scalar::<C>::from_bytes(&order).is_none());
+}
+
+#[test]
+fn scalars_against_integers() {
+    check_scalars::<P224>();
+    check_scalars::<P256>();
+    check_scalars::<P384>();
+    check_scalars::<P521>();
+}
+
+fn check_decoding<C: Curve>() {
+    let mut x = vec![0; C::BYTES];
+    let mut y = vec![0; C::BYTES];
+    for k in [1u32, 2, 3, 77, 0xffff_fff1] {
+        let point = multiply_base::<C>(&scalar(&BigUint::from(k))).unwrap();
+        words::to_be_bytes(&mut x, point.x().as_ref());
+        words::to_be_bytes(&mut y, point.y().as_ref());
+        assert_eq!(AffinePoint::<C>::from_coordinates(&x, &y), Ok(point));
+        assert_eq!(AffinePoint::<C>::from_abscissa(&x, point.y_is_odd()), Ok(point));
+        assert_eq!(AffinePoint::<C>::from_abscissa(&x, !point.y_is_odd()), Ok(point.negate()));
+        y[C::BYTES - 1] ^= 1;
+        assert_eq!(AffinePoint::<C>::from_coordinates(&x, &y), Err(DecodeError::NotOnCurve));
+    }
+    let zero = vec![0; C::BYTES];
+    assert_eq!(AffinePoint::<C>::from_coordinates(&zero, &zero), Err(DecodeError::NotOnCurve));
+    words::to_be_bytes(&mut y, C::Field::MODULUS.as_ref());
+    assert_eq!(AffinePoint::<C>::from_coordinates(&x, &y), Err(DecodeError::Range));
+    assert_eq!(AffinePoint::<C>::from_abscissa(&y, true), Err(DecodeError::Range));
+    // Half of the abscissas have no point.
+    let mut none = 0;
+    for last in 0..64 {
+        x[C::BYTES - 1] = last;
+        none += u32::from(AffinePoint::<C>::from_abscissa(&x, true).is_err());
+    }
+    assert!((10..54).contains(&none), "{none}");
+}
+
+#[test]
+fn points_are_decoded_or_refused() {
+    check_decoding::<P224>();
+    check_decoding::<P256>();
+    check_decoding::<P384>();
+    check_decoding::<P521>();
+}
