@@ -1,6 +1,8 @@
-//! The project's own commands: `cargo xtask test`, `lint`, `layers`, `ct`, `fuzz-smoke`, `no-std`.
+//! The project's own commands: `cargo xtask test`, `lint`, `layers`, `tables`, `ct`, `fuzz-smoke`,
+//! `no-std`.
 //!
-//! No dependencies, so that it builds in seconds. Whatever a command runs, it prints first.
+//! No dependency but large numbers, so that it builds in seconds. Whatever a command runs, it
+//! prints first.
 
 mod ct;
 mod debian;
@@ -11,6 +13,7 @@ mod links;
 mod lint;
 mod no_std;
 mod process;
+mod tables;
 mod test;
 
 use std::process::ExitCode;
@@ -25,7 +28,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 6] = [
+const COMMANDS: [Command; 7] = [
     Command {
         name: "test",
         options: "",
@@ -43,6 +46,12 @@ const COMMANDS: [Command; 6] = [
         options: "",
         about: "imports go down a floor, `unsafe` is in its place, the library has no heap",
         run: |arguments| none(arguments).and_then(|()| layers::run()),
+    },
+    Command {
+        name: "tables",
+        options: "[--check]",
+        about: "compute the tables of the curves' base points and write them, or compare them",
+        run: |arguments| tables::run(flag(arguments, "--check")?),
     },
     Command {
         name: "ct",
@@ -106,6 +115,14 @@ fn none(arguments: &[String]) -> Outcome {
     arguments.first().map_or(Ok(()), |argument| Err(unexpected(argument)))
 }
 
+fn flag(arguments: &[String], name: &str) -> Result<bool, Failure> {
+    match arguments {
+        [] => Ok(false),
+        [option] if option == name => Ok(true),
+        [argument, ..] => Err(unexpected(argument)),
+    }
+}
+
 fn seconds(arguments: &[String]) -> Result<u32, Failure> {
     match arguments {
         [] => Ok(fuzz::SMOKE_SECONDS),
@@ -137,6 +154,8 @@ mod tests {
         let failure = dispatch(&strings("tset")).unwrap_err().to_string();
         assert!(failure.starts_with("error: no command `tset`\nhint: there are test, lint"));
         assert!(none(&strings("--fast")).is_err());
+        assert!(flag(&strings("--czech"), "--check").is_err());
+        assert_eq!(flag(&strings("--check"), "--check").ok(), Some(true));
         assert!(seconds(&strings("--seconds")).is_err());
         assert!(seconds(&strings("--seconds soon")).is_err());
         assert_eq!(seconds(&strings("--seconds 3")).ok(), Some(3));

@@ -1,29 +1,27 @@
-//! Tables of multiples of the generators, as `cargo xtask tables` writes them: little-endian limbs of
-//! 64 bits.
+//! Multiples of the curves' base points, computed by `cargo xtask tables`, whose program says how
+//! they are laid out. CI compares them with what it computes.
 
-use crate::machine::words::{LIMB_BYTES, Limb};
+/// Windows of edwards25519: 51 of five bits, sixteen odd multiples each, of three coordinates.
+pub(crate) static EDWARDS25519_BASE_ONE: [u64; 51 * 16 * 3 * 4] =
+    words(include_bytes!("edwards25519.base.one.bin"));
+pub(crate) static EDWARDS25519_BASE_EIGHT: [u64; 51 * 16 * 3 * 5] =
+    words(include_bytes!("edwards25519.base.eight.bin"));
 
-/// The limbs of a file.
-const fn limbs<const N: usize>(bytes: &[u8]) -> [Limb; N] {
-    assert!(bytes.len() == N * LIMB_BYTES);
-    let (chunks, _) = bytes.as_chunks::<LIMB_BYTES>();
-    let mut limbs = [0; N];
-    let mut i = 0;
-    while i < N {
-        limbs[i] = Limb::from_le_bytes(chunks[i]);
-        i += 1;
-    }
-    limbs
-}
+/// The 64 odd multiples of edwards25519's base point of a window of seven bits.
+pub(crate) static EDWARDS25519_ODD_ONE: [u64; 64 * 3 * 4] =
+    words(include_bytes!("edwards25519.odd.one.bin"));
+pub(crate) static EDWARDS25519_ODD_EIGHT: [u64; 64 * 3 * 5] =
+    words(include_bytes!("edwards25519.odd.eight.bin"));
 
-macro_rules! tables {
+/// Of the curves of SP 800-186, odd multiples at the places of `BaseTable`.
+macro_rules! weierstrass {
     ($($name:ident $file:literal)+) => {$(
-        pub(super) static $name: [Limb; include_bytes!($file).len() / LIMB_BYTES] =
-            limbs(include_bytes!($file));
+        pub(super) static $name: [u64; include_bytes!($file).len() / 8] =
+            words(include_bytes!($file));
     )+};
 }
 
-tables! {
+weierstrass! {
     P224_ONE "p224.one.bin"
     P224_EIGHT "p224.eight.bin"
     P256_ONE "p256.one.bin"
@@ -32,4 +30,17 @@ tables! {
     P384_EIGHT "p384.eight.bin"
     P521_ONE "p521.one.bin"
     P521_EIGHT "p521.eight.bin"
+}
+
+/// The words of a file, which must have `N` of them.
+const fn words<const N: usize>(file: &[u8]) -> [u64; N] {
+    let (chunks, rest) = file.as_chunks();
+    assert!(chunks.len() == N && rest.is_empty(), "the file has another size");
+    let mut words = [0; N];
+    let mut i = 0;
+    while i < N {
+        words[i] = u64::from_le_bytes(chunks[i]);
+        i += 1;
+    }
+    words
 }
