@@ -58,4 +58,88 @@ const CURVES: [Curve; 4] = [
 /// the limbs of a coordinate.
 struct Curve {
     files: [&'static str; 2],
-    
+    windows: [(usize, usize); 2],
+    limbs: [usize; 2],
+    montgomery: bool,
+    order_bits: usize,
+    prime: &'static str,
+    x: &'static str,
+    y: &'static str,
+}
+
+pub(super) fn tables() -> Vec<Table> {
+    CURVES.iter().flat_map(|curve| [curve.table(0), curve.table(1)]).collect()
+}
+
+type Point = (BigUint, BigUint);
+
+impl Curve {
+    fn table(&self, place: usize) -> Table {
+        let (width, spacing) = self.windows[place];
+        // One bit more than the order has, as the scalar is made odd by adding or subtracting it.
+        let rows = (self.order_bits + 1).div_ceil(width).div_ceil(spacing);
+        let form = [Form::one, Form::eight][place](self.limbs[place], self.montgomery);
+        let prime = hex(self.prime);
+        let multiples =
+            Shape { width, spacing, rows }.multiples(&self.base(), |a, b| add(a, b, &prime));
+        let coordinates = multiples.into_iter().flat_map(|(x, y)| [x, y]);
+        Table { name: self.files[place], bytes: form.bytes(coordinates, &prime) }
+    }
+
+    fn base(&self) -> Point {
+        (hex(self.x), hex(self.y))
+    }
+}
+
+/// The sum of two points that are not each other's opposites, as no two are of which a table is
+/// made: their multiples of the base point are positive and add up to less than its order.
+///
+/// The last row's doublings alone lead beyond the order, to a point that is in no table.
+fn add((x1, y1): &Point, (x2, y2): &Point, prime: &BigUint) -> Point {
+    let slope = if x1 == x2 {
+        let three = BigUint::from(3u8);
+        divide(&subtract(&(&three * x1 * x1 % prime), &three, prime), &(2u8 * y1), prime)
+    } else {
+        divide(&subtract(y2, y1, prime), &subtract(x2, x1, prime), prime)
+    };
+    let x = subtract(&(&slope * &slope % prime), &((x1 + x2) % prime), prime);
+    let y = subtract(&(&slope * subtract(x1, &x, prime) % prime), y1, prime);
+    (x, y)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// b of SP 800-186, which no addition uses, is that of the base point: so both coordinates and
+    /// the prime are right.
+    #[test]
+    fn base_points_are_on_their_curves() {
+        let b = [
+            "b4050a850c04b3abf54132565044b0b7d7bfd8ba270b39432355ffb4",
+            "5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604b",
+            "b3312fa7e23ee7e4988e056be3f82d19181d9c6efe8141120314088f5013875a\
+             c656398d8a2ed19d2a85c8edd3ec2aef",
+            "0051953eb9618e1c9a1f929a21a0b68540eea2da725b99b315f3b8b489918ef109\
+             e156193951ec7e937b1652c0bd3bb1bf073573df883d2c34f1ef451fd46b503f00",
+        ];
+        for (curve, b) in CURVES.iter().zip(b) {
+            let p = hex(curve.prime);
+            let (x, y) = curve.base();
+            let right = subtract(&(&x * &x * &x % &p), &(3u8 * &x % &p), &p);
+            assert_eq!(&y * &y % &p, (right + hex(b)) % &p, "{}", curve.files[0]);
+        }
+    }
+
+    /// Both ways to 4G: G + 3G and 2(2G).
+    #[test]
+    fn addition_and_doubling_agree() {
+        for curve in &CURVES {
+            let p = hex(curve.prime);
+            let one = curve.base();
+            let two = add(&one, &one, &p);
+            let three = add(&two, &one, &p);
+            assert_eq!(add(&three, &one, &p), add(&two, &two, &p), "{}", curve.files[0]);
+        }
+    }
+}
