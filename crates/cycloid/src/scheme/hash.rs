@@ -36,11 +36,21 @@ impl DigestBytes {
         for part in parts {
             digest.update(part);
         }
-        let mut output = digest.finalize();
+        Self::of_output(digest.finalize())
+    }
+
+    /// What a hash function gave, which is wiped.
+    pub(crate) fn of_output(mut output: impl AsRef<[u8]> + AsMut<[u8]>) -> Self {
         let mut bytes = [0; MAX_DIGEST];
-        bytes[..output.len()].copy_from_slice(&output);
-        output.as_mut_slice().zeroize();
-        Self { bytes, length: output.len() }
+        let length = output.as_ref().len();
+        bytes[..length].copy_from_slice(output.as_ref());
+        output.as_mut().zeroize();
+        Self { bytes, length }
+    }
+
+    /// `length` times the same byte.
+    pub(crate) const fn filled(byte: u8, length: usize) -> Self {
+        Self { bytes: [byte; MAX_DIGEST], length }
     }
 
     /// A digest that was computed elsewhere, if it is as long as those of the hash function.

@@ -5,6 +5,7 @@ use core::fmt;
 use super::{Curve, Words};
 use crate::machine::ct::{self, Mask};
 use crate::machine::field::Limbs;
+use crate::machine::lanes::LANES;
 use crate::machine::words::{self, LIMB_BITS, Limb, Words as Backend};
 use crate::math::modular;
 
@@ -50,6 +51,21 @@ impl<C: Curve> Scalar<C> {
     /// The leftmost bits of `bytes`, as many as n has, modulo n (SEC 1, section 4.1.3, step 5;
     /// RFC 6979, section 2.3.2 and bits2octets).
     pub(crate) fn from_leftmost_bits(bytes: &[u8]) -> Self {
+        let mut scalar = Self::leftmost_bits(bytes);
+        words::reduce_once(0, scalar.0.as_mut(), C::ORDER.as_ref());
+        scalar
+    }
+
+    /// The leftmost bits of `bytes`, as many as n has, if they are a number from 1 to n − 1; whether
+    /// they are becomes public.
+    pub(crate) fn from_leftmost_bits_in_range(bytes: &[u8]) -> Option<Self> {
+        let scalar = Self::leftmost_bits(bytes);
+        let in_range = words::is_less(scalar.0.as_ref(), C::ORDER.as_ref()) & !scalar.is_zero();
+        in_range.reveal().then_some(scalar)
+    }
+
+    /// Less than 2n, as the highest bit of n counts.
+    fn leftmost_bits(bytes: &[u8]) -> Self {
         let mut scalar = Self::zero();
         let bytes = &bytes[..bytes.len().min(C::BYTES)];
         words::from_be_bytes(scalar.0.as_mut(), bytes);
@@ -61,7 +77,6 @@ impl<C: Curve> Scalar<C> {
                 limbs[i] = limbs[i] >> excess | above << (LIMB_BITS - excess);
             }
         }
-        words::reduce_once(0, scalar.0.as_mut(), C::ORDER.as_ref());
         scalar
     }
 
@@ -135,6 +150,26 @@ impl<C: Curve> Scalar<C> {
         );
         debug_assert!(outcome.is_ok());
         Self::select(zero, &Self::zero(), &inverse)
+    }
+}
+
+/// Many at once.
+impl<C: Curve> Scalar<C> {
+    /// 1 over each of the scalars, none of which is 0, by a single inversion of their product
+    /// (Montgomery's trick), of which no part is seen outside.
+    pub(crate) fn invert_all(scalars: &[Self; LANES]) -> [Self; LANES] {
+        let mut products = scalars.clone();
+        for i in 1..LANES {
+            products[i] = products[i - 1].mul(&scalars[i]);
+        }
+        let mut inverse = products[LANES - 1].invert();
+        let mut inverses = scalars.clone();
+        for i in (1..LANES).rev() {
+            inverses[i] = inverse.mul(&products[i - 1]);
+            inverse = inverse.mul(&scalars[i]);
+        }
+        inverses[0] = inverse;
+        inverses
     }
 }
 

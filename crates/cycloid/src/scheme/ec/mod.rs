@@ -1,0 +1,35 @@
+//! Keys on the NIST curves (SP 800-186, section 3.2.1), for [ECDSA](super::ecdsa) and
+//! [ECDH](super::ecdh).
+//!
+//! A curve is a type: [`P224`], [`P256`], [`P384`] or [`P521`]. A [`PublicKey`] holds a point that is
+//! on the curve and is not infinity, and nothing else can be made; a [`PrivateKey`] owns its public
+//! key, and is wiped when it is dropped. The groups have prime order, so a point on the curve is in
+//! the group.
+//!
+//! **Memory.** Nothing is allocated and no scratch is passed: an operation takes some kilobytes of
+//! stack, for eight side by side some tens.
+//!
+//! **Time** depends on the curve, and on no secret value. Public keys are public.
+//!
+//! ```
+//! use cycloid::scheme::ec::{P256, PrivateKey, PublicKey};
+//!
+//! let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
+//! let key = PrivateKey::<P256>::generate(&mut rng);
+//! let sent = key.public_key().to_uncompressed();
+//! assert_eq!(PublicKey::<P256>::from_sec1(&sent)?, *key.public_key());
+//! # Ok::<(), cycloid::scheme::ec::Error>(())
+//! ```
+
+mod error;
+mod private;
+mod public;
+
+pub use crate::math::curve::{Curve, P224, P256, P384, P521};
+pub use error::Error;
+pub use private::PrivateKey;
+pub(super) use private::random_scalar;
+pub use public::{EncodedPoint, PublicKey};
+
+/// Bytes of the longest coordinate or scalar.
+pub(super) const MAX_BYTES: usize = 66;

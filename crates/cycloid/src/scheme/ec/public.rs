@@ -1,0 +1,101 @@
+//! Public keys: points, and their encodings (SEC 1, section 2.3).
+
+use core::fmt;
+
+use super::{Curve, Error, MAX_BYTES};
+use crate::machine::words;
+use crate::math::curve::AffinePoint;
+
+/// A public key: a point on the curve, not infinity.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PublicKey<C: Curve>(AffinePoint<C>);
+
+/// First bytes of encodings.
+const COMPRESSED_EVEN: u8 = 2;
+const COMPRESSED_ODD: u8 = 3;
+const UNCOMPRESSED: u8 = 4;
+
+impl<C: Curve> PublicKey<C> {
+    /// Reads a point, compressed or uncompressed (SEC 1, section 2.3.4), and validates it (SP
+    /// 800-56A, section 5.6.2.3.3; the groups having prime order, that is full validation).
+    ///
+    /// # Errors
+    /// [`Error::PointFormat`], [`Error::PointAtInfinity`], [`Error::CoordinateRange`],
+    /// [`Error::NotOnCurve`]. The hybrid form is refused.
+    pub fn from_sec1(bytes: &[u8]) -> Result<Self, Error> {
+        let (&tag, rest) = bytes.split_first().ok_or(Error::PointFormat)?;
+        let point = match (tag, rest.len()) {
+            (0, 0) => return Err(Error::PointAtInfinity),
+            (UNCOMPRESSED, length) if length == 2 * C::BYTES => {
+                let (x, y) = rest.split_at(C::BYTES);
+                AffinePoint::from_coordinates(x, y)?
+            }
+            (COMPRESSED_EVEN | COMPRESSED_ODD, length) if length == C::BYTES => {
+                AffinePoint::from_abscissa(rest, tag == COMPRESSED_ODD)?
+            }
+            _ => return Err(Error::PointFormat),
+        };
+        Ok(Self(point))
+    }
+
+    /// 4 and both coordinates, 1 + 2·[`Curve::BYTES`] bytes (SEC 1, section 2.3.3).
+    pub fn to_uncompressed(&self) -> EncodedPoint {
+        EncodedPoint::new(UNCOMPRESSED, C::BYTES, &[self.0.x().as_ref(), self.0.y().as_ref()])
+    }
+
+    /// 2 or 3 and the abscissa, 1 + [`Curve::BYTES`] bytes (SEC 1, section 2.3.3).
+    pub fn to_compressed(&self) -> EncodedPoint {
+        let tag = if self.0.y_is_odd() { COMPRESSED_ODD } else { COMPRESSED_EVEN };
+        EncodedPoint::new(tag, C::BYTES, &[self.0.x().as_ref()])
+    }
+
+    pub(in super::super) const fn from_point(point: AffinePoint<C>) -> Self {
+        Self(point)
+    }
+
+    pub(in super::super) const fn point(&self) -> &AffinePoint<C> {
+        &self.0
+    }
+}
+
+impl<C: Curve> fmt::Debug for PublicKey<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ec::PublicKey({}, ", C::NAME)?;
+        self.to_compressed().iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        f.write_str(")")
+    }
+}
+
+/// A point as bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EncodedPoint {
+    bytes: [u8; 1 + 2 * MAX_BYTES],
+    length: usize,
+}
+
+impl EncodedPoint {
+    fn new(tag: u8, coordinate_length: usize, coordinates: &[&[words::Limb]]) -> Self {
+        let mut bytes = [0; 1 + 2 * MAX_BYTES];
+        bytes[0] = tag;
+        let mut length = 1;
+        for coordinate in coordinates {
+            words::to_be_bytes(&mut bytes[length..][..coordinate_length], coordinate);
+            length += coordinate_length;
+        }
+        Self { bytes, length }
+    }
+}
+
+impl core::ops::Deref for EncodedPoint {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+impl AsRef<[u8]> for EncodedPoint {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}

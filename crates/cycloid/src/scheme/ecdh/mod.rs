@@ -1,0 +1,127 @@
+//! ECDH on the NIST curves (SP 800-56A, section 5.7.1.2; the cofactor is 1).
+//!
+//! A [`PublicKey`] has been validated when it was read, so that the shared secret is the abscissa of
+//! a point that is never infinity.
+//!
+//! ```
+//! use cycloid::scheme::ec::{P384, PrivateKey};
+//!
+//! let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
+//! let alice = PrivateKey::<P384>::generate(&mut rng);
+//! let bob = PrivateKey::<P384>::generate(&mut rng);
+//! assert_eq!(*alice.agree(bob.public_key()), *bob.agree(alice.public_key()));
+//! ```
+
+use core::fmt;
+
+use super::ec::{Curve, Error, MAX_BYTES, PrivateKey, PublicKey};
+use crate::machine::lanes::{Backend, LANES};
+use crate::machine::{ct, words};
+use crate::math::curve::{AffinePoint, Scalar, multiply, multiply_eight};
+
+/// With fewer jobs than this, one at a time is faster than eight side by side.
+const WORTH_EIGHT: usize = 4;
+
+/// The shared secret: an abscissa, as many big-endian bytes as coordinates of the curve have
+/// ([`Curve::BYTES`]); wiped when it is dropped.
+#[derive(Clone)]
+pub struct SharedSecret {
+    bytes: [u8; MAX_BYTES],
+    length: usize,
+}
+
+impl SharedSecret {
+    fn new<C: Curve>(point: Option<AffinePoint<C>>) -> Self {
+        // A private key is not 0, and points other than infinity have the order n.
+        let point = point.unwrap_or(AffinePoint::GENERATOR);
+        let mut secret = Self { bytes: [0; MAX_BYTES], length: C::BYTES };
+        words::to_be_bytes(&mut secret.bytes[..C::BYTES], point.x().as_ref());
+        secret
+    }
+}
+
+impl core::ops::Deref for SharedSecret {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.length]
+    }
+}
+
+impl AsRef<[u8]> for SharedSecret {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl fmt::Debug for SharedSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ecdh::SharedSecret")
+    }
+}
+
+impl Drop for SharedSecret {
+    fn drop(&mut self) {
+        ct::wipe_bytes(&mut self.bytes);
+    }
+}
+
+/// ECDH.
+impl<C: Curve> PrivateKey<C> {
+    /// The secret that is shared with the holder of `peer`.
+    pub fn agree(&self, peer: &PublicKey<C>) -> SharedSecret {
+        SharedSecret::new(multiply(self.scalar(), peer.point()))
+    }
+}
+
+/// A secret to be computed, and later the secret.
+pub struct Job<'a, C: Curve> {
+    key: &'a PrivateKey<C>,
+    peer: &'a PublicKey<C>,
+    outcome: Result<SharedSecret, Error>,
+}
+
+impl<'a, C: Curve> Job<'a, C> {
+    /// What [`PrivateKey::agree`] does.
+    pub const fn new(key: &'a PrivateKey<C>, peer: &'a PublicKey<C>) -> Self {
+        Self { key, peer, outcome: Err(Error::NotDone) }
+    }
+
+    /// The shared secret.
+    ///
+    /// # Errors
+    /// [`Error::NotDone`] before the job was in a batch.
+    pub fn outcome(&self) -> Result<SharedSecret, Error> {
+        self.outcome.clone()
+    }
+}
+
+impl<C: Curve> fmt::Debug for Job<'_, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ecdh::Job({:?}, {:?}, {:?})", self.key, self.peer, self.outcome)
+    }
+}
+
+/// Does all of `jobs`; each then has the secret that it would have by itself.
+pub fn run_batch<C: Curve>(jobs: &mut [Job<'_, C>]) {
+    for jobs in jobs.chunks_mut(LANES) {
+        match Backend::best() {
+            Some(backend) if jobs.len() >= WORTH_EIGHT => run_eight(backend, jobs),
+            _ => jobs.iter_mut().for_each(|job| job.outcome = Ok(job.key.agree(job.peer))),
+        }
+    }
+}
+
+/// Up to eight jobs. Lanes without one compute 1·G.
+fn run_eight<C: Curve>(backend: Backend, jobs: &mut [Job<'_, C>]) {
+    let scalars: [Scalar<C>; LANES] = core::array::from_fn(|lane| {
+        jobs.get(lane).map_or_else(Scalar::one, |job| job.key.scalar().clone())
+    });
+    let points: [AffinePoint<C>; LANES] = core::array::from_fn(|lane| {
+        jobs.get(lane).map_or(AffinePoint::GENERATOR, |job| *job.peer.point())
+    });
+    let products = multiply_eight(backend, &scalars, &points);
+    for (job, product) in jobs.iter_mut().zip(products) {
+        job.outcome = Ok(SharedSecret::new(product));
+    }
+}

@@ -1,0 +1,182 @@
+//! Many signatures at once: eight side by side, for as long as there are enough of them.
+
+use core::fmt;
+
+use super::nonce::Nonces;
+use super::{Hash, Signature, multipliers, signature, verified};
+use crate::machine::lanes::{Backend, LANES};
+use crate::math::curve::{AffinePoint, Curve, Scalar, has_x_eight_vartime, multiply_base_eight};
+use crate::scheme::ec::{Error, PrivateKey, PublicKey};
+use crate::scheme::hash::DigestBytes;
+
+/// With fewer jobs than this, one at a time is faster than eight side by side.
+const WORTH_EIGHT: usize = 4;
+
+/// A signature to be made, and later the signature.
+pub struct SignJob<'a, C: Curve> {
+    key: &'a PrivateKey<C>,
+    hash: Hash,
+    digest: Digest<'a>,
+    outcome: Result<Signature<C>, Error>,
+}
+
+enum Digest<'a> {
+    Own(DigestBytes),
+    Given(&'a [u8]),
+}
+
+impl Digest<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Own(digest) => digest,
+            Self::Given(digest) => digest,
+        }
+    }
+}
+
+impl<C: Curve> fmt::Debug for SignJob<'_, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ecdsa::SignJob({:?}, {:?})", self.key, self.outcome)
+    }
+}
+
+impl<'a, C: Curve> SignJob<'a, C> {
+    /// What [`PrivateKey::sign`] does.
+    pub fn new(key: &'a PrivateKey<C>, hash: Hash, message: &[u8]) -> Self {
+        let digest = Digest::Own(hash.digest(&[message]));
+        Self { key, hash, digest, outcome: Err(Error::NotDone) }
+    }
+
+    /// What [`PrivateKey::sign_prehashed`] does.
+    pub const fn prehashed(key: &'a PrivateKey<C>, hash: Hash, digest: &'a [u8]) -> Self {
+        Self { key, hash, digest: Digest::Given(digest), outcome: Err(Error::NotDone) }
+    }
+
+    /// The signature.
+    ///
+    /// # Errors
+    /// [`Error::NotDone`] before the job was in a batch.
+    pub fn outcome(&self) -> Result<Signature<C>, Error> {
+        self.outcome.clone()
+    }
+}
+
+/// Does all of `jobs`; each then has the signature that it would have by itself.
+///
+/// ```
+/// use cycloid::scheme::Hash;
+/// use cycloid::scheme::ec::{P256, PrivateKey};
+/// use cycloid::scheme::ecdsa::{SignJob, sign_batch};
+///
+/// let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
+/// let key = PrivateKey::<P256>::generate(&mut rng);
+/// let messages: [&[u8]; 3] = [b"one", b"two", b"three"];
+/// let mut jobs = messages.map(|message| SignJob::new(&key, Hash::Sha256, message));
+/// sign_batch(&mut jobs);
+/// assert_eq!(jobs[1].outcome()?, key.sign(Hash::Sha256, b"two"));
+/// # Ok::<(), cycloid::scheme::ec::Error>(())
+/// ```
+pub fn sign_batch<C: Curve>(jobs: &mut [SignJob<'_, C>]) {
+    for jobs in jobs.chunks_mut(LANES) {
+        match Backend::best() {
+            Some(backend) if jobs.len() >= WORTH_EIGHT => sign_eight(backend, jobs),
+            _ => jobs.iter_mut().for_each(|job| {
+                job.outcome = Ok(job.key.sign_prehashed(job.hash, job.digest.bytes()));
+            }),
+        }
+    }
+}
+
+/// Up to eight jobs. Lanes without one have the nonce 1.
+pub(super) fn sign_eight<C: Curve>(backend: Backend, jobs: &mut [SignJob<'_, C>]) {
+    let digests: [Scalar<C>; LANES] = core::array::from_fn(|lane| {
+        let digest = jobs.get(lane).map(|job| job.digest.bytes());
+        Scalar::from_leftmost_bits(digest.unwrap_or(&[]))
+    });
+    let nonces: [Scalar<C>; LANES] = core::array::from_fn(|lane| match jobs.get(lane) {
+        Some(job) => Nonces::new(job.hash, job.key.scalar(), &digests[lane], &[]).next(),
+        None => Scalar::one(),
+    });
+    let points = multiply_base_eight(backend, &nonces);
+    let inverses = Scalar::invert_all(&nonces);
+    for (lane, job) in jobs.iter_mut().enumerate() {
+        let made = points[lane]
+            .and_then(|point| signature(job.key.scalar(), &digests[lane], &point, &inverses[lane]));
+        // Where r or s came to 0, the next nonce is taken by the single form, which begins anew.
+        job.outcome =
+            Ok(made.unwrap_or_else(|| job.key.sign_prehashed(job.hash, job.digest.bytes())));
+    }
+}
+
+/// A signature to be verified, and later whether it is one.
+pub struct VerifyJob<'a, C: Curve> {
+    key: &'a PublicKey<C>,
+    digest: Digest<'a>,
+    signature: &'a Signature<C>,
+    outcome: Result<(), Error>,
+}
+
+impl<C: Curve> fmt::Debug for VerifyJob<'_, C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ecdsa::VerifyJob({:?}, {:?})", self.key, self.outcome)
+    }
+}
+
+impl<'a, C: Curve> VerifyJob<'a, C> {
+    /// What [`PublicKey::verify`] does.
+    pub fn new(
+        key: &'a PublicKey<C>,
+        hash: Hash,
+        message: &[u8],
+        signature: &'a Signature<C>,
+    ) -> Self {
+        let digest = Digest::Own(hash.digest(&[message]));
+        Self { key, digest, signature, outcome: Err(Error::NotDone) }
+    }
+
+    /// What [`PublicKey::verify_prehashed`] does.
+    pub const fn prehashed(
+        key: &'a PublicKey<C>,
+        digest: &'a [u8],
+        signature: &'a Signature<C>,
+    ) -> Self {
+        Self { key, digest: Digest::Given(digest), signature, outcome: Err(Error::NotDone) }
+    }
+
+    /// Whether the signature is one.
+    ///
+    /// # Errors
+    /// [`Error::Verification`] where it is not; [`Error::NotDone`] before the job was in a batch.
+    pub const fn outcome(&self) -> Result<(), Error> {
+        self.outcome
+    }
+}
+
+/// Verifies all of `jobs`; each then has the outcome that it would have by itself.
+pub fn verify_batch<C: Curve>(jobs: &mut [VerifyJob<'_, C>]) {
+    for jobs in jobs.chunks_mut(LANES) {
+        match Backend::best() {
+            Some(backend) if jobs.len() >= WORTH_EIGHT => verify_eight(backend, jobs),
+            _ => jobs.iter_mut().for_each(|job| {
+                job.outcome = job.key.verify_prehashed(job.digest.bytes(), job.signature);
+            }),
+        }
+    }
+}
+
+/// Up to eight jobs. Lanes without one compute with the first of them.
+pub(super) fn verify_eight<C: Curve>(backend: Backend, jobs: &mut [VerifyJob<'_, C>]) {
+    let job = |lane: usize| jobs.get(lane).unwrap_or(&jobs[0]);
+    let s: [Scalar<C>; LANES] = core::array::from_fn(|lane| job(lane).signature.s().clone());
+    let inverses = Scalar::invert_all(&s);
+    let multipliers: [[Scalar<C>; 2]; LANES] = core::array::from_fn(|lane| {
+        multipliers(job(lane).digest.bytes(), job(lane).signature, &inverses[lane])
+    });
+    let [u1, u2] = [0, 1].map(|i| core::array::from_fn(|lane| multipliers[lane][i].clone()));
+    let keys: [AffinePoint<C>; LANES] = core::array::from_fn(|lane| *job(lane).key.point());
+    let r = core::array::from_fn(|lane| job(lane).signature.r().clone());
+    let right = has_x_eight_vartime(backend, &u1, &u2, &keys, &r);
+    for (job, right) in jobs.iter_mut().zip(right) {
+        job.outcome = verified(right);
+    }
+}

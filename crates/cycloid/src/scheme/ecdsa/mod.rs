@@ -1,0 +1,119 @@
+//! ECDSA (FIPS 186-5, section 6) on the NIST curves, with deterministic or hedged nonces (RFC 6979).
+//!
+//! - [`PrivateKey::sign`], [`PublicKey::verify`]: a message, hashed here.
+//! - [`PrivateKey::sign_prehashed`], [`PublicKey::verify_prehashed`]: a digest of any length; what
+//!   counts is its leftmost bits, as many as the order has (FIPS 186-5, section 6.4.1).
+//! - [`PrivateKey::sign_hedged`]: with randomness of the caller's mixed into the nonce.
+//! - [`sign_batch`], [`verify_batch`]: any number, eight side by side.
+//!
+//! **Time** depends on the curve, the hash function and the lengths, and on no secret value; that of
+//! verification on everything that it is given.
+//!
+//! ```
+//! use cycloid::scheme::Hash;
+//! use cycloid::scheme::ec::{P256, PrivateKey};
+//! use cycloid::scheme::ecdsa::Signature;
+//!
+//! let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
+//! let key = PrivateKey::<P256>::generate(&mut rng);
+//! let sent = key.sign(Hash::Sha256, b"as agreed").to_der();
+//! let signature = Signature::from_der(&sent)?;
+//! key.public_key().verify(Hash::Sha256, b"as agreed", &signature)?;
+//! # Ok::<(), cycloid::scheme::ec::Error>(())
+//! ```
+
+mod batch;
+mod nonce;
+mod signature;
+#[cfg(test)]
+mod tests;
+
+pub use batch::{SignJob, VerifyJob, sign_batch, verify_batch};
+pub use signature::{Signature, SignatureBytes};
+
+use super::Hash;
+use super::ec::{Curve, Error, PrivateKey, PublicKey};
+use crate::math::curve::{AffinePoint, Scalar, has_x_vartime, multiply_base};
+use nonce::Nonces;
+
+/// ECDSA.
+impl<C: Curve> PrivateKey<C> {
+    /// The signature of a message, the nonce being that of RFC 6979, section 3.2.
+    pub fn sign(&self, hash: Hash, message: &[u8]) -> Signature<C> {
+        self.sign_prehashed(hash, &hash.digest(&[message]))
+    }
+
+    /// The signature of a digest of any length. `hash` is the function of the nonce's HMAC, by rule
+    /// the one that gave the digest.
+    pub fn sign_prehashed(&self, hash: Hash, digest: &[u8]) -> Signature<C> {
+        self.sign_hedged(hash, digest, &[])
+    }
+
+    /// [`sign_prehashed`](Self::sign_prehashed) with `random` mixed into the nonce (RFC 6979, section
+    /// 3.6). However bad the randomness is, the nonce is not worse than without it.
+    pub fn sign_hedged(&self, hash: Hash, digest: &[u8], random: &[u8]) -> Signature<C> {
+        let digest = Scalar::from_leftmost_bits(digest);
+        let mut nonces = Nonces::new(hash, self.scalar(), &digest, random);
+        loop {
+            let nonce = nonces.next();
+            let signature = multiply_base(&nonce)
+                .and_then(|point| signature(self.scalar(), &digest, &point, &nonce.invert()));
+            if let Some(signature) = signature {
+                return signature;
+            }
+        }
+    }
+}
+
+/// r and s from the nonce's point and its inverse; `None` where one of them is 0 and another nonce
+/// must be taken, which becomes public (FIPS 186-5, section 6.4.1, steps 5 to 11).
+fn signature<C: Curve>(
+    key: &Scalar<C>,
+    digest: &Scalar<C>,
+    point: &AffinePoint<C>,
+    nonce_inverse: &Scalar<C>,
+) -> Option<Signature<C>> {
+    let r = point.x_scalar();
+    let s = digest.add(&r.mul(key)).mul(nonce_inverse);
+    Signature::new(r, s)
+}
+
+/// ECDSA.
+impl<C: Curve> PublicKey<C> {
+    /// Verifies the signature of a message.
+    ///
+    /// # Errors
+    /// [`Error::Verification`].
+    pub fn verify(
+        &self,
+        hash: Hash,
+        message: &[u8],
+        signature: &Signature<C>,
+    ) -> Result<(), Error> {
+        self.verify_prehashed(&hash.digest(&[message]), signature)
+    }
+
+    /// Verifies the signature of a digest of any length (FIPS 186-5, section 6.4.2).
+    ///
+    /// # Errors
+    /// [`Error::Verification`].
+    pub fn verify_prehashed(&self, digest: &[u8], signature: &Signature<C>) -> Result<(), Error> {
+        let s_inverse = signature.s().invert();
+        let [u1, u2] = multipliers(digest, signature, &s_inverse);
+        verified(has_x_vartime(&u1, &u2, self.point(), signature.r()))
+    }
+}
+
+/// e/s and r/s.
+fn multipliers<C: Curve>(
+    digest: &[u8],
+    signature: &Signature<C>,
+    s_inverse: &Scalar<C>,
+) -> [Scalar<C>; 2] {
+    let digest = Scalar::from_leftmost_bits(digest);
+    [digest.mul(s_inverse), signature.r().mul(s_inverse)]
+}
+
+const fn verified(right: bool) -> Result<(), Error> {
+    if right { Ok(()) } else { Err(Error::Verification) }
+}

@@ -1,0 +1,138 @@
+//! Batches against single operations, on every backend, and encodings.
+
+use std::vec::Vec;
+
+use super::batch::{sign_eight, verify_eight};
+use super::*;
+use crate::machine::lanes;
+use crate::scheme::ec::{P224, P256, P384, P521};
+
+fn key<C: Curve>(seed: u8) -> PrivateKey<C> {
+    let mut bytes = [0; 66];
+    let bytes = &mut bytes[66 - C::BYTES..];
+    bytes.iter_mut().enumerate().for_each(|(i, byte)| *byte = seed.wrapping_mul(i as u8 ^ 0x5b));
+    bytes[0] = 0;
+    PrivateKey::from_bytes(bytes).unwrap()
+}
+
+fn batches<C: Curve>() {
+    let keys: Vec<PrivateKey<C>> = (1..9).map(key::<C>).collect();
+    let digests: Vec<Vec<u8>> = vec_of_digests();
+    for backend in lanes::Backend::available() {
+        for count in [1, 3, 8] {
+            let mut jobs: Vec<_> = (0..count)
+                .map(|i| SignJob::prehashed(&keys[i], Hash::Sha256, &digests[i]))
+                .collect();
+            assert_eq!(jobs[0].outcome(), Err(Error::NotDone));
+            sign_eight(backend, &mut jobs);
+            let signatures: Vec<_> = jobs.iter().map(|job| job.outcome().unwrap()).collect();
+            for (i, signature) in signatures.iter().enumerate() {
+                assert_eq!(*signature, keys[i].sign_prehashed(Hash::Sha256, &digests[i]));
+                assert_eq!(keys[i].public_key().verify_prehashed(&digests[i], signature), Ok(()));
+            }
+            // Another key, another digest, another signature: each lane by itself.
+            for bad in 0..count {
+                let mut jobs: Vec<_> = (0..count)
+                    .map(|i| {
+                        let key = keys[if i == bad { (i + 1) % 8 } else { i }].public_key();
+                        VerifyJob::prehashed(key, &digests[i], &signatures[i])
+                    })
+                    .collect();
+                verify_eight(backend, &mut jobs);
+                for (i, job) in jobs.iter().enumerate() {
+                    let expected = if i == bad { Err(Error::Verification) } else { Ok(()) };
+                    assert_eq!(job.outcome(), expected, "{} {i} {bad}", backend.name());
+                }
+            }
+        }
+    }
+}
+
+/// Digests of all lengths, zero and all ones among them.
+fn vec_of_digests() -> Vec<Vec<u8>> {
+    [(0, 0u8), (1, 7), (20, 0), (28, 0xff), (32, 0xa5), (48, 0), (64, 0xff), (100, 0x3c)]
+        .map(|(length, byte)| std::vec![byte; length])
+        .to_vec()
+}
+
+#[test]
+fn batches_agree_with_single_operations() {
+    batches::<P224>();
+    batches::<P256>();
+    batches::<P384>();
+    batches::<P521>();
+}
+
+fn encodings<C: Curve>() {
+    let key = key::<C>(3);
+    let signature = key.sign(Hash::Sha512, b"message");
+    assert_eq!(Signature::from_fixed(&signature.to_fixed()), Ok(signature.clone()));
+    let der = signature.to_der();
+    assert_eq!(Signature::from_der(&der), Ok(signature.clone()));
+    for cut in 0..der.len() {
+        assert_eq!(Signature::<C>::from_der(&der[..cut]), Err(Error::SignatureFormat));
+    }
+    let longer: Vec<u8> = der.iter().copied().chain([0]).collect();
+    assert_eq!(Signature::<C>::from_der(&longer), Err(Error::SignatureFormat));
+    let other = Signature::new(signature.r().clone(), signature.s().negate()).unwrap();
+    assert_ne!(signature.is_low_s(), other.is_low_s());
+    assert_eq!(signature.normalize_s(), other.normalize_s());
+    assert!(signature.normalize_s().is_low_s());
+    assert_eq!(key.public_key().verify(Hash::Sha512, b"message", &other), Ok(()));
+    let refused = Err(Error::Verification);
+    assert_eq!(key.public_key().verify(Hash::Sha512, b"massage", &other), refused);
+    // r or s out of range.
+    let mut fixed = signature.to_fixed().to_vec();
+    fixed[C::BYTES..].fill(0);
+    assert_eq!(Signature::<C>::from_fixed(&fixed), Err(Error::SignatureRange));
+    fixed[C::BYTES..].fill(0xff);
+    assert_eq!(Signature::<C>::from_fixed(&fixed), Err(Error::SignatureRange));
+    for bytes in [
+        &[0x30, 6, 2, 1, 0, 2, 1, 1][..],
+        &[0x30, 6, 2, 1, 1, 2, 1, 0],
+        &[0x30, 6, 2, 1, 0x81, 2, 1, 1],
+    ] {
+        assert_eq!(Signature::<C>::from_der(bytes), Err(Error::SignatureRange), "{bytes:?}");
+    }
+    assert!(Signature::<C>::from_der(&[0x30, 6, 2, 1, 1, 2, 1, 1]).is_ok());
+    for bytes in [
+        &[][..],
+        &[0x31, 6, 2, 1, 1, 2, 1, 1],
+        &[0x30, 7, 2, 1, 1, 2, 1, 1, 0],
+        &[0x30, 0x81, 6, 2, 1, 1, 2, 1, 1],
+        &[0x30, 7, 2, 2, 0, 1, 2, 1, 1],
+        &[0x30, 5, 2, 0, 2, 1, 1],
+        &[0x30, 0x80, 2, 1, 1, 2, 1, 1, 0, 0],
+    ] {
+        assert_eq!(Signature::<C>::from_der(bytes), Err(Error::SignatureFormat), "{bytes:?}");
+    }
+}
+
+#[test]
+fn encodings_are_read_and_refused() {
+    encodings::<P224>();
+    encodings::<P256>();
+    encodings::<P384>();
+    encodings::<P521>();
+}
+
+/// RFC 6979, appendix A.2.5, and hedging: other randomness, another signature, and both verify.
+#[test]
+fn nonces_are_deterministic_or_hedged() {
+    let secret = [
+        0xc9, 0xaf, 0xa9, 0xd8, 0x45, 0xba, 0x75, 0x16, 0x6b, 0x5c, 0x21, 0x57, 0x67, 0xb1, 0xd6,
+        0x93, 0x4e, 0x50, 0xc3, 0xdb, 0x36, 0xe8, 0x9b, 0x12, 0x7b, 0x8a, 0x62, 0x2b, 0x12, 0x0f,
+        0x67, 0x21,
+    ];
+    let key = PrivateKey::<P256>::from_bytes(&secret).unwrap();
+    let signature = key.sign(Hash::Sha256, b"sample").to_fixed();
+    assert_eq!(signature[..8], [0xef, 0xd4, 0x8b, 0x2a, 0xac, 0xb6, 0xa8, 0xfd]);
+    assert_eq!(signature[32..40], [0xf7, 0xcb, 0x1c, 0x94, 0x2d, 0x65, 0x7c, 0x41]);
+    let digest = Hash::Sha256.digest(&[b"sample"]);
+    let hedged = [&[][..], b"a", b"b"].map(|random| key.sign_hedged(Hash::Sha256, &digest, random));
+    assert_eq!(*hedged[0].to_fixed(), *signature);
+    assert_ne!(hedged[1], hedged[2]);
+    for signature in &hedged {
+        assert_eq!(key.public_key().verify(Hash::Sha256, b"sample", signature), Ok(()));
+    }
+}
