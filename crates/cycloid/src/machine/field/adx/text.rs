@@ -1,0 +1,157 @@
+//! The assembly text that the kernels share, as macros that give string literals.
+//!
+//! A number in registers is a list of their names in order of significance. `rdi` is where the
+//! result goes, `rsi` the first factor, `rcx` the second, `rdx` the multiplier of MULX, `rax` and
+//! `rbx` one product, `rbp` zero. The low halves of a row's products go in on the carry flag and
+//! the high halves on the overflow flag, two chains that run side by side.
+
+/// Saves the registers that are named.
+macro_rules! enter {
+    ($($register:literal)+) => {
+        concat!(".cfi_startproc\n", $(
+            "push ", $register, "\n.cfi_adjust_cfa_offset 8\n.cfi_rel_offset ", $register, ", 0\n",
+        )+)
+    };
+}
+
+/// Restores a register that was saved last.
+macro_rules! restore {
+    ($register:literal) => {
+        concat!("pop ", $register, "\n.cfi_adjust_cfa_offset -8\n.cfi_restore ", $register, "\n")
+    };
+}
+
+/// Restores the callee's registers that are named, those saved last first, and returns.
+macro_rules! leave {
+    ($($register:literal)+) => { concat!($(restore!($register),)+ "ret\n.cfi_endproc\n") };
+}
+
+/// `limbs = [memory]` for the places `$j`.
+macro_rules! load {
+    ($memory:literal [$($j:literal)+] $($limb:literal)+) => {
+        concat!($("mov ", $limb, ", [", $memory, " + 8*", $j, "]\n",)+)
+    };
+}
+
+/// `[memory] = limbs` for the places `$j`.
+macro_rules! store {
+    ($memory:literal [$($j:literal)+] $($limb:literal)+) => {
+        concat!($("mov [", $memory, " + 8*", $j, "], ", $limb, "\n",)+)
+    };
+}
+
+/// `limbs = [rsi] · [rcx]`: one limb more than the places `$j`, all of them fresh.
+macro_rules! first_row {
+    ([$j:literal $($js:literal)+] $low:literal $high:literal $($rest:literal)+) => {
+        concat!(
+            "mov rdx, [rcx]\n",
+            "mulx ", $high, ", ", $low, ", [rsi + 8*", $j, "]\n",
+            first_row!(@"add" [$($js)+] $high $($rest)+),
+        )
+    };
+    (@$add:literal [] $top:literal) => { concat!("adc ", $top, ", 0\n") };
+    (@$add:literal [$j:literal $($js:literal)*] $low:literal $high:literal $($rest:literal)*) => {
+        concat!(
+            "mulx ", $high, ", rax, [rsi + 8*", $j, "]\n",
+            $add, " ", $low, ", rax\n",
+            first_row!(@"adc" [$($js)*] $high $($rest)*),
+        )
+    };
+}
+
+/// `limbs += [rsi] · [rcx + 8·$i]` for the places `$j` of `[rsi]`: one limb more than places, of
+/// which the top one is `fresh`, or is `used` and small enough that nothing is carried out of it.
+macro_rules! row {
+    ($kind:ident $i:literal; $js:tt $($limb:literal)+) => {
+        concat!(
+            "mov rdx, [rcx + 8*", $i, "]\n",
+            "xor eax, eax\n",
+            row!(@$kind $js $($limb)+),
+        )
+    };
+    (@fresh [$j:literal] $last:literal $top:literal) => {
+        concat!(
+            "mulx ", $top, ", rax, [rsi + 8*", $j, "]\n",
+            "adcx ", $last, ", rax\n",
+            "adcx ", $top, ", rbp\n",
+            "adox ", $top, ", rbp\n",
+        )
+    };
+    (@used [$j:literal] $last:literal $top:literal) => {
+        concat!(
+            "mulx rbx, rax, [rsi + 8*", $j, "]\n",
+            "adcx ", $last, ", rax\n",
+            "adox ", $top, ", rbx\n",
+            "adcx ", $top, ", rbp\n",
+        )
+    };
+    (@$kind:ident [$j:literal $($js:literal)+] $limb:literal $next:literal $($rest:literal)+) => {
+        concat!(
+            "mulx rbx, rax, [rsi + 8*", $j, "]\n",
+            "adcx ", $limb, ", rax\n",
+            "adox ", $next, ", rbx\n",
+            row!(@$kind [$($js)+] $next $($rest)+),
+        )
+    };
+}
+
+/// The eight limbs of a square from the four at `$a`: `$low` `$w1` … `$w6` `$high`, all of them
+/// fresh; `$a` may be registers that are not among `$w1` … `$w6`.
+///
+/// First the products of different limbs, each once; they are less than 2⁵¹¹, so that twice their
+/// sum and the squares need no ninth limb.
+macro_rules! square_4 {
+    (
+        $a0:literal $a1:literal $a2:literal $a3:literal;
+        $w0:literal $w1:literal $w2:literal $w3:literal $w4:literal $w5:literal $w6:literal $w7:literal
+    ) => {
+        concat!(
+            "mov rdx, ", $a0, "\n",
+            "mulx ", $w2, ", ", $w1, ", ", $a1, "\n",
+            "mulx ", $w3, ", rax, ", $a2, "\n",
+            "add ", $w2, ", rax\n",
+            "mulx ", $w4, ", rax, ", $a3, "\n",
+            "adc ", $w3, ", rax\n",
+            "mov rdx, ", $a3, "\n",
+            "mulx ", $w5, ", rax, ", $a1, "\n",
+            "adc ", $w4, ", rax\n",
+            "mulx ", $w6, ", rax, ", $a2, "\n",
+            "adc ", $w5, ", rax\n",
+            "adc ", $w6, ", 0\n",
+            "mov rdx, ", $a1, "\n",
+            "mulx rbx, rax, ", $a2, "\n",
+            "add ", $w3, ", rax\n",
+            "adc ", $w4, ", rbx\n",
+            "adc ", $w5, ", 0\n",
+            "adc ", $w6, ", 0\n",
+            "xor eax, eax\n",
+            square_4!(@double $a0 $w0 "" "" $w1),
+            square_4!(@double $a1 "rax" $w2 "rax" $w3),
+            square_4!(@double $a2 "rax" $w4 "rax" $w5),
+            "mov rdx, ", $a3, "\n",
+            "mulx ", $w7, ", rax, rdx\n",
+            "adcx ", $w6, ", ", $w6, "\n",
+            "adox ", $w6, ", rax\n",
+            "adcx ", $w7, ", rbp\n",
+            "adox ", $w7, ", rbp\n",
+        )
+    };
+    (@double $a:literal $low:literal "" "" $odd:literal) => {
+        concat!(
+            "mov rdx, ", $a, "\n",
+            "mulx rbx, ", $low, ", rdx\n",
+            "adcx ", $odd, ", ", $odd, "\n",
+            "adox ", $odd, ", rbx\n",
+        )
+    };
+    (@double $a:literal $low:literal $even:literal "rax" $odd:literal) => {
+        concat!(
+            "mov rdx, ", $a, "\n",
+            "mulx rbx, rax, rdx\n",
+            "adcx ", $even, ", ", $even, "\n",
+            "adox ", $even, ", rax\n",
+            "adcx ", $odd, ", ", $odd, "\n",
+            "adox ", $odd, ", rbx\n",
+        )
+    };
+}
