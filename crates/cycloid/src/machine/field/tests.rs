@@ -41,7 +41,10 @@ fn samples<P: Prime>() -> Vec<BigUint> {
     samples
 }
 
-struct AgainstIntegers;
+/// Every `stride`-th of the samples, with every `stride`-th.
+struct AgainstIntegers {
+    stride: usize,
+}
 
 impl<P: Prime> Task<P> for AgainstIntegers {
     type Output = usize;
@@ -65,7 +68,7 @@ impl<P: Prime> Task<P> for AgainstIntegers {
             }
         };
         let mut checked = 0;
-        for i in 0..n {
+        for i in (0..n).step_by(self.stride) {
             let (a, x) = load(i);
             check("load", &a, &|w| x[w].clone());
             check("square", &f.square(&a), &|w| &x[w] * &x[w]);
@@ -73,7 +76,7 @@ impl<P: Prime> Task<P> for AgainstIntegers {
             check("double", &f.double(&a), &|w| &x[w] + &x[w]);
             check("negate", &f.negate(&a), &|w| &p - &x[w]);
             check("small", &f.mul_small(&a, 121_666), &|w| &x[w] * 121_666u32);
-            for j in 0..n {
+            for j in (0..n).step_by(self.stride) {
                 let (b, y) = load(j);
                 check("mul", &f.mul(&a, &b), &|w| &x[w] * &y[w]);
                 check("add", &f.add(&a, &b), &|w| &x[w] + &y[w]);
@@ -163,10 +166,13 @@ fn lookups<P: Prime, A: Arithmetic<P>>(f: A, samples: &[BigUint], p: &BigUint) {
 
 fn all_backends<P: Prime>() {
     for backend in words::Backend::available() {
-        assert!(P::run_one(backend, AgainstIntegers) > 1000);
+        assert!(P::run_one(backend, AgainstIntegers { stride: 1 }) > 1000);
     }
-    for backend in lanes::Backend::available() {
-        assert!(P::run_eight(backend, AgainstIntegers) > 1000);
+    for backend in lanes::tests::backends() {
+        // The emulator is slow.
+        let emulated = !lanes::Backend::available().any(|other| other.name() == backend.name());
+        let stride = if emulated { 9 } else { 1 };
+        assert!(P::run_eight(backend, AgainstIntegers { stride }) > 1000 / (stride * stride));
     }
 }
 

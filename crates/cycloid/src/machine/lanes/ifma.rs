@@ -3,8 +3,9 @@
 use core::arch::asm;
 use core::arch::x86_64::{
     __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_load_si512,
-    _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_movm_epi64, _mm512_set1_epi64,
-    _mm512_setzero_si512, _mm512_srli_epi64, _mm512_store_si512, _mm512_sub_epi64,
+    _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_mask_mov_epi64, _mm512_mask_set1_epi64,
+    _mm512_movm_epi64, _mm512_mul_epi32, _mm512_set1_epi64, _mm512_setzero_si512,
+    _mm512_slli_epi64, _mm512_srai_epi64, _mm512_srli_epi64, _mm512_store_si512, _mm512_sub_epi64,
     _mm512_ternarylogic_epi64,
 };
 
@@ -20,6 +21,7 @@ impl Vectors for Ifma {
     type Word = __m512i;
     type Factor = __m512i;
 
+    const IN_REGISTERS: bool = true;
     const CONVERTS: bool = false;
     const EXCESS: (Limb, Limb) = (0, 0);
 
@@ -37,6 +39,11 @@ impl Vectors for Ifma {
 
     #[inline(always)]
     fn factor(self, a: __m512i) -> __m512i {
+        a
+    }
+
+    #[inline(always)]
+    fn limb_factor(self, a: __m512i) -> __m512i {
         a
     }
 

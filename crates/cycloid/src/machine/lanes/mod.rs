@@ -9,7 +9,7 @@ mod avx512;
 mod convert;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
-mod kernel;
+pub(super) mod kernel;
 mod linear;
 pub mod portable;
 #[cfg(test)]
@@ -44,7 +44,7 @@ pub const LANES: usize = 8;
 pub const LANE_LIMB_BITS: usize = 52;
 
 /// The low [`LANE_LIMB_BITS`] bits of a word.
-const LIMB_MASK: Limb = (1 << LANE_LIMB_BITS) - 1;
+pub(super) const LIMB_MASK: Limb = (1 << LANE_LIMB_BITS) - 1;
 
 /// The most limbs that a kernel holds in registers at a time.
 const MAX_BLOCK: usize = 20;

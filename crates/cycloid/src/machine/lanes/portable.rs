@@ -15,6 +15,7 @@ impl Vectors for Portable {
     type Word = [Limb; LANES];
     type Factor = [Limb; LANES];
 
+    const IN_REGISTERS: bool = false;
     const CONVERTS: bool = false;
     const EXCESS: (Limb, Limb) = (0, 0);
 
@@ -84,8 +85,10 @@ impl Vectors for Portable {
     ) -> (Self::Word, Self::Word) {
         let product = |lane| u128::from(a[lane]) * u128::from(b[lane]);
         (
-            core::array::from_fn(|lane| low[lane] + (product(lane) as Limb & LIMB_MASK)),
-            core::array::from_fn(|lane| high[lane] + (product(lane) >> LANE_LIMB_BITS) as Limb),
+            core::array::from_fn(|lane| low[lane].wrapping_add(product(lane) as Limb & LIMB_MASK)),
+            core::array::from_fn(|lane| {
+                high[lane].wrapping_add((product(lane) >> LANE_LIMB_BITS) as Limb)
+            }),
         )
     }
 
@@ -103,4 +106,67 @@ impl Vectors for Portable {
     fn or_masked(self, a: Self::Word, b: Self::Word, mask: Self::Word) -> Self::Word {
         core::array::from_fn(|lane| a[lane] | (b[lane] & mask[lane]))
     }
+
+    #[inline(always)]
+    fn limb_factor(self, a: Self::Word) -> Self::Factor {
+        debug_assert!(a.iter().all(|a| *a <= LIMB_MASK));
+        a
+    }
+
+    #[inline(always)]
+    fn shift_left<const BITS: u32>(self, a: Self::Word) -> Self::Word {
+        a.map(|a| a << BITS)
+    }
+
+    #[inline(always)]
+    fn shift_right<const BITS: u32>(self, a: Self::Word) -> Self::Word {
+        a.map(|a| a >> BITS)
+    }
+
+    #[inline(always)]
+    fn shift_right_signed<const BITS: u32>(self, a: Self::Word) -> Self::Word {
+        a.map(|a| (a.cast_signed() >> BITS).cast_unsigned())
+    }
+
+    #[inline(always)]
+    fn and(self, a: Self::Word, b: Self::Word) -> Self::Word {
+        core::array::from_fn(|lane| a[lane] & b[lane])
+    }
+
+    #[inline(always)]
+    fn not(self, a: Self::Word) -> Self::Word {
+        a.map(|a| !a)
+    }
+
+    #[inline(always)]
+    fn mul_small(self, a: Self::Word, b: Self::Word) -> Self::Word {
+        core::array::from_fn(|lane| a[lane].wrapping_mul(b[lane]))
+    }
+
+    #[inline(always)]
+    fn select(self, bits: u8, a: Self::Word, b: Self::Word) -> Self::Word {
+        core::array::from_fn(|lane| lane_mask(bits, lane).select(a[lane], b[lane]))
+    }
+
+    #[inline(always)]
+    fn select_limb(self, bits: u8, limb: &Limb, a: Self::Word) -> Self::Word {
+        self.select(bits, self.splat(*limb), a)
+    }
+
+    #[inline(always)]
+    fn equal_bits(self, a: Self::Word, b: Self::Word) -> u8 {
+        let bit = |lane: usize| Mask::equal(a[lane], b[lane]).value() as u8 & 1;
+        (0..LANES).fold(0, |bits, lane| bits | bit(lane) << lane)
+    }
+
+    #[inline(always)]
+    fn or_difference(self, any: Self::Word, a: Self::Word, b: Self::Word) -> Self::Word {
+        core::array::from_fn(|lane| any[lane] | (a[lane] ^ b[lane]))
+    }
+}
+
+/// Whether the bit of `lane` is 1.
+#[inline(always)]
+fn lane_mask(bits: u8, lane: usize) -> Mask {
+    Mask::from_bit(Limb::from(bits >> lane & 1))
 }

@@ -14,6 +14,9 @@ pub(in super::super) trait Vectors: Copy {
     /// Eight limbs below 2⁵² in the form in which [`mul_add`](Self::mul_add) takes them.
     type Factor: Copy;
 
+    /// Whether words stand in registers, so that it pays to unroll loops over them.
+    const IN_REGISTERS: bool;
+
     /// Whether a factor in memory is something other than the limb.
     const CONVERTS: bool;
 
@@ -62,4 +65,37 @@ pub(in super::super) trait Vectors: Copy {
 
     /// `a | (b & mask)`.
     fn or_masked(self, a: Self::Word, b: Self::Word, mask: Self::Word) -> Self::Word;
+
+    /// The same as a [`Factor`](Self::Factor), of a limb below 2⁵².
+    fn limb_factor(self, a: Self::Word) -> Self::Factor;
+
+    /// a·2^BITS.
+    fn shift_left<const BITS: u32>(self, a: Self::Word) -> Self::Word;
+
+    /// ⌊a / 2^BITS⌋ of an unsigned integer.
+    fn shift_right<const BITS: u32>(self, a: Self::Word) -> Self::Word;
+
+    /// ⌊a / 2^BITS⌋ of a signed integer.
+    fn shift_right_signed<const BITS: u32>(self, a: Self::Word) -> Self::Word;
+
+    /// The bits that are in both.
+    fn and(self, a: Self::Word, b: Self::Word) -> Self::Word;
+
+    /// The bits that are not in a.
+    fn not(self, a: Self::Word) -> Self::Word;
+
+    /// a·b of signed integers from −2³¹ to 2³¹ − 1.
+    fn mul_small(self, a: Self::Word, b: Self::Word) -> Self::Word;
+
+    /// a in the lanes whose bit is 1, b in the others.
+    fn select(self, bits: u8, a: Self::Word, b: Self::Word) -> Self::Word;
+
+    /// `limb` in the lanes whose bit is 1, a in the others.
+    fn select_limb(self, bits: u8, limb: &Limb, a: Self::Word) -> Self::Word;
+
+    /// A bit for each lane: 1 where `a` and `b` are equal.
+    fn equal_bits(self, a: Self::Word, b: Self::Word) -> u8;
+
+    /// `any` and the bits in which `a` and `b` differ.
+    fn or_difference(self, any: Self::Word, a: Self::Word, b: Self::Word) -> Self::Word;
 }

@@ -1,7 +1,6 @@
 //! Integers in the vectors of AVX-512, for the backends that differ in their products.
 
-/// The functions of `Vectors` that need AVX-512 F and DQ and no more. The file that uses it imports
-/// the intrinsics.
+/// The functions of `Vectors` that need AVX-512 F and DQ and no more.
 macro_rules! integers {
     () => {
         #[inline(always)]
@@ -56,6 +55,66 @@ macro_rules! integers {
         fn or_masked(self, a: __m512i, b: __m512i, mask: __m512i) -> __m512i {
             // SAFETY: the token proves AVX-512. 0xf8 is the truth table of a | (b & mask).
             unsafe { _mm512_ternarylogic_epi64::<0xf8>(a, b, mask) }
+        }
+
+        #[inline(always)]
+        fn shift_left<const BITS: u32>(self, a: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_slli_epi64::<BITS>(a) }
+        }
+
+        #[inline(always)]
+        fn shift_right<const BITS: u32>(self, a: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_srli_epi64::<BITS>(a) }
+        }
+
+        #[inline(always)]
+        fn shift_right_signed<const BITS: u32>(self, a: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_srai_epi64::<BITS>(a) }
+        }
+
+        #[inline(always)]
+        fn and(self, a: __m512i, b: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_and_si512(a, b) }
+        }
+
+        #[inline(always)]
+        fn not(self, a: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512. 0x55 is the truth table of !c.
+            unsafe { _mm512_ternarylogic_epi64::<0x55>(a, a, a) }
+        }
+
+        #[inline(always)]
+        fn mul_small(self, a: __m512i, b: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_mul_epi32(a, b) }
+        }
+
+        #[inline(always)]
+        fn select(self, bits: u8, a: __m512i, b: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_mask_mov_epi64(b, bits, a) }
+        }
+
+        #[inline(always)]
+        fn select_limb(self, bits: u8, limb: &Limb, a: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_mask_set1_epi64(a, bits, limb.cast_signed()) }
+        }
+
+        #[inline(always)]
+        fn equal_bits(self, a: __m512i, b: __m512i) -> u8 {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_cmpeq_epi64_mask(a, b) }
+        }
+
+        #[inline(always)]
+        fn or_difference(self, any: __m512i, a: __m512i, b: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512. 0xf6 is the truth table of any | (a ^ b).
+            unsafe { _mm512_ternarylogic_epi64::<0xf6>(any, a, b) }
         }
     };
 }

@@ -29,6 +29,7 @@ pub(super) use lookup::lookup;
 use one_block::{mul_block, square_block};
 use reduce::reduce;
 use start::start_columns;
+pub(in super::super) use window::opaque;
 use window::{load_window, slide, store_window, unroll};
 
 /// `accumulator = accumulator · by / R mod modulus`; see `LaneWords`. T divides n.

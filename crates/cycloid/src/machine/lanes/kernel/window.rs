@@ -123,7 +123,7 @@ pub(super) fn shift<W: Copy, const T: usize>(window: &mut [W; T], top: W) {
 /// factors of a row once and for all, and then spill them, for there are no registers for them.
 #[inline(always)]
 #[allow(clippy::pointers_in_nomem_asm_block, reason = "nothing is read through it there")]
-pub(super) fn opaque<T>(reference: &T) -> &T {
+pub(in super::super::super) fn opaque<T>(reference: &T) -> &T {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         let mut pointer = core::ptr::from_ref(reference);

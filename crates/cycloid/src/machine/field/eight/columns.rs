@@ -1,0 +1,272 @@
+//! Products and squares as columns, and what all reductions of columns are made of.
+//!
+//! All columns of a product stand in registers, two for each limb, and so do the factors where
+//! there are few limbs. **No column overflows:** it gets at most 2·11 halves of products, which are
+//! below 2⁵²; what a reduction adds to that, its own proof covers. What one half brings in excess
+//! (see `lanes::vector`), the start of its column takes away.
+
+use core::marker::PhantomData;
+
+use super::super::super::lanes::kernel::opaque;
+use super::super::super::lanes::vector::Vectors;
+use super::super::super::lanes::{LANE_LIMB_BITS, LIMB_MASK, Lanes};
+use super::super::super::words::Limb;
+use super::Shape;
+
+/// The most columns that a product has.
+const MAX_COLUMNS: usize = 22;
+
+/// The 2M columns of a product; those beyond are none.
+pub(super) type Columns<V> = [<V as Vectors>::Word; MAX_COLUMNS];
+
+/// The most factors that stand in registers beside the columns.
+const FACTORS_IN_REGISTERS: usize = 5;
+
+/// The body for each constant `j` from 0 to below a constant of at most 11: one after the other
+/// without a loop where vectors stand in registers, so that arrays that are indexed with `j` do.
+macro_rules! each {
+    ($V:ident, $j:ident < $count:expr => $body:expr) => {
+        if $V::IN_REGISTERS {
+            each!(@ $j, $count, $body, 0 1 2 3 4 5 6 7 8 9 10)
+        } else {
+            for $j in 0..$count {
+                $body;
+            }
+        }
+    };
+    (@ $j:ident, $count:expr, $body:expr, $($value:literal)*) => {{
+        $(if $value < $count {
+            let $j: usize = $value;
+            $body;
+        })*
+    }};
+}
+pub(super) use each;
+
+/// a·b.
+#[inline(always)]
+pub(super) fn mul<V: Vectors, P: Shape<M>, const M: usize>(
+    v: V,
+    a: &[Lanes; M],
+    b: &[Lanes; M],
+) -> [Lanes; M] {
+    let mut columns = start::<V, P, M>(v, &Starts::<V, P, M>::PRODUCT);
+    let mut room = [Lanes::ZERO; M];
+    let factors = factors(v, a, &mut room);
+    each!(V, i < M => {
+        let row = v.limb_factor(v.load(&b[i]));
+        let factors = if M > FACTORS_IN_REGISTERS { opaque(factors) } else { factors };
+        each!(V, j < M => {
+            (columns[i + j], columns[i + j + 1]) =
+                v.mul_add(columns[i + j], columns[i + j + 1], v.load_factor(&factors[j]), row);
+        });
+    });
+    lanes(v, &P::reduce(v, &mut columns))
+}
+
+/// a².
+///
+/// Products of different limbs are added once and the columns doubled, then the squares of limbs
+/// added.
+#[inline(always)]
+pub(super) fn square<V: Vectors, P: Shape<M>, const M: usize>(v: V, a: &[Lanes; M]) -> [Lanes; M] {
+    let mut columns = start::<V, P, M>(v, &Starts::<V, P, M>::SQUARE);
+    let mut room = [Lanes::ZERO; M];
+    let factors = factors(v, a, &mut room);
+    each!(V, i < M => {
+        let factors = if M > FACTORS_IN_REGISTERS { opaque(factors) } else { factors };
+        let row = v.load_factor(&factors[i]);
+        each!(V, j < M => {
+            if j > i {
+                (columns[i + j], columns[i + j + 1]) =
+                    v.mul_add(columns[i + j], columns[i + j + 1], v.load_factor(&factors[j]), row);
+            }
+        });
+        // Nothing but the square of limb i is missing from the columns 2i and 2i + 1.
+        let double = |column| v.add(column, column);
+        let [low, high] = [double(columns[2 * i]), double(columns[2 * i + 1])];
+        (columns[2 * i], columns[2 * i + 1]) = v.mul_add(low, high, row, row);
+    });
+    lanes(v, &P::reduce(v, &mut columns))
+}
+
+/// The limbs as factors.
+#[inline(always)]
+fn factors<'a, V: Vectors, const M: usize>(
+    v: V,
+    limbs: &'a [Lanes; M],
+    room: &'a mut [Lanes; M],
+) -> &'a [Lanes; M] {
+    if !V::CONVERTS {
+        return limbs;
+    }
+    each!(V, j < M => v.store_factor(&mut room[j], v.limb_factor(v.load(&limbs[j]))));
+    room
+}
+
+#[inline(always)]
+fn start<V: Vectors, P: Shape<M>, const M: usize>(
+    v: V,
+    starts: &[Limb; MAX_COLUMNS],
+) -> Columns<V> {
+    let mut columns = [v.splat(0); MAX_COLUMNS];
+    each!(V, j < M => {
+        columns[j] = v.splat(starts[j]);
+        columns[M + j] = v.splat(starts[M + j]);
+    });
+    columns
+}
+
+/// What the columns start with.
+struct Starts<V, P, const M: usize>(PhantomData<(V, P)>);
+
+impl<V: Vectors, P: Shape<M>, const M: usize> Starts<V, P, M> {
+    const PRODUCT: [Limb; MAX_COLUMNS] = {
+        let mut starts = [0u64; MAX_COLUMNS];
+        // The products.
+        let mut c = 0;
+        while c < 2 * M {
+            let lows = if c < M { c + 1 } else { 2 * M - 1 - c } as Limb;
+            let highs = if c <= M { c } else { 2 * M - c } as Limb;
+            starts[c] = (V::EXCESS.0.wrapping_mul(lows))
+                .wrapping_add(V::EXCESS.1.wrapping_mul(highs))
+                .wrapping_neg();
+            c += 1;
+        }
+        // Products with quotient limbs.
+        let mut k = 0;
+        while V::CONVERTS && k < P::QUOTIENT_PRODUCTS.len() {
+            let mut c = P::QUOTIENT_PRODUCTS[k];
+            let end = c + M;
+            while c < end {
+                starts[c] = starts[c].wrapping_sub(V::EXCESS.0);
+                starts[c + 1] = starts[c + 1].wrapping_sub(V::EXCESS.1);
+                c += 1;
+            }
+            k += 1;
+        }
+        // The halves of the product with the complement are 2⁵² − 2^shift and 2^shift − 1 more
+        // than those that are to be subtracted.
+        let mut k = 0;
+        while !V::CONVERTS && k < P::COMPLEMENTS.len() {
+            let mut c = P::COMPLEMENTS[k] / LANE_LIMB_BITS;
+            let power = 1u64 << (P::COMPLEMENTS[k] % LANE_LIMB_BITS);
+            let end = c + M;
+            while c < end {
+                starts[c] = starts[c].wrapping_sub(LIMB_MASK + 1 - power);
+                starts[c + 1] = starts[c + 1].wrapping_sub(power - 1);
+                c += 1;
+            }
+            k += 1;
+        }
+        let mut k = 0;
+        while k < P::STARTS.len() {
+            let (c, start) = P::STARTS[k];
+            starts[c] = starts[c].wrapping_add(start);
+            k += 1;
+        }
+        starts
+    };
+
+    /// Half of that, for it is doubled. Where it is odd, one in a column is 2⁵² in the one below.
+    const SQUARE: [Limb; MAX_COLUMNS] = {
+        let mut starts = Self::PRODUCT;
+        let mut c = 2 * M - 1;
+        while c > 0 {
+            if starts[c] & 1 == 1 {
+                starts[c - 1] = starts[c - 1].wrapping_add(1 << LANE_LIMB_BITS);
+            }
+            starts[c] /= 2;
+            c -= 1;
+        }
+        assert!(starts[0] & 1 == 0);
+        starts[0] /= 2;
+        starts
+    };
+}
+
+/// Adds q·2^LEFT to a column and to the one above it, where q is the low limb of `word`; LEFT +
+/// RIGHT is 52.
+///
+/// Two products where they are cheap, shifts where they are not.
+#[inline(always)]
+pub(super) fn add_shifted<V: Vectors, const LEFT: u32, const RIGHT: u32>(
+    v: V,
+    columns: &mut Columns<V>,
+    at: usize,
+    word: V::Word,
+) {
+    const { assert!(LEFT + RIGHT == LANE_LIMB_BITS as u32) }
+    if V::CONVERTS {
+        columns[at] = v.add(columns[at], v.low(v.shift_left::<LEFT>(word)));
+        columns[at + 1] = v.add(columns[at + 1], v.shift_right::<RIGHT>(v.low(word)));
+    } else {
+        let power = v.limb_factor(v.splat(1 << LEFT));
+        (columns[at], columns[at + 1]) =
+            v.mul_add(columns[at], columns[at + 1], power, v.factor(word));
+    }
+}
+
+/// Subtracts q·2^LEFT from a column and from the one above it, where q is the low limb of `word`;
+/// LEFT + RIGHT is 52.
+///
+/// Where products are cheap, it adds those with the complement of q, for which the columns start
+/// with a correction.
+#[inline(always)]
+pub(super) fn sub_shifted<V: Vectors, const LEFT: u32, const RIGHT: u32>(
+    v: V,
+    columns: &mut Columns<V>,
+    at: usize,
+    word: V::Word,
+) {
+    const { assert!(LEFT + RIGHT == LANE_LIMB_BITS as u32) }
+    if V::CONVERTS {
+        columns[at] = v.sub(columns[at], v.low(v.shift_left::<LEFT>(word)));
+        columns[at + 1] = v.sub(columns[at + 1], v.shift_right::<RIGHT>(v.low(word)));
+    } else {
+        add_shifted::<V, LEFT, RIGHT>(v, columns, at, v.not(word));
+    }
+}
+
+/// Makes limbs of signed columns whose sum is not negative and fits; the last may be long.
+#[inline(always)]
+pub(super) fn carry<V: Vectors, const M: usize>(v: V, limbs: &mut [V::Word; M]) {
+    each!(V, j < M => {
+        if j + 1 < M {
+            let carry = v.shift_right_signed::<{ LANE_LIMB_BITS as u32 }>(limbs[j]);
+            limbs[j + 1] = v.add(limbs[j + 1], carry);
+            limbs[j] = v.low(limbs[j]);
+        }
+    });
+}
+
+/// The same of columns without sign.
+#[inline(always)]
+pub(super) fn carry_unsigned<V: Vectors, const M: usize>(v: V, limbs: &mut [V::Word; M]) {
+    each!(V, j < M => {
+        if j + 1 < M {
+            limbs[j + 1] = v.add(limbs[j + 1], v.high(limbs[j]));
+            limbs[j] = v.low(limbs[j]);
+        }
+    });
+}
+
+/// The columns from `at` on.
+#[inline(always)]
+pub(super) fn from<V: Vectors, const M: usize>(
+    v: V,
+    columns: &Columns<V>,
+    at: usize,
+) -> [V::Word; M] {
+    let mut limbs = [v.splat(0); M];
+    each!(V, j < M => limbs[j] = columns[at + j]);
+    limbs
+}
+
+/// Vectors as they stand in memory.
+#[inline(always)]
+pub(super) fn lanes<V: Vectors, const M: usize>(v: V, limbs: &[V::Word; M]) -> [Lanes; M] {
+    let mut out = [Lanes::ZERO; M];
+    each!(V, j < M => v.store(&mut out[j], limbs[j]));
+    out
+}

@@ -1,0 +1,76 @@
+//! Sums, differences, comparison and selection.
+
+use super::super::super::lanes::Lanes;
+use super::super::super::lanes::vector::Vectors;
+use super::columns::{carry, each, lanes};
+use super::{Shape, residue};
+
+/// a + b.
+#[inline(always)]
+pub(super) fn add<V: Vectors, P: Shape<M>, const M: usize>(
+    v: V,
+    a: &[Lanes; M],
+    b: &[Lanes; M],
+) -> [Lanes; M] {
+    let mut sum = [v.splat(0); M];
+    each!(V, j < M => sum[j] = v.add(v.load(&a[j]), v.load(&b[j])));
+    P::fold::<V, 0>(v, &mut sum);
+    carry(v, &mut sum);
+    lanes(v, &sum)
+}
+
+/// a − b.
+#[inline(always)]
+pub(super) fn sub<V: Vectors, P: Shape<M>, const M: usize>(
+    v: V,
+    a: &[Lanes; M],
+    b: &[Lanes; M],
+) -> [Lanes; M] {
+    lanes(v, &difference::<V, P, M>(v, a, b))
+}
+
+/// a − b from 1 to below 3p.
+#[inline(always)]
+fn difference<V: Vectors, P: Shape<M>, const M: usize>(
+    v: V,
+    a: &[Lanes; M],
+    b: &[Lanes; M],
+) -> [V::Word; M] {
+    let mut difference = [v.splat(0); M];
+    each!(V, j < M => difference[j] = v.sub(v.load(&a[j]), v.load(&b[j])));
+    P::fold::<V, 1>(v, &mut difference);
+    carry(v, &mut difference);
+    difference
+}
+
+/// A bit for each lane: 1 where a and b are the same residue, that is, where their difference is p
+/// or 2p.
+#[inline(always)]
+pub(super) fn equal<V: Vectors, P: Shape<M>, const M: usize>(
+    v: V,
+    a: &[Lanes; M],
+    b: &[Lanes; M],
+) -> u8 {
+    let difference = difference::<V, P, M>(v, a, b);
+    let twice = residue::double(&P::LIMBS);
+    let zero = v.splat(0);
+    let (mut from_once, mut from_twice) = (zero, zero);
+    each!(V, j < M => {
+        from_once = v.or_difference(from_once, difference[j], v.splat(P::LIMBS[j]));
+        from_twice = v.or_difference(from_twice, difference[j], v.splat(twice[j]));
+    });
+    v.equal_bits(from_once, zero) | v.equal_bits(from_twice, zero)
+}
+
+/// a in the lanes whose bit is 1, b in the others.
+#[inline(always)]
+pub(super) fn select<V: Vectors, const M: usize>(
+    v: V,
+    bits: u8,
+    a: &[Lanes; M],
+    b: &[Lanes; M],
+) -> [Lanes; M] {
+    let mut selected = [v.splat(0); M];
+    each!(V, j < M => selected[j] = v.select(bits, v.load(&a[j]), v.load(&b[j])));
+    lanes(v, &selected)
+}

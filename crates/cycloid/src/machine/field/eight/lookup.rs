@@ -1,0 +1,61 @@
+//! Lookups that read the whole table.
+
+use super::super::super::lanes::Lanes;
+use super::super::super::lanes::vector::Vectors;
+use super::super::super::words::Limb;
+use super::columns::{each, lanes};
+
+/// `out = table[index]` from a table of constants that all lanes share.
+#[inline(always)]
+pub(super) fn lookup_stored<V: Vectors, const M: usize>(
+    v: V,
+    out: &mut [[Lanes; M]],
+    table: &[Limb],
+    index: &Lanes,
+) {
+    let places = out.len();
+    assert!(places != 0 && table.len().is_multiple_of(places * M));
+    let constants = table.as_chunks::<M>().0;
+    for (place, out) in out.iter_mut().enumerate() {
+        *out = scan(v, constants.iter().skip(place).step_by(places), index, |limb, bits, found| {
+            v.select_limb(bits, limb, found)
+        });
+    }
+}
+
+/// `out = table[index]`, each lane from its own table.
+#[inline(always)]
+pub(super) fn lookup<V: Vectors, const M: usize>(
+    v: V,
+    out: &mut [[Lanes; M]],
+    table: &[[Lanes; M]],
+    index: &Lanes,
+) {
+    let places = out.len();
+    assert!(places != 0 && table.len().is_multiple_of(places));
+    for (place, out) in out.iter_mut().enumerate() {
+        *out = scan(v, table.iter().skip(place).step_by(places), index, |limb, bits, found| {
+            v.select(bits, v.load(limb), found)
+        });
+    }
+}
+
+/// The entry at `index`, zero where there is none; `select` takes a limb of it where a bit is 1.
+#[inline(always)]
+fn scan<'a, V: Vectors, T: 'a, const M: usize>(
+    v: V,
+    entries: impl Iterator<Item = &'a [T; M]>,
+    index: &Lanes,
+    select: impl Fn(&T, u8, V::Word) -> V::Word,
+) -> [Lanes; M] {
+    let index = v.load(index);
+    let one = v.splat(1);
+    let mut number = v.splat(0);
+    let mut found = [v.splat(0); M];
+    for entry in entries {
+        let bits = v.equal_bits(number, index);
+        each!(V, j < M => found[j] = select(&entry[j], bits, found[j]));
+        number = v.add(number, one);
+    }
+    lanes(v, &found)
+}

@@ -1,0 +1,246 @@
+//! Eight numbers side by side: limbs of 52 bits, limb by limb, lane by lane.
+//!
+//! Written once over the vectors of `lanes` and instantiated for each of its backends. A product
+//! is a row of *columns* (see `lanes::kernel`), of which a [`Shape`] makes a residue again in the
+//! way that suits its prime: `montgomery` for P-224, P-256 and P-384, `mersenne` for P-521 and
+//! 2²⁵⁵ − 19.
+//!
+//! **Residues.** Every operation takes and returns limbs below 2⁵² of a residue below the bound of
+//! its prime, which is between 2p and 16p, and proved there. Sums and differences come back below
+//! the bound by one *fold*: what stands in the top limb above the length of the prime, about ⌊x/p⌋,
+//! times the prime is subtracted, which changes few limbs because the prime is sparse. The same
+//! carries make limbs of the sum and of the fold.
+//!
+//! **Speed.** Products and squares are functions of their own, with their operands in memory. All
+//! else is inlined where the caller is compiled for the same instructions, as what stands in
+//! [`Arithmetic::run`] is.
+
+mod columns;
+mod linear;
+mod lookup;
+mod mersenne;
+mod montgomery;
+mod residue;
+
+use super::super::ct::Mask;
+use super::super::lanes::vector::Vectors;
+use super::super::lanes::{self, LANES, Lanes};
+use super::super::words::Limb;
+use super::{Arithmetic, EightMasks, P224, P256, P384, P521, P25519, Prime};
+use columns::Columns;
+
+#[cfg(target_arch = "x86_64")]
+use super::super::cpu::{Avx512, Ifma};
+
+/// What is particular to a prime: residues of M limbs.
+trait Shape<const M: usize>: Prime {
+    /// The prime.
+    const LIMBS: [Limb; M];
+
+    /// What a residue is multiplied with to come into Montgomery's form, R² modulo the prime; 1
+    /// where there is none.
+    const ENTER: [Limb; M];
+
+    /// Limbs of the modulus that [`reduce`](Self::reduce) multiplies with every quotient limb, by
+    /// their place, in backends with an excess.
+    const QUOTIENT_PRODUCTS: &[usize] = &[];
+
+    /// Powers of two that [`reduce`](Self::reduce) multiplies with the complement of every
+    /// quotient limb, by their exponent, in backends whose factors are limbs.
+    const COMPLEMENTS: &[usize] = &[];
+
+    /// What the columns start with, by column, beyond what the others of these constants ask for.
+    const STARTS: &[(usize, Limb)] = &[];
+
+    /// The residue that the columns of a product stand for.
+    fn reduce<V: Vectors>(v: V, columns: &mut Columns<V>) -> [V::Word; M];
+
+    /// Subtracts a multiple of the prime, so that what is left is
+    ///
+    /// - from 0 to below the prime's bound if `LESS` is 0 and the limbs are sums of two residues,
+    /// - from 1 to below 3p and below the prime's bound if `LESS` is 1 and they are differences.
+    ///
+    /// Limbs are signed before and after.
+    fn fold<V: Vectors, const LESS: Limb>(v: V, limbs: &mut [V::Word; M]);
+
+    /// a·small, for small < 2¹⁷, with the backend's product.
+    #[inline(always)]
+    fn mul_small<A: Arithmetic<Self, Element = [Lanes; M]>>(
+        arithmetic: A,
+        a: &[Lanes; M],
+        small: Limb,
+    ) -> [Lanes; M] {
+        let mut factor = [Lanes::ZERO; M];
+        factor[0] = Lanes([small; LANES]);
+        if Self::MONTGOMERY {
+            factor = arithmetic.mul(&factor, &residue::splat(&Self::ENTER));
+        }
+        arithmetic.mul(a, &factor)
+    }
+}
+
+/// Implements `Arithmetic` for a token and each of the primes, with the number of its limbs; with
+/// the attribute that says whether what is short is inlined.
+macro_rules! arithmetic {
+    ($token:ty, $name:literal, $inline:meta, $features:tt; $($prime:ident $m:literal)+) => {
+        $(arithmetic!(@ $token, $name, $inline, $features, $prime, $m);)+
+    };
+    (@ $token:ty, $name:literal, $inline:meta, ($($features:literal)?), $prime:ident, $m:literal) => {
+        // SAFETY of every call below: the token proves the instructions that the function is
+        // compiled for.
+        #[allow(unused_unsafe, reason = "a function without special instructions is safe")]
+        impl Arithmetic<$prime> for $token {
+            const NAME: &'static str = $name;
+            const WIDTH: usize = LANES;
+            type Element = [Lanes; $m];
+            type Word = Lanes;
+            type Mask = EightMasks;
+            const STORED_LIMBS: usize = $m;
+            const ZERO: Self::Element = [Lanes::ZERO; $m];
+
+            #[inline(always)]
+            fn mul(self, a: &[Lanes; $m], b: &[Lanes; $m]) -> [Lanes; $m] {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn mul(v: $token, a: &[Lanes; $m], b: &[Lanes; $m]) -> [Lanes; $m] {
+                    columns::mul::<_, $prime, $m>(v, a, b)
+                }
+                // SAFETY: see above.
+                unsafe { mul(self, a, b) }
+            }
+
+            #[inline(always)]
+            fn square(self, a: &[Lanes; $m]) -> [Lanes; $m] {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn square(v: $token, a: &[Lanes; $m]) -> [Lanes; $m] {
+                    columns::square::<_, $prime, $m>(v, a)
+                }
+                // SAFETY: see above.
+                unsafe { square(self, a) }
+            }
+
+            fn mul_small(self, a: &[Lanes; $m], small: Limb) -> [Lanes; $m] {
+                debug_assert!(small < 1 << 17);
+                <$prime as Shape<$m>>::mul_small(self, a, small)
+            }
+
+            #[inline(always)]
+            fn add(self, a: &[Lanes; $m], b: &[Lanes; $m]) -> [Lanes; $m] {
+                $(#[target_feature(enable = $features)])?
+                #[$inline]
+                fn add(v: $token, a: &[Lanes; $m], b: &[Lanes; $m]) -> [Lanes; $m] {
+                    linear::add::<_, $prime, $m>(v, a, b)
+                }
+                // SAFETY: see above.
+                unsafe { add(self, a, b) }
+            }
+
+            #[inline(always)]
+            fn sub(self, a: &[Lanes; $m], b: &[Lanes; $m]) -> [Lanes; $m] {
+                $(#[target_feature(enable = $features)])?
+                #[$inline]
+                fn sub(v: $token, a: &[Lanes; $m], b: &[Lanes; $m]) -> [Lanes; $m] {
+                    linear::sub::<_, $prime, $m>(v, a, b)
+                }
+                // SAFETY: see above.
+                unsafe { sub(self, a, b) }
+            }
+
+            #[inline(always)]
+            fn equal(self, a: &[Lanes; $m], b: &[Lanes; $m]) -> EightMasks {
+                $(#[target_feature(enable = $features)])?
+                #[$inline]
+                fn equal(v: $token, a: &[Lanes; $m], b: &[Lanes; $m]) -> u8 {
+                    linear::equal::<_, $prime, $m>(v, a, b)
+                }
+                // SAFETY: see above.
+                EightMasks::from_bits(unsafe { equal(self, a, b) })
+            }
+
+            #[inline(always)]
+            fn select(
+                self,
+                mask: EightMasks,
+                a: &[Lanes; $m],
+                b: &[Lanes; $m],
+            ) -> [Lanes; $m] {
+                $(#[target_feature(enable = $features)])?
+                #[$inline]
+                fn select(
+                    v: $token,
+                    bits: u8,
+                    a: &[Lanes; $m],
+                    b: &[Lanes; $m],
+                ) -> [Lanes; $m] {
+                    linear::select(v, bits, a, b)
+                }
+                // SAFETY: see above.
+                unsafe { select(self, mask.bits(), a, b) }
+            }
+
+            fn load(self, numbers: &[<$prime as Prime>::Words]) -> [Lanes; $m] {
+                residue::load::<Self, $prime, $m>(self, numbers)
+            }
+
+            fn store(self, element: &[Lanes; $m], numbers: &mut [<$prime as Prime>::Words]) {
+                residue::store::<Self, $prime, $m>(self, element, numbers);
+            }
+
+            #[inline]
+            fn stored(self, constant: &[Limb]) -> [Lanes; $m] {
+                core::array::from_fn(|j| Lanes([constant[j]; LANES]))
+            }
+
+            fn lookup_stored(self, out: &mut [[Lanes; $m]], table: &[Limb], index: Lanes) {
+                $(#[target_feature(enable = $features)])?
+                fn lookup(v: $token, out: &mut [[Lanes; $m]], table: &[Limb], index: &Lanes) {
+                    lookup::lookup_stored(v, out, table, index);
+                }
+                // SAFETY: see above.
+                unsafe { lookup(self, out, table, &index) }
+            }
+
+            fn lookup(self, out: &mut [[Lanes; $m]], table: &[[Lanes; $m]], index: Lanes) {
+                $(#[target_feature(enable = $features)])?
+                fn lookup(
+                    v: $token,
+                    out: &mut [[Lanes; $m]],
+                    table: &[[Lanes; $m]],
+                    index: &Lanes,
+                ) {
+                    lookup::lookup(v, out, table, index);
+                }
+                // SAFETY: see above.
+                unsafe { lookup(self, out, table, &index) }
+            }
+
+            #[inline(always)]
+            fn word(self, limb: impl FnMut(usize) -> Limb) -> Lanes {
+                Lanes(core::array::from_fn(limb))
+            }
+
+            #[inline(always)]
+            fn mask(self, value: impl FnMut(usize) -> Mask) -> EightMasks {
+                EightMasks::from_lanes(value)
+            }
+
+            #[inline(always)]
+            fn run<R>(self, work: impl FnOnce() -> R) -> R {
+                $(#[target_feature(enable = $features)])?
+                #[inline]
+                fn run<R>(work: impl FnOnce() -> R) -> R {
+                    work()
+                }
+                // SAFETY: see above.
+                unsafe { run(work) }
+            }
+        }
+    };
+}
+
+arithmetic!(lanes::Portable, "portable", inline(never), (); P224 5 P256 5 P384 8 P521 11 P25519 5);
+#[cfg(target_arch = "x86_64")]
+arithmetic!(Avx512, "avx512", inline, ("avx512f,avx512dq"); P224 5 P256 5 P384 8 P521 11 P25519 5);
+#[cfg(target_arch = "x86_64")]
+arithmetic!(Ifma, "ifma", inline, ("avx512f,avx512dq,avx512ifma"); P224 5 P256 5 P384 8 P521 11 P25519 5);

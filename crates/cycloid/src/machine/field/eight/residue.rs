@@ -1,0 +1,110 @@
+//! Between integers and residues, and constants.
+
+use super::super::super::ct;
+use super::super::super::lanes::{self, LANE_LIMB_BITS, LANES, LIMB_MASK, Lanes};
+use super::super::super::words::{LIMB_BITS, Limb};
+use super::super::Arithmetic;
+use super::Shape;
+
+/// The residues of eight integers below 2^BITS.
+#[inline(always)]
+pub(super) fn load<A: Arithmetic<P, Element = [Lanes; M]>, P: Shape<M>, const M: usize>(
+    arithmetic: A,
+    numbers: &[P::Words],
+) -> [Lanes; M] {
+    assert_eq!(numbers.len(), LANES);
+    let mut element = [Lanes::ZERO; M];
+    for (lane, number) in numbers.iter().enumerate() {
+        lanes::load(&mut element, lane, number.as_ref());
+    }
+    if !P::MONTGOMERY {
+        return element;
+    }
+    let residue = arithmetic.mul(&element, &splat(&P::ENTER));
+    ct::wipe(Lanes::as_limbs_mut(&mut element));
+    residue
+}
+
+/// The integers from 0 to the prime less one.
+#[inline(always)]
+pub(super) fn store<A: Arithmetic<P, Element = [Lanes; M]>, P: Shape<M>, const M: usize>(
+    arithmetic: A,
+    element: &[Lanes; M],
+    numbers: &mut [P::Words],
+) {
+    assert_eq!(numbers.len(), LANES);
+    let mut integer = *element;
+    if P::MONTGOMERY {
+        // (x + Q·p) / R for some Q < R, and x < R: at most p.
+        let mut one = [Lanes::ZERO; M];
+        one[0] = Lanes([1; LANES]);
+        integer = arithmetic.mul(element, &one);
+    } else {
+        // Below 3p.
+        lanes::reduce_once(&mut integer, &splat(&P::LIMBS));
+    }
+    lanes::reduce_once(&mut integer, &splat(&P::LIMBS));
+    for (lane, number) in numbers.iter_mut().enumerate() {
+        lanes::store(number.as_mut(), &integer, lane);
+    }
+    ct::wipe(Lanes::as_limbs_mut(&mut integer));
+}
+
+/// The same limbs in every lane.
+#[inline(always)]
+pub(super) fn splat<const M: usize>(limbs: &[Limb; M]) -> [Lanes; M] {
+    limbs.map(|limb| Lanes([limb; LANES]))
+}
+
+/// A number of 64-bit limbs in limbs of 52 bits.
+pub(super) const fn limbs<const M: usize>(words: &[Limb]) -> [Limb; M] {
+    let mut limbs = [0; M];
+    let mut bit = 0;
+    while bit < words.len() * LIMB_BITS {
+        if words[bit / LIMB_BITS] >> (bit % LIMB_BITS) & 1 == 1 {
+            limbs[bit / LANE_LIMB_BITS] |= 1 << (bit % LANE_LIMB_BITS);
+        }
+        bit += 1;
+    }
+    limbs
+}
+
+/// Twice a number, which fits.
+pub(super) const fn double<const M: usize>(limbs: &[Limb; M]) -> [Limb; M] {
+    let mut twice = [0; M];
+    let mut carry = 0;
+    let mut j = 0;
+    while j < M {
+        let limb = limbs[j] << 1 | carry;
+        twice[j] = limb & LIMB_MASK;
+        carry = limb >> LANE_LIMB_BITS;
+        j += 1;
+    }
+    assert!(carry == 0);
+    twice
+}
+
+/// R² modulo `modulus`, where R = 2^(52·M).
+pub(super) const fn r_squared<const M: usize>(modulus: &[Limb; M]) -> [Limb; M] {
+    let mut power = [0; M];
+    power[0] = 1;
+    let mut bit = 0;
+    while bit < 2 * M * LANE_LIMB_BITS {
+        power = double(&power);
+        // Less the modulus, unless that is negative.
+        let mut difference = [0; M];
+        let mut borrow = 0;
+        let mut j = 0;
+        while j < M {
+            let limb = power[j].wrapping_sub(modulus[j]).wrapping_sub(borrow);
+            difference[j] = limb & LIMB_MASK;
+            borrow = limb >> (LIMB_BITS - 1);
+            j += 1;
+        }
+        if borrow == 0 {
+            power = difference;
+        }
+        bit += 1;
+    }
+    power
+}
