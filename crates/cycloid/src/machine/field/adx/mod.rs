@@ -6,14 +6,18 @@
 #[macro_use]
 mod text;
 mod linear;
+mod linear_long;
+mod p224;
 mod p25519;
 mod p256;
+mod p384;
+mod p521;
 
 use core::mem::MaybeUninit;
 
 use super::super::cpu::Adx;
 use super::super::ct::Mask;
-use super::super::words::{self, Limb, Portable, Words};
+use super::super::words::{self, Limb, Words};
 use super::portable::one_number;
 use super::{Arithmetic, P224, P256, P384, P521, P25519, Prime};
 
@@ -126,9 +130,39 @@ macro_rules! montgomery {
     };
 }
 
+impl Arithmetic<P224> for Adx {
+    from_kernels!(4 p224 linear::add_p224, linear::sub_p224);
+    montgomery!(P224 4);
+}
+
 impl Arithmetic<P256> for Adx {
     from_kernels!(4 p256 linear::add_p256, linear::sub_p256);
     montgomery!(P256 4);
+}
+
+impl Arithmetic<P384> for Adx {
+    from_kernels!(6 p384 linear_long::add_p384, linear_long::sub_p384);
+    montgomery!(P384 6);
+}
+
+impl Arithmetic<P521> for Adx {
+    from_kernels!(9 p521 linear_long::add_p521, linear_long::sub_p521);
+    equal_limbs!();
+
+    fn mul_small(self, a: &Self::Element, small: Limb) -> Self::Element {
+        let mut number = [0; 9];
+        number[0] = small;
+        Arithmetic::<P521>::mul(self, a, &number)
+    }
+
+    /// The number plus 1 reaches 2⁵²¹ only if the number is the prime, and then the rest is 0.
+    fn load(self, numbers: &[[Limb; 9]]) -> Self::Element {
+        Arithmetic::<P521>::add(self, &numbers[0], &<Self as Arithmetic<P521>>::ZERO)
+    }
+
+    fn store(self, element: &Self::Element, numbers: &mut [[Limb; 9]]) {
+        numbers[0] = *element;
+    }
 }
 
 impl Arithmetic<P25519> for Adx {
@@ -196,37 +230,3 @@ const fn r_squared<const N: usize>(modulus: [Limb; N]) -> [Limb; N] {
     }
     power
 }
-macro_rules! as_portable {
-    ($($prime:ident)+) => {$(
-        impl Arithmetic<$prime> for Adx {
-            const NAME: &'static str = "adx";
-            const WIDTH: usize = 1;
-            type Element = <Portable as Arithmetic<$prime>>::Element;
-            type Word = Limb;
-            type Mask = Mask;
-            const STORED_LIMBS: usize = <Portable as Arithmetic<$prime>>::STORED_LIMBS;
-            const ZERO: Self::Element = <Portable as Arithmetic<$prime>>::ZERO;
-            #[inline]
-            fn mul(self, a: &Self::Element, b: &Self::Element) -> Self::Element { Arithmetic::<$prime>::mul(Portable, a, b) }
-            #[inline]
-            fn square(self, a: &Self::Element) -> Self::Element { Arithmetic::<$prime>::square(Portable, a) }
-            fn mul_small(self, a: &Self::Element, small: Limb) -> Self::Element { Arithmetic::<$prime>::mul_small(Portable, a, small) }
-            #[inline]
-            fn add(self, a: &Self::Element, b: &Self::Element) -> Self::Element { Arithmetic::<$prime>::add(Portable, a, b) }
-            #[inline]
-            fn sub(self, a: &Self::Element, b: &Self::Element) -> Self::Element { Arithmetic::<$prime>::sub(Portable, a, b) }
-            fn equal(self, a: &Self::Element, b: &Self::Element) -> Mask { Arithmetic::<$prime>::equal(Portable, a, b) }
-            fn select(self, mask: Mask, a: &Self::Element, b: &Self::Element) -> Self::Element { Arithmetic::<$prime>::select(Portable, mask, a, b) }
-            fn load(self, numbers: &[<$prime as Prime>::Words]) -> Self::Element { Arithmetic::<$prime>::load(Portable, numbers) }
-            fn store(self, element: &Self::Element, numbers: &mut [<$prime as Prime>::Words]) { Arithmetic::<$prime>::store(Portable, element, numbers) }
-            fn stored(self, constant: &[Limb]) -> Self::Element { Arithmetic::<$prime>::stored(Portable, constant) }
-            fn lookup_stored(self, out: &mut [Self::Element], table: &[Limb], index: Limb) { Arithmetic::<$prime>::lookup_stored(Portable, out, table, index) }
-            fn lookup(self, out: &mut [Self::Element], table: &[Self::Element], index: Limb) { Arithmetic::<$prime>::lookup(Portable, out, table, index) }
-            #[inline(always)]
-            fn word(self, mut limb: impl FnMut(usize) -> Limb) -> Limb { limb(0) }
-            #[inline(always)]
-            fn mask(self, mut value: impl FnMut(usize) -> Mask) -> Mask { value(0) }
-        }
-    )+};
-}
-as_portable!(P224 P384 P521);

@@ -21,6 +21,20 @@ macro_rules! restore {
     };
 }
 
+/// Takes `$bytes` of stack.
+macro_rules! reserve {
+    ($bytes:literal) => {
+        concat!("sub rsp, ", $bytes, "\n.cfi_adjust_cfa_offset ", $bytes, "\n")
+    };
+}
+
+/// Gives back `$bytes` of stack.
+macro_rules! release {
+    ($bytes:literal) => {
+        concat!("add rsp, ", $bytes, "\n.cfi_adjust_cfa_offset -", $bytes, "\n")
+    };
+}
+
 /// Restores the callee's registers that are named, those saved last first, and returns.
 macro_rules! leave {
     ($($register:literal)+) => { concat!($(restore!($register),)+ "ret\n.cfi_endproc\n") };
@@ -40,11 +54,11 @@ macro_rules! store {
     };
 }
 
-/// `limbs = [rsi] · [rcx]`: one limb more than the places `$j`, all of them fresh.
+/// `limbs = [rsi] · $by` for the places `$j` of `[rsi]`: one limb more than places, all of them fresh.
 macro_rules! first_row {
-    ([$j:literal $($js:literal)+] $low:literal $high:literal $($rest:literal)+) => {
+    ($by:literal; [$j:literal $($js:literal)+] $low:literal $high:literal $($rest:literal)+) => {
         concat!(
-            "mov rdx, [rcx]\n",
+            "mov rdx, ", $by, "\n",
             "mulx ", $high, ", ", $low, ", [rsi + 8*", $j, "]\n",
             first_row!(@"add" [$($js)+] $high $($rest)+),
         )
@@ -59,39 +73,66 @@ macro_rules! first_row {
     };
 }
 
-/// `limbs += [rsi] · [rcx + 8·$i]` for the places `$j` of `[rsi]`: one limb more than places, of
-/// which the top one is `fresh`, or is `used` and small enough that nothing is carried out of it.
+/// `limbs += [rsi] · $by` for the places `$j` of `[rsi]`: one limb more than places, of which the
+/// top one is `fresh`, or is `used` and small enough that nothing is carried out of it.
 macro_rules! row {
-    ($kind:ident $i:literal; $js:tt $($limb:literal)+) => {
+    ($kind:ident $by:literal; $js:tt $($limb:literal)+) => {
         concat!(
-            "mov rdx, [rcx + 8*", $i, "]\n",
+            "mov rdx, ", $by, "\n",
             "xor eax, eax\n",
-            row!(@$kind $js $($limb)+),
+            row!(@$kind "rbp" $js $($limb)+),
         )
     };
-    (@fresh [$j:literal] $last:literal $top:literal) => {
+    (@fresh $zero:literal [$j:literal] $last:literal $top:literal) => {
         concat!(
             "mulx ", $top, ", rax, [rsi + 8*", $j, "]\n",
             "adcx ", $last, ", rax\n",
-            "adcx ", $top, ", rbp\n",
-            "adox ", $top, ", rbp\n",
+            "adcx ", $top, ", ", $zero, "\n",
+            "adox ", $top, ", ", $zero, "\n",
         )
     };
-    (@used [$j:literal] $last:literal $top:literal) => {
+    (@used $zero:literal [$j:literal] $last:literal $top:literal) => {
         concat!(
             "mulx rbx, rax, [rsi + 8*", $j, "]\n",
             "adcx ", $last, ", rax\n",
             "adox ", $top, ", rbx\n",
-            "adcx ", $top, ", rbp\n",
+            "adcx ", $top, ", ", $zero, "\n",
         )
     };
-    (@$kind:ident [$j:literal $($js:literal)+] $limb:literal $next:literal $($rest:literal)+) => {
+    (
+        @$kind:ident $zero:literal [$j:literal $($js:literal)+]
+        $limb:literal $next:literal $($rest:literal)+
+    ) => {
         concat!(
             "mulx rbx, rax, [rsi + 8*", $j, "]\n",
             "adcx ", $limb, ", rax\n",
             "adox ", $next, ", rbx\n",
-            row!(@$kind [$($js)+] $next $($rest)+),
+            row!(@$kind $zero [$($js)+] $next $($rest)+),
         )
+    };
+}
+
+/// Two limbs of a square: `$even` and `$odd` = twice themselves plus `$a`², the doubling carried on
+/// the carry flag and the sum on the overflow flag. With `first`, `$even` is fresh and has no
+/// products of different limbs.
+macro_rules! double_and_square {
+    ($a:literal; first $even:literal $odd:literal) => {
+        concat!(
+            "mov rdx, ", $a, "\n",
+            "mulx rbx, ", $even, ", rdx\n",
+            double_and_square!(@$odd "rbx"),
+        )
+    };
+    ($a:literal; $even:literal $odd:literal) => {
+        concat!(
+            "mov rdx, ", $a, "\n",
+            "mulx rbx, rax, rdx\n",
+            double_and_square!(@$even "rax"),
+            double_and_square!(@$odd "rbx"),
+        )
+    };
+    (@$limb:literal $half:literal) => {
+        concat!("adcx ", $limb, ", ", $limb, "\nadox ", $limb, ", ", $half, "\n")
     };
 }
 
@@ -125,33 +166,15 @@ macro_rules! square_4 {
             "adc ", $w5, ", 0\n",
             "adc ", $w6, ", 0\n",
             "xor eax, eax\n",
-            square_4!(@double $a0 $w0 "" "" $w1),
-            square_4!(@double $a1 "rax" $w2 "rax" $w3),
-            square_4!(@double $a2 "rax" $w4 "rax" $w5),
+            double_and_square!($a0; first $w0 $w1),
+            double_and_square!($a1; $w2 $w3),
+            double_and_square!($a2; $w4 $w5),
             "mov rdx, ", $a3, "\n",
             "mulx ", $w7, ", rax, rdx\n",
             "adcx ", $w6, ", ", $w6, "\n",
             "adox ", $w6, ", rax\n",
             "adcx ", $w7, ", rbp\n",
             "adox ", $w7, ", rbp\n",
-        )
-    };
-    (@double $a:literal $low:literal "" "" $odd:literal) => {
-        concat!(
-            "mov rdx, ", $a, "\n",
-            "mulx rbx, ", $low, ", rdx\n",
-            "adcx ", $odd, ", ", $odd, "\n",
-            "adox ", $odd, ", rbx\n",
-        )
-    };
-    (@double $a:literal $low:literal $even:literal "rax" $odd:literal) => {
-        concat!(
-            "mov rdx, ", $a, "\n",
-            "mulx rbx, rax, rdx\n",
-            "adcx ", $even, ", ", $even, "\n",
-            "adox ", $even, ", rax\n",
-            "adcx ", $odd, ", ", $odd, "\n",
-            "adox ", $odd, ", rbx\n",
         )
     };
 }
