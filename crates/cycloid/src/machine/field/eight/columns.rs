@@ -60,6 +60,7 @@ pub(super) fn mul<V: Vectors, P: Shape<M>, const M: usize>(
             (columns[i + j], columns[i + j + 1]) =
                 v.mul_add(columns[i + j], columns[i + j + 1], v.load_factor(&factors[j]), row);
         });
+        P::clear(v, &mut columns, i);
     });
     lanes(v, &P::reduce(v, &mut columns))
 }
@@ -86,6 +87,12 @@ pub(super) fn square<V: Vectors, P: Shape<M>, const M: usize>(v: V, a: &[Lanes; 
         let double = |column| v.add(column, column);
         let [low, high] = [double(columns[2 * i]), double(columns[2 * i + 1])];
         (columns[2 * i], columns[2 * i + 1]) = v.mul_add(low, high, row, row);
+        if 2 * i < M {
+            P::clear(v, &mut columns, 2 * i);
+        }
+        if 2 * i + 1 < M {
+            P::clear(v, &mut columns, 2 * i + 1);
+        }
     });
     lanes(v, &P::reduce(v, &mut columns))
 }

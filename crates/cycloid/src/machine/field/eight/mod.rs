@@ -52,7 +52,13 @@ trait Shape<const M: usize>: Prime {
     /// What the columns start with, by column, beyond what the others of these constants ask for.
     const STARTS: &[(usize, Limb)] = &[];
 
-    /// The residue that the columns of a product stand for.
+    /// Adds a multiple of the prime to the columns that makes column `i` a multiple of 2⁵², and
+    /// carries it into the next, where Montgomery's form is used; those below have been cleared and
+    /// this one is complete.
+    #[inline(always)]
+    fn clear<V: Vectors>(_v: V, _columns: &mut Columns<V>, _i: usize) {}
+
+    /// The residue that the columns of a product stand for, after the low half has been cleared.
     fn reduce<V: Vectors>(v: V, columns: &mut Columns<V>) -> [V::Word; M];
 
     /// Subtracts a multiple of the prime, so that what is left is

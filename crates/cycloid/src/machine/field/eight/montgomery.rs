@@ -9,7 +9,7 @@ use super::super::super::lanes::vector::Vectors;
 use super::super::super::words::Limb;
 use super::super::{P224, P256, P384, Prime};
 use super::Shape;
-use super::columns::{self, Columns, add_shifted, carry, each, sub_shifted};
+use super::columns::{self, Columns, add_shifted, carry, sub_shifted};
 use super::residue::{limbs, r_squared};
 
 /// p = 2²⁵⁶ − 2²²⁴ + 2¹⁹² + 2⁹⁶ − 1, R = 2²⁶⁰ > 15p; residues are below **2²⁵⁹**.
@@ -24,16 +24,18 @@ impl Shape<5> for P256 {
 
     // p + 1 = 2⁴⁴·2⁵² + 2³⁶·2¹⁵⁶ + (2⁴⁸ − 2¹⁶)·2²⁰⁸, and −1 / p = 1 modulo 2⁵².
     #[inline(always)]
-    fn reduce<V: Vectors>(v: V, columns: &mut Columns<V>) -> [V::Word; 5] {
+    fn clear<V: Vectors>(v: V, columns: &mut Columns<V>, i: usize) {
         let high = v.limb_factor(v.splat((1 << 48) - (1 << 16)));
-        each!(V, i < 5 => {
-            let c = columns[i];
-            columns[i + 1] = v.add(columns[i + 1], v.high(c));
-            add_shifted::<V, 44, 8>(v, columns, i + 1, c);
-            add_shifted::<V, 36, 16>(v, columns, i + 3, c);
-            (columns[i + 4], columns[i + 5]) =
-                v.mul_add(columns[i + 4], columns[i + 5], high, v.factor(c));
-        });
+        let c = columns[i];
+        columns[i + 1] = v.add(columns[i + 1], v.high(c));
+        add_shifted::<V, 44, 8>(v, columns, i + 1, c);
+        add_shifted::<V, 36, 16>(v, columns, i + 3, c);
+        (columns[i + 4], columns[i + 5]) =
+            v.mul_add(columns[i + 4], columns[i + 5], high, v.factor(c));
+    }
+
+    #[inline(always)]
+    fn reduce<V: Vectors>(v: V, columns: &mut Columns<V>) -> [V::Word; 5] {
         let mut limbs = columns::from(v, columns, 5);
         carry(v, &mut limbs);
         limbs
@@ -63,13 +65,15 @@ impl Shape<5> for P224 {
 
     // p − 1 = 2¹⁶·2²⁰⁸ − 2⁴⁴·2⁵², and 1 / p = 1 modulo 2⁵².
     #[inline(always)]
+    fn clear<V: Vectors>(v: V, columns: &mut Columns<V>, i: usize) {
+        let c = columns[i];
+        columns[i + 1] = v.add(columns[i + 1], v.shift_right_signed::<52>(c));
+        add_shifted::<V, 44, 8>(v, columns, i + 1, c);
+        sub_shifted::<V, 16, 36>(v, columns, i + 4, c);
+    }
+
+    #[inline(always)]
     fn reduce<V: Vectors>(v: V, columns: &mut Columns<V>) -> [V::Word; 5] {
-        each!(V, i < 5 => {
-            let c = columns[i];
-            columns[i + 1] = v.add(columns[i + 1], v.shift_right_signed::<52>(c));
-            add_shifted::<V, 44, 8>(v, columns, i + 1, c);
-            sub_shifted::<V, 16, 36>(v, columns, i + 4, c);
-        });
         let mut limbs = columns::from(v, columns, 5);
         carry(v, &mut limbs);
         limbs
@@ -96,20 +100,22 @@ impl Shape<8> for P384 {
     // −1 / p = 2³² + 1 modulo 2⁵², so q is the low limb of s = c + (2³²·c mod 2⁵²), and the low
     // part of (2³² − 1)·q added to c is s − q: what s has above 52 bits is carried.
     #[inline(always)]
+    fn clear<V: Vectors>(v: V, columns: &mut Columns<V>, i: usize) {
+        let s = v.add(columns[i], v.low(v.shift_left::<32>(columns[i])));
+        columns[i + 1] = v.add(columns[i + 1], v.shift_right_signed::<52>(s));
+        columns[i + 1] = if V::CONVERTS {
+            v.add(columns[i + 1], v.shift_right::<20>(v.low(s)))
+        } else {
+            let power = v.limb_factor(v.splat(1 << 32));
+            v.mul_add_high(columns[i + 1], power, v.factor(s))
+        };
+        sub_shifted::<V, 44, 8>(v, columns, i + 1, s);
+        sub_shifted::<V, 24, 28>(v, columns, i + 2, s);
+        add_shifted::<V, 20, 32>(v, columns, i + 7, s);
+    }
+
+    #[inline(always)]
     fn reduce<V: Vectors>(v: V, columns: &mut Columns<V>) -> [V::Word; 8] {
-        each!(V, i < 8 => {
-            let s = v.add(columns[i], v.low(v.shift_left::<32>(columns[i])));
-            columns[i + 1] = v.add(columns[i + 1], v.shift_right_signed::<52>(s));
-            columns[i + 1] = if V::CONVERTS {
-                v.add(columns[i + 1], v.shift_right::<20>(v.low(s)))
-            } else {
-                let power = v.limb_factor(v.splat(1 << 32));
-                v.mul_add_high(columns[i + 1], power, v.factor(s))
-            };
-            sub_shifted::<V, 44, 8>(v, columns, i + 1, s);
-            sub_shifted::<V, 24, 28>(v, columns, i + 2, s);
-            add_shifted::<V, 20, 32>(v, columns, i + 7, s);
-        });
         let mut limbs = columns::from(v, columns, 8);
         carry(v, &mut limbs);
         limbs
