@@ -6,7 +6,9 @@
 
 mod affine;
 mod digits;
+pub(crate) mod edwards;
 mod jacobian;
+pub(crate) mod montgomery;
 mod multiply;
 mod multiply_vartime;
 mod scalar;

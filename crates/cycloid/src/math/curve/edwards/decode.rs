@@ -1,0 +1,100 @@
+//! Points as 256 bits: y in the low 255, and whether x is odd (RFC 8032, sections 5.1.2 and 5.1.3).
+
+use super::{D, Encoding, Field, Point};
+use crate::machine::ct::Mask;
+use crate::machine::field::{Arithmetic, Masks, P25519};
+use crate::machine::words::Limb;
+use crate::math::field::MAX_WIDTH;
+
+/// The bit that says whether x is odd.
+const SIGN: u32 = 63;
+
+/// A square root of −1: 2^((p − 1)/4).
+const ROOT_OF_MINUS_ONE: [Limb; 4] =
+    [0xc4ee_1b27_4a0e_a0b0, 0x2f43_1806_ad2f_e478, 0x2b4d_0099_3dfb_d7a7, 0x2b83_2480_4fc1_df0b];
+
+impl<A: Arithmetic<P25519>> Point<A> {
+    /// The points of [`WIDTH`](Arithmetic::WIDTH) encodings, and where there is one.
+    ///
+    /// y may be p or more, and x = 0 may be called odd; [`is_canonical`] tells. Where there is no
+    /// point, something that is none is given. Time depends on the shape only.
+    #[inline(always)]
+    pub(super) fn decode(arithmetic: A, encodings: &[&Encoding]) -> (Self, A::Mask) {
+        let mut integers = [[0; 4]; MAX_WIDTH];
+        for (integer, encoding) in integers.iter_mut().zip(encodings) {
+            *integer = **encoding;
+            integer[3] &= !(1 << SIGN);
+        }
+        let odd = arithmetic.mask(|place| Mask::from_bit(encodings[place][3] >> SIGN));
+        let y = Field::load(arithmetic, &integers[..A::WIDTH]);
+        let one = Field::one(arithmetic);
+
+        // x² = u/v = (y² − 1)/(d·y² + 1), so with p = 5 modulo 8 a root is, if there is any, r or
+        // r·√−1, where r = u·v³·(u·v⁷)^((p − 5)/8).
+        let yy = y.square();
+        let u = &yy - &one;
+        let v = &(&yy * &Field::constant(arithmetic, &D)) + &one;
+        let v3 = &v.square() * &v;
+        let uv7 = &(&v3.square() * &v) * &u;
+        let r = &(&u * &v3) * &power_p_minus_5_over_8(&uv7);
+        let check = &v * &r.square();
+        let is_root = check.equal(&u);
+        let is_other = check.equal(&-&u);
+        let other = &r * &Field::constant(arithmetic, &ROOT_OF_MINUS_ONE);
+        let x = Field::select(is_root, &r, &other);
+        let x = x.negate_if(parity(&x) & !odd | !parity(&x) & odd);
+        (Self { x, y, z: one, t: &x * &y }, is_root | is_other)
+    }
+
+    /// The encodings, [`WIDTH`](Arithmetic::WIDTH) of them.
+    #[inline(always)]
+    pub(super) fn encode(&self, encodings: &mut [Encoding]) {
+        let inverse = self.z.invert();
+        let odd = parity(&(&self.x * &inverse));
+        (&self.y * &inverse).store(encodings);
+        for (place, encoding) in encodings.iter_mut().enumerate() {
+            encoding[3] |= (odd.at(place).value() & 1) << SIGN;
+        }
+    }
+}
+
+/// Whether an encoding that has a point is the one that the point is encoded as.
+pub(crate) fn is_canonical(encoding: &Encoding) -> bool {
+    let [low, middle @ .., high] = encoding;
+    let y_high = high & !(1 << SIGN);
+    // y ≥ p = 2²⁵⁵ − 19.
+    let too_large =
+        y_high == !(1 << SIGN) && middle.iter().all(|limb| *limb == Limb::MAX) && *low >= P_LOW;
+    // x is 0 where y is 1 or −1.
+    let is_one = *low == 1 && middle == &[0, 0] && y_high == 0;
+    let is_minus_one = *low == P_LOW - 1 && middle == &[Limb::MAX; 2] && y_high == !(1 << SIGN);
+    !too_large && !((is_one || is_minus_one) && high >> SIGN == 1)
+}
+
+/// The low limb of p.
+const P_LOW: Limb = 19u64.wrapping_neg();
+
+/// Where the residue, as a number below p, is odd.
+#[inline(always)]
+fn parity<A: Arithmetic<P25519>>(element: &Field<A>) -> A::Mask {
+    let mut numbers = [[0; 4]; MAX_WIDTH];
+    element.store(&mut numbers[..A::WIDTH]);
+    element.arithmetic().mask(|place| Mask::from_bit(numbers[place][0] & 1))
+}
+
+/// x^((p − 5)/8) = x^(2²⁵² − 3), by 251 squarings and 11 products.
+#[inline(always)]
+fn power_p_minus_5_over_8<A: Arithmetic<P25519>>(x: &Field<A>) -> Field<A> {
+    // x_n is x^(2^n − 1).
+    let x2 = &x.square() * x;
+    let x4 = &x2.square_times(2) * &x2;
+    let x5 = &x4.square() * x;
+    let x10 = &x5.square_times(5) * &x5;
+    let x20 = &x10.square_times(10) * &x10;
+    let x40 = &x20.square_times(20) * &x20;
+    let x50 = &x40.square_times(10) * &x10;
+    let x100 = &x50.square_times(50) * &x50;
+    let x200 = &x100.square_times(100) * &x100;
+    let x250 = &x200.square_times(50) * &x50;
+    &x250.square_times(2) * x
+}

@@ -1,0 +1,275 @@
+//! Functions of any number of inputs, computed eight side by side as long as there are enough, else
+//! one at a time, by the same formulas.
+
+use super::{Encoding, Field, Point, Scalar, Stored, TWICE_D};
+use crate::machine::ct;
+use crate::machine::field::{Arithmetic, Limbs, Masks, P25519, Prime, Task};
+use crate::machine::lanes::{self, LANES};
+use crate::machine::words::{self, Limb};
+
+/// A function over the field, of one input or of eight.
+pub(crate) trait Each {
+    /// An input; it is copied nowhere.
+    type Input: ?Sized;
+
+    /// An output; what is in no lane that was asked for is wiped.
+    type Output: Limbs;
+
+    /// Computes it for [`WIDTH`](Arithmetic::WIDTH) inputs.
+    fn run<A: Arithmetic<P25519>>(
+        arithmetic: A,
+        inputs: &[&Self::Input],
+        outputs: &mut [Self::Output],
+    );
+}
+
+/// The function of every input; as many outputs.
+pub(crate) fn each<E: Each>(inputs: &[&E::Input], outputs: &mut [E::Output]) {
+    each_on::<E>(words::Backend::best(), lanes::Backend::best(), inputs, outputs);
+}
+
+/// The function of one input.
+pub(crate) fn one<E: Each>(input: &E::Input) -> E::Output {
+    let mut output = [E::Output::ZERO];
+    each::<E>(&[input], &mut output);
+    output[0]
+}
+
+/// [`each`] with these backends.
+pub(super) fn each_on<E: Each>(
+    words: words::Backend,
+    lanes: Option<lanes::Backend>,
+    inputs: &[&E::Input],
+    outputs: &mut [E::Output],
+) {
+    for (inputs, outputs) in inputs.chunks(LANES).zip(outputs.chunks_mut(LANES)) {
+        if let Some(lanes) = lanes
+            && inputs.len() >= fewest_side_by_side(lanes)
+        {
+            // Lanes that are left over do what the first does.
+            let all: [_; LANES] =
+                core::array::from_fn(|lane| *inputs.get(lane).unwrap_or(&inputs[0]));
+            let mut results = [E::Output::ZERO; LANES];
+            P25519::run_eight(lanes, Run::<E> { inputs: &all, outputs: &mut results });
+            outputs.copy_from_slice(&results[..outputs.len()]);
+            results.iter_mut().for_each(|result| ct::wipe(result.as_mut()));
+        } else {
+            for (input, output) in inputs.chunks(1).zip(outputs.chunks_mut(1)) {
+                P25519::run_one(words, Run::<E> { inputs: input, outputs: output });
+            }
+        }
+    }
+}
+
+/// The fewest that are faster side by side, the other lanes being idle, than one after the other.
+const fn fewest_side_by_side(backend: lanes::Backend) -> usize {
+    match backend {
+        #[cfg(target_arch = "x86_64")]
+        lanes::Backend::Ifma(_) => 3,
+        _ => 5,
+    }
+}
+
+struct Run<'a, E: Each> {
+    inputs: &'a [&'a E::Input],
+    outputs: &'a mut [E::Output],
+}
+
+impl<E: Each> Task<P25519> for Run<'_, E> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic<P25519>>(self, arithmetic: A) {
+        arithmetic.run(
+            #[inline(always)]
+            || E::run(arithmetic, self.inputs, self.outputs),
+        );
+    }
+}
+
+/// The encoding of the base point times a number.
+pub(crate) struct EncodeBase;
+
+impl Each for EncodeBase {
+    type Input = Scalar;
+    type Output = Encoding;
+
+    #[inline(always)]
+    fn run<A: Arithmetic<P25519>>(arithmetic: A, numbers: &[&Scalar], encodings: &mut [Encoding]) {
+        Point::multiply_base(arithmetic, numbers).encode(encodings);
+    }
+}
+
+/// The u-coordinate, on the curve of X25519, of the base point times a number (RFC 7748, section
+/// 4.1): u = (1 + y)/(1 − y), and 0 for the neutral point.
+pub(crate) struct UOfBase;
+
+impl Each for UOfBase {
+    type Input = Scalar;
+    type Output = [Limb; 4];
+
+    #[inline(always)]
+    fn run<A: Arithmetic<P25519>>(arithmetic: A, numbers: &[&Scalar], us: &mut [[Limb; 4]]) {
+        let Point { y, z, .. } = Point::multiply_base(arithmetic, numbers);
+        (&(&z + &y) * &(&z - &y).invert()).store(us);
+    }
+}
+
+/// The point of an encoding, and a limb that is 1 if there is one, else 0.
+pub(crate) struct Decode;
+
+impl Each for Decode {
+    type Input = Encoding;
+    type Output = [Limb; 17];
+
+    #[inline(always)]
+    fn run<A: Arithmetic<P25519>>(
+        arithmetic: A,
+        encodings: &[&Encoding],
+        decoded: &mut [[Limb; 17]],
+    ) {
+        let (points, valid) = Point::decode(arithmetic, encodings);
+        let mut stored = [[0; 16]; LANES];
+        points.store(&mut stored[..A::WIDTH]);
+        for (place, decoded) in decoded.iter_mut().enumerate() {
+            decoded[..16].copy_from_slice(&stored[place]);
+            decoded[16] = valid.at(place).value() & 1;
+        }
+    }
+}
+
+/// The encoding of a point.
+pub(crate) struct Encode;
+
+impl Each for Encode {
+    type Input = Stored;
+    type Output = Encoding;
+
+    #[inline(always)]
+    fn run<A: Arithmetic<P25519>>(arithmetic: A, points: &[&Stored], encodings: &mut [Encoding]) {
+        Point::load(arithmetic, points).encode(encodings);
+    }
+}
+
+/// A point times a number.
+pub(crate) struct Multiply;
+
+impl Each for Multiply {
+    type Input = (Stored, Scalar);
+    type Output = Stored;
+
+    #[inline(always)]
+    fn run<A: Arithmetic<P25519>>(
+        arithmetic: A,
+        inputs: &[&(Stored, Scalar)],
+        products: &mut [Stored],
+    ) {
+        let points = all(inputs, |input| &input.0);
+        let numbers = all(inputs, |input| &input.1);
+        let points = Point::load(arithmetic, &points[..A::WIDTH]);
+        points.multiply(&numbers[..A::WIDTH]).store(products);
+    }
+}
+
+/// The first number times a point plus the second times the base point, in time that depends on
+/// all of them.
+pub(crate) struct CombineVartime;
+
+impl Each for CombineVartime {
+    type Input = (Stored, Scalar, Scalar);
+    type Output = Stored;
+
+    #[inline(always)]
+    fn run<A: Arithmetic<P25519>>(
+        arithmetic: A,
+        inputs: &[&(Stored, Scalar, Scalar)],
+        sums: &mut [Stored],
+    ) {
+        let points = all(inputs, |input| &input.0);
+        let numbers = all(inputs, |input| &input.1);
+        let base_numbers = all(inputs, |input| &input.2);
+        let points = Point::load(arithmetic, &points[..A::WIDTH]);
+        points
+            .multiply_add_base_vartime(&numbers[..A::WIDTH], &base_numbers[..A::WIDTH])
+            .store(sums);
+    }
+}
+
+/// The sum of two points.
+pub(crate) struct Sum;
+
+impl Each for Sum {
+    type Input = (Stored, Stored);
+    type Output = Stored;
+
+    #[inline(always)]
+    fn run<A: Arithmetic<P25519>>(
+        arithmetic: A,
+        inputs: &[&(Stored, Stored)],
+        sums: &mut [Stored],
+    ) {
+        let [a, b] = pairs(arithmetic, inputs);
+        let twice_d = Field::constant(arithmetic, &TWICE_D);
+        a.add(&b.addend(&twice_d)).extended().store(sums);
+    }
+}
+
+/// Whether two points are the same, and whether they are up to a point of small order, as 1 or 0.
+pub(crate) struct Compare;
+
+impl Each for Compare {
+    type Input = (Stored, Stored);
+    type Output = [Limb; 2];
+
+    #[inline(always)]
+    fn run<A: Arithmetic<P25519>>(
+        arithmetic: A,
+        inputs: &[&(Stored, Stored)],
+        equalities: &mut [[Limb; 2]],
+    ) {
+        let [a, b] = pairs(arithmetic, inputs);
+        let twice_d = Field::constant(arithmetic, &TWICE_D);
+        let difference = a.add(&b.negate().addend(&twice_d)).extended();
+        let (same, nearly) = (difference.is_neutral(), difference.is_of_small_order());
+        for (place, equality) in equalities.iter_mut().enumerate() {
+            *equality = [same.at(place).value() & 1, nearly.at(place).value() & 1];
+        }
+    }
+}
+
+/// The parts of all inputs.
+#[inline(always)]
+fn all<'a, I, T>(inputs: &[&'a I], part: impl Fn(&'a I) -> &'a T) -> [&'a T; LANES] {
+    core::array::from_fn(|place| part(inputs.get(place).unwrap_or(&inputs[0])))
+}
+
+#[inline(always)]
+fn pairs<A: Arithmetic<P25519>>(arithmetic: A, inputs: &[&(Stored, Stored)]) -> [Point<A>; 2] {
+    let (first, second) = (all(inputs, |input| &input.0), all(inputs, |input| &input.1));
+    [first, second].map(|points| Point::load(arithmetic, &points[..A::WIDTH]))
+}
+
+impl<A: Arithmetic<P25519>> Point<A> {
+    #[inline(always)]
+    fn load(arithmetic: A, points: &[&Stored]) -> Self {
+        let coordinate = |i: usize| {
+            let mut numbers = [[0; 4]; LANES];
+            for (number, point) in numbers.iter_mut().zip(points) {
+                number.copy_from_slice(&point[4 * i..][..4]);
+            }
+            Field::load(arithmetic, &numbers[..A::WIDTH])
+        };
+        Self { x: coordinate(0), y: coordinate(1), z: coordinate(2), t: coordinate(3) }
+    }
+
+    #[inline(always)]
+    fn store(&self, points: &mut [Stored]) {
+        for (i, coordinate) in [&self.x, &self.y, &self.z, &self.t].into_iter().enumerate() {
+            let mut numbers = [[0; 4]; LANES];
+            coordinate.store(&mut numbers[..A::WIDTH]);
+            for (point, number) in points.iter_mut().zip(&numbers) {
+                point[4 * i..][..4].copy_from_slice(number);
+            }
+        }
+    }
+}

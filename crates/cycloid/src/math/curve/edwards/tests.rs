@@ -1,0 +1,378 @@
+//! Points against a model in large numbers, on every backend, one and eight.
+
+use std::vec;
+use std::vec::Vec;
+
+use num_bigint::BigUint;
+
+use super::decode::is_canonical;
+use super::each::each_on;
+use super::scalar::{Digits, non_adjacent_form_vartime};
+use super::*;
+use crate::machine::field::Limbs;
+use crate::machine::{lanes, words};
+use crate::math::curve::montgomery::Ladder;
+
+fn number(limbs: &[Limb]) -> BigUint {
+    limbs.iter().rev().fold(BigUint::ZERO, |number, limb| (number << 64) + *limb)
+}
+
+fn limbs<const N: usize>(number: &BigUint) -> [Limb; N] {
+    let mut digits = number.iter_u64_digits();
+    let limbs = core::array::from_fn(|_| digits.next().unwrap_or(0));
+    assert!(digits.next().is_none());
+    limbs
+}
+
+fn p() -> BigUint {
+    (BigUint::from(1u8) << 255) - 19u8
+}
+
+fn order() -> BigUint {
+    number(&ORDER)
+}
+
+/// Affine points, by the addition law of RFC 8032, section 5.1.4.
+type Model = (BigUint, BigUint);
+
+fn neutral() -> Model {
+    (BigUint::ZERO, BigUint::from(1u8))
+}
+
+fn base() -> Model {
+    let x = b"15112221349535400772501151409588531511454012693041857206046113283949847762202";
+    let y = b"46316835694926478169428394003475163141307993866256225615783033603165251855960";
+    (BigUint::parse_bytes(x, 10).unwrap(), BigUint::parse_bytes(y, 10).unwrap())
+}
+
+fn add((x1, y1): &Model, (x2, y2): &Model) -> Model {
+    let p = p();
+    let over = |n: BigUint, d: BigUint| n * (d % &p).modpow(&(&p - 2u8), &p) % &p;
+    let dxy = number(&D) * x1 * x2 * y1 * y2 % &p;
+    let x = over(x1 * y2 + x2 * y1, 1u8 + &dxy);
+    let y = over(y1 * y2 + x1 * x2, 1u8 + &p - &dxy);
+    (x, y)
+}
+
+fn multiply(point: &Model, number: &BigUint) -> Model {
+    (0..number.bits()).rev().fold(neutral(), |product, bit| {
+        let twice = add(&product, &product);
+        if number.bit(bit) { add(&twice, point) } else { twice }
+    })
+}
+
+fn negate((x, y): &Model) -> Model {
+    ((p() - x) % p(), y.clone())
+}
+
+fn encoding((x, y): &Model) -> Encoding {
+    limbs(&(y + (BigUint::from(u8::from(x.bit(0))) << 255)))
+}
+
+fn stored((x, y): &Model) -> Stored {
+    // With a Z that is not 1.
+    let z = BigUint::from(0x1234_5678u32);
+    let coordinates = [x * &z % p(), y * &z % p(), z.clone(), x * y * z % p()];
+    let mut stored = [0; 16];
+    for (place, coordinate) in stored.chunks_exact_mut(4).zip(&coordinates) {
+        place.copy_from_slice(&limbs::<4>(coordinate));
+    }
+    stored
+}
+
+/// The point of order 8 with the lowest encoding, of whose multiples all points of small order are.
+fn point_of_order_8() -> Model {
+    let root_of_minus_one = BigUint::from(2u8).modpow(&((p() - 1u8) >> 2), &p());
+    // y² = (1 ± √(1 + d))/d of x⁴ = … solves 2P = (√−1, 0), that is y² + x² = 0 without d·x²·y².
+    let d = number(&D);
+    let inverse_of_d = d.modpow(&(p() - 2u8), &p());
+    let root = |n: &BigUint| {
+        let r = n.modpow(&((p() + 3u8) >> 3), &p());
+        [r.clone(), r * &root_of_minus_one % p()].into_iter().find(|r| r * r % p() == n % p())
+    };
+    // 2P = (·, 0) means y² = −x², so 2y² = 1 − d·y⁴.
+    let w = root(&((1u8 + &d) % p())).unwrap();
+    let yy = [&w + p() - 1u8, p() + p() - 1u8 - &w].map(|n| n * &inverse_of_d % p());
+    let y = yy.iter().find_map(root).unwrap();
+    let x = &y * &root_of_minus_one % p();
+    (x, y)
+}
+
+#[test]
+fn constants() {
+    let p = p();
+    let d = (&p - 121_665u32) * BigUint::from(121_666u32).modpow(&(&p - 2u8), &p) % &p;
+    assert_eq!(number(&D), d);
+    assert_eq!(number(&TWICE_D), d * 2u8 % &p);
+    let order: BigUint = order();
+    let expected = b"27742317777372353535851937790883648493";
+    assert_eq!(order, (BigUint::from(1u8) << 252) + BigUint::parse_bytes(expected, 10).unwrap());
+    assert_eq!(multiply(&base(), &order), neutral());
+    let eighth = point_of_order_8();
+    assert_ne!(multiply(&eighth, &4u8.into()), neutral());
+    assert_eq!(multiply(&eighth, &8u8.into()), neutral());
+}
+
+/// Numbers of all kinds below L.
+fn numbers() -> Vec<BigUint> {
+    let one = BigUint::from(1u8);
+    let mut numbers = vec![BigUint::ZERO, one.clone(), 2u8.into(), 31u8.into(), 32u8.into()];
+    numbers.extend([order() - 1u8, order() - 2u8, order() >> 1]);
+    numbers.extend([&one << 252, (&one << 252) - 1u8, (&one << 128) - 1u8, (&one << 64) + 0u8]);
+    let seed = BigUint::from(3u8).modpow(&BigUint::from(1000u32), &p());
+    numbers.extend((2..6u8).map(|i| seed.modpow(&i.into(), &order())));
+    assert_eq!(numbers.len(), 16);
+    numbers
+}
+
+fn scalar(value: &BigUint) -> Scalar {
+    Scalar::canonical(&limbs(value)).unwrap()
+}
+
+/// The function on every backend, which all must agree, and the backend's inputs in every lane.
+fn everywhere<E: Each>(inputs: &[E::Input]) -> Vec<E::Output>
+where
+    E::Input: Sized,
+{
+    assert!(inputs.len().is_multiple_of(lanes::LANES));
+    let inputs: Vec<&E::Input> = inputs.iter().collect();
+    let mut expected = vec![E::Output::ZERO; inputs.len()];
+    each_on::<E>(words::Backend::Portable(words::Portable), None, &inputs, &mut expected);
+    for words in words::Backend::available() {
+        let mut outputs = vec![E::Output::ZERO; inputs.len()];
+        each_on::<E>(words, None, &inputs, &mut outputs);
+        assert_eq!(outputs, expected, "{}", words.name());
+    }
+    for lanes in lanes::tests::backends() {
+        let best = words::Backend::best();
+        // Emulated, one pass takes a second.
+        let count = if lanes.name() == "ifma" { lanes::LANES } else { inputs.len() };
+        let mut outputs = vec![E::Output::ZERO; count];
+        each_on::<E>(best, Some(lanes), &inputs[..count], &mut outputs);
+        assert_eq!(outputs, expected[..count], "{}", lanes.name());
+        // As many as leave lanes over.
+        let mut outputs = vec![E::Output::ZERO; 6];
+        each_on::<E>(best, Some(lanes), &inputs[1..7], &mut outputs);
+        assert_eq!(outputs, expected[1..7], "{}", lanes.name());
+    }
+    expected
+}
+
+#[test]
+fn scalars_are_reduced() {
+    let wide = [[0; 4], [1, 0, 0, 0], ORDER, [Limb::MAX; 4], [7, Limb::MAX, 1 << 63, 9]];
+    for low in &wide {
+        for high in &wide {
+            let expected = (number(low) + (number(high) << 256)) % order();
+            assert_eq!(number(Scalar::reduced(low, high).limbs()), expected);
+        }
+    }
+    for a in numbers() {
+        for b in numbers() {
+            let c = &numbers()[3];
+            let result = scalar(&a).multiply_add(&scalar(&b), &scalar(c));
+            assert_eq!(number(result.limbs()), (&a * &b + c) % order());
+        }
+        let opposite = scalar(&a).negate();
+        assert_eq!((number(opposite.limbs()) + &a) % order(), BigUint::ZERO);
+        assert!(opposite.limbs() < &ORDER || number(opposite.limbs()) < order());
+    }
+    assert!(Scalar::canonical(&ORDER).is_none() && Scalar::canonical(&[Limb::MAX; 4]).is_none());
+}
+
+fn check_digits<const WIDTH: usize>() {
+    for value in numbers() {
+        for (digits, add) in [
+            (Digits::<WIDTH>::odd(&scalar(&value)), BigUint::from(u8::from(!value.bit(0)))),
+            (
+                Digits::<WIDTH>::modulo_order(&scalar(&value)),
+                if value.bit(0) { BigUint::ZERO } else { order() },
+            ),
+        ] {
+            let sum = (0..Digits::<WIDTH>::COUNT).rev().fold(num_bigint::BigInt::ZERO, |sum, i| {
+                let (index, negative) = digits.at(i);
+                let digit = num_bigint::BigInt::from(2 * index + 1);
+                assert!(index < 1 << (WIDTH - 1));
+                (sum << WIDTH) + if negative == 1 { -digit } else { digit }
+            });
+            assert_eq!(sum, num_bigint::BigInt::from(&value + add));
+        }
+    }
+}
+
+#[test]
+fn digits_add_up() {
+    check_digits::<4>();
+    check_digits::<5>();
+    check_digits::<6>();
+    check_digits::<7>();
+    for value in numbers() {
+        for width in 2..=8 {
+            let digits = non_adjacent_form_vartime(&scalar(&value), width);
+            let sum = digits.iter().rev().fold(num_bigint::BigInt::ZERO, |sum, d| (sum << 1) + *d);
+            assert_eq!(sum, value.clone().into());
+            for window in digits.windows(width) {
+                assert!(window.iter().filter(|digit| **digit != 0).count() <= 1);
+            }
+            let bound = 1 << (width - 1);
+            assert!(digits.iter().all(|d| *d == 0 || d & 1 == 1 && i16::from(*d).abs() < bound));
+        }
+    }
+}
+
+#[test]
+fn multiples_of_the_base_point() {
+    let numbers = numbers();
+    let scalars: Vec<Scalar> = numbers.iter().map(scalar).collect();
+    let expected: Vec<Model> = numbers.iter().map(|n| multiply(&base(), n)).collect();
+    let encodings = everywhere::<EncodeBase>(&scalars);
+    assert_eq!(encodings, expected.iter().map(encoding).collect::<Vec<_>>());
+    for (u, (_, y)) in everywhere::<UOfBase>(&scalars).iter().zip(&expected) {
+        let denominator = (1u8 + p() - y) % p();
+        let expected = (1u8 + y) * denominator.modpow(&(p() - 2u8), &p()) % p();
+        assert_eq!(number(u), expected);
+    }
+}
+
+/// Points of every order, and sums of such.
+fn points() -> Vec<Model> {
+    let eighth = point_of_order_8();
+    let mut points: Vec<Model> = (0..8u8).map(|i| multiply(&eighth, &i.into())).collect();
+    for i in 0..8 {
+        let large = multiply(&base(), &numbers()[12 + i % 4]);
+        points.push(if i < 2 { large } else { add(&large, &points[i]) });
+    }
+    points
+}
+
+#[test]
+fn multiples_of_any_point() {
+    for shift in [0, 3] {
+        let points = points();
+        let numbers: Vec<_> = numbers().into_iter().cycle().skip(shift).take(16).collect();
+        let inputs: Vec<_> =
+            points.iter().zip(&numbers).map(|(p, n)| (stored(p), scalar(n))).collect();
+        let products = everywhere_as_encodings::<Multiply>(&inputs);
+        for ((product, point), number) in products.iter().zip(&points).zip(&numbers) {
+            assert_eq!(product, &encoding(&multiply(point, number)));
+        }
+        let base_numbers: Vec<_> = numbers.iter().cycle().skip(5).take(16).collect();
+        let inputs: Vec<_> = inputs
+            .into_iter()
+            .zip(&base_numbers)
+            .map(|((point, number), base)| (point, number, scalar(base)))
+            .collect();
+        let sums = everywhere_as_encodings::<CombineVartime>(&inputs);
+        for (i, sum) in sums.iter().enumerate() {
+            let expected =
+                add(&multiply(&points[i], &numbers[i]), &multiply(&base(), base_numbers[i]));
+            assert_eq!(sum, &encoding(&expected));
+        }
+    }
+}
+
+/// The points that a function gives, which need not have the same coordinates everywhere.
+struct Encoded<E>(core::marker::PhantomData<E>);
+
+impl<E: Each<Output = Stored>> Each for Encoded<E> {
+    type Input = E::Input;
+    type Output = Encoding;
+
+    fn run<A: Arithmetic<P25519>>(arithmetic: A, inputs: &[&E::Input], encodings: &mut [Encoding]) {
+        let mut stored = [[0; 16]; lanes::LANES];
+        E::run(arithmetic, inputs, &mut stored[..A::WIDTH]);
+        let stored = stored.each_ref();
+        Encode::run(arithmetic, &stored[..A::WIDTH], encodings);
+        // T is what it should be.
+        for point in &stored[..A::WIDTH] {
+            let [x, y, z, t] = [0, 4, 8, 12].map(|i| number(&point[i..i + 4]));
+            assert_eq!(x * y % p(), z * t % p());
+        }
+    }
+}
+
+fn everywhere_as_encodings<E: Each<Output = Stored>>(inputs: &[E::Input]) -> Vec<Encoding>
+where
+    E::Input: Sized,
+{
+    everywhere::<Encoded<E>>(inputs)
+}
+
+#[test]
+fn sums_and_comparisons() {
+    let points = points();
+    for shift in 0..points.len() {
+        let others: Vec<_> = points.iter().cycle().skip(shift).take(16).collect();
+        let inputs: Vec<_> =
+            points.iter().zip(&others).map(|(a, b)| (stored(a), stored(b))).collect();
+        if shift < 3 {
+            let sums = everywhere_as_encodings::<Sum>(&inputs);
+            for ((sum, a), b) in sums.iter().zip(&points).zip(&others) {
+                assert_eq!(sum, &encoding(&add(a, b)));
+            }
+        }
+        for ((found, a), b) in everywhere::<Compare>(&inputs).iter().zip(&points).zip(&others) {
+            let small = multiply(&add(a, &negate(b)), &8u8.into()) == neutral();
+            assert_eq!(found, &[(&a == b).into(), small.into()]);
+        }
+    }
+}
+
+#[test]
+fn encodings_are_read_as_they_are_written() {
+    let points = points();
+    let encodings: Vec<Encoding> = points.iter().map(encoding).collect();
+    for (decoded, point) in everywhere::<Decode>(&encodings).iter().zip(&points) {
+        let [x, y, z] = [0, 4, 8].map(|i| number(&decoded[i..i + 4]));
+        assert_eq!(((x, y), z, decoded[16]), (point.clone(), 1u8.into(), 1));
+    }
+    assert!(encodings.iter().all(is_canonical));
+}
+
+/// Every y from p to 2²⁵⁵ − 1, the same less p, and x = 0 called odd.
+#[test]
+fn encodings_that_nothing_is_encoded_as() {
+    let high = BigUint::from(1u8) << 255;
+    for low in 0..19u8 {
+        let (small, large) = (BigUint::from(low), p() + low);
+        let ys = [small.clone(), &small + &high, large.clone(), &large + &high];
+        let encodings: Vec<Encoding> = ys.iter().cycle().take(8).map(limbs).collect();
+        let decoded = everywhere::<Decode>(&encodings);
+        let (yy, d) = (&small * &small % p(), number(&D));
+        let xx = (&yy + p() - 1u8) * (&d * &yy + 1u8).modpow(&(p() - 2u8), &p()) % p();
+        let is_square = xx.modpow(&((p() - 1u8) >> 1), &p()) <= 1u8.into();
+        for (i, decoded) in decoded.iter().take(4).enumerate() {
+            assert_eq!(decoded[16] == 1, is_square, "y = {low}");
+            if is_square {
+                let x = number(&decoded[..4]);
+                assert_eq!((&x * &x % p(), number(&decoded[4..8])), (xx.clone(), small.clone()));
+                assert!(x == BigUint::ZERO || x.bit(0) == (i % 2 == 1));
+                let canonical = i < 2 && !(low == 1 && i == 1);
+                assert_eq!(is_canonical(&encodings[i]), canonical, "y = {low}, {i}");
+            }
+        }
+    }
+    let minus_one = p() - 1u8;
+    assert!(is_canonical(&limbs(&minus_one)));
+    assert!(!is_canonical(&limbs(&(minus_one + high))));
+}
+
+/// RFC 7748, section 5.2, and every number times the base point by both curves.
+#[test]
+fn the_ladder_and_the_map_to_the_other_curve() {
+    let hex = |digits: &[u8]| {
+        let big = BigUint::parse_bytes(digits, 16).unwrap().to_bytes_be();
+        BigUint::from_bytes_le(&[vec![0; 32 - big.len()], big].concat())
+    };
+    let k = hex(b"a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4");
+    let clamped = (((k >> 3u8) << 3u8) % (BigUint::from(1u8) << 254)) + (BigUint::from(1u8) << 254);
+    let u = hex(b"e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c");
+    let expected = hex(b"c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552");
+    let mut inputs = vec![(limbs(&clamped), limbs(&u)); 8];
+    let numbers = numbers();
+    inputs.extend(numbers.iter().map(|n| (limbs(n), [9, 0, 0, 0])));
+    let products = everywhere::<Ladder>(&inputs);
+    assert!(products[..8].iter().all(|product| number(product) == expected));
+    let scalars: Vec<_> = numbers.iter().map(scalar).collect();
+    assert_eq!(products[8..], everywhere::<UOfBase>(&scalars));
+}

@@ -1,0 +1,59 @@
+//! The curve of X25519, curve25519: y² = x³ + 486662·x² + x modulo 2²⁵⁵ − 19 (RFC 7748, section
+//! 4.1), of which only x, there called u, is computed with.
+
+use super::edwards::Each;
+use crate::machine::ct::Mask;
+use crate::machine::field::{Arithmetic, P25519};
+use crate::machine::lanes::LANES;
+use crate::machine::words::{LIMB_BITS, Limb};
+use crate::math::field::Element;
+
+/// (486662 − 2)/4.
+const A24: Limb = 121_665;
+
+/// A number of 255 bits times a u-coordinate of as many, which may be p or more (RFC 7748, section
+/// 5); 0 where the product is the point at infinity.
+pub(crate) struct Ladder;
+
+impl Each for Ladder {
+    /// The number and u.
+    type Input = ([Limb; 4], [Limb; 4]);
+    type Output = [Limb; 4];
+
+    #[inline(always)]
+    fn run<A: Arithmetic<P25519>>(
+        arithmetic: A,
+        inputs: &[&Self::Input],
+        products: &mut [[Limb; 4]],
+    ) {
+        let us: [_; LANES] =
+            core::array::from_fn(|place| inputs.get(place).map_or([0; 4], |input| input.1));
+        let x1 = Element::<P25519, A>::load(arithmetic, &us[..A::WIDTH]);
+        let (mut x2, mut z2) = (Element::one(arithmetic), Element::zero(arithmetic));
+        let (mut x3, mut z3) = (x1, Element::one(arithmetic));
+        let bit = |place: usize, t: usize| inputs[place].0[t / LIMB_BITS] >> (t % LIMB_BITS) & 1;
+        for t in (0..255).rev() {
+            // Exchanged where this bit is not the one before, so that (x2, z2) goes on with the
+            // multiple by the bits so far.
+            let swap = arithmetic.mask(|place| Mask::from_bit(bit(place, t) ^ bit(place, t + 1)));
+            (x2, x3) = (Element::select(swap, &x3, &x2), Element::select(swap, &x2, &x3));
+            (z2, z3) = (Element::select(swap, &z3, &z2), Element::select(swap, &z2, &z3));
+
+            let a = &x2 + &z2;
+            let aa = a.square();
+            let b = &x2 - &z2;
+            let bb = b.square();
+            let e = &aa - &bb;
+            let da = &(&x3 - &z3) * &a;
+            let cb = &(&x3 + &z3) * &b;
+            x3 = (&da + &cb).square();
+            z3 = &x1 * &(&da - &cb).square();
+            x2 = &aa * &bb;
+            z2 = &e * &(&aa + &e.mul_small(A24));
+        }
+        let swap = arithmetic.mask(|place| Mask::from_bit(bit(place, 0)));
+        let x = Element::select(swap, &x3, &x2);
+        let z = Element::select(swap, &z3, &z2);
+        (&x * &z.invert()).store(products);
+    }
+}
