@@ -1,11 +1,19 @@
 //! Floor 3: what a standard specifies. Bytes in and bytes out.
 
+pub mod curve25519;
 pub mod dh;
 pub mod ec;
 pub mod ecdh;
 pub mod ecdsa;
+pub mod ed25519;
 mod hash;
 mod hmac;
+mod little_endian;
+#[cfg(feature = "encoding")]
+mod pem;
+#[cfg(feature = "encoding")]
+mod rfc8410;
 pub mod rsa;
+pub mod x25519;
 
 pub use hash::Hash;

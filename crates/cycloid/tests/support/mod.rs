@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "no test uses all of it")]
 
 pub(crate) mod dh;
+pub(crate) mod levels;
 pub(crate) mod openssl;
 
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 //! 4.1), of which only x, there called u, is computed with.
 
 use super::edwards::Each;
-use crate::machine::ct::Mask;
+use crate::machine::ct::{self, Mask};
 use crate::machine::field::{Arithmetic, P25519};
 use crate::machine::lanes::LANES;
 use crate::machine::words::{LIMB_BITS, Limb};
@@ -11,27 +11,38 @@ use crate::math::field::Element;
 /// (486662 − 2)/4.
 const A24: Limb = 121_665;
 
-/// A number of 255 bits times a u-coordinate of as many, which may be p or more (RFC 7748, section
-/// 5); 0 where the product is the point at infinity.
+/// A number below 2²⁵⁵ times a u-coordinate, of which the highest bit is passed over and which may
+/// be p or more (RFC 7748, section 5); 0 where the product is the point at infinity.
 pub(crate) struct Ladder;
 
+/// What [`Ladder`] multiplies; the number is wiped when dropped.
+pub(crate) struct Factors {
+    pub(crate) number: [Limb; 4],
+    pub(crate) u: [Limb; 4],
+}
+
+impl Drop for Factors {
+    fn drop(&mut self) {
+        ct::wipe(&mut self.number);
+    }
+}
+
 impl Each for Ladder {
-    /// The number and u.
-    type Input = ([Limb; 4], [Limb; 4]);
+    type Input = Factors;
     type Output = [Limb; 4];
 
     #[inline(always)]
     fn run<A: Arithmetic<P25519>>(
         arithmetic: A,
-        inputs: &[&Self::Input],
+        inputs: &[&Factors],
         products: &mut [[Limb; 4]],
     ) {
         let us: [_; LANES] =
-            core::array::from_fn(|place| inputs.get(place).map_or([0; 4], |input| input.1));
+            core::array::from_fn(|place| inputs.get(place).map_or([0; 4], |input| masked(&input.u)));
         let x1 = Element::<P25519, A>::load(arithmetic, &us[..A::WIDTH]);
         let (mut x2, mut z2) = (Element::one(arithmetic), Element::zero(arithmetic));
         let (mut x3, mut z3) = (x1, Element::one(arithmetic));
-        let bit = |place: usize, t: usize| inputs[place].0[t / LIMB_BITS] >> (t % LIMB_BITS) & 1;
+        let bit = |place: usize, t: usize| inputs[place].number[t / LIMB_BITS] >> (t % LIMB_BITS) & 1;
         for t in (0..255).rev() {
             // Exchanged where this bit is not the one before, so that (x2, z2) goes on with the
             // multiple by the bits so far.
@@ -56,4 +67,9 @@ impl Each for Ladder {
         let z = Element::select(swap, &z3, &z2);
         (&x * &z.invert()).store(products);
     }
+}
+
+/// u without its highest bit.
+const fn masked(&[first, second, third, fourth]: &[Limb; 4]) -> [Limb; 4] {
+    [first, second, third, fourth & (Limb::MAX >> 1)]
 }

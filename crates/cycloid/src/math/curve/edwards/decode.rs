@@ -2,8 +2,8 @@
 
 use super::{D, Encoding, Field, Point};
 use crate::machine::ct::Mask;
-use crate::machine::field::{Arithmetic, Masks, P25519};
-use crate::machine::words::Limb;
+use crate::machine::field::{Arithmetic, Masks, P25519, Prime};
+use crate::machine::words::{self, Limb};
 use crate::math::field::MAX_WIDTH;
 
 /// The bit that says whether x is odd.
@@ -70,6 +70,25 @@ pub(crate) fn is_canonical(encoding: &Encoding) -> bool {
     let is_minus_one = *low == P_LOW - 1 && middle == &[Limb::MAX; 2] && y_high == !(1 << SIGN);
     !too_large && !((is_one || is_minus_one) && high >> SIGN == 1)
 }
+
+/// Whether the point of a canonical encoding is of order 1, 2, 4 or 8.
+///
+/// There are eight: with y = 1 and −1 for x = 0; y = 0; and two y, each the other's opposite, for
+/// order 8. But for the first two, both x are such points.
+pub(crate) fn is_small_order(&[first, second, third, fourth]: &Encoding) -> bool {
+    let y = [first, second, third, fourth & !(1 << SIGN)];
+    let minus = |y: Encoding| {
+        let mut opposite = P25519::MODULUS;
+        words::sub(&mut opposite, &y);
+        opposite
+    };
+    let one = [1, 0, 0, 0];
+    [[0; 4], one, minus(one), Y_OF_ORDER_8, minus(Y_OF_ORDER_8)].contains(&y)
+}
+
+/// One of the two y of points of order 8.
+const Y_OF_ORDER_8: [Limb; 4] =
+    [0xb027_b2c2_8f95_e826, 0xf098_eff2_89f4_c345, 0x3933_c6d3_05ac_dfd5, 0x05fc_536d_8802_38b1];
 
 /// The low limb of p.
 const P_LOW: Limb = 19u64.wrapping_neg();

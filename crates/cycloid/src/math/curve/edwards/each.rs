@@ -87,6 +87,19 @@ impl<E: Each> Task<P25519> for Run<'_, E> {
     }
 }
 
+/// The base point times a number.
+pub(crate) struct Base;
+
+impl Each for Base {
+    type Input = Scalar;
+    type Output = Stored;
+
+    #[inline(always)]
+    fn run<A: Arithmetic<P25519>>(arithmetic: A, numbers: &[&Scalar], products: &mut [Stored]) {
+        Point::multiply_base(arithmetic, numbers).store(products);
+    }
+}
+
 /// The encoding of the base point times a number.
 pub(crate) struct EncodeBase;
 
@@ -171,27 +184,33 @@ impl Each for Multiply {
     }
 }
 
-/// The first number times a point plus the second times the base point, in time that depends on
-/// all of them.
+/// A number times the base point less a number times a point, in time that depends on all of them.
 pub(crate) struct CombineVartime;
 
+/// What [`CombineVartime`] computes with.
+pub(crate) struct Combination {
+    pub(crate) base_number: Scalar,
+    pub(crate) number: Scalar,
+    pub(crate) point: Stored,
+}
+
 impl Each for CombineVartime {
-    type Input = (Stored, Scalar, Scalar);
+    type Input = Combination;
     type Output = Stored;
 
     #[inline(always)]
     fn run<A: Arithmetic<P25519>>(
         arithmetic: A,
-        inputs: &[&(Stored, Scalar, Scalar)],
-        sums: &mut [Stored],
+        inputs: &[&Combination],
+        differences: &mut [Stored],
     ) {
-        let points = all(inputs, |input| &input.0);
-        let numbers = all(inputs, |input| &input.1);
-        let base_numbers = all(inputs, |input| &input.2);
-        let points = Point::load(arithmetic, &points[..A::WIDTH]);
-        points
+        let points = all(inputs, |input| &input.point);
+        let numbers = all(inputs, |input| &input.number);
+        let base_numbers = all(inputs, |input| &input.base_number);
+        let opposites = Point::load(arithmetic, &points[..A::WIDTH]).negate();
+        opposites
             .multiply_add_base_vartime(&numbers[..A::WIDTH], &base_numbers[..A::WIDTH])
-            .store(sums);
+            .store(differences);
     }
 }
 
@@ -211,6 +230,19 @@ impl Each for Sum {
         let [a, b] = pairs(arithmetic, inputs);
         let twice_d = Field::constant(arithmetic, &TWICE_D);
         a.add(&b.addend(&twice_d)).extended().store(sums);
+    }
+}
+
+/// The opposite point.
+pub(crate) struct Negate;
+
+impl Each for Negate {
+    type Input = Stored;
+    type Output = Stored;
+
+    #[inline(always)]
+    fn run<A: Arithmetic<P25519>>(arithmetic: A, points: &[&Stored], opposites: &mut [Stored]) {
+        Point::load(arithmetic, points).negate().store(opposites);
     }
 }
 

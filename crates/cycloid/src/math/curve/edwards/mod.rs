@@ -13,11 +13,12 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use decode::is_canonical;
+pub(crate) use decode::{is_canonical, is_small_order};
 pub(crate) use each::{
-    CombineVartime, Compare, Decode, Each, Encode, EncodeBase, Multiply, Sum, UOfBase, each, one,
+    Base, Combination, CombineVartime, Compare, Decode, Each, Encode, EncodeBase, Multiply, Negate,
+    Sum, UOfBase, each, one,
 };
-pub(crate) use scalar::{ORDER, Scalar};
+pub(crate) use scalar::Scalar;
 
 use crate::machine::field::{Arithmetic, Masks, P25519};
 use crate::machine::words::Limb;

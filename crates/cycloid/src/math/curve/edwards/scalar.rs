@@ -43,6 +43,22 @@ impl Scalar {
         words::Backend::best().run(MultiplyAdd { a: &self.0, b: &factor.0, c: &summand.0 })
     }
 
+    /// 1 over this, 0 for 0: this to the power of L − 2.
+    pub(crate) fn invert(&self) -> Self {
+        let mut exponent = ORDER;
+        words::sub(&mut exponent, &[2]);
+        let mut power = Self([1, 0, 0, 0]);
+        for limb in exponent.iter().rev() {
+            for bit in (0..LIMB_BITS).rev() {
+                power = power.multiply_add(&power, &Self::ZERO);
+                if limb >> bit & 1 == 1 {
+                    power = power.multiply_add(self, &Self::ZERO);
+                }
+            }
+        }
+        power
+    }
+
     /// L less this, 0 for 0.
     pub(crate) fn negate(&self) -> Self {
         let mut difference = Self(ORDER);

@@ -5,13 +5,12 @@ use std::vec::Vec;
 
 use num_bigint::BigUint;
 
-use super::decode::is_canonical;
 use super::each::each_on;
-use super::scalar::{Digits, non_adjacent_form_vartime};
+use super::scalar::{Digits, ORDER, non_adjacent_form_vartime};
 use super::*;
 use crate::machine::field::Limbs;
 use crate::machine::{lanes, words};
-use crate::math::curve::montgomery::Ladder;
+use crate::math::curve::montgomery::{Factors, Ladder};
 
 fn number(limbs: &[Limb]) -> BigUint {
     limbs.iter().rev().fold(BigUint::ZERO, |number, limb| (number << 64) + *limb)
@@ -173,9 +172,11 @@ fn scalars_are_reduced() {
             let result = scalar(&a).multiply_add(&scalar(&b), &scalar(c));
             assert_eq!(number(result.limbs()), (&a * &b + c) % order());
         }
+        let inverse = number(scalar(&a).invert().limbs());
+        assert_eq!(inverse * &a % order(), BigUint::from(u8::from(a != BigUint::ZERO)));
         let opposite = scalar(&a).negate();
         assert_eq!((number(opposite.limbs()) + &a) % order(), BigUint::ZERO);
-        assert!(opposite.limbs() < &ORDER || number(opposite.limbs()) < order());
+        assert!(number(opposite.limbs()) < order());
     }
     assert!(Scalar::canonical(&ORDER).is_none() && Scalar::canonical(&[Limb::MAX; 4]).is_none());
 }
@@ -260,13 +261,16 @@ fn multiples_of_any_point() {
         let inputs: Vec<_> = inputs
             .into_iter()
             .zip(&base_numbers)
-            .map(|((point, number), base)| (point, number, scalar(base)))
+            .map(|((point, number), base)| {
+                let base_number = scalar(base);
+                Combination { base_number, number, point }
+            })
             .collect();
-        let sums = everywhere_as_encodings::<CombineVartime>(&inputs);
-        for (i, sum) in sums.iter().enumerate() {
+        let differences = everywhere_as_encodings::<CombineVartime>(&inputs);
+        for (i, difference) in differences.iter().enumerate() {
             let expected =
-                add(&multiply(&points[i], &numbers[i]), &multiply(&base(), base_numbers[i]));
-            assert_eq!(sum, &encoding(&expected));
+                add(&negate(&multiply(&points[i], &numbers[i])), &multiply(&base(), base_numbers[i]));
+            assert_eq!(difference, &encoding(&expected));
         }
     }
 }
@@ -327,6 +331,9 @@ fn encodings_are_read_as_they_are_written() {
         assert_eq!(((x, y), z, decoded[16]), (point.clone(), 1u8.into(), 1));
     }
     assert!(encodings.iter().all(is_canonical));
+    for (i, encoding) in encodings.iter().enumerate() {
+        assert_eq!(is_small_order(encoding), i < 8);
+    }
 }
 
 /// Every y from p to 2²⁵⁵ − 1, the same less p, and x = 0 called odd.
@@ -368,9 +375,10 @@ fn the_ladder_and_the_map_to_the_other_curve() {
     let clamped = (((k >> 3u8) << 3u8) % (BigUint::from(1u8) << 254)) + (BigUint::from(1u8) << 254);
     let u = hex(b"e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c");
     let expected = hex(b"c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552");
-    let mut inputs = vec![(limbs(&clamped), limbs(&u)); 8];
+    let mut inputs = Vec::new();
+    inputs.extend((0..8).map(|_| Factors { number: limbs(&clamped), u: limbs(&u) }));
     let numbers = numbers();
-    inputs.extend(numbers.iter().map(|n| (limbs(n), [9, 0, 0, 0])));
+    inputs.extend(numbers.iter().map(|n| Factors { number: limbs(n), u: [9, 0, 0, 0] }));
     let products = everywhere::<Ladder>(&inputs);
     assert!(products[..8].iter().all(|product| number(product) == expected));
     let scalars: Vec<_> = numbers.iter().map(scalar).collect();

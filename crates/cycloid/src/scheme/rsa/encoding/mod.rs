@@ -6,7 +6,6 @@
 //! on it. What becomes known of a private key is the length of its encoded numbers.
 
 mod der;
-mod pem;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +16,7 @@ use super::public::{PublicKey, bit_length, checked_modulus_length, trimmed};
 use super::{Error, limbs, verify_scratch_limbs};
 use crate::machine::ct;
 use crate::machine::words::{self, LIMB_BYTES, Limb};
+use crate::scheme::pem;
 
 /// The formats of a private key.
 #[derive(Clone, Copy)]
@@ -223,7 +223,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs8_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
-        pem::write(&der::PrivateInfo(self.structure()), PrivateFormat::PKCS8_LABEL, output)
+        let key = der::PrivateInfo(self.structure());
+        Ok(pem::write(&key, PrivateFormat::PKCS8_LABEL, output)?)
     }
 
     /// Writes the key as PKCS #1 in PEM, as [`to_pkcs8_pem`](Self::to_pkcs8_pem).
@@ -231,7 +232,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs1_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
-        pem::write(&self.structure(), PrivateFormat::PKCS1_LABEL, output)
+        Ok(pem::write(&self.structure(), PrivateFormat::PKCS1_LABEL, output)?)
     }
 
     fn read_der(
@@ -383,7 +384,8 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_spki_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
-        pem::write(&der::PublicInfo(self.structure()), PublicFormat::SPKI_LABEL, output)
+        let key = der::PublicInfo(self.structure());
+        Ok(pem::write(&key, PublicFormat::SPKI_LABEL, output)?)
     }
 
     /// Writes the key as PKCS #1 in PEM, as [`to_spki_pem`](Self::to_spki_pem).
@@ -391,12 +393,24 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs1_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
-        pem::write(&self.structure(), PublicFormat::PKCS1_LABEL, output)
+        Ok(pem::write(&self.structure(), PublicFormat::PKCS1_LABEL, output)?)
     }
 
     /// RSAPublicKey.
     fn structure(&self) -> impl Encode {
         der::public_key(self.modulus_limbs(), self.exponent())
+    }
+}
+
+impl From<pem::Error> for Error {
+    fn from(error: pem::Error) -> Self {
+        match error {
+            pem::Error::Malformed => Self::Pem,
+            pem::Error::Label => Self::PemLabel,
+            pem::Error::Encrypted => Self::Encrypted,
+            pem::Error::OutputTooSmall { needed, given } => Self::OutputTooSmall { needed, given },
+            pem::Error::Fault => Self::Fault,
+        }
     }
 }
 

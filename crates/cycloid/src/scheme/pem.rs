@@ -3,7 +3,6 @@
 use base64ct::{Base64, Encoder, Encoding, LineEnding};
 use der::Encode;
 
-use super::Error;
 use crate::machine::ct;
 use crate::machine::words;
 
@@ -16,44 +15,59 @@ const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const DASHES: &str = "-----";
 
+/// Why a text was not read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Error {
+    /// It is not PEM, or its base64 is wrong.
+    Malformed,
+    /// No block has one of the labels.
+    Label,
+    /// Headers say that it is encrypted.
+    Encrypted,
+    /// The output is too short.
+    OutputTooSmall { needed: usize, given: usize },
+    /// The structure cannot be written as DER.
+    Fault,
+}
+
 /// The length of a PEM text, in bytes.
-pub(super) const fn length(label: &str, der: usize) -> usize {
+pub(crate) const fn length(label: &str, der: usize) -> usize {
     let boundaries = BEGIN.len() + END.len() + 2 * (label.len() + DASHES.len() + 1);
     boundaries + der.div_ceil(3) * 4 + der.div_ceil(LINE)
 }
 
 /// The label and the base64 of the first block of a text with one of the labels. Whatever else
 /// stands in the text is passed over (RFC 7468, section 2), other blocks as well.
-pub(super) fn find<'t>(text: &'t [u8], labels: &[&'static str]) -> Result<Block<'t>, Error> {
+pub(crate) fn find<'t>(text: &'t [u8], labels: &[&'static str]) -> Result<Block<'t>, Error> {
     let mut rest = text;
-    let mut outcome = Err(Error::Pem);
+    let mut outcome = Err(Error::Malformed);
     while let Some(start) = position(rest, BEGIN.as_bytes()) {
         let after = &rest[start + BEGIN.len()..];
-        let label_length = position(after, DASHES.as_bytes()).ok_or(Error::Pem)?;
+        let label_length = position(after, DASHES.as_bytes()).ok_or(Error::Malformed)?;
         let (found, after) = after.split_at(label_length);
         let after = &after[DASHES.len()..];
-        let length = position(after, END.as_bytes()).ok_or(Error::Pem)?;
+        let length = position(after, END.as_bytes()).ok_or(Error::Malformed)?;
         let (base64, after) = after.split_at(length);
         let end = &after[END.len()..];
         let end = end.strip_prefix(found).and_then(|end| end.strip_prefix(DASHES.as_bytes()));
-        rest = end.ok_or(Error::Pem)?;
+        rest = end.ok_or(Error::Malformed)?;
         if let Some(label) = labels.iter().find(|label| label.as_bytes() == found) {
             return Ok(Block { label, base64 });
         }
-        outcome = Err(Error::PemLabel);
+        outcome = Err(Error::Label);
     }
     outcome
 }
 
 /// A block of a PEM text.
-pub(super) struct Block<'t> {
-    pub(super) label: &'static str,
+pub(crate) struct Block<'t> {
+    pub(crate) label: &'static str,
     base64: &'t [u8],
 }
 
 impl Block<'_> {
     /// An upper bound on the bytes that it holds.
-    pub(super) const fn most_bytes(&self) -> usize {
+    pub(crate) const fn most_bytes(&self) -> usize {
         self.base64.len() / 4 * 3
     }
 
@@ -62,11 +76,11 @@ impl Block<'_> {
     /// base64.
     ///
     /// # Errors
-    /// [`Error::Encrypted`] where headers say that it is (RFC 1421, section 4.6.1.1); [`Error::Pem`].
-    pub(super) fn decode<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+    /// [`Error::Encrypted`] where headers say that it is (RFC 1421, section 4.6.1.1); [`Error::Malformed`].
+    pub(crate) fn decode<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
         if self.base64.contains(&b':') {
             let encrypted = position(self.base64, b"ENCRYPTED").is_some();
-            return Err(if encrypted { Error::Encrypted } else { Error::Pem });
+            return Err(if encrypted { Error::Encrypted } else { Error::Malformed });
         }
         let mut line = [0; LINE_CHARACTERS / size_of::<u64>()];
         let outcome = self.decode_lines(words::as_bytes_mut(&mut line), output);
@@ -87,11 +101,11 @@ impl Block<'_> {
                 continue;
             }
             let decoded = Base64::decode(&line[..held], &mut output[length..]);
-            let bytes = decoded.map_err(|_| Error::Pem)?.len();
+            let bytes = decoded.map_err(|_| Error::Malformed)?.len();
             length += bytes;
             // Padding stands at the end only.
             if bytes < LINE && characters.peek().is_some() {
-                return Err(Error::Pem);
+                return Err(Error::Malformed);
             }
             held = 0;
         }
@@ -108,13 +122,14 @@ fn position(text: &[u8], pattern: &[u8]) -> Option<usize> {
 ///
 /// # Errors
 /// [`Error::OutputTooSmall`]; nothing is written then.
-pub(super) fn write<'o>(
+pub(crate) fn write<'o>(
     key: &impl Encode,
     label: &str,
     output: &'o mut [u8],
 ) -> Result<&'o str, Error> {
-    let der_length = super::encoded_length(key)?;
-    let output = super::checked_output(output, length(label, der_length))?;
+    let der_length = key.encoded_len().and_then(TryInto::try_into).map_err(|_| Error::Fault)?;
+    let (needed, given) = (length(label, der_length), output.len());
+    let output = output.get_mut(..needed).ok_or(Error::OutputTooSmall { needed, given })?;
     let rest = put(output, &[BEGIN, label, DASHES, "\n"]);
     let encoder = Encoder::<Base64>::new_wrapped(rest, LINE_CHARACTERS, LineEnding::LF);
     let mut writer = Writer(encoder.map_err(|_| Error::Fault)?);

@@ -1,0 +1,164 @@
+//! Many operations at once: eight side by side, for as long as there are enough of them.
+
+use core::fmt;
+
+use super::hash::Message;
+use super::sign::{Signing, sign_all};
+use super::verify::{Verification, verify_all};
+use super::{Error, Rule, SigningKey, Variant, VerifyingKey};
+use crate::machine::lanes::LANES;
+
+/// One operation of a batch, and what became of it.
+pub struct Job<'a> {
+    operation: Operation<'a>,
+    variant: Variant<'a>,
+    message: [&'a [u8]; 1],
+    outcome: Result<(), Error>,
+}
+
+enum Operation<'a> {
+    Sign(&'a SigningKey, &'a mut [u8; 64]),
+    Verify(&'a VerifyingKey, Rule, &'a [u8; 64]),
+}
+
+impl fmt::Debug for Job<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ed25519::Job({:?})", self.outcome)
+    }
+}
+
+impl<'a> Job<'a> {
+    /// What [`SigningKey::sign_with`] does.
+    pub const fn sign(
+        key: &'a SigningKey,
+        variant: Variant<'a>,
+        message: &'a [u8],
+        signature: &'a mut [u8; 64],
+    ) -> Self {
+        Self::new(Operation::Sign(key, signature), variant, message)
+    }
+
+    /// What [`VerifyingKey::verify_with`] does.
+    pub const fn verify(
+        key: &'a VerifyingKey,
+        rule: Rule,
+        variant: Variant<'a>,
+        message: &'a [u8],
+        signature: &'a [u8; 64],
+    ) -> Self {
+        Self::new(Operation::Verify(key, rule, signature), variant, message)
+    }
+
+    const fn new(operation: Operation<'a>, variant: Variant<'a>, message: &'a [u8]) -> Self {
+        Self { operation, variant, message: [message], outcome: Err(Error::NotDone) }
+    }
+
+    /// What became of it; [`Error::NotDone`] before it was in a batch.
+    ///
+    /// # Errors
+    /// As the operation by itself.
+    pub const fn outcome(&self) -> Result<(), Error> {
+        self.outcome
+    }
+}
+
+/// Does all of `jobs`; each then has its own [outcome](Job::outcome), the same as if it had been
+/// done by itself, whatever stands in the others.
+///
+/// Signatures are made side by side, eight at a time, and verified side by side, wherever they
+/// stand; those that are left over go side by side or one after the other, whichever is faster.
+/// Every signature is judged for itself, not by an equation for all, so neighbours may follow
+/// different rules, and what is accepted does not depend on them. Time depends on no secret value.
+///
+/// ```
+/// use cycloid::scheme::ed25519::{self, Error, Job, Rule, SigningKey, Variant};
+///
+/// let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
+/// let key = SigningKey::generate(&mut rng);
+/// let mut signatures = [[0; 64]; 16];
+/// let mut places = signatures.iter_mut();
+/// let mut jobs = [(); 16].map(|()| {
+///     let place = places.next().expect("there are as many");
+///     Job::sign(&key, Variant::Plain, b"message", place)
+/// });
+/// ed25519::run_batch(&mut jobs);
+/// assert!(jobs.iter().all(|job| job.outcome().is_ok()));
+///
+/// signatures[5][0] ^= 1;
+/// let mut places = signatures.iter();
+/// let mut jobs = [(); 16].map(|()| {
+///     let place = places.next().expect("there are as many");
+///     Job::verify(key.verifying_key(), Rule::Strict, Variant::Plain, b"message", place)
+/// });
+/// ed25519::run_batch(&mut jobs);
+/// for (i, job) in jobs.iter().enumerate() {
+///     assert_eq!(job.outcome(), if i == 5 { Err(Error::Signature) } else { Ok(()) });
+/// }
+/// ```
+pub fn run_batch(jobs: &mut [Job<'_>]) {
+    run_signing(jobs);
+    run_verifying(jobs);
+}
+
+fn run_signing(jobs: &mut [Job<'_>]) {
+    let mut jobs = jobs.iter_mut();
+    loop {
+        // A job that is refused takes no lane.
+        let mut sound: [Option<(Signing<'_>, _, _)>; LANES] = [const { None }; LANES];
+        let mut count = 0;
+        for job in &mut jobs {
+            let Operation::Sign(key, signature) = &mut job.operation else { continue };
+            match Message::new(job.variant, &job.message) {
+                Ok(message) => {
+                    sound[count] = Some((Signing { key, message }, signature, &mut job.outcome));
+                    count += 1;
+                }
+                Err(error) => job.outcome = Err(error),
+            }
+            if count == LANES {
+                break;
+            }
+        }
+        let Some((first, ..)) = &sound[0] else { return };
+        let signings: [_; LANES] =
+            core::array::from_fn(|i| sound[i].as_ref().map_or(*first, |(signing, ..)| *signing));
+        let mut signatures = [[0; 64]; LANES];
+        sign_all::<LANES>(&signings[..count], &mut signatures[..count]);
+        for ((_, place, outcome), signature) in sound.iter_mut().flatten().zip(&signatures) {
+            ***place = *signature;
+            **outcome = Ok(());
+        }
+    }
+}
+
+fn run_verifying(jobs: &mut [Job<'_>]) {
+    let mut jobs = jobs.iter_mut();
+    loop {
+        let mut sound: [Option<(Verification<'_>, _)>; LANES] = [const { None }; LANES];
+        let mut count = 0;
+        for job in &mut jobs {
+            let Operation::Verify(key, rule, signature) = &job.operation else { continue };
+            let verification = Message::new(job.variant, &job.message)
+                .and_then(|message| Verification::new(key, *rule, message, signature));
+            match verification {
+                Ok(verification) => {
+                    sound[count] = Some((verification, &mut job.outcome));
+                    count += 1;
+                }
+                Err(error) => job.outcome = Err(error),
+            }
+            if count == LANES {
+                break;
+            }
+        }
+        let Some((first, _)) = &sound[0] else { return };
+        let verifications: [_; LANES] = core::array::from_fn(|i| {
+            sound[i].as_ref().map_or(first, |(verification, _)| verification).clone()
+        });
+        let mut outcomes = [Err(Error::NotDone); LANES];
+        verify_all::<LANES>(&verifications[..count], &mut outcomes[..count]);
+        for ((_, outcome), found) in sound.iter_mut().flatten().zip(outcomes) {
+            **outcome = found;
+        }
+    }
+}

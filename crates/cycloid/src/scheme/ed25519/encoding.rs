@@ -1,0 +1,129 @@
+//! Keys as DER and PEM (RFC 8410).
+
+use super::{Error, FormatError, SigningKey, VerifyingKey};
+use crate::scheme::rfc8410::{self, ED25519, Template};
+
+/// The length of a private key in DER, in bytes.
+pub const PRIVATE_KEY_DER_LENGTH: usize = rfc8410::PRIVATE_DER_LENGTH;
+
+/// The length of a private key in PEM, in bytes.
+pub const PRIVATE_KEY_PEM_LENGTH: usize = rfc8410::PRIVATE_PEM_LENGTH;
+
+/// The length of a private key with its public key in DER, in bytes.
+pub const KEY_PAIR_DER_LENGTH: usize = rfc8410::PAIR_DER_LENGTH;
+
+/// The length of a private key with its public key in PEM, in bytes.
+pub const KEY_PAIR_PEM_LENGTH: usize = rfc8410::PAIR_PEM_LENGTH;
+
+/// The length of a public key in DER, in bytes.
+pub const PUBLIC_KEY_DER_LENGTH: usize = rfc8410::PUBLIC_DER_LENGTH;
+
+/// The length of a public key in PEM, in bytes.
+pub const PUBLIC_KEY_PEM_LENGTH: usize = rfc8410::PUBLIC_PEM_LENGTH;
+
+impl From<FormatError> for Error {
+    fn from(error: FormatError) -> Self {
+        Self::Format(error)
+    }
+}
+
+impl SigningKey {
+    /// A key from PKCS #8 in DER, of either version. A public key beside it must be its own;
+    /// attributes are passed over.
+    ///
+    /// # Errors
+    /// [`FormatError::Der`], [`FormatError::Algorithm`], [`FormatError::Encrypted`],
+    /// [`FormatError::PublicKey`].
+    pub fn from_der(der: &[u8]) -> Result<Self, Error> {
+        let info = rfc8410::read_private(der, ED25519)?;
+        let key = Self::from_seed(info.private);
+        match info.public {
+            Some(public) if public != key.verifying_key().as_bytes() => {
+                Err(FormatError::PublicKey.into())
+            }
+            _ => Ok(key),
+        }
+    }
+
+    /// The first private key in a PEM text, labelled `PRIVATE KEY`.
+    ///
+    /// # Errors
+    /// As [`from_der`](Self::from_der); [`FormatError::Pem`], [`FormatError::PemLabel`].
+    pub fn from_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
+        rfc8410::with_private_pem(pem.as_ref(), Self::from_der)
+    }
+
+    /// Writes the key as PKCS #8 of version 1, which everyone reads, in DER to the start of
+    /// `output`, and gives what is there then: [`PRIVATE_KEY_DER_LENGTH`] bytes.
+    ///
+    /// # Errors
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
+    pub fn to_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+        Ok(Template::private(&ED25519, self.seed(), None).to_der(output)?)
+    }
+
+    /// Writes the key with its public key as PKCS #8 of version 2 in DER, as
+    /// [`to_der`](Self::to_der): [`KEY_PAIR_DER_LENGTH`] bytes.
+    ///
+    /// # Errors
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
+    pub fn to_key_pair_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+        let public = self.verifying_key().as_bytes();
+        Ok(Template::private(&ED25519, self.seed(), Some(public)).to_der(output)?)
+    }
+
+    /// Writes the key as PKCS #8 of version 1 in PEM, as [`to_der`](Self::to_der):
+    /// [`PRIVATE_KEY_PEM_LENGTH`] bytes.
+    ///
+    /// # Errors
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
+    pub fn to_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
+        Ok(Template::private(&ED25519, self.seed(), None).to_private_pem(output)?)
+    }
+
+    /// Writes the key with its public key as PKCS #8 of version 2 in PEM, as
+    /// [`to_der`](Self::to_der): [`KEY_PAIR_PEM_LENGTH`] bytes.
+    ///
+    /// # Errors
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
+    pub fn to_key_pair_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
+        let public = self.verifying_key().as_bytes();
+        Ok(Template::private(&ED25519, self.seed(), Some(public)).to_private_pem(output)?)
+    }
+}
+
+impl VerifyingKey {
+    /// A key from SubjectPublicKeyInfo in DER.
+    ///
+    /// # Errors
+    /// [`FormatError::Der`], [`FormatError::Algorithm`]; those of [`new`](Self::new).
+    pub fn from_der(der: &[u8]) -> Result<Self, Error> {
+        Self::new(rfc8410::read_public(der, ED25519)?)
+    }
+
+    /// The first public key in a PEM text, labelled `PUBLIC KEY`.
+    ///
+    /// # Errors
+    /// As [`from_der`](Self::from_der); [`FormatError::Pem`], [`FormatError::PemLabel`].
+    pub fn from_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
+        rfc8410::with_public_pem(pem.as_ref(), Self::from_der)
+    }
+
+    /// Writes the key as SubjectPublicKeyInfo in DER to the start of `output`, and gives what is
+    /// there then: [`PUBLIC_KEY_DER_LENGTH`] bytes.
+    ///
+    /// # Errors
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
+    pub fn to_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+        Ok(Template::public(&ED25519, self.as_bytes()).to_der(output)?)
+    }
+
+    /// Writes the key as SubjectPublicKeyInfo in PEM, as [`to_der`](Self::to_der):
+    /// [`PUBLIC_KEY_PEM_LENGTH`] bytes.
+    ///
+    /// # Errors
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
+    pub fn to_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
+        Ok(Template::public(&ED25519, self.as_bytes()).to_public_pem(output)?)
+    }
+}

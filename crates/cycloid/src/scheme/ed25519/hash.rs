@@ -1,0 +1,99 @@
+//! SHA-512 of what Ed25519 hashes.
+
+use sha2::{Digest as _, Sha512};
+
+use super::{Error, MAX_CONTEXT, Variant};
+use crate::machine::ct;
+use crate::math::curve::edwards::Scalar;
+use crate::scheme::little_endian::limbs;
+
+/// What is signed: the variant, and the message in parts.
+#[derive(Clone, Copy)]
+pub(super) struct Message<'a> {
+    /// dom2 (RFC 8032, section 2), in parts.
+    domain: [&'a [u8]; 3],
+    parts: &'a [&'a [u8]],
+}
+
+impl<'a> Message<'a> {
+    pub(super) fn new(variant: Variant<'a>, parts: &'a [&'a [u8]]) -> Result<Self, Error> {
+        // The text, and the flag that tells the variants apart.
+        let (text, context): (&[u8], _) = match variant {
+            Variant::Plain => return Ok(Self { domain: [&[]; 3], parts }),
+            Variant::Context(context) => (b"SigEd25519 no Ed25519 collisions\x00", context),
+            Variant::Prehashed(context) => {
+                if parts.iter().map(|part| part.len()).sum::<usize>() != Digest::LENGTH {
+                    return Err(Error::DigestLength);
+                }
+                (b"SigEd25519 no Ed25519 collisions\x01", context)
+            }
+        };
+        let length = LENGTHS.get(context.len()..=context.len()).ok_or(Error::ContextTooLong)?;
+        Ok(Self { domain: [text, length, context], parts })
+    }
+}
+
+/// Every length of a context as a byte.
+static LENGTHS: [u8; MAX_CONTEXT + 1] = {
+    let mut lengths = [0; MAX_CONTEXT + 1];
+    let mut length = 0;
+    while length < lengths.len() {
+        lengths[length] = length as u8;
+        length += 1;
+    }
+    lengths
+};
+
+/// What is hashed: up to two strings of 32 bytes and the message, behind its domain.
+#[derive(Clone, Copy)]
+pub(super) struct Preimage<'a> {
+    pub(super) strings: [&'a [u8]; 2],
+    pub(super) message: Message<'a>,
+}
+
+/// A digest; wiped when dropped.
+pub(super) struct Digest([u8; Self::LENGTH]);
+
+impl Drop for Digest {
+    fn drop(&mut self) {
+        ct::wipe_bytes(&mut self.0);
+    }
+}
+
+impl Digest {
+    pub(super) const LENGTH: usize = 64;
+
+    /// Of some bytes.
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        let mut digest = Self([0; Self::LENGTH]);
+        Sha512::new_with_prefix(bytes).finalize_into((&mut digest.0).into());
+        digest
+    }
+
+    /// The two halves.
+    pub(super) fn halves(&self) -> [&[u8; 32]; 2] {
+        let (halves, _) = self.0.as_chunks();
+        [&halves[0], &halves[1]]
+    }
+
+    /// The digest as a little-endian number modulo L.
+    fn reduced(&self) -> Scalar {
+        let [mut low, mut high] = self.halves().map(limbs);
+        let scalar = Scalar::reduced(&low, &high);
+        ct::wipe(&mut low);
+        ct::wipe(&mut high);
+        scalar
+    }
+}
+
+/// The digests of all preimages as numbers modulo L; as many.
+pub(super) fn reduced_digests(preimages: &[Preimage<'_>], scalars: &mut [Scalar]) {
+    for (preimage, scalar) in preimages.iter().zip(scalars) {
+        let Preimage { strings, message: Message { domain, parts } } = preimage;
+        let mut hash = Sha512::new();
+        domain.iter().chain(strings).chain(*parts).for_each(|part| hash.update(part));
+        let mut digest = Digest([0; Digest::LENGTH]);
+        hash.finalize_into((&mut digest.0).into());
+        *scalar = digest.reduced();
+    }
+}

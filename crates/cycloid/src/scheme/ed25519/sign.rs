@@ -1,0 +1,158 @@
+//! The signing key, and what is done with it.
+
+use core::fmt;
+
+use rand_core::CryptoRng;
+
+use super::hash::{Digest, Message, Preimage, reduced_digests};
+use super::{Error, Variant, VerifyingKey};
+use crate::machine::ct;
+use crate::math::curve::edwards::{Base, Encode, EncodeBase, Scalar, each, one};
+use crate::scheme::little_endian::{bytes, limbs};
+
+/// A signing key: the 32 bytes that RFC 8032 calls the private key, what they expand to, and its
+/// public key; wiped when dropped.
+#[derive(Clone)]
+pub struct SigningKey {
+    seed: [u8; 32],
+    scalar: Scalar,
+    prefix: [u8; 32],
+    verifying_key: VerifyingKey,
+}
+
+impl Drop for SigningKey {
+    fn drop(&mut self) {
+        ct::wipe_bytes(&mut self.seed);
+        ct::wipe_bytes(&mut self.prefix);
+    }
+}
+
+/// Only the public key.
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ed25519::SigningKey({:?})", self.verifying_key)
+    }
+}
+
+impl SigningKey {
+    /// A random key.
+    pub fn generate(rng: &mut impl CryptoRng) -> Self {
+        let mut seed = [0; 32];
+        rng.fill_bytes(&mut seed);
+        let key = Self::from_seed(&seed);
+        ct::wipe_bytes(&mut seed);
+        key
+    }
+
+    /// The key of 32 bytes, whatever they are (RFC 8032, section 5.1.5).
+    pub fn from_seed(seed: &[u8; 32]) -> Self {
+        let digest = Digest::of(seed);
+        let [secret, prefix] = digest.halves();
+        let mut number = limbs(secret);
+        number[0] &= !7;
+        number[3] = number[3] & (u64::MAX >> 1) | 1 << 62;
+        // The base point's order is L, so the number may be reduced.
+        let scalar = Scalar::reduced(&number, &[0; 4]);
+        ct::wipe(&mut number);
+        let point = one::<Base>(&scalar);
+        ct::mark_public(&point);
+        let encoding = one::<Encode>(&point);
+        let verifying_key = VerifyingKey::of_point(&bytes(&encoding), &point);
+        Self { seed: *seed, scalar, prefix: *prefix, verifying_key }
+    }
+
+    /// The 32 bytes that the key was made of.
+    pub const fn seed(&self) -> &[u8; 32] {
+        &self.seed
+    }
+
+    /// The public key.
+    pub const fn verifying_key(&self) -> &VerifyingKey {
+        &self.verifying_key
+    }
+
+    /// A signature of a message: Ed25519.
+    pub fn sign(&self, message: &[u8]) -> [u8; 64] {
+        self.sign_parts(&[message])
+    }
+
+    /// A signature of a message in parts: Ed25519.
+    pub(super) fn sign_parts(&self, parts: &[&[u8]]) -> [u8; 64] {
+        let message = Message::new(Variant::Plain, parts).expect("every message can be signed");
+        self.sign_message(message)
+    }
+
+    /// A signature of a message with a context: Ed25519ctx. The context should not be empty.
+    ///
+    /// # Errors
+    /// [`Error::ContextTooLong`].
+    pub fn sign_context(&self, message: &[u8], context: &[u8]) -> Result<[u8; 64], Error> {
+        self.sign_with(Variant::Context(context), message)
+    }
+
+    /// A signature of a message of which the SHA-512 is given, with a context that may be empty:
+    /// Ed25519ph.
+    ///
+    /// # Errors
+    /// [`Error::ContextTooLong`].
+    pub fn sign_prehashed(&self, digest: &[u8; 64], context: &[u8]) -> Result<[u8; 64], Error> {
+        self.sign_with(Variant::Prehashed(context), digest)
+    }
+
+    /// A signature of any variant.
+    ///
+    /// # Errors
+    /// [`Error::ContextTooLong`]; [`Error::DigestLength`].
+    pub fn sign_with(&self, variant: Variant<'_>, message: &[u8]) -> Result<[u8; 64], Error> {
+        Ok(self.sign_message(Message::new(variant, &[message])?))
+    }
+
+    fn sign_message(&self, message: Message<'_>) -> [u8; 64] {
+        let mut signature = [[0; 64]];
+        sign_all::<1>(&[Signing { key: self, message }], &mut signature);
+        signature[0]
+    }
+}
+
+/// A message and the key to sign it with.
+#[derive(Clone, Copy)]
+pub(super) struct Signing<'a> {
+    pub(super) key: &'a SigningKey,
+    pub(super) message: Message<'a>,
+}
+
+/// All signatures (RFC 8032, section 5.1.6), at least one and at most `MOST`; as many.
+pub(super) fn sign_all<const MOST: usize>(jobs: &[Signing<'_>], signatures: &mut [[u8; 64]]) {
+    let count = jobs.len();
+    let job = |i: usize| jobs.get(i).unwrap_or(&jobs[0]);
+
+    // Step 2: r.
+    let preimages: [_; MOST] = core::array::from_fn(|i| {
+        let Signing { key, message } = job(i);
+        Preimage { strings: [&key.prefix, &[]], message: *message }
+    });
+    let mut nonces = [Scalar::ZERO; MOST];
+    reduced_digests(&preimages[..count], &mut nonces[..count]);
+
+    // Step 3: R.
+    let mut points = [[0; 4]; MOST];
+    each::<EncodeBase>(&nonces.each_ref()[..count], &mut points[..count]);
+    ct::mark_public(points.as_flattened());
+    let points = points.map(|point| bytes(&point));
+
+    // Step 4: k.
+    let preimages: [_; MOST] = core::array::from_fn(|i| {
+        let Signing { key, message } = job(i);
+        Preimage { strings: [&points[i], key.verifying_key.as_bytes()], message: *message }
+    });
+    let mut challenges = [Scalar::ZERO; MOST];
+    reduced_digests(&preimages[..count], &mut challenges[..count]);
+
+    // Steps 5 and 6: S = r + k·s, and the signature.
+    for (i, signature) in signatures.iter_mut().enumerate() {
+        let number = challenges[i].multiply_add(&jobs[i].key.scalar, &nonces[i]);
+        ct::mark_public(number.limbs());
+        signature[..32].copy_from_slice(&points[i]);
+        signature[32..].copy_from_slice(&bytes(number.limbs()));
+    }
+}

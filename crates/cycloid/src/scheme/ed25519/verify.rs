@@ -1,0 +1,209 @@
+//! The verifying key, and what is done with it.
+
+use core::fmt;
+
+use super::hash::{Message, Preimage, reduced_digests};
+use super::{Error, Rule, Variant};
+use crate::math::curve::edwards::{
+    Combination, CombineVartime, Compare, Decode, Encode, Encoding, Scalar, Stored, each,
+    is_canonical, is_small_order, one,
+};
+use crate::scheme::little_endian::{bytes, limbs};
+
+/// A public key: the 32 bytes and the point that they encode.
+#[derive(Clone, Copy)]
+pub struct VerifyingKey {
+    encoding: [u8; 32],
+    point: Stored,
+}
+
+/// The bytes, in hexadecimal.
+impl fmt::Debug for VerifyingKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ed25519::VerifyingKey(")?;
+        self.encoding.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        f.write_str(")")
+    }
+}
+
+/// The same bytes: a point in another encoding is another key, as the bytes are what is hashed.
+impl PartialEq for VerifyingKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.encoding == other.encoding
+    }
+}
+
+impl Eq for VerifyingKey {}
+
+impl VerifyingKey {
+    /// The key of 32 bytes that encode a point, be it in another encoding than its own or of small
+    /// order; the [module](super) says what each rule makes of those. Time depends on nothing but
+    /// whether there is a point.
+    ///
+    /// # Errors
+    /// [`Error::PublicKey`].
+    pub fn new(encoding: &[u8; 32]) -> Result<Self, Error> {
+        let point = decode(&limbs(encoding)).ok_or(Error::PublicKey)?;
+        Ok(Self::of_point(encoding, &point))
+    }
+
+    /// The key of a point that is known already.
+    pub(super) const fn of_point(encoding: &[u8; 32], point: &Stored) -> Self {
+        Self { encoding: *encoding, point: *point }
+    }
+
+    /// The bytes of the key.
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.encoding
+    }
+
+    /// Whether [`Rule::Strict`] refuses the key: its point is of small order, so that signatures by
+    /// it are good for many messages, or it is not in the encoding that the point has.
+    pub fn is_weak(&self) -> bool {
+        let encoding = limbs(&self.encoding);
+        !is_canonical(&encoding) || is_small_order(&encoding)
+    }
+
+    /// Whether the signature is one of the message, as most libraries judge it: S·B = R + k·A, R in
+    /// the encoding that the point has.
+    ///
+    /// # Errors
+    /// [`Error::Signature`].
+    pub fn verify(&self, message: &[u8], signature: &[u8; 64]) -> Result<(), Error> {
+        self.verify_with(Rule::Cofactorless, Variant::Plain, message, signature)
+    }
+
+    /// Whether the signature is one of the message and could be of no other: as
+    /// [`verify`](Self::verify), and neither R nor the key is of small order, and the key is in the
+    /// encoding that the point has.
+    ///
+    /// # Errors
+    /// [`Error::Signature`], [`Error::WeakPublicKey`].
+    pub fn verify_strict(&self, message: &[u8], signature: &[u8; 64]) -> Result<(), Error> {
+        self.verify_with(Rule::Strict, Variant::Plain, message, signature)
+    }
+
+    /// Whether the signature is one of the message by the equation of RFC 8032, section 5.1.7:
+    /// 8·S·B = 8·R + 8·k·A, key and R in any encoding that has a point, as ZIP 215 has it.
+    ///
+    /// # Errors
+    /// [`Error::Signature`].
+    pub fn verify_cofactored(&self, message: &[u8], signature: &[u8; 64]) -> Result<(), Error> {
+        self.verify_with(Rule::Cofactored, Variant::Plain, message, signature)
+    }
+
+    /// Whether the signature is one of the message by any rule, of any variant.
+    ///
+    /// # Errors
+    /// [`Error::Signature`]; [`Error::ContextTooLong`], [`Error::DigestLength`]; with
+    /// [`Rule::Strict`] also [`Error::WeakPublicKey`].
+    pub fn verify_with(
+        &self,
+        rule: Rule,
+        variant: Variant<'_>,
+        message: &[u8],
+        signature: &[u8; 64],
+    ) -> Result<(), Error> {
+        self.verify_parts(rule, variant, &[message], signature)
+    }
+
+    /// The message in parts.
+    pub(super) fn verify_parts(
+        &self,
+        rule: Rule,
+        variant: Variant<'_>,
+        parts: &[&[u8]],
+        signature: &[u8; 64],
+    ) -> Result<(), Error> {
+        let message = Message::new(variant, parts)?;
+        let mut outcome = [Err(Error::NotDone)];
+        let verification = Verification::new(self, rule, message, signature)?;
+        verify_all::<1>(&[verification], &mut outcome);
+        outcome[0]
+    }
+}
+
+/// A signature that nothing speaks against so far.
+#[derive(Clone)]
+pub(super) struct Verification<'a> {
+    key: &'a VerifyingKey,
+    rule: Rule,
+    message: Message<'a>,
+    /// R.
+    point: &'a [u8; 32],
+    /// S.
+    number: Scalar,
+}
+
+impl<'a> Verification<'a> {
+    /// What can be said without computing (RFC 8032, section 5.1.7, step 1).
+    pub(super) fn new(
+        key: &'a VerifyingKey,
+        rule: Rule,
+        message: Message<'a>,
+        signature: &'a [u8; 64],
+    ) -> Result<Self, Error> {
+        if rule == Rule::Strict && key.is_weak() {
+            return Err(Error::WeakPublicKey);
+        }
+        let (halves, _) = signature.as_chunks();
+        let [point, number] = [&halves[0], &halves[1]];
+        let number = Scalar::canonical(&limbs(number)).ok_or(Error::Signature)?;
+        Ok(Self { key, rule, message, point, number })
+    }
+
+    /// The outcome, where S·B − k·A is `difference`, which is encoded as `encoding`.
+    fn judge(&self, difference: &Stored, encoding: &Encoding) -> Result<(), Error> {
+        // R is equal to the difference, and in the encoding that the point has.
+        let is_equal = bytes(encoding) == *self.point;
+        let is_accepted = match self.rule {
+            Rule::Cofactorless => is_equal,
+            Rule::Strict => is_equal && !is_small_order(encoding),
+            Rule::Cofactored => is_equal || self.is_equal_times_eight(difference),
+        };
+        if is_accepted { Ok(()) } else { Err(Error::Signature) }
+    }
+
+    /// Whether R, in whichever encoding, is `difference` up to a point of small order.
+    fn is_equal_times_eight(&self, difference: &Stored) -> bool {
+        decode(&limbs(self.point)).is_some_and(|point| one::<Compare>(&(*difference, point))[1] == 1)
+    }
+}
+
+/// The point of an encoding.
+fn decode(encoding: &Encoding) -> Option<Stored> {
+    let decoded = one::<Decode>(encoding);
+    let (point, valid) = decoded.split_at(16);
+    (valid == [1]).then(|| point.try_into().expect("a point has 16 limbs"))
+}
+
+/// All outcomes (RFC 8032, section 5.1.7), at least one and at most `MOST`; as many.
+pub(super) fn verify_all<const MOST: usize>(
+    verifications: &[Verification<'_>],
+    outcomes: &mut [Result<(), Error>],
+) {
+    let count = verifications.len();
+    let verification = |i: usize| verifications.get(i).unwrap_or(&verifications[0]);
+
+    // Step 2: k.
+    let preimages: [_; MOST] = core::array::from_fn(|i| {
+        let Verification { key, message, point, .. } = verification(i);
+        Preimage { strings: [*point, &key.encoding], message: *message }
+    });
+    let mut challenges = [Scalar::ZERO; MOST];
+    reduced_digests(&preimages[..count], &mut challenges[..count]);
+
+    // Step 3: S·B − k·A instead of R + k·A, which R need not be decoded for.
+    let combinations: [_; MOST] = core::array::from_fn(|i| {
+        let Verification { key, number, .. } = verification(i);
+        let number = number.clone();
+        Combination { base_number: number, number: challenges[i].clone(), point: key.point }
+    });
+    let mut differences = [[0; 16]; MOST];
+    each::<CombineVartime>(&combinations.each_ref()[..count], &mut differences[..count]);
+    let mut encodings = [[0; 4]; MOST];
+    each::<Encode>(&differences.each_ref()[..count], &mut encodings[..count]);
+    for (i, outcome) in outcomes.iter_mut().enumerate() {
+        *outcome = verifications[i].judge(&differences[i], &encodings[i]);
+    }
+}

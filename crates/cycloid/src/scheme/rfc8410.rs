@@ -1,0 +1,250 @@
+//! Keys of X25519 and Ed25519 as DER and PEM: PKCS #8 (RFC 5958) and SubjectPublicKeyInfo (RFC
+//! 5280, section 4.1.2.7) around 32 bytes (RFC 8410); PEM as in RFC 7468.
+
+use core::fmt;
+
+use der::asn1::OctetStringRef;
+use der::{Decode, Encode, Length, Reader, SliceReader, Tag, Writer};
+use pkcs8::{ObjectIdentifier, PrivateKeyInfoRef};
+use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
+
+use super::pem;
+use crate::machine::ct;
+
+/// id-X25519 and id-Ed25519 (RFC 8410, section 3).
+pub(super) const X25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.110");
+pub(super) const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
+
+const PRIVATE_LABEL: &str = "PRIVATE KEY";
+const ENCRYPTED_LABEL: &str = "ENCRYPTED PRIVATE KEY";
+const PUBLIC_LABEL: &str = "PUBLIC KEY";
+
+/// The length of a private key in DER, without and with the public key.
+pub(super) const PRIVATE_DER_LENGTH: usize = 48;
+pub(super) const PAIR_DER_LENGTH: usize = 83;
+
+/// The length of a public key in DER.
+pub(super) const PUBLIC_DER_LENGTH: usize = 44;
+
+/// The length of each in PEM.
+pub(super) const PRIVATE_PEM_LENGTH: usize = pem::length(PRIVATE_LABEL, PRIVATE_DER_LENGTH);
+pub(super) const PAIR_PEM_LENGTH: usize = pem::length(PRIVATE_LABEL, PAIR_DER_LENGTH);
+pub(super) const PUBLIC_PEM_LENGTH: usize = pem::length(PUBLIC_LABEL, PUBLIC_DER_LENGTH);
+
+/// The longest DER that is read from PEM: a private key with some attributes.
+const MAX_DER: usize = 1024;
+
+/// Why a key was not read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// The bytes are not DER of such a key.
+    Der,
+    /// The key is one for another algorithm, or its algorithm has parameters.
+    Algorithm,
+    /// The private key is encrypted with a password.
+    Encrypted,
+    /// The public key beside the private key is that of another one.
+    PublicKey,
+    /// The text is not PEM, or its base64 is wrong, or holds more than a kilobyte.
+    Pem,
+    /// No label in the PEM is that of such a key.
+    PemLabel,
+    /// The buffer for a key is too small.
+    OutputTooSmall {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes given.
+        given: usize,
+    },
+}
+
+impl fmt::Display for FormatError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Der => f.write_str("the bytes are not DER of such a key"),
+            Self::Algorithm => f.write_str("the key is for another algorithm"),
+            Self::Encrypted => f.write_str("the private key is encrypted with a password"),
+            Self::PublicKey => f.write_str("the public key is not that of the private key"),
+            Self::Pem => f.write_str("the text is not PEM, or its base64 is wrong"),
+            Self::PemLabel => f.write_str("no label in the PEM is that of such a key"),
+            Self::OutputTooSmall { needed, given } => {
+                write!(f, "the buffer has {given} bytes, and {needed} are needed")
+            }
+        }
+    }
+}
+
+impl core::error::Error for FormatError {}
+
+impl From<pem::Error> for FormatError {
+    fn from(error: pem::Error) -> Self {
+        match error {
+            pem::Error::Malformed | pem::Error::Fault => Self::Pem,
+            pem::Error::Label => Self::PemLabel,
+            pem::Error::Encrypted => Self::Encrypted,
+            pem::Error::OutputTooSmall { needed, given } => Self::OutputTooSmall { needed, given },
+        }
+    }
+}
+
+/// What can go wrong below: bytes that are not such a structure.
+fn malformed(_: der::Error) -> FormatError {
+    FormatError::Der
+}
+
+/// A private key, and the public key if it is there.
+pub(super) struct PrivateInfo<'a> {
+    pub(super) private: &'a [u8; 32],
+    pub(super) public: Option<&'a [u8; 32]>,
+}
+
+/// OneAsymmetricKey (RFC 5958, section 2) around CurvePrivateKey (RFC 8410, section 7). Attributes
+/// are passed over.
+pub(super) fn read_private(
+    der: &[u8],
+    algorithm: ObjectIdentifier,
+) -> Result<PrivateInfo<'_>, FormatError> {
+    // An encrypted PKCS #8 (RFC 5958, section 3) begins with an algorithm, not with a version.
+    if is_encrypted(der).map_err(malformed)? {
+        return Err(FormatError::Encrypted);
+    }
+    let info = PrivateKeyInfoRef::from_der(der).map_err(malformed)?;
+    check_algorithm(&info.algorithm, algorithm)?;
+    let key = <&OctetStringRef>::from_der(info.private_key.as_bytes()).map_err(malformed)?;
+    let public = info.public_key.map(|key| key.as_bytes().ok_or(FormatError::Der)).transpose()?;
+    Ok(PrivateInfo {
+        private: key.as_bytes().try_into().map_err(|_| FormatError::Der)?,
+        public: public.map(TryInto::try_into).transpose().map_err(|_| FormatError::Der)?,
+    })
+}
+
+fn is_encrypted(der: &[u8]) -> der::Result<bool> {
+    let mut reader = SliceReader::new(der)?;
+    der::Header::decode(&mut reader)?.tag().assert_eq(Tag::Sequence)?;
+    Ok(Tag::peek(&reader)? == Tag::Sequence && !reader.is_finished())
+}
+
+/// SubjectPublicKeyInfo.
+pub(super) fn read_public(
+    der: &[u8],
+    algorithm: ObjectIdentifier,
+) -> Result<&[u8; 32], FormatError> {
+    let info = SubjectPublicKeyInfoRef::from_der(der).map_err(malformed)?;
+    check_algorithm(&info.algorithm, algorithm)?;
+    let key = info.subject_public_key.as_bytes().ok_or(FormatError::Der)?;
+    key.try_into().map_err(|_| FormatError::Der)
+}
+
+/// Parameters shall be absent (RFC 8410, section 3).
+fn check_algorithm(
+    found: &AlgorithmIdentifierRef<'_>,
+    algorithm: ObjectIdentifier,
+) -> Result<(), FormatError> {
+    if found.oid == algorithm && found.parameters.is_none() {
+        Ok(())
+    } else {
+        Err(FormatError::Algorithm)
+    }
+}
+
+/// Hands on the DER of the first private key in a PEM text; what was decoded is wiped.
+pub(super) fn with_private_pem<T, E: From<FormatError>>(
+    text: &[u8],
+    read: impl FnOnce(&[u8]) -> Result<T, E>,
+) -> Result<T, E> {
+    with_pem(text, &[PRIVATE_LABEL, ENCRYPTED_LABEL], read)
+}
+
+/// Hands on the DER of the first public key in a PEM text.
+pub(super) fn with_public_pem<T, E: From<FormatError>>(
+    text: &[u8],
+    read: impl FnOnce(&[u8]) -> Result<T, E>,
+) -> Result<T, E> {
+    with_pem(text, &[PUBLIC_LABEL], read)
+}
+
+fn with_pem<T, E: From<FormatError>>(
+    text: &[u8],
+    labels: &[&'static str],
+    read: impl FnOnce(&[u8]) -> Result<T, E>,
+) -> Result<T, E> {
+    let block = pem::find(text, labels).map_err(FormatError::from)?;
+    if block.label == ENCRYPTED_LABEL {
+        return Err(FormatError::Encrypted.into());
+    }
+    let mut decoded = [0; MAX_DER];
+    let outcome = match decoded.get_mut(..block.most_bytes()) {
+        Some(decoded) => match block.decode(decoded) {
+            Ok(der) => read(der),
+            Err(error) => Err(FormatError::from(error).into()),
+        },
+        None => Err(FormatError::Pem.into()),
+    };
+    ct::wipe_bytes(&mut decoded);
+    outcome
+}
+
+/// A structure of which all but the object identifier and the keys is fixed, part by part.
+pub(super) struct Template<'a>([&'a [u8]; 6]);
+
+impl<'a> Template<'a> {
+    /// OneAsymmetricKey, of version 2 and with the public key where there is one:
+    /// `SEQUENCE { INTEGER version, SEQUENCE { OBJECT IDENTIFIER }, OCTET STRING { OCTET STRING },
+    /// [1] BIT STRING }`.
+    pub(super) fn private(
+        algorithm: &'a ObjectIdentifier,
+        key: &'a [u8; 32],
+        public: Option<&'a [u8; 32]>,
+    ) -> Self {
+        let identifier = algorithm.as_bytes();
+        let before_key = &[0x04, 0x22, 0x04, 0x20];
+        if let Some(public) = public {
+            let header = &[0x30, 0x51, 0x02, 0x01, 0x01, 0x30, 0x05, 0x06, 0x03];
+            Self([header, identifier, before_key, key, &[0x81, 0x21, 0x00], public])
+        } else {
+            let header = &[0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03];
+            Self([header, identifier, before_key, key, &[], &[]])
+        }
+    }
+
+    /// SubjectPublicKeyInfo: `SEQUENCE { SEQUENCE { OBJECT IDENTIFIER }, BIT STRING }`.
+    pub(super) fn public(algorithm: &'a ObjectIdentifier, key: &'a [u8; 32]) -> Self {
+        let header = &[0x30, 0x2a, 0x30, 0x05, 0x06, 0x03];
+        Self([header, algorithm.as_bytes(), &[0x03, 0x21, 0x00], key, &[], &[]])
+    }
+
+    /// Writes it in DER to the start of `output`, and gives what is there then.
+    pub(super) fn to_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], FormatError> {
+        let (needed, given) = (self.0.iter().map(|part| part.len()).sum(), output.len());
+        let output = output.get_mut(..needed);
+        let output = output.ok_or(FormatError::OutputTooSmall { needed, given })?;
+        let mut rest = &mut *output;
+        for part in self.0 {
+            let (start, after) = rest.split_at_mut(part.len());
+            start.copy_from_slice(part);
+            rest = after;
+        }
+        Ok(output)
+    }
+
+    /// Writes a private key in PEM to the start of `output`, and gives what is there then.
+    pub(super) fn to_private_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, FormatError> {
+        Ok(pem::write(self, PRIVATE_LABEL, output)?)
+    }
+
+    /// Writes a public key in PEM to the start of `output`, and gives what is there then.
+    pub(super) fn to_public_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, FormatError> {
+        Ok(pem::write(self, PUBLIC_LABEL, output)?)
+    }
+}
+
+impl Encode for Template<'_> {
+    fn encoded_len(&self) -> der::Result<Length> {
+        self.0.iter().try_fold(Length::ZERO, |sum, part| sum + Length::try_from(part.len())?)
+    }
+
+    fn encode(&self, writer: &mut impl Writer) -> der::Result<()> {
+        self.0.iter().try_for_each(|part| writer.write(part))
+    }
+}

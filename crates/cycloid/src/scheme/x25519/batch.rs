@@ -1,0 +1,126 @@
+//! Many operations at once: eight side by side, for as long as there are enough of them.
+
+use core::fmt;
+
+use super::{Error, PrivateKey, SharedSecret};
+use crate::machine::ct;
+use crate::machine::lanes::LANES;
+use crate::math::curve::edwards::{Scalar, UOfBase, each};
+use crate::math::curve::montgomery::{Factors, Ladder};
+use crate::scheme::little_endian;
+
+/// One operation of a batch, and what became of it.
+pub struct Job<'a> {
+    key: &'a PrivateKey,
+    peer: Option<&'a [u8; 32]>,
+    result: &'a mut [u8; 32],
+    outcome: Result<(), Error>,
+}
+
+/// Nothing secret.
+impl fmt::Debug for Job<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "x25519::Job({:?})", self.outcome)
+    }
+}
+
+impl<'a> Job<'a> {
+    /// What [`PrivateKey::agree`] does. `shared` is the caller's to wipe.
+    pub const fn agree(
+        key: &'a PrivateKey,
+        peer: &'a [u8; 32],
+        shared: &'a mut [u8; 32],
+    ) -> Self {
+        Self { key, peer: Some(peer), result: shared, outcome: Err(Error::NotDone) }
+    }
+
+    /// What [`PrivateKey::public_key`] does.
+    pub const fn public_key(key: &'a PrivateKey, public: &'a mut [u8; 32]) -> Self {
+        Self { key, peer: None, result: public, outcome: Err(Error::NotDone) }
+    }
+
+    /// What became of it; [`Error::NotDone`] before it was in a batch.
+    ///
+    /// # Errors
+    /// As the operation by itself.
+    pub const fn outcome(&self) -> Result<(), Error> {
+        self.outcome
+    }
+}
+
+/// Does all of `jobs`; each then has its own [outcome](Job::outcome), the same as if it had been
+/// done by itself, whatever stands in the others.
+///
+/// Agreements go side by side with agreements, eight at a time, and public keys with public keys,
+/// wherever they stand; those that are left over go side by side or one after the other, whichever
+/// is faster. Time depends on which jobs are refused, and on no secret value.
+///
+/// ```
+/// use cycloid::scheme::x25519::{self, Job, PrivateKey};
+///
+/// let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
+/// let key = PrivateKey::generate(&mut rng);
+///
+/// // Sixteen clients have sent their public keys. One of them is not honest.
+/// let mut peers = [(); 16].map(|()| PrivateKey::generate(&mut rng).public_key());
+/// peers[5] = [0; 32];
+/// let mut shared = [[0; 32]; 16];
+/// let mut pairs = peers.iter().zip(&mut shared);
+/// let mut jobs = [(); 16].map(|()| {
+///     let (peer, shared) = pairs.next().expect("there are as many");
+///     Job::agree(&key, peer, shared)
+/// });
+/// x25519::run_batch(&mut jobs);
+/// for (i, job) in jobs.iter().enumerate() {
+///     let expected = if i == 5 { Err(x25519::Error::SharedSecret) } else { Ok(()) };
+///     assert_eq!(job.outcome(), expected);
+/// }
+/// ```
+pub fn run_batch(jobs: &mut [Job<'_>]) {
+    let mut agreements = jobs.iter_mut().filter(|job| job.peer.is_some());
+    while let Some(jobs) = next_jobs(&mut agreements) {
+        agree(jobs);
+    }
+    let mut public_keys = jobs.iter_mut().filter(|job| job.peer.is_none());
+    while let Some(jobs) = next_jobs(&mut public_keys) {
+        public_key(jobs);
+    }
+}
+
+/// As many as go side by side, the first of them first.
+type Jobs<'j, 'a> = [Option<&'j mut Job<'a>>; LANES];
+
+/// The next jobs, if there are any left.
+fn next_jobs<'j, 'a: 'j>(
+    jobs: &mut impl Iterator<Item = &'j mut Job<'a>>,
+) -> Option<Jobs<'j, 'a>> {
+    let next: Jobs<'j, 'a> = core::array::from_fn(|_| jobs.next());
+    next[0].is_some().then_some(next)
+}
+
+fn agree(mut jobs: Jobs<'_, '_>) {
+    let factors: [Factors; LANES] = core::array::from_fn(|i| {
+        let factors = jobs[i].as_ref().and_then(|job| Some(job.key.factors(job.peer?)));
+        factors.unwrap_or(Factors { number: [0; 4], u: [0; 4] })
+    });
+    let count = jobs.iter().flatten().count();
+    let mut secrets = [[0; 4]; LANES];
+    each::<Ladder>(&factors.each_ref()[..count], &mut secrets[..count]);
+    for (job, secret) in jobs.iter_mut().flatten().zip(&mut secrets) {
+        job.outcome = SharedSecret::new(secret).map(|shared| *job.result = *shared.as_bytes());
+        ct::wipe(secret);
+    }
+}
+
+fn public_key(mut jobs: Jobs<'_, '_>) {
+    let numbers: [_; LANES] =
+        core::array::from_fn(|i| jobs[i].as_ref().map_or(Scalar::ZERO, |job| job.key.base_number()));
+    let count = jobs.iter().flatten().count();
+    let mut us = [[0; 4]; LANES];
+    each::<UOfBase>(&numbers.each_ref()[..count], &mut us[..count]);
+    for (job, u) in jobs.iter_mut().flatten().zip(&us) {
+        ct::mark_public(u);
+        *job.result = little_endian::bytes(u);
+        job.outcome = Ok(());
+    }
+}

@@ -1,0 +1,99 @@
+//! Keys as DER and PEM (RFC 8410).
+
+use super::{Error, FormatError, PrivateKey};
+use crate::scheme::rfc8410::{self, Template, X25519};
+
+/// The length of a private key in DER, in bytes.
+pub const PRIVATE_KEY_DER_LENGTH: usize = rfc8410::PRIVATE_DER_LENGTH;
+
+/// The length of a private key in PEM, in bytes.
+pub const PRIVATE_KEY_PEM_LENGTH: usize = rfc8410::PRIVATE_PEM_LENGTH;
+
+/// The length of a public key in DER, in bytes.
+pub const PUBLIC_KEY_DER_LENGTH: usize = rfc8410::PUBLIC_DER_LENGTH;
+
+/// The length of a public key in PEM, in bytes.
+pub const PUBLIC_KEY_PEM_LENGTH: usize = rfc8410::PUBLIC_PEM_LENGTH;
+
+impl From<FormatError> for Error {
+    fn from(error: FormatError) -> Self {
+        Self::Format(error)
+    }
+}
+
+impl PrivateKey {
+    /// A key from PKCS #8 in DER. A public key beside it must be its own; attributes are passed
+    /// over.
+    ///
+    /// # Errors
+    /// [`FormatError::Der`], [`FormatError::Algorithm`], [`FormatError::Encrypted`],
+    /// [`FormatError::PublicKey`].
+    pub fn from_der(der: &[u8]) -> Result<Self, Error> {
+        let info = rfc8410::read_private(der, X25519)?;
+        let key = Self(*info.private);
+        match info.public {
+            Some(public) if *public != key.public_key() => Err(FormatError::PublicKey.into()),
+            _ => Ok(key),
+        }
+    }
+
+    /// The first private key in a PEM text, labelled `PRIVATE KEY`.
+    ///
+    /// # Errors
+    /// As [`from_der`](Self::from_der); [`FormatError::Pem`], [`FormatError::PemLabel`].
+    pub fn from_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
+        rfc8410::with_private_pem(pem.as_ref(), Self::from_der)
+    }
+
+    /// Writes the key as PKCS #8 in DER to the start of `output`, and gives what is there then:
+    /// [`PRIVATE_KEY_DER_LENGTH`] bytes.
+    ///
+    /// # Errors
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
+    pub fn to_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+        Ok(Template::private(&X25519, &self.0, None).to_der(output)?)
+    }
+
+    /// Writes the key as PKCS #8 in PEM, as [`to_der`](Self::to_der): [`PRIVATE_KEY_PEM_LENGTH`]
+    /// bytes.
+    ///
+    /// # Errors
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
+    pub fn to_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
+        Ok(Template::private(&X25519, &self.0, None).to_private_pem(output)?)
+    }
+}
+
+/// A public key from SubjectPublicKeyInfo in DER.
+///
+/// # Errors
+/// [`FormatError::Der`], [`FormatError::Algorithm`].
+pub fn public_key_from_der(der: &[u8]) -> Result<[u8; 32], Error> {
+    Ok(*rfc8410::read_public(der, X25519)?)
+}
+
+/// The first public key in a PEM text, labelled `PUBLIC KEY`.
+///
+/// # Errors
+/// As [`public_key_from_der`]; [`FormatError::Pem`], [`FormatError::PemLabel`].
+pub fn public_key_from_pem(pem: impl AsRef<[u8]>) -> Result<[u8; 32], Error> {
+    rfc8410::with_public_pem(pem.as_ref(), public_key_from_der)
+}
+
+/// Writes a public key as SubjectPublicKeyInfo in DER to the start of `output`, and gives what is
+/// there then: [`PUBLIC_KEY_DER_LENGTH`] bytes.
+///
+/// # Errors
+/// [`FormatError::OutputTooSmall`]; nothing is written then.
+pub fn public_key_to_der<'o>(key: &[u8; 32], output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+    Ok(Template::public(&X25519, key).to_der(output)?)
+}
+
+/// Writes a public key as SubjectPublicKeyInfo in PEM, as [`public_key_to_der`]:
+/// [`PUBLIC_KEY_PEM_LENGTH`] bytes.
+///
+/// # Errors
+/// [`FormatError::OutputTooSmall`]; nothing is written then.
+pub fn public_key_to_pem<'o>(key: &[u8; 32], output: &'o mut [u8]) -> Result<&'o str, Error> {
+    Ok(Template::public(&X25519, key).to_public_pem(output)?)
+}
