@@ -184,7 +184,8 @@ fn batches_do_what_single_operations_do() {
             assert!(jobs.iter().all(|job| job.outcome() == Err(Error::NotDone)));
             ed25519::run_batch(&mut jobs);
             let outcomes: Vec<_> = jobs.iter().map(Job::outcome).collect();
-            for ((outcome, signature), expected) in outcomes.iter().zip(&signatures).zip(&expected) {
+            for ((outcome, signature), expected) in outcomes.iter().zip(&signatures).zip(&expected)
+            {
                 // On an error, nothing is written.
                 assert_eq!(outcome, &expected.map(|_| ()));
                 assert_eq!(signature, &expected.unwrap_or([9; 64]));

@@ -32,17 +32,15 @@ impl Each for Ladder {
     type Output = [Limb; 4];
 
     #[inline(always)]
-    fn run<A: Arithmetic<P25519>>(
-        arithmetic: A,
-        inputs: &[&Factors],
-        products: &mut [[Limb; 4]],
-    ) {
-        let us: [_; LANES] =
-            core::array::from_fn(|place| inputs.get(place).map_or([0; 4], |input| masked(&input.u)));
+    fn run<A: Arithmetic<P25519>>(arithmetic: A, inputs: &[&Factors], products: &mut [[Limb; 4]]) {
+        let us: [_; LANES] = core::array::from_fn(|place| {
+            inputs.get(place).map_or([0; 4], |input| masked(&input.u))
+        });
         let x1 = Element::<P25519, A>::load(arithmetic, &us[..A::WIDTH]);
         let (mut x2, mut z2) = (Element::one(arithmetic), Element::zero(arithmetic));
         let (mut x3, mut z3) = (x1, Element::one(arithmetic));
-        let bit = |place: usize, t: usize| inputs[place].number[t / LIMB_BITS] >> (t % LIMB_BITS) & 1;
+        let bit =
+            |place: usize, t: usize| inputs[place].number[t / LIMB_BITS] >> (t % LIMB_BITS) & 1;
         for t in (0..255).rev() {
             // Exchanged where this bit is not the one before, so that (x2, z2) goes on with the
             // multiple by the bits so far.

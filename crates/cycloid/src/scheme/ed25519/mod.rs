@@ -46,8 +46,6 @@ mod batch;
 mod encoding;
 mod hash;
 mod sign;
-#[cfg(test)]
-mod tests;
 #[cfg(feature = "signature")]
 mod traits;
 mod verify;

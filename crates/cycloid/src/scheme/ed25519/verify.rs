@@ -166,7 +166,8 @@ impl<'a> Verification<'a> {
 
     /// Whether R, in whichever encoding, is `difference` up to a point of small order.
     fn is_equal_times_eight(&self, difference: &Stored) -> bool {
-        decode(&limbs(self.point)).is_some_and(|point| one::<Compare>(&(*difference, point))[1] == 1)
+        decode(&limbs(self.point))
+            .is_some_and(|point| one::<Compare>(&(*difference, point))[1] == 1)
     }
 }
 

@@ -26,11 +26,7 @@ impl fmt::Debug for Job<'_> {
 
 impl<'a> Job<'a> {
     /// What [`PrivateKey::agree`] does. `shared` is the caller's to wipe.
-    pub const fn agree(
-        key: &'a PrivateKey,
-        peer: &'a [u8; 32],
-        shared: &'a mut [u8; 32],
-    ) -> Self {
+    pub const fn agree(key: &'a PrivateKey, peer: &'a [u8; 32], shared: &'a mut [u8; 32]) -> Self {
         Self { key, peer: Some(peer), result: shared, outcome: Err(Error::NotDone) }
     }
 
@@ -91,9 +87,7 @@ pub fn run_batch(jobs: &mut [Job<'_>]) {
 type Jobs<'j, 'a> = [Option<&'j mut Job<'a>>; LANES];
 
 /// The next jobs, if there are any left.
-fn next_jobs<'j, 'a: 'j>(
-    jobs: &mut impl Iterator<Item = &'j mut Job<'a>>,
-) -> Option<Jobs<'j, 'a>> {
+fn next_jobs<'j, 'a: 'j>(jobs: &mut impl Iterator<Item = &'j mut Job<'a>>) -> Option<Jobs<'j, 'a>> {
     let next: Jobs<'j, 'a> = core::array::from_fn(|_| jobs.next());
     next[0].is_some().then_some(next)
 }
@@ -113,8 +107,9 @@ fn agree(mut jobs: Jobs<'_, '_>) {
 }
 
 fn public_key(mut jobs: Jobs<'_, '_>) {
-    let numbers: [_; LANES] =
-        core::array::from_fn(|i| jobs[i].as_ref().map_or(Scalar::ZERO, |job| job.key.base_number()));
+    let numbers: [_; LANES] = core::array::from_fn(|i| {
+        jobs[i].as_ref().map_or(Scalar::ZERO, |job| job.key.base_number())
+    });
     let count = jobs.iter().flatten().count();
     let mut us = [[0; 4]; LANES];
     each::<UOfBase>(&numbers.each_ref()[..count], &mut us[..count]);

@@ -24,8 +24,6 @@
 mod batch;
 #[cfg(feature = "encoding")]
 mod encoding;
-#[cfg(test)]
-mod tests;
 
 use core::fmt;
 

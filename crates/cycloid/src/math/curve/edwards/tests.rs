@@ -268,8 +268,10 @@ fn multiples_of_any_point() {
             .collect();
         let differences = everywhere_as_encodings::<CombineVartime>(&inputs);
         for (i, difference) in differences.iter().enumerate() {
-            let expected =
-                add(&negate(&multiply(&points[i], &numbers[i])), &multiply(&base(), base_numbers[i]));
+            let expected = add(
+                &negate(&multiply(&points[i], &numbers[i])),
+                &multiply(&base(), base_numbers[i]),
+            );
             assert_eq!(difference, &encoding(&expected));
         }
     }
