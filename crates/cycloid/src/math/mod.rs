@@ -1,6 +1,6 @@
 //! Floor 2: numbers. No bytes, no formats, no `unsafe`.
 
-pub mod curve;
+pub(crate) mod curve;
 pub(crate) mod field;
 pub(crate) mod jacobi;
 pub mod modular;

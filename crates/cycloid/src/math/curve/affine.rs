@@ -8,7 +8,7 @@ use crate::math::field::Element;
 
 /// A point on the curve that is not infinity: coordinates as integers below the prime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct AffinePoint<C: Curve> {
+pub struct AffinePoint<C: Curve> {
     x: Words<C>,
     y: Words<C>,
 }
@@ -51,8 +51,11 @@ impl<C: Curve> AffinePoint<C> {
     /// Where there is none.
     pub(crate) fn from_coordinates(x: &[u8], y: &[u8]) -> Result<Self, DecodeError> {
         let (x, y) = (coordinate::<C>(x)?, coordinate::<C>(y)?);
-        let on_curve = C::Field::run_one(words::Backend::best(), IsOnCurve::<C> { x: &x, y: &y });
-        if on_curve { Ok(Self { x, y }) } else { Err(DecodeError::NotOnCurve) }
+        if C::is_on_curve(IsOnCurve { x: &x, y: &y }) {
+            Ok(Self { x, y })
+        } else {
+            Err(DecodeError::NotOnCurve)
+        }
     }
 
     /// The point with this abscissa whose ordinate is odd or is not.
@@ -61,8 +64,7 @@ impl<C: Curve> AffinePoint<C> {
     /// Where there is none.
     pub(crate) fn from_abscissa(x: &[u8], odd: bool) -> Result<Self, DecodeError> {
         let x = coordinate::<C>(x)?;
-        let y = C::Field::run_one(words::Backend::best(), Ordinate::<C> { x: &x });
-        let y = y.ok_or(DecodeError::NotOnCurve)?;
+        let y = C::ordinate(Ordinate { x: &x }).ok_or(DecodeError::NotOnCurve)?;
         let point = Self { x, y };
         // No point has the ordinate 0, for the order of the group is odd.
         Ok(if point.y_is_odd() == odd { point } else { point.negate() })
@@ -78,11 +80,7 @@ impl<C: Curve> AffinePoint<C> {
         Self { x: self.x, y }
     }
 
-    pub(super) fn load<A: Arithmetic<C::Field>>(&self, arithmetic: A) -> Affine<C, A> {
-        Affine::load(arithmetic, &[self.x], &[self.y])
-    }
-
-    /// The first of `points`; `None` where it is infinity, which becomes public.
+    /// One point; `None` where it is infinity, which becomes public.
     pub(super) fn from_jacobian_vartime<A: Arithmetic<C::Field>>(
         point: &Jacobian<C, A>,
     ) -> Option<Self> {
@@ -111,7 +109,7 @@ fn right_side<C: Curve, A: Arithmetic<C::Field>>(x: &Element<C::Field, A>) -> El
 }
 
 /// Whether y² = x³ − 3x + b, which becomes public.
-struct IsOnCurve<'a, C: Curve> {
+pub struct IsOnCurve<'a, C: Curve> {
     x: &'a Words<C>,
     y: &'a Words<C>,
 }
@@ -126,7 +124,7 @@ impl<C: Curve> Task<C::Field> for IsOnCurve<'_, C> {
 }
 
 /// One of the two ordinates of an abscissa, if it has them; which becomes public.
-struct Ordinate<'a, C: Curve> {
+pub struct Ordinate<'a, C: Curve> {
     x: &'a Words<C>,
 }
 

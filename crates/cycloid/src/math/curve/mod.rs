@@ -11,6 +11,7 @@ mod jacobian;
 pub(crate) mod montgomery;
 mod multiply;
 mod multiply_vartime;
+mod operations;
 mod scalar;
 mod tables;
 #[cfg(test)]
@@ -20,14 +21,19 @@ use core::fmt::Debug;
 
 use crate::machine::field::{self, Prime};
 use crate::machine::words::{self, Limb};
-pub(crate) use affine::{AffinePoint, DecodeError};
-pub use multiply::BaseTable;
+pub(crate) use affine::AffinePoint;
+pub(crate) use affine::DecodeError;
+use affine::{IsOnCurve, Ordinate};
+pub(crate) use multiply::BaseTable;
+use multiply::Multiply;
 pub(crate) use multiply::{multiply, multiply_base, multiply_base_eight, multiply_eight};
+use multiply_vartime::{HasX, Sum};
 pub(crate) use multiply_vartime::{has_x_eight_vartime, has_x_vartime, multiply_add_vartime};
+use operations::{Backend, operations};
 pub(crate) use scalar::Scalar;
 
 /// A curve y² = x³ − 3x + b over a prime field, of prime order.
-pub trait Curve: Copy + Clone + Debug + Default + PartialEq + Eq + Send + Sync + 'static {
+pub trait Curve: Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static {
     /// The field of the coordinates.
     #[doc(hidden)]
     type Field: Prime;
@@ -66,11 +72,31 @@ pub trait Curve: Copy + Clone + Debug + Default + PartialEq + Eq + Send + Sync +
     /// Multiples of G for eight.
     #[doc(hidden)]
     const BASE_EIGHT: BaseTable;
+
+    /// Multiples of points or of the generator.
+    #[doc(hidden)]
+    fn multiply(backend: Backend, task: Multiply<'_, Self>);
+
+    /// A sum of two public multiples; `None` for infinity.
+    #[doc(hidden)]
+    fn sum_vartime(task: Sum<'_, Self>) -> Option<AffinePoint<Self>>;
+
+    /// Whether sums of two public multiples have given abscissas.
+    #[doc(hidden)]
+    fn has_x_vartime(backend: Backend, task: HasX<'_, Self>);
+
+    /// Whether coordinates are those of a point.
+    #[doc(hidden)]
+    fn is_on_curve(task: IsOnCurve<'_, Self>) -> bool;
+
+    /// An ordinate of an abscissa.
+    #[doc(hidden)]
+    fn ordinate(task: Ordinate<'_, Self>) -> Option<Words<Self>>;
 }
 
 /// An integer as long as a coordinate or a scalar of the curve: little-endian limbs.
 #[doc(hidden)]
-pub type Words<C> = <<C as Curve>::Field as Prime>::Words;
+pub(crate) type Words<C> = <<C as Curve>::Field as Prime>::Words;
 
 macro_rules! curves {
     ($($(#[$doc:meta])* $curve:ident $name:literal $bits:literal
@@ -94,6 +120,8 @@ macro_rules! curves {
                 BaseTable { window: $w1, spacing: $s1, limbs: &tables::$t1 };
             const BASE_EIGHT: BaseTable =
                 BaseTable { window: $w8, spacing: $s8, limbs: &tables::$t8 };
+
+            operations!();
         }
     )+};
 }

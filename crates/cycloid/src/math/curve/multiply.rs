@@ -12,8 +12,8 @@
 
 use super::digits::{OddScalar, digit, digits};
 use super::jacobian::{Affine, Jacobian};
-use super::{AffinePoint, Curve, Scalar};
-use crate::machine::field::{Arithmetic, Masks, Prime, Task};
+use super::{AffinePoint, Backend, Curve, Scalar};
+use crate::machine::field::{Arithmetic, Masks, Task};
 use crate::machine::lanes::{self, LANES};
 use crate::machine::words;
 use crate::math::field::{Element, MAX_WIDTH};
@@ -45,23 +45,12 @@ pub(crate) fn multiply<C: Curve>(
     scalar: &Scalar<C>,
     point: &AffinePoint<C>,
 ) -> Option<AffinePoint<C>> {
-    let mut product = [None];
-    let task = Multiply {
-        scalars: core::slice::from_ref(scalar),
-        points: Some(&[*point]),
-        products: &mut product,
-    };
-    C::Field::run_one(words::Backend::best(), task);
-    product[0]
+    products(Backend::one(), core::slice::from_ref(scalar), Some(core::slice::from_ref(point)))[0]
 }
 
 /// k·G; `None` for k = 0, which becomes public.
 pub(crate) fn multiply_base<C: Curve>(scalar: &Scalar<C>) -> Option<AffinePoint<C>> {
-    let mut product = [None];
-    let task =
-        Multiply { scalars: core::slice::from_ref(scalar), points: None, products: &mut product };
-    C::Field::run_one(words::Backend::best(), task);
-    product[0]
+    products(Backend::one(), core::slice::from_ref(scalar), None)[0]
 }
 
 /// [`multiply`] for eight.
@@ -70,10 +59,7 @@ pub(crate) fn multiply_eight<C: Curve>(
     scalars: &[Scalar<C>; LANES],
     points: &[AffinePoint<C>; LANES],
 ) -> [Option<AffinePoint<C>>; LANES] {
-    let mut products = [None; LANES];
-    let task = Multiply { scalars, points: Some(points), products: &mut products };
-    C::Field::run_eight(backend, task);
-    products
+    products(Backend::Eight(backend), scalars, Some(points))
 }
 
 /// [`multiply_base`] for eight.
@@ -81,13 +67,21 @@ pub(crate) fn multiply_base_eight<C: Curve>(
     backend: lanes::Backend,
     scalars: &[Scalar<C>; LANES],
 ) -> [Option<AffinePoint<C>>; LANES] {
+    products(Backend::Eight(backend), scalars, None)
+}
+
+fn products<C: Curve>(
+    backend: Backend,
+    scalars: &[Scalar<C>],
+    points: Option<&[AffinePoint<C>]>,
+) -> [Option<AffinePoint<C>>; LANES] {
     let mut products = [None; LANES];
-    C::Field::run_eight(backend, Multiply { scalars, points: None, products: &mut products });
+    C::multiply(backend, Multiply { scalars, points, products: &mut products[..scalars.len()] });
     products
 }
 
 /// As many scalars as an element holds numbers, times as many points, or times G.
-struct Multiply<'a, C: Curve> {
+pub struct Multiply<'a, C: Curve> {
     scalars: &'a [Scalar<C>],
     points: Option<&'a [AffinePoint<C>]>,
     products: &'a mut [Option<AffinePoint<C>>],
