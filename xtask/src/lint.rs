@@ -1,13 +1,14 @@
 //! `cargo xtask lint`: everything that can be said without running the code.
 
 use crate::process::{Outcome, cargo, program, run, say};
-use crate::{dependencies, layers, links};
+use crate::{dependencies, layers, links, tables};
 
 /// Runs all checks, in the order of how soon they fail.
 pub(crate) fn run_all() -> Outcome {
     run(&mut cargo("fmt --all --check"))?;
     layers::run()?;
     links::run()?;
+    tables::run(true)?;
     dependencies::run()?;
     run(&mut cargo("clippy --workspace --all-targets --locked -- -D warnings"))?;
     // The code that only valgrind needs is compiled with this feature only.

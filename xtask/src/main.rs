@@ -38,7 +38,7 @@ const COMMANDS: [Command; 7] = [
     Command {
         name: "lint",
         options: "",
-        about: "format, clippy, rustdoc, layers, dependencies, links in the documents",
+        about: "format, clippy, rustdoc, layers, tables, dependencies, links in the documents",
         run: |arguments| none(arguments).and_then(|()| lint::run_all()),
     },
     Command {

@@ -105,7 +105,7 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
     }
 
     /// 2P. 4M + 4S.
-    #[inline]
+    #[inline(never)]
     pub(super) fn double(&self) -> Self {
         self.z.arithmetic().run(
             #[inline(always)]
@@ -138,7 +138,7 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
     }
 
     /// P + Q. 12M + 4S.
-    #[inline]
+    #[inline(never)]
     pub(super) fn add(&self, other: &Self) -> Added<C, A> {
         self.z.arithmetic().run(
             #[inline(always)]
@@ -156,7 +156,7 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
     }
 
     /// P + Q. 8M + 3S.
-    #[inline]
+    #[inline(never)]
     pub(super) fn add_affine(&self, other: &Affine<C, A>) -> Added<C, A> {
         self.z.arithmetic().run(
             #[inline(always)]

@@ -20,6 +20,7 @@ mod tests;
 use core::fmt::Debug;
 
 use crate::machine::field::{self, Prime};
+use crate::machine::lanes;
 use crate::machine::words::{self, Limb};
 pub(crate) use affine::AffinePoint;
 pub(crate) use affine::DecodeError;
@@ -27,7 +28,7 @@ use affine::{IsOnCurve, Ordinate};
 pub(crate) use multiply::BaseTable;
 use multiply::Multiply;
 pub(crate) use multiply::{multiply, multiply_base, multiply_base_eight, multiply_eight};
-use multiply_vartime::{HasX, Sum};
+use multiply_vartime::{HasX, HasXEight, Sum};
 pub(crate) use multiply_vartime::{has_x_eight_vartime, has_x_vartime, multiply_add_vartime};
 use operations::{Backend, operations};
 pub(crate) use scalar::Scalar;
@@ -83,7 +84,12 @@ pub trait Curve: Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static
 
     /// Whether sums of two public multiples have given abscissas.
     #[doc(hidden)]
-    fn has_x_vartime(backend: Backend, task: HasX<'_, Self>);
+    fn has_x_vartime(task: HasX<'_, Self>) -> bool;
+    #[doc(hidden)]
+    fn has_x_eight_vartime(
+        backend: lanes::Backend,
+        task: HasXEight<'_, Self>,
+    ) -> [bool; lanes::LANES];
 
     /// Whether coordinates are those of a point.
     #[doc(hidden)]

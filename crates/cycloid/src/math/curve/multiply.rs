@@ -45,12 +45,16 @@ pub(crate) fn multiply<C: Curve>(
     scalar: &Scalar<C>,
     point: &AffinePoint<C>,
 ) -> Option<AffinePoint<C>> {
-    products(Backend::one(), core::slice::from_ref(scalar), Some(core::slice::from_ref(point)))[0]
+    products(
+        Backend::One(words::Backend::best()),
+        core::slice::from_ref(scalar),
+        Some(core::slice::from_ref(point)),
+    )[0]
 }
 
 /// k·G; `None` for k = 0, which becomes public.
 pub(crate) fn multiply_base<C: Curve>(scalar: &Scalar<C>) -> Option<AffinePoint<C>> {
-    products(Backend::one(), core::slice::from_ref(scalar), None)[0]
+    products(Backend::One(words::Backend::best()), core::slice::from_ref(scalar), None)[0]
 }
 
 /// [`multiply`] for eight.

@@ -6,7 +6,7 @@
 
 use super::jacobian::{Affine, Jacobian};
 use super::multiply::{BaseTable, base_multiple, point_multiple};
-use super::{AffinePoint, Backend, Curve, Scalar, Words};
+use super::{AffinePoint, Curve, Scalar, Words};
 use crate::machine::field::{Arithmetic, Masks, Prime, Task};
 use crate::machine::lanes::{self, LANES};
 use crate::machine::words::{self, LIMB_BITS, Limb};
@@ -34,18 +34,7 @@ pub(crate) fn has_x_vartime<C: Curve>(
     q: &AffinePoint<C>,
     x: &Scalar<C>,
 ) -> bool {
-    let one = core::slice::from_ref;
-    let mut right = [false];
-    let (u1, u2) = (one(u1), one(u2));
-    let task = HasX {
-        u1,
-        u2,
-        q: core::slice::from_ref(q),
-        x: core::slice::from_ref(x),
-        right: &mut right,
-    };
-    C::has_x_vartime(Backend::one(), task);
-    right[0]
+    C::has_x_vartime(HasX { u1, u2, q, x })
 }
 
 /// [`has_x_vartime`] for eight.
@@ -56,9 +45,7 @@ pub(crate) fn has_x_eight_vartime<C: Curve>(
     q: &[AffinePoint<C>; LANES],
     x: &[Scalar<C>; LANES],
 ) -> [bool; LANES] {
-    let mut right = [false; LANES];
-    C::has_x_vartime(Backend::Eight(backend), HasX { u1, u2, q, x, right: &mut right });
-    right
+    C::has_x_eight_vartime(backend, HasXEight { u1, u2, q, x })
 }
 
 /// u₁·G + u₂·Q.
@@ -77,33 +64,41 @@ impl<C: Curve> Task<C::Field> for Sum<'_, C> {
     }
 }
 
-/// As many sums as an element holds numbers, and whether each has the abscissa.
+/// Whether a sum has an abscissa.
 pub struct HasX<'a, C: Curve> {
-    u1: &'a [Scalar<C>],
-    u2: &'a [Scalar<C>],
-    q: &'a [AffinePoint<C>],
-    x: &'a [Scalar<C>],
-    right: &'a mut [bool],
+    u1: &'a Scalar<C>,
+    u2: &'a Scalar<C>,
+    q: &'a AffinePoint<C>,
+    x: &'a Scalar<C>,
 }
 
 impl<C: Curve> Task<C::Field> for HasX<'_, C> {
-    type Output = ();
+    type Output = bool;
 
-    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) {
-        let q = Affine::of_points(arithmetic, self.q);
-        let right = if A::WIDTH == 1 {
-            match sum_vartime(&self.u1[0], &self.u2[0], &q) {
-                Some(sum) => has_x(&sum, self.x),
-                None => A::Mask::none(),
-            }
-        } else {
-            let of_g = base_multiple::<C, A>(arithmetic, self.u1);
-            let sum = of_g.add_any(&point_multiple(self.u2, &q));
-            has_x(&sum, self.x) & !sum.is_infinity()
-        };
-        for (place, right_at) in self.right.iter_mut().enumerate() {
-            *right_at = right.at(place).reveal();
-        }
+    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> bool {
+        let q = Affine::of_points(arithmetic, core::slice::from_ref(self.q));
+        sum_vartime(self.u1, self.u2, &q)
+            .is_some_and(|sum| has_x(&sum, core::slice::from_ref(self.x)).reveal_any())
+    }
+}
+
+/// Whether eight sums have an abscissa each.
+pub struct HasXEight<'a, C: Curve> {
+    u1: &'a [Scalar<C>; LANES],
+    u2: &'a [Scalar<C>; LANES],
+    q: &'a [AffinePoint<C>; LANES],
+    x: &'a [Scalar<C>; LANES],
+}
+
+impl<C: Curve> Task<C::Field> for HasXEight<'_, C> {
+    type Output = [bool; LANES];
+
+    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> [bool; LANES] {
+        let of_g = base_multiple::<C, A>(arithmetic, self.u1);
+        let of_q = point_multiple(self.u2, &Affine::of_points(arithmetic, self.q));
+        let sum = of_g.add_any(&of_q);
+        let right = has_x(&sum, self.x) & !sum.is_infinity();
+        core::array::from_fn(|lane| right.at(lane).reveal())
     }
 }
 

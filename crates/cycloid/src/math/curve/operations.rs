@@ -1,7 +1,6 @@
 //! What is computed on a curve, as functions that are compiled with the library, once for each curve,
 //! and not again wherever keys of the curve are used.
 
-use crate::machine::field::{Prime, Task};
 use crate::machine::{lanes, words};
 
 /// A backend for one number, or for eight.
@@ -13,41 +12,37 @@ pub enum Backend {
     Eight(lanes::Backend),
 }
 
-impl Backend {
-    /// The fastest for one number.
-    pub(crate) fn one() -> Self {
-        Self::One(words::Backend::best())
-    }
-
-    pub(super) fn run<P: Prime, T: Task<P>>(self, task: T) -> T::Output {
-        match self {
-            Self::One(backend) => P::run_one(backend, task),
-            Self::Eight(backend) => P::run_eight(backend, task),
-        }
-    }
-}
-
 /// The methods of [`Curve`](super::Curve) that compute.
 macro_rules! operations {
     () => {
         fn multiply(backend: Backend, task: Multiply<'_, Self>) {
-            backend.run::<Self::Field, _>(task);
+            match backend {
+                Backend::One(backend) => Self::Field::run_one(backend, task),
+                Backend::Eight(backend) => Self::Field::run_eight(backend, task),
+            }
         }
 
         fn sum_vartime(task: Sum<'_, Self>) -> Option<AffinePoint<Self>> {
-            Backend::one().run::<Self::Field, _>(task)
+            Self::Field::run_one(words::Backend::best(), task)
         }
 
-        fn has_x_vartime(backend: Backend, task: HasX<'_, Self>) {
-            backend.run::<Self::Field, _>(task);
+        fn has_x_vartime(task: HasX<'_, Self>) -> bool {
+            Self::Field::run_one(words::Backend::best(), task)
+        }
+
+        fn has_x_eight_vartime(
+            backend: lanes::Backend,
+            task: HasXEight<'_, Self>,
+        ) -> [bool; lanes::LANES] {
+            Self::Field::run_eight(backend, task)
         }
 
         fn is_on_curve(task: IsOnCurve<'_, Self>) -> bool {
-            Backend::one().run::<Self::Field, _>(task)
+            Self::Field::run_one(words::Backend::best(), task)
         }
 
         fn ordinate(task: Ordinate<'_, Self>) -> Option<Words<Self>> {
-            Backend::one().run::<Self::Field, _>(task)
+            Self::Field::run_one(words::Backend::best(), task)
         }
     };
 }

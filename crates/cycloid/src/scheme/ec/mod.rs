@@ -28,7 +28,6 @@ mod public;
 pub use crate::math::curve::{Curve, P224, P256, P384, P521};
 pub use error::Error;
 pub use private::PrivateKey;
-pub(super) use private::random_scalar;
 pub use public::{EncodedPoint, PublicKey};
 
 /// Bytes of the longest coordinate or scalar.

@@ -20,7 +20,7 @@ pub(crate) use each::{
 };
 pub(crate) use scalar::Scalar;
 
-use crate::machine::field::{Arithmetic, Masks, P25519};
+use crate::machine::field::{Arithmetic, P25519};
 use crate::machine::words::Limb;
 use crate::math::field::Element;
 
