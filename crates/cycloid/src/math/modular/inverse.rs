@@ -1,7 +1,9 @@
 //! Inversion modulo an odd number in constant time: safegcd (Bernstein and Yang, Fast constant-time
 //! gcd computation and modular inversion, 2019), with the half-integer start δ = 1/2 that shortens
-//! it (Wuille, 2021), sixty steps at a time on the low words only.
+//! it (Wuille, 2021), sixty steps at a time on the low words only, twenty of them at a time with f, g and
+//! their matrix in two words.
 
+use super::divsteps::{DIVSTEPS, Matrix, divsteps};
 use super::{Checked, Error, checked_scratch, split_result};
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::{self, Limb};
@@ -9,7 +11,7 @@ use crate::machine::words::{self, Limb};
 /// Steps that are done on low words before the numbers themselves are touched. The entries of the
 /// transition matrix stay within 2⁶⁰, so that two products with 64-bit limbs and a carry fit into
 /// 128 bits with a sign.
-const BATCH: usize = 60;
+const BATCH: usize = 3 * DIVSTEPS;
 
 const LOW_BITS: Limb = (1 << BATCH) - 1;
 
@@ -115,6 +117,35 @@ fn with_checked(
 /// divides by, and d and e stay between −2m and m.
 fn all_steps(modulus: Checked<'_>, x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) {
     let m = modulus.limbs;
+    let batches = steps(modulus.bits).div_ceil(BATCH);
+    // For the lengths of the elliptic curves, the loops over limbs are unrolled.
+    match m.len() {
+        4 => all_batches(batches, exactly::<4>(m), exactly(x), [f, g, d, e].map(exactly_mut::<5>)),
+        6 => all_batches(batches, exactly::<6>(m), exactly(x), [f, g, d, e].map(exactly_mut::<7>)),
+        9 => all_batches(batches, exactly::<9>(m), exactly(x), [f, g, d, e].map(exactly_mut::<10>)),
+        _ => all_batches(batches, m, x, [f, g, d, e]),
+    }
+}
+
+/// The limbs as an array, which has this length.
+fn exactly<const N: usize>(limbs: &[Limb]) -> &[Limb; N] {
+    limbs.try_into().expect("the caller looked at the length")
+}
+
+/// As [`exactly`].
+fn exactly_mut<const N: usize>(limbs: &mut [Limb]) -> &mut [Limb; N] {
+    limbs.try_into().expect("the caller looked at the length")
+}
+
+#[inline(always)]
+fn all_batches<N: AsRef<[Limb]> + ?Sized, M: AsMut<[Limb]> + ?Sized>(
+    batches: usize,
+    m: &N,
+    x: &N,
+    [f, g, d, e]: [&mut M; 4],
+) {
+    let (m, x) = (m.as_ref(), x.as_ref());
+    let (f, g, d, e) = (f.as_mut(), g.as_mut(), d.as_mut(), e.as_mut());
     let n = m.len();
     f[..n].copy_from_slice(m);
     f[n] = 0;
@@ -126,113 +157,145 @@ fn all_steps(modulus: Checked<'_>, x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) {
     // −1/m modulo 2⁶⁴, of which the low 60 bits are used.
     let m0 = words::montgomery_n0(m[0]);
     let mut zeta = -1;
-    for _ in 0..steps(modulus.bits).div_ceil(BATCH) {
-        let matrix = divsteps(&mut zeta, f[0], g[0]);
+    for _ in 0..batches {
+        let matrix = batch(&mut zeta, f[0], g[0]);
         transform(&matrix, f, g);
         transform_modulo(&matrix, d, e, m, m0);
     }
 }
 
-/// Steps after which g is 0 for every pair of numbers of at most `bits` bits.
+/// Steps after which g is 0 for every pair of numbers of at most `bits` bits: a line just above what
+/// the convex hulls of Wuille's safegcd-bounds (2021) prove for δ = 1/2, which is 590 for 256 bits.
 const fn steps(bits: usize) -> usize {
     (45907 * bits + 26313) / 19929 + 1
 }
 
-/// What a batch of steps does to (f, g): (f, g) ← (u·f + v·g, q·f + r·g) / 2⁶⁰.
-struct Matrix {
-    u: i64,
-    v: i64,
-    q: i64,
-    r: i64,
-}
-
-/// [`BATCH`] division steps, of which each sees the lowest bit only. `zeta` is −(δ + 1/2).
-fn divsteps(zeta: &mut i64, f: Limb, g: Limb) -> Matrix {
-    let (mut f, mut g) = (f, g);
-    // As residues modulo 2⁶⁴; the true values have a sign and at most 60 bits.
-    let (mut u, mut v, mut q, mut r) = (1u64, 0u64, 0u64, 1u64);
-    for _ in 0..BATCH {
-        // f is odd. Where δ > 0 (ζ negative) and g is odd: (f, g) ← (g, (g − f)/2), δ ← 1 − δ.
-        // Otherwise g ← (g + (g mod 2)·f)/2, δ ← 1 + δ.
-        let positive = (*zeta >> 63).cast_unsigned();
-        let odd = (g & 1).wrapping_neg();
-        let signed = |x: u64| (x ^ positive).wrapping_sub(positive);
-        g = g.wrapping_add(signed(f) & odd);
-        q = q.wrapping_add(signed(u) & odd);
-        r = r.wrapping_add(signed(v) & odd);
-        let swap = positive & odd;
-        *zeta = (*zeta ^ swap.cast_signed()).wrapping_sub(1);
-        // g is g − f by now, so adding it to f gives the old g.
-        f = f.wrapping_add(g & swap);
-        u = u.wrapping_add(q & swap);
-        v = v.wrapping_add(r & swap);
-        g >>= 1;
-        u <<= 1;
-        v <<= 1;
-    }
-    Matrix { u: u.cast_signed(), v: v.cast_signed(), q: q.cast_signed(), r: r.cast_signed() }
-}
-
-/// A sum of products that comes limb by limb, divided by 2⁶⁰ on the way out.
+/// [`BATCH`] division steps.
 ///
-/// |a| + |b| ≤ 2⁶⁰ for the two factors of a row, so a limb's sum is below 2¹²⁴, and with a third
-/// factor below 2⁶⁰ and the carry below 2¹²⁶: it fits into 127 bits.
-#[derive(Default)]
+/// The low words after some steps are right but for as many of their highest bits: after 40, there
+/// are 24 for the last 20. The product of matrices for some steps and more is that for all of them,
+/// with the bounds of all of them.
+#[inline(always)]
+fn batch(zeta: &mut i64, f: Limb, g: Limb) -> Matrix {
+    let (mut f, mut g) = (f, g);
+    let mut all = divsteps(zeta, f, g);
+    let mut last = all;
+    for _ in 1..BATCH / DIVSTEPS {
+        let row = |a: i64, b: i64| {
+            let low =
+                a.cast_unsigned().wrapping_mul(f).wrapping_add(b.cast_unsigned().wrapping_mul(g));
+            low >> DIVSTEPS
+        };
+        (f, g) = (row(last.u, last.v), row(last.q, last.r));
+        last = divsteps(zeta, f, g);
+        all = Matrix {
+            u: last.u * all.u + last.v * all.q,
+            v: last.u * all.v + last.v * all.r,
+            q: last.q * all.u + last.r * all.q,
+            r: last.q * all.v + last.r * all.r,
+        };
+    }
+    all
+}
+
+/// A factor of a number in two's complement: −a·x is a·(¬x + 1), so that products of limbs have no
+/// signs.
+#[derive(Clone, Copy)]
+struct Factor {
+    magnitude: Limb,
+    negative: Limb,
+}
+
+impl Factor {
+    #[inline(always)]
+    fn new(factor: i64) -> Self {
+        let negative = (factor >> 63).cast_unsigned();
+        Self { magnitude: factor.unsigned_abs(), negative }
+    }
+
+    /// What there is before the first limb.
+    #[inline(always)]
+    fn start(self) -> u128 {
+        u128::from(self.magnitude & self.negative)
+    }
+
+    /// Its product with a limb.
+    #[inline(always)]
+    fn by(self, limb: Limb) -> u128 {
+        u128::from(self.magnitude) * u128::from(limb ^ self.negative)
+    }
+
+    /// Its product with the highest limb, which has the sign.
+    #[inline(always)]
+    fn by_highest(self, limb: Limb) -> Limb {
+        self.magnitude.wrapping_mul(limb ^ self.negative)
+    }
+}
+
+/// A sum of up to three products that comes limb by limb, and goes divided by 2⁶⁰.
+///
+/// Factors are at most 2⁶¹ in magnitude, so what comes for a limb is less than 3·2¹²⁵, and with the
+/// carry, less than 2¹²⁸. The sum as a whole is less than 2⁶² in units of its highest limb, which
+/// therefore has the sign.
 struct Row {
-    carry: i128,
+    sum: u128,
     previous: Limb,
 }
 
 impl Row {
-    /// Takes the next limb's sum; gives the limb of the quotient below it.
-    fn push(&mut self, sum: i128) -> Limb {
-        let total = self.carry + sum;
-        let limb = total as Limb;
-        self.carry = total >> 64;
+    #[inline(always)]
+    fn new(start: u128) -> Self {
+        Self { sum: start, previous: 0 }
+    }
+
+    /// Takes the next limb's products; gives the limb of the quotient below it.
+    #[inline(always)]
+    fn push(&mut self, products: u128) -> Limb {
+        self.sum += products;
+        let limb = self.sum as Limb;
+        self.sum >>= 64;
         let quotient = self.previous >> BATCH | limb << (64 - BATCH);
         self.previous = limb;
         quotient
     }
 
-    /// The highest limb of the quotient, with its sign.
-    fn finish(mut self) -> Limb {
-        self.push(0)
+    /// Takes the highest limb's products; gives the two highest limbs of the quotient.
+    #[inline(always)]
+    fn finish(self, products: Limb) -> [Limb; 2] {
+        let limb = (self.sum as Limb).wrapping_add(products);
+        let highest = (limb.cast_signed() >> BATCH).cast_unsigned();
+        [self.previous >> BATCH | limb << (64 - BATCH), highest]
     }
 }
 
-/// `factor · limb`, the limb without sign.
-fn product(factor: i64, limb: Limb) -> i128 {
-    i128::from(factor) * i128::from(limb)
-}
-
-/// `factor · limb`, the limb with its sign: the highest of a number in two's complement.
-fn signed_product(factor: i64, limb: Limb) -> i128 {
-    i128::from(factor) * i128::from(limb.cast_signed())
-}
-
-/// `(f, g) = matrix · (f, g) / 2⁶⁰`, which divides exactly.
+/// `(f, g) = matrix · (f, g) / 2⁶⁰`, which divides exactly. Both are from −m to m.
+#[inline(always)]
 fn transform(matrix: &Matrix, f: &mut [Limb], g: &mut [Limb]) {
-    let top = f.len() - 1;
-    let (mut row_f, mut row_g) = (Row::default(), Row::default());
-    for i in 0..=top {
-        let product = |a: i64, limb: Limb| {
-            if i < top { product(a, limb) } else { signed_product(a, limb) }
-        };
-        let quotient_f = row_f.push(product(matrix.u, f[i]) + product(matrix.v, g[i]));
-        let quotient_g = row_g.push(product(matrix.q, f[i]) + product(matrix.r, g[i]));
+    let n = f.len() - 1;
+    let (u, v) = (Factor::new(matrix.u), Factor::new(matrix.v));
+    let (q, r) = (Factor::new(matrix.q), Factor::new(matrix.r));
+    let mut row_f = Row::new(u.start() + v.start());
+    let mut row_g = Row::new(q.start() + r.start());
+    for i in 0..n {
+        let (limb_f, limb_g) = (f[i], g[i]);
+        let quotient_f = row_f.push(u.by(limb_f) + v.by(limb_g));
+        let quotient_g = row_g.push(q.by(limb_f) + r.by(limb_g));
         if i > 0 {
             f[i - 1] = quotient_f;
             g[i - 1] = quotient_g;
         }
     }
-    f[top] = row_f.finish();
-    g[top] = row_g.finish();
+    let highest_f = u.by_highest(f[n]).wrapping_add(v.by_highest(g[n]));
+    let highest_g = q.by_highest(f[n]).wrapping_add(r.by_highest(g[n]));
+    [f[n - 1], f[n]] = row_f.finish(highest_f);
+    [g[n - 1], g[n]] = row_g.finish(highest_g);
 }
 
 /// `(d, e) = matrix · (d, e) / 2⁶⁰ mod modulus`, where d and e stay between −2m and m.
 ///
 /// A negative one counts as itself plus m, so that both are between −m and m; then a row gives at
 /// most 2⁶⁰·m in magnitude, and what makes it divisible by 2⁶⁰ is a multiple −k·m, 0 ≤ k < 2⁶⁰.
+#[inline(always)]
 fn transform_modulo(matrix: &Matrix, d: &mut [Limb], e: &mut [Limb], m: &[Limb], m0: Limb) {
     let n = m.len();
     let (negative_d, negative_e) = (d[n].cast_signed() >> 63, e[n].cast_signed() >> 63);
@@ -245,27 +308,28 @@ fn transform_modulo(matrix: &Matrix, d: &mut [Limb], e: &mut [Limb], m: &[Limb],
             .wrapping_add(start.cast_unsigned().wrapping_mul(m[0]));
         // low + k·m ≡ 0 for k ≡ low · (−1/m); taken negative, k − 2⁶⁰ or 0 … −(2⁶⁰ − 1).
         let k = low.wrapping_neg().wrapping_mul(m0) & LOW_BITS;
-        start - k.cast_signed()
+        Factor::new(start - k.cast_signed())
     };
     let (k_d, k_e) = (multiple(matrix.u, matrix.v), multiple(matrix.q, matrix.r));
-    let (mut row_d, mut row_e) = (Row::default(), Row::default());
-    for i in 0..=n {
-        let sum = |a: i64, b: i64, k: i64| {
-            if i < n {
-                product(a, d[i]) + product(b, e[i]) + product(k, m[i])
-            } else {
-                signed_product(a, d[i]) + signed_product(b, e[i])
-            }
-        };
-        let quotient_d = row_d.push(sum(matrix.u, matrix.v, k_d));
-        let quotient_e = row_e.push(sum(matrix.q, matrix.r, k_e));
+    let (u, v) = (Factor::new(matrix.u), Factor::new(matrix.v));
+    let (q, r) = (Factor::new(matrix.q), Factor::new(matrix.r));
+    let mut row_d = Row::new(u.start() + v.start() + k_d.start());
+    let mut row_e = Row::new(q.start() + r.start() + k_e.start());
+    for i in 0..n {
+        let (limb_d, limb_e) = (d[i], e[i]);
+        let quotient_d = row_d.push(u.by(limb_d) + v.by(limb_e) + k_d.by(m[i]));
+        let quotient_e = row_e.push(q.by(limb_d) + r.by(limb_e) + k_e.by(m[i]));
         if i > 0 {
             d[i - 1] = quotient_d;
             e[i - 1] = quotient_e;
         }
     }
-    d[n] = row_d.finish();
-    e[n] = row_e.finish();
+    let highest = |a: Factor, b: Factor, k: Factor| {
+        a.by_highest(d[n]).wrapping_add(b.by_highest(e[n])).wrapping_add(k.by_highest(0))
+    };
+    let (highest_d, highest_e) = (highest(u, v, k_d), highest(q, r, k_e));
+    [d[n - 1], d[n]] = row_d.finish(highest_d);
+    [e[n - 1], e[n]] = row_e.finish(highest_e);
 }
 
 /// `a = −a` in two's complement where `mask` is true.

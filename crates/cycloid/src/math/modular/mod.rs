@@ -35,6 +35,7 @@ mod barrett;
 mod basic;
 mod binary;
 mod constant_time;
+mod divsteps;
 mod eight;
 mod exponent;
 mod fixed_base;
