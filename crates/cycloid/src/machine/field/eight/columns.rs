@@ -83,10 +83,15 @@ pub(super) fn square<V: Vectors, P: Shape<M>, const M: usize>(v: V, a: &[Lanes; 
                     v.mul_add(columns[i + j], columns[i + j + 1], v.load_factor(&factors[j]), row);
             }
         });
-        // Nothing but the square of limb i is missing from the columns 2i and 2i + 1.
-        let double = |column| v.add(column, column);
-        let [low, high] = [double(columns[2 * i]), double(columns[2 * i + 1])];
-        (columns[2 * i], columns[2 * i + 1]) = v.mul_add(low, high, row, row);
+    });
+    each!(V, j < M => {
+        columns[j] = v.add(columns[j], columns[j]);
+        columns[M + j] = v.add(columns[M + j], columns[M + j]);
+    });
+    each!(V, i < M => {
+        let limb = v.load_factor(&factors[i]);
+        let (low, high) = v.mul_add(columns[2 * i], columns[2 * i + 1], limb, limb);
+        (columns[2 * i], columns[2 * i + 1]) = (low, high);
         if 2 * i < M {
             P::clear(v, &mut columns, 2 * i);
         }
