@@ -36,7 +36,8 @@ impl Drop for Directory {
 #[test]
 fn ed25519_both_ways() {
     let directory = Directory::new("openssl-ed25519");
-    for length in [0, 1, 111, 1000] {
+    // OpenSSL 3.0 does not sign the empty message by this command.
+    for length in [1, 2, 111, 1000] {
         let message = vec![length as u8; length];
         let file = directory.write("message", &message);
 
