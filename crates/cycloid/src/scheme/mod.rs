@@ -6,11 +6,11 @@ pub mod ec;
 pub mod ecdh;
 pub mod ecdsa;
 pub mod ed25519;
+#[cfg(feature = "encoding")]
+mod encoding;
 mod hash;
 mod hmac;
 mod little_endian;
-#[cfg(feature = "encoding")]
-mod pem;
 #[cfg(feature = "encoding")]
 mod rfc8410;
 pub mod rsa;

@@ -8,16 +8,12 @@ use der::{Decode, Encode, Length, Reader, SliceReader, Tag, Writer};
 use pkcs8::{ObjectIdentifier, PrivateKeyInfoRef};
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
-use super::pem;
+use super::encoding::{self, ENCRYPTED_LABEL, PKCS8_LABEL, SPKI_LABEL, pem};
 use crate::machine::ct;
 
 /// id-X25519 and id-Ed25519 (RFC 8410, section 3).
 pub(super) const X25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.110");
 pub(super) const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
-
-const PRIVATE_LABEL: &str = "PRIVATE KEY";
-const ENCRYPTED_LABEL: &str = "ENCRYPTED PRIVATE KEY";
-const PUBLIC_LABEL: &str = "PUBLIC KEY";
 
 /// The length of a private key in DER, without and with the public key.
 pub(super) const PRIVATE_DER_LENGTH: usize = 48;
@@ -27,9 +23,9 @@ pub(super) const PAIR_DER_LENGTH: usize = 83;
 pub(super) const PUBLIC_DER_LENGTH: usize = 44;
 
 /// The length of each in PEM.
-pub(super) const PRIVATE_PEM_LENGTH: usize = pem::length(PRIVATE_LABEL, PRIVATE_DER_LENGTH);
-pub(super) const PAIR_PEM_LENGTH: usize = pem::length(PRIVATE_LABEL, PAIR_DER_LENGTH);
-pub(super) const PUBLIC_PEM_LENGTH: usize = pem::length(PUBLIC_LABEL, PUBLIC_DER_LENGTH);
+pub(super) const PRIVATE_PEM_LENGTH: usize = pem::length(PKCS8_LABEL, PRIVATE_DER_LENGTH);
+pub(super) const PAIR_PEM_LENGTH: usize = pem::length(PKCS8_LABEL, PAIR_DER_LENGTH);
+pub(super) const PUBLIC_PEM_LENGTH: usize = pem::length(SPKI_LABEL, PUBLIC_DER_LENGTH);
 
 /// The longest DER that is read from PEM: a private key with some attributes.
 const MAX_DER: usize = 1024;
@@ -77,16 +73,7 @@ impl fmt::Display for FormatError {
 
 impl core::error::Error for FormatError {}
 
-impl From<pem::Error> for FormatError {
-    fn from(error: pem::Error) -> Self {
-        match error {
-            pem::Error::Malformed | pem::Error::Fault => Self::Pem,
-            pem::Error::Label => Self::PemLabel,
-            pem::Error::Encrypted => Self::Encrypted,
-            pem::Error::OutputTooSmall { needed, given } => Self::OutputTooSmall { needed, given },
-        }
-    }
-}
+encoding::causes!(FormatError);
 
 /// What can go wrong below: bytes that are not such a structure.
 fn malformed(_: der::Error) -> FormatError {
@@ -153,7 +140,7 @@ pub(super) fn with_private_pem<T, E: From<FormatError>>(
     text: &[u8],
     read: impl FnOnce(&[u8]) -> Result<T, E>,
 ) -> Result<T, E> {
-    with_pem(text, &[PRIVATE_LABEL, ENCRYPTED_LABEL], read)
+    with_pem(text, &[PKCS8_LABEL, ENCRYPTED_LABEL], read)
 }
 
 /// Hands on the DER of the first public key in a PEM text.
@@ -161,7 +148,7 @@ pub(super) fn with_public_pem<T, E: From<FormatError>>(
     text: &[u8],
     read: impl FnOnce(&[u8]) -> Result<T, E>,
 ) -> Result<T, E> {
-    with_pem(text, &[PUBLIC_LABEL], read)
+    with_pem(text, &[SPKI_LABEL], read)
 }
 
 fn with_pem<T, E: From<FormatError>>(
@@ -230,12 +217,12 @@ impl<'a> Template<'a> {
 
     /// Writes a private key in PEM to the start of `output`, and gives what is there then.
     pub(super) fn to_private_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, FormatError> {
-        Ok(pem::write(self, PRIVATE_LABEL, output)?)
+        Ok(pem::write(self, PKCS8_LABEL, output)?)
     }
 
     /// Writes a public key in PEM to the start of `output`, and gives what is there then.
     pub(super) fn to_public_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, FormatError> {
-        Ok(pem::write(self, PUBLIC_LABEL, output)?)
+        Ok(pem::write(self, SPKI_LABEL, output)?)
     }
 }
 

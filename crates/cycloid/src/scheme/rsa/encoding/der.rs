@@ -1,10 +1,8 @@
 //! Keys as DER: the structures of PKCS #1, PKCS #8 and SubjectPublicKeyInfo, read without copying
 //! and written straight from limbs.
 
-use der::asn1::{AnyRef, UintRef};
-use der::{
-    Decode, Encode, EncodeValue, FixedTag, Header, Length, SliceReader, Tag, Tagged, Writer,
-};
+use der::asn1::UintRef;
+use der::{Decode, Encode, EncodeValue, FixedTag, Header, Length, SliceReader, Tag, Writer};
 use pkcs1::{ALGORITHM_ID, ObjectIdentifier, RsaPrivateKey, RsaPrivateKeyRef, RsaPublicKey};
 use pkcs8::PrivateKeyInfoRef;
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
@@ -13,6 +11,7 @@ use super::super::private::{Parts, PrivateComponents};
 use super::{Error, PrivateFormat, PublicFormat};
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::{LIMB_BITS, LIMB_BYTES, Limb};
+use crate::scheme::encoding::{first_tags, first_tags_of_private};
 
 /// id-RSASSA-PSS (RFC 4055, section 3.1).
 const PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
@@ -33,12 +32,8 @@ pub(super) fn read_private(
     der: &[u8],
     format: PrivateFormat,
 ) -> Result<PrivateComponents<'_>, Error> {
-    // Of the first two fields, PKCS #8 has version and algorithm, PKCS #1 version and modulus, and
-    // an encrypted PKCS #8 (RFC 5958, section 3) algorithm and ciphertext.
-    let fields = first_tags(der)?;
-    if fields == [Tag::Sequence, Tag::OctetString] {
-        return Err(Error::Encrypted);
-    }
+    // Of the first two fields, PKCS #8 has version and algorithm, PKCS #1 version and modulus.
+    let fields = first_tags_of_private(der)?;
     match format {
         PrivateFormat::Pkcs8 => read_private_info(der),
         PrivateFormat::Any if fields[1] == Tag::Sequence => read_private_info(der),
@@ -53,15 +48,6 @@ pub(super) fn read_public(der: &[u8], format: PublicFormat) -> Result<PublicComp
         PublicFormat::Any if first_tags(der)?[0] == Tag::Sequence => read_public_info(der),
         PublicFormat::Pkcs1 | PublicFormat::Any => read_public_key(der),
     }
-}
-
-/// The tags of the first two fields of a sequence.
-fn first_tags(der: &[u8]) -> Result<[Tag; 2], Error> {
-    let tags = |reader: &mut SliceReader<'_>| {
-        Header::decode(reader)?.tag().assert_eq(Tag::Sequence)?;
-        Ok([AnyRef::decode(reader)?.tag(), Tag::peek(reader)?])
-    };
-    SliceReader::new(der).and_then(|mut reader| tags(&mut reader)).map_err(malformed)
 }
 
 /// RSAPrivateKey (RFC 8017, appendix A.1.2).
@@ -151,54 +137,6 @@ pub(super) fn public_key(modulus: &[Limb], exponent: u32) -> impl Encode {
     RsaPublicKey {
         modulus: Integer::Limbs(modulus),
         public_exponent: Integer::Small([exponent.into()]),
-    }
-}
-
-/// OneAsymmetricKey without attributes and public key, around a private key.
-pub(super) struct PrivateInfo<K>(pub(super) K);
-
-impl<K> FixedTag for PrivateInfo<K> {
-    const TAG: Tag = Tag::Sequence;
-}
-
-impl<K: Encode> EncodeValue for PrivateInfo<K> {
-    fn value_len(&self) -> der::Result<Length> {
-        let key = self.0.encoded_len()?.for_tlv(Tag::OctetString)?;
-        0u8.encoded_len()? + ALGORITHM_ID.encoded_len()? + key
-    }
-
-    fn encode_value(&self, writer: &mut impl Writer) -> der::Result<()> {
-        0u8.encode(writer)?;
-        ALGORITHM_ID.encode(writer)?;
-        Header::new(Tag::OctetString, self.0.encoded_len()?).encode(writer)?;
-        self.0.encode(writer)
-    }
-}
-
-/// SubjectPublicKeyInfo around a public key.
-pub(super) struct PublicInfo<K>(pub(super) K);
-
-impl<K> FixedTag for PublicInfo<K> {
-    const TAG: Tag = Tag::Sequence;
-}
-
-impl<K: Encode> PublicInfo<K> {
-    /// The contents of the bit string: the number of bits not used, and the key.
-    fn bits_length(&self) -> der::Result<Length> {
-        Length::ONE + self.0.encoded_len()?
-    }
-}
-
-impl<K: Encode> EncodeValue for PublicInfo<K> {
-    fn value_len(&self) -> der::Result<Length> {
-        ALGORITHM_ID.encoded_len()? + self.bits_length()?.for_tlv(Tag::BitString)?
-    }
-
-    fn encode_value(&self, writer: &mut impl Writer) -> der::Result<()> {
-        ALGORITHM_ID.encode(writer)?;
-        Header::new(Tag::BitString, self.bits_length()?).encode(writer)?;
-        writer.write_byte(0)?;
-        self.0.encode(writer)
     }
 }
 

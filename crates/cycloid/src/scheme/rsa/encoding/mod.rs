@@ -10,13 +10,19 @@ mod der;
 mod tests;
 
 use ::der::Encode;
+use pkcs1::ALGORITHM_ID;
 
 use super::private::{PrivateComponents, PrivateKey};
 use super::public::{PublicKey, bit_length, checked_modulus_length, trimmed};
 use super::{Error, limbs, verify_scratch_limbs};
 use crate::machine::ct;
 use crate::machine::words::{self, LIMB_BYTES, Limb};
-use crate::scheme::pem;
+use crate::scheme::encoding::{
+    self, ENCRYPTED_LABEL, PKCS8_LABEL, PrivateInfo, PublicInfo, SPKI_LABEL, element, pem,
+    write_der,
+};
+
+encoding::causes!(Error);
 
 /// The formats of a private key.
 #[derive(Clone, Copy)]
@@ -29,22 +35,20 @@ enum PrivateFormat {
 
 impl PrivateFormat {
     const PKCS1_LABEL: &str = "RSA PRIVATE KEY";
-    const PKCS8_LABEL: &str = "PRIVATE KEY";
-    const ENCRYPTED_LABEL: &str = "ENCRYPTED PRIVATE KEY";
 
     /// The labels by which PEM is searched; a key that is encrypted is found, to be refused.
     const fn labels(self) -> &'static [&'static str] {
         match self {
             Self::Pkcs1 => &[Self::PKCS1_LABEL],
-            Self::Pkcs8 => &[Self::PKCS8_LABEL, Self::ENCRYPTED_LABEL],
-            Self::Any => &[Self::PKCS1_LABEL, Self::PKCS8_LABEL, Self::ENCRYPTED_LABEL],
+            Self::Pkcs8 => &[PKCS8_LABEL, ENCRYPTED_LABEL],
+            Self::Any => &[Self::PKCS1_LABEL, PKCS8_LABEL, ENCRYPTED_LABEL],
         }
     }
 
     fn of_label(label: &str) -> Result<Self, Error> {
         match label {
             Self::PKCS1_LABEL => Ok(Self::Pkcs1),
-            Self::PKCS8_LABEL => Ok(Self::Pkcs8),
+            PKCS8_LABEL => Ok(Self::Pkcs8),
             _ => Err(Error::Encrypted),
         }
     }
@@ -61,30 +65,18 @@ enum PublicFormat {
 
 impl PublicFormat {
     const PKCS1_LABEL: &str = "RSA PUBLIC KEY";
-    const SPKI_LABEL: &str = "PUBLIC KEY";
 
     const fn labels(self) -> &'static [&'static str] {
         match self {
             Self::Pkcs1 => &[Self::PKCS1_LABEL],
-            Self::Spki => &[Self::SPKI_LABEL],
-            Self::Any => &[Self::PKCS1_LABEL, Self::SPKI_LABEL],
+            Self::Spki => &[SPKI_LABEL],
+            Self::Any => &[Self::PKCS1_LABEL, SPKI_LABEL],
         }
     }
 
     fn of_label(label: &str) -> Self {
         if label == Self::PKCS1_LABEL { Self::Pkcs1 } else { Self::Spki }
     }
-}
-
-/// The length of a DER element with `contents` bytes.
-const fn element(contents: usize) -> usize {
-    // Tag and length, which has bytes of its own from 128 on.
-    let length = match contents {
-        0..0x80 => 1,
-        0x80..0x100 => 2,
-        _ => 3,
-    };
-    1 + length + contents
 }
 
 /// The most bytes that an INTEGER of `bits` bits has.
@@ -106,7 +98,7 @@ pub const fn private_key_der_length(bits: usize) -> usize {
 
 /// The most bytes that a private key of `bits` bits has in PEM, in either format.
 pub const fn private_key_pem_length(bits: usize) -> usize {
-    pem::length(PrivateFormat::PKCS8_LABEL, private_key_der_length(bits))
+    pem::length(PKCS8_LABEL, private_key_der_length(bits))
 }
 
 /// The most bytes that a public key of `bits` bits has in DER, in either format.
@@ -116,7 +108,7 @@ pub const fn public_key_der_length(bits: usize) -> usize {
 
 /// The most bytes that a public key of `bits` bits has in PEM, in either format.
 pub const fn public_key_pem_length(bits: usize) -> usize {
-    pem::length(PublicFormat::SPKI_LABEL, public_key_der_length(bits))
+    pem::length(SPKI_LABEL, public_key_der_length(bits))
 }
 
 /// Limbs of scratch for reading a key of `bits` bits, private or public, from DER.
@@ -206,7 +198,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs8_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
-        write_der(&der::PrivateInfo(self.structure()), output)
+        Ok(write_der(&self.private_info(), output)?)
     }
 
     /// Writes the key as PKCS #1 in DER, as [`to_pkcs8_der`](Self::to_pkcs8_der).
@@ -214,7 +206,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs1_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
-        write_der(&self.structure(), output)
+        Ok(write_der(&self.structure(), output)?)
     }
 
     /// Writes the key as PKCS #8 in PEM to the start of `output`, and gives what is there then: at
@@ -223,8 +215,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs8_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
-        let key = der::PrivateInfo(self.structure());
-        Ok(pem::write(&key, PrivateFormat::PKCS8_LABEL, output)?)
+        Ok(pem::write(&self.private_info(), PKCS8_LABEL, output)?)
     }
 
     /// Writes the key as PKCS #1 in PEM, as [`to_pkcs8_pem`](Self::to_pkcs8_pem).
@@ -261,6 +252,11 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         });
         ct::wipe(scratch);
         outcome
+    }
+
+    /// OneAsymmetricKey.
+    fn private_info(&self) -> impl Encode {
+        PrivateInfo { algorithm: ALGORITHM_ID, key: self.structure() }
     }
 
     /// RSAPrivateKey.
@@ -367,7 +363,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_spki_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
-        write_der(&der::PublicInfo(self.structure()), output)
+        Ok(write_der(&self.public_info(), output)?)
     }
 
     /// Writes the key as PKCS #1 in DER, as [`to_spki_der`](Self::to_spki_der).
@@ -375,7 +371,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs1_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
-        write_der(&self.structure(), output)
+        Ok(write_der(&self.structure(), output)?)
     }
 
     /// Writes the key as SubjectPublicKeyInfo in PEM to the start of `output`, and gives what is
@@ -384,8 +380,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_spki_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
-        let key = der::PublicInfo(self.structure());
-        Ok(pem::write(&key, PublicFormat::SPKI_LABEL, output)?)
+        Ok(pem::write(&self.public_info(), SPKI_LABEL, output)?)
     }
 
     /// Writes the key as PKCS #1 in PEM, as [`to_spki_pem`](Self::to_spki_pem).
@@ -396,21 +391,14 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         Ok(pem::write(&self.structure(), PublicFormat::PKCS1_LABEL, output)?)
     }
 
+    /// SubjectPublicKeyInfo.
+    fn public_info(&self) -> impl Encode {
+        PublicInfo { algorithm: ALGORITHM_ID, key: self.structure() }
+    }
+
     /// RSAPublicKey.
     fn structure(&self) -> impl Encode {
         der::public_key(self.modulus_limbs(), self.exponent())
-    }
-}
-
-impl From<pem::Error> for Error {
-    fn from(error: pem::Error) -> Self {
-        match error {
-            pem::Error::Malformed => Self::Pem,
-            pem::Error::Label => Self::PemLabel,
-            pem::Error::Encrypted => Self::Encrypted,
-            pem::Error::OutputTooSmall { needed, given } => Self::OutputTooSmall { needed, given },
-            pem::Error::Fault => Self::Fault,
-        }
     }
 }
 
@@ -437,21 +425,4 @@ fn check_scratch(modulus: &[u8], free: usize, taken: usize) -> Result<(), Error>
         return Err(Error::MemoryTooSmall { needed: needed + taken, given: free + taken });
     }
     Ok(())
-}
-
-/// Writes a structure in DER to the start of `output`, and gives what is there then.
-fn write_der<'o>(key: &impl Encode, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
-    let output = checked_output(output, encoded_length(key)?)?;
-    key.encode_to_slice(output).map_err(|_| Error::Fault)
-}
-
-fn encoded_length(key: &impl Encode) -> Result<usize, Error> {
-    let length = key.encoded_len().and_then(TryInto::try_into);
-    length.map_err(|_| Error::Fault)
-}
-
-/// The first `needed` bytes of `output`.
-fn checked_output(output: &mut [u8], needed: usize) -> Result<&mut [u8], Error> {
-    let given = output.len();
-    output.get_mut(..needed).ok_or(Error::OutputTooSmall { needed, given })
 }

@@ -3,6 +3,7 @@
 use base64ct::{Base64, Encoder, Encoding, LineEnding};
 use der::Encode;
 
+use super::{Error, checked_output, encoded_length, not_encodable};
 use crate::machine::ct;
 use crate::machine::words;
 
@@ -15,21 +16,6 @@ const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const DASHES: &str = "-----";
 
-/// Why a text was not read or written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Error {
-    /// It is not PEM, or its base64 is wrong.
-    Malformed,
-    /// No block has one of the labels.
-    Label,
-    /// Headers say that it is encrypted.
-    Encrypted,
-    /// The output is too short.
-    OutputTooSmall { needed: usize, given: usize },
-    /// The structure cannot be written as DER.
-    Fault,
-}
-
 /// The length of a PEM text, in bytes.
 pub(crate) const fn length(label: &str, der: usize) -> usize {
     let boundaries = BEGIN.len() + END.len() + 2 * (label.len() + DASHES.len() + 1);
@@ -40,21 +26,21 @@ pub(crate) const fn length(label: &str, der: usize) -> usize {
 /// stands in the text is passed over (RFC 7468, section 2), other blocks as well.
 pub(crate) fn find<'t>(text: &'t [u8], labels: &[&'static str]) -> Result<Block<'t>, Error> {
     let mut rest = text;
-    let mut outcome = Err(Error::Malformed);
+    let mut outcome = Err(Error::Pem);
     while let Some(start) = position(rest, BEGIN.as_bytes()) {
         let after = &rest[start + BEGIN.len()..];
-        let label_length = position(after, DASHES.as_bytes()).ok_or(Error::Malformed)?;
+        let label_length = position(after, DASHES.as_bytes()).ok_or(Error::Pem)?;
         let (found, after) = after.split_at(label_length);
         let after = &after[DASHES.len()..];
-        let length = position(after, END.as_bytes()).ok_or(Error::Malformed)?;
+        let length = position(after, END.as_bytes()).ok_or(Error::Pem)?;
         let (base64, after) = after.split_at(length);
         let end = &after[END.len()..];
         let end = end.strip_prefix(found).and_then(|end| end.strip_prefix(DASHES.as_bytes()));
-        rest = end.ok_or(Error::Malformed)?;
+        rest = end.ok_or(Error::Pem)?;
         if let Some(label) = labels.iter().find(|label| label.as_bytes() == found) {
             return Ok(Block { label, base64 });
         }
-        outcome = Err(Error::Label);
+        outcome = Err(Error::PemLabel);
     }
     outcome
 }
@@ -76,11 +62,11 @@ impl Block<'_> {
     /// base64.
     ///
     /// # Errors
-    /// [`Error::Encrypted`] where headers say that it is (RFC 1421, section 4.6.1.1); [`Error::Malformed`].
+    /// [`Error::Encrypted`] where headers say that it is (RFC 1421, section 4.6.1.1); [`Error::Pem`].
     pub(crate) fn decode<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
         if self.base64.contains(&b':') {
             let encrypted = position(self.base64, b"ENCRYPTED").is_some();
-            return Err(if encrypted { Error::Encrypted } else { Error::Malformed });
+            return Err(if encrypted { Error::Encrypted } else { Error::Pem });
         }
         let mut line = [0; LINE_CHARACTERS / size_of::<u64>()];
         let outcome = self.decode_lines(words::as_bytes_mut(&mut line), output);
@@ -101,11 +87,11 @@ impl Block<'_> {
                 continue;
             }
             let decoded = Base64::decode(&line[..held], &mut output[length..]);
-            let bytes = decoded.map_err(|_| Error::Malformed)?.len();
+            let bytes = decoded.map_err(|_| Error::Pem)?.len();
             length += bytes;
             // Padding stands at the end only.
             if bytes < LINE && characters.peek().is_some() {
-                return Err(Error::Malformed);
+                return Err(Error::Pem);
             }
             held = 0;
         }
@@ -127,16 +113,15 @@ pub(crate) fn write<'o>(
     label: &str,
     output: &'o mut [u8],
 ) -> Result<&'o str, Error> {
-    let der_length = key.encoded_len().and_then(TryInto::try_into).map_err(|_| Error::Fault)?;
-    let (needed, given) = (length(label, der_length), output.len());
-    let output = output.get_mut(..needed).ok_or(Error::OutputTooSmall { needed, given })?;
+    let der_length = encoded_length(key)?;
+    let output = checked_output(output, length(label, der_length))?;
     let rest = put(output, &[BEGIN, label, DASHES, "\n"]);
     let encoder = Encoder::<Base64>::new_wrapped(rest, LINE_CHARACTERS, LineEnding::LF);
-    let mut writer = Writer(encoder.map_err(|_| Error::Fault)?);
-    key.encode(&mut writer).map_err(|_| Error::Fault)?;
-    let (_, rest) = writer.0.finish_with_remaining().map_err(|_| Error::Fault)?;
+    let mut writer = Writer(encoder.map_err(not_encodable)?);
+    key.encode(&mut writer).map_err(not_encodable)?;
+    let (_, rest) = writer.0.finish_with_remaining().map_err(not_encodable)?;
     put(rest, &["\n", END, label, DASHES, "\n"]);
-    core::str::from_utf8(output).map_err(|_| Error::Fault)
+    core::str::from_utf8(output).map_err(not_encodable)
 }
 
 /// Puts texts to the start of `output`, and gives the rest.

@@ -1,0 +1,108 @@
+//! What the files of keys have in common, whatever the scheme: the structures around a key in DER,
+//! PEM, and writing to a buffer of the caller's.
+
+mod info;
+pub(super) mod pem;
+
+use ::der::asn1::AnyRef;
+use ::der::{Decode, Encode, Header, Reader, SliceReader, Tag, Tagged};
+
+pub(super) use info::{PrivateInfo, PublicInfo};
+
+/// Why a key was not read or written, as far as that has nothing to do with the scheme. Each scheme's
+/// error has the same causes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Error {
+    Der,
+    Pem,
+    PemLabel,
+    Encrypted,
+    OutputTooSmall { needed: usize, given: usize },
+}
+
+/// Gives the error of a scheme these causes under the same names.
+macro_rules! causes {
+    ($scheme:ty) => {
+        impl From<$crate::scheme::encoding::Error> for $scheme {
+            fn from(error: $crate::scheme::encoding::Error) -> Self {
+                use $crate::scheme::encoding::Error;
+                match error {
+                    Error::Der => Self::Der,
+                    Error::Pem => Self::Pem,
+                    Error::PemLabel => Self::PemLabel,
+                    Error::Encrypted => Self::Encrypted,
+                    Error::OutputTooSmall { needed, given } => {
+                        Self::OutputTooSmall { needed, given }
+                    }
+                }
+            }
+        }
+    };
+}
+
+pub(super) use causes;
+
+/// The label of PKCS #8.
+pub(super) const PKCS8_LABEL: &str = "PRIVATE KEY";
+/// The label of PKCS #8 that is encrypted.
+pub(super) const ENCRYPTED_LABEL: &str = "ENCRYPTED PRIVATE KEY";
+/// The label of SubjectPublicKeyInfo.
+pub(super) const SPKI_LABEL: &str = "PUBLIC KEY";
+
+/// The length of a DER element with `contents` bytes.
+pub(super) const fn element(contents: usize) -> usize {
+    // Tag and length, which has bytes of its own from 128 on.
+    let length = match contents {
+        0..0x80 => 1,
+        0x80..0x100 => 2,
+        _ => 3,
+    };
+    1 + length + contents
+}
+
+/// The tags of the first two fields of a sequence.
+///
+/// # Errors
+/// [`Error::Der`] where there are none; [`Error::Encrypted`] where they are those of
+/// EncryptedPrivateKeyInfo (RFC 5958, section 3), algorithm and ciphertext, which no other file of a
+/// private key begins with.
+pub(super) fn first_tags_of_private(der: &[u8]) -> Result<[Tag; 2], Error> {
+    match first_tags(der)? {
+        [Tag::Sequence, Tag::OctetString] => Err(Error::Encrypted),
+        tags => Ok(tags),
+    }
+}
+
+/// The tags of the first two fields of a sequence.
+pub(super) fn first_tags(der: &[u8]) -> Result<[Tag; 2], Error> {
+    let tags = |reader: &mut SliceReader<'_>| {
+        Header::decode(reader)?.tag().assert_eq(Tag::Sequence)?;
+        Ok([AnyRef::decode(reader)?.tag(), Tag::peek(reader)?])
+    };
+    SliceReader::new(der).and_then(|mut reader| tags(&mut reader)).map_err(|_| Error::Der)
+}
+
+/// Writes a structure in DER to the start of `output`, and gives what is there then.
+///
+/// # Errors
+/// [`Error::OutputTooSmall`]; nothing is written then.
+pub(super) fn write_der<'o>(key: &impl Encode, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+    let output = checked_output(output, encoded_length(key)?)?;
+    key.encode_to_slice(output).map_err(not_encodable)
+}
+
+fn encoded_length(key: &impl Encode) -> Result<usize, Error> {
+    let length = key.encoded_len().and_then(TryInto::try_into);
+    length.map_err(not_encodable)
+}
+
+/// What cannot happen: structures of ours are not too long, and the output has their length.
+fn not_encodable<E>(_: E) -> Error {
+    Error::Der
+}
+
+/// The first `needed` bytes of `output`.
+fn checked_output(output: &mut [u8], needed: usize) -> Result<&mut [u8], Error> {
+    let given = output.len();
+    output.get_mut(..needed).ok_or(Error::OutputTooSmall { needed, given })
+}
