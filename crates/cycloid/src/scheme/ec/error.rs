@@ -30,6 +30,35 @@ pub enum Error {
     SignatureRange,
     /// The signature is not DER.
     SignatureFormat,
+    /// The bytes are not a key of that format in DER: cut short, with something behind the end, or
+    /// with a length not in its shortest form.
+    Der,
+    /// The text holds no PEM (RFC 7468), or its base64 is wrong.
+    Pem,
+    /// The text is PEM, but no label in it is that of such a key.
+    PemLabel,
+    /// The PEM is several times as long as a key with its public key.
+    PemTooLong,
+    /// The private key is encrypted with a password, which must be taken off elsewhere.
+    Encrypted,
+    /// The key is not one for elliptic curves (id-ecPublicKey).
+    Algorithm,
+    /// The key is on another curve.
+    OtherCurve,
+    /// The curve is given by its parameters and not by its name, which is not supported (RFC 5480,
+    /// section 2.1.1, forbids it).
+    ExplicitParameters,
+    /// The curve is not named, or named differently at two places.
+    Parameters,
+    /// The public key that stands beside the private one is not its own.
+    OtherPublicKey,
+    /// The output does not have room for the key that is written.
+    OutputTooSmall {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes given.
+        given: usize,
+    },
     /// The signature is not one of this message by this key.
     Verification,
     /// The job has not been in a batch.
@@ -58,6 +87,23 @@ impl fmt::Display for Error {
             Self::NotOnCurve => f.write_str("the point is not on the curve"),
             Self::SignatureRange => f.write_str("r or s is 0 or not below the order"),
             Self::SignatureFormat => f.write_str("the signature is not DER"),
+            Self::Der => f.write_str("the bytes are not a key of this format in DER"),
+            Self::Pem => f.write_str("the text is not PEM, or its base64 is wrong"),
+            Self::PemLabel => f.write_str("no label in the PEM is that of such a key"),
+            Self::PemTooLong => f.write_str("the PEM is too long to be a key"),
+            Self::Encrypted => f.write_str("the private key is encrypted with a password"),
+            Self::Algorithm => f.write_str("the key is not one for elliptic curves"),
+            Self::OtherCurve => f.write_str("the key is on another curve"),
+            Self::ExplicitParameters => {
+                f.write_str("a curve given by its parameters is not supported")
+            }
+            Self::Parameters => f.write_str("the curve is not named, or has two names"),
+            Self::OtherPublicKey => {
+                f.write_str("the public key in the file is not the private key's")
+            }
+            Self::OutputTooSmall { needed, given } => {
+                write!(f, "the output has {given} bytes, and {needed} are needed")
+            }
             Self::Verification => f.write_str("the signature does not verify"),
             Self::NotDone => f.write_str("the job has not been in a batch"),
         }

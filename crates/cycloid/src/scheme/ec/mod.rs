@@ -21,11 +21,17 @@
 //! # Ok::<(), cycloid::scheme::ec::Error>(())
 //! ```
 
+#[cfg(feature = "encoding")]
+mod encoding;
 mod error;
 mod private;
 mod public;
 
 pub use crate::math::curve::{Curve, P224, P256, P384, P521};
+#[cfg(feature = "encoding")]
+pub use encoding::{
+    private_key_der_length, private_key_pem_length, public_key_der_length, public_key_pem_length,
+};
 pub use error::Error;
 pub use private::PrivateKey;
 pub use public::{EncodedPoint, PublicKey};

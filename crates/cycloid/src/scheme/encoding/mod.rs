@@ -5,7 +5,7 @@ mod info;
 pub(super) mod pem;
 
 use ::der::asn1::AnyRef;
-use ::der::{Decode, Encode, Header, Reader, SliceReader, Tag, Tagged};
+use ::der::{Decode, Encode, Header, SliceReader, Tag, Tagged};
 
 pub(super) use info::{PrivateInfo, PublicInfo};
 

@@ -1,0 +1,198 @@
+//! Keys as DER: ECPrivateKey, and what stands in OneAsymmetricKey and SubjectPublicKeyInfo, read
+//! without copying.
+
+use der::asn1::{AnyRef, BitStringRef, ContextSpecific, OctetStringRef};
+use der::oid::ObjectIdentifier;
+use der::{
+    Decode, DecodeValue, Encode, EncodeValue, FixedTag, Header, Length, Reader, Tag, TagMode,
+    TagNumber, Tagged, Writer,
+};
+use pkcs8::PrivateKeyInfoRef;
+use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
+
+use super::{Error, PrivateFormat};
+use crate::math::curve::Curve;
+use crate::scheme::encoding::first_tags_of_private;
+
+/// id-ecPublicKey (RFC 5480, section 2.1.1).
+pub(super) const ALGORITHM: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
+
+/// The name of a curve (RFC 5480, section 2.1.1.1).
+pub(super) const fn name<C: Curve>() -> ObjectIdentifier {
+    ObjectIdentifier::new_unwrap(match C::BITS {
+        224 => "1.3.132.0.33",
+        256 => "1.2.840.10045.3.1.7",
+        384 => "1.3.132.0.34",
+        521 => "1.3.132.0.35",
+        _ => panic!("there are four curves"),
+    })
+}
+
+/// AlgorithmIdentifier of keys on a curve; `name` is the [name] of the curve.
+pub(super) fn algorithm(name: &ObjectIdentifier) -> AlgorithmIdentifierRef<'_> {
+    AlgorithmIdentifierRef { oid: ALGORITHM, parameters: Some(name.into()) }
+}
+
+/// What can go wrong below: bytes that are not such a structure.
+fn malformed(_: der::Error) -> Error {
+    Error::Der
+}
+
+/// The scalar of a private key, big-endian, and the public keys that stand beside it.
+pub(super) struct PrivateComponents<'a> {
+    pub(super) scalar: &'a [u8],
+    pub(super) public: [Option<&'a [u8]>; 2],
+}
+
+/// The parts of a private key on the curve of that name in one of the formats.
+pub(super) fn read_private(
+    der: &[u8],
+    format: PrivateFormat,
+    name: ObjectIdentifier,
+) -> Result<PrivateComponents<'_>, Error> {
+    // Of the first two fields, PKCS #8 has version and algorithm, ECPrivateKey version and scalar.
+    let fields = first_tags_of_private(der)?;
+    match format {
+        PrivateFormat::Pkcs8 => read_private_info(der, name),
+        PrivateFormat::Any if fields[1] == Tag::Sequence => read_private_info(der, name),
+        PrivateFormat::Sec1 | PrivateFormat::Any => {
+            let key = EcPrivateKey::from_der(der).map_err(malformed)?;
+            check_parameters(key.parameters, name)?;
+            Ok(PrivateComponents { scalar: key.scalar, public: [key.public, None] })
+        }
+    }
+}
+
+/// OneAsymmetricKey (RFC 5958, section 2). Attributes are passed over. The parameters may stand
+/// within the key as well, and have to be the same there (RFC 5915, section 3, asks that they
+/// stand).
+fn read_private_info(der: &[u8], name: ObjectIdentifier) -> Result<PrivateComponents<'_>, Error> {
+    let info = PrivateKeyInfoRef::from_der(der).map_err(malformed)?;
+    check_algorithm(&info.algorithm, name)?;
+    let key = EcPrivateKey::from_der(info.private_key.as_bytes()).map_err(malformed)?;
+    if key.parameters.is_some() && key.parameters != info.algorithm.parameters {
+        return Err(Error::Parameters);
+    }
+    let outer = info.public_key.map(|bits| bits.as_bytes().ok_or(Error::Der)).transpose()?;
+    Ok(PrivateComponents { scalar: key.scalar, public: [key.public, outer] })
+}
+
+/// The point in SubjectPublicKeyInfo (RFC 5480, section 2).
+pub(super) fn read_public_info(der: &[u8], name: ObjectIdentifier) -> Result<&[u8], Error> {
+    let info = SubjectPublicKeyInfoRef::from_der(der).map_err(malformed)?;
+    check_algorithm(&info.algorithm, name)?;
+    info.subject_public_key.as_bytes().ok_or(Error::Der)
+}
+
+fn check_algorithm(
+    algorithm: &AlgorithmIdentifierRef<'_>,
+    name: ObjectIdentifier,
+) -> Result<(), Error> {
+    if algorithm.oid != ALGORITHM {
+        return Err(Error::Algorithm);
+    }
+    check_parameters(algorithm.parameters, name)
+}
+
+/// ECParameters (RFC 5480, section 2.1.1): the name of the curve, and nothing else.
+fn check_parameters(parameters: Option<AnyRef<'_>>, name: ObjectIdentifier) -> Result<(), Error> {
+    let parameters = parameters.ok_or(Error::Parameters)?;
+    match parameters.tag() {
+        Tag::Sequence => Err(Error::ExplicitParameters),
+        Tag::ObjectIdentifier if parameters == AnyRef::from(&name) => Ok(()),
+        Tag::ObjectIdentifier => Err(Error::OtherCurve),
+        _ => Err(Error::Parameters),
+    }
+}
+
+/// ECPrivateKey (RFC 5915, section 3).
+struct EcPrivateKey<'a> {
+    scalar: &'a [u8],
+    parameters: Option<AnyRef<'a>>,
+    public: Option<&'a [u8]>,
+}
+
+impl EcPrivateKey<'_> {
+    const VERSION: u8 = 1;
+    const PARAMETERS: TagNumber = TagNumber(0);
+    const PUBLIC_KEY: TagNumber = TagNumber(1);
+}
+
+/// ECPrivateKey to be written, with the public key, and with the parameters where they are given.
+pub(super) fn private_key<'a>(
+    scalar: &'a [u8],
+    parameters: Option<&'a ObjectIdentifier>,
+    public: &'a [u8],
+) -> impl Encode + use<'a> {
+    EcPrivateKey { scalar, parameters: parameters.map(AnyRef::from), public: Some(public) }
+}
+
+impl FixedTag for EcPrivateKey<'_> {
+    const TAG: Tag = Tag::Sequence;
+}
+
+impl<'a> DecodeValue<'a> for EcPrivateKey<'a> {
+    type Error = der::Error;
+
+    fn decode_value<R: Reader<'a>>(reader: &mut R, _header: Header) -> der::Result<Self> {
+        if u8::decode(reader)? != Self::VERSION {
+            return Err(reader.error(Tag::Integer.value_error()));
+        }
+        let scalar = <&OctetStringRef>::decode(reader)?.as_bytes();
+        let parameters = ContextSpecific::decode_explicit(reader, Self::PARAMETERS)?;
+        let public: Option<BitStringRef<'_>> =
+            reader.context_specific(Self::PUBLIC_KEY, TagMode::Explicit)?;
+        let public = public.map(|bits| bits.as_bytes().ok_or(Tag::BitString.value_error()));
+        let public = public.transpose()?;
+        Ok(Self { scalar, parameters: parameters.map(|field| field.value), public })
+    }
+}
+
+impl EcPrivateKey<'_> {
+    /// The fields after the version.
+    fn fields(&self) -> der::Result<(&OctetStringRef, impl Encode, impl Encode)> {
+        let parameters = self.parameters.map(|value| ContextSpecific {
+            tag_number: Self::PARAMETERS,
+            tag_mode: TagMode::Explicit,
+            value,
+        });
+        let public = self.public.map(BitStringRef::from_bytes).transpose()?;
+        let public = public.map(|value| ContextSpecific {
+            tag_number: Self::PUBLIC_KEY,
+            tag_mode: TagMode::Explicit,
+            value,
+        });
+        Ok((OctetStringRef::new(self.scalar)?, parameters, public))
+    }
+}
+
+impl EncodeValue for EcPrivateKey<'_> {
+    fn value_len(&self) -> der::Result<Length> {
+        let (scalar, parameters, public) = self.fields()?;
+        Self::VERSION.encoded_len()?
+            + scalar.encoded_len()?
+            + parameters.encoded_len()?
+            + public.encoded_len()?
+    }
+
+    fn encode_value(&self, writer: &mut impl Writer) -> der::Result<()> {
+        let (scalar, parameters, public) = self.fields()?;
+        Self::VERSION.encode(writer)?;
+        scalar.encode(writer)?;
+        parameters.encode(writer)?;
+        public.encode(writer)
+    }
+}
+
+/// A point to be written as it is: the contents of the bit string of SubjectPublicKeyInfo.
+pub(super) struct Point<'a>(pub(super) &'a [u8]);
+
+impl Encode for Point<'_> {
+    fn encoded_len(&self) -> der::Result<Length> {
+        self.0.len().try_into()
+    }
+
+    fn encode(&self, writer: &mut impl Writer) -> der::Result<()> {
+        writer.write(self.0)
+    }
+}

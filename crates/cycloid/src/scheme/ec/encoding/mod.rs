@@ -1,0 +1,302 @@
+//! Keys as DER and PEM: ECPrivateKey (RFC 5915; the format of SEC 1), PKCS #8 (RFC 5958) and
+//! SubjectPublicKeyInfo (RFC 5480), with curves by name; PEM as in RFC 7468.
+//!
+//! Reading DER borrows from the input; PEM is decoded into a buffer on the stack, which is wiped.
+//! Base64 is read and written without lookups or branches that depend on it.
+
+mod der;
+
+use ::der::Encode;
+use ::der::oid::ObjectIdentifier;
+use zeroize::Zeroizing;
+
+use super::{Curve, EncodedPoint, Error, MAX_BYTES, PrivateKey, PublicKey};
+use crate::machine::ct;
+use crate::machine::words::{self, LIMB_BYTES};
+use crate::scheme::encoding::{
+    self, ENCRYPTED_LABEL, PKCS8_LABEL, PrivateInfo, PublicInfo, SPKI_LABEL, element, pem,
+    write_der,
+};
+
+encoding::causes!(Error);
+
+/// The formats of a private key.
+#[derive(Clone, Copy)]
+enum PrivateFormat {
+    Sec1,
+    Pkcs8,
+    /// Whichever it is.
+    Any,
+}
+
+impl PrivateFormat {
+    const SEC1_LABEL: &str = "EC PRIVATE KEY";
+
+    /// The labels by which PEM is searched; a key that is encrypted is found, to be refused.
+    const fn labels(self) -> &'static [&'static str] {
+        match self {
+            Self::Sec1 => &[Self::SEC1_LABEL],
+            Self::Pkcs8 => &[PKCS8_LABEL, ENCRYPTED_LABEL],
+            Self::Any => &[Self::SEC1_LABEL, PKCS8_LABEL, ENCRYPTED_LABEL],
+        }
+    }
+
+    fn of_label(label: &str) -> Result<Self, Error> {
+        match label {
+            Self::SEC1_LABEL => Ok(Self::Sec1),
+            PKCS8_LABEL => Ok(Self::Pkcs8),
+            _ => Err(Error::Encrypted),
+        }
+    }
+}
+
+/// Bytes that the base64 of a PEM block may stand for, white space counted as if it did: six times
+/// what the longest key has.
+const PEM_ROOM: usize = 2048;
+
+/// AlgorithmIdentifier.
+const fn algorithm_length<C: Curve>() -> usize {
+    let name = element(der::name::<C>().as_bytes().len());
+    element(element(der::ALGORITHM.as_bytes().len()) + name)
+}
+
+/// A point, not compressed, in a BIT STRING.
+const fn point_length<C: Curve>() -> usize {
+    element(2 + 2 * C::BYTES)
+}
+
+/// The most bytes that a private key on the curve has in DER, in either format.
+pub const fn private_key_der_length<C: Curve>() -> usize {
+    let version = element(1);
+    let key = element(version + element(C::BYTES) + element(point_length::<C>()));
+    element(version + algorithm_length::<C>() + element(key))
+}
+
+/// The most bytes that a private key on the curve has in PEM, in either format.
+pub const fn private_key_pem_length<C: Curve>() -> usize {
+    pem::length(PKCS8_LABEL, private_key_der_length::<C>())
+}
+
+/// The bytes that a public key on the curve has in DER.
+pub const fn public_key_der_length<C: Curve>() -> usize {
+    element(algorithm_length::<C>() + point_length::<C>())
+}
+
+/// The bytes that a public key on the curve has in PEM.
+pub const fn public_key_pem_length<C: Curve>() -> usize {
+    pem::length(SPKI_LABEL, public_key_der_length::<C>())
+}
+
+/// Keys in files. The curve stands by its name and must be the one of the type; the scalar has as
+/// many bytes as the order; a public key that stands beside it must be its own. Attributes of
+/// PKCS #8 are passed over.
+///
+/// ```
+/// use cycloid::scheme::ec::{self, P256, PrivateKey, PublicKey};
+///
+/// let key = PrivateKey::<P256>::generate(&mut rand_core::UnwrapErr(getrandom::SysRng));
+/// let mut text = [0; ec::private_key_pem_length::<P256>()];
+/// let same = PrivateKey::<P256>::from_pem(key.to_pkcs8_pem(&mut text)?)?;
+///
+/// let mut der = [0; ec::public_key_der_length::<P256>()];
+/// let public = PublicKey::<P256>::from_spki_der(key.public_key().to_spki_der(&mut der)?)?;
+/// assert_eq!(public.to_compressed()[..], same.public_key().to_compressed()[..]);
+/// # Ok::<(), ec::Error>(())
+/// ```
+///
+/// The text that was written holds the key: whoever writes one wipes it after use.
+impl<C: Curve> PrivateKey<C> {
+    /// A key from DER, in whichever format.
+    ///
+    /// # Errors
+    /// Those of [`from_bytes`](Self::from_bytes); [`Error::Der`], [`Error::Encrypted`],
+    /// [`Error::OtherCurve`], [`Error::ExplicitParameters`], [`Error::Parameters`],
+    /// [`Error::OtherPublicKey`]; of PKCS #8 also [`Error::Algorithm`].
+    pub fn from_der(der: &[u8]) -> Result<Self, Error> {
+        Self::read_der(der, PrivateFormat::Any)
+    }
+
+    /// A key from PKCS #8 in DER.
+    ///
+    /// # Errors
+    /// As [`from_der`](Self::from_der).
+    pub fn from_pkcs8_der(der: &[u8]) -> Result<Self, Error> {
+        Self::read_der(der, PrivateFormat::Pkcs8)
+    }
+
+    /// A key from ECPrivateKey in DER, in which the curve has to be named.
+    ///
+    /// # Errors
+    /// As [`from_der`](Self::from_der).
+    pub fn from_sec1_der(der: &[u8]) -> Result<Self, Error> {
+        Self::read_der(der, PrivateFormat::Sec1)
+    }
+
+    /// The first private key in a PEM text, labelled `PRIVATE KEY` or `EC PRIVATE KEY`.
+    ///
+    /// # Errors
+    /// As [`from_der`](Self::from_der); [`Error::Pem`], [`Error::PemLabel`], [`Error::PemTooLong`].
+    pub fn from_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
+        Self::read_pem(pem.as_ref(), PrivateFormat::Any)
+    }
+
+    /// The first private key in a PEM text that is labelled `PRIVATE KEY`.
+    ///
+    /// # Errors
+    /// As [`from_pem`](Self::from_pem).
+    pub fn from_pkcs8_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
+        Self::read_pem(pem.as_ref(), PrivateFormat::Pkcs8)
+    }
+
+    /// The first private key in a PEM text that is labelled `EC PRIVATE KEY`.
+    ///
+    /// # Errors
+    /// As [`from_pem`](Self::from_pem).
+    pub fn from_sec1_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
+        Self::read_pem(pem.as_ref(), PrivateFormat::Sec1)
+    }
+
+    /// Writes the key as PKCS #8 in DER to the start of `output`, and gives what is there then: at
+    /// most [`private_key_der_length`] bytes. The public key stands with it.
+    ///
+    /// # Errors
+    /// [`Error::OutputTooSmall`]; nothing is written then.
+    pub fn to_pkcs8_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+        Ok(write_der(&self.parts().pkcs8(), output)?)
+    }
+
+    /// Writes the key as ECPrivateKey in DER, as [`to_pkcs8_der`](Self::to_pkcs8_der).
+    ///
+    /// # Errors
+    /// [`Error::OutputTooSmall`]; nothing is written then.
+    pub fn to_sec1_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+        Ok(write_der(&self.parts().sec1(), output)?)
+    }
+
+    /// Writes the key as PKCS #8 in PEM to the start of `output`, and gives what is there then: at
+    /// most [`private_key_pem_length`] bytes. The public key stands with it.
+    ///
+    /// # Errors
+    /// [`Error::OutputTooSmall`]; nothing is written then.
+    pub fn to_pkcs8_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
+        Ok(pem::write(&self.parts().pkcs8(), PKCS8_LABEL, output)?)
+    }
+
+    /// Writes the key as ECPrivateKey in PEM, as [`to_pkcs8_pem`](Self::to_pkcs8_pem).
+    ///
+    /// # Errors
+    /// [`Error::OutputTooSmall`]; nothing is written then.
+    pub fn to_sec1_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
+        Ok(pem::write(&self.parts().sec1(), PrivateFormat::SEC1_LABEL, output)?)
+    }
+
+    fn read_der(der: &[u8], format: PrivateFormat) -> Result<Self, Error> {
+        let components = der::read_private(der, format, der::name::<C>())?;
+        let key = Self::from_bytes(components.scalar)?;
+        for point in components.public.into_iter().flatten() {
+            let point = PublicKey::from_sec1(point).map_err(|_| Error::OtherPublicKey)?;
+            if point != *key.public_key() {
+                return Err(Error::OtherPublicKey);
+            }
+        }
+        Ok(key)
+    }
+
+    fn read_pem(pem: &[u8], format: PrivateFormat) -> Result<Self, Error> {
+        let block = pem::find(pem, format.labels())?;
+        let format = PrivateFormat::of_label(block.label)?;
+        with_decoded(&block, |der| Self::read_der(der, format))
+    }
+
+    fn parts(&self) -> PrivateParts {
+        let mut scalar = Zeroizing::new([0; MAX_BYTES]);
+        // The length is right.
+        let outcome = self.to_bytes(&mut scalar[..C::BYTES]);
+        debug_assert_eq!(outcome, Ok(()));
+        let public = self.public_key().to_uncompressed();
+        PrivateParts { scalar, length: C::BYTES, public, name: der::name::<C>() }
+    }
+}
+
+/// What a private key is written from.
+struct PrivateParts {
+    scalar: Zeroizing<[u8; MAX_BYTES]>,
+    length: usize,
+    public: EncodedPoint,
+    name: ObjectIdentifier,
+}
+
+impl PrivateParts {
+    /// ECPrivateKey by itself, which says the curve.
+    fn sec1(&self) -> impl Encode {
+        der::private_key(&self.scalar[..self.length], Some(&self.name), &self.public)
+    }
+
+    /// OneAsymmetricKey, which says the curve beside the algorithm and, as everybody writes it, not
+    /// again in the key.
+    fn pkcs8(&self) -> impl Encode {
+        let key = der::private_key(&self.scalar[..self.length], None, &self.public);
+        PrivateInfo { algorithm: der::algorithm(&self.name), key }
+    }
+}
+
+/// Keys in files: SubjectPublicKeyInfo, in which the curve stands by its name and must be the one of
+/// the type. Points are read in either form and written without compression.
+impl<C: Curve> PublicKey<C> {
+    /// A key from SubjectPublicKeyInfo in DER.
+    ///
+    /// # Errors
+    /// Those of [`from_sec1`](Self::from_sec1); [`Error::Der`], [`Error::Algorithm`],
+    /// [`Error::OtherCurve`], [`Error::ExplicitParameters`], [`Error::Parameters`].
+    pub fn from_spki_der(der: &[u8]) -> Result<Self, Error> {
+        Self::from_sec1(der::read_public_info(der, der::name::<C>())?)
+    }
+
+    /// The first public key in a PEM text, labelled `PUBLIC KEY`.
+    ///
+    /// # Errors
+    /// As [`from_spki_der`](Self::from_spki_der); [`Error::Pem`], [`Error::PemLabel`],
+    /// [`Error::PemTooLong`].
+    pub fn from_spki_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
+        with_decoded(&pem::find(pem.as_ref(), &[SPKI_LABEL])?, Self::from_spki_der)
+    }
+
+    /// Writes the key as SubjectPublicKeyInfo in DER to the start of `output`, and gives what is
+    /// there then: [`public_key_der_length`] bytes. The point is not compressed.
+    ///
+    /// # Errors
+    /// [`Error::OutputTooSmall`]; nothing is written then.
+    pub fn to_spki_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+        let (point, name) = (self.to_uncompressed(), der::name::<C>());
+        Ok(write_der(&public_info(&point, &name), output)?)
+    }
+
+    /// Writes the key as SubjectPublicKeyInfo in PEM to the start of `output`, and gives what is
+    /// there then: [`public_key_pem_length`] bytes. The point is not compressed.
+    ///
+    /// # Errors
+    /// [`Error::OutputTooSmall`]; nothing is written then.
+    pub fn to_spki_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
+        let (point, name) = (self.to_uncompressed(), der::name::<C>());
+        Ok(pem::write(&public_info(&point, &name), SPKI_LABEL, output)?)
+    }
+}
+
+fn public_info<'a>(point: &'a [u8], name: &'a ObjectIdentifier) -> impl Encode + use<'a> {
+    PublicInfo { algorithm: der::algorithm(name), key: der::Point(point) }
+}
+
+/// Decodes a block and hands on the DER, which is wiped afterwards.
+fn with_decoded<T>(
+    block: &pem::Block<'_>,
+    read: impl FnOnce(&[u8]) -> Result<T, Error>,
+) -> Result<T, Error> {
+    if block.most_bytes() > PEM_ROOM {
+        return Err(Error::PemTooLong);
+    }
+    let mut room = [0; PEM_ROOM / LIMB_BYTES];
+    let decoded = block.decode(words::as_bytes_mut(&mut room)).map_err(Error::from);
+    let outcome = decoded.and_then(read);
+    ct::wipe(&mut room);
+    outcome
+}
