@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
+pub(crate) mod curve;
 pub(crate) mod dh;
 pub(crate) mod levels;
 pub(crate) mod openssl;

@@ -5,6 +5,8 @@
 //! Base64 is read and written without lookups or branches that depend on it.
 
 mod der;
+#[cfg(test)]
+mod tests;
 
 use ::der::Encode;
 use ::der::oid::ObjectIdentifier;

@@ -1,0 +1,191 @@
+//! EC keys, ECDSA and ECDH beside the command `openssl`: each reads, verifies and agrees with what the
+//! other made.
+#![cfg(feature = "encoding")]
+
+mod support;
+
+use cycloid::scheme::Hash;
+use cycloid::scheme::ec::{
+    Curve, Error, P224, P256, P384, P521, PrivateKey, PublicKey, private_key_pem_length,
+};
+use cycloid::scheme::ecdsa::Signature;
+use support::Generator;
+use support::openssl::{openssl, run};
+
+/// OpenSSL's name of a curve.
+fn name<C: Curve>() -> &'static str {
+    match C::BITS {
+        224 => "secp224r1",
+        256 => "prime256v1",
+        384 => "secp384r1",
+        521 => "secp521r1",
+        bits => panic!("no curve has {bits} bits"),
+    }
+}
+
+fn fresh<C: Curve>() -> Vec<u8> {
+    openssl(&format!("ecparam -name {} -genkey", name::<C>()), b"")
+}
+
+/// A file in the tests' own folder.
+fn temporary<C: Curve>(name: &str, contents: &[u8]) -> String {
+    let path = format!("{}/ec-{}-{name}", env!("CARGO_TARGET_TMPDIR"), C::BITS);
+    std::fs::write(&path, contents).unwrap();
+    path
+}
+
+/// A key of ours in every form, as OpenSSL writes it.
+fn pkcs8_pem<C: Curve>(key: &PrivateKey<C>) -> Vec<u8> {
+    key.to_pkcs8_pem(&mut vec![0; private_key_pem_length::<C>()]).unwrap().into()
+}
+
+fn sec1_pem<C: Curve>(key: &PrivateKey<C>) -> Vec<u8> {
+    key.to_sec1_pem(&mut vec![0; private_key_pem_length::<C>()]).unwrap().into()
+}
+
+fn spki_pem<C: Curve>(key: &PublicKey<C>) -> Vec<u8> {
+    key.to_spki_pem(&mut vec![0; private_key_pem_length::<C>()]).unwrap().into()
+}
+
+fn read<C: Curve>() {
+    let fresh = fresh::<C>();
+    let key = PrivateKey::<C>::from_pem(&fresh).unwrap();
+    let pkcs8 = openssl("pkcs8 -topk8 -nocrypt", &fresh);
+    assert_eq!(pkcs8_pem(&key), pkcs8);
+    assert!(fresh.ends_with(&sec1_pem(&key)));
+    let der = openssl("pkcs8 -topk8 -nocrypt -outform DER", &fresh);
+    for again in [
+        PrivateKey::<C>::from_pkcs8_pem(&pkcs8),
+        PrivateKey::from_sec1_pem(&fresh),
+        PrivateKey::from_pkcs8_der(&der),
+        PrivateKey::from_sec1_der(&openssl("ec -outform DER", &fresh)),
+        PrivateKey::from_pem(&openssl("ec -no_public", &fresh)),
+        PrivateKey::from_pem(&openssl("ec -conv_form compressed", &fresh)),
+    ] {
+        assert_eq!(pkcs8_pem(&again.unwrap()), pkcs8);
+    }
+    let public = openssl("ec -pubout", &fresh);
+    assert_eq!(spki_pem(key.public_key()), public);
+    let compressed = openssl("ec -pubout -conv_form compressed", &fresh);
+    assert_ne!(compressed, public);
+    for again in [
+        PublicKey::<C>::from_spki_pem(&public),
+        PublicKey::from_spki_pem(&compressed),
+        PublicKey::from_spki_der(&openssl("ec -pubout -outform DER", &fresh)),
+    ] {
+        assert_eq!(again.unwrap(), *key.public_key());
+    }
+}
+
+fn written<C: Curve>() {
+    let key = PrivateKey::<C>::generate(&mut Generator::new(C::BITS as u64));
+    for pem in [pkcs8_pem(&key), sec1_pem(&key)] {
+        let checked = openssl("pkey -check -noout", &pem);
+        let checked = String::from_utf8_lossy(&checked);
+        assert!(checked.contains("Key is valid"), "{checked}");
+        assert_eq!(openssl("pkey", &pem), pkcs8_pem(&key));
+        assert_eq!(openssl("pkey -pubout", &pem), spki_pem(key.public_key()));
+    }
+    let mut der = vec![0; private_key_pem_length::<C>()];
+    assert_eq!(openssl("ec -inform DER", key.to_sec1_der(&mut der).unwrap()), sec1_pem(&key));
+    let spki = key.public_key().to_spki_der(&mut der).unwrap();
+    assert_eq!(openssl("pkey -pubin -inform DER", spki), spki_pem(key.public_key()));
+}
+
+fn refused<C: Curve>() {
+    let fresh = fresh::<C>();
+    let error = |pem: &[u8]| PrivateKey::<C>::from_pem(pem).unwrap_err();
+    for explicit in [
+        openssl("ec -param_enc explicit", &fresh),
+        openssl(&format!("ecparam -name {} -genkey -param_enc explicit", name::<C>()), b""),
+    ] {
+        assert_eq!(error(&explicit), Error::ExplicitParameters);
+        let pkcs8 = openssl("pkcs8 -topk8 -nocrypt", &explicit);
+        assert_eq!(error(&pkcs8), Error::ExplicitParameters);
+        let public = openssl("ec -pubout -param_enc explicit", &explicit);
+        assert_eq!(PublicKey::<C>::from_spki_pem(&public), Err(Error::ExplicitParameters));
+    }
+    for other in ["secp256k1", "brainpoolP256r1", "prime192v1"] {
+        let other = openssl(&format!("ecparam -name {other} -genkey"), b"");
+        assert_eq!(error(&other), Error::OtherCurve);
+        assert_eq!(error(&openssl("pkcs8 -topk8 -nocrypt", &other)), Error::OtherCurve);
+        let public = openssl("ec -pubout", &other);
+        assert_eq!(PublicKey::<C>::from_spki_pem(&public), Err(Error::OtherCurve));
+    }
+    for cipher in ["-v2 aes-256-cbc", "-scrypt"] {
+        let arguments = format!("pkcs8 -topk8 -passout pass:cycloid {cipher}");
+        assert_eq!(error(&openssl(&arguments, &fresh)), Error::Encrypted, "{cipher}");
+        let der = openssl(&format!("{arguments} -outform DER"), &fresh);
+        assert_eq!(PrivateKey::<C>::from_der(&der).unwrap_err(), Error::Encrypted, "{cipher}");
+    }
+    let traditional = openssl("ec -aes256 -passout pass:cycloid", &fresh);
+    assert_eq!(error(&traditional), Error::Encrypted);
+    let edwards = openssl("genpkey -algorithm ED25519", b"");
+    assert_eq!(error(&edwards), Error::Algorithm);
+    let public = openssl("pkey -pubout", &edwards);
+    assert_eq!(PublicKey::<C>::from_spki_pem(&public), Err(Error::Algorithm));
+}
+
+const HASHES: [(Hash, &str); 5] = [
+    (Hash::Sha1, "sha1"),
+    (Hash::Sha224, "sha224"),
+    (Hash::Sha256, "sha256"),
+    (Hash::Sha384, "sha384"),
+    (Hash::Sha512, "sha512"),
+];
+
+fn signatures<C: Curve>() {
+    let ours = PrivateKey::<C>::generate(&mut Generator::new(C::BITS as u64 + 1));
+    let private = temporary::<C>("private.pem", &sec1_pem(&ours));
+    let public = temporary::<C>("public.pem", &spki_pem(ours.public_key()));
+    for (hash, name) in HASHES {
+        for message in [&b""[..], b"message", &[0xa5; 1000]] {
+            let signed = openssl(&format!("dgst -{name} -sign {private}"), message);
+            let signature = Signature::<C>::from_der(&signed).unwrap();
+            assert_eq!(signature.to_der()[..], signed);
+            assert_eq!(ours.public_key().verify(hash, message, &signature), Ok(()));
+            let other = ours.public_key().verify(hash, b"massage", &signature);
+            assert_eq!(other, Err(Error::Verification));
+
+            for signature in [ours.sign(hash, message), ours.sign(hash, message).normalize_s()] {
+                let path = temporary::<C>("signature", &signature.to_der());
+                let verify = format!("dgst -{name} -verify {public} -signature {path}");
+                openssl(&verify, message);
+                assert!(run(&verify, b"massage").is_none());
+            }
+        }
+    }
+}
+
+fn agreement<C: Curve>() {
+    let theirs = fresh::<C>();
+    let ours = PrivateKey::<C>::generate(&mut Generator::new(C::BITS as u64 + 2));
+    let private = temporary::<C>("theirs.pem", &theirs);
+    let public = temporary::<C>("ours.pem", &spki_pem(ours.public_key()));
+    let peer = PublicKey::<C>::from_spki_pem(&openssl("ec -pubout", &theirs)).unwrap();
+    let secret = openssl(&format!("pkeyutl -derive -inkey {private} -peerkey {public}"), b"");
+    assert_eq!(ours.agree(&peer)[..], secret);
+    // Their key in our hands.
+    let same = PrivateKey::<C>::from_pem(&theirs).unwrap();
+    assert_eq!(same.agree(ours.public_key())[..], secret);
+}
+
+macro_rules! on_every_curve {
+    ($($test:ident => $body:ident;)+) => {$(
+        #[test]
+        fn $test() {
+            $body::<P224>();
+            $body::<P256>();
+            $body::<P384>();
+            $body::<P521>();
+        }
+    )+};
+}
+
+on_every_curve! {
+    what_openssl_writes_is_read => read;
+    what_is_written_openssl_reads => written;
+    what_is_not_supported_is_refused_by_name => refused;
+    signatures_both_ways => signatures;
+    secrets_both_ways => agreement;
+}

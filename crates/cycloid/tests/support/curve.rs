@@ -1,0 +1,81 @@
+//! The NIST curves by chord and tangent over big integers: the slow and obvious model.
+
+use cycloid::scheme::ec::{Curve, PrivateKey, PublicKey};
+use num_bigint::BigUint;
+
+/// A point by its coordinates; `None` for infinity.
+pub(crate) type Point = Option<(BigUint, BigUint)>;
+
+/// A curve y² = x³ − 3x + b.
+pub(crate) struct Model {
+    pub(crate) p: BigUint,
+    pub(crate) n: BigUint,
+    pub(crate) generator: Point,
+    bytes: usize,
+}
+
+impl Model {
+    pub(crate) fn of<C: Curve>() -> Self {
+        let power = |bits: u32| BigUint::from(1u8) << bits;
+        let one = power(0);
+        let p = match C::BITS {
+            224 => power(224) - power(96) + &one,
+            256 => power(256) - power(224) + power(192) + power(96) - &one,
+            384 => power(384) - power(128) - power(96) + power(32) - &one,
+            521 => power(521) - &one,
+            bits => panic!("no curve has {bits} bits"),
+        };
+        let [x, y] = C::GENERATOR.map(|coordinate| super::dh::number(coordinate.as_ref()));
+        let n = super::dh::number(C::ORDER.as_ref());
+        Self { p, n, generator: Some((x, y)), bytes: C::BYTES }
+    }
+
+    pub(crate) fn negate(&self, point: &Point) -> Point {
+        point.as_ref().map(|(x, y)| (x.clone(), &self.p - y))
+    }
+
+    pub(crate) fn add(&self, a: &Point, b: &Point) -> Point {
+        let (Some((x1, y1)), Some((x2, y2))) = (a, b) else {
+            return a.clone().or_else(|| b.clone());
+        };
+        let p = &self.p;
+        let (rise, run) = if x1 != x2 {
+            (p + y2 - y1, p + x2 - x1)
+        } else if y1 == y2 {
+            (x1 * x1 * 3u8 + p - 3u8, y1 * 2u8)
+        } else {
+            return None;
+        };
+        let slope = rise * (run % p).modinv(p).expect("it is not zero") % p;
+        let x3 = (&slope * &slope + p + p - x1 - x2) % p;
+        let y3 = (slope * (p + x1 - &x3) + p - y1) % p;
+        Some((x3, y3))
+    }
+
+    pub(crate) fn multiply(&self, k: &BigUint, point: &Point) -> Point {
+        (0..k.bits()).rev().fold(None, |sum, bit| {
+            let twice = self.add(&sum, &sum);
+            if k.bit(bit) { self.add(&twice, point) } else { twice }
+        })
+    }
+
+    /// An integer as long as a scalar.
+    pub(crate) fn bytes(&self, number: &BigUint) -> Vec<u8> {
+        super::dh::padded(number, self.bytes)
+    }
+
+    pub(crate) fn private<C: Curve>(&self, scalar: &BigUint) -> PrivateKey<C> {
+        PrivateKey::from_bytes(&self.bytes(scalar)).unwrap()
+    }
+
+    pub(crate) fn public<C: Curve>(&self, point: &Point) -> PublicKey<C> {
+        let (x, y) = point.as_ref().expect("it is not infinity");
+        PublicKey::from_sec1(&[vec![4], self.bytes(x), self.bytes(y)].concat()).unwrap()
+    }
+
+    pub(crate) fn point<C: Curve>(&self, key: &PublicKey<C>) -> Point {
+        let bytes = key.to_uncompressed();
+        let (x, y) = bytes[1..].split_at(self.bytes);
+        Some((BigUint::from_bytes_be(x), BigUint::from_bytes_be(y)))
+    }
+}

