@@ -34,40 +34,50 @@ macro_rules! retiring_rows {
     };
 }
 
-/// A row of the products of different limbs.
+/// Row `$i` of a square: the limb `$i` of the number at `[rcx]` times itself, times twice `$next`, the
+/// limb above, and times the limbs `$j`, at `[rsi]`, of twice the number. That is added to the
+/// limbs, of which the top one is fresh.
+///
+/// Nothing is carried out of the top one, for rows 0 to i are less than twice the number times its
+/// lowest i + 1 limbs.
 macro_rules! square_row {
-    ($by:literal; $js:tt $($limb:literal)+) => {
+    ($i:literal $next:literal; $js:tt $even:literal $odd:literal $($limb:literal)+) => {
         concat!(
-            "mov rdx, ", $by, "\n",
+            "mov rdx, [rcx + 8*", $i, "]\n",
+            "mov rdi, ", $next, "\n",
+            "add rdi, rdi\n",
             "xor eax, eax\n",
-            row!(@fresh "rdi" $js $($limb)+),
+            "mulx rbx, rax, rdx\n",
+            "adcx ", $even, ", rax\n",
+            "adox ", $odd, ", rbx\n",
+            square_row!(@$js $odd $($limb)+),
+        )
+    };
+    (@[] $odd:literal $top:literal) => {
+        concat!(
+            "mulx ", $top, ", rax, rdi\n",
+            "adcx ", $odd, ", rax\n",
+            "adcx ", $top, ", qword ptr [rsp + 120]\n",
+            "adox ", $top, ", qword ptr [rsp + 120]\n",
+        )
+    };
+    (@$js:tt $odd:literal $even:literal $($limb:literal)+) => {
+        concat!(
+            "mulx rbx, rax, rdi\n",
+            "adcx ", $odd, ", rax\n",
+            "adox ", $even, ", rbx\n",
+            row!(@fresh "qword ptr [rsp + 120]" $js $even $($limb)+),
         )
     };
 }
 
-/// As `double_and_square`, for limbs in memory at `[rsp]`.
-macro_rules! double_and_square_in_memory {
-    (first $a:literal $even:literal $odd:literal) => {
+/// `$to` = the limbs above limb 1 of twice the number at `[rcx]`.
+macro_rules! double_limbs {
+    ($($from:literal $to:literal)+) => {
         concat!(
-            "mov rdx, ", $a, "\n",
-            "mulx rbx, rax, rdx\n",
-            "mov ", $even, ", rax\n",
-            double_and_square_in_memory!(@$odd "rbx"),
-        )
-    };
-    ($($a:literal $even:literal $odd:literal)+) => {
-        concat!($(
-            "mov rdx, ", $a, "\n",
-            "mulx rbx, rax, rdx\n",
-            double_and_square_in_memory!(@$even "rax"),
-            double_and_square_in_memory!(@$odd "rbx"),
-        )+)
-    };
-    (@$limb:literal $half:literal) => {
-        concat!(
-            "mov rcx, ", $limb, "\n",
-            "adcx rcx, rcx\nadox rcx, ", $half, "\n",
-            "mov ", $limb, ", rcx\n",
+            "mov rax, [rcx + 8]\n",
+            "add rax, rax\n",
+            $("mov rax, ", $from, "\nadc rax, rax\nmov ", $to, ", rax\n",)+
         )
     };
 }
@@ -143,8 +153,9 @@ pub(super) unsafe fn square(out: *mut Limb, a: *const Limb) {
 
 /// `out = a` squared `times` times, less than p, for `a` less than p; `times` is not 0.
 ///
-/// The products of different limbs first, each once; then twice their sum and the squares.
-/// Stack: limbs 0 to 7, the times that are left, `out`.
+/// A limb times itself and twice those above it; for that, 2a is computed first, which has nine
+/// limbs as well. Stack: limbs 0 to 7 of the square, limbs 2 to 8 of 2a, zero, the times that are
+/// left, `out`.
 ///
 /// # Safety
 /// As for [`mul`].
@@ -152,45 +163,47 @@ pub(super) unsafe fn square(out: *mut Limb, a: *const Limb) {
 pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb, times: usize) {
     naked_asm!(
         enter!("rbx" "rbp" "r12" "r13" "r14" "r15" "rdi" "rdx"),
-        reserve!(64),
-        "xor edi, edi",
+        reserve!(128),
+        "mov qword ptr [rsp + 120], 0",
+        "mov rcx, rsi",
+        // Where limb 0 of 2a would be.
+        "lea rsi, [rsp + 48]",
         ".p2align 4",
         "2:",
-        first_row!("[rsi]"; [1 2 3 4 5 6 7 8]
-            "r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15" "rbp"),
-        store!("rsp" [1 2] "r8" "r9"),
-        square_row!("[rsi + 8]"; [2 3 4 5 6 7 8]
-            "r10" "r11" "r12" "r13" "r14" "r15" "rbp" "r8"),
-        store!("rsp" [3 4] "r10" "r11"),
-        square_row!("[rsi + 16]"; [3 4 5 6 7 8] "r12" "r13" "r14" "r15" "rbp" "r8" "r9"),
-        store!("rsp" [5 6] "r12" "r13"),
-        square_row!("[rsi + 24]"; [4 5 6 7 8] "r14" "r15" "rbp" "r8" "r9" "r10"),
-        store!("rsp" [7] "r14"),
-        square_row!("[rsi + 32]"; [5 6 7 8] "rbp" "r8" "r9" "r10" "r11"),
-        square_row!("[rsi + 40]"; [6 7 8] "r9" "r10" "r11" "r12"),
-        square_row!("[rsi + 48]"; [7 8] "r11" "r12" "r13"),
-        square_row!("[rsi + 56]"; [8] "r13" "r14"),
-        "xor eax, eax",
-        double_and_square_in_memory!(first "[rsi]" "[rsp]" "[rsp + 8]"),
-        double_and_square_in_memory!(
-            "[rsi + 8]" "[rsp + 16]" "[rsp + 24]"
-            "[rsi + 16]" "[rsp + 32]" "[rsp + 40]"
-            "[rsi + 24]" "[rsp + 48]" "[rsp + 56]"),
-        double_and_square!("[rsi + 32]"; "r15" "rbp"),
-        double_and_square!("[rsi + 40]"; "r8" "r9"),
-        double_and_square!("[rsi + 48]"; "r10" "r11"),
-        double_and_square!("[rsi + 56]"; "r12" "r13"),
-        // Limb 17 is zero.
-        "mov rdx, [rsi + 64]",
-        "mulx rbx, rax, rdx",
-        "adcx r14, r14",
-        "adox r14, rax",
-        fold!("r15" "rbp" "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
-        "mov rsi, [rsp + 72]",
-        store!("rsi" [0 1 2 3 4 5 6 7 8] "r15" "rbp" "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
-        "dec qword ptr [rsp + 64]",
+        double_limbs!(
+            "[rcx + 16]" "[rsp + 64]" "[rcx + 24]" "[rsp + 72]" "[rcx + 32]" "[rsp + 80]"
+            "[rcx + 40]" "[rsp + 88]" "[rcx + 48]" "[rsp + 96]" "[rcx + 56]" "[rsp + 104]"
+            "[rcx + 64]" "[rsp + 112]"),
+        "mov rdx, [rcx]",
+        "mov rdi, [rcx + 8]",
+        "add rdi, rdi",
+        "mulx r9, r8, rdx",
+        "mov [rsp], r8",
+        "mulx r10, rax, rdi",
+        "add r9, rax",
+        first_row!(@"adc" [2 3 4 5 6 7 8] "r10" "r11" "r12" "r13" "r14" "r15" "rbp" "r8"),
+        store!("rsp" [1] "r9"),
+        square_row!(1 "[rcx + 16]"; [3 4 5 6 7 8]
+            "r10" "r11" "r12" "r13" "r14" "r15" "rbp" "r8" "r9"),
+        store!("rsp" [2 3] "r10" "r11"),
+        square_row!(2 "[rcx + 24]"; [4 5 6 7 8] "r12" "r13" "r14" "r15" "rbp" "r8" "r9" "r10"),
+        store!("rsp" [4 5] "r12" "r13"),
+        square_row!(3 "[rcx + 32]"; [5 6 7 8] "r14" "r15" "rbp" "r8" "r9" "r10" "r11"),
+        store!("rsp" [6 7] "r14" "r15"),
+        square_row!(4 "[rcx + 40]"; [6 7 8] "rbp" "r8" "r9" "r10" "r11" "r12"),
+        square_row!(5 "[rcx + 48]"; [7 8] "r9" "r10" "r11" "r12" "r13"),
+        square_row!(6 "[rcx + 56]"; [8] "r11" "r12" "r13" "r14"),
+        square_row!(7 "[rcx + 64]"; [] "r13" "r14" "r15"),
+        // The top limb's square is less than 2¹⁸.
+        "mov rdx, [rcx + 64]",
+        "imul rdx, rdx",
+        "add r15, rdx",
+        fold!("rbp" "r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"),
+        "mov rcx, [rsp + 136]",
+        store!("rcx" [0 1 2 3 4 5 6 7 8] "rbp" "r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"),
+        "dec qword ptr [rsp + 128]",
         "jnz 2b",
-        release!(64),
+        release!(128),
         restore!("rdx"),
         restore!("rdi"),
         leave!("r15" "r14" "r13" "r12" "rbp" "rbx"),
