@@ -33,6 +33,20 @@ fn samples<P: Prime>() -> Vec<BigUint> {
     for bit in [31, 32, 51, 52, 58, 63, 64, 96, 104, 127, 128, 192, 208, P::BITS - 1] {
         samples.extend([&one << bit, (&one << bit) - 1u8, &p - ((&one << bit) % &p)]);
     }
+    // What 38 times the part above 2²⁵⁶ carries out of, with 2²⁵⁴, when the rest is folded in.
+    samples.push(((&one << 258) / 38u8 * 4u8) % &top);
+    // Limbs of zeros, of ones and of both, through which carries run far, as they are and as they
+    // are in Montgomery's form.
+    let limbs = P::BITS.div_ceil(64);
+    let from_form = (&one << (64 * limbs)).modpow(&(&p - 2u8), &p);
+    for i in 0..12u64 {
+        let choices = 0x2545_f491_4f6c_dd1du64.wrapping_mul(i + 1);
+        let limb = |place: usize| {
+            [0, u64::MAX, 0xffff_ffff, u64::MAX << 32][(choices >> (2 * place + 8)) as usize & 3]
+        };
+        let pattern = integer((0..limbs).map(limb).collect::<Vec<_>>());
+        samples.extend([&pattern % &top, pattern % &p * &from_form % &p]);
+    }
     let mut state = BigUint::from(0x9e37_79b9_7f4a_7c15u64);
     for _ in 0..40 {
         state = (&state * &state + 12345u32) % ((&one << 1300) - 1u8);
@@ -81,6 +95,7 @@ impl<P: Prime> Task<P> for AgainstIntegers {
                 check("mul", &f.mul(&a, &b), &|w| &x[w] * &y[w]);
                 check("add", &f.add(&a, &b), &|w| &x[w] + &y[w]);
                 check("sub", &f.sub(&a, &b), &|w| &p + &x[w] - &y[w]);
+                check("less twice", &f.sub(&b, &f.double(&a)), &|w| 2u8 * (&p - &x[w]) + &y[w]);
                 // Long sums of what is never multiplied, and a product of such.
                 let many = f.sub(&f.sub(&f.double(&f.double(&f.add(&a, &b))), &b), &f.add(&a, &b));
                 let sum = |w: usize| 3u8 * &x[w] + 2u8 * &y[w];

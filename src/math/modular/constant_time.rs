@@ -1,0 +1,364 @@
+//! The default: Montgomery's reduction with a fixed window, constant-time, on the fastest backend.
+
+use super::eight::Lane;
+use super::montgomery::Montgomery;
+use super::{
+    Checked, Error, Exponent, Exponentiation, Products, Residues, Window, across, checked_scratch,
+    split_result, window,
+};
+use crate::machine::ct;
+use crate::machine::words::{self, Backend, Limb, Words};
+
+/// An odd modulus made ready: prepared once, used for many exponentiations.
+///
+/// The value may be secret; its length in bits is public.
+#[derive(Clone, Copy)]
+pub struct Modulus<'a> {
+    modulus: Checked<'a>,
+    r_squared: &'a [Limb],
+}
+
+impl<'a> Modulus<'a> {
+    /// Checks the modulus and computes R² mod modulus, R = 2^(64·n), into `r_squared`.
+    ///
+    /// `r_squared` has at least as many limbs as the modulus without its leading zeros, n;
+    /// `scratch` has at least [`Modulus::scratch_limbs`]`(n)` and is wiped. Constant-time but for
+    /// the length in bits.
+    ///
+    /// # Errors
+    /// [`Error::ModulusZero`], [`Error::ModulusEven`], [`Error::ModulusTooLong`],
+    /// [`Error::ScratchTooSmall`]; [`Error::ResultTooShort`] where `r_squared` is.
+    pub fn prepare(
+        modulus: &'a [Limb],
+        r_squared: &'a mut [Limb],
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
+        let modulus = Checked::new(modulus)?.odd()?;
+        let n = modulus.limbs.len();
+        let (r_squared, _) = split_result(r_squared, n)?;
+        let scratch = checked_scratch(scratch, Self::scratch_limbs(n))?;
+        Backend::best().run(Prepare { modulus, r_squared, scratch });
+        ct::wipe(scratch);
+        Ok(Self { modulus, r_squared })
+    }
+
+    /// A modulus that was prepared before, from what [`prepare`](Self::prepare) was given and what
+    /// it computed.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare) for the modulus; that `r_squared` is right is not checked.
+    pub fn prepared(modulus: &'a [Limb], r_squared: &'a [Limb]) -> Result<Self, Error> {
+        let modulus = Checked::new(modulus)?.odd()?;
+        let (needed, given) = (modulus.limbs.len(), r_squared.len());
+        let r_squared = r_squared.get(..needed).ok_or(Error::ResultTooShort { needed, given })?;
+        Ok(Self { modulus, r_squared })
+    }
+
+    /// A modulus that is known to be odd and to have exactly `bits` bits, without leading zero
+    /// limbs, and R² modulo it.
+    pub(crate) const fn from_known(limbs: &'a [Limb], bits: usize, r_squared: &'a [Limb]) -> Self {
+        Self { modulus: Checked { limbs, bits }, r_squared }
+    }
+
+    /// The same for a lane.
+    pub(super) const fn lane(&self) -> Lane<'a> {
+        Lane { modulus: self.modulus, r_squared: Some(self.r_squared) }
+    }
+
+    /// The same from a lane; `r_squared` is R² mod modulus.
+    pub(super) const fn from_lane(modulus: Checked<'a>, r_squared: &'a [Limb]) -> Self {
+        Self { modulus, r_squared }
+    }
+
+    /// Limbs of scratch that [`prepare`](Self::prepare) needs for a modulus of `n` limbs.
+    pub const fn scratch_limbs(n: usize) -> usize {
+        words::montgomery_work(n)
+    }
+
+    /// The modulus without leading zero limbs.
+    pub const fn limbs(&self) -> &'a [Limb] {
+        self.modulus.limbs
+    }
+
+    /// R² mod modulus, to be kept for [`prepared`](Self::prepared).
+    pub const fn r_squared(&self) -> &'a [Limb] {
+        self.r_squared
+    }
+
+    /// The length in bits, which is public.
+    pub const fn bits(&self) -> usize {
+        self.modulus.bits
+    }
+}
+
+/// The value may be secret, so only the length is shown.
+impl core::fmt::Debug for Modulus<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Modulus({} bits)", self.modulus.bits)
+    }
+}
+
+struct Prepare<'a> {
+    modulus: Checked<'a>,
+    r_squared: &'a mut [Limb],
+    scratch: &'a mut [Limb],
+}
+
+impl words::Task for Prepare<'_> {
+    type Output = ();
+
+    fn run<W: Words>(self, words: W) {
+        if self.modulus.is_one() {
+            self.r_squared.fill(0);
+            return;
+        }
+        Montgomery::new(words, self.modulus.limbs, None, self.scratch).r_squared(self.r_squared);
+    }
+}
+
+/// The fastest window for a modulus of `n` limbs. About 12n entries are read in the time of a
+/// multiplication.
+const fn fastest(n: usize, exponent_bits: usize) -> Exponentiation {
+    Exponentiation::FixedWindow(window::fastest(exponent_bits, 12 * n, 6))
+}
+
+/// Limbs of scratch with which [`pow`] is fastest, for a modulus of `n` limbs and an exponent of
+/// `exponent_bits` bits, whatever the processor.
+pub const fn pow_scratch_limbs(n: usize, exponent_bits: usize) -> usize {
+    let words = words_scratch_limbs(n, exponent_bits);
+    let across = across::scratch_limbs(n, exponent_bits);
+    if across > words { across } else { words }
+}
+
+/// Limbs of scratch with which [`pow`] is fastest on this processor, and which it then uses: for
+/// callers that choose their memory at run time.
+pub fn pow_scratch_limbs_here(n: usize, exponent_bits: usize) -> usize {
+    if pow_is_across_lanes(n) {
+        across::scratch_limbs(n, exponent_bits)
+    } else {
+        words_scratch_limbs(n, exponent_bits)
+    }
+}
+
+/// Whether [`pow`], given enough scratch, lays the number across the lanes of vectors on this
+/// processor, for a modulus of `n` limbs.
+pub fn pow_is_across_lanes(n: usize) -> bool {
+    across::backend(n).is_some()
+}
+
+const fn words_scratch_limbs(n: usize, exponent_bits: usize) -> usize {
+    words::montgomery_work(n) + fastest(n, exponent_bits).work_limbs(n)
+}
+
+/// Limbs of scratch without which [`pow`] does not work, for a modulus of `n` limbs.
+pub const fn pow_scratch_limbs_minimum(n: usize) -> usize {
+    words::montgomery_work(n) + Exponentiation::Ladder.work_limbs(n)
+}
+
+/// `result = base^exponent mod modulus` in constant time, on the fastest backend.
+///
+/// Little-endian limbs. `base` has any length and value; `result` has at least as many limbs as
+/// the modulus and is padded with zeros. Takes the largest window, up to the best for the
+/// exponent's length, whose table fits into `scratch`: at least [`pow_scratch_limbs_minimum`],
+/// at best [`pow_scratch_limbs`]. What is used of `scratch` is wiped. Time depends on the lengths
+/// in bits of modulus and exponent, and in limbs of base and scratch, and on no value.
+///
+/// # Errors
+/// [`Error::ResultTooShort`] and [`Error::ScratchTooSmall`]; nothing is written to `result` then.
+pub fn pow(
+    result: &mut [Limb],
+    base: &[Limb],
+    exponent: &Exponent<'_>,
+    modulus: &Modulus<'_>,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    let n = modulus.limbs().len();
+    if let Some(backend) = across::backend(n)
+        && exponent.bits() >= across::SHORTEST_EXPONENT
+        && scratch.len() >= across::scratch_limbs(n, exponent.bits())
+    {
+        return across::pow(backend, result, base, exponent, modulus, scratch);
+    }
+    pow_with(Backend::best(), result, base, exponent, modulus, scratch)
+}
+
+/// [`pow`] for a public exponent: square and multiply, skipping zero bits. Time depends on the
+/// exponent, and on nothing else that [`pow`]'s does not depend on.
+///
+/// `scratch` has at least [`pow_scratch_limbs_minimum`] and is wiped.
+///
+/// # Errors
+/// As [`pow`].
+pub fn pow_vartime(
+    result: &mut [Limb],
+    base: &[Limb],
+    exponent: &Exponent<'_>,
+    modulus: &Modulus<'_>,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    run(Exponentiation::FastVartime, Backend::best(), result, base, exponent, modulus, scratch)
+}
+
+/// `result = a · b mod modulus` in constant time; `a` has any length and value, `b` at most as
+/// many limbs as the modulus. Otherwise as [`pow`]; `scratch` has at least
+/// [`pow_scratch_limbs_minimum`].
+///
+/// # Errors
+/// As [`pow`].
+pub fn mul(
+    result: &mut [Limb],
+    a: &[Limb],
+    b: &[Limb],
+    modulus: &Modulus<'_>,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    let n = modulus.limbs().len();
+    let (result, padding) = split_result(result, n)?;
+    let scratch = checked_scratch(scratch, pow_scratch_limbs_minimum(n))?;
+    padding.fill(0);
+    Backend::best().run(Mul { result, a, b: &b[..n.min(b.len())], modulus, scratch });
+    ct::wipe(scratch);
+    Ok(())
+}
+
+struct Mul<'a> {
+    result: &'a mut [Limb],
+    a: &'a [Limb],
+    b: &'a [Limb],
+    modulus: &'a Modulus<'a>,
+    scratch: &'a mut [Limb],
+}
+
+impl words::Task for Mul<'_> {
+    type Output = ();
+
+    fn run<W: Words>(self, words: W) {
+        let Self { result, a, b, modulus, scratch } = self;
+        if modulus.modulus.is_one() {
+            result.fill(0);
+            return;
+        }
+        let (work, other) = scratch.split_at_mut(words::montgomery_work(result.len()));
+        let r_squared = Some(modulus.r_squared);
+        let mut residues = Montgomery::new(words, modulus.limbs(), r_squared, work);
+        // a · R, which times b, divided by R, is a · b.
+        residues.enter(other, result, a);
+        other[..b.len()].copy_from_slice(b);
+        other[b.len()..].fill(0);
+        residues.mul(result, other);
+    }
+}
+
+/// `a = a · b / R mod modulus`, or `a² / R` without `b`, R = 2^(64·n), in constant time: the
+/// product of two numbers in Montgomery's representation. Both have n limbs, are less than the
+/// modulus, and so is the result.
+///
+/// `scratch` has at least [`Modulus::scratch_limbs`]`(n)`; it is not wiped.
+///
+/// # Errors
+/// [`Error::ScratchTooSmall`].
+pub(crate) fn montgomery_mul(
+    a: &mut [Limb],
+    b: Option<&[Limb]>,
+    modulus: &Modulus<'_>,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    let scratch = checked_scratch(scratch, Modulus::scratch_limbs(a.len()))?;
+    Backend::best().run(MontgomeryMul { a, b, modulus: modulus.limbs(), scratch });
+    Ok(())
+}
+
+struct MontgomeryMul<'a> {
+    a: &'a mut [Limb],
+    b: Option<&'a [Limb]>,
+    modulus: &'a [Limb],
+    scratch: &'a mut [Limb],
+}
+
+impl words::Task for MontgomeryMul<'_> {
+    type Output = ();
+
+    fn run<W: Words>(self, words: W) {
+        let mut residues = Montgomery::new(words, self.modulus, None, self.scratch);
+        match self.b {
+            Some(b) => residues.mul(self.a, b),
+            None => residues.square(self.a),
+        }
+    }
+}
+
+/// [`pow`] with limbs of 64 bits, on a backend of the caller's choice.
+///
+/// # Errors
+/// As [`pow`].
+pub fn pow_with(
+    backend: Backend,
+    result: &mut [Limb],
+    base: &[Limb],
+    exponent: &Exponent<'_>,
+    modulus: &Modulus<'_>,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    let n = modulus.limbs().len();
+    let room = scratch.len().saturating_sub(words::montgomery_work(n));
+    let way = fitting(fastest(n, exponent.bits()), n, room);
+    run(way, backend, result, base, exponent, modulus, scratch)
+}
+
+fn run(
+    way: Exponentiation,
+    backend: Backend,
+    result: &mut [Limb],
+    base: &[Limb],
+    exponent: &Exponent<'_>,
+    modulus: &Modulus<'_>,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    let n = modulus.limbs().len();
+    let (result, padding) = split_result(result, n)?;
+    let scratch = checked_scratch(scratch, words::montgomery_work(n) + way.work_limbs(n))?;
+    padding.fill(0);
+    backend.run(Pow { way, result, base, exponent, modulus, scratch });
+    ct::wipe(scratch);
+    Ok(())
+}
+
+/// `way`, or the next smaller one that works in `limbs` limbs; the ladder if none does.
+const fn fitting(way: Exponentiation, n: usize, limbs: usize) -> Exponentiation {
+    let mut way = way;
+    while way.work_limbs(n) > limbs {
+        way = match way {
+            Exponentiation::FixedWindow(window) => match Window::new(window.bits() - 1) {
+                Some(smaller) => Exponentiation::FixedWindow(smaller),
+                None => Exponentiation::Ladder,
+            },
+            other => return other,
+        };
+    }
+    way
+}
+
+struct Pow<'a> {
+    way: Exponentiation,
+    result: &'a mut [Limb],
+    base: &'a [Limb],
+    exponent: &'a Exponent<'a>,
+    modulus: &'a Modulus<'a>,
+    scratch: &'a mut [Limb],
+}
+
+impl words::Task for Pow<'_> {
+    type Output = ();
+
+    fn run<W: Words>(self, words: W) {
+        let Self { way, result, base, exponent, modulus, scratch } = self;
+        if modulus.modulus.is_one() {
+            result.fill(0);
+            return;
+        }
+        let (work, rest) = scratch.split_at_mut(words::montgomery_work(result.len()));
+        let r_squared = Some(modulus.r_squared);
+        let mut residues = Montgomery::new(words, modulus.limbs(), r_squared, work);
+        way.run(&mut residues, result, base, exponent, rest);
+    }
+}

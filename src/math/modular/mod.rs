@@ -1,0 +1,275 @@
+//! Modular exponentiation, base^exponent mod modulus, and inversion, on little-endian limbs of 64 bits.
+//!
+//! - [`pow`]: constant-time, on the fastest backend; what the schemes use.
+//! - [`pow_eight`]: eight bases, exponents and moduli at once.
+//! - [`FixedBase`]: powers of one base, with a table made once.
+//! - [`Strategy`]: every combination of three reductions and twelve ways to exponentiate, to
+//!   choose what to pay in time and in memory.
+//! - [`invert`]: the inverse modulo an odd number, constant-time.
+//!
+//! Every input has an answer. x mod 1 = 0. x⁰ mod m = 1 for m > 1 and any x, 0 included. A base of
+//! any length is reduced first. Leading zero limbs are allowed everywhere and change no result. A
+//! modulus of 0 is an [`Error`], and so is an even one for Montgomery reduction; so are moduli of
+//! more than [`MAX_BITS`] bits. On an error nothing is written to the result.
+//!
+//! Memory: an operation uses the scratch that it is given, as many limbs as the `const fn` beside
+//! it says, and a bounded stack; the scratch is wiped before it returns.
+//!
+//! ```
+//! use cycloid::modular::{self, Exponent, Modulus};
+//!
+//! let modulus_limbs = [u64::MAX - 58]; // 2⁶⁴ − 59, a prime
+//! let mut r_squared = [0; 1];
+//! let mut scratch = [0; modular::pow_scratch_limbs(1, 64)];
+//! let modulus = Modulus::prepare(&modulus_limbs, &mut r_squared, &mut scratch)?;
+//!
+//! let exponent = [u64::MAX - 59]; // p − 1
+//! let mut result = [0; 1];
+//! modular::pow(&mut result, &[7], &Exponent::new(&exponent), &modulus, &mut scratch)?;
+//! assert_eq!(result, [1]); // Fermat
+//! # Ok::<(), modular::Error>(())
+//! ```
+
+mod across;
+mod barrett;
+mod basic;
+mod binary;
+mod constant_time;
+mod divsteps;
+mod eight;
+mod exponent;
+mod fixed_base;
+mod inverse;
+mod ladder;
+mod montgomery;
+mod residues8;
+mod strategy;
+#[cfg(test)]
+mod tests;
+mod window;
+
+pub(crate) use constant_time::montgomery_mul;
+pub use constant_time::{
+    Modulus, mul, pow, pow_is_across_lanes, pow_scratch_limbs, pow_scratch_limbs_here,
+    pow_scratch_limbs_minimum, pow_vartime, pow_with,
+};
+pub(crate) use eight::{fastest as fastest_of_eight, powers_lanes as powers_of_eight};
+pub use eight::{
+    pow_eight, pow_eight_prepared, pow_eight_prepared_with, pow_eight_scratch,
+    pow_eight_scratch_minimum, pow_eight_with,
+};
+pub use exponent::Exponent;
+pub use fixed_base::{Comb, FixedBase};
+pub use inverse::{gcd, invert, invert_scratch_limbs};
+pub(crate) use residues8::Residues8;
+pub use strategy::{Exponentiation, Reduction, Strategy, Window};
+
+use crate::machine::ct::Mask;
+use crate::machine::words::{LIMB_BITS, Limb};
+
+/// The longest modulus, in bits.
+pub const MAX_BITS: usize = 16384;
+
+/// Why an exponentiation was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The modulus is 0.
+    ModulusZero,
+    /// The modulus is even, and the reduction is Montgomery's.
+    ModulusEven,
+    /// The modulus has more than [`MAX_BITS`] bits.
+    ModulusTooLong,
+    /// The result has fewer limbs than the modulus without its leading zeros.
+    ResultTooShort {
+        /// Limbs needed.
+        needed: usize,
+        /// Limbs given.
+        given: usize,
+    },
+    /// The scratch is smaller than the operation needs.
+    ScratchTooSmall {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes given.
+        given: usize,
+    },
+    /// The number has no inverse modulo the modulus, or is not less than it.
+    NotInvertible,
+    /// The exponent has a bit set above the length that was declared for it.
+    ExponentTooLong,
+}
+
+impl core::fmt::Display for Error {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::ModulusZero => f.write_str("the modulus is zero"),
+            Self::ModulusEven => f.write_str("Montgomery reduction needs an odd modulus"),
+            Self::ModulusTooLong => write!(f, "the modulus has more than {MAX_BITS} bits"),
+            Self::ResultTooShort { needed, given } => {
+                write!(f, "the result has {given} limbs, and the modulus {needed}")
+            }
+            Self::ScratchTooSmall { needed, given } => {
+                write!(f, "the scratch has {given} bytes, and {needed} are needed")
+            }
+            Self::NotInvertible => f.write_str("the number has no inverse modulo the modulus"),
+            Self::ExponentTooLong => f.write_str("the exponent is longer than declared"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// Products of residues: all that reading an exponent by windows needs, whether an element is a
+/// limb of one number, limbs of eight, or part of one number across eight lanes.
+pub(crate) trait Products {
+    /// What numbers are made of; all that meet in one product have as many.
+    type Element: Copy;
+
+    /// The number of an entry of a table, in each lane where there are many.
+    type Index;
+
+    /// `accumulator = accumulator · by`.
+    fn mul(&mut self, accumulator: &mut [Self::Element], by: &[Self::Element]);
+
+    /// `accumulator = accumulator²`.
+    fn square(&mut self, accumulator: &mut [Self::Element]);
+
+    /// [`square`](Self::square) `times` times.
+    fn square_times(&mut self, accumulator: &mut [Self::Element], times: usize) {
+        for _ in 0..times {
+            self.square(accumulator);
+        }
+    }
+
+    /// `out = table[index]`, reading the whole table.
+    fn lookup(&self, out: &mut [Self::Element], table: &[Self::Element], index: &Self::Index);
+}
+
+/// Arithmetic modulo one number of limbs, in a representation of its own: what a reduction
+/// provides and all that an exponentiation needs.
+///
+/// Every slice has as many limbs as the modulus, but for `x`.
+trait Residues: Products<Element = Limb, Index = usize> {
+    /// The representations of 1 and of `x mod modulus`; `x` has any length.
+    fn enter(&mut self, one: &mut [Limb], base: &mut [Limb], x: &[Limb]);
+
+    /// From the representation back to the number, less than the modulus.
+    fn leave(&mut self, accumulator: &mut [Limb]);
+}
+
+/// Residues that stand for themselves, each product being reduced on its own.
+trait PlainResidues: Products<Element = Limb, Index = usize> {
+    /// `result = wide mod modulus`, where `wide` is the product of two residues, or a residue
+    /// times 2^(64·n) plus n limbs, in the buffer that [`wide`](Self::wide) gives.
+    fn reduce(&mut self, result: &mut [Limb]);
+
+    /// The buffer of 2n limbs for the number to be reduced.
+    fn wide(&mut self) -> &mut [Limb];
+}
+
+impl<P: PlainResidues> Residues for P {
+    fn enter(&mut self, one: &mut [Limb], base: &mut [Limb], x: &[Limb]) {
+        let n = base.len();
+        base.fill(0);
+        for_each_chunk(x, n, |chunk| {
+            let (low, high) = self.wide().split_at_mut(n);
+            low[..chunk.len()].copy_from_slice(chunk);
+            low[chunk.len()..].fill(0);
+            high.copy_from_slice(base);
+            self.reduce(base);
+        });
+        one.fill(0);
+        one[0] = 1;
+    }
+
+    fn leave(&mut self, _accumulator: &mut [Limb]) {}
+}
+
+/// Products of residues that stand for themselves.
+macro_rules! plain_products {
+    ($residues:ident) => {
+        impl<W: Words> super::Products for $residues<'_, W> {
+            type Element = Limb;
+            type Index = usize;
+
+            fn mul(&mut self, accumulator: &mut [Limb], by: &[Limb]) {
+                let words = self.words;
+                words.mul(self.wide(), accumulator, by);
+                self.reduce(accumulator);
+            }
+
+            fn square(&mut self, accumulator: &mut [Limb]) {
+                let words = self.words;
+                words.square(self.wide(), accumulator);
+                self.reduce(accumulator);
+            }
+
+            fn lookup(&self, out: &mut [Limb], table: &[Limb], index: &usize) {
+                self.words.lookup(out, table, *index);
+            }
+        }
+    };
+}
+use plain_products;
+
+/// Calls `f` with `x` cut into pieces of `n` limbs, the most significant first; only that one may
+/// be shorter.
+fn for_each_chunk(x: &[Limb], n: usize, mut f: impl FnMut(&[Limb])) {
+    let full = x.len() / n * n;
+    if full < x.len() {
+        f(&x[full..]);
+    }
+    for chunk in x[..full].chunks_exact(n).rev() {
+        f(chunk);
+    }
+}
+
+/// Limbs that hold `bits` bits.
+const fn limbs_for(bits: usize) -> usize {
+    bits.div_ceil(LIMB_BITS)
+}
+
+/// A modulus without leading zero limbs, and its length in bits, which is public.
+#[derive(Clone, Copy)]
+struct Checked<'a> {
+    limbs: &'a [Limb],
+    bits: usize,
+}
+
+impl<'a> Checked<'a> {
+    fn new(modulus: &'a [Limb]) -> Result<Self, Error> {
+        let bits = exponent::bit_length(modulus);
+        if bits == 0 {
+            return Err(Error::ModulusZero);
+        }
+        if bits > MAX_BITS {
+            return Err(Error::ModulusTooLong);
+        }
+        Ok(Self { limbs: &modulus[..limbs_for(bits)], bits })
+    }
+
+    /// An error where the modulus is even; its parity becomes public.
+    fn odd(self) -> Result<Self, Error> {
+        let odd = Mask::from_bit(self.limbs[0] & 1).reveal();
+        if odd { Ok(self) } else { Err(Error::ModulusEven) }
+    }
+
+    const fn is_one(self) -> bool {
+        self.bits == 1
+    }
+}
+
+/// The limbs of `result` that take the residue modulo a number of `needed` limbs, and the rest.
+fn split_result(result: &mut [Limb], needed: usize) -> Result<(&mut [Limb], &mut [Limb]), Error> {
+    let given = result.len();
+    result.split_at_mut_checked(needed).ok_or(Error::ResultTooShort { needed, given })
+}
+
+/// The first `needed` limbs of the scratch.
+fn checked_scratch(scratch: &mut [Limb], needed: usize) -> Result<&mut [Limb], Error> {
+    let given = size_of_val(scratch);
+    scratch
+        .get_mut(..needed)
+        .ok_or(Error::ScratchTooSmall { needed: needed * size_of::<Limb>(), given })
+}

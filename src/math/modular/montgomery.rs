@@ -1,0 +1,125 @@
+//! Montgomery's reduction: x stands for x/R, R = 2^(64·n), so that a reduction divides by R instead
+//! of by the modulus (Montgomery, Modular multiplication without trial division, 1985).
+//! Constant-time; the modulus's length in bits is public, its value may be secret.
+
+use super::{Products, Residues, for_each_chunk};
+use crate::machine::words::{self, LIMB_BITS, Limb, Words};
+
+/// Residues modulo an odd number but 1.
+pub(super) struct Montgomery<'a, W> {
+    words: W,
+    modulus: &'a [Limb],
+    n0: Limb,
+    /// R² mod modulus, where it is known in advance.
+    r_squared: Option<&'a [Limb]>,
+    work: &'a mut [Limb],
+}
+
+impl<'a, W: Words> Montgomery<'a, W> {
+    /// `modulus` has n limbs, the highest not 0; `work` has [`words::montgomery_work`]`(n)`.
+    pub(super) fn new(
+        words: W,
+        modulus: &'a [Limb],
+        r_squared: Option<&'a [Limb]>,
+        work: &'a mut [Limb],
+    ) -> Self {
+        Self { words, modulus, n0: words::montgomery_n0(modulus[0]), r_squared, work }
+    }
+
+    /// `result = result / R mod modulus`, where `result` is any number below R.
+    fn divide_by_r(&mut self, result: &mut [Limb]) {
+        let wide = &mut self.work[..2 * result.len()];
+        let (low, high) = wide.split_at_mut(result.len());
+        low.copy_from_slice(result);
+        high.fill(0);
+        self.words.montgomery_reduce(result, wide, self.modulus, self.n0);
+    }
+
+    /// `result = result + chunk / R mod modulus`, where `result` is less than the modulus.
+    fn append(&mut self, result: &mut [Limb], chunk: &[Limb]) {
+        let wide = &mut self.work[..2 * result.len()];
+        let (low, high) = wide.split_at_mut(result.len());
+        low[..chunk.len()].copy_from_slice(chunk);
+        low[chunk.len()..].fill(0);
+        high.copy_from_slice(result);
+        self.words.montgomery_reduce(result, wide, self.modulus, self.n0);
+    }
+
+    /// R² mod modulus.
+    pub(super) fn r_squared(&mut self, result: &mut [Limb]) {
+        if let Some(known) = self.r_squared {
+            result.copy_from_slice(known);
+            return;
+        }
+        let n = self.modulus.len();
+        let exponent = n * LIMB_BITS;
+        // 2^(bits − 1) < modulus, and doubling that leads to R, then to R · 2^k for a small k.
+        let bits = super::exponent::bit_length(self.modulus);
+        result.fill(0);
+        result[(bits - 1) / LIMB_BITS] = 1 << ((bits - 1) % LIMB_BITS);
+        let squarings = LIMB_BITS.ilog2();
+        let k = exponent >> squarings;
+        for _ in bits - 1..exponent + k {
+            self.double(result);
+        }
+        // (R · 2^k)² / R = R · 2^(2k): six squarings reach R · 2^(64·n) = R².
+        for _ in 0..squarings {
+            self.square(result);
+        }
+    }
+
+    /// `a = 2a mod modulus`.
+    fn double(&mut self, a: &mut [Limb]) {
+        let carry = words::double(a);
+        words::reduce_once(carry, a, self.modulus);
+    }
+}
+
+impl<W: Words> Residues for Montgomery<'_, W> {
+    fn enter(&mut self, one: &mut [Limb], base: &mut [Limb], x: &[Limb]) {
+        let n = self.modulus.len();
+        let r_squared = one;
+        self.r_squared(r_squared);
+        base.fill(0);
+        if x.len() <= n {
+            base[..x.len()].copy_from_slice(x);
+        } else {
+            // base = base · R + chunk: (base · R + chunk) / R, and R² / R brings R back.
+            for_each_chunk(x, n, |chunk| {
+                self.append(base, chunk);
+                self.mul(base, r_squared);
+            });
+        }
+        self.mul(base, r_squared);
+        // R² / R = R, which stands for 1.
+        self.divide_by_r(r_squared);
+    }
+
+    fn leave(&mut self, accumulator: &mut [Limb]) {
+        self.divide_by_r(accumulator);
+    }
+}
+
+impl<W: Words> Products for Montgomery<'_, W> {
+    type Element = Limb;
+    type Index = usize;
+
+    #[inline]
+    fn mul(&mut self, accumulator: &mut [Limb], by: &[Limb]) {
+        self.words.montgomery_mul(accumulator, by, self.work, self.modulus, self.n0);
+    }
+
+    #[inline]
+    fn square(&mut self, accumulator: &mut [Limb]) {
+        self.words.montgomery_square(accumulator, self.work, self.modulus, self.n0);
+    }
+
+    #[inline]
+    fn square_times(&mut self, accumulator: &mut [Limb], times: usize) {
+        self.words.montgomery_square_times(accumulator, times, self.work, self.modulus, self.n0);
+    }
+
+    fn lookup(&self, out: &mut [Limb], table: &[Limb], index: &usize) {
+        self.words.lookup(out, table, *index);
+    }
+}

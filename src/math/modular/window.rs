@@ -1,0 +1,131 @@
+//! Windows of the exponent: a fixed window with the table of all powers, and a sliding window with
+//! the odd powers only (Handbook of Applied Cryptography, algorithms 14.82 and 14.85).
+
+use super::{Exponent, Products, Residues, Window};
+use crate::machine::words::Limb;
+
+/// Limbs of working memory of the fixed window of `width` bits for a modulus of `n` limbs: the
+/// table, and the entry that is read.
+pub(super) const fn fixed_work_limbs(width: usize, n: usize) -> usize {
+    ((1 << width) + 1) * n
+}
+
+/// `result = x^exponent` by windows of `width` bits, reading the whole table for each: as
+/// constant-time as its products.
+///
+/// `work` has [`fixed_work_limbs`] elements, of which the first number is 1 and the second x, in
+/// the representation of the products, as is the result. The exponent has `bits` bits, and
+/// `digit` gives the `width` bits of it from a position upwards.
+pub(super) fn pow_fixed<P: Products>(
+    products: &mut P,
+    width: usize,
+    bits: usize,
+    digit: impl Fn(usize) -> P::Index,
+    result: &mut [P::Element],
+    work: &mut [P::Element],
+) {
+    let n = result.len();
+    let (table, entry) = work.split_at_mut(n << width);
+    let entry = &mut entry[..n];
+    for i in 2..1 << width {
+        // x^i = (x^(i/2))² or x^(i−1) · x.
+        let (known, next) = table.split_at_mut(i * n);
+        let next = &mut next[..n];
+        if i % 2 == 0 {
+            next.copy_from_slice(&known[i / 2 * n..][..n]);
+            products.square(next);
+        } else {
+            next.copy_from_slice(&known[(i - 1) * n..]);
+            products.mul(next, &known[n..2 * n]);
+        }
+    }
+    // An exponent of no bits is 0, of which every digit is.
+    let mut windows = (0..bits.div_ceil(width).max(1)).rev();
+    let top = windows.next().unwrap_or(0);
+    products.lookup(result, table, &digit(top * width));
+    for window in windows {
+        products.square_times(result, width);
+        products.lookup(entry, table, &digit(window * width));
+        products.mul(result, entry);
+    }
+}
+
+/// The width of window for which table and digits take the least time, for an exponent of `bits`
+/// bits, where as many as `entries` entries of a table are read in the time of a multiplication.
+pub(super) const fn fastest(bits: usize, entries: usize, widest: usize) -> Window {
+    // A number of no limbs is multiplied in no time.
+    let entries = if entries == 0 { 1 } else { entries };
+    let mut best = Window::ALL[0];
+    let mut least = usize::MAX;
+    let mut i = 0;
+    while i < Window::ALL.len() && Window::ALL[i].bits() <= widest {
+        let width = Window::ALL[i].bits();
+        let digits = bits.div_ceil(width);
+        let time = (1 << width) + digits + digits * (1 << width) / entries;
+        if time < least {
+            best = Window::ALL[i];
+            least = time;
+        }
+        i += 1;
+    }
+    best
+}
+
+/// Limbs of working memory of the sliding window of `width` bits for a modulus of `n` limbs: the
+/// odd powers.
+pub(super) const fn sliding_work_limbs(width: usize, n: usize) -> usize {
+    (1 << (width - 1)) * n
+}
+
+/// `result = x^exponent` by windows of at most `width` bits that begin and end with a one. Time
+/// depends on the exponent. `work` has [`sliding_work_limbs`].
+pub(super) fn pow_sliding_vartime<R: Residues>(
+    residues: &mut R,
+    width: usize,
+    result: &mut [Limb],
+    x: &[Limb],
+    exponent: &Exponent<'_>,
+    work: &mut [Limb],
+) {
+    let n = result.len();
+    // Entry i is x^(2i + 1).
+    let table = work;
+    let bits = exponent.used_bits_vartime();
+    residues.enter(result, &mut table[..n], x);
+    if bits > 0 {
+        // No window is longer than the exponent, so neither is the table.
+        let width = width.min(bits);
+        let square = &mut *result;
+        square.copy_from_slice(&table[..n]);
+        residues.square(square);
+        for i in 1..1 << (width - 1) {
+            let (known, next) = table.split_at_mut(i * n);
+            next[..n].copy_from_slice(&known[(i - 1) * n..]);
+            residues.mul(&mut next[..n], square);
+        }
+        // `below` is the number of bits not yet read; the highest is a one.
+        let mut below = bits;
+        let mut empty = true;
+        while below > 0 {
+            if exponent.bit(below - 1) == 0 {
+                residues.square(result);
+                below -= 1;
+                continue;
+            }
+            let longest = width.min(below);
+            let digit = exponent.digit(below - longest, longest);
+            let length = longest - digit.trailing_zeros() as usize;
+            let entry = (digit >> (longest - length)) as usize / 2;
+            let power = &table[entry * n..][..n];
+            if empty {
+                result.copy_from_slice(power);
+                empty = false;
+            } else {
+                residues.square_times(result, length);
+                residues.mul(result, power);
+            }
+            below -= length;
+        }
+    }
+    residues.leave(result);
+}
