@@ -179,12 +179,12 @@ struct DigitsOfAll<const WIDTH: usize>([Digits<WIDTH>; MAX_WIDTH]);
 impl<const WIDTH: usize> DigitsOfAll<WIDTH> {
     /// Of these numbers or of the next, whichever are odd.
     fn odd(numbers: &[&Scalar]) -> Self {
-        Self::of(numbers, |number| Digits::odd(number))
+        Self::of(numbers, Digits::odd)
     }
 
     /// Of numbers that are the same modulo L.
     fn modulo_order(numbers: &[&Scalar]) -> Self {
-        Self::of(numbers, |number| Digits::modulo_order(number))
+        Self::of(numbers, Digits::modulo_order)
     }
 
     fn of(numbers: &[&Scalar], digits: impl Fn(&Scalar) -> Digits<WIDTH>) -> Self {
