@@ -6,6 +6,7 @@
 
 mod across;
 mod check;
+mod curve25519;
 mod dh;
 mod eight;
 mod linear;
@@ -64,6 +65,7 @@ fn run(arguments: &[String]) -> Result<(), (String, &'static str)> {
     eight::run(&mut check);
     across::run(&mut check);
     rsa::batches(&mut check);
+    curve25519::batches(&mut check);
     for level in levels {
         // What follows chooses its backend by itself, or is given the same.
         cpu::limit(*level);
@@ -78,6 +80,7 @@ fn run(arguments: &[String]) -> Result<(), (String, &'static str)> {
         rsa::run(&mut check, backend);
         rsa_decryption::run(&mut check, backend);
         dh::run(&mut check);
+        curve25519::run(&mut check);
     }
     check.finish().map_err(|error| (error, "an operation is named above"))
 }

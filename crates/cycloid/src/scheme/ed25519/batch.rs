@@ -6,7 +6,7 @@ use super::hash::Message;
 use super::sign::{Signing, sign_all};
 use super::verify::{Verification, verify_all};
 use super::{Error, Rule, SigningKey, Variant, VerifyingKey};
-use crate::machine::lanes::LANES;
+use crate::machine::lanes::{Backend, LANES};
 
 /// One operation of a batch, and what became of it.
 pub struct Job<'a> {
@@ -96,11 +96,16 @@ impl<'a> Job<'a> {
 /// }
 /// ```
 pub fn run_batch(jobs: &mut [Job<'_>]) {
-    run_signing(jobs);
-    run_verifying(jobs);
+    run_batch_with(Backend::best(), jobs);
 }
 
-fn run_signing(jobs: &mut [Job<'_>]) {
+/// [`run_batch`] with a backend for what goes side by side; without one, nothing does.
+pub fn run_batch_with(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
+    run_signing(backend, jobs);
+    run_verifying(backend, jobs);
+}
+
+fn run_signing(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
     let mut jobs = jobs.iter_mut();
     loop {
         // A job that is refused takes no lane.
@@ -123,7 +128,7 @@ fn run_signing(jobs: &mut [Job<'_>]) {
         let signings: [_; LANES] =
             core::array::from_fn(|i| sound[i].as_ref().map_or(*first, |(signing, ..)| *signing));
         let mut signatures = [[0; 64]; LANES];
-        sign_all::<LANES>(&signings[..count], &mut signatures[..count]);
+        sign_all::<LANES>(backend, &signings[..count], &mut signatures[..count]);
         for ((_, place, outcome), signature) in sound.iter_mut().flatten().zip(&signatures) {
             ***place = *signature;
             **outcome = Ok(());
@@ -131,7 +136,7 @@ fn run_signing(jobs: &mut [Job<'_>]) {
     }
 }
 
-fn run_verifying(jobs: &mut [Job<'_>]) {
+fn run_verifying(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
     let mut jobs = jobs.iter_mut();
     loop {
         let mut sound: [Option<(Verification<'_>, _)>; LANES] = [const { None }; LANES];
@@ -156,7 +161,7 @@ fn run_verifying(jobs: &mut [Job<'_>]) {
             sound[i].as_ref().map_or(first, |(verification, _)| verification).clone()
         });
         let mut outcomes = [Err(Error::NotDone); LANES];
-        verify_all::<LANES>(&verifications[..count], &mut outcomes[..count]);
+        verify_all::<LANES>(backend, &verifications[..count], &mut outcomes[..count]);
         for ((_, outcome), found) in sound.iter_mut().flatten().zip(outcomes) {
             **outcome = found;
         }

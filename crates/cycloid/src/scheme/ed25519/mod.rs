@@ -54,7 +54,7 @@ use core::fmt;
 
 #[cfg(feature = "encoding")]
 pub use super::rfc8410::FormatError;
-pub use batch::{Job, run_batch};
+pub use batch::{Job, run_batch, run_batch_with};
 #[cfg(feature = "encoding")]
 pub use encoding::{
     KEY_PAIR_DER_LENGTH, KEY_PAIR_PEM_LENGTH, PRIVATE_KEY_DER_LENGTH, PRIVATE_KEY_PEM_LENGTH,

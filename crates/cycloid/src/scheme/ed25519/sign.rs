@@ -7,6 +7,7 @@ use rand_core::CryptoRng;
 use super::hash::{Digest, Message, Preimage, reduced_digests};
 use super::{Error, Variant, VerifyingKey};
 use crate::machine::ct;
+use crate::machine::lanes::Backend;
 use crate::math::curve::edwards::{Base, Encode, EncodeBase, Scalar, each, one};
 use crate::scheme::little_endian::{bytes, limbs};
 
@@ -109,7 +110,7 @@ impl SigningKey {
 
     fn sign_message(&self, message: Message<'_>) -> [u8; 64] {
         let mut signature = [[0; 64]];
-        sign_all::<1>(&[Signing { key: self, message }], &mut signature);
+        sign_all::<1>(None, &[Signing { key: self, message }], &mut signature);
         signature[0]
     }
 }
@@ -122,7 +123,11 @@ pub(super) struct Signing<'a> {
 }
 
 /// All signatures (RFC 8032, section 5.1.6), at least one and at most `MOST`; as many.
-pub(super) fn sign_all<const MOST: usize>(jobs: &[Signing<'_>], signatures: &mut [[u8; 64]]) {
+pub(super) fn sign_all<const MOST: usize>(
+    backend: Option<Backend>,
+    jobs: &[Signing<'_>],
+    signatures: &mut [[u8; 64]],
+) {
     let count = jobs.len();
     let job = |i: usize| jobs.get(i).unwrap_or(&jobs[0]);
 
@@ -136,7 +141,7 @@ pub(super) fn sign_all<const MOST: usize>(jobs: &[Signing<'_>], signatures: &mut
 
     // Step 3: R.
     let mut points = [[0; 4]; MOST];
-    each::<EncodeBase>(&nonces.each_ref()[..count], &mut points[..count]);
+    each::<EncodeBase>(backend, &nonces.each_ref()[..count], &mut points[..count]);
     ct::mark_public(points.as_flattened());
     let points = points.map(|point| bytes(&point));
 

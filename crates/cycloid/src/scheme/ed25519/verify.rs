@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::hash::{Message, Preimage, reduced_digests};
 use super::{Error, Rule, Variant};
+use crate::machine::lanes::Backend;
 use crate::math::curve::edwards::{
     Combination, CombineVartime, Compare, Decode, Encode, Encoding, Scalar, Stored, each,
     is_canonical, is_small_order, one,
@@ -118,7 +119,7 @@ impl VerifyingKey {
         let message = Message::new(variant, parts)?;
         let mut outcome = [Err(Error::NotDone)];
         let verification = Verification::new(self, rule, message, signature)?;
-        verify_all::<1>(&[verification], &mut outcome);
+        verify_all::<1>(None, &[verification], &mut outcome);
         outcome[0]
     }
 }
@@ -180,6 +181,7 @@ fn decode(encoding: &Encoding) -> Option<Stored> {
 
 /// All outcomes (RFC 8032, section 5.1.7), at least one and at most `MOST`; as many.
 pub(super) fn verify_all<const MOST: usize>(
+    backend: Option<Backend>,
     verifications: &[Verification<'_>],
     outcomes: &mut [Result<(), Error>],
 ) {
@@ -201,9 +203,9 @@ pub(super) fn verify_all<const MOST: usize>(
         Combination { base_number: number, number: challenges[i].clone(), point: key.point }
     });
     let mut differences = [[0; 16]; MOST];
-    each::<CombineVartime>(&combinations.each_ref()[..count], &mut differences[..count]);
+    each::<CombineVartime>(backend, &combinations.each_ref()[..count], &mut differences[..count]);
     let mut encodings = [[0; 4]; MOST];
-    each::<Encode>(&differences.each_ref()[..count], &mut encodings[..count]);
+    each::<Encode>(backend, &differences.each_ref()[..count], &mut encodings[..count]);
     for (i, outcome) in outcomes.iter_mut().enumerate() {
         *outcome = verifications[i].judge(&differences[i], &encodings[i]);
     }

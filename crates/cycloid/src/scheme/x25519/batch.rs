@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::{Error, PrivateKey, SharedSecret};
 use crate::machine::ct;
-use crate::machine::lanes::LANES;
+use crate::machine::lanes::{Backend, LANES};
 use crate::math::curve::edwards::{Scalar, UOfBase, each};
 use crate::math::curve::montgomery::{Factors, Ladder};
 use crate::scheme::little_endian;
@@ -73,13 +73,18 @@ impl<'a> Job<'a> {
 /// }
 /// ```
 pub fn run_batch(jobs: &mut [Job<'_>]) {
+    run_batch_with(Backend::best(), jobs);
+}
+
+/// [`run_batch`] with a backend for what goes side by side; without one, nothing does.
+pub fn run_batch_with(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
     let mut agreements = jobs.iter_mut().filter(|job| job.peer.is_some());
     while let Some(jobs) = next_jobs(&mut agreements) {
-        agree(jobs);
+        agree(backend, jobs);
     }
     let mut public_keys = jobs.iter_mut().filter(|job| job.peer.is_none());
     while let Some(jobs) = next_jobs(&mut public_keys) {
-        public_key(jobs);
+        public_key(backend, jobs);
     }
 }
 
@@ -92,27 +97,27 @@ fn next_jobs<'j, 'a: 'j>(jobs: &mut impl Iterator<Item = &'j mut Job<'a>>) -> Op
     next[0].is_some().then_some(next)
 }
 
-fn agree(mut jobs: Jobs<'_, '_>) {
+fn agree(backend: Option<Backend>, mut jobs: Jobs<'_, '_>) {
     let factors: [Factors; LANES] = core::array::from_fn(|i| {
         let factors = jobs[i].as_ref().and_then(|job| Some(job.key.factors(job.peer?)));
         factors.unwrap_or(Factors { number: [0; 4], u: [0; 4] })
     });
     let count = jobs.iter().flatten().count();
     let mut secrets = [[0; 4]; LANES];
-    each::<Ladder>(&factors.each_ref()[..count], &mut secrets[..count]);
+    each::<Ladder>(backend, &factors.each_ref()[..count], &mut secrets[..count]);
     for (job, secret) in jobs.iter_mut().flatten().zip(&mut secrets) {
         job.outcome = SharedSecret::new(secret).map(|shared| *job.result = *shared.as_bytes());
         ct::wipe(secret);
     }
 }
 
-fn public_key(mut jobs: Jobs<'_, '_>) {
+fn public_key(backend: Option<Backend>, mut jobs: Jobs<'_, '_>) {
     let numbers: [_; LANES] = core::array::from_fn(|i| {
         jobs[i].as_ref().map_or(Scalar::ZERO, |job| job.key.base_number())
     });
     let count = jobs.iter().flatten().count();
     let mut us = [[0; 4]; LANES];
-    each::<UOfBase>(&numbers.each_ref()[..count], &mut us[..count]);
+    each::<UOfBase>(backend, &numbers.each_ref()[..count], &mut us[..count]);
     for (job, u) in jobs.iter_mut().flatten().zip(&us) {
         ct::mark_public(u);
         *job.result = little_endian::bytes(u);

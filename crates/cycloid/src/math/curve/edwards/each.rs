@@ -23,9 +23,13 @@ pub(crate) trait Each {
     );
 }
 
-/// The function of every input; as many outputs.
-pub(crate) fn each<E: Each>(inputs: &[&E::Input], outputs: &mut [E::Output]) {
-    each_on::<E>(words::Backend::best(), lanes::Backend::best(), inputs, outputs);
+/// The function of every input; as many outputs. What goes side by side does so on `lanes`.
+pub(crate) fn each<E: Each>(
+    lanes: Option<lanes::Backend>,
+    inputs: &[&E::Input],
+    outputs: &mut [E::Output],
+) {
+    each_on::<E>(words::Backend::best(), lanes, inputs, outputs);
 }
 
 /// The function of one input.
@@ -36,7 +40,7 @@ pub(crate) fn one<E: Each>(input: &E::Input) -> E::Output {
     output[0]
 }
 
-/// [`each`] with these backends.
+/// [`each`] with this backend for one as well.
 pub(super) fn each_on<E: Each>(
     words: words::Backend,
     lanes: Option<lanes::Backend>,
