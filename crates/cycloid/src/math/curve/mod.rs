@@ -5,6 +5,7 @@
 //! `_vartime` take public values only.
 
 mod affine;
+mod any_point;
 mod digits;
 pub(crate) mod edwards;
 mod jacobian;
@@ -25,6 +26,8 @@ use crate::machine::words::{self, Limb};
 pub(crate) use affine::AffinePoint;
 pub(crate) use affine::DecodeError;
 use affine::{IsOnCurve, Ordinate};
+pub(crate) use any_point::AnyPoint;
+use any_point::Operation;
 pub(crate) use multiply::BaseTable;
 use multiply::Multiply;
 pub(crate) use multiply::{multiply, multiply_base, multiply_base_eight, multiply_eight};
@@ -81,6 +84,10 @@ pub trait Curve: Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static
     /// A sum of two public multiples; `None` for infinity.
     #[doc(hidden)]
     fn sum_vartime(task: Sum<'_, Self>) -> Option<AffinePoint<Self>>;
+
+    /// A point that may be infinity.
+    #[doc(hidden)]
+    fn point(operation: Operation<'_, Self>) -> AnyPoint<Self>;
 
     /// Whether sums of two public multiples have given abscissas.
     #[doc(hidden)]

@@ -26,6 +26,10 @@ macro_rules! operations {
             Self::Field::run_one(words::Backend::best(), task)
         }
 
+        fn point(operation: Operation<'_, Self>) -> AnyPoint<Self> {
+            Self::Field::run_one(words::Backend::best(), operation)
+        }
+
         fn has_x_vartime(task: HasX<'_, Self>) -> bool {
             Self::Field::run_one(words::Backend::best(), task)
         }

@@ -10,6 +10,8 @@ use crate::math::curve::DecodeError;
 pub enum Error {
     /// A private key is not from 1 to n − 1.
     PrivateKeyRange,
+    /// A scalar is not from 0 to n − 1.
+    ScalarRange,
     /// An encoding is not as long as it must be.
     Length {
         /// Bytes needed.
@@ -78,6 +80,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::PrivateKeyRange => f.write_str("the private key is 0 or not below the order"),
+            Self::ScalarRange => f.write_str("the scalar is not below the order"),
             Self::Length { needed, given } => {
                 write!(f, "{needed} bytes are needed, and {given} were given")
             }

@@ -21,6 +21,7 @@
 //! # Ok::<(), cycloid::scheme::ec::Error>(())
 //! ```
 
+pub mod arithmetic;
 #[cfg(feature = "encoding")]
 mod encoding;
 mod error;

@@ -72,7 +72,7 @@ impl<C: Curve> fmt::Debug for PrivateKey<C> {
 
 /// A scalar, uniform from 0 to n − 1: random bits, as many as n has, until they are less than n.
 /// How often that takes says nothing of the scalar.
-fn random_scalar<C: Curve>(rng: &mut impl CryptoRng) -> Scalar<C> {
+pub(super) fn random_scalar<C: Curve>(rng: &mut impl CryptoRng) -> Scalar<C> {
     let mut bytes = [0; MAX_BYTES];
     let bytes = &mut bytes[..C::BYTES];
     loop {

@@ -45,7 +45,8 @@ impl<C: Curve> PublicKey<C> {
 
     /// 2 or 3 and the abscissa, 1 + [`Curve::BYTES`] bytes (SEC 1, section 2.3.3).
     pub fn to_compressed(&self) -> EncodedPoint {
-        let tag = if self.0.y_is_odd() { COMPRESSED_ODD } else { COMPRESSED_EVEN };
+        // COMPRESSED_ODD is one more; points may be secret, so this is no branch.
+        let tag = COMPRESSED_EVEN + u8::from(self.0.y_is_odd());
         EncodedPoint::new(tag, C::BYTES, &[self.0.x().as_ref()])
     }
 

@@ -1,0 +1,222 @@
+//! The group of a curve, for protocols that need more than signatures and key agreement.
+//!
+//! A [`Point`] is on the curve or infinity, and a [`Scalar`] from 0 to n − 1: nothing else can be
+//! made. Both may be secret, infinity and zero included: time depends on the curve and on how many
+//! terms a sum has only, but for functions in `_vartime` and for what answers a question or gives
+//! bytes. Both are wiped when they are dropped.
+//!
+//! ```
+//! use cycloid::scheme::ec::P256;
+//! use cycloid::scheme::ec::arithmetic::{Point, Scalar};
+//!
+//! let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
+//! // A commitment to `value` that hides it: value·G + blinding·H.
+//! let h = &Scalar::random(&mut rng) * &Point::<P256>::generator();
+//! let (value, blinding) = (Scalar::random(&mut rng), Scalar::random(&mut rng));
+//! let commitment = &Point::generator_times(&value) + &(&blinding * &h);
+//! let sent = commitment.to_public_key()?.to_compressed();
+//! assert_eq!(Point::from_sec1(&sent)?, commitment);
+//! let again = Point::sum_of_products(&[(&value, &Point::generator()), (&blinding, &h)]);
+//! assert_eq!(again, commitment);
+//! # Ok::<(), cycloid::scheme::ec::Error>(())
+//! ```
+
+use core::fmt;
+use core::ops::{Add, Mul, Neg, Sub};
+
+use rand_core::CryptoRng;
+
+use super::private::random_scalar;
+use super::{Curve, Error, PrivateKey, PublicKey};
+use crate::math::curve::{self, AffinePoint, AnyPoint};
+
+/// An integer modulo the order n of the group.
+#[derive(Clone)]
+pub struct Scalar<C: Curve>(curve::Scalar<C>);
+
+/// A point of the group.
+#[derive(Clone)]
+pub struct Point<C: Curve>(AnyPoint<C>);
+
+impl<C: Curve> Scalar<C> {
+    /// 0.
+    pub fn zero() -> Self {
+        Self(curve::Scalar::zero())
+    }
+
+    /// 1.
+    pub fn one() -> Self {
+        Self(curve::Scalar::one())
+    }
+
+    /// A scalar, uniform from 0 to n − 1.
+    pub fn random(rng: &mut impl CryptoRng) -> Self {
+        Self(random_scalar(rng))
+    }
+
+    /// The integer of [`Curve::BYTES`] big-endian bytes.
+    ///
+    /// # Errors
+    /// [`Error::Length`]; [`Error::ScalarRange`] for n and more.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        check_length::<C>(bytes)?;
+        curve::Scalar::from_bytes(bytes).map(Self).ok_or(Error::ScalarRange)
+    }
+
+    /// The leftmost bits of a digest, as many as n has, modulo n: the number that ECDSA makes of it
+    /// (FIPS 186-5, section 6.4.1, steps 1 and 2).
+    pub fn from_digest(digest: &[u8]) -> Self {
+        Self(curve::Scalar::from_leftmost_bits(digest))
+    }
+
+    /// Writes the integer: [`Curve::BYTES`] big-endian bytes.
+    ///
+    /// # Errors
+    /// [`Error::Length`].
+    pub fn to_bytes(&self, bytes: &mut [u8]) -> Result<(), Error> {
+        check_length::<C>(bytes)?;
+        self.0.to_bytes(bytes);
+        Ok(())
+    }
+
+    /// 1 over this scalar; 0 for 0.
+    #[must_use]
+    pub fn invert(&self) -> Self {
+        Self(self.0.invert())
+    }
+}
+
+fn check_length<C: Curve>(bytes: &[u8]) -> Result<(), Error> {
+    if bytes.len() == C::BYTES {
+        return Ok(());
+    }
+    Err(Error::Length { needed: C::BYTES, given: bytes.len() })
+}
+
+impl<C: Curve> From<&PrivateKey<C>> for Scalar<C> {
+    fn from(key: &PrivateKey<C>) -> Self {
+        Self(key.scalar().clone())
+    }
+}
+
+impl<C: Curve> Point<C> {
+    /// The point at infinity, the neutral one.
+    pub fn infinity() -> Self {
+        Self(AnyPoint::infinity())
+    }
+
+    /// G.
+    pub fn generator() -> Self {
+        Self(AffinePoint::GENERATOR.into())
+    }
+
+    /// k·G, faster than the product of k and [`generator`](Self::generator).
+    pub fn generator_times(scalar: &Scalar<C>) -> Self {
+        Self(AnyPoint::base_multiple(&scalar.0))
+    }
+
+    /// The sum of the products of all terms.
+    pub fn sum_of_products(terms: &[(&Scalar<C>, &Self)]) -> Self {
+        Self(AnyPoint::sum_of_products(terms.iter().map(|(scalar, point)| (&scalar.0, &point.0))))
+    }
+
+    /// u·G and the sum of the products of all terms, of public scalars and points, which takes less
+    /// time.
+    pub fn sum_of_products_vartime(base: &Scalar<C>, terms: &[(&Scalar<C>, &Self)]) -> Self {
+        let terms = terms.iter().map(|(scalar, point)| (&scalar.0, &point.0));
+        Self(AnyPoint::sum_of_products_vartime(&base.0, terms))
+    }
+
+    /// Reads a point as [`PublicKey::from_sec1`] does, and infinity, which is a single 0 (SEC 1,
+    /// section 2.3.4).
+    ///
+    /// # Errors
+    /// Those of [`PublicKey::from_sec1`].
+    pub fn from_sec1(bytes: &[u8]) -> Result<Self, Error> {
+        match PublicKey::from_sec1(bytes) {
+            Err(Error::PointAtInfinity) => Ok(Self::infinity()),
+            read => Ok(read?.into()),
+        }
+    }
+
+    /// The point as a public key, which has encodings.
+    ///
+    /// # Errors
+    /// [`Error::PointAtInfinity`].
+    pub fn to_public_key(&self) -> Result<PublicKey<C>, Error> {
+        self.0.to_affine().map(PublicKey::from_point).ok_or(Error::PointAtInfinity)
+    }
+}
+
+impl<C: Curve> From<PublicKey<C>> for Point<C> {
+    fn from(key: PublicKey<C>) -> Self {
+        Self((*key.point()).into())
+    }
+}
+
+/// Takes as long for any two; the outcome is public.
+impl<C: Curve> PartialEq for Scalar<C> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.equal(&other.0).reveal()
+    }
+}
+
+impl<C: Curve> Eq for Scalar<C> {}
+
+/// Takes as long for any two; the outcome is public.
+impl<C: Curve> PartialEq for Point<C> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.equal(&other.0).reveal()
+    }
+}
+
+impl<C: Curve> Eq for Point<C> {}
+
+impl<C: Curve> fmt::Debug for Scalar<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ec::Scalar({})", C::NAME)
+    }
+}
+
+impl<C: Curve> fmt::Debug for Point<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ec::Point({})", C::NAME)
+    }
+}
+
+macro_rules! operators {
+    ($($trait:ident $method:ident ($left:ident, $right:ident) -> $output:ident $compute:expr;)+) => {$(
+        impl<C: Curve> $trait<&$right<C>> for &$left<C> {
+            type Output = $output<C>;
+
+            fn $method(self, other: &$right<C>) -> $output<C> {
+                $output($compute(&self.0, &other.0))
+            }
+        }
+    )+};
+}
+
+operators! {
+    Add add (Scalar, Scalar) -> Scalar curve::Scalar::add;
+    Sub sub (Scalar, Scalar) -> Scalar |a: &curve::Scalar<C>, b: &curve::Scalar<C>| a.add(&b.negate());
+    Mul mul (Scalar, Scalar) -> Scalar curve::Scalar::mul;
+    Add add (Point, Point) -> Point AnyPoint::add;
+    Sub sub (Point, Point) -> Point |a: &AnyPoint<C>, b: &AnyPoint<C>| a.add(&b.negate());
+    Mul mul (Scalar, Point) -> Point |k, point| AnyPoint::sum_of_products([(k, point)].into_iter());
+}
+
+impl<C: Curve> Neg for &Scalar<C> {
+    type Output = Scalar<C>;
+
+    fn neg(self) -> Scalar<C> {
+        Scalar(self.0.negate())
+    }
+}
+
+impl<C: Curve> Neg for &Point<C> {
+    type Output = Point<C>;
+
+    fn neg(self) -> Point<C> {
+        Point(self.0.negate())
+    }
+}
