@@ -61,6 +61,16 @@ impl Check {
         self.judged(name, result, |result| result == expected);
     }
 
+    /// As [`result`](Self::result), for bytes that the library has declared public, as they leave
+    /// for the other party.
+    pub(crate) fn published(&mut self, name: &str, result: &[u8], expected: &[u8]) {
+        if valgrind::is_running() && valgrind::is_secret(result) {
+            eprintln!("the result is not declared public: {name}");
+            self.wrong += 1;
+        }
+        self.judged(name, &secret(result), |result| result == expected);
+    }
+
     /// As [`result`](Self::result), for any condition.
     pub(crate) fn judged<T>(&mut self, name: &str, result: &[T], right: impl FnOnce(&[T]) -> bool) {
         let secret = !valgrind::is_running() || valgrind::is_secret(result);

@@ -8,6 +8,7 @@ mod across;
 mod check;
 mod curve25519;
 mod dh;
+mod ec;
 mod eight;
 mod linear;
 mod modular;
@@ -66,6 +67,7 @@ fn run(arguments: &[String]) -> Result<(), (String, &'static str)> {
     across::run(&mut check);
     rsa::batches(&mut check);
     curve25519::batches(&mut check);
+    ec::batches(&mut check);
     for level in levels {
         // What follows chooses its backend by itself, or is given the same.
         cpu::limit(*level);
@@ -81,6 +83,7 @@ fn run(arguments: &[String]) -> Result<(), (String, &'static str)> {
         rsa_decryption::run(&mut check, backend);
         dh::run(&mut check);
         curve25519::run(&mut check);
+        ec::run(&mut check, backend.name());
     }
     check.finish().map_err(|error| (error, "an operation is named above"))
 }

@@ -2,6 +2,7 @@
 
 use super::jacobian::{Affine, Jacobian};
 use super::{Curve, Scalar, Words};
+use crate::machine::ct;
 use crate::machine::field::{Arithmetic, Limbs, Masks, Prime, Task};
 use crate::machine::words;
 use crate::math::field::Element;
@@ -68,6 +69,12 @@ impl<C: Curve> AffinePoint<C> {
         let point = Self { x, y };
         // No point has the ordinate 0, for the order of the group is odd.
         Ok(if point.y_is_odd() == odd { point } else { point.negate() })
+    }
+
+    /// Declares the point public.
+    pub(crate) fn mark_public(&self) {
+        ct::mark_public(self.x.as_ref());
+        ct::mark_public(self.y.as_ref());
     }
 
     pub(crate) fn y_is_odd(&self) -> bool {

@@ -55,7 +55,9 @@ impl<C: Curve> PrivateKey<C> {
 
     /// `None` for 0.
     fn from_scalar(scalar: Scalar<C>) -> Option<Self> {
-        let public = PublicKey::from_point(multiply_base(&scalar)?);
+        let point = multiply_base(&scalar)?;
+        point.mark_public();
+        let public = PublicKey::from_point(point);
         Some(Self { scalar, public })
     }
 

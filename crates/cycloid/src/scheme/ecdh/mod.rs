@@ -104,8 +104,13 @@ impl<C: Curve> fmt::Debug for Job<'_, C> {
 
 /// Does all of `jobs`; each then has the secret that it would have by itself.
 pub fn run_batch<C: Curve>(jobs: &mut [Job<'_, C>]) {
+    run_batch_with(Backend::best(), jobs);
+}
+
+/// [`run_batch`] on a chosen backend; `None` is one after the other.
+pub fn run_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [Job<'_, C>]) {
     for jobs in jobs.chunks_mut(LANES) {
-        match Backend::best() {
+        match backend {
             Some(backend) if jobs.len() >= WORTH_EIGHT => run_eight(backend, jobs),
             _ => jobs.iter_mut().for_each(|job| job.outcome = Ok(job.key.agree(job.peer))),
         }

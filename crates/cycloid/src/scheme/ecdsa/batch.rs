@@ -77,8 +77,13 @@ impl<'a, C: Curve> SignJob<'a, C> {
 /// # Ok::<(), cycloid::scheme::ec::Error>(())
 /// ```
 pub fn sign_batch<C: Curve>(jobs: &mut [SignJob<'_, C>]) {
+    sign_batch_with(Backend::best(), jobs);
+}
+
+/// [`sign_batch`] on a chosen backend; `None` is one after the other.
+pub fn sign_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [SignJob<'_, C>]) {
     for jobs in jobs.chunks_mut(LANES) {
-        match Backend::best() {
+        match backend {
             Some(backend) if jobs.len() >= WORTH_EIGHT => sign_eight(backend, jobs),
             _ => jobs.iter_mut().for_each(|job| {
                 job.outcome = Ok(job.key.sign_prehashed(job.hash, job.digest.bytes()));
@@ -154,8 +159,13 @@ impl<'a, C: Curve> VerifyJob<'a, C> {
 
 /// Verifies all of `jobs`; each then has the outcome that it would have by itself.
 pub fn verify_batch<C: Curve>(jobs: &mut [VerifyJob<'_, C>]) {
+    verify_batch_with(Backend::best(), jobs);
+}
+
+/// [`verify_batch`] on a chosen backend; `None` is one after the other.
+pub fn verify_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [VerifyJob<'_, C>]) {
     for jobs in jobs.chunks_mut(LANES) {
-        match Backend::best() {
+        match backend {
             Some(backend) if jobs.len() >= WORTH_EIGHT => verify_eight(backend, jobs),
             _ => jobs.iter_mut().for_each(|job| {
                 job.outcome = job.key.verify_prehashed(job.digest.bytes(), job.signature);

@@ -27,9 +27,13 @@ mod nonce;
 mod signature;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "signature")]
+mod traits;
 
-pub use batch::{SignJob, VerifyJob, sign_batch, verify_batch};
+pub use batch::{SignJob, VerifyJob, sign_batch, sign_batch_with, verify_batch, verify_batch_with};
 pub use signature::{Signature, SignatureBytes};
+#[cfg(feature = "signature")]
+pub use traits::{DerSignature, SigningKey, VerifyingKey};
 
 use super::Hash;
 use super::ec::{Curve, Error, PrivateKey, PublicKey};

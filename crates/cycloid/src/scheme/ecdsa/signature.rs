@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::machine::ct;
 use crate::math::curve::Scalar;
 use crate::scheme::ec::{Curve, Error, MAX_BYTES};
 
@@ -21,9 +22,13 @@ const SEQUENCE: u8 = 0x30;
 const MAX_LENGTH: usize = 3 + 2 * (2 + 1 + MAX_BYTES);
 
 impl<C: Curve> Signature<C> {
-    /// `None` where r or s is 0.
+    /// `None` where r or s is 0. Both become public, as signatures are.
     pub(super) fn new(r: Scalar<C>, s: Scalar<C>) -> Option<Self> {
         let zero = (r.is_zero() | s.is_zero()).reveal();
+        if !zero {
+            ct::mark_public(r.words().as_ref());
+            ct::mark_public(s.words().as_ref());
+        }
         (!zero).then_some(Self { r, s })
     }
 
