@@ -34,31 +34,9 @@ fuzz_target!(|bytes: &[u8]| {
     let mut input = Input::new(bytes);
     match input.byte() {
         0 => read(bytes.get(1..).unwrap_or_default()),
-        which => read(&changed(&FILES[usize::from(which) % FILES.len()], &mut input)),
+        which => read(&input.changed(&FILES[usize::from(which) % FILES.len()])),
     }
 });
-
-/// A file with a few places overwritten, cut out or repeated.
-fn changed(file: &[u8], input: &mut Input<'_>) -> Vec<u8> {
-    let mut file = file.to_vec();
-    for _ in 0..input.up_to(8) {
-        // The first bytes have the structure, so they are hit more often.
-        let reach = if input.byte() < 128 { 40 } else { file.len() };
-        let at = (usize::from(input.byte()) << 8 | usize::from(input.byte())) % reach.max(1);
-        let at = at.min(file.len());
-        match input.up_to(3) {
-            0 => file.insert(at, input.byte()),
-            1 => drop(file.drain(at..(at + input.up_to(40)).min(file.len()))),
-            2 => file.truncate(at),
-            _ => {
-                if let Some(byte) = file.get_mut(at) {
-                    *byte ^= input.byte();
-                }
-            }
-        }
-    }
-    file
-}
 
 fn private_memory() -> Vec<Limb> {
     vec![1; private_key_limbs(MAX_BITS)]

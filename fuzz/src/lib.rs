@@ -36,6 +36,28 @@ impl<'a> Input<'a> {
         (0..n).map(|_| self.limb()).collect()
     }
 
+    /// A file with a few places overwritten, cut out or repeated.
+    pub fn changed(&mut self, file: &[u8]) -> Vec<u8> {
+        let mut file = file.to_vec();
+        for _ in 0..self.up_to(8) {
+            // The first bytes have the structure, so they are hit more often.
+            let reach = if self.byte() < 128 { 40 } else { file.len() };
+            let at = (usize::from(self.byte()) << 8 | usize::from(self.byte())) % reach.max(1);
+            let at = at.min(file.len());
+            match self.up_to(3) {
+                0 => file.insert(at, self.byte()),
+                1 => drop(file.drain(at..(at + self.up_to(40)).min(file.len()))),
+                2 => file.truncate(at),
+                _ => {
+                    if let Some(byte) = file.get_mut(at) {
+                        *byte ^= self.byte();
+                    }
+                }
+            }
+        }
+        file
+    }
+
     fn limb(&mut self) -> Limb {
         match self.byte() {
             0 => 0,
