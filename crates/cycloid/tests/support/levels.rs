@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 
 use cycloid::cpu::{self, Level};
+use cycloid::machine::lanes::{Backend, LANES};
 
 /// Does `test` at every level of the processor that is there, alone.
 pub(crate) fn at_every_level(mut test: impl FnMut()) {
@@ -17,6 +18,12 @@ pub(crate) fn at_every_level(mut test: impl FnMut()) {
         }
     }
     cpu::limit(cpu::detected_level());
+}
+
+/// By how many places to turn a batch, one after the other, so that everything in it stands in every
+/// lane; none at a level without lanes, where batches are single operations.
+pub(crate) fn turns() -> std::ops::Range<usize> {
+    0..if Backend::best().is_some() { LANES } else { 1 }
 }
 
 /// Bytes from hexadecimal digits.

@@ -20,7 +20,9 @@ pub struct AnyPoint<C: Curve> {
 
 impl<C: Curve> Drop for AnyPoint<C> {
     fn drop(&mut self) {
-        [&mut self.x, &mut self.y, &mut self.z].map(|limbs| ct::wipe(limbs.as_mut()));
+        for limbs in [&mut self.x, &mut self.y, &mut self.z] {
+            ct::wipe(limbs.as_mut());
+        }
     }
 }
 
