@@ -90,6 +90,7 @@ fn published<C: Curve>(check: &mut Check, name: &str, key: &PrivateKey<C>) -> Pu
     read.expect("a key has a public key")
 }
 
+#[allow(clippy::eq_op, reason = "a point less itself is infinity, of which nothing may show")]
 fn arithmetic<C: Curve>(
     check: &mut Check,
     a: &Pair<C>,

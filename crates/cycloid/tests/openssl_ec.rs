@@ -59,8 +59,8 @@ fn read<C: Curve>() {
         PrivateKey::from_sec1_pem(&fresh),
         PrivateKey::from_pkcs8_der(&der),
         PrivateKey::from_sec1_der(&openssl("ec -outform DER", &fresh)),
-        PrivateKey::from_pem(&openssl("ec -no_public", &fresh)),
-        PrivateKey::from_pem(&openssl("ec -conv_form compressed", &fresh)),
+        PrivateKey::from_pem(openssl("ec -no_public", &fresh)),
+        PrivateKey::from_pem(openssl("ec -conv_form compressed", &fresh)),
     ] {
         assert_eq!(pkcs8_pem(&again.unwrap()), pkcs8);
     }
@@ -162,7 +162,7 @@ fn agreement<C: Curve>() {
     let ours = PrivateKey::<C>::generate(&mut Generator::new(C::BITS as u64 + 2));
     let private = temporary::<C>("theirs.pem", &theirs);
     let public = temporary::<C>("ours.pem", &spki_pem(ours.public_key()));
-    let peer = PublicKey::<C>::from_spki_pem(&openssl("ec -pubout", &theirs)).unwrap();
+    let peer = PublicKey::<C>::from_spki_pem(openssl("ec -pubout", &theirs)).unwrap();
     let secret = openssl(&format!("pkeyutl -derive -inkey {private} -peerkey {public}"), b"");
     assert_eq!(ours.agree(&peer)[..], secret);
     // Their key in our hands.

@@ -44,13 +44,13 @@ impl<C: Curve> AnyPoint<C> {
 
     /// The affine coordinates; `None` for infinity, which becomes public.
     pub(crate) fn to_affine(&self) -> Option<AffinePoint<C>> {
-        let point = C::point(Operation::Normalise(self));
+        let point = C::point(Operation(Kind::Normalise(self)));
         let infinity = point.is_infinity().reveal();
         (!infinity).then(|| AffinePoint::new_unchecked([point.x, point.y]))
     }
 
     pub(crate) fn add(&self, other: &Self) -> Self {
-        C::point(Operation::Add(self, other))
+        C::point(Operation(Kind::Add(self, other)))
     }
 
     pub(crate) fn negate(&self) -> Self {
@@ -68,12 +68,13 @@ impl<C: Curve> AnyPoint<C> {
 
     /// k·G.
     pub(crate) fn base_multiple(scalar: &Scalar<C>) -> Self {
-        C::point(Operation::BaseMultiple(scalar))
+        C::point(Operation(Kind::BaseMultiple(scalar)))
     }
 
     /// The sum of all k·P, which are computed one after the other.
     pub(crate) fn sum_of_products<'a>(terms: impl Iterator<Item = Term<'a, C>>) -> Self {
-        let products = terms.map(|(scalar, point)| C::point(Operation::Multiple(scalar, point)));
+        let products =
+            terms.map(|(scalar, point)| C::point(Operation(Kind::Multiple(scalar, point))));
         products.fold(Self::infinity(), |sum, product| sum.add(&product))
     }
 
@@ -114,7 +115,9 @@ impl<C: Curve> AnyPoint<C> {
 pub(crate) type Term<'a, C> = (&'a Scalar<C>, &'a AnyPoint<C>);
 
 /// What gives a point.
-pub enum Operation<'a, C: Curve> {
+pub struct Operation<'a, C: Curve>(Kind<'a, C>);
+
+enum Kind<'a, C: Curve> {
     /// P + Q.
     Add(&'a AnyPoint<C>, &'a AnyPoint<C>),
     /// P with Z = 1, or with Z = 0 for infinity.
@@ -130,14 +133,14 @@ impl<C: Curve> Task<C::Field> for Operation<'_, C> {
 
     fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> AnyPoint<C> {
         let infinity = Jacobian::<C, A>::infinity(arithmetic);
-        let point = match self {
-            Self::Add(a, b) => a.load(arithmetic).add_any(&b.load(arithmetic)),
-            Self::Normalise(point) => {
+        let point = match self.0 {
+            Kind::Add(a, b) => a.load(arithmetic).add_any(&b.load(arithmetic)),
+            Kind::Normalise(point) => {
                 let point = point.load(arithmetic);
                 let affine = point.to_affine().to_jacobian();
                 Jacobian::select(point.is_infinity(), &infinity, &affine)
             }
-            Self::Multiple(scalar, point) => {
+            Kind::Multiple(scalar, point) => {
                 let point = point.load(arithmetic);
                 // In the place of infinity stands G, whose multiple is not taken then.
                 let at_infinity = point.is_infinity();
@@ -147,7 +150,7 @@ impl<C: Curve> Task<C::Field> for Operation<'_, C> {
                 let multiple = point_multiple(core::slice::from_ref(scalar), &affine);
                 Jacobian::select(at_infinity, &infinity, &multiple)
             }
-            Self::BaseMultiple(scalar) => base_multiple(arithmetic, core::slice::from_ref(scalar)),
+            Kind::BaseMultiple(scalar) => base_multiple(arithmetic, core::slice::from_ref(scalar)),
         };
         AnyPoint::store(&point)
     }
