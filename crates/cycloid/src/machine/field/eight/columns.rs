@@ -197,47 +197,69 @@ impl<V: Vectors, P: Shape<M>, const M: usize> Starts<V, P, M> {
     };
 }
 
-/// Adds q·2^LEFT to a column and to the one above it, where q is the low limb of `word`; LEFT +
-/// RIGHT is 52.
+/// Adds q·2^LEFT to the column `above` places above column i, and to the next, where q is the low
+/// limb of column i and i is the next from 0 to M − 1 each time; LEFT + RIGHT is 52.
 ///
-/// Two products where they are cheap, shifts where they are not.
+/// Two products where they are cheap. Shifts where they are not: what goes to the next column goes
+/// there together with what the next quotient limb gives.
 #[inline(always)]
-pub(super) fn add_shifted<V: Vectors, const LEFT: u32, const RIGHT: u32>(
+pub(super) fn add_shifted<V: Vectors, const LEFT: u32, const RIGHT: u32, const M: usize>(
     v: V,
     columns: &mut Columns<V>,
-    at: usize,
-    word: V::Word,
+    i: usize,
+    above: usize,
 ) {
     const { assert!(LEFT + RIGHT == LANE_LIMB_BITS as u32) }
+    let at = i + above;
     if V::CONVERTS {
-        columns[at] = v.add(columns[at], v.low(v.shift_left::<LEFT>(word)));
-        columns[at + 1] = v.add(columns[at + 1], v.shift_right::<RIGHT>(v.low(word)));
+        columns[at] = v.add(columns[at], shifted::<V, LEFT, RIGHT>(v, columns, i));
+        if i + 1 == M {
+            columns[at + 1] = v.add(columns[at + 1], v.shift_right::<RIGHT>(v.low(columns[i])));
+        }
     } else {
         let power = v.limb_factor(v.splat(1 << LEFT));
         (columns[at], columns[at + 1]) =
-            v.mul_add(columns[at], columns[at + 1], power, v.factor(word));
+            v.mul_add(columns[at], columns[at + 1], power, v.factor(columns[i]));
     }
 }
 
-/// Subtracts q·2^LEFT from a column and from the one above it, where q is the low limb of `word`;
-/// LEFT + RIGHT is 52.
+/// Subtracts q·2^LEFT likewise.
 ///
 /// Where products are cheap, it adds those with the complement of q, for which the columns start
 /// with a correction.
 #[inline(always)]
-pub(super) fn sub_shifted<V: Vectors, const LEFT: u32, const RIGHT: u32>(
+pub(super) fn sub_shifted<V: Vectors, const LEFT: u32, const RIGHT: u32, const M: usize>(
     v: V,
     columns: &mut Columns<V>,
-    at: usize,
-    word: V::Word,
+    i: usize,
+    above: usize,
 ) {
     const { assert!(LEFT + RIGHT == LANE_LIMB_BITS as u32) }
+    let at = i + above;
     if V::CONVERTS {
-        columns[at] = v.sub(columns[at], v.low(v.shift_left::<LEFT>(word)));
-        columns[at + 1] = v.sub(columns[at + 1], v.shift_right::<RIGHT>(v.low(word)));
+        columns[at] = v.sub(columns[at], shifted::<V, LEFT, RIGHT>(v, columns, i));
+        if i + 1 == M {
+            columns[at + 1] = v.sub(columns[at + 1], v.shift_right::<RIGHT>(v.low(columns[i])));
+        }
     } else {
-        add_shifted::<V, LEFT, RIGHT>(v, columns, at, v.not(word));
+        let power = v.limb_factor(v.splat(1 << LEFT));
+        (columns[at], columns[at + 1]) =
+            v.mul_add(columns[at], columns[at + 1], power, v.factor(v.not(columns[i])));
     }
+}
+
+/// The limb of the quotient times 2^LEFT that is made of quotient limb i and of the one below.
+#[inline(always)]
+fn shifted<V: Vectors, const LEFT: u32, const RIGHT: u32>(
+    v: V,
+    columns: &Columns<V>,
+    i: usize,
+) -> V::Word {
+    let low = v.shift_left::<LEFT>(columns[i]);
+    if i == 0 {
+        return v.low(low);
+    }
+    v.or_masked(v.shift_right::<RIGHT>(v.low(columns[i - 1])), low, v.splat(LIMB_MASK))
 }
 
 /// Makes limbs of signed columns whose sum is not negative and fits; the last may be long.

@@ -54,7 +54,7 @@ trait Shape<const M: usize>: Prime {
 
     /// Adds a multiple of the prime to the columns that makes column `i` a multiple of 2⁵², and
     /// carries it into the next, where Montgomery's form is used; those below have been cleared and
-    /// this one is complete.
+    /// this one is complete. What is left in the column is the quotient limb.
     #[inline(always)]
     fn clear<V: Vectors>(_v: V, _columns: &mut Columns<V>, _i: usize) {}
 

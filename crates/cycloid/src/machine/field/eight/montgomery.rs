@@ -28,8 +28,8 @@ impl Shape<5> for P256 {
         let high = v.limb_factor(v.splat((1 << 48) - (1 << 16)));
         let c = columns[i];
         columns[i + 1] = v.add(columns[i + 1], v.high(c));
-        add_shifted::<V, 44, 8>(v, columns, i + 1, c);
-        add_shifted::<V, 36, 16>(v, columns, i + 3, c);
+        add_shifted::<V, 44, 8, 5>(v, columns, i, 1);
+        add_shifted::<V, 36, 16, 5>(v, columns, i, 3);
         (columns[i + 4], columns[i + 5]) =
             v.mul_add(columns[i + 4], columns[i + 5], high, v.factor(c));
     }
@@ -68,8 +68,8 @@ impl Shape<5> for P224 {
     fn clear<V: Vectors>(v: V, columns: &mut Columns<V>, i: usize) {
         let c = columns[i];
         columns[i + 1] = v.add(columns[i + 1], v.shift_right_signed::<52>(c));
-        add_shifted::<V, 44, 8>(v, columns, i + 1, c);
-        sub_shifted::<V, 16, 36>(v, columns, i + 4, c);
+        add_shifted::<V, 44, 8, 5>(v, columns, i, 1);
+        sub_shifted::<V, 16, 36, 5>(v, columns, i, 4);
     }
 
     #[inline(always)]
@@ -109,9 +109,10 @@ impl Shape<8> for P384 {
             let power = v.limb_factor(v.splat(1 << 32));
             v.mul_add_high(columns[i + 1], power, v.factor(s))
         };
-        sub_shifted::<V, 44, 8>(v, columns, i + 1, s);
-        sub_shifted::<V, 24, 28>(v, columns, i + 2, s);
-        add_shifted::<V, 20, 32>(v, columns, i + 7, s);
+        columns[i] = s;
+        sub_shifted::<V, 44, 8, 8>(v, columns, i, 1);
+        sub_shifted::<V, 24, 28, 8>(v, columns, i, 2);
+        add_shifted::<V, 20, 32, 8>(v, columns, i, 7);
     }
 
     #[inline(always)]
