@@ -93,6 +93,14 @@ fn present(level: Level) -> bool {
     assumed(level) || detected(level)
 }
 
+/// Whether there are instructions for SHA-256, which the crate `sha2` uses then.
+pub fn has_sha() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return x86_64::has_sha();
+    #[cfg(not(target_arch = "x86_64"))]
+    return cfg!(target_feature = "sha2");
+}
+
 #[cfg(target_arch = "x86_64")]
 use x86_64::detected;
 #[cfg(target_arch = "x86_64")]
@@ -110,6 +118,11 @@ mod x86_64 {
     cpufeatures::new!(adx, "bmi2", "adx", "avx2");
     cpufeatures::new!(avx512, "avx512f", "avx512dq", "avx512bw", "avx512vl");
     cpufeatures::new!(ifma, "avx512ifma");
+    cpufeatures::new!(sha, "sha", "sse4.1");
+
+    pub(super) fn has_sha() -> bool {
+        sha::get()
+    }
 
     pub(super) fn detected(level: Level) -> bool {
         match level {
@@ -158,6 +171,12 @@ mod x86_64 {
     token! {
         /// Proof of AVX-512 IFMA, and of what [`Avx512`] proves.
         Ifma
+    }
+
+    impl From<Ifma> for Avx512 {
+        fn from(_: Ifma) -> Self {
+            Self(())
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The hash functions of the schemes, chosen at run time.
 
+pub(crate) mod eight;
+
 use sha2::digest::Digest;
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 use zeroize::Zeroize;

@@ -1,5 +1,7 @@
 //! HMAC (FIPS 198-1) by the hash functions of the schemes, chosen at run time.
 
+pub(crate) mod eight;
+
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512};

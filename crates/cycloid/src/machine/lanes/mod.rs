@@ -12,6 +12,7 @@ mod ifma;
 pub(super) mod kernel;
 mod linear;
 pub mod portable;
+pub mod sha;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(super) mod vector;

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::nonce::Nonces;
+use super::nonce::{Nonces, first_nonces};
 use super::{Hash, Signature, multipliers, signature, verified};
 use crate::machine::lanes::{Backend, LANES};
 use crate::math::curve::{AffinePoint, Curve, Scalar, has_x_eight_vartime, multiply_base_eight};
@@ -92,16 +92,13 @@ pub fn sign_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [SignJob<'
     }
 }
 
-/// Up to eight jobs. Lanes without one have the nonce 1.
+/// Up to eight jobs. What stands in lanes without one means nothing.
 pub(super) fn sign_eight<C: Curve>(backend: Backend, jobs: &mut [SignJob<'_, C>]) {
     let digests: [Scalar<C>; LANES] = core::array::from_fn(|lane| {
         let digest = jobs.get(lane).map(|job| job.digest.bytes());
         Scalar::from_leftmost_bits(digest.unwrap_or(&[]))
     });
-    let nonces: [Scalar<C>; LANES] = core::array::from_fn(|lane| match jobs.get(lane) {
-        Some(job) => Nonces::new(job.hash, job.key.scalar(), &digests[lane], &[]).next(),
-        None => Scalar::one(),
-    });
+    let nonces = nonces(backend, jobs, &digests);
     let points = multiply_base_eight(backend, &nonces);
     let inverses = Scalar::invert_all(&nonces);
     for (lane, job) in jobs.iter_mut().enumerate() {
@@ -111,6 +108,25 @@ pub(super) fn sign_eight<C: Curve>(backend: Backend, jobs: &mut [SignJob<'_, C>]
         job.outcome =
             Ok(made.unwrap_or_else(|| job.key.sign_prehashed(job.hash, job.digest.bytes())));
     }
+}
+
+/// Side by side where the jobs have the same hash function.
+fn nonces<C: Curve>(
+    backend: Backend,
+    jobs: &[SignJob<'_, C>],
+    digests: &[Scalar<C>; LANES],
+) -> [Scalar<C>; LANES] {
+    let one = Scalar::one();
+    if let [first, others @ ..] = jobs
+        && others.iter().all(|job| job.hash == first.hash)
+    {
+        let keys = core::array::from_fn(|lane| jobs.get(lane).map_or(&one, |job| job.key.scalar()));
+        return first_nonces(backend, first.hash, keys, digests);
+    }
+    core::array::from_fn(|lane| match jobs.get(lane) {
+        Some(job) => Nonces::new(job.hash, job.key.scalar(), &digests[lane], &[]).next(),
+        None => Scalar::one(),
+    })
 }
 
 /// A signature to be verified, and later whether it is one.

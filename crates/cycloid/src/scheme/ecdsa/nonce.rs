@@ -3,8 +3,10 @@
 
 use super::super::hash::DigestBytes;
 use super::super::hmac::Keyed;
+use super::super::hmac::eight::KeyedEight;
 use super::Hash;
 use crate::machine::ct;
+use crate::machine::lanes::{Backend, LANES};
 use crate::math::curve::{Curve, Scalar};
 use crate::scheme::ec::MAX_BYTES;
 
@@ -72,5 +74,83 @@ impl Nonces {
         let key = self.keyed.authenticate(&[&self.value, &[separator], first, second]);
         self.keyed = Keyed::new(self.hash, &key);
         self.value = self.keyed.authenticate(&[&self.value]);
+    }
+}
+
+/// The first of [`Nonces`] for each lane, eight side by side.
+pub(super) fn first_nonces<C: Curve>(
+    backend: Backend,
+    hash: Hash,
+    keys: [&Scalar<C>; LANES],
+    digests: &[Scalar<C>; LANES],
+) -> [Scalar<C>; LANES] {
+    let length = hash.digest_length();
+    let mut octets = [[0; 2 * MAX_BYTES]; LANES];
+    for (octets, (key, digest)) in octets.iter_mut().zip(keys.iter().zip(digests)) {
+        let (key_octets, digest_octets) = octets[..2 * C::BYTES].split_at_mut(C::BYTES);
+        key.to_bytes(key_octets);
+        digest.to_bytes(digest_octets);
+    }
+    let zeros = DigestBytes::filled(0, length);
+    let mut keyed = KeyedEight::new(Some(backend), hash, [&zeros; LANES]);
+    let mut values = [(); LANES].map(|()| DigestBytes::filled(1, length));
+    for separator in [[0], [1]] {
+        let messages: [[&[u8]; 3]; LANES] = core::array::from_fn(|lane| {
+            [&*values[lane], &separator, &octets[lane][..2 * C::BYTES]]
+        });
+        let keys = keyed.authenticate(messages.each_ref().map(|parts| &parts[..]));
+        keyed = KeyedEight::new(Some(backend), hash, keys.each_ref().map(|key| &**key));
+        values = next_values(&keyed, &values);
+    }
+    ct::wipe_bytes(octets.as_flattened_mut());
+    let mut bytes = [[0; MAX_BYTES]; LANES];
+    for from in (0..C::BYTES).step_by(length) {
+        values = next_values(&keyed, &values);
+        for (bytes, value) in bytes.iter_mut().zip(&values) {
+            let part = &mut bytes[from..C::BYTES.min(from + length)];
+            part.copy_from_slice(&value[..part.len()]);
+        }
+    }
+    let nonces = core::array::from_fn(|lane| {
+        let nonce = Scalar::from_leftmost_bits_in_range(&bytes[lane][..C::BYTES]);
+        // One that is not in range is passed over by the single form, which begins anew.
+        nonce.unwrap_or_else(|| Nonces::new(hash, keys[lane], &digests[lane], &[]).next())
+    });
+    ct::wipe_bytes(bytes.as_flattened_mut());
+    nonces
+}
+
+/// V = HMAC_K(V).
+fn next_values(keyed: &KeyedEight, values: &[DigestBytes; LANES]) -> [DigestBytes; LANES] {
+    let parts = values.each_ref().map(|value| [&**value]);
+    keyed.authenticate(parts.each_ref().map(|parts| &parts[..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::lanes::tests::backends;
+    use crate::math::curve::{P224, P256, P521};
+
+    fn eight_agree_with_one<C: Curve>() {
+        let scalars: [Scalar<C>; LANES] =
+            core::array::from_fn(|lane| Scalar::from_leftmost_bits(&[7 * lane as u8 + 1; 60]));
+        for hash in [Hash::Sha1, Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512] {
+            for backend in backends() {
+                let keys = core::array::from_fn(|lane| &scalars[(lane + 3) % LANES]);
+                let nonces = first_nonces(backend, hash, keys, &scalars);
+                for lane in 0..LANES {
+                    let one = Nonces::new(hash, keys[lane], &scalars[lane], &[]).next();
+                    assert!(nonces[lane].equal(&one).reveal());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn eight_agree_with_one_on_short_and_long_curves() {
+        eight_agree_with_one::<P224>();
+        eight_agree_with_one::<P256>();
+        eight_agree_with_one::<P521>();
     }
 }

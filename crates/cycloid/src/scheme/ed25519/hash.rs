@@ -4,7 +4,10 @@ use sha2::{Digest as _, Sha512};
 
 use super::{Error, MAX_CONTEXT, Variant};
 use crate::machine::ct;
+use crate::machine::lanes::{Backend, LANES};
 use crate::math::curve::edwards::Scalar;
+use crate::scheme::hash::Hash;
+use crate::scheme::hash::eight::States;
 use crate::scheme::little_endian::limbs;
 
 /// What is signed: the variant, and the message in parts.
@@ -51,6 +54,13 @@ pub(super) struct Preimage<'a> {
     pub(super) message: Message<'a>,
 }
 
+impl<'a> Preimage<'a> {
+    fn parts(&self) -> impl Iterator<Item = &'a [u8]> + Clone + use<'a> {
+        let Self { strings, message: Message { domain, parts } } = *self;
+        domain.into_iter().chain(strings).chain(parts.iter().copied())
+    }
+}
+
 /// A digest; wiped when dropped.
 pub(super) struct Digest([u8; Self::LENGTH]);
 
@@ -86,14 +96,35 @@ impl Digest {
     }
 }
 
-/// The digests of all preimages as numbers modulo L; as many.
-pub(super) fn reduced_digests(preimages: &[Preimage<'_>], scalars: &mut [Scalar]) {
+/// The digests of all preimages as numbers modulo L, as many; with a backend, side by side.
+pub(super) fn reduced_digests(
+    backend: Option<Backend>,
+    preimages: &[Preimage<'_>],
+    scalars: &mut [Scalar],
+) {
+    if let Some(backend) = backend.filter(|_| preimages.len() > 1) {
+        for (preimages, scalars) in preimages.chunks(LANES).zip(scalars.chunks_mut(LANES)) {
+            reduced_digests_eight(backend, preimages, scalars);
+        }
+        return;
+    }
     for (preimage, scalar) in preimages.iter().zip(scalars) {
-        let Preimage { strings, message: Message { domain, parts } } = preimage;
         let mut hash = Sha512::new();
-        domain.iter().chain(strings).chain(*parts).for_each(|part| hash.update(part));
+        preimage.parts().for_each(|part| hash.update(part));
         let mut digest = Digest([0; Digest::LENGTH]);
         hash.finalize_into((&mut digest.0).into());
+        *scalar = digest.reduced();
+    }
+}
+
+/// The same for up to eight, side by side.
+fn reduced_digests_eight(backend: Backend, preimages: &[Preimage<'_>], scalars: &mut [Scalar]) {
+    let messages = core::array::from_fn(|lane| Some(preimages.get(lane)?.parts()));
+    let states = States::new(Hash::Sha512).expect("SHA-512 has a form for eight");
+    let digests = states.finish(Some(backend), messages, Digest::LENGTH);
+    for (bytes, scalar) in digests.iter().zip(scalars) {
+        let mut digest = Digest([0; Digest::LENGTH]);
+        digest.0.copy_from_slice(bytes);
         *scalar = digest.reduced();
     }
 }

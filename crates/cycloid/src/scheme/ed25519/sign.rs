@@ -137,7 +137,7 @@ pub(super) fn sign_all<const MOST: usize>(
         Preimage { strings: [&key.prefix, &[]], message: *message }
     });
     let mut nonces = [Scalar::ZERO; MOST];
-    reduced_digests(&preimages[..count], &mut nonces[..count]);
+    reduced_digests(backend, &preimages[..count], &mut nonces[..count]);
 
     // Step 3: R.
     let mut points = [[0; 4]; MOST];
@@ -151,7 +151,7 @@ pub(super) fn sign_all<const MOST: usize>(
         Preimage { strings: [&points[i], key.verifying_key.as_bytes()], message: *message }
     });
     let mut challenges = [Scalar::ZERO; MOST];
-    reduced_digests(&preimages[..count], &mut challenges[..count]);
+    reduced_digests(backend, &preimages[..count], &mut challenges[..count]);
 
     // Steps 5 and 6: S = r + k·s, and the signature.
     for (i, signature) in signatures.iter_mut().enumerate() {

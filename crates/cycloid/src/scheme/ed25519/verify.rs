@@ -194,7 +194,7 @@ pub(super) fn verify_all<const MOST: usize>(
         Preimage { strings: [*point, &key.encoding], message: *message }
     });
     let mut challenges = [Scalar::ZERO; MOST];
-    reduced_digests(&preimages[..count], &mut challenges[..count]);
+    reduced_digests(backend, &preimages[..count], &mut challenges[..count]);
 
     // Step 3: S·B − k·A instead of R + k·A, which R need not be decoded for.
     let combinations: [_; MOST] = core::array::from_fn(|i| {

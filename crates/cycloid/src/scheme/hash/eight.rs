@@ -1,0 +1,212 @@
+//! A hash function on eight messages side by side, of any lengths.
+//!
+//! The lanes take their blocks in step; one whose message has ended keeps its state. Time depends
+//! on the lengths of the messages only.
+
+#[cfg(test)]
+mod tests;
+
+use zeroize::Zeroize;
+
+use super::{DigestBytes, Hash, MAX_DIGEST};
+use crate::machine::lanes::sha::Sha2Word;
+use crate::machine::lanes::{Backend, LANES, Portable};
+
+/// Eight states after as many blocks each; wiped when dropped, as they may be made of secrets.
+#[allow(clippy::large_enum_variant, reason = "it lives on the stack, and not for long")]
+pub(crate) enum States {
+    Narrow(StatesOf<u32>),
+    Wide(StatesOf<u64>),
+}
+
+/// The same, word by word, lane by lane.
+pub(crate) struct StatesOf<W: Sha2Word> {
+    words: [[W; LANES]; 8],
+    blocks: usize,
+}
+
+impl States {
+    /// Before the first block; `None` for SHA-1.
+    pub(crate) fn new(hash: Hash) -> Option<Self> {
+        let [first, second] = INITIAL;
+        match hash {
+            Hash::Sha1 => None,
+            Hash::Sha224 => Some(Self::Narrow(StatesOf::new(second.map(|word| word << 32)))),
+            Hash::Sha256 => Some(Self::Narrow(StatesOf::new(first))),
+            Hash::Sha384 => Some(Self::Wide(StatesOf::new(second))),
+            Hash::Sha512 => Some(Self::Wide(StatesOf::new(first))),
+        }
+    }
+
+    /// Bytes in a block.
+    pub(crate) const fn block_length(&self) -> usize {
+        match self {
+            Self::Narrow(_) => u32::BLOCK,
+            Self::Wide(_) => u64::BLOCK,
+        }
+    }
+
+    /// After one more block in each lane, of [`block_length`](Self::block_length) bytes.
+    pub(crate) fn absorb(&mut self, backend: Option<Backend>, blocks: [&[u8]; LANES]) {
+        match self {
+            Self::Narrow(states) => states.absorb(backend, blocks),
+            Self::Wide(states) => states.absorb(backend, blocks),
+        }
+    }
+
+    /// The digests, of `length` bytes, of the blocks so far and of a message for each lane, in
+    /// parts; one after the other where that is faster. What comes of a lane without a message
+    /// means nothing.
+    pub(crate) fn finish<'a>(
+        &self,
+        backend: Option<Backend>,
+        messages: [Option<impl Iterator<Item = &'a [u8]> + Clone>; LANES],
+        length: usize,
+    ) -> [DigestBytes; LANES] {
+        match self {
+            Self::Narrow(states) => states.finish(backend, messages, length),
+            Self::Wide(states) => states.finish(backend, messages, length),
+        }
+    }
+}
+
+impl<W: Sha2Word> StatesOf<W> {
+    fn new(initial: [u64; 8]) -> Self {
+        Self { words: initial.map(|word| [W::from_leading(word); LANES]), blocks: 0 }
+    }
+
+    fn absorb(&mut self, backend: Option<Backend>, from: [&[u8]; LANES]) {
+        let mut blocks = [W::ZERO_BLOCK; LANES];
+        for (block, from) in blocks.iter_mut().zip(from) {
+            block.as_mut().copy_from_slice(from);
+        }
+        W::compress(faster::<W>(backend, LANES, 1), &mut self.words, &blocks, u8::MAX);
+        self.blocks += 1;
+        wipe::<W>(&mut blocks);
+    }
+
+    fn finish<'a>(
+        &self,
+        backend: Option<Backend>,
+        messages: [Option<impl Iterator<Item = &'a [u8]> + Clone>; LANES],
+        length: usize,
+    ) -> [DigestBytes; LANES] {
+        let mut states = Self { words: self.words, blocks: self.blocks };
+        let mut padded = messages.map(|parts| Some(Padded::new::<W>(parts?, self.blocks)));
+        let lengths = padded.iter().flatten().map(|padded| padded.blocks);
+        let (all, longest) = (lengths.clone().sum(), lengths.max().unwrap_or(0));
+        let backend = faster::<W>(backend, all, longest);
+        let mut blocks = [W::ZERO_BLOCK; LANES];
+        for _ in 0..longest {
+            let mut lanes = 0;
+            for (lane, (padded, block)) in padded.iter_mut().zip(&mut blocks).enumerate() {
+                let next = padded.as_mut().is_some_and(|padded| padded.next(block.as_mut()));
+                lanes |= u8::from(next) << lane;
+            }
+            W::compress(backend, &mut states.words, &blocks, lanes);
+        }
+        wipe::<W>(&mut blocks);
+        core::array::from_fn(|lane| {
+            let mut digest = [0; MAX_DIGEST];
+            let words = digest[..length].chunks_exact_mut(size_of::<W>());
+            words.zip(&states.words).for_each(|(bytes, word)| word[lane].write(bytes));
+            let bytes = DigestBytes::of_output(&mut digest[..length]);
+            digest.zeroize();
+            bytes
+        })
+    }
+}
+
+impl<W: Sha2Word> Drop for StatesOf<W> {
+    fn drop(&mut self) {
+        self.words.zeroize();
+    }
+}
+
+/// The backend, or one after the other where that is faster.
+fn faster<W: Sha2Word>(backend: Option<Backend>, blocks: usize, longest: usize) -> Backend {
+    let one_after_the_other = Backend::Portable(Portable);
+    backend.filter(|_| W::pays(blocks, longest)).unwrap_or(one_after_the_other)
+}
+
+fn wipe<W: Sha2Word>(blocks: &mut [W::Block]) {
+    blocks.iter_mut().for_each(|block| block.as_mut().zeroize());
+}
+
+/// A message with its padding (FIPS 180-4, section 5.1), block by block.
+struct Padded<'a, I> {
+    parts: I,
+    /// What is left of the last part that was taken.
+    rest: &'a [u8],
+    /// Whether the bit that ends the message is still to come.
+    open: bool,
+    /// Blocks that are left.
+    blocks: usize,
+    /// Length of the message in bits, with the blocks that came before.
+    bits: u64,
+}
+
+impl<'a, I: Iterator<Item = &'a [u8]> + Clone> Padded<'a, I> {
+    fn new<W: Sha2Word>(parts: I, before: usize) -> Self {
+        let length: usize = parts.clone().map(<[u8]>::len).sum();
+        // After the bit, as a byte, comes the length in two words.
+        let blocks = (length + 1 + 2 * size_of::<W>()).div_ceil(W::BLOCK);
+        let bits = 8 * (before * W::BLOCK + length) as u64;
+        Self { parts, rest: &[], open: true, blocks, bits }
+    }
+
+    /// Makes the next block, and tells whether there is one.
+    fn next(&mut self, block: &mut [u8]) -> bool {
+        if self.blocks == 0 {
+            return false;
+        }
+        self.blocks -= 1;
+        let mut room = &mut block[..];
+        while !room.is_empty() {
+            if self.rest.is_empty() {
+                let Some(part) = self.parts.next() else { break };
+                self.rest = part;
+            }
+            let length = room.len().min(self.rest.len());
+            let (now, later) = self.rest.split_at(length);
+            let (filled, left) = room.split_at_mut(length);
+            filled.copy_from_slice(now);
+            (self.rest, room) = (later, left);
+        }
+        room.fill(0);
+        if let Some(first) = room.first_mut().filter(|_| self.open) {
+            *first = 0x80;
+            self.open = false;
+        }
+        if self.blocks == 0 {
+            let (_, length) = block.split_last_chunk_mut().expect("a block is longer than a word");
+            *length = self.bits.to_be_bytes();
+        }
+        true
+    }
+}
+
+/// The initial values of SHA-512 and of SHA-384 (FIPS 180-4, section 5.3). Those of SHA-256 are the
+/// first halves of the words of the one, those of SHA-224 the second halves of those of the other.
+const INITIAL: [[u64; 8]; 2] = [
+    [
+        0x6a09e667f3bcc908,
+        0xbb67ae8584caa73b,
+        0x3c6ef372fe94f82b,
+        0xa54ff53a5f1d36f1,
+        0x510e527fade682d1,
+        0x9b05688c2b3e6c1f,
+        0x1f83d9abfb41bd6b,
+        0x5be0cd19137e2179,
+    ],
+    [
+        0xcbbb9d5dc1059ed8,
+        0x629a292a367cd507,
+        0x9159015a3070dd17,
+        0x152fecd8f70e5939,
+        0x67332667ffc00b31,
+        0x8eb44a8768581511,
+        0xdb0c2e0d64f98fa7,
+        0x47b5481dbefa4fa4,
+    ],
+];
