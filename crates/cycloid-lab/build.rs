@@ -23,7 +23,21 @@ fn main() {
         println!("cargo::rerun-if-changed={}", path.display());
     }
     let lock = lock.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
-    for package in ["aws-lc-sys", "crypto-bigint", "graviola", "ring", "rsa"] {
+    for package in [
+        "aws-lc-sys",
+        "crypto-bigint",
+        "curve25519-dalek",
+        "ed25519-dalek",
+        "graviola",
+        "p224",
+        "p256",
+        "p384",
+        "p521",
+        "ring",
+        "rsa",
+        "rustls",
+        "x25519-dalek",
+    ] {
         let variable = format!("CYCLOID_VERSION_{}", package.to_uppercase().replace('-', "_"));
         set(&variable, version(&lock, package).unwrap_or("unknown"));
     }

@@ -7,7 +7,21 @@ use aws_lc_sys as aws;
 use super::bn::{self, Montgomery, Number, Pool};
 use super::evp::{self, Context, Hash, Key};
 use super::ffdh::{self, Dh};
-use super::{Library, dh, modexp, rsa};
+use super::{Library, dh, ec, modexp, rsa};
+
+/// Defines functions that pass their arguments on, opaque types renamed.
+macro_rules! forward {
+    ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? = $call:expr;)*) => {$(
+        unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
+            // SAFETY: the same function of the same library that made the arguments; the caller
+            // vouches for them as that function's documentation demands.
+            unsafe { $call }
+        }
+    )*};
+}
+
+mod curve25519;
+mod curves;
 
 pub(super) struct AwsLc;
 
@@ -35,6 +49,14 @@ impl Library for AwsLc {
 
     fn dh(&self, task: dh::Task, bits: usize) -> Vec<dh::Candidate> {
         ffdh::candidates("AWS-LC", GROUPS, task, bits)
+    }
+
+    fn ec(&self, task: ec::Task, curve: ec::Curve) -> Vec<ec::Candidate> {
+        match curve {
+            ec::Curve::Ed25519 => curve25519::ed25519(task),
+            ec::Curve::X25519 => curve25519::x25519(task),
+            _ => curves::candidates(task, curve),
+        }
     }
 }
 
@@ -98,17 +120,6 @@ const fn nid(bits: usize) -> Option<c_int> {
         8192 => Some(aws::NID_ffdhe8192),
         _ => None,
     }
-}
-
-/// Defines functions that pass their arguments on, opaque types renamed.
-macro_rules! forward {
-    ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? = $call:expr;)*) => {$(
-        unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
-            // SAFETY: the same function of the same library that made the arguments; the caller
-            // vouches for them as that function's documentation demands.
-            unsafe { $call }
-        }
-    )*};
 }
 
 forward! {

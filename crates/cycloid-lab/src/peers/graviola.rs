@@ -1,9 +1,11 @@
 //! graviola, compiled in.
 
+mod ec;
+
 use ::graviola::signing::rsa::{KeySize, SigningKey};
 
 use super::rsa::{Candidate, Input, Task, modulus_in_der};
-use super::{Call, Library};
+use super::{Call, Library, ec as curves};
 use crate::Failure;
 use crate::record::Missing;
 
@@ -77,6 +79,10 @@ impl Library for Graviola {
             note: generates.then_some(NOTE_GENERATE),
             prepare: Box::new(prepare),
         }]
+    }
+
+    fn ec(&self, task: curves::Task, curve: curves::Curve) -> Vec<curves::Candidate> {
+        ec::candidates(task, curve)
     }
 }
 

@@ -9,8 +9,13 @@ mod aws_lc;
 mod bn;
 pub(crate) mod bytes;
 mod crypto_bigint;
+#[cfg(feature = "dalek")]
+mod dalek;
 pub mod dh;
+pub mod ec;
+mod ec_key;
 mod evp;
+mod evp_raw;
 mod ffdh;
 mod gmp;
 #[cfg(feature = "graviola")]
@@ -41,7 +46,9 @@ pub enum Peer {
     Ring,
     /// graviola, compiled in.
     Graviola,
-    /// RustCrypto's `rsa`, compiled in.
+    /// The dalek crates, compiled in.
+    Dalek,
+    /// RustCrypto's crates for RSA and for curves, compiled in.
     RustCrypto,
 }
 
@@ -54,6 +61,8 @@ pub enum Family {
     Rsa,
     /// Diffie-Hellman in the groups of RFC 7919.
     Dh,
+    /// Signatures and agreement on elliptic curves.
+    Ec,
 }
 
 /// A peer that is here.
@@ -75,6 +84,11 @@ pub trait Library {
     fn dh(&self, _task: dh::Task, _bits: usize) -> Vec<dh::Candidate> {
         Vec::new()
     }
+
+    /// Its ways to do this on the curve.
+    fn ec(&self, _task: ec::Task, _curve: ec::Curve) -> Vec<ec::Candidate> {
+        Vec::new()
+    }
 }
 
 /// Does something that is ready: reads the first, writes the result into the second, and says how
@@ -91,13 +105,14 @@ pub struct Found {
 
 impl Peer {
     /// All of them, in the order of the tables.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::OpenSsl,
         Self::Gmp,
         Self::AwsLc,
         Self::CryptoBigint,
         Self::Ring,
         Self::Graviola,
+        Self::Dalek,
         Self::RustCrypto,
     ];
 
@@ -110,6 +125,7 @@ impl Peer {
             Self::CryptoBigint => "crypto-bigint",
             Self::Ring => "ring",
             Self::Graviola => "graviola",
+            Self::Dalek => "dalek",
             Self::RustCrypto => "RustCrypto",
         }
     }
@@ -119,7 +135,10 @@ impl Peer {
         match self {
             Self::OpenSsl | Self::AwsLc => true,
             Self::Gmp | Self::CryptoBigint => matches!(family, Family::ModExp),
-            Self::Ring | Self::Graviola | Self::RustCrypto => matches!(family, Family::Rsa),
+            Self::Ring | Self::Graviola | Self::RustCrypto => {
+                matches!(family, Family::Rsa | Family::Ec)
+            }
+            Self::Dalek => matches!(family, Family::Ec),
         }
     }
 
@@ -168,6 +187,10 @@ impl Peer {
             Self::Graviola => graviola::find(),
             #[cfg(not(feature = "graviola"))]
             Self::Graviola => not_compiled_in("graviola"),
+            #[cfg(feature = "dalek")]
+            Self::Dalek => Ok(Box::new(dalek::Dalek) as Box<dyn Library>),
+            #[cfg(not(feature = "dalek"))]
+            Self::Dalek => not_compiled_in("dalek"),
             #[cfg(feature = "rust-crypto")]
             Self::RustCrypto => Ok(Box::new(rust_crypto::RustCrypto) as Box<dyn Library>),
             #[cfg(not(feature = "rust-crypto"))]
@@ -178,7 +201,13 @@ impl Peer {
 }
 
 #[cfg_attr(
-    all(feature = "aws-lc", feature = "ring", feature = "graviola", feature = "rust-crypto"),
+    all(
+        feature = "aws-lc",
+        feature = "ring",
+        feature = "graviola",
+        feature = "dalek",
+        feature = "rust-crypto"
+    ),
     allow(dead_code)
 )]
 fn not_compiled_in(feature: &str) -> Result<Box<dyn Library>, Missing> {

@@ -2,7 +2,9 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use super::{Library, bn, dh, evp, ffdh, lacks, load_system_library, modexp, rsa};
+use super::{
+    Library, bn, dh, ec, ec_key, evp, evp_raw, ffdh, lacks, load_system_library, modexp, rsa,
+};
 use crate::record::Missing;
 
 const FILES: [&str; 1] = ["libcrypto.so.3"];
@@ -13,6 +15,8 @@ struct OpenSsl {
     numbers: bn::Functions,
     keys: evp::Functions,
     groups: ffdh::Functions,
+    curves: ec_key::Functions,
+    raw: evp_raw::Functions,
 }
 
 pub(super) fn load() -> Result<Box<dyn Library>, Missing> {
@@ -75,6 +79,43 @@ pub(super) fn load() -> Result<Box<dyn Library>, Missing> {
             generate: function!("DH_generate_key"),
             compute: function!("DH_compute_key_padded"),
         },
+        curves: ec_key::Functions {
+            numbers,
+            new_by_nid: function!("EC_KEY_new_by_curve_name"),
+            free: function!("EC_KEY_free"),
+            group: function!("EC_KEY_get0_group"),
+            set_private: function!("EC_KEY_set_private_key"),
+            set_public: function!("EC_KEY_set_public_key"),
+            public: function!("EC_KEY_get0_public_key"),
+            generate: function!("EC_KEY_generate_key"),
+            point_new: function!("EC_POINT_new"),
+            point_free: function!("EC_POINT_free"),
+            point_read: function!("EC_POINT_oct2point"),
+            point_write: function!("EC_POINT_point2oct"),
+            sign: function!("ECDSA_sign"),
+            verify: function!("ECDSA_verify"),
+            agree: function!("ECDH_compute_key"),
+        },
+        raw: evp_raw::Functions {
+            new_private: function!("EVP_PKEY_new_raw_private_key"),
+            new_public: function!("EVP_PKEY_new_raw_public_key"),
+            public: function!("EVP_PKEY_get_raw_public_key"),
+            key_free: function!("EVP_PKEY_free"),
+            digest_new: function!("EVP_MD_CTX_new"),
+            digest_free: function!("EVP_MD_CTX_free"),
+            sign_init: function!("EVP_DigestSignInit"),
+            sign: function!("EVP_DigestSign"),
+            verify_init: function!("EVP_DigestVerifyInit"),
+            verify: function!("EVP_DigestVerify"),
+            context_new: function!("EVP_PKEY_CTX_new"),
+            context_new_id: function!("EVP_PKEY_CTX_new_id"),
+            context_free: function!("EVP_PKEY_CTX_free"),
+            derive_init: function!("EVP_PKEY_derive_init"),
+            derive_peer: function!("EVP_PKEY_derive_set_peer"),
+            derive: function!("EVP_PKEY_derive"),
+            keygen_init: function!("EVP_PKEY_keygen_init"),
+            keygen: function!("EVP_PKEY_keygen"),
+        },
     }))
 }
 
@@ -93,6 +134,12 @@ impl Library for OpenSsl {
 
     fn dh(&self, task: dh::Task, bits: usize) -> Vec<dh::Candidate> {
         ffdh::candidates("OpenSSL", self.groups, task, bits)
+    }
+
+    fn ec(&self, task: ec::Task, curve: ec::Curve) -> Vec<ec::Candidate> {
+        let mut candidates = ec_key::candidates(self.curves, task, curve);
+        candidates.extend(evp_raw::candidates(self.raw, task, curve));
+        candidates
     }
 }
 

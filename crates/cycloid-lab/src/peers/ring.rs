@@ -1,5 +1,7 @@
 //! ring, compiled in.
 
+mod ec;
+
 use ::ring::rand::SystemRandom;
 use ::ring::rsa::{KeyPair, PublicKeyComponents};
 use ::ring::signature::{
@@ -7,7 +9,7 @@ use ::ring::signature::{
 };
 
 use super::rsa::{Candidate, Input, Key, Task};
-use super::{Call, Library};
+use super::{Call, Library, ec as curves};
 use crate::Failure;
 
 pub(super) struct Ring;
@@ -46,6 +48,10 @@ impl Library for Ring {
             Task::Verify => candidate("PublicKeyComponents::verify", NOTE_VERIFY, verifier),
             _ => Vec::new(),
         }
+    }
+
+    fn ec(&self, task: curves::Task, curve: curves::Curve) -> Vec<curves::Candidate> {
+        ec::candidates(task, curve)
     }
 }
 

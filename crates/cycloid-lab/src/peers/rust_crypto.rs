@@ -1,5 +1,7 @@
 //! RustCrypto's crate `rsa`, compiled in: for measuring only.
 
+mod ec;
+
 use ::rsa::pkcs1::DecodeRsaPrivateKey;
 use ::rsa::traits::PublicKeyParts;
 use ::rsa::{Oaep, Pkcs1v15Encrypt, Pkcs1v15Sign, Pss, RsaPrivateKey};
@@ -8,7 +10,7 @@ use rand_core::SeedableRng;
 use sha2::Sha256;
 
 use super::rsa::{Candidate, Input, Task};
-use super::{Call, Library};
+use super::{Call, Library, ec as curves};
 use crate::Failure;
 
 pub(super) struct RustCrypto;
@@ -18,7 +20,14 @@ const NOTE: &str = "RustCrypto's own documentation does not call its private ope
 
 impl Library for RustCrypto {
     fn version(&self) -> String {
-        format!("rsa {}", env!("CYCLOID_VERSION_RSA"))
+        let [rsa, p224, p256, p384, p521] = [
+            env!("CYCLOID_VERSION_RSA"),
+            env!("CYCLOID_VERSION_P224"),
+            env!("CYCLOID_VERSION_P256"),
+            env!("CYCLOID_VERSION_P384"),
+            env!("CYCLOID_VERSION_P521"),
+        ];
+        format!("rsa {rsa}, p224 {p224}, p256 {p256}, p384 {p384}, p521 {p521}")
     }
 
     fn rsa(&self, task: Task, _bits: usize) -> Vec<Candidate> {
@@ -77,6 +86,10 @@ impl Library for RustCrypto {
             prepare: Box::new(*prepare),
         };
         ways.iter().map(candidate).collect()
+    }
+
+    fn ec(&self, task: curves::Task, curve: curves::Curve) -> Vec<curves::Candidate> {
+        ec::candidates(task, curve)
     }
 }
 
