@@ -62,8 +62,8 @@ pub(crate) struct Common {
     #[arg(long, value_name = "LEVEL", global = true)]
     pub(crate) cpu: Option<String>,
 
-    /// Peers: openssl, gmp, aws-lc, crypto-bigint, ring, graviola, rustcrypto, separated by commas;
-    /// all; none.
+    /// Peers: openssl, gmp, aws-lc, crypto-bigint, ring, graviola, dalek, rustcrypto,
+    /// separated by commas; all; none.
     #[arg(long, value_name = "LIST", default_value = "all", global = true)]
     pub(crate) peers: String,
 
@@ -84,6 +84,8 @@ pub(crate) enum Suite {
     Rsa(Rsa),
     /// Diffie-Hellman in the groups of RFC 7919: shared secrets and keys.
     Dh(Dh),
+    /// Elliptic curves: sign, verify, agree, generate keys, one and eight at once.
+    Ec(Ec),
 }
 
 #[derive(Debug, Args)]
@@ -141,6 +143,26 @@ pub(crate) struct Dh {
     /// [default: 2048,3072,4096].
     #[arg(long, value_name = "LIST")]
     pub(crate) bits: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cycloid bench ec                                     every curve
+  cycloid bench ec --curve p-256,ed25519               these two
+  cycloid bench ec --operation verify --batch 8,64     one operation, batches of 8 and of 64")]
+pub(crate) struct Ec {
+    /// Curves: p-224, p-256, p-384, p-521, ed25519, x25519, separated by commas; all.
+    #[arg(long, value_name = "LIST", default_value = "all")]
+    pub(crate) curve: String,
+
+    /// Operations: sign, verify, agree, generate, separated by commas; all.
+    #[arg(long, value_name = "LIST", default_value = "all")]
+    pub(crate) operation: String,
+
+    /// How many operations a batch has, separated by commas.
+    #[arg(long, value_name = "LIST", default_value = "8")]
+    pub(crate) batch: String,
 }
 
 /// Reads the command line; what clap prints by itself, help and version, goes to stdout.

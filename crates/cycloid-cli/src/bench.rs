@@ -6,6 +6,7 @@ use cycloid::cpu::{self, Level};
 use cycloid_lab::Failure;
 use cycloid_lab::peers::Peer;
 use cycloid_lab::suite::dh::Dh;
+use cycloid_lab::suite::ec::Ec;
 use cycloid_lab::suite::modexp::ModExp;
 use cycloid_lab::suite::rsa::Rsa;
 use cycloid_lab::suite::{self, Effort};
@@ -53,6 +54,11 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Stop> {
             };
             vec![Box::new(Dh { bits }) as Box<dyn suite::Suite>]
         }
+        Some(Suite::Ec(arguments)) => vec![Box::new(Ec {
+            curves: Ec::curves_from_list(&arguments.curve).map_err(Stop::Usage)?,
+            tasks: Ec::tasks_from_list(&arguments.operation).map_err(Stop::Usage)?,
+            batches: Ec::batches_from_list(&arguments.batch).map_err(Stop::Usage)?,
+        }) as Box<dyn suite::Suite>],
         Some(Suite::Rsa(arguments)) => {
             let usual = Rsa::usual(effort);
             let bits = match &arguments.bits {

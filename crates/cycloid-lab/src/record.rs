@@ -81,6 +81,9 @@ pub struct Table {
     /// What times and ratios are; the median in reports of format 1.
     #[serde(default)]
     pub statistic: Statistic,
+    /// How it stands beside the others of its suite.
+    #[serde(default)]
+    pub summary: Summary,
     /// The label of the row that ratios are against.
     pub reference: String,
     /// The rows, in the order in which they are shown.
@@ -116,6 +119,18 @@ impl Statistic {
             Self::Mean => "mean",
         }
     }
+}
+
+/// How several tables of a suite are shown side by side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Summary {
+    /// Sizes in columns: the time of the reference, and that of the others in proportion.
+    #[default]
+    Proportions,
+    /// Libraries in columns: operations in a second, and in proportion to the best peer's. The
+    /// title says to which group of rows a table belongs, and after a colon what its row is about.
+    Rates,
 }
 
 /// Names and values, such as `modulus_bits` and 2048.
@@ -265,6 +280,7 @@ mod tests {
                 title: "2048 bits".into(),
                 parameters: record.parameters.clone(),
                 statistic: Statistic::Mean,
+                summary: Summary::Rates,
                 reference: "default".into(),
                 control: record.ratio,
                 rounds: 40,

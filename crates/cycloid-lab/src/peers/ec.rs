@@ -190,7 +190,7 @@ pub(super) fn refused(function: &str) -> Failure {
 }
 
 /// Writes `parts` one after the other, and tells how long they are.
-pub(super) fn write(output: &mut [u8], parts: &[&[u8]]) -> Result<usize, &'static str> {
+pub(crate) fn write(output: &mut [u8], parts: &[&[u8]]) -> Result<usize, &'static str> {
     let result = parts.concat();
     output.get_mut(..result.len()).ok_or("the result is too long")?.copy_from_slice(&result);
     Ok(result.len())

@@ -47,13 +47,8 @@ pub(super) struct Functions {
         unsafe extern "C" fn(c_int, *const u8, c_int, *mut u8, *mut c_uint, *mut Key) -> c_int,
     pub(super) verify:
         unsafe extern "C" fn(c_int, *const u8, c_int, *const u8, c_int, *mut Key) -> c_int,
-    pub(super) agree: unsafe extern "C" fn(
-        *mut c_void,
-        usize,
-        *const Point,
-        *const Key,
-        *const c_void,
-    ) -> c_int,
+    pub(super) agree:
+        unsafe extern "C" fn(*mut c_void, usize, *const Point, *const Key, *const c_void) -> c_int,
 }
 
 /// `POINT_CONVERSION_UNCOMPRESSED`.
@@ -81,9 +76,8 @@ pub(super) fn candidates(functions: Functions, task: Task, curve: Curve) -> Vec<
     if nid(curve).is_none() {
         return Vec::new();
     }
-    let prepare = move |input: &Arc<Input>| {
-        prepare(functions, input).ok_or_else(|| refused(function))
-    };
+    let prepare =
+        move |input: &Arc<Input>| prepare(functions, input).ok_or_else(|| refused(function));
     vec![Candidate::new(task, function, Encoding::Der, prepare)]
 }
 

@@ -13,8 +13,7 @@ use super::evp::{Context, Key};
 pub(super) struct Digest([u8; 0]);
 
 /// How a key is put in.
-pub(super) type NewKey =
-    unsafe extern "C" fn(c_int, *mut c_void, *const u8, usize) -> *mut Key;
+pub(super) type NewKey = unsafe extern "C" fn(c_int, *mut c_void, *const u8, usize) -> *mut Key;
 
 /// How a context for signatures is made ready.
 pub(super) type Init = unsafe extern "C" fn(
@@ -70,9 +69,8 @@ pub(super) fn candidates(functions: Functions, task: Task, curve: Curve) -> Vec<
     if id(curve).is_none() {
         return Vec::new();
     }
-    let prepare = move |input: &Arc<Input>| {
-        prepare(functions, input).ok_or_else(|| refused(function))
-    };
+    let prepare =
+        move |input: &Arc<Input>| prepare(functions, input).ok_or_else(|| refused(function));
     vec![Candidate::new(task, function, Encoding::Fixed, prepare)]
 }
 
@@ -92,9 +90,8 @@ impl OwnedKey {
     fn public(&self, public: &mut [u8]) -> Result<(), &'static str> {
         let mut length = public.len();
         // SAFETY: the key lives, and no more is written than the room.
-        let done = unsafe {
-            (self.functions.public)(self.key, public.as_mut_ptr(), &raw mut length)
-        };
+        let done =
+            unsafe { (self.functions.public)(self.key, public.as_mut_ptr(), &raw mut length) };
         if done == 1 && length == public.len() { Ok(()) } else { Err("there is no public key") }
     }
 }
@@ -121,9 +118,8 @@ impl OwnedDigest {
         }
         let digest = Self { functions, digest };
         // SAFETY: context and key live, and the context takes a reference of its own.
-        let done = unsafe {
-            init(digest.digest, ptr::null_mut(), ptr::null(), ptr::null_mut(), key.key)
-        };
+        let done =
+            unsafe { init(digest.digest, ptr::null_mut(), ptr::null(), ptr::null_mut(), key.key) };
         (done == 1).then_some(digest)
     }
 

@@ -2,6 +2,7 @@
 
 mod backends;
 pub mod dh;
+pub mod ec;
 pub mod modexp;
 mod prepared;
 pub mod rsa;
@@ -86,6 +87,7 @@ pub fn all(effort: Effort) -> Vec<Box<dyn Suite>> {
         Box::new(modexp::ModExp::usual(effort)),
         Box::new(rsa::Rsa::usual(effort)),
         Box::new(dh::Dh::usual(effort)),
+        Box::new(ec::Ec::usual()),
     ]
 }
 

@@ -8,7 +8,9 @@ use crate::measure::rounds::{self, Samples};
 use crate::measure::statistics::{self, Estimate};
 use crate::measure::{Operation, clock, heap, stack};
 use crate::peers::Peer;
-use crate::record::{Implementation, Memory, Parameters, Ratio, Record, Statistic, Table, Time};
+use crate::record::{
+    Implementation, Memory, Parameters, Ratio, Record, Statistic, Summary, Table, Time,
+};
 
 /// Of the progress of a table, the part that is done when the rounds begin.
 const PREPARATION: f64 = 0.15;
@@ -33,6 +35,7 @@ pub(super) struct Setting {
     pub(super) operation: &'static str,
     pub(super) title: String,
     pub(super) parameters: Parameters,
+    pub(super) summary: Summary,
     /// Index of the subject that ratios are against.
     pub(super) reference: usize,
     pub(super) time: Duration,
@@ -237,6 +240,7 @@ pub(super) fn measure(
         title: setting.title,
         parameters: setting.parameters,
         statistic,
+        summary: setting.summary,
         reference: records[reference].label.clone(),
         records,
         control: ratio(&measured.control),
@@ -354,6 +358,7 @@ mod tests {
             operation: "constant",
             title: "constants".into(),
             parameters: Parameters::new(),
+            summary: Summary::Proportions,
             reference: 0,
             time: Duration::from_millis(20),
             sampling: Sampling::Paired,

@@ -1,6 +1,7 @@
 //! A report as text for people. Nothing is shown that is not in the record.
 
 mod number;
+mod rates;
 mod summary;
 mod table;
 
@@ -22,6 +23,7 @@ pub fn text(report: &Report, width: usize) -> String {
         text.push_str(&table::text(table, &report.peers, width));
     }
     text.push_str(&summary::text(&report.tables));
+    text.push_str(&rates::text(&report.tables));
     text.push('\n');
     text.push_str(&legend(report, width));
     // The grids fill their lines with spaces.
@@ -102,6 +104,9 @@ fn legend(report: &Report, width: usize) -> String {
     ]
     .map(|(term, meaning): (&str, String)| (term.into(), meaning))
     .into();
+    if rates::are_shown(&report.tables) {
+        lines.push((rates::RATIO.into(), rates::MEANING.into()));
+    }
     let mut notes: Vec<&str> = Vec::new();
     for note in report.tables.iter().flat_map(|table| &table.notes) {
         if !notes.contains(&&**note) {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use comfy_table::{Cell, CellAlignment, Table as Grid};
 
 use super::number::{NONE, Unit, proportion};
-use crate::record::{Record, Table};
+use crate::record::{Record, Summary, Table};
 
 /// So many sizes stand side by side; more make another grid.
 const COLUMNS: usize = 5;
@@ -14,7 +14,7 @@ const COLUMNS: usize = 5;
 pub(super) fn text(tables: &[Table]) -> String {
     let mut text = String::new();
     for tables in tables.chunk_by(|a, b| a.suite == b.suite && operation(a) == operation(b)) {
-        if tables.len() > 1 {
+        if tables.len() > 1 && tables[0].summary == Summary::Proportions {
             let Table { reference, statistic, .. } = &tables[0];
             let (operation, statistic) = (operation(&tables[0]), statistic.name());
             let _ = writeln!(

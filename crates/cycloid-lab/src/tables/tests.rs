@@ -1,5 +1,7 @@
 use super::*;
-use crate::record::{FORMAT, Memory, Missing, Parameters, Ratio, Record, Statistic, Table, Time};
+use crate::record::{
+    FORMAT, Memory, Missing, Parameters, Ratio, Record, Statistic, Summary, Table, Time,
+};
 
 fn record(group: &str, label: &str, library: &str, constant_time: bool) -> Record {
     let ours = library == "Cycloid";
@@ -46,6 +48,7 @@ fn report(sizes: &[u64]) -> Report {
         title: format!("{bits}-bit modulus, {bits}-bit exponent"),
         parameters: Parameters::from([("modulus_bits".into(), (*bits).into())]),
         statistic: Statistic::Median,
+        summary: Summary::Proportions,
         reference: "default".into(),
         records: vec![
             record("Montgomery", "5b FW", "Cycloid", true),
@@ -110,6 +113,51 @@ fn every_row_is_there_and_every_note_once() {
     let row = |label: &str| text.lines().find(|line| line.starts_with(label)).unwrap().to_owned();
     assert!(row("  5b FW").contains('✓') && !row("  5b RM").contains('✓'));
     assert!(row("  variable-time").trim_end().ends_with("123,456       –"));
+}
+
+/// A report of operations in a second, two on one curve and one on another with other peers.
+fn rates() -> Report {
+    let mut report = report(&[1, 2, 3]);
+    let titles = ["P-256: sign", "P-256: verify", "Ed25519: sign"];
+    for (table, title) in report.tables.iter_mut().zip(titles) {
+        table.suite = "ec".into();
+        table.title = title.into();
+        table.summary = Summary::Rates;
+        let more = ["OpenSSL", "AWS-LC", "ring", "graviola", "RustCrypto"];
+        table.records = vec![record("Cycloid", "default", "Cycloid", true)];
+        table.records.push(record("Cycloid", "×8", "Cycloid", true));
+        table.records.extend(more.map(|peer| record(peer, "sign", peer, true)));
+        for (i, record) in table.records.iter_mut().enumerate() {
+            record.time.operations_per_second = 123_456.7 + i as f64;
+            // The best peer takes one and a half of our time, ours side by side a fifth.
+            record.ratio.median = [1.0, 0.2, 2.5, 1.5, 1.6, 1.7, 4.0][i];
+        }
+    }
+    report.tables[1].records.retain(|record| record.group != "ring");
+    let dalek = &mut report.tables[2].records[6];
+    dalek.group = "dalek".into();
+    dalek.implementation.product = "dalek".into();
+    report
+}
+
+#[test]
+fn rates_are_shown_beside_the_best_peer() {
+    let report = rates();
+    for (width, most) in [(80, 80), (100, 100)] {
+        for line in text(&report, width).lines() {
+            assert!(line.chars().count() <= most, "{width}: {line}");
+        }
+    }
+    let text = text(&report, 80);
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let heads: Vec<_> = text.lines().filter(|line| line.contains("(×8)")).map(words).collect();
+    assert_eq!(heads.len(), 2, "{text}");
+    assert_eq!(heads[0][6..], ["RustCrypto", "ratio", "(×8)"]);
+    assert_eq!(heads[1][6..], ["dalek", "ratio", "(×8)"]);
+    let (_, summary) = text.split_once("ec: operations per second").unwrap();
+    let row = |name: &str| words(summary.lines().find(|line| line.contains(name)).unwrap());
+    assert_eq!(row("verify")[1..=5], ["123457", "123458", "123459", "123460", "–"]);
+    assert_eq!(row("sign")[8..], ["1.50", "7.50"]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! AWS-LC's Ed25519 and X25519, which take keys as bytes.
 
+use std::sync::Arc;
+
 use aws_lc_sys as aws;
 
 use super::super::Call;
@@ -31,7 +33,7 @@ fn candidates(
     function: &'static str,
     prepare: fn(&Input) -> Option<Call>,
 ) -> Vec<Candidate> {
-    let prepare = move |input: &_| prepare(input).ok_or_else(|| refused(function));
+    let prepare = move |input: &Arc<Input>| prepare(input).ok_or_else(|| refused(function));
     vec![Candidate::new(task, function, Encoding::Fixed, prepare)]
 }
 
@@ -49,15 +51,14 @@ fn agree(private: &[u8; 32], public: &[u8]) -> Result<[u8; 32], &'static str> {
     let public: &[u8; 32] = public.try_into().map_err(|_| "the public key is not valid")?;
     let mut shared = [0; 32];
     // SAFETY: reads two keys and writes a secret, each of 32 bytes.
-    let done = unsafe {
-        aws::X25519(shared.as_mut_ptr(), private.as_ptr(), public.as_ptr())
-    };
+    let done = unsafe { aws::X25519(shared.as_mut_ptr(), private.as_ptr(), public.as_ptr()) };
     if done == 1 { Ok(shared) } else { Err("X25519 failed") }
 }
 
 fn signer(input: &Input) -> Option<Call> {
     let (mut public, mut private) = ([0; 32], [0; 64]);
-    let (seed, message): (&[u8; 32], _) = (input.private.as_slice().try_into().ok()?, input.message);
+    let (seed, message): (&[u8; 32], _) =
+        (input.private.as_slice().try_into().ok()?, input.message);
     // SAFETY: reads a seed of 32 bytes, writes a public key of 32 bytes and a private one of 64.
     unsafe {
         aws::ED25519_keypair_from_seed(public.as_mut_ptr(), private.as_mut_ptr(), seed.as_ptr());

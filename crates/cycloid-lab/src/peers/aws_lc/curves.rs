@@ -53,12 +53,18 @@ forward! {
     point_write(
         group: *const Group,
         point: *const Point,
-        form: c_uint,
+        _form: c_uint,
         bytes: *mut u8,
         length: usize,
         pool: *mut Pool
-    ) -> usize =
-        aws::EC_POINT_point2oct(group.cast(), point.cast(), form, bytes, length, pool.cast());
+    ) -> usize = aws::EC_POINT_point2oct(
+        group.cast(),
+        point.cast(),
+        aws::point_conversion_form_t::POINT_CONVERSION_UNCOMPRESSED,
+        bytes,
+        length,
+        pool.cast(),
+    );
     sign(
         kind: c_int,
         digest: *const u8,

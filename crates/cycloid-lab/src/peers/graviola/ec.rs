@@ -90,7 +90,8 @@ pub(super) fn candidates(task: Task, curve: Curve) -> Vec<Candidate> {
 fn signer<C: ecdsa::Curve + 'static, H: Hash>(key: SigningKey<C>, input: &Input) -> Call {
     let message = input.message;
     Box::new(move |_, output| {
-        let signature = key.sign::<H>(&[&message], output).map_err(|_| "SigningKey::sign failed")?;
+        let signature =
+            key.sign::<H>(&[&message], output).map_err(|_| "SigningKey::sign failed")?;
         Ok(signature.len())
     })
 }

@@ -16,7 +16,7 @@ use crate::measure::Operation;
 use crate::peers::bytes::from_bytes;
 use crate::peers::dh::{Candidate, Input, Task};
 use crate::peers::{Family, Found};
-use crate::record::Parameters;
+use crate::record::{Parameters, Summary};
 
 /// The label of the row that ratios are against.
 const REFERENCE: &str = "default";
@@ -154,6 +154,7 @@ impl TablePlan<'_> {
                 ("modulus_bits".into(), self.group.bits().into()),
                 ("exponent_bits".into(), self.group.exponent_bits().into()),
             ]),
+            summary: Summary::Proportions,
             reference: 0,
             time: self.time(),
             sampling: Sampling::Paired,

@@ -15,7 +15,7 @@ use crate::Failure;
 use crate::measure::Operation;
 use crate::peers::modexp::{Candidate, Exponents, Input, Prepare};
 use crate::peers::{Family, Found, Library};
-use crate::record::Parameters;
+use crate::record::{Parameters, Summary};
 
 /// The shortest modulus, in bits.
 pub const MIN_BITS: usize = 64;
@@ -149,6 +149,7 @@ impl TablePlan<'_> {
             },
             title: self.title(),
             parameters: self.parameters(),
+            summary: Summary::Proportions,
             reference,
             time,
             sampling: Sampling::Paired,

@@ -23,7 +23,7 @@ use crate::Failure;
 use crate::measure::Operation;
 use crate::peers::rsa::{Candidate, Input, Key, Task};
 use crate::peers::{Family, Found, Library};
-use crate::record::Parameters;
+use crate::record::{Parameters, Summary};
 
 #[cfg(test)]
 pub(crate) use self::ours::private_key;
@@ -245,6 +245,7 @@ impl TablePlan<'_> {
             operation: self.kind.title(),
             title: format!("RSA-{}: {}", self.keys.bits, self.kind.title()),
             parameters: Parameters::from([("key_bits".into(), self.keys.bits.into())]),
+            summary: Summary::Proportions,
             reference: 0,
             time: self.time(),
             sampling: self.kind.sampling(self.effort),

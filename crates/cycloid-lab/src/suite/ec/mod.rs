@@ -1,0 +1,210 @@
+//! Elliptic curves as a user calls them: signatures, verification, shared secrets and keys, beside
+//! the peers.
+
+mod judge;
+mod options;
+mod ours;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::backends;
+use super::prepared::{FirstUse, Prepared};
+use super::subjects::{self, Sampling, Setting, Subject};
+use super::{Effort, Plan, Suite};
+use crate::Failure;
+use crate::measure::Operation;
+use crate::peers::ec::{Candidate, Curve, Encoding, Input, Task};
+use crate::peers::{Family, Found};
+use crate::record::{Parameters, Summary};
+
+/// The label of the row that ratios are against.
+const REFERENCE: &str = "default";
+
+const PARSING: &str = "to agree, everybody is given the other party's public key as bytes, and parses and \
+    validates it within the time of the operation; private keys, and keys to verify with, are \
+    prepared, but where another note says so";
+
+const NONCES: &str = "Cycloid and RustCrypto make the nonces of ECDSA from key and digest (RFC 6979), \
+    OpenSSL, AWS-LC, ring and graviola with randomness of their own, all within the time of the \
+    operation; OpenSSL and AWS-LC write and read signatures as DER";
+
+const KEYS: &str = "a key that is generated has its public key, too; Cycloid, dalek and RustCrypto draw it \
+    from ChaCha20, the others from generators of their own";
+
+const BATCH: &str = "in a batch each operation has a key of its own, eight different ones in turn; times are \
+    those of one operation";
+
+/// Which tables to make.
+#[derive(Clone, Debug)]
+pub struct Ec {
+    /// On which curves.
+    pub curves: Vec<Curve>,
+    /// What is done there.
+    pub tasks: Vec<Task>,
+    /// How many operations a batch has, one row for each.
+    pub batches: Vec<usize>,
+}
+
+impl Ec {
+    /// All of them, and batches of eight.
+    pub fn usual() -> Self {
+        Self { curves: Curve::ALL.to_vec(), tasks: Task::ALL.to_vec(), batches: vec![8] }
+    }
+}
+
+impl Suite for Ec {
+    fn name(&self) -> &'static str {
+        "ec"
+    }
+
+    fn about(&self) -> &'static str {
+        "elliptic curves: signatures, verification, shared secrets and keys"
+    }
+
+    fn family(&self) -> Family {
+        Family::Ec
+    }
+
+    fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {
+        let plan = |curve: Curve, task: Task| {
+            let table = TablePlan { curve, task, batches: &self.batches, effort, peers };
+            Plan {
+                title: format!("{}, {}", curve.name(), task.name()),
+                time: table.time(),
+                measure: Box::new(move |progress: &mut dyn FnMut(f64)| {
+                    let (setting, subjects) = table.prepare()?;
+                    subjects::measure(setting, subjects, progress)
+                }),
+            }
+        };
+        let of_curve = |curve: &Curve| {
+            let curve = *curve;
+            let tasks = self.tasks.iter().filter(move |task| curve.does(**task));
+            tasks.map(move |task| plan(curve, *task)).collect::<Vec<_>>()
+        };
+        self.curves.iter().flat_map(of_curve).collect()
+    }
+}
+
+/// One table to be.
+struct TablePlan<'a> {
+    curve: Curve,
+    task: Task,
+    batches: &'a [usize],
+    effort: Effort,
+    peers: &'a [Found],
+}
+
+impl TablePlan<'_> {
+    fn time(&self) -> Duration {
+        let unit = match self.effort {
+            Effort::Quick => 0.22,
+            Effort::Plain => 1.6,
+            Effort::Full => 16.0,
+        };
+        Duration::from_secs_f64(unit)
+    }
+
+    fn prepare(&self) -> Result<(Setting, Vec<Subject>), Failure> {
+        let inputs: [Arc<Input>; 8] =
+            std::array::from_fn(|i| Arc::new(ours::input(self.curve, i as u64)));
+        let mut subjects = self.ours(&inputs);
+        let mut notes: Vec<String> = vec![match self.task {
+            Task::Sign | Task::Verify => NONCES.into(),
+            Task::Agree => PARSING.into(),
+            Task::Generate => KEYS.into(),
+        }];
+        notes.push(BATCH.into());
+        let mut missing = Vec::new();
+        for found in self.peers.iter().filter(|found| found.peer.does(Family::Ec)) {
+            match &found.outcome {
+                Ok(library) => {
+                    for candidate in library.ec(self.task, self.curve) {
+                        subjects::add_note(&mut notes, candidate.note);
+                        let version = library.version();
+                        subjects.push(self.of_peer(found, version, candidate, &inputs[0])?);
+                    }
+                }
+                Err(_) => missing.push(found.peer.name().into()),
+            }
+        }
+        let setting = Setting {
+            suite: "ec",
+            operation: self.task.name(),
+            title: format!("{}: {}", self.curve.name(), self.task.name()),
+            parameters: Parameters::from([("curve".into(), self.curve.name().into())]),
+            summary: Summary::Rates,
+            reference: 0,
+            time: self.time(),
+            sampling: Sampling::Paired,
+            missing,
+            notes,
+        };
+        Ok((setting, subjects))
+    }
+
+    /// The first is the reference.
+    fn ours(&self, inputs: &[Arc<Input>; 8]) -> Vec<Subject> {
+        let (task, input) = (self.task, &inputs[0]);
+        let data = data(task, input, Encoding::Fixed);
+        let judge = judge::of(task, input, Encoding::Fixed);
+        let call = Prepared::ours(data, room(self.curve), judge, ours::one(task, input));
+        let function = ours::function(task, self.curve);
+        let one = Subject::ours(REFERENCE, function, backends::words(), 0, Box::new(call));
+        let batch = |count: &usize| {
+            let call = ours::batch(task, inputs, *count)?;
+            let function = ours::batch_function(task, self.curve);
+            let judge = judge::of_batch(task, inputs);
+            let operation = Prepared::ours(data, count * room(self.curve), judge, call);
+            let label = format!("×{count}");
+            let subject =
+                Subject::ours(&label, function, backends::eight(), 0, Box::new(operation));
+            Some(subject.of_several(*count as u32))
+        };
+        std::iter::once(one).chain(self.batches.iter().filter_map(batch)).collect()
+    }
+
+    fn of_peer(
+        &self,
+        found: &Found,
+        version: String,
+        candidate: Candidate,
+        input: &Arc<Input>,
+    ) -> Result<Subject, Failure> {
+        let Candidate { label, function, constant_time, encoding, once, prepare, .. } = candidate;
+        let data = data(self.task, input, encoding);
+        let (room, judge) = (room(self.curve), judge::of(self.task, input, encoding));
+        let name = |failure: Failure| {
+            Failure::new(format!("{}: {}", found.peer.name(), failure.message), failure.hint)
+        };
+        let operation: Box<dyn Operation> = if once {
+            let input = Arc::clone(input);
+            let operation = FirstUse::of_peer(data, room, judge, move || prepare(&input));
+            Box::new(operation.map_err(name)?)
+        } else {
+            let operation = Prepared::of_peer(data, room, judge, true, || prepare(input));
+            Box::new(operation.map_err(name)?)
+        };
+        let subject = Subject::of_peer(found.peer, version, label, function, operation);
+        Ok(Subject { constant_time, ..subject })
+    }
+}
+
+/// What an operation reads.
+fn data(task: Task, input: &Input, encoding: Encoding) -> &[u8] {
+    match task {
+        Task::Generate => &[],
+        Task::Sign => &input.digest,
+        Task::Verify => &input.signature[encoding as usize],
+        Task::Agree => &input.other,
+    }
+}
+
+/// Bytes with room for whatever an operation writes: a signature in DER, or a public key and a
+/// secret.
+const fn room(curve: Curve) -> usize {
+    curve.public_bytes() + 2 * curve.bytes() + 16
+}

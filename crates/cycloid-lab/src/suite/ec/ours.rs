@@ -1,0 +1,159 @@
+//! The library's own curves as calls to be measured, and the inputs of all.
+
+mod curve25519;
+mod nist;
+
+use std::sync::Arc;
+
+use cycloid::scheme::Hash;
+use cycloid::scheme::ec::{P224, P256, P384, P521};
+use sha2::{Digest, Sha256, Sha384, Sha512};
+
+use crate::measure::random::Random;
+use crate::peers::Call;
+use crate::peers::ec::{Curve, Encoding, Input, Task};
+
+/// Calls a generic function for a curve, or else another expression for each of the two that are
+/// not NIST's.
+macro_rules! on {
+    ($curve:expr, nist::$function:ident($($argument:expr),*), $ed25519:expr, $x25519:expr) => {
+        match $curve {
+            Curve::P224 => nist::$function::<P224>($($argument),*),
+            Curve::P256 => nist::$function::<P256>($($argument),*),
+            Curve::P384 => nist::$function::<P384>($($argument),*),
+            Curve::P521 => nist::$function::<P521>($($argument),*),
+            Curve::Ed25519 => $ed25519,
+            Curve::X25519 => $x25519,
+        }
+    };
+}
+
+/// The input of one of eight operations, the same on every run.
+pub(super) fn input(curve: Curve, number: u64) -> Input {
+    let mut random = Random::new(number);
+    let mut draw = || {
+        let mut bytes: Vec<u8> = (0..curve.bytes()).map(|_| random.next() as u8).collect();
+        // Below the order of each curve.
+        bytes[0] &= if curve == Curve::P521 { 0 } else { 0x7f };
+        bytes
+    };
+    let (private, other_private) = (draw(), draw());
+    let message = std::array::from_fn(|_| random.next() as u8);
+    let digest = digest(curve, &message);
+    Input {
+        curve,
+        public: public(curve, &private),
+        other: public(curve, &other_private),
+        signature: signature(curve, &private, &message, &digest),
+        private,
+        other_private,
+        message,
+        digest,
+    }
+}
+
+fn digest(curve: Curve, message: &[u8]) -> Vec<u8> {
+    match hash(curve) {
+        Hash::Sha384 => Sha384::digest(message).to_vec(),
+        Hash::Sha512 => Sha512::digest(message).to_vec(),
+        _ => Sha256::digest(message).to_vec(),
+    }
+}
+
+/// The hash function that goes with a curve.
+const fn hash(curve: Curve) -> Hash {
+    match curve {
+        Curve::P384 => Hash::Sha384,
+        Curve::P521 => Hash::Sha512,
+        _ => Hash::Sha256,
+    }
+}
+
+fn public(curve: Curve, private: &[u8]) -> Vec<u8> {
+    on!(
+        curve,
+        nist::public(private),
+        curve25519::signer(private).verifying_key().as_bytes().into(),
+        curve25519::private(private).public_key().into()
+    )
+}
+
+/// A signature in both encodings; empty on a curve without.
+fn signature(curve: Curve, private: &[u8], message: &[u8], digest: &[u8]) -> [Vec<u8>; 2] {
+    on!(
+        curve,
+        nist::signature(private, hash(curve), digest),
+        [curve25519::signer(private).sign(message).into(), Vec::new()],
+        [Vec::new(), Vec::new()]
+    )
+}
+
+/// Whether it is a signature of the input's message.
+pub(super) fn is_signature(
+    curve: Curve,
+    public: &[u8],
+    input: &Input,
+    signature: &[u8],
+    encoding: Encoding,
+) -> bool {
+    let digest = &input.digest;
+    on!(
+        curve,
+        nist::is_signature(public, digest, signature, encoding),
+        curve25519::is_signature(public, &input.message, signature),
+        false
+    )
+}
+
+/// The secret shared between a private key and the owner of a public one.
+pub(super) fn agree(curve: Curve, private: &[u8], public: &[u8]) -> Option<Vec<u8>> {
+    on!(curve, nist::agree(private, public), None, curve25519::agree(private, public))
+}
+
+/// The function that does a task.
+pub(super) const fn function(task: Task, curve: Curve) -> &'static str {
+    match (curve, task) {
+        (Curve::Ed25519, Task::Generate) => "ed25519::SigningKey::generate",
+        (Curve::Ed25519, Task::Sign) => "ed25519::SigningKey::sign",
+        (Curve::Ed25519, _) => "ed25519::VerifyingKey::verify",
+        (Curve::X25519, Task::Generate) => "x25519::PrivateKey::generate, public_key",
+        (Curve::X25519, _) => "x25519::PrivateKey::agree",
+        (_, Task::Generate) => "ec::PrivateKey::generate",
+        (_, Task::Sign) => "ec::PrivateKey::sign_prehashed",
+        (_, Task::Verify) => "ec::PublicKey::verify_prehashed",
+        (_, Task::Agree) => "ec::PublicKey::from_sec1, ec::PrivateKey::agree",
+    }
+}
+
+/// The function that does many of a task.
+pub(super) const fn batch_function(task: Task, curve: Curve) -> &'static str {
+    match (curve, task) {
+        (Curve::Ed25519, _) => "ed25519::run_batch",
+        (Curve::X25519, _) => "x25519::run_batch",
+        (_, Task::Sign) => "ecdsa::sign_batch",
+        (_, Task::Verify) => "ecdsa::verify_batch",
+        (_, Task::Generate | Task::Agree) => "ecdh::run_batch",
+    }
+}
+
+/// One operation in a call.
+pub(super) fn one(task: Task, input: &Input) -> Call {
+    let curve = input.curve;
+    on!(
+        curve,
+        nist::one(task, input),
+        curve25519::one_signature(task, input),
+        curve25519::one_agreement(task, input)
+    )
+}
+
+/// So many operations in a call, with the keys of the inputs in turn, if there is a batch for them.
+/// What is read belongs to the first; the results stand one after the other.
+pub(super) fn batch(task: Task, inputs: &[Arc<Input>; 8], count: usize) -> Option<Call> {
+    on!(
+        inputs[0].curve,
+        nist::batch(task, inputs, count),
+        curve25519::signatures(task, inputs, count),
+        curve25519::agreements(task, inputs, count)
+    )
+}

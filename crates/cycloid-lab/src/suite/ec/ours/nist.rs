@@ -1,0 +1,132 @@
+//! The NIST curves.
+
+use std::sync::Arc;
+
+use chacha20::ChaCha20Rng;
+use cycloid::scheme::Hash;
+use cycloid::scheme::ec::{Curve, PrivateKey, PublicKey};
+use cycloid::scheme::ecdh;
+use cycloid::scheme::ecdsa::{SignJob, Signature, VerifyJob, sign_batch, verify_batch};
+use rand_core::SeedableRng;
+
+use crate::peers::Call;
+use crate::peers::ec::{Encoding, Input, Task, write};
+
+const FAILED: &str = "a job failed";
+
+fn private<C: Curve>(bytes: &[u8]) -> PrivateKey<C> {
+    PrivateKey::from_bytes(bytes).expect("the bytes are a number below the order")
+}
+
+pub(super) fn public<C: Curve>(private_bytes: &[u8]) -> Vec<u8> {
+    private::<C>(private_bytes).public_key().to_uncompressed().to_vec()
+}
+
+/// A signature in both encodings.
+pub(super) fn signature<C: Curve>(private_bytes: &[u8], hash: Hash, digest: &[u8]) -> [Vec<u8>; 2] {
+    let signature = private::<C>(private_bytes).sign_prehashed(hash, digest);
+    [signature.to_fixed().to_vec(), signature.to_der().to_vec()]
+}
+
+pub(super) fn is_signature<C: Curve>(
+    public: &[u8],
+    digest: &[u8],
+    signature: &[u8],
+    encoding: Encoding,
+) -> bool {
+    let signature = match encoding {
+        Encoding::Fixed => Signature::<C>::from_fixed(signature),
+        Encoding::Der => Signature::<C>::from_der(signature),
+    };
+    let public = PublicKey::<C>::from_sec1(public);
+    public.and_then(|public| public.verify_prehashed(digest, &signature?)).is_ok()
+}
+
+pub(super) fn agree<C: Curve>(private_bytes: &[u8], public: &[u8]) -> Option<Vec<u8>> {
+    let public = PublicKey::<C>::from_sec1(public).ok()?;
+    Some(private::<C>(private_bytes).agree(&public).to_vec())
+}
+
+fn parsed<C: Curve>(public: &[u8]) -> Result<PublicKey<C>, &'static str> {
+    PublicKey::from_sec1(public).map_err(|_| "the public key is not valid")
+}
+
+fn read<C: Curve>(signature: &[u8]) -> Result<Signature<C>, &'static str> {
+    Signature::from_fixed(signature).map_err(|_| "not a signature")
+}
+
+pub(super) fn one<C: Curve>(task: Task, input: &Input) -> Call {
+    let key = private::<C>(&input.private);
+    let hash = super::hash(input.curve);
+    match task {
+        Task::Sign => Box::new(move |digest, output| {
+            write(output, &[&key.sign_prehashed(hash, digest).to_fixed()])
+        }),
+        Task::Verify => {
+            let (key, digest) = (*key.public_key(), input.digest.clone());
+            Box::new(move |signature, _| {
+                key.verify_prehashed(&digest, &read(signature)?)
+                    .map_err(|_| "the signature is not valid")?;
+                Ok(0)
+            })
+        }
+        Task::Agree => Box::new(move |other, output| write(output, &[&key.agree(&parsed(other)?)])),
+        Task::Generate => {
+            let (mut rng, mut made) = (ChaCha20Rng::seed_from_u64(7), None);
+            Box::new(move |other, output| {
+                if other.is_empty() {
+                    made = Some(PrivateKey::<C>::generate(&mut rng));
+                    return Ok(0);
+                }
+                let key = made.as_ref().ok_or("there is no key")?;
+                let shared = key.agree(&parsed(other)?);
+                write(output, &[&key.public_key().to_uncompressed(), &shared])
+            })
+        }
+    }
+}
+
+pub(super) fn batch<C: Curve>(task: Task, inputs: &[Arc<Input>; 8], count: usize) -> Option<Call> {
+    let keys = inputs.each_ref().map(|input| private::<C>(&input.private));
+    let hash = super::hash(inputs[0].curve);
+    let inputs = inputs.clone();
+    Some(match task {
+        Task::Sign => Box::new(move |_, output| {
+            let job = |i: usize| SignJob::prehashed(&keys[i % 8], hash, &inputs[i % 8].digest);
+            let mut jobs: Vec<SignJob<'_, C>> = (0..count).map(job).collect();
+            sign_batch(&mut jobs);
+            let mut length = 0;
+            for job in &jobs {
+                let signature = job.outcome().map_err(|_| FAILED)?;
+                length += write(&mut output[length..], &[&signature.to_fixed()])?;
+            }
+            Ok(length)
+        }),
+        Task::Verify => Box::new(move |first, _| {
+            let signature =
+                |i: usize| read(if i == 0 { first } else { &inputs[i % 8].signature[0] });
+            let signatures = (0..count).map(signature).collect::<Result<Vec<Signature<C>>, _>>()?;
+            let job = |(i, signature)| {
+                let (key, input): (&PrivateKey<C>, &Input) = (&keys[i % 8], &inputs[i % 8]);
+                VerifyJob::prehashed(key.public_key(), &input.digest, signature)
+            };
+            let mut jobs: Vec<VerifyJob<'_, C>> = signatures.iter().enumerate().map(job).collect();
+            verify_batch(&mut jobs);
+            let valid = jobs.iter().all(|job| job.outcome().is_ok());
+            if valid { Ok(0) } else { Err("a signature is not valid") }
+        }),
+        Task::Agree => Box::new(move |first, output| {
+            let public = |i: usize| parsed(if i == 0 { first } else { &inputs[i % 8].other });
+            let publics = (0..count).map(public).collect::<Result<Vec<PublicKey<C>>, _>>()?;
+            let job = |(i, public)| ecdh::Job::new(&keys[i % 8], public);
+            let mut jobs: Vec<ecdh::Job<'_, C>> = publics.iter().enumerate().map(job).collect();
+            ecdh::run_batch(&mut jobs);
+            let mut length = 0;
+            for job in &jobs {
+                length += write(&mut output[length..], &[&job.outcome().map_err(|_| FAILED)?])?;
+            }
+            Ok(length)
+        }),
+        Task::Generate => return None,
+    })
+}

@@ -1,0 +1,60 @@
+use super::*;
+
+#[test]
+fn lists_of_curves() {
+    let curves = Ec::curves_from_list("X25519, p256,P-521").unwrap();
+    assert_eq!(curves, [Curve::P256, Curve::P521, Curve::X25519]);
+    assert_eq!(Ec::curves_from_list("all").unwrap(), Curve::ALL);
+    let failure = Ec::curves_from_list("p256,p192").unwrap_err();
+    assert_eq!(failure.message, "no curve is called 'p192'");
+    assert!(failure.hint.contains("p-224, p-256"), "{}", failure.hint);
+}
+
+#[test]
+fn lists_of_operations() {
+    assert_eq!(Ec::tasks_from_list("agree,sign").unwrap(), [Task::Sign, Task::Agree]);
+    assert!(Ec::tasks_from_list("").is_err());
+    assert!(Ec::tasks_from_list("ecdh").unwrap_err().hint.contains("sign, verify, agree"));
+}
+
+#[test]
+fn lists_of_batches() {
+    assert_eq!(Ec::batches_from_list("1, 64").unwrap(), [1, 64]);
+    for wrong in ["", "0", "5000", "x", "8,"] {
+        assert!(Ec::batches_from_list(wrong).is_err(), "{wrong}");
+    }
+}
+
+/// A judge that takes everything would show nothing.
+#[test]
+fn what_is_wrong_is_judged_so() {
+    for curve in Curve::ALL {
+        for task in Task::ALL.into_iter().filter(|task| curve.does(*task)) {
+            let input = Arc::new(ours::input(curve, 0));
+            let judge = judge::of(task, &input, Encoding::Fixed);
+            let mut call = ours::one(task, &input);
+            let mut output = vec![0; room(curve)];
+            let data = data(task, &input, Encoding::Fixed);
+            let length = call(data, &mut output).unwrap();
+            let right = judge(&mut call, &output[..length]);
+            if task == Task::Generate {
+                // Another key's proof.
+                let mut other = ours::one(task, &input);
+                other(&[], &mut output).unwrap();
+                let mut wrong: crate::peers::Call = Box::new(move |data, output| {
+                    let length = other(data, output)?;
+                    output[length - 1] ^= 1;
+                    Ok(length)
+                });
+                assert_ne!(judge(&mut wrong, &[]), right, "{curve:?}, {task:?}");
+            } else if task == Task::Verify {
+                let mut wrong: crate::peers::Call = Box::new(|_, _| Ok(0));
+                assert_ne!(judge(&mut wrong, &[]), right, "{curve:?}, {task:?}");
+            } else {
+                output[length - 1] ^= 1;
+                let wrong = judge(&mut call, &output[..length]);
+                assert_ne!(wrong, right, "{curve:?}, {task:?}");
+            }
+        }
+    }
+}

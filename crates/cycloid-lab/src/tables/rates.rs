@@ -1,0 +1,135 @@
+//! Operations in a second, libraries side by side: the table that people know from `openssl speed`.
+
+use std::fmt::Write;
+
+use comfy_table::{Cell, CellAlignment, Table as Grid};
+
+use super::number::{NONE, proportion};
+use crate::record::{Record, Summary, Table};
+
+/// So many peers stand side by side; where others come, another grid begins.
+const PEERS: usize = 5;
+
+/// The head of the column of proportions, and what it means.
+pub(super) const RATIO: &str = "ratio";
+pub(super) const MEANING: &str = "operations in a second in proportion to the best peer's, by paired \
+    batches: 2.00 does twice as many; in brackets for batches";
+
+/// Whether there is such a table in the text.
+pub(super) fn are_shown(tables: &[Table]) -> bool {
+    tables.iter().any(|table| table.summary == Summary::Rates)
+}
+
+/// The rates of all tables that are summed up so.
+pub(super) fn text(tables: &[Table]) -> String {
+    let mut text = String::new();
+    for tables in tables.chunk_by(|a, b| a.suite == b.suite && a.summary == b.summary) {
+        if tables[0].summary != Summary::Rates {
+            continue;
+        }
+        let _ = writeln!(text, "\n{}: operations per second", tables[0].suite);
+        let mut rest = tables;
+        while !rest.is_empty() {
+            let (first, others) = rest.split_at(together(rest));
+            let _ = writeln!(text, "{}", grid(first));
+            rest = others;
+            if !rest.is_empty() {
+                text.push('\n');
+            }
+        }
+    }
+    text
+}
+
+/// How many of `tables`, all those of a group at least, do with [`PEERS`] columns for peers.
+fn together(tables: &[Table]) -> usize {
+    let mut count = 0;
+    for group in tables.chunk_by(|a, b| names(a).0 == names(b).0) {
+        let more = count + group.len();
+        if count > 0 && columns(&tables[..more], is_peer).len() > PEERS {
+            break;
+        }
+        count = more;
+    }
+    count
+}
+
+/// The group of rows, and the name of the row.
+fn names(table: &Table) -> (&str, &str) {
+    table.title.split_once(": ").unwrap_or(("", &table.title))
+}
+
+fn is_peer(record: &Record) -> bool {
+    record.implementation.backend.is_none()
+}
+
+/// Ours by their labels, peers by their names; each once.
+fn columns(tables: &[Table], which: fn(&Record) -> bool) -> Vec<&str> {
+    let mut columns = Vec::new();
+    for record in tables.iter().flat_map(|table| &table.records).filter(|record| which(record)) {
+        let name = if is_peer(record) { &*record.group } else { &*record.label };
+        if !columns.contains(&name) {
+            columns.push(name);
+        }
+    }
+    columns
+}
+
+fn grid(tables: &[Table]) -> Grid {
+    let ours = columns(tables, |record| !is_peer(record));
+    let peers = columns(tables, is_peer);
+    let reference = &*tables[0].reference;
+    let product = &*tables[0].records[0].implementation.product;
+
+    let mut grid = super::ruled();
+    let mut head = vec![String::new()];
+    head.extend(ours.iter().map(|label| if *label == reference { product } else { *label }.into()));
+    head.extend(peers.iter().map(|name| (*name).to_owned()));
+    if !peers.is_empty() {
+        head.extend(ours.iter().map(|label| match *label {
+            label if label == reference => RATIO.into(),
+            label => format!("({label})"),
+        }));
+    }
+    let last = head.len() - 1;
+    grid.set_header(head.into_iter().map(Cell::new));
+    let mut group = "";
+    for table in tables {
+        let (of, name) = names(table);
+        if of != group {
+            group = of;
+            grid.add_row([group]);
+        }
+        grid.add_row(row(table, name, &ours, &peers));
+    }
+    for (i, column) in grid.column_iter_mut().enumerate() {
+        column.set_padding((0, u16::from(i != last)));
+        if i > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    grid
+}
+
+fn row(table: &Table, name: &str, ours: &[&str], peers: &[&str]) -> Vec<String> {
+    let our = |label: &str| table.records.iter().find(|r| !is_peer(r) && r.label == label);
+    // Of several ways of a peer the fastest.
+    let faster = |a: &&Record, b: &&Record| a.ratio.median.total_cmp(&b.ratio.median);
+    let peer =
+        |name: &str| table.records.iter().filter(|r| is_peer(r) && r.group == name).min_by(faster);
+    let best = table.records.iter().filter(|record| is_peer(record)).min_by(faster);
+
+    let rate = |record: Option<&Record>| {
+        record.map_or_else(|| NONE.into(), |r| format!("{:.0}", r.time.operations_per_second))
+    };
+    let mut cells = vec![format!("  {name}")];
+    cells.extend(ours.iter().map(|label| rate(our(label))));
+    cells.extend(peers.iter().map(|name| rate(peer(name))));
+    if !peers.is_empty() {
+        cells.extend(ours.iter().map(|label| match (our(label), best) {
+            (Some(our), Some(best)) => proportion(best.ratio.median / our.ratio.median),
+            _ => NONE.into(),
+        }));
+    }
+    cells
+}
