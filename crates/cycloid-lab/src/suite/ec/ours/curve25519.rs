@@ -92,7 +92,7 @@ pub(super) fn signatures(task: Task, inputs: &[Arc<Input>; 8], count: usize) -> 
         Task::Sign => Box::new(move |_, output| {
             let mut signatures = vec![[0; 64]; count];
             let job = |(i, signature)| {
-                let (key, input): (&SigningKey, &Input) = (&keys[i % 8], &inputs[i % 8]);
+                let (key, input): (&SigningKey, &Input) = (&keys[i % 8], &*inputs[i % 8]);
                 ed25519::Job::sign(key, Variant::Plain, &input.message, signature)
             };
             let mut jobs: Vec<_> = signatures.iter_mut().enumerate().map(job).collect();
@@ -106,7 +106,7 @@ pub(super) fn signatures(task: Task, inputs: &[Arc<Input>; 8], count: usize) -> 
                 |i: usize| array(if i == 0 { first } else { &inputs[i % 8].signature[0] });
             let signatures = (0..count).map(signature).collect::<Result<Vec<&[u8; 64]>, _>>()?;
             let job = |(i, signature): (usize, &&_)| {
-                let (key, input): (&SigningKey, &Input) = (&keys[i % 8], &inputs[i % 8]);
+                let (key, input): (&SigningKey, &Input) = (&keys[i % 8], &*inputs[i % 8]);
                 let (key, message) = (key.verifying_key(), &input.message);
                 ed25519::Job::verify(key, Rule::Cofactorless, Variant::Plain, message, signature)
             };

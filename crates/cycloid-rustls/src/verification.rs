@@ -1,0 +1,248 @@
+//! Verification of signatures: in certificates and in the handshake.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use aws_lc_rs::digest;
+use cycloid::scheme::ec::{Curve, P256, P384, P521, PublicKey};
+use cycloid::scheme::ecdsa::Signature;
+use cycloid::scheme::rsa::{self, MAX_BITS};
+use cycloid::scheme::{Hash, ed25519};
+use rustls::SignatureScheme;
+use rustls::crypto::WebPkiSupportedAlgorithms;
+use rustls::pki_types::{
+    AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, alg_id,
+};
+
+/// All algorithms, and which of them a signature scheme of TLS stands for: in TLS 1.2 ECDSA with any
+/// curve, in TLS 1.3 with the first.
+pub static VERIFICATION_ALGORITHMS: WebPkiSupportedAlgorithms = WebPkiSupportedAlgorithms {
+    all: &[
+        ECDSA_P256_SHA256,
+        ECDSA_P256_SHA384,
+        ECDSA_P256_SHA512,
+        ECDSA_P384_SHA256,
+        ECDSA_P384_SHA384,
+        ECDSA_P384_SHA512,
+        ECDSA_P521_SHA256,
+        ECDSA_P521_SHA384,
+        ECDSA_P521_SHA512,
+        ED25519,
+        RSA_PSS_SHA256,
+        RSA_PSS_SHA384,
+        RSA_PSS_SHA512,
+        RSA_PKCS1_SHA256,
+        RSA_PKCS1_SHA384,
+        RSA_PKCS1_SHA512,
+        RSA_PKCS1_SHA256_WITHOUT_PARAMETERS,
+        RSA_PKCS1_SHA384_WITHOUT_PARAMETERS,
+        RSA_PKCS1_SHA512_WITHOUT_PARAMETERS,
+    ],
+    mapping: &[
+        (
+            SignatureScheme::ECDSA_NISTP256_SHA256,
+            &[ECDSA_P256_SHA256, ECDSA_P384_SHA256, ECDSA_P521_SHA256],
+        ),
+        (
+            SignatureScheme::ECDSA_NISTP384_SHA384,
+            &[ECDSA_P384_SHA384, ECDSA_P256_SHA384, ECDSA_P521_SHA384],
+        ),
+        (
+            SignatureScheme::ECDSA_NISTP521_SHA512,
+            &[ECDSA_P521_SHA512, ECDSA_P256_SHA512, ECDSA_P384_SHA512],
+        ),
+        (SignatureScheme::ED25519, &[ED25519]),
+        (SignatureScheme::RSA_PSS_SHA512, &[RSA_PSS_SHA512]),
+        (SignatureScheme::RSA_PSS_SHA384, &[RSA_PSS_SHA384]),
+        (SignatureScheme::RSA_PSS_SHA256, &[RSA_PSS_SHA256]),
+        (SignatureScheme::RSA_PKCS1_SHA512, &[RSA_PKCS1_SHA512]),
+        (SignatureScheme::RSA_PKCS1_SHA384, &[RSA_PKCS1_SHA384]),
+        (SignatureScheme::RSA_PKCS1_SHA256, &[RSA_PKCS1_SHA256]),
+    ],
+};
+
+type Algorithm = &'static dyn SignatureVerificationAlgorithm;
+
+const ECDSA_P256_SHA256: Algorithm = &Ecdsa::<P256>::new(Hash::Sha256);
+const ECDSA_P256_SHA384: Algorithm = &Ecdsa::<P256>::new(Hash::Sha384);
+const ECDSA_P256_SHA512: Algorithm = &Ecdsa::<P256>::new(Hash::Sha512);
+const ECDSA_P384_SHA256: Algorithm = &Ecdsa::<P384>::new(Hash::Sha256);
+const ECDSA_P384_SHA384: Algorithm = &Ecdsa::<P384>::new(Hash::Sha384);
+const ECDSA_P384_SHA512: Algorithm = &Ecdsa::<P384>::new(Hash::Sha512);
+const ECDSA_P521_SHA256: Algorithm = &Ecdsa::<P521>::new(Hash::Sha256);
+const ECDSA_P521_SHA384: Algorithm = &Ecdsa::<P521>::new(Hash::Sha384);
+const ECDSA_P521_SHA512: Algorithm = &Ecdsa::<P521>::new(Hash::Sha512);
+
+const ED25519: Algorithm = &Ed25519;
+
+const RSA_PSS_SHA256: Algorithm = &Rsa::pss(Hash::Sha256, alg_id::RSA_PSS_SHA256);
+const RSA_PSS_SHA384: Algorithm = &Rsa::pss(Hash::Sha384, alg_id::RSA_PSS_SHA384);
+const RSA_PSS_SHA512: Algorithm = &Rsa::pss(Hash::Sha512, alg_id::RSA_PSS_SHA512);
+const RSA_PKCS1_SHA256: Algorithm = &Rsa::pkcs1(Hash::Sha256, alg_id::RSA_PKCS1_SHA256);
+const RSA_PKCS1_SHA384: Algorithm = &Rsa::pkcs1(Hash::Sha384, alg_id::RSA_PKCS1_SHA384);
+const RSA_PKCS1_SHA512: Algorithm = &Rsa::pkcs1(Hash::Sha512, alg_id::RSA_PKCS1_SHA512);
+
+// Some certificates leave out the parameters, which should be NULL (RFC 4055, section 5: both are to
+// be accepted).
+const RSA_PKCS1_SHA256_WITHOUT_PARAMETERS: Algorithm =
+    &Rsa::pkcs1(Hash::Sha256, without_parameters(&[0x06, 9, 42, 134, 72, 134, 247, 13, 1, 1, 11]));
+const RSA_PKCS1_SHA384_WITHOUT_PARAMETERS: Algorithm =
+    &Rsa::pkcs1(Hash::Sha384, without_parameters(&[0x06, 9, 42, 134, 72, 134, 247, 13, 1, 1, 12]));
+const RSA_PKCS1_SHA512_WITHOUT_PARAMETERS: Algorithm =
+    &Rsa::pkcs1(Hash::Sha512, without_parameters(&[0x06, 9, 42, 134, 72, 134, 247, 13, 1, 1, 13]));
+
+/// An algorithm of nothing but its OBJECT IDENTIFIER in DER.
+const fn without_parameters(identifier: &'static [u8]) -> AlgorithmIdentifier {
+    AlgorithmIdentifier::from_slice(identifier)
+}
+
+/// The digest of a message.
+pub(crate) fn digest(hash: Hash, message: &[u8]) -> digest::Digest {
+    let algorithm = match hash {
+        Hash::Sha384 => &digest::SHA384,
+        Hash::Sha512 => &digest::SHA512,
+        _ => &digest::SHA256,
+    };
+    digest::digest(algorithm, message)
+}
+
+/// ECDSA on a curve with a hash function.
+struct Ecdsa<C> {
+    hash: Hash,
+    curve: PhantomData<C>,
+}
+
+impl<C> Ecdsa<C> {
+    const fn new(hash: Hash) -> Self {
+        Self { hash, curve: PhantomData }
+    }
+}
+
+impl<C: Curve> SignatureVerificationAlgorithm for Ecdsa<C> {
+    fn verify_signature(
+        &self,
+        public_key: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        let key = PublicKey::<C>::from_sec1(public_key).map_err(|_| InvalidSignature)?;
+        let signature = Signature::from_der(signature).map_err(|_| InvalidSignature)?;
+        let digest = digest(self.hash, message);
+        key.verify_prehashed(digest.as_ref(), &signature).map_err(|_| InvalidSignature)
+    }
+
+    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
+        match C::BITS {
+            P256::BITS => alg_id::ECDSA_P256,
+            P384::BITS => alg_id::ECDSA_P384,
+            _ => alg_id::ECDSA_P521,
+        }
+    }
+
+    fn signature_alg_id(&self) -> AlgorithmIdentifier {
+        match self.hash {
+            Hash::Sha384 => alg_id::ECDSA_SHA384,
+            Hash::Sha512 => alg_id::ECDSA_SHA512,
+            _ => alg_id::ECDSA_SHA256,
+        }
+    }
+}
+
+impl<C: Curve> fmt::Debug for Ecdsa<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cycloid ECDSA on {} with {:?}", C::NAME, self.hash)
+    }
+}
+
+struct Ed25519;
+
+impl SignatureVerificationAlgorithm for Ed25519 {
+    fn verify_signature(
+        &self,
+        public_key: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        let key = public_key.try_into().map_err(|_| InvalidSignature)?;
+        let signature = signature.try_into().map_err(|_| InvalidSignature)?;
+        let key = ed25519::VerifyingKey::new(key).map_err(|_| InvalidSignature)?;
+        key.verify(message, signature).map_err(|_| InvalidSignature)
+    }
+
+    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
+        alg_id::ED25519
+    }
+
+    fn signature_alg_id(&self) -> AlgorithmIdentifier {
+        alg_id::ED25519
+    }
+}
+
+impl fmt::Debug for Ed25519 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Cycloid Ed25519")
+    }
+}
+
+/// RSA with a hash function, and keys of 2048 to 8192 bits.
+struct Rsa {
+    hash: Hash,
+    is_pss: bool,
+    signature: AlgorithmIdentifier,
+}
+
+impl Rsa {
+    /// With a salt as long as the digest (RFC 8446, section 4.2.3).
+    const fn pss(hash: Hash, signature: AlgorithmIdentifier) -> Self {
+        Self { hash, is_pss: true, signature }
+    }
+
+    const fn pkcs1(hash: Hash, signature: AlgorithmIdentifier) -> Self {
+        Self { hash, is_pss: false, signature }
+    }
+}
+
+/// Limbs with which a key is read and a signature verified.
+const SCRATCH: usize = {
+    let (reading, verifying) =
+        (rsa::der_scratch_limbs(MAX_BITS), rsa::verify_scratch_limbs(MAX_BITS));
+    if reading > verifying { reading } else { verifying }
+};
+
+impl SignatureVerificationAlgorithm for Rsa {
+    fn verify_signature(
+        &self,
+        public_key: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        let mut scratch = [0; SCRATCH];
+        let memory = [0; rsa::public_key_limbs(MAX_BITS)];
+        let key = rsa::PublicKey::from_pkcs1_der(public_key, memory, &mut scratch)
+            .map_err(|_| InvalidSignature)?;
+        let digest = digest(self.hash, message);
+        let digest = digest.as_ref();
+        let outcome = if self.is_pss {
+            let salt = Some(self.hash.digest_length());
+            key.verify_pss_prehashed(self.hash, digest, salt, signature, &mut scratch)
+        } else {
+            key.verify_pkcs1v15_prehashed(self.hash, digest, signature, &mut scratch)
+        };
+        outcome.map_err(|_| InvalidSignature)
+    }
+
+    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
+        alg_id::RSA_ENCRYPTION
+    }
+
+    fn signature_alg_id(&self) -> AlgorithmIdentifier {
+        self.signature
+    }
+}
+
+impl fmt::Debug for Rsa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let padding = if self.is_pss { "PSS" } else { "PKCS #1 v1.5" };
+        write!(f, "Cycloid RSA {padding} with {:?}", self.hash)
+    }
+}
