@@ -86,6 +86,9 @@ pub(crate) enum Suite {
     Dh(Dh),
     /// Elliptic curves: sign, verify, agree, generate keys, one and eight at once.
     Ec(Ec),
+    /// TLS: full handshakes of rustls on Cycloid, on AWS-LC and on ring.
+    #[cfg(feature = "tls")]
+    Tls,
 }
 
 #[derive(Debug, Args)]

@@ -54,6 +54,8 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Stop> {
             };
             vec![Box::new(Dh { bits }) as Box<dyn suite::Suite>]
         }
+        #[cfg(feature = "tls")]
+        Some(Suite::Tls) => vec![Box::new(suite::tls::Tls) as Box<dyn suite::Suite>],
         Some(Suite::Ec(arguments)) => vec![Box::new(Ec {
             curves: Ec::curves_from_list(&arguments.curve).map_err(Stop::Usage)?,
             tasks: Ec::tasks_from_list(&arguments.operation).map_err(Stop::Usage)?,

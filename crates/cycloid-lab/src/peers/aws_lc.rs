@@ -58,6 +58,14 @@ impl Library for AwsLc {
             _ => curves::candidates(task, curve),
         }
     }
+
+    #[cfg(feature = "tls")]
+    fn tls(&self) -> Option<(&'static str, rustls::crypto::CryptoProvider)> {
+        Some((
+            "rustls::crypto::aws_lc_rs::default_provider",
+            rustls::crypto::aws_lc_rs::default_provider(),
+        ))
+    }
 }
 
 /// AWS-LC's functions with OpenSSL's types: lengths of `int`, and names for the opaque types that

@@ -63,6 +63,8 @@ pub enum Family {
     Dh,
     /// Signatures and agreement on elliptic curves.
     Ec,
+    /// TLS handshakes of rustls.
+    Tls,
 }
 
 /// A peer that is here.
@@ -83,6 +85,12 @@ pub trait Library {
     /// Its ways to do this in the group of RFC 7919 of that many bits.
     fn dh(&self, _task: dh::Task, _bits: usize) -> Vec<dh::Candidate> {
         Vec::new()
+    }
+
+    /// The provider that rustls has for it, and the function that gives it.
+    #[cfg(feature = "tls")]
+    fn tls(&self) -> Option<(&'static str, rustls::crypto::CryptoProvider)> {
+        None
     }
 
     /// Its ways to do this on the curve.
@@ -133,11 +141,11 @@ impl Peer {
     /// Whether it does something of that family.
     pub const fn does(self, family: Family) -> bool {
         match self {
-            Self::OpenSsl | Self::AwsLc => true,
+            Self::OpenSsl => !matches!(family, Family::Tls),
+            Self::AwsLc => true,
             Self::Gmp | Self::CryptoBigint => matches!(family, Family::ModExp),
-            Self::Ring | Self::Graviola | Self::RustCrypto => {
-                matches!(family, Family::Rsa | Family::Ec)
-            }
+            Self::Ring => matches!(family, Family::Rsa | Family::Ec | Family::Tls),
+            Self::Graviola | Self::RustCrypto => matches!(family, Family::Rsa | Family::Ec),
             Self::Dalek => matches!(family, Family::Ec),
         }
     }

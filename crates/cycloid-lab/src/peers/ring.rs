@@ -53,6 +53,11 @@ impl Library for Ring {
     fn ec(&self, task: curves::Task, curve: curves::Curve) -> Vec<curves::Candidate> {
         ec::candidates(task, curve)
     }
+
+    #[cfg(feature = "tls")]
+    fn tls(&self) -> Option<(&'static str, rustls::crypto::CryptoProvider)> {
+        Some(("rustls::crypto::ring::default_provider", rustls::crypto::ring::default_provider()))
+    }
 }
 
 fn signer(input: &Input, padding: &'static dyn RsaEncoding) -> Result<Call, Failure> {

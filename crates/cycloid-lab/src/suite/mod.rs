@@ -7,6 +7,8 @@ pub mod modexp;
 mod prepared;
 pub mod rsa;
 mod subjects;
+#[cfg(feature = "tls")]
+pub mod tls;
 
 use std::time::Duration;
 
@@ -88,6 +90,8 @@ pub fn all(effort: Effort) -> Vec<Box<dyn Suite>> {
         Box::new(rsa::Rsa::usual(effort)),
         Box::new(dh::Dh::usual(effort)),
         Box::new(ec::Ec::usual()),
+        #[cfg(feature = "tls")]
+        Box::new(tls::Tls),
     ]
 }
 

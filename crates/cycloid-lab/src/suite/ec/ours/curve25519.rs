@@ -91,7 +91,7 @@ pub(super) fn signatures(task: Task, inputs: &[Arc<Input>; 8], count: usize) -> 
     Some(match task {
         Task::Sign => Box::new(move |_, output| {
             let mut signatures = vec![[0; 64]; count];
-            let job = |(i, signature)| {
+            let job = |(i, signature): (usize, _)| {
                 let (key, input): (&SigningKey, &Input) = (&keys[i % 8], &*inputs[i % 8]);
                 ed25519::Job::sign(key, Variant::Plain, &input.message, signature)
             };

@@ -106,7 +106,7 @@ pub(super) fn batch<C: Curve>(task: Task, inputs: &[Arc<Input>; 8], count: usize
             let signature =
                 |i: usize| read(if i == 0 { first } else { &inputs[i % 8].signature[0] });
             let signatures = (0..count).map(signature).collect::<Result<Vec<Signature<C>>, _>>()?;
-            let job = |(i, signature)| {
+            let job = |(i, signature): (usize, _)| {
                 let (key, input): (&PrivateKey<C>, &Input) = (&keys[i % 8], &*inputs[i % 8]);
                 VerifyJob::prehashed(key.public_key(), &input.digest, signature)
             };

@@ -1,0 +1,201 @@
+//! The real `openssl s_client` and `s_server` on the other side.
+
+mod support;
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cycloid_rustls::{ALL_GROUPS, default_provider};
+use rustls::crypto::SupportedKxGroup;
+use rustls::{
+    ClientConfig, ClientConnection, NamedGroup, ServerConfig, ServerConnection, Stream,
+    SupportedCipherSuite,
+};
+use support::{
+    Certificate, Shown, client_config, localhost, provider, server_config, version_flag,
+};
+
+/// What a line becomes when `s_server -rev` sends it back.
+const SENT: &str = "cycloid\n";
+const RETURNED: &str = "diolcyc\n";
+
+/// Nobody waits longer for the other side.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A process that ends with the test.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn spawn(certificate: &Certificate, arguments: &str) -> Process {
+    let child = Command::new("openssl")
+        .args(arguments.split_whitespace())
+        .current_dir(certificate.path("."))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("these tests need the command `openssl`: install the package openssl");
+    Process(child)
+}
+
+/// `s_server`, and the port that it listens on.
+fn s_server(certificate: &Certificate, arguments: &str) -> (Process, u16) {
+    let arguments = format!(
+        "s_server -accept 127.0.0.1:0 -naccept 1 -rev -cert leaf.pem -key leaf.key {arguments}"
+    );
+    let mut server = spawn(certificate, &arguments);
+    let mut lines = BufReader::new(server.0.stdout.take().unwrap()).lines();
+    let port = loop {
+        let Some(line) = lines.next() else {
+            let mut said = String::new();
+            server.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            panic!("openssl {arguments}: {said}");
+        };
+        let line = line.unwrap();
+        let port = line.strip_prefix("ACCEPT ").and_then(|address| address.rsplit(':').next());
+        if let Some(port) = port.and_then(|port| port.parse().ok()) {
+            break port;
+        }
+    };
+    // It goes on to write, and must find somebody who reads.
+    std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+    (server, port)
+}
+
+fn connected(stream: TcpStream) -> TcpStream {
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_write_timeout(Some(PATIENCE)).unwrap();
+    stream.set_nodelay(true).unwrap();
+    stream
+}
+
+/// What was agreed on.
+type Agreed = (SupportedCipherSuite, NamedGroup);
+
+/// A client of ours says a line to a server, and hears it backwards.
+fn our_client(config: &Arc<ClientConfig>, port: u16) -> Agreed {
+    let mut tcp = connected(TcpStream::connect(("127.0.0.1", port)).unwrap());
+    let mut tls = ClientConnection::new(Arc::clone(config), localhost()).unwrap();
+    let mut stream = Stream::new(&mut tls, &mut tcp);
+    stream.write_all(SENT.as_bytes()).unwrap();
+    let mut answer = vec![0; RETURNED.len()];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(answer, RETURNED.as_bytes());
+    let group = tls.negotiated_key_exchange_group().unwrap().name();
+    (tls.negotiated_cipher_suite().unwrap(), group)
+}
+
+/// A server of ours hears a line from `s_client`, and answers with it.
+fn our_server(
+    config: &Arc<ServerConfig>,
+    certificate: &Certificate,
+    arguments: &str,
+    shown: Shown,
+) -> Agreed {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let arguments = format!(
+        "s_client -connect 127.0.0.1:{port} -servername localhost -verify_hostname localhost \
+         -CAfile ca.pem -verify_return_error -quiet {arguments}"
+    );
+    let mut client = spawn(certificate, &arguments);
+    client.0.stdin.as_mut().unwrap().write_all(SENT.as_bytes()).unwrap();
+    let mut tcp = connected(listener.accept().unwrap().0);
+    let mut tls = ServerConnection::new(Arc::clone(config)).unwrap();
+    let mut stream = Stream::new(&mut tls, &mut tcp);
+    let mut line = vec![0; SENT.len()];
+    if let Err(error) = stream.read_exact(&mut line) {
+        let mut said = String::new();
+        let _ = client.0.kill();
+        client.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        panic!("openssl {arguments}: {error}: {said}");
+    }
+    assert_eq!(line, SENT.as_bytes());
+    stream.write_all(&line).unwrap();
+    stream.conn.send_close_notify();
+    stream.flush().unwrap();
+    let mut answer = Vec::new();
+    // It ends when it sees the end of what we send.
+    drop(client.0.stdin.take());
+    match stream.read_to_end(&mut Vec::new()) {
+        Ok(_) => {}
+        Err(error) => assert!(
+            matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset),
+            "{error}"
+        ),
+    }
+    client.0.stdout.take().unwrap().read_to_end(&mut answer).unwrap();
+    assert!(client.0.wait().unwrap().success(), "openssl {arguments}");
+    assert_eq!(answer, SENT.as_bytes());
+    let shown_by_client = tls.peer_certificates().is_some_and(|chain| !chain.is_empty());
+    assert_eq!(shown_by_client, shown == Shown::ByBoth);
+    let group = tls.negotiated_key_exchange_group().unwrap().name();
+    (tls.negotiated_cipher_suite().unwrap(), group)
+}
+
+/// Handshakes with each certificate, suite and group that belong together.
+fn each(
+    test: &str,
+    check: impl Fn(&Certificate, SupportedCipherSuite, &'static dyn SupportedKxGroup),
+) {
+    for certificate in Certificate::all(test) {
+        for suite in default_provider().cipher_suites {
+            if certificate.suits(suite.suite()) {
+                ALL_GROUPS.iter().for_each(|group| check(&certificate, suite, *group));
+            }
+        }
+    }
+}
+
+#[test]
+fn s_server_with_every_certificate_suite_and_group() {
+    each("s_server", |certificate, suite, group| {
+        let config = client_config(provider(suite, group), certificate, Shown::ByServer).unwrap();
+        let (_server, port) = s_server(certificate, version_flag(suite));
+        let agreed = our_client(&config, port);
+        assert_eq!(agreed, (suite, group.name()), "{}", certificate.kind);
+    });
+}
+
+#[test]
+fn s_client_with_every_certificate_suite_and_group() {
+    each("s_client", |certificate, suite, group| {
+        let mut provider = provider(suite, group);
+        provider.kx_groups.truncate(1);
+        let config = server_config(provider, certificate, Shown::ByServer).unwrap();
+        let flags = format!("{} -groups X25519:P-256:P-384:P-521", version_flag(suite));
+        let agreed = our_server(&config, certificate, &flags, Shown::ByServer);
+        assert_eq!(agreed, (suite, group.name()), "{}", certificate.kind);
+    });
+}
+
+#[test]
+fn client_certificates_on_both_sides() {
+    for certificate in Certificate::all("clients") {
+        for suite in default_provider().cipher_suites {
+            if !certificate.suits(suite.suite()) {
+                continue;
+            }
+            let provider = || provider(suite, ALL_GROUPS[0]);
+            let config = client_config(provider(), &certificate, Shown::ByBoth).unwrap();
+            let flags =
+                format!("{} -CAfile ca.pem -Verify 1 -verify_return_error", version_flag(suite));
+            let (_server, port) = s_server(&certificate, &flags);
+            assert_eq!(our_client(&config, port).0, suite, "{}", certificate.kind);
+
+            let config = server_config(provider(), &certificate, Shown::ByBoth).unwrap();
+            let flags = format!("{} -cert leaf.pem -key leaf.key", version_flag(suite));
+            let agreed = our_server(&config, &certificate, &flags, Shown::ByBoth);
+            assert_eq!(agreed.0, suite, "{}", certificate.kind);
+        }
+    }
+}
