@@ -105,12 +105,12 @@ pub(super) fn signatures(task: Task, inputs: &[Arc<Input>; 8], count: usize) -> 
             let signature =
                 |i: usize| array(if i == 0 { first } else { &inputs[i % 8].signature[0] });
             let signatures = (0..count).map(signature).collect::<Result<Vec<&[u8; 64]>, _>>()?;
-            let job = |(i, signature): (usize, &&_)| {
+            let job = |(i, signature): (usize, _)| {
                 let (key, input): (&SigningKey, &Input) = (&keys[i % 8], &*inputs[i % 8]);
                 let (key, message) = (key.verifying_key(), &input.message);
                 ed25519::Job::verify(key, Rule::Cofactorless, Variant::Plain, message, signature)
             };
-            let mut jobs: Vec<_> = signatures.iter().enumerate().map(job).collect();
+            let mut jobs: Vec<_> = signatures.into_iter().enumerate().map(job).collect();
             ed25519::run_batch(&mut jobs);
             let valid = jobs.iter().all(|job| job.outcome().is_ok());
             if valid { Ok(0) } else { Err("a signature is not valid") }
