@@ -163,7 +163,7 @@ pub(crate) struct Ec {
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub(crate) operation: String,
 
-    /// How many operations a batch has, separated by commas.
+    /// How many operations a batch has, 1 to 64, separated by commas.
     #[arg(long, value_name = "LIST", default_value = "8")]
     pub(crate) batch: String,
 }

@@ -38,7 +38,7 @@ fn complaint(output: &Output, code: i32) -> (String, String) {
 
 #[test]
 fn arguments_that_make_no_sense_are_answered_in_two_lines() {
-    let cases: [(&[&str], &str, &str); 21] = [
+    let cases: [(&[&str], &str, &str); 24] = [
         (&[], "no command is given", "cycloid bench"),
         (&["bnech"], "unrecognized subcommand 'bnech'", "did you mean bench"),
         (&["bench", "modxep"], "unrecognized subcommand 'modxep'", "modexp"),
@@ -57,6 +57,9 @@ fn arguments_that_make_no_sense_are_answered_in_two_lines() {
         (&["bench", "rsa", "--operation", "x"], "no operation is called 'x'", "sign, pss, verify"),
         (&["bench", "rsa", "--crt"], "unexpected argument '--crt'", "--help"),
         (&["bench", "dh", "--bits", "1024"], "no group of RFC 7919 has '1024' bits", "2048"),
+        (&["bench", "ec", "--curve", "p192"], "no curve is called 'p192'", "x25519"),
+        (&["bench", "ec", "--operation", "ecdh"], "no operation is called 'ecdh'", "agree"),
+        (&["bench", "ec", "--batch", "0"], "'0' is not a number of operations", "--batch"),
         (&["bench", "--peers", "gmp,nss"], "no peer is called 'nss'", "crypto-bigint"),
         (&["bench", "--cpu", "z80"], "no level is called 'z80', as --cpu says", "portable"),
         (&["bench", "--save", ""], "a value is required", "--help"),
@@ -191,6 +194,50 @@ fn a_dh_run_has_both_operations_beside_both_peers() {
             assert_eq!(peer.version.is_some(), rows >= 1, "{}: {}", table.title, peer.name);
         }
         assert!(table.records.iter().any(|row| row.label == "×8" && row.operations_per_call == 8));
+    }
+}
+
+#[test]
+fn an_ec_run_has_every_curve_and_operation_beside_every_peer_that_does_it() {
+    let output = run(&["bench", "ec", "--quick", "--json", "--batch", "3,8"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Report = serde_json::from_slice(&output.stdout).unwrap();
+    let titles: Vec<&str> = report.tables.iter().map(|table| &*table.title).collect();
+    assert_eq!(titles.len(), 4 * 4 + 3 + 2, "{titles:?}");
+    for table in &report.tables {
+        let (curve, operation) = table.title.split_once(": ").unwrap();
+        let mut expected = vec!["OpenSSL", "AWS-LC"];
+        expected.extend(match curve {
+            "P-224" => &["RustCrypto"][..],
+            "P-521" => &["RustCrypto"],
+            "P-256" | "P-384" => &["ring", "graviola", "RustCrypto"],
+            _ => &["ring", "graviola", "dalek"],
+        });
+        for peer in &report.peers {
+            let rows = table.records.iter().filter(|row| row.group == peer.name).count();
+            let expected = expected.contains(&&*peer.name) && peer.version.is_some();
+            assert_eq!(rows, usize::from(expected), "{}: {}", table.title, peer.name);
+        }
+        let batched = operation != "generate" || curve == "X25519";
+        for (label, count) in [("×3", 3), ("×8", 8)] {
+            let rows = table.records.iter().filter(|row| row.label == label);
+            let counts: Vec<u32> = rows.map(|row| row.operations_per_call).collect();
+            assert_eq!(counts, if batched { vec![count] } else { vec![] }, "{}", table.title);
+        }
+    }
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn a_tls_run_is_beside_both_providers_and_shows_rates() {
+    let output = run(&["bench", "tls", "--quick", "--peers", "aws-lc,ring,gmp"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (_, summary) = text.split_once("tls: operations per second").unwrap();
+    let head: Vec<&str> = summary.lines().nth(1).unwrap().split_whitespace().collect();
+    assert_eq!(head, ["Cycloid", "AWS-LC", "ring", "ratio"]);
+    for row in ["X25519, ECDSA P-256", "X25519, RSA-2048", "P-256, ECDSA P-256"] {
+        assert!(summary.contains(row), "{summary}");
     }
 }
 

@@ -191,7 +191,11 @@ pub(super) fn refused(function: &str) -> Failure {
 
 /// Writes `parts` one after the other, and tells how long they are.
 pub(crate) fn write(output: &mut [u8], parts: &[&[u8]]) -> Result<usize, &'static str> {
-    let result = parts.concat();
-    output.get_mut(..result.len()).ok_or("the result is too long")?.copy_from_slice(&result);
-    Ok(result.len())
+    let mut length = 0;
+    for part in parts {
+        let room = output.get_mut(length..length + part.len()).ok_or("the result is too long")?;
+        room.copy_from_slice(part);
+        length += part.len();
+    }
+    Ok(length)
 }

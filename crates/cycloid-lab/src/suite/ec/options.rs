@@ -1,11 +1,9 @@
 //! What a person writes to choose the tables of this suite.
 
 use super::Ec;
+use super::ours::MOST;
 use crate::Failure;
 use crate::peers::ec::{Curve, Task};
-
-/// More operations than this do not make a batch faster.
-const MOST: usize = 4096;
 
 impl Ec {
     /// What `--curve` names: `all`, or curves separated by commas, in any case, with a hyphen or

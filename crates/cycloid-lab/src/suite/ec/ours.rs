@@ -147,13 +147,28 @@ pub(super) fn one(task: Task, input: &Input) -> Call {
     )
 }
 
+/// The most operations that a batch may have here.
+pub(super) const MOST: usize = 64;
+
 /// So many operations in a call, with the keys of the inputs in turn, if there is a batch for them.
 /// What is read belongs to the first; the results stand one after the other.
+///
+/// The jobs are in an array, so that nothing is allocated which would count as the library's.
 pub(super) fn batch(task: Task, inputs: &[Arc<Input>; 8], count: usize) -> Option<Call> {
-    on!(
-        inputs[0].curve,
-        nist::batch(task, inputs, count),
-        curve25519::signatures(task, inputs, count),
-        curve25519::agreements(task, inputs, count)
-    )
+    if count <= 8 {
+        batch_in::<8>(task, inputs, count)
+    } else {
+        batch_in::<MOST>(task, inputs, count)
+    }
+}
+
+fn batch_in<const ROOM: usize>(task: Task, inputs: &[Arc<Input>; 8], count: usize) -> Option<Call> {
+    match inputs[0].curve {
+        Curve::P224 => nist::batch::<P224, ROOM>(task, inputs, count),
+        Curve::P256 => nist::batch::<P256, ROOM>(task, inputs, count),
+        Curve::P384 => nist::batch::<P384, ROOM>(task, inputs, count),
+        Curve::P521 => nist::batch::<P521, ROOM>(task, inputs, count),
+        Curve::Ed25519 => curve25519::signatures::<ROOM>(task, inputs, count),
+        Curve::X25519 => curve25519::agreements::<ROOM>(task, inputs, count),
+    }
 }

@@ -1,5 +1,6 @@
 //! Ed25519 and X25519.
 
+use std::array::from_fn;
 use std::sync::Arc;
 
 use chacha20::ChaCha20Rng;
@@ -85,33 +86,37 @@ pub(super) fn one_agreement(task: Task, input: &Input) -> Call {
     })
 }
 
-pub(super) fn signatures(task: Task, inputs: &[Arc<Input>; 8], count: usize) -> Option<Call> {
+pub(super) fn signatures<const ROOM: usize>(
+    task: Task,
+    inputs: &[Arc<Input>; 8],
+    count: usize,
+) -> Option<Call> {
     let keys = inputs.each_ref().map(|input| signer(&input.private));
     let inputs = inputs.clone();
     Some(match task {
         Task::Sign => Box::new(move |_, output| {
-            let mut signatures = vec![[0; 64]; count];
-            let job = |(i, signature): (usize, _)| {
-                let (key, input): (&SigningKey, &Input) = (&keys[i % 8], &*inputs[i % 8]);
-                ed25519::Job::sign(key, Variant::Plain, &input.message, signature)
-            };
-            let mut jobs: Vec<_> = signatures.iter_mut().enumerate().map(job).collect();
-            ed25519::run_batch(&mut jobs);
-            let done = jobs.iter().all(|job| job.outcome().is_ok());
+            let mut signatures = [[0; 64]; ROOM];
+            let mut rooms = signatures.iter_mut();
+            let mut jobs: [ed25519::Job<'_>; ROOM] = from_fn(|i| {
+                let room = rooms.next().expect("there are as many");
+                ed25519::Job::sign(&keys[i % 8], Variant::Plain, &inputs[i % 8].message, room)
+            });
+            ed25519::run_batch(&mut jobs[..count]);
+            let done = jobs[..count].iter().all(|job| job.outcome().is_ok());
             drop(jobs);
-            if done { write(output, &[signatures.as_flattened()]) } else { Err(FAILED) }
+            if done { write(output, &[signatures[..count].as_flattened()]) } else { Err(FAILED) }
         }),
         Task::Verify => Box::new(move |first, _| {
-            let signature =
-                |i: usize| array(if i == 0 { first } else { &inputs[i % 8].signature[0] });
-            let signatures = (0..count).map(signature).collect::<Result<Vec<&[u8; 64]>, _>>()?;
-            let job = |(i, signature): (usize, _)| {
-                let (key, input): (&SigningKey, &Input) = (&keys[i % 8], &*inputs[i % 8]);
-                let (key, message) = (key.verifying_key(), &input.message);
+            let first: &[u8; 64] = array(first)?;
+            let mut jobs: [ed25519::Job<'_>; ROOM] = from_fn(|i| {
+                let Input { message, signature, .. } = &*inputs[i % 8];
+                let signature =
+                    if i == 0 { first } else { array(&signature[0]).expect("it is ours") };
+                let key = keys[i % 8].verifying_key();
                 ed25519::Job::verify(key, Rule::Cofactorless, Variant::Plain, message, signature)
-            };
-            let mut jobs: Vec<_> = signatures.into_iter().enumerate().map(job).collect();
-            ed25519::run_batch(&mut jobs);
+            });
+            let jobs = &mut jobs[..count];
+            ed25519::run_batch(jobs);
             let valid = jobs.iter().all(|job| job.outcome().is_ok());
             if valid { Ok(0) } else { Err("a signature is not valid") }
         }),
@@ -119,39 +124,51 @@ pub(super) fn signatures(task: Task, inputs: &[Arc<Input>; 8], count: usize) -> 
     })
 }
 
-pub(super) fn agreements(task: Task, inputs: &[Arc<Input>; 8], count: usize) -> Option<Call> {
+pub(super) fn agreements<const ROOM: usize>(
+    task: Task,
+    inputs: &[Arc<Input>; 8],
+    count: usize,
+) -> Option<Call> {
     let keys = inputs.each_ref().map(|input| private(&input.private));
     let inputs = inputs.clone();
     Some(match task {
         Task::Agree => Box::new(move |first, output| {
-            let mut secrets = vec![[0; 32]; count];
-            let mut jobs = Vec::with_capacity(count);
-            for (i, secret) in secrets.iter_mut().enumerate() {
-                let other = array(if i == 0 { first } else { &inputs[i % 8].other })?;
-                jobs.push(x25519::Job::agree(&keys[i % 8], other, secret));
-            }
-            x25519::run_batch(&mut jobs);
-            let done = jobs.iter().all(|job| job.outcome().is_ok());
+            let first: &[u8; 32] = array(first)?;
+            let mut secrets = [[0; 32]; ROOM];
+            let mut rooms = secrets.iter_mut();
+            let mut jobs: [x25519::Job<'_>; ROOM] = from_fn(|i| {
+                let other = &inputs[i % 8].other;
+                let other = if i == 0 { first } else { array(other).expect("it is ours") };
+                let room = rooms.next().expect("there are as many");
+                x25519::Job::agree(&keys[i % 8], other, room)
+            });
+            x25519::run_batch(&mut jobs[..count]);
+            let done = jobs[..count].iter().all(|job| job.outcome().is_ok());
             drop(jobs);
-            if done { write(output, &[secrets.as_flattened()]) } else { Err(FAILED) }
+            if done { write(output, &[secrets[..count].as_flattened()]) } else { Err(FAILED) }
         }),
         Task::Generate => {
             let mut rng = ChaCha20Rng::seed_from_u64(10);
-            let (mut keys, mut publics) = (Vec::new(), vec![[0; 32]; count]);
+            let mut made: Option<[PrivateKey; ROOM]> = None;
+            let mut publics = [[0; 32]; ROOM];
             Box::new(move |other, output| {
                 if other.is_empty() {
-                    keys = (0..count).map(|_| PrivateKey::generate(&mut rng)).collect();
-                    let job = |(key, public)| x25519::Job::public_key(key, public);
-                    let mut jobs: Vec<_> = keys.iter().zip(&mut publics).map(job).collect();
-                    x25519::run_batch(&mut jobs);
+                    let keys = made.insert(from_fn(|_| PrivateKey::generate(&mut rng)));
+                    let mut rooms = publics.iter_mut();
+                    let mut jobs: [x25519::Job<'_>; ROOM] = from_fn(|i| {
+                        x25519::Job::public_key(&keys[i], rooms.next().expect("there are as many"))
+                    });
+                    let jobs = &mut jobs[..count];
+                    x25519::run_batch(jobs);
                     let done = jobs.iter().all(|job| job.outcome().is_ok());
                     return if done { Ok(0) } else { Err(FAILED) };
                 }
-                if keys.iter().zip(&publics).any(|(key, public)| key.public_key() != *public) {
+                let keys = made.as_ref().ok_or("there are no keys")?;
+                let pairs = || keys.iter().zip(&publics).take(count);
+                if pairs().any(|(key, public)| key.public_key() != *public) {
                     return Err("a lane gave another public key than one operation does");
                 }
-                let key = keys.first().ok_or("there are no keys")?;
-                write(output, &[&publics[0], shared(key, other)?.as_bytes()])
+                write(output, &[&publics[0], shared(&keys[0], other)?.as_bytes()])
             })
         }
         Task::Sign | Task::Verify => return None,

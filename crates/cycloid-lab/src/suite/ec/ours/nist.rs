@@ -1,5 +1,6 @@
 //! The NIST curves.
 
+use std::array::from_fn;
 use std::sync::Arc;
 
 use chacha20::ChaCha20Rng;
@@ -86,43 +87,54 @@ pub(super) fn one<C: Curve>(task: Task, input: &Input) -> Call {
     }
 }
 
-pub(super) fn batch<C: Curve>(task: Task, inputs: &[Arc<Input>; 8], count: usize) -> Option<Call> {
+pub(super) fn batch<C: Curve, const ROOM: usize>(
+    task: Task,
+    inputs: &[Arc<Input>; 8],
+    count: usize,
+) -> Option<Call> {
     let keys = inputs.each_ref().map(|input| private::<C>(&input.private));
     let hash = super::hash(inputs[0].curve);
     let inputs = inputs.clone();
     Some(match task {
         Task::Sign => Box::new(move |_, output| {
-            let job = |i: usize| SignJob::prehashed(&keys[i % 8], hash, &inputs[i % 8].digest);
-            let mut jobs: Vec<SignJob<'_, C>> = (0..count).map(job).collect();
-            sign_batch(&mut jobs);
+            let mut jobs: [SignJob<'_, C>; ROOM] =
+                from_fn(|i| SignJob::prehashed(&keys[i % 8], hash, &inputs[i % 8].digest));
+            let jobs = &mut jobs[..count];
+            sign_batch(jobs);
             let mut length = 0;
-            for job in &jobs {
+            for job in jobs {
                 let signature = job.outcome().map_err(|_| FAILED)?;
                 length += write(&mut output[length..], &[&signature.to_fixed()])?;
             }
             Ok(length)
         }),
         Task::Verify => Box::new(move |first, _| {
-            let signature =
-                |i: usize| read(if i == 0 { first } else { &inputs[i % 8].signature[0] });
-            let signatures = (0..count).map(signature).collect::<Result<Vec<Signature<C>>, _>>()?;
-            let job = |(i, signature): (usize, _)| {
-                let (key, input): (&PrivateKey<C>, &Input) = (&keys[i % 8], &*inputs[i % 8]);
-                VerifyJob::prehashed(key.public_key(), &input.digest, signature)
-            };
-            let mut jobs: Vec<VerifyJob<'_, C>> = signatures.iter().enumerate().map(job).collect();
-            verify_batch(&mut jobs);
+            let bytes = |i: usize| if i == 0 { first } else { &inputs[i % 8].signature[0] };
+            let signatures: [_; ROOM] = from_fn(|i| read::<C>(bytes(i % count)));
+            if let Err(message) = &signatures[0] {
+                return Err(message);
+            }
+            let mut jobs: [VerifyJob<'_, C>; ROOM] = from_fn(|i| {
+                let signature = signatures[i].as_ref().expect("it is ours");
+                VerifyJob::prehashed(keys[i % 8].public_key(), &inputs[i % 8].digest, signature)
+            });
+            let jobs = &mut jobs[..count];
+            verify_batch(jobs);
             let valid = jobs.iter().all(|job| job.outcome().is_ok());
             if valid { Ok(0) } else { Err("a signature is not valid") }
         }),
         Task::Agree => Box::new(move |first, output| {
-            let public = |i: usize| parsed(if i == 0 { first } else { &inputs[i % 8].other });
-            let publics = (0..count).map(public).collect::<Result<Vec<PublicKey<C>>, _>>()?;
-            let job = |(i, public)| ecdh::Job::new(&keys[i % 8], public);
-            let mut jobs: Vec<ecdh::Job<'_, C>> = publics.iter().enumerate().map(job).collect();
-            ecdh::run_batch(&mut jobs);
+            let bytes = |i: usize| if i == 0 { first } else { &inputs[i % 8].other };
+            let publics: [_; ROOM] = from_fn(|i| parsed::<C>(bytes(i % count)));
+            if let Err(message) = publics[0] {
+                return Err(message);
+            }
+            let mut jobs: [ecdh::Job<'_, C>; ROOM] =
+                from_fn(|i| ecdh::Job::new(&keys[i % 8], publics[i].as_ref().expect("it is ours")));
+            let jobs = &mut jobs[..count];
+            ecdh::run_batch(jobs);
             let mut length = 0;
-            for job in &jobs {
+            for job in jobs {
                 length += write(&mut output[length..], &[&job.outcome().map_err(|_| FAILED)?])?;
             }
             Ok(length)
