@@ -13,7 +13,7 @@ use super::jacobian::{Affine, Jacobian};
 use super::multiply::{base_multiple, point_multiple};
 use super::multiply_vartime::sum_vartime;
 use super::*;
-use crate::machine::field::{Arithmetic, Limbs, Masks, Task};
+use crate::machine::field::{Arithmetic, Masks, Task};
 use crate::machine::lanes;
 
 fn integer(limbs: impl AsRef<[Limb]>) -> BigUint {
