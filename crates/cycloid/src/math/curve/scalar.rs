@@ -11,7 +11,7 @@ use crate::math::modular;
 
 /// A residue modulo the order n, wiped when dropped.
 #[derive(Clone)]
-pub struct Scalar<C: Curve>(Words<C>);
+pub(crate) struct Scalar<C: Curve>(Words<C>);
 
 /// Limbs of the longest order.
 const MAX_LIMBS: usize = 9;

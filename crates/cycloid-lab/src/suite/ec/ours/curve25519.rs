@@ -103,7 +103,6 @@ pub(super) fn signatures<const ROOM: usize>(
             });
             ed25519::run_batch(&mut jobs[..count]);
             let done = jobs[..count].iter().all(|job| job.outcome().is_ok());
-            drop(jobs);
             if done { write(output, &[signatures[..count].as_flattened()]) } else { Err(FAILED) }
         }),
         Task::Verify => Box::new(move |first, _| {
@@ -144,7 +143,6 @@ pub(super) fn agreements<const ROOM: usize>(
             });
             x25519::run_batch(&mut jobs[..count]);
             let done = jobs[..count].iter().all(|job| job.outcome().is_ok());
-            drop(jobs);
             if done { write(output, &[secrets[..count].as_flattened()]) } else { Err(FAILED) }
         }),
         Task::Generate => {

@@ -126,9 +126,7 @@ pub(super) fn batch<C: Curve, const ROOM: usize>(
         Task::Agree => Box::new(move |first, output| {
             let bytes = |i: usize| if i == 0 { first } else { &inputs[i % 8].other };
             let publics: [_; ROOM] = from_fn(|i| parsed::<C>(bytes(i % count)));
-            if let Err(message) = publics[0] {
-                return Err(message);
-            }
+            publics[0]?;
             let mut jobs: [ecdh::Job<'_, C>; ROOM] =
                 from_fn(|i| ecdh::Job::new(&keys[i % 8], publics[i].as_ref().expect("it is ours")));
             let jobs = &mut jobs[..count];
