@@ -153,24 +153,24 @@ fn lookups<P: Prime, A: Arithmetic<P>>(f: A, samples: &[BigUint], p: &BigUint) {
         let index = f.word(|w| at(w) as Limb);
         let mut out = [A::ZERO; 2];
         f.lookup_stored(&mut out, &stored, index);
-        for place in 0..2 {
-            f.store(&out[place], &mut numbers);
-            for w in 0..A::WIDTH {
+        for (place, out) in out.iter().enumerate() {
+            f.store(out, &mut numbers);
+            for (w, number) in numbers.iter().enumerate() {
                 let expected = constants.get(2 * at(w) + place).cloned().unwrap_or_default();
-                assert_eq!(integer(numbers[w]), expected, "{} {} stored", P::NAME, A::NAME);
+                assert_eq!(integer(number), expected, "{} {} stored", P::NAME, A::NAME);
             }
         }
         f.lookup(&mut out, &own, index);
-        for place in 0..2 {
-            f.store(&out[place], &mut numbers);
-            for w in 0..A::WIDTH {
+        for (place, out) in out.iter().enumerate() {
+            f.store(out, &mut numbers);
+            for (w, number) in numbers.iter().enumerate() {
                 let i = 2 * at(w) + place;
                 let expected = if at(w) == ENTRIES {
                     BigUint::ZERO
                 } else {
                     &samples[(i + w) % samples.len()] % p
                 };
-                assert_eq!(integer(numbers[w]), expected, "{} {} own", P::NAME, A::NAME);
+                assert_eq!(integer(number), expected, "{} {} own", P::NAME, A::NAME);
             }
         }
     }
