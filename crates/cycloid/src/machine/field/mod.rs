@@ -43,7 +43,7 @@ pub trait Arithmetic<P: Prime>: Copy + Debug + Send + Sync + 'static {
     /// The backend's name in the registry.
     const NAME: &'static str;
 
-    /// How many numbers an element holds: 1, or [`LANES`](lanes::LANES).
+    /// How many numbers an element holds: 1, or [`LANES`](super::lanes::LANES).
     const WIDTH: usize;
 
     /// Residues modulo the prime.
