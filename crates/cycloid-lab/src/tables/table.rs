@@ -135,7 +135,7 @@ fn row(
         });
     }
     cells.push(scratch.map_or_else(|| NONE.into(), |bytes| whole(bytes as u64)));
-    cells.push(match (scratch, reference_scratch) {
+    cells.push(match (scratch, reference_scratch.filter(|bytes| *bytes > 0)) {
         (Some(bytes), Some(reference)) => proportion(bytes as f64 / reference as f64),
         _ => NONE.into(),
     });
