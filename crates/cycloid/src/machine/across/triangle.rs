@@ -3,6 +3,8 @@
 //! A step goes through its vectors in *tiles*, whose columns stand in registers, from the lowest
 //! up. The number of digits is N, or `Product::n` where N is 0.
 
+use core::ops::Range;
+
 use super::super::lanes::{LANES, Lanes};
 use super::super::words::Limb;
 use super::kernel::{
@@ -81,6 +83,9 @@ impl<V: DigitVectors, const W: usize> Sums<V, W> {
         if FROM >= TO {
             return;
         }
+        if !V::IN_REGISTERS {
+            return self.add_in_memory(v, rows, windows, first, FROM..TO);
+        }
         assert!(rows.len() <= first + 1 && first + LANES * (TO - FROM - 1) < windows.len());
         let mut first = first;
         let mut rows = rows;
@@ -100,6 +105,26 @@ impl<V: DigitVectors, const W: usize> Sums<V, W> {
                 unsafe { self.add_row::<SET, FROM, TO>(v, row, windows, first - SET) }
             }
         });
+    }
+
+    /// The same without unrolling, where that gains nothing.
+    #[inline(never)]
+    fn add_in_memory(
+        &mut self,
+        v: V,
+        rows: &[Limb],
+        windows: &[Lanes],
+        first: usize,
+        vectors: Range<usize>,
+    ) {
+        for (i, row) in rows.iter().enumerate() {
+            let row = v.broadcast(row);
+            for (place, j) in vectors.clone().enumerate() {
+                let window = v.load_factor(&windows[first - i + LANES * place]);
+                (self.low[0][j], self.high[0][j]) =
+                    v.mul_add(self.low[0][j], self.high[0][j], window, row);
+            }
+        }
     }
 
     /// # Safety

@@ -9,25 +9,30 @@
 //! | prime | form of a constant in memory | one number, portable | ADX | eight |
 //! |---|---|---|---|---|
 //! | P-224, P-256, P-384 | times R = 2^(64·n) | `fiat-crypto`, Montgomery | Montgomery | Montgomery, R = 2^(52·m) |
+//! | BLS12-381's two | times R = 2^(64·n) | Montgomery | Montgomery | Montgomery, R = 2^(52·m) |
 //! | P-521, 2²⁵⁵ − 19 | as it is | `fiat-crypto`, 58 and 51 bits a limb | 64 bits a limb | 52 bits a limb |
 //!
 //! Time depends on the prime and the shape only, unless a name ends in `_vartime`.
 
 #[cfg(target_arch = "x86_64")]
 mod adx;
+mod dense;
 mod eight;
+mod form;
 mod mask;
 mod portable;
 mod prime;
 #[cfg(test)]
 mod tests;
+mod wide;
 
 use core::fmt::Debug;
 
 use super::ct;
 use super::words::Limb;
 pub use mask::{EightMasks, Masks};
-pub use prime::{P224, P256, P384, P521, P25519, Prime};
+pub use prime::{Bls12Base, Bls12Scalar, P224, P256, P384, P521, P25519, Prime};
+pub use wide::{Dense, Wide, WideTask};
 
 /// Something to be done with some backend for a prime.
 pub trait Task<P: Prime> {

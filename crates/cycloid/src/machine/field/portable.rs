@@ -44,14 +44,14 @@ macro_rules! montgomery {
 
             one_number!();
 
-            #[inline]
+            #[inline(never)]
             fn mul(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
                 let mut product = $module::$element([0; $n]);
                 $module::$mul(&mut product, &$module::$element(*a), &$module::$element(*b));
                 product.0
             }
 
-            #[inline]
+            #[inline(never)]
             fn square(self, a: &Self::Element) -> Self::Element {
                 let mut square = $module::$element([0; $n]);
                 $module::$square(&mut square, &$module::$element(*a));
@@ -139,14 +139,14 @@ macro_rules! unsaturated {
 
             one_number!();
 
-            #[inline]
+            #[inline(never)]
             fn mul(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
                 let mut product = $module::$tight([0; $n]);
                 $module::$mul(&mut product, &$module::$loose(*a), &$module::$loose(*b));
                 product.0
             }
 
-            #[inline]
+            #[inline(never)]
             fn square(self, a: &Self::Element) -> Self::Element {
                 let mut square = $module::$tight([0; $n]);
                 $module::$square(&mut square, &$module::$loose(*a));

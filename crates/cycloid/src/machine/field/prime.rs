@@ -89,4 +89,12 @@ primes! {
     /// 2²⁵⁵ − 19, of X25519 and Ed25519 (RFC 7748, section 4.1).
     P25519 "2^255 - 19" 255 5 false
         [0xffffffffffffffed 0xffffffffffffffff 0xffffffffffffffff 0x7fffffffffffffff];
+    /// (x − 1)²·(x⁴ − x² + 1) / 3 + x for x = −0xd201000000010000, of the coordinates of BLS12-381
+    /// (RFC 9380, section 8.8).
+    Bls12Base "BLS12-381 base" 381 8 true
+        [0xb9feffffffffaaab 0x1eabfffeb153ffff 0x6730d2a0f6b0f624
+         0x64774b84f38512bf 0x4b1ba7b6434bacd7 0x1a0111ea397fe69a];
+    /// x⁴ − x² + 1 for the same x, the order of the groups of BLS12-381.
+    Bls12Scalar "BLS12-381 scalar" 255 5 true
+        [0xffffffff00000001 0x53bda402fffe5bfe 0x3339d80809a1d805 0x73eda753299d7d48];
 }

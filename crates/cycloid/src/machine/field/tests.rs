@@ -215,3 +215,75 @@ fn p521_against_integers() {
 fn p25519_against_integers() {
     all_backends::<P25519>();
 }
+
+#[test]
+fn bls12_base_against_integers() {
+    all_backends::<Bls12Base>();
+    all_backends_wide::<Bls12Base>();
+}
+
+#[test]
+fn bls12_scalar_against_integers() {
+    all_backends::<Bls12Scalar>();
+    all_backends_wide::<Bls12Scalar>();
+}
+
+/// Words in memory, and sums of products that are reduced once.
+struct WideAgainstIntegers;
+
+impl<P: Dense> WideTask<P> for WideAgainstIntegers {
+    type Output = ();
+
+    fn run<A: Wide<P>>(self, f: A) {
+        let p = integer(P::MODULUS);
+        let samples: Vec<BigUint> = samples::<P>().iter().map(|sample| sample % &p).collect();
+        let n = samples.len();
+        let r = BigUint::from(1u8) << (64 * P::MODULUS.as_ref().len());
+        let samples = &samples;
+        let values = |i: usize| (0..A::WIDTH).map(move |w| &samples[(i + 7 * w) % n]);
+        let element = |i: usize| {
+            let numbers: Vec<_> = values(i).map(number::<P>).collect();
+            f.load(&numbers)
+        };
+        let check = |what: &str, element: &A::Element, expected: &dyn Fn(usize) -> BigUint| {
+            let mut numbers = std::vec![P::Words::ZERO; A::WIDTH];
+            f.store(element, &mut numbers);
+            for (w, number) in numbers.iter().enumerate() {
+                assert_eq!(integer(number), expected(w) % &p, "{} {} {what} {w}", P::NAME, A::NAME);
+            }
+            f.export(element, &mut numbers);
+            for (w, number) in numbers.iter().enumerate() {
+                assert_eq!(integer(number), expected(w) * &r % &p, "{what} exported");
+            }
+        };
+        for i in 0..n {
+            let x: Vec<&BigUint> = values(i).collect();
+            let y: Vec<&BigUint> = values(i * i + 1).collect();
+            let (a, b) = (element(i), element(i * i + 1));
+            let words: Vec<_> = x.iter().map(|x| number::<P>(&(*x * &r % &p))).collect();
+            check("import", &f.import(&words), &|w| x[w].clone());
+            let (product, square) = (f.mul_wide(&a, &b), f.square_wide(&a));
+            check("product", &f.reduce_wide(&product), &|w| x[w] * y[w]);
+            check("square", &f.reduce_wide(&square), &|w| x[w] * x[w]);
+            // As many as there may be, of both signs.
+            let (mut sum, mut difference) = (square, f.sub_wide(&product, &square));
+            for _ in 0..31 {
+                sum = f.add_wide(&f.add_wide(&sum, &product), &square);
+                difference = f.sub_wide(&f.sub_wide(&difference, &square), &square);
+            }
+            check("sum", &f.reduce_wide(&sum), &|w| x[w] * x[w] * 32u8 + x[w] * y[w] * 31u8);
+            check("difference", &f.reduce_wide(&difference), &|w| {
+                x[w] * y[w] + (&p - x[w]) * x[w] * 63u8
+            });
+        }
+    }
+}
+
+fn all_backends_wide<P: Dense>() {
+    for backend in words::Backend::available() {
+        P::run_one_wide(backend, WideAgainstIntegers);
+    }
+    for backend in lanes::tests::backends() {
+        P::run_eight_wide(backend, WideAgainstIntegers);
+    }
+}

@@ -144,6 +144,11 @@ impl Vectors for Portable {
     }
 
     #[inline(always)]
+    fn multiple(self, limb: Limb, less: Limb, t: Self::Word) -> Self::Word {
+        t.map(|t| t.wrapping_sub(less).wrapping_mul(limb))
+    }
+
+    #[inline(always)]
     fn select(self, bits: u8, a: Self::Word, b: Self::Word) -> Self::Word {
         core::array::from_fn(|lane| lane_mask(bits, lane).select(a[lane], b[lane]))
     }

@@ -87,6 +87,9 @@ pub(in super::super) trait Vectors: Copy {
     /// a·b of signed integers from −2³¹ to 2³¹ − 1.
     fn mul_small(self, a: Self::Word, b: Self::Word) -> Self::Word;
 
+    /// (t − less)·limb modulo 2⁶⁴ for t from 0 to 7 and a constant limb.
+    fn multiple(self, limb: Limb, less: Limb, t: Self::Word) -> Self::Word;
+
     /// a in the lanes whose bit is 1, b in the others.
     fn select(self, bits: u8, a: Self::Word, b: Self::Word) -> Self::Word;
 

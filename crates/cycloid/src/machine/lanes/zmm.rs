@@ -94,6 +94,18 @@ macro_rules! integers {
         }
 
         #[inline(always)]
+        fn multiple(self, limb: Limb, less: Limb, t: __m512i) -> __m512i {
+            let mut multiples = Lanes::ZERO;
+            let mut i = 0;
+            while i < super::LANES {
+                multiples.0[i] = (i as Limb).wrapping_sub(less).wrapping_mul(limb);
+                i += 1;
+            }
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_permutexvar_epi64(t, self.load(&multiples)) }
+        }
+
+        #[inline(always)]
         fn select(self, bits: u8, a: __m512i, b: __m512i) -> __m512i {
             // SAFETY: the token proves AVX-512.
             unsafe { _mm512_mask_mov_epi64(b, bits, a) }

@@ -14,7 +14,7 @@ use super::super::super::words::Limb;
 use super::Shape;
 
 /// The most columns that a product has.
-const MAX_COLUMNS: usize = 22;
+pub(super) const MAX_COLUMNS: usize = 22;
 
 /// The 2M columns of a product; those beyond are none.
 pub(super) type Columns<V> = [<V as Vectors>::Word; MAX_COLUMNS];
@@ -50,7 +50,32 @@ pub(super) fn mul<V: Vectors, P: Shape<M>, const M: usize>(
     a: &[Lanes; M],
     b: &[Lanes; M],
 ) -> [Lanes; M] {
-    let mut columns = start::<V, P, M>(v, &Starts::<V, P, M>::PRODUCT);
+    let mut columns = start::<V, M>(v, &Starts::<V, P, M>::PRODUCT);
+    add_product(v, &mut columns, a, b, P::clear);
+    lanes(v, &P::reduce(v, &mut columns))
+}
+
+/// The columns of a·b.
+#[inline(always)]
+pub(super) fn product<V: Vectors, P: Shape<M>, const M: usize>(
+    v: V,
+    a: &[Lanes; M],
+    b: &[Lanes; M],
+) -> Columns<V> {
+    let mut columns = start::<V, M>(v, &Starts::<V, P, M>::UNREDUCED);
+    add_product(v, &mut columns, a, b, |_, _, _| ());
+    columns
+}
+
+/// Adds a·b to the columns, and calls `complete` when one of the lower M is complete.
+#[inline(always)]
+fn add_product<V: Vectors, const M: usize>(
+    v: V,
+    columns: &mut Columns<V>,
+    a: &[Lanes; M],
+    b: &[Lanes; M],
+    complete: impl Fn(V, &mut Columns<V>, usize),
+) {
     let mut room = [Lanes::ZERO; M];
     let factors = factors(v, a, &mut room);
     each!(V, i < M => {
@@ -60,18 +85,40 @@ pub(super) fn mul<V: Vectors, P: Shape<M>, const M: usize>(
             (columns[i + j], columns[i + j + 1]) =
                 v.mul_add(columns[i + j], columns[i + j + 1], v.load_factor(&factors[j]), row);
         });
-        P::clear(v, &mut columns, i);
+        complete(v, columns, i);
     });
-    lanes(v, &P::reduce(v, &mut columns))
 }
 
 /// a².
+#[inline(always)]
+pub(super) fn square<V: Vectors, P: Shape<M>, const M: usize>(v: V, a: &[Lanes; M]) -> [Lanes; M] {
+    let mut columns = start::<V, M>(v, &Starts::<V, P, M>::SQUARE);
+    add_square(v, &mut columns, a, P::clear);
+    lanes(v, &P::reduce(v, &mut columns))
+}
+
+/// The columns of a².
+#[inline(always)]
+pub(super) fn unreduced_square<V: Vectors, P: Shape<M>, const M: usize>(
+    v: V,
+    a: &[Lanes; M],
+) -> Columns<V> {
+    let mut columns = start::<V, M>(v, &Starts::<V, P, M>::UNREDUCED_SQUARE);
+    add_square(v, &mut columns, a, |_, _, _| ());
+    columns
+}
+
+/// Doubles the columns and adds a², and calls `complete` when one of the lower M is complete.
 ///
 /// Products of different limbs are added once and the columns doubled, then the squares of limbs
 /// added.
 #[inline(always)]
-pub(super) fn square<V: Vectors, P: Shape<M>, const M: usize>(v: V, a: &[Lanes; M]) -> [Lanes; M] {
-    let mut columns = start::<V, P, M>(v, &Starts::<V, P, M>::SQUARE);
+fn add_square<V: Vectors, const M: usize>(
+    v: V,
+    columns: &mut Columns<V>,
+    a: &[Lanes; M],
+    complete: impl Fn(V, &mut Columns<V>, usize),
+) {
     let mut room = [Lanes::ZERO; M];
     let factors = factors(v, a, &mut room);
     each!(V, i < M => {
@@ -93,13 +140,12 @@ pub(super) fn square<V: Vectors, P: Shape<M>, const M: usize>(v: V, a: &[Lanes; 
         let (low, high) = v.mul_add(columns[2 * i], columns[2 * i + 1], limb, limb);
         (columns[2 * i], columns[2 * i + 1]) = (low, high);
         if 2 * i < M {
-            P::clear(v, &mut columns, 2 * i);
+            complete(v, columns, 2 * i);
         }
         if 2 * i + 1 < M {
-            P::clear(v, &mut columns, 2 * i + 1);
+            complete(v, columns, 2 * i + 1);
         }
     });
-    lanes(v, &P::reduce(v, &mut columns))
 }
 
 /// The limbs as factors.
@@ -117,10 +163,7 @@ fn factors<'a, V: Vectors, const M: usize>(
 }
 
 #[inline(always)]
-fn start<V: Vectors, P: Shape<M>, const M: usize>(
-    v: V,
-    starts: &[Limb; MAX_COLUMNS],
-) -> Columns<V> {
+fn start<V: Vectors, const M: usize>(v: V, starts: &[Limb; MAX_COLUMNS]) -> Columns<V> {
     let mut columns = [v.splat(0); MAX_COLUMNS];
     each!(V, j < M => {
         columns[j] = v.splat(starts[j]);
@@ -129,13 +172,24 @@ fn start<V: Vectors, P: Shape<M>, const M: usize>(
     columns
 }
 
+/// Columns added up.
+const fn sum(a: &[Limb; MAX_COLUMNS], b: &[Limb; MAX_COLUMNS]) -> [Limb; MAX_COLUMNS] {
+    let mut sum = *a;
+    let mut c = 0;
+    while c < MAX_COLUMNS {
+        sum[c] = sum[c].wrapping_add(b[c]);
+        c += 1;
+    }
+    sum
+}
+
 /// What the columns start with.
 struct Starts<V, P, const M: usize>(PhantomData<(V, P)>);
 
 impl<V: Vectors, P: Shape<M>, const M: usize> Starts<V, P, M> {
-    const PRODUCT: [Limb; MAX_COLUMNS] = {
+    /// Nothing but the products of two numbers.
+    const UNREDUCED: [Limb; MAX_COLUMNS] = {
         let mut starts = [0u64; MAX_COLUMNS];
-        // The products.
         let mut c = 0;
         while c < 2 * M {
             let lows = if c < M { c + 1 } else { 2 * M - 1 - c } as Limb;
@@ -145,6 +199,15 @@ impl<V: Vectors, P: Shape<M>, const M: usize> Starts<V, P, M> {
                 .wrapping_neg();
             c += 1;
         }
+        starts
+    };
+
+    /// And what a reduction adds.
+    const PRODUCT: [Limb; MAX_COLUMNS] = sum(&Self::UNREDUCED, &Self::REDUCTION);
+
+    /// What a reduction adds.
+    const REDUCTION: [Limb; MAX_COLUMNS] = {
+        let mut starts = [0u64; MAX_COLUMNS];
         // Products with quotient limbs.
         let mut k = 0;
         while V::CONVERTS && k < P::QUOTIENT_PRODUCTS.len() {
@@ -180,9 +243,12 @@ impl<V: Vectors, P: Shape<M>, const M: usize> Starts<V, P, M> {
         starts
     };
 
-    /// Half of that, for it is doubled. Where it is odd, one in a column is 2⁵² in the one below.
-    const SQUARE: [Limb; MAX_COLUMNS] = {
-        let mut starts = Self::PRODUCT;
+    const SQUARE: [Limb; MAX_COLUMNS] = Self::half(&Self::PRODUCT);
+    const UNREDUCED_SQUARE: [Limb; MAX_COLUMNS] = Self::half(&Self::UNREDUCED);
+
+    /// Half of them, for what is doubled. Where one is odd, one in a column is 2⁵² in the one below.
+    const fn half(starts: &[Limb; MAX_COLUMNS]) -> [Limb; MAX_COLUMNS] {
+        let mut starts = *starts;
         let mut c = 2 * M - 1;
         while c > 0 {
             if starts[c] & 1 == 1 {
@@ -194,7 +260,30 @@ impl<V: Vectors, P: Shape<M>, const M: usize> Starts<V, P, M> {
         assert!(starts[0] & 1 == 0);
         starts[0] /= 2;
         starts
-    };
+    }
+}
+
+/// The residue of columns that are signed sums of products, and of `offset`, a multiple of the prime
+/// that makes the whole of them not negative; folded so many times.
+#[inline(always)]
+pub(super) fn reduce_columns<V: Vectors, P: Shape<M>, const M: usize, const FOLDS: usize>(
+    v: V,
+    wide: &[Lanes],
+    offset: &[Limb; MAX_COLUMNS],
+) -> [Lanes; M] {
+    let starts = sum(&Starts::<V, P, M>::REDUCTION, offset);
+    let mut columns = [v.splat(0); MAX_COLUMNS];
+    each!(V, j < M => {
+        columns[j] = v.add(v.load(&wide[j]), v.splat(starts[j]));
+        columns[M + j] = v.add(v.load(&wide[M + j]), v.splat(starts[M + j]));
+    });
+    each!(V, j < M => P::clear(v, &mut columns, j));
+    let mut limbs = P::reduce(v, &mut columns);
+    for _ in 0..FOLDS {
+        P::fold::<V, 0>(v, &mut limbs);
+        carry(v, &mut limbs);
+    }
+    lanes(v, &limbs)
 }
 
 /// Adds q·2^LEFT to the column `above` places above column i, and to the next, where q is the low

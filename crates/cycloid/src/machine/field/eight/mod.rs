@@ -3,7 +3,7 @@
 //! Written once over the vectors of `lanes` and instantiated for each of its backends. A product
 //! is a row of *columns* (see `lanes::kernel`), of which a [`Shape`] makes a residue again in the
 //! way that suits its prime: `montgomery` for P-224, P-256 and P-384, `mersenne` for P-521 and
-//! 2²⁵⁵ − 19.
+//! 2²⁵⁵ − 19, `dense` for those of BLS12-381.
 //!
 //! **Residues.** Every operation takes and returns limbs below 2⁵² of a residue below the bound of
 //! its prime, which is between 2p and 16p, and proved there. Sums and differences come back below
@@ -16,6 +16,7 @@
 //! [`Arithmetic::run`] is.
 
 mod columns;
+mod dense;
 mod linear;
 mod lookup;
 mod mersenne;
@@ -26,7 +27,9 @@ use super::super::ct::Mask;
 use super::super::lanes::vector::Vectors;
 use super::super::lanes::{self, LANES, Lanes};
 use super::super::words::Limb;
-use super::{Arithmetic, EightMasks, P224, P256, P384, P521, P25519, Prime};
+use super::{
+    Arithmetic, Bls12Base, Bls12Scalar, EightMasks, P224, P256, P384, P521, P25519, Prime,
+};
 use columns::Columns;
 
 #[cfg(target_arch = "x86_64")]
@@ -245,8 +248,11 @@ macro_rules! arithmetic {
     };
 }
 
-arithmetic!(lanes::Portable, "portable", inline(never), (); P224 5 P256 5 P384 8 P521 11 P25519 5);
+arithmetic!(lanes::Portable, "portable", inline(never), (); P224 5 P256 5 P384 8 P521 11 P25519 5
+    Bls12Base 8 Bls12Scalar 5);
 #[cfg(target_arch = "x86_64")]
-arithmetic!(Avx512, "avx512", inline, ("avx512f,avx512dq"); P224 5 P256 5 P384 8 P521 11 P25519 5);
+arithmetic!(Avx512, "avx512", inline, ("avx512f,avx512dq"); P224 5 P256 5 P384 8 P521 11 P25519 5
+    Bls12Base 8 Bls12Scalar 5);
 #[cfg(target_arch = "x86_64")]
-arithmetic!(Ifma, "ifma", inline, ("avx512f,avx512dq,avx512ifma"); P224 5 P256 5 P384 8 P521 11 P25519 5);
+arithmetic!(Ifma, "ifma", inline, ("avx512f,avx512dq,avx512ifma"); P224 5 P256 5 P384 8 P521 11 P25519 5
+    Bls12Base 8 Bls12Scalar 5);

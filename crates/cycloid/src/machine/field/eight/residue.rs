@@ -86,10 +86,18 @@ pub(super) const fn double<const M: usize>(limbs: &[Limb; M]) -> [Limb; M] {
 
 /// R² modulo `modulus`, where R = 2^(52·M).
 pub(super) const fn r_squared<const M: usize>(modulus: &[Limb; M]) -> [Limb; M] {
+    power_of_two(modulus, 2 * M * LANE_LIMB_BITS)
+}
+
+/// 2^`exponent` modulo `modulus`.
+pub(super) const fn power_of_two<const M: usize>(
+    modulus: &[Limb; M],
+    exponent: usize,
+) -> [Limb; M] {
     let mut power = [0; M];
     power[0] = 1;
     let mut bit = 0;
-    while bit < 2 * M * LANE_LIMB_BITS {
+    while bit < exponent {
         power = double(&power);
         // Less the modulus, unless that is negative.
         let mut difference = [0; M];

@@ -1,0 +1,137 @@
+//! Plain Rust for one number modulo primes without a special form: those of BLS12-381.
+//!
+//! Elements are saturated limbs of 64 bits in Montgomery's form, less than the prime.
+
+#[cfg(target_arch = "x86_64")]
+use super::super::cpu::Adx;
+use super::super::ct::{self, Mask};
+use super::super::words::{self, Limb, Portable, Words};
+use super::form::{equal_limbs, montgomery};
+use super::portable::one_number;
+use super::{Arithmetic, Bls12Base, Bls12Scalar, Prime, Wide};
+
+/// Implements `Arithmetic` for a prime of n limbs.
+macro_rules! dense {
+    ($token:ident $name:literal $prime:ident $n:literal) => {
+        const _: () = {
+            /// −1 / p modulo 2⁶⁴.
+            const N0: Limb = words::montgomery_n0($prime::MODULUS[0]);
+
+            impl Arithmetic<$prime> for $token {
+                const NAME: &'static str = $name;
+                type Element = [Limb; $n];
+                const STORED_LIMBS: usize = $n;
+                const ZERO: Self::Element = [0; $n];
+
+                one_number!();
+
+                #[inline(never)]
+                fn mul(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
+                    let (mut wide, mut product) = ([0; 2 * $n], [0; $n]);
+                    Words::mul(Portable, &mut wide, a, b);
+                    Portable.montgomery_reduce(&mut product, &mut wide, &$prime::MODULUS, N0);
+                    product
+                }
+
+                #[inline(never)]
+                fn square(self, a: &Self::Element) -> Self::Element {
+                    let (mut wide, mut square) = ([0; 2 * $n], [0; $n]);
+                    Words::square(Portable, &mut wide, a);
+                    Portable.montgomery_reduce(&mut square, &mut wide, &$prime::MODULUS, N0);
+                    square
+                }
+
+                #[inline]
+                fn add(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
+                    let mut sum = *a;
+                    let carry = words::add(&mut sum, b);
+                    words::reduce_once(carry, &mut sum, &$prime::MODULUS);
+                    sum
+                }
+
+                #[inline]
+                fn sub(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
+                    let mut difference = *a;
+                    let borrow = words::sub(&mut difference, b);
+                    words::add_if(Mask::from_bit(borrow), &mut difference, &$prime::MODULUS);
+                    difference
+                }
+
+                montgomery!($prime $n);
+
+                #[inline]
+                fn stored(self, constant: &[Limb]) -> Self::Element {
+                    core::array::from_fn(|i| constant[i])
+                }
+
+                fn lookup_stored(self, out: &mut [Self::Element], table: &[Limb], index: Limb) {
+                    ct::lookup(out.as_flattened_mut(), table, index as usize);
+                }
+
+                fn lookup(self, out: &mut [Self::Element], table: &[Self::Element], index: Limb) {
+                    ct::lookup(out.as_flattened_mut(), table.as_flattened(), index as usize);
+                }
+            }
+
+            /// Sums are kept below p·R, for which their upper halves suffice.
+            impl Wide<$prime> for $token {
+                type Wide = [Limb; 2 * $n];
+
+                #[inline]
+                fn import(self, words: &[[Limb; $n]]) -> [Limb; $n] {
+                    words[0]
+                }
+
+                #[inline]
+                fn export(self, element: &[Limb; $n], words: &mut [[Limb; $n]]) {
+                    words[0] = *element;
+                }
+
+                #[inline(never)]
+                fn mul_wide(self, a: &[Limb; $n], b: &[Limb; $n]) -> Self::Wide {
+                    let mut wide = [0; 2 * $n];
+                    Words::mul(Portable, &mut wide, a, b);
+                    wide
+                }
+
+                #[inline(never)]
+                fn square_wide(self, a: &[Limb; $n]) -> Self::Wide {
+                    let mut wide = [0; 2 * $n];
+                    Words::square(Portable, &mut wide, a);
+                    wide
+                }
+
+                #[inline]
+                fn add_wide(self, a: &Self::Wide, b: &Self::Wide) -> Self::Wide {
+                    let mut sum = *a;
+                    let carry = words::add(&mut sum, b);
+                    words::reduce_once(carry, &mut sum[$n..], &$prime::MODULUS);
+                    sum
+                }
+
+                #[inline]
+                fn sub_wide(self, a: &Self::Wide, b: &Self::Wide) -> Self::Wide {
+                    let mut difference = *a;
+                    let borrow = words::sub(&mut difference, b);
+                    let upper = &mut difference[$n..];
+                    words::add_if(Mask::from_bit(borrow), upper, &$prime::MODULUS);
+                    difference
+                }
+
+                #[inline(never)]
+                fn reduce_wide(self, wide: &Self::Wide) -> [Limb; $n] {
+                    let (mut wide, mut residue) = (*wide, [0; $n]);
+                    Portable.montgomery_reduce(&mut residue, &mut wide, &$prime::MODULUS, N0);
+                    residue
+                }
+            }
+        };
+    };
+}
+
+dense!(Portable "portable" Bls12Base 6);
+dense!(Portable "portable" Bls12Scalar 4);
+#[cfg(target_arch = "x86_64")]
+dense!(Adx "adx" Bls12Base 6);
+#[cfg(target_arch = "x86_64")]
+dense!(Adx "adx" Bls12Scalar 4);

@@ -1,0 +1,254 @@
+//! The primes of BLS12-381: Montgomery's form with R = 2^(52·M), and reductions that multiply every
+//! quotient limb with every limb of the prime.
+//!
+//! With b the length of the prime, a number is folded by subtracting ⌊x / 2^b⌋ times the prime, a
+//! multiple that a table gives: what stands above bit b comes down as that many times 2^b − p.
+
+#[cfg(target_arch = "x86_64")]
+use super::super::super::cpu::{Avx512, Ifma};
+use super::super::super::lanes::vector::Vectors;
+use super::super::super::lanes::{self, LANE_LIMB_BITS, LIMB_MASK, Lanes};
+use super::super::super::words::{Limb, montgomery_n0};
+use super::super::{Arithmetic, Bls12Base, Bls12Scalar, Prime, Wide};
+use super::Shape;
+use super::columns::{self, Columns, MAX_COLUMNS, carry, each};
+use super::residue::{self, limbs, power_of_two, r_squared};
+
+/// R = 2⁴¹⁶, p = 0.8126·2³⁸¹; residues are below **1.5627·2³⁸¹**, less than 2p.
+///
+/// A product is below 2³⁵⁰ + p. A sum is below 3.126·2³⁸¹, so that 0 ≤ t < 4, which leaves less than
+/// (1 + 3·0.1875)·2³⁸¹. A difference plus 2p is from 0.062·2³⁸¹ to 3.188·2³⁸¹, and t likewise. Where
+/// residues are the same it is p, 2p or 3p, of which t = 0, 1 or 2 leaves p.
+impl Shape<8> for Bls12Base {
+    const LIMBS: [Limb; 8] = limbs(&Self::MODULUS);
+    const ENTER: [Limb; 8] = r_squared(&Self::LIMBS);
+    const QUOTIENT_PRODUCTS: &[usize] = &[0, 1, 2, 3, 4, 5, 6, 7];
+
+    #[inline(always)]
+    fn clear<V: Vectors>(v: V, columns: &mut Columns<V>, i: usize) {
+        clear::<V, Self, 8>(v, columns, i);
+    }
+
+    #[inline(always)]
+    fn reduce<V: Vectors>(v: V, columns: &mut Columns<V>) -> [V::Word; 8] {
+        let mut limbs = columns::from(v, columns, 8);
+        carry(v, &mut limbs);
+        limbs
+    }
+
+    #[inline(always)]
+    fn fold<V: Vectors, const LESS: Limb>(v: V, limbs: &mut [V::Word; 8]) {
+        fold::<V, Self, 8, 17, LESS>(v, limbs);
+    }
+}
+
+/// R = 2²⁶⁰, r = 0.9056·2²⁵⁵; residues are below **1.2834·2²⁵⁵**, less than 2r.
+///
+/// A product is below 1.6471·2⁵¹⁰ / R + r < 0.958·2²⁵⁵. A sum is below 2.567·2²⁵⁵, so that 0 ≤ t < 3,
+/// which leaves less than (1 + 2·0.0945)·2²⁵⁵. A difference plus 2r is from 0.527·2²⁵⁵ to
+/// 3.095·2²⁵⁵, so that 0 ≤ t < 4. Where residues are the same it is r, 2r or 3r, of which t = 0, 1 or
+/// 2 leaves r.
+impl Shape<5> for Bls12Scalar {
+    const LIMBS: [Limb; 5] = limbs(&Self::MODULUS);
+    const ENTER: [Limb; 5] = r_squared(&Self::LIMBS);
+    const QUOTIENT_PRODUCTS: &[usize] = &[0, 1, 2, 3, 4];
+
+    #[inline(always)]
+    fn clear<V: Vectors>(v: V, columns: &mut Columns<V>, i: usize) {
+        clear::<V, Self, 5>(v, columns, i);
+    }
+
+    #[inline(always)]
+    fn reduce<V: Vectors>(v: V, columns: &mut Columns<V>) -> [V::Word; 5] {
+        let mut limbs = columns::from(v, columns, 5);
+        carry(v, &mut limbs);
+        limbs
+    }
+
+    #[inline(always)]
+    fn fold<V: Vectors, const LESS: Limb>(v: V, limbs: &mut [V::Word; 5]) {
+        fold::<V, Self, 5, 47, LESS>(v, limbs);
+    }
+}
+
+/// [`Shape::clear`], with every limb of the prime.
+#[inline(always)]
+fn clear<V: Vectors, P: Shape<M>, const M: usize>(v: V, columns: &mut Columns<V>, i: usize) {
+    let n0 = const { montgomery_n0(P::LIMBS[0]) & LIMB_MASK };
+    let quotient = v.mul_low(v.factor(columns[i]), v.limb_factor(v.splat(n0)));
+    each!(V, j < M => {
+        let limb = v.limb_factor(v.splat(P::LIMBS[j]));
+        (columns[i + j], columns[i + j + 1]) =
+            v.mul_add(columns[i + j], columns[i + j + 1], limb, quotient);
+    });
+    columns[i + 1] = v.add(columns[i + 1], v.shift_right_signed::<52>(columns[i]));
+}
+
+/// [`Shape::fold`] by t = ⌊top / 2^BITS⌋, of the limbs and twice the prime where they are a
+/// difference.
+#[inline(always)]
+fn fold<V: Vectors, P: Shape<M>, const M: usize, const BITS: u32, const LESS: Limb>(
+    v: V,
+    limbs: &mut [V::Word; M],
+) {
+    let two = 2 * LESS;
+    let top = v.add(limbs[M - 1], v.splat(two * P::LIMBS[M - 1]));
+    let t = v.shift_right_signed::<BITS>(top);
+    each!(V, j < M => limbs[j] = v.sub(limbs[j], v.multiple(P::LIMBS[j], two, t)));
+}
+
+/// A prime times 2^`exponent`, as columns.
+const fn shifted(prime: &[Limb], exponent: usize) -> [Limb; MAX_COLUMNS] {
+    let mut columns = [0; MAX_COLUMNS];
+    let mut bit = 0;
+    while bit < prime.len() * 64 {
+        if prime[bit / 64] >> (bit % 64) & 1 == 1 {
+            let at = exponent + bit;
+            columns[at / LANE_LIMB_BITS] |= 1 << (at % LANE_LIMB_BITS);
+        }
+        bit += 1;
+    }
+    columns
+}
+
+/// Implements `Wide` for a token and a prime of M limbs of 52 bits and n of 64.
+macro_rules! wide {
+    ($token:ty, ($($features:literal)?)) => {
+        // A sum of 64 products is less than 2⁷⁷⁰ in size, so that with p·2³⁹⁶ it is not negative, and
+        // adds less than 2³⁶² to the residue.
+        wide!(@ $token, ($($features)?), Bls12Base 8 16 6 offset 396 folds 0);
+        // A sum of 64 products is less than 106·2⁵¹⁰ in size, so that with r·2²⁶² it is not negative
+        // and the residue is less than (3.3 + 3.7 + 1)·2²⁵⁵, which two folds bring below 1.1·2²⁵⁵.
+        wide!(@ $token, ($($features)?), Bls12Scalar 5 10 4 offset 262 folds 2);
+    };
+    (@ $token:ty, ($($features:literal)?), $prime:ident $m:literal $columns:literal $n:literal
+        offset $offset:literal folds $folds:literal) => {
+        // SAFETY of every call below: the token proves the instructions that the function is
+        // compiled for.
+        #[allow(unused_unsafe, reason = "a function without special instructions is safe")]
+        impl Wide<$prime> for $token {
+            type Wide = [Lanes; $columns];
+
+            fn import(self, words: &[<$prime as Prime>::Words]) -> [Lanes; $m] {
+                // From R₆₄ = 2^(64·n) to R = 2^(52·M): times R / R₆₄, with another R for the product.
+                const ENTER: [Limb; $m] = power_of_two(
+                    &<$prime as Shape<$m>>::LIMBS,
+                    2 * LANE_LIMB_BITS * $m - 64 * $n,
+                );
+                let mut element = [Lanes::ZERO; $m];
+                for (lane, number) in words.iter().enumerate() {
+                    lanes::load(&mut element, lane, number);
+                }
+                Arithmetic::<$prime>::mul(self, &element, &residue::splat(&ENTER))
+            }
+
+            fn export(self, element: &[Lanes; $m], words: &mut [<$prime as Prime>::Words]) {
+                const LEAVE: [Limb; $m] = power_of_two(&<$prime as Shape<$m>>::LIMBS, 64 * $n);
+                let mut words_form =
+                    Arithmetic::<$prime>::mul(self, element, &residue::splat(&LEAVE));
+                lanes::reduce_once(&mut words_form, &residue::splat(&<$prime as Shape<$m>>::LIMBS));
+                for (lane, number) in words.iter_mut().enumerate() {
+                    lanes::store(number, &words_form, lane);
+                }
+            }
+
+            #[inline(always)]
+            fn mul_wide(self, a: &[Lanes; $m], b: &[Lanes; $m]) -> Self::Wide {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn mul(v: $token, a: &[Lanes; $m], b: &[Lanes; $m]) -> [Lanes; $columns] {
+                    store(v, columns::product::<_, $prime, $m>(v, a, b))
+                }
+                // SAFETY: see above.
+                unsafe { mul(self, a, b) }
+            }
+
+            #[inline(always)]
+            fn square_wide(self, a: &[Lanes; $m]) -> Self::Wide {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn square(v: $token, a: &[Lanes; $m]) -> [Lanes; $columns] {
+                    store(v, columns::unreduced_square::<_, $prime, $m>(v, a))
+                }
+                // SAFETY: see above.
+                unsafe { square(self, a) }
+            }
+
+            #[inline(always)]
+            fn add_wide(self, a: &Self::Wide, b: &Self::Wide) -> Self::Wide {
+                $(#[target_feature(enable = $features)])?
+                #[inline]
+                fn add(
+                    v: $token,
+                    a: &[Lanes; $columns],
+                    b: &[Lanes; $columns],
+                ) -> [Lanes; $columns] {
+                    each_column(v, a, b, Vectors::add)
+                }
+                // SAFETY: see above.
+                unsafe { add(self, a, b) }
+            }
+
+            #[inline(always)]
+            fn sub_wide(self, a: &Self::Wide, b: &Self::Wide) -> Self::Wide {
+                $(#[target_feature(enable = $features)])?
+                #[inline]
+                fn sub(
+                    v: $token,
+                    a: &[Lanes; $columns],
+                    b: &[Lanes; $columns],
+                ) -> [Lanes; $columns] {
+                    each_column(v, a, b, Vectors::sub)
+                }
+                // SAFETY: see above.
+                unsafe { sub(self, a, b) }
+            }
+
+            #[inline(always)]
+            fn reduce_wide(self, wide: &Self::Wide) -> [Lanes; $m] {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn reduce(v: $token, wide: &[Lanes; $columns]) -> [Lanes; $m] {
+                    const OFFSET: [Limb; MAX_COLUMNS] = shifted(&$prime::MODULUS, $offset);
+                    columns::reduce_columns::<_, $prime, $m, $folds>(v, wide, &OFFSET)
+                }
+                // SAFETY: see above.
+                unsafe { reduce(self, wide) }
+            }
+        }
+    };
+}
+
+wide!(lanes::Portable, ());
+#[cfg(target_arch = "x86_64")]
+wide!(Avx512, ("avx512f,avx512dq"));
+#[cfg(target_arch = "x86_64")]
+wide!(Ifma, ("avx512f,avx512dq,avx512ifma"));
+
+/// What `work` makes of each column.
+#[inline(always)]
+fn each_column<V: Vectors, const COLUMNS: usize>(
+    v: V,
+    a: &[Lanes; COLUMNS],
+    b: &[Lanes; COLUMNS],
+    work: impl Fn(V, V::Word, V::Word) -> V::Word,
+) -> [Lanes; COLUMNS] {
+    let mut out = [Lanes::ZERO; COLUMNS];
+    for (out, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {
+        v.store(out, work(v, v.load(a), v.load(b)));
+    }
+    out
+}
+
+/// The first columns of a product.
+#[inline(always)]
+fn store<V: Vectors, const COLUMNS: usize>(v: V, columns: Columns<V>) -> [Lanes; COLUMNS] {
+    let mut out = [Lanes::ZERO; COLUMNS];
+    each!(V, j < 8 => {
+        if 2 * j < COLUMNS {
+            v.store(&mut out[2 * j], columns[2 * j]);
+            v.store(&mut out[2 * j + 1], columns[2 * j + 1]);
+        }
+    });
+    out
+}

@@ -1,0 +1,68 @@
+//! One number as saturated limbs of 64 bits: what is the same for backends whose elements are less
+//! than the prime.
+
+use super::super::words::{self, Limb};
+
+/// What is the same where an element is the residue's only form.
+macro_rules! equal_limbs {
+    () => {
+        #[inline(always)]
+        fn equal(self, a: &Self::Element, b: &Self::Element) -> Mask {
+            Mask::is_zero(a.iter().zip(b).fold(0, |any, (a, b)| any | (a ^ b)))
+        }
+    };
+}
+pub(super) use equal_limbs;
+
+/// What is the same where the form is Montgomery's, R = 2^(64·n).
+macro_rules! montgomery {
+    ($prime:ident $n:literal) => {
+        equal_limbs!();
+
+        fn mul_small(self, a: &Self::Element, small: Limb) -> Self::Element {
+            let mut number = [0; $n];
+            number[0] = small;
+            let small = Arithmetic::<$prime>::load(self, &[number]);
+            Arithmetic::<$prime>::mul(self, a, &small)
+        }
+
+        /// times R² / R: one of the factors may be the prime or more.
+        fn load(self, numbers: &[[Limb; $n]]) -> Self::Element {
+            const R_SQUARED: [Limb; $n] = $crate::machine::field::form::r_squared($prime::MODULUS);
+            Arithmetic::<$prime>::mul(self, &numbers[0], &R_SQUARED)
+        }
+
+        /// times 1 / R.
+        fn store(self, element: &Self::Element, numbers: &mut [[Limb; $n]]) {
+            let mut one = [0; $n];
+            one[0] = 1;
+            numbers[0] = Arithmetic::<$prime>::mul(self, element, &one);
+        }
+    };
+}
+pub(super) use montgomery;
+
+/// 2^(128·n) modulo a modulus of n limbs.
+pub(super) const fn r_squared<const N: usize>(modulus: [Limb; N]) -> [Limb; N] {
+    let mut power = [0; N];
+    power[0] = 1;
+    let mut doublings = 0;
+    while doublings < 2 * words::LIMB_BITS * N {
+        // power = 2 · power, less the modulus where that is not negative.
+        let (mut twice, mut less) = ([0u64; N], [0; N]);
+        let (mut carry, mut borrow) = (0, false);
+        let mut i = 0;
+        while i < N {
+            twice[i] = power[i] << 1 | carry;
+            carry = power[i] >> 63;
+            let (difference, below) = twice[i].overflowing_sub(modulus[i]);
+            let (difference, below_by_one) = difference.overflowing_sub(borrow as Limb);
+            less[i] = difference;
+            borrow = below | below_by_one;
+            i += 1;
+        }
+        power = if carry == 0 && borrow { twice } else { less };
+        doublings += 1;
+    }
+    power
+}

@@ -1,0 +1,111 @@
+//! Products modulo primes without a special form, those of BLS12-381, that are added up before they
+//! are reduced.
+//!
+//! In a tower of extension fields an element is a sum of products, and a reduction costs as much as
+//! a product: so it is done once a sum (Aranha, Karabina, Longa, Gebotys, López, Faster explicit
+//! formulas for computing pairings over ordinary curves, 2011, section 3).
+
+use core::fmt::Debug;
+
+use super::super::{lanes, words};
+use super::{Arithmetic, Bls12Base, Bls12Scalar, Prime};
+
+/// Arithmetic whose products may be left unreduced.
+///
+/// A [`Wide`](Self::Wide) stands for a sum of products, added or subtracted, of at most 64 of them
+/// in all.
+pub trait Wide<P: Prime>: Arithmetic<P> {
+    /// Sums of products, one of each number.
+    type Wide: Copy + Debug;
+
+    /// The residues from words in memory: less than the prime and times R = 2^(64·n) modulo the
+    /// prime, whatever the shape.
+    fn import(self, words: &[P::Words]) -> Self::Element;
+
+    /// The words that [`import`](Self::import) reads.
+    fn export(self, element: &Self::Element, words: &mut [P::Words]);
+
+    /// a·b.
+    fn mul_wide(self, a: &Self::Element, b: &Self::Element) -> Self::Wide;
+
+    /// a².
+    fn square_wide(self, a: &Self::Element) -> Self::Wide;
+
+    /// a + b.
+    fn add_wide(self, a: &Self::Wide, b: &Self::Wide) -> Self::Wide;
+
+    /// a − b.
+    fn sub_wide(self, a: &Self::Wide, b: &Self::Wide) -> Self::Wide;
+
+    /// The residue.
+    fn reduce_wide(self, wide: &Self::Wide) -> Self::Element;
+
+    /// (a₀ + a₁·i)·(b₀ + b₁·i) for i² = −1: three products, two reductions.
+    #[inline(always)]
+    fn mul_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+        self.mul_complex_wide(a, b).map(|part| self.reduce_wide(&part))
+    }
+
+    /// (a₀ + a₁·i)² likewise, by (a₀ + a₁)·(a₀ − a₁) and 2·a₀·a₁.
+    #[inline(always)]
+    fn square_complex(self, a: &[Self::Element; 2]) -> [Self::Element; 2] {
+        let real = self.mul(&self.add(&a[0], &a[1]), &self.sub(&a[0], &a[1]));
+        [real, self.mul(&self.double(&a[0]), &a[1])]
+    }
+
+    /// The same product, unreduced (Karatsuba and Ofman, 1962).
+    #[inline(always)]
+    fn mul_complex_wide(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Wide; 2] {
+        let low = self.mul_wide(&a[0], &b[0]);
+        let high = self.mul_wide(&a[1], &b[1]);
+        let both = self.mul_wide(&self.add(&a[0], &a[1]), &self.add(&b[0], &b[1]));
+        let imaginary = self.sub_wide(&self.sub_wide(&both, &low), &high);
+        [self.sub_wide(&low, &high), imaginary]
+    }
+}
+
+/// A prime without a special form.
+pub trait Dense: Prime {
+    /// As [`run_one`](Prime::run_one).
+    fn run_one_wide<T: WideTask<Self>>(backend: words::Backend, task: T) -> T::Output;
+
+    /// As [`run_eight`](Prime::run_eight).
+    fn run_eight_wide<T: WideTask<Self>>(backend: lanes::Backend, task: T) -> T::Output;
+}
+
+/// Something to be done with some backend that leaves products unreduced.
+pub trait WideTask<P: Dense> {
+    /// What it gives.
+    type Output;
+
+    /// Does it with one backend.
+    fn run<A: Wide<P>>(self, arithmetic: A) -> Self::Output;
+}
+
+macro_rules! dense {
+    ($($prime:ident)+) => {$(
+        impl Dense for $prime {
+            #[inline]
+            fn run_one_wide<T: WideTask<Self>>(backend: words::Backend, task: T) -> T::Output {
+                match backend {
+                    words::Backend::Portable(token) => task.run(token),
+                    #[cfg(target_arch = "x86_64")]
+                    words::Backend::Adx(token) => task.run(token),
+                }
+            }
+
+            #[inline]
+            fn run_eight_wide<T: WideTask<Self>>(backend: lanes::Backend, task: T) -> T::Output {
+                match backend {
+                    lanes::Backend::Portable(token) => task.run(token),
+                    #[cfg(target_arch = "x86_64")]
+                    lanes::Backend::Avx512(token) => task.run(token),
+                    #[cfg(target_arch = "x86_64")]
+                    lanes::Backend::Ifma(token) => task.run(token),
+                }
+            }
+        }
+    )+};
+}
+
+dense!(Bls12Base Bls12Scalar);
