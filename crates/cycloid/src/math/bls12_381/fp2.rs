@@ -1,0 +1,421 @@
+//! The fields of the coordinates: Fp, and Fp2 = Fp[u] / (u² + 1).
+
+use super::constants::HALF;
+use super::{Fp, Words};
+use crate::machine::field::{Arithmetic, Bls12Base, Masks, Wide};
+use crate::math::field::MAX_WIDTH;
+
+/// A truth value for each of the numbers.
+pub(crate) type MaskOf<A> = <A as Arithmetic<Bls12Base>>::Mask;
+
+/// An element of a backend.
+pub(crate) type Raw<A> = <A as Arithmetic<Bls12Base>>::Element;
+
+/// A field of coordinates: what formulas for points of both curves are written over.
+pub(crate) trait Field: Copy {
+    /// The backend.
+    type Arithmetic: Wide<Bls12Base>;
+
+    /// An element in memory.
+    type Memory: Copy + Send + Sync + 'static + PartialEq + core::fmt::Debug;
+
+    /// Elements of Fp.
+    const DEGREE: usize;
+
+    /// 0 in memory.
+    const MEMORY_ZERO: Self::Memory;
+
+    fn arithmetic(&self) -> Self::Arithmetic;
+    fn zero(arithmetic: Self::Arithmetic) -> Self;
+    fn one(arithmetic: Self::Arithmetic) -> Self;
+
+    /// As many as there are numbers.
+    fn import(arithmetic: Self::Arithmetic, memory: &[Self::Memory]) -> Self;
+    fn export(&self, memory: &mut [Self::Memory]);
+
+    /// The same in each of the numbers.
+    fn constant(arithmetic: Self::Arithmetic, memory: &Self::Memory) -> Self {
+        Self::import(arithmetic, &[*memory; MAX_WIDTH][..Self::Arithmetic::WIDTH])
+    }
+
+    /// To and from the elements of a table.
+    fn read(arithmetic: Self::Arithmetic, raw: &[Raw<Self::Arithmetic>]) -> Self;
+    fn write(&self, raw: &mut [Raw<Self::Arithmetic>]);
+
+    fn add(&self, other: &Self) -> Self;
+    fn sub(&self, other: &Self) -> Self;
+    fn double(&self) -> Self;
+    fn negate(&self) -> Self;
+    fn mul(&self, other: &Self) -> Self;
+    fn square(&self) -> Self;
+
+    /// a·b + c·d.
+    fn sum_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self;
+
+    /// a·b − c·d.
+    fn difference_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self;
+
+    /// Three times the b of the curve: 12, or 12·(1 + u).
+    fn mul_3b(&self) -> Self;
+
+    fn is_zero(&self) -> MaskOf<Self::Arithmetic>;
+    fn equal(&self, other: &Self) -> MaskOf<Self::Arithmetic>;
+    fn select(mask: MaskOf<Self::Arithmetic>, a: &Self, b: &Self) -> Self;
+
+    /// 1 / this, and 0 for 0.
+    fn invert(&self) -> Self;
+}
+
+/// 12·a.
+#[inline(always)]
+fn twelve<F: Field>(a: &F) -> F {
+    let four = a.double().double();
+    four.add(&four.double())
+}
+
+impl<A: Wide<Bls12Base>> Field for Fp<A> {
+    type Arithmetic = A;
+    type Memory = Words;
+    const DEGREE: usize = 1;
+    const MEMORY_ZERO: Words = [0; 6];
+
+    #[inline(always)]
+    fn arithmetic(&self) -> A {
+        self.arithmetic()
+    }
+
+    #[inline(always)]
+    fn zero(arithmetic: A) -> Self {
+        Self::zero(arithmetic)
+    }
+
+    fn one(arithmetic: A) -> Self {
+        Self::one(arithmetic)
+    }
+
+    fn import(arithmetic: A, memory: &[Words]) -> Self {
+        Self::from_raw(arithmetic, arithmetic.import(memory))
+    }
+
+    fn export(&self, memory: &mut [Words]) {
+        self.arithmetic().export(self.raw(), memory);
+    }
+
+    #[inline(always)]
+    fn read(arithmetic: A, raw: &[Raw<A>]) -> Self {
+        Self::from_raw(arithmetic, raw[0])
+    }
+
+    #[inline(always)]
+    fn write(&self, raw: &mut [Raw<A>]) {
+        raw[0] = *self.raw();
+    }
+
+    #[inline(always)]
+    fn add(&self, other: &Self) -> Self {
+        self + other
+    }
+
+    #[inline(always)]
+    fn sub(&self, other: &Self) -> Self {
+        self - other
+    }
+
+    #[inline(always)]
+    fn double(&self) -> Self {
+        self.double()
+    }
+
+    #[inline(always)]
+    fn negate(&self) -> Self {
+        -self
+    }
+
+    #[inline(always)]
+    fn mul(&self, other: &Self) -> Self {
+        self * other
+    }
+
+    #[inline(always)]
+    fn square(&self) -> Self {
+        self.square()
+    }
+
+    #[inline(always)]
+    fn sum_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self {
+        let f = a.arithmetic();
+        let sum = f.add_wide(&f.mul_wide(a.raw(), b.raw()), &f.mul_wide(c.raw(), d.raw()));
+        Self::from_raw(f, f.reduce_wide(&sum))
+    }
+
+    #[inline(always)]
+    fn difference_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self {
+        let f = a.arithmetic();
+        let difference = f.sub_wide(&f.mul_wide(a.raw(), b.raw()), &f.mul_wide(c.raw(), d.raw()));
+        Self::from_raw(f, f.reduce_wide(&difference))
+    }
+
+    #[inline(always)]
+    fn mul_3b(&self) -> Self {
+        twelve(self)
+    }
+
+    #[inline(always)]
+    fn is_zero(&self) -> MaskOf<A> {
+        self.is_zero()
+    }
+
+    #[inline(always)]
+    fn equal(&self, other: &Self) -> MaskOf<A> {
+        self.equal(other)
+    }
+
+    #[inline(always)]
+    fn select(mask: MaskOf<A>, a: &Self, b: &Self) -> Self {
+        Self::select(mask, a, b)
+    }
+
+    fn invert(&self) -> Self {
+        self.invert()
+    }
+}
+
+/// An element c₀ + c₁·u of Fp2.
+#[derive(Clone, Copy)]
+pub(crate) struct Fp2<A: Wide<Bls12Base>> {
+    value: [Raw<A>; 2],
+    arithmetic: A,
+}
+
+/// A sum of products, not reduced.
+#[derive(Clone, Copy)]
+pub(super) struct Fp2Wide<A: Wide<Bls12Base>> {
+    value: [A::Wide; 2],
+    arithmetic: A,
+}
+
+impl<A: Wide<Bls12Base>> Fp2<A> {
+    #[inline(always)]
+    pub(super) fn new(c0: &Fp<A>, c1: &Fp<A>) -> Self {
+        Self { value: [*c0.raw(), *c1.raw()], arithmetic: c0.arithmetic() }
+    }
+
+    #[inline(always)]
+    pub(super) fn parts(&self) -> [Fp<A>; 2] {
+        self.value.map(|part| Fp::from_raw(self.arithmetic, part))
+    }
+
+    #[inline(always)]
+    fn map(&self, work: impl Fn(&Raw<A>) -> Raw<A>) -> Self {
+        let [c0, c1] = &self.value;
+        Self { value: [work(c0), work(c1)], arithmetic: self.arithmetic }
+    }
+
+    /// Times ξ = 1 + u.
+    #[inline(always)]
+    pub(super) fn mul_xi(&self) -> Self {
+        let f = self.arithmetic;
+        let [c0, c1] = &self.value;
+        Self { value: [f.sub(c0, c1), f.add(c0, c1)], arithmetic: f }
+    }
+
+    /// To the power of p: c₀ − c₁·u.
+    #[inline(always)]
+    pub(super) fn conjugate(&self) -> Self {
+        let f = self.arithmetic;
+        let [c0, c1] = &self.value;
+        Self { value: [*c0, f.negate(c1)], arithmetic: f }
+    }
+
+    /// Times an element of Fp.
+    #[inline(always)]
+    pub(super) fn scale(&self, by: &Fp<A>) -> Self {
+        self.map(|part| self.arithmetic.mul(part, by.raw()))
+    }
+
+    /// Half of it.
+    #[inline(always)]
+    pub(super) fn halve(&self) -> Self {
+        self.scale(&Fp::constant_from(self.arithmetic, &HALF))
+    }
+
+    /// The product with another, not reduced.
+    #[inline(always)]
+    pub(super) fn mul_wide(&self, other: &Self) -> Fp2Wide<A> {
+        let value = self.arithmetic.mul_complex_wide(&self.value, &other.value);
+        Fp2Wide { value, arithmetic: self.arithmetic }
+    }
+
+    /// c₀² + c₁².
+    #[inline]
+    pub(super) fn norm(&self) -> Fp<A> {
+        let [c0, c1] = self.parts();
+        Fp::sum_of_products(&c0, &c0, &c1, &c1)
+    }
+}
+
+impl<A: Wide<Bls12Base>> Fp<A> {
+    /// A constant in memory.
+    #[inline]
+    pub(super) fn constant_from(arithmetic: A, memory: &Words) -> Self {
+        <Self as Field>::constant(arithmetic, memory)
+    }
+}
+
+impl<A: Wide<Bls12Base>> Fp2Wide<A> {
+    #[inline(always)]
+    pub(super) fn add(&self, other: &Self) -> Self {
+        let f = self.arithmetic;
+        let ([a0, a1], [b0, b1]) = (&self.value, &other.value);
+        Self { value: [f.add_wide(a0, b0), f.add_wide(a1, b1)], arithmetic: f }
+    }
+
+    #[inline(always)]
+    pub(super) fn sub(&self, other: &Self) -> Self {
+        let f = self.arithmetic;
+        let ([a0, a1], [b0, b1]) = (&self.value, &other.value);
+        Self { value: [f.sub_wide(a0, b0), f.sub_wide(a1, b1)], arithmetic: f }
+    }
+
+    /// Times ξ = 1 + u.
+    #[inline(always)]
+    pub(super) fn mul_xi(&self) -> Self {
+        let f = self.arithmetic;
+        let [c0, c1] = &self.value;
+        Self { value: [f.sub_wide(c0, c1), f.add_wide(c0, c1)], arithmetic: f }
+    }
+
+    #[inline(always)]
+    pub(super) fn reduce(&self) -> Fp2<A> {
+        let f = self.arithmetic;
+        let [c0, c1] = &self.value;
+        Fp2 { value: [f.reduce_wide(c0), f.reduce_wide(c1)], arithmetic: f }
+    }
+}
+
+impl<A: Wide<Bls12Base>> Field for Fp2<A> {
+    type Arithmetic = A;
+    type Memory = [Words; 2];
+    const DEGREE: usize = 2;
+    const MEMORY_ZERO: [Words; 2] = [[0; 6]; 2];
+
+    #[inline(always)]
+    fn arithmetic(&self) -> A {
+        self.arithmetic
+    }
+
+    #[inline(always)]
+    fn zero(arithmetic: A) -> Self {
+        Self { value: [A::ZERO; 2], arithmetic }
+    }
+
+    fn one(arithmetic: A) -> Self {
+        Self::new(&Fp::one(arithmetic), &Fp::zero(arithmetic))
+    }
+
+    fn import(arithmetic: A, memory: &[[Words; 2]]) -> Self {
+        let part = |i: usize| {
+            let mut words = [[0; 6]; MAX_WIDTH];
+            words.iter_mut().zip(memory).for_each(|(words, memory)| *words = memory[i]);
+            arithmetic.import(&words[..A::WIDTH])
+        };
+        Self { value: [part(0), part(1)], arithmetic }
+    }
+
+    fn export(&self, memory: &mut [[Words; 2]]) {
+        for (i, part) in self.value.iter().enumerate() {
+            let mut words = [[0; 6]; MAX_WIDTH];
+            self.arithmetic.export(part, &mut words[..A::WIDTH]);
+            memory.iter_mut().zip(words).for_each(|(memory, words)| memory[i] = words);
+        }
+    }
+
+    #[inline(always)]
+    fn read(arithmetic: A, raw: &[Raw<A>]) -> Self {
+        Self { value: [raw[0], raw[1]], arithmetic }
+    }
+
+    #[inline(always)]
+    fn write(&self, raw: &mut [Raw<A>]) {
+        [raw[0], raw[1]] = self.value;
+    }
+
+    #[inline(always)]
+    fn add(&self, other: &Self) -> Self {
+        let f = self.arithmetic;
+        let ([a0, a1], [b0, b1]) = (&self.value, &other.value);
+        Self { value: [f.add(a0, b0), f.add(a1, b1)], arithmetic: f }
+    }
+
+    #[inline(always)]
+    fn sub(&self, other: &Self) -> Self {
+        let f = self.arithmetic;
+        let ([a0, a1], [b0, b1]) = (&self.value, &other.value);
+        Self { value: [f.sub(a0, b0), f.sub(a1, b1)], arithmetic: f }
+    }
+
+    #[inline(always)]
+    fn double(&self) -> Self {
+        self.map(|part| self.arithmetic.double(part))
+    }
+
+    #[inline(always)]
+    fn negate(&self) -> Self {
+        self.map(|part| self.arithmetic.negate(part))
+    }
+
+    #[inline(always)]
+    fn mul(&self, other: &Self) -> Self {
+        let value = self.arithmetic.mul_complex(&self.value, &other.value);
+        Self { value, arithmetic: self.arithmetic }
+    }
+
+    #[inline(always)]
+    fn square(&self) -> Self {
+        Self { value: self.arithmetic.square_complex(&self.value), arithmetic: self.arithmetic }
+    }
+
+    #[inline(always)]
+    fn sum_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self {
+        a.mul_wide(b).add(&c.mul_wide(d)).reduce()
+    }
+
+    #[inline(always)]
+    fn difference_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self {
+        a.mul_wide(b).sub(&c.mul_wide(d)).reduce()
+    }
+
+    #[inline(always)]
+    fn mul_3b(&self) -> Self {
+        twelve(&self.mul_xi())
+    }
+
+    #[inline(always)]
+    fn is_zero(&self) -> MaskOf<A> {
+        self.equal(&Self::zero(self.arithmetic))
+    }
+
+    #[inline(always)]
+    fn equal(&self, other: &Self) -> MaskOf<A> {
+        let f = self.arithmetic;
+        let ([a0, a1], [b0, b1]) = (&self.value, &other.value);
+        f.equal(a0, b0) & f.equal(a1, b1)
+    }
+
+    #[inline(always)]
+    fn select(mask: MaskOf<A>, a: &Self, b: &Self) -> Self {
+        let f = a.arithmetic;
+        let ([a0, a1], [b0, b1]) = (&a.value, &b.value);
+        Self { value: [f.select(mask, a0, b0), f.select(mask, a1, b1)], arithmetic: f }
+    }
+
+    /// The conjugate over the norm.
+    fn invert(&self) -> Self {
+        self.conjugate().scale(&self.norm().invert())
+    }
+}
+
+/// Whether a mask is true for each of the numbers, which are made public.
+pub(crate) fn reveal<A: Wide<Bls12Base>>(mask: MaskOf<A>) -> [bool; MAX_WIDTH] {
+    core::array::from_fn(|place| place < A::WIDTH && mask.at(place).reveal())
+}

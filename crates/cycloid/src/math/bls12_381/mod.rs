@@ -1,0 +1,74 @@
+//! BLS12-381: the tower of fields, the two curves, the maps to them and the pairing.
+//!
+//! Written over a backend ([`Wide`]) and so for one or for eight side by side. Values lie in memory
+//! as words in Montgomery's form ([`Wide::import`]), which no backend need convert for one number.
+//! With x = −0xd201000000010000, p and the order r are polynomials in x, and G1, G2 and GT have
+//! endomorphisms by which multiplications are split into parts of 128 or of 64 bits.
+
+mod constants;
+mod fp2;
+mod map;
+mod multiply;
+mod pairing;
+mod point;
+mod tower;
+
+use crate::machine::field::{Bls12Base, Bls12Scalar, Prime, Wide};
+use crate::math::field::Element;
+
+pub(crate) use fp2::{Field, Fp2, reveal};
+pub(crate) use map::{Mapped, decompress, is_on_curve, to_group};
+pub(crate) use multiply::{
+    Endomorphism, multiply, multiply_some, split_first, split_second, wipe_parts,
+};
+pub(crate) use pairing::{
+    LINES, Line, final_exponentiation, miller_loop, miller_loop_prepared, prepare,
+};
+pub(crate) use point::{Affine, Point};
+pub(crate) use tower::Fp12;
+
+/// An element of the base field Fp.
+pub(crate) type Fp<A> = Element<Bls12Base, A>;
+
+/// A residue in memory.
+pub(crate) type Words = <Bls12Base as Prime>::Words;
+
+/// A scalar in memory.
+pub(crate) type ScalarWords = <Bls12Scalar as Prime>::Words;
+
+/// |x|; x itself is negative.
+pub(crate) const X: u64 = 0xd201_0000_0001_0000;
+
+/// The bits of |x| below the highest, from the top.
+pub(crate) fn x_bits() -> impl Iterator<Item = bool> {
+    (0..63).rev().map(|bit| X >> bit & 1 == 1)
+}
+
+/// An integer in Montgomery's form: times R modulo p.
+const fn montgomery(integer: Words) -> Words {
+    const P: Words = Bls12Base::MODULUS;
+    let mut value = integer;
+    let mut doublings = 0;
+    while doublings < 384 {
+        let (mut twice, mut less) = ([0; 6], [0; 6]);
+        let (mut carry, mut borrow) = (0, false);
+        let mut i = 0;
+        while i < 6 {
+            twice[i] = value[i] << 1 | carry;
+            carry = value[i] >> 63;
+            let (difference, below) = twice[i].overflowing_sub(P[i]);
+            let (difference, below_by_one) = difference.overflowing_sub(borrow as u64);
+            less[i] = difference;
+            borrow = below | below_by_one;
+            i += 1;
+        }
+        value = if borrow { twice } else { less };
+        doublings += 1;
+    }
+    value
+}
+
+/// Both coefficients of an element of Fp2.
+const fn montgomery2(integers: [Words; 2]) -> [Words; 2] {
+    [montgomery(integers[0]), montgomery(integers[1])]
+}

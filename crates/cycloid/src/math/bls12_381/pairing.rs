@@ -1,0 +1,160 @@
+//! The optimal ate pairing: Miller loop and final exponentiation.
+//!
+//! The loop runs over the bits of |x| and ends with a conjugation, because x is negative. A line is
+//! l₀ + l₁·x_P·v + l₄·y_P·v·w, up to a factor in Fp2 that the final exponentiation takes to 1.
+
+use super::fp2::{Field, Fp2};
+use super::point::{Affine, Point};
+use super::tower::{Fp12, at_point};
+use super::{Fp, X, x_bits};
+use crate::machine::field::{Bls12Base, Wide};
+
+/// Lines of a Miller loop: one for each bit of |x| below the highest, and one for each that is 1.
+pub(crate) const LINES: usize = 63 + (X.count_ones() as usize - 1);
+
+/// A line's coefficients: l₀, l₁ without x_P, l₄ without y_P.
+pub(crate) type Line<A> = [Fp2<A>; 3];
+
+/// T ← 2T, and the tangent at T (Costello, Lange, Naehrig, Faster pairing computations on curves with
+/// high-degree twists, 2010, section 4; Aranha et al., 2011, section 4).
+#[inline(never)]
+fn double_step<A: Wide<Bls12Base>>(t: &mut Point<Fp2<A>>) -> Line<A> {
+    let f = t.x.arithmetic();
+    f.run(
+        #[inline(always)]
+        || {
+            let Point { x, y, z } = *t;
+            let a = x.mul(&y).halve();
+            let b = y.square();
+            let c = z.square();
+            let e = c.mul_3b();
+            let f = e.double().add(&e);
+            let g = b.add(&f).halve();
+            let h = y.add(&z).square().sub(&b.add(&c));
+            let xx = x.square();
+            let ee = e.square();
+            *t = Point {
+                x: a.mul(&b.sub(&f)),
+                y: g.square().sub(&ee.double().add(&ee)),
+                z: b.mul(&h),
+            };
+            [e.sub(&b), xx.double().add(&xx), h.negate()]
+        },
+    )
+}
+
+/// T ← T + Q, and the line through both.
+#[inline(never)]
+fn add_step<A: Wide<Bls12Base>>(t: &mut Point<Fp2<A>>, q: &Affine<Fp2<A>>) -> Line<A> {
+    let f = t.x.arithmetic();
+    f.run(
+        #[inline(always)]
+        || {
+            let Point { x, y, z } = *t;
+            let theta = y.sub(&q.y.mul(&z));
+            let lambda = x.sub(&q.x.mul(&z));
+            let c = theta.square();
+            let d = lambda.square();
+            let e = lambda.mul(&d);
+            let f = z.mul(&c);
+            let g = x.mul(&d);
+            let h = e.add(&f).sub(&g.double());
+            *t = Point {
+                x: lambda.mul(&h),
+                y: Fp2::difference_of_products(&theta, &g.sub(&h), &e, &y),
+                z: z.mul(&e),
+            };
+            [
+                Fp2::difference_of_products(&theta, &q.x, &lambda, &q.y),
+                theta.negate(),
+                lambda,
+            ]
+        },
+    )
+}
+
+/// What a Miller loop takes its lines from, one after the other.
+trait Lines<A: Wide<Bls12Base>> {
+    fn next(&mut self, add: bool) -> Line<A>;
+}
+
+impl<A: Wide<Bls12Base>> Lines<A> for (Point<Fp2<A>>, Affine<Fp2<A>>) {
+    fn next(&mut self, add: bool) -> Line<A> {
+        if add { add_step(&mut self.0, &self.1) } else { double_step(&mut self.0) }
+    }
+}
+
+/// Calls `take` with each line of the loop for Q.
+pub(crate) fn prepare<A: Wide<Bls12Base>>(q: &Affine<Fp2<A>>, mut take: impl FnMut(usize, &Line<A>)) {
+    let mut lines = (q.to_point(), *q);
+    let mut place = 0;
+    for bit in x_bits() {
+        for add in [false, true] {
+            if !add || bit {
+                take(place, &lines.next(add));
+                place += 1;
+            }
+        }
+    }
+}
+
+/// The product of the loops of several pairs; `t` and `q` as many as `p`, `t` being the q as points.
+pub(crate) fn miller_loop<A: Wide<Bls12Base>>(
+    arithmetic: A,
+    p: &[Affine<Fp<A>>],
+    lines: &mut [(Point<Fp2<A>>, Affine<Fp2<A>>)],
+) -> Fp12<A> {
+    loop_with(arithmetic, p, |pair, _, add| lines[pair].next(add))
+}
+
+/// The same with the lines of [`prepare`], by pair and place.
+pub(crate) fn miller_loop_prepared<A: Wide<Bls12Base>>(
+    arithmetic: A,
+    p: &[Affine<Fp<A>>],
+    line: impl Fn(usize, usize) -> Line<A>,
+) -> Fp12<A> {
+    loop_with(arithmetic, p, |pair, place, _| line(pair, place))
+}
+
+fn loop_with<A: Wide<Bls12Base>>(
+    arithmetic: A,
+    p: &[Affine<Fp<A>>],
+    mut line: impl FnMut(usize, usize, bool) -> Line<A>,
+) -> Fp12<A> {
+    let mut product = Fp12::one(arithmetic);
+    let mut place = 0;
+    for (step, bit) in x_bits().enumerate() {
+        if step > 0 {
+            product = product.square();
+        }
+        for add in [false, true] {
+            if add && !bit {
+                continue;
+            }
+            for (pair, p) in p.iter().enumerate() {
+                let [l0, of_x, of_y] = line(pair, place, add);
+                let [l1, l4] = at_point(&of_x, &of_y, &p.x, &p.y);
+                product = product.mul_by_line(&l0, &l1, &l4);
+            }
+            place += 1;
+        }
+    }
+    product.conjugate()
+}
+
+/// a^(3·(p¹² − 1)/r) for a ≠ 0.
+///
+/// The easy part, (p⁶ − 1)·(p² + 1), makes it cyclotomic; the hard part is
+/// (x − 1)²·(x + p)·(x² + p² − 1) + 3 (Hayashida, Hayasaka, Teruya, Efficient final exponentiation via
+/// cyclotomic structure for pairings over families of elliptic curves, 2020, section 4).
+pub(crate) fn final_exponentiation<A: Wide<Bls12Base>>(a: &Fp12<A>) -> Fp12<A> {
+    let easy = a.conjugate().mul(&a.invert());
+    let m = easy.frobenius().frobenius().mul(&easy);
+    // To the power of x, which is negative.
+    let x = |a: &Fp12<A>| a.pow_x().conjugate();
+    let a = x(&m).mul(&m.conjugate());
+    let a = x(&a).mul(&a.conjugate());
+    let a = x(&a).mul(&a.frobenius());
+    let b = x(&x(&a)).mul(&a.frobenius().frobenius()).mul(&a.conjugate());
+    b.mul(&m.square_cyclotomic()).mul(&m)
+}

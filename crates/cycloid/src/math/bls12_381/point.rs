@@ -1,0 +1,161 @@
+//! Points of y² = x³ + b in homogeneous coordinates: (X : Y : Z) is x = X/Z, y = Y/Z, and (0 : 1 : 0)
+//! infinity; one point or eight, of either curve.
+//!
+//! The formulas are *complete*: right for all points, infinity and equal or opposite ones included,
+//! because the order of neither curve is divisible by two (Renes, Costello, Batina, Complete addition
+//! formulas for prime order elliptic curves, 2016, section 3 and algorithms 7 to 9).
+
+use super::fp2::{Field, MaskOf};
+use crate::machine::field::Arithmetic;
+
+/// A point.
+#[derive(Clone, Copy)]
+pub(crate) struct Point<F: Field> {
+    pub(crate) x: F,
+    pub(crate) y: F,
+    pub(crate) z: F,
+}
+
+/// A point that is not infinity.
+#[derive(Clone, Copy)]
+pub(crate) struct Affine<F: Field> {
+    pub(crate) x: F,
+    pub(crate) y: F,
+}
+
+impl<F: Field> Affine<F> {
+    #[inline(always)]
+    pub(crate) fn to_point(self) -> Point<F> {
+        Point { x: self.x, y: self.y, z: F::one(self.x.arithmetic()) }
+    }
+}
+
+impl<F: Field> Point<F> {
+    pub(crate) fn infinity(arithmetic: F::Arithmetic) -> Self {
+        let zero = F::zero(arithmetic);
+        Self { x: zero, y: F::one(arithmetic), z: zero }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_infinity(&self) -> MaskOf<F::Arithmetic> {
+        self.z.is_zero()
+    }
+
+    #[inline(always)]
+    pub(crate) fn select(mask: MaskOf<F::Arithmetic>, a: &Self, b: &Self) -> Self {
+        Self {
+            x: F::select(mask, &a.x, &b.x),
+            y: F::select(mask, &a.y, &b.y),
+            z: F::select(mask, &a.z, &b.z),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn negate(&self) -> Self {
+        Self { y: self.y.negate(), ..*self }
+    }
+
+    /// −P where `mask` is true.
+    #[inline(always)]
+    pub(crate) fn negate_if(&self, mask: MaskOf<F::Arithmetic>) -> Self {
+        Self { y: F::select(mask, &self.y.negate(), &self.y), ..*self }
+    }
+
+    /// Where the points are the same.
+    pub(crate) fn equal(&self, other: &Self) -> MaskOf<F::Arithmetic> {
+        let x = self.x.mul(&other.z).equal(&other.x.mul(&self.z));
+        let y = self.y.mul(&other.z).equal(&other.y.mul(&self.z));
+        // Of infinity z and x are zero, so that x says nothing.
+        let same_kind = !(self.is_infinity() & !other.is_infinity())
+            & !(other.is_infinity() & !self.is_infinity());
+        x & y & same_kind
+    }
+
+    /// 2P. 6M + 2S, one reduction of the products less.
+    #[inline(never)]
+    pub(crate) fn double(&self) -> Self {
+        self.x.arithmetic().run(
+            #[inline(always)]
+            || {
+                let Self { x, y, z } = self;
+                let yy = y.square();
+                let yy8 = yy.double().double().double();
+                let bzz = z.square().mul_3b();
+                let less = yy.sub(&bzz.double()).sub(&bzz); // Y² − 3·3b·Z²
+                let xy = x.mul(y);
+                Self {
+                    x: less.mul(&xy).double(),
+                    y: F::sum_of_products(&bzz, &yy8, &less, &yy.add(&bzz)),
+                    z: y.mul(z).mul(&yy8),
+                }
+            },
+        )
+    }
+
+    /// P doubled `times` times; `times` is public.
+    pub(crate) fn double_times(&self, times: usize) -> Self {
+        let mut point = *self;
+        for _ in 0..times {
+            point = point.double();
+        }
+        point
+    }
+
+    /// P + Q. 12M, three reductions less.
+    #[inline(never)]
+    pub(crate) fn add(&self, other: &Self) -> Self {
+        self.x.arithmetic().run(
+            #[inline(always)]
+            || {
+                let (p, q) = (self, other);
+                let xx = p.x.mul(&q.x);
+                let yy = p.y.mul(&q.y);
+                let zz = p.z.mul(&q.z);
+                let xy = p.x.add(&p.y).mul(&q.x.add(&q.y)).sub(&xx).sub(&yy);
+                let yz = p.y.add(&p.z).mul(&q.y.add(&q.z)).sub(&yy).sub(&zz);
+                let xz = p.x.add(&p.z).mul(&q.x.add(&q.z)).sub(&xx).sub(&zz);
+                Self::finish(&xx, &yy, &xy, &yz, &xz, &zz.mul_3b())
+            },
+        )
+    }
+
+    /// P + Q. 11M, three reductions less.
+    #[inline(never)]
+    pub(crate) fn add_affine(&self, other: &Affine<F>) -> Self {
+        self.x.arithmetic().run(
+            #[inline(always)]
+            || {
+                let (p, q) = (self, other);
+                let xx = p.x.mul(&q.x);
+                let yy = p.y.mul(&q.y);
+                let xy = p.x.add(&p.y).mul(&q.x.add(&q.y)).sub(&xx).sub(&yy);
+                let yz = q.y.mul(&p.z).add(&p.y);
+                let xz = q.x.mul(&p.z).add(&p.x);
+                Self::finish(&xx, &yy, &xy, &yz, &xz, &p.z.mul_3b())
+            },
+        )
+    }
+
+    /// From X₁X₂, Y₁Y₂, X₁Y₂ + X₂Y₁, Y₁Z₂ + Y₂Z₁, X₁Z₂ + X₂Z₁ and 3b·Z₁Z₂.
+    #[inline(always)]
+    fn finish(xx: &F, yy: &F, xy: &F, yz: &F, xz: &F, bzz: &F) -> Self {
+        let xx3 = xx.double().add(xx);
+        let more = yy.add(bzz);
+        let less = yy.sub(bzz);
+        let bxz = xz.mul_3b();
+        Self {
+            x: F::difference_of_products(xy, &less, yz, &bxz),
+            y: F::sum_of_products(&less, &more, &bxz, &xx3),
+            z: F::sum_of_products(&more, yz, xy, &xx3),
+        }
+    }
+
+    /// The affine coordinates; (0, 0) for infinity.
+    pub(crate) fn to_affine(self) -> Affine<F> {
+        let inverse = self.z.invert();
+        Affine { x: self.x.mul(&inverse), y: self.y.mul(&inverse) }
+    }
+
+    /// Elements of a backend in a table's entry.
+    pub(super) const RAW: usize = 3 * F::DEGREE;
+}
