@@ -21,3 +21,5 @@ pub mod scheme;
 
 pub use machine::cpu;
 pub use math::{modular, prime};
+#[cfg(feature = "bls12-381")]
+pub use scheme::bls12_381;

@@ -1,5 +1,7 @@
 //! Floor 3: what a standard specifies. Bytes in and bytes out.
 
+#[cfg(feature = "bls12-381")]
+pub mod bls12_381;
 pub mod curve25519;
 pub mod dh;
 pub mod ec;

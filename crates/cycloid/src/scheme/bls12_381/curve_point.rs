@@ -1,0 +1,190 @@
+//! Points of the curves, in the groups of order r or not: what an encoding holds before it is
+//! checked, and what those need who must compute with any point.
+
+use core::fmt;
+use core::ops::{Add, Neg, Sub};
+
+use super::backend::{First, Group, Second, SourceGroup};
+use super::encoding::{self, Decoded};
+use super::error::equal_counts;
+use super::{Affine, Error, Projective, integer, msm};
+
+/// A point of the curve of `G`, computed with by the backend `B`; a member of the group or not.
+///
+/// Its multiples are computed without endomorphisms, which are right for members only, and in time
+/// that depends on the values.
+pub struct CurvePoint<B: Group<G>, G: SourceGroup>(B::Affine);
+
+/// A point of the curve over Fp.
+pub type G1CurvePoint<B> = CurvePoint<B, First>;
+
+/// A point of the twisted curve over Fp2.
+pub type G2CurvePoint<B> = CurvePoint<B, Second>;
+
+impl<B: Group<G>, G: SourceGroup> CurvePoint<B, G> {
+    /// Infinity.
+    pub fn identity() -> Self {
+        Self(<B as Group<G>>::affine_identity())
+    }
+
+    /// The point that a compressed encoding is, in ZCash's format.
+    ///
+    /// # Errors
+    /// [`Error::Length`], [`Error::Flags`], [`Error::NotCanonical`], [`Error::NotOnCurve`].
+    pub fn from_compressed(bytes: &[u8]) -> Result<Self, Error> {
+        match encoding::parse_compressed::<G>(bytes)? {
+            Decoded::Identity => Ok(Self::identity()),
+            Decoded::Point((x, larger)) => {
+                <B as Group<G>>::decompress(&x, larger).map(Self).ok_or(Error::NotOnCurve)
+            }
+        }
+    }
+
+    /// The point that an uncompressed encoding is, in ZCash's format.
+    ///
+    /// # Errors
+    /// As [`from_compressed`](Self::from_compressed).
+    pub fn from_uncompressed(bytes: &[u8]) -> Result<Self, Error> {
+        match encoding::parse_uncompressed::<G>(bytes)? {
+            Decoded::Identity => Ok(Self::identity()),
+            Decoded::Point((x, y)) => {
+                <B as Group<G>>::from_coordinates(&x, &y).map(Self).ok_or(Error::NotOnCurve)
+            }
+        }
+    }
+
+    /// The compressed encoding, in ZCash's format.
+    pub fn to_compressed(&self) -> G::Compressed {
+        encoding::compress::<G>(self.coordinates())
+    }
+
+    /// The uncompressed encoding, in ZCash's format.
+    pub fn to_uncompressed(&self) -> G::Uncompressed {
+        encoding::encode::<G>(self.coordinates())
+    }
+
+    /// The coordinates, big-endian, of an element of Fp2 the coefficient of u first; `None` of
+    /// infinity.
+    pub fn coordinates(&self) -> Option<(G::Compressed, G::Compressed)> {
+        (!self.is_identity()).then(|| <B as Group<G>>::coordinates(&self.0))
+    }
+
+    /// Whether this is infinity.
+    pub fn is_identity(&self) -> bool {
+        <B as Group<G>>::affine_is_identity(&self.0)
+    }
+
+    /// Whether this is a member of the group of order r.
+    pub fn is_member(&self) -> bool {
+        <B as Group<G>>::in_group(&self.0)
+    }
+
+    /// This point as a member of the group.
+    ///
+    /// # Errors
+    /// [`Error::NotInGroup`].
+    pub fn to_member(&self) -> Result<Affine<B, G>, Error> {
+        if self.is_member() { Ok(Affine::from_raw(self.0)) } else { Err(Error::NotInGroup) }
+    }
+
+    pub(super) fn into_affine_unchecked(self) -> Affine<B, G> {
+        Affine::from_raw(self.0)
+    }
+
+    /// Twice this point.
+    pub fn double(&self) -> Self {
+        Self::from_projective(&<B as Group<G>>::double(&self.to_projective()))
+    }
+
+    /// A public integer, limbs little-endian, times this point.
+    pub fn multiply_vartime(&self, integer: &[u64]) -> Self {
+        let multiple = <B as Group<G>>::multiply_integer_vartime(&self.to_projective(), integer);
+        Self::from_projective(&multiple)
+    }
+
+    /// Σ integersᵢ · pointsᵢ, of public integers of 32 bytes, little-endian, that may be r and more;
+    /// right for all points of the curve, whatever their order.
+    ///
+    /// # Errors
+    /// [`Error::Counts`].
+    pub fn multi_scalar_multiply_vartime(
+        points: &[Self],
+        integers: &[[u8; 32]],
+    ) -> Result<Self, Error> {
+        equal_counts(points.len(), integers.len())?;
+        let sum = msm::by_buckets::<B, G>(
+            points.len(),
+            |i| &points[i].0,
+            |i| integer::from_le_bytes(&integers[i]),
+        );
+        Ok(Self::from_projective(&sum))
+    }
+
+    fn to_projective(self) -> B::Projective {
+        <B as Group<G>>::from_affine(&self.0)
+    }
+
+    fn from_projective(point: &B::Projective) -> Self {
+        Self(<B as Group<G>>::to_affine(point))
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> Clone for CurvePoint<B, G> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> Copy for CurvePoint<B, G> {}
+
+impl<B: Group<G>, G: SourceGroup> PartialEq for CurvePoint<B, G> {
+    fn eq(&self, other: &Self) -> bool {
+        <B as Group<G>>::affine_equal(&self.0, &other.0)
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> Eq for CurvePoint<B, G> {}
+
+impl<B: Group<G>, G: SourceGroup> fmt::Debug for CurvePoint<B, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CurvePoint(")?;
+        self.to_compressed().as_ref().iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+        f.write_str(")")
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> From<Affine<B, G>> for CurvePoint<B, G> {
+    fn from(member: Affine<B, G>) -> Self {
+        Self(*member.raw())
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> From<Projective<B, G>> for CurvePoint<B, G> {
+    fn from(member: Projective<B, G>) -> Self {
+        member.to_affine().into()
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> Add for CurvePoint<B, G> {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self::from_projective(&<B as Group<G>>::add_affine(&self.to_projective(), &other.0))
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> Neg for CurvePoint<B, G> {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self(<B as Group<G>>::affine_negate(&self.0))
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> Sub for CurvePoint<B, G> {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        self + -other
+    }
+}

@@ -1,0 +1,147 @@
+//! ZCash's encodings of points, in bytes only: three flags in the first byte, and the coordinates
+//! big-endian behind them (draft-irtf-cfrg-pairing-friendly-curves, appendix C).
+
+use super::Error;
+use super::backend::SourceGroup;
+
+/// The point is compressed.
+const COMPRESSED: u8 = 0x80;
+
+/// The point is infinity.
+const INFINITY: u8 = 0x40;
+
+/// The point is compressed, and of the two possible y the larger one.
+const LARGER: u8 = 0x20;
+
+const FLAGS: u8 = COMPRESSED | INFINITY | LARGER;
+
+/// p, big-endian.
+const MODULUS: [u8; 48] = from_limbs([
+    0xb9fe_ffff_ffff_aaab,
+    0x1eab_fffe_b153_ffff,
+    0x6730_d2a0_f6b0_f624,
+    0x6477_4b84_f385_12bf,
+    0x4b1b_a7b6_434b_acd7,
+    0x1a01_11ea_397f_e69a,
+]);
+
+/// (p − 1)/2, big-endian.
+const HALF_MODULUS: [u8; 48] = from_limbs([
+    0xdcff_7fff_ffff_d555,
+    0x0f55_ffff_58a9_ffff,
+    0xb398_6950_7b58_7b12,
+    0xb23b_a5c2_79c2_895f,
+    0x258d_d3db_21a5_d66b,
+    0x0d00_88f5_1cbf_f34d,
+]);
+
+const fn from_limbs(limbs: [u64; 6]) -> [u8; 48] {
+    let mut bytes = [0; 48];
+    let mut i = 0;
+    while i < 48 {
+        bytes[47 - i] = (limbs[i / 8] >> (8 * (i % 8))) as u8;
+        i += 1;
+    }
+    bytes
+}
+
+/// What an encoding says, before anything is computed.
+pub(super) enum Decoded<T> {
+    Identity,
+    Point(T),
+}
+
+/// Whether an element of Fp or Fp2 is made of integers below p.
+pub(super) fn is_canonical(coordinate: &[u8]) -> bool {
+    coordinate.chunks(48).all(|integer| integer < MODULUS.as_slice())
+}
+
+/// Whether y is larger than −y: of Fp2 by the coefficient of u, and by the other where that is 0.
+fn is_larger(y: &[u8]) -> bool {
+    y.chunks(48)
+        .find(|integer| integer.iter().any(|byte| *byte != 0))
+        .is_some_and(|integer| integer > HALF_MODULUS.as_slice())
+}
+
+/// The x below p of a compressed encoding, and whether y is the larger one.
+pub(super) fn parse_compressed<G: SourceGroup>(
+    bytes: &[u8],
+) -> Result<Decoded<(G::Compressed, bool)>, Error> {
+    let mut x = G::COMPRESSED;
+    let flags = take(bytes, x.as_mut())?;
+    match flags {
+        _ if flags & COMPRESSED == 0 => Err(Error::Flags),
+        _ if flags & INFINITY != 0 => identity(flags == COMPRESSED | INFINITY, x.as_ref()),
+        _ if !is_canonical(x.as_ref()) => Err(Error::NotCanonical),
+        _ => Ok(Decoded::Point((x, flags & LARGER != 0))),
+    }
+}
+
+/// The coordinates below p of an uncompressed encoding.
+pub(super) fn parse_uncompressed<G: SourceGroup>(
+    bytes: &[u8],
+) -> Result<Decoded<(G::Compressed, G::Compressed)>, Error> {
+    let mut both = G::UNCOMPRESSED;
+    let flags = take(bytes, both.as_mut())?;
+    let both = both.as_ref();
+    match flags {
+        _ if flags & INFINITY != 0 => identity(flags == INFINITY, both),
+        _ if flags != 0 => Err(Error::Flags),
+        _ if !is_canonical(both) => Err(Error::NotCanonical),
+        _ => {
+            let (mut x, mut y) = (G::COMPRESSED, G::COMPRESSED);
+            let (first, second) = both.split_at(both.len() / 2);
+            x.as_mut().copy_from_slice(first);
+            y.as_mut().copy_from_slice(second);
+            Ok(Decoded::Point((x, y)))
+        }
+    }
+}
+
+/// Copies an encoding without its flags, which it returns.
+fn take(bytes: &[u8], copy: &mut [u8]) -> Result<u8, Error> {
+    if bytes.len() != copy.len() {
+        return Err(Error::Length { needed: copy.len(), given: bytes.len() });
+    }
+    copy.copy_from_slice(bytes);
+    copy[0] &= !FLAGS;
+    Ok(bytes[0] & FLAGS)
+}
+
+/// Infinity, of which there is one encoding.
+fn identity<T>(flags_agree: bool, rest: &[u8]) -> Result<Decoded<T>, Error> {
+    match flags_agree {
+        false => Err(Error::Flags),
+        true if rest.iter().any(|byte| *byte != 0) => Err(Error::NotCanonical),
+        true => Ok(Decoded::Identity),
+    }
+}
+
+/// The compressed encoding of a point, or of infinity.
+pub(super) fn compress<G: SourceGroup>(
+    coordinates: Option<(G::Compressed, G::Compressed)>,
+) -> G::Compressed {
+    let (mut bytes, flags) = match coordinates {
+        Some((x, y)) if is_larger(y.as_ref()) => (x, COMPRESSED | LARGER),
+        Some((x, _)) => (x, COMPRESSED),
+        None => (G::COMPRESSED, COMPRESSED | INFINITY),
+    };
+    bytes.as_mut()[0] |= flags;
+    bytes
+}
+
+/// The uncompressed encoding of a point, or of infinity.
+pub(super) fn encode<G: SourceGroup>(
+    coordinates: Option<(G::Compressed, G::Compressed)>,
+) -> G::Uncompressed {
+    let mut bytes = G::UNCOMPRESSED;
+    match coordinates {
+        Some((x, y)) => {
+            let (first, second) = bytes.as_mut().split_at_mut(x.as_ref().len());
+            first.copy_from_slice(x.as_ref());
+            second.copy_from_slice(y.as_ref());
+        }
+        None => bytes.as_mut()[0] = INFINITY,
+    }
+    bytes
+}

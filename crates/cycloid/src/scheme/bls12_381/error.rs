@@ -1,0 +1,103 @@
+//! What can be wrong with an encoding, a list, a key or a signature.
+
+use core::fmt;
+
+/// Why an operation was not done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// An encoding is not as long as it must be.
+    Length {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes given.
+        given: usize,
+    },
+    /// The flags in the first byte of a point are not those of this encoding, or contradict each
+    /// other.
+    Flags,
+    /// An integer is not below its modulus, or something stands behind the flag of infinity.
+    NotCanonical,
+    /// The text is no integer: decimal, or hexadecimal behind `0x`.
+    Digits,
+    /// The point is not on the curve.
+    NotOnCurve,
+    /// The point or the element is not in the group of order r.
+    NotInGroup,
+    /// The point is infinity, where none may be.
+    Infinity,
+    /// The secret key is 0.
+    ZeroKey,
+    /// The key material has fewer than 32 bytes.
+    KeyMaterialTooShort,
+    /// Lists that belong together have different lengths.
+    Counts {
+        /// Members of the first.
+        first: usize,
+        /// Members of the other.
+        other: usize,
+    },
+    /// The list is empty.
+    Empty,
+    /// Two messages are equal, which the basic scheme forbids.
+    SameMessage,
+    /// Two shares have the same number, or one has the number 0.
+    ShareNumber,
+    /// The threshold is 0, or larger than the number of shares.
+    Threshold,
+    /// The length is not a power of two up to 2³², or not that of the domain.
+    Domain,
+    /// The scratch is too small.
+    ScratchTooSmall {
+        /// Limbs needed.
+        needed: usize,
+        /// Limbs given.
+        given: usize,
+    },
+    /// The signature is not one of this message by this key.
+    Verification,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length { needed, given } => {
+                write!(f, "{needed} bytes are needed, and {given} were given")
+            }
+            Self::Flags => f.write_str("the flags are not those of this encoding"),
+            Self::NotCanonical => f.write_str("an integer is not below its modulus"),
+            Self::Digits => f.write_str("the text is no decimal or hexadecimal integer"),
+            Self::NotOnCurve => f.write_str("the point is not on the curve"),
+            Self::NotInGroup => f.write_str("the element is not in the group"),
+            Self::Infinity => f.write_str("the point is infinity"),
+            Self::ZeroKey => f.write_str("the secret key is 0"),
+            Self::KeyMaterialTooShort => f.write_str("the key material has fewer than 32 bytes"),
+            Self::Counts { first, other } => {
+                write!(f, "the lists have {first} and {other} members")
+            }
+            Self::Empty => f.write_str("the list is empty"),
+            Self::SameMessage => f.write_str("two messages are equal"),
+            Self::ShareNumber => f.write_str("the number of a share is 0 or is there twice"),
+            Self::Threshold => {
+                f.write_str("the threshold is 0 or larger than the number of shares")
+            }
+            Self::Domain => f.write_str("the length is no power of two or not that of the domain"),
+            Self::ScratchTooSmall { needed, given } => {
+                write!(f, "{given} limbs of scratch were given, and {needed} are needed")
+            }
+            Self::Verification => f.write_str("the signature does not verify"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// Refuses lists that belong together and have different lengths.
+pub(super) fn equal_counts(first: usize, other: usize) -> Result<(), Error> {
+    if first == other { Ok(()) } else { Err(Error::Counts { first, other }) }
+}
+
+/// Bytes as an array.
+pub(super) fn array<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], Error> {
+    bytes.try_into().map_err(|_| Error::Length { needed: N, given: bytes.len() })
+}

@@ -1,0 +1,429 @@
+//! Fr: the integers modulo r, the order of the groups. Exponents and scalars, secret or public.
+
+use core::cmp::Ordering;
+use core::fmt;
+use core::iter::{Product, Sum};
+use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+use core::str::FromStr;
+
+use rand_core::CryptoRng;
+
+use super::backend::{Integer, Scalars};
+use super::error::{array, equal_counts};
+use super::{Error, integer};
+use crate::machine::ct;
+
+/// An element of Fr, computed with by the backend `B`.
+///
+/// Time depends on no value, except where a name ends in `_vartime`, and in text.
+pub struct Fr<B: Scalars>(B::Fr);
+
+impl<B: Scalars> Fr<B> {
+    /// Bytes of an encoding.
+    pub const BYTES: usize = 32;
+
+    /// r, little-endian.
+    pub const ORDER: Integer = integer::ORDER;
+
+    /// The largest k for which there are 2^k-th roots of unity.
+    pub const TWO_ADICITY: u32 = 32;
+
+    /// 0.
+    pub const ZERO: Self = Self(B::ZERO);
+
+    /// 1.
+    pub const ONE: Self = Self(B::ONE);
+
+    /// The backend's own representation.
+    #[inline(always)]
+    pub const fn raw(&self) -> &B::Fr {
+        &self.0
+    }
+
+    /// The element with this representation, which must be one of the backend's.
+    #[inline(always)]
+    pub const fn from_raw(raw: B::Fr) -> Self {
+        Self(raw)
+    }
+
+    /// The element that 32 bytes are, little-endian.
+    ///
+    /// # Errors
+    /// [`Error::Length`]; [`Error::NotCanonical`] for r and more.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Self::from_integer(&integer::from_le_bytes(array(bytes)?))
+    }
+
+    /// The element as 32 bytes, little-endian.
+    pub fn to_bytes(&self) -> [u8; 32] {
+        integer::to_le_bytes(&self.to_integer())
+    }
+
+    /// The element that 32 bytes are, big-endian, as the drafts write scalars.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes).
+    pub fn from_be_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let mut reversed = *array::<32>(bytes)?;
+        reversed.reverse();
+        let element = Self::from_bytes(&reversed);
+        ct::wipe_bytes(&mut reversed);
+        element
+    }
+
+    /// The element as 32 bytes, big-endian.
+    pub fn to_be_bytes(&self) -> [u8; 32] {
+        let mut bytes = self.to_bytes();
+        bytes.reverse();
+        bytes
+    }
+
+    /// The integer that any number of bytes are, little-endian, modulo r.
+    pub fn from_bytes_wide(bytes: &[u8]) -> Self {
+        // By Horner's rule over pieces of 31 bytes, each of which is below r.
+        let shift = Self(B::fr_from_integer(&[0, 0, 0, 1 << 56]));
+        let mut sum = Self::ZERO;
+        for piece in bytes.chunks(31).rev() {
+            let mut padded = [0; 32];
+            padded[..piece.len()].copy_from_slice(piece);
+            let digit = Self(B::fr_from_integer(&integer::from_le_bytes(&padded)));
+            ct::wipe_bytes(&mut padded);
+            sum = sum * shift + digit;
+        }
+        sum
+    }
+
+    /// The element that an integer is, little-endian.
+    ///
+    /// # Errors
+    /// [`Error::NotCanonical`] for r and more.
+    pub fn from_integer(integer: &Integer) -> Result<Self, Error> {
+        if integer::is_below_order(integer) {
+            Ok(Self(B::fr_from_integer(integer)))
+        } else {
+            Err(Error::NotCanonical)
+        }
+    }
+
+    /// The integer from 0 to r − 1, little-endian.
+    pub fn to_integer(&self) -> Integer {
+        B::fr_to_integer(&self.0)
+    }
+
+    /// A uniform element, of 64 random bytes.
+    pub fn random(rng: &mut impl CryptoRng) -> Self {
+        let mut bytes = [0; 64];
+        rng.fill_bytes(&mut bytes);
+        ct::mark_secret(&bytes);
+        let element = Self::from_bytes_wide(&bytes);
+        ct::wipe_bytes(&mut bytes);
+        element
+    }
+
+    /// A uniform element that is not 0.
+    pub fn random_nonzero(rng: &mut impl CryptoRng) -> Self {
+        loop {
+            let element = Self::random(rng);
+            if !element.is_zero() {
+                return element;
+            }
+        }
+    }
+
+    /// Whether this is 0.
+    pub fn is_zero(&self) -> bool {
+        *self == Self::ZERO
+    }
+
+    /// Whether this is 1.
+    pub fn is_one(&self) -> bool {
+        *self == Self::ONE
+    }
+
+    /// Twice this element.
+    pub fn double(&self) -> Self {
+        Self(B::fr_double(&self.0))
+    }
+
+    /// This element squared.
+    pub fn square(&self) -> Self {
+        Self(B::fr_square(&self.0))
+    }
+
+    /// The inverse, or `None` of 0.
+    pub fn invert(&self) -> Option<Self> {
+        (!self.is_zero()).then(|| Self(B::fr_invert(&self.0)))
+    }
+
+    /// The inverse of a public element, or `None` of 0.
+    pub fn invert_vartime(&self) -> Option<Self> {
+        (!self.is_zero()).then(|| Self(B::fr_invert_vartime(&self.0)))
+    }
+
+    /// This element divided by another, or `None` by 0.
+    pub fn divide(&self, divisor: &Self) -> Option<Self> {
+        divisor.invert().map(|inverse| *self * inverse)
+    }
+
+    /// This element to the power of an integer, little-endian. Time depends on its limbs' number.
+    pub fn pow(&self, exponent: &[u64]) -> Self {
+        let mut power = Self::ONE;
+        let less_one = *self - Self::ONE;
+        for limb in exponent.iter().rev() {
+            for bit in (0..u64::BITS).rev() {
+                // 1 + bit·(a − 1) is a or 1, without a choice.
+                let bit = Self(B::fr_from_integer(&[limb >> bit & 1, 0, 0, 0]));
+                power = power.square() * (Self::ONE + bit * less_one);
+            }
+        }
+        power
+    }
+
+    /// This element to the power of a public integer, little-endian.
+    pub fn pow_vartime(&self, exponent: &[u64]) -> Self {
+        let mut power = Self::ONE;
+        for limb in exponent.iter().rev() {
+            for bit in (0..u64::BITS).rev() {
+                power = power.square();
+                if limb >> bit & 1 == 1 {
+                    power = power * *self;
+                }
+            }
+        }
+        power
+    }
+
+    /// The symbol of Legendre: 1 for squares, −1 for others, 0 for 0.
+    pub fn legendre(&self) -> i8 {
+        let symbol = self.pow_vartime(&HALF_ORDER);
+        if symbol.is_one() {
+            1
+        } else if symbol.is_zero() {
+            0
+        } else {
+            -1
+        }
+    }
+
+    /// Whether this is 0 or has a root.
+    pub fn is_square(&self) -> bool {
+        self.legendre() >= 0
+    }
+
+    /// A square root of a public element, of the two the one that is the smaller integer; `None`
+    /// where there is none. By Tonelli and Shanks.
+    pub fn sqrt_vartime(&self) -> Option<Self> {
+        if self.is_zero() {
+            return Some(*self);
+        }
+        // a = s² / t, where the order of t is a power of two that is lowered to 1.
+        let power = self.pow_vartime(&ODD_PART_HALF);
+        let mut root = power * *self;
+        let mut rest = root * power;
+        let mut order = Self::TWO_ADICITY;
+        let mut unity = Self::root_of_unity(order)?;
+        while !rest.is_one() {
+            let mut squared = rest;
+            let mut exponent = 0;
+            while !squared.is_one() {
+                squared = squared.square();
+                exponent += 1;
+            }
+            if exponent >= order {
+                return None;
+            }
+            for _ in 0..order - exponent - 1 {
+                unity = unity.square();
+            }
+            root = root * unity;
+            unity = unity.square();
+            rest = rest * unity;
+            order = exponent;
+        }
+        let negative = -root;
+        Some(if root.compare_integers(&negative).is_le() { root } else { negative })
+    }
+
+    /// The primitive 2^k-th root of unity 7^((r − 1)/2^k); `None` for k above
+    /// [`TWO_ADICITY`](Self::TWO_ADICITY).
+    pub fn root_of_unity(k: u32) -> Option<Self> {
+        let squarings = Self::TWO_ADICITY.checked_sub(k)?;
+        let generator = Self::from(7);
+        let primitive = generator.pow_vartime(&ODD_PART);
+        Some((0..squarings).fold(primitive, |root, _| root.square()))
+    }
+
+    /// a₀b₀ + a₁b₁ + …
+    ///
+    /// # Errors
+    /// [`Error::Counts`].
+    pub fn inner_product(a: &[Self], b: &[Self]) -> Result<Self, Error> {
+        equal_counts(a.len(), b.len())?;
+        Ok(Self(B::fr_inner_product(a, b)))
+    }
+
+    /// aᵢ ← aᵢ + bᵢ.
+    ///
+    /// # Errors
+    /// [`Error::Counts`].
+    pub fn add_many(a: &mut [Self], b: &[Self]) -> Result<(), Error> {
+        equal_counts(a.len(), b.len())?;
+        B::fr_add_many(a, b);
+        Ok(())
+    }
+
+    /// aᵢ ← aᵢ · bᵢ.
+    ///
+    /// # Errors
+    /// [`Error::Counts`].
+    pub fn mul_many(a: &mut [Self], b: &[Self]) -> Result<(), Error> {
+        equal_counts(a.len(), b.len())?;
+        B::fr_mul_many(a, b);
+        Ok(())
+    }
+
+    /// aᵢ ← 1/aᵢ with one inversion; 0 stays 0. `scratch` has as many elements as `a`.
+    ///
+    /// # Errors
+    /// [`Error::Counts`].
+    pub fn invert_many(a: &mut [Self], scratch: &mut [Self]) -> Result<(), Error> {
+        equal_counts(a.len(), scratch.len())?;
+        // scratchᵢ is the product of those before i; a zero counts as 1 (Montgomery's trick).
+        let mut product = Self::ONE;
+        for (a, before) in a.iter().zip(&mut *scratch) {
+            *before = product;
+            product = if a.is_zero() { product } else { product * *a };
+        }
+        let mut inverse = Self(B::fr_invert(&product.0));
+        for (a, before) in a.iter_mut().zip(&*scratch).rev() {
+            if !a.is_zero() {
+                let inverted = inverse * *before;
+                inverse = inverse * *a;
+                *a = inverted;
+            }
+        }
+        scratch.iter_mut().for_each(Self::wipe);
+        Ok(())
+    }
+
+    /// Overwrites a secret with 0 in a way that the compiler does not remove.
+    pub fn wipe(&mut self) {
+        B::fr_wipe(&mut self.0);
+    }
+
+    fn compare_integers(&self, other: &Self) -> Ordering {
+        self.to_integer().iter().rev().cmp(other.to_integer().iter().rev())
+    }
+}
+
+/// (r − 1)/2.
+const HALF_ORDER: Integer =
+    [0x7fff_ffff_8000_0000, 0xa9de_d201_7fff_2dff, 0x199c_ec04_04d0_ec02, 0x39f6_d3a9_94ce_bea4];
+
+/// t = (r − 1)/2³², which is odd.
+const ODD_PART: Integer =
+    [0xfffe_5bfe_ffff_ffff, 0x09a1_d805_53bd_a402, 0x299d_7d48_3339_d808, 0x0000_0000_73ed_a753];
+
+/// (t − 1)/2.
+const ODD_PART_HALF: Integer =
+    [0x7fff_2dff_7fff_ffff, 0x04d0_ec02_a9de_d201, 0x94ce_bea4_199c_ec04, 0x0000_0000_39f6_d3a9];
+
+impl<B: Scalars> Clone for Fr<B> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B: Scalars> Copy for Fr<B> {}
+
+impl<B: Scalars> Default for Fr<B> {
+    /// 0.
+    fn default() -> Self {
+        Self::ZERO
+    }
+}
+
+impl<B: Scalars> PartialEq for Fr<B> {
+    /// In time that depends on no value.
+    fn eq(&self, other: &Self) -> bool {
+        B::fr_equal(&self.0, &other.0)
+    }
+}
+
+impl<B: Scalars> Eq for Fr<B> {}
+
+impl<B: Scalars> From<u64> for Fr<B> {
+    fn from(integer: u64) -> Self {
+        Self(B::fr_from_integer(&[integer, 0, 0, 0]))
+    }
+}
+
+impl<B: Scalars> FromStr for Fr<B> {
+    type Err = Error;
+
+    /// Of a decimal integer, or a hexadecimal one behind `0x`, below r. Time depends on the text.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::from_integer(&integer::parse_vartime(text)?)
+    }
+}
+
+impl<B: Scalars> fmt::Display for Fr<B> {
+    /// In decimal. Time depends on the value.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        integer::display_vartime(&self.to_integer(), f)
+    }
+}
+
+impl<B: Scalars> fmt::LowerHex for Fr<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if f.alternate() {
+            f.write_str("0x")?;
+        }
+        self.to_integer().iter().rev().try_for_each(|limb| write!(f, "{limb:016x}"))
+    }
+}
+
+impl<B: Scalars> fmt::Debug for Fr<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fr({self:#x})")
+    }
+}
+
+super::operators::ring!(Fr<B>, Scalars, fr_add, fr_sub, fr_mul);
+
+impl<B: Scalars> Neg for Fr<B> {
+    type Output = Self;
+
+    #[inline]
+    fn neg(self) -> Self {
+        Self(B::fr_negate(&self.0))
+    }
+}
+
+impl<B: Scalars> Div for Fr<B> {
+    type Output = Self;
+
+    /// By 0 it gives 0; [`divide`](Fr::divide) tells.
+    fn div(self, divisor: Self) -> Self {
+        Self(B::fr_mul(&self.0, &B::fr_invert(&divisor.0)))
+    }
+}
+
+impl<B: Scalars> DivAssign for Fr<B> {
+    fn div_assign(&mut self, divisor: Self) {
+        *self = *self / divisor;
+    }
+}
+
+impl<B: Scalars> Sum for Fr<B> {
+    fn sum<I: Iterator<Item = Self>>(elements: I) -> Self {
+        elements.fold(Self::ZERO, Add::add)
+    }
+}
+
+impl<B: Scalars> Product for Fr<B> {
+    fn product<I: Iterator<Item = Self>>(elements: I) -> Self {
+        elements.fold(Self::ONE, Mul::mul)
+    }
+}

@@ -1,0 +1,109 @@
+//! The optimal ate pairing e: G1 × G2 → GT, in its two halves and whole.
+//!
+//! Time depends on the number of pairs and on which points are infinity.
+
+use super::backend::Pairing;
+use super::error::equal_counts;
+use super::projective::CHUNK;
+use super::{Error, Fq12, G1Affine, G2Affine, Gt};
+
+/// The lines of a Miller loop for a point of G2, of which the loop then takes less time.
+pub struct G2Prepared<B: Pairing>(Option<B::Prepared>);
+
+impl<B: Pairing> Clone for G2Prepared<B> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<B: Pairing> From<G2Affine<B>> for G2Prepared<B> {
+    fn from(point: G2Affine<B>) -> Self {
+        Self((!point.is_identity()).then(|| B::prepare(point.raw())))
+    }
+}
+
+impl<B: Pairing> G2Prepared<B> {
+    /// Whether it is that of infinity.
+    pub const fn is_identity(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+/// The product of the Miller loops of the pairs (pᵢ, qᵢ), of any number. A pair with infinity counts
+/// as 1.
+///
+/// What comes out is for [`Fq12::final_exponentiation`]; before it, backends may differ.
+///
+/// # Errors
+/// [`Error::Counts`].
+pub fn miller_loop<B: Pairing>(p: &[G1Affine<B>], q: &[G2Affine<B>]) -> Result<Fq12<B>, Error> {
+    equal_counts(p.len(), q.len())?;
+    let is_left_out = |p: &G1Affine<B>, q: &G2Affine<B>| p.is_identity() || q.is_identity();
+    if !p.iter().zip(q).any(|(p, q)| is_left_out(p, q)) {
+        return Ok(Fq12::from_raw(B::miller_loop(p, q)));
+    }
+    // Infinity is rare; what is left without it goes in copies.
+    let mut product = Fq12::one();
+    for (p, q) in p.chunks(CHUNK).zip(q.chunks(CHUNK)) {
+        let mut finite = ([G1Affine::identity(); CHUNK], [G2Affine::identity(); CHUNK]);
+        let mut count = 0;
+        for (p, q) in p.iter().zip(q).filter(|(p, q)| !is_left_out(p, q)) {
+            (finite.0[count], finite.1[count]) = (*p, *q);
+            count += 1;
+        }
+        product *= Fq12::from_raw(B::miller_loop(&finite.0[..count], &finite.1[..count]));
+    }
+    Ok(product)
+}
+
+/// [`miller_loop`] with lines that were prepared.
+///
+/// # Errors
+/// [`Error::Counts`].
+pub fn miller_loop_prepared<B: Pairing>(
+    p: &[G1Affine<B>],
+    q: &[&G2Prepared<B>],
+) -> Result<Fq12<B>, Error> {
+    equal_counts(p.len(), q.len())?;
+    let mut product = None;
+    for (p, q) in p.chunks(CHUNK).zip(q.chunks(CHUNK)) {
+        let mut points = [G1Affine::identity(); CHUNK];
+        let mut lines = [None; CHUNK];
+        let finite = p.iter().zip(q).filter(|(p, _)| !p.is_identity());
+        let mut count = 0;
+        for (p, line) in finite.filter_map(|(p, q)| Some((p, q.0.as_ref()?))) {
+            (points[count], lines[count]) = (*p, Some(line));
+            count += 1;
+        }
+        let Some(first) = lines[0] else { continue };
+        let lines = lines.map(|line| line.unwrap_or(first));
+        let factor = Fq12::from_raw(B::miller_loop_prepared(&points[..count], &lines[..count]));
+        product = Some(product.map_or(factor, |product: Fq12<B>| product * factor));
+    }
+    Ok(product.unwrap_or_else(Fq12::one))
+}
+
+/// e(p, q): the final exponentiation of the Miller loop.
+pub fn pairing<B: Pairing>(p: &G1Affine<B>, q: &G2Affine<B>) -> Gt<B> {
+    match multi_pairing(&[*p], &[*q]) {
+        Ok(value) => value,
+        Err(_) => unreachable!("one point of each"),
+    }
+}
+
+/// e(p₀, q₀) · e(p₁, q₁) · …, with one final exponentiation.
+///
+/// # Errors
+/// [`Error::Counts`].
+pub fn multi_pairing<B: Pairing>(p: &[G1Affine<B>], q: &[G2Affine<B>]) -> Result<Gt<B>, Error> {
+    // The value of a Miller loop is never 0.
+    Ok(miller_loop(p, q)?.final_exponentiation().unwrap_or_else(Gt::one))
+}
+
+/// Whether e(p₀, q₀) · e(p₁, q₁) · … = 1; true of no pairs.
+///
+/// # Errors
+/// [`Error::Counts`].
+pub fn pairing_check<B: Pairing>(p: &[G1Affine<B>], q: &[G2Affine<B>]) -> Result<bool, Error> {
+    Ok(multi_pairing(p, q)?.is_one())
+}

@@ -1,0 +1,306 @@
+//! Members of G1 and G2, in the coordinates in which backends add.
+
+use core::fmt;
+use core::iter::Sum;
+use core::ops::{Add, AddAssign, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use rand_core::CryptoRng;
+
+use super::backend::{First, Group, Second, SourceGroup};
+use super::error::equal_counts;
+use super::{Affine, Error, Fr, hash, integer, msm};
+
+/// A member of the group `G` of order r, computed with by the backend `B`: [`G1`] and [`G2`].
+pub struct Projective<B: Group<G>, G: SourceGroup>(B::Projective);
+
+/// A member of G1.
+pub type G1<B> = Projective<B, First>;
+
+/// A member of G2.
+pub type G2<B> = Projective<B, Second>;
+
+impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
+    /// The backend's own representation.
+    #[inline(always)]
+    pub const fn raw(&self) -> &B::Projective {
+        &self.0
+    }
+
+    /// The point with this representation, which must be that of a member of the group.
+    #[inline(always)]
+    pub const fn from_raw(raw: B::Projective) -> Self {
+        Self(raw)
+    }
+
+    /// The neutral element, infinity.
+    pub fn identity() -> Self {
+        Self(<B as Group<G>>::identity())
+    }
+
+    /// The generator.
+    pub fn generator() -> Self {
+        Affine::generator().into()
+    }
+
+    /// A uniform multiple of the generator.
+    pub fn random(rng: &mut impl CryptoRng) -> Self {
+        Self::multiply_generator(&Fr::random(rng))
+    }
+
+    /// Whether this is infinity.
+    pub fn is_identity(&self) -> bool {
+        <B as Group<G>>::is_identity(&self.0)
+    }
+
+    /// Twice this point.
+    pub fn double(&self) -> Self {
+        Self(<B as Group<G>>::double(&self.0))
+    }
+
+    /// The sum with a point in affine coordinates, which takes less than that of two others.
+    pub fn add_affine(&self, other: &Affine<B, G>) -> Self {
+        Self(<B as Group<G>>::add_affine(&self.0, other.raw()))
+    }
+
+    /// `scalar` times this point.
+    pub fn multiply(&self, scalar: &Fr<B>) -> Self {
+        Self(<B as Group<G>>::multiply(&self.0, scalar.raw()))
+    }
+
+    /// A public scalar times this point.
+    pub fn multiply_vartime(&self, scalar: &Fr<B>) -> Self {
+        Self(<B as Group<G>>::multiply_vartime(&self.0, scalar.raw()))
+    }
+
+    /// `scalar` times the generator.
+    pub fn multiply_generator(scalar: &Fr<B>) -> Self {
+        Self(<B as Group<G>>::multiply_generator(scalar.raw()))
+    }
+
+    /// pointsᵢ ← scalarsᵢ · pointsᵢ.
+    ///
+    /// # Errors
+    /// [`Error::Counts`].
+    pub fn multiply_many(points: &mut [Self], scalars: &[Fr<B>]) -> Result<(), Error> {
+        equal_counts(points.len(), scalars.len())?;
+        <B as Group<G>>::multiply_many(points, scalars);
+        Ok(())
+    }
+
+    /// pointsᵢ ← scalarsᵢ · pointsᵢ, of public scalars.
+    ///
+    /// # Errors
+    /// [`Error::Counts`].
+    pub fn multiply_many_vartime(points: &mut [Self], scalars: &[Fr<B>]) -> Result<(), Error> {
+        equal_counts(points.len(), scalars.len())?;
+        <B as Group<G>>::multiply_many_vartime(points, scalars);
+        Ok(())
+    }
+
+    /// The sum of many points.
+    pub fn sum_affine(points: &[Affine<B, G>]) -> Self {
+        Self(<B as Group<G>>::sum(points))
+    }
+
+    /// Limbs of scratch for [`multi_scalar_multiply_vartime`](Self::multi_scalar_multiply_vartime).
+    pub fn multi_scalar_scratch(points: usize) -> usize {
+        <B as Group<G>>::msm_scratch(points)
+    }
+
+    /// Σ scalarsᵢ · pointsᵢ, of public scalars; any number of points, infinity, equal and opposite
+    /// ones among them. `scratch` has
+    /// [`multi_scalar_scratch`](Self::multi_scalar_scratch)`(points.len())` limbs or more.
+    ///
+    /// # Errors
+    /// [`Error::Counts`], [`Error::ScratchTooSmall`].
+    pub fn multi_scalar_multiply_vartime(
+        points: &[Affine<B, G>],
+        scalars: &[Fr<B>],
+        scratch: &mut [u64],
+    ) -> Result<Self, Error> {
+        equal_counts(points.len(), scalars.len())?;
+        let (needed, given) = (Self::multi_scalar_scratch(points.len()), scratch.len());
+        if given < needed {
+            return Err(Error::ScratchTooSmall { needed, given });
+        }
+        Ok(Self(<B as Group<G>>::msm_vartime(points, scalars, scratch)))
+    }
+
+    /// Σ integersᵢ · pointsᵢ, of public integers of 32 bytes, little-endian, that may be r and more.
+    ///
+    /// # Errors
+    /// [`Error::Counts`].
+    pub fn multi_scalar_multiply_bytes_vartime(
+        points: &[Affine<B, G>],
+        integers: &[[u8; 32]],
+    ) -> Result<Self, Error> {
+        equal_counts(points.len(), integers.len())?;
+        Ok(Self(msm::by_buckets::<B, G>(
+            points.len(),
+            |i| points[i].raw(),
+            |i| integer::from_le_bytes(&integers[i]),
+        )))
+    }
+
+    /// The point that a message is hashed to, by hash_to_curve of RFC 9380 with the suite
+    /// `BLS12381G1_XMD:SHA-256_SSWU_RO_` or `BLS12381G2_XMD:SHA-256_SSWU_RO_`.
+    ///
+    /// `dst` separates domains and may have any length; the RFC wants one of 16 bytes and more.
+    pub fn hash_to_curve(message: &[u8], dst: &[u8]) -> Self {
+        let dst = hash::Dst::new(dst);
+        Self(<B as Group<G>>::hash_to_curve(&[&[], message], &dst))
+    }
+
+    /// The point that a message is encoded to, by encode_to_curve of RFC 9380 with the suite
+    /// `BLS12381G1_XMD:SHA-256_SSWU_NU_` or `BLS12381G2_XMD:SHA-256_SSWU_NU_`. Not uniform.
+    pub fn encode_to_curve(message: &[u8], dst: &[u8]) -> Self {
+        let dst = hash::Dst::new(dst);
+        Self(<B as Group<G>>::encode_to_curve(&[&[], message], &dst))
+    }
+
+    /// [`hash_to_curve`](Self::hash_to_curve) of many messages.
+    ///
+    /// # Errors
+    /// [`Error::Counts`].
+    pub fn hash_to_curve_many(
+        messages: &[&[u8]],
+        dst: &[u8],
+        points: &mut [Self],
+    ) -> Result<(), Error> {
+        equal_counts(messages.len(), points.len())?;
+        let dst = hash::Dst::new(dst);
+        for (messages, points) in messages.chunks(CHUNK).zip(points.chunks_mut(CHUNK)) {
+            let mut prefixed: [super::Message<'_>; CHUNK] = [[&[], &[]]; CHUNK];
+            for (prefixed, message) in prefixed.iter_mut().zip(messages) {
+                prefixed[1] = message;
+            }
+            <B as Group<G>>::hash_to_curve_many(&prefixed[..messages.len()], &dst, points);
+        }
+        Ok(())
+    }
+
+    /// The same point in affine coordinates.
+    pub fn to_affine(&self) -> Affine<B, G> {
+        Affine::from_raw(<B as Group<G>>::to_affine(&self.0))
+    }
+
+    /// The same points in affine coordinates, with one inversion for many.
+    ///
+    /// # Errors
+    /// [`Error::Counts`].
+    pub fn to_affine_many(points: &[Self], affine: &mut [Affine<B, G>]) -> Result<(), Error> {
+        equal_counts(points.len(), affine.len())?;
+        <B as Group<G>>::to_affine_many(points, affine);
+        Ok(())
+    }
+}
+
+/// How many points are worked on at a time where memory for all of them would have to be passed.
+pub(super) const CHUNK: usize = 16;
+
+impl<B: Group<G>, G: SourceGroup> Clone for Projective<B, G> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> Copy for Projective<B, G> {}
+
+impl<B: Group<G>, G: SourceGroup> Default for Projective<B, G> {
+    /// Infinity.
+    fn default() -> Self {
+        Self::identity()
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> PartialEq for Projective<B, G> {
+    fn eq(&self, other: &Self) -> bool {
+        <B as Group<G>>::equal(&self.0, &other.0)
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> Eq for Projective<B, G> {}
+
+impl<B: Group<G>, G: SourceGroup> fmt::Debug for Projective<B, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_affine().fmt(f)
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> From<Affine<B, G>> for Projective<B, G> {
+    fn from(point: Affine<B, G>) -> Self {
+        Self(<B as Group<G>>::from_affine(point.raw()))
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> Add for Projective<B, G> {
+    type Output = Self;
+
+    #[inline]
+    fn add(self, other: Self) -> Self {
+        Self(<B as Group<G>>::add(&self.0, &other.0))
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> Add<Affine<B, G>> for Projective<B, G> {
+    type Output = Self;
+
+    #[inline]
+    fn add(self, other: Affine<B, G>) -> Self {
+        self.add_affine(&other)
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> AddAssign for Projective<B, G> {
+    #[inline]
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> Neg for Projective<B, G> {
+    type Output = Self;
+
+    #[inline]
+    fn neg(self) -> Self {
+        Self(<B as Group<G>>::negate(&self.0))
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> Sub for Projective<B, G> {
+    type Output = Self;
+
+    #[inline]
+    fn sub(self, other: Self) -> Self {
+        self + -other
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> SubAssign for Projective<B, G> {
+    #[inline]
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> Mul<Fr<B>> for Projective<B, G> {
+    type Output = Self;
+
+    /// In time that depends on no value.
+    fn mul(self, scalar: Fr<B>) -> Self {
+        self.multiply(&scalar)
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> MulAssign<Fr<B>> for Projective<B, G> {
+    fn mul_assign(&mut self, scalar: Fr<B>) {
+        *self = self.multiply(&scalar);
+    }
+}
+
+impl<B: Group<G>, G: SourceGroup> Sum for Projective<B, G> {
+    fn sum<I: Iterator<Item = Self>>(points: I) -> Self {
+        points.fold(Self::identity(), Add::add)
+    }
+}

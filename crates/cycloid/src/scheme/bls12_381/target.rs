@@ -1,0 +1,301 @@
+//! The field Fq12, and GT, its subgroup of order r.
+
+use core::fmt;
+use core::iter::Product;
+use core::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use rand_core::CryptoRng;
+
+use super::backend::Pairing;
+use super::error::array;
+use super::{Error, Fr, G1Affine, G2Affine, encoding, pairing};
+use crate::machine::ct::Mask;
+
+/// An element of Fq12, computed with by the backend `B`.
+///
+/// The tower is Fp2 = Fp\[u\]/(u² + 1), Fp6 = Fp2\[v\]/(v³ − u − 1), Fq12 = Fp6\[w\]/(w² − v).
+pub struct Fq12<B: Pairing>(B::Fq12);
+
+impl<B: Pairing> Fq12<B> {
+    /// Bytes of an encoding.
+    pub const BYTES: usize = 12 * 48;
+
+    /// The backend's own representation.
+    #[inline(always)]
+    pub const fn raw(&self) -> &B::Fq12 {
+        &self.0
+    }
+
+    /// The element with this representation, which must be one of the backend's.
+    #[inline(always)]
+    pub const fn from_raw(raw: B::Fq12) -> Self {
+        Self(raw)
+    }
+
+    /// 0.
+    pub fn zero() -> Self {
+        Self(B::fq12_from_coefficients(&[[0; 48]; 12]))
+    }
+
+    /// 1.
+    pub fn one() -> Self {
+        Self(B::fq12_one())
+    }
+
+    /// A uniform element.
+    pub fn random(rng: &mut impl CryptoRng) -> Self {
+        Self(B::fq12_from_coefficients(&core::array::from_fn(|_| {
+            loop {
+                let mut integer = [0; 48];
+                rng.fill_bytes(&mut integer);
+                integer[0] &= 0x1f;
+                if encoding::is_canonical(&integer) {
+                    break integer;
+                }
+            }
+        })))
+    }
+
+    /// The element that 576 bytes are: twelve integers of 48 bytes, **little-endian**, in the order
+    /// of the tower: (1, u)·(1, v, v²)·(1, w), the first factor varying fastest.
+    ///
+    /// # Errors
+    /// [`Error::Length`]; [`Error::NotCanonical`] where an integer is not below p.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        let mut coefficients = [[0; 48]; 12];
+        coefficients.as_flattened_mut().copy_from_slice(array::<{ 12 * 48 }>(bytes)?);
+        coefficients.iter_mut().for_each(|integer| integer.reverse());
+        if !encoding::is_canonical(coefficients.as_flattened()) {
+            return Err(Error::NotCanonical);
+        }
+        Ok(Self(B::fq12_from_coefficients(&coefficients)))
+    }
+
+    /// The element as 576 bytes, as [`from_bytes`](Self::from_bytes) takes them.
+    pub fn to_bytes(&self) -> [u8; 12 * 48] {
+        let mut bytes = [0; 12 * 48];
+        let coefficients = B::fq12_coefficients(&self.0);
+        for (bytes, integer) in bytes.chunks_exact_mut(48).zip(&coefficients) {
+            bytes.copy_from_slice(integer);
+            bytes.reverse();
+        }
+        bytes
+    }
+
+    /// Whether this is 0.
+    pub fn is_zero(&self) -> bool {
+        *self == Self::zero()
+    }
+
+    /// Whether this is 1.
+    pub fn is_one(&self) -> bool {
+        *self == Self::one()
+    }
+
+    /// This element squared.
+    pub fn square(&self) -> Self {
+        Self(B::fq12_square(&self.0))
+    }
+
+    /// The inverse, or `None` of 0.
+    pub fn invert(&self) -> Option<Self> {
+        (!self.is_zero()).then(|| Self(B::fq12_invert(&self.0)))
+    }
+
+    /// This element to the power of p⁶: the coefficient of w negated.
+    pub fn conjugate(&self) -> Self {
+        Self(B::fq12_conjugate(&self.0))
+    }
+
+    /// This element to the power of a public integer, little-endian.
+    pub fn pow_vartime(&self, exponent: &[u64]) -> Self {
+        let mut power = Self::one();
+        for limb in exponent.iter().rev() {
+            for bit in (0..u64::BITS).rev() {
+                power = power.square();
+                if limb >> bit & 1 == 1 {
+                    power *= *self;
+                }
+            }
+        }
+        power
+    }
+
+    /// Whether this is a member of GT.
+    pub fn is_in_gt(&self) -> bool {
+        B::gt_contains(&self.0)
+    }
+
+    /// This element to the power of 3·(p¹² − 1)/r, a member of GT; `None` of 0. The factor 3 makes
+    /// it cheaper, and is that of zkcrypto and blst (Hayashida, Hayasaka and Teruya, eprint 2020/875).
+    pub fn final_exponentiation(&self) -> Option<Gt<B>> {
+        (!self.is_zero()).then(|| Gt(B::final_exponentiation(&self.0)))
+    }
+}
+
+/// A member of GT, written as a multiplicative group. Other elements of Fq12 cannot be held.
+pub struct Gt<B: Pairing>(B::Fq12);
+
+impl<B: Pairing> Gt<B> {
+    /// Bytes of an encoding.
+    pub const BYTES: usize = Fq12::<B>::BYTES;
+
+    /// The backend's own representation.
+    #[inline(always)]
+    pub const fn raw(&self) -> &B::Fq12 {
+        &self.0
+    }
+
+    /// The neutral element, 1.
+    pub fn one() -> Self {
+        Self(B::fq12_one())
+    }
+
+    /// The pairing of the generators of G1 and G2.
+    pub fn generator() -> Self {
+        pairing(&G1Affine::<B>::generator(), &G2Affine::generator())
+    }
+
+    /// A uniform power of the generator.
+    pub fn random(rng: &mut impl CryptoRng) -> Self {
+        Self::generator().pow(&Fr::random(rng))
+    }
+
+    /// The member that 576 bytes are, as [`Fq12::from_bytes`] takes them.
+    ///
+    /// # Errors
+    /// [`Error::Length`], [`Error::NotCanonical`], [`Error::NotInGroup`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Self::try_from(Fq12::from_bytes(bytes)?)
+    }
+
+    /// The member as 576 bytes.
+    pub fn to_bytes(&self) -> [u8; 12 * 48] {
+        Fq12::<B>(self.0).to_bytes()
+    }
+
+    /// Whether this is 1.
+    pub fn is_one(&self) -> bool {
+        *self == Self::one()
+    }
+
+    /// This member squared.
+    pub fn square(&self) -> Self {
+        Self(B::gt_square(&self.0))
+    }
+
+    /// The inverse.
+    pub fn invert(&self) -> Self {
+        Self(B::fq12_conjugate(&self.0))
+    }
+
+    /// This member to the power of a scalar.
+    pub fn pow(&self, exponent: &Fr<B>) -> Self {
+        Self(B::gt_pow(&self.0, exponent.raw()))
+    }
+
+    /// This member to the power of a public scalar.
+    pub fn pow_vartime(&self, exponent: &Fr<B>) -> Self {
+        Self(B::gt_pow_vartime(&self.0, exponent.raw()))
+    }
+}
+
+/// a^k of a member of GT, by squaring and multiplying at every bit.
+pub(super) fn pow<B: Pairing>(a: &B::Fq12, k: &B::Fr) -> B::Fq12 {
+    let integer = B::fr_to_integer(k);
+    let mut power = B::fq12_one();
+    // r has 255 bits.
+    for bit in (0..255).rev() {
+        power = B::gt_square(&power);
+        let product = B::fq12_mul(&power, a);
+        let mask = Mask::from_bit(integer[bit / 64] >> (bit % 64) & 1);
+        power = B::fq12_select(mask, &product, &power);
+    }
+    power
+}
+
+macro_rules! element {
+    ($type:ident) => {
+        impl<B: Pairing> Clone for $type<B> {
+            #[inline(always)]
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<B: Pairing> Copy for $type<B> {}
+
+        impl<B: Pairing> PartialEq for $type<B> {
+            fn eq(&self, other: &Self) -> bool {
+                B::fq12_equal(&self.0, &other.0)
+            }
+        }
+
+        impl<B: Pairing> Eq for $type<B> {}
+
+        impl<B: Pairing> fmt::Debug for $type<B> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(concat!(stringify!($type), "("))?;
+                self.to_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))?;
+                f.write_str(")")
+            }
+        }
+
+        impl<B: Pairing> Product for $type<B> {
+            fn product<I: Iterator<Item = Self>>(elements: I) -> Self {
+                elements.fold(Self::one(), Mul::mul)
+            }
+        }
+    };
+}
+
+element!(Fq12);
+element!(Gt);
+super::operators::ring!(Fq12<B>, Pairing, fq12_add, fq12_sub, fq12_mul);
+
+impl<B: Pairing> Neg for Fq12<B> {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self::zero() - self
+    }
+}
+
+impl<B: Pairing> Mul for Gt<B> {
+    type Output = Self;
+
+    #[inline]
+    fn mul(self, other: Self) -> Self {
+        Self(B::fq12_mul(&self.0, &other.0))
+    }
+}
+
+impl<B: Pairing> MulAssign for Gt<B> {
+    #[inline]
+    fn mul_assign(&mut self, other: Self) {
+        *self = *self * other;
+    }
+}
+
+impl<B: Pairing> Div for Gt<B> {
+    type Output = Self;
+
+    fn div(self, divisor: Self) -> Self {
+        self * divisor.invert()
+    }
+}
+
+impl<B: Pairing> From<Gt<B>> for Fq12<B> {
+    fn from(member: Gt<B>) -> Self {
+        Self(member.0)
+    }
+}
+
+impl<B: Pairing> TryFrom<Fq12<B>> for Gt<B> {
+    type Error = Error;
+
+    /// [`Error::NotInGroup`] where the element is no member.
+    fn try_from(element: Fq12<B>) -> Result<Self, Error> {
+        if element.is_in_gt() { Ok(Self(element.0)) } else { Err(Error::NotInGroup) }
+    }
+}
