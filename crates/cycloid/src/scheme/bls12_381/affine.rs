@@ -12,6 +12,7 @@ use super::projective::CHUNK;
 use super::{CurvePoint, Error, Projective};
 
 /// A member of the group `G` of order r by its coordinates: [`G1Affine`] and [`G2Affine`].
+#[repr(transparent)]
 pub struct Affine<B: Group<G>, G: SourceGroup>(B::Affine);
 
 /// A member of G1: encodings of 48 and 96 bytes.

@@ -8,7 +8,8 @@
 //! big-endian bytes.
 //!
 //! Methods with a body are correct as they stand; a backend overrides those that it does faster.
-//! Slices hold the public types, whose `raw` and `from_raw` open and close them. No method panics
+//! Slices hold the public types, whose `raw` and `from_raw` open and close them, and which have
+//! the representation of what they hold (`repr(transparent)`). No method panics
 //! on values that the type of its arguments can hold, nor on an empty slice; slices that belong
 //! together have equal lengths.
 //!
@@ -105,6 +106,13 @@ pub trait Scalars: Copy + Send + Sync + 'static {
         for (a, b) in a.iter_mut().zip(b) {
             *a = Fr::from_raw(Self::fr_mul(a.raw(), b.raw()));
         }
+    }
+
+    /// (a, b) ← (a + b·w, a − b·w), the step of a Fourier transform.
+    fn fr_butterfly(a: &mut Self::Fr, b: &mut Self::Fr, w: &Self::Fr) {
+        let product = Self::fr_mul(b, w);
+        *b = Self::fr_sub(a, &product);
+        *a = Self::fr_add(a, &product);
     }
 
     /// The discrete Fourier transform in place: bᵢ = Σ aⱼ·ω^(ij), both in natural order.
@@ -423,7 +431,7 @@ pub trait Pairing: Group<First> + Group<Second> {
 
     /// a^k, of a member of GT and a public k.
     fn gt_pow_vartime(a: &Self::Fq12, k: &Self::Fr) -> Self::Fq12 {
-        Self::gt_pow(a, k)
+        super::target::pow_vartime::<Self>(a, k)
     }
 
     /// The lines for a point that is not infinity.

@@ -131,9 +131,7 @@ pub(super) fn transform<B: Scalars>(values: &mut [Fr<B>], roots: &[Fr<B>]) {
         for block in values.chunks_exact_mut(2 * half) {
             let (low, high) = block.split_at_mut(half);
             for ((low, high), root) in low.iter_mut().zip(high).zip(roots.iter().step_by(stride)) {
-                let product = *high * *root;
-                *high = *low - product;
-                *low += product;
+                B::fr_butterfly(low.raw_mut(), high.raw_mut(), root.raw());
             }
         }
         half *= 2;

@@ -16,6 +16,7 @@ use crate::machine::ct;
 /// An element of Fr, computed with by the backend `B`.
 ///
 /// Time depends on no value, except where a name ends in `_vartime`, and in text.
+#[repr(transparent)]
 pub struct Fr<B: Scalars>(B::Fr);
 
 impl<B: Scalars> Fr<B> {
@@ -44,6 +45,12 @@ impl<B: Scalars> Fr<B> {
     #[inline(always)]
     pub const fn from_raw(raw: B::Fr) -> Self {
         Self(raw)
+    }
+
+    /// The backend's own representation, to be changed.
+    #[inline(always)]
+    pub(super) const fn raw_mut(&mut self) -> &mut B::Fr {
+        &mut self.0
     }
 
     /// The element that 32 bytes are, little-endian.

@@ -11,6 +11,7 @@ use super::error::equal_counts;
 use super::{Affine, Error, Fr, hash, integer, msm};
 
 /// A member of the group `G` of order r, computed with by the backend `B`: [`G1`] and [`G2`].
+#[repr(transparent)]
 pub struct Projective<B: Group<G>, G: SourceGroup>(B::Projective);
 
 /// A member of G1.

@@ -214,6 +214,19 @@ pub(super) fn pow<B: Pairing>(a: &B::Fq12, k: &B::Fr) -> B::Fq12 {
     power
 }
 
+/// [`pow`], multiplying where a bit is set.
+pub(super) fn pow_vartime<B: Pairing>(a: &B::Fq12, k: &B::Fr) -> B::Fq12 {
+    let integer = B::fr_to_integer(k);
+    let mut power = B::fq12_one();
+    for bit in (0..255).rev() {
+        power = B::gt_square(&power);
+        if integer[bit / 64] >> (bit % 64) & 1 == 1 {
+            power = B::fq12_mul(&power, a);
+        }
+    }
+    power
+}
+
 macro_rules! element {
     ($type:ident) => {
         impl<B: Pairing> Clone for $type<B> {
