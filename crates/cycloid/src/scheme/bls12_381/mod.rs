@@ -6,6 +6,7 @@
 //! - [`Fr`]: scalars. [`Domain`]: Fourier transforms over Fr, G1 and G2.
 //! - [`G1`], [`G2`] and [`G1Affine`], [`G2Affine`]: members of the groups, and nothing else;
 //!   encodings are checked. [`G1CurvePoint`], [`G2CurvePoint`]: any points of the curves.
+//! - [`signature`]: BLS signatures.
 //! - [`Gt`], in [`Fq12`]; [`pairing()`], [`multi_pairing`], [`pairing_check`], [`miller_loop`],
 //!   [`G2Prepared`].
 //!
@@ -31,6 +32,7 @@ mod msm;
 mod operators;
 mod pairing;
 mod projective;
+pub mod signature;
 mod target;
 
 pub use affine::{Affine, G1Affine, G2Affine};

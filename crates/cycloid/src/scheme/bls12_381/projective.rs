@@ -8,7 +8,7 @@ use rand_core::CryptoRng;
 
 use super::backend::{First, Group, Second, SourceGroup};
 use super::error::equal_counts;
-use super::{Affine, Error, Fr, hash, integer, msm};
+use super::{Affine, Error, Fr, Message, hash, integer, msm};
 
 /// A member of the group `G` of order r, computed with by the backend `B`: [`G1`] and [`G2`].
 #[repr(transparent)]
@@ -148,8 +148,12 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
     ///
     /// `dst` separates domains and may have any length; the RFC wants one of 16 bytes and more.
     pub fn hash_to_curve(message: &[u8], dst: &[u8]) -> Self {
-        let dst = hash::Dst::new(dst);
-        Self(<B as Group<G>>::hash_to_curve(&[&[], message], &dst))
+        Self::hash_parts_to_curve(&[&[], message], dst)
+    }
+
+    /// [`hash_to_curve`](Self::hash_to_curve) of a prefix and a message, one after the other.
+    pub fn hash_parts_to_curve(message: &Message<'_>, dst: &[u8]) -> Self {
+        Self(<B as Group<G>>::hash_to_curve(message, &hash::Dst::new(dst)))
     }
 
     /// The point that a message is encoded to, by encode_to_curve of RFC 9380 with the suite
@@ -171,7 +175,7 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
         equal_counts(messages.len(), points.len())?;
         let dst = hash::Dst::new(dst);
         for (messages, points) in messages.chunks(CHUNK).zip(points.chunks_mut(CHUNK)) {
-            let mut prefixed: [super::Message<'_>; CHUNK] = [[&[], &[]]; CHUNK];
+            let mut prefixed: [Message<'_>; CHUNK] = [[&[], &[]]; CHUNK];
             for (prefixed, message) in prefixed.iter_mut().zip(messages) {
                 prefixed[1] = message;
             }

@@ -1,0 +1,127 @@
+//! BLS signatures (draft-irtf-cfrg-bls-signature-06): keys small or signatures small, the three
+//! schemes against rogue keys, aggregates, batches, and thresholds.
+//!
+//! A [`Variant`] says in which group the keys are: in G1 with [`MinPk`], in G2 with [`MinSig`]. A
+//! [`Scheme`] says what keeps a signer from choosing a key that cancels another's. Keys and
+//! signatures are members of their groups, checked when they are decoded, and a public key is not
+//! infinity; so what verifies them need not check them again.
+//!
+//! What a secret key computes takes time that depends on no secret. Public keys, messages and
+//! signatures are public.
+
+mod derivation;
+mod public;
+mod secret;
+mod threshold;
+mod verify;
+
+pub use public::{PublicKey, Signature};
+pub use secret::SecretKey;
+pub use threshold::{Share, recover_public_key, recover_secret_key, recover_signature, share};
+pub use verify::{aggregate_verify, batch_verify, fast_aggregate_verify};
+
+use super::backend::{Backend, First, Group, Second, SourceGroup};
+use super::error::equal_counts;
+use super::{Affine, Error, Fq12, pairing};
+
+/// Which group has the keys, and which the signatures.
+pub trait Variant: private::Sealed + Copy + Send + Sync + 'static {
+    /// The group of the public keys.
+    type Keys: SourceGroup;
+
+    /// The group of the signatures, to which messages are hashed.
+    type Signatures: SourceGroup;
+
+    /// Whether the keys are in the group in which computing takes less.
+    const KEYS_IN_FIRST: bool;
+
+    /// The tag by which the messages of a scheme are hashed.
+    fn tag(scheme: Scheme) -> &'static [u8];
+
+    /// The tag by which keys are hashed for proofs of possession.
+    const POSSESSION_TAG: &'static [u8];
+}
+
+/// Keys in G1, of 48 bytes, and signatures in G2, of 96 bytes; as Ethereum has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MinPk;
+
+/// Signatures in G1, of 48 bytes, and keys in G2, of 96 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MinSig;
+
+mod private {
+    pub trait Sealed {}
+    impl Sealed for super::MinPk {}
+    impl Sealed for super::MinSig {}
+}
+
+impl Variant for MinPk {
+    type Keys = First;
+    type Signatures = Second;
+    const KEYS_IN_FIRST: bool = true;
+
+    fn tag(scheme: Scheme) -> &'static [u8] {
+        match scheme {
+            Scheme::Basic => b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_",
+            Scheme::MessageAugmentation => b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_AUG_",
+            Scheme::ProofOfPossession => b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_",
+        }
+    }
+
+    const POSSESSION_TAG: &'static [u8] = b"BLS_POP_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_";
+}
+
+impl Variant for MinSig {
+    type Keys = Second;
+    type Signatures = First;
+    const KEYS_IN_FIRST: bool = false;
+
+    fn tag(scheme: Scheme) -> &'static [u8] {
+        match scheme {
+            Scheme::Basic => b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_",
+            Scheme::MessageAugmentation => b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_AUG_",
+            Scheme::ProofOfPossession => b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_",
+        }
+    }
+
+    const POSSESSION_TAG: &'static [u8] = b"BLS_POP_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_";
+}
+
+/// What keeps a signer from choosing a key that cancels those of others in an aggregate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// The messages of an aggregate must differ (section 3.1).
+    Basic,
+    /// A signer signs the public key before the message (section 3.2).
+    MessageAugmentation,
+    /// Whoever takes a public key has verified its proof of possession (section 3.3).
+    ProofOfPossession,
+}
+
+/// A backend for a variant: every [`Backend`] is one for both.
+pub trait SignatureBackend<V: Variant>: Backend + Group<V::Keys> + Group<V::Signatures> {
+    /// The product of the Miller loops of the keys with the points, of equal numbers.
+    fn miller_loop_with_keys(
+        keys: &[Affine<Self, V::Keys>],
+        points: &[Affine<Self, V::Signatures>],
+    ) -> Result<Fq12<Self>, Error>;
+}
+
+impl<B: Backend> SignatureBackend<MinPk> for B {
+    fn miller_loop_with_keys(
+        keys: &[Affine<Self, First>],
+        points: &[Affine<Self, Second>],
+    ) -> Result<Fq12<Self>, Error> {
+        pairing::miller_loop(keys, points)
+    }
+}
+
+impl<B: Backend> SignatureBackend<MinSig> for B {
+    fn miller_loop_with_keys(
+        keys: &[Affine<Self, Second>],
+        points: &[Affine<Self, First>],
+    ) -> Result<Fq12<Self>, Error> {
+        pairing::miller_loop(points, keys)
+    }
+}

@@ -1,0 +1,192 @@
+//! Public keys and signatures: members of the groups, and their sums.
+
+use core::fmt;
+
+use super::super::{Affine, Error, Projective};
+use super::{Scheme, SignatureBackend, SourceGroup, Variant, verify};
+
+/// A public key: a member of its group that is not infinity (KeyValidate, section 2.5).
+pub struct PublicKey<B: SignatureBackend<V>, V: Variant> {
+    point: Affine<B, V::Keys>,
+}
+
+/// A signature, or a sum of signatures: a member of its group.
+pub struct Signature<B: SignatureBackend<V>, V: Variant> {
+    point: Affine<B, V::Signatures>,
+}
+
+impl<B: SignatureBackend<V>, V: Variant> PublicKey<B, V> {
+    /// The key that an encoding is, compressed or not by its length.
+    ///
+    /// # Errors
+    /// As [`Affine::from_compressed`]; [`Error::Infinity`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Self::from_affine(Affine::from_bytes(bytes)?)
+    }
+
+    /// The key that a point is.
+    ///
+    /// # Errors
+    /// [`Error::Infinity`].
+    pub fn from_affine(point: Affine<B, V::Keys>) -> Result<Self, Error> {
+        if point.is_identity() { Err(Error::Infinity) } else { Ok(Self::of(point)) }
+    }
+
+    /// The compressed encoding.
+    pub fn to_bytes(&self) -> <V::Keys as SourceGroup>::Compressed {
+        self.point.to_compressed()
+    }
+
+    /// The uncompressed encoding.
+    pub fn to_uncompressed(&self) -> <V::Keys as SourceGroup>::Uncompressed {
+        self.point.to_uncompressed()
+    }
+
+    /// The point.
+    pub const fn as_affine(&self) -> &Affine<B, V::Keys> {
+        &self.point
+    }
+
+    /// The sum of keys, of which all have proved their possession.
+    ///
+    /// # Errors
+    /// [`Error::Empty`]; [`Error::Infinity`] where the keys cancel each other.
+    pub fn aggregate(keys: &[Self]) -> Result<Self, Error> {
+        if keys.is_empty() {
+            return Err(Error::Empty);
+        }
+        let sum = sum(keys, |key| key.point);
+        Self::from_affine(sum.to_affine())
+    }
+
+    /// Whether the signature is that of the message by this key.
+    ///
+    /// # Errors
+    /// [`Error::Verification`].
+    pub fn verify(
+        &self,
+        scheme: Scheme,
+        message: &[u8],
+        signature: &Signature<B, V>,
+    ) -> Result<(), Error> {
+        let prefix = self.to_bytes();
+        let prefix = match scheme {
+            Scheme::MessageAugmentation => prefix.as_ref(),
+            _ => &[],
+        };
+        verify::core_verify(self, &[prefix, message], V::tag(scheme), signature)
+    }
+
+    /// [`verify`](Self::verify) of a signature that was made by a tag of one's own (CoreVerify,
+    /// section 2.7).
+    ///
+    /// # Errors
+    /// [`Error::Verification`].
+    pub fn verify_with_tag(
+        &self,
+        message: &[u8],
+        tag: &[u8],
+        signature: &Signature<B, V>,
+    ) -> Result<(), Error> {
+        verify::core_verify(self, &[&[], message], tag, signature)
+    }
+
+    /// Whether the proof is one of this key's possession (PopVerify, section 3.3.3).
+    ///
+    /// # Errors
+    /// [`Error::Verification`].
+    pub fn verify_possession(&self, proof: &Signature<B, V>) -> Result<(), Error> {
+        let message: &[u8] = &[];
+        verify::core_verify(self, &[self.to_bytes().as_ref(), message], V::POSSESSION_TAG, proof)
+    }
+
+    pub(super) const fn of(point: Affine<B, V::Keys>) -> Self {
+        Self { point }
+    }
+}
+
+impl<B: SignatureBackend<V>, V: Variant> Signature<B, V> {
+    /// The signature that an encoding is, compressed or not by its length.
+    ///
+    /// # Errors
+    /// As [`Affine::from_compressed`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Affine::from_bytes(bytes).map(Self::from_affine)
+    }
+
+    /// The signature that a point is.
+    pub const fn from_affine(point: Affine<B, V::Signatures>) -> Self {
+        Self { point }
+    }
+
+    /// The compressed encoding.
+    pub fn to_bytes(&self) -> <V::Signatures as SourceGroup>::Compressed {
+        self.point.to_compressed()
+    }
+
+    /// The uncompressed encoding.
+    pub fn to_uncompressed(&self) -> <V::Signatures as SourceGroup>::Uncompressed {
+        self.point.to_uncompressed()
+    }
+
+    /// The point.
+    pub const fn as_affine(&self) -> &Affine<B, V::Signatures> {
+        &self.point
+    }
+
+    /// The sum of signatures (Aggregate, section 2.8).
+    ///
+    /// # Errors
+    /// [`Error::Empty`].
+    pub fn aggregate(signatures: &[Self]) -> Result<Self, Error> {
+        if signatures.is_empty() {
+            return Err(Error::Empty);
+        }
+        Ok(Self::from_affine(sum(signatures, |signature| signature.point).to_affine()))
+    }
+}
+
+/// The sum of the points of many.
+fn sum<T, B: super::Group<G>, G: SourceGroup>(
+    of: &[T],
+    point: impl Fn(&T) -> Affine<B, G>,
+) -> Projective<B, G> {
+    /// Enough for a backend to add them at a time.
+    const PIECE: usize = 64;
+    let mut sum = Projective::identity();
+    for piece in of.chunks(PIECE) {
+        let mut points = [Affine::identity(); PIECE];
+        points.iter_mut().zip(piece).for_each(|(entry, of)| *entry = point(of));
+        sum += Projective::sum_affine(&points[..piece.len()]);
+    }
+    sum
+}
+
+macro_rules! value {
+    ($type:ident) => {
+        impl<B: SignatureBackend<V>, V: Variant> Clone for $type<B, V> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<B: SignatureBackend<V>, V: Variant> Copy for $type<B, V> {}
+
+        impl<B: SignatureBackend<V>, V: Variant> PartialEq for $type<B, V> {
+            fn eq(&self, other: &Self) -> bool {
+                self.point == other.point
+            }
+        }
+
+        impl<B: SignatureBackend<V>, V: Variant> Eq for $type<B, V> {}
+
+        impl<B: SignatureBackend<V>, V: Variant> fmt::Debug for $type<B, V> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_tuple(stringify!($type)).field(&self.point).finish()
+            }
+        }
+    };
+}
+
+value!(PublicKey);
+value!(Signature);

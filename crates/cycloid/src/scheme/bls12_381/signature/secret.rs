@@ -1,0 +1,150 @@
+//! Secret keys, and what is computed with them.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use rand_core::CryptoRng;
+
+use super::super::{Error, Fr, Projective};
+use super::{PublicKey, Scheme, Signature, SignatureBackend, Variant, derivation};
+
+/// A secret key: a scalar that is not 0. It is wiped when it is dropped.
+pub struct SecretKey<B: SignatureBackend<V>, V: Variant> {
+    scalar: Fr<B>,
+    variant: PhantomData<V>,
+}
+
+impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
+    /// A new key, uniform.
+    pub fn generate(rng: &mut impl CryptoRng) -> Self {
+        Self::of(Fr::random_nonzero(rng))
+    }
+
+    /// KeyGen of the draft (section 2.3) with its own salt: a key out of 32 or more bytes that
+    /// nobody can guess, and any information that tells keys apart.
+    ///
+    /// # Errors
+    /// [`Error::KeyMaterialTooShort`].
+    pub fn key_gen(key_material: &[u8], key_info: &[u8]) -> Result<Self, Error> {
+        derivation::key_gen(key_material, key_info, &derivation::first_salt()).map(Self::of)
+    }
+
+    /// KeyGen of the draft with the salt as it is given, which the protocol chooses.
+    ///
+    /// # Errors
+    /// [`Error::KeyMaterialTooShort`].
+    pub fn key_gen_with_salt(
+        key_material: &[u8],
+        key_info: &[u8],
+        salt: &[u8],
+    ) -> Result<Self, Error> {
+        derivation::key_gen(key_material, key_info, salt).map(Self::of)
+    }
+
+    /// The root of a tree of keys, out of a seed of 32 bytes or more (EIP-2333, derive_master_SK).
+    ///
+    /// # Errors
+    /// [`Error::KeyMaterialTooShort`].
+    pub fn derive_master(seed: &[u8]) -> Result<Self, Error> {
+        Self::key_gen(seed, &[])
+    }
+
+    /// The child with this index in the tree of keys (EIP-2333, derive_child_SK).
+    pub fn derive_child(&self, index: u32) -> Self {
+        match derivation::derive_child(&self.scalar, index) {
+            Ok(scalar) => Self::of(scalar),
+            Err(_) => unreachable!("the key material is a digest"),
+        }
+    }
+
+    /// The key at the end of a path from the root of a seed, `[12381, 3600, 0, 0]` for EIP-2334's
+    /// `m/12381/3600/0/0`.
+    ///
+    /// # Errors
+    /// [`Error::KeyMaterialTooShort`].
+    pub fn derive_path(seed: &[u8], path: &[u32]) -> Result<Self, Error> {
+        let root = Self::derive_master(seed)?;
+        Ok(path.iter().fold(root, |key, index| key.derive_child(*index)))
+    }
+
+    /// The key with this scalar: 32 bytes, big-endian.
+    ///
+    /// # Errors
+    /// [`Error::Length`]; [`Error::NotCanonical`] for r and more; [`Error::ZeroKey`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        Self::from_scalar(Fr::from_be_bytes(bytes)?)
+    }
+
+    /// The scalar as 32 bytes, big-endian.
+    pub fn to_bytes(&self) -> [u8; 32] {
+        self.scalar.to_be_bytes()
+    }
+
+    /// The key with this scalar.
+    ///
+    /// # Errors
+    /// [`Error::ZeroKey`].
+    pub fn from_scalar(scalar: Fr<B>) -> Result<Self, Error> {
+        if scalar.is_zero() { Err(Error::ZeroKey) } else { Ok(Self::of(scalar)) }
+    }
+
+    /// The scalar.
+    pub const fn scalar(&self) -> &Fr<B> {
+        &self.scalar
+    }
+
+    /// The public key (SkToPk, section 2.4).
+    pub fn public_key(&self) -> PublicKey<B, V> {
+        PublicKey::of(Projective::multiply_generator(&self.scalar).to_affine())
+    }
+
+    /// Signs a message (sections 3.1, 3.2.1 and 3.3). With message augmentation the public key is
+    /// computed first.
+    pub fn sign(&self, scheme: Scheme, message: &[u8]) -> Signature<B, V> {
+        match scheme {
+            Scheme::MessageAugmentation => {
+                self.sign_with(self.public_key().to_bytes().as_ref(), message, V::tag(scheme))
+            }
+            _ => self.sign_with(&[], message, V::tag(scheme)),
+        }
+    }
+
+    /// Signs a message by a tag of one's own, which separates a protocol from all others (CoreSign,
+    /// section 2.6).
+    pub fn sign_with_tag(&self, message: &[u8], tag: &[u8]) -> Signature<B, V> {
+        self.sign_with(&[], message, tag)
+    }
+
+    /// Proves that whoever has the public key has the secret one (PopProve, section 3.3.2).
+    pub fn prove_possession(&self) -> Signature<B, V> {
+        self.sign_with(&[], self.public_key().to_bytes().as_ref(), V::POSSESSION_TAG)
+    }
+
+    fn sign_with(&self, prefix: &[u8], message: &[u8], tag: &[u8]) -> Signature<B, V> {
+        let hash = Projective::hash_parts_to_curve(&[prefix, message], tag);
+        Signature::from_affine(hash.multiply(&self.scalar).to_affine())
+    }
+
+    pub(super) const fn of(scalar: Fr<B>) -> Self {
+        Self { scalar, variant: PhantomData }
+    }
+}
+
+impl<B: SignatureBackend<V>, V: Variant> Clone for SecretKey<B, V> {
+    fn clone(&self) -> Self {
+        Self::of(self.scalar)
+    }
+}
+
+impl<B: SignatureBackend<V>, V: Variant> Drop for SecretKey<B, V> {
+    fn drop(&mut self) {
+        self.scalar.wipe();
+    }
+}
+
+impl<B: SignatureBackend<V>, V: Variant> fmt::Debug for SecretKey<B, V> {
+    /// Nothing of the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretKey")
+    }
+}

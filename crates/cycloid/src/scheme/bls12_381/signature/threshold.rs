@@ -1,0 +1,140 @@
+//! Keys shared among n holders, of whom t sign together (Shamir's scheme).
+//!
+//! A share is the value of a polynomial of degree t − 1 at its number, and the secret key the value
+//! at 0. Signatures by shares are values of the polynomial times the hash, so that t of them give
+//! the signature by interpolation; fewer give nothing.
+
+use rand_core::CryptoRng;
+
+use super::super::backend::{Group, Scalars, SourceGroup};
+use super::super::projective::CHUNK;
+use super::super::{Affine, Error, Fr, Projective};
+use super::{PublicKey, SecretKey, Signature, SignatureBackend, Variant};
+
+/// A holder's share of a secret key: a secret key itself, and the number of the holder. It is wiped
+/// when it is dropped.
+#[derive(Debug)]
+pub struct Share<B: SignatureBackend<V>, V: Variant> {
+    /// From 1 on.
+    pub number: u32,
+    /// Signs, and has a public key, as any other.
+    pub key: SecretKey<B, V>,
+}
+
+/// Shares a secret key among the holders 1, 2, …: as many as there are places in `shares`, of whom
+/// any `threshold` can act together.
+///
+/// # Errors
+/// [`Error::Threshold`] where the threshold is 0 or more than the holders. Nothing is written then.
+pub fn share<B: SignatureBackend<V>, V: Variant>(
+    secret: &SecretKey<B, V>,
+    threshold: usize,
+    shares: &mut [Option<Share<B, V>>],
+    rng: &mut impl CryptoRng,
+) -> Result<(), Error> {
+    if threshold == 0 || threshold > shares.len() || u32::try_from(shares.len()).is_err() {
+        return Err(Error::Threshold);
+    }
+    // A share would be 0 with a chance of 2⁻²⁵⁵; another polynomial is drawn then.
+    loop {
+        for (share, number) in shares.iter_mut().zip(1..) {
+            *share = Some(Share { number, key: SecretKey::of(Fr::ZERO) });
+        }
+        // By Horner's rule, all shares a coefficient at a time, so that none is kept.
+        for degree in (0..threshold).rev() {
+            let mut coefficient = if degree == 0 { *secret.scalar() } else { Fr::random(rng) };
+            for share in shares.iter_mut().flatten() {
+                let point = Fr::from(u64::from(share.number));
+                share.key = SecretKey::of(*share.key.scalar() * point + coefficient);
+            }
+            coefficient.wipe();
+        }
+        if shares.iter().flatten().all(|share| !share.key.scalar().is_zero()) {
+            return Ok(());
+        }
+    }
+}
+
+/// The secret key of which these are shares, as many as the threshold or more. With fewer, another
+/// key comes out.
+///
+/// # Errors
+/// [`Error::Empty`]; [`Error::ShareNumber`]; [`Error::ZeroKey`] where it comes out as 0.
+pub fn recover_secret_key<B: SignatureBackend<V>, V: Variant>(
+    shares: &[Share<B, V>],
+) -> Result<SecretKey<B, V>, Error> {
+    let mut scalar = Fr::ZERO;
+    for i in 0..shares.len() {
+        let mut term = lagrange(shares.len(), |j| shares[j].number, i)? * *shares[i].key.scalar();
+        scalar += term;
+        term.wipe();
+    }
+    if shares.is_empty() { Err(Error::Empty) } else { SecretKey::from_scalar(scalar) }
+}
+
+/// The signature by the shared key, of signatures of the same message by the holders of these
+/// numbers, as many as the threshold or more. With fewer, or wrong ones, a signature comes out that
+/// does not verify.
+///
+/// # Errors
+/// [`Error::Empty`]; [`Error::ShareNumber`].
+pub fn recover_signature<B: SignatureBackend<V>, V: Variant>(
+    signatures: &[(u32, Signature<B, V>)],
+) -> Result<Signature<B, V>, Error> {
+    let number = |i: usize| signatures[i].0;
+    let point = |i: usize| *signatures[i].1.as_affine();
+    interpolate(signatures.len(), number, point).map(Signature::from_affine)
+}
+
+/// The public key of the shared key, of public keys of shares with these numbers, as many as the
+/// threshold or more.
+///
+/// # Errors
+/// [`Error::Empty`]; [`Error::ShareNumber`]; [`Error::Infinity`].
+pub fn recover_public_key<B: SignatureBackend<V>, V: Variant>(
+    keys: &[(u32, PublicKey<B, V>)],
+) -> Result<PublicKey<B, V>, Error> {
+    let point = |i: usize| *keys[i].1.as_affine();
+    PublicKey::from_affine(interpolate(keys.len(), |i| keys[i].0, point)?)
+}
+
+/// The value at 0 of the polynomial that has these values at these numbers.
+fn interpolate<B: Group<G>, G: SourceGroup>(
+    n: usize,
+    number: impl Fn(usize) -> u32 + Copy,
+    point: impl Fn(usize) -> Affine<B, G>,
+) -> Result<Affine<B, G>, Error> {
+    if n == 0 {
+        return Err(Error::Empty);
+    }
+    let mut sum = Projective::identity();
+    for start in (0..n).step_by(CHUNK) {
+        let count = CHUNK.min(n - start);
+        let mut points = [Projective::identity(); CHUNK];
+        let mut factors = [Fr::ZERO; CHUNK];
+        for i in 0..count {
+            points[i] = point(start + i).into();
+            factors[i] = lagrange(n, number, start + i)?;
+        }
+        Projective::multiply_many_vartime(&mut points[..count], &factors[..count])?;
+        sum += points[..count].iter().copied().sum();
+    }
+    Ok(sum.to_affine())
+}
+
+/// The value at 0 of the Lagrange polynomial that is 1 at the i-th number and 0 at the others:
+/// Π xⱼ/(xⱼ − xᵢ).
+fn lagrange<B: Scalars>(n: usize, number: impl Fn(usize) -> u32, i: usize) -> Result<Fr<B>, Error> {
+    if number(i) == 0 {
+        return Err(Error::ShareNumber);
+    }
+    let at = Fr::<B>::from(u64::from(number(i)));
+    let (mut numerator, mut denominator) = (Fr::ONE, Fr::ONE);
+    for j in (0..n).filter(|j| *j != i) {
+        let other = Fr::from(u64::from(number(j)));
+        numerator *= other;
+        denominator *= other - at;
+    }
+    // 0 where two numbers are equal.
+    denominator.invert_vartime().map(|inverse| numerator * inverse).ok_or(Error::ShareNumber)
+}

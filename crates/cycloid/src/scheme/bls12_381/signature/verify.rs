@@ -1,0 +1,208 @@
+//! Verification: of one signature, of an aggregate, and of many at once.
+//!
+//! All ask whether a product of pairings is 1. Pairs are collected some at a time, so that their
+//! Miller loops share what can be shared, and one final exponentiation serves them all.
+
+use rand_core::CryptoRng;
+
+use super::super::projective::CHUNK;
+use super::super::{Affine, Error, Fq12, Message, Projective};
+use super::{PublicKey, Scheme, Signature, SignatureBackend, SourceGroup, Variant, equal_counts};
+
+/// A product of pairings of keys with points of the group of signatures.
+struct Product<B: SignatureBackend<V>, V: Variant> {
+    keys: [Affine<B, V::Keys>; CHUNK],
+    points: [Affine<B, V::Signatures>; CHUNK],
+    collected: usize,
+    value: Fq12<B>,
+}
+
+impl<B: SignatureBackend<V>, V: Variant> Product<B, V> {
+    /// 1.
+    fn new() -> Self {
+        Self {
+            keys: [Affine::identity(); CHUNK],
+            points: [Affine::identity(); CHUNK],
+            collected: 0,
+            value: Fq12::one(),
+        }
+    }
+
+    /// Multiplies by one more pairing.
+    fn multiply(&mut self, key: Affine<B, V::Keys>, point: Affine<B, V::Signatures>) {
+        (self.keys[self.collected], self.points[self.collected]) = (key, point);
+        self.collected += 1;
+        if self.collected == CHUNK {
+            self.compute();
+        }
+    }
+
+    fn compute(&mut self) {
+        let (keys, points) = (&self.keys[..self.collected], &self.points[..self.collected]);
+        match B::miller_loop_with_keys(keys, points) {
+            Ok(factor) => self.value *= factor,
+            Err(_) => unreachable!("as many keys as points"),
+        }
+        self.collected = 0;
+    }
+
+    /// Divides by the pairing of the generator with a signature, and compares with 1.
+    fn check(mut self, signature: &Affine<B, V::Signatures>) -> Result<(), Error> {
+        self.multiply(-Affine::generator(), *signature);
+        if self.collected > 0 {
+            self.compute();
+        }
+        match self.value.final_exponentiation() {
+            Some(value) if value.is_one() => Ok(()),
+            _ => Err(Error::Verification),
+        }
+    }
+}
+
+/// CoreVerify (section 2.7), of a key and a signature that were checked when they were made.
+pub(super) fn core_verify<B: SignatureBackend<V>, V: Variant>(
+    key: &PublicKey<B, V>,
+    message: &Message<'_>,
+    tag: &[u8],
+    signature: &Signature<B, V>,
+) -> Result<(), Error> {
+    let hash = Projective::<B, V::Signatures>::hash_parts_to_curve(message, tag);
+    let mut product = Product::<B, V>::new();
+    product.multiply(*key.as_affine(), hash.to_affine());
+    product.check(signature.as_affine())
+}
+
+/// Whether the signature is the sum of those of the messages by the keys (AggregateVerify, sections
+/// 3.1.1, 3.2.3 and 3.3).
+///
+/// Of the basic scheme, messages are compared each with each.
+///
+/// # Errors
+/// [`Error::Empty`], [`Error::Counts`]; [`Error::SameMessage`] in the basic scheme;
+/// [`Error::Verification`].
+pub fn aggregate_verify<B: SignatureBackend<V>, V: Variant>(
+    scheme: Scheme,
+    keys: &[PublicKey<B, V>],
+    messages: &[&[u8]],
+    signature: &Signature<B, V>,
+) -> Result<(), Error> {
+    check_lists(keys, messages.len())?;
+    if scheme == Scheme::Basic && has_equal(messages) {
+        return Err(Error::SameMessage);
+    }
+    let mut product = Product::<B, V>::new();
+    for (keys, messages) in keys.chunks(CHUNK).zip(messages.chunks(CHUNK)) {
+        let hashes = hash(scheme, keys, messages);
+        let mut affine = [Affine::identity(); CHUNK];
+        Projective::to_affine_many(&hashes, &mut affine)?;
+        for (key, point) in keys.iter().zip(affine) {
+            product.multiply(*key.as_affine(), point);
+        }
+    }
+    product.check(signature.as_affine())
+}
+
+/// Whether the signature is the sum of those of one message by all the keys, of which each has
+/// proved its possession (FastAggregateVerify, section 3.3.4).
+///
+/// # Errors
+/// [`Error::Empty`]; [`Error::Infinity`] where the keys cancel each other; [`Error::Verification`].
+pub fn fast_aggregate_verify<B: SignatureBackend<V>, V: Variant>(
+    keys: &[PublicKey<B, V>],
+    message: &[u8],
+    signature: &Signature<B, V>,
+) -> Result<(), Error> {
+    PublicKey::aggregate(keys)?.verify(Scheme::ProofOfPossession, message, signature)
+}
+
+/// Whether each signature is that of its message by its key, all at once.
+///
+/// Each enters with a random weight of 128 bits, so that wrong ones that would cancel each other in
+/// an aggregate are found but with a chance of 2⁻¹²⁸. What is wrong is not told.
+///
+/// # Errors
+/// [`Error::Empty`], [`Error::Counts`], [`Error::Verification`].
+pub fn batch_verify<B: SignatureBackend<V>, V: Variant>(
+    scheme: Scheme,
+    keys: &[PublicKey<B, V>],
+    messages: &[&[u8]],
+    signatures: &[Signature<B, V>],
+    rng: &mut impl CryptoRng,
+) -> Result<(), Error> {
+    check_lists(keys, messages.len())?;
+    equal_counts(keys.len(), signatures.len())?;
+    let mut product = Product::<B, V>::new();
+    let mut sum = Projective::<B, V::Signatures>::identity();
+    let lists = keys.chunks(CHUNK).zip(messages.chunks(CHUNK)).zip(signatures.chunks(CHUNK));
+    for ((keys, messages), signatures) in lists {
+        let n = keys.len();
+        let weights: [u128; CHUNK] = core::array::from_fn(|_| random_weight(rng));
+        let mut weighted = [Projective::<B, V::Signatures>::identity(); CHUNK];
+        for (weighted, signature) in weighted.iter_mut().zip(signatures) {
+            *weighted = (*signature.as_affine()).into();
+        }
+        B::multiply_short_many_vartime(&mut weighted[..n], &weights[..n]);
+        sum += weighted[..n].iter().copied().sum();
+
+        // On the other side the weight goes to whichever is in G1.
+        let mut hashes = hash(scheme, keys, messages);
+        let mut factors = [Affine::identity(); CHUNK];
+        factors.iter_mut().zip(keys).for_each(|(factor, key)| *factor = *key.as_affine());
+        if V::KEYS_IN_FIRST {
+            let mut multiples = factors.map(Projective::from);
+            B::multiply_short_many_vartime(&mut multiples[..n], &weights[..n]);
+            Projective::to_affine_many(&multiples, &mut factors)?;
+        } else {
+            B::multiply_short_many_vartime(&mut hashes[..n], &weights[..n]);
+        }
+        let mut points = [Affine::identity(); CHUNK];
+        Projective::to_affine_many(&hashes, &mut points)?;
+        for (factor, point) in factors.iter().zip(&points).take(n) {
+            product.multiply(*factor, *point);
+        }
+    }
+    product.check(&sum.to_affine())
+}
+
+/// Up to [`CHUNK`] messages, hashed; infinity behind the last.
+fn hash<B: SignatureBackend<V>, V: Variant>(
+    scheme: Scheme,
+    keys: &[PublicKey<B, V>],
+    messages: &[&[u8]],
+) -> [Projective<B, V::Signatures>; CHUNK] {
+    let mut prefixes = [V::Keys::COMPRESSED; CHUNK];
+    let mut parts: [Message<'_>; CHUNK] = [[&[], &[]]; CHUNK];
+    if scheme == Scheme::MessageAugmentation {
+        prefixes.iter_mut().zip(keys).for_each(|(prefix, key)| *prefix = key.to_bytes());
+    }
+    for ((parts, prefix), message) in parts.iter_mut().zip(&prefixes).zip(messages) {
+        let prefix = if scheme == Scheme::MessageAugmentation { prefix.as_ref() } else { &[] };
+        *parts = [prefix, message];
+    }
+    let n = messages.len();
+    let mut hashes = [Projective::identity(); CHUNK];
+    B::hash_to_curve_many(&parts[..n], V::tag(scheme), &mut hashes[..n]);
+    hashes
+}
+
+fn check_lists<T>(keys: &[T], others: usize) -> Result<(), Error> {
+    equal_counts(keys.len(), others)?;
+    if keys.is_empty() { Err(Error::Empty) } else { Ok(()) }
+}
+
+/// Whether two of the messages are equal.
+fn has_equal(messages: &[&[u8]]) -> bool {
+    messages.iter().enumerate().any(|(i, message)| messages[..i].contains(message))
+}
+
+/// A uniform weight that is not 0.
+fn random_weight(rng: &mut impl CryptoRng) -> u128 {
+    loop {
+        let mut bytes = [0; 16];
+        rng.fill_bytes(&mut bytes);
+        let weight = u128::from_le_bytes(bytes);
+        if weight != 0 {
+            return weight;
+        }
+    }
+}
