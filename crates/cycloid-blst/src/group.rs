@@ -22,7 +22,7 @@ macro_rules! group {
         $generator:ident, $is_inf:ident, $affine_is_inf:ident, $is_equal:ident,
         $affine_is_equal:ident, $add:ident, $add_affine:ident, $double:ident, $cneg:ident,
         $from_affine:ident, $to_affine:ident, $to_affine_many:ident, $on_curve:ident,
-        $uncompress:ident, $in_group:ident, $mult:ident, $unchecked_mult:ident, $sum:ident,
+        $uncompress:ident, $in_group:ident, $mult:ident, $sum:ident,
         $scratch_sizeof:ident, $pippenger:ident, $map:ident, $hash:ident, $encode:ident
     ) => {
         impl Group<$group> for Blst {
@@ -134,22 +134,18 @@ macro_rules! group {
                 result!($mult(a, scalar(k).b.as_ptr(), SCALAR_BITS))
             }
 
-            fn multiply_integer_vartime(a: &$projective, k: &[u64]) -> $projective {
-                // By pieces, as the bytes need room.
-                let mut multiple = $projective::default();
-                for (i, piece) in k.chunks(SCALAR_LIMBS).enumerate().rev() {
-                    let mut bytes = [0; 8 * SCALAR_LIMBS];
-                    for (bytes, limb) in bytes.chunks_exact_mut(8).zip(piece) {
-                        bytes.copy_from_slice(&limb.to_le_bytes());
-                    }
-                    let bits = 64 * piece.len();
-                    let product: $projective = result!($unchecked_mult(a, bytes.as_ptr(), bits));
-                    multiple = <Self as Group<$group>>::add(&multiple, &product);
-                    for _ in 0..if i == 0 { 0 } else { 64 * SCALAR_LIMBS } {
-                        multiple = result!($double(&multiple));
-                    }
+            // Integers times any point are left to the interface: blst's own windows are wrong for
+            // points of small order.
+
+            fn multiply_short_many_vartime(
+                points: &mut [Projective<Self, $group>],
+                weights: &[u128],
+            ) {
+                for (point, weight) in points.iter_mut().zip(weights) {
+                    let bytes = weight.to_le_bytes();
+                    let multiple = result!($mult(point.raw(), bytes.as_ptr(), 128));
+                    *point = Projective::from_raw(multiple);
                 }
-                multiple
             }
 
             fn sum(points: &[Affine<Self, $group>]) -> $projective {
@@ -246,7 +242,6 @@ group!(
     blst_p1_uncompress,
     blst_p1_affine_in_g1,
     blst_p1_mult,
-    blst_p1_unchecked_mult,
     blst_p1s_add,
     blst_p1s_mult_pippenger_scratch_sizeof,
     blst_p1s_mult_pippenger,
@@ -277,7 +272,6 @@ group!(
     blst_p2_uncompress,
     blst_p2_affine_in_g2,
     blst_p2_mult,
-    blst_p2_unchecked_mult,
     blst_p2s_add,
     blst_p2s_mult_pippenger_scratch_sizeof,
     blst_p2s_mult_pippenger,

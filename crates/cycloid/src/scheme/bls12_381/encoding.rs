@@ -51,6 +51,9 @@ pub(super) enum Decoded<T> {
     Point(T),
 }
 
+/// x and y.
+pub(super) type Coordinates<G> = (<G as SourceGroup>::Compressed, <G as SourceGroup>::Compressed);
+
 /// Whether an element of Fp or Fp2 is made of integers below p.
 pub(super) fn is_canonical(coordinate: &[u8]) -> bool {
     coordinate.chunks(48).all(|integer| integer < MODULUS.as_slice())
@@ -80,7 +83,7 @@ pub(super) fn parse_compressed<G: SourceGroup>(
 /// The coordinates below p of an uncompressed encoding.
 pub(super) fn parse_uncompressed<G: SourceGroup>(
     bytes: &[u8],
-) -> Result<Decoded<(G::Compressed, G::Compressed)>, Error> {
+) -> Result<Decoded<Coordinates<G>>, Error> {
     let mut both = G::UNCOMPRESSED;
     let flags = take(bytes, both.as_mut())?;
     let both = both.as_ref();
@@ -118,9 +121,7 @@ fn identity<T>(flags_agree: bool, rest: &[u8]) -> Result<Decoded<T>, Error> {
 }
 
 /// The compressed encoding of a point, or of infinity.
-pub(super) fn compress<G: SourceGroup>(
-    coordinates: Option<(G::Compressed, G::Compressed)>,
-) -> G::Compressed {
+pub(super) fn compress<G: SourceGroup>(coordinates: Option<Coordinates<G>>) -> G::Compressed {
     let (mut bytes, flags) = match coordinates {
         Some((x, y)) if is_larger(y.as_ref()) => (x, COMPRESSED | LARGER),
         Some((x, _)) => (x, COMPRESSED),
@@ -131,9 +132,7 @@ pub(super) fn compress<G: SourceGroup>(
 }
 
 /// The uncompressed encoding of a point, or of infinity.
-pub(super) fn encode<G: SourceGroup>(
-    coordinates: Option<(G::Compressed, G::Compressed)>,
-) -> G::Uncompressed {
+pub(super) fn encode<G: SourceGroup>(coordinates: Option<Coordinates<G>>) -> G::Uncompressed {
     let mut bytes = G::UNCOMPRESSED;
     match coordinates {
         Some((x, y)) => {

@@ -193,7 +193,7 @@ impl<B: Scalars> Fr<B> {
             for bit in (0..u64::BITS).rev() {
                 power = power.square();
                 if limb >> bit & 1 == 1 {
-                    power = power * *self;
+                    power *= *self;
                 }
             }
         }
@@ -242,9 +242,9 @@ impl<B: Scalars> Fr<B> {
             for _ in 0..order - exponent - 1 {
                 unity = unity.square();
             }
-            root = root * unity;
+            root *= unity;
             unity = unity.square();
-            rest = rest * unity;
+            rest *= unity;
             order = exponent;
         }
         let negative = -root;
@@ -305,7 +305,7 @@ impl<B: Scalars> Fr<B> {
         for (a, before) in a.iter_mut().zip(&*scratch).rev() {
             if !a.is_zero() {
                 let inverted = inverse * *before;
-                inverse = inverse * *a;
+                inverse *= *a;
                 *a = inverted;
             }
         }

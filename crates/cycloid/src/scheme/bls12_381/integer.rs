@@ -11,12 +11,11 @@ pub(super) const ORDER: Integer =
 
 /// Whether an integer is below r, in time that does not depend on it.
 pub(super) fn is_below_order(integer: &Integer) -> bool {
-    let borrow = integer.iter().zip(&ORDER).fold(false, |borrow, (a, b)| {
+    integer.iter().zip(&ORDER).fold(false, |borrow, (a, b)| {
         let (difference, first) = a.overflowing_sub(*b);
         let (_, second) = difference.overflowing_sub(u64::from(borrow));
         first | second
-    });
-    borrow
+    })
 }
 
 /// The integer that 32 bytes are, little-endian.

@@ -7,7 +7,7 @@ use super::backend::{Group, Integer, SourceGroup};
 const WINDOW: usize = 5;
 
 /// k·a by doubling and adding.
-pub(super) fn multiply_integer<B: Group<G> + ?Sized, G: SourceGroup>(
+pub(super) fn multiply_integer<B: Group<G>, G: SourceGroup>(
     a: &B::Projective,
     k: &[u64],
 ) -> B::Projective {

@@ -293,6 +293,7 @@ impl<B: Pairing> MulAssign for Gt<B> {
 impl<B: Pairing> Div for Gt<B> {
     type Output = Self;
 
+    #[expect(clippy::suspicious_arithmetic_impl, reason = "the inverse is a conjugate")]
     fn div(self, divisor: Self) -> Self {
         self * divisor.invert()
     }

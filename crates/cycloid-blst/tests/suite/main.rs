@@ -1,0 +1,16 @@
+//! BLS12-381 on every backend: one suite, written over the trait and instantiated by
+//! `on_every_backend!`.
+
+mod checklist;
+mod encodings;
+mod ethereum;
+mod fourier;
+mod groups;
+mod hashing;
+mod multi_scalar;
+mod pairings;
+mod scalars;
+mod signatures;
+mod support;
+mod thresholds;
+mod wycheproof;

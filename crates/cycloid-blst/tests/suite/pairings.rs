@@ -1,0 +1,228 @@
+//! The pairing by its laws, Fq12 by the laws of a field, and GT.
+
+use cycloid::bls12_381::{
+    Backend, Error, Fq12, Fr, G1, G1Affine, G2, G2Affine, G2Prepared, Gt, miller_loop,
+    miller_loop_prepared, multi_pairing, pairing, pairing_check,
+};
+use num_bigint::BigUint;
+
+use crate::support::{Generator, edge_integers, modulus, on_every_backend, order, scalar};
+
+on_every_backend!(
+    field_laws,
+    the_tower,
+    field_encodings,
+    final_exponentiation_is_a_power,
+    membership,
+    members_are_encoded,
+    powers_of_members,
+    bilinear,
+    infinity_gives_one,
+    any_number_of_pairs,
+);
+
+fn elements<B: Backend>() -> Vec<Fq12<B>> {
+    let mut rng = Generator(12);
+    let mut elements = vec![Fq12::zero(), Fq12::one(), -Fq12::one()];
+    // Every coefficient p − 1.
+    let largest: Vec<u8> = (modulus() - 1_u32).to_bytes_le().repeat(12);
+    elements.push(Fq12::from_bytes(&largest).expect("below p"));
+    elements.extend((0..4).map(|_| Fq12::random(&mut rng)));
+    elements
+}
+
+fn field_laws<B: Backend>() {
+    let elements = elements::<B>();
+    for a in &elements {
+        assert_eq!(*a + Fq12::zero(), *a);
+        assert_eq!(*a * Fq12::one(), *a);
+        assert!((*a - *a).is_zero());
+        assert_eq!(*a + -*a, Fq12::zero());
+        assert_eq!(a.square(), *a * *a);
+        assert_eq!(a.conjugate().conjugate(), *a);
+        match a.invert() {
+            Some(inverse) => assert!((inverse * *a).is_one()),
+            None => assert!(a.is_zero()),
+        }
+        assert_eq!(a.pow_vartime(&[5]), a.square().square() * *a);
+        for b in &elements {
+            assert_eq!(*a * *b, *b * *a);
+            assert_eq!((*a + *b) - *b, *a);
+            assert_eq!((*a * *b).conjugate(), a.conjugate() * b.conjugate());
+            for c in &elements {
+                assert_eq!((*a + *b) * *c, *a * *c + *b * *c);
+                assert_eq!((*a * *b) * *c, *a * (*b * *c));
+            }
+        }
+    }
+}
+
+/// The element of which the i-th coefficient is 1.
+fn basis<B: Backend>(i: usize) -> Fq12<B> {
+    let mut bytes = [0; 576];
+    bytes[48 * i] = 1;
+    Fq12::from_bytes(&bytes).expect("below p")
+}
+
+/// u² = −1, v³ = u + 1, w² = v, and the order of the coefficients.
+fn the_tower<B: Backend>() {
+    let (one, u, v, w) = (basis::<B>(0), basis(1), basis(2), basis(6));
+    assert!(one.is_one());
+    assert_eq!(u.square(), -one);
+    assert_eq!(v.square() * v, u + one);
+    assert_eq!(w.square(), v);
+    for i in 0..12 {
+        let product = [one, w][i / 6] * [one, v, v.square()][i % 6 / 2] * [one, u][i % 2];
+        assert_eq!(basis(i), product);
+    }
+    assert_eq!(w.conjugate(), -w);
+    assert_eq!(v.conjugate(), v);
+}
+
+fn field_encodings<B: Backend>() {
+    for element in elements::<B>() {
+        assert_eq!(Fq12::from_bytes(&element.to_bytes()), Ok(element));
+    }
+    for given in [0, 575, 577] {
+        let error = Err(Error::Length { needed: 576, given });
+        assert_eq!(Fq12::<B>::from_bytes(&vec![0; given]), error);
+    }
+    for i in 0..12 {
+        for too_large in [modulus(), modulus() + 1_u32, (BigUint::from(1_u32) << 384_u32) - 1_u32] {
+            let mut bytes = [0; 576];
+            bytes[48 * i..][..48].copy_from_slice(&too_large.to_bytes_le());
+            assert_eq!(Fq12::<B>::from_bytes(&bytes), Err(Error::NotCanonical));
+        }
+    }
+}
+
+fn final_exponentiation_is_a_power<B: Backend>() {
+    assert_eq!(Fq12::<B>::zero().final_exponentiation(), None);
+    let exponent = (modulus().pow(12) - 1_u32) / order();
+    assert_eq!(&exponent * order(), modulus().pow(12) - 1_u32);
+    let exponent = (exponent * 3_u32).to_u64_digits();
+    for element in elements::<B>().into_iter().filter(|element| !element.is_zero()) {
+        let member = element.final_exponentiation().expect("not 0");
+        assert_eq!(Fq12::from(member), element.pow_vartime(&exponent));
+        assert!(Fq12::from(member).is_in_gt());
+    }
+}
+
+fn membership<B: Backend>() {
+    assert!(Fq12::<B>::one().is_in_gt());
+    let member = Gt::<B>::random(&mut Generator(13));
+    assert!(Fq12::from(member).is_in_gt());
+    assert!(Fq12::from(member).pow_vartime(&order().to_u64_digits()).is_one());
+    for element in elements::<B>().into_iter().filter(|element| !element.is_one()) {
+        assert!(!element.is_in_gt());
+        assert_eq!(Gt::try_from(element), Err(Error::NotInGroup));
+        assert_eq!(Gt::<B>::from_bytes(&element.to_bytes()), Err(Error::NotInGroup));
+        if element.is_zero() {
+            continue;
+        }
+        // Of the cyclotomic subgroup, by the easy part of the exponentiation, but not of order r.
+        let first = element.conjugate() * element.invert().expect("not 0");
+        assert!(!first.is_in_gt() || first.is_one());
+        let second = first.pow_vartime(&modulus().pow(2).to_u64_digits()) * first;
+        assert!(!second.is_in_gt() || second.is_one());
+        assert!(!(second * Fq12::from(member)).is_in_gt() || second.is_one());
+    }
+}
+
+fn members_are_encoded<B: Backend>() {
+    let mut rng = Generator(14);
+    for member in [Gt::<B>::one(), Gt::generator(), Gt::random(&mut rng)] {
+        assert_eq!(Gt::from_bytes(&member.to_bytes()), Ok(member));
+        assert_eq!(member.to_bytes(), Fq12::from(member).to_bytes());
+    }
+    assert_eq!(Gt::<B>::from_bytes(&[0; 576]), Err(Error::NotInGroup), "0");
+    let error = Error::Length { needed: 576, given: 1 };
+    assert_eq!(Gt::<B>::from_bytes(&[1]), Err(error));
+}
+
+fn powers_of_members<B: Backend>() {
+    let member = Gt::<B>::generator();
+    assert!(!member.is_one());
+    assert_eq!(member.square(), member * member);
+    assert!((member * member.invert()).is_one());
+    assert!((member / member).is_one());
+    for integer in edge_integers().into_iter().filter(|i| *i < order()).step_by(3) {
+        let k = scalar::<B>(&integer);
+        let expected = Fq12::from(member).pow_vartime(&integer.to_u64_digits());
+        assert_eq!(Fq12::from(member.pow(&k)), expected, "{integer}");
+        assert_eq!(member.pow_vartime(&k), member.pow(&k));
+    }
+}
+
+fn bilinear<B: Backend>() {
+    let mut rng = Generator(15);
+    let (p, q) = (G1::<B>::random(&mut rng), G2::<B>::random(&mut rng));
+    let e = |p: G1<B>, q: G2<B>| pairing(&p.to_affine(), &q.to_affine());
+    let value = e(p, q);
+    assert!(!value.is_one() && Fq12::from(value).is_in_gt());
+    for (a, b) in [(1_u64, 2), (3, 5), (u64::MAX, 7)] {
+        let (a, b) = (Fr::from(a), Fr::from(b));
+        assert_eq!(e(p * a, q * b), value.pow(&(a * b)));
+    }
+    let (a, b) = (Fr::random(&mut rng), Fr::random(&mut rng));
+    assert_eq!(e(p * a, q * b), value.pow(&(a * b)));
+    assert_eq!(e(p * a, q), e(p, q * a));
+    assert_eq!(e(p + G1::generator(), q), value * e(G1::generator(), q));
+    assert_eq!(e(p, q + G2::generator()), value * e(p, G2::generator()));
+    assert_eq!(e(-p, q), value.invert());
+    assert_eq!(e(p, -q), value.invert());
+}
+
+fn infinity_gives_one<B: Backend>() {
+    let (p, q) = (G1Affine::<B>::generator(), G2Affine::<B>::generator());
+    let (zero1, zero2) = (G1Affine::<B>::identity(), G2Affine::<B>::identity());
+    for (p, q) in [(zero1, q), (p, zero2), (zero1, zero2)] {
+        assert!(pairing(&p, &q).is_one());
+        assert!(miller_loop(&[p], &[q]).expect("a pair").is_one());
+        let lines = G2Prepared::from(q);
+        assert!(miller_loop_prepared(&[p], &[&lines]).expect("a pair").is_one());
+        assert_eq!(lines.is_identity(), q.is_identity());
+    }
+}
+
+/// Of no pairs up to beyond two chunks, with infinity among them, prepared and not.
+fn any_number_of_pairs<B: Backend>() {
+    let mut rng = Generator(16);
+    let scalars: Vec<(Fr<B>, Fr<B>)> = (0..35)
+        .map(|i| match i % 11 {
+            5 => (Fr::ZERO, Fr::ONE),
+            8 => (Fr::from(3), Fr::ZERO),
+            _ => (Fr::random(&mut rng), Fr::random(&mut rng)),
+        })
+        .collect();
+    let base = Gt::<B>::generator();
+    for from in [0, 6] {
+        for n in (0..=18).chain([29]) {
+            let scalars = &scalars[from..from + n];
+            let p: Vec<_> =
+                scalars.iter().map(|(a, _)| (G1::<B>::generator() * *a).to_affine()).collect();
+            let q: Vec<_> =
+                scalars.iter().map(|(_, b)| (G2::<B>::generator() * *b).to_affine()).collect();
+            let exponent: Fr<B> = scalars.iter().map(|(a, b)| *a * *b).sum();
+            let expected = base.pow(&exponent);
+            assert_eq!(multi_pairing(&p, &q), Ok(expected), "{n}");
+            assert_eq!(pairing_check(&p, &q), Ok(expected.is_one()));
+            let value = miller_loop(&p, &q).expect("equal lengths");
+            assert_eq!(value.final_exponentiation(), Some(expected));
+            let lines: Vec<G2Prepared<B>> = q.iter().map(|q| (*q).into()).collect();
+            let lines: Vec<&G2Prepared<B>> = lines.iter().collect();
+            let value = miller_loop_prepared(&p, &lines).expect("equal lengths");
+            assert_eq!(value.final_exponentiation(), Some(expected), "{n}");
+            // One more pair that cancels the others.
+            let last = (G1::<B>::generator() * -exponent).to_affine();
+            let (p, q) = ([p, vec![last]].concat(), [q, vec![G2Affine::generator()]].concat());
+            assert_eq!(pairing_check(&p, &q), Ok(true), "{n}");
+        }
+    }
+    let counts = Error::Counts { first: 1, other: 0 };
+    let p = [G1Affine::<B>::generator()];
+    assert_eq!(miller_loop(&p, &[]), Err(counts));
+    assert_eq!(miller_loop_prepared(&p, &[]), Err(counts));
+    assert_eq!(pairing_check(&p, &[]), Err(counts));
+    assert_eq!(multi_pairing(&p, &[]), Err(counts));
+}
