@@ -358,7 +358,7 @@ fn any_points<B: Backend + Group<G>, G: SourceGroup>(points: Vec<CurvePoint<B, G
     for a in &points {
         assert_eq!(*a + infinity, *a);
         assert_eq!(infinity + *a, *a);
-        assert_eq!(*a - *a, infinity);
+        assert_eq!(*a + -*a, infinity);
         assert_eq!(*a + *a, a.double());
         for b in &points {
             assert_eq!(*a + *b, *b + *a);

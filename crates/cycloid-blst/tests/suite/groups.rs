@@ -23,7 +23,7 @@ fn laws_of<B: Backend + Group<G>, G: SourceGroup>() {
     for (i, a) in points.iter().enumerate() {
         assert_eq!(*a + infinity, *a);
         assert_eq!(infinity + *a, *a);
-        assert!((*a - *a).is_identity());
+        assert!((*a + -*a).is_identity());
         assert_eq!(*a + *a, a.double());
         assert_eq!(Projective::from(a.to_affine()), *a);
         assert_eq!((-*a).to_affine(), -a.to_affine());

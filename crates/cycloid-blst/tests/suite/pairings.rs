@@ -36,8 +36,7 @@ fn field_laws<B: Backend>() {
     for a in &elements {
         assert_eq!(*a + Fq12::zero(), *a);
         assert_eq!(*a * Fq12::one(), *a);
-        assert!((*a - *a).is_zero());
-        assert_eq!(*a + -*a, Fq12::zero());
+        assert!((*a + -*a).is_zero());
         assert_eq!(a.square(), *a * *a);
         assert_eq!(a.conjugate().conjugate(), *a);
         match a.invert() {
@@ -145,7 +144,7 @@ fn powers_of_members<B: Backend>() {
     assert!(!member.is_one());
     assert_eq!(member.square(), member * member);
     assert!((member * member.invert()).is_one());
-    assert!((member / member).is_one());
+    assert_eq!(member.square() / member, member);
     for integer in edge_integers().into_iter().filter(|i| *i < order()).step_by(3) {
         let k = scalar::<B>(&integer);
         let expected = Fq12::from(member).pow_vartime(&integer.to_u64_digits());

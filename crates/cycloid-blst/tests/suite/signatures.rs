@@ -26,10 +26,11 @@ on_every_backend!(
     secrets_stay,
 );
 
+/// Secret keys and the public keys of the same.
+type KeyPairs<B, V> = (Vec<SecretKey<B, V>>, Vec<PublicKey<B, V>>);
+
 /// The keys of a seed.
-pub(crate) fn keys<B: SignatureBackend<V>, V: Variant>(
-    count: usize,
-) -> (Vec<SecretKey<B, V>>, Vec<PublicKey<B, V>>) {
+pub(crate) fn keys<B: SignatureBackend<V>, V: Variant>(count: usize) -> KeyPairs<B, V> {
     let mut rng = Generator(30);
     let secret: Vec<_> = (0..count).map(|_| SecretKey::generate(&mut rng)).collect();
     let public = secret.iter().map(SecretKey::public_key).collect();
@@ -155,10 +156,8 @@ fn aggregates_of<B: SignatureBackend<V>, V: Variant>() {
             wrong[n - 1] = b"another";
             assert_eq!(verify(&public[..n], &wrong), Err(Error::Verification));
             let mut wrong = public[..n].to_vec();
-            wrong[n / 2] = wrong[n / 2 + 1 - n % 2 - usize::from(n > 1 && n % 2 == 0)];
-            if wrong != public[..n] {
-                assert_eq!(verify(&wrong, &messages[..n]), Err(Error::Verification));
-            }
+            wrong[n / 2] = public[(n / 2 + 1) % 33];
+            assert_eq!(verify(&wrong, &messages[..n]), Err(Error::Verification));
             if n > 1 {
                 let error = Err(Error::Verification);
                 assert_eq!(verify(&public[1..n], &messages[1..n]), error);
@@ -181,7 +180,7 @@ fn one_message_of<B: SignatureBackend<V>, V: Variant>() {
         let verify = |n, message| fast_aggregate_verify(&public[..n], message, &signature);
         assert_eq!(verify(n, b"message"), Ok(()));
         assert_eq!(verify(n, b"another"), Err(Error::Verification));
-        assert_eq!(verify(n - 1, b"message").is_ok(), false);
+        assert!(verify(n - 1, b"message").is_err());
         let key = PublicKey::aggregate(&public[..n]).expect("not infinity");
         assert_eq!(key.verify(scheme, b"message", &signature), Ok(()));
         // The same by the general way, where messages need not differ.

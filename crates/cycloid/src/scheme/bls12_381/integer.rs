@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::Error;
 use super::backend::Integer;
+use crate::machine::ct::Mask;
 
 /// r, the order of the groups.
 pub(super) const ORDER: Integer =
@@ -11,11 +12,13 @@ pub(super) const ORDER: Integer =
 
 /// Whether an integer is below r, in time that does not depend on it.
 pub(super) fn is_below_order(integer: &Integer) -> bool {
-    integer.iter().zip(&ORDER).fold(false, |borrow, (a, b)| {
+    let borrow = integer.iter().zip(&ORDER).fold(0, |borrow, (a, b)| {
         let (difference, first) = a.overflowing_sub(*b);
-        let (_, second) = difference.overflowing_sub(u64::from(borrow));
-        first | second
-    })
+        let (_, second) = difference.overflowing_sub(borrow);
+        u64::from(first | second)
+    });
+    // What is refused is said to whoever gave it.
+    Mask::from_bit(borrow).reveal()
 }
 
 /// The integer that 32 bytes are, little-endian.

@@ -2,11 +2,13 @@
 
 use core::fmt;
 use core::marker::PhantomData;
+use core::slice;
 
 use rand_core::CryptoRng;
 
 use super::super::{Error, Fr, Projective};
 use super::{PublicKey, Scheme, Signature, SignatureBackend, Variant, derivation};
+use crate::machine::ct;
 
 /// A secret key: a scalar that is not 0. It is wiped when it is dropped.
 pub struct SecretKey<B: SignatureBackend<V>, V: Variant> {
@@ -95,7 +97,7 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
 
     /// The public key (SkToPk, section 2.4).
     pub fn public_key(&self) -> PublicKey<B, V> {
-        PublicKey::of(Projective::multiply_generator(&self.scalar).to_affine())
+        PublicKey::of(published(Projective::multiply_generator(&self.scalar).to_affine()))
     }
 
     /// Signs a message (sections 3.1, 3.2.1 and 3.3). With message augmentation the public key is
@@ -122,12 +124,18 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
 
     fn sign_with(&self, prefix: &[u8], message: &[u8], tag: &[u8]) -> Signature<B, V> {
         let hash = Projective::hash_parts_to_curve(&[prefix, message], tag);
-        Signature::from_affine(hash.multiply(&self.scalar).to_affine())
+        Signature::from_affine(published(hash.multiply(&self.scalar).to_affine()))
     }
 
     pub(super) const fn of(scalar: Fr<B>) -> Self {
         Self { scalar, variant: PhantomData }
     }
+}
+
+/// What was made of a secret, and may be known to everyone.
+fn published<T>(value: T) -> T {
+    ct::mark_public(slice::from_ref(&value));
+    value
 }
 
 impl<B: SignatureBackend<V>, V: Variant> Clone for SecretKey<B, V> {
