@@ -19,6 +19,15 @@ macro_rules! on_every_backend {
                 }
             )*
         }
+
+        mod cycloid {
+            $(
+                #[test]
+                fn $name() {
+                    super::$name::<::cycloid::bls12_381::Cycloid>();
+                }
+            )*
+        }
     };
 }
 

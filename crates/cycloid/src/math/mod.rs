@@ -1,5 +1,7 @@
 //! Floor 2: numbers. No bytes, no formats, no `unsafe`.
 
+#[cfg(feature = "bls12-381")]
+pub(crate) mod bls12_381;
 pub(crate) mod curve;
 pub(crate) mod field;
 pub(crate) mod jacobi;

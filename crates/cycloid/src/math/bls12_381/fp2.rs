@@ -38,6 +38,10 @@ pub(crate) trait Field: Copy {
         Self::import(arithmetic, &[*memory; MAX_WIDTH][..Self::Arithmetic::WIDTH])
     }
 
+    /// From integers below p, as many as there are numbers; and to such.
+    fn load(arithmetic: Self::Arithmetic, integers: &[Self::Memory]) -> Self;
+    fn store(&self, integers: &mut [Self::Memory]);
+
     /// To and from the elements of a table.
     fn read(arithmetic: Self::Arithmetic, raw: &[Raw<Self::Arithmetic>]) -> Self;
     fn write(&self, raw: &mut [Raw<Self::Arithmetic>]);
@@ -99,6 +103,14 @@ impl<A: Wide<Bls12Base>> Field for Fp<A> {
 
     fn export(&self, memory: &mut [Words]) {
         self.arithmetic().export(self.raw(), memory);
+    }
+
+    fn load(arithmetic: A, integers: &[Words]) -> Self {
+        Self::load(arithmetic, integers)
+    }
+
+    fn store(&self, integers: &mut [Words]) {
+        self.store(integers);
     }
 
     #[inline(always)]
@@ -246,6 +258,23 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
         Fp2Wide { value, arithmetic: self.arithmetic }
     }
 
+    fn from_parts(memory: &[[Words; 2]], read: impl Fn(&[Words]) -> Fp<A>) -> Self {
+        let part = |i: usize| {
+            let mut words = [[0; 6]; MAX_WIDTH];
+            words.iter_mut().zip(memory).for_each(|(words, memory)| *words = memory[i]);
+            read(&words[..A::WIDTH])
+        };
+        Self::new(&part(0), &part(1))
+    }
+
+    fn to_parts(&self, memory: &mut [[Words; 2]], write: impl Fn(&Fp<A>, &mut [Words])) {
+        for (i, part) in self.parts().iter().enumerate() {
+            let mut words = [[0; 6]; MAX_WIDTH];
+            write(part, &mut words[..A::WIDTH]);
+            memory.iter_mut().zip(words).for_each(|(memory, words)| memory[i] = words);
+        }
+    }
+
     /// c₀² + c₁².
     #[inline]
     pub(super) fn norm(&self) -> Fp<A> {
@@ -314,20 +343,19 @@ impl<A: Wide<Bls12Base>> Field for Fp2<A> {
     }
 
     fn import(arithmetic: A, memory: &[[Words; 2]]) -> Self {
-        let part = |i: usize| {
-            let mut words = [[0; 6]; MAX_WIDTH];
-            words.iter_mut().zip(memory).for_each(|(words, memory)| *words = memory[i]);
-            arithmetic.import(&words[..A::WIDTH])
-        };
-        Self { value: [part(0), part(1)], arithmetic }
+        Self::from_parts(memory, |words| Fp::import(arithmetic, words))
     }
 
     fn export(&self, memory: &mut [[Words; 2]]) {
-        for (i, part) in self.value.iter().enumerate() {
-            let mut words = [[0; 6]; MAX_WIDTH];
-            self.arithmetic.export(part, &mut words[..A::WIDTH]);
-            memory.iter_mut().zip(words).for_each(|(memory, words)| memory[i] = words);
-        }
+        self.to_parts(memory, Fp::export);
+    }
+
+    fn load(arithmetic: A, integers: &[[Words; 2]]) -> Self {
+        Self::from_parts(integers, |words| Fp::load(arithmetic, words))
+    }
+
+    fn store(&self, integers: &mut [[Words; 2]]) {
+        self.to_parts(integers, Fp::store);
     }
 
     #[inline(always)]

@@ -12,7 +12,7 @@ use super::multiply::Endomorphism;
 use super::point::{Affine, Point};
 use super::{Fp, Words};
 use crate::machine::ct::Mask;
-use crate::machine::field::{Arithmetic, Bls12Base, Masks, Prime, Wide};
+use crate::machine::field::{Bls12Base, Prime, Wide};
 use crate::math::field::MAX_WIDTH;
 
 /// A field to whose curve there is a map.
@@ -257,20 +257,16 @@ fn isogeny<F: Mapped>(n: &F, d: &F, y: &F) -> Point<F> {
     let x_den = evaluate(x_den, Some(F::one(f))).mul(d);
     let y_num = evaluate(y_num, None).mul(y);
     let y_den = evaluate(y_den, Some(F::one(f)));
-    let image =
-        Point { x: x_num.mul(&y_den), y: y_num.mul(&x_den), z: x_den.mul(&y_den) };
+    let image = Point { x: x_num.mul(&y_den), y: y_num.mul(&x_den), z: x_den.mul(&y_den) };
     // The kernel goes to infinity.
     Point::select(image.z.is_zero(), &Point::infinity(f), &image)
 }
 
 /// The point of the group for one element, or the sum of those of two.
-pub(crate) fn to_group<F: Mapped>(elements: &[F]) -> Point<F>
-where
-    Point<F>: Endomorphism,
-{
+pub(crate) fn to_group<F: Mapped + Endomorphism>(elements: &[F]) -> Point<F> {
     let points = elements.iter().map(map_to_curve);
     let sum = points.reduce(|a, b| a.add(&b)).expect("one element or two");
-    sum.clear_cofactor()
+    F::clear_cofactor(&sum)
 }
 
 /// x³ + b.

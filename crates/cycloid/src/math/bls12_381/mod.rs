@@ -5,7 +5,7 @@
 //! With x = −0xd201000000010000, p and the order r are polynomials in x, and G1, G2 and GT have
 //! endomorphisms by which multiplications are split into parts of 128 or of 64 bits.
 
-mod constants;
+pub(crate) mod constants;
 mod fp2;
 mod map;
 mod multiply;
@@ -13,13 +13,15 @@ mod pairing;
 mod point;
 mod tower;
 
-use crate::machine::field::{Bls12Base, Bls12Scalar, Prime, Wide};
+#[cfg(doc)]
+use crate::machine::field::Wide;
+use crate::machine::field::{Bls12Base, Bls12Scalar, Prime};
 use crate::math::field::Element;
 
 pub(crate) use fp2::{Field, Fp2, reveal};
 pub(crate) use map::{Mapped, decompress, is_on_curve, to_group};
 pub(crate) use multiply::{
-    Endomorphism, multiply, multiply_some, split_first, split_second, wipe_parts,
+    Endomorphism, multiply, multiply_some, pow_in_group, split_first, split_second, wipe_parts,
 };
 pub(crate) use pairing::{
     LINES, Line, final_exponentiation, miller_loop, miller_loop_prepared, prepare,

@@ -9,91 +9,87 @@
 //! else: the results mean nothing for them.
 
 use super::constants::{BETA, PSI_X, PSI_Y, PSI2_X};
-use super::fp2::{Field, Fp2};
+use super::fp2::{Field, Fp2, MaskOf};
 use super::point::Point;
+use super::tower::Fp12;
 use super::{Fp, X, x_bits};
 use crate::machine::ct::{self, Mask};
-use crate::machine::field::{Arithmetic, Bls12Base, Masks, Wide};
+use crate::machine::field::{Arithmetic, Bls12Base, Wide};
 use crate::machine::words::Limb;
 use crate::math::field::MAX_WIDTH;
 
-/// A curve's endomorphism that multiplies by −s in its group, where the scalar is split by powers of
-/// s.
-pub(crate) trait Endomorphism: Sized {
+/// What the curve over a field has for its group of order r: an endomorphism that multiplies by −s
+/// there, where scalars are split by powers of s.
+pub(crate) trait Endomorphism: Field {
     /// Parts of a scalar.
     const PARTS: usize;
 
     /// Bits of a part.
     const PART_BITS: usize;
 
-    /// It, so many times: from 1 to one less than there are parts.
-    fn endomorphism(&self, times: usize) -> Self;
+    /// The endomorphism, so many times: from 1 to one less than there are parts.
+    fn endomorphism(point: &Point<Self>, times: usize) -> Point<Self>;
 
-    /// Whether a point is in the group of order r.
-    fn is_in_group(&self) -> <Self::Arithmetic as Arithmetic<Bls12Base>>::Mask;
+    /// Whether a point is in the group.
+    fn is_in_group(point: &Point<Self>) -> MaskOf<Self::Arithmetic>;
 
     /// The point of the group that one of the curve is brought to (RFC 9380, section 7).
-    fn clear_cofactor(&self) -> Self;
-
-    /// The backend.
-    type Arithmetic: Wide<Bls12Base>;
+    fn clear_cofactor(point: &Point<Self>) -> Point<Self>;
 }
 
-impl<A: Wide<Bls12Base>> Endomorphism for Point<Fp<A>> {
+impl<A: Wide<Bls12Base>> Endomorphism for Fp<A> {
     const PARTS: usize = 2;
     const PART_BITS: usize = 128;
-    type Arithmetic = A;
 
-    fn endomorphism(&self, _times: usize) -> Self {
-        let beta = Fp::constant_from(self.x.arithmetic(), &BETA);
-        Self { x: &self.x * &beta, ..*self }
+    fn endomorphism(point: &Point<Self>, _times: usize) -> Point<Self> {
+        let beta = Self::constant_from(point.x.arithmetic(), &BETA);
+        Point { x: &point.x * &beta, ..*point }
     }
 
     /// Whether φ(P) = −x²·P (Scott, A note on group membership tests for G1, G2 and GT on BLS
     /// pairing-friendly curves, 2021, section 6).
-    fn is_in_group(&self) -> A::Mask {
-        self.endomorphism(1).equal(&times_x(&times_x(self)).negate())
+    fn is_in_group(point: &Point<Self>) -> MaskOf<A> {
+        Self::endomorphism(point, 1).equal(&times_x(&times_x(point)).negate())
     }
 
     /// (1 − x)·P (RFC 9380, section 8.8.1).
-    fn clear_cofactor(&self) -> Self {
-        self.add(&times_x(self))
+    fn clear_cofactor(point: &Point<Self>) -> Point<Self> {
+        point.add(&times_x(point))
     }
 }
 
-impl<A: Wide<Bls12Base>> Endomorphism for Point<Fp2<A>> {
+impl<A: Wide<Bls12Base>> Endomorphism for Fp2<A> {
     const PARTS: usize = 4;
     const PART_BITS: usize = 64;
-    type Arithmetic = A;
 
-    fn endomorphism(&self, times: usize) -> Self {
-        let f = Field::arithmetic(&self.x);
+    fn endomorphism(point: &Point<Self>, times: usize) -> Point<Self> {
+        let f = Field::arithmetic(&point.x);
         if times > 1 {
             // The coefficient is in Fp, and that of y is −1.
             let by = Fp::constant_from(f, &PSI2_X);
-            let twice = Self { x: self.x.scale(&by), y: self.y.negate(), z: self.z };
-            return if times > 2 { twice.endomorphism(times - 2) } else { twice };
+            let twice = Point { x: point.x.scale(&by), y: point.y.negate(), z: point.z };
+            return if times > 2 { Self::endomorphism(&twice, times - 2) } else { twice };
         }
-        Self {
-            x: self.x.conjugate().mul(&Fp2::constant(f, &PSI_X)),
-            y: self.y.conjugate().mul(&Fp2::constant(f, &PSI_Y)),
-            z: self.z.conjugate(),
+        Point {
+            x: point.x.conjugate().mul(&Self::constant(f, &PSI_X)),
+            y: point.y.conjugate().mul(&Self::constant(f, &PSI_Y)),
+            z: point.z.conjugate(),
         }
     }
 
     /// Whether ψ(P) = x·P (Scott, section 4).
-    fn is_in_group(&self) -> A::Mask {
-        self.endomorphism(1).equal(&times_x(self).negate())
+    fn is_in_group(point: &Point<Self>) -> MaskOf<A> {
+        Self::endomorphism(point, 1).equal(&times_x(point).negate())
     }
 
     /// (x² − x − 1)·P + (x − 1)·ψ(P) + ψ²(2P) (RFC 9380, appendix G.3).
-    fn clear_cofactor(&self) -> Self {
-        let minus_x = times_x(self);
-        let psi = self.endomorphism(1);
+    fn clear_cofactor(point: &Point<Self>) -> Point<Self> {
+        let minus_x = times_x(point);
+        let psi = Self::endomorphism(point, 1);
         // x·(x·P + ψ(P)) = −|x|·(ψ(P) − |x|·P).
         let inner = times_x(&psi.add(&minus_x.negate())).negate();
-        let rest = minus_x.add(&self.negate()).add(&psi.negate());
-        self.double().endomorphism(2).add(&inner).add(&rest)
+        let rest = minus_x.add(&point.negate()).add(&psi.negate());
+        Self::endomorphism(&point.double(), 2).add(&inner).add(&rest)
     }
 }
 
@@ -121,22 +117,19 @@ const TABLE: usize = ENTRIES * 6;
 /// k·P, where the scalar of each of the numbers is split into [`Endomorphism::PARTS`] parts.
 ///
 /// Points are members of the group.
-pub(crate) fn multiply<F: Field>(point: &Point<F>, parts: &[[u128; MAX_WIDTH]; 4]) -> Point<F>
-where
-    Point<F>: Endomorphism,
-{
-    multiply_some(point, &parts[..Point::<F>::PARTS], Point::<F>::PART_BITS)
+pub(crate) fn multiply<F: Endomorphism>(
+    point: &Point<F>,
+    parts: &[[u128; MAX_WIDTH]; 4],
+) -> Point<F> {
+    multiply_some(point, &parts[..F::PARTS], F::PART_BITS)
 }
 
 /// The same for parts of `bits` bits; of one part, for any point of the curve.
-pub(crate) fn multiply_some<F: Field>(
+pub(crate) fn multiply_some<F: Endomorphism>(
     point: &Point<F>,
     parts: &[[u128; MAX_WIDTH]],
     bits: usize,
-) -> Point<F>
-where
-    Point<F>: Endomorphism,
-{
+) -> Point<F> {
     let f = point.x.arithmetic();
     let mut table = [<F::Arithmetic as Arithmetic<Bls12Base>>::ZERO; TABLE];
     let table = &mut table[..ENTRIES * Point::<F>::RAW];
@@ -153,22 +146,26 @@ where
             let negative = f.mask(|place| digit(place).1);
             let negative = if i % 2 == 1 { !negative } else { negative };
             let multiple = read(f, entry).negate_if(negative);
-            sum = sum.add(&if i > 0 { multiple.endomorphism(i) } else { multiple });
+            sum = sum.add(&if i > 0 { F::endomorphism(&multiple, i) } else { multiple });
         }
     }
     sum
 }
 
 /// Multiples of a point from 0 on.
-fn fill<F: Field>(table: &mut [<F::Arithmetic as Arithmetic<Bls12Base>>::Element], point: &Point<F>) {
+fn fill<F: Field>(
+    table: &mut [<F::Arithmetic as Arithmetic<Bls12Base>>::Element],
+    point: &Point<F>,
+) {
     let mut multiples = [Point::infinity(point.x.arithmetic()); ENTRIES];
     for i in 1..ENTRIES {
         multiples[i] =
             if i % 2 == 0 { multiples[i / 2].double() } else { multiples[i - 1].add(point) };
     }
     for (entry, multiple) in table.chunks_exact_mut(Point::<F>::RAW).zip(&multiples) {
-        for (coordinate, raw) in
-            [&multiple.x, &multiple.y, &multiple.z].into_iter().zip(entry.chunks_exact_mut(F::DEGREE))
+        for (coordinate, raw) in [&multiple.x, &multiple.y, &multiple.z]
+            .into_iter()
+            .zip(entry.chunks_exact_mut(F::DEGREE))
         {
             coordinate.write(raw);
         }
@@ -225,9 +222,46 @@ fn divide(integer: &[u64; 4], by: u128) -> (u128, u128) {
     (quotient, remainder)
 }
 
+/// a^k of a member of GT, where p-th powers are x-th powers, for the four parts of each k.
+pub(crate) fn pow_in_group<A: Wide<Bls12Base>>(
+    a: &Fp12<A>,
+    parts: &[[u128; MAX_WIDTH]; 4],
+) -> Fp12<A> {
+    const RAW: usize = 12;
+    let f = a.arithmetic();
+    let mut powers = [Fp12::one(f); ENTRIES];
+    for i in 1..ENTRIES {
+        powers[i] =
+            if i % 2 == 0 { powers[i / 2].square_cyclotomic() } else { powers[i - 1].mul(a) };
+    }
+    let mut table = [A::ZERO; ENTRIES * RAW];
+    for (entry, power) in table.chunks_exact_mut(RAW).zip(&powers) {
+        power.write(entry);
+    }
+    let mut product = Fp12::one(f);
+    for window in (0..(64 + 1usize).div_ceil(WINDOW)).rev() {
+        for _ in 0..WINDOW {
+            product = product.square_cyclotomic();
+        }
+        for (i, part) in parts.iter().enumerate() {
+            let digit = |place: usize| digit(part[place], window * WINDOW);
+            let mut entry = [A::ZERO; RAW];
+            f.lookup(&mut entry, &table, f.word(|place| digit(place).0));
+            let mut power = Fp12::read(f, &entry);
+            for _ in 0..i {
+                power = power.frobenius();
+            }
+            let negative = f.mask(|place| digit(place).1);
+            let negative = if i % 2 == 1 { !negative } else { negative };
+            product = product.mul(&Fp12::select(negative, &power.conjugate(), &power));
+        }
+    }
+    product
+}
+
 /// Wipes the parts of scalars.
-pub(crate) fn wipe_parts(parts: &mut [[u128; MAX_WIDTH]; 4]) {
-    for part in parts.as_flattened_mut() {
+pub(crate) fn wipe_parts(parts: &mut [u128]) {
+    for part in parts {
         let mut limbs = [*part as u64, (*part >> 64) as u64];
         ct::wipe(&mut limbs);
         *part = u128::from(limbs[0]);

@@ -64,11 +64,7 @@ fn add_step<A: Wide<Bls12Base>>(t: &mut Point<Fp2<A>>, q: &Affine<Fp2<A>>) -> Li
                 y: Fp2::difference_of_products(&theta, &g.sub(&h), &e, &y),
                 z: z.mul(&e),
             };
-            [
-                Fp2::difference_of_products(&theta, &q.x, &lambda, &q.y),
-                theta.negate(),
-                lambda,
-            ]
+            [Fp2::difference_of_products(&theta, &q.x, &lambda, &q.y), theta.negate(), lambda]
         },
     )
 }
@@ -85,7 +81,10 @@ impl<A: Wide<Bls12Base>> Lines<A> for (Point<Fp2<A>>, Affine<Fp2<A>>) {
 }
 
 /// Calls `take` with each line of the loop for Q.
-pub(crate) fn prepare<A: Wide<Bls12Base>>(q: &Affine<Fp2<A>>, mut take: impl FnMut(usize, &Line<A>)) {
+pub(crate) fn prepare<A: Wide<Bls12Base>>(
+    q: &Affine<Fp2<A>>,
+    mut take: impl FnMut(usize, &Line<A>),
+) {
     let mut lines = (q.to_point(), *q);
     let mut place = 0;
     for bit in x_bits() {

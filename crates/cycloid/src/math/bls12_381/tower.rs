@@ -214,10 +214,7 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
             || {
                 let product = self.c0.mul(&self.c1);
                 let both = self.c0.add(&self.c1).mul(&self.c0.add(&self.c1.mul_v()));
-                Self {
-                    c0: both.sub(&product).sub(&product.mul_v()),
-                    c1: product.add(&product),
-                }
+                Self { c0: both.sub(&product).sub(&product.mul_v()), c1: product.add(&product) }
             },
         )
     }

@@ -30,6 +30,7 @@ mod hash;
 mod integer;
 mod msm;
 mod operators;
+mod own;
 mod pairing;
 mod projective;
 pub mod signature;
@@ -42,6 +43,7 @@ pub use error::Error;
 pub use fft::Domain;
 pub use fr::Fr;
 pub use hash::expand_message;
+pub use own::Cycloid;
 pub use pairing::{
     G2Prepared, miller_loop, miller_loop_prepared, multi_pairing, pairing, pairing_check,
 };

@@ -1,0 +1,68 @@
+//! The same done to each of many: eight side by side, or one after the other.
+
+use crate::machine::field::{Bls12Base, Dense, Wide, WideTask};
+use crate::machine::lanes::{self, LANES};
+use crate::machine::words;
+
+/// What can be done to one or to eight.
+pub(super) trait Each {
+    /// What it is done to.
+    type Input: Copy;
+
+    /// What it gives.
+    type Output: Copy;
+
+    /// Does it to as many as the backend holds.
+    fn each<A: Wide<Bls12Base>>(f: A, inputs: &[Self::Input], outputs: &mut [Self::Output]);
+}
+
+struct Work<'a, E: Each> {
+    inputs: &'a [E::Input],
+    outputs: &'a mut [E::Output],
+}
+
+impl<E: Each> WideTask<Bls12Base> for Work<'_, E> {
+    type Output = ();
+
+    fn run<A: Wide<Bls12Base>>(self, f: A) {
+        E::each(f, self.inputs, self.outputs);
+    }
+}
+
+/// Does some work with the best backend for one number.
+pub(super) fn one<T: WideTask<Bls12Base>>(task: T) -> T::Output {
+    Bls12Base::run_one_wide(words::Backend::best(), task)
+}
+
+/// Does it to one.
+pub(super) fn single<E: Each>(input: E::Input, output: E::Output) -> E::Output {
+    let mut outputs = [output];
+    one(Work::<E> { inputs: &[input], outputs: &mut outputs });
+    outputs[0]
+}
+
+/// Fewer are done one after the other.
+const FEWEST: usize = 4;
+
+/// Does it to each input; as many outputs.
+pub(super) fn many<E: Each>(inputs: &[E::Input], outputs: &mut [E::Output]) {
+    for (inputs, outputs) in inputs.chunks(LANES).zip(outputs.chunks_mut(LANES)) {
+        match lanes::Backend::best() {
+            Some(backend) if inputs.len() >= FEWEST => eight::<E>(backend, inputs, outputs),
+            _ => {
+                for (input, output) in inputs.iter().zip(outputs) {
+                    *output = single::<E>(*input, *output);
+                }
+            }
+        }
+    }
+}
+
+/// Up to eight side by side; where there are fewer, the last stands for those that are missing.
+fn eight<E: Each>(backend: lanes::Backend, inputs: &[E::Input], outputs: &mut [E::Output]) {
+    let last = inputs.len() - 1;
+    let all: [E::Input; LANES] = core::array::from_fn(|lane| inputs[lane.min(last)]);
+    let mut results: [E::Output; LANES] = core::array::from_fn(|lane| outputs[lane.min(last)]);
+    Bls12Base::run_eight_wide(backend, Work::<E> { inputs: &all, outputs: &mut results });
+    outputs.copy_from_slice(&results[..inputs.len()]);
+}

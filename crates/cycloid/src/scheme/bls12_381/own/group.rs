@@ -1,0 +1,581 @@
+//! G1 and G2.
+
+use core::marker::PhantomData;
+
+use super::super::backend::{First, Group, Scalars, Second, SourceGroup};
+use super::super::{Affine, Fr, Projective};
+use super::Cycloid;
+use super::each::{Each, many, single};
+use super::msm;
+use crate::machine::ct;
+use crate::machine::field::{Bls12Base, Wide};
+use crate::machine::words;
+use crate::math::bls12_381::{
+    self, Endomorphism, Field, Fp, Fp2, Mapped, Point, Words, constants, reveal,
+};
+use crate::math::field::MAX_WIDTH;
+
+/// What the two groups differ in.
+pub(super) trait Curve: SourceGroup {
+    /// A coordinate in memory.
+    type Memory: Copy + PartialEq + Send + Sync + core::fmt::Debug + 'static;
+
+    /// The field of the coordinates.
+    type Field<A: Wide<Bls12Base>>: Field<Arithmetic = A, Memory = Self::Memory>
+        + Mapped
+        + Endomorphism;
+
+    const ZERO: Self::Memory;
+    const ONE: Self::Memory;
+    const GENERATOR: [Self::Memory; 2];
+
+    /// The parts of a scalar.
+    fn split(integer: &[u64; 4]) -> [u128; 4];
+
+    /// Between a point in memory and its limbs.
+    fn read(limbs: &[u64]) -> [Self::Memory; 3];
+    fn write(point: &[Self::Memory; 3], limbs: &mut [u64]);
+
+    /// Between a coordinate as an integer and its bytes.
+    fn from_bytes(bytes: &Self::Compressed) -> Self::Memory;
+    fn to_bytes(coordinate: &Self::Memory) -> Self::Compressed;
+}
+
+fn words_from_bytes(bytes: &[u8]) -> Words {
+    let mut limbs = [0; 6];
+    words::from_be_bytes(&mut limbs, bytes);
+    limbs
+}
+
+impl Curve for First {
+    type Memory = Words;
+    type Field<A: Wide<Bls12Base>> = Fp<A>;
+    const ZERO: Words = [0; 6];
+    const ONE: Words = constants::ONE;
+    const GENERATOR: [Words; 2] = [constants::G1_X, constants::G1_Y];
+
+    fn split(integer: &[u64; 4]) -> [u128; 4] {
+        bls12_381::split_first(integer)
+    }
+
+    fn read(limbs: &[u64]) -> [Words; 3] {
+        let (words, _) = limbs.as_chunks::<6>();
+        [words[0], words[1], words[2]]
+    }
+
+    fn write(point: &[Words; 3], limbs: &mut [u64]) {
+        limbs.copy_from_slice(point.as_flattened());
+    }
+
+    fn from_bytes(bytes: &[u8; 48]) -> Words {
+        words_from_bytes(bytes)
+    }
+
+    fn to_bytes(coordinate: &Words) -> [u8; 48] {
+        let mut bytes = [0; 48];
+        words::to_be_bytes(&mut bytes, coordinate);
+        bytes
+    }
+}
+
+impl Curve for Second {
+    type Memory = [Words; 2];
+    type Field<A: Wide<Bls12Base>> = Fp2<A>;
+    const ZERO: [Words; 2] = [[0; 6]; 2];
+    const ONE: [Words; 2] = [constants::ONE, [0; 6]];
+    const GENERATOR: [[Words; 2]; 2] = [constants::G2_X, constants::G2_Y];
+
+    fn split(integer: &[u64; 4]) -> [u128; 4] {
+        bls12_381::split_second(integer)
+    }
+
+    fn read(limbs: &[u64]) -> [[Words; 2]; 3] {
+        let (words, _) = limbs.as_chunks::<6>();
+        [[words[0], words[1]], [words[2], words[3]], [words[4], words[5]]]
+    }
+
+    fn write(point: &[[Words; 2]; 3], limbs: &mut [u64]) {
+        limbs.copy_from_slice(point.as_flattened().as_flattened());
+    }
+
+    fn from_bytes(bytes: &[u8; 96]) -> [Words; 2] {
+        [words_from_bytes(&bytes[48..]), words_from_bytes(&bytes[..48])]
+    }
+
+    fn to_bytes(coordinate: &[Words; 2]) -> [u8; 96] {
+        let mut bytes = [0; 96];
+        words::to_be_bytes(&mut bytes[48..], &coordinate[0]);
+        words::to_be_bytes(&mut bytes[..48], &coordinate[1]);
+        bytes
+    }
+}
+
+/// A point in memory: homogeneous coordinates.
+pub(super) type Memory3<G> = [<G as Curve>::Memory; 3];
+
+/// A point in memory: affine coordinates, or zeros for infinity.
+pub(super) type Memory2<G> = [<G as Curve>::Memory; 2];
+
+/// One coordinate of each of the points.
+fn column<G: Curve, A: Wide<Bls12Base>, const N: usize>(
+    f: A,
+    points: &[[G::Memory; N]],
+    coordinate: usize,
+) -> G::Field<A> {
+    let mut column = [G::ZERO; MAX_WIDTH];
+    column.iter_mut().zip(points).for_each(|(value, point)| *value = point[coordinate]);
+    G::Field::<A>::import(f, &column[..A::WIDTH])
+}
+
+/// Writes one coordinate of each of the points.
+fn write_column<G: Curve, A: Wide<Bls12Base>, const N: usize>(
+    value: &G::Field<A>,
+    points: &mut [[G::Memory; N]],
+    coordinate: usize,
+) {
+    let mut column = [G::ZERO; MAX_WIDTH];
+    value.export(&mut column[..A::WIDTH]);
+    points.iter_mut().zip(column).for_each(|(point, value)| point[coordinate] = value);
+}
+
+pub(super) fn import<G: Curve, A: Wide<Bls12Base>>(
+    f: A,
+    points: &[Memory3<G>],
+) -> Point<G::Field<A>> {
+    Point {
+        x: column::<G, A, 3>(f, points, 0),
+        y: column::<G, A, 3>(f, points, 1),
+        z: column::<G, A, 3>(f, points, 2),
+    }
+}
+
+pub(super) fn export<G: Curve, A: Wide<Bls12Base>>(
+    point: &Point<G::Field<A>>,
+    points: &mut [Memory3<G>],
+) {
+    write_column::<G, A, 3>(&point.x, points, 0);
+    write_column::<G, A, 3>(&point.y, points, 1);
+    write_column::<G, A, 3>(&point.z, points, 2);
+}
+
+/// Points that are not infinity.
+pub(super) fn import_affine<G: Curve, A: Wide<Bls12Base>>(
+    f: A,
+    points: &[Memory2<G>],
+) -> bls12_381::Affine<G::Field<A>> {
+    bls12_381::Affine { x: column::<G, A, 2>(f, points, 0), y: column::<G, A, 2>(f, points, 1) }
+}
+
+fn export_affine<G: Curve, A: Wide<Bls12Base>>(
+    point: &bls12_381::Affine<G::Field<A>>,
+    points: &mut [Memory2<G>],
+) {
+    write_column::<G, A, 2>(&point.x, points, 0);
+    write_column::<G, A, 2>(&point.y, points, 1);
+}
+
+/// Declares something that is done to each.
+macro_rules! each {
+    ($($(#[$doc:meta])* $name:ident: $input:ty => $output:ty,
+        |$f:ident, $inputs:ident, $outputs:ident| $body:block)+) => {$(
+        $(#[$doc])*
+        struct $name<G>(PhantomData<G>);
+
+        impl<G: Curve> Each for $name<G> {
+            type Input = $input;
+            type Output = $output;
+
+            fn each<A: Wide<Bls12Base>>($f: A, $inputs: &[$input], $outputs: &mut [$output]) $body
+        }
+    )+};
+}
+
+each! {
+    Double: Memory3<G> => Memory3<G>, |f, inputs, outputs| {
+        export::<G, A>(&import::<G, A>(f, inputs).double(), outputs);
+    }
+
+    Negate: Memory3<G> => Memory3<G>, |f, inputs, outputs| {
+        export::<G, A>(&import::<G, A>(f, inputs).negate(), outputs);
+    }
+
+    Add: [Memory3<G>; 2] => Memory3<G>, |f, inputs, outputs| {
+        let side = |i: usize| import::<G, A>(f, &sides::<_, 2>(inputs, i)[..A::WIDTH]);
+        export::<G, A>(&side(0).add(&side(1)), outputs);
+    }
+
+    /// Of a second point that is not infinity.
+    AddAffine: (Memory3<G>, Memory2<G>) => Memory3<G>, |f, inputs, outputs| {
+        let mut points = [[G::ZERO; 3]; MAX_WIDTH];
+        let mut affine = [[G::ZERO; 2]; MAX_WIDTH];
+        for (place, input) in inputs.iter().enumerate() {
+            (points[place], affine[place]) = *input;
+        }
+        let affine = import_affine::<G, A>(f, &affine[..A::WIDTH]);
+        export::<G, A>(&import::<G, A>(f, &points[..A::WIDTH]).add_affine(&affine), outputs);
+    }
+
+    Equal: [Memory3<G>; 2] => bool, |f, inputs, outputs| {
+        let side = |i: usize| import::<G, A>(f, &sides::<_, 2>(inputs, i)[..A::WIDTH]);
+        outputs.copy_from_slice(&reveal::<A>(side(0).equal(&side(1)))[..A::WIDTH]);
+    }
+
+    NegateAffine: Memory2<G> => Memory2<G>, |f, inputs, outputs| {
+        let mut point = import_affine::<G, A>(f, inputs);
+        point.y = point.y.negate();
+        export_affine::<G, A>(&point, outputs);
+    }
+
+    ToAffine: Memory3<G> => Memory2<G>, |f, inputs, outputs| {
+        export_affine::<G, A>(&import::<G, A>(f, inputs).to_affine(), outputs);
+    }
+
+    IsInGroup: Memory3<G> => bool, |f, inputs, outputs| {
+        let members = G::Field::<A>::is_in_group(&import::<G, A>(f, inputs));
+        outputs.copy_from_slice(&reveal::<A>(members)[..A::WIDTH]);
+    }
+
+    /// Scalars in parts.
+    Multiply: (Memory3<G>, [u128; 4]) => Memory3<G>, |f, inputs, outputs| {
+        let (points, mut parts) = points_and_parts::<G>(inputs);
+        let points = import::<G, A>(f, &points[..A::WIDTH]);
+        export::<G, A>(&bls12_381::multiply(&points, &parts), outputs);
+        bls12_381::wipe_parts(parts.as_flattened_mut());
+    }
+
+    /// By integers of 128 bits, of any points of the curve.
+    MultiplyShort: (Memory3<G>, [u128; 4]) => Memory3<G>, |f, inputs, outputs| {
+        let (points, parts) = points_and_parts::<G>(inputs);
+        let points = import::<G, A>(f, &points[..A::WIDTH]);
+        export::<G, A>(&bls12_381::multiply_some(&points, &parts[..1], 128), outputs);
+    }
+
+    /// An abscissa as an integer, and which of the two ordinates.
+    Decompress: (G::Memory, bool) => Option<Memory2<G>>, |f, inputs, outputs| {
+        let mut x = [G::ZERO; MAX_WIDTH];
+        x.iter_mut().zip(inputs).for_each(|(x, input)| *x = input.0);
+        let larger = f.mask(|place| ct::Mask::from_bit(inputs[place].1.into()));
+        let x = G::Field::<A>::load(f, &x[..A::WIDTH]);
+        let (found, point) = bls12_381::decompress(&x, larger);
+        let mut points = [[G::ZERO; 2]; MAX_WIDTH];
+        export_affine::<G, A>(&point, &mut points[..A::WIDTH]);
+        let found = reveal::<A>(found);
+        for (place, output) in outputs.iter_mut().enumerate() {
+            *output = found[place].then_some(points[place]);
+        }
+    }
+
+    /// Coordinates as integers; those of a point.
+    FromCoordinates: [G::Memory; 2] => Option<Memory2<G>>, |f, inputs, outputs| {
+        let side = |i: usize| G::Field::<A>::load(f, &sides::<_, 2>(inputs, i)[..A::WIDTH]);
+        let point = bls12_381::Affine { x: side(0), y: side(1) };
+        let mut points = [[G::ZERO; 2]; MAX_WIDTH];
+        export_affine::<G, A>(&point, &mut points[..A::WIDTH]);
+        let found = reveal::<A>(bls12_381::is_on_curve(&point));
+        for (place, output) in outputs.iter_mut().enumerate() {
+            *output = found[place].then_some(points[place]);
+        }
+    }
+
+    /// As integers.
+    Coordinates: Memory2<G> => [G::Memory; 2], |f, inputs, outputs| {
+        let point = import_affine::<G, A>(f, inputs);
+        for (i, coordinate) in [point.x, point.y].iter().enumerate() {
+            let mut integers = [G::ZERO; MAX_WIDTH];
+            coordinate.store(&mut integers[..A::WIDTH]);
+            outputs.iter_mut().zip(integers).for_each(|(output, integer)| output[i] = integer);
+        }
+    }
+
+    /// One element of the field, to the group.
+    EncodeToCurve: [[u8; 64]; 4] => Memory3<G>, |f, inputs, outputs| {
+        export::<G, A>(&bls12_381::to_group(&[element::<G, A>(f, inputs, 0)]), outputs);
+    }
+
+    /// Two elements.
+    HashToCurve: [[u8; 64]; 4] => Memory3<G>, |f, inputs, outputs| {
+        let elements = [element::<G, A>(f, inputs, 0), element::<G, A>(f, inputs, 1)];
+        export::<G, A>(&bls12_381::to_group(&elements), outputs);
+    }
+}
+
+/// The `i`-th of each of the inputs.
+fn sides<T: Copy, const N: usize>(inputs: &[[T; N]], i: usize) -> [T; MAX_WIDTH] {
+    core::array::from_fn(|place| inputs[place.min(inputs.len() - 1)][i])
+}
+
+fn points_and_parts<G: Curve>(
+    inputs: &[(Memory3<G>, [u128; 4])],
+) -> ([Memory3<G>; MAX_WIDTH], [[u128; MAX_WIDTH]; 4]) {
+    let mut points = [[G::ZERO; 3]; MAX_WIDTH];
+    let mut parts = [[0; MAX_WIDTH]; 4];
+    for (place, input) in inputs.iter().enumerate() {
+        points[place] = input.0;
+        for (part, value) in parts.iter_mut().zip(input.1) {
+            part[place] = value;
+        }
+    }
+    (points, parts)
+}
+
+/// The `i`-th element of the field, of each of the inputs.
+fn element<G: Curve, A: Wide<Bls12Base>>(f: A, inputs: &[[[u8; 64]; 4]], i: usize) -> G::Field<A> {
+    let mut uniform: [&[[u8; 64]]; MAX_WIDTH] = [&[]; MAX_WIDTH];
+    for (uniform, input) in uniform.iter_mut().zip(inputs) {
+        *uniform = &input[i * G::DEGREE..(i + 1) * G::DEGREE];
+    }
+    G::Field::<A>::from_uniform(f, &uniform[..A::WIDTH])
+}
+
+/// Homogeneous coordinates.
+pub(super) fn to_memory3<G: Curve>(a: &Memory2<G>) -> Memory3<G> {
+    if is_zero::<G>(a) { [G::ZERO, G::ONE, G::ZERO] } else { [a[0], a[1], G::ONE] }
+}
+
+pub(super) fn is_zero<G: Curve>(a: &Memory2<G>) -> bool {
+    *a == [G::ZERO; 2]
+}
+
+/// How many points are taken at a time where copies are made.
+const CHUNK: usize = 64;
+
+/// kᵢ·aᵢ with `E`.
+fn multiply_many<E, G>(points: &mut [Memory3<G>], parts: impl Fn(usize) -> [u128; 4])
+where
+    G: Curve,
+    E: Each<Input = (Memory3<G>, [u128; 4]), Output = Memory3<G>>,
+{
+    for (chunk, points) in points.chunks_mut(CHUNK).enumerate() {
+        let mut inputs = [([G::ZERO; 3], [0; 4]); CHUNK];
+        for (i, point) in points.iter().enumerate() {
+            inputs[i] = (*point, parts(chunk * CHUNK + i));
+        }
+        many::<E>(&inputs[..points.len()], points);
+        inputs.iter_mut().for_each(|(_, parts)| bls12_381::wipe_parts(parts));
+    }
+}
+
+/// Implements `Group` for one of the groups.
+macro_rules! group {
+    ($G:ident $memory:ty) => {
+        impl Group<$G> for Cycloid {
+            type Projective = [$memory; 3];
+            type Affine = [$memory; 2];
+
+            fn identity() -> [$memory; 3] {
+                [$G::ZERO, $G::ONE, $G::ZERO]
+            }
+
+            fn affine_identity() -> [$memory; 2] {
+                [$G::ZERO; 2]
+            }
+
+            fn generator() -> [$memory; 2] {
+                $G::GENERATOR
+            }
+
+            fn is_identity(a: &[$memory; 3]) -> bool {
+                a[2] == $G::ZERO
+            }
+
+            fn affine_is_identity(a: &[$memory; 2]) -> bool {
+                is_zero::<$G>(a)
+            }
+
+            fn equal(a: &[$memory; 3], b: &[$memory; 3]) -> bool {
+                single::<Equal<$G>>([*a, *b], false)
+            }
+
+            fn affine_equal(a: &[$memory; 2], b: &[$memory; 2]) -> bool {
+                a == b
+            }
+
+            fn add(a: &[$memory; 3], b: &[$memory; 3]) -> [$memory; 3] {
+                single::<Add<$G>>([*a, *b], *a)
+            }
+
+            fn add_affine(a: &[$memory; 3], b: &[$memory; 2]) -> [$memory; 3] {
+                if is_zero::<$G>(b) {
+                    return *a;
+                }
+                single::<AddAffine<$G>>((*a, *b), *a)
+            }
+
+            fn double(a: &[$memory; 3]) -> [$memory; 3] {
+                single::<Double<$G>>(*a, *a)
+            }
+
+            fn negate(a: &[$memory; 3]) -> [$memory; 3] {
+                single::<Negate<$G>>(*a, *a)
+            }
+
+            fn affine_negate(a: &[$memory; 2]) -> [$memory; 2] {
+                single::<NegateAffine<$G>>(*a, *a)
+            }
+
+            fn from_affine(a: &[$memory; 2]) -> [$memory; 3] {
+                to_memory3::<$G>(a)
+            }
+
+            fn to_affine(a: &[$memory; 3]) -> [$memory; 2] {
+                single::<ToAffine<$G>>(*a, [$G::ZERO; 2])
+            }
+
+            fn to_affine_many(points: &[Projective<Self, $G>], affine: &mut [Affine<Self, $G>]) {
+                for (points, affine) in points.chunks(CHUNK).zip(affine.chunks_mut(CHUNK)) {
+                    let (mut inputs, mut outputs) =
+                        ([[$G::ZERO; 3]; CHUNK], [[$G::ZERO; 2]; CHUNK]);
+                    for (input, point) in inputs.iter_mut().zip(points) {
+                        *input = *point.raw();
+                    }
+                    many::<ToAffine<$G>>(&inputs[..points.len()], &mut outputs[..points.len()]);
+                    for (affine, output) in affine.iter_mut().zip(outputs) {
+                        *affine = Affine::from_raw(output);
+                    }
+                }
+            }
+
+            fn from_coordinates(
+                x: &<$G as SourceGroup>::Compressed,
+                y: &<$G as SourceGroup>::Compressed,
+            ) -> Option<[$memory; 2]> {
+                single::<FromCoordinates<$G>>([$G::from_bytes(x), $G::from_bytes(y)], None)
+            }
+
+            fn coordinates(
+                a: &[$memory; 2],
+            ) -> (<$G as SourceGroup>::Compressed, <$G as SourceGroup>::Compressed) {
+                let [x, y] = single::<Coordinates<$G>>(*a, *a);
+                ($G::to_bytes(&x), $G::to_bytes(&y))
+            }
+
+            fn decompress(
+                x: &<$G as SourceGroup>::Compressed,
+                larger: bool,
+            ) -> Option<[$memory; 2]> {
+                single::<Decompress<$G>>(($G::from_bytes(x), larger), None)
+            }
+
+            fn decompress_many(
+                x: &[<$G as SourceGroup>::Compressed],
+                larger: &[bool],
+                points: &mut [Option<Affine<Self, $G>>],
+            ) {
+                let inputs = x.chunks(CHUNK).zip(larger.chunks(CHUNK));
+                for ((x, larger), points) in inputs.zip(points.chunks_mut(CHUNK)) {
+                    let (mut inputs, mut outputs) = ([($G::ZERO, false); CHUNK], [None; CHUNK]);
+                    for (input, (x, larger)) in inputs.iter_mut().zip(x.iter().zip(larger)) {
+                        *input = ($G::from_bytes(x), *larger);
+                    }
+                    many::<Decompress<$G>>(&inputs[..x.len()], &mut outputs[..x.len()]);
+                    for (point, output) in points.iter_mut().zip(outputs) {
+                        *point = output.map(Affine::from_raw);
+                    }
+                }
+            }
+
+            fn in_group(a: &[$memory; 2]) -> bool {
+                single::<IsInGroup<$G>>(to_memory3::<$G>(a), false)
+            }
+
+            fn in_group_many(points: &[Affine<Self, $G>], members: &mut [bool]) {
+                for (points, members) in points.chunks(CHUNK).zip(members.chunks_mut(CHUNK)) {
+                    let mut inputs = [[$G::ZERO; 3]; CHUNK];
+                    for (input, point) in inputs.iter_mut().zip(points) {
+                        *input = to_memory3::<$G>(point.raw());
+                    }
+                    many::<IsInGroup<$G>>(&inputs[..points.len()], members);
+                }
+            }
+
+            fn multiply(a: &[$memory; 3], k: &Self::Fr) -> [$memory; 3] {
+                let mut integer = Self::fr_to_integer(k);
+                let parts = $G::split(&integer);
+                ct::wipe(&mut integer);
+                single::<Multiply<$G>>((*a, parts), *a)
+            }
+
+            fn multiply_many(points: &mut [Projective<Self, $G>], scalars: &[Fr<Self>]) {
+                for (points, scalars) in points.chunks_mut(CHUNK).zip(scalars.chunks(CHUNK)) {
+                    let mut raw = [[$G::ZERO; 3]; CHUNK];
+                    raw.iter_mut().zip(&*points).for_each(|(raw, point)| *raw = *point.raw());
+                    multiply_many::<Multiply<$G>, $G>(&mut raw[..points.len()], |i| {
+                        $G::split(&Self::fr_to_integer(scalars[i].raw()))
+                    });
+                    for (point, raw) in points.iter_mut().zip(raw) {
+                        *point = Projective::from_raw(raw);
+                    }
+                }
+            }
+
+            fn multiply_many_vartime(points: &mut [Projective<Self, $G>], scalars: &[Fr<Self>]) {
+                <Self as Group<$G>>::multiply_many(points, scalars);
+            }
+
+            fn multiply_short_many_vartime(points: &mut [Projective<Self, $G>], weights: &[u128]) {
+                for (points, weights) in points.chunks_mut(CHUNK).zip(weights.chunks(CHUNK)) {
+                    let mut raw = [[$G::ZERO; 3]; CHUNK];
+                    raw.iter_mut().zip(&*points).for_each(|(raw, point)| *raw = *point.raw());
+                    multiply_many::<MultiplyShort<$G>, $G>(&mut raw[..points.len()], |i| {
+                        [weights[i], 0, 0, 0]
+                    });
+                    for (point, raw) in points.iter_mut().zip(raw) {
+                        *point = Projective::from_raw(raw);
+                    }
+                }
+            }
+
+            fn map_to_curve(uniform: &[[u8; 64]]) -> [$memory; 3] {
+                let mut input = [[0; 64]; 4];
+                input[..uniform.len()].copy_from_slice(uniform);
+                let infinity = <Self as Group<$G>>::identity();
+                if uniform.len() == $G::DEGREE {
+                    single::<EncodeToCurve<$G>>(input, infinity)
+                } else {
+                    single::<HashToCurve<$G>>(input, infinity)
+                }
+            }
+
+            fn hash_to_curve_many(
+                messages: &[super::super::Message<'_>],
+                dst: &[u8],
+                points: &mut [Projective<Self, $G>],
+            ) {
+                const HASHES: usize = 8;
+                for (messages, points) in messages.chunks(HASHES).zip(points.chunks_mut(HASHES)) {
+                    let mut inputs = [[[0; 64]; 4]; HASHES];
+                    for (input, message) in inputs.iter_mut().zip(messages) {
+                        let uniform = &mut input[..2 * $G::DEGREE];
+                        super::super::hash::expand_message(message, dst, uniform);
+                    }
+                    let mut outputs = [<Self as Group<$G>>::identity(); HASHES];
+                    let count = messages.len();
+                    many::<HashToCurve<$G>>(&inputs[..count], &mut outputs[..count]);
+                    for (point, output) in points.iter_mut().zip(outputs) {
+                        *point = Projective::from_raw(output);
+                    }
+                }
+            }
+
+            fn msm_scratch(n: usize) -> usize {
+                msm::scratch::<$G>(n)
+            }
+
+            fn msm_vartime(
+                points: &[Affine<Self, $G>],
+                scalars: &[Fr<Self>],
+                scratch: &mut [u64],
+            ) -> [$memory; 3] {
+                msm::sum_of_multiples::<$G>(
+                    points.len(),
+                    |i| points[i].raw(),
+                    |i| Self::fr_to_integer(scalars[i].raw()),
+                    scratch,
+                )
+            }
+        }
+    };
+}
+
+group!(First Words);
+group!(Second [Words; 2]);

@@ -1,0 +1,328 @@
+//! Fq12, GT and the pairing.
+
+use super::super::backend::{First, Pairing, Scalars, Second};
+use super::super::{G1Affine, G2Affine};
+use super::Cycloid;
+use super::each::{Each, many, one, single};
+use super::group::{Memory2, import_affine};
+use crate::machine::ct::{self, Mask};
+use crate::machine::field::{Bls12Base, Wide, WideTask};
+use crate::machine::lanes;
+use crate::machine::words;
+use crate::math::bls12_381::{
+    self, Affine, Field, Fp, Fp2, Fp12, LINES, Line, Words, constants, reveal,
+};
+use crate::math::field::MAX_WIDTH;
+
+/// An element of Fq12 in memory.
+type Memory = [[Words; 2]; 6];
+
+const ZERO: Memory = [[[0; 6]; 2]; 6];
+
+/// The lines of a Miller loop in memory.
+type Prepared = [[[Words; 2]; 3]; LINES];
+
+/// Declares something that is done to elements of Fq12.
+macro_rules! each {
+    ($($(#[$doc:meta])* $name:ident: $input:ty => $output:ty,
+        |$f:ident, $inputs:ident, $outputs:ident| $body:block)+) => {$(
+        $(#[$doc])*
+        struct $name;
+
+        impl Each for $name {
+            type Input = $input;
+            type Output = $output;
+
+            fn each<A: Wide<Bls12Base>>($f: A, $inputs: &[$input], $outputs: &mut [$output]) $body
+        }
+    )+};
+}
+
+/// The `i`-th of each of the inputs.
+fn side<A: Wide<Bls12Base>>(f: A, inputs: &[[Memory; 2]], i: usize) -> Fp12<A> {
+    let mut side = [ZERO; MAX_WIDTH];
+    side.iter_mut().zip(inputs).for_each(|(side, input)| *side = input[i]);
+    Fp12::import(f, &side[..A::WIDTH])
+}
+
+each! {
+    Add: [Memory; 2] => Memory, |f, inputs, outputs| {
+        side(f, inputs, 0).add(&side(f, inputs, 1)).export(outputs);
+    }
+
+    Sub: [Memory; 2] => Memory, |f, inputs, outputs| {
+        side(f, inputs, 0).sub(&side(f, inputs, 1)).export(outputs);
+    }
+
+    Mul: [Memory; 2] => Memory, |f, inputs, outputs| {
+        side(f, inputs, 0).mul(&side(f, inputs, 1)).export(outputs);
+    }
+
+    Square: Memory => Memory, |f, inputs, outputs| {
+        Fp12::import(f, inputs).square().export(outputs);
+    }
+
+    SquareCyclotomic: Memory => Memory, |f, inputs, outputs| {
+        Fp12::import(f, inputs).square_cyclotomic().export(outputs);
+    }
+
+    Invert: Memory => Memory, |f, inputs, outputs| {
+        Fp12::import(f, inputs).invert().export(outputs);
+    }
+
+    Conjugate: Memory => Memory, |f, inputs, outputs| {
+        Fp12::import(f, inputs).conjugate().export(outputs);
+    }
+
+    IsInGroup: Memory => bool, |f, inputs, outputs| {
+        let members = Fp12::import(f, inputs).is_in_group();
+        outputs.copy_from_slice(&reveal::<A>(members)[..A::WIDTH]);
+    }
+
+    Pow: (Memory, [u128; 4]) => Memory, |f, inputs, outputs| {
+        let (mut bases, mut parts) = ([ZERO; MAX_WIDTH], [[0; MAX_WIDTH]; 4]);
+        for (place, input) in inputs.iter().enumerate() {
+            bases[place] = input.0;
+            parts.iter_mut().zip(input.1).for_each(|(part, value)| part[place] = value);
+        }
+        let base = Fp12::import(f, &bases[..A::WIDTH]);
+        bls12_381::pow_in_group(&base, &parts).export(outputs);
+        bls12_381::wipe_parts(parts.as_flattened_mut());
+    }
+
+    FinalExponentiation: Memory => Memory, |f, inputs, outputs| {
+        bls12_381::final_exponentiation(&Fp12::import(f, inputs)).export(outputs);
+    }
+
+    /// From integers, and to such.
+    Load: Memory => Memory, |f, inputs, outputs| {
+        for i in 0..6 {
+            let mut integers = [[[0; 6]; 2]; MAX_WIDTH];
+            integers.iter_mut().zip(inputs).for_each(|(integer, input)| *integer = input[i]);
+            let mut memory = integers;
+            Fp2::load(f, &integers[..A::WIDTH]).export(&mut memory[..A::WIDTH]);
+            outputs.iter_mut().zip(memory).for_each(|(output, memory)| output[i] = memory);
+        }
+    }
+
+    Store: Memory => Memory, |f, inputs, outputs| {
+        for i in 0..6 {
+            let mut memory = [[[0; 6]; 2]; MAX_WIDTH];
+            memory.iter_mut().zip(inputs).for_each(|(memory, input)| *memory = input[i]);
+            let mut integers = memory;
+            Fp2::import(f, &memory[..A::WIDTH]).store(&mut integers[..A::WIDTH]);
+            outputs.iter_mut().zip(integers).for_each(|(output, integer)| output[i] = integer);
+        }
+    }
+
+    /// The loop of each pair by itself.
+    MillerLoop: (Memory2<First>, Memory2<Second>) => Memory, |f, inputs, outputs| {
+        let (mut p, mut q) = ([[[0; 6]; 2]; MAX_WIDTH], [[[[0; 6]; 2]; 2]; MAX_WIDTH]);
+        for (place, input) in inputs.iter().enumerate() {
+            (p[place], q[place]) = *input;
+        }
+        let p: Affine<Fp<A>> = import_affine::<First, A>(f, &p[..A::WIDTH]);
+        let q: Affine<Fp2<A>> = import_affine::<Second, A>(f, &q[..A::WIDTH]);
+        bls12_381::miller_loop(f, &[p], &mut [(q.to_point(), q)]).export(outputs);
+    }
+}
+
+/// Pairs whose loops share their squarings.
+const PAIRS: usize = 16;
+
+/// The loops of up to [`PAIRS`] pairs together.
+struct Together<'a> {
+    p: &'a [G1Affine<Cycloid>],
+    q: &'a [G2Affine<Cycloid>],
+}
+
+impl WideTask<Bls12Base> for Together<'_> {
+    type Output = Memory;
+
+    fn run<A: Wide<Bls12Base>>(self, f: A) -> Memory {
+        let p = |i: usize| import_affine::<First, A>(f, &[*self.p[i].raw(); MAX_WIDTH][..A::WIDTH]);
+        let q =
+            |i: usize| import_affine::<Second, A>(f, &[*self.q[i].raw(); MAX_WIDTH][..A::WIDTH]);
+        let last = self.p.len() - 1;
+        let points: [_; PAIRS] = core::array::from_fn(|i| p(i.min(last)));
+        let mut lines: [_; PAIRS] = core::array::from_fn(|i| {
+            let q = q(i.min(last));
+            (q.to_point(), q)
+        });
+        let value = bls12_381::miller_loop(f, &points[..=last], &mut lines[..=last]);
+        first(&value)
+    }
+}
+
+/// The loops of pairs whose lines are known.
+struct TogetherPrepared<'a> {
+    p: &'a [G1Affine<Cycloid>],
+    q: &'a [&'a Prepared],
+}
+
+impl WideTask<Bls12Base> for TogetherPrepared<'_> {
+    type Output = Memory;
+
+    fn run<A: Wide<Bls12Base>>(self, f: A) -> Memory {
+        let p = |i: usize| import_affine::<First, A>(f, &[*self.p[i].raw(); MAX_WIDTH][..A::WIDTH]);
+        let last = self.p.len() - 1;
+        let points: [_; PAIRS] = core::array::from_fn(|i| p(i.min(last)));
+        let line = |pair: usize, place: usize| -> Line<A> {
+            self.q[pair][place].map(|coefficient| Fp2::constant(f, &coefficient))
+        };
+        first(&bls12_381::miller_loop_prepared(f, &points[..=last], line))
+    }
+}
+
+/// The lines of a point that is not infinity.
+struct Prepare<'a>(&'a Memory2<Second>);
+
+impl WideTask<Bls12Base> for Prepare<'_> {
+    type Output = Prepared;
+
+    fn run<A: Wide<Bls12Base>>(self, f: A) -> Prepared {
+        let q = import_affine::<Second, A>(f, &[*self.0; MAX_WIDTH][..A::WIDTH]);
+        let mut lines = [[[[0; 6]; 2]; 3]; LINES];
+        bls12_381::prepare(&q, |place, line: &Line<A>| {
+            for (to, coefficient) in lines[place].iter_mut().zip(line) {
+                let mut memory = [[[0; 6]; 2]; MAX_WIDTH];
+                coefficient.export(&mut memory[..A::WIDTH]);
+                *to = memory[0];
+            }
+        });
+        lines
+    }
+}
+
+/// The first of the numbers.
+fn first<A: Wide<Bls12Base>>(value: &Fp12<A>) -> Memory {
+    let mut memory = [ZERO; MAX_WIDTH];
+    value.export(&mut memory[..A::WIDTH]);
+    memory[0]
+}
+
+/// From how many pairs on loops go side by side.
+const SIDE_BY_SIDE: usize = 4;
+
+impl Pairing for Cycloid {
+    type Fq12 = Memory;
+    type Prepared = Prepared;
+
+    fn fq12_from_coefficients(coefficients: &[[u8; 48]; 12]) -> Memory {
+        let mut integers = ZERO;
+        for (integer, bytes) in integers.as_flattened_mut().iter_mut().zip(coefficients) {
+            words::from_be_bytes(integer, bytes);
+        }
+        single::<Load>(integers, ZERO)
+    }
+
+    fn fq12_coefficients(a: &Memory) -> [[u8; 48]; 12] {
+        let integers = single::<Store>(*a, ZERO);
+        let mut coefficients = [[0; 48]; 12];
+        for (bytes, integer) in coefficients.iter_mut().zip(integers.as_flattened()) {
+            words::to_be_bytes(bytes, integer);
+        }
+        coefficients
+    }
+
+    fn fq12_one() -> Memory {
+        let mut one = ZERO;
+        one[0][0] = constants::ONE;
+        one
+    }
+
+    fn fq12_equal(a: &Memory, b: &Memory) -> bool {
+        let (a, b) = (a.as_flattened().as_flattened(), b.as_flattened().as_flattened());
+        Mask::is_zero(a.iter().zip(b).fold(0, |any, (a, b)| any | (a ^ b))).reveal()
+    }
+
+    fn fq12_add(a: &Memory, b: &Memory) -> Memory {
+        single::<Add>([*a, *b], ZERO)
+    }
+
+    fn fq12_sub(a: &Memory, b: &Memory) -> Memory {
+        single::<Sub>([*a, *b], ZERO)
+    }
+
+    fn fq12_mul(a: &Memory, b: &Memory) -> Memory {
+        single::<Mul>([*a, *b], ZERO)
+    }
+
+    fn fq12_square(a: &Memory) -> Memory {
+        single::<Square>(*a, ZERO)
+    }
+
+    fn fq12_invert(a: &Memory) -> Memory {
+        single::<Invert>(*a, ZERO)
+    }
+
+    fn fq12_conjugate(a: &Memory) -> Memory {
+        single::<Conjugate>(*a, ZERO)
+    }
+
+    fn fq12_select(mask: Mask, a: &Memory, b: &Memory) -> Memory {
+        let mut selected = ZERO;
+        let limbs = selected.as_flattened_mut().as_flattened_mut().iter_mut();
+        let pairs = a.as_flattened().as_flattened().iter().zip(b.as_flattened().as_flattened());
+        limbs.zip(pairs).for_each(|(limb, (a, b))| *limb = mask.select(*a, *b));
+        selected
+    }
+
+    fn gt_contains(a: &Memory) -> bool {
+        single::<IsInGroup>(*a, false)
+    }
+
+    fn gt_square(a: &Memory) -> Memory {
+        single::<SquareCyclotomic>(*a, ZERO)
+    }
+
+    fn gt_pow(a: &Memory, k: &Self::Fr) -> Memory {
+        let mut integer = Self::fr_to_integer(k);
+        let parts = bls12_381::split_second(&integer);
+        ct::wipe(&mut integer);
+        single::<Pow>((*a, parts), ZERO)
+    }
+
+    fn gt_pow_vartime(a: &Memory, k: &Self::Fr) -> Memory {
+        Self::gt_pow(a, k)
+    }
+
+    fn prepare(q: &[[Words; 2]; 2]) -> Prepared {
+        one(Prepare(q))
+    }
+
+    fn miller_loop(p: &[G1Affine<Self>], q: &[G2Affine<Self>]) -> Memory {
+        let mut product = Self::fq12_one();
+        if p.len() >= SIDE_BY_SIDE && lanes::Backend::best().is_some() {
+            for (p, q) in p.chunks(PAIRS).zip(q.chunks(PAIRS)) {
+                let mut inputs = [([[0; 6]; 2], [[[0; 6]; 2]; 2]); PAIRS];
+                for (input, (p, q)) in inputs.iter_mut().zip(p.iter().zip(q)) {
+                    *input = (*p.raw(), *q.raw());
+                }
+                let mut values = [ZERO; PAIRS];
+                many::<MillerLoop>(&inputs[..p.len()], &mut values[..p.len()]);
+                product = values[..p.len()]
+                    .iter()
+                    .fold(product, |product, value| Self::fq12_mul(&product, value));
+            }
+            return product;
+        }
+        for (i, (p, q)) in p.chunks(PAIRS).zip(q.chunks(PAIRS)).enumerate() {
+            let value = one(Together { p, q });
+            product = if i == 0 { value } else { Self::fq12_mul(&product, &value) };
+        }
+        product
+    }
+
+    fn miller_loop_prepared(p: &[G1Affine<Self>], q: &[&Prepared]) -> Memory {
+        let mut product = Self::fq12_one();
+        for (p, q) in p.chunks(PAIRS).zip(q.chunks(PAIRS)) {
+            product = Self::fq12_mul(&product, &one(TogetherPrepared { p, q }));
+        }
+        product
+    }
+
+    fn final_exponentiation(a: &Memory) -> Memory {
+        single::<FinalExponentiation>(*a, ZERO)
+    }
+}

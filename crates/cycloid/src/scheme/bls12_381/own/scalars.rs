@@ -1,0 +1,138 @@
+//! Fr.
+
+use super::super::Fr;
+use super::super::backend::{Integer, Scalars};
+use super::Cycloid;
+use crate::machine::ct;
+use crate::machine::field::{Bls12Scalar, Dense, Limbs, Wide, WideTask};
+use crate::machine::words;
+use crate::math::bls12_381::ScalarWords;
+use crate::math::field::Element;
+
+/// An operation on one element or two.
+#[derive(Clone, Copy)]
+enum Operation {
+    Load,
+    Store,
+    Add,
+    Sub,
+    Mul,
+    Square,
+    Invert,
+}
+
+struct Compute<'a> {
+    operation: Operation,
+    a: &'a ScalarWords,
+    b: &'a ScalarWords,
+}
+
+impl WideTask<Bls12Scalar> for Compute<'_> {
+    type Output = ScalarWords;
+
+    #[inline(always)]
+    fn run<A: Wide<Bls12Scalar>>(self, f: A) -> ScalarWords {
+        let a = || f.import(core::slice::from_ref(self.a));
+        let b = || f.import(core::slice::from_ref(self.b));
+        let mut out = [ScalarWords::ZERO];
+        let element = match self.operation {
+            Operation::Load => f.load(core::slice::from_ref(self.a)),
+            Operation::Store => {
+                f.store(&a(), &mut out);
+                return out[0];
+            }
+            Operation::Add => f.add(&a(), &b()),
+            Operation::Sub => f.sub(&a(), &b()),
+            Operation::Mul => f.mul(&a(), &b()),
+            Operation::Square => f.square(&a()),
+            Operation::Invert => *Element::from_raw(f, a()).invert().raw(),
+        };
+        f.export(&element, &mut out);
+        out[0]
+    }
+}
+
+#[inline(always)]
+fn compute(operation: Operation, a: &ScalarWords, b: &ScalarWords) -> ScalarWords {
+    Bls12Scalar::run_one_wide(words::Backend::best(), Compute { operation, a, b })
+}
+
+/// a₀·b₀ + a₁·b₁ + …, reduced once for as many products as may come together.
+struct InnerProduct<'a> {
+    a: &'a [Fr<Cycloid>],
+    b: &'a [Fr<Cycloid>],
+}
+
+impl WideTask<Bls12Scalar> for InnerProduct<'_> {
+    type Output = ScalarWords;
+
+    fn run<A: Wide<Bls12Scalar>>(self, f: A) -> ScalarWords {
+        const TERMS: usize = 64;
+        let import = |a: &Fr<Cycloid>| f.import(core::slice::from_ref(a.raw()));
+        let mut total = A::ZERO;
+        for (a, b) in self.a.chunks(TERMS).zip(self.b.chunks(TERMS)) {
+            let products = a.iter().zip(b).map(|(a, b)| f.mul_wide(&import(a), &import(b)));
+            if let Some(sum) = products.reduce(|sum, product| f.add_wide(&sum, &product)) {
+                total = f.add(&total, &f.reduce_wide(&sum));
+            }
+        }
+        let mut out = [ScalarWords::ZERO];
+        f.export(&total, &mut out);
+        out[0]
+    }
+}
+
+impl Scalars for Cycloid {
+    type Fr = ScalarWords;
+
+    const ZERO: ScalarWords = [0; 4];
+
+    /// 2²⁵⁶ modulo r.
+    const ONE: ScalarWords = [
+        0x0000_0001_ffff_fffe,
+        0x5884_b7fa_0003_4802,
+        0x998c_4fef_ecbc_4ff5,
+        0x1824_b159_acc5_056f,
+    ];
+
+    fn fr_from_integer(integer: &Integer) -> ScalarWords {
+        compute(Operation::Load, integer, &Self::ZERO)
+    }
+
+    fn fr_to_integer(a: &ScalarWords) -> Integer {
+        compute(Operation::Store, a, &Self::ZERO)
+    }
+
+    fn fr_add(a: &ScalarWords, b: &ScalarWords) -> ScalarWords {
+        compute(Operation::Add, a, b)
+    }
+
+    fn fr_sub(a: &ScalarWords, b: &ScalarWords) -> ScalarWords {
+        compute(Operation::Sub, a, b)
+    }
+
+    fn fr_mul(a: &ScalarWords, b: &ScalarWords) -> ScalarWords {
+        compute(Operation::Mul, a, b)
+    }
+
+    fn fr_square(a: &ScalarWords) -> ScalarWords {
+        compute(Operation::Square, a, &Self::ZERO)
+    }
+
+    fn fr_invert(a: &ScalarWords) -> ScalarWords {
+        compute(Operation::Invert, a, &Self::ZERO)
+    }
+
+    fn fr_equal(a: &ScalarWords, b: &ScalarWords) -> bool {
+        let difference = a.iter().zip(b).fold(0, |any, (a, b)| any | (a ^ b));
+        ct::Mask::is_zero(difference).reveal()
+    }
+
+    fn fr_wipe(a: &mut ScalarWords) {
+        ct::wipe(a);
+    }
+
+    fn fr_inner_product(a: &[Fr<Self>], b: &[Fr<Self>]) -> ScalarWords {
+        Bls12Scalar::run_one_wide(words::Backend::best(), InnerProduct { a, b })
+    }
+}
