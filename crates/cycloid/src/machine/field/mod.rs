@@ -103,6 +103,60 @@ pub trait Arithmetic<P: Prime>: Copy + Debug + Send + Sync + 'static {
         self.sub(&Self::ZERO, a)
     }
 
+    /// One step of Montgomery's ladder on a curve B·y² = x³ + A·x² + x, `a24` being the public
+    /// constant (A − 2)/4 below 2¹⁷: from `state`, which is (X₂ : Z₂), (X₃ : Z₃), where `swap` is
+    /// true with the two points exchanged before, to twice the first and the sum of both, of which
+    /// `x1` is the difference (RFC 7748, section 5, with its names). The state comes from
+    /// [`load`](Self::load) or from another step.
+    ///
+    /// Only A and B depend on which point is which: exchanged, D·A and C·B are each other, and the
+    /// squares of their sum and difference are the same.
+    #[inline(always)]
+    fn ladder_step(
+        self,
+        x1: &Self::Element,
+        state: &mut [Self::Element; 4],
+        swap: Self::Mask,
+        a24: Limb,
+    ) {
+        let [x2, z2, x3, z3] = &*state;
+        let (a, b) = (self.add(x2, z2), self.sub(x2, z2));
+        let (c, d) = (self.add(x3, z3), self.sub(x3, z3));
+        let (da, cb) = (self.mul(&d, &a), self.mul(&c, &b));
+        let aa = self.square(&self.select(swap, &c, &a));
+        let bb = self.square(&self.select(swap, &d, &b));
+        let e = self.sub(&aa, &bb);
+        *state = [
+            self.mul(&aa, &bb),
+            self.mul(&e, &self.add(&aa, &self.mul_small(&e, a24))),
+            self.square(&self.add(&da, &cb)),
+            self.mul(x1, &self.square(&self.sub(&da, &cb))),
+        ];
+    }
+
+    /// Twice a point of y² = x³ − 3x + b, X, Y and Z in Jacobian coordinates, `times` times, where
+    /// there is a kernel for that; `times` is public.
+    #[inline(always)]
+    fn double_times(
+        self,
+        _point: &[Self::Element; 3],
+        _times: usize,
+    ) -> Option<[Self::Element; 3]> {
+        None
+    }
+
+    /// The sum of a point of a twisted Edwards curve −x² + y² = 1 + d·x²·y², X, Y, Z and T in extended
+    /// coordinates, and one that is given by y + x, y − x and 2d·x·y, where there is a kernel for
+    /// that.
+    #[inline(always)]
+    fn add_edwards(
+        self,
+        _point: &[Self::Element; 4],
+        _addend: &[Self::Element; 3],
+    ) -> Option<[Self::Element; 4]> {
+        None
+    }
+
     /// Where a and b are the same residue.
     fn equal(self, a: &Self::Element, b: &Self::Element) -> Self::Mask;
 

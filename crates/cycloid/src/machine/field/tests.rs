@@ -90,6 +90,7 @@ impl<P: Prime> Task<P> for AgainstIntegers {
             check("double", &f.double(&a), &|w| &x[w] + &x[w]);
             check("negate", &f.negate(&a), &|w| &p - &x[w]);
             check("small", &f.mul_small(&a, 121_666), &|w| &x[w] * 121_666u32);
+            ladder(f, &samples, i);
             for j in (0..n).step_by(self.stride) {
                 let (b, y) = load(j);
                 check("mul", &f.mul(&a, &b), &|w| &x[w] * &y[w]);
@@ -118,6 +119,45 @@ impl<P: Prime> Task<P> for AgainstIntegers {
         }
         lookups::<P, A>(f, &samples, &p);
         checked
+    }
+}
+
+/// Two steps of a ladder from five of the samples, beside the same with integers.
+fn ladder<P: Prime, A: Arithmetic<P>>(f: A, samples: &[BigUint], start: usize) {
+    let p = integer(P::MODULUS);
+    let sample = |w: usize, place: usize| &samples[(start + 7 * w + place * place) % samples.len()];
+    let load = |place: usize| {
+        f.load(&(0..A::WIDTH).map(|w| number::<P>(sample(w, place))).collect::<Vec<_>>())
+    };
+    let swapped = |w: usize, step: usize| (start >> (w % 4) ^ w ^ step) & 1;
+    let a24 = 121_665;
+    let x1 = load(4);
+    let mut state = [0, 1, 2, 3].map(load);
+    for step in 0..2 {
+        f.ladder_step(&x1, &mut state, f.mask(|w| Mask::from_bit(swapped(w, step) as Limb)), a24);
+    }
+    let mut numbers = std::vec![P::Words::ZERO; A::WIDTH];
+    for w in 0..A::WIDTH {
+        let [mut x2, mut z2, mut x3, mut z3] = [0, 1, 2, 3].map(|place| sample(w, place) % &p);
+        let x1 = sample(w, 4);
+        for step in 0..2 {
+            if swapped(w, step) == 1 {
+                core::mem::swap(&mut x2, &mut x3);
+                core::mem::swap(&mut z2, &mut z3);
+            }
+            let (aa, bb) = ((&x2 + &z2).pow(2) % &p, (&p + &x2 - &z2).pow(2) % &p);
+            let e = &p + &aa - &bb;
+            let da = (&p + &x3 - &z3) * (&x2 + &z2) % &p;
+            let cb = (&x3 + &z3) * (&p + &x2 - &z2) % &p;
+            x3 = (&da + &cb).pow(2) % &p;
+            z3 = x1 * (&p + &da - &cb).pow(2) % &p;
+            x2 = &aa * &bb % &p;
+            z2 = &e * (&aa + a24 * &e) % &p;
+        }
+        for (coordinate, expected) in state.iter().zip([x2, z2, x3, z3]) {
+            f.store(coordinate, &mut numbers);
+            assert_eq!(integer(numbers[w]), expected, "{} {} ladder {w}", P::NAME, A::NAME);
+        }
     }
 }
 

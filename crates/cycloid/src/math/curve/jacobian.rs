@@ -105,22 +105,30 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
     }
 
     /// 2P. 4M + 4S.
-    #[inline(never)]
     pub(super) fn double(&self) -> Self {
-        self.z.arithmetic().run(
-            #[inline(always)]
-            || self.double_inline(),
-        )
+        self.double_times(1)
     }
 
     /// P doubled `times` times; `times` is public.
     #[inline]
     pub(super) fn double_times(&self, times: usize) -> Self {
+        let arithmetic = self.z.arithmetic();
+        if let Some(point) = arithmetic.double_times(&self.raw(), times) {
+            return Self::from_raw(arithmetic, point);
+        }
         let mut point = *self;
         for _ in 0..times {
-            point = point.double();
+            point = point.double_by_formula();
         }
         point
+    }
+
+    #[inline(never)]
+    fn double_by_formula(&self) -> Self {
+        self.z.arithmetic().run(
+            #[inline(always)]
+            || self.double_inline(),
+        )
     }
 
     #[inline(always)]
@@ -167,6 +175,17 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
                 Added::new(&self.x, &u2, &self.y, &s2, &self.z)
             },
         )
+    }
+
+    #[inline(always)]
+    fn raw(&self) -> [A::Element; 3] {
+        [*self.x.raw(), *self.y.raw(), *self.z.raw()]
+    }
+
+    #[inline(always)]
+    fn from_raw(arithmetic: A, coordinates: [A::Element; 3]) -> Self {
+        let [x, y, z] = coordinates.map(|value| Element::from_raw(arithmetic, value));
+        Self { x, y, z }
     }
 
     /// P + Q, whatever the points are.
@@ -229,5 +248,84 @@ impl<C: Curve, A: Arithmetic<C::Field>> Added<C, A> {
             return Some(self.sum);
         }
         self.r.is_zero().reveal_any().then(|| point.double())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::field::{Limbs, Prime, Task};
+    use crate::machine::words;
+    use crate::math::curve::{P224, P256, P384, P521};
+
+    /// A kernel's doubles beside those of the formula, for any coordinates; tells whether there is one.
+    struct DoublesAgree<C>(core::marker::PhantomData<C>);
+
+    impl<C: Curve> Task<C::Field> for DoublesAgree<C> {
+        type Output = bool;
+
+        fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> bool {
+            let small = |value: u64| {
+                let mut number = Words::<C>::ZERO;
+                number.as_mut()[0] = value;
+                Element::<C::Field, A>::constant(arithmetic, &number)
+            };
+            // Small numbers and their opposites in memory's form too, where that is Montgomery's.
+            let from_form = small(2).pow(&[64 * C::B.as_ref().len() as u64]).invert();
+            let mut coordinates = std::vec::Vec::new();
+            for value in [0, 1, 2, 0xffff_ffff, u64::MAX] {
+                let element = small(value);
+                let formed = &element * &from_form;
+                coordinates.extend([element, -&element, formed, -&formed]);
+            }
+            for _ in 0..40 {
+                let last = coordinates[coordinates.len() - 1];
+                let before = coordinates[coordinates.len() - 2];
+                coordinates.push(&(&last.square() + &before) - &small(3));
+            }
+            let n = coordinates.len();
+            let point = |i: usize, j: usize| Jacobian::<C, A> {
+                x: coordinates[i % n],
+                y: coordinates[j % n],
+                z: coordinates[(i + 3 * j) % n],
+            };
+            let same = |a: &Element<C::Field, A>, b: &Element<C::Field, A>| {
+                assert!(!(!a.equal(b)).reveal_any(), "{} {}", C::NAME, A::NAME);
+            };
+            let same_point = |a: &Jacobian<C, A>, b: &Jacobian<C, A>| {
+                same(&a.x, &b.x);
+                same(&a.y, &b.y);
+                same(&a.z, &b.z);
+            };
+            for i in 0..n {
+                for j in 0..n {
+                    let p = point(i, j);
+                    same_point(&p.double(), &p.double_by_formula());
+                }
+            }
+            let p = point(9, 30);
+            let thrice = p.double_by_formula().double_by_formula().double_by_formula();
+            same_point(&p.double_times(3), &thrice);
+            same_point(&p.double_times(0), &p);
+            arithmetic.double_times(&p.raw(), 1).is_some()
+        }
+    }
+
+    fn has_kernel<C: Curve>(backend: words::Backend) -> bool {
+        C::Field::run_one(backend, DoublesAgree::<C>(core::marker::PhantomData))
+    }
+
+    #[test]
+    fn doubles_agree_with_the_formula() {
+        for backend in words::Backend::available() {
+            let (p256, others) = (
+                has_kernel::<P256>(backend),
+                has_kernel::<P224>(backend)
+                    | has_kernel::<P384>(backend)
+                    | has_kernel::<P521>(backend),
+            );
+            assert_eq!(p256, backend.name() == "adx");
+            assert!(!others);
+        }
     }
 }

@@ -37,29 +37,17 @@ impl Each for Ladder {
             inputs.get(place).map_or([0; 4], |input| masked(&input.u))
         });
         let x1 = Element::<P25519, A>::load(arithmetic, &us[..A::WIDTH]);
-        let (mut x2, mut z2) = (Element::one(arithmetic), Element::zero(arithmetic));
-        let (mut x3, mut z3) = (x1, Element::one(arithmetic));
+        let (zero, one) = (Element::zero(arithmetic), Element::one(arithmetic));
+        let mut state: [_; 4] = [one, zero, x1, one].map(|coordinate| *coordinate.raw());
         let bit =
             |place: usize, t: usize| inputs[place].number[t / LIMB_BITS] >> (t % LIMB_BITS) & 1;
         for t in (0..255).rev() {
             // Exchanged where this bit is not the one before, so that (x2, z2) goes on with the
             // multiple by the bits so far.
             let swap = arithmetic.mask(|place| Mask::from_bit(bit(place, t) ^ bit(place, t + 1)));
-            (x2, x3) = (Element::select(swap, &x3, &x2), Element::select(swap, &x2, &x3));
-            (z2, z3) = (Element::select(swap, &z3, &z2), Element::select(swap, &z2, &z3));
-
-            let a = &x2 + &z2;
-            let aa = a.square();
-            let b = &x2 - &z2;
-            let bb = b.square();
-            let e = &aa - &bb;
-            let da = &(&x3 - &z3) * &a;
-            let cb = &(&x3 + &z3) * &b;
-            x3 = (&da + &cb).square();
-            z3 = &x1 * &(&da - &cb).square();
-            x2 = &aa * &bb;
-            z2 = &e * &(&aa + &e.mul_small(A24));
+            arithmetic.ladder_step(x1.raw(), &mut state, swap, A24);
         }
+        let [x2, z2, x3, z3] = state.map(|value| Element::from_raw(arithmetic, value));
         let swap = arithmetic.mask(|place| Mask::from_bit(bit(place, 0)));
         let x = Element::select(swap, &x3, &x2);
         let z = Element::select(swap, &z3, &z2);

@@ -85,12 +85,6 @@ impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
         self.with(self.arithmetic.square_times(&self.value, times))
     }
 
-    /// This element times a public constant below 2¹⁷.
-    #[inline(always)]
-    pub(crate) fn mul_small(&self, small: Limb) -> Self {
-        self.with(self.arithmetic.mul_small(&self.value, small))
-    }
-
     /// Twice this element.
     #[inline(always)]
     pub(crate) fn double(&self) -> Self {

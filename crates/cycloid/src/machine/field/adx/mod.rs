@@ -102,6 +102,16 @@ impl Arithmetic<P224> for Adx {
 impl Arithmetic<P256> for Adx {
     from_kernels!(4 p256 linear::add_p256, linear::sub_p256);
     montgomery!(P256 4);
+
+    #[inline(always)]
+    fn double_times(self, point: &[[Limb; 4]; 3], times: usize) -> Option<[[Limb; 4]; 3]> {
+        let mut point = *point;
+        for _ in 0..times {
+            // SAFETY: the token proves BMI2 and ADX; a point may be replaced by its double.
+            unsafe { p256::double(point.as_mut_ptr().cast(), point.as_ptr().cast()) };
+        }
+        Some(point)
+    }
 }
 
 impl Arithmetic<P384> for Adx {
@@ -140,6 +150,36 @@ impl Arithmetic<P25519> for Adx {
         unsafe {
             p25519::mul_small(product.as_mut_ptr().cast(), a.as_ptr(), small);
             product.assume_init()
+        }
+    }
+
+    #[inline(always)]
+    fn ladder_step(
+        self,
+        x1: &Self::Element,
+        state: &mut [Self::Element; 4],
+        swap: Mask,
+        a24: Limb,
+    ) {
+        debug_assert!(a24 < 1 << 17 && state.iter().all(|number| number[3] <= 1 << 63));
+        // SAFETY: the token proves BMI2 and ADX; the state is sixteen limbs, one after the other.
+        unsafe {
+            p25519::ladder_step(state.as_mut_ptr().cast(), x1.as_ptr(), swap.value(), a24);
+        }
+    }
+
+    #[inline(always)]
+    fn add_edwards(
+        self,
+        point: &[[Limb; 4]; 4],
+        addend: &[[Limb; 4]; 3],
+    ) -> Option<[[Limb; 4]; 4]> {
+        let mut sum = MaybeUninit::<[[Limb; 4]; 4]>::uninit();
+        // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole sum.
+        unsafe {
+            let (point, addend) = (point.as_ptr().cast(), addend.as_ptr().cast());
+            p25519::add_affine(sum.as_mut_ptr().cast(), point, addend);
+            Some(sum.assume_init())
         }
     }
 

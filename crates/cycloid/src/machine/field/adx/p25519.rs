@@ -1,13 +1,14 @@
 //! 2²⁵⁵ − 19: residues are any numbers below 2²⁵⁶, which is 38 modulo the prime.
+//!
+//! Every product is folded to below 2²⁵⁵ + 2¹¹, so that a sum or a difference of two is right after
+//! its carry out of 256 bits has been folded in once.
 
 use super::Limb;
 use core::arch::naked_asm;
 
-/// `$w0` … `$w3` = the number `$w0` … `$w7`, reduced to below 2²⁵⁶.
+/// `$w0` … `$w3` = the number `$w0` … `$w7`, reduced to below 2²⁵⁵ + 2¹¹; `rbp` is zero.
 ///
-/// The lower half plus 38 times the upper one is less than 39·2²⁵⁶. So its fifth limb is at most 38
-/// and, times 38, at most 1444; if adding that to the other four carries, these are less than 1444,
-/// and 38 more stay in the lowest limb.
+/// The lower half plus 38 times the upper one is less than 39·2²⁵⁶, so its fifth limb is at most 38.
 macro_rules! fold {
     (
         $w0:literal $w1:literal $w2:literal $w3:literal
@@ -29,26 +30,93 @@ macro_rules! fold {
             "adcx ", $w3, ", rax\n",
             "adcx ", $w4, ", rbp\n",
             "adox ", $w4, ", rbp\n",
-            fold_limb!("ebp" $w0 $w1 $w2 $w3; $w4),
+            fold_limb!($w0 $w1 $w2 $w3; $w4),
         )
     };
 }
 
-/// `$w0` … `$w3` = those and the fifth limb `$w4`, reduced to below 2²⁵⁶, where the fifth limb is less
-/// than 2⁵⁸, `edx` is 38 and `$zero` is zero.
+/// `$w0` … `$w3` = those and the fifth limb `$w4`, less than 2⁵⁸, reduced to below 2²⁵⁵ + 39·(`$w4` +
+/// 1): what is above bit 254, less than 2·(`$w4` + 1), goes to the bottom, times 19.
 macro_rules! fold_limb {
-    ($zero:literal $w0:literal $($w:literal)+; $w4:literal) => {
+    ($w0:literal $w1:literal $w2:literal $w3:literal; $w4:literal) => {
         concat!(
-            "imul ", $w4, ", ", $w4, ", 38\n",
-            "add ", $w0, ", ", $w4, "\n",
-            $("adc ", $w, ", 0\n",)+
-            "cmovnc edx, ", $zero, "\n",
-            "add ", $w0, ", rdx\n",
+            "shld ", $w4, ", ", $w3, ", 1\n", "btr ", $w3, ", 63\n", "imul ", $w4, ", ", $w4,
+            ", 19\n", "add ", $w0, ", ", $w4, "\n", "adc ", $w1, ", 0\n", "adc ", $w2, ", 0\n",
+            "adc ", $w3, ", 0\n",
         )
     };
 }
 
-/// `out = a · b`, below 2²⁵⁶, for any factors below 2²⁵⁶.
+/// `r8` … `r15` = the product of the numbers at `rsi` and `rcx`; `rbp` is zero.
+macro_rules! product {
+    () => {
+        concat!(
+            first_row!("[rcx]"; [0 1 2 3] "r8" "r9" "r10" "r11" "r12"),
+            row!(fresh "[rcx + 8]"; [0 1 2 3] "r9" "r10" "r11" "r12" "r13"),
+            row!(fresh "[rcx + 16]"; [0 1 2 3] "r10" "r11" "r12" "r13" "r14"),
+            row!(fresh "[rcx + 24]"; [0 1 2 3] "r11" "r12" "r13" "r14" "r15"),
+        )
+    };
+}
+
+/// `$r` = `$a` + `$b`, both products in memory; below 2²⁵⁶.
+///
+/// Where there is a carry, the rest is less than 2¹², and 38 more stay in the lowest limb.
+macro_rules! sum {
+    ($a:literal $b:literal; $r0:literal $r1:literal $r2:literal $r3:literal) => {
+        concat!(
+            load!($a [0 1 2 3] $r0 $r1 $r2 $r3),
+            "add ", $r0, ", [", $b, "]\n",
+            "adc ", $r1, ", [", $b, " + 8]\n",
+            "adc ", $r2, ", [", $b, " + 16]\n",
+            "adc ", $r3, ", [", $b, " + 24]\n",
+            "sbb eax, eax\n",
+            "and eax, 38\n",
+            "add ", $r0, ", rax\n",
+        )
+    };
+}
+
+/// `$r` = `$a` − `$b`, both products in memory; below 2²⁵⁶.
+///
+/// Where there is a borrow, what stands there is more than 2²⁵⁴, and 38 can be taken off.
+macro_rules! difference {
+    ($a:literal $b:literal; $r0:literal $r1:literal $r2:literal $r3:literal) => {
+        concat!(
+            load!($a [0 1 2 3] $r0 $r1 $r2 $r3),
+            "sub ", $r0, ", [", $b, "]\n",
+            "sbb ", $r1, ", [", $b, " + 8]\n",
+            "sbb ", $r2, ", [", $b, " + 16]\n",
+            "sbb ", $r3, ", [", $b, " + 24]\n",
+            "sbb eax, eax\n",
+            "and eax, 38\n",
+            "sub ", $r0, ", rax\n",
+            "sbb ", $r1, ", 0\n",
+            "sbb ", $r2, ", 0\n",
+            "sbb ", $r3, ", 0\n",
+        )
+    };
+}
+
+/// `$out` = the product of the numbers at `$a` and `$b`, any below 2²⁵⁶; below 2²⁵⁵ + 2¹¹.
+macro_rules! times {
+    ($out:literal = $a:literal, $b:literal) => {
+        concat!(
+            "lea rsi, [", $a, "]\n",
+            "lea rcx, [", $b, "]\n",
+            product!(),
+            fold!("r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"),
+            store!($out [0 1 2 3] "r8" "r9" "r10" "r11"),
+        )
+    };
+}
+
+mod edwards;
+mod ladder;
+pub(super) use edwards::add_affine;
+pub(super) use ladder::ladder_step;
+
+/// `out = a · b`, below 2²⁵⁵ + 2¹¹, for any factors below 2²⁵⁶.
 ///
 /// # Safety
 /// The processor has BMI2 and ADX. `a` and `b` are four limbs each, and `out` has place for four;
@@ -59,10 +127,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
         enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
         "mov rcx, rdx",
         "xor ebp, ebp",
-        first_row!("[rcx]"; [0 1 2 3] "r8" "r9" "r10" "r11" "r12"),
-        row!(fresh "[rcx + 8]"; [0 1 2 3] "r9" "r10" "r11" "r12" "r13"),
-        row!(fresh "[rcx + 16]"; [0 1 2 3] "r10" "r11" "r12" "r13" "r14"),
-        row!(fresh "[rcx + 24]"; [0 1 2 3] "r11" "r12" "r13" "r14" "r15"),
+        product!(),
         fold!("r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"),
         store!("rdi" [0 1 2 3] "r8" "r9" "r10" "r11"),
         leave!("r15" "r14" "r13" "r12" "rbp" "rbx"),
@@ -127,9 +192,7 @@ pub(super) unsafe extern "sysv64" fn mul_small(out: *mut Limb, a: *const Limb, s
         "mulx rcx, rax, [rsi + 24]",
         "adc r11, rax",
         "adc rcx, 0",
-        "mov edx, 38",
-        "xor esi, esi",
-        fold_limb!("esi" "r8" "r9" "r10" "r11"; "rcx"),
+        fold_limb!("r8" "r9" "r10" "r11"; "rcx"),
         store!("rdi" [0 1 2 3] "r8" "r9" "r10" "r11"),
         "ret",
     )

@@ -66,6 +66,24 @@ macro_rules! subtract_p {
     };
 }
 
+/// `r12`, `r13`, `r14`, `r8` and the fifth limb `r9` = the number below 2p that the numbers at `rsi`
+/// and `rcx` give; `rbp` is zero.
+macro_rules! product {
+    () => {
+        concat!(
+            first_row!("[rcx]"; [0 1 2 3] "r8" "r9" "r10" "r11" "r12"),
+            row!(fresh "[rcx + 8]"; [0 1 2 3] "r9" "r10" "r11" "r12" "r13"),
+            reduce_two!(fresh "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
+            row!(used "[rcx + 16]"; [0 1 2 3] "r10" "r11" "r12" "r13" "r14"),
+            row!(fresh "[rcx + 24]"; [0 1 2 3] "r11" "r12" "r13" "r14" "r8"),
+            reduce_two!(fresh "r10" "r11" "r12" "r13" "r14" "r8" "r9"),
+        )
+    };
+}
+
+mod double;
+pub(super) use double::double;
+
 /// `out = a · b / R mod p`, less than p.
 ///
 /// One of the factors is any number below R and the other is less than p. After two rows and two
@@ -82,12 +100,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
         enter!("rbx" "rbp" "r12" "r13" "r14"),
         "mov rcx, rdx",
         "xor ebp, ebp",
-        first_row!("[rcx]"; [0 1 2 3] "r8" "r9" "r10" "r11" "r12"),
-        row!(fresh "[rcx + 8]"; [0 1 2 3] "r9" "r10" "r11" "r12" "r13"),
-        reduce_two!(fresh "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
-        row!(used "[rcx + 16]"; [0 1 2 3] "r10" "r11" "r12" "r13" "r14"),
-        row!(fresh "[rcx + 24]"; [0 1 2 3] "r11" "r12" "r13" "r14" "r8"),
-        reduce_two!(fresh "r10" "r11" "r12" "r13" "r14" "r8" "r9"),
+        product!(),
         subtract_p!("r12" "r13" "r14" "r8", "r9"; "rbx" "rcx" "rdx" "rsi"),
         store!("rdi" [0 1 2 3] "rbx" "rcx" "rdx" "rsi"),
         leave!("r14" "r13" "r12" "rbp" "rbx"),

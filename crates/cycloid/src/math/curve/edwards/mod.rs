@@ -118,6 +118,19 @@ impl<A: Arithmetic<P25519>> Point<A> {
         self.add_with(&other.sum, &other.difference, &other.t, &self.z.double())
     }
 
+    /// The same with all coordinates.
+    #[inline(always)]
+    fn plus_affine(&self, other: &AffineAddend<A>) -> Self {
+        let arithmetic = self.x.arithmetic();
+        let point = [&self.x, &self.y, &self.z, &self.t].map(|field| *field.raw());
+        let addend = [&other.sum, &other.difference, &other.t].map(|field| *field.raw());
+        let Some(sum) = arithmetic.add_edwards(&point, &addend) else {
+            return self.add_affine(other).extended();
+        };
+        let [x, y, z, t] = sum.map(|raw| Field::from_raw(arithmetic, raw));
+        Self { x, y, z, t }
+    }
+
     /// `d` is 2·Z1·Z2.
     #[inline(always)]
     fn add_with(

@@ -41,7 +41,7 @@ impl<A: Arithmetic<P25519>> Point<A> {
         let row = entries(BASE_WIDTH) * 3 * A::STORED_LIMBS;
         let mut sum = digits.affine_addend(arithmetic, &table[..row], 0).extended();
         for (i, row) in table.chunks_exact(row).enumerate().skip(1) {
-            sum = sum.add_affine(&digits.affine_addend(arithmetic, row, i)).extended();
+            sum = sum.plus_affine(&digits.affine_addend(arithmetic, row, i));
         }
         sum
     }

@@ -8,7 +8,7 @@ use num_bigint::BigUint;
 use super::each::each_on;
 use super::scalar::{Digits, ORDER, non_adjacent_form_vartime};
 use super::*;
-use crate::machine::field::Limbs;
+use crate::machine::field::{Limbs, Masks, Prime, Task};
 use crate::machine::{lanes, words};
 use crate::math::curve::montgomery::{Factors, Ladder};
 
@@ -385,4 +385,53 @@ fn the_ladder_and_the_map_to_the_other_curve() {
     assert!(products[..8].iter().all(|product| number(product) == expected));
     let scalars: Vec<_> = numbers.iter().map(scalar).collect();
     assert_eq!(products[8..], everywhere::<UOfBase>(&scalars));
+}
+
+/// A kernel's sums beside those of the formulas, on any coordinates; tells whether there is one.
+struct SumsAgree;
+
+impl Task<P25519> for SumsAgree {
+    type Output = bool;
+
+    fn run<A: Arithmetic<P25519>>(self, arithmetic: A) -> bool {
+        let top: BigUint = (BigUint::from(1u8) << 255) - 1u8;
+        let mut coordinates = Vec::new();
+        for integer in [BigUint::ZERO, 1u8.into(), p() - 1u8, p() >> 1, top.clone(), top - 40u8] {
+            let element = Field::constant(arithmetic, &limbs(&integer));
+            // Twice the largest are as large as elements can be.
+            coordinates.extend([element, element.double(), -&element]);
+        }
+        for i in 0..20 {
+            coordinates.push(&coordinates[i].square() + &coordinates[i + 5]);
+        }
+        let n = coordinates.len();
+        let at = |i: usize| coordinates[i % n];
+        for i in 0..n {
+            for j in 0..n {
+                let point = Point { x: at(i), y: at(j), z: at(i + 3 * j), t: at(2 * i + j + 1) };
+                let (sum, difference) = (at(j + 7), at(3 * i + j));
+                let addend = AffineAddend { sum, difference, t: at(i + j) };
+                let by_formula = point.add_affine(&addend).extended();
+                let kernels = point.plus_affine(&addend);
+                let pairs = [
+                    (kernels.x, by_formula.x),
+                    (kernels.y, by_formula.y),
+                    (kernels.z, by_formula.z),
+                    (kernels.t, by_formula.t),
+                ];
+                for (kernels, by_formula) in pairs {
+                    assert!(!(!kernels.equal(&by_formula)).reveal_any(), "{} {i} {j}", A::NAME);
+                }
+            }
+        }
+        let raw = *at(1).raw();
+        arithmetic.add_edwards(&[raw; 4], &[raw; 3]).is_some()
+    }
+}
+
+#[test]
+fn sums_agree_with_formulas() {
+    for backend in words::Backend::available() {
+        assert_eq!(P25519::run_one(backend, SumsAgree), backend.name() == "adx");
+    }
 }
