@@ -7,6 +7,7 @@
 #[cfg(target_arch = "x86_64")]
 pub mod adx;
 mod bytes;
+mod divsteps;
 mod linear;
 pub mod portable;
 #[cfg(test)]
@@ -18,6 +19,7 @@ use core::fmt::Debug;
 use super::cpu::Adx;
 use super::ct;
 pub use bytes::{as_bytes_mut, from_be_bytes, to_be_bytes};
+pub use divsteps::divsteps;
 pub use linear::{
     add, add_if, bit_length_vartime, compare_vartime, decrement, double, is_less, is_zero,
     reduce_once, sub, sub_if, trim_vartime,

@@ -1,8 +1,7 @@
 //! Division steps on the lowest bits of two numbers: the inner loop of safegcd (Bernstein and Yang,
 //! Fast constant-time gcd computation and modular inversion, 2019, section 8).
 
-use crate::machine::ct::Mask;
-use crate::machine::words::Limb;
+use crate::machine::words::{self, Limb};
 
 /// Steps that one call does.
 pub(super) const DIVSTEPS: usize = 20;
@@ -19,9 +18,6 @@ pub(super) struct Matrix {
 
 /// [`DIVSTEPS`] steps, which depend on the lowest bits of f and g alone. f is odd.
 ///
-/// With `zeta` = −(δ + 1/2), a step is: where δ > 0 and g is odd, (f, g) ← (g, (g − f)/2) and δ ← 1 −
-/// δ; otherwise g ← (g + (g mod 2)·f)/2 and δ ← 1 + δ.
-///
 /// f and its row of the matrix, and g and its, are one word each, so that one addition does for the
 /// three: f + u·2²¹ + v·2⁴², where f is less than 2²⁰ in magnitude, and u and v start as −2²⁰ for 1,
 /// and are halved with f and g. Rows keep |u| + |v| ≤ 2²⁰; the v of g's row reaches that at the start
@@ -31,7 +27,8 @@ pub(super) fn divsteps(zeta: &mut i64, f: Limb, g: Limb) -> Matrix {
     const LOW: Limb = (1 << DIVSTEPS) - 1;
     let f = (f & LOW).cast_signed() - (1 << 41);
     let g = (g & LOW).cast_signed() - (1 << 62);
-    let (f, g) = steps(zeta, f, g);
+    let (after, f, g) = words::divsteps::<DIVSTEPS>(*zeta, f, g);
+    *zeta = after;
     // Rounding takes off the lower fields with their signs. An entry is never −2²⁰, so that as it
     // stands, negated, it is from −2²⁰ to 2²⁰ − 1 but for v of a row that is g's first.
     let entries = |row: i64| {
@@ -40,23 +37,6 @@ pub(super) fn divsteps(zeta: &mut i64, f: Limb, g: Limb) -> Matrix {
     };
     let ((u, v), (q, r)) = (entries(f), entries(g));
     Matrix { u, v, q, r }
-}
-
-/// The steps on packed rows.
-#[inline(always)]
-fn steps(zeta: &mut i64, mut f: i64, mut g: i64) -> (i64, i64) {
-    for _ in 0..DIVSTEPS {
-        let positive = *zeta >> 63;
-        let odd = Mask::from_bit((g & 1).cast_unsigned()).value().cast_signed();
-        let swap = positive & odd;
-        let signed = (f ^ positive) - positive;
-        // Where they are exchanged, f + (g − f) = g.
-        f += (g + signed) & swap;
-        g += signed & odd;
-        g >>= 1;
-        *zeta = (*zeta ^ swap) - 1;
-    }
-    (f, g)
 }
 
 #[cfg(test)]

@@ -1,0 +1,116 @@
+//! Division steps on two rows of one word each, the inner loop of modular inversion.
+
+/// `STEPS` division steps (Bernstein and Yang, Fast constant-time gcd computation and modular
+/// inversion, 2019, section 8): `(zeta, f, g)` after them. f is odd, and no step overflows.
+///
+/// With `zeta` = −(δ + 1/2), a step is: where zeta < 0 and g is odd, (f, g) ← (g, (g − f)/2) and zeta
+/// ← −zeta − 2; otherwise g ← (g + (g mod 2)·f)/2 and zeta ← zeta − 1. Time depends on `STEPS` only.
+#[inline(always)]
+pub fn divsteps<const STEPS: usize>(zeta: i64, f: i64, g: i64) -> (i64, i64, i64) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    return x86_64::divsteps::<STEPS>(zeta, f, g);
+    #[cfg(any(not(target_arch = "x86_64"), miri))]
+    return portable::divsteps::<STEPS>(zeta, f, g);
+}
+
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod x86_64 {
+    use core::arch::asm;
+
+    /// What f, g and zeta become is chosen by conditional moves, so that no chain is longer than four
+    /// cycles a step. Before one, `chosen` is −f, and the flags are those of zeta.
+    #[inline(always)]
+    pub(super) fn divsteps<const STEPS: usize>(
+        mut zeta: i64,
+        mut f: i64,
+        mut g: i64,
+    ) -> (i64, i64, i64) {
+        // SAFETY: no memory is touched, and no instruction is beyond those of every x86-64.
+        unsafe {
+            asm!(
+                "mov {chosen}, {f}",
+                "neg {chosen}",
+                "test {zeta}, {zeta}",
+                ".rept {steps}",
+                // What is added to g, if it is odd; and g, if the two are exchanged then.
+                "cmovns {chosen}, {f}",
+                "mov {exchanged}, {g}",
+                "cmovns {exchanged}, {zero}",
+                "test {g:l}, 1",
+                "cmovz {chosen}, {zero}",
+                "mov {not_zeta}, {zeta}",
+                "not {not_zeta}",
+                "test {exchanged:l}, 1",
+                "cmovnz {f}, {g}",
+                "cmovnz {zeta}, {not_zeta}",
+                "add {g}, {chosen}",
+                "mov {chosen}, {f}",
+                "sar {g}, 1",
+                "neg {chosen}",
+                "dec {zeta}",
+                ".endr",
+                f = inout(reg) f,
+                g = inout(reg) g,
+                zeta = inout(reg) zeta,
+                chosen = out(reg) _,
+                exchanged = out(reg) _,
+                not_zeta = out(reg) _,
+                zero = inout(reg) 0u64 => _,
+                steps = const STEPS,
+                options(pure, nomem, nostack),
+            );
+        }
+        (zeta, f, g)
+    }
+}
+
+/// The same in plain Rust.
+#[cfg(any(not(target_arch = "x86_64"), miri, test))]
+mod portable {
+    use crate::machine::ct::Mask;
+
+    pub(super) fn divsteps<const STEPS: usize>(
+        mut zeta: i64,
+        mut f: i64,
+        mut g: i64,
+    ) -> (i64, i64, i64) {
+        for _ in 0..STEPS {
+            let negative = zeta >> 63;
+            let odd = Mask::from_bit((g & 1).cast_unsigned()).value().cast_signed();
+            let swap = negative & odd;
+            let signed = (f ^ negative) - negative;
+            // Where they are exchanged, f + (g − f) = g.
+            f += (g + signed) & swap;
+            g += signed & odd;
+            g >>= 1;
+            zeta = (zeta ^ swap) - 1;
+        }
+        (zeta, f, g)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_the_portable_form() {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            // Small enough that twenty steps do not overflow.
+            state.cast_signed() >> 24
+        };
+        let mut exchanged = 0;
+        for round in 0..20_000 {
+            let (zeta, f, g) = (round % 45 - 22, random() | 1, random());
+            let expected = portable::divsteps::<20>(zeta, f, g);
+            assert_eq!(divsteps::<20>(zeta, f, g), expected, "{zeta} {f:x} {g:x}");
+            exchanged += u32::from(expected.1 != f);
+        }
+        assert!(exchanged > 1000);
+        assert_eq!(divsteps::<1>(-1, 3, 5), (-1, 5, 1));
+        assert_eq!(divsteps::<1>(0, 3, 5), (-1, 3, 4));
+        assert_eq!(divsteps::<1>(-1, 3, 4), (-2, 3, 2));
+    }
+}
