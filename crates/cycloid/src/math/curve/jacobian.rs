@@ -105,8 +105,13 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
     }
 
     /// 2P. 4M + 4S.
+    #[inline]
     pub(super) fn double(&self) -> Self {
-        self.double_times(1)
+        let arithmetic = self.z.arithmetic();
+        match arithmetic.double_times(&self.raw(), 1) {
+            Some(point) => Self::from_raw(arithmetic, point),
+            None => self.double_by_formula(),
+        }
     }
 
     /// P doubled `times` times; `times` is public.
@@ -178,12 +183,12 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
     }
 
     #[inline(always)]
-    fn raw(&self) -> [A::Element; 3] {
+    pub(super) fn raw(&self) -> [A::Element; 3] {
         [*self.x.raw(), *self.y.raw(), *self.z.raw()]
     }
 
     #[inline(always)]
-    fn from_raw(arithmetic: A, coordinates: [A::Element; 3]) -> Self {
+    pub(super) fn from_raw(arithmetic: A, coordinates: [A::Element; 3]) -> Self {
         let [x, y, z] = coordinates.map(|value| Element::from_raw(arithmetic, value));
         Self { x, y, z }
     }
@@ -200,6 +205,26 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
         let inverse = self.z.invert();
         let square = inverse.square();
         Affine { x: &self.x * &square, y: &self.y * &(&square * &inverse) }
+    }
+
+    /// Several points, none of which is infinity, with Z = 1, by one inversion (Montgomery, Speeding
+    /// the Pollard and elliptic curve methods of factorization, 1987, section 10.3.1).
+    pub(super) fn with_z_1<const N: usize>(points: &[Self; N]) -> [Self; N] {
+        // Z₀·…·Zᵢ, of which the last is turned into its inverse and taken apart again.
+        let mut products = points.map(|point| point.z);
+        for i in 1..N {
+            products[i] = &products[i - 1] * &points[i].z;
+        }
+        let mut inverse = products[N - 1].invert();
+        let mut affine = *points;
+        for i in (0..N).rev() {
+            let own = if i > 0 { &inverse * &products[i - 1] } else { inverse };
+            inverse = &inverse * &points[i].z;
+            let square = own.square();
+            let (x, y) = (&points[i].x * &square, &points[i].y * &(&square * &own));
+            affine[i] = Affine { x, y }.to_jacobian();
+        }
+        affine
     }
 
     /// The affine coordinates as integers.

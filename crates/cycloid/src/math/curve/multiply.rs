@@ -116,31 +116,44 @@ pub(super) fn point_multiple<C: Curve, A: Arithmetic<C::Field>>(
 ) -> Jacobian<C, A> {
     let arithmetic = point.x.arithmetic();
     let scalars = &odd_scalars(scalars, WINDOW)[..A::WIDTH];
-    let mut table = [[A::ZERO; 3]; MULTIPLES];
     let base = point.to_jacobian();
     let twice = base.double();
-    let mut multiple = base;
-    for (i, entry) in table.iter_mut().enumerate() {
-        if i > 0 {
-            multiple = twice.add(&multiple).sum;
-        }
-        *entry = [*multiple.x.raw(), *multiple.y.raw(), *multiple.z.raw()];
+    let mut multiples = [base; MULTIPLES];
+    for i in 1..MULTIPLES {
+        multiples[i] = twice.add(&multiples[i - 1]).sum;
     }
+    let affine = table_is_affine::<C, A>();
+    if affine {
+        multiples = Jacobian::with_z_1(&multiples);
+    }
+    let table = multiples.map(|multiple| multiple.raw());
     let multiple = |place: usize| {
         let (negative, index) = digit::<C, A>(arithmetic, scalars, place);
         let mut entry = [A::ZERO; 3];
         arithmetic.lookup(&mut entry, table.as_flattened(), index);
-        let [x, y, z] = entry.map(|value| Element::from_raw(arithmetic, value));
-        Jacobian::<C, A> { x, y, z }.negate_if(negative)
+        Jacobian::<C, A>::from_raw(arithmetic, entry).negate_if(negative)
+    };
+    let add = |sum: &Jacobian<C, A>, &multiple: &Jacobian<C, A>| {
+        if affine {
+            sum.add_affine(&Affine { x: multiple.x, y: multiple.y })
+        } else {
+            sum.add(&multiple)
+        }
     };
     let top = digits::<C>(WINDOW) - 1;
     let mut sum = multiple(top);
     for place in (1..top).rev() {
-        sum = sum.double_times(WINDOW).add(&multiple(place)).sum;
+        sum = add(&sum.double_times(WINDOW), &multiple(place)).sum;
     }
     sum = sum.double_times(WINDOW);
-    let last = sum.add(&multiple(0));
+    let last = add(&sum, &multiple(0));
     finish(scalars, last.complete(&sum))
+}
+
+/// Whether an inversion for the table of a point costs less than what additions of affine points
+/// save: for eight, and for one on the longer curves, where it takes a 25th off k·P.
+const fn table_is_affine<C: Curve, A: Arithmetic<C::Field>>() -> bool {
+    A::WIDTH > 1 || C::BITS > 256
 }
 
 /// k·G for each of the numbers.
