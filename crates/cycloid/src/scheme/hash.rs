@@ -69,7 +69,7 @@ impl DigestBytes {
 
 impl Drop for DigestBytes {
     fn drop(&mut self) {
-        self.bytes.zeroize();
+        self.bytes[..self.length].zeroize();
     }
 }
 

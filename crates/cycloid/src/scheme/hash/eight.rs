@@ -68,6 +68,20 @@ impl States {
             Self::Wide(states) => states.finish(backend, messages, length),
         }
     }
+
+    /// The digest, of `length` bytes, of the blocks so far in one lane and of a message in parts.
+    pub(crate) fn finish_one<'a>(
+        &self,
+        backend: Backend,
+        lane: usize,
+        message: impl Iterator<Item = &'a [u8]> + Clone,
+        length: usize,
+    ) -> DigestBytes {
+        match self {
+            Self::Narrow(states) => states.finish_one(backend, lane, message, length),
+            Self::Wide(states) => states.finish_one(backend, lane, message, length),
+        }
+    }
 }
 
 impl<W: Sha2Word> StatesOf<W> {
@@ -106,14 +120,31 @@ impl<W: Sha2Word> StatesOf<W> {
             W::compress(backend, &mut states.words, &blocks, lanes);
         }
         wipe::<W>(&mut blocks);
-        core::array::from_fn(|lane| {
-            let mut digest = [0; MAX_DIGEST];
-            let words = digest[..length].chunks_exact_mut(size_of::<W>());
-            words.zip(&states.words).for_each(|(bytes, word)| word[lane].write(bytes));
-            let bytes = DigestBytes::of_output(&mut digest[..length]);
-            digest.zeroize();
-            bytes
-        })
+        core::array::from_fn(|lane| states.digest(lane, length))
+    }
+
+    fn finish_one<'a>(
+        &self,
+        backend: Backend,
+        lane: usize,
+        message: impl Iterator<Item = &'a [u8]> + Clone,
+        length: usize,
+    ) -> DigestBytes {
+        let mut states = Self { words: self.words, blocks: self.blocks };
+        let mut padded = Padded::new::<W>(message, self.blocks);
+        let mut blocks = [W::ZERO_BLOCK; LANES];
+        while padded.next(blocks[lane].as_mut()) {
+            W::compress(backend, &mut states.words, &blocks, 1 << lane);
+        }
+        wipe::<W>(&mut blocks[lane..=lane]);
+        states.digest(lane, length)
+    }
+
+    fn digest(&self, lane: usize, length: usize) -> DigestBytes {
+        let mut digest = [0; MAX_DIGEST];
+        let words = digest[..length].chunks_exact_mut(size_of::<W>());
+        words.zip(&self.words).for_each(|(bytes, word)| word[lane].write(bytes));
+        DigestBytes::of_output(&mut digest[..length])
     }
 }
 

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroize;
 
-use super::Keyed;
+use super::{Keyed, MAX_BLOCK};
 use crate::machine::lanes::{Backend, LANES};
 use crate::scheme::hash::eight::States;
 use crate::scheme::hash::{DigestBytes, Hash};
@@ -19,9 +19,6 @@ enum Keys {
     Eight { inner: States, outer: States },
     OneAfterTheOther([Keyed; LANES]),
 }
-
-/// The longest block, in bytes.
-const MAX_BLOCK: usize = 128;
 
 impl KeyedEight {
     pub(crate) fn new(backend: Option<Backend>, hash: Hash, keys: [&[u8]; LANES]) -> Self {
