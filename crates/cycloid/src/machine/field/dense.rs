@@ -2,8 +2,6 @@
 //!
 //! Elements are saturated limbs of 64 bits in Montgomery's form, less than the prime.
 
-#[cfg(target_arch = "x86_64")]
-use super::super::cpu::Adx;
 use super::super::ct::{self, Mask};
 use super::super::words::{self, Limb, Portable, Words};
 use super::form::{equal_limbs, montgomery};
@@ -12,13 +10,13 @@ use super::{Arithmetic, Bls12Base, Bls12Scalar, Prime, Wide};
 
 /// Implements `Arithmetic` for a prime of n limbs.
 macro_rules! dense {
-    ($token:ident $name:literal $prime:ident $n:literal) => {
+    ($prime:ident $n:literal) => {
         const _: () = {
             /// −1 / p modulo 2⁶⁴.
             const N0: Limb = words::montgomery_n0($prime::MODULUS[0]);
 
-            impl Arithmetic<$prime> for $token {
-                const NAME: &'static str = $name;
+            impl Arithmetic<$prime> for Portable {
+                const NAME: &'static str = "portable";
                 type Element = [Limb; $n];
                 const STORED_LIMBS: usize = $n;
                 const ZERO: Self::Element = [0; $n];
@@ -74,7 +72,7 @@ macro_rules! dense {
             }
 
             /// Sums are kept below p·R, for which their upper halves suffice.
-            impl Wide<$prime> for $token {
+            impl Wide<$prime> for Portable {
                 type Wide = [Limb; 2 * $n];
 
                 #[inline]
@@ -129,9 +127,5 @@ macro_rules! dense {
     };
 }
 
-dense!(Portable "portable" Bls12Base 6);
-dense!(Portable "portable" Bls12Scalar 4);
-#[cfg(target_arch = "x86_64")]
-dense!(Adx "adx" Bls12Base 6);
-#[cfg(target_arch = "x86_64")]
-dense!(Adx "adx" Bls12Scalar 4);
+dense!(Bls12Base 6);
+dense!(Bls12Scalar 4);

@@ -319,11 +319,75 @@ impl<P: Dense> WideTask<P> for WideAgainstIntegers {
     }
 }
 
+/// Products of a₀ + a₁·i whose parts stand at the edges of the words in memory: every `stride`-th
+/// choice of four of them.
+struct ComplexAgainstIntegers {
+    stride: usize,
+}
+
+impl<P: Dense> WideTask<P> for ComplexAgainstIntegers {
+    type Output = usize;
+
+    fn run<A: Wide<P>>(self, f: A) -> usize {
+        let p = integer(P::MODULUS);
+        let limbs = P::MODULUS.as_ref().len();
+        let r = BigUint::from(1u8) << (64 * limbs);
+        let r_inverse = r.modpow(&(&p - 2u8), &p);
+        // All limbs of ones but the top one, which is one less than the prime's.
+        let ones = (&p >> (64 * (limbs - 1)) << (64 * (limbs - 1))) - 1u8;
+        let mut edges: Vec<BigUint> = [0u8, 1, 2].into_iter().map(BigUint::from).collect();
+        edges.extend([&p - 1u8, &p - 2u8, &p >> 1, ones, &r % &p]);
+        edges.extend(samples::<P>().iter().rev().take(3).map(|sample| sample % &p));
+        let n = edges.len();
+        let edge = |part: usize, i: usize, lane: usize| &edges[(i / n.pow(part as u32) + lane) % n];
+        let mut checked = 0;
+        for i in (0..n.pow(4)).step_by(self.stride) {
+            let [a, b] = [0, 2].map(|part| {
+                [part, part + 1].map(|part| {
+                    let words: Vec<_> =
+                        (0..A::WIDTH).map(|lane| number::<P>(edge(part, i, lane))).collect();
+                    f.import(&words)
+                })
+            });
+            let check = |what: &str, product: [A::Element; 2], square: bool| {
+                for (part, element) in product.iter().enumerate() {
+                    let mut words = std::vec![P::Words::ZERO; A::WIDTH];
+                    f.export(element, &mut words);
+                    for (lane, words) in words.iter().enumerate() {
+                        let [x0, x1, y0, y1] = [0, 1, 2, 3].map(|at| edge(at, i, lane));
+                        let [y0, y1] = if square { [x0, x1] } else { [y0, y1] };
+                        let sum = [x0 * y0 + (&p - x1) * y1, x0 * y1 + x1 * y0];
+                        let expected = &sum[part] * &r_inverse % &p;
+                        assert_eq!(integer(words), expected, "{} {} {what} {i}", P::NAME, A::NAME);
+                    }
+                }
+            };
+            check("product", f.mul_complex(&a, &b), false);
+            check(
+                "unreduced product",
+                f.mul_complex_wide(&a, &b).map(|w| f.reduce_wide(&w)),
+                false,
+            );
+            check("square", f.square_complex(&a), true);
+            check("product with itself", f.mul_complex(&a, &a), true);
+            let [mut product, mut square] = [a, a];
+            product = f.mul_complex(&product, &b);
+            square = f.square_complex(&square);
+            check("product in place", product, false);
+            check("square in place", square, true);
+            checked += 1;
+        }
+        checked
+    }
+}
+
 fn all_backends_wide<P: Dense>() {
     for backend in words::Backend::available() {
         P::run_one_wide(backend, WideAgainstIntegers);
+        assert!(P::run_one_wide(backend, ComplexAgainstIntegers { stride: 1 }) > 10_000);
     }
     for backend in lanes::tests::backends() {
         P::run_eight_wide(backend, WideAgainstIntegers);
+        assert!(P::run_eight_wide(backend, ComplexAgainstIntegers { stride: 97 }) > 100);
     }
 }

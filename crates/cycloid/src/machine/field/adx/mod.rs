@@ -5,13 +5,20 @@
 
 #[macro_use]
 mod text;
+#[macro_use]
+mod dense;
+mod bls12_base;
+mod bls12_complex;
+mod bls12_scalar;
 mod linear;
+mod linear_dense;
 mod linear_long;
 mod p224;
 mod p25519;
 mod p256;
 mod p384;
 mod p521;
+mod wide;
 
 use core::mem::MaybeUninit;
 
@@ -20,7 +27,7 @@ use super::super::ct::Mask;
 use super::super::words::{self, Limb, Words};
 use super::form::{equal_limbs, montgomery};
 use super::portable::one_number;
-use super::{Arithmetic, P224, P256, P384, P521, P25519, Prime};
+use super::{Arithmetic, Bls12Base, Bls12Scalar, P224, P256, P384, P521, P25519, Prime};
 
 /// What is the same for every prime: the kernels of module `$kernels` for `$n` limbs, `$add` and
 /// `$sub`, and tables.
@@ -117,6 +124,16 @@ impl Arithmetic<P256> for Adx {
 impl Arithmetic<P384> for Adx {
     from_kernels!(6 p384 linear_long::add_p384, linear_long::sub_p384);
     montgomery!(P384 6);
+}
+
+impl Arithmetic<Bls12Base> for Adx {
+    from_kernels!(6 bls12_base linear_dense::add_6, linear_dense::sub_6);
+    montgomery!(Bls12Base 6);
+}
+
+impl Arithmetic<Bls12Scalar> for Adx {
+    from_kernels!(4 bls12_scalar linear_dense::add_4, linear_dense::sub_4);
+    montgomery!(Bls12Scalar 4);
 }
 
 impl Arithmetic<P521> for Adx {

@@ -11,7 +11,7 @@ macro_rules! first_retiring_row {
             "mov rdx, ", $by, "\n",
             "mulx ", $next, ", ", $low, ", [rsi]\n",
             "mov ", $to, ", ", $low, "\n",
-            first_row!(@"add" [1 2 3 4 5 6 7 8] $next $($rest)+ $low),
+            first_row!(@"rsi" "add" [1 2 3 4 5 6 7 8] $next $($rest)+ $low),
         )
     };
 }
@@ -28,7 +28,7 @@ macro_rules! retiring_rows {
             "adcx ", $low, ", rax\n",
             "adox ", $next, ", rbx\n",
             "mov ", $to, ", ", $low, "\n",
-            row!(@fresh "rdi" [1 2 3 4 5 6 7 8] $next $($rest)+ $low),
+            row!(@fresh "rsi" "rdi" [1 2 3 4 5 6 7 8] $next $($rest)+ $low),
             retiring_rows!([$($more)*] $next $($rest)+ $low),
         )
     };
@@ -66,7 +66,7 @@ macro_rules! square_row {
             "mulx rbx, rax, rdi\n",
             "adcx ", $odd, ", rax\n",
             "adox ", $even, ", rbx\n",
-            row!(@fresh "qword ptr [rsp + 120]" $js $even $($limb)+),
+            row!(@fresh "rsi" "qword ptr [rsp + 120]" $js $even $($limb)+),
         )
     };
 }
@@ -181,7 +181,7 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
         "mov [rsp], r8",
         "mulx r10, rax, rdi",
         "add r9, rax",
-        first_row!(@"adc" [2 3 4 5 6 7 8] "r10" "r11" "r12" "r13" "r14" "r15" "rbp" "r8"),
+        first_row!(@"rsi" "adc" [2 3 4 5 6 7 8] "r10" "r11" "r12" "r13" "r14" "r15" "rbp" "r8"),
         store!("rsp" [1] "r9"),
         square_row!(1 "[rcx + 16]"; [3 4 5 6 7 8]
             "r10" "r11" "r12" "r13" "r14" "r15" "rbp" "r8" "r9"),

@@ -60,54 +60,61 @@ macro_rules! first_row {
         concat!(
             "mov rdx, ", $by, "\n",
             "mulx ", $high, ", ", $low, ", [rsi + 8*", $j, "]\n",
-            first_row!(@"add" [$($js)+] $high $($rest)+),
+            first_row!(@"rsi" "add" [$($js)+] $high $($rest)+),
         )
     };
-    (@$add:literal [] $top:literal) => { concat!("adc ", $top, ", 0\n") };
-    (@$add:literal [$j:literal $($js:literal)*] $low:literal $high:literal $($rest:literal)*) => {
+    (@$base:literal $add:literal [] $top:literal) => { concat!("adc ", $top, ", 0\n") };
+    (
+        @$base:literal $add:literal [$j:literal $($js:literal)*]
+        $low:literal $high:literal $($rest:literal)*
+    ) => {
         concat!(
-            "mulx ", $high, ", rax, [rsi + 8*", $j, "]\n",
+            "mulx ", $high, ", rax, [", $base, " + 8*", $j, "]\n",
             $add, " ", $low, ", rax\n",
-            first_row!(@"adc" [$($js)*] $high $($rest)*),
+            first_row!(@$base "adc" [$($js)*] $high $($rest)*),
         )
     };
 }
 
-/// `limbs += [rsi] · $by` for the places `$j` of `[rsi]`: one limb more than places, of which the
-/// top one is `fresh`, or is `used` and small enough that nothing is carried out of it.
+/// `limbs += [rsi] · $by` for the places `$j` of `[rsi]`, or of another register that is named
+/// first: one limb more than places, of which the top one is `fresh`, or is `used` and small enough
+/// that nothing is carried out of it.
 macro_rules! row {
     ($kind:ident $by:literal; $js:tt $($limb:literal)+) => {
+        row!($kind "rsi" $by; $js $($limb)+)
+    };
+    ($kind:ident $base:literal $by:literal; $js:tt $($limb:literal)+) => {
         concat!(
             "mov rdx, ", $by, "\n",
             "xor eax, eax\n",
-            row!(@$kind "rbp" $js $($limb)+),
+            row!(@$kind $base "rbp" $js $($limb)+),
         )
     };
-    (@fresh $zero:literal [$j:literal] $last:literal $top:literal) => {
+    (@fresh $base:literal $zero:literal [$j:literal] $last:literal $top:literal) => {
         concat!(
-            "mulx ", $top, ", rax, [rsi + 8*", $j, "]\n",
+            "mulx ", $top, ", rax, [", $base, " + 8*", $j, "]\n",
             "adcx ", $last, ", rax\n",
             "adcx ", $top, ", ", $zero, "\n",
             "adox ", $top, ", ", $zero, "\n",
         )
     };
-    (@used $zero:literal [$j:literal] $last:literal $top:literal) => {
+    (@used $base:literal $zero:literal [$j:literal] $last:literal $top:literal) => {
         concat!(
-            "mulx rbx, rax, [rsi + 8*", $j, "]\n",
+            "mulx rbx, rax, [", $base, " + 8*", $j, "]\n",
             "adcx ", $last, ", rax\n",
             "adox ", $top, ", rbx\n",
             "adcx ", $top, ", ", $zero, "\n",
         )
     };
     (
-        @$kind:ident $zero:literal [$j:literal $($js:literal)+]
+        @$kind:ident $base:literal $zero:literal [$j:literal $($js:literal)+]
         $limb:literal $next:literal $($rest:literal)+
     ) => {
         concat!(
-            "mulx rbx, rax, [rsi + 8*", $j, "]\n",
+            "mulx rbx, rax, [", $base, " + 8*", $j, "]\n",
             "adcx ", $limb, ", rax\n",
             "adox ", $next, ", rbx\n",
-            row!(@$kind $zero [$($js)+] $next $($rest)+),
+            row!(@$kind $base $zero [$($js)+] $next $($rest)+),
         )
     };
 }

@@ -1,0 +1,149 @@
+//! a₀ + a₁·i with i² = −1 modulo the base prime of BLS12-381: twelve limbs, a₀ first.
+//!
+//! A part of a product is a sum of two products. Added row by row, both share the steps of one
+//! reduction, and nothing but the residue is ever stored (Longa, Efficient algorithms for large prime
+//! characteristic fields and their application to bilinear pairings, 2022).
+
+use super::Limb;
+use super::bls12_base::MODULUS;
+use core::arch::naked_asm;
+
+/// The limbs of a₀ times `$by`, those of a₁, at `[rsi + 48]`, times `$with`, and a step, for each pair
+/// of these; the window's top limb is fresh.
+macro_rules! pairs_of_rows_and_steps {
+    ([] $($window:literal)+) => { "" };
+    ([$by:literal $with:literal $($more:literal)*] $low:literal $($rest:literal)+) => {
+        concat!(
+            row!(fresh $by; [0 1 2 3 4 5] $low $($rest)+),
+            row!(used $with; [6 7 8 9 10 11] $low $($rest)+),
+            step!(used "r15" [1 2 3 4 5 6] $low $($rest)+),
+            pairs_of_rows_and_steps!([$($more)*] $($rest)+ $low),
+        )
+    };
+}
+
+/// `out = a · b / R`, both parts less than p, for parts less than p.
+///
+/// First a₀·b₀ + a₁·(p − b₁), then a₀·b₁ + a₁·b₀. Two rows and a step leave
+/// (W + 2⁶⁴·2p + 2⁶⁴·p) / 2⁶⁴ < 2³⁸³ where W < 2³⁸³ was before, and 2p² / R + p < 2p at the end. Stack:
+/// p − b₁, `out`, the parts that are left.
+///
+/// # Safety
+/// The processor has BMI2 and ADX. `a` and `b` are twelve limbs each, and `out` has place for
+/// twelve, apart from both; it need not be initialised.
+#[unsafe(naked)]
+pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *const Limb) {
+    naked_asm!(
+        enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
+        reserve!(64),
+        "mov [rsp + 48], rdi",
+        "mov qword ptr [rsp + 56], 2",
+        "mov rcx, rdx",
+        "lea r15, [rip + {modulus}]",
+        load!("r15" [1 2 3 4 5 6] "r8" "r9" "r10" "r11" "r12" "r13"),
+        "sub r8, [rcx + 48]",
+        "sbb r9, [rcx + 56]",
+        "sbb r10, [rcx + 64]",
+        "sbb r11, [rcx + 72]",
+        "sbb r12, [rcx + 80]",
+        "sbb r13, [rcx + 88]",
+        store!("rsp" [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13"),
+        "mov rdi, rsp",
+        ".p2align 4",
+        "2:",
+        "xor ebp, ebp",
+        first_row!("[rcx]"; [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
+        row!(used "[rdi]"; [6 7 8 9 10 11] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
+        step!(used "r15" [1 2 3 4 5 6] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
+        pairs_of_rows_and_steps!([
+            "[rcx + 8]" "[rdi + 8]" "[rcx + 16]" "[rdi + 16]" "[rcx + 24]" "[rdi + 24]"
+            "[rcx + 32]" "[rdi + 32]" "[rcx + 40]" "[rdi + 40]"
+        ] "r9" "r10" "r11" "r12" "r13" "r14" "r8"),
+        subtract_modulus!("r15" [1 2 3 4 5 6] "r14" "r8" "r9" "r10" "r11" "r12";
+            "rax" "rbx" "rdx" "rbp" "rdi" "r13"),
+        "mov r8, [rsp + 48]",
+        store!("r8" [0 1 2 3 4 5] "rax" "rbx" "rdx" "rbp" "rdi" "r13"),
+        "add r8, 48",
+        "mov [rsp + 48], r8",
+        "mov rdi, rcx",
+        "add rcx, 48",
+        "dec qword ptr [rsp + 56]",
+        "jnz 2b",
+        release!(64),
+        leave!("r15" "r14" "r13" "r12" "rbp" "rbx"),
+        modulus = sym MODULUS,
+    )
+}
+
+/// `out = a² / R`, both parts less than p, for parts less than p.
+///
+/// (a₀ + a₁)·(a₀ − a₁ + p), then 2a₀·a₁: factors less than 2p, so that a row and a step leave
+/// (W + 2⁶⁴·2p + 2⁶⁴·p) / 2⁶⁴ < 2³⁸³ where W < 2³⁸³ was before, and 4p² / R + p < 2p at the end. Stack:
+/// a₀ + a₁, a₀ − a₁ + p, 2a₀, `out`, the parts that are left.
+///
+/// # Safety
+/// The processor has BMI2 and ADX. `a` is twelve limbs, and `out` has place for twelve; it may be
+/// where `a` is, and need not be initialised.
+#[unsafe(naked)]
+pub(super) unsafe extern "sysv64" fn square(out: *mut Limb, a: *const Limb) {
+    naked_asm!(
+        enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
+        reserve!(160),
+        "mov [rsp + 144], rdi",
+        "mov qword ptr [rsp + 152], 2",
+        "mov rdi, rsi",
+        "lea r15, [rip + {modulus}]",
+        load!("rdi" [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13"),
+        "add r8, [rdi + 48]",
+        "adc r9, [rdi + 56]",
+        "adc r10, [rdi + 64]",
+        "adc r11, [rdi + 72]",
+        "adc r12, [rdi + 80]",
+        "adc r13, [rdi + 88]",
+        store!("rsp" [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13"),
+        load!("rdi" [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13"),
+        "add r8, r8",
+        "adc r9, r9",
+        "adc r10, r10",
+        "adc r11, r11",
+        "adc r12, r12",
+        "adc r13, r13",
+        store!("rsp" [12 13 14 15 16 17] "r8" "r9" "r10" "r11" "r12" "r13"),
+        // 2a₀ less a₀ + a₁, and p.
+        "sub r8, [rsp]",
+        "sbb r9, [rsp + 8]",
+        "sbb r10, [rsp + 16]",
+        "sbb r11, [rsp + 24]",
+        "sbb r12, [rsp + 32]",
+        "sbb r13, [rsp + 40]",
+        "add r8, [r15 + 8]",
+        "adc r9, [r15 + 16]",
+        "adc r10, [r15 + 24]",
+        "adc r11, [r15 + 32]",
+        "adc r12, [r15 + 40]",
+        "adc r13, [r15 + 48]",
+        store!("rsp" [6 7 8 9 10 11] "r8" "r9" "r10" "r11" "r12" "r13"),
+        "mov rsi, rsp",
+        "lea rcx, [rsp + 48]",
+        ".p2align 4",
+        "2:",
+        "xor ebp, ebp",
+        first_row!("[rcx]"; [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
+        step!(used "r15" [1 2 3 4 5 6] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
+        rows_and_steps!(["[rcx + 8]" "[rcx + 16]" "[rcx + 24]" "[rcx + 32]" "[rcx + 40]"]
+            "r15" [0 1 2 3 4 5] [1 2 3 4 5 6] "r9" "r10" "r11" "r12" "r13" "r14" "r8"),
+        subtract_modulus!("r15" [1 2 3 4 5 6] "r14" "r8" "r9" "r10" "r11" "r12";
+            "rax" "rbx" "rcx" "rdx" "rsi" "rbp"),
+        "mov r8, [rsp + 144]",
+        store!("r8" [0 1 2 3 4 5] "rax" "rbx" "rcx" "rdx" "rsi" "rbp"),
+        "add r8, 48",
+        "mov [rsp + 144], r8",
+        "lea rsi, [rsp + 96]",
+        "lea rcx, [rdi + 48]",
+        "dec qword ptr [rsp + 152]",
+        "jnz 2b",
+        release!(160),
+        leave!("r15" "r14" "r13" "r12" "rbp" "rbx"),
+        modulus = sym MODULUS,
+    )
+}

@@ -1,0 +1,155 @@
+//! Sums and differences modulo primes without a special form, and of products modulo p·R.
+
+use super::dense::Modulus;
+use super::{Limb, bls12_base, bls12_scalar};
+use core::arch::{asm, naked_asm};
+
+/// Defines a + b and a − b modulo a prime that leaves its top bit unused, for residues less than
+/// it, and the same for products, less than p·R, of which the upper halves are corrected.
+///
+/// `$s` and `$t` name the limbs in registers, `$j` and `$p` are their places in memory, in a number
+/// and in the [`Modulus`], and `$w` those of the upper half of a product.
+macro_rules! modulo {
+    (
+        $n:literal $wide:literal $modulus:path;
+        $add:ident $sub:ident $add_wide:ident $sub_wide:ident;
+        $s0:ident $t0:ident $p0:literal $j0:literal $w0:literal $r0:literal $q0:literal,
+        $($s:ident $t:ident $p:literal $j:literal $w:literal $r:literal $q:literal),+
+    ) => {
+        /// a + b, less than the prime as both are: their sum, less the prime where that is not
+        /// negative.
+        #[inline(always)]
+        pub(super) fn $add(a: &[Limb; $n], b: &[Limb; $n]) -> [Limb; $n] {
+            let [mut $s0, $(mut $s),+] = *a;
+            // SAFETY: as many limbs are read at `b` as it has, and the prime's.
+            unsafe {
+                asm!(
+                    concat!("add {", stringify!($s0), "}, [{b}]"),
+                    $(concat!("adc {", stringify!($s), "}, [{b} + 8*", $j, "]"),)+
+                    concat!("mov {", stringify!($t0), "}, {", stringify!($s0), "}"),
+                    $(concat!("mov {", stringify!($t), "}, {", stringify!($s), "}"),)+
+                    concat!("sub {", stringify!($t0), "}, [rip + {modulus} + 8*", $p0, "]"),
+                    $(concat!("sbb {", stringify!($t), "}, [rip + {modulus} + 8*", $p, "]"),)+
+                    concat!("cmovnc {", stringify!($s0), "}, {", stringify!($t0), "}"),
+                    $(concat!("cmovnc {", stringify!($s), "}, {", stringify!($t), "}"),)+
+                    $s0 = inout(reg) $s0,
+                    $($s = inout(reg) $s,)+
+                    $t0 = out(reg) _,
+                    $($t = out(reg) _,)+
+                    b = in(reg) b.as_ptr(),
+                    modulus = sym $modulus,
+                    options(pure, readonly, nostack),
+                );
+            }
+            [$s0, $($s),+]
+        }
+
+        /// a − b, less than the prime as both are: their difference, plus the prime where that is
+        /// negative.
+        #[inline(always)]
+        pub(super) fn $sub(a: &[Limb; $n], b: &[Limb; $n]) -> [Limb; $n] {
+            let [mut $s0, $(mut $s),+] = *a;
+            // SAFETY: as many limbs are read at `b` as it has, and the prime's.
+            unsafe {
+                asm!(
+                    concat!("sub {", stringify!($s0), "}, [{b}]"),
+                    $(concat!("sbb {", stringify!($s), "}, [{b} + 8*", $j, "]"),)+
+                    "sbb {b}, {b}",
+                    concat!("mov {", stringify!($t0), "}, [rip + {modulus} + 8*", $p0, "]"),
+                    $(concat!("mov {", stringify!($t), "}, [rip + {modulus} + 8*", $p, "]"),)+
+                    concat!("and {", stringify!($t0), "}, {b}"),
+                    $(concat!("and {", stringify!($t), "}, {b}"),)+
+                    concat!("add {", stringify!($s0), "}, {", stringify!($t0), "}"),
+                    $(concat!("adc {", stringify!($s), "}, {", stringify!($t), "}"),)+
+                    $s0 = inout(reg) $s0,
+                    $($s = inout(reg) $s,)+
+                    $t0 = out(reg) _,
+                    $($t = out(reg) _,)+
+                    b = inout(reg) b.as_ptr() => _,
+                    modulus = sym $modulus,
+                    options(pure, readonly, nostack),
+                );
+            }
+            [$s0, $($s),+]
+        }
+
+        /// `out = a + b mod p·R` for both less than that.
+        ///
+        /// # Safety
+        /// `a`, `b` and `out` are products; `out` may be where `a` or `b` are, and need not be
+        /// initialised.
+        #[unsafe(naked)]
+        pub(super) unsafe extern "sysv64" fn $add_wide(
+            out: *mut Limb,
+            a: *const Limb,
+            b: *const Limb,
+        ) {
+            naked_asm!(
+                enter!("rbx" "rbp" "r12" "r13" "r14"),
+                "mov rax, [rsi]",
+                "add rax, [rdx]",
+                "mov [rdi], rax",
+                $(
+                    concat!("mov rax, [rsi + 8*", $j, "]"),
+                    concat!("adc rax, [rdx + 8*", $j, "]"),
+                    concat!("mov [rdi + 8*", $j, "], rax"),
+                )+
+                concat!("mov ", $r0, ", [rsi + 8*", $w0, "]"),
+                concat!("adc ", $r0, ", [rdx + 8*", $w0, "]"),
+                $(
+                    concat!("mov ", $r, ", [rsi + 8*", $w, "]"),
+                    concat!("adc ", $r, ", [rdx + 8*", $w, "]"),
+                )+
+                subtract_modulus!("rip + {modulus}" [$p0 $($p)+] $r0 $($r)+; $q0 $($q)+),
+                store!("rdi" [$w0 $($w)+] $q0 $($q)+),
+                leave!("r14" "r13" "r12" "rbp" "rbx"),
+                modulus = sym $modulus,
+            )
+        }
+
+        /// `out = a − b mod p·R` for both less than that.
+        ///
+        /// # Safety
+        /// As for the sum.
+        #[unsafe(naked)]
+        pub(super) unsafe extern "sysv64" fn $sub_wide(
+            out: *mut Limb,
+            a: *const Limb,
+            b: *const Limb,
+        ) {
+            naked_asm!(
+                enter!("rbx" "rbp" "r12" "r13" "r14"),
+                "mov rax, [rsi]",
+                "sub rax, [rdx]",
+                "mov [rdi], rax",
+                $(
+                    concat!("mov rax, [rsi + 8*", $j, "]"),
+                    concat!("sbb rax, [rdx + 8*", $j, "]"),
+                    concat!("mov [rdi + 8*", $j, "], rax"),
+                )+
+                concat!("mov ", $r0, ", [rsi + 8*", $w0, "]"),
+                concat!("sbb ", $r0, ", [rdx + 8*", $w0, "]"),
+                $(
+                    concat!("mov ", $r, ", [rsi + 8*", $w, "]"),
+                    concat!("sbb ", $r, ", [rdx + 8*", $w, "]"),
+                )+
+                "sbb rsi, rsi",
+                load!("rip + {modulus}" [$p0 $($p)+] $q0 $($q)+),
+                concat!("and ", $q0, ", rsi"),
+                $(concat!("and ", $q, ", rsi"),)+
+                concat!("add ", $r0, ", ", $q0),
+                $(concat!("adc ", $r, ", ", $q),)+
+                store!("rdi" [$w0 $($w)+] $r0 $($r)+),
+                leave!("r14" "r13" "r12" "rbp" "rbx"),
+                modulus = sym $modulus,
+            )
+        }
+    };
+}
+
+modulo!(6 12 bls12_base::MODULUS; add_6 sub_6 add_wide_6 sub_wide_6;
+    s0 t0 1 0 6 "r8" "rax", s1 t1 2 1 7 "r9" "rbx", s2 t2 3 2 8 "r10" "rcx",
+    s3 t3 4 3 9 "r11" "rdx", s4 t4 5 4 10 "r12" "rbp", s5 t5 6 5 11 "r13" "r14");
+modulo!(4 8 bls12_scalar::MODULUS; add_4 sub_4 add_wide_4 sub_wide_4;
+    s0 t0 1 0 4 "r8" "rax", s1 t1 2 1 5 "r9" "rbx", s2 t2 3 2 6 "r10" "rcx",
+    s3 t3 4 3 7 "r11" "rdx");

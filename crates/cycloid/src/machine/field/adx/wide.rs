@@ -1,0 +1,105 @@
+//! Products that are left unreduced: sums are kept below p·R, for which their upper halves suffice.
+
+use core::mem::MaybeUninit;
+
+use super::super::super::cpu::Adx;
+use super::super::{Bls12Base, Bls12Scalar, Wide};
+use super::{Limb, bls12_base, bls12_complex, bls12_scalar, linear_dense};
+
+/// The kernels of module `$kernels` for `$n` limbs, and the names of those in `linear_dense`.
+macro_rules! wide {
+    (
+        $prime:ident $n:literal $kernels:ident $add_wide:ident $sub_wide:ident;
+        $($more:tt)*
+    ) => {
+        impl Wide<$prime> for Adx {
+            type Wide = [Limb; 2 * $n];
+
+            #[inline(always)]
+            fn import(self, words: &[[Limb; $n]]) -> [Limb; $n] {
+                words[0]
+            }
+
+            #[inline(always)]
+            fn export(self, element: &[Limb; $n], words: &mut [[Limb; $n]]) {
+                words[0] = *element;
+            }
+
+            #[inline(always)]
+            fn mul_wide(self, a: &[Limb; $n], b: &[Limb; $n]) -> Self::Wide {
+                let mut wide = MaybeUninit::<Self::Wide>::uninit();
+                // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole product.
+                unsafe {
+                    $kernels::mul_wide(wide.as_mut_ptr().cast(), a.as_ptr(), b.as_ptr());
+                    wide.assume_init()
+                }
+            }
+
+            #[inline(always)]
+            fn square_wide(self, a: &[Limb; $n]) -> Self::Wide {
+                let mut wide = MaybeUninit::<Self::Wide>::uninit();
+                // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole square.
+                unsafe {
+                    $kernels::square_wide(wide.as_mut_ptr().cast(), a.as_ptr());
+                    wide.assume_init()
+                }
+            }
+
+            #[inline(always)]
+            fn add_wide(self, a: &Self::Wide, b: &Self::Wide) -> Self::Wide {
+                let mut wide = MaybeUninit::<Self::Wide>::uninit();
+                // SAFETY: the kernel writes the whole sum.
+                unsafe {
+                    linear_dense::$add_wide(wide.as_mut_ptr().cast(), a.as_ptr(), b.as_ptr());
+                    wide.assume_init()
+                }
+            }
+
+            #[inline(always)]
+            fn sub_wide(self, a: &Self::Wide, b: &Self::Wide) -> Self::Wide {
+                let mut wide = MaybeUninit::<Self::Wide>::uninit();
+                // SAFETY: the kernel writes the whole difference.
+                unsafe {
+                    linear_dense::$sub_wide(wide.as_mut_ptr().cast(), a.as_ptr(), b.as_ptr());
+                    wide.assume_init()
+                }
+            }
+
+            $($more)*
+
+            #[inline(always)]
+            fn reduce_wide(self, wide: &Self::Wide) -> [Limb; $n] {
+                let mut residue = MaybeUninit::<[Limb; $n]>::uninit();
+                // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole residue.
+                unsafe {
+                    $kernels::reduce_wide(residue.as_mut_ptr().cast(), wide.as_ptr());
+                    residue.assume_init()
+                }
+            }
+        }
+    };
+}
+
+wide! { Bls12Base 6 bls12_base add_wide_6 sub_wide_6;
+    #[inline(always)]
+    fn mul_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+        let mut product = MaybeUninit::<[Self::Element; 2]>::uninit();
+        // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole product, which is apart
+        // from both factors.
+        unsafe {
+            bls12_complex::mul(product.as_mut_ptr().cast(), a.as_ptr().cast(), b.as_ptr().cast());
+            product.assume_init()
+        }
+    }
+
+    #[inline(always)]
+    fn square_complex(self, a: &[Self::Element; 2]) -> [Self::Element; 2] {
+        let mut square = MaybeUninit::<[Self::Element; 2]>::uninit();
+        // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole square.
+        unsafe {
+            bls12_complex::square(square.as_mut_ptr().cast(), a.as_ptr().cast());
+            square.assume_init()
+        }
+    }
+}
+wide! { Bls12Scalar 4 bls12_scalar add_wide_4 sub_wide_4; }
