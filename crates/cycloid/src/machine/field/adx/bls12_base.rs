@@ -37,8 +37,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
         enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
         "mov rcx, rdx",
         "lea r15, [rip + {modulus}]",
-        "xor ebp, ebp",
-        first_row!("[rcx]"; [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
+        opening_row!("[rcx]"; [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
         step!(used "r15" [1 2 3 4 5 6] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
         rows_and_steps!(["[rcx + 8]" "[rcx + 16]" "[rcx + 24]" "[rcx + 32]" "[rcx + 40]"]
             "r15" [0 1 2 3 4 5] [1 2 3 4 5 6] "r9" "r10" "r11" "r12" "r13" "r14" "r8"),
@@ -75,11 +74,10 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
         reserve!(48),
         "mov rcx, rsi",
         "lea r15, [rip + {modulus}]",
-        "xor ebp, ebp",
         ".p2align 4",
         "2:",
         double_6!(),
-        first_square_row!([2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
+        opening_square_row!([2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
         step!(used "r15" [1 2 3 4 5 6] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
         square_row!(1 "[rcx + 16]" [3 4 5] "r10" "r11" "r12" "r13" "r14" "r8"),
         step!(used "r15" [1 2 3 4 5 6] "r9" "r10" "r11" "r12" "r13" "r14" "r8"),
@@ -105,6 +103,38 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
     )
 }
 
+/// A row of a product: the number at `[rsi]`, of which `r14` and `r15` are the lowest limbs, times
+/// `$by` is added to `r8` … `r13`. The lowest limb of that goes to `$to`, and the others go one
+/// register down. Both flags are zero before and after.
+///
+/// MULX writes a low half to where the sum is to be, which is faster than to add it there.
+macro_rules! descending_row {
+    ($by:literal $to:literal) => {
+        concat!(
+            "mov rdx, ", $by, "\n",
+            descending_row!(@"r14" "rcx" "rax" "r8" "r9"),
+            "mov ", $to, ", rax\n",
+            descending_row!(@"r15" "rcx" "r8" "r9" "r10"),
+            descending_row!(@"[rsi + 16]" "rax" "r9" "r10" "r11"),
+            descending_row!(@"[rsi + 24]" "rcx" "r10" "r11" "r12"),
+            "mulx rax, r11, [rsi + 32]\n",
+            "adcx r11, r12\n",
+            "adox rax, r13\n",
+            "mulx r13, r12, [rsi + 40]\n",
+            "adcx r12, rax\n",
+            "adox r13, rbp\n",
+            "adcx r13, rbp\n",
+        )
+    };
+    (@$place:literal $high:literal $sum:literal $limb:literal $next:literal) => {
+        concat!(
+            "mulx ", $high, ", ", $sum, ", ", $place, "\n",
+            "adcx ", $sum, ", ", $limb, "\n",
+            "adox ", $next, ", ", $high, "\n",
+        )
+    };
+}
+
 /// `out = a · b`, twelve limbs.
 ///
 /// # Safety
@@ -113,50 +143,71 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b: *const Limb) {
     naked_asm!(
-        enter!("rbx" "rbp" "r12" "r13" "r14"),
-        "mov rcx, rdx",
+        enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
+        "mov rbx, rdx",
+        "mov rdx, [rbx]",
+        load!("rsi" [0 1] "r14" "r15"),
         "xor ebp, ebp",
-        first_row!("[rcx]"; [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
-        store!("rdi" [0] "r8"),
-        row!(fresh "[rcx + 8]"; [0 1 2 3 4 5] "r9" "r10" "r11" "r12" "r13" "r14" "r8"),
-        store!("rdi" [1] "r9"),
-        row!(fresh "[rcx + 16]"; [0 1 2 3 4 5] "r10" "r11" "r12" "r13" "r14" "r8" "r9"),
-        store!("rdi" [2] "r10"),
-        row!(fresh "[rcx + 24]"; [0 1 2 3 4 5] "r11" "r12" "r13" "r14" "r8" "r9" "r10"),
-        store!("rdi" [3] "r11"),
-        row!(fresh "[rcx + 32]"; [0 1 2 3 4 5] "r12" "r13" "r14" "r8" "r9" "r10" "r11"),
-        store!("rdi" [4] "r12"),
-        row!(fresh "[rcx + 40]"; [0 1 2 3 4 5] "r13" "r14" "r8" "r9" "r10" "r11" "r12"),
-        store!("rdi" [5 6 7 8 9 10 11] "r13" "r14" "r8" "r9" "r10" "r11" "r12"),
-        leave!("r14" "r13" "r12" "rbp" "rbx"),
+        "mulx r8, rax, r14",
+        "mov [rdi], rax",
+        "mulx r9, rax, r15",
+        "adcx r8, rax",
+        "mulx r10, rax, [rsi + 16]",
+        "adcx r9, rax",
+        "mulx r11, rax, [rsi + 24]",
+        "adcx r10, rax",
+        "mulx r12, rax, [rsi + 32]",
+        "adcx r11, rax",
+        "mulx r13, rax, [rsi + 40]",
+        "adcx r12, rax",
+        "adcx r13, rbp",
+        descending_row!("[rbx + 8]" "[rdi + 8]"),
+        descending_row!("[rbx + 16]" "[rdi + 16]"),
+        descending_row!("[rbx + 24]" "[rdi + 24]"),
+        descending_row!("[rbx + 32]" "[rdi + 32]"),
+        descending_row!("[rbx + 40]" "[rdi + 40]"),
+        store!("rdi" [6 7 8 9 10 11] "r8" "r9" "r10" "r11" "r12" "r13"),
+        leave!("r15" "r14" "r13" "r12" "rbp" "rbx"),
     )
 }
 
-/// `out = a²`, twelve limbs, as [`square_times`]. Stack: 2a without its lowest two limbs.
+/// `out = a²`, twelve limbs: the products of different limbs first, each once; then twice their sum
+/// and the squares.
 ///
 /// # Safety
 /// As for [`mul_wide`].
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn square_wide(out: *mut Limb, a: *const Limb) {
     naked_asm!(
-        enter!("rbx" "rbp" "r12" "r13" "r14"),
-        reserve!(48),
-        "mov rcx, rsi",
-        "mov rsi, rdi",
+        enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
         "xor ebp, ebp",
-        double_6!(),
-        first_square_row!([2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
-        store!("rsi" [0 1] "r8" "r9"),
-        square_row!(1 "[rcx + 16]" [3 4 5] "r10" "r11" "r12" "r13" "r14" "r8"),
-        store!("rsi" [2 3] "r10" "r11"),
-        square_row!(2 "[rcx + 24]" [4 5] "r12" "r13" "r14" "r8" "r9"),
-        store!("rsi" [4 5] "r12" "r13"),
-        square_row!(3 "[rcx + 32]" [5] "r14" "r8" "r9" "r10"),
-        square_row!(4 "[rcx + 40]" [] "r9" "r10" "r11"),
-        last_square_row!(5 "r11" "r12"),
-        store!("rsi" [6 7 8 9 10 11] "r14" "r8" "r9" "r10" "r11" "r12"),
-        release!(48),
-        leave!("r14" "r13" "r12" "rbp" "rbx"),
+        first_row!("[rsi]"; [1 2 3 4 5] "r9" "r10" "r11" "r12" "r13" "r14"),
+        row!(fresh "[rsi + 8]"; [2 3 4 5] "r11" "r12" "r13" "r14" "r15"),
+        row!(fresh "[rsi + 16]"; [3 4 5] "r13" "r14" "r15" "rcx"),
+        row!(fresh "[rsi + 24]"; [4 5] "r15" "rcx" "r8"),
+        // The last product, to limbs 9 and 10; 10 waits in memory until limb 0 has left its place.
+        "mov rdx, [rsi + 32]",
+        "mulx rbx, rax, [rsi + 40]",
+        "add r8, rax",
+        "adc rbx, 0",
+        "mov [rdi + 72], r8",
+        "mov [rdi + 80], rbx",
+        "xor eax, eax",
+        double_and_square!("[rsi]"; first "r8" "r9"),
+        double_and_square!("[rsi + 8]"; "r10" "r11"),
+        store!("rdi" [0 1 2 3] "r8" "r9" "r10" "r11"),
+        load!("rdi" [9 10] "r8" "r9"),
+        double_and_square!("[rsi + 16]"; "r12" "r13"),
+        double_and_square!("[rsi + 24]"; "r14" "r15"),
+        double_and_square!("[rsi + 32]"; "rcx" "r8"),
+        "mov rdx, [rsi + 40]",
+        "mulx rbx, rax, rdx",
+        "adcx r9, r9",
+        "adox r9, rax",
+        "adcx rbx, rbp",
+        "adox rbx, rbp",
+        store!("rdi" [4 5 6 7 8 9 10 11] "r12" "r13" "r14" "r15" "rcx" "r8" "r9" "rbx"),
+        leave!("r15" "r14" "r13" "r12" "rbp" "rbx"),
     )
 }
 

@@ -23,8 +23,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
         enter!("rbx" "rbp" "r12" "r13"),
         "mov rcx, rdx",
         "lea r13, [rip + {modulus}]",
-        "xor ebp, ebp",
-        first_row!("[rcx]"; [0 1 2 3] "r8" "r9" "r10" "r11" "r12"),
+        opening_row!("[rcx]"; [0 1 2 3] "r8" "r9" "r10" "r11" "r12"),
         step!(used "r13" [1 2 3 4] "r8" "r9" "r10" "r11" "r12"),
         rows_and_steps!(["[rcx + 8]" "[rcx + 16]" "[rcx + 24]"]
             "r13" [0 1 2 3] [1 2 3 4] "r9" "r10" "r11" "r12" "r8"),
@@ -89,8 +88,7 @@ pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b:
     naked_asm!(
         enter!("rbx" "rbp" "r12"),
         "mov rcx, rdx",
-        "xor ebp, ebp",
-        first_row!("[rcx]"; [0 1 2 3] "r8" "r9" "r10" "r11" "r12"),
+        opening_row!("[rcx]"; [0 1 2 3] "r8" "r9" "r10" "r11" "r12"),
         store!("rdi" [0] "r8"),
         row!(fresh "[rcx + 8]"; [0 1 2 3] "r9" "r10" "r11" "r12" "r8"),
         store!("rdi" [1] "r9"),

@@ -20,6 +20,31 @@ impl<const N: usize> Modulus<N> {
     }
 }
 
+/// `limbs = [rsi] · $by`, as `first_row!`, and `rbp` and both flags zero.
+///
+/// The flags go through ADCX here as in the rows that follow: behind a chain of ADC those are slower.
+macro_rules! opening_row {
+    ($by:literal; [$j:literal $($js:literal)+] $low:literal $high:literal $($rest:literal)+) => {
+        concat!(
+            "mov rdx, ", $by, "\n",
+            "xor ebp, ebp\n",
+            "mulx ", $high, ", ", $low, ", [rsi + 8*", $j, "]\n",
+            opening_row!(@"rsi" [$($js)+] $high $($rest)+),
+        )
+    };
+    (@$base:literal [] $top:literal) => { concat!("adcx ", $top, ", rbp\n") };
+    (
+        @$base:literal [$j:literal $($js:literal)*]
+        $low:literal $high:literal $($rest:literal)*
+    ) => {
+        concat!(
+            "mulx ", $high, ", rax, [", $base, " + 8*", $j, "]\n",
+            "adcx ", $low, ", rax\n",
+            opening_row!(@$base [$($js)*] $high $($rest)*),
+        )
+    };
+}
+
 /// A step of the reduction: the lowest limb is cleared by adding a multiple of the prime, the places
 /// `$j` of `[$p]`. The top limb is `fresh` or `used` as in `row!`.
 macro_rules! step {
@@ -83,17 +108,18 @@ macro_rules! square_row {
     };
 }
 
-/// Row 0 of a square, as `square_row!`; all limbs are fresh.
-macro_rules! first_square_row {
+/// Row 0 of a square, as `square_row!` and `opening_row!`; all limbs are fresh.
+macro_rules! opening_square_row {
     ($js:tt $w0:literal $w1:literal $w2:literal $($w:literal)+) => {
         concat!(
             "mov rdx, [rcx]\n",
             "mov rdi, [rcx + 8]\n",
             "add rdi, rdi\n",
+            "xor ebp, ebp\n",
             "mulx ", $w1, ", ", $w0, ", rdx\n",
             "mulx ", $w2, ", rax, rdi\n",
-            "add ", $w1, ", rax\n",
-            first_row!(@"rsp" "adc" $js $w2 $($w)+),
+            "adcx ", $w1, ", rax\n",
+            opening_row!(@"rsp" $js $w2 $($w)+),
         )
     };
 }

@@ -11,7 +11,7 @@ macro_rules! first_retiring_row {
             "mov rdx, ", $by, "\n",
             "mulx ", $next, ", ", $low, ", [rsi]\n",
             "mov ", $to, ", ", $low, "\n",
-            first_row!(@"rsi" "add" [1 2 3 4 5 6 7 8] $next $($rest)+ $low),
+            first_row!(@"add" [1 2 3 4 5 6 7 8] $next $($rest)+ $low),
         )
     };
 }
@@ -181,7 +181,7 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
         "mov [rsp], r8",
         "mulx r10, rax, rdi",
         "add r9, rax",
-        first_row!(@"rsi" "adc" [2 3 4 5 6 7 8] "r10" "r11" "r12" "r13" "r14" "r15" "rbp" "r8"),
+        first_row!(@"adc" [2 3 4 5 6 7 8] "r10" "r11" "r12" "r13" "r14" "r15" "rbp" "r8"),
         store!("rsp" [1] "r9"),
         square_row!(1 "[rcx + 16]"; [3 4 5 6 7 8]
             "r10" "r11" "r12" "r13" "r14" "r15" "rbp" "r8" "r9"),

@@ -60,18 +60,15 @@ macro_rules! first_row {
         concat!(
             "mov rdx, ", $by, "\n",
             "mulx ", $high, ", ", $low, ", [rsi + 8*", $j, "]\n",
-            first_row!(@"rsi" "add" [$($js)+] $high $($rest)+),
+            first_row!(@"add" [$($js)+] $high $($rest)+),
         )
     };
-    (@$base:literal $add:literal [] $top:literal) => { concat!("adc ", $top, ", 0\n") };
-    (
-        @$base:literal $add:literal [$j:literal $($js:literal)*]
-        $low:literal $high:literal $($rest:literal)*
-    ) => {
+    (@$add:literal [] $top:literal) => { concat!("adc ", $top, ", 0\n") };
+    (@$add:literal [$j:literal $($js:literal)*] $low:literal $high:literal $($rest:literal)*) => {
         concat!(
-            "mulx ", $high, ", rax, [", $base, " + 8*", $j, "]\n",
+            "mulx ", $high, ", rax, [rsi + 8*", $j, "]\n",
             $add, " ", $low, ", rax\n",
-            first_row!(@$base "adc" [$($js)*] $high $($rest)*),
+            first_row!(@"adc" [$($js)*] $high $($rest)*),
         )
     };
 }
