@@ -26,7 +26,7 @@ macro_rules! double_6 {
 /// `out = a · b / R mod p`, less than p.
 ///
 /// `a` is less than 2³⁸¹, `b` any number below R, and one of them less than p. A row and a step leave
-/// W + 2⁶⁴·a + 2⁶⁴·p < 2⁶⁴·2³⁸³ where W < 2³⁸³ was before, and a·b / R + p < 2p at the end.
+/// (W + 2⁶⁴·a + 2⁶⁴·p) / 2⁶⁴ < 2³⁸³ where W < 2³⁸³ was before, and a·b / R + p < 2p at the end.
 ///
 /// # Safety
 /// The processor has BMI2 and ADX. `a` and `b` are six limbs each, and `out` has place for six; it
@@ -37,7 +37,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
         enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
         "mov rcx, rdx",
         "lea r15, [rip + {modulus}]",
-        opening_row!("[rcx]"; [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
+        first_row!("[rcx]"; [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
         step!(used "r15" [1 2 3 4 5 6] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
         rows_and_steps!(["[rcx + 8]" "[rcx + 16]" "[rcx + 24]" "[rcx + 32]" "[rcx + 40]"]
             "r15" [0 1 2 3 4 5] [1 2 3 4 5 6] "r9" "r10" "r11" "r12" "r13" "r14" "r8"),
@@ -77,15 +77,15 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
         ".p2align 4",
         "2:",
         double_6!(),
-        opening_square_row!([2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
+        first_square_row!([2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
         step!(used "r15" [1 2 3 4 5 6] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
-        square_row!(1 "[rcx + 16]" [3 4 5] "r10" "r11" "r12" "r13" "r14" "r8"),
+        square_row!("rsp" "rbp"; 1 "[rcx + 16]"; [3 4 5] "r10" "r11" "r12" "r13" "r14" "r8"),
         step!(used "r15" [1 2 3 4 5 6] "r9" "r10" "r11" "r12" "r13" "r14" "r8"),
-        square_row!(2 "[rcx + 24]" [4 5] "r12" "r13" "r14" "r8" "r9"),
+        square_row!("rsp" "rbp"; 2 "[rcx + 24]"; [4 5] "r12" "r13" "r14" "r8" "r9"),
         step!(used "r15" [1 2 3 4 5 6] "r10" "r11" "r12" "r13" "r14" "r8" "r9"),
-        square_row!(3 "[rcx + 32]" [5] "r14" "r8" "r9" "r10"),
+        square_row!("rsp" "rbp"; 3 "[rcx + 32]"; [5] "r14" "r8" "r9" "r10"),
         step!(used "r15" [1 2 3 4 5 6] "r11" "r12" "r13" "r14" "r8" "r9" "r10"),
-        square_row!(4 "[rcx + 40]" [] "r9" "r10" "r11"),
+        square_row!("rsp" "rbp"; 4 "[rcx + 40]"; [] "r9" "r10" "r11"),
         step!(used "r15" [1 2 3 4 5 6] "r12" "r13" "r14" "r8" "r9" "r10" "r11"),
         last_square_row!(5 "r11" "r12"),
         step!(used "r15" [1 2 3 4 5 6] "r13" "r14" "r8" "r9" "r10" "r11" "r12"),
@@ -145,22 +145,9 @@ pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b:
     naked_asm!(
         enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
         "mov rbx, rdx",
-        "mov rdx, [rbx]",
         load!("rsi" [0 1] "r14" "r15"),
-        "xor ebp, ebp",
-        "mulx r8, rax, r14",
-        "mov [rdi], rax",
-        "mulx r9, rax, r15",
-        "adcx r8, rax",
-        "mulx r10, rax, [rsi + 16]",
-        "adcx r9, rax",
-        "mulx r11, rax, [rsi + 24]",
-        "adcx r10, rax",
-        "mulx r12, rax, [rsi + 32]",
-        "adcx r11, rax",
-        "mulx r13, rax, [rsi + 40]",
-        "adcx r12, rax",
-        "adcx r13, rbp",
+        first_row!("[rbx]"; [0 1 2 3 4 5] "rcx" "r8" "r9" "r10" "r11" "r12" "r13"),
+        "mov [rdi], rcx",
         descending_row!("[rbx + 8]" "[rdi + 8]"),
         descending_row!("[rbx + 16]" "[rdi + 16]"),
         descending_row!("[rbx + 24]" "[rdi + 24]"),
@@ -180,7 +167,6 @@ pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b:
 pub(super) unsafe extern "sysv64" fn square_wide(out: *mut Limb, a: *const Limb) {
     naked_asm!(
         enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
-        "xor ebp, ebp",
         first_row!("[rsi]"; [1 2 3 4 5] "r9" "r10" "r11" "r12" "r13" "r14"),
         row!(fresh "[rsi + 8]"; [2 3 4 5] "r11" "r12" "r13" "r14" "r15"),
         row!(fresh "[rsi + 16]"; [3 4 5] "r13" "r14" "r15" "rcx"),

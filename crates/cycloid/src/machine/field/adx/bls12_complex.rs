@@ -51,7 +51,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
         "mov rdi, rsp",
         ".p2align 4",
         "2:",
-        opening_row!("[rcx]"; [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
+        first_row!("[rcx]"; [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
         row!(used "[rdi]"; [6 7 8 9 10 11] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
         step!(used "r15" [1 2 3 4 5 6] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
         pairs_of_rows_and_steps!([
@@ -126,7 +126,7 @@ pub(super) unsafe extern "sysv64" fn square(out: *mut Limb, a: *const Limb) {
         "lea rcx, [rsp + 48]",
         ".p2align 4",
         "2:",
-        opening_row!("[rcx]"; [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
+        first_row!("[rcx]"; [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
         step!(used "r15" [1 2 3 4 5 6] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
         rows_and_steps!(["[rcx + 8]" "[rcx + 16]" "[rcx + 24]" "[rcx + 32]" "[rcx + 40]"]
             "r15" [0 1 2 3 4 5] [1 2 3 4 5 6] "r9" "r10" "r11" "r12" "r13" "r14" "r8"),

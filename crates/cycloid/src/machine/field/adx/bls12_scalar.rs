@@ -23,7 +23,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
         enter!("rbx" "rbp" "r12" "r13"),
         "mov rcx, rdx",
         "lea r13, [rip + {modulus}]",
-        opening_row!("[rcx]"; [0 1 2 3] "r8" "r9" "r10" "r11" "r12"),
+        first_row!("[rcx]"; [0 1 2 3] "r8" "r9" "r10" "r11" "r12"),
         step!(used "r13" [1 2 3 4] "r8" "r9" "r10" "r11" "r12"),
         rows_and_steps!(["[rcx + 8]" "[rcx + 16]" "[rcx + 24]"]
             "r13" [0 1 2 3] [1 2 3 4] "r9" "r10" "r11" "r12" "r8"),
@@ -57,7 +57,6 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
         enter!("rbx" "rbp" "r12" "r13" "r14" "r15" "rdi"),
         load!("rsi" [0 1 2 3] "r8" "r9" "r10" "r11"),
         "mov rsi, rdx",
-        "xor ebp, ebp",
         ".p2align 4",
         "2:",
         square_4!("r8" "r9" "r10" "r11"; "r8" "r12" "r13" "r14" "r15" "rcx" "rdi" "r11"),
@@ -88,7 +87,7 @@ pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b:
     naked_asm!(
         enter!("rbx" "rbp" "r12"),
         "mov rcx, rdx",
-        opening_row!("[rcx]"; [0 1 2 3] "r8" "r9" "r10" "r11" "r12"),
+        first_row!("[rcx]"; [0 1 2 3] "r8" "r9" "r10" "r11" "r12"),
         store!("rdi" [0] "r8"),
         row!(fresh "[rcx + 8]"; [0 1 2 3] "r9" "r10" "r11" "r12" "r8"),
         store!("rdi" [1] "r9"),
@@ -108,7 +107,6 @@ pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b:
 pub(super) unsafe extern "sysv64" fn square_wide(out: *mut Limb, a: *const Limb) {
     naked_asm!(
         enter!("rbx" "rbp" "r12" "r13" "r14"),
-        "xor ebp, ebp",
         square_4!("[rsi]" "[rsi + 8]" "[rsi + 16]" "[rsi + 24]";
             "r8" "r9" "r10" "r11" "r12" "r13" "r14" "rcx"),
         store!("rdi" [0 1 2 3 4 5 6 7] "r8" "r9" "r10" "r11" "r12" "r13" "r14" "rcx"),

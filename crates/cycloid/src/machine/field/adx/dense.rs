@@ -20,31 +20,6 @@ impl<const N: usize> Modulus<N> {
     }
 }
 
-/// `limbs = [rsi] · $by`, as `first_row!`, and `rbp` and both flags zero.
-///
-/// The flags go through ADCX here as in the rows that follow: behind a chain of ADC those are slower.
-macro_rules! opening_row {
-    ($by:literal; [$j:literal $($js:literal)+] $low:literal $high:literal $($rest:literal)+) => {
-        concat!(
-            "mov rdx, ", $by, "\n",
-            "xor ebp, ebp\n",
-            "mulx ", $high, ", ", $low, ", [rsi + 8*", $j, "]\n",
-            opening_row!(@"rsi" [$($js)+] $high $($rest)+),
-        )
-    };
-    (@$base:literal [] $top:literal) => { concat!("adcx ", $top, ", rbp\n") };
-    (
-        @$base:literal [$j:literal $($js:literal)*]
-        $low:literal $high:literal $($rest:literal)*
-    ) => {
-        concat!(
-            "mulx ", $high, ", rax, [", $base, " + 8*", $j, "]\n",
-            "adcx ", $low, ", rax\n",
-            opening_row!(@$base [$($js)*] $high $($rest)*),
-        )
-    };
-}
-
 /// A step of the reduction: the lowest limb is cleared by adding a multiple of the prime, the places
 /// `$j` of `[$p]`. The top limb is `fresh` or `used` as in `row!`.
 macro_rules! step {
@@ -74,42 +49,8 @@ macro_rules! rows_and_steps {
     };
 }
 
-/// Row `$i` of a square: the limb `$i` of the number at `[rcx]` times itself, times twice `$next`, the
-/// limb above, and times the limbs `$j`, at `[rsp]`, of twice the number. That is added to the
-/// limbs, of which the top one is fresh.
-macro_rules! square_row {
-    ($i:literal $next:literal $js:tt $even:literal $odd:literal $($limb:literal)+) => {
-        concat!(
-            "mov rdx, [rcx + 8*", $i, "]\n",
-            "mov rdi, ", $next, "\n",
-            "add rdi, rdi\n",
-            "xor eax, eax\n",
-            "mulx rbx, rax, rdx\n",
-            "adcx ", $even, ", rax\n",
-            "adox ", $odd, ", rbx\n",
-            square_row!(@$js $odd $($limb)+),
-        )
-    };
-    (@[] $odd:literal $top:literal) => {
-        concat!(
-            "mulx ", $top, ", rax, rdi\n",
-            "adcx ", $odd, ", rax\n",
-            "adcx ", $top, ", rbp\n",
-            "adox ", $top, ", rbp\n",
-        )
-    };
-    (@$js:tt $odd:literal $even:literal $($limb:literal)+) => {
-        concat!(
-            "mulx rbx, rax, rdi\n",
-            "adcx ", $odd, ", rax\n",
-            "adox ", $even, ", rbx\n",
-            row!(@fresh "rsp" "rbp" $js $even $($limb)+),
-        )
-    };
-}
-
-/// Row 0 of a square, as `square_row!` and `opening_row!`; all limbs are fresh.
-macro_rules! opening_square_row {
+/// Row 0 of a square, as `square_row!` on the stack and `first_row!`; all limbs are fresh.
+macro_rules! first_square_row {
     ($js:tt $w0:literal $w1:literal $w2:literal $($w:literal)+) => {
         concat!(
             "mov rdx, [rcx]\n",
@@ -119,27 +60,20 @@ macro_rules! opening_square_row {
             "mulx ", $w1, ", ", $w0, ", rdx\n",
             "mulx ", $w2, ", rax, rdi\n",
             "adcx ", $w1, ", rax\n",
-            opening_row!(@"rsp" $js $w2 $($w)+),
+            first_row!(@"rsp" "rbp" $js $w2 $($w)+),
         )
     };
 }
 
 /// The last row of a square: the top limb times itself. The top limb of it is fresh.
+#[rustfmt::skip]
 macro_rules! last_square_row {
     ($i:literal $low:literal $top:literal) => {
         concat!(
-            "mov rdx, [rcx + 8*",
-            $i,
-            "]\n",
-            "mulx ",
-            $top,
-            ", rax, rdx\n",
-            "add ",
-            $low,
-            ", rax\n",
-            "adc ",
-            $top,
-            ", 0\n",
+            "mov rdx, [rcx + 8*", $i, "]\n",
+            "mulx ", $top, ", rax, rdx\n",
+            "add ", $low, ", rax\n",
+            "adc ", $top, ", 0\n",
         )
     };
 }

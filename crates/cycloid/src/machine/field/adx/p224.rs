@@ -80,7 +80,6 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
     naked_asm!(
         enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
         "mov rcx, rdx",
-        "xor ebp, ebp",
         first_row!("[rcx]"; [0 1 2 3] "r8" "r9" "r10" "r11" "r12"),
         row!(fresh "[rcx + 8]"; [0 1 2 3] "r9" "r10" "r11" "r12" "r13"),
         row!(fresh "[rcx + 16]"; [0 1 2 3] "r10" "r11" "r12" "r13" "r14"),
@@ -99,7 +98,6 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
 pub(super) unsafe extern "sysv64" fn square(out: *mut Limb, a: *const Limb) {
     naked_asm!(
         enter!("rbx" "rbp" "r12" "r13" "r14"),
-        "xor ebp, ebp",
         square_4!("[rsi]" "[rsi + 8]" "[rsi + 16]" "[rsi + 24]";
             "r8" "r9" "r10" "r11" "r12" "r13" "r14" "rcx"),
         reduce!("r8" "r9" "r10" "r11" "r12" "r13" "r14" "rcx"; "rsi" "r8"),
@@ -120,7 +118,6 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
         "mov rsi, rdx",
         ".p2align 4",
         "2:",
-        "xor ebp, ebp",
         square_4!("r8" "r9" "r10" "r11"; "r8" "r12" "r13" "r14" "r15" "rcx" "rdi" "r11"),
         reduce!("r8" "r12" "r13" "r14" "r15" "rcx" "rdi" "r11"; "r9" "r10"),
         "mov r8, r15",

@@ -126,7 +126,6 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
     naked_asm!(
         enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
         "mov rcx, rdx",
-        "xor ebp, ebp",
         product!(),
         fold!("r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"),
         store!("rdi" [0 1 2 3] "r8" "r9" "r10" "r11"),
@@ -142,7 +141,6 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
 pub(super) unsafe extern "sysv64" fn square(out: *mut Limb, a: *const Limb) {
     naked_asm!(
         enter!("rbx" "rbp" "r12" "r13" "r14"),
-        "xor ebp, ebp",
         square_4!("[rsi]" "[rsi + 8]" "[rsi + 16]" "[rsi + 24]";
             "r8" "r9" "r10" "r11" "r12" "r13" "r14" "rcx"),
         fold!("r8" "r9" "r10" "r11" "r12" "r13" "r14" "rcx"),
@@ -161,7 +159,6 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
         enter!("rbx" "rbp" "r12" "r13" "r14" "r15" "rdi"),
         load!("rsi" [0 1 2 3] "r8" "r9" "r10" "r11"),
         "mov rsi, rdx",
-        "xor ebp, ebp",
         ".p2align 4",
         "2:",
         square_4!("r8" "r9" "r10" "r11"; "r8" "r12" "r13" "r14" "r15" "rcx" "rdi" "r11"),

@@ -99,7 +99,6 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
     naked_asm!(
         enter!("rbx" "rbp" "r12" "r13" "r14"),
         "mov rcx, rdx",
-        "xor ebp, ebp",
         product!(),
         subtract_p!("r12" "r13" "r14" "r8", "r9"; "rbx" "rcx" "rdx" "rsi"),
         store!("rdi" [0 1 2 3] "rbx" "rcx" "rdx" "rsi"),
@@ -115,7 +114,6 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
 pub(super) unsafe extern "sysv64" fn square(out: *mut Limb, a: *const Limb) {
     naked_asm!(
         enter!("rbx" "rbp" "r12" "r13" "r14"),
-        "xor ebp, ebp",
         square_4!("[rsi]" "[rsi + 8]" "[rsi + 16]" "[rsi + 24]";
             "r8" "r9" "r10" "r11" "r12" "r13" "r14" "rcx"),
         reduce_two!(used "r8" "r9" "r10" "r11" "r12" "r13" "r14" "rcx"),
@@ -136,7 +134,6 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
         enter!("rbx" "rbp" "r12" "r13" "r14" "r15" "rdi"),
         load!("rsi" [0 1 2 3] "r8" "r9" "r10" "r11"),
         "mov rsi, rdx",
-        "xor ebp, ebp",
         ".p2align 4",
         "2:",
         square_4!("r8" "r9" "r10" "r11"; "r8" "r12" "r13" "r14" "r15" "rcx" "rdi" "r11"),

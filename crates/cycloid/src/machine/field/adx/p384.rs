@@ -118,7 +118,6 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
     naked_asm!(
         enter!("rbx" "rbp" "r12" "r13" "r14" "r15" "rdi"),
         "mov rcx, rdx",
-        "xor ebp, ebp",
         first_row!("[rcx]"; [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
         row!(fresh "[rcx + 8]"; [0 1 2 3 4 5] "r9" "r10" "r11" "r12" "r13" "r14" "r15"),
         reduce_two!("r8" "r9" "r10" "r11" "r12" "r13"),
@@ -160,7 +159,6 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
         enter!("rbx" "rbp" "r12" "r13" "r14" "r15" "rdi" "rdx" "rax"),
         ".p2align 4",
         "2:",
-        "xor ebp, ebp",
         first_row!("[rsi]"; [1 2 3 4 5] "r9" "r10" "r11" "r12" "r13" "r14"),
         row!(fresh "[rsi + 8]"; [2 3 4 5] "r11" "r12" "r13" "r14" "r15"),
         row!(fresh "[rsi + 16]"; [3 4 5] "r13" "r14" "r15" "rcx"),

@@ -3,15 +3,15 @@
 use super::Limb;
 use core::arch::naked_asm;
 
-/// The first row: nine limbs at `[rsi]` by `$by`. The lowest limb goes to `$to`, and its register
-/// becomes the top one of the window.
+/// The first row: nine limbs at `[rsi]` by `$by`, with both flags zero before. The lowest limb goes
+/// to `$to`, and its register becomes the top one of the window.
 macro_rules! first_retiring_row {
     ($by:literal $to:literal; $low:literal $next:literal $($rest:literal)+) => {
         concat!(
             "mov rdx, ", $by, "\n",
             "mulx ", $next, ", ", $low, ", [rsi]\n",
             "mov ", $to, ", ", $low, "\n",
-            first_row!(@"add" [1 2 3 4 5 6 7 8] $next $($rest)+ $low),
+            first_row!(@"rsi" "rdi" [1 2 3 4 5 6 7 8] $next $($rest)+ $low),
         )
     };
 }
@@ -30,43 +30,6 @@ macro_rules! retiring_rows {
             "mov ", $to, ", ", $low, "\n",
             row!(@fresh "rsi" "rdi" [1 2 3 4 5 6 7 8] $next $($rest)+ $low),
             retiring_rows!([$($more)*] $next $($rest)+ $low),
-        )
-    };
-}
-
-/// Row `$i` of a square: the limb `$i` of the number at `[rcx]` times itself, times twice `$next`, the
-/// limb above, and times the limbs `$j`, at `[rsi]`, of twice the number. That is added to the
-/// limbs, of which the top one is fresh.
-///
-/// Nothing is carried out of the top one, for rows 0 to i are less than twice the number times its
-/// lowest i + 1 limbs.
-macro_rules! square_row {
-    ($i:literal $next:literal; $js:tt $even:literal $odd:literal $($limb:literal)+) => {
-        concat!(
-            "mov rdx, [rcx + 8*", $i, "]\n",
-            "mov rdi, ", $next, "\n",
-            "add rdi, rdi\n",
-            "xor eax, eax\n",
-            "mulx rbx, rax, rdx\n",
-            "adcx ", $even, ", rax\n",
-            "adox ", $odd, ", rbx\n",
-            square_row!(@$js $odd $($limb)+),
-        )
-    };
-    (@[] $odd:literal $top:literal) => {
-        concat!(
-            "mulx ", $top, ", rax, rdi\n",
-            "adcx ", $odd, ", rax\n",
-            "adcx ", $top, ", qword ptr [rsp + 120]\n",
-            "adox ", $top, ", qword ptr [rsp + 120]\n",
-        )
-    };
-    (@$js:tt $odd:literal $even:literal $($limb:literal)+) => {
-        concat!(
-            "mulx rbx, rax, rdi\n",
-            "adcx ", $odd, ", rax\n",
-            "adox ", $even, ", rbx\n",
-            row!(@fresh "rsi" "qword ptr [rsp + 120]" $js $even $($limb)+),
         )
     };
 }
@@ -177,23 +140,29 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
         "mov rdx, [rcx]",
         "mov rdi, [rcx + 8]",
         "add rdi, rdi",
+        "xor eax, eax",
         "mulx r9, r8, rdx",
         "mov [rsp], r8",
         "mulx r10, rax, rdi",
-        "add r9, rax",
-        first_row!(@"adc" [2 3 4 5 6 7 8] "r10" "r11" "r12" "r13" "r14" "r15" "rbp" "r8"),
+        "adcx r9, rax",
+        first_row!(@"rsi" "qword ptr [rsp + 120]" [2 3 4 5 6 7 8]
+            "r10" "r11" "r12" "r13" "r14" "r15" "rbp" "r8"),
         store!("rsp" [1] "r9"),
-        square_row!(1 "[rcx + 16]"; [3 4 5 6 7 8]
+        square_row!("rsi" "qword ptr [rsp + 120]"; 1 "[rcx + 16]"; [3 4 5 6 7 8]
             "r10" "r11" "r12" "r13" "r14" "r15" "rbp" "r8" "r9"),
         store!("rsp" [2 3] "r10" "r11"),
-        square_row!(2 "[rcx + 24]"; [4 5 6 7 8] "r12" "r13" "r14" "r15" "rbp" "r8" "r9" "r10"),
+        square_row!("rsi" "qword ptr [rsp + 120]"; 2 "[rcx + 24]"; [4 5 6 7 8]
+            "r12" "r13" "r14" "r15" "rbp" "r8" "r9" "r10"),
         store!("rsp" [4 5] "r12" "r13"),
-        square_row!(3 "[rcx + 32]"; [5 6 7 8] "r14" "r15" "rbp" "r8" "r9" "r10" "r11"),
+        square_row!("rsi" "qword ptr [rsp + 120]"; 3 "[rcx + 32]"; [5 6 7 8]
+            "r14" "r15" "rbp" "r8" "r9" "r10" "r11"),
         store!("rsp" [6 7] "r14" "r15"),
-        square_row!(4 "[rcx + 40]"; [6 7 8] "rbp" "r8" "r9" "r10" "r11" "r12"),
-        square_row!(5 "[rcx + 48]"; [7 8] "r9" "r10" "r11" "r12" "r13"),
-        square_row!(6 "[rcx + 56]"; [8] "r11" "r12" "r13" "r14"),
-        square_row!(7 "[rcx + 64]"; [] "r13" "r14" "r15"),
+        square_row!("rsi" "qword ptr [rsp + 120]"; 4 "[rcx + 40]"; [6 7 8]
+            "rbp" "r8" "r9" "r10" "r11" "r12"),
+        square_row!("rsi" "qword ptr [rsp + 120]"; 5 "[rcx + 48]"; [7 8]
+            "r9" "r10" "r11" "r12" "r13"),
+        square_row!("rsi" "qword ptr [rsp + 120]"; 6 "[rcx + 56]"; [8] "r11" "r12" "r13" "r14"),
+        square_row!("rsi" "qword ptr [rsp + 120]"; 7 "[rcx + 64]"; [] "r13" "r14" "r15"),
         // The top limb's square is less than 2¹⁸.
         "mov rdx, [rcx + 64]",
         "imul rdx, rdx",

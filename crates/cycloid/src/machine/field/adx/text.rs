@@ -54,21 +54,30 @@ macro_rules! store {
     };
 }
 
-/// `limbs = [rsi] · $by` for the places `$j` of `[rsi]`: one limb more than places, all of them fresh.
+/// `limbs = [rsi] · $by` for the places `$j` of `[rsi]`: one limb more than places, all of them
+/// fresh. Makes `rbp` zero.
+///
+/// One chain, but through ADCX as in the rows that follow: behind a chain of ADC those are slower.
 macro_rules! first_row {
     ($by:literal; [$j:literal $($js:literal)+] $low:literal $high:literal $($rest:literal)+) => {
         concat!(
             "mov rdx, ", $by, "\n",
+            "xor ebp, ebp\n",
             "mulx ", $high, ", ", $low, ", [rsi + 8*", $j, "]\n",
-            first_row!(@"add" [$($js)+] $high $($rest)+),
+            first_row!(@"rsi" "rbp" [$($js)+] $high $($rest)+),
         )
     };
-    (@$add:literal [] $top:literal) => { concat!("adc ", $top, ", 0\n") };
-    (@$add:literal [$j:literal $($js:literal)*] $low:literal $high:literal $($rest:literal)*) => {
+    (@$base:literal $zero:literal [] $top:literal) => {
+        concat!("adcx ", $top, ", ", $zero, "\n")
+    };
+    (
+        @$base:literal $zero:literal [$j:literal $($js:literal)*]
+        $low:literal $high:literal $($rest:literal)*
+    ) => {
         concat!(
-            "mulx ", $high, ", rax, [rsi + 8*", $j, "]\n",
-            $add, " ", $low, ", rax\n",
-            first_row!(@"adc" [$($js)*] $high $($rest)*),
+            "mulx ", $high, ", rax, [", $base, " + 8*", $j, "]\n",
+            "adcx ", $low, ", rax\n",
+            first_row!(@$base $zero [$($js)*] $high $($rest)*),
         )
     };
 }
@@ -116,6 +125,46 @@ macro_rules! row {
     };
 }
 
+/// Row `$i` of a square: the limb `$i` of the number at `[rcx]` times itself, times twice `$next`, the
+/// limb above, and times the limbs `$j`, at `[$base]`, of twice the number. That is added to the
+/// limbs, of which the top one is fresh. `$zero` is zero; needs `rdi`.
+///
+/// Nothing is carried out of the top one, for rows 0 to i are less than twice the number times its
+/// lowest i + 1 limbs.
+macro_rules! square_row {
+    (
+        $base:literal $zero:literal; $i:literal $next:literal; $js:tt
+        $even:literal $odd:literal $($limb:literal)+
+    ) => {
+        concat!(
+            "mov rdx, [rcx + 8*", $i, "]\n",
+            "mov rdi, ", $next, "\n",
+            "add rdi, rdi\n",
+            "xor eax, eax\n",
+            "mulx rbx, rax, rdx\n",
+            "adcx ", $even, ", rax\n",
+            "adox ", $odd, ", rbx\n",
+            square_row!(@$base $zero $js $odd $($limb)+),
+        )
+    };
+    (@$base:literal $zero:literal [] $odd:literal $top:literal) => {
+        concat!(
+            "mulx ", $top, ", rax, rdi\n",
+            "adcx ", $odd, ", rax\n",
+            "adcx ", $top, ", ", $zero, "\n",
+            "adox ", $top, ", ", $zero, "\n",
+        )
+    };
+    (@$base:literal $zero:literal $js:tt $odd:literal $even:literal $($limb:literal)+) => {
+        concat!(
+            "mulx rbx, rax, rdi\n",
+            "adcx ", $odd, ", rax\n",
+            "adox ", $even, ", rbx\n",
+            row!(@fresh $base $zero $js $even $($limb)+),
+        )
+    };
+}
+
 /// Two limbs of a square: `$even` and `$odd` = twice themselves plus `$a`², the doubling carried on
 /// the carry flag and the sum on the overflow flag. With `first`, `$even` is fresh and has no
 /// products of different limbs.
@@ -144,31 +193,32 @@ macro_rules! double_and_square {
 /// fresh; `$a` may be registers that are not among `$w1` … `$w6`.
 ///
 /// First the products of different limbs, each once; they are less than 2⁵¹¹, so that twice their
-/// sum and the squares need no ninth limb.
+/// sum and the squares need no ninth limb. Makes `rbp` zero.
 macro_rules! square_4 {
     (
         $a0:literal $a1:literal $a2:literal $a3:literal;
         $w0:literal $w1:literal $w2:literal $w3:literal $w4:literal $w5:literal $w6:literal $w7:literal
     ) => {
         concat!(
+            "xor ebp, ebp\n",
             "mov rdx, ", $a0, "\n",
             "mulx ", $w2, ", ", $w1, ", ", $a1, "\n",
             "mulx ", $w3, ", rax, ", $a2, "\n",
-            "add ", $w2, ", rax\n",
+            "adcx ", $w2, ", rax\n",
             "mulx ", $w4, ", rax, ", $a3, "\n",
-            "adc ", $w3, ", rax\n",
+            "adcx ", $w3, ", rax\n",
             "mov rdx, ", $a3, "\n",
             "mulx ", $w5, ", rax, ", $a1, "\n",
-            "adc ", $w4, ", rax\n",
+            "adcx ", $w4, ", rax\n",
             "mulx ", $w6, ", rax, ", $a2, "\n",
-            "adc ", $w5, ", rax\n",
-            "adc ", $w6, ", 0\n",
+            "adcx ", $w5, ", rax\n",
+            "adcx ", $w6, ", rbp\n",
             "mov rdx, ", $a1, "\n",
             "mulx rbx, rax, ", $a2, "\n",
-            "add ", $w3, ", rax\n",
-            "adc ", $w4, ", rbx\n",
-            "adc ", $w5, ", 0\n",
-            "adc ", $w6, ", 0\n",
+            "adcx ", $w3, ", rax\n",
+            "adcx ", $w4, ", rbx\n",
+            "adcx ", $w5, ", rbp\n",
+            "adcx ", $w6, ", rbp\n",
             "xor eax, eax\n",
             double_and_square!($a0; first $w0 $w1),
             double_and_square!($a1; $w2 $w3),
