@@ -103,38 +103,6 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
     )
 }
 
-/// A row of a product: the number at `[rsi]`, of which `r14` and `r15` are the lowest limbs, times
-/// `$by` is added to `r8` … `r13`. The lowest limb of that goes to `$to`, and the others go one
-/// register down. Both flags are zero before and after.
-///
-/// MULX writes a low half to where the sum is to be, which is faster than to add it there.
-macro_rules! descending_row {
-    ($by:literal $to:literal) => {
-        concat!(
-            "mov rdx, ", $by, "\n",
-            descending_row!(@"r14" "rcx" "rax" "r8" "r9"),
-            "mov ", $to, ", rax\n",
-            descending_row!(@"r15" "rcx" "r8" "r9" "r10"),
-            descending_row!(@"[rsi + 16]" "rax" "r9" "r10" "r11"),
-            descending_row!(@"[rsi + 24]" "rcx" "r10" "r11" "r12"),
-            "mulx rax, r11, [rsi + 32]\n",
-            "adcx r11, r12\n",
-            "adox rax, r13\n",
-            "mulx r13, r12, [rsi + 40]\n",
-            "adcx r12, rax\n",
-            "adox r13, rbp\n",
-            "adcx r13, rbp\n",
-        )
-    };
-    (@$place:literal $high:literal $sum:literal $limb:literal $next:literal) => {
-        concat!(
-            "mulx ", $high, ", ", $sum, ", ", $place, "\n",
-            "adcx ", $sum, ", ", $limb, "\n",
-            "adox ", $next, ", ", $high, "\n",
-        )
-    };
-}
-
 /// `out = a · b`, twelve limbs.
 ///
 /// # Safety
@@ -143,18 +111,21 @@ macro_rules! descending_row {
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b: *const Limb) {
     naked_asm!(
-        enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
-        "mov rbx, rdx",
-        load!("rsi" [0 1] "r14" "r15"),
-        first_row!("[rbx]"; [0 1 2 3 4 5] "rcx" "r8" "r9" "r10" "r11" "r12" "r13"),
-        "mov [rdi], rcx",
-        descending_row!("[rbx + 8]" "[rdi + 8]"),
-        descending_row!("[rbx + 16]" "[rdi + 16]"),
-        descending_row!("[rbx + 24]" "[rdi + 24]"),
-        descending_row!("[rbx + 32]" "[rdi + 32]"),
-        descending_row!("[rbx + 40]" "[rdi + 40]"),
-        store!("rdi" [6 7 8 9 10 11] "r8" "r9" "r10" "r11" "r12" "r13"),
-        leave!("r15" "r14" "r13" "r12" "rbp" "rbx"),
+        enter!("rbx" "rbp" "r12" "r13" "r14"),
+        "mov rcx, rdx",
+        first_row!("[rcx]"; [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
+        store!("rdi" [0] "r8"),
+        row!(fresh "[rcx + 8]"; [0 1 2 3 4 5] "r9" "r10" "r11" "r12" "r13" "r14" "r8"),
+        store!("rdi" [1] "r9"),
+        row!(fresh "[rcx + 16]"; [0 1 2 3 4 5] "r10" "r11" "r12" "r13" "r14" "r8" "r9"),
+        store!("rdi" [2] "r10"),
+        row!(fresh "[rcx + 24]"; [0 1 2 3 4 5] "r11" "r12" "r13" "r14" "r8" "r9" "r10"),
+        store!("rdi" [3] "r11"),
+        row!(fresh "[rcx + 32]"; [0 1 2 3 4 5] "r12" "r13" "r14" "r8" "r9" "r10" "r11"),
+        store!("rdi" [4] "r12"),
+        row!(fresh "[rcx + 40]"; [0 1 2 3 4 5] "r13" "r14" "r8" "r9" "r10" "r11" "r12"),
+        store!("rdi" [5 6 7 8 9 10 11] "r13" "r14" "r8" "r9" "r10" "r11" "r12"),
+        leave!("r14" "r13" "r12" "rbp" "rbx"),
     )
 }
 
