@@ -1,6 +1,5 @@
 //! Sums and differences modulo primes without a special form, and of products modulo p·R.
 
-use super::dense::Modulus;
 use super::{Limb, bls12_base, bls12_scalar};
 use core::arch::{asm, naked_asm};
 
@@ -8,7 +7,7 @@ use core::arch::{asm, naked_asm};
 /// it, and the same for products, less than p·R, of which the upper halves are corrected.
 ///
 /// `$s` and `$t` name the limbs in registers, `$j` and `$p` are their places in memory, in a number
-/// and in the [`Modulus`], and `$w` those of the upper half of a product.
+/// and in the `Modulus`, and `$w` those of the upper half of a product.
 macro_rules! modulo {
     (
         $n:literal $wide:literal $modulus:path;
