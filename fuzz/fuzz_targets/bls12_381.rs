@@ -77,7 +77,7 @@ fn decode_point<B: Backend + Group<G>, G: SourceGroup>(bytes: &[u8]) {
     let any = CurvePoint::<B, G>::from_compressed(bytes);
     let member = Affine::<B, G>::from_compressed(bytes);
     assert_eq!(member, any.and_then(|point| point.to_member()));
-    assert_eq!(Affine::from_compressed_unchecked(bytes).is_ok(), any.is_ok());
+    assert_eq!(Affine::<B, G>::from_compressed_unchecked(bytes).is_ok(), any.is_ok());
     if let Ok(point) = any {
         assert_eq!(point.to_compressed().as_ref(), bytes);
         assert_eq!(CurvePoint::from_uncompressed(point.to_uncompressed().as_ref()), Ok(point));

@@ -86,6 +86,8 @@ pub(crate) enum Suite {
     Dh(Dh),
     /// Elliptic curves: sign, verify, agree, generate keys, one and eight at once.
     Ec(Ec),
+    /// BLS12-381: groups, pairings, signatures, sums and transforms, on each backend.
+    Bls(Bls),
     /// TLS: full handshakes of rustls on Cycloid, on AWS-LC and on ring.
     #[cfg(feature = "tls")]
     Tls,
@@ -166,6 +168,23 @@ pub(crate) struct Ec {
     /// How many operations a batch has, 1 to 64, separated by commas.
     #[arg(long, value_name = "LIST", default_value = "8")]
     pub(crate) batch: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cycloid bench bls                                 every operation
+  cycloid bench bls --part pairing,signature        some parts
+  cycloid bench bls --part msm --sums 8,10,12,14    sums of 256 to 16384 multiples")]
+pub(crate) struct Bls {
+    /// Parts: fr, g1, g2, gt, pairing, signature, msm, fft, separated by commas; all.
+    #[arg(long, value_name = "LIST", default_value = "all")]
+    pub(crate) part: String,
+
+    /// Binary logarithms of the numbers of points that are multiplied and summed, 0 to 20, separated
+    /// by commas [default: 8,10,12, with --quick 8, with --full up to 14].
+    #[arg(long, value_name = "LIST")]
+    pub(crate) sums: Option<String>,
 }
 
 /// Reads the command line; what clap prints by itself, help and version, goes to stdout.

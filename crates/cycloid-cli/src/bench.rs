@@ -5,6 +5,7 @@ use std::env;
 use cycloid::cpu::{self, Level};
 use cycloid_lab::Failure;
 use cycloid_lab::peers::Peer;
+use cycloid_lab::suite::bls::Bls;
 use cycloid_lab::suite::dh::Dh;
 use cycloid_lab::suite::ec::Ec;
 use cycloid_lab::suite::modexp::ModExp;
@@ -61,6 +62,14 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Stop> {
             tasks: Ec::tasks_from_list(&arguments.operation).map_err(Stop::Usage)?,
             batches: Ec::batches_from_list(&arguments.batch).map_err(Stop::Usage)?,
         }) as Box<dyn suite::Suite>],
+        Some(Suite::Bls(arguments)) => {
+            let sums = match &arguments.sums {
+                Some(list) => Bls::sums_from_list(list).map_err(Stop::Usage)?,
+                None => Bls::usual(effort).sums,
+            };
+            let parts = Bls::parts_from_list(&arguments.part).map_err(Stop::Usage)?;
+            vec![Box::new(Bls { parts, sums }) as Box<dyn suite::Suite>]
+        }
         Some(Suite::Rsa(arguments)) => {
             let usual = Rsa::usual(effort);
             let bits = match &arguments.bits {

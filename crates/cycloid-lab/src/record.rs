@@ -131,6 +131,9 @@ pub enum Summary {
     /// Libraries in columns: operations in a second, and in proportion to the best peer's. The
     /// title says to which group of rows a table belongs, and after a colon what its row is about.
     Rates,
+    /// Backends in columns, a line a table: the time of one run, what it allocates, the share of the
+    /// longest, and the proportion to the first. The title as for [`Self::Rates`].
+    Backends,
 }
 
 /// Names and values, such as `modulus_bits` and 2048.

@@ -65,6 +65,8 @@ pub enum Family {
     Ec,
     /// TLS handshakes of rustls.
     Tls,
+    /// BLS12-381, on the library's backends and no peer.
+    Bls,
 }
 
 /// A peer that is here.
@@ -141,8 +143,8 @@ impl Peer {
     /// Whether it does something of that family.
     pub const fn does(self, family: Family) -> bool {
         match self {
-            Self::OpenSsl => !matches!(family, Family::Tls),
-            Self::AwsLc => true,
+            Self::OpenSsl => !matches!(family, Family::Tls | Family::Bls),
+            Self::AwsLc => !matches!(family, Family::Bls),
             Self::Gmp | Self::CryptoBigint => matches!(family, Family::ModExp),
             Self::Ring => matches!(family, Family::Rsa | Family::Ec | Family::Tls),
             Self::Graviola | Self::RustCrypto => matches!(family, Family::Rsa | Family::Ec),

@@ -1,6 +1,7 @@
 //! What can be measured: each suite plans tables, and `run` makes a report of them.
 
 mod backends;
+pub mod bls;
 pub mod dh;
 pub mod ec;
 pub mod modexp;
@@ -90,6 +91,7 @@ pub fn all(effort: Effort) -> Vec<Box<dyn Suite>> {
         Box::new(rsa::Rsa::usual(effort)),
         Box::new(dh::Dh::usual(effort)),
         Box::new(ec::Ec::usual()),
+        Box::new(bls::Bls::usual(effort)),
         #[cfg(feature = "tls")]
         Box::new(tls::Tls),
     ]

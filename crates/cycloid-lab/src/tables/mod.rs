@@ -1,5 +1,6 @@
 //! A report as text for people. Nothing is shown that is not in the record.
 
+mod backends;
 mod number;
 mod rates;
 mod summary;
@@ -18,12 +19,13 @@ pub const MAX_WIDTH: usize = 100;
 pub fn text(report: &Report, width: usize) -> String {
     let width = width.min(MAX_WIDTH);
     let mut text = header(&report.environment, &report.effort, &report.peers, width);
-    for table in &report.tables {
+    for table in report.tables.iter().filter(|table| !backends::is_shown(table)) {
         text.push('\n');
         text.push_str(&table::text(table, &report.peers, width));
     }
     text.push_str(&summary::text(&report.tables));
     text.push_str(&rates::text(&report.tables));
+    text.push_str(&backends::text(&report.tables));
     text.push('\n');
     text.push_str(&legend(report, width));
     // The grids fill their lines with spaces.
@@ -106,6 +108,9 @@ fn legend(report: &Report, width: usize) -> String {
     .into();
     if rates::are_shown(&report.tables) {
         lines.push((rates::RATIO.into(), rates::MEANING.into()));
+    }
+    if backends::are_shown(&report.tables) {
+        lines.extend(backends::MEANINGS.map(|(term, meaning)| (term.into(), meaning.into())));
     }
     let mut notes: Vec<&str> = Vec::new();
     for note in report.tables.iter().flat_map(|table| &table.notes) {

@@ -1,0 +1,217 @@
+//! BLS12-381 on each backend side by side: the operations that people know from the tables of
+//! ocaml-bls12-381, and what is built on them.
+
+mod cases;
+mod options;
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use cycloid::bls12_381::Backend;
+use cycloid_blst::Blst;
+
+use super::subjects::{self, Sampling, Setting, Subject};
+use super::{Effort, LIBRARY, Plan, Suite};
+use crate::measure::{Operation, heap};
+use crate::peers::{Family, Found};
+use crate::record::{Implementation, Parameters, Summary};
+
+const WHAT: &str = "what an operation takes is random and the same for every backend, and is decoded before; \
+    members of G1 and G2 are projective, but where a name says that they are affine";
+
+const MANY: &str = "of many at a time, times are those of one, but of sums, transforms and pairings of many, \
+    which are one operation";
+
+/// Which tables to make.
+#[derive(Clone, Debug)]
+pub struct Bls {
+    /// Of which parts.
+    pub parts: Vec<Part>,
+    /// Binary logarithms of the numbers of points that are multiplied and summed.
+    pub sums: Vec<u32>,
+}
+
+/// A part of the curve's arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The scalar field.
+    Fr,
+    /// The group with coordinates in Fp.
+    G1,
+    /// The group with coordinates in Fp2.
+    G2,
+    /// The field that pairings go to, and the group in it.
+    Gt,
+    /// The pairing, in its parts and whole.
+    Pairing,
+    /// Signatures, with small keys and with small signatures.
+    Signature,
+    /// Sums of multiples.
+    Msm,
+    /// Transforms.
+    Fft,
+}
+
+impl Part {
+    /// All of them, in the order of the tables.
+    pub const ALL: [Self; 8] = [
+        Self::Fr,
+        Self::G1,
+        Self::G2,
+        Self::Gt,
+        Self::Pairing,
+        Self::Signature,
+        Self::Msm,
+        Self::Fft,
+    ];
+
+    /// Its name on the command line and in titles.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fr => "fr",
+            Self::G1 => "g1",
+            Self::G2 => "g2",
+            Self::Gt => "gt",
+            Self::Pairing => "pairing",
+            Self::Signature => "signature",
+            Self::Msm => "msm",
+            Self::Fft => "fft",
+        }
+    }
+}
+
+/// One operation by one backend, ready to be prepared.
+struct Case {
+    name: String,
+    function: &'static str,
+    constant_time: bool,
+    operations_per_call: u32,
+    /// Bytes of the caller's memory.
+    scratch: usize,
+    prepare: Box<dyn Fn() -> Box<dyn Operation>>,
+}
+
+/// A backend, with the operations that it does: the same of every backend, in the same order.
+struct Registered {
+    name: &'static str,
+    cases: fn(Part, &[u32]) -> Vec<Case>,
+}
+
+const fn registered<B: Backend>() -> Registered {
+    Registered { name: B::NAME, cases: cases::of::<B> }
+}
+
+/// The backends, of which the first is what the others are measured against.
+const BACKENDS: [Registered; 1] = [registered::<Blst>()];
+
+impl Bls {
+    /// All parts, and sums of as many points as `effort` allows.
+    pub fn usual(effort: Effort) -> Self {
+        let sums: &[u32] = match effort {
+            Effort::Quick => &[8],
+            Effort::Plain => &[8, 10, 12],
+            Effort::Full => &[8, 10, 12, 14],
+        };
+        Self { parts: Part::ALL.to_vec(), sums: sums.to_vec() }
+    }
+}
+
+impl Suite for Bls {
+    fn name(&self) -> &'static str {
+        "bls"
+    }
+
+    fn about(&self) -> &'static str {
+        "BLS12-381: groups, pairings, signatures, on each backend"
+    }
+
+    fn family(&self) -> Family {
+        Family::Bls
+    }
+
+    fn plan<'a>(&'a self, effort: Effort, _peers: &'a [Found]) -> Vec<Plan<'a>> {
+        let time = Duration::from_secs_f64(match effort {
+            Effort::Quick => 0.06,
+            Effort::Plain => 0.5,
+            Effort::Full => 5.0,
+        });
+        let of_part = |part: &Part| {
+            let part = *part;
+            let names = (BACKENDS[0].cases)(part, &self.sums).into_iter().map(|case| case.name);
+            let plan = move |(index, name): (usize, String)| Plan {
+                title: format!("{}, {name}", part.name()),
+                time,
+                measure: Box::new(move |progress: &mut dyn FnMut(f64)| {
+                    let (setting, subjects) = prepare(part, index, &self.sums, time);
+                    subjects::measure(setting, subjects, progress)
+                }),
+            };
+            names.enumerate().map(plan).collect::<Vec<_>>()
+        };
+        self.parts.iter().flat_map(of_part).collect()
+    }
+}
+
+/// The table of one operation.
+fn prepare(part: Part, index: usize, sums: &[u32], time: Duration) -> (Setting, Vec<Subject>) {
+    let mut name = String::new();
+    let subject = |backend: &Registered| {
+        let case = (backend.cases)(part, sums).swap_remove(index);
+        let operation = (case.prepare)();
+        name.clone_from(&case.name);
+        Subject {
+            group: LIBRARY.into(),
+            label: backend.name.into(),
+            implementation: Implementation {
+                product: LIBRARY.into(),
+                version: env!("CARGO_PKG_VERSION").into(),
+                function: case.function.into(),
+                backend: Some(backend.name.into()),
+            },
+            constant_time: case.constant_time,
+            operations_per_call: case.operations_per_call,
+            scratch: Some(case.scratch),
+            every_round: true,
+            operation,
+        }
+    };
+    let subjects = BACKENDS.iter().map(subject).collect();
+    let setting = Setting {
+        suite: "bls",
+        operation: part.name(),
+        title: format!("{}: {name}", part.name()),
+        parameters: Parameters::from([("operation".into(), name.into())]),
+        summary: Summary::Backends,
+        reference: 0,
+        time,
+        sampling: Sampling::Paired,
+        missing: Vec::new(),
+        notes: vec![WHAT.into(), MANY.into()],
+    };
+    (setting, subjects)
+}
+
+/// An operation that gives a value, of which the bytes are looked at when it is not timed.
+struct Computed<R> {
+    compute: Box<dyn FnMut() -> R>,
+    bytes: Box<dyn Fn(&R) -> Vec<u8>>,
+    result: Option<R>,
+}
+
+impl<R> Operation for Computed<R> {
+    fn run(&mut self) -> Result<(), &'static str> {
+        self.result = Some((self.compute)());
+        Ok(())
+    }
+
+    fn output(&self) -> Vec<u64> {
+        let bytes = self.result.as_ref().map_or_else(Vec::new, |result| (self.bytes)(result));
+        bytes.into_iter().map(u64::from).collect()
+    }
+
+    fn heap_held(&self) -> Option<u64> {
+        // The library has no memory but its caller's.
+        heap::measure(|| ()).1.map(|_| 0)
+    }
+}

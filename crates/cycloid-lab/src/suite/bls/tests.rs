@@ -1,0 +1,44 @@
+use super::*;
+
+#[test]
+fn lists_of_parts() {
+    assert_eq!(Bls::parts_from_list("g2, fr").unwrap(), [Part::Fr, Part::G2]);
+    assert_eq!(Bls::parts_from_list("all").unwrap(), Part::ALL);
+    let failure = Bls::parts_from_list("fr,gt2").unwrap_err();
+    assert_eq!(failure.message, "no part is called 'gt2'");
+    assert!(failure.hint.contains("fr, g1, g2"), "{}", failure.hint);
+    assert!(Bls::parts_from_list("").is_err());
+}
+
+#[test]
+fn lists_of_sums() {
+    assert_eq!(Bls::sums_from_list("0, 20").unwrap(), [0, 20]);
+    for wrong in ["", "21", "x", "8,"] {
+        assert!(Bls::sums_from_list(wrong).is_err(), "{wrong}");
+    }
+}
+
+/// The tables compare by position, so the names must be the same; and each operation must give
+/// something to compare.
+#[test]
+fn every_backend_does_the_same_and_gives_a_result() {
+    for part in Part::ALL {
+        let names = |backend: &Registered| -> Vec<String> {
+            (backend.cases)(part, &[0, 3]).into_iter().map(|case| case.name).collect()
+        };
+        for backend in &BACKENDS {
+            assert_eq!(names(backend), names(&BACKENDS[0]), "{}", backend.name);
+            for case in (backend.cases)(part, &[0, 3]) {
+                let mut operation = (case.prepare)();
+                assert!(operation.output().is_empty());
+                operation.run().unwrap();
+                let output = operation.output();
+                assert!(
+                    !output.is_empty() && output != [0] || case.name == "equality",
+                    "{}",
+                    case.name
+                );
+            }
+        }
+    }
+}
