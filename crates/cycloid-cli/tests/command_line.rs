@@ -38,7 +38,7 @@ fn complaint(output: &Output, code: i32) -> (String, String) {
 
 #[test]
 fn arguments_that_make_no_sense_are_answered_in_two_lines() {
-    let cases: [(&[&str], &str, &str); 24] = [
+    let cases: [(&[&str], &str, &str); 26] = [
         (&[], "no command is given", "cycloid bench"),
         (&["bnech"], "unrecognized subcommand 'bnech'", "did you mean bench"),
         (&["bench", "modxep"], "unrecognized subcommand 'modxep'", "modexp"),
@@ -60,6 +60,8 @@ fn arguments_that_make_no_sense_are_answered_in_two_lines() {
         (&["bench", "ec", "--curve", "p192"], "no curve is called 'p192'", "x25519"),
         (&["bench", "ec", "--operation", "ecdh"], "no operation is called 'ecdh'", "agree"),
         (&["bench", "ec", "--batch", "0"], "'0' is not a number of operations", "--batch"),
+        (&["bench", "bls", "--part", "g3"], "no part is called 'g3'", "g1, g2"),
+        (&["bench", "bls", "--sums", "21"], "'21' is not the logarithm", "--sums"),
         (&["bench", "--peers", "gmp,nss"], "no peer is called 'nss'", "crypto-bigint"),
         (&["bench", "--cpu", "z80"], "no level is called 'z80', as --cpu says", "portable"),
         (&["bench", "--save", ""], "a value is required", "--help"),
@@ -225,6 +227,25 @@ fn an_ec_run_has_every_curve_and_operation_beside_every_peer_that_does_it() {
             assert_eq!(counts, if batched { vec![count] } else { vec![] }, "{}", table.title);
         }
     }
+}
+
+#[test]
+fn a_bls_run_has_the_backends_side_by_side() {
+    let output = run(&["bench", "bls", "--quick", "--part", "gt,msm", "--sums", "3,5"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    for line in ["bls: gt", "bls: msm"] {
+        assert!(lines.contains(&line), "{text}");
+    }
+    let start = |start: &str| lines.iter().filter(|line| line.starts_with(start)).count();
+    assert_eq!(
+        (start("G1 sum of 2^3"), start("G2 sum of 2^5"), start("power")),
+        (1, 1, 2),
+        "{text}"
+    );
+    let head = lines.iter().find(|line| line.contains("allocated")).unwrap();
+    assert!(head.split_whitespace().any(|word| word == "blst"), "{head}");
 }
 
 #[cfg(feature = "tls")]

@@ -1,0 +1,93 @@
+//! The operations, written over the backend.
+
+mod groups;
+mod many;
+mod pairings;
+mod scalars;
+mod signatures;
+
+use chacha20::ChaCha20Rng;
+use cycloid::bls12_381::backend::{Group, SourceGroup};
+use cycloid::bls12_381::signature::{MinPk, MinSig};
+use cycloid::bls12_381::{Affine, Backend, First, Projective, Second};
+use rand_core::SeedableRng;
+
+use super::{Case, Computed, Part};
+
+/// Members of the lists of which many are done at a time.
+const MANY: usize = 256;
+
+fn rng() -> ChaCha20Rng {
+    ChaCha20Rng::from_seed([0xb1; 32])
+}
+
+/// The operations of a part, in the order of the table.
+pub(super) fn of<B: Backend>(part: Part, sums: &[u32]) -> Vec<Case> {
+    match part {
+        Part::Fr => scalars::of::<B>(),
+        Part::G1 => groups::of::<B, First>(),
+        Part::G2 => groups::of::<B, Second>(),
+        Part::Gt => pairings::gt::<B>(),
+        Part::Pairing => pairings::of::<B>(),
+        Part::Signature => {
+            let mut cases = signatures::of::<B, MinPk>("small keys");
+            cases.extend(signatures::of::<B, MinSig>("small signatures"));
+            cases
+        }
+        Part::Msm => {
+            let of = |sum: &u32| [many::sum::<B, First>(*sum), many::sum::<B, Second>(*sum)];
+            sums.iter().flat_map(of).collect()
+        }
+        Part::Fft => {
+            let of_scalars = [8, 12, 16].map(many::transform::<B>);
+            of_scalars.into_iter().chain([many::transform_points::<B>(6)]).collect()
+        }
+    }
+}
+
+/// A case of which `prepare` gives what is computed, and `bytes` tells the result.
+fn case<R: 'static, C: FnMut() -> R + 'static>(
+    name: impl Into<String>,
+    function: &'static str,
+    prepare: impl Fn() -> C + 'static,
+    bytes: impl Fn(&R) -> Vec<u8> + Copy + 'static,
+) -> Case {
+    Case {
+        name: name.into(),
+        function,
+        constant_time: !function.ends_with("_vartime"),
+        operations_per_call: 1,
+        scratch: 0,
+        prepare: Box::new(move || {
+            Box::new(Computed {
+                compute: Box::new(prepare()),
+                bytes: Box::new(bytes),
+                result: None,
+            })
+        }),
+    }
+}
+
+impl Case {
+    fn of_several(self, operations: usize) -> Self {
+        Self { operations_per_call: operations as u32, ..self }
+    }
+
+    fn with_scratch(self, scratch: usize) -> Self {
+        Self { scratch, ..self }
+    }
+
+    /// Of what takes public values only.
+    fn of_public(self) -> Self {
+        Self { constant_time: false, ..self }
+    }
+}
+
+/// A member as bytes.
+fn encoded<B: Backend + Group<G>, G: SourceGroup>(point: &Projective<B, G>) -> Vec<u8> {
+    point.to_affine().to_compressed().as_ref().to_vec()
+}
+
+fn encoded_affine<B: Backend + Group<G>, G: SourceGroup>(point: &Affine<B, G>) -> Vec<u8> {
+    point.to_compressed().as_ref().to_vec()
+}
