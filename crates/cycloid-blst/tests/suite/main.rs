@@ -2,6 +2,8 @@
 //! `on_every_backend!`.
 
 mod checklist;
+mod defaults;
+mod differential;
 mod encodings;
 mod ethereum;
 mod fourier;

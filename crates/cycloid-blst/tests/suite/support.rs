@@ -28,10 +28,42 @@ macro_rules! on_every_backend {
                 }
             )*
         }
+
+        mod defaults {
+            $(
+                #[test]
+                fn $name() {
+                    super::$name::<crate::defaults::Defaults>();
+                }
+            )*
+        }
     };
 }
 
-pub(crate) use on_every_backend;
+/// Makes a test of each function for blst with each other backend.
+macro_rules! on_pairs_of_backends {
+    ($($name:ident),* $(,)?) => {
+        mod blst_and_defaults {
+            $(
+                #[test]
+                fn $name() {
+                    super::$name::<cycloid_blst::Blst, crate::defaults::Defaults>();
+                }
+            )*
+        }
+
+        mod blst_and_cycloid {
+            $(
+                #[test]
+                fn $name() {
+                    super::$name::<cycloid_blst::Blst, ::cycloid::bls12_381::Cycloid>();
+                }
+            )*
+        }
+    };
+}
+
+pub(crate) use {on_every_backend, on_pairs_of_backends};
 
 /// A deterministic generator (splitmix64).
 pub(crate) struct Generator(pub(crate) u64);

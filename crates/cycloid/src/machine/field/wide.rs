@@ -69,7 +69,10 @@ pub trait Dense: Prime {
     /// As [`run_one`](Prime::run_one).
     fn run_one_wide<T: WideTask<Self>>(backend: words::Backend, task: T) -> T::Output;
 
-    /// As [`run_eight`](Prime::run_eight).
+    /// As [`run_eight`](Prime::run_eight), with a backend that has vectors.
+    ///
+    /// # Panics
+    /// With the portable backend, except in the library's own tests.
     fn run_eight_wide<T: WideTask<Self>>(backend: lanes::Backend, task: T) -> T::Output;
 }
 
@@ -97,7 +100,11 @@ macro_rules! dense {
             #[inline]
             fn run_eight_wide<T: WideTask<Self>>(backend: lanes::Backend, task: T) -> T::Output {
                 match backend {
+                    #[cfg(any(test, feature = "ct-marks"))]
                     lanes::Backend::Portable(token) => task.run(token),
+                    // Compiled for tests only, for it takes long and nothing chooses it.
+                    #[cfg(not(any(test, feature = "ct-marks")))]
+                    lanes::Backend::Portable(_) => unimplemented!("without vectors"),
                     #[cfg(target_arch = "x86_64")]
                     lanes::Backend::Avx512(token) => task.run(token),
                     #[cfg(target_arch = "x86_64")]
