@@ -193,13 +193,13 @@ fn prepare(part: Part, index: usize, sums: &[u32], time: Duration) -> (Setting, 
 }
 
 /// An operation that gives a value, of which the bytes are looked at when it is not timed.
-struct Computed<R> {
-    compute: Box<dyn FnMut() -> R>,
-    bytes: Box<dyn Fn(&R) -> Vec<u8>>,
+struct Computed<R, C, F> {
+    compute: C,
+    bytes: F,
     result: Option<R>,
 }
 
-impl<R> Operation for Computed<R> {
+impl<R, C: FnMut() -> R, F: Fn(&R) -> Vec<u8>> Operation for Computed<R, C, F> {
     fn run(&mut self) -> Result<(), &'static str> {
         self.result = Some((self.compute)());
         Ok(())

@@ -6,7 +6,7 @@ use cycloid::bls12_381::backend::{Group, SourceGroup};
 use cycloid::bls12_381::{Affine, Backend, CurvePoint, Fr, Projective};
 
 use super::super::Case;
-use super::{MANY, case, encoded, encoded_affine, rng};
+use super::{MANY, case, encoded, encoded_affine, message, rng};
 
 const TAG: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_";
 
@@ -15,7 +15,7 @@ pub(super) fn of<B: Backend + Group<G>, G: SourceGroup>() -> Vec<Case> {
     fn of_two<B: Backend + Group<G>, G: SourceGroup, R: 'static>(
         name: &str,
         function: &'static str,
-        compute: fn(Projective<B, G>, Projective<B, G>, Fr<B>) -> R,
+        compute: impl Fn(Projective<B, G>, Projective<B, G>, Fr<B>) -> R + Copy + 'static,
         bytes: fn(&R) -> Vec<u8>,
     ) -> Case {
         let prepare = move || {
@@ -29,7 +29,7 @@ pub(super) fn of<B: Backend + Group<G>, G: SourceGroup>() -> Vec<Case> {
     let point = encoded::<B, G>;
     let optional =
         |point: &Option<Affine<B, G>>| point.as_ref().map_or_else(Vec::new, encoded_affine);
-    let first = |points: &Vec<Projective<B, G>>| encoded(&points[0]);
+    let first = |point: &Option<Projective<B, G>>| point.as_ref().map_or_else(Vec::new, encoded);
     let random = || -> Affine<B, G> { Affine::random(&mut rng()) };
     let many = || -> (Vec<Projective<B, G>>, Vec<Fr<B>>) {
         let mut rng = rng();
@@ -77,10 +77,10 @@ pub(super) fn of<B: Backend + Group<G>, G: SourceGroup>() -> Vec<Case> {
             "Projective::multiply_many",
             move || {
                 let (points, scalars) = many();
+                let mut room = points.clone();
                 move || {
-                    let mut points = points.clone();
-                    let _ = Projective::multiply_many(&mut points, &scalars);
-                    points
+                    room.copy_from_slice(&points);
+                    Projective::multiply_many(&mut room, &scalars).is_ok().then(|| room[0])
                 }
             },
             first,
@@ -91,10 +91,10 @@ pub(super) fn of<B: Backend + Group<G>, G: SourceGroup>() -> Vec<Case> {
             "Projective::multiply_many_vartime",
             move || {
                 let (points, scalars) = many();
+                let mut room = points.clone();
                 move || {
-                    let mut points = points.clone();
-                    let _ = Projective::multiply_many_vartime(&mut points, &scalars);
-                    points
+                    room.copy_from_slice(&points);
+                    Projective::multiply_many_vartime(&mut room, &scalars).is_ok().then(|| room[0])
                 }
             },
             first,
@@ -120,13 +120,13 @@ pub(super) fn of<B: Backend + Group<G>, G: SourceGroup>() -> Vec<Case> {
             "Projective::to_affine_many",
             move || {
                 let points = many().0;
+                let mut room = vec![Affine::identity(); MANY];
                 move || {
-                    let mut affine = vec![Affine::identity(); MANY];
-                    let _ = Projective::to_affine_many(black_box(&points), &mut affine);
-                    affine
+                    let done = Projective::to_affine_many(black_box(&points), &mut room);
+                    done.is_ok().then(|| room[0])
                 }
             },
-            |affine: &Vec<Affine<B, G>>| encoded_affine(&affine[0]),
+            optional,
         )
         .of_several(MANY),
         case(
@@ -174,10 +174,10 @@ pub(super) fn of<B: Backend + Group<G>, G: SourceGroup>() -> Vec<Case> {
             "Affine::from_compressed_many",
             move || {
                 let bytes: Vec<_> = affine().iter().map(Affine::to_compressed).collect();
+                let mut room = vec![Ok(Affine::<B, G>::identity()); MANY];
                 move || {
-                    let mut points = vec![Ok(Affine::<B, G>::identity()); MANY];
-                    let _ = Affine::from_compressed_many(black_box(&bytes), &mut points);
-                    points[0].ok()
+                    let done = Affine::from_compressed_many(black_box(&bytes), &mut room);
+                    done.and(room[0]).ok()
                 }
             },
             optional,
@@ -187,14 +187,14 @@ pub(super) fn of<B: Backend + Group<G>, G: SourceGroup>() -> Vec<Case> {
         case(
             "hash to curve",
             "Projective::hash_to_curve",
-            || || Projective::<B, G>::hash_to_curve(black_box(&[7; 32]), TAG),
+            || || Projective::<B, G>::hash_to_curve(black_box(message(7)), TAG),
             point,
         )
         .of_public(),
         case(
             "encode to curve",
             "Projective::encode_to_curve",
-            || || Projective::<B, G>::encode_to_curve(black_box(&[7; 32]), TAG),
+            || || Projective::<B, G>::encode_to_curve(black_box(message(7)), TAG),
             point,
         )
         .of_public(),
@@ -202,12 +202,11 @@ pub(super) fn of<B: Backend + Group<G>, G: SourceGroup>() -> Vec<Case> {
             format!("hash to curve, of {MANY}"),
             "Projective::hash_to_curve_many",
             || {
-                let texts: Vec<[u8; 32]> = (0..MANY).map(|i| [i as u8; 32]).collect();
+                let messages: Vec<&[u8]> = (0..MANY).map(message).collect();
+                let mut room = vec![Projective::<B, G>::identity(); MANY];
                 move || {
-                    let messages: Vec<&[u8]> = texts.iter().map(<[u8; 32]>::as_slice).collect();
-                    let mut points = vec![Projective::<B, G>::identity(); MANY];
-                    let _ = Projective::hash_to_curve_many(&messages, TAG, &mut points);
-                    points
+                    let done = Projective::hash_to_curve_many(&messages, TAG, &mut room);
+                    done.is_ok().then(|| room[0])
                 }
             },
             first,

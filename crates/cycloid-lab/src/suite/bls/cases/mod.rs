@@ -17,6 +17,20 @@ use super::{Case, Computed, Part};
 /// Members of the lists of which many are done at a time.
 const MANY: usize = 256;
 
+/// The i-th of [`MANY`] messages, 32 bytes that are not those of another.
+fn message(i: usize) -> &'static [u8] {
+    static BYTES: [u8; MANY + 31] = {
+        let mut bytes = [0; MANY + 31];
+        let mut i = 0;
+        while i < bytes.len() {
+            bytes[i] = i as u8;
+            i += 1;
+        }
+        bytes
+    };
+    &BYTES[i..i + 32]
+}
+
 fn rng() -> ChaCha20Rng {
     ChaCha20Rng::from_seed([0xb1; 32])
 }
@@ -58,13 +72,7 @@ fn case<R: 'static, C: FnMut() -> R + 'static>(
         constant_time: !function.ends_with("_vartime"),
         operations_per_call: 1,
         scratch: 0,
-        prepare: Box::new(move || {
-            Box::new(Computed {
-                compute: Box::new(prepare()),
-                bytes: Box::new(bytes),
-                result: None,
-            })
-        }),
+        prepare: Box::new(move || Box::new(Computed { compute: prepare(), bytes, result: None })),
     }
 }
 

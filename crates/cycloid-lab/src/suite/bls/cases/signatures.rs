@@ -8,7 +8,7 @@ use cycloid::bls12_381::signature::{
 };
 
 use super::super::Case;
-use super::{case, rng};
+use super::{case, message, rng};
 
 /// Signatures that are verified at once.
 const SIGNATURES: usize = 64;
@@ -17,7 +17,7 @@ const SIGNATURES: usize = 64;
 struct Signed<B: SignatureBackend<V>, V: Variant> {
     secret: Vec<SecretKey<B, V>>,
     public: Vec<PublicKey<B, V>>,
-    messages: Vec<[u8; 32]>,
+    messages: Vec<&'static [u8]>,
     signatures: Vec<Signature<B, V>>,
 }
 
@@ -26,14 +26,10 @@ impl<B: SignatureBackend<V>, V: Variant> Signed<B, V> {
         let mut rng = rng();
         let secret: Vec<SecretKey<B, V>> = (0..n).map(|_| SecretKey::generate(&mut rng)).collect();
         let public = secret.iter().map(SecretKey::public_key).collect();
-        let messages: Vec<[u8; 32]> = (0..n).map(|i| [i as u8; 32]).collect();
+        let messages: Vec<&[u8]> = (0..n).map(message).collect();
         let pairs = secret.iter().zip(&messages);
         let signatures = pairs.map(|(key, message)| key.sign(Scheme::Basic, message)).collect();
         Self { secret, public, messages, signatures }
-    }
-
-    fn messages(&self) -> Vec<&[u8]> {
-        self.messages.iter().map(<[u8; 32]>::as_slice).collect()
     }
 }
 
@@ -57,7 +53,7 @@ pub(super) fn of<B: SignatureBackend<V>, V: Variant>(variant: &str) -> Vec<Case>
             "SecretKey::sign",
             || {
                 let signed = Signed::<B, V>::new(1);
-                move || signed.secret[0].sign(Scheme::Basic, black_box(&signed.messages[0]))
+                move || signed.secret[0].sign(Scheme::Basic, black_box(signed.messages[0]))
             },
             signature_bytes,
         ),
@@ -68,7 +64,7 @@ pub(super) fn of<B: SignatureBackend<V>, V: Variant>(variant: &str) -> Vec<Case>
                 let Signed { public, messages, signatures, .. } = Signed::<B, V>::new(1);
                 move || {
                     let signature = black_box(&signatures[0]);
-                    public[0].verify(Scheme::Basic, &messages[0], signature).is_ok()
+                    public[0].verify(Scheme::Basic, messages[0], signature).is_ok()
                 }
             },
             right,
@@ -93,9 +89,9 @@ pub(super) fn of<B: SignatureBackend<V>, V: Variant>(variant: &str) -> Vec<Case>
                 let signed = Signed::<B, V>::new(SIGNATURES);
                 let sum = Signature::aggregate(&signed.signatures);
                 move || {
-                    let messages = signed.messages();
                     sum.is_ok_and(|sum| {
-                        aggregate_verify(Scheme::Basic, &signed.public, &messages, &sum).is_ok()
+                        aggregate_verify(Scheme::Basic, &signed.public, &signed.messages, &sum)
+                            .is_ok()
                     })
                 }
             },
@@ -127,9 +123,8 @@ pub(super) fn of<B: SignatureBackend<V>, V: Variant>(variant: &str) -> Vec<Case>
                 let signed = Signed::<B, V>::new(SIGNATURES);
                 let mut rng = rng();
                 move || {
-                    let Signed { public, signatures, .. } = &signed;
-                    let messages = signed.messages();
-                    batch_verify(Scheme::Basic, public, &messages, signatures, &mut rng).is_ok()
+                    let Signed { public, messages, signatures, .. } = &signed;
+                    batch_verify(Scheme::Basic, public, messages, signatures, &mut rng).is_ok()
                 }
             },
             right,
