@@ -63,13 +63,17 @@ pub fn share<B: SignatureBackend<V>, V: Variant>(
 pub fn recover_secret_key<B: SignatureBackend<V>, V: Variant>(
     shares: &[Share<B, V>],
 ) -> Result<SecretKey<B, V>, Error> {
-    let mut scalar = Fr::ZERO;
+    // Each sum is a key, so that it is wiped also where a number turns out to be wrong.
+    let mut sum = SecretKey::of(Fr::ZERO);
     for i in 0..shares.len() {
-        let mut term = lagrange(shares.len(), |j| shares[j].number, i)? * *shares[i].key.scalar();
-        scalar += term;
-        term.wipe();
+        let factor = lagrange(shares.len(), |j| shares[j].number, i)?;
+        sum = SecretKey::of(*sum.scalar() + factor * *shares[i].key.scalar());
     }
-    if shares.is_empty() { Err(Error::Empty) } else { SecretKey::from_scalar(scalar) }
+    match shares.is_empty() {
+        true => Err(Error::Empty),
+        false if sum.scalar().is_zero() => Err(Error::ZeroKey),
+        false => Ok(sum),
+    }
 }
 
 /// The signature by the shared key, of signatures of the same message by the holders of these
