@@ -20,7 +20,7 @@ macro_rules! on_every_backend {
             )*
         }
 
-        mod cycloid {
+        mod own {
             $(
                 #[test]
                 fn $name() {
@@ -52,7 +52,7 @@ macro_rules! on_pairs_of_backends {
             )*
         }
 
-        mod blst_and_cycloid {
+        mod blst_and_own {
             $(
                 #[test]
                 fn $name() {
