@@ -8,7 +8,7 @@ mod tests;
 
 use std::time::Duration;
 
-use cycloid::bls12_381::Backend;
+use cycloid::bls12_381::{Backend, Cycloid};
 use cycloid_blst::Blst;
 
 use super::subjects::{self, Sampling, Setting, Subject};
@@ -103,7 +103,7 @@ const fn registered<B: Backend>() -> Registered {
 }
 
 /// The backends, of which the first is what the others are measured against.
-const BACKENDS: [Registered; 1] = [registered::<Blst>()];
+const BACKENDS: [Registered; 2] = [registered::<Cycloid>(), registered::<Blst>()];
 
 impl Bls {
     /// All parts, and sums of as many points as `effort` allows.

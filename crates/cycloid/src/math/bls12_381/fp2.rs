@@ -258,7 +258,7 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
         Fp2Wide { value, arithmetic: self.arithmetic }
     }
 
-    fn from_parts(memory: &[[Words; 2]], read: impl Fn(&[Words]) -> Fp<A>) -> Self {
+    fn read_parts(memory: &[[Words; 2]], read: impl Fn(&[Words]) -> Fp<A>) -> Self {
         let part = |i: usize| {
             let mut words = [[0; 6]; MAX_WIDTH];
             words.iter_mut().zip(memory).for_each(|(words, memory)| *words = memory[i]);
@@ -267,7 +267,7 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
         Self::new(&part(0), &part(1))
     }
 
-    fn to_parts(&self, memory: &mut [[Words; 2]], write: impl Fn(&Fp<A>, &mut [Words])) {
+    fn write_parts(&self, memory: &mut [[Words; 2]], write: impl Fn(&Fp<A>, &mut [Words])) {
         for (i, part) in self.parts().iter().enumerate() {
             let mut words = [[0; 6]; MAX_WIDTH];
             write(part, &mut words[..A::WIDTH]);
@@ -343,19 +343,19 @@ impl<A: Wide<Bls12Base>> Field for Fp2<A> {
     }
 
     fn import(arithmetic: A, memory: &[[Words; 2]]) -> Self {
-        Self::from_parts(memory, |words| Fp::import(arithmetic, words))
+        Self::read_parts(memory, |words| Fp::import(arithmetic, words))
     }
 
     fn export(&self, memory: &mut [[Words; 2]]) {
-        self.to_parts(memory, Fp::export);
+        self.write_parts(memory, Fp::export);
     }
 
     fn load(arithmetic: A, integers: &[[Words; 2]]) -> Self {
-        Self::from_parts(integers, |words| Fp::load(arithmetic, words))
+        Self::read_parts(integers, |words| Fp::load(arithmetic, words))
     }
 
     fn store(&self, integers: &mut [[Words; 2]]) {
-        self.to_parts(integers, Fp::store);
+        self.write_parts(integers, Fp::store);
     }
 
     #[inline(always)]

@@ -24,7 +24,7 @@ pub(crate) use multiply::{
     Endomorphism, multiply, multiply_some, pow_in_group, split_first, split_second, wipe_parts,
 };
 pub(crate) use pairing::{
-    LINES, Line, final_exponentiation, miller_loop, miller_loop_prepared, prepare,
+    LINES, Line, Runner, final_exponentiation, miller_loop, miller_loop_prepared, prepare,
 };
 pub(crate) use point::{Affine, Point};
 pub(crate) use tower::Fp12;

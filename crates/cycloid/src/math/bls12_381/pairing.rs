@@ -69,14 +69,21 @@ fn add_step<A: Wide<Bls12Base>>(t: &mut Point<Fp2<A>>, q: &Affine<Fp2<A>>) -> Li
     )
 }
 
-/// What a Miller loop takes its lines from, one after the other.
-trait Lines<A: Wide<Bls12Base>> {
-    fn next(&mut self, add: bool) -> Line<A>;
+/// A point on its way through the loop, and where it began.
+#[derive(Clone, Copy)]
+pub(crate) struct Runner<A: Wide<Bls12Base>> {
+    t: Point<Fp2<A>>,
+    q: Affine<Fp2<A>>,
 }
 
-impl<A: Wide<Bls12Base>> Lines<A> for (Point<Fp2<A>>, Affine<Fp2<A>>) {
+impl<A: Wide<Bls12Base>> Runner<A> {
+    pub(crate) fn new(q: &Affine<Fp2<A>>) -> Self {
+        Self { t: q.to_point(), q: *q }
+    }
+
+    /// The next line.
     fn next(&mut self, add: bool) -> Line<A> {
-        if add { add_step(&mut self.0, &self.1) } else { double_step(&mut self.0) }
+        if add { add_step(&mut self.t, &self.q) } else { double_step(&mut self.t) }
     }
 }
 
@@ -85,25 +92,25 @@ pub(crate) fn prepare<A: Wide<Bls12Base>>(
     q: &Affine<Fp2<A>>,
     mut take: impl FnMut(usize, &Line<A>),
 ) {
-    let mut lines = (q.to_point(), *q);
+    let mut runner = Runner::new(q);
     let mut place = 0;
     for bit in x_bits() {
         for add in [false, true] {
             if !add || bit {
-                take(place, &lines.next(add));
+                take(place, &runner.next(add));
                 place += 1;
             }
         }
     }
 }
 
-/// The product of the loops of several pairs; `t` and `q` as many as `p`, `t` being the q as points.
+/// The product of the loops of several pairs.
 pub(crate) fn miller_loop<A: Wide<Bls12Base>>(
     arithmetic: A,
     p: &[Affine<Fp<A>>],
-    lines: &mut [(Point<Fp2<A>>, Affine<Fp2<A>>)],
+    runners: &mut [Runner<A>],
 ) -> Fp12<A> {
-    loop_with(arithmetic, p, |pair, _, add| lines[pair].next(add))
+    loop_with(arithmetic, p, |pair, _, add| runners[pair].next(add))
 }
 
 /// The same with the lines of [`prepare`], by pair and place.

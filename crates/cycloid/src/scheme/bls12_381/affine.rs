@@ -9,17 +9,17 @@ use super::backend::{First, Group, Second, SourceGroup};
 use super::encoding::{self, Decoded};
 use super::error::equal_counts;
 use super::projective::CHUNK;
-use super::{CurvePoint, Error, Projective};
+use super::{CurvePoint, Cycloid, Error, Projective};
 
 /// A member of the group `G` of order r by its coordinates: [`G1Affine`] and [`G2Affine`].
 #[repr(transparent)]
 pub struct Affine<B: Group<G>, G: SourceGroup>(B::Affine);
 
 /// A member of G1: encodings of 48 and 96 bytes.
-pub type G1Affine<B> = Affine<B, First>;
+pub type G1Affine<B = Cycloid> = Affine<B, First>;
 
 /// A member of G2: encodings of 96 and 192 bytes.
-pub type G2Affine<B> = Affine<B, Second>;
+pub type G2Affine<B = Cycloid> = Affine<B, Second>;
 
 impl<B: Group<G>, G: SourceGroup> Affine<B, G> {
     /// The backend's own representation.

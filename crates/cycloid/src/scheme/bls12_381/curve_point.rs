@@ -7,7 +7,7 @@ use core::ops::{Add, Neg, Sub};
 use super::backend::{First, Group, Second, SourceGroup};
 use super::encoding::{self, Decoded};
 use super::error::equal_counts;
-use super::{Affine, Error, Projective, integer, msm};
+use super::{Affine, Cycloid, Error, Projective, integer, msm};
 
 /// A point of the curve of `G`, computed with by the backend `B`; a member of the group or not.
 ///
@@ -16,10 +16,10 @@ use super::{Affine, Error, Projective, integer, msm};
 pub struct CurvePoint<B: Group<G>, G: SourceGroup>(B::Affine);
 
 /// A point of the curve over Fp.
-pub type G1CurvePoint<B> = CurvePoint<B, First>;
+pub type G1CurvePoint<B = Cycloid> = CurvePoint<B, First>;
 
 /// A point of the twisted curve over Fp2.
-pub type G2CurvePoint<B> = CurvePoint<B, Second>;
+pub type G2CurvePoint<B = Cycloid> = CurvePoint<B, Second>;
 
 impl<B: Group<G>, G: SourceGroup> CurvePoint<B, G> {
     /// Infinity.

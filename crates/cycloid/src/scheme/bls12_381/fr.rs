@@ -10,14 +10,14 @@ use rand_core::CryptoRng;
 
 use super::backend::{Integer, Scalars};
 use super::error::{array, equal_counts};
-use super::{Error, integer};
+use super::{Cycloid, Error, integer};
 use crate::machine::ct;
 
 /// An element of Fr, computed with by the backend `B`.
 ///
 /// Time depends on no value, except where a name ends in `_vartime`, and in text.
 #[repr(transparent)]
-pub struct Fr<B: Scalars>(B::Fr);
+pub struct Fr<B: Scalars = Cycloid>(B::Fr);
 
 impl<B: Scalars> Fr<B> {
     /// Bytes of an encoding.

@@ -1,7 +1,20 @@
 //! BLS12-381: the groups, the pairing, and signatures, on interchangeable backends.
 //!
-//! Every type takes a [`Backend`], which computes; what stands above the arithmetic is written once
-//! for all of them, so that a program runs on another backend by changing one type.
+//! Every type takes a [`Backend`], which computes: [`Cycloid`], the library's own, where nothing else
+//! is said. What stands above the arithmetic is written once for all of them, so that a program runs
+//! on another backend, that of the crate `cycloid-blst` for one, by changing one type.
+//!
+//! ```
+//! use cycloid::bls12_381::{Cycloid, Fr, G1, G2, pairing};
+//!
+//! // Any other backend goes here.
+//! type B = Cycloid;
+//!
+//! let (a, b) = (Fr::<B>::from(6), Fr::<B>::from(7));
+//! let left = pairing(&(G1::<B>::generator() * a).to_affine(), &(G2::<B>::generator() * b).to_affine());
+//! let right = pairing(&(G1::<B>::generator() * (a * b)).to_affine(), &G2::<B>::generator().to_affine());
+//! assert_eq!(left, right);
+//! ```
 //!
 //! - [`Fr`]: scalars. [`Domain`]: Fourier transforms over Fr, G1 and G2.
 //! - [`G1`], [`G2`] and [`G1Affine`], [`G2Affine`]: members of the groups, and nothing else;

@@ -5,10 +5,10 @@
 use super::backend::Pairing;
 use super::error::equal_counts;
 use super::projective::CHUNK;
-use super::{Error, Fq12, G1Affine, G2Affine, Gt};
+use super::{Cycloid, Error, Fq12, G1Affine, G2Affine, Gt};
 
 /// The lines of a Miller loop for a point of G2, of which the loop then takes less time.
-pub struct G2Prepared<B: Pairing>(Option<B::Prepared>);
+pub struct G2Prepared<B: Pairing = Cycloid>(Option<B::Prepared>);
 
 impl<B: Pairing> Clone for G2Prepared<B> {
     fn clone(&self) -> Self {

@@ -8,17 +8,17 @@ use rand_core::CryptoRng;
 
 use super::backend::{First, Group, Second, SourceGroup};
 use super::error::equal_counts;
-use super::{Affine, Error, Fr, Message, hash, integer, msm};
+use super::{Affine, Cycloid, Error, Fr, Message, hash, integer, msm};
 
 /// A member of the group `G` of order r, computed with by the backend `B`: [`G1`] and [`G2`].
 #[repr(transparent)]
 pub struct Projective<B: Group<G>, G: SourceGroup>(B::Projective);
 
 /// A member of G1.
-pub type G1<B> = Projective<B, First>;
+pub type G1<B = Cycloid> = Projective<B, First>;
 
 /// A member of G2.
-pub type G2<B> = Projective<B, Second>;
+pub type G2<B = Cycloid> = Projective<B, Second>;
 
 impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
     /// The backend's own representation.

@@ -8,13 +8,13 @@ use rand_core::CryptoRng;
 
 use super::backend::Pairing;
 use super::error::array;
-use super::{Error, Fr, G1Affine, G2Affine, encoding, pairing};
+use super::{Cycloid, Error, Fr, G1Affine, G2Affine, encoding, pairing};
 use crate::machine::ct::Mask;
 
 /// An element of Fq12, computed with by the backend `B`.
 ///
 /// The tower is Fp2 = Fp\[u\]/(u² + 1), Fp6 = Fp2\[v\]/(v³ − u − 1), Fq12 = Fp6\[w\]/(w² − v).
-pub struct Fq12<B: Pairing>(B::Fq12);
+pub struct Fq12<B: Pairing = Cycloid>(B::Fq12);
 
 impl<B: Pairing> Fq12<B> {
     /// Bytes of an encoding.
@@ -134,7 +134,7 @@ impl<B: Pairing> Fq12<B> {
 }
 
 /// A member of GT, written as a multiplicative group. Other elements of Fq12 cannot be held.
-pub struct Gt<B: Pairing>(B::Fq12);
+pub struct Gt<B: Pairing = Cycloid>(B::Fq12);
 
 impl<B: Pairing> Gt<B> {
     /// Bytes of an encoding.

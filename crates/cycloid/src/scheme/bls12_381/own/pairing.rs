@@ -10,7 +10,7 @@ use crate::machine::field::{Bls12Base, Wide, WideTask};
 use crate::machine::lanes;
 use crate::machine::words;
 use crate::math::bls12_381::{
-    self, Affine, Field, Fp, Fp2, Fp12, LINES, Line, Words, constants, reveal,
+    self, Affine, Field, Fp, Fp2, Fp12, LINES, Line, Runner, Words, constants, reveal,
 };
 use crate::math::field::MAX_WIDTH;
 
@@ -123,7 +123,7 @@ each! {
         }
         let p: Affine<Fp<A>> = import_affine::<First, A>(f, &p[..A::WIDTH]);
         let q: Affine<Fp2<A>> = import_affine::<Second, A>(f, &q[..A::WIDTH]);
-        bls12_381::miller_loop(f, &[p], &mut [(q.to_point(), q)]).export(outputs);
+        bls12_381::miller_loop(f, &[p], &mut [Runner::new(&q)]).export(outputs);
     }
 }
 
@@ -145,11 +145,8 @@ impl WideTask<Bls12Base> for Together<'_> {
             |i: usize| import_affine::<Second, A>(f, &[*self.q[i].raw(); MAX_WIDTH][..A::WIDTH]);
         let last = self.p.len() - 1;
         let points: [_; PAIRS] = core::array::from_fn(|i| p(i.min(last)));
-        let mut lines: [_; PAIRS] = core::array::from_fn(|i| {
-            let q = q(i.min(last));
-            (q.to_point(), q)
-        });
-        let value = bls12_381::miller_loop(f, &points[..=last], &mut lines[..=last]);
+        let mut runners: [_; PAIRS] = core::array::from_fn(|i| Runner::new(&q(i.min(last))));
+        let value = bls12_381::miller_loop(f, &points[..=last], &mut runners[..=last]);
         first(&value)
     }
 }
