@@ -16,9 +16,10 @@ pub(super) trait Each {
     fn each<A: Wide<Bls12Base>>(f: A, inputs: &[Self::Input], outputs: &mut [Self::Output]);
 }
 
-struct Work<'a, E: Each> {
-    inputs: &'a [E::Input],
-    outputs: &'a mut [E::Output],
+/// An [`Each`] as work for a backend.
+pub(super) struct Work<'a, E: Each> {
+    pub(super) inputs: &'a [E::Input],
+    pub(super) outputs: &'a mut [E::Output],
 }
 
 impl<E: Each> WideTask<Bls12Base> for Work<'_, E> {

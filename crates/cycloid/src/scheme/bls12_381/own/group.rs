@@ -32,6 +32,10 @@ pub(super) trait Curve: SourceGroup {
     /// The parts of a scalar.
     fn split(integer: &[u64; 4]) -> [u128; 4];
 
+    /// A small integer as a coordinate.
+    #[cfg(test)]
+    fn small(integer: u64) -> Self::Memory;
+
     /// Between a point in memory and its limbs.
     fn read(limbs: &[u64]) -> [Self::Memory; 3];
     fn write(point: &[Self::Memory; 3], limbs: &mut [u64]);
@@ -56,6 +60,11 @@ impl Curve for First {
 
     fn split(integer: &[u64; 4]) -> [u128; 4] {
         bls12_381::split_first(integer)
+    }
+
+    #[cfg(test)]
+    fn small(integer: u64) -> Words {
+        [integer, 0, 0, 0, 0, 0]
     }
 
     fn read(limbs: &[u64]) -> [Words; 3] {
@@ -87,6 +96,11 @@ impl Curve for Second {
 
     fn split(integer: &[u64; 4]) -> [u128; 4] {
         bls12_381::split_second(integer)
+    }
+
+    #[cfg(test)]
+    fn small(integer: u64) -> [Words; 2] {
+        [First::small(integer), First::small(integer / 2)]
     }
 
     fn read(limbs: &[u64]) -> [[Words; 2]; 3] {
@@ -179,7 +193,7 @@ macro_rules! each {
     ($($(#[$doc:meta])* $name:ident: $input:ty => $output:ty,
         |$f:ident, $inputs:ident, $outputs:ident| $body:block)+) => {$(
         $(#[$doc])*
-        struct $name<G>(PhantomData<G>);
+        pub(super) struct $name<G>(PhantomData<G>);
 
         impl<G: Curve> Each for $name<G> {
             type Input = $input;

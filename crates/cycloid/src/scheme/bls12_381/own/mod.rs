@@ -10,6 +10,8 @@ mod group;
 mod msm;
 mod pairing;
 mod scalars;
+#[cfg(test)]
+mod tests;
 
 use super::backend::Backend;
 

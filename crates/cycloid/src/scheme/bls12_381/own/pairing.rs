@@ -15,9 +15,9 @@ use crate::math::bls12_381::{
 use crate::math::field::MAX_WIDTH;
 
 /// An element of Fq12 in memory.
-type Memory = [[Words; 2]; 6];
+pub(super) type Memory = [[Words; 2]; 6];
 
-const ZERO: Memory = [[[0; 6]; 2]; 6];
+pub(super) const ZERO: Memory = [[[0; 6]; 2]; 6];
 
 /// The lines of a Miller loop in memory.
 type Prepared = [[[Words; 2]; 3]; LINES];
@@ -27,7 +27,7 @@ macro_rules! each {
     ($($(#[$doc:meta])* $name:ident: $input:ty => $output:ty,
         |$f:ident, $inputs:ident, $outputs:ident| $body:block)+) => {$(
         $(#[$doc])*
-        struct $name;
+        pub(super) struct $name;
 
         impl Each for $name {
             type Input = $input;

@@ -1,0 +1,135 @@
+//! Every backend beside the best one for one number: what each operation gives for eight inputs.
+//!
+//! That the best one is right is for the suite in `cycloid-blst` to say, which runs on it.
+
+use std::vec::Vec;
+
+use super::Cycloid;
+use super::each::{Each, Work, single};
+use super::group::{
+    Add, AddAffine, Coordinates, Curve, Decompress, Double, EncodeToCurve, Equal, HashToCurve,
+    IsInGroup, Memory2, Multiply, MultiplyShort, ToAffine, to_memory3,
+};
+use super::pairing::{self, FinalExponentiation, Invert, MillerLoop, Mul, Pow, SquareCyclotomic};
+use crate::machine::field::{Bls12Base, Dense};
+use crate::machine::lanes::{self, LANES};
+use crate::machine::words;
+use crate::scheme::bls12_381::backend::{First, Group, Second, SourceGroup};
+
+/// Compares what `E` gives with every backend, in every lane.
+fn compare<E: Each>(what: &str, inputs: &[E::Input; LANES], start: E::Output)
+where
+    E::Output: PartialEq + core::fmt::Debug,
+{
+    let expected: Vec<E::Output> = inputs.iter().map(|input| single::<E>(*input, start)).collect();
+    for backend in words::Backend::available() {
+        for (input, expected) in inputs.iter().zip(&expected) {
+            let mut output = [start];
+            let work = Work::<E> { inputs: &[*input], outputs: &mut output };
+            Bls12Base::run_one_wide(backend, work);
+            assert_eq!(output[0], *expected, "{what} {}", backend.name());
+        }
+    }
+    for backend in lanes::tests::backends() {
+        let mut outputs = [start; LANES];
+        Bls12Base::run_eight_wide(backend, Work::<E> { inputs, outputs: &mut outputs });
+        assert_eq!(outputs.as_slice(), expected, "{what} {}", backend.name());
+    }
+}
+
+/// Pseudo-random bytes.
+fn uniform(seed: u64) -> [[u8; 64]; 4] {
+    let mut state = seed;
+    [(); 4].map(|()| {
+        core::array::from_fn(|_| {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            (state >> 56) as u8
+        })
+    })
+}
+
+fn parts(seed: u64, bits: usize) -> [u128; 4] {
+    uniform(seed).map(|bytes| {
+        let part = u128::from_be_bytes(*bytes.first_chunk().unwrap());
+        if seed == 1 { 0 } else { part >> (128 - bits) }
+    })
+}
+
+fn group<G: Curve>(bits: usize)
+where
+    Cycloid: Group<G, Projective = [G::Memory; 3], Affine = [G::Memory; 2]>,
+{
+    let name = <G as SourceGroup>::NAME;
+    let infinity = to_memory3::<G>(&[G::ZERO; 2]);
+    let seeds: [[[u8; 64]; 4]; LANES] = core::array::from_fn(|i| uniform(i as u64));
+    compare::<EncodeToCurve<G>>(name, &seeds, infinity);
+    compare::<HashToCurve<G>>(name, &seeds, infinity);
+    let mut points = seeds.map(|seed| single::<HashToCurve<G>>(seed, infinity));
+    points[2] = infinity;
+    points[3] = points[4];
+    let others: [_; LANES] = core::array::from_fn(|i| points[(i + 1) % LANES]);
+    let pairs: [_; LANES] = core::array::from_fn(|i| [points[i], others[i]]);
+    compare::<Add<G>>(name, &pairs, infinity);
+    compare::<Equal<G>>(name, &pairs, false);
+    compare::<Double<G>>(name, &points, infinity);
+    let affine: [Memory2<G>; LANES] =
+        points.map(|point| single::<ToAffine<G>>(point, [G::ZERO; 2]));
+    compare::<ToAffine<G>>(name, &points, [G::ZERO; 2]);
+    compare::<Coordinates<G>>(name, &affine, [G::ZERO; 2]);
+    let mixed: [_; LANES] = core::array::from_fn(|i| (points[i], affine[(i + 5) % 2 + 4]));
+    compare::<AddAffine<G>>(name, &mixed, infinity);
+    let multiples: [_; LANES] = core::array::from_fn(|i| (points[i], parts(i as u64, bits)));
+    compare::<Multiply<G>>(name, &multiples, infinity);
+    let multiples: [_; LANES] = core::array::from_fn(|i| (points[i], parts(i as u64, 128)));
+    compare::<MultiplyShort<G>>(name, &multiples, infinity);
+    // Abscissas of points, of other points of the curve and of none.
+    let abscissas: [_; LANES] = core::array::from_fn(|i| {
+        let mut x = single::<Coordinates<G>>(affine[i], affine[i])[0];
+        if i > 4 {
+            x = G::small(i as u64);
+        }
+        (x, i % 2 == 1)
+    });
+    compare::<Decompress<G>>(name, &abscissas, None);
+    let candidates = abscissas.map(|abscissa| {
+        let found = single::<Decompress<G>>(abscissa, None);
+        found.map_or(infinity, |point| to_memory3::<G>(&point))
+    });
+    compare::<IsInGroup<G>>(name, &candidates, false);
+}
+
+#[test]
+fn first_group_on_every_backend() {
+    group::<First>(128);
+}
+
+#[test]
+fn second_group_on_every_backend() {
+    group::<Second>(64);
+}
+
+#[test]
+fn pairing_on_every_backend() {
+    let infinity = (<Cycloid as Group<First>>::identity(), <Cycloid as Group<Second>>::identity());
+    let pairs: [_; LANES] = core::array::from_fn(|i| {
+        let seed = uniform(100 + i as u64);
+        let p = single::<HashToCurve<First>>(seed, infinity.0);
+        let q = single::<HashToCurve<Second>>(seed, infinity.1);
+        (<Cycloid as Group<First>>::to_affine(&p), <Cycloid as Group<Second>>::to_affine(&q))
+    });
+    compare::<MillerLoop>("loop", &pairs, pairing::ZERO);
+    let values = pairs.map(|pair| single::<MillerLoop>(pair, pairing::ZERO));
+    compare::<Invert>("inverse", &values, pairing::ZERO);
+    compare::<FinalExponentiation>("final exponentiation", &values, pairing::ZERO);
+    let members = values.map(|value| single::<FinalExponentiation>(value, pairing::ZERO));
+    compare::<SquareCyclotomic>("square", &members, pairing::ZERO);
+    let products: [_; LANES] = core::array::from_fn(|i| [members[i], values[i]]);
+    compare::<Mul>("product", &products, pairing::ZERO);
+    let powers: [_; LANES] = core::array::from_fn(|i| (members[i], parts(i as u64, 64)));
+    compare::<Pow>("power", &powers, pairing::ZERO);
+    for (seed, member) in members.iter().enumerate() {
+        assert!(single::<pairing::IsInGroup>(*member, false), "{seed}");
+        assert!(!single::<pairing::IsInGroup>(values[seed], false), "{seed}");
+    }
+    compare::<pairing::IsInGroup>("membership", &members, false);
+}
