@@ -51,7 +51,7 @@ pub(super) fn mul<V: Vectors, P: Shape<M>, const M: usize>(
     b: &[Lanes; M],
 ) -> [Lanes; M] {
     let mut columns = start::<V, M>(v, &Starts::<V, P, M>::PRODUCT);
-    add_product(v, &mut columns, a, b, P::clear);
+    add_product::<V, P, M, true>(v, &mut columns, a, b);
     lanes(v, &P::reduce(v, &mut columns))
 }
 
@@ -63,18 +63,18 @@ pub(super) fn product<V: Vectors, P: Shape<M>, const M: usize>(
     b: &[Lanes; M],
 ) -> Columns<V> {
     let mut columns = start::<V, M>(v, &Starts::<V, P, M>::UNREDUCED);
-    add_product(v, &mut columns, a, b, |_, _, _| ());
+    add_product::<V, P, M, false>(v, &mut columns, a, b);
     columns
 }
 
-/// Adds a·b to the columns, and calls `complete` when one of the lower M is complete.
+/// Adds a·b to the columns; where they are to be reduced, clears the lower M as soon as they are
+/// complete.
 #[inline(always)]
-fn add_product<V: Vectors, const M: usize>(
+fn add_product<V: Vectors, P: Shape<M>, const M: usize, const REDUCE: bool>(
     v: V,
     columns: &mut Columns<V>,
     a: &[Lanes; M],
     b: &[Lanes; M],
-    complete: impl Fn(V, &mut Columns<V>, usize),
 ) {
     let mut room = [Lanes::ZERO; M];
     let factors = factors(v, a, &mut room);
@@ -85,7 +85,9 @@ fn add_product<V: Vectors, const M: usize>(
             (columns[i + j], columns[i + j + 1]) =
                 v.mul_add(columns[i + j], columns[i + j + 1], v.load_factor(&factors[j]), row);
         });
-        complete(v, columns, i);
+        if REDUCE {
+            P::clear(v, columns, i);
+        }
     });
 }
 
@@ -93,7 +95,7 @@ fn add_product<V: Vectors, const M: usize>(
 #[inline(always)]
 pub(super) fn square<V: Vectors, P: Shape<M>, const M: usize>(v: V, a: &[Lanes; M]) -> [Lanes; M] {
     let mut columns = start::<V, M>(v, &Starts::<V, P, M>::SQUARE);
-    add_square(v, &mut columns, a, P::clear);
+    add_square::<V, P, M, true>(v, &mut columns, a);
     lanes(v, &P::reduce(v, &mut columns))
 }
 
@@ -104,20 +106,19 @@ pub(super) fn unreduced_square<V: Vectors, P: Shape<M>, const M: usize>(
     a: &[Lanes; M],
 ) -> Columns<V> {
     let mut columns = start::<V, M>(v, &Starts::<V, P, M>::UNREDUCED_SQUARE);
-    add_square(v, &mut columns, a, |_, _, _| ());
+    add_square::<V, P, M, false>(v, &mut columns, a);
     columns
 }
 
-/// Doubles the columns and adds a², and calls `complete` when one of the lower M is complete.
+/// Doubles the columns and adds a²; otherwise as [`add_product`].
 ///
 /// Products of different limbs are added once and the columns doubled, then the squares of limbs
 /// added.
 #[inline(always)]
-fn add_square<V: Vectors, const M: usize>(
+fn add_square<V: Vectors, P: Shape<M>, const M: usize, const REDUCE: bool>(
     v: V,
     columns: &mut Columns<V>,
     a: &[Lanes; M],
-    complete: impl Fn(V, &mut Columns<V>, usize),
 ) {
     let mut room = [Lanes::ZERO; M];
     let factors = factors(v, a, &mut room);
@@ -139,11 +140,11 @@ fn add_square<V: Vectors, const M: usize>(
         let limb = v.load_factor(&factors[i]);
         let (low, high) = v.mul_add(columns[2 * i], columns[2 * i + 1], limb, limb);
         (columns[2 * i], columns[2 * i + 1]) = (low, high);
-        if 2 * i < M {
-            complete(v, columns, 2 * i);
+        if REDUCE && 2 * i < M {
+            P::clear(v, columns, 2 * i);
         }
-        if 2 * i + 1 < M {
-            complete(v, columns, 2 * i + 1);
+        if REDUCE && 2 * i + 1 < M {
+            P::clear(v, columns, 2 * i + 1);
         }
     });
 }
