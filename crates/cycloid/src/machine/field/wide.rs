@@ -104,7 +104,7 @@ macro_rules! dense {
                     lanes::Backend::Portable(token) => task.run(token),
                     // Compiled for tests only, for it takes long and nothing chooses it.
                     #[cfg(not(any(test, feature = "ct-marks")))]
-                    lanes::Backend::Portable(_) => unimplemented!("without vectors"),
+                    lanes::Backend::Portable(_) => unreachable!("no backend without vectors is chosen"),
                     #[cfg(target_arch = "x86_64")]
                     lanes::Backend::Avx512(token) => task.run(token),
                     #[cfg(target_arch = "x86_64")]

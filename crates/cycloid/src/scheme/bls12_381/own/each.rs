@@ -42,14 +42,25 @@ pub(super) fn single<E: Each>(input: E::Input, output: E::Output) -> E::Output {
     outputs[0]
 }
 
-/// Fewer are done one after the other.
-const FEWEST: usize = 4;
+/// From how many on they go side by side: without IFMA eight take as long as about six by themselves
+/// (`bench bls`), with it about three by the number of products.
+pub(super) const fn fewest(backend: lanes::Backend) -> usize {
+    match backend {
+        lanes::Backend::Portable(_) => usize::MAX,
+        #[cfg(target_arch = "x86_64")]
+        lanes::Backend::Avx512(_) => 6,
+        #[cfg(target_arch = "x86_64")]
+        lanes::Backend::Ifma(_) => 3,
+    }
+}
 
 /// Does it to each input; as many outputs.
 pub(super) fn many<E: Each>(inputs: &[E::Input], outputs: &mut [E::Output]) {
     for (inputs, outputs) in inputs.chunks(LANES).zip(outputs.chunks_mut(LANES)) {
         match lanes::Backend::best() {
-            Some(backend) if inputs.len() >= FEWEST => eight::<E>(backend, inputs, outputs),
+            Some(backend) if inputs.len() >= fewest(backend) => {
+                eight::<E>(backend, inputs, outputs)
+            }
             _ => {
                 for (input, output) in inputs.iter().zip(outputs) {
                     *output = single::<E>(*input, *output);

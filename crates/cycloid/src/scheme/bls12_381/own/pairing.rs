@@ -3,11 +3,11 @@
 use super::super::backend::{First, Pairing, Scalars, Second};
 use super::super::{G1Affine, G2Affine};
 use super::Cycloid;
-use super::each::{Each, many, one, single};
+use super::each::{Each, fewest, many, one, single};
 use super::group::{Memory2, import_affine};
 use crate::machine::ct::{self, Mask};
 use crate::machine::field::{Bls12Base, Wide, WideTask};
-use crate::machine::lanes;
+use crate::machine::lanes::{self, LANES};
 use crate::machine::words;
 use crate::math::bls12_381::{
     self, Affine, Field, Fp, Fp2, Fp12, LINES, Line, Runner, Words, constants, reveal,
@@ -198,9 +198,6 @@ fn first<A: Wide<Bls12Base>>(value: &Fp12<A>) -> Memory {
     memory[0]
 }
 
-/// From how many pairs on loops go side by side.
-const SIDE_BY_SIDE: usize = 4;
-
 impl Pairing for Cycloid {
     type Fq12 = Memory;
     type Prepared = Prepared;
@@ -290,23 +287,24 @@ impl Pairing for Cycloid {
 
     fn miller_loop(p: &[G1Affine<Self>], q: &[G2Affine<Self>]) -> Memory {
         let mut product = Self::fq12_one();
-        if p.len() >= SIDE_BY_SIDE && lanes::Backend::best().is_some() {
-            for (p, q) in p.chunks(PAIRS).zip(q.chunks(PAIRS)) {
-                let mut inputs = [([[0; 6]; 2], [[[0; 6]; 2]; 2]); PAIRS];
-                for (input, (p, q)) in inputs.iter_mut().zip(p.iter().zip(q)) {
-                    *input = (*p.raw(), *q.raw());
-                }
-                let mut values = [ZERO; PAIRS];
-                many::<MillerLoop>(&inputs[..p.len()], &mut values[..p.len()]);
-                product = values[..p.len()]
-                    .iter()
-                    .fold(product, |product, value| Self::fq12_mul(&product, value));
+        // Side by side each has its own squarings, which together they share.
+        let apart = lanes::Backend::best().map_or(usize::MAX, |backend| fewest(backend) + 1);
+        let chunk = if p.len() < apart { PAIRS } else { LANES };
+        for (p, q) in p.chunks(chunk).zip(q.chunks(chunk)) {
+            if p.len() < apart {
+                product = Self::fq12_mul(&product, &one(Together { p, q }));
+                continue;
             }
-            return product;
-        }
-        for (i, (p, q)) in p.chunks(PAIRS).zip(q.chunks(PAIRS)).enumerate() {
-            let value = one(Together { p, q });
-            product = if i == 0 { value } else { Self::fq12_mul(&product, &value) };
+            let last = p.len() - 1;
+            let inputs: [_; LANES] = core::array::from_fn(|lane| {
+                let lane = lane.min(last);
+                (*p[lane].raw(), *q[lane].raw())
+            });
+            let mut values = [ZERO; LANES];
+            many::<MillerLoop>(&inputs[..p.len()], &mut values[..p.len()]);
+            for value in &values[..p.len()] {
+                product = Self::fq12_mul(&product, value);
+            }
         }
         product
     }
