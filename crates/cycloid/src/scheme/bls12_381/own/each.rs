@@ -59,7 +59,7 @@ pub(super) fn many<E: Each>(inputs: &[E::Input], outputs: &mut [E::Output]) {
     for (inputs, outputs) in inputs.chunks(LANES).zip(outputs.chunks_mut(LANES)) {
         match lanes::Backend::best() {
             Some(backend) if inputs.len() >= fewest(backend) => {
-                eight::<E>(backend, inputs, outputs)
+                eight::<E>(backend, inputs, outputs);
             }
             _ => {
                 for (input, output) in inputs.iter().zip(outputs) {
