@@ -243,7 +243,7 @@ fn pkcs1v15_tells_nothing() {
     assert!(different.is_empty(), "the time tells apart: {different:?}");
 }
 
-/// Hashes in one class only, about two hundredths of the time of a decryption. A machine that is
+/// Hashes in one class only, about a hundredth of the time of a decryption. A machine that is
 /// busy can hide them from one comparison in a few, so there is more than one.
 #[test]
 fn a_planted_difference_is_found() {
