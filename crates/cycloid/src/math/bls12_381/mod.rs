@@ -46,10 +46,21 @@ pub(crate) fn x_bits() -> impl Iterator<Item = bool> {
     (0..63).rev().map(|bit| X >> bit & 1 == 1)
 }
 
-/// An integer in Montgomery's form: times R modulo p.
-const fn montgomery(integer: Words) -> Words {
+/// An integer, hexadecimal, in Montgomery's form: times R modulo p.
+const fn montgomery(hex: &str) -> Words {
     const P: Words = Bls12Base::MODULUS;
-    let mut value = integer;
+    let digits = hex.as_bytes();
+    let mut value = [0; 6];
+    let mut i = 0;
+    while i < digits.len() {
+        let digit = match digits[digits.len() - 1 - i] {
+            digit @ b'0'..=b'9' => digit - b'0',
+            digit @ b'a'..=b'f' => digit - b'a' + 10,
+            _ => panic!("a hexadecimal digit"),
+        };
+        value[i / 16] |= (digit as u64) << (4 * (i % 16));
+        i += 1;
+    }
     let mut doublings = 0;
     while doublings < 384 {
         let (mut twice, mut less) = ([0; 6], [0; 6]);
@@ -71,6 +82,6 @@ const fn montgomery(integer: Words) -> Words {
 }
 
 /// Both coefficients of an element of Fp2.
-const fn montgomery2(integers: [Words; 2]) -> [Words; 2] {
-    [montgomery(integers[0]), montgomery(integers[1])]
+const fn montgomery2(hex: [&str; 2]) -> [Words; 2] {
+    [montgomery(hex[0]), montgomery(hex[1])]
 }
