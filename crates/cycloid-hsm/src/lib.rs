@@ -1,0 +1,17 @@
+//! The HSM: keys wrapped at rest, a daemon, and an engine that gathers the requests of many clients
+//! into eight-lane batches.
+//!
+//! [`rpc`] is what programs speak with the daemon, and needs nothing of the rest: with the feature
+//! `daemon` switched off, this crate is the client's half alone, which the PKCS #11 module is made of.
+
+#![deny(unsafe_code)]
+
+pub mod attribute;
+mod error;
+pub mod mechanism;
+pub mod rpc;
+
+pub use error::{Code, Error, Result};
+
+#[cfg(feature = "daemon")]
+pub mod store;

@@ -1,0 +1,367 @@
+//! Mechanisms: their numbers, what they take, and which the daemon offers.
+
+use crate::attribute::ckk;
+use crate::rpc::codec::{Bytes, Malformed, Value};
+
+macro_rules! mechanisms {
+    ($($name:ident = $value:literal,)*) => {
+        /// Numbers of mechanisms, `CKM_…` (PKCS #11 3.0).
+        #[allow(missing_docs)]
+        pub mod ckm {
+            $(pub const $name: u32 = $value;)*
+        }
+
+        /// The name of a mechanism as the standard has it, without `CKM_`.
+        pub const fn name(number: u32) -> Option<&'static str> {
+            match number {
+                $($value => Some(stringify!($name)),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+mechanisms! {
+    RSA_PKCS_KEY_PAIR_GEN = 0x0,
+    RSA_PKCS = 0x1,
+    SHA1_RSA_PKCS = 0x6,
+    RSA_PKCS_OAEP = 0x9,
+    RSA_PKCS_PSS = 0xd,
+    SHA1_RSA_PKCS_PSS = 0xe,
+    SHA256_RSA_PKCS = 0x40,
+    SHA384_RSA_PKCS = 0x41,
+    SHA512_RSA_PKCS = 0x42,
+    SHA256_RSA_PKCS_PSS = 0x43,
+    SHA384_RSA_PKCS_PSS = 0x44,
+    SHA512_RSA_PKCS_PSS = 0x45,
+    SHA224_RSA_PKCS = 0x46,
+    SHA224_RSA_PKCS_PSS = 0x47,
+    SHA_1 = 0x220,
+    SHA_1_HMAC = 0x221,
+    SHA256 = 0x250,
+    SHA256_HMAC = 0x251,
+    SHA256_HMAC_GENERAL = 0x252,
+    SHA224 = 0x255,
+    SHA224_HMAC = 0x256,
+    SHA224_HMAC_GENERAL = 0x257,
+    SHA384 = 0x260,
+    SHA384_HMAC = 0x261,
+    SHA384_HMAC_GENERAL = 0x262,
+    SHA512 = 0x270,
+    SHA512_HMAC = 0x271,
+    SHA512_HMAC_GENERAL = 0x272,
+    GENERIC_SECRET_KEY_GEN = 0x350,
+    EC_KEY_PAIR_GEN = 0x1040,
+    ECDSA = 0x1041,
+    ECDSA_SHA1 = 0x1042,
+    ECDSA_SHA224 = 0x1043,
+    ECDSA_SHA256 = 0x1044,
+    ECDSA_SHA384 = 0x1045,
+    ECDSA_SHA512 = 0x1046,
+    ECDH1_DERIVE = 0x1050,
+    ECDH1_COFACTOR_DERIVE = 0x1051,
+    EC_EDWARDS_KEY_PAIR_GEN = 0x1055,
+    EC_MONTGOMERY_KEY_PAIR_GEN = 0x1056,
+    EDDSA = 0x1057,
+    AES_KEY_GEN = 0x1080,
+    AES_CBC = 0x1082,
+    AES_CBC_PAD = 0x1085,
+    AES_GCM = 0x1087,
+    AES_KEY_WRAP = 0x2109,
+    AES_KEY_WRAP_PAD = 0x210a,
+    AES_KEY_WRAP_KWP = 0x210b,
+    BLS12_381_KEY_PAIR_GEN = 0x8359_4301,
+    BLS12_381_SIGN = 0x8359_4302,
+}
+
+/// Mask generation with a hash function, `CKG_MGF1_…`.
+#[allow(missing_docs)]
+pub mod ckg {
+    pub const MGF1_SHA1: u32 = 1;
+    pub const MGF1_SHA256: u32 = 2;
+    pub const MGF1_SHA384: u32 = 3;
+    pub const MGF1_SHA512: u32 = 4;
+    pub const MGF1_SHA224: u32 = 5;
+}
+
+/// Key derivation after an agreement, `CKD_…`.
+#[allow(missing_docs)]
+pub mod ckd {
+    pub const NULL: u32 = 1;
+    pub const SHA1_KDF: u32 = 2;
+    pub const SHA224_KDF: u32 = 5;
+    pub const SHA256_KDF: u32 = 6;
+    pub const SHA384_KDF: u32 = 7;
+    pub const SHA512_KDF: u32 = 8;
+}
+
+/// What a mechanism takes besides key and data.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum Parameter {
+    /// Nothing.
+    #[default]
+    None,
+    /// Of RSASSA-PSS: hash (`CKM_…`), mask generation (`CKG_…`), length of the salt in bytes.
+    Pss {
+        /// `CKM_SHA…`.
+        hash: u32,
+        /// `CKG_MGF1_…`.
+        mask: u32,
+        /// Bytes.
+        salt_length: u32,
+    },
+    /// Of RSAES-OAEP: hash (`CKM_…`), mask generation (`CKG_…`), label.
+    Oaep {
+        /// `CKM_SHA…`.
+        hash: u32,
+        /// `CKG_MGF1_…`.
+        mask: u32,
+        /// Often empty.
+        label: Bytes,
+    },
+    /// Of AES-GCM: initialisation vector, associated data, length of the tag in bits.
+    Gcm {
+        /// 12 bytes.
+        iv: Bytes,
+        /// Authenticated, not encrypted.
+        associated: Bytes,
+        /// 96 to 128.
+        tag_bits: u32,
+    },
+    /// An initialisation vector.
+    Iv(Bytes),
+    /// Of ECDH: derivation (`CKD_…`), shared information, the peer's public key.
+    Ecdh {
+        /// `CKD_…`.
+        derivation: u32,
+        /// For the derivation.
+        shared: Bytes,
+        /// A point, or 32 bytes.
+        public: Bytes,
+    },
+    /// Of EdDSA: whether of the digest, and a context.
+    EdDsa {
+        /// Ed25519ph.
+        prehashed: bool,
+        /// At most 255 bytes; Ed25519ctx if there is one.
+        context: Bytes,
+    },
+    /// A length in bytes, of an HMAC.
+    Length(u32),
+}
+
+macro_rules! parameter {
+    ($($tag:literal $variant:pat => [$($field:ident: $type:ty),*] $make:expr;)*) => {
+        impl Value for Parameter {
+            fn schema() -> String {
+                "parameter".into()
+            }
+
+            fn write(&self, to: &mut Vec<u8>) {
+                match self {
+                    $($variant => {
+                        to.push($tag);
+                        $(<$type as Value>::write($field, to);)*
+                    })*
+                }
+            }
+
+            fn read(from: &mut &[u8]) -> Result<Self, Malformed> {
+                match u8::read(from)? {
+                    $($tag => {
+                        $(let $field = <$type>::read(from)?;)*
+                        Ok($make)
+                    })*
+                    _ => Err(Malformed),
+                }
+            }
+        }
+    };
+}
+
+parameter! {
+    0 Self::None => [] Self::None;
+    1 Self::Pss { hash, mask, salt_length } => [hash: u32, mask: u32, salt_length: u32]
+        Self::Pss { hash, mask, salt_length };
+    2 Self::Oaep { hash, mask, label } => [hash: u32, mask: u32, label: Bytes]
+        Self::Oaep { hash, mask, label };
+    3 Self::Gcm { iv, associated, tag_bits } => [iv: Bytes, associated: Bytes, tag_bits: u32]
+        Self::Gcm { iv, associated, tag_bits };
+    4 Self::Iv(iv) => [iv: Bytes] Self::Iv(iv);
+    5 Self::Ecdh { derivation, shared, public } => [derivation: u32, shared: Bytes, public: Bytes]
+        Self::Ecdh { derivation, shared, public };
+    6 Self::EdDsa { prehashed, context } => [prehashed: bool, context: Bytes]
+        Self::EdDsa { prehashed, context };
+    7 Self::Length(length) => [length: u32] Self::Length(length);
+}
+
+/// What a mechanism is for, `CKF_…`.
+#[allow(missing_docs)]
+pub mod ckf {
+    pub const ENCRYPT: u32 = 0x100;
+    pub const DECRYPT: u32 = 0x200;
+    pub const DIGEST: u32 = 0x400;
+    pub const SIGN: u32 = 0x800;
+    pub const VERIFY: u32 = 0x2000;
+    pub const GENERATE: u32 = 0x8000;
+    pub const GENERATE_KEY_PAIR: u32 = 0x1_0000;
+    pub const WRAP: u32 = 0x2_0000;
+    pub const UNWRAP: u32 = 0x4_0000;
+    pub const DERIVE: u32 = 0x8_0000;
+    pub const EC_F_P: u32 = 0x10_0000;
+    pub const EC_NAMEDCURVE: u32 = 0x80_0000;
+    pub const EC_UNCOMPRESS: u32 = 0x100_0000;
+    pub const EC_CURVENAME: u32 = 0x400_0000;
+}
+
+/// A mechanism that is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Offered {
+    /// `CKM_…`.
+    pub number: u32,
+    /// The type of its keys, `CKK_…`; `None` for digests.
+    pub key_type: Option<u32>,
+    /// The smallest and the largest key: bits for RSA and for curves, bytes otherwise; 0 for digests.
+    pub sizes: (u32, u32),
+    /// What for, `CKF_…`.
+    pub flags: u32,
+}
+
+/// All mechanisms that are offered, in the order of their numbers.
+pub const OFFERED: &[Offered] = &{
+    use ckf::*;
+    use ckm::*;
+
+    const fn one(number: u32, key_type: u32, sizes: (u32, u32), flags: u32) -> Offered {
+        Offered { number, key_type: Some(key_type), sizes, flags }
+    }
+    const fn digest(number: u32) -> Offered {
+        Offered { number, key_type: None, sizes: (0, 0), flags: DIGEST }
+    }
+    const fn rsa(number: u32, flags: u32) -> Offered {
+        one(number, ckk::RSA, (2048, 4096), flags)
+    }
+    const CURVE: u32 = EC_F_P | EC_NAMEDCURVE | EC_UNCOMPRESS;
+    const fn ec(number: u32, flags: u32) -> Offered {
+        one(number, ckk::EC, (224, 521), flags | CURVE)
+    }
+    const fn secret(number: u32, flags: u32) -> Offered {
+        one(number, ckk::GENERIC_SECRET, (16, 512), flags)
+    }
+    const fn aes(number: u32, flags: u32) -> Offered {
+        one(number, ckk::AES, (16, 32), flags)
+    }
+    const BOTH: u32 = SIGN | VERIFY;
+    const CRYPT: u32 = ENCRYPT | DECRYPT;
+    const WRAPS: u32 = WRAP | UNWRAP;
+
+    [
+        rsa(RSA_PKCS_KEY_PAIR_GEN, GENERATE_KEY_PAIR),
+        rsa(RSA_PKCS, BOTH | CRYPT),
+        rsa(SHA1_RSA_PKCS, VERIFY),
+        rsa(RSA_PKCS_OAEP, CRYPT | WRAPS),
+        rsa(RSA_PKCS_PSS, BOTH),
+        rsa(SHA1_RSA_PKCS_PSS, VERIFY),
+        rsa(SHA256_RSA_PKCS, BOTH),
+        rsa(SHA384_RSA_PKCS, BOTH),
+        rsa(SHA512_RSA_PKCS, BOTH),
+        rsa(SHA256_RSA_PKCS_PSS, BOTH),
+        rsa(SHA384_RSA_PKCS_PSS, BOTH),
+        rsa(SHA512_RSA_PKCS_PSS, BOTH),
+        rsa(SHA224_RSA_PKCS, VERIFY),
+        rsa(SHA224_RSA_PKCS_PSS, VERIFY),
+        digest(SHA_1),
+        digest(SHA256),
+        secret(SHA256_HMAC, BOTH),
+        secret(SHA256_HMAC_GENERAL, BOTH),
+        digest(SHA224),
+        secret(SHA224_HMAC, BOTH),
+        secret(SHA224_HMAC_GENERAL, BOTH),
+        digest(SHA384),
+        secret(SHA384_HMAC, BOTH),
+        secret(SHA384_HMAC_GENERAL, BOTH),
+        digest(SHA512),
+        secret(SHA512_HMAC, BOTH),
+        secret(SHA512_HMAC_GENERAL, BOTH),
+        secret(GENERIC_SECRET_KEY_GEN, GENERATE),
+        ec(EC_KEY_PAIR_GEN, GENERATE_KEY_PAIR),
+        ec(ECDSA, BOTH),
+        ec(ECDSA_SHA1, VERIFY),
+        ec(ECDSA_SHA224, BOTH),
+        ec(ECDSA_SHA256, BOTH),
+        ec(ECDSA_SHA384, BOTH),
+        ec(ECDSA_SHA512, BOTH),
+        ec(ECDH1_DERIVE, DERIVE),
+        ec(ECDH1_COFACTOR_DERIVE, DERIVE),
+        one(EC_EDWARDS_KEY_PAIR_GEN, ckk::EC_EDWARDS, (255, 255), GENERATE_KEY_PAIR | EC_CURVENAME),
+        one(
+            EC_MONTGOMERY_KEY_PAIR_GEN,
+            ckk::EC_MONTGOMERY,
+            (255, 255),
+            GENERATE_KEY_PAIR | EC_CURVENAME,
+        ),
+        one(EDDSA, ckk::EC_EDWARDS, (255, 255), BOTH | EC_CURVENAME),
+        aes(AES_KEY_GEN, GENERATE),
+        aes(AES_CBC, CRYPT),
+        aes(AES_CBC_PAD, CRYPT),
+        aes(AES_GCM, CRYPT),
+        aes(AES_KEY_WRAP, WRAPS),
+        aes(AES_KEY_WRAP_PAD, WRAPS),
+        aes(AES_KEY_WRAP_KWP, WRAPS),
+        one(BLS12_381_KEY_PAIR_GEN, ckk::BLS12_381, (255, 255), GENERATE_KEY_PAIR),
+        one(BLS12_381_SIGN, ckk::BLS12_381, (255, 255), BOTH),
+    ]
+};
+
+/// The mechanism, if it is offered.
+pub fn offered(number: u32) -> Option<&'static Offered> {
+    OFFERED.iter().find(|offered| offered.number == number)
+}
+
+/// A hash function that is part of a mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Hash {
+    Sha1,
+    Sha224,
+    Sha256,
+    Sha384,
+    Sha512,
+}
+
+impl Hash {
+    /// Of a mechanism that is a hash function.
+    pub const fn of(mechanism: u32) -> Option<Self> {
+        Some(match mechanism {
+            ckm::SHA_1 => Self::Sha1,
+            ckm::SHA224 => Self::Sha224,
+            ckm::SHA256 => Self::Sha256,
+            ckm::SHA384 => Self::Sha384,
+            ckm::SHA512 => Self::Sha512,
+            _ => return None,
+        })
+    }
+
+    /// Of a mechanism that hashes before it signs: a program may hash for itself, and say `digested`.
+    pub const fn before(mechanism: u32) -> Option<Self> {
+        Some(match mechanism {
+            ckm::SHA1_RSA_PKCS | ckm::SHA1_RSA_PKCS_PSS | ckm::ECDSA_SHA1 => Self::Sha1,
+            ckm::SHA224_RSA_PKCS | ckm::SHA224_RSA_PKCS_PSS | ckm::ECDSA_SHA224 => Self::Sha224,
+            ckm::SHA256_RSA_PKCS | ckm::SHA256_RSA_PKCS_PSS | ckm::ECDSA_SHA256 => Self::Sha256,
+            ckm::SHA384_RSA_PKCS | ckm::SHA384_RSA_PKCS_PSS | ckm::ECDSA_SHA384 => Self::Sha384,
+            ckm::SHA512_RSA_PKCS | ckm::SHA512_RSA_PKCS_PSS | ckm::ECDSA_SHA512 => Self::Sha512,
+            _ => return None,
+        })
+    }
+
+    /// Bytes of a digest.
+    pub const fn length(self) -> usize {
+        match self {
+            Self::Sha1 => 20,
+            Self::Sha224 => 28,
+            Self::Sha256 => 32,
+            Self::Sha384 => 48,
+            Self::Sha512 => 64,
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Frames: the length of what follows (`u32`), the request's identifier (`u32`), and the message.
+//!
+//! A client may send further requests before it has answers; an answer carries the identifier of its
+//! request, and answers may come in another order.
+
+use super::codec::{Malformed, Value};
+
+/// Bytes before the message: length and identifier.
+pub const HEADER: usize = 8;
+
+/// The longest frame after its length, in bytes.
+pub const MAX_LENGTH: usize = 1 << 20;
+
+/// Appends a frame whose message `write` appends.
+pub fn write(identifier: u32, to: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    let start = to.len();
+    0u32.write(to);
+    identifier.write(to);
+    write(to);
+    let length = u32::try_from(to.len() - start - 4).expect("messages are far shorter");
+    to[start..start + 4].copy_from_slice(&length.to_le_bytes());
+}
+
+/// A frame at the front of a buffer.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// Of the request.
+    pub identifier: u32,
+    /// The message.
+    pub message: &'a [u8],
+    /// Bytes of the whole frame.
+    pub length: usize,
+}
+
+/// The frame at the front of `buffer`, or `None` while more bytes are needed.
+///
+/// # Errors
+/// [`Malformed`] where the length is one that none has: the connection is of no use any more.
+pub fn read(buffer: &[u8]) -> Result<Option<Frame<'_>>, Malformed> {
+    let Some(length) = buffer.first_chunk::<4>() else { return Ok(None) };
+    let length = u32::from_le_bytes(*length) as usize;
+    if !(6..=MAX_LENGTH).contains(&length) {
+        return Err(Malformed);
+    }
+    let Some(mut frame) = buffer.get(4..4 + length) else { return Ok(None) };
+    let identifier = u32::read(&mut frame)?;
+    Ok(Some(Frame { identifier, message: frame, length: 4 + length }))
+}

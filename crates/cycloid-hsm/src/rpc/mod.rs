@@ -1,0 +1,13 @@
+//! The protocol between daemon and programs: frames, messages, and a client.
+
+pub mod client;
+pub mod codec;
+pub mod frame;
+pub mod message;
+
+pub use client::{Client, default_socket};
+pub use codec::{Bytes, Malformed, Secret, Value};
+pub use message::{Mechanism, Request, Response, Role, Usage};
+
+/// The version of the protocol that this code speaks. A daemon refuses others.
+pub const VERSION: u16 = 1;

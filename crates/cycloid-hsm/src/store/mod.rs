@@ -1,0 +1,1 @@
+//! Records at rest.
