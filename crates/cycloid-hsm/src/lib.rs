@@ -14,4 +14,14 @@ pub mod rpc;
 pub use error::{Code, Error, Result};
 
 #[cfg(feature = "daemon")]
+mod crypto;
+#[cfg(feature = "daemon")]
+pub mod daemon;
+#[cfg(feature = "daemon")]
+mod engine;
+#[cfg(feature = "daemon")]
+mod key;
+#[cfg(feature = "daemon")]
+mod object;
+#[cfg(feature = "daemon")]
 pub mod store;

@@ -1,0 +1,246 @@
+//! What is computed with secret keys: AES, key wrap and HMAC.
+
+use aes::cipher::block_padding::{NoPadding, Pkcs7};
+use aes::cipher::{BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, KeyInit, KeyIvInit};
+use aes::{Aes128, Aes192, Aes256};
+use aes_gcm::AesGcm;
+use aes_gcm::aead::consts::{U12, U13, U14, U15, U16};
+use aes_gcm::aead::{Aead, Payload};
+use aes_kw::{KwAes128, KwAes192, KwAes256, KwpAes128, KwpAes192, KwpAes256};
+use hmac::{Hmac, Mac};
+use zeroize::Zeroizing;
+
+use crate::error::{Code, Result};
+use crate::mechanism::Hash;
+
+/// `$body` with `$Cipher` the AES for the length of the key.
+macro_rules! with_aes {
+    ($key:expr, $Cipher:ident => $body:expr) => {
+        match $key.len() {
+            16 => {
+                type $Cipher = Aes128;
+                $body
+            }
+            24 => {
+                type $Cipher = Aes192;
+                $body
+            }
+            32 => {
+                type $Cipher = Aes256;
+                $body
+            }
+            _ => Err(Code::KEY_SIZE_RANGE.into()),
+        }
+    };
+}
+
+/// One block of AES.
+///
+/// # Panics
+/// Where the key has a length that none has; keys are checked when they are made.
+pub fn aes_block(key: &[u8], block: [u8; 16]) -> [u8; 16] {
+    let mut block = block.into();
+    let done: Result<()> = with_aes!(key, Cipher => {
+        Cipher::new_from_slice(key).expect("the length is right").encrypt_block(&mut block);
+        Ok(())
+    });
+    done.expect("AES keys have 16, 24 or 32 bytes");
+    block.into()
+}
+
+fn iv(iv: &[u8]) -> Result<[u8; 16]> {
+    iv.try_into().map_err(|_| Code::MECHANISM_PARAM_INVALID.because("the IV has 16 bytes"))
+}
+
+/// AES-CBC (SP 800-38A, section 6.2), with the padding of PKCS #7 or none.
+///
+/// # Errors
+/// [`Code::DATA_LEN_RANGE`] without padding; [`Code::MECHANISM_PARAM_INVALID`].
+pub fn cbc_encrypt(key: &[u8], vector: &[u8], padded: bool, data: &[u8]) -> Result<Vec<u8>> {
+    let vector = iv(vector)?;
+    if !padded && !data.len().is_multiple_of(16) {
+        return Err(Code::DATA_LEN_RANGE.into());
+    }
+    with_aes!(key, Cipher => {
+        let cipher = cbc::Encryptor::<Cipher>::new_from_slices(key, &vector)
+            .map_err(|_| Code::KEY_SIZE_RANGE)?;
+        Ok(if padded {
+            cipher.encrypt_padded_vec::<Pkcs7>(data)
+        } else {
+            cipher.encrypt_padded_vec::<NoPadding>(data)
+        })
+    })
+}
+
+/// The other direction of [`cbc_encrypt`].
+///
+/// # Errors
+/// [`Code::ENCRYPTED_DATA_LEN_RANGE`]; [`Code::ENCRYPTED_DATA_INVALID`] for a padding that is none: who
+/// lets strangers see which, gives them the plaintext (Vaudenay, 2002), and CBC without authentication is
+/// not for strangers.
+pub fn cbc_decrypt(
+    key: &[u8],
+    vector: &[u8],
+    padded: bool,
+    data: &[u8],
+) -> Result<Zeroizing<Vec<u8>>> {
+    let vector = iv(vector)?;
+    if !data.len().is_multiple_of(16) || padded && data.is_empty() {
+        return Err(Code::ENCRYPTED_DATA_LEN_RANGE.into());
+    }
+    with_aes!(key, Cipher => {
+        let cipher = cbc::Decryptor::<Cipher>::new_from_slices(key, &vector)
+            .map_err(|_| Code::KEY_SIZE_RANGE)?;
+        let plain = if padded {
+            cipher.decrypt_padded_vec::<Pkcs7>(data)
+        } else {
+            cipher.decrypt_padded_vec::<NoPadding>(data)
+        };
+        plain.map(Zeroizing::new).map_err(|_| Code::ENCRYPTED_DATA_INVALID.into())
+    })
+}
+
+/// `$body` with `$Cipher` AES-GCM for the length of the key and of the tag.
+macro_rules! with_gcm {
+    ($key:expr, $tag_bits:expr, $Cipher:ident => $body:expr) => {
+        with_aes!($key, Block => match $tag_bits {
+            128 => { type $Cipher = AesGcm<Block, U12, U16>; $body }
+            120 => { type $Cipher = AesGcm<Block, U12, U15>; $body }
+            112 => { type $Cipher = AesGcm<Block, U12, U14>; $body }
+            104 => { type $Cipher = AesGcm<Block, U12, U13>; $body }
+            96 => { type $Cipher = AesGcm<Block, U12, U12>; $body }
+            _ => Err(Code::MECHANISM_PARAM_INVALID.because("tags have 96 to 128 bits")),
+        })
+    };
+}
+
+fn nonce(iv: &[u8]) -> Result<[u8; 12]> {
+    iv.try_into()
+        .map_err(|_| Code::MECHANISM_PARAM_INVALID.because("the IV of AES-GCM has 12 bytes"))
+}
+
+/// AES-GCM (SP 800-38D): the ciphertext, and the tag behind it.
+///
+/// # Errors
+/// [`Code::MECHANISM_PARAM_INVALID`], also for tags of less than 96 bits.
+pub fn gcm_encrypt(
+    key: &[u8],
+    vector: &[u8],
+    associated: &[u8],
+    tag_bits: u32,
+    data: &[u8],
+) -> Result<Vec<u8>> {
+    let vector = nonce(vector)?;
+    with_gcm!(key, tag_bits, Cipher => {
+        let cipher = Cipher::new_from_slice(key).map_err(|_| Code::KEY_SIZE_RANGE)?;
+        let payload = Payload { msg: data, aad: associated };
+        cipher.encrypt(&vector.into(), payload).map_err(|_| Code::DATA_LEN_RANGE.into())
+    })
+}
+
+/// The other direction of [`gcm_encrypt`].
+///
+/// # Errors
+/// [`Code::ENCRYPTED_DATA_INVALID`]; [`Code::MECHANISM_PARAM_INVALID`].
+pub fn gcm_decrypt(
+    key: &[u8],
+    vector: &[u8],
+    associated: &[u8],
+    tag_bits: u32,
+    data: &[u8],
+) -> Result<Zeroizing<Vec<u8>>> {
+    let vector = nonce(vector)?;
+    with_gcm!(key, tag_bits, Cipher => {
+        let cipher = Cipher::new_from_slice(key).map_err(|_| Code::KEY_SIZE_RANGE)?;
+        let payload = Payload { msg: data, aad: associated };
+        let plain = cipher.decrypt(&vector.into(), payload);
+        plain.map(Zeroizing::new).map_err(|_| Code::ENCRYPTED_DATA_INVALID.into())
+    })
+}
+
+/// AES key wrap (RFC 3394), or with padding (RFC 5649).
+///
+/// # Errors
+/// [`Code::KEY_SIZE_RANGE`] for a length that cannot be wrapped without padding.
+pub fn wrap(key: &[u8], padded: bool, data: &[u8]) -> Result<Vec<u8>> {
+    let mut wrapped = vec![0; data.len().next_multiple_of(8) + 8];
+    macro_rules! wrap_with {
+        ($Kw:ty) => {
+            <$Kw>::new_from_slice(key)
+                .map_err(|_| Code::KEY_SIZE_RANGE)?
+                .wrap_key(data, &mut wrapped)
+                .map(<[u8]>::len)
+        };
+    }
+    let length = match (key.len(), padded) {
+        (16, false) => wrap_with!(KwAes128),
+        (24, false) => wrap_with!(KwAes192),
+        (32, false) => wrap_with!(KwAes256),
+        (16, true) => wrap_with!(KwpAes128),
+        (24, true) => wrap_with!(KwpAes192),
+        (32, true) => wrap_with!(KwpAes256),
+        _ => return Err(Code::KEY_SIZE_RANGE.into()),
+    };
+    wrapped.truncate(length.map_err(|_| Code::KEY_SIZE_RANGE)?);
+    Ok(wrapped)
+}
+
+/// The other direction of [`wrap`].
+///
+/// # Errors
+/// [`Code::WRAPPED_KEY_INVALID`]; [`Code::WRAPPED_KEY_LEN_RANGE`].
+pub fn unwrap(key: &[u8], padded: bool, wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+    if wrapped.len() < 16 || !wrapped.len().is_multiple_of(8) {
+        return Err(Code::WRAPPED_KEY_LEN_RANGE.into());
+    }
+    let mut plain = Zeroizing::new(vec![0; wrapped.len()]);
+    macro_rules! unwrap_with {
+        ($Kw:ty) => {
+            <$Kw>::new_from_slice(key)
+                .map_err(|_| Code::KEY_SIZE_RANGE)?
+                .unwrap_key(wrapped, &mut plain)
+                .map(<[u8]>::len)
+        };
+    }
+    let length = match (key.len(), padded) {
+        (16, false) => unwrap_with!(KwAes128),
+        (24, false) => unwrap_with!(KwAes192),
+        (32, false) => unwrap_with!(KwAes256),
+        (16, true) => unwrap_with!(KwpAes128),
+        (24, true) => unwrap_with!(KwpAes192),
+        (32, true) => unwrap_with!(KwpAes256),
+        _ => return Err(Code::KEY_SIZE_RANGE.into()),
+    };
+    plain.truncate(length.map_err(|_| Code::WRAPPED_KEY_INVALID)?);
+    Ok(plain)
+}
+
+/// HMAC (FIPS 198-1).
+pub fn hmac(hash: Hash, key: &[u8], data: &[u8]) -> Vec<u8> {
+    macro_rules! with {
+        ($Hash:ty) => {{
+            let mut mac = Hmac::<$Hash>::new_from_slice(key).expect("keys of any length");
+            mac.update(data);
+            mac.finalize().into_bytes().to_vec()
+        }};
+    }
+    match hash {
+        Hash::Sha1 => with!(sha1::Sha1),
+        Hash::Sha224 => with!(sha2::Sha224),
+        Hash::Sha256 => with!(sha2::Sha256),
+        Hash::Sha384 => with!(sha2::Sha384),
+        Hash::Sha512 => with!(sha2::Sha512),
+    }
+}
+
+/// A digest (FIPS 180-4).
+pub fn digest(hash: Hash, data: &[u8]) -> Vec<u8> {
+    use hmac::digest::Digest;
+    match hash {
+        Hash::Sha1 => sha1::Sha1::digest(data).to_vec(),
+        Hash::Sha224 => sha2::Sha224::digest(data).to_vec(),
+        Hash::Sha256 => sha2::Sha256::digest(data).to_vec(),
+        Hash::Sha384 => sha2::Sha384::digest(data).to_vec(),
+        Hash::Sha512 => sha2::Sha512::digest(data).to_vec(),
+    }
+}

@@ -1,0 +1,175 @@
+//! Applications: what the connections of one program have in common.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+
+use rand_core::{Rng, UnwrapErr};
+use zeroize::Zeroizing;
+
+use super::index::Index;
+use crate::attribute::Template;
+use crate::object::{New, Object};
+use crate::rpc::{Role, Secret};
+
+/// Handles of objects that live in memory have this bit.
+const SESSION_OBJECT: u64 = 1 << 62;
+
+/// Who is at the other end of a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// A process on this machine, by its user.
+    User(u32),
+    /// The holder of a certificate, by its subject.
+    Certificate(String),
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::User(user) => write!(f, "user {user}"),
+            Self::Certificate(subject) => write!(f, "certificate {subject}"),
+        }
+    }
+}
+
+/// A program that uses the token.
+#[derive(Debug)]
+pub struct Application {
+    /// What it calls itself.
+    pub name: String,
+    /// Who runs it.
+    pub peer: Peer,
+    role: RwLock<Option<Role>>,
+    objects: RwLock<Index>,
+}
+
+impl Application {
+    /// Who is logged in.
+    pub fn role(&self) -> Option<Role> {
+        *self.role.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Logs in, or out.
+    pub fn set_role(&self, role: Option<Role>) {
+        *self.role.write().unwrap_or_else(PoisonError::into_inner) = role;
+    }
+
+    /// Who it is, for the audit log.
+    pub fn who(&self) -> String {
+        let role = match self.role() {
+            None => "nobody",
+            Some(Role::SecurityOfficer) => "officer",
+            Some(Role::User) => "user",
+            Some(Role::Auditor) => "auditor",
+        };
+        // What a program calls itself is shown without what could forge lines.
+        let name: String = self.name.chars().filter(|c| !c.is_control()).take(64).collect();
+        format!("{role} ({}, {name})", self.peer)
+    }
+
+    /// Whether it sees an object: private ones once the user, or an auditor, is logged in.
+    pub fn sees(&self, object: &Object) -> bool {
+        !object.is_private() || matches!(self.role(), Some(Role::User | Role::Auditor))
+    }
+
+    /// Keeps an object in memory.
+    pub fn insert(&self, new: New) -> u64 {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let id = SESSION_OBJECT | NEXT.fetch_add(1, Ordering::Relaxed);
+        self.replace(Object {
+            id,
+            version: 1,
+            attributes: new.attributes,
+            session_secret: new.secret,
+        });
+        id
+    }
+
+    /// Puts an object in the place of the one with its handle.
+    pub fn replace(&self, object: Object) {
+        self.objects.write().unwrap_or_else(PoisonError::into_inner).insert(object.into());
+    }
+
+    /// An object in memory.
+    pub fn object(&self, id: u64) -> Option<Arc<Object>> {
+        self.objects.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+    }
+
+    /// Forgets an object.
+    pub fn remove(&self, id: u64) -> bool {
+        self.objects.write().unwrap_or_else(PoisonError::into_inner).remove(id).is_some()
+    }
+
+    /// Forgets what only a user may see.
+    pub fn remove_private(&self) -> Vec<u64> {
+        let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        let private = objects.find(&Template::new(), Object::is_private);
+        for id in &private {
+            objects.remove(*id);
+        }
+        private
+    }
+
+    /// Objects in memory with these attributes.
+    pub fn find(&self, template: &Template) -> Vec<u64> {
+        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        objects.find(template, |object| self.sees(object))
+    }
+
+    /// How many objects it keeps in memory.
+    pub fn count(&self) -> usize {
+        self.objects.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+/// All applications, by what their further connections show.
+#[derive(Debug, Default)]
+pub struct Applications {
+    /// By the digest of the ticket, so that looking one up tells nothing of it.
+    known: Mutex<HashMap<Vec<u8>, Weak<Application>>>,
+}
+
+fn key(ticket: &[u8]) -> Vec<u8> {
+    crate::crypto::digest(crate::mechanism::Hash::Sha256, ticket)
+}
+
+impl Applications {
+    /// A new one, and its ticket.
+    pub fn welcome(&self, name: String, peer: Peer) -> (Arc<Application>, Secret) {
+        let mut ticket = Zeroizing::new(vec![0; 32]);
+        UnwrapErr(getrandom::SysRng).fill_bytes(&mut ticket);
+        let application = Arc::new(Application {
+            name,
+            peer,
+            role: RwLock::default(),
+            objects: RwLock::default(),
+        });
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|_, application| application.strong_count() > 0);
+        known.insert(key(&ticket), Arc::downgrade(&application));
+        (application, Secret(ticket))
+    }
+
+    /// The one that a ticket belongs to, if it is this peer's and still there.
+    pub fn attach(&self, ticket: &[u8], peer: &Peer) -> Option<Arc<Application>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&key(ticket))?.upgrade().filter(|application| application.peer == *peer)
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.values().filter(|application| application.strong_count() > 0).count()
+    }
+
+    /// Logs all out.
+    pub fn log_out_all(&self) {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        for application in known.values().filter_map(Weak::upgrade) {
+            application.remove_private();
+            application.set_role(None);
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! A connection: bytes in, frames out, from whichever thread has an answer.
+
+use std::cell::RefCell;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use rustix::event::epoll::{self, EventData, EventFlags};
+use zeroize::Zeroize;
+
+use super::application::{Application, Peer};
+use crate::error::{Code, Result};
+use crate::rpc::message::Response;
+use crate::rpc::{Malformed, frame};
+
+/// Requests of one connection that may be under way at once.
+const MOST_REQUESTS: usize = 256;
+
+/// Bytes that may wait to be sent before no more is read.
+const MOST_UNSENT: usize = 1 << 20;
+
+/// A client's connection.
+#[derive(Debug)]
+pub struct Connection {
+    /// Its number.
+    pub number: u64,
+    /// Who is at the other end.
+    pub peer: Peer,
+    /// The program it belongs to, once it said so.
+    pub application: OnceLock<Arc<Application>>,
+    stream: UnixStream,
+    poll: Arc<OwnedFd>,
+    input: Mutex<Vec<u8>>,
+    output: Mutex<Vec<u8>>,
+    under_way: AtomicUsize,
+    /// Nothing is read until there is room again.
+    held: AtomicBool,
+}
+
+/// What reading came to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum State {
+    /// More may come.
+    Open,
+    /// It is of no use any more.
+    Closed,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl AsFd for Connection {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}
+
+impl Connection {
+    /// A connection that `poll` watches.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub fn new(
+        number: u64,
+        peer: Peer,
+        stream: UnixStream,
+        poll: Arc<OwnedFd>,
+    ) -> io::Result<Arc<Self>> {
+        stream.set_nonblocking(true)?;
+        let connection = Arc::new(Self {
+            number,
+            peer,
+            application: OnceLock::new(),
+            stream,
+            poll,
+            input: Mutex::default(),
+            output: Mutex::default(),
+            under_way: AtomicUsize::new(0),
+            held: AtomicBool::new(false),
+        });
+        epoll::add(
+            &*connection.poll,
+            &connection.stream,
+            EventData::new_u64(number),
+            EventFlags::IN | EventFlags::ONESHOT,
+        )?;
+        Ok(connection)
+    }
+
+    /// Reads what has come, and hands each request to `handle`; then watches for more.
+    pub fn serve(self: &Arc<Self>, mut handle: impl FnMut(Reply, &[u8])) -> State {
+        // Another worker that has it at this moment also watches for more.
+        let Ok(mut input) = self.input.try_lock() else { return State::Open };
+        let state = self.read(&mut input, &mut handle);
+        drop(input);
+        match state {
+            Ok(State::Open) => self.watch(),
+            _ => {
+                let _ = self.stream.shutdown(std::net::Shutdown::Both);
+                State::Closed
+            }
+        }
+    }
+
+    fn read(
+        self: &Arc<Self>,
+        input: &mut Vec<u8>,
+        handle: &mut impl FnMut(Reply, &[u8]),
+    ) -> Result<State, Malformed> {
+        loop {
+            let filled = input.len();
+            // Room for what is likely; for what is announced once it is.
+            input.resize(filled + 4096.max(filled), 0);
+            let count = match (&self.stream).read(&mut input[filled..]) {
+                Ok(0) => None,
+                Ok(count) => Some(count),
+                Err(error) => match error.kind() {
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Some(0),
+                    _ => None,
+                },
+            };
+            let room = input.len() - filled;
+            input.truncate(filled + count.unwrap_or(0));
+            let mut taken = 0;
+            while let Some(frame) = frame::read(&input[taken..])? {
+                self.under_way.fetch_add(1, Ordering::Relaxed);
+                let reply = Reply { connection: Some(self.clone()), identifier: frame.identifier };
+                handle(reply, frame.message);
+                taken += frame.length;
+            }
+            input[..taken].zeroize();
+            input.drain(..taken);
+            match count {
+                None => return Ok(State::Closed),
+                Some(count) if count < room || self.is_full() => return Ok(State::Open),
+                Some(_) => {}
+            }
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.under_way.load(Ordering::Relaxed) >= MOST_REQUESTS
+            || lock(&self.output).len() >= MOST_UNSENT
+    }
+
+    /// Watches for what is awaited.
+    fn watch(&self) -> State {
+        let mut flags = EventFlags::ONESHOT;
+        if self.is_full() {
+            self.held.store(true, Ordering::SeqCst);
+        }
+        // Room may have come in between, before anyone could see that it is held.
+        if self.held.load(Ordering::SeqCst) && !self.is_full() {
+            self.held.store(false, Ordering::SeqCst);
+        }
+        if !self.held.load(Ordering::SeqCst) {
+            flags |= EventFlags::IN;
+        }
+        if !lock(&self.output).is_empty() {
+            flags |= EventFlags::OUT;
+        }
+        match epoll::modify(&*self.poll, &self.stream, EventData::new_u64(self.number), flags) {
+            Ok(()) => State::Open,
+            Err(_) => State::Closed,
+        }
+    }
+
+    /// Sends what waits, as far as it goes.
+    pub fn flush(&self) {
+        let mut output = lock(&self.output);
+        let mut sent = 0;
+        while sent < output.len() {
+            match (&self.stream).write(&output[sent..]) {
+                Ok(count) => sent += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(_) => sent = output.len(),
+            }
+        }
+        output[..sent].zeroize();
+        output.drain(..sent);
+        let unsent = !output.is_empty();
+        drop(output);
+        if unsent || self.held.load(Ordering::SeqCst) {
+            self.watch();
+        }
+    }
+
+    fn send(self: &Arc<Self>, identifier: u32, response: &Response) {
+        frame::write(identifier, &mut lock(&self.output), |to| response.write(to));
+        self.under_way.fetch_sub(1, Ordering::Relaxed);
+        OUTBOX.with(|outbox| match &mut *outbox.borrow_mut() {
+            Some(waiting) => {
+                if !waiting.iter().any(|other| Arc::ptr_eq(other, self)) {
+                    waiting.push(self.clone());
+                }
+            }
+            None => self.flush(),
+        });
+    }
+}
+
+thread_local! {
+    /// Connections with answers, where this thread gathers them.
+    static OUTBOX: RefCell<Option<Vec<Arc<Connection>>>> = const { RefCell::new(None) };
+}
+
+/// While it lives, answers of this thread are gathered; then each connection's are sent at once.
+#[derive(Debug)]
+pub struct Gathering(());
+
+impl Gathering {
+    /// Begins. There is one at a time on a thread.
+    pub fn begin() -> Self {
+        OUTBOX.with(|outbox| *outbox.borrow_mut() = Some(Vec::new()));
+        Self(())
+    }
+}
+
+impl Drop for Gathering {
+    fn drop(&mut self) {
+        let waiting = OUTBOX.with(|outbox| outbox.borrow_mut().take()).unwrap_or_default();
+        waiting.iter().for_each(|connection| connection.flush());
+    }
+}
+
+/// The place that an answer goes to. One that is lost answers that something failed.
+#[derive(Debug)]
+pub struct Reply {
+    connection: Option<Arc<Connection>>,
+    identifier: u32,
+}
+
+impl Reply {
+    /// The connection that asked.
+    pub fn connection(&self) -> &Arc<Connection> {
+        self.connection.as_ref().expect("it is there until the answer is sent")
+    }
+
+    /// Answers.
+    pub fn send(mut self, answer: Result<Response>) {
+        let response = answer
+            .unwrap_or_else(|error| Response::Refused { code: error.code.0, detail: error.detail });
+        if let Some(connection) = self.connection.take() {
+            connection.send(self.identifier, &response);
+        }
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        if let Some(connection) = self.connection.take() {
+            let Code(code) = Code::DEVICE_ERROR;
+            let detail = "the request was interrupted".to_owned();
+            connection.send(self.identifier, &Response::Refused { code, detail });
+        }
+    }
+}

@@ -1,0 +1,444 @@
+//! Requests that use keys. What private keys compute goes through the engine; the rest is done at once.
+
+mod agreement;
+mod public;
+mod wrapping;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use zeroize::Zeroizing;
+
+use super::application::Application;
+use super::handler::{Asked, Daemon};
+use crate::attribute::{cka, ckk};
+use crate::crypto;
+use crate::engine::{Job, Kind, Outcome, Work};
+use crate::error::{Code, Error, Result};
+use crate::key::{Key, PrivateKey};
+use crate::mechanism::{Hash, Parameter, ckf, ckg, ckm, offered};
+use crate::object::Object;
+use crate::rpc::Secret;
+use crate::rpc::codec::Bytes;
+use crate::rpc::message::{Mechanism, Response, Signed, Signing, Usage};
+
+/// Refuses a mechanism that is not offered for that.
+pub(super) fn needs_flag(mechanism: u32, flag: u32) -> Result<()> {
+    match offered(mechanism) {
+        Some(offered) if offered.flags & flag != 0 => Ok(()),
+        _ => Err(Code::MECHANISM_INVALID.into()),
+    }
+}
+
+fn bad_parameter() -> Error {
+    Code::MECHANISM_PARAM_INVALID.into()
+}
+
+pub(super) fn data(bytes: Zeroizing<Vec<u8>>) -> Response {
+    Response::Data { data: Secret(bytes) }
+}
+
+/// The hash function of a mask generation function.
+fn mask_hash(mask: u32) -> Result<Hash> {
+    Ok(match mask {
+        ckg::MGF1_SHA1 => Hash::Sha1,
+        ckg::MGF1_SHA224 => Hash::Sha224,
+        ckg::MGF1_SHA256 => Hash::Sha256,
+        ckg::MGF1_SHA384 => Hash::Sha384,
+        ckg::MGF1_SHA512 => Hash::Sha512,
+        _ => return Err(bad_parameter()),
+    })
+}
+
+/// DigestInfo (RFC 8017, section 9.2, note 1).
+fn digest_info(hash: Hash, digest: &[u8]) -> Vec<u8> {
+    let header: &[u8] = match hash {
+        Hash::Sha1 => &[0x30, 0x21, 0x30, 9, 6, 5, 0x2b, 0x0e, 3, 2, 0x1a, 5, 0, 4, 0x14],
+        Hash::Sha224 => &sha2_info(4, 28),
+        Hash::Sha256 => &sha2_info(1, 32),
+        Hash::Sha384 => &sha2_info(2, 48),
+        Hash::Sha512 => &sha2_info(3, 64),
+    };
+    [header, digest].concat()
+}
+
+/// The header for one of SHA-2, whose identifiers and lengths differ in three bytes.
+const fn sha2_info(identifier: u8, length: u8) -> [u8; 19] {
+    let total = 17 + length;
+    [0x30, total, 0x30, 0x0d, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, identifier, 5, 0, 4, length]
+}
+
+/// The digest that a mechanism signs: `data`, hashed unless it is already.
+fn digested_data(hash: Hash, data: Vec<u8>, digested: bool) -> Result<Vec<u8>> {
+    match digested {
+        false => Ok(crypto::digest(hash, &data)),
+        true if data.len() == hash.length() => Ok(data),
+        true => Err(Code::DATA_LEN_RANGE.into()),
+    }
+}
+
+/// What a mechanism signs.
+pub(super) enum Signable {
+    Work(Work),
+    Mac { hash: Hash, length: usize, data: Vec<u8> },
+}
+
+/// The parameters of PSS, and the digest.
+fn pss(
+    mechanism: &Mechanism,
+    data: Vec<u8>,
+    digested: bool,
+) -> Result<(Hash, Hash, usize, Vec<u8>)> {
+    let Parameter::Pss { hash, mask, salt_length } = mechanism.parameter else {
+        return Err(bad_parameter());
+    };
+    let stated = Hash::of(hash).ok_or_else(bad_parameter)?;
+    let mask = mask_hash(mask)?;
+    let digest = match Hash::before(mechanism.number) {
+        Some(hash) if hash != stated => return Err(bad_parameter()),
+        Some(hash) => digested_data(hash, data, digested)?,
+        None if data.len() == stated.length() => data,
+        None => return Err(Code::DATA_LEN_RANGE.into()),
+    };
+    let salt_length = usize::try_from(salt_length).map_err(|_| bad_parameter())?;
+    Ok((stated, mask, salt_length, digest))
+}
+
+/// What is signed, or verified, by a mechanism.
+pub(super) fn signable(
+    mechanism: &Mechanism,
+    key_type: u32,
+    data: Vec<u8>,
+    digested: bool,
+) -> Result<Signable> {
+    let number = mechanism.number;
+    if digested && Hash::before(number).is_none() && number != ckm::EDDSA {
+        return Err(Code::ARGUMENTS_BAD.because("the mechanism does not hash"));
+    }
+    let family = |expected: u32| match key_type == expected {
+        true => Ok(()),
+        false => Err(Error::from(Code::KEY_TYPE_INCONSISTENT)),
+    };
+    Ok(Signable::Work(match number {
+        ckm::RSA_PKCS => {
+            family(ckk::RSA)?;
+            Work::SignPkcs1v15(data)
+        }
+        ckm::RSA_PKCS_PSS
+        | ckm::SHA1_RSA_PKCS_PSS
+        | ckm::SHA224_RSA_PKCS_PSS
+        | ckm::SHA256_RSA_PKCS_PSS
+        | ckm::SHA384_RSA_PKCS_PSS
+        | ckm::SHA512_RSA_PKCS_PSS => {
+            family(ckk::RSA)?;
+            let (hash, mask, salt_length, digest) = pss(mechanism, data, digested)?;
+            Work::SignPss { hash, mask, salt_length, digest }
+        }
+        ckm::ECDSA => {
+            family(ckk::EC)?;
+            if data.is_empty() || data.len() > 128 {
+                return Err(Code::DATA_LEN_RANGE.into());
+            }
+            Work::Ecdsa(data)
+        }
+        ckm::EDDSA => {
+            family(ckk::EC_EDWARDS)?;
+            let (prehashed, context) = match &mechanism.parameter {
+                Parameter::None => (false, Vec::new()),
+                Parameter::EdDsa { prehashed, context } => (*prehashed, context.0.clone()),
+                _ => return Err(bad_parameter()),
+            };
+            if context.len() > 255 {
+                return Err(bad_parameter());
+            }
+            let message = match (prehashed, digested) {
+                (true, _) => digested_data(Hash::Sha512, data, digested)?,
+                (false, false) => data,
+                (false, true) => return Err(Code::ARGUMENTS_BAD.into()),
+            };
+            Work::Ed25519 { message, prehashed, context }
+        }
+        ckm::BLS12_381_SIGN => {
+            family(ckk::BLS12_381)?;
+            Work::Bls(data)
+        }
+        _ => match (Hash::before(number), hmac(mechanism)?) {
+            (Some(hash), _) if key_type == ckk::RSA && is_rsa_signature(number) => {
+                Work::SignPkcs1v15(digest_info(hash, &digested_data(hash, data, digested)?))
+            }
+            (Some(hash), _) if key_type == ckk::EC && !is_rsa_signature(number) => {
+                Work::Ecdsa(digested_data(hash, data, digested)?)
+            }
+            (_, Some((hash, length)))
+                if crate::object::is_symmetric(key_type) && key_type != ckk::AES =>
+            {
+                return Ok(Signable::Mac { hash, length, data });
+            }
+            (Some(_), _) | (_, Some(_)) => return Err(Code::KEY_TYPE_INCONSISTENT.into()),
+            _ => return Err(Code::MECHANISM_INVALID.into()),
+        },
+    }))
+}
+
+const fn is_rsa_signature(number: u32) -> bool {
+    matches!(
+        number,
+        ckm::SHA1_RSA_PKCS
+            | ckm::SHA224_RSA_PKCS
+            | ckm::SHA256_RSA_PKCS
+            | ckm::SHA384_RSA_PKCS
+            | ckm::SHA512_RSA_PKCS
+    )
+}
+
+/// Hash function and length of an HMAC.
+fn hmac(mechanism: &Mechanism) -> Result<Option<(Hash, usize)>> {
+    let (hash, general) = match mechanism.number {
+        ckm::SHA224_HMAC => (Hash::Sha224, false),
+        ckm::SHA256_HMAC => (Hash::Sha256, false),
+        ckm::SHA384_HMAC => (Hash::Sha384, false),
+        ckm::SHA512_HMAC => (Hash::Sha512, false),
+        ckm::SHA224_HMAC_GENERAL => (Hash::Sha224, true),
+        ckm::SHA256_HMAC_GENERAL => (Hash::Sha256, true),
+        ckm::SHA384_HMAC_GENERAL => (Hash::Sha384, true),
+        ckm::SHA512_HMAC_GENERAL => (Hash::Sha512, true),
+        _ => return Ok(None),
+    };
+    match (general, &mechanism.parameter) {
+        (false, Parameter::None) => Ok(Some((hash, hash.length()))),
+        // A tag shorter than half the digest is guessed too easily (RFC 2104, section 5).
+        (true, Parameter::Length(length)) => match *length as usize {
+            length if (hash.length() / 2..=hash.length()).contains(&length) => {
+                Ok(Some((hash, length)))
+            }
+            _ => Err(bad_parameter()),
+        },
+        _ => Err(bad_parameter()),
+    }
+}
+
+impl Daemon {
+    /// The private key of an object.
+    fn private_key(&self, object: &Object) -> Result<Arc<PrivateKey>> {
+        match self.token.key(object)? {
+            Key::Private(key) => Ok(key),
+            _ => Err(Code::KEY_TYPE_INCONSISTENT.into()),
+        }
+    }
+
+    /// The bytes of a secret key.
+    fn secret_key(&self, object: &Object) -> Result<Arc<Zeroizing<Vec<u8>>>> {
+        match self.token.key(object)? {
+            Key::Secret(key) => Ok(key),
+            _ => Err(Code::KEY_TYPE_INCONSISTENT.into()),
+        }
+    }
+
+    /// Gives work to the engine; `done` has the outcome.
+    fn submit(
+        self: &Arc<Self>,
+        key: Arc<PrivateKey>,
+        work: Work,
+        done: impl FnOnce(Outcome) + Send + 'static,
+    ) {
+        let kind = match Kind::of(&key, &work) {
+            Ok(kind) => kind,
+            Err(error) => return done(Err(error)),
+        };
+        let (daemon, since) = (self.clone(), Instant::now());
+        self.engine.submit(Job::new(kind, key, work, since, move |outcome| {
+            daemon.metrics.latency(kind, since.elapsed());
+            done(outcome);
+        }));
+    }
+
+    fn begin_signature(
+        self: &Arc<Self>,
+        application: &Application,
+        signing: Signing,
+        done: impl FnOnce(Outcome) + Send + 'static,
+    ) {
+        let Signing { key, mechanism, data, digested } = signing;
+        let prepared = (|| {
+            needs_flag(mechanism.number, ckf::SIGN)?;
+            let object = self.usable(
+                application,
+                key,
+                cka::SIGN,
+                mechanism.number,
+                Code::KEY_HANDLE_INVALID,
+            )?;
+            let signable = signable(&mechanism, object.key_type(), data.0, digested)?;
+            self.admit(&object)?;
+            Ok((object, signable))
+        })();
+        match prepared {
+            Err(error) => done(Err(error)),
+            Ok((object, Signable::Mac { hash, length, data })) => {
+                done(self.secret_key(&object).map(|key| {
+                    let mut mac = Zeroizing::new(crypto::hmac(hash, &key, &data));
+                    mac.truncate(length);
+                    mac
+                }));
+            }
+            Ok((object, Signable::Work(work))) => match self.private_key(&object) {
+                Err(error) => done(Err(error)),
+                Ok(key) => self.submit(key, work, done),
+            },
+        }
+    }
+
+    pub(super) fn sign(
+        self: &Arc<Self>,
+        asked: Asked,
+        key: u64,
+        mechanism: Mechanism,
+        data: Vec<u8>,
+        digested: bool,
+    ) {
+        let Asked { application, reply } = asked;
+        let signing = Signing { key, mechanism, data: Bytes(data), digested };
+        self.begin_signature(&application, signing, move |outcome| {
+            reply.send(outcome.map(self::data));
+        });
+    }
+
+    pub(super) fn sign_many(self: &Arc<Self>, asked: Asked, requests: Vec<Signing>) {
+        let Asked { application, reply } = asked;
+        let count = requests.len();
+        let gathered = Arc::new(Mutex::new(Gathered {
+            outcomes: vec![None; count],
+            missing: count,
+            reply: Some(reply),
+        }));
+        if count == 0 {
+            return gathered.lock().unwrap_or_else(PoisonError::into_inner).answer();
+        }
+        for (i, signing) in requests.into_iter().enumerate() {
+            let gathered = gathered.clone();
+            self.begin_signature(&application, signing, move |outcome| {
+                gathered.lock().unwrap_or_else(PoisonError::into_inner).take(i, outcome);
+            });
+        }
+    }
+
+    pub(super) fn decrypt(
+        self: &Arc<Self>,
+        asked: Asked,
+        key: u64,
+        mechanism: Mechanism,
+        ciphertext: Vec<u8>,
+    ) {
+        let Asked { application, reply } = asked;
+        let prepared = (|| {
+            needs_flag(mechanism.number, ckf::DECRYPT)?;
+            self.usable(&application, key, cka::DECRYPT, mechanism.number, Code::KEY_HANDLE_INVALID)
+        })();
+        match prepared {
+            Err(error) => reply.send(Err(error)),
+            Ok(object) => self.open(&object, &mechanism, ciphertext, move |outcome| {
+                reply.send(outcome.map(self::data));
+            }),
+        }
+    }
+
+    /// Decrypts, for whoever decrypts and whoever unwraps.
+    fn open(
+        self: &Arc<Self>,
+        object: &Object,
+        mechanism: &Mechanism,
+        ciphertext: Vec<u8>,
+        done: impl FnOnce(Outcome) + Send + 'static,
+    ) {
+        let work = match (mechanism.number, &mechanism.parameter) {
+            (ckm::RSA_PKCS, Parameter::None) => Ok(Work::DecryptPkcs1v15(ciphertext)),
+            (ckm::RSA_PKCS_OAEP, Parameter::Oaep { hash, mask, label }) => {
+                match (Hash::of(*hash), mask_hash(*mask)) {
+                    (Some(hash), Ok(mask)) => {
+                        Ok(Work::DecryptOaep { hash, mask, label: label.0.clone(), ciphertext })
+                    }
+                    _ => Err(bad_parameter()),
+                }
+            }
+            (ckm::AES_CBC | ckm::AES_CBC_PAD, Parameter::Iv(iv)) => {
+                let padded = mechanism.number == ckm::AES_CBC_PAD;
+                return done(
+                    self.aes_key(object)
+                        .and_then(|key| crypto::cbc_decrypt(&key, &iv.0, padded, &ciphertext)),
+                );
+            }
+            (ckm::AES_GCM, Parameter::Gcm { iv, associated, tag_bits }) => {
+                return done(self.aes_key(object).and_then(|key| {
+                    crypto::gcm_decrypt(&key, &iv.0, &associated.0, *tag_bits, &ciphertext)
+                }));
+            }
+            (ckm::AES_KEY_WRAP | ckm::AES_KEY_WRAP_PAD | ckm::AES_KEY_WRAP_KWP, _) => {
+                let padded = mechanism.number != ckm::AES_KEY_WRAP;
+                return done(
+                    self.aes_key(object).and_then(|key| crypto::unwrap(&key, padded, &ciphertext)),
+                );
+            }
+            _ => Err(bad_parameter()),
+        };
+        let begun = work.and_then(|work| Ok((work, self.private_key(object)?)));
+        match begun {
+            Err(error) => done(Err(error)),
+            Ok((work, key)) => self.submit(key, work, done),
+        }
+    }
+
+    fn aes_key(&self, object: &Object) -> Result<Arc<Zeroizing<Vec<u8>>>> {
+        if object.key_type() != ckk::AES {
+            return Err(Code::KEY_TYPE_INCONSISTENT.into());
+        }
+        self.secret_key(object)
+    }
+
+    /// What C_SignInit and its like must know before there is any data.
+    pub(super) fn check(
+        &self,
+        application: &Application,
+        key: u64,
+        mechanism: &Mechanism,
+        usage: Usage,
+    ) -> Result<Response> {
+        let (flag, attribute) = match usage {
+            Usage::Sign => (ckf::SIGN, cka::SIGN),
+            Usage::Verify => (ckf::VERIFY, cka::VERIFY),
+            Usage::Encrypt => (ckf::ENCRYPT, cka::ENCRYPT),
+            Usage::Decrypt => (ckf::DECRYPT, cka::DECRYPT),
+        };
+        needs_flag(mechanism.number, flag)?;
+        self.usable(application, key, attribute, mechanism.number, Code::KEY_HANDLE_INVALID)?;
+        Ok(Response::Done {})
+    }
+}
+
+/// Signatures that were asked for together.
+struct Gathered {
+    outcomes: Vec<Option<Signed>>,
+    missing: usize,
+    reply: Option<super::connection::Reply>,
+}
+
+impl Gathered {
+    fn take(&mut self, i: usize, outcome: Outcome) {
+        let signed = match outcome {
+            Ok(signature) => Signed { code: 0, signature: Bytes(signature.to_vec()) },
+            Err(error) => Signed { code: error.code.0, signature: Bytes::default() },
+        };
+        if self.outcomes[i].replace(signed).is_none() {
+            self.missing -= 1;
+        }
+        if self.missing == 0 {
+            self.answer();
+        }
+    }
+
+    fn answer(&mut self) {
+        if let Some(reply) = self.reply.take() {
+            let outcomes = self.outcomes.drain(..).flatten().collect();
+            reply.send(Ok(Response::SignedMany { outcomes }));
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Shared secrets that become keys (PKCS #11 3.0, section 2.3.17).
+
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+use super::{bad_parameter, needs_flag};
+use crate::attribute::{Template, cka, ckk};
+use crate::crypto;
+use crate::daemon::handler::{Asked, Daemon};
+use crate::engine::Work;
+use crate::error::{Code, Result};
+use crate::key::PublicKey;
+use crate::mechanism::{Hash, Parameter, ckd, ckf};
+use crate::object::build::{self, Origin};
+use crate::rpc::message::{Mechanism, Response};
+
+/// Bytes of the shortest key that is derived: of fewer, each use would tell some of the secret.
+const SHORTEST: u64 = 16;
+
+/// The derivation of ANSI X9.63 (SEC 1, section 3.6.1).
+fn x963(hash: Hash, secret: &[u8], shared: &[u8], length: usize) -> Zeroizing<Vec<u8>> {
+    let mut derived = Zeroizing::new(Vec::with_capacity(length + 64));
+    for counter in 1u32.. {
+        if derived.len() >= length {
+            break;
+        }
+        let input = Zeroizing::new([secret, &counter.to_be_bytes(), shared].concat());
+        derived.extend_from_slice(&Zeroizing::new(crypto::digest(hash, &input)));
+    }
+    derived.truncate(length);
+    derived
+}
+
+/// The bytes of the key that a template asks for.
+fn derived(
+    secret: Zeroizing<Vec<u8>>,
+    derivation: u32,
+    shared: &[u8],
+    template: &Template,
+) -> Result<Zeroizing<Vec<u8>>> {
+    let asked = template.number(cka::VALUE_LEN)?;
+    let hash = match derivation {
+        ckd::NULL => {
+            return match asked {
+                // Part of a secret is not a key of its own: whoever learns it knows part of the other.
+                Some(length) if length != secret.len() as u64 => Err(Code::TEMPLATE_INCONSISTENT
+                    .because("without a derivation function the key is the whole secret")),
+                _ => Ok(secret),
+            };
+        }
+        ckd::SHA1_KDF => Hash::Sha1,
+        ckd::SHA224_KDF => Hash::Sha224,
+        ckd::SHA256_KDF => Hash::Sha256,
+        ckd::SHA384_KDF => Hash::Sha384,
+        ckd::SHA512_KDF => Hash::Sha512,
+        _ => return Err(bad_parameter()),
+    };
+    let length = asked.unwrap_or(hash.length() as u64);
+    if !(SHORTEST..=512).contains(&length) {
+        return Err(Code::KEY_SIZE_RANGE.into());
+    }
+    Ok(x963(hash, &secret, shared, length as usize))
+}
+
+impl Daemon {
+    pub(in crate::daemon) fn derive(
+        self: &Arc<Self>,
+        asked: Asked,
+        base: u64,
+        mechanism: Mechanism,
+        template: Template,
+    ) {
+        let prepared = (|| {
+            let number = mechanism.number;
+            needs_flag(number, ckf::DERIVE)?;
+            let missing = Code::KEY_HANDLE_INVALID;
+            let object = self.usable(&asked.application, base, cka::DERIVE, number, missing)?;
+            let Parameter::Ecdh { derivation, shared, public } = mechanism.parameter else {
+                return Err(bad_parameter());
+            };
+            if derivation == ckd::NULL && !shared.0.is_empty() {
+                return Err(bad_parameter());
+            }
+            let key = self.private_key(&object)?;
+            let curve = key.curve().ok_or(Code::KEY_TYPE_INCONSISTENT)?;
+            let peer = PublicKey::from_point(curve, &public.0)
+                .map_err(|error| Code::PUBLIC_KEY_INVALID.because(error.detail))?;
+            Ok((key, peer, derivation, shared))
+        })();
+        let (key, peer, derivation, shared) = match prepared {
+            Err(error) => return asked.reply.send(Err(error)),
+            Ok(prepared) => prepared,
+        };
+        let daemon = self.clone();
+        self.submit(key, Work::Agree(peer.into()), move |outcome| match outcome {
+            Err(error) => asked.reply.send(Err(error)),
+            Ok(secret) => daemon.later(asked, move |daemon, application| {
+                let value = derived(secret, derivation, &shared.0, &template)?;
+                let key_type = match template.number(cka::KEY_TYPE)? {
+                    None => ckk::GENERIC_SECRET,
+                    Some(key_type) => {
+                        key_type.try_into().map_err(|_| Code::ATTRIBUTE_VALUE_INVALID)?
+                    }
+                };
+                let new = build::secret(template, key_type, value, Origin::Derived)?;
+                let object = daemon.keep(application, new, "derived")?;
+                Ok(Response::Object { object })
+            }),
+        });
+    }
+}

@@ -1,0 +1,179 @@
+//! What is done with public and with secret keys, at once: verifying and encrypting.
+
+use cycloid::bls12_381::signature::{self, Scheme};
+use cycloid::scheme::ec::{self, Curve};
+use cycloid::scheme::ecdsa;
+use cycloid::scheme::ed25519::Rule;
+use cycloid::scheme::rsa;
+use getrandom::SysRng;
+use rand_core::UnwrapErr;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use super::{Signable, bad_parameter, data, mask_hash, needs_flag, signable};
+use crate::attribute::cka;
+use crate::crypto;
+use crate::daemon::application::Application;
+use crate::daemon::handler::Daemon;
+use crate::engine::{Work, encode_pkcs1v15, variant};
+use crate::error::{Code, Result};
+use crate::key::private::RSA_BITS;
+use crate::key::{Key, PublicKey};
+use crate::mechanism::{Hash, Parameter, ckf, ckm};
+use crate::object::Object;
+use crate::rpc::message::{Mechanism, Response};
+
+fn wrong() -> crate::Error {
+    Code::SIGNATURE_INVALID.into()
+}
+
+/// Whether a signature on a prime curve, r and s one after the other, is right.
+fn verify_ecdsa<C: Curve>(key: &ec::PublicKey<C>, digest: &[u8], signature: &[u8]) -> Result<()> {
+    if signature.len() != 2 * C::BYTES {
+        return Err(Code::SIGNATURE_LEN_RANGE.into());
+    }
+    let signature = ecdsa::Signature::from_fixed(signature).map_err(|_| wrong())?;
+    key.verify_prehashed(digest, &signature).map_err(|_| wrong())
+}
+
+/// Whether a signature is right.
+fn verify_work(key: &PublicKey, work: &Work, signature: &[u8]) -> Result<()> {
+    match (key, work) {
+        (PublicKey::Rsa(key), Work::SignPkcs1v15(info)) => {
+            if signature.len() != key.length() {
+                return Err(Code::SIGNATURE_LEN_RANGE.into());
+            }
+            let expected = encode_pkcs1v15(info, key.length()).ok_or(Code::DATA_LEN_RANGE)?;
+            let mut scratch = vec![0; rsa::encrypt_scratch_limbs(key.bits())];
+            let mut encoded = vec![0; key.length()];
+            key.raw_public_operation(signature, &mut encoded, &mut scratch).map_err(|_| wrong())?;
+            if encoded == expected { Ok(()) } else { Err(wrong()) }
+        }
+        (PublicKey::Rsa(key), Work::SignPss { hash, mask, salt_length, digest }) => {
+            if signature.len() != key.length() {
+                return Err(Code::SIGNATURE_LEN_RANGE.into());
+            }
+            let pss = rsa::Pss {
+                hash: (*hash).into(),
+                mask_hash: (*mask).into(),
+                salt_length: *salt_length,
+            };
+            let mut scratch = vec![0; rsa::verify_scratch_limbs(key.bits())];
+            key.verify_pss_with(pss, digest, signature, &mut scratch).map_err(|_| wrong())
+        }
+        (PublicKey::P224(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
+        (PublicKey::P256(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
+        (PublicKey::P384(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
+        (PublicKey::P521(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
+        (PublicKey::Ed25519(key), Work::Ed25519 { message, prehashed, context }) => {
+            let signature = signature.try_into().map_err(|_| Code::SIGNATURE_LEN_RANGE)?;
+            key.verify_with(Rule::Strict, variant(*prehashed, context), message, signature)
+                .map_err(|_| wrong())
+        }
+        (PublicKey::Bls(key), Work::Bls(message)) => {
+            if signature.len() != 96 {
+                return Err(Code::SIGNATURE_LEN_RANGE.into());
+            }
+            let signature = signature::Signature::from_bytes(signature).map_err(|_| wrong())?;
+            key.verify(Scheme::ProofOfPossession, message, &signature).map_err(|_| wrong())
+        }
+        _ => Err(Code::KEY_TYPE_INCONSISTENT.into()),
+    }
+}
+
+/// RSAES of a message under a public key.
+pub(super) fn encrypt_rsa(
+    key: &PublicKey,
+    mechanism: &Mechanism,
+    message: &[u8],
+) -> Result<Vec<u8>> {
+    let PublicKey::Rsa(key) = key else { return Err(Code::KEY_TYPE_INCONSISTENT.into()) };
+    let mut scratch = vec![0; rsa::encrypt_scratch_limbs(*RSA_BITS.end())];
+    let mut ciphertext = vec![0; key.length()];
+    let rng = &mut UnwrapErr(SysRng);
+    match (mechanism.number, &mechanism.parameter) {
+        (ckm::RSA_PKCS, Parameter::None) => {
+            key.encrypt_pkcs1v15(message, rng, &mut ciphertext, &mut scratch)
+        }
+        (ckm::RSA_PKCS_OAEP, Parameter::Oaep { hash, mask, label }) => {
+            let oaep = rsa::Oaep {
+                hash: Hash::of(*hash).ok_or_else(bad_parameter)?.into(),
+                mask_hash: mask_hash(*mask)?.into(),
+                label: &label.0,
+            };
+            key.encrypt_oaep(&oaep, message, rng, &mut ciphertext, &mut scratch)
+        }
+        _ => return Err(bad_parameter()),
+    }
+    .map_err(|_| Code::DATA_LEN_RANGE)?;
+    Ok(ciphertext)
+}
+
+impl Daemon {
+    /// The public key of an object.
+    pub(super) fn public_key(&self, object: &Object) -> Result<std::sync::Arc<PublicKey>> {
+        match self.token.key(object)? {
+            Key::Public(key) => Ok(key),
+            _ => Err(Code::KEY_TYPE_INCONSISTENT.into()),
+        }
+    }
+
+    pub(in crate::daemon) fn verify(
+        &self,
+        application: &Application,
+        key: u64,
+        mechanism: &Mechanism,
+        message: &[u8],
+        digested: bool,
+        signature: &[u8],
+    ) -> Result<Response> {
+        let number = mechanism.number;
+        needs_flag(number, ckf::VERIFY)?;
+        let object =
+            self.usable(application, key, cka::VERIFY, number, Code::KEY_HANDLE_INVALID)?;
+        match signable(mechanism, object.key_type(), message.to_vec(), digested)? {
+            Signable::Mac { hash, length, data } => {
+                if signature.len() != length {
+                    return Err(Code::SIGNATURE_LEN_RANGE.into());
+                }
+                let mac = Zeroizing::new(crypto::hmac(hash, &*self.secret_key(&object)?, &data));
+                if !bool::from(mac[..length].ct_eq(signature)) {
+                    return Err(wrong());
+                }
+            }
+            Signable::Work(work) => verify_work(&*self.public_key(&object)?, &work, signature)?,
+        }
+        Ok(Response::Done {})
+    }
+
+    pub(in crate::daemon) fn encrypt(
+        &self,
+        application: &Application,
+        key: u64,
+        mechanism: &Mechanism,
+        message: &[u8],
+    ) -> Result<Response> {
+        let number = mechanism.number;
+        needs_flag(number, ckf::ENCRYPT)?;
+        let object =
+            self.usable(application, key, cka::ENCRYPT, number, Code::KEY_HANDLE_INVALID)?;
+        let ciphertext = match (number, &mechanism.parameter) {
+            (ckm::RSA_PKCS | ckm::RSA_PKCS_OAEP, _) => {
+                encrypt_rsa(&*self.public_key(&object)?, mechanism, message)?
+            }
+            (ckm::AES_CBC | ckm::AES_CBC_PAD, Parameter::Iv(iv)) => {
+                let padded = number == ckm::AES_CBC_PAD;
+                crypto::cbc_encrypt(&*self.aes_key(&object)?, &iv.0, padded, message)?
+            }
+            (ckm::AES_GCM, Parameter::Gcm { iv, associated, tag_bits }) => crypto::gcm_encrypt(
+                &*self.aes_key(&object)?,
+                &iv.0,
+                &associated.0,
+                *tag_bits,
+                message,
+            )?,
+            _ => return Err(bad_parameter()),
+        };
+        Ok(data(Zeroizing::new(ciphertext)))
+    }
+}

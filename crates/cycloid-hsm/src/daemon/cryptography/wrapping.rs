@@ -1,0 +1,115 @@
+//! Keys that leave wrapped, and keys that come in.
+
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+use super::public::encrypt_rsa;
+use super::{data, needs_flag};
+use crate::attribute::{Template, cka, cko};
+use crate::crypto;
+use crate::daemon::application::Application;
+use crate::daemon::handler::{Asked, Daemon, describe};
+use crate::error::{Code, Error, Result};
+use crate::key::PrivateKey;
+use crate::mechanism::{ckf, ckm};
+use crate::object::build::{self, Origin};
+use crate::rpc::message::{Mechanism, Response};
+
+/// The code for a fault of a wrapped key, whatever it was to who decrypts.
+fn wrapped_key_error(error: Error) -> Error {
+    match error.code {
+        Code::ENCRYPTED_DATA_INVALID | Code::DATA_INVALID => Code::WRAPPED_KEY_INVALID.into(),
+        Code::ENCRYPTED_DATA_LEN_RANGE | Code::DATA_LEN_RANGE => Code::WRAPPED_KEY_LEN_RANGE.into(),
+        Code::KEY_TYPE_INCONSISTENT => Code::UNWRAPPING_KEY_TYPE_INCONSISTENT.into(),
+        _ => error,
+    }
+}
+
+impl Daemon {
+    pub(in crate::daemon) fn wrap(
+        &self,
+        application: &Application,
+        wrapping: u64,
+        mechanism: &Mechanism,
+        key: u64,
+    ) -> Result<Response> {
+        let number = mechanism.number;
+        needs_flag(number, ckf::WRAP)?;
+        let missing = Code::WRAPPING_KEY_HANDLE_INVALID;
+        let wrapping = self.usable(application, wrapping, cka::WRAP, number, missing)?;
+        let object = self.object(application, key, Code::KEY_HANDLE_INVALID)?;
+        if object.is_private() {
+            crate::daemon::handler::needs(application, crate::rpc::Role::User)?;
+        }
+        if !matches!(object.class(), cko::PRIVATE_KEY | cko::SECRET_KEY) {
+            return Err(Code::KEY_NOT_WRAPPABLE.into());
+        }
+        if !object.attributes.is(cka::EXTRACTABLE) {
+            return Err(Code::KEY_UNEXTRACTABLE.into());
+        }
+        if object.attributes.is(cka::WRAP_WITH_TRUSTED) && !wrapping.attributes.is(cka::TRUSTED) {
+            return Err(Code::KEY_NOT_WRAPPABLE.because("the key leaves under a trusted key only"));
+        }
+        let secret = self.token.secret(&object)?;
+        let wrapped = if number == ckm::RSA_PKCS_OAEP {
+            if object.class() != cko::SECRET_KEY {
+                return Err(Code::KEY_NOT_WRAPPABLE.because("a private key is too long for RSA"));
+            }
+            encrypt_rsa(&*self.public_key(&wrapping)?, mechanism, &secret)
+                .map_err(|_| Code::KEY_SIZE_RANGE)?
+        } else {
+            let key = self.aes_key(&wrapping).map_err(|_| Code::WRAPPING_KEY_TYPE_INCONSISTENT)?;
+            crypto::wrap(&key, number != ckm::AES_KEY_WRAP, &secret)?
+        };
+        let what = format!("{}: wrapped under {}", describe(&object), describe(&wrapping));
+        self.note(application, &what)?;
+        Ok(data(Zeroizing::new(wrapped)))
+    }
+
+    pub(in crate::daemon) fn unwrap(
+        self: &Arc<Self>,
+        asked: Asked,
+        unwrapping: u64,
+        mechanism: Mechanism,
+        wrapped: Vec<u8>,
+        template: Template,
+    ) {
+        let number = mechanism.number;
+        let missing = Code::UNWRAPPING_KEY_HANDLE_INVALID;
+        let permitted = needs_flag(number, ckf::UNWRAP).and_then(|()| {
+            self.usable(&asked.application, unwrapping, cka::UNWRAP, number, missing)
+        });
+        let object = match permitted {
+            Err(error) => return asked.reply.send(Err(error)),
+            Ok(object) => object,
+        };
+        let daemon = self.clone();
+        self.open(&object, &mechanism, wrapped, move |outcome| match outcome {
+            Err(error) => asked.reply.send(Err(wrapped_key_error(error))),
+            Ok(secret) => daemon.later(asked, move |daemon, application| {
+                daemon.keep_unwrapped(application, secret, template)
+            }),
+        });
+    }
+
+    fn keep_unwrapped(
+        &self,
+        application: &Application,
+        secret: Zeroizing<Vec<u8>>,
+        template: Template,
+    ) -> Result<Response> {
+        let class = template.needed_number(cka::CLASS)?;
+        let key_type = template.needed_number(cka::KEY_TYPE)?;
+        let key_type = u32::try_from(key_type).map_err(|_| Code::ATTRIBUTE_VALUE_INVALID)?;
+        let new = if class == u64::from(cko::PRIVATE_KEY) {
+            let key =
+                PrivateKey::from_bytes(key_type, &secret).map_err(|_| Code::WRAPPED_KEY_INVALID)?;
+            build::private(template, &key, Origin::Unwrapped)?
+        } else {
+            build::secret(template, key_type, secret, Origin::Unwrapped)?
+        };
+        let object = self.keep(application, new, "unwrapped")?;
+        Ok(Response::Object { object })
+    }
+}

@@ -1,0 +1,303 @@
+//! From a request to an answer: who may ask what, and which thread does it.
+
+use std::collections::HashMap;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::application::{Application, Applications};
+use super::connection::Reply;
+use super::metrics::Metrics;
+use super::server::Task;
+use super::token::Token;
+use crate::attribute::cka;
+use crate::engine::Engine;
+use crate::error::{Code, Error, Result};
+use crate::object::Object;
+use crate::rpc::message::{Request, Response};
+use crate::rpc::{Role, Secret, VERSION};
+
+/// What answers requests.
+#[derive(Debug)]
+pub struct Daemon {
+    /// Objects and PINs.
+    pub token: Token,
+    /// What computes with private keys.
+    pub engine: Engine,
+    /// What is counted.
+    pub metrics: Metrics,
+    pub(super) applications: Applications,
+    tasks: Mutex<Sender<Task>>,
+    /// Signatures in the current second, of keys that may make only so many.
+    rates: Mutex<HashMap<u64, (u64, u64)>>,
+}
+
+/// One request: who asks, and where the answer goes.
+pub(super) struct Asked {
+    pub(super) application: Arc<Application>,
+    pub(super) reply: Reply,
+}
+
+/// Milliseconds since 1970.
+pub(super) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_millis().try_into().unwrap_or(u64::MAX)
+}
+
+impl Daemon {
+    /// A daemon on a token, which gives what takes long to `tasks`.
+    pub fn new(token: Token, tasks: Sender<Task>) -> Self {
+        Self {
+            token,
+            engine: Engine::default(),
+            metrics: Metrics::default(),
+            applications: Applications::default(),
+            tasks: Mutex::new(tasks),
+            rates: Mutex::default(),
+        }
+    }
+
+    /// Answers a message.
+    pub fn handle(self: &Arc<Self>, reply: Reply, message: &[u8]) {
+        let Ok(request) = Request::read(message) else {
+            self.metrics.malformed();
+            return reply.send(Err(Code::ARGUMENTS_BAD.because("the message is malformed")));
+        };
+        self.metrics.request(request.name());
+        match request {
+            Request::Hello { version, name } => self.hello(reply, version, name),
+            Request::Attach { version, ticket } => self.attach(reply, version, &ticket),
+            request => match reply.connection().application.get().cloned() {
+                Some(application) => self.dispatch(Asked { application, reply }, request),
+                None => reply.send(Err(Code::ARGUMENTS_BAD.because("Hello comes first"))),
+            },
+        }
+    }
+
+    fn hello(&self, reply: Reply, version: u16, name: String) {
+        if version != VERSION {
+            return reply.send(Err(other_version(version)));
+        }
+        let (application, ticket) =
+            self.applications.welcome(name, reply.connection().peer.clone());
+        let answer = match reply.connection().application.set(application) {
+            Ok(()) => Ok(Response::Welcome { version: VERSION, ticket }),
+            Err(_) => Err(Code::ARGUMENTS_BAD.because("Hello comes once")),
+        };
+        reply.send(answer);
+    }
+
+    fn attach(&self, reply: Reply, version: u16, ticket: &Secret) {
+        if version != VERSION {
+            return reply.send(Err(other_version(version)));
+        }
+        let connection = reply.connection();
+        let attached = self.applications.attach(ticket, &connection.peer);
+        let answer = match attached.map(|application| connection.application.set(application)) {
+            Some(Ok(())) => Ok(Response::Welcome { version: VERSION, ticket: ticket.clone() }),
+            Some(Err(_)) => Err(Code::ARGUMENTS_BAD.because("Attach comes once")),
+            None => Err(Code::SESSION_CLOSED.because("there is no such application")),
+        };
+        reply.send(answer);
+    }
+
+    fn dispatch(self: &Arc<Self>, asked: Asked, request: Request) {
+        if self.token.store.is_locked() && !works_locked(&request) {
+            return asked.reply.send(Err(Code::DEVICE_ERROR
+                .because("the keystore is locked; unlock it with `cycloid hsm unlock`")));
+        }
+        match request {
+            // What many clients ask for at once stays on the workers.
+            Request::Sign { key, mechanism, data, digested } => {
+                self.sign(asked, key, mechanism, data.0, digested);
+            }
+            Request::SignMany { requests } => self.sign_many(asked, requests),
+            Request::Decrypt { key, mechanism, data } => {
+                self.decrypt(asked, key, mechanism, data.0);
+            }
+            Request::Find { .. }
+            | Request::Attributes { .. }
+            | Request::Size { .. }
+            | Request::Check { .. }
+            | Request::Verify { .. }
+            | Request::Encrypt { .. }
+            | Request::Random { .. }
+            | Request::Logout {}
+            | Request::Metrics {}
+            | Request::Status {}
+            | Request::Spans { .. } => {
+                let answer = self.answer(&asked.application, request);
+                asked.reply.send(answer);
+            }
+            Request::Derive { base, mechanism, template } => {
+                self.derive(asked, base, mechanism, template);
+            }
+            Request::Unwrap { unwrapping, mechanism, wrapped, template } => {
+                self.unwrap(asked, unwrapping, mechanism, wrapped.0, template);
+            }
+            // What writes, or takes long, would keep a worker from computing.
+            request => {
+                self.later(asked, move |daemon, application| daemon.answer(application, request))
+            }
+        }
+    }
+
+    /// Does something on the thread for what takes long.
+    pub(super) fn later(
+        self: &Arc<Self>,
+        asked: Asked,
+        work: impl FnOnce(&Self, &Arc<Application>) -> Result<Response> + Send + 'static,
+    ) {
+        let daemon = self.clone();
+        let Asked { application, reply } = asked;
+        let task: Task = Box::new(move || reply.send(work(&daemon, &application)));
+        // A task that is not taken, because the daemon is stopping, drops its reply, which answers.
+        let _ = self.tasks.lock().unwrap_or_else(PoisonError::into_inner).send(task);
+    }
+
+    fn answer(&self, application: &Arc<Application>, request: Request) -> Result<Response> {
+        match request {
+            Request::Token {} => self.token_info(application),
+            Request::Login { role, pin } => self.login(application, role, &pin),
+            Request::Logout {} => self.logout(application),
+            Request::InitToken { pin, label } => self.init_token(application, &pin, &label),
+            Request::InitPin { role, pin } => self.init_pin(application, role, &pin),
+            Request::SetPin { old, new } => self.set_pin(application, &old, &new),
+            Request::Random { length } => self.random(length),
+            Request::Status {} => self.status(),
+            Request::Unlock { passphrase, key_file } => {
+                self.unlock(application, passphrase, key_file)
+            }
+            Request::Lock {} => self.lock(application),
+            Request::Audit { from, limit } => self.audit_entries(application, from, limit),
+            Request::Metrics {} => Ok(Response::Text { text: self.metrics.text(self) }),
+            Request::Spans { .. } => Ok(Response::Spans { spans: Vec::new() }),
+            Request::RotateMasterKey {} => self.rotate(application),
+            Request::Backup { public_key } => self.backup(application, &public_key.0),
+            Request::Find { template } => self.find(application, &template),
+            Request::Attributes { object, numbers } => {
+                self.attributes(application, object, &numbers)
+            }
+            Request::SetAttributes { object, template } => {
+                self.set_attributes(application, object, &template)
+            }
+            Request::Create { template } => self.create(application, template),
+            Request::Copy { object, template } => self.copy(application, object, &template),
+            Request::Destroy { object } => self.destroy(application, object),
+            Request::Size { object } => self.size(application, object),
+            Request::Generate { mechanism, template } => {
+                self.generate(application, &mechanism, template)
+            }
+            Request::GeneratePair { mechanism, public, private } => {
+                self.generate_pair(application, &mechanism, public, private)
+            }
+            Request::Check { key, mechanism, usage } => {
+                self.check(application, key, &mechanism, usage)
+            }
+            Request::Verify { key, mechanism, data, digested, signature } => {
+                self.verify(application, key, &mechanism, &data.0, digested, &signature.0)
+            }
+            Request::Encrypt { key, mechanism, data } => {
+                self.encrypt(application, key, &mechanism, &data)
+            }
+            Request::Wrap { wrapping, mechanism, key } => {
+                self.wrap(application, wrapping, &mechanism, key)
+            }
+            Request::Hello { .. }
+            | Request::Attach { .. }
+            | Request::Sign { .. }
+            | Request::SignMany { .. }
+            | Request::Decrypt { .. }
+            | Request::Derive { .. }
+            | Request::Unwrap { .. } => Err(Code::FUNCTION_FAILED.into()),
+        }
+    }
+
+    /// An object that the application sees.
+    pub(super) fn object(
+        &self,
+        application: &Application,
+        id: u64,
+        missing: Code,
+    ) -> Result<Arc<Object>> {
+        application
+            .object(id)
+            .or_else(|| self.token.object(id))
+            .filter(|object| application.sees(object))
+            .ok_or_else(|| missing.into())
+    }
+
+    /// A key that the application may use, whoever else may see it.
+    pub(super) fn usable(
+        &self,
+        application: &Application,
+        id: u64,
+        usage: u32,
+        mechanism: u32,
+        missing: Code,
+    ) -> Result<Arc<Object>> {
+        let object = self.object(application, id, missing)?;
+        if object.is_private() {
+            needs(application, Role::User)?;
+        }
+        object.permits(usage, mechanism)?;
+        Ok(object)
+    }
+
+    /// Counts a signature of a key that may make only so many a second.
+    ///
+    /// # Errors
+    /// [`Code::FUNCTION_FAILED`] where it has made them.
+    pub(super) fn admit(&self, object: &Object) -> Result<()> {
+        let Some(limit) = object.attributes.number(cka::RATE_LIMIT)? else { return Ok(()) };
+        let second = now() / 1000;
+        let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
+        let (of, count) = rates.entry(object.id).or_default();
+        if *of != second {
+            (*of, *count) = (second, 0);
+        }
+        if *count >= limit {
+            return Err(Code::FUNCTION_FAILED.because("the key signs no more in this second"));
+        }
+        *count += 1;
+        Ok(())
+    }
+
+    /// Writes a line of the audit log; what cannot be noted is not done.
+    pub(super) fn note(&self, application: &Application, what: &str) -> Result<()> {
+        self.token.store.audit(&application.who(), what)
+    }
+
+    /// Takes over what other daemons changed.
+    pub fn refresh(&self) {
+        if let Err(error) = self.token.refresh() {
+            self.metrics.failed_refresh();
+            eprintln!("warning: the database cannot be read: {error}");
+        }
+    }
+}
+
+/// How an object is called in the audit log.
+pub(super) fn describe(object: &Object) -> String {
+    let label = String::from_utf8_lossy(object.attributes.get(cka::LABEL).unwrap_or_default());
+    let label: String = label.chars().filter(|c| !c.is_control()).take(64).collect();
+    format!("object {} {label:?}", object.id)
+}
+
+/// Refuses whoever is not logged in as `role`.
+pub(super) fn needs(application: &Application, role: Role) -> Result<()> {
+    if application.role() == Some(role) { Ok(()) } else { Err(Code::USER_NOT_LOGGED_IN.into()) }
+}
+
+fn other_version(version: u16) -> Error {
+    Code::FUNCTION_NOT_SUPPORTED
+        .because(format!("the daemon speaks version {VERSION} of the protocol, not {version}"))
+}
+
+/// What can be asked while the keystore is locked.
+const fn works_locked(request: &Request) -> bool {
+    matches!(
+        request,
+        Request::Token {} | Request::Status {} | Request::Unlock { .. } | Request::Metrics {}
+    )
+}

@@ -1,0 +1,74 @@
+//! Objects in memory: by handle, by label and by identifier.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::attribute::{Template, cka};
+use crate::object::Object;
+
+/// Objects, found without looking at all of them where label or identifier is asked for.
+#[derive(Debug, Default)]
+pub struct Index {
+    objects: BTreeMap<u64, Arc<Object>>,
+    by_label: HashMap<Box<[u8]>, Vec<u64>>,
+    by_identifier: HashMap<Box<[u8]>, Vec<u64>>,
+}
+
+fn add(to: &mut HashMap<Box<[u8]>, Vec<u64>>, value: Option<&[u8]>, id: u64) {
+    if let Some(value) = value.filter(|value| !value.is_empty()) {
+        to.entry(value.into()).or_default().push(id);
+    }
+}
+
+fn take(from: &mut HashMap<Box<[u8]>, Vec<u64>>, value: Option<&[u8]>, id: u64) {
+    let Some(value) = value else { return };
+    if let Some(ids) = from.get_mut(value) {
+        ids.retain(|other| *other != id);
+        if ids.is_empty() {
+            from.remove(value);
+        }
+    }
+}
+
+impl Index {
+    /// Adds an object, in the place of one with this handle.
+    pub fn insert(&mut self, object: Arc<Object>) {
+        self.remove(object.id);
+        add(&mut self.by_label, object.attributes.get(cka::LABEL), object.id);
+        add(&mut self.by_identifier, object.attributes.get(cka::ID), object.id);
+        self.objects.insert(object.id, object);
+    }
+
+    /// Takes an object out.
+    pub fn remove(&mut self, id: u64) -> Option<Arc<Object>> {
+        let object = self.objects.remove(&id)?;
+        take(&mut self.by_label, object.attributes.get(cka::LABEL), id);
+        take(&mut self.by_identifier, object.attributes.get(cka::ID), id);
+        Some(object)
+    }
+
+    /// The object with this handle.
+    pub fn get(&self, id: u64) -> Option<&Arc<Object>> {
+        self.objects.get(&id)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// All objects with these attributes that `visible` lets through, in no order.
+    pub fn find(&self, template: &Template, visible: impl Fn(&Object) -> bool) -> Vec<u64> {
+        let matches = |object: &Arc<Object>| visible(object) && object.attributes.matches(template);
+        let candidates = match (template.get(cka::LABEL), template.get(cka::ID)) {
+            (_, Some(identifier)) if !identifier.is_empty() => self.by_identifier.get(identifier),
+            (Some(label), _) if !label.is_empty() => self.by_label.get(label),
+            _ => {
+                let all = self.objects.values().filter(|object| matches(object));
+                return all.map(|object| object.id).collect();
+            }
+        };
+        let candidates = candidates.map_or(&[][..], Vec::as_slice);
+        candidates.iter().filter(|id| self.objects.get(id).is_some_and(matches)).copied().collect()
+    }
+}

@@ -1,0 +1,153 @@
+//! What is counted, as Prometheus text (exposition format 0.0.4).
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::handler::Daemon;
+use crate::engine::Kind;
+
+/// Upper bounds of the histograms' buckets, in microseconds.
+const BOUNDS: [u64; 12] =
+    [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 1_000_000];
+
+/// Counters.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    requests: Mutex<BTreeMap<&'static str, u64>>,
+    batches: Mutex<BTreeMap<Kind, Batches>>,
+    latencies: Mutex<BTreeMap<Kind, Histogram>>,
+    malformed: AtomicU64,
+    failed_refreshes: AtomicU64,
+    connections: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct Batches {
+    /// How many batches of so many jobs.
+    fills: [u64; 8],
+    seconds: f64,
+}
+
+#[derive(Debug, Default)]
+struct Histogram {
+    counts: [u64; BOUNDS.len() + 1],
+    seconds: f64,
+}
+
+fn with<T, R>(mutex: &Mutex<T>, change: impl FnOnce(&mut T) -> R) -> R {
+    change(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+impl Metrics {
+    pub(super) fn request(&self, name: &'static str) {
+        with(&self.requests, |requests| *requests.entry(name).or_default() += 1);
+    }
+
+    pub(super) fn malformed(&self) {
+        self.malformed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn failed_refresh(&self) {
+        self.failed_refreshes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn connections(&self, count: usize) {
+        self.connections.store(count, Ordering::Relaxed);
+    }
+
+    pub(super) fn batch(&self, kind: Kind, count: usize, took: Duration) {
+        with(&self.batches, |batches| {
+            let batches = batches.entry(kind).or_default();
+            batches.fills[count.clamp(1, 8) - 1] += 1;
+            batches.seconds += took.as_secs_f64();
+        });
+    }
+
+    /// Notes how long a job took, from when it came until its outcome was there.
+    pub(super) fn latency(&self, kind: Kind, took: Duration) {
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let bucket = BOUNDS.partition_point(|bound| *bound < micros);
+        with(&self.latencies, |latencies| {
+            let histogram = latencies.entry(kind).or_default();
+            histogram.counts[bucket] += 1;
+            histogram.seconds += took.as_secs_f64();
+        });
+    }
+
+    /// All of it as text.
+    pub fn text(&self, daemon: &Daemon) -> String {
+        let mut text = String::new();
+        self.write(&mut text, daemon).expect("strings take everything");
+        text
+    }
+
+    fn write(&self, text: &mut String, daemon: &Daemon) -> std::fmt::Result {
+        let mut family = |text: &mut String, name: &str, kind: &str, help: &str| {
+            write!(text, "# HELP cycloid_hsm_{name} {help}\n# TYPE cycloid_hsm_{name} {kind}\n")
+        };
+        family(text, "requests_total", "counter", "Requests by message.")?;
+        with(&self.requests, |requests| {
+            requests.iter().try_for_each(|(name, count)| {
+                writeln!(text, "cycloid_hsm_requests_total{{message=\"{name}\"}} {count}")
+            })
+        })?;
+        family(text, "malformed_total", "counter", "Messages that were malformed.")?;
+        writeln!(text, "cycloid_hsm_malformed_total {}", self.malformed.load(Ordering::Relaxed))?;
+        family(text, "failed_refreshes_total", "counter", "Times the database could not be read.")?;
+        let failed = self.failed_refreshes.load(Ordering::Relaxed);
+        writeln!(text, "cycloid_hsm_failed_refreshes_total {failed}")?;
+        family(text, "connections", "gauge", "Open connections.")?;
+        writeln!(text, "cycloid_hsm_connections {}", self.connections.load(Ordering::Relaxed))?;
+        family(text, "objects", "gauge", "Stored objects.")?;
+        writeln!(text, "cycloid_hsm_objects {}", daemon.token.count())?;
+        family(text, "queue_depth", "gauge", "Jobs that wait, by kind.")?;
+        for (kind, depth) in daemon.engine.depths() {
+            writeln!(text, "cycloid_hsm_queue_depth{{kind=\"{kind}\"}} {depth}")?;
+        }
+        family(text, "batches_total", "counter", "Batches, by kind and by jobs in them.")?;
+        with(&self.batches, |batches| {
+            batches.iter().try_for_each(|(kind, batches)| {
+                batches.fills.iter().zip(1..).filter(|(count, _)| **count > 0).try_for_each(
+                    |(count, fill)| {
+                        writeln!(
+                            text,
+                            "cycloid_hsm_batches_total{{kind=\"{kind}\",fill=\"{fill}\"}} {count}"
+                        )
+                    },
+                )
+            })
+        })?;
+        family(text, "compute_seconds_total", "counter", "Time spent computing, by kind.")?;
+        with(&self.batches, |batches| {
+            batches.iter().try_for_each(|(kind, batches)| {
+                let seconds = batches.seconds;
+                writeln!(text, "cycloid_hsm_compute_seconds_total{{kind=\"{kind}\"}} {seconds}")
+            })
+        })?;
+        family(text, "latency_seconds", "histogram", "From request to outcome, by kind.")?;
+        with(&self.latencies, |latencies| {
+            latencies.iter().try_for_each(|(kind, histogram)| {
+                let mut total = 0;
+                for (count, bound) in histogram.counts.iter().zip(BOUNDS) {
+                    total += count;
+                    let bound = bound as f64 / 1e6;
+                    writeln!(
+                        text,
+                        "cycloid_hsm_latency_seconds_bucket{{kind=\"{kind}\",le=\"{bound}\"}} {total}"
+                    )?;
+                }
+                total += histogram.counts[BOUNDS.len()];
+                writeln!(
+                    text,
+                    "cycloid_hsm_latency_seconds_bucket{{kind=\"{kind}\",le=\"+Inf\"}} {total}\n\
+                     cycloid_hsm_latency_seconds_sum{{kind=\"{kind}\"}} {}\n\
+                     cycloid_hsm_latency_seconds_count{{kind=\"{kind}\"}} {total}",
+                    histogram.seconds
+                )
+            })
+        })
+    }
+}

@@ -1,0 +1,206 @@
+//! Requests about objects: to find, see, make, change and destroy them.
+
+use super::application::Application;
+use super::handler::{Daemon, describe, needs};
+use crate::attribute::{Template, cka};
+use crate::error::{Code, Result};
+use crate::object::{self, New, Object, Seen, build, change};
+use crate::rpc::Role;
+use crate::rpc::codec::{Bytes, Value};
+use crate::rpc::message::{AttributeValue, Mechanism, Response};
+
+use getrandom::SysRng;
+use rand_core::UnwrapErr;
+
+/// Objects that an application may keep in memory.
+const MOST_SESSION_OBJECTS: usize = 4096;
+
+impl Daemon {
+    pub(super) fn find(&self, application: &Application, template: &Template) -> Result<Response> {
+        let mut objects = self.token.find(template, |object| application.sees(object));
+        objects.extend(application.find(template));
+        objects.sort_unstable();
+        Ok(Response::Objects { objects })
+    }
+
+    pub(super) fn attributes(
+        &self,
+        application: &Application,
+        id: u64,
+        numbers: &[u32],
+    ) -> Result<Response> {
+        let object = self.object(application, id, Code::OBJECT_HANDLE_INVALID)?;
+        let mut secret: Option<Template> = None;
+        let mut values = Vec::with_capacity(numbers.len());
+        for &number in numbers {
+            let (code, value) = match object.see(number) {
+                Seen::Value(value) => (0, value.to_vec()),
+                Seen::Absent => (Code::ATTRIBUTE_TYPE_INVALID.0, Vec::new()),
+                Seen::Sensitive => (Code::ATTRIBUTE_SENSITIVE.0, Vec::new()),
+                // An auditor sees no key, though the user might.
+                Seen::InSecret if application.role() == Some(Role::Auditor) => {
+                    (Code::ATTRIBUTE_SENSITIVE.0, Vec::new())
+                }
+                Seen::InSecret => {
+                    if secret.is_none() {
+                        let bytes = self.token.secret(&object)?;
+                        secret = Some(object::secret_attributes(&object, &bytes)?);
+                    }
+                    match secret.as_ref().and_then(|secret| secret.get(number)) {
+                        Some(value) => (0, value.to_vec()),
+                        None => (Code::ATTRIBUTE_TYPE_INVALID.0, Vec::new()),
+                    }
+                }
+            };
+            values.push(AttributeValue { number, code, value: Bytes(value) });
+        }
+        Ok(Response::Attributes { values })
+    }
+
+    pub(super) fn size(&self, application: &Application, id: u64) -> Result<Response> {
+        let object = self.object(application, id, Code::OBJECT_HANDLE_INVALID)?;
+        let mut bytes = Vec::new();
+        object.attributes.write(&mut bytes);
+        Ok(Response::Number { value: bytes.len() as u64 })
+    }
+
+    /// Whether the application may make or change such an object.
+    fn may_write(&self, application: &Application, attributes: &Template) -> Result<()> {
+        if application.role() == Some(Role::Auditor) {
+            return Err(Code::TOKEN_WRITE_PROTECTED.because("an auditor changes nothing"));
+        }
+        if attributes.is(cka::PRIVATE) || attributes.is(cka::TOKEN) {
+            // The officer keeps public objects, such as certificates, too.
+            if !attributes.is(cka::PRIVATE) && application.role() == Some(Role::SecurityOfficer) {
+                return Ok(());
+            }
+            needs(application, Role::User)?;
+        }
+        Ok(())
+    }
+
+    /// Puts a new object where its template says.
+    pub(super) fn keep(&self, application: &Application, new: New, how: &str) -> Result<u64> {
+        self.may_write(application, &new.attributes)?;
+        if !new.attributes.is(cka::TOKEN) {
+            if application.count() >= MOST_SESSION_OBJECTS {
+                return Err(Code::DEVICE_MEMORY.because("there are too many objects in memory"));
+            }
+            return Ok(application.insert(new));
+        }
+        let id = self.token.insert(&new)?;
+        self.note_object(application, id, how)?;
+        Ok(id)
+    }
+
+    fn note_object(&self, application: &Application, id: u64, how: &str) -> Result<()> {
+        let name = self.token.object(id).map_or_else(|| id.to_string(), |object| describe(&object));
+        self.note(application, &format!("{name}: {how}"))
+    }
+
+    pub(super) fn create(&self, application: &Application, template: Template) -> Result<Response> {
+        let object = self.keep(application, build::created(template)?, "created")?;
+        Ok(Response::Object { object })
+    }
+
+    pub(super) fn copy(
+        &self,
+        application: &Application,
+        id: u64,
+        changes: &Template,
+    ) -> Result<Response> {
+        let original = self.object(application, id, Code::OBJECT_HANDLE_INVALID)?;
+        let secret = match self.has_secret(&original) {
+            true => Some(self.token.secret(&original)?),
+            false => None,
+        };
+        let copy = change::copied(&original, changes, secret.as_deref().map(Vec::as_slice))?;
+        let how = format!("copied from {}", describe(&original));
+        let object = self.keep(application, copy, &how)?;
+        Ok(Response::Object { object })
+    }
+
+    pub(super) fn has_secret(&self, object: &Object) -> bool {
+        use crate::attribute::cko;
+        matches!(object.class(), cko::PRIVATE_KEY | cko::SECRET_KEY)
+    }
+
+    pub(super) fn set_attributes(
+        &self,
+        application: &Application,
+        id: u64,
+        changes: &Template,
+    ) -> Result<Response> {
+        let object = self.object(application, id, Code::OBJECT_HANDLE_INVALID)?;
+        let attributes = change::changed(&object, changes, application.role())?;
+        // Trust is the officer's to give, whoever else sees the object.
+        let trusts = changes.get(cka::TRUSTED).is_some();
+        if !(trusts && application.role() == Some(Role::SecurityOfficer)) {
+            self.may_write(application, &object.attributes)?;
+        }
+        if object.is_stored() {
+            self.token.update(&object, &attributes)?;
+            self.note_object(application, id, "changed")?;
+        } else {
+            application.replace(Object {
+                id,
+                version: object.version + 1,
+                attributes,
+                session_secret: object.session_secret.clone(),
+            });
+        }
+        Ok(Response::Done {})
+    }
+
+    pub(super) fn destroy(&self, application: &Application, id: u64) -> Result<Response> {
+        let object = self.object(application, id, Code::OBJECT_HANDLE_INVALID)?;
+        if !object.attributes.is(cka::DESTROYABLE) {
+            return Err(Code::ACTION_PROHIBITED.because("the object cannot be destroyed"));
+        }
+        self.may_write(application, &object.attributes)?;
+        if object.is_stored() {
+            self.token.delete(id)?;
+            self.note(application, &format!("{}: destroyed", describe(&object)))?;
+        } else {
+            application.remove(id);
+            self.token.forget(id);
+        }
+        Ok(Response::Done {})
+    }
+
+    pub(super) fn generate(
+        &self,
+        application: &Application,
+        mechanism: &Mechanism,
+        template: Template,
+    ) -> Result<Response> {
+        let new = build::generated(mechanism.number, template, &mut UnwrapErr(SysRng))?;
+        let object = self.keep(application, new, "generated")?;
+        Ok(Response::Object { object })
+    }
+
+    pub(super) fn generate_pair(
+        &self,
+        application: &Application,
+        mechanism: &Mechanism,
+        public: Template,
+        private: Template,
+    ) -> Result<Response> {
+        // Nobody waits for primes only to hear that there is no place for them.
+        self.may_write(application, &public)?;
+        let mut asked = private.clone();
+        asked.set_default(cka::PRIVATE, [1]);
+        self.may_write(application, &asked)?;
+        let rng = &mut UnwrapErr(SysRng);
+        let (public, private) = build::generated_pair(mechanism.number, public, private, rng)?;
+        let stored = |new: &New| new.attributes.is(cka::TOKEN);
+        if stored(&public) && stored(&private) {
+            let (public, private) = self.token.insert_pair(&public, &private)?;
+            self.note_object(application, private, "generated")?;
+            return Ok(Response::Pair { public, private });
+        }
+        let public = self.keep(application, public, "generated")?;
+        let private = self.keep(application, private, "generated")?;
+        Ok(Response::Pair { public, private })
+    }
+}

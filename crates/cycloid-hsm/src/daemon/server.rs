@@ -1,0 +1,305 @@
+//! The server: a few workers that read sockets while there is nothing to compute, and compute while there
+//! is; and a thread for what takes long.
+//!
+//! There is no thread between a socket and the arithmetic. What comes while all workers compute waits in
+//! the sockets, and the next worker that is done finds it all at once: that is what fills the lanes.
+
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+
+use super::application::Peer;
+use super::connection::{Connection, Gathering, State};
+use super::handler::Daemon;
+use super::token::Token;
+use crate::engine::{Arena, Compute, Next};
+use crate::store::Store;
+
+/// What a daemon is told.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where it listens.
+    pub socket: PathBuf,
+    /// Users that may connect, beside the daemon's own and root.
+    pub users: Vec<u32>,
+    /// Threads that compute; 0 for as many as there are processors.
+    pub workers: usize,
+    /// Keys that are kept ready.
+    pub prepared_keys: usize,
+    /// Connections at once.
+    pub most_connections: usize,
+    /// How often what other daemons changed is looked for.
+    pub refresh: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            socket: crate::rpc::default_socket(),
+            users: Vec::new(),
+            workers: 0,
+            prepared_keys: 4096,
+            most_connections: 1024,
+            refresh: Duration::from_millis(500),
+        }
+    }
+}
+
+const LISTENER: u64 = 0;
+const WAKE: u64 = 1;
+const STOP: u64 = 2;
+const FIRST_CONNECTION: u64 = 3;
+
+/// Something that takes long.
+pub type Task = Box<dyn FnOnce() + Send>;
+
+/// What all threads share.
+struct Shared {
+    daemon: Arc<Daemon>,
+    settings: Settings,
+    poll: Arc<OwnedFd>,
+    listener: UnixListener,
+    wake: OwnedFd,
+    stop: OwnedFd,
+    stopping: AtomicBool,
+    idle: AtomicUsize,
+    connections: Mutex<HashMap<u64, Arc<Connection>>>,
+    next_number: AtomicU64,
+}
+
+/// A running daemon. It stops when it is told to, or dropped.
+pub struct Server {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Server({})", self.shared.settings.socket.display())
+    }
+}
+
+/// Listens at `path`, in the place of a socket that nobody listens at any more.
+fn listen(path: &Path) -> io::Result<UnixListener> {
+    let stale = std::fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket())
+        && UnixStream::connect(path).is_err();
+    if stale {
+        std::fs::remove_file(path)?;
+    }
+    let listener = UnixListener::bind(path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666))?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+impl Server {
+    /// Starts a daemon on a store, locked or not.
+    ///
+    /// # Errors
+    /// Where the socket cannot be listened at, or the store is not sound.
+    pub fn start(
+        store: Store,
+        settings: Settings,
+    ) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+        let token = Token::new(store, settings.prepared_keys)?;
+        let listener = listen(&settings.socket)
+            .map_err(|error| format!("{}: {error}", settings.socket.display()))?;
+        let poll = Arc::new(epoll::create(CreateFlags::CLOEXEC)?);
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        epoll::add(
+            &*poll,
+            &listener,
+            EventData::new_u64(LISTENER),
+            EventFlags::IN | EventFlags::ET,
+        )?;
+        epoll::add(&*poll, &wake, EventData::new_u64(WAKE), EventFlags::IN | EventFlags::ET)?;
+        epoll::add(&*poll, &stop, EventData::new_u64(STOP), EventFlags::IN)?;
+        let (tasks, queue) = mpsc::channel::<Task>();
+        let workers = match settings.workers {
+            0 => thread::available_parallelism().map_or(1, usize::from),
+            workers => workers,
+        };
+        let shared = Arc::new(Shared {
+            daemon: Arc::new(Daemon::new(token, tasks)),
+            settings,
+            poll,
+            listener,
+            wake,
+            stop,
+            stopping: AtomicBool::new(false),
+            idle: AtomicUsize::new(0),
+            connections: Mutex::default(),
+            next_number: AtomicU64::new(FIRST_CONNECTION),
+        });
+        let mut threads = Vec::new();
+        for number in 0..workers {
+            let shared = shared.clone();
+            let work = move || shared.work();
+            threads.push(thread::Builder::new().name(format!("worker-{number}")).spawn(work)?);
+        }
+        let long = {
+            let shared = shared.clone();
+            move || shared.do_tasks(&queue)
+        };
+        threads.push(thread::Builder::new().name("tasks".into()).spawn(long)?);
+        Ok(Self { shared, threads })
+    }
+
+    /// The daemon, for whatever is asked from inside.
+    pub fn daemon(&self) -> &Daemon {
+        &self.shared.daemon
+    }
+
+    /// Takes no more requests, answers those it has, and ends.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.shared.stopping.store(true, Ordering::SeqCst);
+        self.shared.daemon.engine.close();
+        let _ = rustix::io::write(&self.shared.stop, &1u64.to_ne_bytes());
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+        let _ = std::fs::remove_file(&self.shared.settings.socket);
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if !self.threads.is_empty() {
+            self.end();
+        }
+    }
+}
+
+impl Shared {
+    /// A worker.
+    fn work(&self) {
+        let arena = Arena::new();
+        let mut compute = Compute::new(&arena);
+        let mut events = Vec::with_capacity(64);
+        loop {
+            match self.daemon.engine.next(Instant::now()) {
+                Next::Batch(kind, jobs) => {
+                    if self.idle.load(Ordering::SeqCst) > 0 && !self.daemon.engine.is_idle() {
+                        self.wake();
+                    }
+                    let count = jobs.len();
+                    let start = Instant::now();
+                    {
+                        let _gathering = Gathering::begin();
+                        compute.run(kind, jobs);
+                        let took = start.elapsed();
+                        self.daemon.engine.computed(kind, count, took);
+                        self.daemon.metrics.batch(kind, count, took);
+                    }
+                    self.poll(&mut events, Some(Duration::ZERO));
+                }
+                Next::Wait(None) if self.stopping.load(Ordering::SeqCst) => break,
+                Next::Wait(timeout) => {
+                    self.idle.fetch_add(1, Ordering::SeqCst);
+                    self.poll(&mut events, timeout);
+                    self.idle.fetch_sub(1, Ordering::SeqCst);
+                }
+            }
+        }
+    }
+
+    fn wake(&self) {
+        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+    }
+
+    /// Waits for sockets, and reads those that have something.
+    fn poll(&self, events: &mut Vec<Event>, timeout: Option<Duration>) {
+        let timeout = timeout.map(|timeout| Timespec {
+            tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: timeout.subsec_nanos().into(),
+        });
+        events.clear();
+        let waited =
+            epoll::wait(&*self.poll, rustix::buffer::spare_capacity(events), timeout.as_ref());
+        if waited.is_err() {
+            // Interrupted; what was there is still there.
+            return;
+        }
+        let _gathering = Gathering::begin();
+        for event in events.drain(..) {
+            match event.data.u64() {
+                LISTENER => self.accept(),
+                WAKE | STOP => {}
+                number => self.serve(number, event.flags),
+            }
+        }
+    }
+
+    fn connections(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Arc<Connection>>> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn serve(&self, number: u64, flags: EventFlags) {
+        let Some(connection) = self.connections().get(&number).cloned() else { return };
+        if flags.contains(EventFlags::OUT) {
+            connection.flush();
+        }
+        let state = connection.serve(|reply, message| self.daemon.handle(reply, message));
+        if state == State::Closed {
+            self.connections().remove(&number);
+            self.daemon.metrics.connections(self.connections().len());
+        }
+    }
+
+    /// Takes all connections that wait.
+    fn accept(&self) {
+        while let Ok((stream, _)) = self.listener.accept() {
+            if self.stopping.load(Ordering::SeqCst) {
+                return;
+            }
+            let Ok(peer) = rustix::net::sockopt::socket_peercred(&stream) else { continue };
+            let user = peer.uid.as_raw();
+            let own = rustix::process::geteuid().as_raw();
+            if user != 0 && user != own && !self.settings.users.contains(&user) {
+                continue;
+            }
+            if self.connections().len() >= self.settings.most_connections {
+                continue;
+            }
+            let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+            // It may be read by another worker as soon as it is watched.
+            let mut connections = self.connections();
+            if let Ok(connection) =
+                Connection::new(number, Peer::User(user), stream, self.poll.clone())
+            {
+                connections.insert(number, connection);
+                self.daemon.metrics.connections(connections.len());
+            }
+        }
+    }
+
+    /// The thread for what takes long, which also looks for what other daemons changed.
+    fn do_tasks(&self, queue: &mpsc::Receiver<Task>) {
+        let mut refreshed = Instant::now();
+        while !self.stopping.load(Ordering::SeqCst) {
+            if let Ok(task) = queue.recv_timeout(Duration::from_millis(100)) {
+                // A panic, which would be a defect, ends this task alone; its reply answers.
+                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(task));
+            }
+            if refreshed.elapsed() >= self.settings.refresh {
+                self.daemon.refresh();
+                refreshed = Instant::now();
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Logging in, PINs, and what operators ask.
+
+use std::sync::Arc;
+
+use rand_core::{Rng, UnwrapErr};
+use zeroize::Zeroizing;
+
+use super::application::Application;
+use super::handler::{Daemon, needs, now};
+use super::pin;
+use crate::error::{Code, Result};
+use crate::rpc::message::{Response, TokenInfo};
+use crate::rpc::{Role, Secret};
+use crate::store::Unlocking;
+
+/// Random bytes that are given at once.
+const MOST_RANDOM: u32 = 64 * 1024;
+
+/// Lines of the audit log that are given at once.
+const MOST_LINES: u32 = 1000;
+
+const LABEL: &str = "token.label";
+const SERIAL: &str = "token.serial";
+
+impl Daemon {
+    fn text_setting(&self, name: &str) -> Result<String> {
+        let value = self.token.store.setting(name)?.unwrap_or_default();
+        Ok(String::from_utf8_lossy(&value).into_owned())
+    }
+
+    pub(super) fn token_info(&self, application: &Application) -> Result<Response> {
+        let store = &self.token.store;
+        let role = application.role().map(|role| role as u8);
+        let daemon = env!("CARGO_PKG_VERSION").to_owned();
+        let info = if store.is_locked() {
+            TokenInfo {
+                label: String::new(),
+                serial: String::new(),
+                initialized: true,
+                user_pin: false,
+                user_failures: 0,
+                officer_failures: 0,
+                locked: true,
+                role,
+                daemon,
+            }
+        } else {
+            TokenInfo {
+                label: self.text_setting(LABEL)?,
+                serial: self.text_setting(SERIAL)?,
+                initialized: pin::is_set(store, Role::SecurityOfficer)?,
+                user_pin: pin::is_set(store, Role::User)?,
+                user_failures: pin::failures(store, Role::User)?,
+                officer_failures: pin::failures(store, Role::SecurityOfficer)?,
+                locked: false,
+                role,
+                daemon,
+            }
+        };
+        Ok(Response::Token { info })
+    }
+
+    pub(super) fn login(
+        &self,
+        application: &Application,
+        role: Role,
+        pin: &[u8],
+    ) -> Result<Response> {
+        match application.role() {
+            Some(current) if current == role => return Err(Code::USER_ALREADY_LOGGED_IN.into()),
+            Some(_) => return Err(Code::USER_ANOTHER_ALREADY_LOGGED_IN.into()),
+            None => {}
+        }
+        let checked = pin::check(&self.token.store, role, pin, now());
+        if let Err(error) = &checked {
+            self.note(application, &format!("login as {role:?} refused: {error}"))?;
+        }
+        checked?;
+        application.set_role(Some(role));
+        self.note(application, "login")?;
+        Ok(Response::Done {})
+    }
+
+    pub(super) fn logout(&self, application: &Application) -> Result<Response> {
+        if application.role().is_none() {
+            return Err(Code::USER_NOT_LOGGED_IN.into());
+        }
+        for id in application.remove_private() {
+            self.token.forget(id);
+        }
+        application.set_role(None);
+        Ok(Response::Done {})
+    }
+
+    /// C_InitToken: only whoever knows the security officer's PIN, once there is one.
+    pub(super) fn init_token(
+        &self,
+        application: &Application,
+        pin: &[u8],
+        label: &str,
+    ) -> Result<Response> {
+        let store = &self.token.store;
+        if label.len() > 32 {
+            return Err(Code::ARGUMENTS_BAD.because("a label has 32 bytes at most"));
+        }
+        if pin::is_set(store, Role::SecurityOfficer)? {
+            pin::check(store, Role::SecurityOfficer, pin, now())?;
+        } else {
+            pin::set(store, Role::SecurityOfficer, pin)?;
+        }
+        self.note(application, &format!("the token is initialised anew as {label:?}"))?;
+        self.token.clear()?;
+        for role in [Role::User, Role::Auditor] {
+            pin::remove(store, role)?;
+        }
+        store.set_setting(LABEL, label.as_bytes())?;
+        if store.setting(SERIAL)?.is_none() {
+            let mut serial = [0; 8];
+            UnwrapErr(getrandom::SysRng).fill_bytes(&mut serial);
+            let serial: String = serial.iter().map(|byte| format!("{byte:02x}")).collect();
+            store.set_setting(SERIAL, serial.as_bytes())?;
+        }
+        Ok(Response::Done {})
+    }
+
+    pub(super) fn init_pin(
+        &self,
+        application: &Application,
+        role: Role,
+        pin: &[u8],
+    ) -> Result<Response> {
+        needs(application, Role::SecurityOfficer)?;
+        if role == Role::SecurityOfficer {
+            return Err(
+                Code::USER_TYPE_INVALID.because("the officer's own PIN is changed by SetPin")
+            );
+        }
+        pin::set(&self.token.store, role, pin)?;
+        self.note(application, &format!("a new PIN for {role:?}"))?;
+        Ok(Response::Done {})
+    }
+
+    pub(super) fn set_pin(
+        &self,
+        application: &Application,
+        old: &[u8],
+        new: &[u8],
+    ) -> Result<Response> {
+        let role = application.role().unwrap_or(Role::User);
+        pin::check(&self.token.store, role, old, now())?;
+        pin::set(&self.token.store, role, new)?;
+        self.note(application, &format!("the PIN of {role:?} was changed"))?;
+        Ok(Response::Done {})
+    }
+
+    pub(super) fn random(&self, length: u32) -> Result<Response> {
+        if length > MOST_RANDOM {
+            return Err(Code::ARGUMENTS_BAD.because("that many random bytes are not given at once"));
+        }
+        let mut data = Zeroizing::new(vec![0; length as usize]);
+        UnwrapErr(getrandom::SysRng).fill_bytes(&mut data);
+        Ok(Response::Data { data: Secret(data) })
+    }
+
+    pub(super) fn status(&self) -> Result<Response> {
+        let text = format!(
+            "version       {}\nkeystore      {}\nobjects       {}\napplications  {}\nwaiting       {}\n",
+            env!("CARGO_PKG_VERSION"),
+            if self.token.store.is_locked() { "locked" } else { "open" },
+            self.token.count(),
+            self.applications.count(),
+            self.engine.depths().iter().map(|(_, depth)| depth).sum::<usize>(),
+        );
+        Ok(Response::Text { text })
+    }
+
+    pub(super) fn unlock(
+        &self,
+        application: &Application,
+        passphrase: Option<Secret>,
+        key_file: Option<Secret>,
+    ) -> Result<Response> {
+        if !self.token.store.is_locked() {
+            return Ok(Response::Done {});
+        }
+        self.token.store.unlock(&Unlocking { passphrase, key_file })?;
+        if let Err(error) = self.token.load() {
+            // A store that is not sound stays closed.
+            self.token.lock();
+            return Err(error);
+        }
+        self.note(application, "the keystore was unlocked")?;
+        Ok(Response::Done {})
+    }
+
+    pub(super) fn lock(&self, application: &Arc<Application>) -> Result<Response> {
+        needs(application, Role::SecurityOfficer)?;
+        self.note(application, "the keystore was locked")?;
+        self.applications.log_out_all();
+        self.token.lock();
+        Ok(Response::Done {})
+    }
+
+    pub(super) fn audit_entries(
+        &self,
+        application: &Application,
+        from: u64,
+        limit: u32,
+    ) -> Result<Response> {
+        if !matches!(application.role(), Some(Role::SecurityOfficer | Role::Auditor)) {
+            return Err(Code::USER_NOT_LOGGED_IN.into());
+        }
+        let entries = self.token.store.audit_entries(from, limit.min(MOST_LINES))?;
+        Ok(Response::Audit { entries })
+    }
+
+    pub(super) fn rotate(&self, application: &Application) -> Result<Response> {
+        needs(application, Role::SecurityOfficer)?;
+        self.note(application, "the master key is rotated")?;
+        let value = self.token.store.rotate_master_key()?;
+        self.token.load()?;
+        Ok(Response::Number { value })
+    }
+
+    pub(super) fn backup(&self, application: &Application, to: &[u8]) -> Result<Response> {
+        needs(application, Role::SecurityOfficer)?;
+        let _ = to;
+        Err(Code::FUNCTION_NOT_SUPPORTED.into())
+    }
+}

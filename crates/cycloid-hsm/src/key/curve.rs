@@ -1,0 +1,102 @@
+//! Curves by their names in `CKA_EC_PARAMS`, and points in `CKA_EC_POINT`.
+
+use crate::error::{Code, Result};
+
+/// A curve on which the daemon has keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Curve {
+    /// NIST P-224.
+    P224,
+    /// NIST P-256.
+    P256,
+    /// NIST P-384.
+    P384,
+    /// NIST P-521.
+    P521,
+    /// edwards25519, for Ed25519.
+    Ed25519,
+    /// curve25519, for X25519.
+    X25519,
+}
+
+impl Curve {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::P224, Self::P256, Self::P384, Self::P521, Self::Ed25519, Self::X25519];
+
+    /// Its object identifier in DER (RFC 5480, section 2.1.1.1; RFC 8410, section 3).
+    pub const fn identifier(self) -> &'static [u8] {
+        match self {
+            Self::P224 => &[6, 5, 0x2b, 0x81, 4, 0, 0x21],
+            Self::P256 => &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7],
+            Self::P384 => &[6, 5, 0x2b, 0x81, 4, 0, 0x22],
+            Self::P521 => &[6, 5, 0x2b, 0x81, 4, 0, 0x23],
+            Self::Ed25519 => &[6, 3, 0x2b, 0x65, 0x70],
+            Self::X25519 => &[6, 3, 0x2b, 0x65, 0x6e],
+        }
+    }
+
+    /// What people call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::P224 => "p-224",
+            Self::P256 => "p-256",
+            Self::P384 => "p-384",
+            Self::P521 => "p-521",
+            Self::Ed25519 => "ed25519",
+            Self::X25519 => "x25519",
+        }
+    }
+
+    /// Its name as a PrintableString in DER, for the curves that PKCS #11 3.0 names so (section
+    /// 2.3.10), which programs use beside the identifier.
+    const fn printable(self) -> Option<&'static [u8]> {
+        match self {
+            Self::Ed25519 => Some(b"\x13\x0cedwards25519"),
+            Self::X25519 => Some(b"\x13\x0acurve25519"),
+            _ => None,
+        }
+    }
+
+    /// Bytes of a coordinate, or of a key on curve25519.
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::P224 => 28,
+            Self::P256 | Self::Ed25519 | Self::X25519 => 32,
+            Self::P384 => 48,
+            Self::P521 => 66,
+        }
+    }
+
+    /// The curve of `CKA_EC_PARAMS`.
+    ///
+    /// # Errors
+    /// [`Code::CURVE_NOT_SUPPORTED`], also for curves that are given by their parameters.
+    pub fn from_parameters(parameters: &[u8]) -> Result<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|curve| curve.identifier() == parameters || curve.printable() == Some(parameters))
+            .ok_or_else(|| Code::CURVE_NOT_SUPPORTED.into())
+    }
+}
+
+/// A point as `CKA_EC_POINT` has it: in an OCTET STRING.
+pub fn octet_string(bytes: &[u8]) -> Vec<u8> {
+    let length = u8::try_from(bytes.len()).expect("points have at most 133 bytes");
+    let header: &[u8] = if length < 0x80 { &[4, length] } else { &[4, 0x81, length] };
+    [header, bytes].concat()
+}
+
+/// What is in an OCTET STRING, or the bytes themselves: programs write points either way.
+pub fn point_bytes(point: &[u8], raw_length: impl Fn(usize) -> bool) -> Option<&[u8]> {
+    let inside = match point {
+        [4, length @ 0..0x80, rest @ ..] if rest.len() == usize::from(*length) => Some(rest),
+        [4, 0x81, length @ 0x80..=0xff, rest @ ..] if rest.len() == usize::from(*length) => {
+            Some(rest)
+        }
+        _ => None,
+    };
+    inside
+        .filter(|inside| raw_length(inside.len()))
+        .or_else(|| raw_length(point.len()).then_some(point))
+}

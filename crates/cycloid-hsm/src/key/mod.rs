@@ -1,0 +1,34 @@
+//! Keys: what stands in attributes and at rest, made ready for use.
+
+pub mod curve;
+pub mod private;
+pub mod public;
+
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+pub use curve::Curve;
+pub use private::PrivateKey;
+pub use public::PublicKey;
+
+/// A key that is ready for use.
+#[derive(Clone)]
+pub enum Key {
+    /// Signs, decrypts, agrees.
+    Private(Arc<PrivateKey>),
+    /// Verifies, encrypts.
+    Public(Arc<PublicKey>),
+    /// Of AES, of an HMAC.
+    Secret(Arc<Zeroizing<Vec<u8>>>),
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Private(_) => "Key::Private",
+            Self::Public(_) => "Key::Public",
+            Self::Secret(_) => "Key::Secret",
+        })
+    }
+}

@@ -1,0 +1,372 @@
+//! Private keys, made ready for use, and their form at rest: PKCS #8 (RFC 5958), for BLS12-381 the
+//! scalar's 32 bytes, big-endian.
+
+use cycloid::bls12_381::signature;
+use cycloid::machine::lanes::Lanes;
+use cycloid::scheme::ec::{self, P224, P256, P384, P521};
+use cycloid::scheme::rsa::{self, PrivateComponents, public_key_limbs};
+use cycloid::scheme::{ed25519, x25519};
+use pkcs8::der::Decode;
+use rand_core::CryptoRng;
+use zeroize::{Zeroize, Zeroizing};
+
+use super::curve::{Curve, octet_string};
+use crate::attribute::{Template, cka, ckk};
+use crate::error::{Code, Error, Result};
+
+/// Keys that sign, decrypt or agree.
+pub enum PrivateKey {
+    /// RSA.
+    Rsa(rsa::PrivateKey<Box<[u64]>>),
+    /// On P-224.
+    P224(ec::PrivateKey<P224>),
+    /// On P-256.
+    P256(ec::PrivateKey<P256>),
+    /// On P-384.
+    P384(ec::PrivateKey<P384>),
+    /// On P-521.
+    P521(ec::PrivateKey<P521>),
+    /// Ed25519.
+    Ed25519(Box<ed25519::SigningKey>),
+    /// X25519.
+    X25519(x25519::PrivateKey),
+    /// BLS12-381, public keys in G1.
+    Bls(signature::SecretKey<cycloid::bls12_381::Cycloid, signature::MinPk>),
+}
+
+/// Lengths of RSA moduli that are taken, in bits.
+pub const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=4096;
+
+fn invalid(error: impl std::fmt::Debug) -> Error {
+    // The errors of keys say what is wrong with them and hold nothing of them.
+    Code::ATTRIBUTE_VALUE_INVALID.because(format!("the key is not sound: {error:?}"))
+}
+
+/// The key types of elliptic curves, each with the variant it becomes.
+macro_rules! on_prime_curve {
+    ($curve:expr, $C:ident, $variant:ident => $body:expr, else $other:expr) => {
+        match $curve {
+            Curve::P224 => {
+                type $C = P224;
+                use PrivateKey::P224 as $variant;
+                $body
+            }
+            Curve::P256 => {
+                type $C = P256;
+                use PrivateKey::P256 as $variant;
+                $body
+            }
+            Curve::P384 => {
+                type $C = P384;
+                use PrivateKey::P384 as $variant;
+                $body
+            }
+            Curve::P521 => {
+                type $C = P521;
+                use PrivateKey::P521 as $variant;
+                $body
+            }
+            _ => $other,
+        }
+    };
+}
+
+/// `$body` for the key on whichever prime curve, or `$other`.
+macro_rules! for_prime_curve {
+    ($key:expr, $k:ident => $body:expr, $($rest:tt)*) => {
+        match $key {
+            PrivateKey::P224($k) => $body,
+            PrivateKey::P256($k) => $body,
+            PrivateKey::P384($k) => $body,
+            PrivateKey::P521($k) => $body,
+            $($rest)*
+        }
+    };
+}
+
+impl PrivateKey {
+    /// A new RSA key.
+    ///
+    /// # Errors
+    /// [`Code::KEY_SIZE_RANGE`]; [`Code::ATTRIBUTE_VALUE_INVALID`] for the exponent.
+    pub fn generate_rsa(bits: usize, exponent: u32, rng: &mut impl CryptoRng) -> Result<Self> {
+        if !RSA_BITS.contains(&bits) || !bits.is_multiple_of(256) {
+            return Err(
+                Code::KEY_SIZE_RANGE.because("RSA keys have 2048 to 4096 bits, a multiple of 256")
+            );
+        }
+        let memory = vec![0; rsa::private_key_limbs(bits)].into_boxed_slice();
+        let mut scratch = vec![Lanes::ZERO; rsa::generate_scratch(bits)];
+        rsa::PrivateKey::generate(bits, exponent, memory, rng, &mut scratch)
+            .map(Self::Rsa)
+            .map_err(invalid)
+    }
+
+    /// A new key on a curve.
+    pub fn generate_ec(curve: Curve, rng: &mut impl CryptoRng) -> Self {
+        on_prime_curve!(curve, C, variant => variant(ec::PrivateKey::<C>::generate(rng)), else {
+            match curve {
+                Curve::Ed25519 => Self::Ed25519(Box::new(ed25519::SigningKey::generate(rng))),
+                _ => Self::X25519(x25519::PrivateKey::generate(rng)),
+            }
+        })
+    }
+
+    /// A new key on BLS12-381.
+    pub fn generate_bls(rng: &mut impl CryptoRng) -> Self {
+        Self::Bls(signature::SecretKey::generate(rng))
+    }
+
+    /// The key whose form at rest is `bytes`.
+    ///
+    /// # Errors
+    /// [`Code::ATTRIBUTE_VALUE_INVALID`] where they are no such key; [`Code::KEY_SIZE_RANGE`].
+    pub fn from_bytes(key_type: u32, bytes: &[u8]) -> Result<Self> {
+        if key_type == ckk::BLS12_381 {
+            return signature::SecretKey::from_bytes(bytes).map(Self::Bls).map_err(invalid);
+        }
+        let info = pkcs8::PrivateKeyInfoRef::from_der(bytes).map_err(invalid)?;
+        let oid = info.algorithm.oid.as_bytes();
+        match key_type {
+            ckk::RSA => {
+                let bits = *RSA_BITS.end();
+                let memory = vec![0; rsa::private_key_limbs(bits)].into_boxed_slice();
+                let mut scratch = vec![0; rsa::der_scratch_limbs(bits)];
+                let key = rsa::PrivateKey::from_pkcs8_der(bytes, memory, &mut scratch);
+                match key.map_err(invalid)? {
+                    key if RSA_BITS.contains(&key.bits()) => Ok(Self::Rsa(key)),
+                    _ => Err(Code::KEY_SIZE_RANGE.into()),
+                }
+            }
+            ckk::EC => {
+                let parameters = info.algorithm.parameters.map(|any| any.value().to_vec());
+                let curve = Curve::ALL
+                    .into_iter()
+                    .find(|curve| parameters.as_deref() == Some(&curve.identifier()[2..]))
+                    .ok_or(Code::CURVE_NOT_SUPPORTED)?;
+                on_prime_curve!(curve, C, variant =>
+                    ec::PrivateKey::<C>::from_pkcs8_der(bytes).map(variant).map_err(invalid),
+                    else Err(Code::CURVE_NOT_SUPPORTED.into()))
+            }
+            ckk::EC_EDWARDS if oid == &Curve::Ed25519.identifier()[2..] => {
+                let key = ed25519::SigningKey::from_der(bytes).map_err(invalid)?;
+                Ok(Self::Ed25519(Box::new(key)))
+            }
+            ckk::EC_MONTGOMERY if oid == &Curve::X25519.identifier()[2..] => {
+                x25519::PrivateKey::from_der(bytes).map(Self::X25519).map_err(invalid)
+            }
+            _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("the key is of another type")),
+        }
+    }
+
+    /// The key whose parts are attributes, as programs import them.
+    ///
+    /// # Errors
+    /// [`Code::TEMPLATE_INCOMPLETE`]; [`Code::ATTRIBUTE_VALUE_INVALID`] where the parts are no key.
+    pub fn from_attributes(key_type: u32, template: &Template) -> Result<Self> {
+        match key_type {
+            ckk::RSA => {
+                let bits = *RSA_BITS.end();
+                let memory = vec![0; rsa::private_key_limbs(bits)].into_boxed_slice();
+                let mut scratch = vec![0; rsa::der_scratch_limbs(bits)];
+                let components = PrivateComponents {
+                    modulus: template.needed(cka::MODULUS)?,
+                    public_exponent: template.needed(cka::PUBLIC_EXPONENT)?,
+                    private_exponent: template.needed(cka::PRIVATE_EXPONENT)?,
+                    prime1: template.needed(cka::PRIME_1)?,
+                    prime2: template.needed(cka::PRIME_2)?,
+                    exponent1: template.needed(cka::EXPONENT_1)?,
+                    exponent2: template.needed(cka::EXPONENT_2)?,
+                    coefficient: template.needed(cka::COEFFICIENT)?,
+                };
+                match rsa::PrivateKey::new(&components, memory, &mut scratch).map_err(invalid)? {
+                    key if RSA_BITS.contains(&key.bits()) => Ok(Self::Rsa(key)),
+                    _ => Err(Code::KEY_SIZE_RANGE.into()),
+                }
+            }
+            ckk::EC | ckk::EC_EDWARDS | ckk::EC_MONTGOMERY => {
+                let curve = Curve::from_parameters(template.needed(cka::EC_PARAMS)?)?;
+                if key_type != curve.key_type() {
+                    return Err(
+                        Code::TEMPLATE_INCONSISTENT.because("the curve is for another type of key")
+                    );
+                }
+                let value = template.needed(cka::VALUE)?;
+                on_prime_curve!(curve, C, variant => {
+                    // Some programs leave leading zeros away, some add one.
+                    let digits = &value[value.iter().take_while(|byte| **byte == 0).count()..];
+                    let mut scalar = Zeroizing::new(vec![0; curve.bytes()]);
+                    let start = curve.bytes().checked_sub(digits.len());
+                    let start = start.ok_or(Code::ATTRIBUTE_VALUE_INVALID)?;
+                    scalar[start..].copy_from_slice(digits);
+                    ec::PrivateKey::<C>::from_bytes(&scalar).map(variant).map_err(invalid)
+                }, else {
+                    let value: &[u8; 32] =
+                        value.try_into().map_err(|_| Code::ATTRIBUTE_VALUE_INVALID)?;
+                    Ok(match curve {
+                        Curve::Ed25519 => {
+                            Self::Ed25519(Box::new(ed25519::SigningKey::from_seed(value)))
+                        }
+                        _ => Self::X25519(x25519::PrivateKey::from(*value)),
+                    })
+                })
+            }
+            ckk::BLS12_381 => Self::from_bytes(key_type, template.needed(cka::VALUE)?),
+            _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("keys of that type are not supported")),
+        }
+    }
+
+    /// The form at rest.
+    pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
+        let mut buffer = Zeroizing::new(vec![0; rsa::private_key_der_length(*RSA_BITS.end())]);
+        let written = for_prime_curve!(self, key => key.to_pkcs8_der(&mut buffer).map(<[u8]>::len).ok(),
+            Self::Rsa(key) => key.to_pkcs8_der(&mut buffer).map(<[u8]>::len).ok(),
+            Self::Ed25519(key) => key.to_der(&mut buffer).map(<[u8]>::len).ok(),
+            Self::X25519(key) => key.to_der(&mut buffer).map(<[u8]>::len).ok(),
+            Self::Bls(key) => return Zeroizing::new(key.to_bytes().to_vec()),
+        );
+        let length = written.expect("the buffer has room for the longest");
+        Zeroizing::new(buffer[..length].to_vec())
+    }
+
+    /// Its type, `CKK_…`.
+    pub const fn key_type(&self) -> u32 {
+        match self {
+            Self::Rsa(_) => ckk::RSA,
+            Self::Bls(_) => ckk::BLS12_381,
+            Self::Ed25519(_) => ckk::EC_EDWARDS,
+            Self::X25519(_) => ckk::EC_MONTGOMERY,
+            _ => ckk::EC,
+        }
+    }
+
+    /// Its curve, if it has one of those.
+    pub const fn curve(&self) -> Option<Curve> {
+        Some(match self {
+            Self::P224(_) => Curve::P224,
+            Self::P256(_) => Curve::P256,
+            Self::P384(_) => Curve::P384,
+            Self::P521(_) => Curve::P521,
+            Self::Ed25519(_) => Curve::Ed25519,
+            Self::X25519(_) => Curve::X25519,
+            Self::Rsa(_) | Self::Bls(_) => return None,
+        })
+    }
+
+    /// Writes what is public of it as attributes of a private key or, with `whole`, of its public key.
+    pub fn describe(&self, to: &mut Template, whole: bool) {
+        to.set_number(cka::KEY_TYPE, self.key_type().into());
+        match self {
+            Self::Rsa(key) => {
+                let public = key.public();
+                to.set(cka::MODULUS, modulus(&public));
+                to.set(cka::PUBLIC_EXPONENT, exponent(public.exponent()));
+                if whole {
+                    to.set_number(cka::MODULUS_BITS, public.bits() as u64);
+                }
+            }
+            Self::Bls(key) => {
+                if whole {
+                    to.set(cka::VALUE, key.public_key().to_bytes());
+                }
+            }
+            _ => {
+                let curve = self.curve().expect("all others are on curves");
+                to.set(cka::EC_PARAMS, curve.identifier());
+                if whole {
+                    to.set(cka::EC_POINT, octet_string(&self.public_point()));
+                }
+            }
+        }
+        to.set(cka::PUBLIC_KEY_INFO, self.public_key_info());
+    }
+
+    fn public_point(&self) -> Vec<u8> {
+        for_prime_curve!(self, key => key.public_key().to_uncompressed().to_vec(),
+            Self::Ed25519(key) => key.verifying_key().as_bytes().to_vec(),
+            Self::X25519(key) => key.public_key().to_vec(),
+            Self::Rsa(_) | Self::Bls(_) => Vec::new(),
+        )
+    }
+
+    /// SubjectPublicKeyInfo in DER (RFC 5280, section 4.1); empty for BLS12-381, which has none.
+    fn public_key_info(&self) -> Vec<u8> {
+        let mut buffer = vec![0; rsa::public_key_der_length(*RSA_BITS.end())];
+        let written = for_prime_curve!(self,
+            key => key.public_key().to_spki_der(&mut buffer).map(<[u8]>::len).ok(),
+            Self::Rsa(key) => key.public().to_spki_der(&mut buffer).map(<[u8]>::len).ok(),
+            Self::Ed25519(key) => {
+                key.verifying_key().to_der(&mut buffer).map(<[u8]>::len).ok()
+            }
+            Self::X25519(key) => {
+                x25519::public_key_to_der(&key.public_key(), &mut buffer).map(<[u8]>::len).ok()
+            }
+            Self::Bls(_) => Some(0),
+        );
+        buffer.truncate(written.expect("the buffer has room for the longest"));
+        buffer
+    }
+
+    /// The attributes of it that are secret, for a key that may be seen.
+    ///
+    /// # Errors
+    /// [`Code::DEVICE_ERROR`] where the form at rest cannot be taken apart.
+    pub fn secret_attributes(&self) -> Result<Template> {
+        let mut template = Template::new();
+        let bytes = self.to_bytes();
+        if let Self::Rsa(_) = self {
+            let broken = |_| Error::from(Code::DEVICE_ERROR);
+            let info = pkcs8::PrivateKeyInfoRef::from_der(&bytes).map_err(broken)?;
+            let key = pkcs1::RsaPrivateKeyRef::from_der(info.private_key.as_bytes());
+            let key = key.map_err(|_| Error::from(Code::DEVICE_ERROR))?;
+            for (number, part) in [
+                (cka::PRIVATE_EXPONENT, key.private_exponent),
+                (cka::PRIME_1, key.prime1),
+                (cka::PRIME_2, key.prime2),
+                (cka::EXPONENT_1, key.exponent1),
+                (cka::EXPONENT_2, key.exponent2),
+                (cka::COEFFICIENT, key.coefficient),
+            ] {
+                template.set(number, part.as_bytes());
+            }
+        } else {
+            let mut value = vec![0; self.curve().map_or(32, Curve::bytes)];
+            for_prime_curve!(self, key => key.to_bytes(&mut value).map_err(invalid)?,
+                Self::Ed25519(key) => value.copy_from_slice(key.seed()),
+                Self::X25519(key) => value.copy_from_slice(key.as_bytes()),
+                Self::Bls(_) | Self::Rsa(_) => value.copy_from_slice(&bytes),
+            );
+            template.set(cka::VALUE, value.as_slice());
+            value.zeroize();
+        }
+        Ok(template)
+    }
+}
+
+/// The modulus as bytes, big-endian without leading zeros.
+fn modulus<M: AsRef<[u64]>>(key: &rsa::PublicKey<M>) -> Vec<u8> {
+    let bytes: Vec<u8> =
+        key.modulus_limbs().iter().rev().flat_map(|limb| limb.to_be_bytes()).collect();
+    bytes[bytes.len() - key.length()..].to_vec()
+}
+
+fn exponent(exponent: u32) -> Vec<u8> {
+    let bytes = exponent.to_be_bytes();
+    bytes[bytes.iter().take_while(|byte| **byte == 0).count()..].to_vec()
+}
+
+impl Curve {
+    /// The type of its keys, `CKK_…`.
+    pub const fn key_type(self) -> u32 {
+        match self {
+            Self::Ed25519 => ckk::EC_EDWARDS,
+            Self::X25519 => ckk::EC_MONTGOMERY,
+            _ => ckk::EC,
+        }
+    }
+}
+
+/// Memory for a public RSA key of any length.
+pub(super) fn rsa_public_memory() -> Box<[u64]> {
+    vec![0; public_key_limbs(*RSA_BITS.end())].into_boxed_slice()
+}

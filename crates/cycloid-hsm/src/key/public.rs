@@ -1,0 +1,94 @@
+//! Public keys, read from attributes.
+
+use cycloid::bls12_381::{Cycloid, signature};
+use cycloid::scheme::ec::{self, P224, P256, P384, P521};
+use cycloid::scheme::{ed25519, rsa};
+
+use super::curve::{Curve, point_bytes};
+use super::private::{RSA_BITS, rsa_public_memory};
+use crate::attribute::{Template, cka, ckk};
+use crate::error::{Code, Error, Result};
+
+/// Keys that verify, or encrypt.
+pub enum PublicKey {
+    /// RSA.
+    Rsa(rsa::PublicKey<Box<[u64]>>),
+    /// On P-224.
+    P224(ec::PublicKey<P224>),
+    /// On P-256.
+    P256(ec::PublicKey<P256>),
+    /// On P-384.
+    P384(ec::PublicKey<P384>),
+    /// On P-521.
+    P521(ec::PublicKey<P521>),
+    /// Ed25519.
+    Ed25519(Box<ed25519::VerifyingKey>),
+    /// X25519.
+    X25519([u8; 32]),
+    /// BLS12-381.
+    Bls(Box<signature::PublicKey<Cycloid, signature::MinPk>>),
+}
+
+fn invalid(error: impl std::fmt::Debug) -> Error {
+    Code::ATTRIBUTE_VALUE_INVALID.because(format!("the public key is not sound: {error:?}"))
+}
+
+impl PublicKey {
+    /// The key whose parts are attributes.
+    ///
+    /// # Errors
+    /// [`Code::TEMPLATE_INCOMPLETE`]; [`Code::ATTRIBUTE_VALUE_INVALID`] where the parts are no key, such
+    /// as a point that is not on its curve; [`Code::CURVE_NOT_SUPPORTED`]; [`Code::KEY_SIZE_RANGE`].
+    pub fn from_attributes(key_type: u32, template: &Template) -> Result<Self> {
+        match key_type {
+            ckk::RSA => {
+                let mut scratch = vec![0; rsa::verify_scratch_limbs(*RSA_BITS.end())];
+                let (modulus, exponent) =
+                    (template.needed(cka::MODULUS)?, template.needed(cka::PUBLIC_EXPONENT)?);
+                if modulus.len() > RSA_BITS.end() / 8 + 1 {
+                    return Err(Code::KEY_SIZE_RANGE.into());
+                }
+                rsa::PublicKey::new(modulus, exponent, rsa_public_memory(), &mut scratch)
+                    .map(Self::Rsa)
+                    .map_err(invalid)
+            }
+            ckk::EC | ckk::EC_EDWARDS | ckk::EC_MONTGOMERY => {
+                let curve = Curve::from_parameters(template.needed(cka::EC_PARAMS)?)?;
+                if key_type != curve.key_type() {
+                    return Err(
+                        Code::TEMPLATE_INCONSISTENT.because("the curve is for another type of key")
+                    );
+                }
+                Self::from_point(curve, template.needed(cka::EC_POINT)?)
+            }
+            ckk::BLS12_381 => signature::PublicKey::from_bytes(template.needed(cka::VALUE)?)
+                .map(|key| Self::Bls(Box::new(key)))
+                .map_err(invalid),
+            _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("keys of that type are not supported")),
+        }
+    }
+
+    /// The key that is a point, in an OCTET STRING or as it is.
+    ///
+    /// # Errors
+    /// [`Code::ATTRIBUTE_VALUE_INVALID`].
+    pub fn from_point(curve: Curve, point: &[u8]) -> Result<Self> {
+        let bytes = curve.bytes();
+        let point = match curve {
+            Curve::Ed25519 | Curve::X25519 => point_bytes(point, |length| length == 32),
+            _ => point_bytes(point, |length| length == 1 + bytes || length == 1 + 2 * bytes),
+        };
+        let point = point.ok_or_else(|| invalid("the point has another length"))?;
+        Ok(match curve {
+            Curve::P224 => Self::P224(ec::PublicKey::from_sec1(point).map_err(invalid)?),
+            Curve::P256 => Self::P256(ec::PublicKey::from_sec1(point).map_err(invalid)?),
+            Curve::P384 => Self::P384(ec::PublicKey::from_sec1(point).map_err(invalid)?),
+            Curve::P521 => Self::P521(ec::PublicKey::from_sec1(point).map_err(invalid)?),
+            Curve::Ed25519 => {
+                let point = point.try_into().map_err(invalid)?;
+                Self::Ed25519(Box::new(ed25519::VerifyingKey::new(point).map_err(invalid)?))
+            }
+            Curve::X25519 => Self::X25519(point.try_into().map_err(invalid)?),
+        })
+    }
+}

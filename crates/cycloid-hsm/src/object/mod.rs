@@ -1,0 +1,155 @@
+//! Objects: attributes that may be seen, and for keys a secret that stays sealed until it is used.
+
+pub mod build;
+pub mod change;
+mod rules;
+
+use zeroize::Zeroizing;
+
+use crate::attribute::{Template, cka, ckk, cko};
+use crate::error::{Code, Result};
+use crate::key::{Key, PrivateKey, PublicKey};
+
+/// An object that is to be: its attributes, and its secret if it has one.
+#[derive(Debug)]
+pub struct New {
+    /// All attributes but secret ones.
+    pub attributes: Template,
+    /// The form at rest of a private key, or the bytes of a secret one.
+    pub secret: Option<Zeroizing<Vec<u8>>>,
+}
+
+/// An object.
+#[derive(Debug)]
+pub struct Object {
+    /// Its handle.
+    pub id: u64,
+    /// Counts its changes.
+    pub version: u64,
+    /// All attributes but secret ones.
+    pub attributes: Template,
+    /// The secret of an object that lives in memory; those of stored ones are in the store.
+    pub session_secret: Option<Zeroizing<Vec<u8>>>,
+}
+
+/// How much of an attribute may be seen.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Seen<'a> {
+    /// This is its value.
+    Value(&'a [u8]),
+    /// It is in the secret, and the key may be seen.
+    InSecret,
+    /// It is in the secret, which may not be seen.
+    Sensitive,
+    /// The object has none of that number.
+    Absent,
+}
+
+impl Object {
+    /// `CKO_…`.
+    pub fn class(&self) -> u32 {
+        number(&self.attributes, cka::CLASS)
+    }
+
+    /// `CKK_…`, of a key.
+    pub fn key_type(&self) -> u32 {
+        number(&self.attributes, cka::KEY_TYPE)
+    }
+
+    /// Whether only the user sees it.
+    pub fn is_private(&self) -> bool {
+        self.attributes.is(cka::PRIVATE)
+    }
+
+    /// Whether it outlives the program that made it.
+    pub fn is_stored(&self) -> bool {
+        self.attributes.is(cka::TOKEN)
+    }
+
+    /// What a reader sees of an attribute.
+    pub fn see(&self, attribute: u32) -> Seen<'_> {
+        if let Some(value) = self.attributes.get(attribute) {
+            return Seen::Value(value);
+        }
+        if !rules::is_secret(self.class(), self.key_type(), attribute) {
+            Seen::Absent
+        } else if self.attributes.is(cka::SENSITIVE) || !self.attributes.is(cka::EXTRACTABLE) {
+            Seen::Sensitive
+        } else {
+            Seen::InSecret
+        }
+    }
+
+    /// Whether it may be used for something, `CKA_SIGN` and the like.
+    ///
+    /// # Errors
+    /// [`Code::KEY_FUNCTION_NOT_PERMITTED`], also where the mechanism is not one that its policy allows.
+    pub fn permits(&self, usage: u32, mechanism: u32) -> Result<()> {
+        if !self.attributes.is(usage) {
+            return Err(Code::KEY_FUNCTION_NOT_PERMITTED.into());
+        }
+        match self.attributes.get(cka::ALLOWED_MECHANISMS) {
+            Some(allowed) if !rules::lists(allowed, mechanism) => {
+                Err(Code::MECHANISM_INVALID
+                    .because("the key's policy does not allow that mechanism"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The key that it is, ready for use. `secret` is what stands at rest, for keys that have one.
+    ///
+    /// # Errors
+    /// [`Code::KEY_HANDLE_INVALID`] where it is no key; [`Code::DEVICE_ERROR`] where what is stored is
+    /// not sound.
+    pub fn key(&self, secret: Option<&[u8]>) -> Result<Key> {
+        let broken = || Code::DEVICE_ERROR.because("the stored key is not sound");
+        match (self.class(), secret) {
+            (cko::PUBLIC_KEY, _) => {
+                let key = PublicKey::from_attributes(self.key_type(), &self.attributes)?;
+                Ok(Key::Public(key.into()))
+            }
+            (cko::PRIVATE_KEY, Some(secret)) => PrivateKey::from_bytes(self.key_type(), secret)
+                .map(|key| Key::Private(key.into()))
+                .map_err(|_| broken()),
+            (cko::SECRET_KEY, Some(secret)) => {
+                Ok(Key::Secret(Zeroizing::new(secret.to_vec()).into()))
+            }
+            (cko::PRIVATE_KEY | cko::SECRET_KEY, None) => Err(broken()),
+            _ => Err(Code::KEY_HANDLE_INVALID.into()),
+        }
+    }
+}
+
+/// A number of an object that is known to be sound; all ones, which is nothing, if it is not there.
+fn number(attributes: &Template, number: u32) -> u32 {
+    let value = attributes.number(number).ok().flatten();
+    value.and_then(|value| value.try_into().ok()).unwrap_or(u32::MAX)
+}
+
+/// Attributes of a key that are in the secret and may be seen.
+///
+/// # Errors
+/// Those of the key.
+pub fn secret_attributes(object: &Object, secret: &[u8]) -> Result<Template> {
+    if object.class() == cko::PRIVATE_KEY {
+        return PrivateKey::from_bytes(object.key_type(), secret)?.secret_attributes();
+    }
+    let mut template = Template::new();
+    template.set(cka::VALUE, secret);
+    Ok(template)
+}
+
+/// Whether a type of key is a secret one, of bytes.
+pub const fn is_symmetric(key_type: u32) -> bool {
+    matches!(
+        key_type,
+        ckk::AES
+            | ckk::GENERIC_SECRET
+            | ckk::SHA_1_HMAC
+            | ckk::SHA224_HMAC
+            | ckk::SHA256_HMAC
+            | ckk::SHA384_HMAC
+            | ckk::SHA512_HMAC
+    )
+}

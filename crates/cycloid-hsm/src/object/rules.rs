@@ -1,0 +1,277 @@
+//! Which attributes objects have, and what a key may be used for.
+//!
+//! What could undo the protection of keys is decided here, and nowhere else: a key never both wraps and
+//! decrypts, nor unwraps and encrypts (Clulow, On the security of PKCS #11, 2003); and what a key is used
+//! for is decided once, when it is made.
+
+use crate::attribute::{Template, cka, ckk, cko};
+use crate::error::{Code, Result};
+
+const EVERY: &[u32] = &[
+    cka::CLASS,
+    cka::TOKEN,
+    cka::PRIVATE,
+    cka::LABEL,
+    cka::MODIFIABLE,
+    cka::COPYABLE,
+    cka::DESTROYABLE,
+];
+
+const KEYS: &[u32] = &[
+    cka::KEY_TYPE,
+    cka::ID,
+    cka::START_DATE,
+    cka::END_DATE,
+    cka::DERIVE,
+    cka::ALLOWED_MECHANISMS,
+    cka::RATE_LIMIT,
+];
+
+const DATA: &[u32] = &[cka::APPLICATION, cka::OBJECT_ID, cka::VALUE];
+
+const CERTIFICATE: &[u32] = &[
+    cka::CERTIFICATE_TYPE,
+    cka::CERTIFICATE_CATEGORY,
+    cka::TRUSTED,
+    cka::CHECK_VALUE,
+    cka::START_DATE,
+    cka::END_DATE,
+    cka::PUBLIC_KEY_INFO,
+    cka::SUBJECT,
+    cka::ID,
+    cka::ISSUER,
+    cka::SERIAL_NUMBER,
+    cka::OWNER,
+    cka::VALUE,
+];
+
+const PUBLIC: &[u32] = &[
+    cka::SUBJECT,
+    cka::ENCRYPT,
+    cka::VERIFY,
+    cka::VERIFY_RECOVER,
+    cka::WRAP,
+    cka::TRUSTED,
+    cka::PUBLIC_KEY_INFO,
+    cka::MODULUS,
+    cka::MODULUS_BITS,
+    cka::PUBLIC_EXPONENT,
+    cka::EC_PARAMS,
+    cka::EC_POINT,
+    cka::VALUE,
+];
+
+const PRIVATE: &[u32] = &[
+    cka::SUBJECT,
+    cka::SENSITIVE,
+    cka::DECRYPT,
+    cka::SIGN,
+    cka::SIGN_RECOVER,
+    cka::UNWRAP,
+    cka::EXTRACTABLE,
+    cka::WRAP_WITH_TRUSTED,
+    cka::ALWAYS_AUTHENTICATE,
+    cka::PUBLIC_KEY_INFO,
+    cka::MODULUS,
+    cka::PUBLIC_EXPONENT,
+    cka::EC_PARAMS,
+];
+
+const SECRET: &[u32] = &[
+    cka::SENSITIVE,
+    cka::ENCRYPT,
+    cka::DECRYPT,
+    cka::SIGN,
+    cka::VERIFY,
+    cka::WRAP,
+    cka::UNWRAP,
+    cka::EXTRACTABLE,
+    cka::WRAP_WITH_TRUSTED,
+    cka::TRUSTED,
+    cka::CHECK_VALUE,
+    cka::VALUE_LEN,
+];
+
+/// What the device alone sets.
+pub(super) const DEVICE: &[u32] = &[
+    cka::UNIQUE_ID,
+    cka::LOCAL,
+    cka::NEVER_EXTRACTABLE,
+    cka::ALWAYS_SENSITIVE,
+    cka::KEY_GEN_MECHANISM,
+];
+
+/// What stands in the secret of a private key.
+const RSA_SECRETS: &[u32] = &[
+    cka::PRIVATE_EXPONENT,
+    cka::PRIME_1,
+    cka::PRIME_2,
+    cka::EXPONENT_1,
+    cka::EXPONENT_2,
+    cka::COEFFICIENT,
+];
+
+/// Truth values: one byte each, 0 or 1.
+const TRUTH_VALUES: &[u32] = &[
+    cka::TOKEN,
+    cka::PRIVATE,
+    cka::MODIFIABLE,
+    cka::COPYABLE,
+    cka::DESTROYABLE,
+    cka::TRUSTED,
+    cka::SENSITIVE,
+    cka::ENCRYPT,
+    cka::DECRYPT,
+    cka::WRAP,
+    cka::UNWRAP,
+    cka::SIGN,
+    cka::SIGN_RECOVER,
+    cka::VERIFY,
+    cka::VERIFY_RECOVER,
+    cka::DERIVE,
+    cka::EXTRACTABLE,
+    cka::WRAP_WITH_TRUSTED,
+    cka::ALWAYS_AUTHENTICATE,
+];
+
+/// What a key may be used for. Once it is made these are only ever taken away.
+pub(super) const USAGES: &[u32] = &[
+    cka::ENCRYPT,
+    cka::DECRYPT,
+    cka::WRAP,
+    cka::UNWRAP,
+    cka::SIGN,
+    cka::SIGN_RECOVER,
+    cka::VERIFY,
+    cka::VERIFY_RECOVER,
+    cka::DERIVE,
+];
+
+/// Numbers of eight bytes.
+const NUMBERS: &[u32] = &[
+    cka::CLASS,
+    cka::KEY_TYPE,
+    cka::CERTIFICATE_TYPE,
+    cka::CERTIFICATE_CATEGORY,
+    cka::MODULUS_BITS,
+    cka::VALUE_LEN,
+    cka::RATE_LIMIT,
+];
+
+/// The longest value of an attribute, in bytes.
+const MAX_VALUE: usize = 64 * 1024;
+
+/// Whether an attribute is part of the secret.
+pub(super) fn is_secret(class: u32, key_type: u32, attribute: u32) -> bool {
+    match (class, key_type) {
+        (cko::PRIVATE_KEY, ckk::RSA) => RSA_SECRETS.contains(&attribute),
+        (cko::PRIVATE_KEY | cko::SECRET_KEY, _) => attribute == cka::VALUE,
+        _ => false,
+    }
+}
+
+/// Whether a list of mechanisms, eight bytes each, has this one.
+pub(super) fn lists(allowed: &[u8], mechanism: u32) -> bool {
+    let (numbers, _) = allowed.as_chunks::<8>();
+    numbers.iter().any(|number| u64::from_le_bytes(*number) == u64::from(mechanism))
+}
+
+/// Checks the form of every attribute of a template, and that objects of the class have it.
+///
+/// # Errors
+/// [`Code::ATTRIBUTE_READ_ONLY`] for what only the device sets, [`Code::ATTRIBUTE_TYPE_INVALID`] for what
+/// the class does not have, [`Code::ATTRIBUTE_VALUE_INVALID`].
+pub(super) fn check_form(class: u32, key_type: u32, template: &Template) -> Result<()> {
+    let own = match class {
+        cko::DATA => DATA,
+        cko::CERTIFICATE => CERTIFICATE,
+        cko::PUBLIC_KEY => PUBLIC,
+        cko::PRIVATE_KEY => PRIVATE,
+        cko::SECRET_KEY => SECRET,
+        _ => {
+            return Err(Code::ATTRIBUTE_VALUE_INVALID.because("there are no objects of that class"));
+        }
+    };
+    let is_key = matches!(class, cko::PUBLIC_KEY | cko::PRIVATE_KEY | cko::SECRET_KEY);
+    for (number, value) in template.iter() {
+        if DEVICE.contains(&number) {
+            return Err(Code::ATTRIBUTE_READ_ONLY
+                .because(format!("attribute {number:#x} is set by the device")));
+        }
+        let known = EVERY.contains(&number)
+            || own.contains(&number)
+            || is_key && KEYS.contains(&number)
+            || is_secret(class, key_type, number);
+        if !known {
+            return Err(Code::ATTRIBUTE_TYPE_INVALID
+                .because(format!("objects of class {class} have no attribute {number:#x}")));
+        }
+        let sound = match number {
+            _ if TRUTH_VALUES.contains(&number) => matches!(value, [0 | 1]),
+            _ if NUMBERS.contains(&number) => value.len() == 8,
+            cka::START_DATE | cka::END_DATE => {
+                value.is_empty() || value.len() == 8 && value.iter().all(u8::is_ascii_digit)
+            }
+            cka::ALLOWED_MECHANISMS => value.len().is_multiple_of(8),
+            cka::LABEL | cka::APPLICATION => std::str::from_utf8(value).is_ok(),
+            _ => true,
+        };
+        if !sound || value.len() > MAX_VALUE {
+            return Err(Code::ATTRIBUTE_VALUE_INVALID
+                .because(format!("attribute {number:#x} cannot have that value")));
+        }
+    }
+    Ok(())
+}
+
+/// Fills in what a key is used for where the template does not say, and refuses what contradicts.
+///
+/// # Errors
+/// [`Code::TEMPLATE_INCONSISTENT`].
+pub(super) fn settle_usages(class: u32, key_type: u32, template: &mut Template) -> Result<()> {
+    let usual: &[u32] = match (class, key_type) {
+        (cko::PRIVATE_KEY, ckk::RSA) => &[cka::SIGN, cka::DECRYPT],
+        (cko::PUBLIC_KEY, ckk::RSA) => &[cka::VERIFY, cka::ENCRYPT],
+        (cko::PRIVATE_KEY, ckk::EC) => &[cka::SIGN, cka::DERIVE],
+        (cko::PRIVATE_KEY, ckk::EC_MONTGOMERY) => &[cka::DERIVE],
+        (cko::PUBLIC_KEY, ckk::EC_MONTGOMERY) => &[],
+        (cko::PRIVATE_KEY, _) => &[cka::SIGN],
+        (cko::PUBLIC_KEY, _) => &[cka::VERIFY],
+        (_, ckk::AES) => &[cka::ENCRYPT, cka::DECRYPT],
+        _ => &[cka::SIGN, cka::VERIFY],
+    };
+    // What contradicts a usage that was asked for is not added to it.
+    let (wraps, unwraps) = (template.is(cka::WRAP), template.is(cka::UNWRAP));
+    for usage in USAGES {
+        let ours = match class {
+            cko::PUBLIC_KEY => PUBLIC,
+            cko::PRIVATE_KEY => PRIVATE,
+            _ => SECRET,
+        };
+        if ours.contains(usage) || *usage == cka::DERIVE {
+            let excluded = match *usage {
+                cka::DECRYPT => wraps || unwraps && class == cko::PRIVATE_KEY,
+                cka::ENCRYPT => unwraps || wraps && class == cko::PUBLIC_KEY,
+                _ => false,
+            };
+            let given = usual.contains(usage) && !excluded;
+            template.set_default(*usage, [u8::from(given)]);
+        }
+    }
+    exclude(template, template)
+}
+
+/// One key, or the two halves of a pair, must not both wrap and decrypt, nor unwrap and encrypt: with
+/// both, whoever is logged in has every extractable key in the clear.
+///
+/// # Errors
+/// [`Code::TEMPLATE_INCONSISTENT`].
+pub(super) fn exclude(one: &Template, other: &Template) -> Result<()> {
+    let both = |a, b| (one.is(a) || other.is(a)) && (one.is(b) || other.is(b));
+    if both(cka::WRAP, cka::DECRYPT) || both(cka::UNWRAP, cka::ENCRYPT) {
+        return Err(Code::TEMPLATE_INCONSISTENT.because(
+            "a key wraps or decrypts, unwraps or encrypts, but not both: together they would bare other keys",
+        ));
+    }
+    Ok(())
+}

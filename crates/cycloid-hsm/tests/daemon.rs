@@ -1,0 +1,179 @@
+//! A daemon and its clients, over the socket.
+
+mod support;
+
+use cycloid_hsm::Code;
+use cycloid_hsm::attribute::cka;
+use cycloid_hsm::mechanism::{Parameter, ckg, ckm};
+use cycloid_hsm::rpc::{Client, Mechanism, Request, Response, Role, Secret};
+use support::*;
+
+#[test]
+fn every_kind_of_key_signs_and_its_public_key_verifies() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let pss = Mechanism {
+        number: ckm::SHA256_RSA_PKCS_PSS,
+        parameter: Parameter::Pss { hash: ckm::SHA256, mask: ckg::MGF1_SHA256, salt_length: 32 },
+    };
+    let cases: &[(Pair, &[Mechanism])] = &[
+        (Pair::Rsa(2048), &[mechanism(ckm::RSA_PKCS), mechanism(ckm::SHA384_RSA_PKCS), pss]),
+        (Pair::Curve(&[6, 5, 0x2b, 0x81, 4, 0, 0x21]), &[mechanism(ckm::ECDSA_SHA224)]),
+        (Pair::Curve(P256), &[mechanism(ckm::ECDSA), mechanism(ckm::ECDSA_SHA256)]),
+        (Pair::Curve(&[6, 5, 0x2b, 0x81, 4, 0, 0x22]), &[mechanism(ckm::ECDSA_SHA384)]),
+        (Pair::Curve(&[6, 5, 0x2b, 0x81, 4, 0, 0x23]), &[mechanism(ckm::ECDSA_SHA512)]),
+        (Pair::Curve(&[6, 3, 0x2b, 0x65, 0x70]), &[mechanism(ckm::EDDSA)]),
+        (Pair::Bls, &[mechanism(ckm::BLS12_381_SIGN)]),
+    ];
+    for (kind, mechanisms) in cases {
+        let (public, private) = generate(&client, kind, true);
+        for mechanism in *mechanisms {
+            let message = b"a message of some length";
+            let mut signature = sign(&client, private, mechanism, message).unwrap();
+            verify(&client, public, mechanism, message, &signature).unwrap();
+            let other = verify(&client, public, mechanism, b"another message", &signature);
+            assert_eq!(code(other), Code::SIGNATURE_INVALID, "{mechanism:?}");
+            let last = signature.len() - 1;
+            signature[last] ^= 1;
+            let broken = verify(&client, public, mechanism, message, &signature);
+            assert_eq!(code(broken), Code::SIGNATURE_INVALID, "{mechanism:?}");
+        }
+        // A key does nothing that is another type's to do.
+        let foreign = sign(&client, private, &mechanism(ckm::SHA256_HMAC), b"x");
+        assert_eq!(code(foreign), Code::KEY_TYPE_INCONSISTENT);
+    }
+}
+
+#[test]
+fn many_clients_at_once_each_get_their_own_signatures() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let kinds = [Pair::Rsa(2048), Pair::Curve(P256), Pair::Curve(&[6, 3, 0x2b, 0x65, 0x70])];
+    let mechanisms = [ckm::SHA256_RSA_PKCS, ckm::ECDSA_SHA256, ckm::EDDSA];
+    let pairs: Vec<_> = kinds.iter().map(|kind| generate(&client, kind, true)).collect();
+    std::thread::scope(|scope| {
+        for thread in 0..24 {
+            let (client, pairs) = (&client, &pairs);
+            scope.spawn(move || {
+                let (public, private) = pairs[thread % 3];
+                let mechanism = mechanism(mechanisms[thread % 3]);
+                for i in 0..20 {
+                    let message = format!("thread {thread}, message {i}");
+                    let signature = sign(client, private, &mechanism, message.as_bytes()).unwrap();
+                    verify(client, public, &mechanism, message.as_bytes(), &signature).unwrap();
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn one_connection_may_ask_for_many_signatures() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let (public, private) = generate(&client, &Pair::Curve(P256), false);
+    let ecdsa = mechanism(ckm::ECDSA);
+    let signing = |key, digest: u8| cycloid_hsm::rpc::message::Signing {
+        key,
+        mechanism: ecdsa.clone(),
+        data: cycloid_hsm::rpc::Bytes(vec![digest; 32]),
+        digested: false,
+    };
+    let mut requests: Vec<_> = (0..20).map(|i| signing(private, i)).collect();
+    requests[7].key = 999_999;
+    let Response::SignedMany { outcomes } = client.call(&Request::SignMany { requests }).unwrap()
+    else {
+        panic!("another answer")
+    };
+    for (i, outcome) in outcomes.iter().enumerate() {
+        if i == 7 {
+            assert_eq!(Code(outcome.code), Code::KEY_HANDLE_INVALID);
+        } else {
+            verify(&client, public, &ecdsa, &[i as u8; 32], &outcome.signature.0).unwrap();
+        }
+    }
+}
+
+#[test]
+fn who_is_not_logged_in_neither_sees_nor_uses_private_keys() {
+    let daemon = Daemon::start();
+    let user = daemon.user();
+    let (public, private) = generate(&user, &Pair::Curve(P256), true);
+    let stranger = daemon.client();
+    let seen = stranger.call(&Request::Find { template: Default::default() }).unwrap();
+    assert_eq!(seen, Response::Objects { objects: vec![public] });
+    let refused = sign(&stranger, private, &mechanism(ckm::ECDSA), &[1; 32]);
+    assert_eq!(code(refused), Code::KEY_HANDLE_INVALID);
+
+    let auditor = daemon.client();
+    let pin = Secret::new(AUDITOR_PIN);
+    auditor.call(&Request::Login { role: Role::Auditor, pin }).unwrap();
+    let seen = auditor.call(&Request::Find { template: Default::default() }).unwrap();
+    assert_eq!(seen, Response::Objects { objects: vec![public, private] });
+    let refused = sign(&auditor, private, &mechanism(ckm::ECDSA), &[1; 32]);
+    assert_eq!(code(refused), Code::USER_NOT_LOGGED_IN);
+    assert_eq!(
+        code(auditor.call(&Request::Destroy { object: public })),
+        Code::TOKEN_WRITE_PROTECTED
+    );
+}
+
+#[test]
+fn wrong_pins_are_counted_and_delay_the_next() {
+    let daemon = Daemon::start();
+    let client = daemon.client();
+    let login =
+        |pin: &[u8]| client.call(&Request::Login { role: Role::User, pin: Secret::new(pin) });
+    for _ in 0..3 {
+        assert_eq!(code(login(b"wrong")), Code::PIN_INCORRECT);
+    }
+    // Even the right one waits.
+    assert_eq!(code(login(USER_PIN)), Code::PIN_LOCKED);
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    login(USER_PIN).unwrap();
+    assert_eq!(code(login(USER_PIN)), Code::USER_ALREADY_LOGGED_IN);
+}
+
+#[test]
+fn further_connections_are_the_same_application_and_others_are_not() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let (_, private) = generate(&client, &Pair::Curve(P256), false);
+    // Two calls at once need two connections.
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| sign(&client, private, &mechanism(ckm::ECDSA), &[1; 32]).unwrap());
+        }
+    });
+    let other = daemon.user();
+    let refused = sign(&other, private, &mechanism(ckm::ECDSA), &[1; 32]);
+    assert_eq!(code(refused), Code::KEY_HANDLE_INVALID);
+}
+
+#[test]
+fn a_daemon_that_stops_answers_or_hangs_up() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let (public, private) = generate(&client, &Pair::Rsa(2048), true);
+    let signer = {
+        let client = Client::connect(&daemon.socket, "test").unwrap();
+        let pin = Secret::new(USER_PIN);
+        client.call(&Request::Login { role: Role::User, pin }).unwrap();
+        std::thread::spawn(move || {
+            let mut signatures = Vec::new();
+            loop {
+                match sign(&client, private, &mechanism(ckm::SHA256_RSA_PKCS), b"message") {
+                    Ok(signature) => signatures.push(signature),
+                    Err(error) => return (signatures, error.code),
+                }
+            }
+        })
+    };
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    daemon.server.stop();
+    let (signatures, code) = signer.join().unwrap();
+    assert!([Code::FUNCTION_CANCELED, Code::DEVICE_REMOVED].contains(&code), "{code:?}");
+    assert!(!signatures.is_empty());
+    assert!(signatures.windows(2).all(|pair| pair[0] == pair[1]));
+    let _ = (public, cka::LABEL);
+}

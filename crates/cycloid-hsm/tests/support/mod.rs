@@ -1,0 +1,182 @@
+//! A daemon in a directory of its own, and what tests ask of it.
+
+#![allow(dead_code, reason = "each test file uses some of it")]
+
+use std::path::{Path, PathBuf};
+
+use cycloid_hsm::attribute::{Template, cka, ckk, cko};
+use cycloid_hsm::daemon::{Server, Settings};
+use cycloid_hsm::mechanism::{Parameter, ckm};
+use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret};
+use cycloid_hsm::store::{Store, Unlocking};
+use cycloid_hsm::{Code, Result};
+
+pub const OFFICER_PIN: &[u8] = b"officer's pin";
+pub const USER_PIN: &[u8] = b"user's pin";
+pub const AUDITOR_PIN: &[u8] = b"auditor's pin";
+
+/// A directory that goes when it is dropped.
+pub struct Directory(PathBuf);
+
+impl Directory {
+    pub fn new() -> Self {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name =
+            format!("cycloid-hsm-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A daemon with a fresh token that has all PINs.
+pub struct Daemon {
+    pub server: Server,
+    pub socket: PathBuf,
+    pub directory: Directory,
+}
+
+pub fn unlocking() -> Unlocking {
+    Unlocking { passphrase: None, key_file: Some(Secret::new(&[7; 32])) }
+}
+
+impl Daemon {
+    pub fn start() -> Self {
+        let directory = Directory::new();
+        let url = format!("sqlite:{}", directory.path().join("keys.db").display());
+        let store = Store::create(&url, &unlocking()).unwrap();
+        let socket = directory.path().join("socket");
+        let settings = Settings { socket: socket.clone(), ..Settings::default() };
+        let server = Server::start(store, settings).unwrap();
+        let daemon = Self { server, socket, directory };
+        let client = daemon.client();
+        let pin = Secret::new(OFFICER_PIN);
+        client.call(&Request::InitToken { pin: pin.clone(), label: "test".into() }).unwrap();
+        client.call(&Request::Login { role: Role::SecurityOfficer, pin }).unwrap();
+        for (role, pin) in [(Role::User, USER_PIN), (Role::Auditor, AUDITOR_PIN)] {
+            client.call(&Request::InitPin { role, pin: Secret::new(pin) }).unwrap();
+        }
+        daemon
+    }
+
+    pub fn client(&self) -> Client {
+        Client::connect(&self.socket, "test").unwrap()
+    }
+
+    pub fn user(&self) -> Client {
+        let client = self.client();
+        client.call(&Request::Login { role: Role::User, pin: Secret::new(USER_PIN) }).unwrap();
+        client
+    }
+}
+
+pub fn mechanism(number: u32) -> Mechanism {
+    Mechanism { number, parameter: Parameter::None }
+}
+
+/// A template of truth values.
+pub fn truths(values: &[(u32, bool)]) -> Template {
+    let mut template = Template::new();
+    values.iter().for_each(|(number, value)| template.set_bool(*number, *value));
+    template
+}
+
+pub fn object(response: Result<Response>) -> Result<u64> {
+    match response? {
+        Response::Object { object } => Ok(object),
+        other => panic!("{other:?}"),
+    }
+}
+
+pub fn pair(response: Result<Response>) -> Result<(u64, u64)> {
+    match response? {
+        Response::Pair { public, private } => Ok((public, private)),
+        other => panic!("{other:?}"),
+    }
+}
+
+pub fn bytes(response: Result<Response>) -> Result<Vec<u8>> {
+    match response? {
+        Response::Data { data } => Ok(data.to_vec()),
+        other => panic!("{other:?}"),
+    }
+}
+
+pub fn code<T: std::fmt::Debug>(outcome: Result<T>) -> Code {
+    outcome.expect_err("it should have been refused").code
+}
+
+pub const P256: &[u8] = &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
+
+/// Generates a pair: an RSA key of so many bits, or a key on a curve by its identifier.
+pub fn generate(client: &Client, kind: &Pair, token: bool) -> (u64, u64) {
+    let mut public = truths(&[(cka::TOKEN, token)]);
+    let private = truths(&[(cka::TOKEN, token)]);
+    let number = match kind {
+        Pair::Rsa(bits) => {
+            public.set_number(cka::MODULUS_BITS, *bits);
+            ckm::RSA_PKCS_KEY_PAIR_GEN
+        }
+        Pair::Curve(identifier) => {
+            public.set(cka::EC_PARAMS, *identifier);
+            match *identifier {
+                [6, 3, 0x2b, 0x65, 0x70] => ckm::EC_EDWARDS_KEY_PAIR_GEN,
+                [6, 3, 0x2b, 0x65, 0x6e] => ckm::EC_MONTGOMERY_KEY_PAIR_GEN,
+                _ => ckm::EC_KEY_PAIR_GEN,
+            }
+        }
+        Pair::Bls => ckm::BLS12_381_KEY_PAIR_GEN,
+    };
+    pair(client.call(&Request::GeneratePair { mechanism: mechanism(number), public, private }))
+        .unwrap()
+}
+
+pub enum Pair {
+    Rsa(u64),
+    Curve(&'static [u8]),
+    Bls,
+}
+
+pub fn sign(client: &Client, key: u64, mechanism: &Mechanism, data: &[u8]) -> Result<Vec<u8>> {
+    let mechanism = mechanism.clone();
+    let data = Bytes(data.to_vec());
+    bytes(client.call(&Request::Sign { key, mechanism, data, digested: false }))
+}
+
+pub fn verify(
+    client: &Client,
+    key: u64,
+    mechanism: &Mechanism,
+    data: &[u8],
+    signature: &[u8],
+) -> Result<Response> {
+    client.call(&Request::Verify {
+        key,
+        mechanism: mechanism.clone(),
+        data: Bytes(data.to_vec()),
+        digested: false,
+        signature: Bytes(signature.to_vec()),
+    })
+}
+
+/// A secret key whose value is known.
+pub fn secret_key(client: &Client, key_type: u32, value: &[u8], extra: &Template) -> Result<u64> {
+    let mut template = extra.clone();
+    template.set_number(cka::CLASS, cko::SECRET_KEY.into());
+    template.set_number(cka::KEY_TYPE, key_type.into());
+    template.set(cka::VALUE, value);
+    object(client.call(&Request::Create { template }))
+}
+
+pub const AES: u32 = ckk::AES;
