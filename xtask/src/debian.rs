@@ -11,7 +11,7 @@ struct Need {
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 6] = [
+const NEEDS: [Need; 7] = [
     Need { what: "a C compiler", package: "gcc libc6-dev", present: || works("cc") },
     Need { what: "a C++ compiler, for libFuzzer", package: "g++", present: || works("c++") },
     Need {
@@ -28,6 +28,11 @@ const NEEDS: [Need; 6] = [
         what: "libcrypto.so.3, a peer",
         package: "libssl3",
         present: || library("libcrypto.so.3"),
+    },
+    Need {
+        what: "PostgreSQL, for keystores on it",
+        package: "postgresql",
+        present: || works("postgres") || Path::new("/usr/lib/postgresql").exists(),
     },
     Need { what: "libgmp.so.10, a peer", package: "libgmp10", present: || library("libgmp.so.10") },
 ];

@@ -1,0 +1,159 @@
+//! The audit log: a chain of HMACs with a key of the keyring, whose head the manifest contains.
+//!
+//! Nobody without the key can change, add or leave out a line; who has the database can put all of it
+//! back to what it once was, and then the head is earlier than one that was exported before.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use subtle::ConstantTimeEq;
+
+use super::Store;
+use super::database::{Access, Row, Value};
+use super::keyring::Keyring;
+use super::seal::{Part, associated, mac};
+use super::violation::Violation;
+use super::write::Session;
+use crate::error::{Code, Error, Result};
+use crate::rpc::Bytes;
+pub use crate::rpc::message::AuditEntry;
+
+/// The last line of the log, which stands for all of it. As text: the sequence number, a colon, and
+/// 64 hexadecimal digits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditHead {
+    /// The number of the last line; 0 if there is none.
+    pub sequence: u64,
+    /// Its MAC; zeros if there is none.
+    pub mac: [u8; 32],
+}
+
+impl fmt::Display for AuditHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:", self.sequence)?;
+        self.mac.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl FromStr for AuditHead {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let read = || {
+            let (sequence, digits) = text.trim().split_once(':')?;
+            Some(Self { sequence: sequence.parse().ok()?, mac: super::hex(digits)? })
+        };
+        read().ok_or_else(|| {
+            Code::ARGUMENTS_BAD
+                .because("a head of the audit log is a number, a colon, and 64 hexadecimal digits")
+        })
+    }
+}
+
+impl AuditHead {
+    /// The head after one more line.
+    fn next(&self, keys: &Keyring, time: u64, who: &str, what: &str) -> Self {
+        let sequence = self.sequence + 1;
+        let strings: [&[u8]; 3] = [&self.mac, who.as_bytes(), what.as_bytes()];
+        let line = associated(Part::AuditEntry, &keys.identity, &[sequence, time], &strings);
+        Self { sequence, mac: mac(keys.audit(), &line) }
+    }
+}
+
+fn entry(mut row: Row) -> Result<AuditEntry> {
+    Ok(AuditEntry {
+        sequence: row.number()?,
+        time: row.number()?,
+        who: row.text()?,
+        what: row.text()?,
+        mac: Bytes(row.bytes()?),
+    })
+}
+
+impl Store {
+    /// Adds a line to the audit log, with the time it is now.
+    ///
+    /// # Errors
+    /// [`Code::ARGUMENTS_BAD`] if there is a NUL in it, which PostgreSQL does not store;
+    /// [`Code::DEVICE_ERROR`].
+    pub fn audit(&self, who: &str, what: &str) -> Result<()> {
+        if who.contains('\0') || what.contains('\0') {
+            return Err(Code::ARGUMENTS_BAD.because("a line of the audit log contains a NUL"));
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let time = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        self.write(|write| {
+            let Session { transaction, keys, manifest } = &mut write.session;
+            manifest.audit = manifest.audit.next(keys, time, who, what);
+            let values = [
+                Value::number(manifest.audit.sequence),
+                Value::number(time),
+                Value::Text(who),
+                Value::Text(what),
+                Value::Bytes(&manifest.audit.mac),
+            ];
+            let insert = "INSERT INTO audit_log (sequence, time, who, what, mac) \
+                VALUES ($1, $2, $3, $4, $5)";
+            transaction.execute(insert, &values).map(drop)
+        })
+    }
+
+    /// Lines of the audit log from number `from` on, at most `limit` of them, as they stand in the
+    /// database: [`audit_verify`](Self::audit_verify) says whether they are genuine. The keystore may
+    /// be locked.
+    ///
+    /// # Errors
+    /// [`Code::DEVICE_ERROR`].
+    pub fn audit_entries(&self, from: u64, limit: u32) -> Result<Vec<AuditEntry>> {
+        let select = "SELECT sequence, time, who, what, mac FROM audit_log \
+            WHERE sequence >= $1 ORDER BY sequence LIMIT $2";
+        // The database's numbers have a sign.
+        let values = [Value::number(from.min(i64::MAX as u64)), Value::number(limit.into())];
+        self.database.begin(Access::Read)?.all(select, &values, entry)
+    }
+
+    /// Verifies the whole audit log, and that it goes on from `known_head`, and gives its head.
+    ///
+    /// A known head that is kept elsewhere is what shows that the whole database was put back to an
+    /// earlier state.
+    ///
+    /// # Errors
+    /// [`Code::DEVICE_ERROR`] that says which line was altered or is missing.
+    pub fn audit_verify(&self, known_head: Option<&AuditHead>) -> Result<AuditHead> {
+        let Session { mut transaction, keys, manifest } = Session::begin(self, Access::Read)?;
+        let same = |mac: &[u8], head: &AuditHead| bool::from(mac.ct_eq(&head.mac));
+        if known_head.is_some_and(|known| known.sequence > manifest.audit.sequence) {
+            return Err(Violation::Rollback.into());
+        }
+        let mut head = AuditHead::default();
+        let select = "SELECT sequence, time, who, what, mac FROM audit_log ORDER BY sequence";
+        transaction.query(select, &[], |row| {
+            let AuditEntry { sequence, time, who, what, mac } = entry(row)?;
+            if head.sequence == manifest.audit.sequence {
+                return Err(Violation::AuditSurplus.into());
+            }
+            head = head.next(&keys, time, &who, &what);
+            if sequence > head.sequence {
+                return Err(Violation::AuditMissing(head.sequence).into());
+            }
+            if sequence < head.sequence || !same(&mac.0, &head) {
+                return Err(Violation::AuditEntry(sequence).into());
+            }
+            match known_head {
+                Some(known) if known.sequence == sequence && !same(&known.mac, &head) => {
+                    Err(Violation::Rollback.into())
+                }
+                _ => Ok(()),
+            }
+        })?;
+        if head.sequence < manifest.audit.sequence {
+            return Err(Violation::AuditMissing(head.sequence + 1).into());
+        }
+        if same(&manifest.audit.mac, &head) {
+            Ok(head)
+        } else {
+            Err(Violation::AuditEntry(head.sequence).into())
+        }
+    }
+}

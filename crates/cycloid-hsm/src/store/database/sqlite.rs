@@ -1,0 +1,120 @@
+//! SQLite: one file, with a write-ahead log that is flushed with each commit.
+
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{OpenFlags, ToSql, params_from_iter};
+
+use super::{Access, Connection, Field, Row, Value, failed};
+use crate::error::{Code, Result};
+
+/// How long a writer waits for those before it.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Makes an empty file that nobody else can read, unless there is a file.
+pub(super) fn create(path: &Path) -> Result<()> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            Err(Code::DEVICE_ERROR.because(format!("cannot create {}: {error}", path.display())))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) struct Sqlite(rusqlite::Connection);
+
+impl Sqlite {
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = rusqlite::Connection::open_with_flags(path, flags).map_err(|error| {
+            Code::DEVICE_ERROR.because(format!("no keystore at {}: {error}", path.display()))
+        })?;
+        let prepare = || {
+            connection.busy_timeout(PATIENCE)?;
+            // The file is as little to be trusted as what is in it: no views, no triggers that call
+            // functions, and no writing to the schema by its own tables.
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+            connection.set_prepared_statement_cache_capacity(64);
+            connection.execute_batch(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON",
+            )
+        };
+        prepare().map_err(failed)?;
+        Ok(Self(connection))
+    }
+}
+
+impl Connection for Sqlite {
+    fn has_table(&mut self, name: &str) -> Result<bool> {
+        self.0.table_exists(None, name).map_err(failed)
+    }
+
+    fn run(&mut self, statements: &str) -> Result<()> {
+        self.0.execute_batch(statements).map_err(failed)
+    }
+
+    fn begin(&mut self, access: Access) -> Result<()> {
+        self.run(match access {
+            Access::Read => "BEGIN",
+            Access::Write => "BEGIN IMMEDIATE",
+        })
+    }
+
+    fn lock(&mut self) -> Result<()> {
+        // Whoever began to write has the whole database.
+        Ok(())
+    }
+
+    fn execute(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<u64> {
+        let mut statement = self.0.prepare_cached(statement).map_err(failed)?;
+        statement.execute(params_from_iter(values)).map(|rows| rows as u64).map_err(failed)
+    }
+
+    fn query(
+        &mut self,
+        query: &'static str,
+        values: &[Value<'_>],
+        each: &mut dyn FnMut(Row) -> Result<()>,
+    ) -> Result<()> {
+        let mut statement = self.0.prepare_cached(query).map_err(failed)?;
+        let columns = statement.column_count();
+        let mut rows = statement.query(params_from_iter(values)).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let field = |at| row.get_ref(at).map(field).map_err(failed);
+            each(Row::new((0..columns).map(field).collect::<Result<_>>()?))?;
+        }
+        Ok(())
+    }
+}
+
+fn field(value: ValueRef<'_>) -> Field {
+    match value {
+        ValueRef::Integer(number) => Field::Number(number),
+        ValueRef::Blob(bytes) => Field::Bytes(bytes.to_vec()),
+        ValueRef::Text(text) => match std::str::from_utf8(text) {
+            Ok(text) => Field::Text(text.to_owned()),
+            Err(_) => Field::None,
+        },
+        // Nothing writes such numbers; whoever reads the column finds that it is malformed.
+        ValueRef::Real(_) | ValueRef::Null => Field::None,
+    }
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match *self {
+            Self::Number(number) => ValueRef::Integer(number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+            Self::None => ValueRef::Null,
+        }))
+    }
+}

@@ -1,0 +1,164 @@
+//! The keys of an unlocked keystore.
+//!
+//! The root key, which slots seal, seals the keyring: the keys of audit log and manifest, and the
+//! master keys, of which each has an epoch. There is one master key, and during a rotation two.
+
+use zeroize::{Zeroize, Zeroizing};
+
+use super::memory::Locked;
+use super::seal::{Identity, Key, Part, associated, open, random, seal};
+use super::violation::Violation;
+use crate::error::Result;
+use crate::rpc::Value;
+
+/// All keys, in locked memory.
+pub(super) struct Keyring {
+    pub(super) identity: Identity,
+    keys: Locked<Keys>,
+}
+
+#[derive(Default, Zeroize)]
+struct Keys {
+    root: Key,
+    /// How often the keyring changed; the manifest says the same.
+    version: u64,
+    audit: Key,
+    manifest: Key,
+    terms: Key,
+    /// Epoch 0 is none. The current one comes first.
+    masters: [Master; 2],
+}
+
+/// A master key: the key-encryption key of records.
+#[derive(Default, Zeroize)]
+pub(super) struct Master {
+    pub(super) epoch: u32,
+    pub(super) key: Key,
+}
+
+impl Keyring {
+    /// New keys.
+    pub(super) fn generate(identity: Identity) -> Result<Self> {
+        let mut keys = Locked::<Keys>::new()?;
+        keys.root = random()?;
+        keys.version = 1;
+        keys.audit = random()?;
+        keys.manifest = random()?;
+        keys.terms = random()?;
+        keys.masters[0] = Master { epoch: 1, key: random()? };
+        Ok(Self { identity, keys })
+    }
+
+    /// Reads what [`seal`](Self::seal) wrote.
+    ///
+    /// # Errors
+    /// [`Violation::Keyring`].
+    pub(super) fn open(identity: Identity, root: &Key, sealed: &[u8]) -> Result<Self> {
+        let text = open(root, &associated(Part::Keyring, &identity, &[], &[]), sealed)
+            .ok_or(Violation::Keyring)?;
+        let mut keys = Locked::<Keys>::new()?;
+        keys.root = *root;
+        read(&text, &mut keys).ok_or(Violation::Keyring)?;
+        Ok(Self { identity, keys })
+    }
+
+    /// The keyring, sealed by the root key.
+    pub(super) fn seal(&self) -> Result<Vec<u8>> {
+        let keys = &*self.keys;
+        // Long enough never to be moved, which would leave a copy.
+        let mut text = Zeroizing::new(Vec::with_capacity(256));
+        keys.version.write(&mut text);
+        text.extend_from_slice(&keys.audit);
+        text.extend_from_slice(&keys.manifest);
+        text.extend_from_slice(&keys.terms);
+        for master in &keys.masters {
+            master.epoch.write(&mut text);
+            text.extend_from_slice(&master.key);
+        }
+        seal(&keys.root, &associated(Part::Keyring, &self.identity, &[], &[]), &text)
+    }
+
+    /// The same with one master key more, which is the current one from then on.
+    pub(super) fn with_new_master(&self) -> Result<Self> {
+        let current = self.current();
+        let new = Master { epoch: current.epoch + 1, key: random()? };
+        self.changed([new, Master { epoch: current.epoch, key: current.key }])
+    }
+
+    /// The same with the current master key alone.
+    pub(super) fn without_old_master(&self) -> Result<Self> {
+        let current = self.current();
+        self.changed([Master { epoch: current.epoch, key: current.key }, Master::default()])
+    }
+
+    fn changed(&self, masters: [Master; 2]) -> Result<Self> {
+        let mut keys = Locked::<Keys>::new()?;
+        keys.root = self.keys.root;
+        keys.version = self.keys.version + 1;
+        keys.audit = self.keys.audit;
+        keys.manifest = self.keys.manifest;
+        keys.terms = self.keys.terms;
+        keys.masters = masters;
+        Ok(Self { identity: self.identity, keys })
+    }
+
+    /// How often it changed.
+    pub(super) fn version(&self) -> u64 {
+        self.keys.version
+    }
+
+    /// What slots seal.
+    pub(super) fn root(&self) -> &Key {
+        &self.keys.root
+    }
+
+    /// The key of the audit log's chain.
+    pub(super) fn audit(&self) -> &Key {
+        &self.keys.audit
+    }
+
+    /// The key that seals the manifest.
+    pub(super) fn manifest(&self) -> &Key {
+        &self.keys.manifest
+    }
+
+    /// The key of the terms that the manifest is the sum of.
+    pub(super) fn terms(&self) -> &Key {
+        &self.keys.terms
+    }
+
+    /// The master key that seals whatever is written.
+    pub(super) fn current(&self) -> &Master {
+        &self.keys.masters[0]
+    }
+
+    /// The master key of an epoch.
+    pub(super) fn master(&self, epoch: u32) -> Option<&Key> {
+        let of_epoch = |master: &&Master| master.epoch == epoch && epoch != 0;
+        self.keys.masters.iter().find(of_epoch).map(|master| &master.key)
+    }
+
+    /// Whether there is a master key that is not the current one.
+    pub(super) fn is_rotating(&self) -> bool {
+        self.keys.masters[1].epoch != 0
+    }
+}
+
+fn read(mut text: &[u8], keys: &mut Keys) -> Option<()> {
+    let from = &mut text;
+    keys.version = u64::read(from).ok()?;
+    keys.audit = key(from)?;
+    keys.manifest = key(from)?;
+    keys.terms = key(from)?;
+    for master in &mut keys.masters {
+        master.epoch = u32::read(from).ok()?;
+        master.key = key(from)?;
+    }
+    from.is_empty().then_some(())
+}
+
+fn key(from: &mut &[u8]) -> Option<Key> {
+    let (key, rest) = from.split_first_chunk()?;
+    *from = rest;
+    Some(*key)
+}

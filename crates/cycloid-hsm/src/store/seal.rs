@@ -1,0 +1,133 @@
+//! Sealing: AES-256-GCM-SIV (RFC 8452) with random nonces, and associated data that says what a
+//! sealed thing is and where it belongs.
+//!
+//! Nonces of 96 random bits may repeat by chance; with GCM-SIV all that shows is whether two
+//! plaintexts with the same associated data are equal, and no two things have the same.
+
+use aes_gcm_siv::aead::AeadInOut;
+use aes_gcm_siv::aead::inout::InOutBuf;
+use aes_gcm_siv::{Aes256GcmSiv, KeyInit};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+use crate::error::{Code, Result};
+
+/// A key for AES-256 or HMAC-SHA-256.
+pub(super) type Key = [u8; 32];
+/// Random bytes that a keystore is known by.
+pub(super) type Identity = [u8; 16];
+
+/// The version of all that is sealed, and of what the database has in clear.
+pub(super) const FORMAT: u16 = 1;
+/// Bytes of a nonce, which a sealed thing begins with.
+pub(super) const NONCE: usize = 12;
+/// Bytes of an authentication tag, which a sealed thing ends with.
+pub(super) const TAG: usize = 16;
+
+/// What is sealed, or authenticated.
+#[derive(Clone, Copy)]
+pub(super) enum Part {
+    Slot = 1,
+    Keyring,
+    Manifest,
+    Attributes,
+    Secret,
+    Setting,
+    AuditEntry,
+    SlotTerm,
+    RecordTerm,
+    SettingTerm,
+}
+
+/// Associated data: format, part and keystore, then `numbers`, then each of `strings` after its
+/// length. A part always has as many of both, so no two things have the same bytes.
+pub(super) fn associated(
+    part: Part,
+    identity: &Identity,
+    numbers: &[u64],
+    strings: &[&[u8]],
+) -> Vec<u8> {
+    let length = strings.iter().map(|string| string.len() + 8).sum::<usize>();
+    let mut bytes = Vec::with_capacity(32 + 8 * numbers.len() + length);
+    bytes.extend_from_slice(b"cycloid-hsm");
+    bytes.extend_from_slice(&FORMAT.to_le_bytes());
+    bytes.push(part as u8);
+    bytes.extend_from_slice(identity);
+    numbers.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+    for string in strings {
+        bytes.extend_from_slice(&(string.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(string);
+    }
+    bytes
+}
+
+/// Nonce, ciphertext, tag.
+///
+/// # Errors
+/// [`Code::DEVICE_ERROR`] if the system has no random bytes.
+pub(super) fn seal(key: &Key, associated: &[u8], plaintext: &[u8]) -> Result<Vec<u8>> {
+    let nonce: [u8; NONCE] = random()?;
+    let mut sealed = Vec::with_capacity(NONCE + plaintext.len() + TAG);
+    sealed.extend_from_slice(&nonce);
+    sealed.extend_from_slice(plaintext);
+    let tag = seal_in_place(key, &nonce, associated, &mut sealed[NONCE..])?;
+    sealed.extend_from_slice(&tag);
+    Ok(sealed)
+}
+
+/// Encrypts, and gives the tag.
+///
+/// # Errors
+/// [`Code::DATA_LEN_RANGE`] for 64 GiB and more.
+pub(super) fn seal_in_place(
+    key: &Key,
+    nonce: &[u8; NONCE],
+    associated: &[u8],
+    text: &mut [u8],
+) -> Result<[u8; TAG]> {
+    Aes256GcmSiv::new(key.into())
+        .encrypt_inout_detached(nonce.into(), associated, InOutBuf::from(text))
+        .map(Into::into)
+        .map_err(|_| Code::DATA_LEN_RANGE.into())
+}
+
+/// The plaintext, if exactly this was sealed with this key and associated data.
+pub(super) fn open(key: &Key, associated: &[u8], sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    let (nonce, sealed) = sealed.split_first_chunk()?;
+    let (text, tag) = sealed.split_last_chunk()?;
+    let mut text = Zeroizing::new(text.to_vec());
+    open_in_place(key, nonce, associated, &mut text, tag)?;
+    Some(text)
+}
+
+/// Decrypts, if the tag is right.
+pub(super) fn open_in_place(
+    key: &Key,
+    nonce: &[u8; NONCE],
+    associated: &[u8],
+    text: &mut [u8],
+    tag: &[u8; TAG],
+) -> Option<()> {
+    Aes256GcmSiv::new(key.into())
+        .decrypt_inout_detached(nonce.into(), associated, InOutBuf::from(text), tag.into())
+        .ok()
+}
+
+/// HMAC-SHA-256 (RFC 2104).
+pub(super) fn mac(key: &Key, message: &[u8]) -> [u8; 32] {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key has any length");
+    mac.update(message);
+    mac.finalize().into_bytes().into()
+}
+
+/// Random bytes.
+///
+/// # Errors
+/// [`Code::DEVICE_ERROR`] if the system has none.
+pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Code::DEVICE_ERROR.because(format!("no random bytes: {error}")))?;
+    Ok(bytes)
+}

@@ -1,0 +1,135 @@
+//! A PostgreSQL server of the tests' own, which ends with the last test that uses it.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use postgres::{Client, NoTls};
+
+pub(super) struct Server {
+    directory: tempfile::TempDir,
+    process: Mutex<Child>,
+    databases: AtomicU32,
+}
+
+impl Server {
+    /// The server of all tests that run now.
+    pub(super) fn shared() -> Arc<Self> {
+        static SERVER: Mutex<Weak<Server>> = Mutex::new(Weak::new());
+        let mut shared = SERVER.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.upgrade().unwrap_or_else(|| {
+            let server = Arc::new(Self::start());
+            *shared = Arc::downgrade(&server);
+            server
+        })
+    }
+
+    fn start() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        // PostgreSQL refuses to run as root.
+        if let Some((uid, gid)) = someone_else() {
+            chown(directory.path(), Some(uid), Some(gid)).unwrap();
+        }
+        let made = command("initdb")
+            .args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync", "-D"])
+            .arg(directory.path().join("data"))
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let process = Mutex::new(run(directory.path()));
+        let server = Self { directory, process, databases: AtomicU32::new(0) };
+        server.client();
+        server
+    }
+
+    /// Kills all of it without notice, and starts it again.
+    pub(super) fn crash(&self) {
+        let mut process = self.process.lock().unwrap();
+        process.kill().unwrap();
+        process.wait().unwrap();
+        *process = run(self.directory.path());
+        drop(process);
+        self.client();
+    }
+
+    pub(super) fn new_database(&self) -> String {
+        let name = format!("test{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        self.client().batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
+        name
+    }
+
+    pub(super) fn url(&self, database: &str) -> String {
+        let host = self.directory.path().to_str().unwrap().replace('/', "%2F");
+        format!("postgres://postgres@{host}/{database}")
+    }
+
+    /// A connection, as soon as there is a server that gives one.
+    fn client(&self) -> Client {
+        let begun = Instant::now();
+        loop {
+            match Client::connect(&self.url("postgres"), NoTls) {
+                Ok(client) => return client,
+                Err(error) if begun.elapsed() > Duration::from_secs(60) => {
+                    let log = fs::read_to_string(self.directory.path().join("log"));
+                    panic!("no PostgreSQL server: {error}\n{}", log.unwrap_or_default());
+                }
+                Err(_) => std::thread::sleep(Duration::from_millis(20)),
+            }
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let process = self.process.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let _ = process.kill();
+        let _ = process.wait();
+    }
+}
+
+/// The server's first process, whose children end with it.
+fn run(directory: &std::path::Path) -> Child {
+    let log = fs::File::create(directory.join("log")).unwrap();
+    command("postgres")
+        .args(["-c", "listen_addresses=", "-c", "max_connections=50", "-k"])
+        .arg(directory)
+        .arg("-D")
+        .arg(directory.join("data"))
+        .stderr(log)
+        .spawn()
+        .unwrap()
+}
+
+/// A program of PostgreSQL, which Debian does not put on the path.
+fn command(name: &str) -> Command {
+    let mut folders = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+        .collect::<Vec<PathBuf>>();
+    if let Ok(versions) = fs::read_dir("/usr/lib/postgresql") {
+        folders.extend(versions.map(|version| version.unwrap().path().join("bin")));
+    }
+    let program = folders.into_iter().map(|folder| folder.join(name)).find(|path| path.exists());
+    let mut command = Command::new(
+        program.unwrap_or_else(|| panic!("{name} is missing: install the package postgresql")),
+    );
+    if let Some((uid, gid)) = someone_else() {
+        command.uid(uid).gid(gid);
+    }
+    command.current_dir("/").stdin(Stdio::null()).stdout(Stdio::null());
+    command
+}
+
+/// The user `postgres`, if this is root.
+fn someone_else() -> Option<(u32, u32)> {
+    if fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return None;
+    }
+    let users = fs::read_to_string("/etc/passwd").unwrap();
+    let user = users.lines().find(|line| line.starts_with("postgres:"));
+    let fields = user.expect("a user `postgres`").split(':').collect::<Vec<_>>();
+    Some((fields[2].parse().unwrap(), fields[3].parse().unwrap()))
+}

@@ -1,0 +1,244 @@
+//! How a keystore comes to be, and how it is opened and closed.
+
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use super::Store;
+use super::database::{Access, Database, Transaction, Value};
+use super::keyring::Keyring;
+use super::manifest::{Generation, Manifest, View};
+use super::seal::{FORMAT, Identity, random};
+use super::slot::{Cost, Slot, Unlocking};
+use super::violation::Violation;
+use crate::error::{Code, Error, Result};
+
+/// Each brings the schema from one version to the next, the first from none.
+const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/0001_keystore.sql")];
+
+impl Store {
+    /// Makes a new keystore, unlocked and empty, at `sqlite:PATH` or `postgres://…`.
+    ///
+    /// # Errors
+    /// [`Code::ARGUMENTS_BAD`] for another URL, and if there is a keystore already;
+    /// [`Code::PIN_LEN_RANGE`] for an empty passphrase; [`Code::DEVICE_ERROR`].
+    pub fn create(url: &str, unlock: &Unlocking) -> Result<Self> {
+        Self::create_with_cost(url, unlock, Cost::DEFAULT)
+    }
+
+    /// [`create`](Self::create), with other parameters for argon2id; slots that are added later have
+    /// the same.
+    ///
+    /// # Errors
+    /// Those of [`create`](Self::create), and [`Code::ARGUMENTS_BAD`] for parameters out of bounds.
+    pub fn create_with_cost(url: &str, unlock: &Unlocking, cost: Cost) -> Result<Self> {
+        let database = Database::new(url)?;
+        let keys = Keyring::generate(random()?)?;
+        let slot = Slot::new(1, &keys.identity, keys.root(), unlock, cost)?;
+        let mut view = View::new(Generation(1));
+        view.set(slot.name(), Some(slot.term(&keys.identity, keys.terms())));
+        let manifest = Manifest {
+            generation: view.generation,
+            keyring: keys.version(),
+            next: 1,
+            total: view.total,
+            ..Manifest::default()
+        };
+
+        database.create()?;
+        let mut transaction = database.begin(Access::Write)?;
+        if transaction.has_table("keystore")? {
+            let text = format!("there is a keystore at {database} already");
+            return Err(Code::ARGUMENTS_BAD.because(text));
+        }
+        migrate(&mut transaction, 0)?;
+        transaction.execute(Slot::INSERT, &slot.values())?;
+        let insert = "INSERT INTO keystore (one, format, identity, keyring, manifest) \
+            VALUES (1, $1, $2, $3, $4)";
+        let (keyring, manifest) = (keys.seal()?, manifest.seal(&keys)?);
+        let format = Value::number(FORMAT.into());
+        let blobs = [&keys.identity, &*keyring, &*manifest].map(Value::Bytes);
+        transaction.execute(insert, &[format, blobs[0], blobs[1], blobs[2]])?;
+        transaction.commit()?;
+
+        let store = Self::new(database, keys.identity);
+        *store.view_mut() = Some(view);
+        store.set_keyring(Some(Arc::new(keys)));
+        Ok(store)
+    }
+
+    /// Opens a keystore, which is then locked.
+    ///
+    /// # Errors
+    /// [`Code::ARGUMENTS_BAD`] for a URL that is neither `sqlite:PATH` nor `postgres://…`;
+    /// [`Code::DEVICE_ERROR`] if there is no keystore.
+    pub fn open(url: &str) -> Result<Self> {
+        let database = Database::new(url)?;
+        let mut transaction = database.begin(Access::Read)?;
+        if !transaction.has_table("keystore")? {
+            return Err(Code::DEVICE_ERROR.because(format!("there is no keystore at {database}")));
+        }
+        if schema_version(&mut transaction)? < MIGRATIONS.len() as u64 {
+            drop(transaction);
+            transaction = database.begin(Access::Write)?;
+            transaction.lock()?;
+            // Perhaps another daemon has done it meanwhile.
+            let version = schema_version(&mut transaction)?;
+            migrate(&mut transaction, version)?;
+            transaction.commit()?;
+            transaction = database.begin(Access::Read)?;
+        }
+        let select = "SELECT format, identity FROM keystore WHERE one = 1";
+        let row = transaction.one(select, &[], |mut row| Ok((row.number()?, row.bytes()?)))?;
+        let (format, identity) = row.ok_or(Violation::Manifest)?;
+        if format != FORMAT.into() {
+            let text = format!("the keystore has format {format}, and this program knows {FORMAT}");
+            return Err(Code::DEVICE_ERROR.because(text));
+        }
+        let identity =
+            identity.try_into().map_err(|_| Violation::Malformed("keystore.identity"))?;
+        drop(transaction);
+        Ok(Self::new(database, identity))
+    }
+
+    fn new(database: Database, identity: Identity) -> Self {
+        Self {
+            database,
+            identity,
+            keys: RwLock::default(),
+            writer: Mutex::default(),
+            view: RwLock::default(),
+        }
+    }
+
+    /// Unlocks the keystore.
+    ///
+    /// # Errors
+    /// [`Code::PIN_INCORRECT`] if it is not by this that it is unlocked; [`Code::DEVICE_ERROR`].
+    pub fn unlock(&self, unlock: &Unlocking) -> Result<()> {
+        let mut transaction = self.database.begin(Access::Read)?;
+        let select = "SELECT keyring, manifest FROM keystore WHERE one = 1";
+        let row = transaction.one(select, &[], |mut row| Ok((row.bytes()?, row.bytes()?)))?;
+        let (keyring, manifest) = row.ok_or(Violation::Keyring)?;
+        let slots = transaction.all(Slot::SELECT, &[], Slot::from_row)?;
+        drop(transaction);
+        for slot in slots.iter().take(Slot::MOST) {
+            if let Some(root) = slot.open(&self.identity, unlock)? {
+                let keys = Keyring::open(self.identity, &root, &keyring)?;
+                if Manifest::open(&manifest, &keys)?.keyring != keys.version() {
+                    return Err(Violation::Keyring.into());
+                }
+                self.set_keyring(Some(Arc::new(keys)));
+                return Ok(());
+            }
+        }
+        Err(wrong(unlock))
+    }
+
+    /// Locks the keystore, and forgets its keys as soon as what is under way has ended.
+    pub fn lock(&self) {
+        self.set_keyring(None);
+    }
+
+    /// Whether the keystore is locked.
+    pub fn is_locked(&self) -> bool {
+        self.keyring().is_err()
+    }
+
+    /// Has the keystore unlocked by `new` instead of `old`.
+    ///
+    /// # Errors
+    /// [`Code::PIN_INCORRECT`] if it is not unlocked by `old`; [`Code::DEVICE_ERROR`] if it is locked.
+    pub fn change_unlocking(&self, old: &Unlocking, new: &Unlocking) -> Result<()> {
+        let (slot, keys) = (self.slot(old)?, self.keyring()?);
+        let new = Slot::new(slot.id, &self.identity, keys.root(), new, slot.cost)?;
+        self.write(|write| write.replace_slot(Some(&slot), Some(&new)))
+    }
+
+    /// Has the keystore unlocked by `new` too.
+    ///
+    /// # Errors
+    /// [`Code::ACTION_PROHIBITED`] if there are as many ways to unlock it as there can be;
+    /// [`Code::DEVICE_ERROR`] if it is locked.
+    pub fn add_unlocking(&self, new: &Unlocking) -> Result<()> {
+        let keys = self.keyring()?;
+        let slots = self.database.begin(Access::Read)?.all(Slot::SELECT, &[], Slot::from_row)?;
+        let id = slots.iter().map(|slot| slot.id).max().unwrap_or_default() + 1;
+        let cost = slots.first().map_or(Cost::DEFAULT, |slot| slot.cost);
+        let new = Slot::new(id, &self.identity, keys.root(), new, cost)?;
+        self.write(|write| write.replace_slot(None, Some(&new)))
+    }
+
+    /// Has the keystore no longer unlocked by `old`.
+    ///
+    /// # Errors
+    /// [`Code::PIN_INCORRECT`] if it is not unlocked by `old`; [`Code::ACTION_PROHIBITED`] if it is
+    /// by nothing else; [`Code::DEVICE_ERROR`] if it is locked.
+    pub fn remove_unlocking(&self, old: &Unlocking) -> Result<()> {
+        let slot = self.slot(old)?;
+        self.write(|write| write.replace_slot(Some(&slot), None))
+    }
+
+    /// The slot that `unlock` opens.
+    fn slot(&self, unlock: &Unlocking) -> Result<Slot> {
+        let slots = self.database.begin(Access::Read)?.all(Slot::SELECT, &[], Slot::from_row)?;
+        for slot in slots.into_iter().take(Slot::MOST) {
+            if slot.open(&self.identity, unlock)?.is_some() {
+                return Ok(slot);
+            }
+        }
+        Err(wrong(unlock))
+    }
+
+    /// The keys, if the keystore is unlocked.
+    pub(super) fn keyring(&self) -> Result<Arc<Keyring>> {
+        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
+        keys.clone().ok_or_else(|| Code::DEVICE_ERROR.because("the keystore is locked"))
+    }
+
+    fn set_keyring(&self, keyring: Option<Arc<Keyring>>) {
+        *self.keys.write().unwrap_or_else(PoisonError::into_inner) = keyring;
+    }
+
+    /// Puts another keyring in the place of the one there is, unless the keystore was locked
+    /// meanwhile.
+    pub(super) fn replace_keyring(&self, keyring: Arc<Keyring>) {
+        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        if keys.is_some() {
+            *keys = Some(keyring);
+        }
+    }
+
+    /// The keyring as another daemon left it, with the root key of the one that is known.
+    pub(super) fn renew(&self, keys: &Keyring, sealed: &[u8]) -> Result<Arc<Keyring>> {
+        let keys = Arc::new(Keyring::open(self.identity, keys.root(), sealed)?);
+        self.replace_keyring(keys.clone());
+        Ok(keys)
+    }
+}
+
+fn wrong(unlock: &Unlocking) -> Error {
+    Code::PIN_INCORRECT.because(match (&unlock.passphrase, &unlock.key_file) {
+        (Some(_), Some(_)) => "passphrase and key file together do not unlock the keystore",
+        (None, _) => "the key file alone does not unlock the keystore",
+        (_, None) => "the passphrase alone does not unlock the keystore",
+    })
+}
+
+fn schema_version(transaction: &mut Transaction<'_>) -> Result<u64> {
+    let version =
+        transaction.one("SELECT version FROM schema_version", &[], |mut row| row.number())?;
+    match version {
+        Some(version) if version <= MIGRATIONS.len() as u64 => Ok(version),
+        _ => Err(Code::DEVICE_ERROR.because("the keystore was made by another version")),
+    }
+}
+
+/// Brings the schema up to date.
+fn migrate(transaction: &mut Transaction<'_>, from: u64) -> Result<()> {
+    for migration in MIGRATIONS.iter().skip(from as usize) {
+        transaction.run(migration)?;
+    }
+    let version = [Value::number(MIGRATIONS.len() as u64)];
+    transaction.execute("DELETE FROM schema_version", &[])?;
+    transaction.execute("INSERT INTO schema_version (version) VALUES ($1)", &version)?;
+    Ok(())
+}

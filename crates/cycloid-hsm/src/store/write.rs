@@ -1,0 +1,293 @@
+//! A transaction that reads the keystore's one row and, if it writes, replaces it: what is written and
+//! the manifest change together or not at all.
+
+use std::sync::Arc;
+
+use super::Store;
+use super::database::{Access, Transaction, Value};
+use super::keyring::Keyring;
+use super::manifest::{Generation, Manifest, Term};
+use super::record::{Place, Record, SealedRecord, SealedSetting};
+use super::slot::Slot;
+use super::violation::{Name, Violation};
+use crate::attribute::Template;
+use crate::error::{Code, Result};
+
+/// An object that is to be inserted: its attributes, and its secret if it has one.
+pub type New<'a> = (&'a Template, Option<&'a [u8]>);
+
+/// A transaction with what the keystore's row says.
+pub(super) struct Session<'a> {
+    pub(super) transaction: Transaction<'a>,
+    pub(super) keys: Arc<Keyring>,
+    pub(super) manifest: Manifest,
+}
+
+impl<'a> Session<'a> {
+    const SELECT: &'static str = "SELECT keyring, manifest FROM keystore WHERE one = 1";
+
+    /// # Errors
+    /// [`Violation::Manifest`], [`Violation::Keyring`], [`Violation::Rollback`], and that the
+    /// keystore is locked.
+    pub(super) fn begin(store: &'a Store, access: Access) -> Result<Self> {
+        // Asked before, as others go on meanwhile.
+        let seen = store.view().as_ref().map(|view| view.generation);
+        let keys = store.keyring()?;
+        let mut transaction = store.database.begin(access)?;
+        if access == Access::Write {
+            transaction.lock()?;
+        }
+        let row = transaction
+            .one(Self::SELECT, &[], |mut row| Ok((row.bytes()?, row.bytes()?)))?
+            .ok_or(Violation::Manifest)?;
+        let manifest = Manifest::open(&row.1, &keys)?;
+        if Some(manifest.generation) < seen {
+            return Err(Violation::Rollback.into());
+        }
+        let keys =
+            if keys.version() == manifest.keyring { keys } else { store.renew(&keys, &row.0)? };
+        if keys.version() != manifest.keyring {
+            return Err(Violation::Keyring.into());
+        }
+        Ok(Self { transaction, keys, manifest })
+    }
+
+    /// The keyring as it is stored, which nothing but an unlocking and a rotation reads.
+    pub(super) fn verify_keyring(&mut self) -> Result<()> {
+        let sealed = self.transaction.one(Self::SELECT, &[], |mut row| row.bytes())?;
+        let sealed = sealed.ok_or(Violation::Keyring)?;
+        let stored = Keyring::open(self.keys.identity, self.keys.root(), &sealed)?;
+        if stored.version() == self.keys.version() {
+            Ok(())
+        } else {
+            Err(Violation::Keyring.into())
+        }
+    }
+
+    /// The row of a record, authentic, but maybe one that something else took the place of.
+    pub(super) fn record(&mut self, id: u64) -> Result<Option<SealedRecord>> {
+        let values = [Value::number(id)];
+        self.transaction.one(SealedRecord::SELECT_ONE, &values, SealedRecord::from_row)
+    }
+
+    pub(super) fn setting(&mut self, name: &str) -> Result<Option<SealedSetting>> {
+        let values = [Value::Text(name)];
+        self.transaction.one(SealedSetting::SELECT_ONE, &values, SealedSetting::from_row)
+    }
+
+    pub(super) fn slots(&mut self) -> Result<Vec<Slot>> {
+        let slots = self.transaction.all(Slot::SELECT, &[], Slot::from_row)?;
+        if slots.len() > Slot::MOST { Err(Violation::Surplus("slots").into()) } else { Ok(slots) }
+    }
+}
+
+/// A session that writes. While it lasts, nobody else does.
+pub(super) struct Write<'a> {
+    store: &'a Store,
+    pub(super) session: Session<'a>,
+    /// What the view becomes.
+    changes: Vec<(Name, Option<Term>)>,
+    keyring: Option<Arc<Keyring>>,
+}
+
+impl<'a> Write<'a> {
+    /// The caller holds the store's `writer`.
+    pub(super) fn begin(store: &'a Store) -> Result<Self> {
+        let mut session = Session::begin(store, Access::Write)?;
+        if let Some(view) = &*store.view()
+            && view.generation == session.manifest.generation
+        {
+            view.compare(&session.manifest)?;
+        }
+        session.manifest.generation.0 += 1;
+        Ok(Self { store, session, changes: Vec::new(), keyring: None })
+    }
+
+    pub(super) fn commit(mut self) -> Result<()> {
+        let Session { transaction, keys, manifest } = &mut self.session;
+        if let Some(keyring) = &self.keyring {
+            manifest.keyring = keyring.version();
+            let sealed = keyring.seal()?;
+            transaction.execute("UPDATE keystore SET keyring = $1", &[Value::Bytes(&sealed)])?;
+        }
+        let sealed = manifest.seal(keys)?;
+        transaction.execute("UPDATE keystore SET manifest = $1", &[Value::Bytes(&sealed)])?;
+        let Session { transaction, manifest, .. } = self.session;
+        transaction.commit()?;
+        if let Some(keyring) = self.keyring {
+            self.store.replace_keyring(keyring);
+        }
+        if let Some(view) = &mut *self.store.view_mut()
+            && view.generation.0 + 1 == manifest.generation.0
+        {
+            self.changes.into_iter().for_each(|(name, term)| view.set(name, term));
+            view.generation = manifest.generation;
+        }
+        Ok(())
+    }
+
+    fn replace(&mut self, name: Name, old: Option<Term>, new: Option<Term>) {
+        let total = &mut self.session.manifest.total;
+        if let Some(old) = old {
+            total.subtract(&name, &old);
+        }
+        if let Some(new) = new {
+            total.add(&name, &new);
+        }
+        self.changes.push((name, new));
+    }
+
+    const fn generation(&self) -> Generation {
+        self.session.manifest.generation
+    }
+
+    /// The row of a record as it should be.
+    ///
+    /// # Errors
+    /// [`Code::OBJECT_HANDLE_INVALID`]; [`Violation::Altered`], [`Violation::Reverted`].
+    fn genuine(&mut self, id: u64) -> Result<(SealedRecord, Record)> {
+        let row = self.session.record(id)?.ok_or(Code::OBJECT_HANDLE_INVALID)?;
+        let record = row.open(&self.session.keys)?;
+        let term = row.term(&self.session.keys);
+        self.store.check_seen(&row.name(), row.place.generation, &term)?;
+        Ok((row, record))
+    }
+
+    pub(super) fn insert(&mut self, (attributes, secret): New<'_>) -> Result<Record> {
+        let id = self.session.manifest.next;
+        self.session.manifest.next += 1;
+        let place = Place { id, version: 1, generation: self.generation() };
+        self.store_record(place, attributes, secret)?;
+        let has_secret = secret.is_some();
+        Ok(Record { id, version: 1, attributes: attributes.clone(), has_secret })
+    }
+
+    fn store_record(
+        &mut self,
+        place: Place,
+        attributes: &Template,
+        secret: Option<&[u8]>,
+    ) -> Result<()> {
+        let sealed = SealedRecord::seal(place, &self.session.keys, attributes, secret)?;
+        self.session.transaction.execute(SealedRecord::INSERT, &sealed.values())?;
+        let term = sealed.term(&self.session.keys);
+        self.replace(sealed.name(), None, Some(term));
+        Ok(())
+    }
+
+    pub(super) fn update(
+        &mut self,
+        id: u64,
+        version: u64,
+        attributes: &Template,
+    ) -> Result<Record> {
+        let (row, record) = self.genuine(id)?;
+        if record.version != version {
+            let text =
+                format!("the object was changed meanwhile: it has version {}", record.version);
+            return Err(Code::FUNCTION_FAILED.because(text));
+        }
+        let version = version + 1;
+        self.seal_anew(&row, version, attributes)?;
+        Ok(Record { id, version, attributes: attributes.clone(), has_secret: record.has_secret })
+    }
+
+    /// Puts another row in the place of one, with the same secret.
+    fn seal_anew(&mut self, row: &SealedRecord, version: u64, attributes: &Template) -> Result<()> {
+        let secret = row.secret(&self.session.keys)?;
+        self.remove_record(row)?;
+        let place = Place { id: row.place.id, version, generation: self.generation() };
+        self.store_record(place, attributes, secret.as_ref().map(|secret| secret.as_slice()))
+    }
+
+    fn remove_record(&mut self, row: &SealedRecord) -> Result<()> {
+        self.session.transaction.execute(SealedRecord::DELETE, &[Value::number(row.place.id)])?;
+        let term = row.term(&self.session.keys);
+        self.replace(row.name(), Some(term), None);
+        Ok(())
+    }
+
+    pub(super) fn delete(&mut self, id: u64) -> Result<()> {
+        let (row, _) = self.genuine(id)?;
+        self.delete_row(&row)
+    }
+
+    fn delete_row(&mut self, row: &SealedRecord) -> Result<()> {
+        self.remove_record(row)?;
+        let values = [Value::number(row.place.id), Value::number(self.generation().0)];
+        let insert = "INSERT INTO deletions (id, generation) VALUES ($1, $2)";
+        self.session.transaction.execute(insert, &values).map(drop)
+    }
+
+    pub(super) fn clear(&mut self) -> Result<()> {
+        let select = SealedRecord::SELECT;
+        let rows = self.session.transaction.all(select, &[], SealedRecord::from_row)?;
+        rows.iter().try_for_each(|row| self.delete_row(row))
+    }
+
+    pub(super) fn set_setting(&mut self, name: &str, value: &[u8]) -> Result<()> {
+        if let Some(row) = self.session.setting(name)? {
+            row.open(&self.session.keys)?;
+            let term = row.term(&self.session.keys);
+            self.store.check_seen(&row.name(), row.generation, &term)?;
+            self.session.transaction.execute(SealedSetting::DELETE, &[Value::Text(name)])?;
+            self.replace(row.name(), Some(term), None);
+        }
+        let sealed = SealedSetting::seal(name, self.generation(), &self.session.keys, value)?;
+        self.session.transaction.execute(SealedSetting::INSERT, &sealed.values())?;
+        let term = sealed.term(&self.session.keys);
+        self.replace(sealed.name(), None, Some(term));
+        Ok(())
+    }
+
+    /// Puts one slot in the place of another, or of none, or none in the place of one.
+    pub(super) fn replace_slot(&mut self, old: Option<&Slot>, new: Option<&Slot>) -> Result<()> {
+        let keys = self.session.keys.clone();
+        let term = |slot: &Slot| slot.term(&keys.identity, keys.terms());
+        let now = self.session.slots()?;
+        if old.is_some_and(|old| !now.iter().any(|slot| term(slot) == term(old))) {
+            return Err(Code::FUNCTION_FAILED.because("the slot was changed meanwhile"));
+        }
+        let left = now.len() + usize::from(new.is_some()) - usize::from(old.is_some());
+        if left == 0 || left > Slot::MOST {
+            let text = format!("a keystore has 1 to {} ways to unlock it", Slot::MOST);
+            return Err(Code::ACTION_PROHIBITED.because(text));
+        }
+        if let Some(old) = old {
+            self.session.transaction.execute(Slot::DELETE, &[Value::number(old.id)])?;
+            self.replace(old.name(), Some(term(old)), None);
+        }
+        if let Some(new) = new {
+            self.session.transaction.execute(Slot::INSERT, &new.values())?;
+            self.replace(new.name(), None, Some(term(new)));
+        }
+        Ok(())
+    }
+
+    /// Has the keyring replaced with the commit. What is sealed in this transaction is sealed by the
+    /// one before.
+    pub(super) fn set_keyring(&mut self, keyring: Keyring) {
+        self.keyring = Some(Arc::new(keyring));
+    }
+
+    /// Seals some of the rows anew that another master key sealed than the current one, and gives
+    /// their number.
+    pub(super) fn seal_some_anew(&mut self) -> Result<u64> {
+        let current = [Value::number(self.session.keys.current().epoch.into())];
+        let transaction = &mut self.session.transaction;
+        let records =
+            transaction.all(SealedRecord::SELECT_OLD, &current, SealedRecord::from_row)?;
+        let settings =
+            transaction.all(SealedSetting::SELECT_OLD, &current, SealedSetting::from_row)?;
+        for row in &settings {
+            let value = row.open(&self.session.keys)?;
+            let Name::Setting(name) = row.name() else { unreachable!("the row is a setting's") };
+            self.set_setting(&name, &value)?;
+        }
+        for row in &records {
+            let (row, record) = self.genuine(row.place.id)?;
+            self.seal_anew(&row, record.version, &record.attributes)?;
+        }
+        Ok(records.len() as u64 + settings.len() as u64)
+    }
+}
