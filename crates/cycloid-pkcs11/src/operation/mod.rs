@@ -1,0 +1,194 @@
+//! What a session is doing: at most one operation of each kind, from its Init to its end.
+//!
+//! An operation ends with its result and with every error but two: [`Code::BUFFER_TOO_SMALL`], and those
+//! about the arguments of the call itself. Asking for a length ends nothing (PKCS #11 3.0, section 5.2).
+
+mod cipher;
+mod digest;
+mod find;
+mod object;
+mod sign;
+mod verify;
+
+use std::sync::Arc;
+
+use cycloid_hsm::mechanism::Hash;
+use cycloid_hsm::rpc::{Mechanism, Secret, Usage, frame};
+use cycloid_hsm::{Code, Error, Result};
+use zeroize::Zeroizing;
+
+use crate::application::Application;
+use crate::key::Key;
+pub(crate) use cipher::Direction;
+use digest::Hasher;
+
+#[derive(Default)]
+pub(crate) struct Operations {
+    find: Option<find::Find>,
+    digest: Option<digest::Digest>,
+    sign: Option<sign::Sign>,
+    verify: Option<verify::Verify>,
+    encrypt: Option<cipher::Cipher>,
+    decrypt: Option<cipher::Cipher>,
+}
+
+impl Operations {
+    /// C_SessionCancel: ends the operations whose flags (`CKF_…`) are given.
+    pub(crate) fn cancel(&mut self, flags: u64) {
+        use cryptoki_sys::{
+            CKF_DECRYPT, CKF_DIGEST, CKF_ENCRYPT, CKF_FIND_OBJECTS, CKF_SIGN, CKF_VERIFY,
+        };
+        let ends = |flag| flags & flag != 0;
+        self.find.take_if(|_| ends(CKF_FIND_OBJECTS));
+        self.digest.take_if(|_| ends(CKF_DIGEST));
+        self.sign.take_if(|_| ends(CKF_SIGN));
+        self.verify.take_if(|_| ends(CKF_VERIFY));
+        self.encrypt.take_if(|_| ends(CKF_ENCRYPT));
+        self.decrypt.take_if(|_| ends(CKF_DECRYPT));
+    }
+
+    /// An Init without a mechanism ends the operation of its kind (PKCS #11 3.0, section 5.11.1).
+    ///
+    /// # Errors
+    /// [`Code::ARGUMENTS_BAD`] if there is none.
+    pub(crate) fn cancel_one(&mut self, flag: u64) -> Result<()> {
+        use cryptoki_sys::{CKF_DECRYPT, CKF_DIGEST, CKF_ENCRYPT, CKF_SIGN, CKF_VERIFY};
+        let active = match flag {
+            CKF_DIGEST => self.digest.is_some(),
+            CKF_SIGN => self.sign.is_some(),
+            CKF_VERIFY => self.verify.is_some(),
+            CKF_ENCRYPT => self.encrypt.is_some(),
+            CKF_DECRYPT => self.decrypt.is_some(),
+            _ => false,
+        };
+        if !active {
+            return Err(Code::ARGUMENTS_BAD.into());
+        }
+        self.cancel(flag);
+        Ok(())
+    }
+}
+
+/// A key and how it is used.
+struct Use {
+    handle: u64,
+    key: Arc<Key>,
+    mechanism: Mechanism,
+}
+
+impl Use {
+    /// # Errors
+    /// [`Code::KEY_HANDLE_INVALID`] and those of [`Key::check`].
+    fn new(
+        application: &Application,
+        handle: u64,
+        mechanism: Mechanism,
+        usage: Usage,
+    ) -> Result<Self> {
+        let key = application.key(handle).map_err(key_handle)?;
+        key.check(mechanism.number, usage)?;
+        Ok(Self { handle, key, mechanism })
+    }
+
+    /// What the daemon says to the use of the key. If it refuses, what was known of the key may be wrong.
+    fn judged<T>(&self, application: &Application, outcome: Result<T>) -> Result<T> {
+        outcome.map_err(|error| {
+            application.forget(self.handle);
+            key_handle(error)
+        })
+    }
+}
+
+/// An object that is not there was a key that is not there.
+fn key_handle(error: Error) -> Error {
+    match error {
+        Error { code: Code::OBJECT_HANDLE_INVALID, detail } => {
+            Code::KEY_HANDLE_INVALID.because(detail)
+        }
+        other => other,
+    }
+}
+
+/// # Errors
+/// [`Code::OPERATION_ACTIVE`] if there is such an operation.
+fn must_be_free<T>(operation: &Option<T>) -> Result<()> {
+    if operation.is_some() { Err(Code::OPERATION_ACTIVE.into()) } else { Ok(()) }
+}
+
+/// # Errors
+/// [`Code::OPERATION_NOT_INITIALIZED`] if there is no such operation.
+fn active<T>(operation: &mut Option<T>) -> Result<&mut T> {
+    operation.as_mut().ok_or_else(|| Code::OPERATION_NOT_INITIALIZED.into())
+}
+
+/// Ends an operation, and gives it.
+fn end<T>(operation: &mut Option<T>) -> Result<T> {
+    operation.take().ok_or_else(|| Code::OPERATION_NOT_INITIALIZED.into())
+}
+
+/// What the parts of a message become: their digest where the mechanism makes one, so that it need not
+/// travel, or else the whole.
+enum Message {
+    Hashed(Hasher),
+    Whole(Parts),
+}
+
+impl Message {
+    fn new(mechanism: u32) -> Self {
+        match Hash::before(mechanism) {
+            Some(hash) => Self::Hashed(Hasher::new(hash)),
+            None => Self::Whole(Parts::default()),
+        }
+    }
+
+    /// # Errors
+    /// [`Code::DATA_LEN_RANGE`] if it becomes longer than the daemon takes it.
+    fn update(&mut self, part: &[u8]) -> Result<()> {
+        match self {
+            Self::Hashed(hasher) => {
+                hasher.update(part);
+                Ok(())
+            }
+            Self::Whole(parts) => parts.push(part),
+        }
+    }
+
+    /// The message, and whether it is its digest.
+    fn finish(self) -> (Zeroizing<Vec<u8>>, bool) {
+        match self {
+            Self::Hashed(hasher) => (Zeroizing::new(hasher.finish()), true),
+            Self::Whole(parts) => (parts.0, false),
+        }
+    }
+}
+
+/// Parts put together, wiped when dropped.
+#[derive(Clone, Default)]
+struct Parts(Zeroizing<Vec<u8>>);
+
+impl Parts {
+    /// # Errors
+    /// [`Code::DATA_LEN_RANGE`] if they become longer than a request can be.
+    fn push(&mut self, part: &[u8]) -> Result<()> {
+        let length = self.0.len() + part.len();
+        if length > frame::MAX_LENGTH {
+            return Err(Code::DATA_LEN_RANGE.into());
+        }
+        if length > self.0.capacity() {
+            // By hand, so that what it grows out of is wiped.
+            let mut grown = Zeroizing::new(Vec::with_capacity(length.max(2 * self.0.capacity())));
+            grown.extend_from_slice(&self.0);
+            self.0 = grown;
+        }
+        self.0.extend_from_slice(part);
+        Ok(())
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn into_secret(self) -> Secret {
+        Secret(self.0)
+    }
+}

@@ -1,0 +1,171 @@
+//! Making, changing and destroying objects, and keys that wrap, unwrap and derive others.
+
+use cycloid_hsm::attribute::{Template, cka};
+use cycloid_hsm::mechanism::{ckf, offered};
+use cycloid_hsm::rpc::{Mechanism, Request, Response, Secret};
+use cycloid_hsm::{Code, Error, Result};
+
+use super::key_handle;
+use crate::application::unexpected;
+use crate::session::Session;
+
+impl Session {
+    /// Makes an object by a request, of a template that is part of it.
+    fn make(&self, template: Template, request: impl FnOnce(Template) -> Request) -> Result<u64> {
+        self.may_make(&template)?;
+        let passing = !template.is(cka::TOKEN);
+        let object = self.application.object(&request(template))?;
+        if passing {
+            self.own(object);
+        }
+        Ok(object)
+    }
+
+    /// C_CreateObject.
+    ///
+    /// # Errors
+    /// [`Code::SESSION_READ_ONLY`]; those of the daemon.
+    pub(crate) fn create(&self, template: Template) -> Result<u64> {
+        self.make(template, |template| Request::Create { template })
+    }
+
+    /// C_CopyObject. A copy is where its original is, unless the template says otherwise.
+    ///
+    /// # Errors
+    /// [`Code::SESSION_READ_ONLY`]; those of the daemon.
+    pub(crate) fn copy(&self, object: u64, mut template: Template) -> Result<u64> {
+        let token = self.application.key(object)?.token;
+        template.set_default(cka::TOKEN, [u8::from(token)]);
+        self.make(template, |template| Request::Copy { object, template })
+    }
+
+    /// C_DestroyObject.
+    ///
+    /// # Errors
+    /// [`Code::SESSION_READ_ONLY`]; those of the daemon.
+    pub(crate) fn destroy_object(&self, object: u64) -> Result<()> {
+        self.may_change(object)?;
+        self.application.order(&Request::Destroy { object })?;
+        self.application.forget(object);
+        self.disown(object);
+        Ok(())
+    }
+
+    /// C_GetObjectSize, in bytes.
+    ///
+    /// # Errors
+    /// Those of the daemon.
+    pub(crate) fn object_size(&self, object: u64) -> Result<u64> {
+        match self.application.call(&Request::Size { object })? {
+            Response::Number { value } => Ok(value),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// C_SetAttributeValue.
+    ///
+    /// # Errors
+    /// [`Code::SESSION_READ_ONLY`]; those of the daemon.
+    pub(crate) fn set_attributes(&self, object: u64, template: Template) -> Result<()> {
+        self.may_change(object)?;
+        let outcome = self.application.order(&Request::SetAttributes { object, template });
+        self.application.forget(object);
+        outcome
+    }
+
+    /// C_GenerateKey.
+    ///
+    /// # Errors
+    /// [`Code::SESSION_READ_ONLY`]; those of the daemon.
+    pub(crate) fn generate(&self, mechanism: Mechanism, template: Template) -> Result<u64> {
+        must_be_for(&mechanism, ckf::GENERATE)?;
+        self.make(template, |template| Request::Generate { mechanism, template })
+    }
+
+    /// C_GenerateKeyPair: the public and the private key.
+    ///
+    /// # Errors
+    /// [`Code::SESSION_READ_ONLY`]; those of the daemon.
+    pub(crate) fn generate_pair(
+        &self,
+        mechanism: Mechanism,
+        public: Template,
+        private: Template,
+    ) -> Result<(u64, u64)> {
+        must_be_for(&mechanism, ckf::GENERATE_KEY_PAIR)?;
+        self.may_make(&public)?;
+        self.may_make(&private)?;
+        let passing = [!public.is(cka::TOKEN), !private.is(cka::TOKEN)];
+        match self.application.call(&Request::GeneratePair { mechanism, public, private })? {
+            Response::Pair { public, private } => {
+                for (object, passing) in [public, private].into_iter().zip(passing) {
+                    if passing {
+                        self.own(object);
+                    }
+                }
+                Ok((public, private))
+            }
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// C_WrapKey.
+    ///
+    /// # Errors
+    /// [`Code::WRAPPING_KEY_HANDLE_INVALID`], [`Code::KEY_HANDLE_INVALID`]; those of the daemon.
+    pub(crate) fn wrap(&self, mechanism: Mechanism, wrapping: u64, key: u64) -> Result<Secret> {
+        must_be_for(&mechanism, ckf::WRAP)?;
+        let of = |error| handle(error, Code::WRAPPING_KEY_HANDLE_INVALID);
+        self.application.key(wrapping).map_err(of)?;
+        self.application.data(&Request::Wrap { wrapping, mechanism, key }).map_err(key_handle)
+    }
+
+    /// C_UnwrapKey.
+    ///
+    /// # Errors
+    /// [`Code::UNWRAPPING_KEY_HANDLE_INVALID`], [`Code::SESSION_READ_ONLY`]; those of the daemon.
+    pub(crate) fn unwrap(
+        &self,
+        mechanism: Mechanism,
+        unwrapping: u64,
+        wrapped: &[u8],
+        template: Template,
+    ) -> Result<u64> {
+        must_be_for(&mechanism, ckf::UNWRAP)?;
+        let wrapped = wrapped.into();
+        self.make(template, |template| Request::Unwrap { unwrapping, mechanism, wrapped, template })
+            .map_err(|error| handle(error, Code::UNWRAPPING_KEY_HANDLE_INVALID))
+    }
+
+    /// C_DeriveKey.
+    ///
+    /// # Errors
+    /// [`Code::KEY_HANDLE_INVALID`], [`Code::SESSION_READ_ONLY`]; those of the daemon.
+    pub(crate) fn derive(
+        &self,
+        mechanism: Mechanism,
+        base: u64,
+        template: Template,
+    ) -> Result<u64> {
+        must_be_for(&mechanism, ckf::DERIVE)?;
+        self.make(template, |template| Request::Derive { base, mechanism, template })
+            .map_err(key_handle)
+    }
+}
+
+/// # Errors
+/// [`Code::MECHANISM_INVALID`] if the mechanism is for something else than `flag` (`CKF_…`) says.
+fn must_be_for(mechanism: &Mechanism, flag: u32) -> Result<()> {
+    match offered(mechanism.number) {
+        Some(offered) if offered.flags & flag != 0 => Ok(()),
+        _ => Err(Code::MECHANISM_INVALID.into()),
+    }
+}
+
+/// An object that is not there, by the name that it has in a function.
+fn handle(error: Error, code: Code) -> Error {
+    match error.code {
+        Code::OBJECT_HANDLE_INVALID | Code::KEY_HANDLE_INVALID => code.because(error.detail),
+        _ => error,
+    }
+}

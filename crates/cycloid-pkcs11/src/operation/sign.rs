@@ -1,0 +1,94 @@
+//! Signatures and HMACs.
+
+use cycloid_hsm::rpc::{Bytes, Mechanism, Request, Usage};
+use cycloid_hsm::{Code, Result};
+
+use super::{Message, Use, active, end, must_be_free};
+use crate::application::{Application, unexpected};
+use crate::memory::Output;
+use crate::session::Session;
+
+pub(super) struct Sign {
+    with: Use,
+    length: usize,
+    message: Message,
+    /// There was an Update, so that only Final can end it.
+    in_parts: bool,
+}
+
+impl Session {
+    /// C_SignInit. The daemon is asked when the key is used first.
+    ///
+    /// # Errors
+    /// [`Code::OPERATION_ACTIVE`], [`Code::KEY_HANDLE_INVALID`], and those of
+    /// [`Key::check`](crate::key::Key::check).
+    pub(crate) fn sign_init(&self, mechanism: Mechanism, key: u64) -> Result<()> {
+        let mut operations = self.operations();
+        must_be_free(&operations.sign)?;
+        let with = Use::new(&self.application, key, mechanism, Usage::Sign)?;
+        let length = with.key.signature_length(&with.mechanism)?;
+        let message = Message::new(with.mechanism.number);
+        operations.sign = Some(Sign { with, length, message, in_parts: false });
+        Ok(())
+    }
+
+    /// C_Sign.
+    ///
+    /// # Errors
+    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`]; [`Code::OPERATION_ACTIVE`] after an
+    /// Update; those of the daemon.
+    pub(crate) fn sign(&self, data: &[u8], output: &mut Output<u8>) -> Result<()> {
+        let operations = &mut *self.operations();
+        let sign = active(&mut operations.sign)?;
+        if sign.in_parts {
+            operations.sign = None;
+            return Err(Code::OPERATION_ACTIVE.into());
+        }
+        if output.has_room(sign.length)? {
+            let mut sign = end(&mut operations.sign)?;
+            sign.message.update(data)?;
+            sign.finish(&self.application, output)?;
+        }
+        Ok(())
+    }
+
+    /// C_SignUpdate.
+    ///
+    /// # Errors
+    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::DATA_LEN_RANGE`].
+    pub(crate) fn sign_update(&self, part: &[u8]) -> Result<()> {
+        let operations = &mut *self.operations();
+        let sign = active(&mut operations.sign)?;
+        sign.in_parts = true;
+        sign.message.update(part).inspect_err(|_| operations.sign = None)
+    }
+
+    /// C_SignFinal.
+    ///
+    /// # Errors
+    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`]; those of the daemon.
+    pub(crate) fn sign_final(&self, output: &mut Output<u8>) -> Result<()> {
+        let operations = &mut *self.operations();
+        if output.has_room(active(&mut operations.sign)?.length)? {
+            end(&mut operations.sign)?.finish(&self.application, output)?;
+        }
+        Ok(())
+    }
+}
+
+impl Sign {
+    fn finish(self, application: &Application, output: &mut Output<u8>) -> Result<()> {
+        let (mut data, digested) = self.message.finish();
+        let request = Request::Sign {
+            key: self.with.handle,
+            mechanism: self.with.mechanism.clone(),
+            data: Bytes(std::mem::take(&mut *data)),
+            digested,
+        };
+        let signature = self.with.judged(application, application.data(&request))?;
+        if signature.len() != self.length {
+            return Err(unexpected());
+        }
+        output.put(&signature)
+    }
+}

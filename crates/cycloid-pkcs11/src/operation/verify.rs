@@ -1,0 +1,89 @@
+//! Verification of signatures and HMACs.
+
+use cycloid_hsm::rpc::{Bytes, Mechanism, Request, Usage};
+use cycloid_hsm::{Code, Result};
+
+use super::{Message, Use, active, end, must_be_free};
+use crate::application::Application;
+use crate::session::Session;
+
+pub(super) struct Verify {
+    with: Use,
+    length: usize,
+    message: Message,
+    /// There was an Update, so that only Final can end it.
+    in_parts: bool,
+}
+
+impl Session {
+    /// C_VerifyInit.
+    ///
+    /// # Errors
+    /// [`Code::OPERATION_ACTIVE`], [`Code::KEY_HANDLE_INVALID`], and those of
+    /// [`Key::check`](crate::key::Key::check).
+    pub(crate) fn verify_init(&self, mechanism: Mechanism, key: u64) -> Result<()> {
+        let mut operations = self.operations();
+        must_be_free(&operations.verify)?;
+        let with = Use::new(&self.application, key, mechanism, Usage::Verify)?;
+        let length = with.key.signature_length(&with.mechanism)?;
+        let message = Message::new(with.mechanism.number);
+        operations.verify = Some(Verify { with, length, message, in_parts: false });
+        Ok(())
+    }
+
+    /// C_Verify.
+    ///
+    /// # Errors
+    /// [`Code::SIGNATURE_INVALID`], [`Code::SIGNATURE_LEN_RANGE`], [`Code::OPERATION_NOT_INITIALIZED`];
+    /// [`Code::OPERATION_ACTIVE`] after an Update; those of the daemon.
+    pub(crate) fn verify(&self, data: &[u8], signature: &[u8]) -> Result<()> {
+        let mut verify = end(&mut self.operations().verify)?;
+        if verify.in_parts {
+            return Err(Code::OPERATION_ACTIVE.into());
+        }
+        verify.message.update(data)?;
+        verify.finish(&self.application, signature)
+    }
+
+    /// C_VerifyUpdate.
+    ///
+    /// # Errors
+    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::DATA_LEN_RANGE`].
+    pub(crate) fn verify_update(&self, part: &[u8]) -> Result<()> {
+        let operations = &mut *self.operations();
+        let verify = active(&mut operations.verify)?;
+        verify.in_parts = true;
+        verify.message.update(part).inspect_err(|_| operations.verify = None)
+    }
+
+    /// C_VerifyFinal.
+    ///
+    /// # Errors
+    /// [`Code::SIGNATURE_INVALID`], [`Code::SIGNATURE_LEN_RANGE`], [`Code::OPERATION_NOT_INITIALIZED`];
+    /// those of the daemon.
+    pub(crate) fn verify_final(&self, signature: &[u8]) -> Result<()> {
+        let verify = end(&mut self.operations().verify)?;
+        verify.finish(&self.application, signature)
+    }
+}
+
+impl Verify {
+    fn finish(self, application: &Application, signature: &[u8]) -> Result<()> {
+        if signature.len() != self.length {
+            return Err(Code::SIGNATURE_LEN_RANGE.into());
+        }
+        let (mut data, digested) = self.message.finish();
+        let outcome = application.order(&Request::Verify {
+            key: self.with.handle,
+            mechanism: self.with.mechanism.clone(),
+            data: Bytes(std::mem::take(&mut *data)),
+            digested,
+            signature: signature.into(),
+        });
+        match outcome {
+            // That says nothing about the key.
+            Err(error) if error.code == Code::SIGNATURE_INVALID => Err(error),
+            outcome => self.with.judged(application, outcome),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Mechanisms with their parameters, from the structures of C.
+
+use std::ffi::c_void;
+
+use cryptoki_sys::{
+    CK_ECDH1_DERIVE_PARAMS, CK_EDDSA_PARAMS, CK_GCM_PARAMS, CK_MECHANISM, CK_RSA_PKCS_OAEP_PARAMS,
+    CK_RSA_PKCS_PSS_PARAMS, CK_ULONG, CKZ_DATA_SPECIFIED,
+};
+use cycloid_hsm::mechanism::{Hash, Parameter, ckm, offered};
+use cycloid_hsm::rpc::{Bytes, Mechanism};
+use cycloid_hsm::{Code, Result};
+
+use crate::memory;
+
+/// The longest label, shared information, associated data or context, in bytes.
+const MAX_PART: CK_ULONG = 1 << 16;
+
+/// The mechanism at `pointer`.
+///
+/// # Errors
+/// [`Code::ARGUMENTS_BAD`] if there is none, [`Code::MECHANISM_INVALID`] if it is not offered,
+/// [`Code::MECHANISM_PARAM_INVALID`].
+///
+/// # Safety
+/// A pointer that is not null must lead to a mechanism whose pointers lead to what their lengths say.
+pub(crate) unsafe fn mechanism(pointer: *const CK_MECHANISM) -> Result<Mechanism> {
+    // SAFETY: the caller promises it.
+    let mechanism = unsafe { memory::read(pointer)? };
+    let number =
+        u32::try_from(mechanism.mechanism).ok().filter(|number| offered(*number).is_some());
+    let number = number.ok_or(Code::MECHANISM_INVALID)?;
+    // SAFETY: the caller promises it.
+    let parameter = unsafe { parameter(number, mechanism.pParameter, mechanism.ulParameterLen) };
+    Ok(Mechanism { number, parameter: parameter? })
+}
+
+/// A mechanism's number alone, whether it is offered or not.
+///
+/// # Safety
+/// As for [`mechanism`].
+pub(crate) unsafe fn number(pointer: *const CK_MECHANISM) -> Result<u32> {
+    // SAFETY: the caller promises it.
+    let number = unsafe { memory::read(pointer)?.mechanism };
+    u32::try_from(number).map_err(|_| Code::MECHANISM_INVALID.into())
+}
+
+/// Structures that may have any bytes.
+///
+/// # Safety
+/// Every byte pattern must be a value.
+unsafe trait Plain: Copy {}
+
+// SAFETY: numbers and pointers, which are looked at before they are followed.
+unsafe impl Plain for CK_RSA_PKCS_PSS_PARAMS {}
+// SAFETY: as above.
+unsafe impl Plain for CK_RSA_PKCS_OAEP_PARAMS {}
+// SAFETY: as above.
+unsafe impl Plain for CK_GCM_PARAMS {}
+// SAFETY: as above.
+unsafe impl Plain for CK_ECDH1_DERIVE_PARAMS {}
+// SAFETY: as above.
+unsafe impl Plain for CK_EDDSA_PARAMS {}
+// SAFETY: as above.
+unsafe impl Plain for OldGcm {}
+// SAFETY: a number.
+unsafe impl Plain for CK_ULONG {}
+
+/// `CK_GCM_PARAMS` as the headers had it up to 2.40, which programs still use: without the length of the
+/// initialisation vector in bits.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct OldGcm {
+    iv: *const u8,
+    iv_length: CK_ULONG,
+    associated: *const u8,
+    associated_length: CK_ULONG,
+    tag_bits: CK_ULONG,
+}
+
+fn invalid() -> cycloid_hsm::Error {
+    Code::MECHANISM_PARAM_INVALID.into()
+}
+
+fn structure<T: Plain>(bytes: &[u8]) -> Result<T> {
+    if bytes.len() != size_of::<T>() {
+        return Err(invalid());
+    }
+    // SAFETY: as many bytes as it has, and all of them are values of it.
+    Ok(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
+}
+
+fn small(number: CK_ULONG) -> Result<u32> {
+    u32::try_from(number).map_err(|_| invalid())
+}
+
+/// # Safety
+/// A pointer that is not null must lead to as many bytes as the length says.
+unsafe fn part(pointer: *const u8, length: CK_ULONG) -> Result<Bytes> {
+    if length > MAX_PART {
+        return Err(invalid());
+    }
+    // SAFETY: the caller promises it.
+    let bytes = unsafe { memory::slice(pointer, length).map_err(|_| invalid())? };
+    Ok(bytes.into())
+}
+
+/// # Safety
+/// As for [`mechanism`].
+unsafe fn parameter(number: u32, pointer: *const c_void, length: CK_ULONG) -> Result<Parameter> {
+    if length > MAX_PART {
+        return Err(invalid());
+    }
+    // SAFETY: the caller promises it.
+    let bytes = unsafe { memory::slice(pointer.cast::<u8>(), length).map_err(|_| invalid())? };
+    match number {
+        ckm::RSA_PKCS_PSS
+        | ckm::SHA1_RSA_PKCS_PSS
+        | ckm::SHA224_RSA_PKCS_PSS
+        | ckm::SHA256_RSA_PKCS_PSS
+        | ckm::SHA384_RSA_PKCS_PSS
+        | ckm::SHA512_RSA_PKCS_PSS => {
+            let given: CK_RSA_PKCS_PSS_PARAMS = structure(bytes)?;
+            Ok(Parameter::Pss {
+                hash: small(given.hashAlg)?,
+                mask: small(given.mgf)?,
+                salt_length: small(given.sLen)?,
+            })
+        }
+        ckm::RSA_PKCS_OAEP => {
+            let given: CK_RSA_PKCS_OAEP_PARAMS = structure(bytes)?;
+            // Programs that have no label often leave the source out.
+            if given.source != CKZ_DATA_SPECIFIED
+                && (given.source != 0 || given.ulSourceDataLen != 0)
+            {
+                return Err(invalid());
+            }
+            Ok(Parameter::Oaep {
+                hash: small(given.hashAlg)?,
+                mask: small(given.mgf)?,
+                // SAFETY: the caller promises it.
+                label: unsafe { part(given.pSourceData.cast(), given.ulSourceDataLen)? },
+            })
+        }
+        ckm::AES_GCM => {
+            let given = if bytes.len() == size_of::<OldGcm>() {
+                structure(bytes)?
+            } else {
+                let given: CK_GCM_PARAMS = structure(bytes)?;
+                OldGcm {
+                    iv: given.pIv,
+                    iv_length: given.ulIvLen,
+                    associated: given.pAAD,
+                    associated_length: given.ulAADLen,
+                    tag_bits: given.ulTagBits,
+                }
+            };
+            // Whole bytes of at most 16; which lengths will do is the daemon's to say.
+            let tag_bits = small(given.tag_bits)?;
+            if tag_bits > 128 || tag_bits % 8 != 0 {
+                return Err(invalid());
+            }
+            // SAFETY: the caller promises it.
+            let (iv, associated) = unsafe {
+                (part(given.iv, given.iv_length)?, part(given.associated, given.associated_length)?)
+            };
+            Ok(Parameter::Gcm { iv, associated, tag_bits })
+        }
+        ckm::AES_CBC | ckm::AES_CBC_PAD => match bytes.len() {
+            16 => Ok(Parameter::Iv(bytes.into())),
+            _ => Err(invalid()),
+        },
+        ckm::AES_KEY_WRAP | ckm::AES_KEY_WRAP_PAD | ckm::AES_KEY_WRAP_KWP => match bytes.len() {
+            0 => Ok(Parameter::None),
+            4 | 8 => Ok(Parameter::Iv(bytes.into())),
+            _ => Err(invalid()),
+        },
+        ckm::ECDH1_DERIVE | ckm::ECDH1_COFACTOR_DERIVE => {
+            let given: CK_ECDH1_DERIVE_PARAMS = structure(bytes)?;
+            // SAFETY: the caller promises it.
+            let (shared, public) = unsafe {
+                (
+                    part(given.pSharedData, given.ulSharedDataLen)?,
+                    part(given.pPublicData, given.ulPublicDataLen)?,
+                )
+            };
+            Ok(Parameter::Ecdh { derivation: small(given.kdf)?, shared, public })
+        }
+        ckm::EDDSA if !bytes.is_empty() => {
+            let given: CK_EDDSA_PARAMS = structure(bytes)?;
+            Ok(Parameter::EdDsa {
+                prehashed: given.phFlag != 0,
+                // SAFETY: the caller promises it.
+                context: unsafe { part(given.pContextData, given.ulContextDataLen)? },
+            })
+        }
+        ckm::SHA224_HMAC_GENERAL
+        | ckm::SHA256_HMAC_GENERAL
+        | ckm::SHA384_HMAC_GENERAL
+        | ckm::SHA512_HMAC_GENERAL => match small(structure(bytes)?)? {
+            length if length as usize <= Hash::Sha512.length() => Ok(Parameter::Length(length)),
+            _ => Err(invalid()),
+        },
+        _ if bytes.is_empty() => Ok(Parameter::None),
+        _ => Err(invalid()),
+    }
+}

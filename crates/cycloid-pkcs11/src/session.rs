@@ -1,0 +1,235 @@
+//! Sessions: what each is doing, and the objects that end with it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use cryptoki_sys::{
+    CK_SESSION_INFO, CKF_RW_SESSION, CKF_SERIAL_SESSION, CKS_RO_PUBLIC_SESSION,
+    CKS_RO_USER_FUNCTIONS, CKS_RW_PUBLIC_SESSION, CKS_RW_SO_FUNCTIONS, CKS_RW_USER_FUNCTIONS,
+};
+use cycloid_hsm::attribute::{Template, cka};
+use cycloid_hsm::rpc::{Request, Role, Secret};
+use cycloid_hsm::{Code, Result};
+
+use crate::application::{Application, unexpected};
+use crate::code;
+use crate::operation::Operations;
+use crate::token::SLOT;
+
+/// So many random bytes are asked for at once.
+const RANDOM_PIECE: usize = 1 << 16;
+
+/// All open sessions.
+#[derive(Default)]
+pub(crate) struct Sessions {
+    /// Locked after an application's role where both are.
+    open: RwLock<HashMap<u64, Arc<Session>>>,
+    last: AtomicU64,
+}
+
+pub(crate) struct Session {
+    pub(crate) application: Arc<Application>,
+    read_write: bool,
+    operations: Mutex<Operations>,
+    /// Objects that end with the session; `None` once it is closed.
+    objects: Mutex<Option<Vec<u64>>>,
+}
+
+impl Sessions {
+    /// Opens a session, and gives its handle.
+    ///
+    /// # Errors
+    /// [`code::SESSION_READ_WRITE_SO_EXISTS`] for a read-only session beside the security officer.
+    pub(crate) fn open(&self, application: Arc<Application>, read_write: bool) -> Result<u64> {
+        let session = Arc::new(Session {
+            application,
+            read_write,
+            operations: Mutex::default(),
+            objects: Mutex::new(Some(Vec::new())),
+        });
+        let role = session.application.role();
+        if !read_write && *role == Some(Role::SecurityOfficer) {
+            return Err(code::SESSION_READ_WRITE_SO_EXISTS.into());
+        }
+        let handle = self.last.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        open.insert(handle, session.clone());
+        Ok(handle)
+    }
+
+    pub(crate) fn find(&self, handle: u64) -> Result<Arc<Session>> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        open.get(&handle).cloned().ok_or_else(|| Code::SESSION_HANDLE_INVALID.into())
+    }
+
+    /// How many are open, and how many of these are read-write.
+    pub(crate) fn count(&self) -> (usize, usize) {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        (open.len(), open.values().filter(|session| session.read_write).count())
+    }
+
+    /// Closes a session. With the last one, whoever is logged in is logged out.
+    ///
+    /// # Errors
+    /// [`Code::SESSION_HANDLE_INVALID`].
+    pub(crate) fn close(&self, handle: u64) -> Result<()> {
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        let session = open.remove(&handle).ok_or(Code::SESSION_HANDLE_INVALID)?;
+        let last = open.is_empty();
+        drop(open);
+        session.close();
+        if last {
+            session.leave();
+        }
+        Ok(())
+    }
+
+    /// Closes all sessions.
+    pub(crate) fn close_all(&self) {
+        let sessions = self.take();
+        sessions.iter().for_each(|session| session.close());
+        if let Some(session) = sessions.first() {
+            session.leave();
+        }
+    }
+
+    /// Drops all sessions, and tells nobody.
+    pub(crate) fn take(&self) -> Vec<Arc<Session>> {
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *open).into_values().collect()
+    }
+
+    /// Drops all sessions that are not to be kept, and tells nobody.
+    pub(crate) fn retain(&self, keep: impl Fn(&Session) -> bool) {
+        let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|_, session| keep(session));
+    }
+
+    /// Logs in, for all sessions of the application.
+    ///
+    /// # Errors
+    /// [`Code::SESSION_READ_ONLY_EXISTS`] for a security officer beside a read-only session;
+    /// [`Code::USER_ALREADY_LOGGED_IN`], [`Code::USER_ANOTHER_ALREADY_LOGGED_IN`]; those of the daemon.
+    pub(crate) fn login(&self, session: &Session, role: Role, pin: &[u8]) -> Result<()> {
+        let mut current = session.application.role();
+        match *current {
+            Some(current) if current == role => return Err(Code::USER_ALREADY_LOGGED_IN.into()),
+            Some(_) => return Err(Code::USER_ANOTHER_ALREADY_LOGGED_IN.into()),
+            None => {}
+        }
+        let (all, read_write) = self.count();
+        if role == Role::SecurityOfficer && all > read_write {
+            return Err(Code::SESSION_READ_ONLY_EXISTS.into());
+        }
+        session.application.order(&Request::Login { role, pin: Secret::new(pin) })?;
+        *current = Some(role);
+        Ok(())
+    }
+}
+
+impl Session {
+    /// What the session is doing; other threads that use the same session wait.
+    pub(crate) fn operations(&self) -> MutexGuard<'_, Operations> {
+        self.operations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// C_GetSessionInfo.
+    pub(crate) fn info(&self) -> CK_SESSION_INFO {
+        let state = match (*self.application.role(), self.read_write) {
+            (None, false) => CKS_RO_PUBLIC_SESSION,
+            (None, true) => CKS_RW_PUBLIC_SESSION,
+            (Some(Role::SecurityOfficer), _) => CKS_RW_SO_FUNCTIONS,
+            (Some(_), false) => CKS_RO_USER_FUNCTIONS,
+            (Some(_), true) => CKS_RW_USER_FUNCTIONS,
+        };
+        let read_write = if self.read_write { CKF_RW_SESSION } else { 0 };
+        CK_SESSION_INFO {
+            slotID: SLOT,
+            state,
+            flags: CKF_SERIAL_SESSION | read_write,
+            ulDeviceError: 0,
+        }
+    }
+
+    /// C_GenerateRandom: hands `length` random bytes to `give`, piece by piece with their places.
+    ///
+    /// # Errors
+    /// Those of the daemon, and of `give`.
+    pub(crate) fn random(
+        &self,
+        length: usize,
+        give: impl Fn(usize, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        for at in (0..length).step_by(RANDOM_PIECE) {
+            let piece = RANDOM_PIECE.min(length - at);
+            let random = self.application.data(&Request::Random { length: piece as u32 })?;
+            if random.len() != piece {
+                return Err(unexpected());
+            }
+            give(at, &random)?;
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// [`Code::SESSION_READ_ONLY`] if the session is.
+    pub(crate) fn must_write(&self) -> Result<()> {
+        if self.read_write { Ok(()) } else { Err(Code::SESSION_READ_ONLY.into()) }
+    }
+
+    /// Whether the session may make an object of this template: any may make objects of its own.
+    ///
+    /// # Errors
+    /// [`Code::SESSION_READ_ONLY`].
+    pub(crate) fn may_make(&self, template: &Template) -> Result<()> {
+        if template.is(cka::TOKEN) { self.must_write() } else { Ok(()) }
+    }
+
+    /// Whether the session may change or destroy the object.
+    ///
+    /// # Errors
+    /// [`Code::SESSION_READ_ONLY`]; [`Code::OBJECT_HANDLE_INVALID`].
+    pub(crate) fn may_change(&self, object: u64) -> Result<()> {
+        if !self.read_write && self.application.key(object)?.token {
+            return Err(Code::SESSION_READ_ONLY.into());
+        }
+        Ok(())
+    }
+
+    /// Notes that the object ends with the session, which may have ended meanwhile.
+    pub(crate) fn own(&self, object: u64) {
+        match &mut *self.objects() {
+            Some(objects) => objects.push(object),
+            None => self.destroy(object),
+        }
+    }
+
+    /// Notes that the object has ended.
+    pub(crate) fn disown(&self, object: u64) {
+        if let Some(objects) = &mut *self.objects() {
+            objects.retain(|own| *own != object);
+        }
+    }
+
+    fn objects(&self) -> MutexGuard<'_, Option<Vec<u64>>> {
+        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn close(&self) {
+        *self.operations() = Operations::default();
+        let objects = self.objects().take();
+        objects.into_iter().flatten().for_each(|object| self.destroy(object));
+    }
+
+    /// Destroys an object that nobody can name any more; should that fail, it ends with the application.
+    fn destroy(&self, object: u64) {
+        self.application.forget(object);
+        let _ = self.application.order(&Request::Destroy { object });
+    }
+
+    /// Logs out, if anybody is logged in.
+    fn leave(&self) {
+        let _ = self.application.logout();
+    }
+}

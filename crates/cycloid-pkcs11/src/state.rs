@@ -1,0 +1,147 @@
+//! The module between C_Initialize and C_Finalize, in the process that initialised it.
+//!
+//! Neither a lock nor a counter stands on the way to it, so that threads do not meet there, and so that
+//! the child of a `fork` never waits for a lock that a thread of its parent held: it sees by the number
+//! of its process that the module is its parent's. What a finalised module held is given back, but a few
+//! hundred bytes stay, so that a call in another thread never meets memory that is not the module's.
+
+use std::path::PathBuf;
+use std::process;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cycloid_hsm::rpc::default_socket;
+use cycloid_hsm::{Code, Error, Result};
+
+use crate::application::Application;
+use crate::code;
+use crate::session::{Session, Sessions};
+
+pub(crate) struct Module {
+    /// The process that it serves.
+    process: u32,
+    socket: PathBuf,
+    application: Mutex<Option<Arc<Application>>>,
+    pub(crate) sessions: Sessions,
+}
+
+static CURRENT: AtomicPtr<Module> = AtomicPtr::new(ptr::null_mut());
+
+fn at(pointer: *const Module) -> Option<&'static Module> {
+    // SAFETY: null, or a module that `initialize` leaked and nobody frees.
+    unsafe { pointer.as_ref() }
+}
+
+/// The module.
+///
+/// # Errors
+/// [`Code::CRYPTOKI_NOT_INITIALIZED`].
+pub(crate) fn module() -> Result<&'static Module> {
+    at(CURRENT.load(Ordering::Acquire))
+        .filter(|module| module.process == process::id())
+        .ok_or_else(|| Code::CRYPTOKI_NOT_INITIALIZED.into())
+}
+
+/// C_Initialize.
+///
+/// # Errors
+/// [`code::CRYPTOKI_ALREADY_INITIALIZED`].
+pub(crate) fn initialize() -> Result<()> {
+    let process = process::id();
+    let before = CURRENT.load(Ordering::Acquire);
+    let parent = at(before);
+    if parent.is_some_and(|module| module.process == process) {
+        return Err(code::CRYPTOKI_ALREADY_INITIALIZED.into());
+    }
+    let module = Box::new(Module {
+        process,
+        socket: default_socket(),
+        application: Mutex::new(None),
+        sessions: Sessions::default(),
+    });
+    let module = Box::into_raw(module);
+    if CURRENT.compare_exchange(before, module, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        // SAFETY: from `into_raw` above, and nobody else has seen it.
+        drop(unsafe { Box::from_raw(module) });
+        return Err(code::CRYPTOKI_ALREADY_INITIALIZED.into());
+    }
+    if let Some(parent) = parent
+        && let Ok(mut application) = parent.application.try_lock()
+        && let Some(application) = application.take()
+    {
+        application.abandon();
+    }
+    Ok(())
+}
+
+/// C_Finalize.
+///
+/// # Errors
+/// [`Code::CRYPTOKI_NOT_INITIALIZED`].
+pub(crate) fn finalize() -> Result<()> {
+    let current: *const Module = module()?;
+    let current = current.cast_mut();
+    let swapped =
+        CURRENT.compare_exchange(current, ptr::null_mut(), Ordering::AcqRel, Ordering::Acquire);
+    let module = at(swapped.unwrap_or(ptr::null_mut())).ok_or(Code::CRYPTOKI_NOT_INITIALIZED)?;
+    // The daemon destroys the sessions' objects when the connections close.
+    module.sessions.take();
+    *module.application() = None;
+    Ok(())
+}
+
+impl Module {
+    fn application(&self) -> MutexGuard<'_, Option<Arc<Application>>> {
+        self.application.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The application; a new one where there is none or the daemon went away.
+    ///
+    /// # Errors
+    /// [`code::TOKEN_NOT_PRESENT`] where no daemon listens.
+    pub(crate) fn connected(&self) -> Result<Arc<Application>> {
+        let mut current = self.application();
+        if let Some(application) = &*current
+            && !application.is_lost()
+        {
+            return Ok(application.clone());
+        }
+        *current = None;
+        self.sessions.retain(|session| !session.application.is_lost());
+        let application = Application::connect(&self.socket).map_err(|error| match error {
+            Error { code: Code::DEVICE_REMOVED, detail } => code::TOKEN_NOT_PRESENT.because(detail),
+            other => other,
+        })?;
+        Ok(current.insert(Arc::new(application)).clone())
+    }
+
+    /// What `ask` gives of the application; asked once more where the daemon proves to have gone.
+    ///
+    /// # Errors
+    /// [`code::TOKEN_NOT_PRESENT`]; those of `ask`.
+    pub(crate) fn ask<T>(&self, ask: impl Fn(&Application) -> Result<T>) -> Result<T> {
+        let application = self.connected()?;
+        match ask(&application) {
+            Err(_) if application.is_lost() => ask(&*self.connected()?),
+            other => other,
+        }
+    }
+
+    /// A session.
+    ///
+    /// # Errors
+    /// [`Code::SESSION_HANDLE_INVALID`].
+    pub(crate) fn session(&self, handle: u64) -> Result<Arc<Session>> {
+        self.sessions.find(handle)
+    }
+
+    /// Drops what belonged to a daemon that went away: its application, and the sessions with it.
+    pub(crate) fn forget_lost(&self) {
+        self.sessions.retain(|session| !session.application.is_lost());
+        let mut current = self.application();
+        if current.as_ref().is_some_and(|application| application.is_lost()) {
+            *current = None;
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The slot, the token in it, and what the module says of itself.
+
+use cryptoki_sys::{
+    CK_EFFECTIVELY_INFINITE, CK_INFO, CK_MECHANISM_INFO, CK_SLOT_ID, CK_SLOT_INFO, CK_TOKEN_INFO,
+    CK_UNAVAILABLE_INFORMATION, CK_VERSION, CKF_LOGIN_REQUIRED, CKF_RNG, CKF_SO_PIN_COUNT_LOW,
+    CKF_TOKEN_INITIALIZED, CKF_TOKEN_PRESENT, CKF_USER_PIN_COUNT_LOW, CKF_USER_PIN_INITIALIZED,
+};
+use cycloid_hsm::mechanism::offered;
+use cycloid_hsm::rpc::message::TokenInfo;
+use cycloid_hsm::rpc::{Request, Response};
+use cycloid_hsm::{Code, Result};
+
+use crate::application::{Application, unexpected};
+use crate::state::Module;
+
+/// The only slot.
+pub(crate) const SLOT: CK_SLOT_ID = 0;
+
+/// Bytes of a PIN, at least and at most.
+pub(crate) const PIN_LENGTHS: std::ops::RangeInclusive<usize> = 4..=255;
+
+const MANUFACTURER: &str = "Cycloid";
+const NO_VERSION: CK_VERSION = CK_VERSION { major: 0, minor: 0 };
+
+/// # Errors
+/// [`Code::SLOT_ID_INVALID`] for another slot.
+pub(crate) fn check_slot(slot: CK_SLOT_ID) -> Result<()> {
+    if slot == SLOT { Ok(()) } else { Err(Code::SLOT_ID_INVALID.into()) }
+}
+
+/// Text, cut at a character where it is too long, and filled up with blanks.
+fn padded<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
+    let mut padded = [b' '; LENGTH];
+    let fits = |end: &usize| *end <= LENGTH && text.is_char_boundary(*end);
+    let end = (0..=text.len()).rev().find(fits).unwrap_or(0);
+    padded[..end].copy_from_slice(&text.as_bytes()[..end]);
+    padded
+}
+
+/// The first two numbers of a version.
+fn version(text: &str) -> CK_VERSION {
+    let mut numbers = text.split('.').map(|number| number.parse().unwrap_or(0));
+    let mut next = || numbers.next().unwrap_or(0);
+    CK_VERSION { major: next(), minor: next() }
+}
+
+/// C_GetInfo.
+pub(crate) fn module_info() -> CK_INFO {
+    CK_INFO {
+        cryptokiVersion: CK_VERSION { major: 3, minor: 0 },
+        manufacturerID: padded(MANUFACTURER),
+        flags: 0,
+        libraryDescription: padded("Cycloid HSM module"),
+        libraryVersion: version(env!("CARGO_PKG_VERSION")),
+    }
+}
+
+/// C_GetSlotInfo.
+pub(crate) fn slot_info(module: &Module) -> CK_SLOT_INFO {
+    let present = module.connected().is_ok();
+    CK_SLOT_INFO {
+        slotDescription: padded("Cycloid HSM daemon"),
+        manufacturerID: padded(MANUFACTURER),
+        flags: if present { CKF_TOKEN_PRESENT } else { 0 },
+        hardwareVersion: NO_VERSION,
+        firmwareVersion: NO_VERSION,
+    }
+}
+
+/// C_GetTokenInfo.
+///
+/// # Errors
+/// [`TOKEN_NOT_PRESENT`](crate::code::TOKEN_NOT_PRESENT) where no daemon listens; those of the daemon.
+pub(crate) fn token_info(module: &Module) -> Result<CK_TOKEN_INFO> {
+    let ask = |application: &Application| match application.call(&Request::Token {})? {
+        Response::Token { info } => Ok(info),
+        _ => Err(unexpected()),
+    };
+    let info: TokenInfo = module.ask(ask)?;
+    let flags = [
+        (true, CKF_RNG | CKF_LOGIN_REQUIRED),
+        (info.initialized, CKF_TOKEN_INITIALIZED),
+        (info.user_pin, CKF_USER_PIN_INITIALIZED),
+        (info.user_failures > 0, CKF_USER_PIN_COUNT_LOW),
+        (info.officer_failures > 0, CKF_SO_PIN_COUNT_LOW),
+    ];
+    let (sessions, read_write) = module.sessions.count();
+    Ok(CK_TOKEN_INFO {
+        label: padded(&info.label),
+        manufacturerID: padded(MANUFACTURER),
+        model: padded("Cycloid HSM"),
+        serialNumber: padded(&info.serial),
+        flags: flags.iter().filter(|(is, _)| *is).fold(0, |flags, (_, flag)| flags | flag),
+        ulMaxSessionCount: CK_EFFECTIVELY_INFINITE,
+        ulSessionCount: sessions as _,
+        ulMaxRwSessionCount: CK_EFFECTIVELY_INFINITE,
+        ulRwSessionCount: read_write as _,
+        ulMaxPinLen: *PIN_LENGTHS.end() as _,
+        ulMinPinLen: *PIN_LENGTHS.start() as _,
+        ulTotalPublicMemory: CK_UNAVAILABLE_INFORMATION,
+        ulFreePublicMemory: CK_UNAVAILABLE_INFORMATION,
+        ulTotalPrivateMemory: CK_UNAVAILABLE_INFORMATION,
+        ulFreePrivateMemory: CK_UNAVAILABLE_INFORMATION,
+        hardwareVersion: NO_VERSION,
+        firmwareVersion: version(&info.daemon),
+        utcTime: [b' '; 16],
+    })
+}
+
+/// C_GetMechanismInfo.
+///
+/// # Errors
+/// [`Code::MECHANISM_INVALID`] if it is not offered.
+pub(crate) fn mechanism_info(number: u64) -> Result<CK_MECHANISM_INFO> {
+    let offered = u32::try_from(number).ok().and_then(offered).ok_or(Code::MECHANISM_INVALID)?;
+    Ok(CK_MECHANISM_INFO {
+        ulMinKeySize: offered.sizes.0.into(),
+        ulMaxKeySize: offered.sizes.1.into(),
+        flags: offered.flags.into(),
+    })
+}
