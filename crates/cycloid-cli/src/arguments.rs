@@ -6,6 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 use cycloid_lab::Failure;
 
+use crate::hsm::arguments::Hsm;
 use crate::output::{self, Stop};
 
 /// Constant-time cryptography, and what it costs.
@@ -15,7 +16,8 @@ use crate::output::{self, Stop};
 Examples:
   cycloid bench                     every table, beside the peers
   cycloid bench --quick             the same in less time
-  cycloid bench modexp --help       what one suite takes")]
+  cycloid bench modexp --help       what one suite takes
+  cycloid hsm init                  make a keystore, then serve it with cycloid hsm serve")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -25,6 +27,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Measure time, memory and allocations beside the peers.
     Bench(Bench),
+    /// Keep keys in a daemon, for programs that use them through PKCS #11.
+    Hsm(Hsm),
 }
 
 #[derive(Debug, Args)]

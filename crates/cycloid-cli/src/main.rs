@@ -6,6 +6,7 @@
 
 mod arguments;
 mod bench;
+mod hsm;
 mod output;
 mod progress;
 
@@ -17,6 +18,7 @@ use output::Stop;
 fn main() -> ExitCode {
     let done = arguments::parse().and_then(|arguments| match arguments.command {
         Command::Bench(bench) => bench::run(&bench),
+        Command::Hsm(hsm) => hsm::run(&hsm),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

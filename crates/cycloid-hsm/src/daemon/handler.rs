@@ -182,6 +182,7 @@ impl Daemon {
                 self.set_attributes(application, object, &template)
             }
             Request::Create { template } => self.create(application, template),
+            Request::Import { pem, template } => self.import(application, &pem, &template),
             Request::Copy { object, template } => self.copy(application, object, &template),
             Request::Destroy { object } => self.destroy(application, object),
             Request::Size { object } => self.size(application, object),

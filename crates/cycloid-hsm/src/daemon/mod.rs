@@ -14,3 +14,27 @@ mod token;
 
 pub use handler::Daemon;
 pub use server::{Server, Settings};
+
+use crate::error::Result;
+use crate::rpc::Role;
+use crate::store::Store;
+
+/// Makes the token of a keystore that has none: its label and its PINs.
+///
+/// # Errors
+/// [`Code::PIN_LEN_RANGE`](crate::Code::PIN_LEN_RANGE); those of the store.
+pub fn initialize(store: &Store, label: &str, officer_pin: &[u8], user_pin: &[u8]) -> Result<()> {
+    sessions::set_label(store, label)?;
+    pin::set(store, Role::SecurityOfficer, officer_pin)?;
+    pin::set(store, Role::User, user_pin)?;
+    store.audit("operator", &format!("the token {label:?} was made"))
+}
+
+/// Keeps this process out of core files, and from being read by others of the same user.
+///
+/// # Errors
+/// Those of the kernel.
+pub fn forbid_dumps() -> std::io::Result<()> {
+    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+    Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
+}

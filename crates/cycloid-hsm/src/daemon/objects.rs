@@ -4,6 +4,8 @@ use super::application::Application;
 use super::handler::{Daemon, describe, needs};
 use crate::attribute::{Template, cka};
 use crate::error::{Code, Result};
+use crate::key::PrivateKey;
+use crate::object::build::Origin;
 use crate::object::{self, New, Object, Seen, build, change};
 use crate::rpc::Role;
 use crate::rpc::codec::{Bytes, Value};
@@ -101,6 +103,22 @@ impl Daemon {
     pub(super) fn create(&self, application: &Application, template: Template) -> Result<Response> {
         let object = self.keep(application, build::created(template)?, "created")?;
         Ok(Response::Object { object })
+    }
+
+    /// Both halves of a private key, which was known outside.
+    pub(super) fn import(
+        &self,
+        application: &Application,
+        pem: &[u8],
+        template: &Template,
+    ) -> Result<Response> {
+        let key = PrivateKey::from_pem(pem)?;
+        let (public, private) =
+            build::pair(template.clone(), template.clone(), &key, Origin::Given)?;
+        self.may_write(application, &private.attributes)?;
+        let (public, private) = self.token.insert_pair(&public, &private)?;
+        self.note_object(application, private, "imported")?;
+        Ok(Response::Pair { public, private })
     }
 
     pub(super) fn copy(

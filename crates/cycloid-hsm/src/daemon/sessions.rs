@@ -11,7 +11,7 @@ use super::pin;
 use crate::error::{Code, Result};
 use crate::rpc::message::{Response, TokenInfo};
 use crate::rpc::{Role, Secret};
-use crate::store::Unlocking;
+use crate::store::{Store, Unlocking};
 
 /// Random bytes that are given at once.
 const MOST_RANDOM: u32 = 64 * 1024;
@@ -20,7 +20,16 @@ const MOST_RANDOM: u32 = 64 * 1024;
 const MOST_LINES: u32 = 1000;
 
 const LABEL: &str = "token.label";
-const SERIAL: &str = "token.serial";
+
+/// Sets what programs call the token by.
+pub(super) fn set_label(store: &Store, label: &str) -> Result<()> {
+    if label.len() > 32 || label.chars().any(char::is_control) {
+        return Err(
+            Code::ARGUMENTS_BAD.because("a label has 32 bytes at most, none of them control")
+        );
+    }
+    store.set_setting(LABEL, label.as_bytes())
+}
 
 impl Daemon {
     fn text_setting(&self, name: &str) -> Result<String> {
@@ -35,7 +44,7 @@ impl Daemon {
         let info = if store.is_locked() {
             TokenInfo {
                 label: String::new(),
-                serial: String::new(),
+                serial: store.serial(),
                 initialized: true,
                 user_pin: false,
                 user_failures: 0,
@@ -47,7 +56,7 @@ impl Daemon {
         } else {
             TokenInfo {
                 label: self.text_setting(LABEL)?,
-                serial: self.text_setting(SERIAL)?,
+                serial: store.serial(),
                 initialized: pin::is_set(store, Role::SecurityOfficer)?,
                 user_pin: pin::is_set(store, Role::User)?,
                 user_failures: pin::failures(store, Role::User)?,
@@ -100,9 +109,6 @@ impl Daemon {
         label: &str,
     ) -> Result<Response> {
         let store = &self.token.store;
-        if label.len() > 32 {
-            return Err(Code::ARGUMENTS_BAD.because("a label has 32 bytes at most"));
-        }
         if pin::is_set(store, Role::SecurityOfficer)? {
             pin::check(store, Role::SecurityOfficer, pin, now())?;
         } else {
@@ -113,13 +119,7 @@ impl Daemon {
         for role in [Role::User, Role::Auditor] {
             pin::remove(store, role)?;
         }
-        store.set_setting(LABEL, label.as_bytes())?;
-        if store.setting(SERIAL)?.is_none() {
-            let mut serial = [0; 8];
-            UnwrapErr(getrandom::SysRng).fill_bytes(&mut serial);
-            let serial: String = serial.iter().map(|byte| format!("{byte:02x}")).collect();
-            store.set_setting(SERIAL, serial.as_bytes())?;
-        }
+        set_label(store, label)?;
         Ok(Response::Done {})
     }
 

@@ -159,6 +159,39 @@ impl PrivateKey {
         }
     }
 
+    /// The key in a PEM text, as PKCS #8.
+    ///
+    /// # Errors
+    /// [`Code::DATA_INVALID`] where there is none; those of [`from_bytes`](Self::from_bytes).
+    pub fn from_pem(pem: &[u8]) -> Result<Self> {
+        let (label, document) = std::str::from_utf8(pem)
+            .ok()
+            .and_then(|text| pkcs8::SecretDocument::from_pem(text).ok())
+            .ok_or_else(|| Code::DATA_INVALID.because("that is no PEM with a private key"))?;
+        let key_type = match label {
+            "PRIVATE KEY" => {
+                let info =
+                    pkcs8::PrivateKeyInfoRef::from_der(document.as_bytes()).map_err(invalid)?;
+                match info.algorithm.oid.as_bytes() {
+                    // rsaEncryption and id-ecPublicKey.
+                    [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1] => ckk::RSA,
+                    [0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1] => ckk::EC,
+                    oid if oid == &Curve::Ed25519.identifier()[2..] => ckk::EC_EDWARDS,
+                    _ => ckk::EC_MONTGOMERY,
+                }
+            }
+            "ENCRYPTED PRIVATE KEY" => {
+                return Err(Code::DATA_INVALID.because("the key is encrypted: decrypt it first"));
+            }
+            _ => {
+                return Err(Code::DATA_INVALID.because(
+                    "the PEM is not labelled PRIVATE KEY: `openssl pkcs8 -topk8 -nocrypt` converts it",
+                ));
+            }
+        };
+        Self::from_bytes(key_type, document.as_bytes())
+    }
+
     /// The key whose parts are attributes, as programs import them.
     ///
     /// # Errors

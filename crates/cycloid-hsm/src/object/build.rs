@@ -227,7 +227,7 @@ fn finish_key(
 /// [`Code::MECHANISM_INVALID`]; what the mechanism needs and the templates do not say.
 pub fn generated_pair(
     mechanism: u32,
-    mut public: Template,
+    public: Template,
     private_template: Template,
     rng: &mut impl CryptoRng,
 ) -> Result<(New, New)> {
@@ -259,12 +259,24 @@ pub fn generated_pair(
         ckm::BLS12_381_KEY_PAIR_GEN => PrivateKey::generate_bls(rng),
         _ => return Err(Code::MECHANISM_INVALID.into()),
     };
+    pair(public, private_template, &key, Origin::Generated(mechanism))
+}
+
+/// The objects of both halves of a key.
+///
+/// # Errors
+/// What the rules say of the templates.
+pub fn pair(
+    mut public: Template,
+    private_template: Template,
+    key: &PrivateKey,
+    origin: Origin,
+) -> Result<(New, New)> {
     let key_type = key.key_type();
-    let origin = Origin::Generated(mechanism);
     agree(&mut public, cka::CLASS, cko::PUBLIC_KEY.into())?;
     agree(&mut public, cka::KEY_TYPE, key_type.into())?;
     key.describe(&mut public, true);
-    let made = private(private_template, &key, origin)?;
+    let made = private(private_template, key, origin)?;
     // A pair is made for the same: what the private half unwraps the public half does not encrypt.
     if made.attributes.is(cka::UNWRAP) {
         public.set_default(cka::ENCRYPT, [0]);

@@ -196,6 +196,8 @@ messages! {
     0x15 Destroy { object: u64 }
     /// The number of bytes that an object takes.
     0x16 Size { object: u64 }
+    /// Makes the two halves of a private key that is given as PEM (PKCS #8).
+    0x17 Import { pem: Secret, template: Template }
 
     /// Generates a secret key.
     0x20 Generate { mechanism: Mechanism, template: Template }

@@ -1,0 +1,198 @@
+//! What `cycloid hsm` takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+/// A key manager: keys that never leave the daemon, used through PKCS #11.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cycloid hsm init --label office       make a keystore; asks for two PINs
+  cycloid hsm serve                     serve it until it is told to stop
+  cycloid hsm key generate rsa-2048 --label ca
+  cycloid hsm key list
+
+Programs use the keys through libcycloid_pkcs11.so; docs/hsm.md shows how.")]
+pub(crate) struct Hsm {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// Where the daemon listens [default: $CYCLOID_HSM_SOCKET, or cycloid-hsm.sock in
+    /// $XDG_RUNTIME_DIR, or /run/cycloid-hsm/socket].
+    #[arg(long, value_name = "PATH", global = true)]
+    pub(crate) socket: Option<PathBuf>,
+
+    /// Where the keystore is [default: $CYCLOID_HSM_HOME, or cycloid-hsm in $XDG_DATA_HOME or
+    /// ~/.local/share].
+    #[arg(long, value_name = "DIRECTORY", global = true)]
+    pub(crate) home: Option<PathBuf>,
+
+    /// The database, sqlite:PATH or postgres://… [default: keys.db in the keystore's directory].
+    #[arg(long, value_name = "URL", global = true)]
+    pub(crate) database: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make a keystore and its token.
+    Init(Init),
+    /// Serve the token to the programs of this machine.
+    Serve(Serve),
+    /// Say how the daemon is.
+    Status,
+    /// Open a keystore that is locked: asks for its passphrase, or reads its key file.
+    Unlock(Unlock),
+    /// Close the keystore, and forget all keys; needs the security officer's PIN.
+    Lock(Pin),
+    /// Make, list and destroy keys; needs the user's PIN.
+    Key(Key),
+    /// Seal all records anew under a new master key; needs the security officer's PIN.
+    Rotate(Pin),
+    /// The audit log.
+    Audit(Audit),
+    /// Print the daemon's metrics, as Prometheus reads them.
+    Metrics,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// What programs call the token by, 32 bytes at most.
+    #[arg(long, default_value = "cycloid")]
+    pub(crate) label: String,
+
+    /// Open the keystore by a passphrase that is asked for, instead of a key file: someone must be
+    /// there whenever the daemon starts.
+    #[arg(long)]
+    pub(crate) passphrase: bool,
+
+    /// A file with the security officer's PIN [default: ask].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) officer_pin_file: Option<PathBuf>,
+
+    /// A file with the user's PIN [default: ask].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pin_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Start locked, until `cycloid hsm unlock`, even if there is a key file.
+    #[arg(long)]
+    pub(crate) locked: bool,
+
+    /// Users, by number, that may connect beside the daemon's own and root, separated by commas.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) users: Vec<u32>,
+
+    /// Threads that compute [default: one for each processor].
+    #[arg(long, value_name = "COUNT", default_value_t = 0, hide_default_value = true)]
+    pub(crate) workers: usize,
+
+    /// Keys that are kept unwrapped and prepared; 0 unwraps for each use.
+    #[arg(long, value_name = "COUNT", default_value_t = 4096)]
+    pub(crate) prepared_keys: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Unlock {
+    /// The key file that opens it [default: ask for the passphrase].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Pin {
+    /// A file with the PIN [default: $CYCLOID_HSM_PIN, or ask].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pin_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Key {
+    #[command(subcommand)]
+    pub(crate) command: KeyCommand,
+
+    /// A file with the user's PIN [default: $CYCLOID_HSM_PIN, or ask].
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) pin_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// List keys, certificates and data.
+    List,
+    /// Generate a key inside: it never leaves.
+    Generate(Generate),
+    /// Take in a private key from a PEM file (PKCS #8).
+    Import(Import),
+    /// Print the public half of a key as PEM.
+    Export(Select),
+    /// Destroy a key, both halves of it.
+    Delete(Select),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Generate {
+    /// rsa-2048, rsa-3072, rsa-4096, p-224, p-256, p-384, p-521, ed25519, x25519, bls12-381, aes-128,
+    /// aes-256.
+    pub(crate) kind: String,
+
+    /// What it is found by.
+    #[arg(long)]
+    pub(crate) label: String,
+
+    /// Its identifier, in hexadecimal digits [default: a random one].
+    #[arg(long, value_name = "HEX")]
+    pub(crate) id: Option<String>,
+
+    /// Let it be wrapped by other keys; otherwise it never leaves.
+    #[arg(long)]
+    pub(crate) extractable: bool,
+
+    /// Signatures that it makes in a second at most.
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) rate_limit: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The file.
+    pub(crate) file: PathBuf,
+
+    /// What it is found by.
+    #[arg(long)]
+    pub(crate) label: String,
+
+    /// Its identifier, in hexadecimal digits [default: a random one].
+    #[arg(long, value_name = "HEX")]
+    pub(crate) id: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Select {
+    /// The label of the key.
+    pub(crate) label: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Audit {
+    #[command(subcommand)]
+    pub(crate) command: AuditCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    /// Print the log; needs the security officer's PIN.
+    Show(Pin),
+    /// Check every line of the log against the one before it, and print the head, which is worth
+    /// keeping elsewhere.
+    Verify(AuditVerify),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AuditVerify {
+    /// A head that was printed earlier: the log must still contain it.
+    #[arg(long, value_name = "HEAD")]
+    pub(crate) head: Option<String>,
+}

@@ -1,0 +1,282 @@
+//! `cycloid hsm`.
+
+pub(crate) mod arguments;
+mod keys;
+mod serve;
+
+use std::path::{Path, PathBuf};
+
+use console::Term;
+use cycloid_hsm::rpc::{Client, Request, Response, Role, Secret, default_socket};
+use cycloid_hsm::store::{AuditHead, KEY_FILE, Store, Unlocking};
+use cycloid_hsm::{Code, Error};
+use cycloid_lab::Failure;
+use zeroize::Zeroizing;
+
+use crate::output::{self, Stop};
+use arguments::{Audit, AuditCommand, Command, Hsm, Init, Unlock};
+
+/// Runs a command.
+pub(crate) fn run(hsm: &Hsm) -> Result<(), Stop> {
+    match &hsm.command {
+        Command::Init(init) => make(hsm, init),
+        Command::Serve(arguments) => serve::serve(hsm, arguments),
+        Command::Status => text(hsm, &Request::Status {}),
+        Command::Metrics => text(hsm, &Request::Metrics {}),
+        Command::Unlock(arguments) => unlock(hsm, arguments),
+        Command::Lock(pin) => {
+            let client = login(hsm, Role::SecurityOfficer, pin.pin_file.as_deref())?;
+            call(&client, &Request::Lock {}).map(drop)
+        }
+        Command::Rotate(pin) => {
+            let client = login(hsm, Role::SecurityOfficer, pin.pin_file.as_deref())?;
+            match call(&client, &Request::RotateMasterKey {})? {
+                Response::Number { value } => {
+                    output::print(&format!("{value} records sealed anew\n"))
+                }
+                other => Err(unexpected(&other)),
+            }
+        }
+        Command::Key(key) => keys::run(hsm, key),
+        Command::Audit(audit) => self::audit(hsm, audit),
+    }
+}
+
+fn failed(message: impl Into<String>, hint: impl Into<String>) -> Stop {
+    Stop::Failed(Failure::new(message, hint))
+}
+
+/// What a refusal means to whoever typed the command.
+fn refused(error: &Error) -> Stop {
+    let hint = match error.code {
+        Code::DEVICE_REMOVED => {
+            "start it with `cycloid hsm serve`, or name its socket with --socket"
+        }
+        Code::PIN_INCORRECT => "too many wrong PINs make the next one wait",
+        Code::PIN_LOCKED => "wait, then try again",
+        Code::USER_PIN_NOT_INITIALIZED => "make the token with `cycloid hsm init`",
+        Code::PIN_LEN_RANGE => "a PIN has 4 to 255 bytes",
+        _ => "the daemon's log and `cycloid hsm status` may say more",
+    };
+    failed(error.to_string(), hint)
+}
+
+fn unexpected(response: &Response) -> Stop {
+    failed(
+        format!("the daemon answers {}", response.name()),
+        "program and daemon should be of one version",
+    )
+}
+
+fn call(client: &Client, request: &Request) -> Result<Response, Stop> {
+    client.call(request).map_err(|error| refused(&error))
+}
+
+fn connect(hsm: &Hsm) -> Result<Client, Stop> {
+    let socket = hsm.socket.clone().unwrap_or_else(default_socket);
+    Client::connect(socket, "cycloid hsm").map_err(|error| refused(&error))
+}
+
+fn text(hsm: &Hsm, request: &Request) -> Result<(), Stop> {
+    match call(&connect(hsm)?, request)? {
+        Response::Text { text } => output::print(&text),
+        other => Err(unexpected(&other)),
+    }
+}
+
+/// The directory of the keystore.
+fn home(hsm: &Hsm) -> Result<PathBuf, Stop> {
+    if let Some(home) = &hsm.home {
+        return Ok(home.clone());
+    }
+    if let Some(home) = std::env::var_os("CYCLOID_HSM_HOME") {
+        return Ok(home.into());
+    }
+    if let Some(data) = std::env::var_os("XDG_DATA_HOME") {
+        return Ok(PathBuf::from(data).join("cycloid-hsm"));
+    }
+    let home = std::env::var_os("HOME")
+        .ok_or_else(|| failed("there is no home directory", "say where with --home"))?;
+    Ok(PathBuf::from(home).join(".local/share/cycloid-hsm"))
+}
+
+fn database(hsm: &Hsm) -> Result<String, Stop> {
+    match &hsm.database {
+        Some(url) => Ok(url.clone()),
+        None => Ok(format!("sqlite:{}", home(hsm)?.join("keys.db").display())),
+    }
+}
+
+fn key_file(hsm: &Hsm) -> Result<PathBuf, Stop> {
+    Ok(home(hsm)?.join("key"))
+}
+
+/// Reads a secret from a file, less the end of its line.
+fn read_secret(path: &Path) -> Result<Secret, Stop> {
+    let bytes = std::fs::read(path).map(Zeroizing::new).map_err(|error| {
+        failed(format!("cannot read {}: {error}", path.display()), "name a file that you may read")
+    })?;
+    let end = bytes.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
+    Ok(Secret::new(&bytes[..end]))
+}
+
+/// A secret from a file, from the environment, or from whoever sits there.
+fn secret(file: Option<&Path>, what: &str, variable: Option<&str>) -> Result<Secret, Stop> {
+    if let Some(file) = file {
+        return read_secret(file);
+    }
+    if let Some(value) = variable.and_then(|variable| std::env::var(variable).ok()) {
+        return Ok(Secret(Zeroizing::new(value.into_bytes())));
+    }
+    let terminal = Term::stderr();
+    if !terminal.is_term() || !std::io::IsTerminal::is_terminal(&std::io::stdin()) {
+        return Err(failed(
+            format!("there is nobody to ask for the {what}"),
+            "give it in a file, or run the command in a terminal",
+        ));
+    }
+    let cannot = |error| failed(format!("cannot read the {what}: {error}"), "give it in a file");
+    terminal.write_str(&format!("{what}: ")).map_err(cannot)?;
+    let line = terminal.read_secure_line().map_err(cannot)?;
+    Ok(Secret(Zeroizing::new(line.into_bytes())))
+}
+
+/// A secret that is asked for twice if it is asked for at all.
+fn new_secret(file: Option<&Path>, what: &str) -> Result<Secret, Stop> {
+    let first = secret(file, what, None)?;
+    if file.is_none() && *secret(None, &format!("{what} once more"), None)? != *first {
+        return Err(failed(format!("the two differ: no {what} was set"), "run the command again"));
+    }
+    Ok(first)
+}
+
+fn login(hsm: &Hsm, role: Role, pin_file: Option<&Path>) -> Result<Client, Stop> {
+    let client = connect(hsm)?;
+    let what = match role {
+        Role::SecurityOfficer => "security officer's PIN",
+        Role::User => "user's PIN",
+        Role::Auditor => "auditor's PIN",
+    };
+    let pin = secret(pin_file, what, Some("CYCLOID_HSM_PIN"))?;
+    call(&client, &Request::Login { role, pin })?;
+    Ok(client)
+}
+
+/// `init`: everything is asked for before anything is made.
+fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
+    let (home, url) = (home(hsm)?, database(hsm)?);
+    let officer = new_secret(init.officer_pin_file.as_deref(), "security officer's PIN")?;
+    let user = new_secret(init.pin_file.as_deref(), "user's PIN")?;
+    let unlocking = if init.passphrase {
+        Unlocking { passphrase: Some(new_secret(None, "passphrase")?), key_file: None }
+    } else {
+        let bytes = Unlocking::new_key_file().map_err(|error| refused(&error))?;
+        Unlocking { passphrase: None, key_file: Some(bytes) }
+    };
+    let cannot = |path: &Path, error: std::io::Error| {
+        failed(
+            format!("cannot write {}: {error}", path.display()),
+            "choose another place with --home",
+        )
+    };
+    serve::make_directory(&home).map_err(|error| cannot(&home, error))?;
+    let key_path = key_file(hsm)?;
+    if let Some(key) = &unlocking.key_file {
+        serve::write_new(&key_path, key).map_err(|error| cannot(&key_path, error))?;
+    }
+    let made = Store::create(&url, &unlocking)
+        .and_then(|store| cycloid_hsm::daemon::initialize(&store, &init.label, &officer, &user));
+    if let Err(error) = made {
+        if unlocking.key_file.is_some() {
+            let _ = std::fs::remove_file(&key_path);
+        }
+        return Err(refused(&error));
+    }
+    eprintln!("made the token {:?} in {}", init.label, home.display());
+    if unlocking.key_file.is_some() {
+        eprintln!("its key file is {}: whoever has both has the keys", key_path.display());
+    }
+    Ok(())
+}
+
+fn unlock(hsm: &Hsm, arguments: &Unlock) -> Result<(), Stop> {
+    let client = connect(hsm)?;
+    let request = match &arguments.key_file {
+        Some(path) => Request::Unlock { passphrase: None, key_file: Some(read_key_file(path)?) },
+        None => Request::Unlock {
+            passphrase: Some(secret(None, "passphrase", Some("CYCLOID_HSM_PASSPHRASE"))?),
+            key_file: None,
+        },
+    };
+    call(&client, &request).map(drop)
+}
+
+/// A key file, whole.
+fn read_key_file(path: &Path) -> Result<Secret, Stop> {
+    let bytes = std::fs::read(path).map(Zeroizing::new).map_err(|error| {
+        failed(format!("cannot read {}: {error}", path.display()), "name the keystore's key file")
+    })?;
+    if bytes.len() != KEY_FILE {
+        return Err(failed(
+            format!("{} is not a key file: it has {} bytes", path.display(), bytes.len()),
+            "name the file that `cycloid hsm init` made",
+        ));
+    }
+    Ok(Secret(bytes))
+}
+
+/// Opens the keystore by itself, without a daemon.
+fn open(hsm: &Hsm) -> Result<Store, Stop> {
+    let store = Store::open(&database(hsm)?).map_err(|error| refused(&error))?;
+    let path = key_file(hsm)?;
+    let unlocking = if path.exists() {
+        Unlocking { passphrase: None, key_file: Some(read_key_file(&path)?) }
+    } else {
+        let passphrase = secret(None, "passphrase", Some("CYCLOID_HSM_PASSPHRASE"))?;
+        Unlocking { passphrase: Some(passphrase), key_file: None }
+    };
+    store.unlock(&unlocking).map_err(|error| refused(&error))?;
+    Ok(store)
+}
+
+fn audit(hsm: &Hsm, audit: &Audit) -> Result<(), Stop> {
+    match &audit.command {
+        AuditCommand::Show(pin) => {
+            let client = login(hsm, Role::SecurityOfficer, pin.pin_file.as_deref())?;
+            let mut from = 1;
+            loop {
+                let entries = match call(&client, &Request::Audit { from, limit: 500 })? {
+                    Response::Audit { entries } => entries,
+                    other => return Err(unexpected(&other)),
+                };
+                let Some(last) = entries.last() else { return Ok(()) };
+                from = last.sequence + 1;
+                for entry in &entries {
+                    let (seconds, millis) = (entry.time / 1000, entry.time % 1000);
+                    output::print(&format!(
+                        "{}\t{seconds}.{millis:03}\t{}\t{}\n",
+                        entry.sequence, entry.who, entry.what
+                    ))?;
+                }
+            }
+        }
+        AuditCommand::Verify(arguments) => {
+            let known = match &arguments.head {
+                None => None,
+                Some(text) => Some(text.parse::<AuditHead>().map_err(|_| {
+                    Stop::Usage(Failure::new(
+                        "that is no head of an audit log",
+                        "give what an earlier run printed",
+                    ))
+                })?),
+            };
+            let head = open(hsm)?.audit_verify(known.as_ref()).map_err(|error| {
+                failed(
+                    error.to_string(),
+                    "the log, or the whole database, was changed from outside",
+                )
+            })?;
+            output::print(&format!("{head}\n"))
+        }
+    }
+}
