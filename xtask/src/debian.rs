@@ -32,7 +32,7 @@ const NEEDS: [Need; 7] = [
     Need {
         what: "PostgreSQL, for keystores on it",
         package: "postgresql",
-        present: || works("postgres") || Path::new("/usr/lib/postgresql").exists(),
+        present: postgresql,
     },
     Need { what: "libgmp.so.10, a peer", package: "libgmp10", present: || library("libgmp.so.10") },
 ];
@@ -91,6 +91,12 @@ fn library(name: &str) -> bool {
     });
     let folders = ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu"];
     listed || folders.into_iter().any(|folder| Path::new(folder).join(name).exists())
+}
+
+/// Whether there is a server of PostgreSQL, which Debian does not put on the path.
+fn postgresql() -> bool {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    works("postgres") || versions.into_iter().any(|folder| folder.path().join("bin/initdb").exists())
 }
 
 fn is_root() -> bool {

@@ -12,8 +12,8 @@
 //! each other and to what the row says in clear: number, version, class, flags, epoch of the key. So a
 //! byte that is changed, or a column that comes from another row, is noticed by whoever reads the row.
 //! The sealed *manifest* has the sum over all rows: rows that are missing, doubled, or put back to an
-//! earlier state are noticed by [`Store::load`] and [`Store::changes`], and for rows that these saw, by
-//! every operation. If **the whole database** is put back to an earlier state, a running daemon
+//! earlier state are noticed by [`Store::load`]; a row that it saw, or that [`Store::changes`] saw, is
+//! from then on compared with what it was by every operation on it. If **the whole database** is put back to an earlier state, a running daemon
 //! notices; one that starts afterwards cannot, unless it is told the head of the audit log that was
 //! exported before: [`Store::audit_verify`].
 //!
@@ -27,6 +27,7 @@
 //! [`Store::changes`] gives what others wrote since one.
 
 mod audit;
+mod backup;
 mod database;
 mod keyring;
 mod manifest;
@@ -55,6 +56,7 @@ use violation::{Name, Violation};
 use write::{Session, Write};
 
 pub use audit::{AuditEntry, AuditHead};
+pub use backup::{BackupKey, BackupPrivateKey, Share};
 pub use manifest::Generation;
 pub use record::Record;
 pub use slot::{Cost, KEY_FILE, Unlocking};

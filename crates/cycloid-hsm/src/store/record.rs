@@ -145,6 +145,12 @@ impl SealedRecord {
         Name::Record(self.place.id)
     }
 
+    /// Bytes that attributes and secret take as a message, at most: their sealings are longer by
+    /// more than lengths and marks are.
+    pub(super) fn length(&self) -> usize {
+        self.attributes.len() + self.secret.as_ref().map_or(0, Vec::len)
+    }
+
     fn attributes_associated(&self, keys: &Keyring) -> Vec<u8> {
         self.associated(Part::Attributes, keys, &[self.secret.as_deref().unwrap_or_default()])
     }

@@ -41,6 +41,7 @@ impl<'a> Value<'a> {
 }
 
 /// What a column holds.
+#[derive(PartialEq)]
 pub(super) enum Field {
     Number(i64),
     Text(String),
@@ -54,6 +55,11 @@ pub(super) struct Row(std::vec::IntoIter<Field>);
 impl Row {
     fn new(fields: Vec<Field>) -> Self {
         Self(fields.into_iter())
+    }
+
+    #[cfg(test)]
+    pub(super) fn into_fields(self) -> Vec<Field> {
+        self.0.collect()
     }
 
     pub(super) fn number(&mut self) -> Result<u64> {

@@ -1,5 +1,6 @@
 //! Tests of the store, each on SQLite and on PostgreSQL.
 
+mod backup;
 mod operations;
 mod server;
 mod tampering;
@@ -24,7 +25,7 @@ use on_each_database;
 /// A database of a test's own, without a keystore.
 enum Place {
     Sqlite(tempfile::TempDir),
-    Postgresql(std::sync::Arc<Server>, String),
+    Postgresql(Arc<Server>, String),
 }
 
 impl Place {

@@ -1,0 +1,254 @@
+//! Backups: all objects of a keystore, sealed for the holder of a backup key, which is a fresh
+//! keystore or some of a number of custodians.
+//!
+//! A backup is a header (the letters `cycloid-backup`, the format as two bytes, little-endian, and an
+//! ephemeral public key) and then chunks of 64 KiB, the last of which may be shorter, each with the
+//! tag of AES-256-GCM-SIV (RFC 8452) after it. The key is HKDF-SHA-256 (RFC 5869) of the secret that
+//! X25519 (RFC 7748) gives for the ephemeral key and the backup key. A chunk's nonce is its number,
+//! eight bytes, little-endian, then three zeros, then whether it is the last: so chunks cannot change
+//! places, and none can be missing at the end.
+
+mod share;
+
+use std::fmt;
+use std::str::FromStr;
+
+use cycloid::scheme::x25519::PrivateKey;
+use hkdf::Hkdf;
+use sha2::Sha256;
+use zeroize::Zeroizing;
+
+use super::database::Access;
+use super::manifest::View;
+use super::record::SealedRecord;
+use super::seal::{FORMAT, Key, NONCE, TAG, open_in_place, random, seal_in_place};
+use super::write::Session;
+use super::{Rows, Store};
+use crate::attribute::Template;
+use crate::error::{Code, Error, Result};
+use crate::rpc::{Malformed, Secret, Value};
+pub use share::Share;
+
+/// Whom a backup is for: a public key of X25519. As text: 64 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BackupKey(pub [u8; 32]);
+
+impl fmt::Display for BackupKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl FromStr for BackupKey {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let malformed = || Code::ARGUMENTS_BAD.because("a backup key has 64 hexadecimal digits");
+        super::hex(text.trim()).map(Self).ok_or_else(malformed)
+    }
+}
+
+/// What opens backups that are for its [`BackupKey`].
+#[derive(Debug)]
+pub struct BackupPrivateKey(PrivateKey);
+
+impl BackupPrivateKey {
+    /// A new one.
+    ///
+    /// # Errors
+    /// [`Code::DEVICE_ERROR`] if the system has no random bytes.
+    pub fn generate() -> Result<Self> {
+        Ok(Self(PrivateKey::from(*Zeroizing::new(random()?))))
+    }
+
+    /// Its public half.
+    pub fn public(&self) -> BackupKey {
+        BackupKey(self.0.public_key())
+    }
+}
+
+/// The setting that has a keystore's own private key.
+const SETTING: &str = "backup-key";
+/// Bytes of a chunk, without its tag.
+const CHUNK: usize = 64 << 10;
+const MAGIC: &[u8; 14] = b"cycloid-backup";
+const HEADER: usize = MAGIC.len() + 2 + 32;
+
+fn unsound() -> Error {
+    Code::ENCRYPTED_DATA_INVALID.because("the backup is not whole, or was made for another key")
+}
+
+impl Store {
+    /// The keystore's own backup key, which is made when it is asked for first.
+    ///
+    /// # Errors
+    /// [`Code::DEVICE_ERROR`].
+    pub fn backup_private_key(&self) -> Result<BackupPrivateKey> {
+        if self.setting(SETTING)?.is_none() {
+            let new = BackupPrivateKey::generate()?;
+            self.write(|write| match write.session.setting(SETTING)? {
+                Some(_) => Ok(()),
+                None => write.set_setting(SETTING, new.0.as_bytes()),
+            })?;
+        }
+        let bytes = Zeroizing::new(self.setting(SETTING)?.unwrap_or_default());
+        let bytes = <[u8; 32]>::try_from(&bytes[..]).map(Zeroizing::new).map_err(|_| unsound())?;
+        Ok(BackupPrivateKey(PrivateKey::from(*bytes)))
+    }
+
+    /// The public half of [`backup_private_key`](Self::backup_private_key): backups for this keystore
+    /// are made with it.
+    ///
+    /// # Errors
+    /// [`Code::DEVICE_ERROR`].
+    pub fn backup_key(&self) -> Result<BackupKey> {
+        Ok(self.backup_private_key()?.public())
+    }
+
+    /// All objects, verified as [`load`](Self::load) does, and sealed for `to`.
+    ///
+    /// # Errors
+    /// [`Code::PUBLIC_KEY_INVALID`] for a key that gives secrets that can be guessed;
+    /// [`Code::DEVICE_ERROR`].
+    pub fn backup(&self, to: &BackupKey) -> Result<Vec<u8>> {
+        let mut sealing = Sealing::new(to)?;
+        let mut session = Session::begin(self, Access::Read)?;
+        let mut view = View::new(session.manifest.generation);
+        Rows::read(&mut session, None)?.enter(&mut view).for_each(drop);
+        view.compare(&session.manifest)?;
+
+        let Session { mut transaction, keys, manifest } = session;
+        sealing.write(8, |to| manifest.total.counts.records.write(to))?;
+        transaction.query(SealedRecord::SELECT, &[], |row| {
+            let row = SealedRecord::from_row(row)?;
+            let record = row.open(&keys)?;
+            let secret = row.secret(&keys)?.map(Secret);
+            sealing.write(row.length(), |to| {
+                record.attributes.write(to);
+                secret.write(to);
+            })
+        })?;
+        sealing.finish()
+    }
+
+    /// Makes all objects of a backup, or none, with numbers of their own, and gives how many there
+    /// are. The keystore must have none.
+    ///
+    /// # Errors
+    /// [`Code::ENCRYPTED_DATA_INVALID`] if the backup was cut short, changed, or made for another
+    /// key; [`Code::ACTION_PROHIBITED`] if there are objects; [`Code::DEVICE_ERROR`].
+    pub fn restore(&self, backup: &[u8], key: &BackupPrivateKey) -> Result<u64> {
+        let text = open(backup, key)?;
+        let mut from = text.as_slice();
+        let malformed = |Malformed| unsound();
+        self.write(|write| {
+            if write.session.manifest.total.counts.records != 0 {
+                let text = "a backup is restored into a keystore without objects";
+                return Err(Code::ACTION_PROHIBITED.because(text));
+            }
+            let count = u64::read(&mut from).map_err(malformed)?;
+            for _ in 0..count {
+                let attributes = Template::read(&mut from).map_err(malformed)?;
+                let secret = Option::<Secret>::read(&mut from).map_err(malformed)?;
+                write.insert((&attributes, secret.as_deref()))?;
+            }
+            if from.is_empty() { Ok(count) } else { Err(unsound()) }
+        })
+    }
+}
+
+/// The key of a backup with this header.
+fn derive(
+    header: &[u8],
+    private: &PrivateKey,
+    theirs: &[u8; 32],
+    recipient: &BackupKey,
+) -> Option<Zeroizing<Key>> {
+    let shared = private.agree(theirs).ok()?;
+    let mut key = Zeroizing::new([0; 32]);
+    Hkdf::<Sha256>::new(None, shared.as_bytes())
+        .expand_multi_info(&[header, &recipient.0], &mut *key)
+        .expect("32 bytes are not too many");
+    Some(key)
+}
+
+fn nonce(number: u64, last: bool) -> [u8; NONCE] {
+    let mut nonce = [0; NONCE];
+    nonce[..8].copy_from_slice(&number.to_le_bytes());
+    nonce[NONCE - 1] = last.into();
+    nonce
+}
+
+/// Seals what is written, chunk by chunk.
+struct Sealing {
+    key: Zeroizing<Key>,
+    sealed: Vec<u8>,
+    /// What is not sealed yet: a chunk at most, and while something is added two.
+    text: Zeroizing<Vec<u8>>,
+    chunks: u64,
+}
+
+impl Sealing {
+    fn new(to: &BackupKey) -> Result<Self> {
+        let ephemeral = BackupPrivateKey::generate()?;
+        let mut sealed = Vec::with_capacity(HEADER);
+        sealed.extend_from_slice(MAGIC);
+        sealed.extend_from_slice(&FORMAT.to_le_bytes());
+        sealed.extend_from_slice(&ephemeral.public().0);
+        let key = derive(&sealed, &ephemeral.0, &to.0, to).ok_or(Code::PUBLIC_KEY_INVALID)?;
+        let text = Zeroizing::new(Vec::with_capacity(2 * CHUNK));
+        Ok(Self { key, sealed, text, chunks: 0 })
+    }
+
+    /// Seals what `write` appends, at most `length` bytes: a vector that grows leaves a copy of what
+    /// it held.
+    fn write(&mut self, length: usize, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+        let mut more = Zeroizing::new(Vec::with_capacity(length));
+        write(&mut more);
+        for part in more.chunks(CHUNK) {
+            self.text.extend_from_slice(part);
+            if self.text.len() > CHUNK {
+                self.seal(CHUNK, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Vec<u8>> {
+        self.seal(self.text.len(), true)?;
+        Ok(self.sealed)
+    }
+
+    /// Seals the first `length` bytes.
+    fn seal(&mut self, length: usize, last: bool) -> Result<()> {
+        let chunk = &mut self.text[..length];
+        let tag = seal_in_place(&self.key, &nonce(self.chunks, last), &[], chunk)?;
+        self.sealed.extend_from_slice(chunk);
+        self.sealed.extend_from_slice(&tag);
+        self.text.drain(..length);
+        self.chunks += 1;
+        Ok(())
+    }
+}
+
+/// What was sealed, if all of it is there.
+fn open(backup: &[u8], key: &BackupPrivateKey) -> Result<Zeroizing<Vec<u8>>> {
+    let (header, sealed) = backup.split_at_checked(HEADER).ok_or_else(unsound)?;
+    let (magic, ephemeral) = header.split_at(HEADER - 32);
+    if magic != [MAGIC.as_slice(), &FORMAT.to_le_bytes()].concat() {
+        return Err(Code::ENCRYPTED_DATA_INVALID.because("this is no backup of a kind that is known"));
+    }
+    let ephemeral = ephemeral.try_into().expect("32 bytes are left of the header");
+    let key = derive(header, &key.0, ephemeral, &key.public()).ok_or_else(unsound)?;
+    let mut text = Zeroizing::new(Vec::with_capacity(sealed.len()));
+    let chunks = sealed.chunks(CHUNK + TAG);
+    let count = chunks.len() as u64;
+    for (number, chunk) in (0..).zip(chunks) {
+        let (chunk, tag) = chunk.split_last_chunk().ok_or_else(unsound)?;
+        let begin = text.len();
+        text.extend_from_slice(chunk);
+        let nonce = nonce(number, number + 1 == count);
+        open_in_place(&key, &nonce, &[], &mut text[begin..], tag).ok_or_else(unsound)?;
+    }
+    Ok(text)
+}

@@ -1,0 +1,117 @@
+//! Backups, and what comes back from them.
+
+use super::*;
+
+on_each_database! {
+    a_backup_comes_back_elsewhere,
+    a_backup_for_custodians_comes_back,
+    a_backup_that_was_changed_is_refused,
+    a_backup_of_many_chunks_is_whole_or_refused,
+}
+
+fn objects(store: &Store) -> Vec<(Template, Option<Vec<u8>>)> {
+    let (_, records) = store.load().unwrap();
+    let secret = |record: &Record| store.secret(record.id).unwrap().to_vec();
+    let object = |record: Record| {
+        let secret = record.has_secret.then(|| secret(&record));
+        (record.attributes, secret)
+    };
+    records.into_iter().map(object).collect()
+}
+
+fn filled(place: &Place) -> Store {
+    let store = place.create();
+    store.insert(&labelled("first"), Some(b"secret")).unwrap();
+    store.insert(&labelled("second"), Some(b"")).unwrap();
+    store.insert(&labelled("third"), None).unwrap();
+    store.delete(1).unwrap();
+    store.insert(&labelled("fourth"), Some(&[7; 1000])).unwrap();
+    store
+}
+
+fn a_backup_comes_back_elsewhere(place: &Place) {
+    let source = filled(place);
+    let elsewhere = Place::sqlite();
+    let target = elsewhere.create();
+    let key = target.backup_key().unwrap();
+    assert_eq!(key.to_string().parse::<BackupKey>().unwrap(), key);
+    assert_eq!("00".parse::<BackupKey>().unwrap_err().code, Code::ARGUMENTS_BAD);
+    let backup = source.backup(&key).unwrap();
+    let private = elsewhere.open().backup_private_key().unwrap();
+    assert_eq!(target.restore(&backup, &private).unwrap(), 3);
+    assert_eq!(objects(&target), objects(&source));
+    assert_eq!(objects(&elsewhere.open()), objects(&source));
+    // Not twice, and into nothing but an empty keystore.
+    assert_eq!(target.restore(&backup, &private).unwrap_err().code, Code::ACTION_PROHIBITED);
+    assert_eq!(objects(&target).len(), 3);
+    // A point of small order.
+    let guessable = source.backup(&BackupKey([0; 32])).unwrap_err();
+    assert_eq!(guessable.code, Code::PUBLIC_KEY_INVALID);
+}
+
+fn a_backup_for_custodians_comes_back(place: &Place) {
+    let source = filled(&Place::sqlite());
+    let key = BackupPrivateKey::generate().unwrap();
+    let shares = key.split(2, 3).unwrap();
+    let backup = source.backup(&key.public()).unwrap();
+    drop(key);
+    let texts = [&shares[2], &shares[0]].map(Share::to_text);
+    let shares = texts.map(|text| text.parse::<Share>().unwrap());
+    let key = BackupPrivateKey::combine(&shares).unwrap();
+    let target = place.create();
+    assert_eq!(target.restore(&backup, &key).unwrap(), 3);
+    assert_eq!(objects(&target), objects(&source));
+}
+
+fn a_backup_that_was_changed_is_refused(place: &Place) {
+    let (source, elsewhere) = (filled(place), Place::sqlite());
+    let target = elsewhere.create();
+    let key = target.backup_private_key().unwrap();
+    let backup = source.backup(&key.public()).unwrap();
+    let refused = |backup: &[u8], key: &BackupPrivateKey| {
+        let refused = target.restore(backup, key).unwrap_err();
+        assert_eq!(refused.code, Code::ENCRYPTED_DATA_INVALID);
+    };
+    for at in 0..backup.len() {
+        let mut changed = backup.clone();
+        changed[at] ^= 1 << (at % 8);
+        // X25519 passes over the highest bit of a public key; the header as it stands is bound too.
+        refused(&changed, &key);
+        refused(&backup[..at], &key);
+    }
+    refused(&[&*backup, &[0]].concat(), &key);
+    refused(&backup, &BackupPrivateKey::generate().unwrap());
+    assert_eq!(objects(&target), []);
+    assert_eq!(target.restore(&backup, &key).unwrap(), 3);
+}
+
+fn a_backup_of_many_chunks_is_whole_or_refused(place: &Place) {
+    const CHUNK: usize = (64 << 10) + 16;
+    const HEADER: usize = 14 + 2 + 32;
+    let (source, elsewhere) = (place.create(), Place::sqlite());
+    let target = elsewhere.create();
+    let key = target.backup_private_key().unwrap();
+    for size in [200_000, 1, 60_000, 65_536, 4] {
+        source.insert(&labelled("large"), Some(&vec![size as u8; size])).unwrap();
+    }
+    let backup = source.backup(&key.public()).unwrap();
+    let chunks = (backup.len() - HEADER).div_ceil(CHUNK);
+    assert!(chunks > 4);
+    let chunk = |at: usize| &backup[HEADER + at * CHUNK..backup.len().min(HEADER + (at + 1) * CHUNK)];
+    let of = |chunks: &[usize]| {
+        let chunks = chunks.iter().flat_map(|at| chunk(*at)).copied();
+        [&backup[..HEADER], &chunks.collect::<Vec<_>>()].concat()
+    };
+    let all = (0..chunks).collect::<Vec<_>>();
+    assert_eq!(of(&all), backup);
+    for at in 0..chunks {
+        target.restore(&of(&all[..at]), &key).unwrap_err();
+        target.restore(&of(&all[at + 1..]), &key).unwrap_err();
+        target.restore(&of(&[&all[..at], &all[at..=at], &all[at..]].concat()), &key).unwrap_err();
+        let mut exchanged = all.clone();
+        exchanged.swap(at, (at + 1) % chunks);
+        target.restore(&of(&exchanged), &key).unwrap_err();
+    }
+    assert_eq!(target.restore(&backup, &key).unwrap(), 5);
+    assert_eq!(objects(&target), objects(&source));
+}
