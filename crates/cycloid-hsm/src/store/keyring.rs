@@ -6,7 +6,7 @@
 use zeroize::{Zeroize, Zeroizing};
 
 use super::memory::Locked;
-use super::seal::{Identity, Key, Part, associated, open, random, seal};
+use super::seal::{Identity, Key, Part, associated, fill, open, seal};
 use super::violation::Violation;
 use crate::error::Result;
 use crate::rpc::Value;
@@ -40,12 +40,11 @@ impl Keyring {
     /// New keys.
     pub(super) fn generate(identity: Identity) -> Result<Self> {
         let mut keys = Locked::<Keys>::new()?;
-        keys.root = random()?;
-        keys.version = 1;
-        keys.audit = random()?;
-        keys.manifest = random()?;
-        keys.terms = random()?;
-        keys.masters[0] = Master { epoch: 1, key: random()? };
+        let Keys { root, version, audit, manifest, terms, masters: [master, _] } = &mut *keys;
+        for key in [root, audit, manifest, terms, &mut master.key] {
+            fill(key)?;
+        }
+        (*version, master.epoch) = (1, 1);
         Ok(Self { identity, keys })
     }
 
@@ -80,25 +79,24 @@ impl Keyring {
 
     /// The same with one master key more, which is the current one from then on.
     pub(super) fn with_new_master(&self) -> Result<Self> {
-        let current = self.current();
-        let new = Master { epoch: current.epoch + 1, key: random()? };
-        self.changed([new, Master { epoch: current.epoch, key: current.key }])
+        let mut new = self.without_old_master()?;
+        let [current, old] = &mut new.keys.masters;
+        std::mem::swap(current, old);
+        current.epoch = old.epoch + 1;
+        fill(&mut current.key)?;
+        Ok(new)
     }
 
     /// The same with the current master key alone.
     pub(super) fn without_old_master(&self) -> Result<Self> {
-        let current = self.current();
-        self.changed([Master { epoch: current.epoch, key: current.key }, Master::default()])
-    }
-
-    fn changed(&self, masters: [Master; 2]) -> Result<Self> {
         let mut keys = Locked::<Keys>::new()?;
         keys.root = self.keys.root;
         keys.version = self.keys.version + 1;
         keys.audit = self.keys.audit;
         keys.manifest = self.keys.manifest;
         keys.terms = self.keys.terms;
-        keys.masters = masters;
+        keys.masters[0].epoch = self.current().epoch;
+        keys.masters[0].key = self.current().key;
         Ok(Self { identity: self.identity, keys })
     }
 

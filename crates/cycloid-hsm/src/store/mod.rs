@@ -170,7 +170,10 @@ impl Store {
     /// # Errors
     /// [`Code::DEVICE_ERROR`].
     pub fn clear(&self) -> Result<()> {
-        self.write(|write| write.clear())
+        self.write(|write| {
+            let rows = write.session.records()?;
+            rows.iter().try_for_each(|row| write.delete_row(row))
+        })
     }
 
     /// The secret of an object.

@@ -134,11 +134,13 @@ impl SealedRecord {
     }
 
     /// What stands for the row in the manifest. Nonce and tag of the attributes stand for all that
-    /// they seal and bind.
+    /// they seal and bind; so this is one block of SHA-256, of which [`Store::load`](super::Store)
+    /// computes as many as there are records.
     pub(super) fn term(&self, keys: &Keyring) -> Term {
-        let nonce = &self.attributes[..NONCE.min(self.attributes.len())];
-        let tag = &self.attributes[self.attributes.len().saturating_sub(TAG)..];
-        mac(keys.terms(), &self.associated(Part::RecordTerm, keys, &[nonce, tag]))
+        let (nonce, _) = self.attributes.split_at(NONCE.min(self.attributes.len()));
+        let (_, tag) = self.attributes.split_at(self.attributes.len().saturating_sub(TAG));
+        let part = [Part::RecordTerm as u8];
+        mac(keys.terms(), &[&part, &self.place.id.to_le_bytes()[..], nonce, tag].concat())
     }
 
     pub(super) const fn name(&self) -> Name {

@@ -127,7 +127,81 @@ pub(super) fn mac(key: &Key, message: &[u8]) -> [u8; 32] {
 /// [`Code::DEVICE_ERROR`] if the system has none.
 pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Code::DEVICE_ERROR.because(format!("no random bytes: {error}")))?;
+    fill(&mut bytes)?;
     Ok(bytes)
+}
+
+/// Random bytes in place, for what should stand nowhere else.
+///
+/// # Errors
+/// [`Code::DEVICE_ERROR`] if the system has none.
+pub(super) fn fill(bytes: &mut [u8]) -> Result<()> {
+    getrandom::fill(bytes)
+        .map_err(|error| Code::DEVICE_ERROR.because(format!("no random bytes: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_was_sealed_is_opened_and_nothing_else(
+            key: Key,
+            other: Key,
+            text: Vec<u8>,
+            numbers: [u64; 2],
+            changed: prop::sample::Index,
+            bit in 0..8,
+        ) {
+            let place = associated(Part::Secret, &[1; 16], &numbers, &[&text]);
+            let sealed = seal(&key, &place, &text).unwrap();
+            prop_assert_eq!(&**open(&key, &place, &sealed).unwrap(), &*text);
+            prop_assert_ne!(&sealed, &seal(&key, &place, &text).unwrap());
+
+            let mut altered = sealed.clone();
+            altered[changed.index(sealed.len())] ^= 1_u8 << bit;
+            prop_assert!(open(&key, &place, &altered).is_none());
+            prop_assert!(open(&key, &place, &sealed[..changed.index(sealed.len())]).is_none());
+            prop_assert!(key == other || open(&other, &place, &sealed).is_none());
+            let mut elsewhere = place.clone();
+            elsewhere[changed.index(place.len())] ^= 1_u8 << bit;
+            prop_assert!(open(&key, &elsewhere, &sealed).is_none());
+        }
+
+        #[test]
+        fn associated_data_has_one_meaning(
+            one: (u64, Vec<u8>, Vec<u8>),
+            other: (u64, Vec<u8>, Vec<u8>),
+            cut: prop::sample::Index,
+        ) {
+            let bytes = |(number, first, second): &(u64, Vec<u8>, Vec<u8>)| {
+                associated(Part::Slot, &[1; 16], &[*number], &[first, second])
+            };
+            prop_assert_eq!(one == other, bytes(&one) == bytes(&other));
+            // The same bytes, divided otherwise.
+            let all = [&*one.1, &one.2].concat();
+            let (first, second) = all.split_at(cut.index(all.len() + 1));
+            let divided = (one.0, first.to_vec(), second.to_vec());
+            prop_assert_eq!(one == divided, bytes(&one) == bytes(&divided));
+        }
+    }
+
+    /// The first example with associated data in RFC 8452, appendix C.2.
+    #[test]
+    fn the_cipher_is_aes_256_gcm_siv() {
+        let mut key = [0; 32];
+        key[0] = 1;
+        let mut nonce = [0; NONCE];
+        nonce[0] = 3;
+        let mut text = [2, 0, 0, 0, 0, 0, 0, 0];
+        let tag = seal_in_place(&key, &nonce, &[1], &mut text).unwrap();
+        assert_eq!(text, [0x1d, 0xe2, 0x29, 0x67, 0x23, 0x7a, 0x81, 0x32]);
+        let expected = 0x9121_3f26_7e3b_452f_02d0_1ae3_3e4e_c854_u128;
+        assert_eq!(tag, expected.to_be_bytes());
+        open_in_place(&key, &nonce, &[1], &mut text, &tag).unwrap();
+        assert_eq!(text, [2, 0, 0, 0, 0, 0, 0, 0]);
+    }
 }

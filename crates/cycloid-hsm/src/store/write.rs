@@ -70,6 +70,11 @@ impl<'a> Session<'a> {
         self.transaction.one(SealedRecord::SELECT_ONE, &values, SealedRecord::from_row)
     }
 
+    /// The rows of all records, as they stand there.
+    pub(super) fn records(&mut self) -> Result<Vec<SealedRecord>> {
+        self.transaction.all(SealedRecord::SELECT, &[], SealedRecord::from_row)
+    }
+
     pub(super) fn setting(&mut self, name: &str) -> Result<Option<SealedSetting>> {
         let values = [Value::Text(name)];
         self.transaction.one(SealedSetting::SELECT_ONE, &values, SealedSetting::from_row)
@@ -212,17 +217,11 @@ impl<'a> Write<'a> {
         self.delete_row(&row)
     }
 
-    fn delete_row(&mut self, row: &SealedRecord) -> Result<()> {
+    pub(super) fn delete_row(&mut self, row: &SealedRecord) -> Result<()> {
         self.remove_record(row)?;
         let values = [Value::number(row.place.id), Value::number(self.generation().0)];
         let insert = "INSERT INTO deletions (id, generation) VALUES ($1, $2)";
         self.session.transaction.execute(insert, &values).map(drop)
-    }
-
-    pub(super) fn clear(&mut self) -> Result<()> {
-        let select = SealedRecord::SELECT;
-        let rows = self.session.transaction.all(select, &[], SealedRecord::from_row)?;
-        rows.iter().try_for_each(|row| self.delete_row(row))
     }
 
     pub(super) fn set_setting(&mut self, name: &str, value: &[u8]) -> Result<()> {

@@ -236,7 +236,9 @@ fn open(backup: &[u8], key: &BackupPrivateKey) -> Result<Zeroizing<Vec<u8>>> {
     let (header, sealed) = backup.split_at_checked(HEADER).ok_or_else(unsound)?;
     let (magic, ephemeral) = header.split_at(HEADER - 32);
     if magic != [MAGIC.as_slice(), &FORMAT.to_le_bytes()].concat() {
-        return Err(Code::ENCRYPTED_DATA_INVALID.because("this is no backup of a kind that is known"));
+        return Err(
+            Code::ENCRYPTED_DATA_INVALID.because("this is no backup of a kind that is known")
+        );
     }
     let ephemeral = ephemeral.try_into().expect("32 bytes are left of the header");
     let key = derive(header, &key.0, ephemeral, &key.public()).ok_or_else(unsound)?;

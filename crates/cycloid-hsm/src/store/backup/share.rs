@@ -123,7 +123,8 @@ impl BackupPrivateKey {
         let identifier = identifier(&self.public());
         let share = |index: u8| {
             let mut value = [0; 32];
-            for coefficient in coefficients.iter().map(|bytes| &**bytes).chain([self.0.as_bytes()]) {
+            for coefficient in coefficients.iter().map(|bytes| &**bytes).chain([self.0.as_bytes()])
+            {
                 for (value, coefficient) in value.iter_mut().zip(coefficient) {
                     *value = multiply(*value, index) ^ coefficient;
                 }
@@ -146,7 +147,8 @@ impl BackupPrivateKey {
         if !shares.iter().all(same) {
             return refused("the shares are not of one key");
         }
-        if (1..shares.len()).any(|at| shares[..at].iter().any(|one| one.index == shares[at].index)) {
+        if (1..shares.len()).any(|at| shares[..at].iter().any(|one| one.index == shares[at].index))
+        {
             return refused("a share is given twice");
         }
         let Some(needed) = shares.get(..first.threshold.into()) else {

@@ -7,9 +7,13 @@ mod postgresql;
 mod sqlite;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::violation::Violation;
 use crate::error::{Code, Error, Result};
+
+/// How long a writer waits for those before it.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a transaction is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -139,7 +143,10 @@ impl Database {
     /// [`Code::ARGUMENTS_BAD`] for all else.
     pub(super) fn new(url: &str) -> Result<Self> {
         let place = match url.split_once(':') {
-            Some(("sqlite", path)) if !path.is_empty() => Place::Sqlite(path.into()),
+            // Absolute, so that no path means to SQLite anything but a file.
+            Some(("sqlite", path)) if !path.is_empty() => {
+                Place::Sqlite(std::path::absolute(path).map_err(failed)?)
+            }
             Some(("postgres" | "postgresql", _)) => Place::Postgresql(postgresql::config(url)?),
             // Not the URL itself: there may be a password in it.
             _ => {

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::error::Error as _;
+use std::time::Duration;
 
 use postgres::config::SslMode;
 use postgres::fallible_iterator::FallibleIterator;
@@ -13,7 +14,7 @@ use postgres::types::private::BytesMut;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Config, NoTls, Statement};
 
-use super::{Access, Connection, Field, Row, Value};
+use super::{Access, Connection, Field, PATIENCE, Row, Value};
 use crate::error::{Code, Error, Result};
 
 /// What a URL says.
@@ -26,6 +27,12 @@ pub(super) fn config(url: &str) -> Result<Box<Config>> {
         return Err(Code::ARGUMENTS_BAD.because("connections to PostgreSQL have no TLS here"));
     }
     config.application_name("cycloid-hsm");
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(Duration::from_secs(10));
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(PATIENCE);
+    }
     Ok(Box::new(config))
 }
 
@@ -37,8 +44,15 @@ pub(super) struct Postgresql {
 impl Postgresql {
     pub(super) fn open(config: &Config) -> Result<Self> {
         let mut client = config.connect(NoTls).map_err(failed)?;
-        // Whatever the server's configuration says: what is acknowledged lasts.
-        client.batch_execute("SET synchronous_commit = on").map_err(failed)?;
+        // Whatever the server's configuration says: what is acknowledged lasts, and a daemon whose
+        // machine is gone does not keep the others waiting.
+        let milliseconds = PATIENCE.as_millis();
+        let settings = format!(
+            "SET synchronous_commit = on; \
+             SET lock_timeout = {milliseconds}; \
+             SET idle_in_transaction_session_timeout = {milliseconds}"
+        );
+        client.batch_execute(&settings).map_err(failed)?;
         Ok(Self { client, statements: HashMap::new() })
     }
 

@@ -4,17 +4,13 @@ use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{OpenFlags, ToSql, params_from_iter};
 
-use super::{Access, Connection, Field, Row, Value, failed};
+use super::{Access, Connection, Field, PATIENCE, Row, Value, failed};
 use crate::error::{Code, Result};
-
-/// How long a writer waits for those before it.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Makes an empty file that nobody else can read, unless there is a file.
 pub(super) fn create(path: &Path) -> Result<()> {

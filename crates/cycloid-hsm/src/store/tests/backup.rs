@@ -97,7 +97,8 @@ fn a_backup_of_many_chunks_is_whole_or_refused(place: &Place) {
     let backup = source.backup(&key.public()).unwrap();
     let chunks = (backup.len() - HEADER).div_ceil(CHUNK);
     assert!(chunks > 4);
-    let chunk = |at: usize| &backup[HEADER + at * CHUNK..backup.len().min(HEADER + (at + 1) * CHUNK)];
+    let chunk =
+        |at: usize| &backup[HEADER + at * CHUNK..backup.len().min(HEADER + (at + 1) * CHUNK)];
     let of = |chunks: &[usize]| {
         let chunks = chunks.iter().flat_map(|at| chunk(*at)).copied();
         [&backup[..HEADER], &chunks.collect::<Vec<_>>()].concat()

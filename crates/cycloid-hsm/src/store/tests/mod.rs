@@ -1,6 +1,8 @@
 //! Tests of the store, each on SQLite and on PostgreSQL.
 
 mod backup;
+mod crash;
+mod many;
 mod operations;
 mod server;
 mod tampering;

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use postgres::{Client, NoTls};
+use rustix::process::{Pid, Signal, kill_process};
 
 pub(super) struct Server {
     directory: tempfile::TempDir,
@@ -29,7 +30,8 @@ impl Server {
         })
     }
 
-    fn start() -> Self {
+    /// A server of one test's own.
+    pub(super) fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
         // PostgreSQL refuses to run as root.
         if let Some((uid, gid)) = someone_else() {
@@ -47,10 +49,10 @@ impl Server {
         server
     }
 
-    /// Kills all of it without notice, and starts it again.
+    /// Has all of it end at once, without writing anything more, and starts it again.
     pub(super) fn crash(&self) {
         let mut process = self.process.lock().unwrap();
-        process.kill().unwrap();
+        kill_process(Pid::from_child(&process), Signal::QUIT).unwrap();
         process.wait().unwrap();
         *process = run(self.directory.path());
         drop(process);

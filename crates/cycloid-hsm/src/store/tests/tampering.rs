@@ -25,7 +25,10 @@ on_each_database! {
 const TABLES: [(&str, &[&str]); 6] = [
     ("keystore", &["one", "format", "identity", "keyring", "manifest"]),
     ("slots", &["id", "methods", "memory_kib", "passes", "lanes", "salt", "sealed"]),
-    ("records", &["id", "version", "generation", "class", "flags", "epoch", "attributes", "secret"]),
+    (
+        "records",
+        &["id", "version", "generation", "class", "flags", "epoch", "attributes", "secret"],
+    ),
     ("deletions", &["id", "generation"]),
     ("settings", &["name", "generation", "epoch", "value"]),
     ("audit_log", &["sequence", "time", "who", "what", "mac"]),
@@ -63,7 +66,10 @@ impl Attacker {
         for row in rows {
             let mut insert = format!("INSERT INTO {table} ({}) VALUES (", columns.join(", "));
             (1..=row.len()).for_each(|at| write!(insert, "${at}, ").unwrap());
-            self.run(&format!("{})", insert.trim_end_matches(", ")), &row.iter().map(value).collect::<Vec<_>>());
+            self.run(
+                &format!("{})", insert.trim_end_matches(", ")),
+                &row.iter().map(value).collect::<Vec<_>>(),
+            );
         }
     }
 

@@ -1,0 +1,290 @@
+//! Processes that are killed while they write, and servers that crash: what was acknowledged is there
+//! afterwards, and of what was under way either all or nothing.
+//!
+//! Each test runs itself again as a child, which works on a keystore and says on its standard output
+//! what it is about to do (`try …`) and what it has done (`did …`).
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write as _, stdout};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread::{JoinHandle, sleep, spawn};
+use std::time::Duration;
+
+use super::*;
+
+/// Tells a child which keystore it works on, and what it is called.
+const CHILD: &str = "CYCLOID_HSM_TEST_CHILD";
+/// Records that nobody changes, so that a rotation takes several transactions.
+const QUIET: usize = 300;
+
+#[test]
+fn kills_lose_nothing_on_sqlite() {
+    if !child() {
+        kill_again_and_again(&Place::sqlite(), "kills_lose_nothing_on_sqlite", 30, |_| ());
+    }
+}
+
+#[test]
+fn kills_lose_nothing_on_postgresql() {
+    if !child() {
+        let server = Arc::new(Server::start());
+        let place = Place::Postgresql(server.clone(), server.new_database());
+        kill_again_and_again(&place, "kills_lose_nothing_on_postgresql", 30, |round| {
+            if round % 5 == 4 {
+                server.crash();
+            }
+        });
+    }
+}
+
+/// What a child does.
+#[derive(Clone, Debug)]
+enum Operation {
+    Insert(String),
+    Pair(String, String),
+    Update(u64, String),
+    Delete(u64),
+    Set(String),
+    Audit,
+    Rotate,
+}
+
+impl std::fmt::Display for Operation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Insert(label) => write!(f, "insert {label}"),
+            Self::Pair(first, second) => write!(f, "pair {first} {second}"),
+            Self::Update(id, label) => write!(f, "update {id} {label}"),
+            Self::Delete(id) => write!(f, "delete {id}"),
+            Self::Set(value) => write!(f, "set {value}"),
+            Self::Audit => write!(f, "audit"),
+            Self::Rotate => write!(f, "rotate"),
+        }
+    }
+}
+
+impl Operation {
+    fn read(words: &[&str]) -> Self {
+        match *words {
+            ["insert", label] => Self::Insert(label.into()),
+            ["pair", first, second] => Self::Pair(first.into(), second.into()),
+            ["update", id, label] => Self::Update(id.parse().unwrap(), label.into()),
+            ["delete", id] => Self::Delete(id.parse().unwrap()),
+            ["set", value] => Self::Set(value.into()),
+            ["audit"] => Self::Audit,
+            ["rotate"] => Self::Rotate,
+            _ => panic!("a child says {words:?}"),
+        }
+    }
+}
+
+/// Works until it is killed, if this process is a child.
+fn child() -> bool {
+    let Ok(order) = std::env::var(CHILD) else { return false };
+    let (name, url) = order.split_once(' ').unwrap();
+    // A server that crashes ends the child too: what was under way may or may not have been done.
+    let _ = work(name, url);
+    true
+}
+
+fn say(verb: &str, operation: &Operation, ids: &[u64]) {
+    let ids = ids.iter().map(|id| format!(" {id}")).collect::<String>();
+    let line = format!("{verb} {operation}{ids}\n");
+    stdout().write_all(line.as_bytes()).unwrap();
+    stdout().flush().unwrap();
+}
+
+fn work(name: &str, url: &str) -> Result<()> {
+    let store = Store::open(url)?;
+    store.unlock(&passphrase())?;
+    let (_, records) = store.load()?;
+    let label = |record: &Record| labels(std::slice::from_ref(record)).remove(0);
+    let mine = records.into_iter().filter(|record| label(record).starts_with(name));
+    let mut mine = mine.map(|record| (record.id, record.version)).collect::<BTreeMap<_, _>>();
+    let run = u32::from_le_bytes(seal::random()?);
+    for count in 0.. {
+        let random = usize::from_le_bytes(seal::random()?);
+        let some = mine.keys().nth(random % mine.len().max(1)).copied();
+        let label = format!("{name}-{run}-{count}");
+        let operation = match ((random >> 32) % 16, some) {
+            (0..3, Some(id)) => Operation::Delete(id),
+            (3..7, Some(id)) => Operation::Update(id, label),
+            (7..9, _) => Operation::Pair(label.clone(), label + "'"),
+            (9, _) => Operation::Set(label),
+            (10..12, _) => Operation::Audit,
+            (12, _) => Operation::Rotate,
+            _ => Operation::Insert(label),
+        };
+        say("try", &operation, &[]);
+        let mut ids = vec![];
+        match &operation {
+            Operation::Insert(label) => {
+                ids.push(store.insert(&labelled(label), Some(label.as_bytes()))?.id);
+            }
+            Operation::Pair(first, second) => {
+                let (of_first, of_second) = (labelled(first), labelled(second));
+                let first = (&of_first, Some(first.as_bytes()));
+                let (first, second) = store.insert_pair(first, (&of_second, None))?;
+                ids.extend([first.id, second.id]);
+            }
+            Operation::Update(id, label) => {
+                let version = mine.get_mut(id).unwrap();
+                *version = store.update(*id, *version, &labelled(label))?.version;
+            }
+            Operation::Delete(id) => {
+                store.delete(*id)?;
+                mine.remove(id);
+            }
+            Operation::Set(value) => store.set_setting(name, value.as_bytes())?,
+            Operation::Audit => store.audit(name, "worked")?,
+            Operation::Rotate => drop(store.rotate_master_key()?),
+        }
+        mine.extend(ids.iter().map(|id| (*id, 1)));
+        say("did", &operation, &ids);
+    }
+    unreachable!("it is killed before it has counted so far");
+}
+
+/// What a child has at a keystore.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct State {
+    /// Version, label and secret.
+    records: BTreeMap<u64, (u64, String, Option<String>)>,
+    setting: Option<String>,
+    audited: usize,
+}
+
+impl State {
+    fn apply(&mut self, operation: &Operation, ids: &[u64]) {
+        match operation {
+            Operation::Insert(label) => {
+                self.records.insert(ids[0], (1, label.clone(), Some(label.clone())));
+            }
+            Operation::Pair(first, second) => {
+                self.records.insert(ids[0], (1, first.clone(), Some(first.clone())));
+                self.records.insert(ids[1], (1, second.clone(), None));
+            }
+            Operation::Update(id, new) => {
+                let (version, label, _) = self.records.get_mut(id).unwrap();
+                *version += 1;
+                label.clone_from(new);
+            }
+            Operation::Delete(id) => drop(self.records.remove(id).unwrap()),
+            Operation::Set(value) => self.setting = Some(value.clone()),
+            Operation::Audit => self.audited += 1,
+            Operation::Rotate => (),
+        }
+    }
+
+    /// What is really there.
+    fn of(name: &str, store: &Store, records: &[Record]) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let mut state = Self::default();
+        for (record, label) in records.iter().zip(labels(records)) {
+            if label.starts_with(name) {
+                let secret = record.has_secret.then(|| text(&store.secret(record.id).unwrap()));
+                state.records.insert(record.id, (record.version, label, secret));
+            }
+        }
+        state.setting = store.setting(name).unwrap().map(|value| text(&value));
+        let log = store.audit_entries(1, u32::MAX).unwrap();
+        state.audited = log.iter().filter(|entry| entry.who == name).count();
+        state
+    }
+}
+
+fn start(name: &str, test: &str, url: &str) -> (Child, JoinHandle<Vec<String>>) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "--nocapture",
+            &format!("{}::{test}", module_path!().split_once("::").unwrap().1),
+        ])
+        .env(CHILD, format!("{name} {url}"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let output = child.stdout.take().unwrap();
+    (child, spawn(move || said(output)))
+}
+
+/// The whole lines that a child wrote.
+fn said(output: ChildStdout) -> Vec<String> {
+    let mut output = BufReader::new(output);
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        match line.strip_suffix('\n') {
+            Some(line) => lines.push(line.to_owned()),
+            None => return lines,
+        }
+    }
+}
+
+fn kill_again_and_again(place: &Place, test: &str, rounds: usize, mut disturb: impl FnMut(usize)) {
+    let store = place.create();
+    let quiet = labelled("quiet");
+    store
+        .write(|write| {
+            (0..QUIET).try_for_each(|_| write.insert((&quiet, Some(b"quiet"))).map(drop))
+        })
+        .unwrap();
+    let mut states = [("anna", State::default()), ("bert", State::default())];
+    let (mut done, mut under_way, mut head) = (0, 0, AuditHead::default());
+    for round in 0..rounds {
+        let children = states.each_ref().map(|(name, _)| start(name, test, &place.url()));
+        let delay = u16::from_le_bytes(seal::random().unwrap()) % 600;
+        sleep(Duration::from_millis(delay.into()));
+        disturb(round);
+        let lines = children.map(|(mut child, lines)| {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            lines.join().unwrap()
+        });
+
+        // Another daemon, which rotates to the end now and then.
+        let store = place.open();
+        // A server may commit what it was told to just before its client was killed; then whoever
+        // writes waits for it.
+        store.audit("parent", "looks").unwrap();
+        let (_, records) = store.load().unwrap();
+        if round % 7 == 6 {
+            store.rotate_master_key().unwrap();
+            assert_eq!(store.load().unwrap().1, records);
+        }
+        head = store.audit_verify(Some(&head)).unwrap();
+        let quiet = labels(&records).into_iter().filter(|label| label == "quiet").count();
+        assert_eq!(quiet, QUIET);
+        for ((name, state), lines) in states.iter_mut().zip(lines) {
+            let mut tried = None;
+            for line in &lines {
+                let words = line.split(' ').collect::<Vec<_>>();
+                match words.split_first().unwrap() {
+                    (&"try", words) => tried = Some(Operation::read(words)),
+                    (&"did", words) => {
+                        let ids = words.iter().rev().map_while(|word| word.parse().ok());
+                        let mut ids = ids.collect::<Vec<u64>>();
+                        ids.reverse();
+                        state.apply(&tried.take().unwrap(), &ids);
+                        done += 1;
+                    }
+                    // What the test harness says.
+                    _ => {}
+                }
+            }
+            let found = State::of(name, &store, &records);
+            if let Some(tried) = tried.filter(|_| found != *state) {
+                let new = found.records.keys().filter(|id| !state.records.contains_key(id));
+                let new = new.copied().collect::<Vec<_>>();
+                state.apply(&tried, &new);
+                under_way += 1;
+            }
+            assert_eq!(found, *state, "round {round}: {lines:?}");
+        }
+    }
+    eprintln!("{test}: {done} operations, and {under_way} that were done and not acknowledged");
+    assert!(done > rounds, "the children did only {done} things");
+}
