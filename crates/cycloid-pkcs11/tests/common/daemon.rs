@@ -1,0 +1,430 @@
+//! A daemon that is none: it speaks the protocol, keeps objects in memory, and computes what only looks
+//! like signatures and ciphertexts, so that the module's part can be told from the daemon's.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{Read, Write};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
+
+use cycloid_hsm::attribute::{Template, cka, ckk, cko};
+use cycloid_hsm::mechanism::{Parameter, ckm};
+use cycloid_hsm::rpc::message::{AttributeValue, TokenInfo};
+use cycloid_hsm::rpc::{Mechanism, Request, Response, Role, Secret, frame};
+use cycloid_hsm::{Code, Error};
+use sha2::{Digest, Sha256};
+
+pub const USER_PIN: &str = "the user's";
+pub const OFFICER_PIN: &str = "the officer's";
+pub const P256: &[u8] = &[0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
+
+/// How it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mood {
+    Sound,
+    /// Bytes that are no frame.
+    NoFrame,
+    /// A frame with no message in it.
+    NoMessage,
+    /// An answer to another question, and nothing done.
+    Wrong,
+    /// A refusal for the reason that nothing is wrong.
+    RefusesWithZero,
+    /// Hangs up when it is asked.
+    HangsUp,
+    /// Data of the wrong length.
+    WrongLength,
+}
+
+#[derive(Default)]
+struct Token {
+    objects: BTreeMap<u64, Template>,
+    last: u64,
+    role: Option<Role>,
+    asked: HashMap<&'static str, usize>,
+    mood: Option<Mood>,
+    connections: Vec<UnixStream>,
+}
+
+pub struct Daemon {
+    pub socket: PathBuf,
+    token: Arc<Mutex<Token>>,
+    running: Arc<Mutex<bool>>,
+}
+
+impl Daemon {
+    /// One that listens, with a key of each sort; see [`Daemon::find`].
+    pub fn start() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("cycloid-pkcs11-{}-{number}.sock", std::process::id());
+        let socket = std::env::temp_dir().join(name);
+        let daemon = Self { socket, token: Arc::default(), running: Arc::new(Mutex::new(false)) };
+        let mut token = daemon.token();
+        for (class, label) in [(cko::PUBLIC_KEY, "rsa"), (cko::PRIVATE_KEY, "rsa")] {
+            let mut key = key(class, ckk::RSA, label);
+            key.set(cka::MODULUS, [0xc1; 256]);
+            token.add(key);
+        }
+        for (class, label) in [(cko::PUBLIC_KEY, "p256"), (cko::PRIVATE_KEY, "p256")] {
+            let mut key = key(class, ckk::EC, label);
+            key.set(cka::EC_PARAMS, P256);
+            token.add(key);
+        }
+        for (class, label) in [(cko::PUBLIC_KEY, "ed25519"), (cko::PRIVATE_KEY, "ed25519")] {
+            token.add(key(class, ckk::EC_EDWARDS, label));
+        }
+        token.add(key(cko::SECRET_KEY, ckk::AES, "aes"));
+        token.add(key(cko::SECRET_KEY, ckk::GENERIC_SECRET, "hmac"));
+        drop(token);
+        daemon.listen();
+        daemon
+    }
+
+    /// Listens, after [`stop`](Self::stop) as another daemon.
+    pub fn listen(&self) {
+        let listener = UnixListener::bind(&self.socket).expect("the socket can be made");
+        *self.running.lock().unwrap() = true;
+        let (token, running) = (self.token.clone(), self.running.clone());
+        let ticket = format!("ticket {:?}", std::time::Instant::now()).into_bytes();
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let stream = stream.expect("a connection");
+                if !*running.lock().unwrap() {
+                    return;
+                }
+                let (token, ticket) = (token.clone(), ticket.clone());
+                token.lock().unwrap().connections.push(stream.try_clone().unwrap());
+                thread::spawn(move || serve(stream, &token, &ticket));
+            }
+        });
+    }
+
+    /// Goes away: nobody listens, and every connection ends.
+    pub fn stop(&self) {
+        if std::mem::take(&mut *self.running.lock().unwrap()) {
+            // Wakes the listener up, so that it sees.
+            let _ = UnixStream::connect(&self.socket);
+            let _ = std::fs::remove_file(&self.socket);
+        }
+        let mut token = self.token();
+        for connection in token.connections.drain(..) {
+            let _ = connection.shutdown(Shutdown::Both);
+        }
+        token.role = None;
+    }
+
+    fn token(&self) -> MutexGuard<'_, Token> {
+        self.token.lock().unwrap()
+    }
+
+    pub fn set_mood(&self, mood: Mood) {
+        self.token().mood = Some(mood);
+    }
+
+    /// How often it was asked that.
+    pub fn asked(&self, request: &str) -> usize {
+        self.token().asked.get(request).copied().unwrap_or(0)
+    }
+
+    /// Questions of all kinds.
+    pub fn questions(&self) -> usize {
+        self.token().asked.values().sum()
+    }
+
+    pub fn objects(&self) -> usize {
+        self.token().objects.len()
+    }
+
+    /// Destroys an object behind everybody's back.
+    pub fn destroy(&self, object: u64) {
+        assert!(self.token().objects.remove(&object).is_some());
+    }
+
+    /// The object of a class with a label.
+    pub fn find(&self, class: u32, label: &str) -> u64 {
+        let token = self.token();
+        let is = |object: &Template| {
+            object.number(cka::CLASS) == Ok(Some(class.into()))
+                && object.get(cka::LABEL) == Some(label.as_bytes())
+        };
+        *token.objects.iter().find(|(_, object)| is(object)).expect("there is one").0
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// A key that may be used for everything.
+fn key(class: u32, kind: u32, label: &str) -> Template {
+    let mut key = Template::new();
+    key.set_number(cka::CLASS, class.into());
+    key.set_number(cka::KEY_TYPE, kind.into());
+    key.set(cka::LABEL, label);
+    key.set_bool(cka::TOKEN, true);
+    key.set_bool(cka::PRIVATE, class != cko::PUBLIC_KEY);
+    key.set_bool(cka::SENSITIVE, class != cko::PUBLIC_KEY);
+    let (private, public) = (class != cko::PUBLIC_KEY, class != cko::PRIVATE_KEY);
+    for (number, is) in [
+        (cka::SIGN, private),
+        (cka::DECRYPT, private),
+        (cka::VERIFY, public),
+        (cka::ENCRYPT, public),
+        (cka::WRAP, public),
+        (cka::UNWRAP, private),
+        (cka::DERIVE, private),
+    ] {
+        key.set_bool(number, is);
+    }
+    key.set(cka::VALUE, [0x5e; 32]);
+    key
+}
+
+fn serve(mut stream: UnixStream, token: &Mutex<Token>, ticket: &[u8]) {
+    let mut buffer = Vec::new();
+    let mut chunk = [0; 4096];
+    let mut welcome = false;
+    loop {
+        while let Some(frame) = frame::read(&buffer).expect("the module's frames are sound") {
+            let request = Request::read(frame.message).expect("the module's requests are sound");
+            let (identifier, length) = (frame.identifier, frame.length);
+            let mut answer = Vec::new();
+            let mut token = token.lock().unwrap();
+            *token.asked.entry(request.name()).or_default() += 1;
+            let response = match &request {
+                Request::Hello { .. } => Ok(()),
+                Request::Attach { ticket: shown, .. } if **shown == *ticket => Ok(()),
+                _ if welcome && token.mood.is_some_and(|mood| mood != Mood::Sound) => {
+                    Err(Ok(Response::Done {}))
+                }
+                _ if welcome => Err(token.answer(&request)),
+                _ => Err(Err(Code::CRYPTOKI_NOT_INITIALIZED.into())),
+            };
+            let response = response.map_or_else(
+                |answer| answer,
+                |()| {
+                    welcome = true;
+                    Ok(Response::Welcome { version: 1, ticket: Secret::new(ticket) })
+                },
+            );
+            let greeting = matches!(response, Ok(Response::Welcome { .. }));
+            let response = response.unwrap_or_else(|error: Error| Response::Refused {
+                code: error.code.0,
+                detail: error.detail,
+            });
+            let sound = |answer: &mut Vec<u8>, response: &Response| {
+                frame::write(identifier, answer, |to| response.write(to));
+            };
+            match token.mood.filter(|_| !greeting).unwrap_or(Mood::Sound) {
+                Mood::NoFrame => answer.extend([0xff; 64]),
+                Mood::NoMessage => {
+                    frame::write(identifier, &mut answer, |to| to.extend([0xee; 40]))
+                }
+                Mood::Wrong => sound(&mut answer, &Response::Text { text: "what?".into() }),
+                Mood::RefusesWithZero => {
+                    sound(&mut answer, &Response::Refused { code: 0, detail: String::new() });
+                }
+                Mood::HangsUp => {
+                    let _ = stream.shutdown(Shutdown::Both);
+                    return;
+                }
+                Mood::WrongLength => {
+                    let data = Secret::new(&[7; 5000]);
+                    sound(&mut answer, &Response::Data { data });
+                }
+                Mood::Sound => sound(&mut answer, &response),
+            }
+            drop(token);
+            if stream.write_all(&answer).is_err() {
+                return;
+            }
+            buffer.drain(..length);
+        }
+        match stream.read(&mut chunk) {
+            Ok(count) if count > 0 => buffer.extend_from_slice(&chunk[..count]),
+            _ => return,
+        }
+    }
+}
+
+impl Token {
+    fn add(&mut self, object: Template) -> u64 {
+        self.last += 1;
+        self.objects.insert(self.last, object);
+        self.last
+    }
+
+    fn object(&mut self, object: u64) -> Result<&mut Template, Error> {
+        let user = self.role.is_some();
+        let found = self.objects.get_mut(&object).filter(|found| user || !found.is(cka::PRIVATE));
+        found.ok_or_else(|| Code::OBJECT_HANDLE_INVALID.into())
+    }
+
+    fn answer(&mut self, request: &Request) -> Result<Response, Error> {
+        let done = Ok(Response::Done {});
+        match request {
+            Request::Token {} => Ok(Response::Token { info: self.info() }),
+            Request::Login { role, pin } => {
+                let right = match role {
+                    Role::SecurityOfficer => OFFICER_PIN,
+                    _ => USER_PIN,
+                };
+                if **pin != *right.as_bytes() {
+                    return Err(Code::PIN_INCORRECT.into());
+                }
+                self.role = Some(*role);
+                done
+            }
+            Request::Logout {} => {
+                self.role = None;
+                done
+            }
+            Request::InitToken { .. } => {
+                self.objects.clear();
+                done
+            }
+            Request::InitPin { .. } | Request::SetPin { .. } => done,
+            Request::Random { length } => {
+                Ok(Response::Data { data: Secret::new(&vec![0xa7; *length as usize]) })
+            }
+            Request::Find { template } => {
+                let user = self.role.is_some();
+                let seen = |object: &Template| user || !object.is(cka::PRIVATE);
+                let found = self.objects.iter();
+                let found = found.filter(|(_, object)| seen(object) && object.matches(template));
+                Ok(Response::Objects { objects: found.map(|(number, _)| *number).collect() })
+            }
+            Request::Attributes { object, numbers } => {
+                let object = self.object(*object)?;
+                let value = |number: &u32| {
+                    let hidden = *number == cka::VALUE && object.is(cka::SENSITIVE);
+                    let (code, value) = match object.get(*number) {
+                        Some(_) if hidden => (Code::ATTRIBUTE_SENSITIVE.0, &[][..]),
+                        Some(value) => (0, value),
+                        None => (Code::ATTRIBUTE_TYPE_INVALID.0, &[][..]),
+                    };
+                    AttributeValue { number: *number, code, value: value.into() }
+                };
+                Ok(Response::Attributes { values: numbers.iter().map(value).collect() })
+            }
+            Request::SetAttributes { object, template } => {
+                let object = self.object(*object)?;
+                template.iter().for_each(|(number, value)| object.set(number, value));
+                done
+            }
+            Request::Create { template } => {
+                Ok(Response::Object { object: self.add(template.clone()) })
+            }
+            Request::Copy { object, template } => {
+                let mut copy = self.object(*object)?.clone();
+                template.iter().for_each(|(number, value)| copy.set(number, value));
+                Ok(Response::Object { object: self.add(copy) })
+            }
+            Request::Destroy { object } => {
+                self.object(*object)?;
+                self.objects.remove(object);
+                done
+            }
+            Request::Size { object } => {
+                Ok(Response::Number { value: self.object(*object)?.len() as u64 })
+            }
+            Request::Generate { template, .. }
+            | Request::Unwrap { template, .. }
+            | Request::Derive { template, .. } => {
+                Ok(Response::Object { object: self.generate(cko::SECRET_KEY, ckk::AES, template) })
+            }
+            Request::GeneratePair { public, private, .. } => Ok(Response::Pair {
+                public: self.generate(cko::PUBLIC_KEY, ckk::EC, public),
+                private: self.generate(cko::PRIVATE_KEY, ckk::EC, private),
+            }),
+            Request::Sign { key, mechanism, data, digested } => {
+                let data = self.sign(*key, mechanism, &data.0, *digested)?;
+                Ok(Response::Data { data: Secret::new(&data) })
+            }
+            Request::Verify { key, mechanism, data, digested, signature } => {
+                match self.sign(*key, mechanism, &data.0, *digested)? == signature.0 {
+                    true => done,
+                    false => Err(Code::SIGNATURE_INVALID.into()),
+                }
+            }
+            Request::Encrypt { key, mechanism, data } => {
+                self.object(*key)?;
+                let mut made: Vec<u8> = data.iter().map(|byte| byte ^ 0x5a).collect();
+                let length = match (mechanism.number, &mechanism.parameter) {
+                    (ckm::AES_CBC_PAD, _) => data.len() / 16 * 16 + 16,
+                    (_, Parameter::Gcm { tag_bits, .. }) => data.len() + *tag_bits as usize / 8,
+                    (ckm::AES_CBC, _) => data.len(),
+                    _ => 256,
+                };
+                let padding = length - data.len();
+                made.resize(length, padding as u8);
+                Ok(Response::Data { data: Secret::new(&made) })
+            }
+            Request::Decrypt { key, data, .. } => {
+                self.object(*key)?;
+                let padding = data.0.last().map_or(0, |byte| usize::from(*byte));
+                let length =
+                    data.0.len().checked_sub(padding).ok_or(Code::ENCRYPTED_DATA_INVALID)?;
+                let made: Vec<u8> = data.0[..length].iter().map(|byte| byte ^ 0x5a).collect();
+                Ok(Response::Data { data: Secret::new(&made) })
+            }
+            Request::Wrap { wrapping, key, .. } => {
+                self.object(*wrapping)?;
+                self.object(*key)?;
+                Ok(Response::Data { data: Secret::new(&[0x3a; 40]) })
+            }
+            _ => Err(Code::FUNCTION_NOT_SUPPORTED.into()),
+        }
+    }
+
+    fn info(&self) -> TokenInfo {
+        TokenInfo {
+            label: "a token".into(),
+            serial: "0123456789abcdef".into(),
+            initialized: true,
+            user_pin: true,
+            user_failures: 1,
+            officer_failures: 0,
+            locked: false,
+            role: self.role.map(|role| role as u8),
+            daemon: "7.9.1".into(),
+        }
+    }
+
+    fn generate(&mut self, class: u32, kind: u32, template: &Template) -> u64 {
+        let mut made = key(class, kind, "generated");
+        made.set_bool(cka::TOKEN, false);
+        template.iter().for_each(|(number, value)| made.set(number, value));
+        self.add(made)
+    }
+
+    fn sign(
+        &mut self,
+        key: u64,
+        mechanism: &Mechanism,
+        data: &[u8],
+        digested: bool,
+    ) -> Result<Vec<u8>, Error> {
+        let kind = self.object(key)?.number(cka::KEY_TYPE)?;
+        let length = match (kind.map(|kind| kind as u32), &mechanism.parameter) {
+            (Some(ckk::RSA), _) => 256,
+            (Some(ckk::EC | ckk::EC_EDWARDS), _) => 64,
+            (_, Parameter::Length(length)) => *length as usize,
+            _ => 32,
+        };
+        Ok(signature(mechanism.number, data, digested, length))
+    }
+}
+
+/// What stands for a signature.
+pub fn signature(mechanism: u32, data: &[u8], digested: bool, length: usize) -> Vec<u8> {
+    let hash = Sha256::new().chain_update(mechanism.to_le_bytes()).chain_update([digested.into()]);
+    let hash = hash.chain_update(data).finalize();
+    hash.iter().copied().cycle().take(length).collect()
+}
