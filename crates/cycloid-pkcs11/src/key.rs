@@ -8,7 +8,7 @@ use cycloid_hsm::rpc::{Mechanism, Usage};
 use cycloid_hsm::{Code, Result};
 
 /// Bytes of a block of AES.
-const BLOCK: usize = 16;
+pub(crate) const BLOCK: usize = 16;
 
 /// Bytes of a BLS signature: a compressed point of G2 (minimal public keys).
 const BLS_SIGNATURE: usize = 96;

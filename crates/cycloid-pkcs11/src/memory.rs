@@ -111,8 +111,13 @@ impl<T: Copy> Output<T> {
     /// # Safety
     /// `pointer`, unless null, must lead to that much room, and both must stay as long as this does.
     pub(crate) unsafe fn new(pointer: *mut T, length: *mut CK_ULONG) -> Result<Self> {
-        // SAFETY: the caller promises it.
-        let capacity = unsafe { read(length)? };
+        let capacity = match (length.is_null(), pointer.is_null()) {
+            (true, _) => return Err(Code::ARGUMENTS_BAD.into()),
+            // Who asks for the length need not have written anything there.
+            (_, true) => 0,
+            // SAFETY: the caller promises it.
+            _ => unsafe { read(length)? },
+        };
         Ok(Self { pointer, capacity, length })
     }
 
@@ -140,10 +145,9 @@ impl<T: Copy> Output<T> {
     /// [`Code::BUFFER_TOO_SMALL`].
     pub(crate) fn put(&mut self, values: &[T]) -> Result<()> {
         if self.has_room(values.len())? {
+            let (from, bytes) = (values.as_ptr().cast::<u8>(), size_of_val(values));
             // SAFETY: there is room by the promise to `new`; `values` may overlap it.
-            unsafe {
-                ptr::copy(values.as_ptr().cast::<u8>(), self.pointer.cast(), size_of_val(values))
-            };
+            unsafe { ptr::copy(from, self.pointer.cast::<u8>(), bytes) };
             self.tell(values.len());
         }
         Ok(())

@@ -2,8 +2,9 @@
 
 use cryptoki_sys::{
     CK_EFFECTIVELY_INFINITE, CK_INFO, CK_MECHANISM_INFO, CK_SLOT_ID, CK_SLOT_INFO, CK_TOKEN_INFO,
-    CK_UNAVAILABLE_INFORMATION, CK_VERSION, CKF_LOGIN_REQUIRED, CKF_RNG, CKF_SO_PIN_COUNT_LOW,
-    CKF_TOKEN_INITIALIZED, CKF_TOKEN_PRESENT, CKF_USER_PIN_COUNT_LOW, CKF_USER_PIN_INITIALIZED,
+    CK_UNAVAILABLE_INFORMATION, CK_VERSION, CKF_LOGIN_REQUIRED, CKF_REMOVABLE_DEVICE, CKF_RNG,
+    CKF_SO_PIN_COUNT_LOW, CKF_TOKEN_INITIALIZED, CKF_TOKEN_PRESENT, CKF_USER_PIN_COUNT_LOW,
+    CKF_USER_PIN_INITIALIZED,
 };
 use cycloid_hsm::mechanism::offered;
 use cycloid_hsm::rpc::message::TokenInfo;
@@ -61,7 +62,8 @@ pub(crate) fn slot_info(module: &Module) -> CK_SLOT_INFO {
     CK_SLOT_INFO {
         slotDescription: padded("Cycloid HSM daemon"),
         manufacturerID: padded(MANUFACTURER),
-        flags: if present { CKF_TOKEN_PRESENT } else { 0 },
+        // As the standard has it, only what can be removed can be absent.
+        flags: CKF_REMOVABLE_DEVICE | if present { CKF_TOKEN_PRESENT } else { 0 },
         hardwareVersion: NO_VERSION,
         firmwareVersion: NO_VERSION,
     }

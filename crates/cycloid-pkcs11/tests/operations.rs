@@ -266,6 +266,8 @@ fn ciphers_tell_their_lengths_and_take_parts() {
     let mut both = |number, sizes| {
         there_and_back(&bed, session, &mut mechanism_with(number, &mut iv), [aes; 2], sizes);
     };
+    both(ckm::AES_CBC, [16, 16]);
+    both(ckm::AES_CBC, [160, 160]);
     both(ckm::AES_CBC_PAD, [15, 16]);
     both(ckm::AES_CBC_PAD, [16, 32]);
     both(ckm::AES_CBC_PAD, [33, 48]);
@@ -283,6 +285,44 @@ fn ciphers_tell_their_lengths_and_take_parts() {
     there_and_back(&bed, session, &mut mechanism_with(ckm::AES_GCM, &mut old), [aes; 2], [5, 17]);
     let keys = [cko::PUBLIC_KEY, cko::PRIVATE_KEY].map(|class| bed.daemon.find(class, "rsa"));
     there_and_back(&bed, session, &mut mechanism(ckm::RSA_PKCS), keys, [200, 256]);
+}
+
+#[test]
+fn blocks_go_and_come_when_they_are_full() {
+    let (bed, session) = Bed::logged_in();
+    let aes = bed.daemon.find(cko::SECRET_KEY, "aes");
+    let mut iv = [3u8; 16];
+    let how = &mut mechanism_with(ckm::AES_CBC_PAD, &mut iv);
+    let mut lengths = |key| {
+        must!(bed, C_EncryptInit(session, how, key));
+        [10, 10, 12, 40].map(|count| {
+            let (mut room, mut length) = ([0; 48], 0);
+            let part = [7; 40].as_mut_ptr();
+            // Asking for the length takes no part of the message.
+            must!(bed, C_EncryptUpdate(session, part, count, n(), &raw mut length));
+            if length > 0 {
+                let mut less = length - 1;
+                let to = room.as_mut_ptr();
+                let code = call!(bed, C_EncryptUpdate(session, part, count, to, &raw mut less));
+                assert_eq!((code, less), (CKR_BUFFER_TOO_SMALL, length));
+            }
+            let to = room.as_mut_ptr();
+            must!(bed, C_EncryptUpdate(session, part, count, to, &raw mut length));
+            length
+        })
+    };
+    assert_eq!(lengths(aes), [0, 16, 16, 32]);
+    must!(bed, C_SessionCancel(session, CKF_ENCRYPT));
+
+    let only: [CK_MECHANISM_TYPE; 1] = [ckm::AES_CBC_PAD.into()];
+    let mut allowed = attribute(cka::ALLOWED_MECHANISMS, &only);
+    must!(bed, C_SetAttributeValue(session, aes, &raw mut allowed, 1));
+    assert_eq!(lengths(aes), [0; 4], "a key for padded messages gets them whole");
+    must!(bed, C_SessionCancel(session, CKF_ENCRYPT));
+    there_and_back(&bed, session, how, [aes; 2], [72, 80]);
+
+    let hmac = bed.daemon.find(cko::SECRET_KEY, "hmac");
+    assert_eq!(call!(bed, C_EncryptInit(session, how, hmac)), CKR_KEY_TYPE_INCONSISTENT);
 }
 
 #[test]

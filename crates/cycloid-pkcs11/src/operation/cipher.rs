@@ -1,13 +1,19 @@
-//! Encryption and decryption.
+//! Encryption and decryption, whole or in parts.
 //!
-//! Parts are put together and sent whole at the end, so that an Update gives nothing yet. With an
-//! authenticated cipher that is as it must be: nothing of a message that may be forged comes out.
+//! With AES-CBC an Update sends the blocks that are full and gives what they become: a block is all that
+//! the next one needs to be chained to. Of other mechanisms the parts are put together and sent whole at
+//! the end, so that an Update gives nothing yet. With an authenticated cipher that is as it must be:
+//! nothing of a message that may be forged comes out.
 
-use cycloid_hsm::rpc::{Bytes, Mechanism, Request, Usage};
+use std::mem;
+
+use cycloid_hsm::mechanism::{Parameter, ckm};
+use cycloid_hsm::rpc::{Bytes, Mechanism, Request, Secret, Usage};
 use cycloid_hsm::{Code, Result};
 
 use super::{Operations, Parts, Use, active, must_be_free};
 use crate::application::{Application, unexpected};
+use crate::key::BLOCK;
 use crate::memory::Output;
 use crate::session::Session;
 
@@ -18,8 +24,12 @@ pub(crate) enum Direction {
 }
 
 pub(super) struct Cipher {
+    direction: Direction,
     with: Use,
+    /// What was handed over and not sent yet.
     parts: Parts,
+    /// Whether blocks are sent when they are full.
+    streams: bool,
     /// There was an Update, so that only Final can end it.
     in_parts: bool,
 }
@@ -53,7 +63,10 @@ impl Session {
             Direction::Decrypt => Usage::Decrypt,
         };
         let with = Use::new(&self.application, key, mechanism, usage)?;
-        *slot = Some(Cipher { with, parts: Parts::default(), in_parts: false });
+        // Where the key is for padded messages only, they go whole.
+        let streams = matches!(with.mechanism.number, ckm::AES_CBC | ckm::AES_CBC_PAD)
+            && with.key.check(ckm::AES_CBC, usage).is_ok();
+        *slot = Some(Cipher { direction, with, parts: Parts::default(), streams, in_parts: false });
         Ok(())
     }
 
@@ -75,20 +88,20 @@ impl Session {
             *slot = None;
             return Err(Code::OPERATION_ACTIVE.into());
         }
-        if !cipher.has_room(direction, data.len(), output)? {
+        if !cipher.has_room(data.len(), output)? {
             return Ok(());
         }
         let mut parts = Parts::default();
-        let outcome = parts
-            .push(data)
-            .and_then(|()| cipher.finish(&self.application, direction, parts, output));
+        let outcome =
+            parts.push(data).and_then(|()| cipher.finish(&self.application, parts, output));
         settle(slot, outcome)
     }
 
     /// C_EncryptUpdate, C_DecryptUpdate.
     ///
     /// # Errors
-    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::DATA_LEN_RANGE`].
+    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`], [`Code::DATA_LEN_RANGE`]; those of
+    /// the daemon.
     pub(crate) fn cipher_update(
         &self,
         direction: Direction,
@@ -98,11 +111,14 @@ impl Session {
         let operations = &mut *self.operations();
         let slot = operations.cipher(direction);
         let cipher = active(slot)?;
-        if output.is_wanted() {
-            cipher.in_parts = true;
-            cipher.parts.push(part).inspect_err(|_| *slot = None)?;
+        let ready = cipher.ready(part.len());
+        if !output.has_room(ready)? {
+            return Ok(());
         }
-        output.put(&[])
+        cipher.in_parts = true;
+        let outcome =
+            cipher.parts.push(part).and_then(|()| cipher.blocks(&self.application, ready, output));
+        outcome.inspect_err(|_| *slot = None)
     }
 
     /// C_EncryptFinal, C_DecryptFinal.
@@ -113,11 +129,14 @@ impl Session {
         let operations = &mut *self.operations();
         let slot = operations.cipher(direction);
         let cipher = active(slot)?;
-        if !cipher.has_room(direction, cipher.parts.len(), output)? {
+        if !cipher.has_room(cipher.parts.len(), output)? {
             return Ok(());
         }
-        let parts = cipher.parts.clone();
-        let outcome = cipher.finish(&self.application, direction, parts, output);
+        let outcome = if cipher.in_parts && cipher.sends_nothing_at_the_end() {
+            output.put(&[])
+        } else {
+            cipher.finish(&self.application, cipher.parts.clone(), output)
+        };
         settle(slot, outcome)
     }
 }
@@ -131,42 +150,94 @@ fn settle(slot: &mut Option<Cipher>, outcome: Result<()>) -> Result<()> {
 impl Cipher {
     /// Whether output is wanted. An encryption that has no room is not made. How long a decryption is
     /// shows only when it is made; a length that is asked for is the longest that it can have.
-    fn has_room(
-        &self,
-        direction: Direction,
-        length: usize,
-        output: &mut Output<u8>,
-    ) -> Result<bool> {
-        let (key, mechanism) = (&self.with.key, &self.with.mechanism);
-        match direction {
-            Direction::Encrypt => output.has_room(key.encrypted_length(mechanism, length)?),
+    fn has_room(&self, length: usize, output: &mut Output<u8>) -> Result<bool> {
+        match self.direction {
             Direction::Decrypt if output.is_wanted() => Ok(true),
-            Direction::Decrypt => output.has_room(key.decrypted_length(mechanism, length)?),
+            _ => output.has_room(self.length(length)?),
         }
+    }
+
+    /// Bytes that `length` bytes become, at most.
+    fn length(&self, length: usize) -> Result<usize> {
+        let (key, mechanism) = (&self.with.key, &self.with.mechanism);
+        match self.direction {
+            Direction::Encrypt => key.encrypted_length(mechanism, length),
+            Direction::Decrypt => key.decrypted_length(mechanism, length),
+        }
+    }
+
+    /// Bytes that can be sent once `more` have come. The last block of a padded message tells at the end
+    /// what of it is padding.
+    fn ready(&self, more: usize) -> usize {
+        let length = self.parts.len() + more;
+        let last =
+            self.direction == Direction::Decrypt && self.with.mechanism.number == ckm::AES_CBC_PAD;
+        match self.streams {
+            true if last => length.saturating_sub(1) / BLOCK * BLOCK,
+            true => length / BLOCK * BLOCK,
+            false => 0,
+        }
+    }
+
+    /// Sends the first `ready` bytes, which are blocks, and gives what they become.
+    fn blocks(
+        &mut self,
+        application: &Application,
+        ready: usize,
+        output: &mut Output<u8>,
+    ) -> Result<()> {
+        if ready == 0 {
+            return output.put(&[]);
+        }
+        let blocks = self.parts.take(ready);
+        let next = |blocks: &[u8]| Parameter::Iv(blocks[ready - BLOCK..].into());
+        let read = next(&blocks);
+        let parameter = self.with.mechanism.parameter.clone();
+        let mechanism = Mechanism { number: ckm::AES_CBC, parameter };
+        let made = self.ask(application, mechanism, blocks)?;
+        if made.len() != ready {
+            return Err(unexpected());
+        }
+        self.with.mechanism.parameter = match self.direction {
+            Direction::Encrypt => next(&made),
+            Direction::Decrypt => read,
+        };
+        output.put(&made)
+    }
+
+    /// Whether all blocks are sent, and padding is not wanted.
+    fn sends_nothing_at_the_end(&self) -> bool {
+        self.streams && self.with.mechanism.number == ckm::AES_CBC && self.parts.len() == 0
     }
 
     fn finish(
         &self,
         application: &Application,
-        direction: Direction,
         parts: Parts,
         output: &mut Output<u8>,
     ) -> Result<()> {
-        let (key, mechanism) = (self.with.handle, self.with.mechanism.clone());
-        let length = parts.len();
-        let mut data = parts.into_secret();
-        let request = match direction {
-            Direction::Encrypt => Request::Encrypt { key, mechanism, data },
-            Direction::Decrypt => {
-                Request::Decrypt { key, mechanism, data: Bytes(std::mem::take(&mut *data.0)) }
-            }
-        };
-        let made = self.with.judged(application, application.data(&request))?;
-        let (key, mechanism) = (&self.with.key, &self.with.mechanism);
-        let fits = match direction {
-            Direction::Encrypt => made.len() == key.encrypted_length(mechanism, length)?,
-            Direction::Decrypt => made.len() <= key.decrypted_length(mechanism, length)?,
+        let longest = self.length(parts.len())?;
+        let made = self.ask(application, self.with.mechanism.clone(), parts.into_secret())?;
+        let fits = match self.direction {
+            Direction::Encrypt => made.len() == longest,
+            Direction::Decrypt => made.len() <= longest,
         };
         if fits { output.put(&made) } else { Err(unexpected()) }
+    }
+
+    fn ask(
+        &self,
+        application: &Application,
+        mechanism: Mechanism,
+        mut data: Secret,
+    ) -> Result<Secret> {
+        let key = self.with.handle;
+        let request = match self.direction {
+            Direction::Encrypt => Request::Encrypt { key, mechanism, data },
+            Direction::Decrypt => {
+                Request::Decrypt { key, mechanism, data: Bytes(mem::take(&mut *data.0)) }
+            }
+        };
+        self.with.judged(application, application.data(&request))
     }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use cycloid_hsm::mechanism::Hash;
 use cycloid_hsm::rpc::{Mechanism, Secret, Usage, frame};
 use cycloid_hsm::{Code, Error, Result};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::application::Application;
 use crate::key::Key;
@@ -186,6 +186,16 @@ impl Parts {
 
     fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// Takes the first `length` bytes.
+    fn take(&mut self, length: usize) -> Secret {
+        let taken = Secret::new(&self.0[..length]);
+        self.0.copy_within(length.., 0);
+        let left = self.0.len() - length;
+        self.0[left..].zeroize();
+        self.0.truncate(left);
+        taken
     }
 
     fn into_secret(self) -> Secret {

@@ -355,24 +355,38 @@ impl Token {
             }
             Request::Encrypt { key, mechanism, data } => {
                 self.object(*key)?;
-                let mut made: Vec<u8> = data.iter().map(|byte| byte ^ 0x5a).collect();
                 let length = match (mechanism.number, &mechanism.parameter) {
                     (ckm::AES_CBC_PAD, _) => data.len() / 16 * 16 + 16,
+                    (ckm::AES_CBC, _) if data.len() % 16 == 0 => data.len(),
+                    (ckm::AES_CBC, _) => return Err(Code::DATA_LEN_RANGE.into()),
                     (_, Parameter::Gcm { tag_bits, .. }) => data.len() + *tag_bits as usize / 8,
-                    (ckm::AES_CBC, _) => data.len(),
                     _ => 256,
                 };
-                let padding = length - data.len();
-                made.resize(length, padding as u8);
+                let mut made = data.to_vec();
+                made.resize(length, (length - data.len()) as u8);
+                let mut chain = initial(mechanism);
+                for (at, byte) in made.iter_mut().enumerate() {
+                    *byte ^= 0x5a ^ chain[at % 16];
+                    chain[at % 16] = *byte;
+                }
                 Ok(Response::Data { data: Secret::new(&made) })
             }
-            Request::Decrypt { key, data, .. } => {
+            Request::Decrypt { key, mechanism, data } => {
                 self.object(*key)?;
-                let padding = data.0.last().map_or(0, |byte| usize::from(*byte));
-                let length =
-                    data.0.len().checked_sub(padding).ok_or(Code::ENCRYPTED_DATA_INVALID)?;
-                let made: Vec<u8> = data.0[..length].iter().map(|byte| byte ^ 0x5a).collect();
-                Ok(Response::Data { data: Secret::new(&made) })
+                let mut made = data.0.clone();
+                let mut chain = initial(mechanism);
+                for (at, byte) in made.iter_mut().enumerate() {
+                    let read = *byte;
+                    *byte ^= 0x5a ^ chain[at % 16];
+                    chain[at % 16] = read;
+                }
+                let padding = match (mechanism.number, made.last()) {
+                    (ckm::AES_CBC, _) => 0,
+                    (_, Some(last)) => usize::from(*last),
+                    (_, None) => return Err(Code::ENCRYPTED_DATA_LEN_RANGE.into()),
+                };
+                let left = made.len().checked_sub(padding).ok_or(Code::ENCRYPTED_DATA_INVALID)?;
+                Ok(Response::Data { data: Secret::new(&made[..left]) })
             }
             Request::Wrap { wrapping, key, .. } => {
                 self.object(*wrapping)?;
@@ -419,6 +433,14 @@ impl Token {
             _ => 32,
         };
         Ok(signature(mechanism.number, data, digested, length))
+    }
+}
+
+/// What the first block is chained to, of a cipher whose blocks are exclusive-ored with a constant.
+fn initial(mechanism: &Mechanism) -> [u8; 16] {
+    match &mechanism.parameter {
+        Parameter::Iv(iv) => iv.0.as_slice().try_into().expect("the module has checked it"),
+        _ => [0; 16],
     }
 }
 
