@@ -113,7 +113,7 @@ pub unsafe extern "C" fn C_Finalize(reserved: *mut c_void) -> CK_RV {
 /// [`Code::ARGUMENTS_BAD`]: the token has no way of its own to ask for one.
 ///
 /// # Safety
-/// As for [`memory::slice`].
+/// As for [`memory::slice()`].
 unsafe fn pin<'a>(pointer: *const CK_UTF8CHAR, length: CK_ULONG) -> Result<&'a [u8]> {
     if pointer.is_null() {
         return Err(Code::ARGUMENTS_BAD.into());
@@ -128,7 +128,7 @@ unsafe fn pin<'a>(pointer: *const CK_UTF8CHAR, length: CK_ULONG) -> Result<&'a [
 /// A PIN that is to become one.
 ///
 /// # Safety
-/// As for [`memory::slice`].
+/// As for [`memory::slice()`].
 unsafe fn new_pin(pointer: *const CK_UTF8CHAR, length: CK_ULONG) -> Result<Secret> {
     // SAFETY: the caller promises it.
     let pin = unsafe { pin(pointer, length)? };
@@ -142,7 +142,7 @@ unsafe fn new_pin(pointer: *const CK_UTF8CHAR, length: CK_ULONG) -> Result<Secre
 }
 
 /// # Safety
-/// As for [`memory::slice`].
+/// As for [`memory::slice()`].
 unsafe fn login(
     module: &Module,
     session: Session,

@@ -73,7 +73,7 @@ pub(crate) unsafe fn write<T: Copy>(pointer: *mut T, value: T) -> Result<()> {
 /// [`Code::ARGUMENTS_BAD`] for a list that cannot be; [`Code::ATTRIBUTE_VALUE_INVALID`] for such a value.
 ///
 /// # Safety
-/// As for [`slice`], for the list and for each value.
+/// As for [`slice()`], for the list and for each value.
 pub(crate) unsafe fn attributes<'a>(
     pointer: *const CK_ATTRIBUTE,
     count: CK_ULONG,

@@ -98,7 +98,12 @@ impl Daemon {
                 }
                 let (token, ticket) = (token.clone(), ticket.clone());
                 token.lock().unwrap().connections.push(stream.try_clone().unwrap());
-                thread::spawn(move || serve(stream, &token, &ticket));
+                thread::spawn(move || {
+                    // Hangs up also where it panics, so that nobody waits for it.
+                    let end = HangUp(stream.try_clone().unwrap());
+                    serve(stream, &token, &ticket);
+                    drop(end);
+                });
             }
         });
     }
@@ -158,6 +163,14 @@ impl Daemon {
 impl Drop for Daemon {
     fn drop(&mut self) {
         self.stop();
+    }
+}
+
+struct HangUp(UnixStream);
+
+impl Drop for HangUp {
+    fn drop(&mut self) {
+        let _ = self.0.shutdown(Shutdown::Both);
     }
 }
 
@@ -224,7 +237,7 @@ fn serve(mut stream: UnixStream, token: &Mutex<Token>, ticket: &[u8]) {
             match token.mood.filter(|_| !greeting).unwrap_or(Mood::Sound) {
                 Mood::NoFrame => answer.extend([0xff; 64]),
                 Mood::NoMessage => {
-                    frame::write(identifier, &mut answer, |to| to.extend([0xee; 40]))
+                    frame::write(identifier, &mut answer, |to| to.extend([0xee; 40]));
                 }
                 Mood::Wrong => sound(&mut answer, &Response::Text { text: "what?".into() }),
                 Mood::RefusesWithZero => {
@@ -360,7 +373,8 @@ impl Token {
                     (ckm::AES_CBC, _) if data.len() % 16 == 0 => data.len(),
                     (ckm::AES_CBC, _) => return Err(Code::DATA_LEN_RANGE.into()),
                     (_, Parameter::Gcm { tag_bits, .. }) => data.len() + *tag_bits as usize / 8,
-                    _ => 256,
+                    _ if data.len() <= 245 => 256,
+                    _ => return Err(Code::DATA_LEN_RANGE.into()),
                 };
                 let mut made = data.to_vec();
                 made.resize(length, (length - data.len()) as u8);

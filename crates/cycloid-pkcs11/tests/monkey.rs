@@ -1,0 +1,275 @@
+//! Calls by dice: every function in any order, from several threads, with arguments that are right, wrong,
+//! null, or of another call. The module must answer each, and never with the code that a panic has.
+
+#[macro_use]
+mod common;
+
+use std::collections::BTreeMap;
+use std::ptr::null_mut as n;
+
+use common::daemon::USER_PIN;
+use common::{Bed, Mood};
+use cryptoki_sys::*;
+use cycloid_hsm::attribute::cka;
+use cycloid_hsm::mechanism::OFFERED;
+
+/// Bytes of every buffer that is handed over; no length is larger, unless it cannot be.
+const ROOM: usize = 4096;
+
+/// Dice (xorshift, Marsaglia 2003).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound
+    }
+
+    fn one_of<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len() as u64) as usize]
+    }
+}
+
+/// What a thread hands over.
+struct Hand {
+    dice: Dice,
+    sessions: Vec<u64>,
+    buffers: [Vec<u8>; 2],
+    numbers: [CK_ULONG; 2],
+    attributes: Vec<CK_ATTRIBUTE>,
+    mechanism: CK_MECHANISM,
+    mechanisms: [CK_MECHANISM_TYPE; 64],
+}
+
+impl Hand {
+    fn new(seed: u64) -> Self {
+        Self {
+            dice: Dice(seed),
+            sessions: vec![0],
+            buffers: [vec![0; ROOM], vec![0; ROOM]],
+            numbers: [0; 2],
+            attributes: Vec::new(),
+            mechanism: common::mechanism(0),
+            mechanisms: [0; 64],
+        }
+    }
+
+    fn session(&mut self) -> u64 {
+        self.dice.one_of(&self.sessions)
+    }
+
+    fn object(&mut self) -> u64 {
+        self.dice.below(12)
+    }
+
+    /// A length that the buffers have, mostly.
+    fn length(&mut self) -> CK_ULONG {
+        let impossible = self.dice.one_of(&[CK_ULONG::MAX, 1 << 62, CK_ULONG::MAX - 3]);
+        match self.dice.below(40) {
+            0 => impossible,
+            at if at < 20 => self.dice.one_of(&[0, 1, 12, 16, 20, 32, 64, 256]),
+            _ => self.dice.below(ROOM as u64),
+        }
+    }
+
+    fn bytes(&mut self, at: usize) -> *mut u8 {
+        if self.dice.below(10) == 0 { n() } else { self.buffers[at].as_mut_ptr() }
+    }
+
+    /// Where a length is and comes, which is a length that the buffers have.
+    fn place(&mut self, at: usize) -> *mut CK_ULONG {
+        self.numbers[at] = self.dice.below(ROOM as u64);
+        if self.dice.below(30) == 0 { n() } else { &raw mut self.numbers[at] }
+    }
+
+    fn template(&mut self) -> (*mut CK_ATTRIBUTE, CK_ULONG) {
+        let numbers = [
+            cka::CLASS,
+            cka::TOKEN,
+            cka::LABEL,
+            cka::KEY_TYPE,
+            cka::MODULUS,
+            cka::SIGN,
+            cka::VALUE,
+            cka::WRAP_TEMPLATE,
+            cka::EC_PARAMS,
+            0xffff_ffff,
+        ];
+        self.attributes.clear();
+        for _ in 0..self.dice.below(4) {
+            let mut attribute = common::attribute(self.dice.one_of(&numbers), b"");
+            attribute.pValue = self.bytes(1).cast();
+            attribute.ulValueLen = self.length();
+            self.attributes.push(attribute);
+        }
+        let count = self.attributes.len() as CK_ULONG;
+        match self.dice.below(20) {
+            0 => (n(), count),
+            1 => (self.attributes.as_mut_ptr(), CK_ULONG::MAX),
+            _ => (self.attributes.as_mut_ptr(), count),
+        }
+    }
+
+    fn mechanism(&mut self) -> *mut CK_MECHANISM {
+        let offered: Vec<u32> = OFFERED.iter().map(|offered| offered.number).collect();
+        self.mechanism = common::mechanism(self.dice.one_of(&offered));
+        if self.dice.below(2) == 0 {
+            // Structures of zeros, whose pointers are null.
+            self.mechanism.pParameter = self.bytes(1).cast();
+            self.mechanism.ulParameterLen = self.dice.one_of(&[8, 16, 24, 40, 48]);
+            self.buffers[1].fill(0);
+        }
+        if self.dice.below(20) == 0 { n() } else { &raw mut self.mechanism }
+    }
+
+    /// One call. Sessions that have ended are mostly forgotten.
+    fn play(&mut self, bed: &Bed) -> CK_RV {
+        let session = self.session();
+        let code = self.call(bed, session);
+        if code == CKR_SESSION_HANDLE_INVALID && self.sessions.len() > 2 {
+            self.sessions.retain(|other| *other != session);
+        }
+        code
+    }
+
+    fn call(&mut self, bed: &Bed, s: u64) -> CK_RV {
+        let (key, count) = (self.object(), self.length());
+        let (data, out) = (self.bytes(0), self.bytes(1));
+        let (place, object) = (self.place(0), self.place(1));
+        match self.dice.below(52) {
+            0..=2 => {
+                let (code, session) = bed.try_open(self.dice.below(2) == 0);
+                if code == CKR_OK {
+                    self.sessions.push(session);
+                }
+                code
+            }
+            3 => call!(bed, C_CloseSession(s)),
+            4 => match self.dice.below(20) {
+                0 => call!(bed, C_CloseAllSessions(0)),
+                _ => CKR_OK,
+            },
+            5..=7 => bed.login(s, CKU_USER, USER_PIN),
+            8 => call!(bed, C_Logout(s)),
+            9 => call!(bed, C_GetMechanismList(0, self.mechanisms.as_mut_ptr(), &mut 64)),
+            10 => call!(bed, C_GetTokenInfo(0, &mut CK_TOKEN_INFO::default())),
+            11 => call!(bed, C_GetSessionInfo(s, &mut CK_SESSION_INFO::default())),
+            12 => call!(bed, C_SessionCancel(s, count)),
+            13 => {
+                let (list, count) = self.template();
+                call!(bed, C_CreateObject(s, list, count, object))
+            }
+            14 => {
+                let (list, count) = self.template();
+                call!(bed, C_CopyObject(s, key, list, count, object))
+            }
+            15 => call!(bed, C_DestroyObject(s, key + 8)),
+            16 => call!(bed, C_GetObjectSize(s, key, place)),
+            17 => {
+                let (list, count) = self.template();
+                call!(bed, C_GetAttributeValue(s, key, list, count))
+            }
+            18 => {
+                let (list, count) = self.template();
+                call!(bed, C_SetAttributeValue(s, key + 8, list, count))
+            }
+            19 => {
+                let (list, count) = self.template();
+                call!(bed, C_FindObjectsInit(s, list, count))
+            }
+            20 => call!(bed, C_FindObjects(s, self.mechanisms.as_mut_ptr(), 64, place)),
+            21 => call!(bed, C_FindObjectsFinal(s)),
+            22 | 23 => call!(bed, C_EncryptInit(s, self.mechanism(), key)),
+            24 => call!(bed, C_Encrypt(s, data, count, out, place)),
+            25 => call!(bed, C_EncryptUpdate(s, data, count, out, place)),
+            26 => call!(bed, C_EncryptFinal(s, out, place)),
+            27 | 28 => call!(bed, C_DecryptInit(s, self.mechanism(), key)),
+            29 => call!(bed, C_Decrypt(s, data, count, out, place)),
+            30 => call!(bed, C_DecryptUpdate(s, data, count, out, place)),
+            31 => call!(bed, C_DecryptFinal(s, out, place)),
+            32 => call!(bed, C_DigestInit(s, self.mechanism())),
+            33 => call!(bed, C_Digest(s, data, count, out, place)),
+            34 => call!(bed, C_DigestUpdate(s, data, count)),
+            35 => call!(bed, C_DigestFinal(s, out, place)),
+            36 | 37 => call!(bed, C_SignInit(s, self.mechanism(), key)),
+            38 => call!(bed, C_Sign(s, data, count, out, place)),
+            39 => call!(bed, C_SignUpdate(s, data, count)),
+            40 => call!(bed, C_SignFinal(s, out, place)),
+            41 => call!(bed, C_VerifyInit(s, self.mechanism(), key)),
+            42 => call!(bed, C_Verify(s, data, count, out, self.length())),
+            43 => call!(bed, C_VerifyUpdate(s, data, count)),
+            44 => call!(bed, C_VerifyFinal(s, data, count)),
+            45 => {
+                let (list, count) = self.template();
+                call!(bed, C_GenerateKey(s, self.mechanism(), list, count, object))
+            }
+            46 => {
+                let (list, count) = self.template();
+                let how = self.mechanism();
+                call!(bed, C_GenerateKeyPair(s, how, list, count, list, count, object, place))
+            }
+            47 => call!(bed, C_WrapKey(s, self.mechanism(), key, key, out, place)),
+            48 => {
+                let ((list, many), how) = (self.template(), self.mechanism());
+                call!(bed, C_UnwrapKey(s, how, key, data, count, list, many, object))
+            }
+            49 => {
+                let (list, count) = self.template();
+                call!(bed, C_DeriveKey(s, self.mechanism(), key, list, count, object))
+            }
+            50 => call!(bed, C_GenerateRandom(s, out, count)),
+            _ => call!(bed, C_SetPIN(s, data, count, out, count)),
+        }
+    }
+}
+
+#[test]
+fn every_call_has_an_ordinary_answer() {
+    let (bed, session) = Bed::logged_in();
+    let codes: Vec<BTreeMap<CK_RV, usize>> = std::thread::scope(|scope| {
+        let play = |seed: u64| {
+            let mut hand = Hand::new(0x9e37_79b9_7f4a_7c15 ^ seed << 32);
+            hand.sessions.push(session);
+            let mut codes = BTreeMap::<CK_RV, usize>::new();
+            for at in 0..20_000 {
+                let code = hand.play(&bed);
+                assert_ne!(code, CKR_GENERAL_ERROR, "call {at} of thread {seed}");
+                *codes.entry(code).or_default() += 1;
+            }
+            codes
+        };
+        let threads: Vec<_> = (1..5).map(|seed| scope.spawn(move || play(seed))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for codes in codes {
+        // Enough of them do something, and the dice know many ways to be refused.
+        assert!(codes[&CKR_OK] > 4000 && codes.len() >= 20, "{codes:x?}");
+    }
+}
+
+#[test]
+fn every_call_has_an_ordinary_answer_whatever_the_daemon_answers() {
+    let (bed, session) = Bed::logged_in();
+    let mut hand = Hand::new(4711);
+    hand.sessions.push(session);
+    let mut codes = BTreeMap::<CK_RV, usize>::new();
+    let moods = [
+        Mood::Wrong,
+        Mood::RefusesWithZero,
+        Mood::WrongLength,
+        Mood::NoMessage,
+        Mood::NoFrame,
+        Mood::HangsUp,
+    ];
+    for at in 0..20_000 {
+        let mood = if at % 3 == 0 { hand.dice.one_of(&moods) } else { Mood::Sound };
+        bed.daemon.set_mood(mood);
+        let code = hand.play(&bed);
+        assert_ne!(code, CKR_GENERAL_ERROR, "call {at}");
+        *codes.entry(code).or_default() += 1;
+    }
+    assert!(codes[&CKR_OK] > 2000 && codes.len() >= 20, "{codes:x?}");
+    assert!(codes[&CKR_DEVICE_REMOVED] > 100 && codes[&CKR_DEVICE_ERROR] > 100, "{codes:x?}");
+}
