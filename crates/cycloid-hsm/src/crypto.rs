@@ -38,7 +38,7 @@ macro_rules! with_aes {
 ///
 /// # Panics
 /// Where the key has a length that none has; keys are checked when they are made.
-pub fn aes_block(key: &[u8], block: [u8; 16]) -> [u8; 16] {
+pub(crate) fn aes_block(key: &[u8], block: [u8; 16]) -> [u8; 16] {
     let mut block = block.into();
     let done: Result<()> = with_aes!(key, Cipher => {
         Cipher::new_from_slice(key).expect("the length is right").encrypt_block(&mut block);
@@ -56,7 +56,7 @@ fn iv(iv: &[u8]) -> Result<[u8; 16]> {
 ///
 /// # Errors
 /// [`Code::DATA_LEN_RANGE`] without padding; [`Code::MECHANISM_PARAM_INVALID`].
-pub fn cbc_encrypt(key: &[u8], vector: &[u8], padded: bool, data: &[u8]) -> Result<Vec<u8>> {
+pub(crate) fn cbc_encrypt(key: &[u8], vector: &[u8], padded: bool, data: &[u8]) -> Result<Vec<u8>> {
     let vector = iv(vector)?;
     if !padded && !data.len().is_multiple_of(16) {
         return Err(Code::DATA_LEN_RANGE.into());
@@ -78,7 +78,7 @@ pub fn cbc_encrypt(key: &[u8], vector: &[u8], padded: bool, data: &[u8]) -> Resu
 /// [`Code::ENCRYPTED_DATA_LEN_RANGE`]; [`Code::ENCRYPTED_DATA_INVALID`] for a padding that is none: who
 /// lets strangers see which, gives them the plaintext (Vaudenay, 2002), and CBC without authentication is
 /// not for strangers.
-pub fn cbc_decrypt(
+pub(crate) fn cbc_decrypt(
     key: &[u8],
     vector: &[u8],
     padded: bool,
@@ -123,7 +123,7 @@ fn nonce(iv: &[u8]) -> Result<[u8; 12]> {
 ///
 /// # Errors
 /// [`Code::MECHANISM_PARAM_INVALID`], also for tags of less than 96 bits.
-pub fn gcm_encrypt(
+pub(crate) fn gcm_encrypt(
     key: &[u8],
     vector: &[u8],
     associated: &[u8],
@@ -142,7 +142,7 @@ pub fn gcm_encrypt(
 ///
 /// # Errors
 /// [`Code::ENCRYPTED_DATA_INVALID`]; [`Code::MECHANISM_PARAM_INVALID`].
-pub fn gcm_decrypt(
+pub(crate) fn gcm_decrypt(
     key: &[u8],
     vector: &[u8],
     associated: &[u8],
@@ -162,7 +162,7 @@ pub fn gcm_decrypt(
 ///
 /// # Errors
 /// [`Code::KEY_SIZE_RANGE`] for a length that cannot be wrapped without padding.
-pub fn wrap(key: &[u8], padded: bool, data: &[u8]) -> Result<Vec<u8>> {
+pub(crate) fn wrap(key: &[u8], padded: bool, data: &[u8]) -> Result<Vec<u8>> {
     let mut wrapped = vec![0; data.len().next_multiple_of(8) + 8];
     macro_rules! wrap_with {
         ($Kw:ty) => {
@@ -189,7 +189,7 @@ pub fn wrap(key: &[u8], padded: bool, data: &[u8]) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// [`Code::WRAPPED_KEY_INVALID`]; [`Code::WRAPPED_KEY_LEN_RANGE`].
-pub fn unwrap(key: &[u8], padded: bool, wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+pub(crate) fn unwrap(key: &[u8], padded: bool, wrapped: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     if wrapped.len() < 16 || !wrapped.len().is_multiple_of(8) {
         return Err(Code::WRAPPED_KEY_LEN_RANGE.into());
     }
@@ -216,7 +216,7 @@ pub fn unwrap(key: &[u8], padded: bool, wrapped: &[u8]) -> Result<Zeroizing<Vec<
 }
 
 /// HMAC (FIPS 198-1).
-pub fn hmac(hash: Hash, key: &[u8], data: &[u8]) -> Vec<u8> {
+pub(crate) fn hmac(hash: Hash, key: &[u8], data: &[u8]) -> Vec<u8> {
     macro_rules! with {
         ($Hash:ty) => {{
             let mut mac = Hmac::<$Hash>::new_from_slice(key).expect("keys of any length");
@@ -234,7 +234,7 @@ pub fn hmac(hash: Hash, key: &[u8], data: &[u8]) -> Vec<u8> {
 }
 
 /// A digest (FIPS 180-4).
-pub fn digest(hash: Hash, data: &[u8]) -> Vec<u8> {
+pub(crate) fn digest(hash: Hash, data: &[u8]) -> Vec<u8> {
     use hmac::digest::Digest;
     match hash {
         Hash::Sha1 => sha1::Sha1::digest(data).to_vec(),

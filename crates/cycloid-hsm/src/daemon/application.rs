@@ -126,7 +126,7 @@ impl Application {
 
 /// All applications, by what their further connections show.
 #[derive(Debug, Default)]
-pub struct Applications {
+pub(super) struct Applications {
     /// By the digest of the ticket, so that looking one up tells nothing of it.
     known: Mutex<HashMap<Vec<u8>, Weak<Application>>>,
 }
@@ -137,7 +137,7 @@ fn key(ticket: &[u8]) -> Vec<u8> {
 
 impl Applications {
     /// A new one, and its ticket.
-    pub fn welcome(&self, name: String, peer: Peer) -> (Arc<Application>, Secret) {
+    pub(super) fn welcome(&self, name: String, peer: Peer) -> (Arc<Application>, Secret) {
         let mut ticket = Zeroizing::new(vec![0; 32]);
         UnwrapErr(getrandom::SysRng).fill_bytes(&mut ticket);
         let application = Arc::new(Application {
@@ -153,19 +153,19 @@ impl Applications {
     }
 
     /// The one that a ticket belongs to, if it is this peer's and still there.
-    pub fn attach(&self, ticket: &[u8], peer: &Peer) -> Option<Arc<Application>> {
+    pub(super) fn attach(&self, ticket: &[u8], peer: &Peer) -> Option<Arc<Application>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(&key(ticket))?.upgrade().filter(|application| application.peer == *peer)
     }
 
     /// How many there are.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.values().filter(|application| application.strong_count() > 0).count()
     }
 
     /// Logs all out.
-    pub fn log_out_all(&self) {
+    pub(super) fn log_out_all(&self) {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for application in known.values().filter_map(Weak::upgrade) {
             application.remove_private();

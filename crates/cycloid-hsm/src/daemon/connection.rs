@@ -210,11 +210,11 @@ thread_local! {
 
 /// While it lives, answers of this thread are gathered; then each connection's are sent at once.
 #[derive(Debug)]
-pub struct Gathering(());
+pub(super) struct Gathering(());
 
 impl Gathering {
     /// Begins. There is one at a time on a thread.
-    pub fn begin() -> Self {
+    pub(super) fn begin() -> Self {
         OUTBOX.with(|outbox| *outbox.borrow_mut() = Some(Vec::new()));
         Self(())
     }

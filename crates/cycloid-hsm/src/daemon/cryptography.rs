@@ -337,7 +337,7 @@ impl Daemon {
         match prepared {
             Err(error) => reply.send(Err(error)),
             Ok(object) => self.open(&object, &mechanism, ciphertext, move |outcome| {
-                reply.send(outcome.map(self::data));
+                reply.send(outcome.map(data));
             }),
         }
     }

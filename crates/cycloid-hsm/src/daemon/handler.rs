@@ -137,7 +137,7 @@ impl Daemon {
             }
             // What writes, or takes long, would keep a worker from computing.
             request => {
-                self.later(asked, move |daemon, application| daemon.answer(application, request))
+                self.later(asked, move |daemon, application| daemon.answer(application, request));
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::object::Object;
 
 /// Objects, found without looking at all of them where label or identifier is asked for.
 #[derive(Debug, Default)]
-pub struct Index {
+pub(super) struct Index {
     objects: BTreeMap<u64, Arc<Object>>,
     by_label: HashMap<Box<[u8]>, Vec<u64>>,
     by_identifier: HashMap<Box<[u8]>, Vec<u64>>,
@@ -32,7 +32,7 @@ fn take(from: &mut HashMap<Box<[u8]>, Vec<u64>>, value: Option<&[u8]>, id: u64) 
 
 impl Index {
     /// Adds an object, in the place of one with this handle.
-    pub fn insert(&mut self, object: Arc<Object>) {
+    pub(super) fn insert(&mut self, object: Arc<Object>) {
         self.remove(object.id);
         add(&mut self.by_label, object.attributes.get(cka::LABEL), object.id);
         add(&mut self.by_identifier, object.attributes.get(cka::ID), object.id);
@@ -40,7 +40,7 @@ impl Index {
     }
 
     /// Takes an object out.
-    pub fn remove(&mut self, id: u64) -> Option<Arc<Object>> {
+    pub(super) fn remove(&mut self, id: u64) -> Option<Arc<Object>> {
         let object = self.objects.remove(&id)?;
         take(&mut self.by_label, object.attributes.get(cka::LABEL), id);
         take(&mut self.by_identifier, object.attributes.get(cka::ID), id);
@@ -48,17 +48,17 @@ impl Index {
     }
 
     /// The object with this handle.
-    pub fn get(&self, id: u64) -> Option<&Arc<Object>> {
+    pub(super) fn get(&self, id: u64) -> Option<&Arc<Object>> {
         self.objects.get(&id)
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.objects.len()
     }
 
     /// All objects with these attributes that `visible` lets through, in no order.
-    pub fn find(&self, template: &Template, visible: impl Fn(&Object) -> bool) -> Vec<u64> {
+    pub(super) fn find(&self, template: &Template, visible: impl Fn(&Object) -> bool) -> Vec<u64> {
         let matches = |object: &Arc<Object>| visible(object) && object.attributes.matches(template);
         let candidates = match (template.get(cka::LABEL), template.get(cka::ID)) {
             (_, Some(identifier)) if !identifier.is_empty() => self.by_identifier.get(identifier),

@@ -85,7 +85,7 @@ impl Metrics {
     }
 
     fn write(&self, text: &mut String, daemon: &Daemon) -> std::fmt::Result {
-        let mut family = |text: &mut String, name: &str, kind: &str, help: &str| {
+        let family = |text: &mut String, name: &str, kind: &str, help: &str| {
             write!(text, "# HELP cycloid_hsm_{name} {help}\n# TYPE cycloid_hsm_{name} {kind}\n")
         };
         family(text, "requests_total", "counter", "Requests by message.")?;

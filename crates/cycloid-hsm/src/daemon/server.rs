@@ -61,7 +61,7 @@ const STOP: u64 = 2;
 const FIRST_CONNECTION: u64 = 3;
 
 /// Something that takes long.
-pub type Task = Box<dyn FnOnce() + Send>;
+pub(super) type Task = Box<dyn FnOnce() + Send>;
 
 /// What all threads share.
 struct Shared {

@@ -22,13 +22,13 @@ use crate::key::{Curve, PrivateKey, PublicKey};
 use crate::mechanism::Hash;
 
 /// Where the memory of batches stands, as long as the worker.
-pub type Arena = typed_arena::Arena<Lanes>;
+pub(crate) type Arena = typed_arena::Arena<Lanes>;
 
 /// Blindings that a batch keeps.
 const BLINDINGS: usize = 64;
 
 /// One worker's batches.
-pub struct Compute<'a> {
+pub(crate) struct Compute<'a> {
     arena: &'a Arena,
     rsa: HashMap<usize, rsa::Batch<'a, UnwrapErr<SysRng>>>,
 }
@@ -57,13 +57,13 @@ fn fault() -> Error {
 
 impl<'a> Compute<'a> {
     /// Batches in `arena`, made when they are first needed.
-    pub fn new(arena: &'a Arena) -> Self {
+    pub(crate) fn new(arena: &'a Arena) -> Self {
         Self { arena, rsa: HashMap::new() }
     }
 
     /// Computes all jobs, which are of one kind, and gives each its outcome. A panic, which would be a
     /// defect, ends this batch alone.
-    pub fn run(&mut self, kind: Kind, jobs: Vec<Job>) {
+    pub(crate) fn run(&mut self, kind: Kind, jobs: Vec<Job>) {
         let computed = catch_unwind(AssertUnwindSafe(|| self.outcomes(kind, &jobs)));
         match computed {
             Ok(outcomes) => {
@@ -157,7 +157,7 @@ impl<'a> Compute<'a> {
 }
 
 /// EMSA-PKCS1-v1_5 (RFC 8017, section 9.2) from step 3 on; `None` where `info` is too long.
-pub fn encode_pkcs1v15(info: &[u8], length: usize) -> Option<Vec<u8>> {
+pub(crate) fn encode_pkcs1v15(info: &[u8], length: usize) -> Option<Vec<u8>> {
     let padding = length.checked_sub(info.len() + 3).filter(|padding| *padding >= 8)?;
     let mut encoded = Vec::with_capacity(length);
     encoded.extend_from_slice(&[0, 1]);
@@ -245,7 +245,7 @@ fn ecdsa<C: PrimeCurve>(jobs: &[Job]) -> Vec<Outcome> {
 }
 
 /// The variant of Ed25519 that prehashing and context choose (RFC 8032, section 5.1).
-pub fn variant(prehashed: bool, context: &[u8]) -> Variant<'_> {
+pub(crate) fn variant(prehashed: bool, context: &[u8]) -> Variant<'_> {
     match (prehashed, context) {
         (true, context) => Variant::Prehashed(context),
         (false, []) => Variant::Plain,

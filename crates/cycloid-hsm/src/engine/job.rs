@@ -123,7 +123,7 @@ pub enum Work {
 }
 
 /// Bytes, which are secret where the operation decrypts or agrees.
-pub type Outcome = Result<Zeroizing<Vec<u8>>>;
+pub(crate) type Outcome = Result<Zeroizing<Vec<u8>>>;
 
 /// One operation.
 pub struct Job {

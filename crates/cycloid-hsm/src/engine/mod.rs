@@ -13,13 +13,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-pub use compute::{Arena, Compute, encode_pkcs1v15, variant};
-pub use job::{Job, Kind, Outcome, Work};
+pub(crate) use compute::{Arena, Compute, encode_pkcs1v15, variant};
+pub(crate) use job::{Job, Kind, Outcome, Work};
 
 use crate::error::Code;
 
 /// Lanes of a batch.
-pub const LANES: usize = 8;
+pub(crate) const LANES: usize = 8;
 
 /// With fewer jobs than this, one at a time is faster than side by side.
 const WORTH_A_BATCH: usize = 3;

@@ -81,16 +81,16 @@ impl Curve {
 }
 
 /// A point as `CKA_EC_POINT` has it: in an OCTET STRING.
-pub fn octet_string(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn octet_string(bytes: &[u8]) -> Vec<u8> {
     let length = u8::try_from(bytes.len()).expect("points have at most 133 bytes");
     let header: &[u8] = if length < 0x80 { &[4, length] } else { &[4, 0x81, length] };
     [header, bytes].concat()
 }
 
 /// What is in an OCTET STRING, or the bytes themselves: programs write points either way.
-pub fn point_bytes(point: &[u8], raw_length: impl Fn(usize) -> bool) -> Option<&[u8]> {
+pub(crate) fn point_bytes(point: &[u8], raw_length: impl Fn(usize) -> bool) -> Option<&[u8]> {
     let inside = match point {
-        [4, length @ 0..0x80, rest @ ..] if rest.len() == usize::from(*length) => Some(rest),
+        [4, length @ 0..=0x7f, rest @ ..] if rest.len() == usize::from(*length) => Some(rest),
         [4, 0x81, length @ 0x80..=0xff, rest @ ..] if rest.len() == usize::from(*length) => {
             Some(rest)
         }

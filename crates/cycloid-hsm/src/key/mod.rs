@@ -1,16 +1,16 @@
 //! Keys: what stands in attributes and at rest, made ready for use.
 
-pub mod curve;
-pub mod private;
-pub mod public;
+pub(crate) mod curve;
+pub(crate) mod private;
+pub(crate) mod public;
 
 use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-pub use curve::Curve;
-pub use private::PrivateKey;
-pub use public::PublicKey;
+pub(crate) use curve::Curve;
+pub(crate) use private::PrivateKey;
+pub(crate) use public::PublicKey;
 
 /// A key that is ready for use.
 #[derive(Clone)]

@@ -35,7 +35,7 @@ pub enum PrivateKey {
 }
 
 /// Lengths of RSA moduli that are taken, in bits.
-pub const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=4096;
+pub(crate) const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=4096;
 
 fn invalid(error: impl std::fmt::Debug) -> Error {
     // The errors of keys say what is wrong with them and hold nothing of them.

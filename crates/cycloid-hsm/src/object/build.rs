@@ -13,7 +13,7 @@ use crate::mechanism::ckm;
 
 /// Where the value of a key comes from, which decides what is promised of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// Given in the clear: it was known outside.
     Given,
     /// Made by the device, with this mechanism, and never outside.
@@ -99,7 +99,7 @@ fn complete_key(template: &mut Template, class: u32, origin: Origin) -> Result<(
 ///
 /// # Errors
 /// What the rules say of the template, and what is wrong with the key.
-pub fn created(mut template: Template) -> Result<New> {
+pub(crate) fn created(mut template: Template) -> Result<New> {
     let class = narrow(template.needed_number(cka::CLASS)?)?;
     match class {
         cko::DATA => {
@@ -158,7 +158,7 @@ fn narrow(number: u64) -> Result<u32> {
 ///
 /// # Errors
 /// What the rules say of the template.
-pub fn private(mut template: Template, key: &PrivateKey, origin: Origin) -> Result<New> {
+pub(crate) fn private(mut template: Template, key: &PrivateKey, origin: Origin) -> Result<New> {
     let key_type = key.key_type();
     agree(&mut template, cka::CLASS, cko::PRIVATE_KEY.into())?;
     agree(&mut template, cka::KEY_TYPE, key_type.into())?;
@@ -175,7 +175,7 @@ pub fn private(mut template: Template, key: &PrivateKey, origin: Origin) -> Resu
 ///
 /// # Errors
 /// [`Code::KEY_SIZE_RANGE`]; what the rules say of the template.
-pub fn secret(
+pub(crate) fn secret(
     mut template: Template,
     key_type: u32,
     value: Zeroizing<Vec<u8>>,
@@ -225,7 +225,7 @@ fn finish_key(
 ///
 /// # Errors
 /// [`Code::MECHANISM_INVALID`]; what the mechanism needs and the templates do not say.
-pub fn generated_pair(
+pub(crate) fn generated_pair(
     mechanism: u32,
     public: Template,
     private_template: Template,
@@ -266,7 +266,7 @@ pub fn generated_pair(
 ///
 /// # Errors
 /// What the rules say of the templates.
-pub fn pair(
+pub(crate) fn pair(
     mut public: Template,
     private_template: Template,
     key: &PrivateKey,
@@ -303,7 +303,11 @@ fn exponent(bytes: &[u8]) -> Result<u32> {
 ///
 /// # Errors
 /// [`Code::MECHANISM_INVALID`]; what the mechanism needs and the template does not say.
-pub fn generated(mechanism: u32, template: Template, rng: &mut impl CryptoRng) -> Result<New> {
+pub(crate) fn generated(
+    mechanism: u32,
+    template: Template,
+    rng: &mut impl CryptoRng,
+) -> Result<New> {
     let length = template.needed_number(cka::VALUE_LEN)?;
     if length > 512 {
         return Err(Code::KEY_SIZE_RANGE.into());

@@ -17,7 +17,7 @@ fn read_only(number: u32) -> Error {
 /// # Errors
 /// [`Code::ACTION_PROHIBITED`] where the object may not be changed, [`Code::ATTRIBUTE_READ_ONLY`] for what
 /// is not changed, or not in that direction.
-pub fn changed(object: &Object, changes: &Template, role: Option<Role>) -> Result<Template> {
+pub(crate) fn changed(object: &Object, changes: &Template, role: Option<Role>) -> Result<Template> {
     if !object.attributes.is(cka::MODIFIABLE) {
         return Err(Code::ACTION_PROHIBITED.because("the object cannot be changed"));
     }
@@ -28,7 +28,7 @@ pub fn changed(object: &Object, changes: &Template, role: Option<Role>) -> Resul
 ///
 /// # Errors
 /// As [`changed`]; a copy may besides live elsewhere, and become private.
-pub fn copied(object: &Object, changes: &Template, secret: Option<&[u8]>) -> Result<New> {
+pub(crate) fn copied(object: &Object, changes: &Template, secret: Option<&[u8]>) -> Result<New> {
     if !object.attributes.is(cka::COPYABLE) {
         return Err(Code::ACTION_PROHIBITED.because("the object cannot be copied"));
     }

@@ -1,7 +1,7 @@
 //! Objects: attributes that may be seen, and for keys a secret that stays sealed until it is used.
 
-pub mod build;
-pub mod change;
+pub(crate) mod build;
+pub(crate) mod change;
 mod rules;
 
 use zeroize::Zeroizing;
@@ -131,7 +131,7 @@ fn number(attributes: &Template, number: u32) -> u32 {
 ///
 /// # Errors
 /// Those of the key.
-pub fn secret_attributes(object: &Object, secret: &[u8]) -> Result<Template> {
+pub(crate) fn secret_attributes(object: &Object, secret: &[u8]) -> Result<Template> {
     if object.class() == cko::PRIVATE_KEY {
         return PrivateKey::from_bytes(object.key_type(), secret)?.secret_attributes();
     }
@@ -141,7 +141,7 @@ pub fn secret_attributes(object: &Object, secret: &[u8]) -> Result<Template> {
 }
 
 /// Whether a type of key is a secret one, of bytes.
-pub const fn is_symmetric(key_type: u32) -> bool {
+pub(crate) const fn is_symmetric(key_type: u32) -> bool {
     matches!(
         key_type,
         ckk::AES

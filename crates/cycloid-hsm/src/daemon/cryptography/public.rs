@@ -136,7 +136,7 @@ impl Daemon {
                 if signature.len() != length {
                     return Err(Code::SIGNATURE_LEN_RANGE.into());
                 }
-                let mac = Zeroizing::new(crypto::hmac(hash, &*self.secret_key(&object)?, &data));
+                let mac = Zeroizing::new(crypto::hmac(hash, &self.secret_key(&object)?, &data));
                 if !bool::from(mac[..length].ct_eq(signature)) {
                     return Err(wrong());
                 }
@@ -163,10 +163,10 @@ impl Daemon {
             }
             (ckm::AES_CBC | ckm::AES_CBC_PAD, Parameter::Iv(iv)) => {
                 let padded = number == ckm::AES_CBC_PAD;
-                crypto::cbc_encrypt(&*self.aes_key(&object)?, &iv.0, padded, message)?
+                crypto::cbc_encrypt(&self.aes_key(&object)?, &iv.0, padded, message)?
             }
             (ckm::AES_GCM, Parameter::Gcm { iv, associated, tag_bits }) => crypto::gcm_encrypt(
-                &*self.aes_key(&object)?,
+                &self.aes_key(&object)?,
                 &iv.0,
                 &associated.0,
                 *tag_bits,
