@@ -1,0 +1,377 @@
+//! Attacks on key managers that are known, each refused by name.
+//!
+//! The numbers are those of the list in the literature: Clulow, On the security of PKCS #11 (2003); Bortolozzo
+//! and others, Attacking and fixing PKCS #11 security tokens (2010); Bleichenbacher (1998); Boneh, DeMillo and
+//! Lipton (1997); Nemec and others, ROCA (2017).
+
+mod support;
+
+use cycloid_hsm::Code;
+use cycloid_hsm::attribute::{Template, cka, ckk, cko};
+use cycloid_hsm::mechanism::{Parameter, ckd, ckg, ckm};
+use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret};
+use support::*;
+
+/// An AES key of the daemon's own making, for these uses and no others.
+fn aes(client: &Client, uses: &[u32], extra: &[(u32, bool)]) -> cycloid_hsm::Result<u64> {
+    let mut template = truths(&[
+        (cka::ENCRYPT, false),
+        (cka::DECRYPT, false),
+        (cka::WRAP, false),
+        (cka::UNWRAP, false),
+    ]);
+    uses.iter().for_each(|usage| template.set_bool(*usage, true));
+    extra.iter().for_each(|(number, value)| template.set_bool(*number, *value));
+    template.set_number(cka::VALUE_LEN, 32);
+    object(client.call(&Request::Generate { mechanism: mechanism(ckm::AES_KEY_GEN), template }))
+}
+
+fn set(client: &Client, object: u64, number: u32, value: bool) -> cycloid_hsm::Result<Response> {
+    client.call(&Request::SetAttributes { object, template: truths(&[(number, value)]) })
+}
+
+fn copy(client: &Client, original: u64, changes: &[(u32, bool)]) -> cycloid_hsm::Result<u64> {
+    object(client.call(&Request::Copy { object: original, template: truths(changes) }))
+}
+
+fn wrap(client: &Client, wrapping: u64, key: u64) -> cycloid_hsm::Result<Vec<u8>> {
+    let mechanism = mechanism(ckm::AES_KEY_WRAP_KWP);
+    bytes(client.call(&Request::Wrap { wrapping, mechanism, key }))
+}
+
+fn unwrap(
+    client: &Client,
+    unwrapping: u64,
+    wrapped: &[u8],
+    template: Template,
+) -> cycloid_hsm::Result<u64> {
+    let mechanism = mechanism(ckm::AES_KEY_WRAP_KWP);
+    let wrapped = Bytes(wrapped.to_vec());
+    object(client.call(&Request::Unwrap { unwrapping, mechanism, wrapped, template }))
+}
+
+fn secret_template(key_type: u32, truth_values: &[(u32, bool)]) -> Template {
+    let mut template = truths(truth_values);
+    template.set_number(cka::CLASS, cko::SECRET_KEY.into());
+    template.set_number(cka::KEY_TYPE, key_type.into());
+    template
+}
+
+/// Value and code of an attribute.
+fn attribute(client: &Client, object: u64, number: u32) -> (Code, Vec<u8>) {
+    match client.call(&Request::Attributes { object, numbers: vec![number] }).unwrap() {
+        Response::Attributes { mut values } => {
+            let value = values.remove(0);
+            (Code(value.code), value.value.0)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a1_no_key_both_wraps_and_decrypts_or_unwraps_and_encrypts() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    assert_eq!(code(aes(&client, &[cka::WRAP, cka::DECRYPT], &[])), Code::TEMPLATE_INCONSISTENT);
+    assert_eq!(code(aes(&client, &[cka::UNWRAP, cka::ENCRYPT], &[])), Code::TEMPLATE_INCONSISTENT);
+    // One that only wraps never learns to decrypt, nor does its copy.
+    let wrapping = aes(&client, &[cka::WRAP, cka::UNWRAP], &[]).unwrap();
+    assert_eq!(code(set(&client, wrapping, cka::DECRYPT, true)), Code::ATTRIBUTE_READ_ONLY);
+    assert_eq!(code(copy(&client, wrapping, &[(cka::DECRYPT, true)])), Code::ATTRIBUTE_READ_ONLY);
+    // Not even after it has ceased to wrap: what it wrapped is still out there.
+    set(&client, wrapping, cka::WRAP, false).unwrap();
+    assert_eq!(code(set(&client, wrapping, cka::DECRYPT, true)), Code::ATTRIBUTE_READ_ONLY);
+    // The two halves of a pair count as one.
+    let mut public = truths(&[(cka::WRAP, true), (cka::ENCRYPT, false)]);
+    public.set_number(cka::MODULUS_BITS, 2048);
+    let private = truths(&[(cka::DECRYPT, true)]);
+    let mechanism = mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN);
+    let asked = client.call(&Request::GeneratePair { mechanism, public, private });
+    assert_eq!(code(asked), Code::TEMPLATE_INCONSISTENT);
+}
+
+#[test]
+fn a2_what_is_unwrapped_is_sensitive_whatever_the_template_says() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let wrapping = aes(&client, &[cka::WRAP, cka::UNWRAP], &[]).unwrap();
+    let key = aes(&client, &[cka::ENCRYPT], &[(cka::EXTRACTABLE, true)]).unwrap();
+    let wrapped = wrap(&client, wrapping, key).unwrap();
+    let template = secret_template(ckk::AES, &[(cka::SENSITIVE, false), (cka::EXTRACTABLE, true)]);
+    let back = unwrap(&client, wrapping, &wrapped, template).unwrap();
+    assert_eq!(attribute(&client, back, cka::SENSITIVE), (Code(0), vec![1]));
+    assert_eq!(attribute(&client, back, cka::VALUE).0, Code::ATTRIBUTE_SENSITIVE);
+    // It was outside once, and says so.
+    for number in [cka::LOCAL, cka::ALWAYS_SENSITIVE, cka::NEVER_EXTRACTABLE] {
+        assert_eq!(attribute(&client, back, number), (Code(0), vec![0]));
+    }
+    // Nor does it come back as a key of another kind, which it is too short or too long for.
+    let private = {
+        let mut template = Template::new();
+        template.set_number(cka::CLASS, cko::PRIVATE_KEY.into());
+        template.set_number(cka::KEY_TYPE, ckk::RSA.into());
+        template
+    };
+    let asked = unwrap(&client, wrapping, &wrapped, private);
+    assert_eq!(code(asked), Code::WRAPPED_KEY_INVALID);
+    let mut broken = wrapped.clone();
+    broken[3] ^= 1;
+    let asked = unwrap(&client, wrapping, &broken, secret_template(ckk::AES, &[]));
+    assert_eq!(code(asked), Code::WRAPPED_KEY_INVALID);
+}
+
+#[test]
+fn a3_protection_never_weakens_and_trust_is_the_officers() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let key = aes(&client, &[cka::ENCRYPT], &[(cka::WRAP_WITH_TRUSTED, true)]).unwrap();
+    for (number, value) in [
+        (cka::SENSITIVE, false),
+        (cka::EXTRACTABLE, true),
+        (cka::WRAP_WITH_TRUSTED, false),
+        (cka::TRUSTED, true),
+        (cka::DECRYPT, true),
+        (cka::PRIVATE, false),
+    ] {
+        let changed = set(&client, key, number, value);
+        assert_eq!(code(changed), Code::ATTRIBUTE_READ_ONLY, "set {number:#x}");
+        let copied = copy(&client, key, &[(number, value)]);
+        assert_eq!(code(copied), Code::ATTRIBUTE_READ_ONLY, "copy {number:#x}");
+    }
+    for number in [cka::LOCAL, cka::ALWAYS_SENSITIVE, cka::NEVER_EXTRACTABLE] {
+        let made = aes(&client, &[cka::ENCRYPT], &[(number, true)]);
+        assert_eq!(code(made), Code::ATTRIBUTE_READ_ONLY);
+    }
+    assert_eq!(
+        code(aes(&client, &[cka::WRAP], &[(cka::TRUSTED, true)])),
+        Code::ATTRIBUTE_READ_ONLY
+    );
+
+    // A key that leaves under trusted keys only, and the officer who trusts one.
+    let stays =
+        aes(&client, &[cka::ENCRYPT], &[(cka::WRAP_WITH_TRUSTED, true), (cka::EXTRACTABLE, true)])
+            .unwrap();
+    let wrapping =
+        aes(&client, &[cka::WRAP], &[(cka::TOKEN, true), (cka::PRIVATE, false)]).unwrap();
+    assert_eq!(code(wrap(&client, wrapping, stays)), Code::KEY_NOT_WRAPPABLE);
+    let officer = daemon.client();
+    let pin = Secret::new(OFFICER_PIN);
+    officer.call(&Request::Login { role: Role::SecurityOfficer, pin }).unwrap();
+    set(&officer, wrapping, cka::TRUSTED, true).unwrap();
+    wrap(&client, wrapping, stays).unwrap();
+    // A copy is not trusted: who made it is not the officer.
+    let copied = copy(&client, wrapping, &[]).unwrap();
+    assert_eq!(code(wrap(&client, copied, stays)), Code::KEY_NOT_WRAPPABLE);
+}
+
+#[test]
+fn a3_a_key_that_is_not_extractable_leaves_under_no_key() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let wrapping = aes(&client, &[cka::WRAP], &[]).unwrap();
+    let key = aes(&client, &[cka::ENCRYPT], &[]).unwrap();
+    assert_eq!(code(wrap(&client, wrapping, key)), Code::KEY_UNEXTRACTABLE);
+    let (_, private) = generate(&client, &Pair::Curve(P256), false);
+    assert_eq!(code(wrap(&client, wrapping, private)), Code::KEY_UNEXTRACTABLE);
+}
+
+#[test]
+fn a4_derivations_that_shorten_or_mix_keys_do_not_exist() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    // CKM_EXTRACT_KEY_FROM_KEY, CKM_XOR_BASE_AND_DATA, CKM_CONCATENATE_BASE_AND_KEY and …_AND_DATA.
+    let key = aes(&client, &[cka::ENCRYPT], &[(cka::DERIVE, true)]).unwrap();
+    for number in [0x365, 0x364, 0x360, 0x362, 0x363] {
+        let template = secret_template(ckk::GENERIC_SECRET, &[]);
+        let asked =
+            client.call(&Request::Derive { base: key, mechanism: mechanism(number), template });
+        assert_eq!(code(asked), Code::MECHANISM_INVALID);
+    }
+    // Agreement gives the whole secret, or what a derivation function makes of it.
+    let (public, private) = generate(&client, &Pair::Curve(P256), false);
+    let point = attribute(&client, public, cka::EC_POINT).1;
+    let derive = |derivation: u32, length: u64| {
+        let parameter =
+            Parameter::Ecdh { derivation, shared: Bytes::default(), public: Bytes(point.clone()) };
+        let mut template = secret_template(ckk::GENERIC_SECRET, &[]);
+        template.set_number(cka::VALUE_LEN, length);
+        let mechanism = Mechanism { number: ckm::ECDH1_DERIVE, parameter };
+        object(client.call(&Request::Derive { base: private, mechanism, template }))
+    };
+    assert_eq!(code(derive(ckd::NULL, 1)), Code::TEMPLATE_INCONSISTENT);
+    assert_eq!(code(derive(ckd::NULL, 31)), Code::TEMPLATE_INCONSISTENT);
+    derive(ckd::NULL, 32).unwrap();
+    assert_eq!(code(derive(ckd::SHA256_KDF, 8)), Code::KEY_SIZE_RANGE);
+    derive(ckd::SHA256_KDF, 48).unwrap();
+}
+
+#[test]
+fn a5_a_broken_pkcs1_padding_is_no_error_and_a_broken_oaep_always_the_same() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let (public, private) = generate(&client, &Pair::Rsa(2048), false);
+    let decrypt = |mechanism: Mechanism, data: Vec<u8>| {
+        bytes(client.call(&Request::Decrypt { key: private, mechanism, data: Bytes(data) }))
+    };
+    let encrypt = |mechanism: Mechanism| {
+        let data = Secret::new(b"a session key");
+        bytes(client.call(&Request::Encrypt { key: public, mechanism, data })).unwrap()
+    };
+    let pkcs1 = mechanism(ckm::RSA_PKCS);
+    let mut ciphertext = encrypt(pkcs1.clone());
+    assert_eq!(decrypt(pkcs1.clone(), ciphertext.clone()).unwrap(), b"a session key");
+    ciphertext[100] ^= 1;
+    let first = decrypt(pkcs1.clone(), ciphertext.clone()).unwrap();
+    assert_ne!(first, b"a session key");
+    assert_eq!(decrypt(pkcs1, ciphertext).unwrap(), first);
+
+    let oaep = |label: &[u8]| Mechanism {
+        number: ckm::RSA_PKCS_OAEP,
+        parameter: Parameter::Oaep {
+            hash: ckm::SHA256,
+            mask: ckg::MGF1_SHA256,
+            label: Bytes(label.to_vec()),
+        },
+    };
+    let ciphertext = encrypt(oaep(b""));
+    assert_eq!(decrypt(oaep(b""), ciphertext.clone()).unwrap(), b"a session key");
+    assert_eq!(code(decrypt(oaep(b"x"), ciphertext.clone())), Code::ENCRYPTED_DATA_INVALID);
+    let mut broken = ciphertext;
+    broken[77] ^= 1;
+    assert_eq!(code(decrypt(oaep(b""), broken)), Code::ENCRYPTED_DATA_INVALID);
+}
+
+#[test]
+fn a5_unwrapping_tells_no_more_of_a_broken_key_than_that_it_is_broken() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let key = aes(&client, &[cka::UNWRAP], &[]).unwrap();
+    // Neither AES-CBC-PAD nor PKCS #1 v1.5 unwraps: both would answer who asks often enough.
+    for number in [ckm::AES_CBC_PAD, ckm::AES_CBC, ckm::RSA_PKCS] {
+        let asked = client.call(&Request::Unwrap {
+            unwrapping: key,
+            mechanism: Mechanism { number, parameter: Parameter::Iv(Bytes(vec![0; 16])) },
+            wrapped: Bytes(vec![1; 48]),
+            template: secret_template(ckk::AES, &[]),
+        });
+        assert_eq!(code(asked), Code::MECHANISM_INVALID);
+    }
+}
+
+#[test]
+fn a9_weak_keys_and_points_off_their_curve_are_not_taken() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let (public, private) = generate(&client, &Pair::Curve(P256), false);
+    let mut point = attribute(&client, public, cka::EC_POINT).1;
+    let last = point.len() - 1;
+    point[last] ^= 1;
+    let mut template = Template::new();
+    template.set_number(cka::CLASS, cko::PUBLIC_KEY.into());
+    template.set_number(cka::KEY_TYPE, ckk::EC.into());
+    template.set(cka::EC_PARAMS, P256);
+    template.set(cka::EC_POINT, point.as_slice());
+    assert_eq!(code(client.call(&Request::Create { template })), Code::ATTRIBUTE_VALUE_INVALID);
+    let parameter =
+        Parameter::Ecdh { derivation: ckd::NULL, shared: Bytes::default(), public: Bytes(point) };
+    let asked = client.call(&Request::Derive {
+        base: private,
+        mechanism: Mechanism { number: ckm::ECDH1_DERIVE, parameter },
+        template: secret_template(ckk::GENERIC_SECRET, &[]),
+    });
+    assert_eq!(code(asked), Code::PUBLIC_KEY_INVALID);
+
+    // Exponents that are even, 1, or small.
+    for exponent in [&[1u8][..], &[2], &[1, 0, 0]] {
+        let mut public = Template::new();
+        public.set_number(cka::MODULUS_BITS, 2048);
+        public.set(cka::PUBLIC_EXPONENT, exponent);
+        let asked = client.call(&Request::GeneratePair {
+            mechanism: mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN),
+            public,
+            private: Template::new(),
+        });
+        assert_eq!(code(asked), Code::ATTRIBUTE_VALUE_INVALID);
+    }
+    for bits in [0, 512, 1024, 2047, 8192, u64::MAX] {
+        let mut public = Template::new();
+        public.set_number(cka::MODULUS_BITS, bits);
+        let asked = client.call(&Request::GeneratePair {
+            mechanism: mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN),
+            public,
+            private: Template::new(),
+        });
+        assert_eq!(code(asked), Code::KEY_SIZE_RANGE, "{bits} bits");
+    }
+}
+
+#[test]
+fn a13_nobody_who_is_logged_in_reads_what_is_sensitive() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let secrets = [
+        cka::VALUE,
+        cka::PRIVATE_EXPONENT,
+        cka::PRIME_1,
+        cka::PRIME_2,
+        cka::EXPONENT_1,
+        cka::EXPONENT_2,
+        cka::COEFFICIENT,
+    ];
+    let (_, rsa) = generate(&client, &Pair::Rsa(2048), true);
+    let (_, ec) = generate(&client, &Pair::Curve(P256), true);
+    let aes = aes(&client, &[cka::ENCRYPT], &[(cka::TOKEN, true)]).unwrap();
+    for key in [rsa, ec, aes] {
+        for number in secrets {
+            let (code, value) = attribute(&client, key, number);
+            assert!([Code::ATTRIBUTE_SENSITIVE, Code::ATTRIBUTE_TYPE_INVALID].contains(&code));
+            assert!(value.is_empty());
+        }
+        assert!(
+            secrets
+                .iter()
+                .any(|number| { attribute(&client, key, *number).0 == Code::ATTRIBUTE_SENSITIVE })
+        );
+    }
+    // A search for a secret's value is a way to guess it.
+    let mut template = Template::new();
+    template.set(cka::VALUE, [0; 32]);
+    let found = client.call(&Request::Find { template }).unwrap();
+    assert_eq!(found, Response::Objects { objects: vec![] });
+    // What may be seen is seen by the user, and not by an auditor.
+    let value = [9; 32];
+    let open = truths(&[(cka::SENSITIVE, false), (cka::EXTRACTABLE, true), (cka::TOKEN, true)]);
+    let key = secret_key(&client, AES, &value, &open).unwrap();
+    assert_eq!(attribute(&client, key, cka::VALUE), (Code(0), value.to_vec()));
+    let auditor = daemon.client();
+    let pin = Secret::new(AUDITOR_PIN);
+    auditor.call(&Request::Login { role: Role::Auditor, pin }).unwrap();
+    assert_eq!(attribute(&auditor, key, cka::VALUE).0, Code::ATTRIBUTE_SENSITIVE);
+}
+
+#[test]
+fn a_policy_of_a_key_names_its_mechanisms_and_its_rate() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let mut private = Template::new();
+    let allowed: Vec<u8> = u64::from(ckm::ECDSA_SHA256).to_le_bytes().to_vec();
+    private.set(cka::ALLOWED_MECHANISMS, allowed);
+    private.set_number(cka::RATE_LIMIT, 2);
+    let mut public = Template::new();
+    public.set(cka::EC_PARAMS, P256);
+    let (_, key) = pair(client.call(&Request::GeneratePair {
+        mechanism: mechanism(ckm::EC_KEY_PAIR_GEN),
+        public,
+        private,
+    }))
+    .unwrap();
+    let refused = sign(&client, key, &mechanism(ckm::ECDSA), &[1; 32]);
+    assert_eq!(code(refused), Code::MECHANISM_INVALID);
+    // Of many within two seconds at most, no more than two in each are made.
+    let outcomes: Vec<_> =
+        (0..10).map(|_| sign(&client, key, &mechanism(ckm::ECDSA_SHA256), b"message")).collect();
+    let made = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+    assert!((2..=4).contains(&made), "{made}");
+    let refused = outcomes.into_iter().filter_map(Result::err).next().unwrap();
+    assert_eq!(refused.code, Code::FUNCTION_FAILED);
+}
