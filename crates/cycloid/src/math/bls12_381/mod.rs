@@ -6,6 +6,7 @@
 //! endomorphisms by which multiplications are split into parts of 128 or of 64 bits.
 
 pub(crate) mod constants;
+mod fourier;
 mod fp2;
 mod map;
 mod multiply;
@@ -18,6 +19,7 @@ use crate::machine::field::Wide;
 use crate::machine::field::{Bls12Base, Bls12Scalar, Prime};
 use crate::math::field::Element;
 
+pub(crate) use fourier::{FEWEST_VALUES, Slot, reverse_bits, transform};
 pub(crate) use fp2::{Field, Fp2, reveal};
 pub(crate) use map::{Mapped, decompress, is_on_curve, to_group};
 pub(crate) use multiply::{

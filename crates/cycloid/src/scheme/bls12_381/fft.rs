@@ -5,6 +5,7 @@ use super::backend::{Group, Scalars, SourceGroup};
 use super::error::equal_counts;
 use super::projective::CHUNK;
 use super::{Error, Fr, Projective};
+use crate::math::bls12_381::reverse_bits;
 
 /// The n-th roots of unity for transforms of n = 2^k values.
 ///
@@ -171,19 +172,5 @@ fn transform_points<B: Group<G>, G: SourceGroup>(points: &mut [Projective<B, G>]
 fn for_each_chunk(n: usize, mut work: impl FnMut(usize, usize)) {
     for start in (0..n).step_by(CHUNK) {
         work(start, CHUNK.min(n - start));
-    }
-}
-
-/// Exchanges what stands at places whose bits are each other's in reverse.
-fn reverse_bits<T>(values: &mut [T]) {
-    let bits = values.len().trailing_zeros();
-    if bits == 0 {
-        return;
-    }
-    for i in 0..values.len() {
-        let reversed = i.reverse_bits() >> (usize::BITS - bits);
-        if i < reversed {
-            values.swap(i, reversed);
-        }
     }
 }

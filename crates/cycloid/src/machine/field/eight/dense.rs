@@ -13,6 +13,7 @@ use super::super::{Arithmetic, Bls12Base, Bls12Scalar, Prime, Wide};
 use super::Shape;
 use super::columns::{self, Columns, MAX_COLUMNS, carry, each};
 use super::residue::{self, limbs, power_of_two, r_squared};
+use super::shift;
 
 /// R = 2⁴¹⁶, p = 0.8126·2³⁸¹; residues are below **1.5627·2³⁸¹**, less than 2p.
 ///
@@ -116,41 +117,69 @@ macro_rules! wide {
     ($token:ty, ($($features:literal)?)) => {
         // A sum of 64 products is less than 2⁷⁷⁰ in size, so that with p·2³⁹⁶ it is not negative, and
         // adds less than 2³⁶² to the residue.
-        wide!(@ $token, ($($features)?), Bls12Base 8 16 6 offset 396 folds 0);
+        wide!(@ $token, ($($features)?), Bls12Base 8 16 6 offset 396 folds 0 by_product);
         // A sum of 64 products is less than 106·2⁵¹⁰ in size, so that with r·2²⁶² it is not negative
         // and the residue is less than (3.3 + 3.7 + 1)·2²⁵⁵, which two folds bring below 1.1·2²⁵⁵.
-        wide!(@ $token, ($($features)?), Bls12Scalar 5 10 4 offset 262 folds 2);
+        wide!(@ $token, ($($features)?), Bls12Scalar 5 10 4 offset 262 folds 2 by_shift);
+    };
+    // Between R₆₄ = 2^(64·n) and R = 2^(52·M) by a product.
+    (@by_product $token:ty, ($($features:literal)?), $prime:ident $m:literal $n:literal) => {
+        fn import(self, words: &[<$prime as Prime>::Words]) -> [Lanes; $m] {
+            // From R₆₄ = 2^(64·n) to R = 2^(52·M): times R / R₆₄, with another R for the product.
+            const ENTER: [Limb; $m] = power_of_two(
+                &<$prime as Shape<$m>>::LIMBS,
+                2 * LANE_LIMB_BITS * $m - 64 * $n,
+            );
+            let mut element = [Lanes::ZERO; $m];
+            for (lane, number) in words.iter().enumerate() {
+                lanes::load(&mut element, lane, number);
+            }
+            Arithmetic::<$prime>::mul(self, &element, &residue::splat(&ENTER))
+        }
+
+        fn export(self, element: &[Lanes; $m], words: &mut [<$prime as Prime>::Words]) {
+            const LEAVE: [Limb; $m] = power_of_two(&<$prime as Shape<$m>>::LIMBS, 64 * $n);
+            let mut words_form =
+                Arithmetic::<$prime>::mul(self, element, &residue::splat(&LEAVE));
+            lanes::reduce_once(&mut words_form, &residue::splat(&<$prime as Shape<$m>>::LIMBS));
+            for (lane, number) in words.iter_mut().enumerate() {
+                lanes::store(number, &words_form, lane);
+            }
+        }
+    };
+    // By a shift, where R is 16 times R₆₄.
+    (@by_shift $token:ty, ($($features:literal)?), $prime:ident $m:literal $n:literal) => {
+        #[inline(always)]
+        fn import(self, words: &[<$prime as Prime>::Words]) -> [Lanes; $m] {
+            $(#[target_feature(enable = $features)])?
+            #[inline(never)]
+            fn import(words: &[<$prime as Prime>::Words]) -> [Lanes; $m] {
+                shift::import(words)
+            }
+            // SAFETY: see above.
+            unsafe { import(words) }
+        }
+
+        #[inline(always)]
+        fn export(self, element: &[Lanes; $m], words: &mut [<$prime as Prime>::Words]) {
+            $(#[target_feature(enable = $features)])?
+            #[inline(never)]
+            fn export(element: &[Lanes; $m], words: &mut [<$prime as Prime>::Words]) {
+                shift::export(element, words);
+            }
+            // SAFETY: see above.
+            unsafe { export(element, words) }
+        }
     };
     (@ $token:ty, ($($features:literal)?), $prime:ident $m:literal $columns:literal $n:literal
-        offset $offset:literal folds $folds:literal) => {
+        offset $offset:literal folds $folds:literal $memory:ident) => {
         // SAFETY of every call below: the token proves the instructions that the function is
         // compiled for.
         #[allow(unused_unsafe, reason = "a function without special instructions is safe")]
         impl Wide<$prime> for $token {
             type Wide = [Lanes; $columns];
 
-            fn import(self, words: &[<$prime as Prime>::Words]) -> [Lanes; $m] {
-                // From R₆₄ = 2^(64·n) to R = 2^(52·M): times R / R₆₄, with another R for the product.
-                const ENTER: [Limb; $m] = power_of_two(
-                    &<$prime as Shape<$m>>::LIMBS,
-                    2 * LANE_LIMB_BITS * $m - 64 * $n,
-                );
-                let mut element = [Lanes::ZERO; $m];
-                for (lane, number) in words.iter().enumerate() {
-                    lanes::load(&mut element, lane, number);
-                }
-                Arithmetic::<$prime>::mul(self, &element, &residue::splat(&ENTER))
-            }
-
-            fn export(self, element: &[Lanes; $m], words: &mut [<$prime as Prime>::Words]) {
-                const LEAVE: [Limb; $m] = power_of_two(&<$prime as Shape<$m>>::LIMBS, 64 * $n);
-                let mut words_form =
-                    Arithmetic::<$prime>::mul(self, element, &residue::splat(&LEAVE));
-                lanes::reduce_once(&mut words_form, &residue::splat(&<$prime as Shape<$m>>::LIMBS));
-                for (lane, number) in words.iter_mut().enumerate() {
-                    lanes::store(number, &words_form, lane);
-                }
-            }
+            wide!(@$memory $token, ($($features)?), $prime $m $n);
 
             #[inline(always)]
             fn mul_wide(self, a: &[Lanes; $m], b: &[Lanes; $m]) -> Self::Wide {

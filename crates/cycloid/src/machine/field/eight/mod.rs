@@ -22,6 +22,7 @@ mod lookup;
 mod mersenne;
 mod montgomery;
 mod residue;
+mod shift;
 
 use super::super::ct::Mask;
 use super::super::lanes::vector::Vectors;

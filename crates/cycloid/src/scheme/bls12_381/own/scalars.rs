@@ -5,8 +5,8 @@ use super::super::backend::{Integer, Scalars};
 use super::Cycloid;
 use crate::machine::ct;
 use crate::machine::field::{Bls12Scalar, Dense, Limbs, Wide, WideTask};
-use crate::machine::words;
-use crate::math::bls12_381::ScalarWords;
+use crate::machine::{lanes, words};
+use crate::math::bls12_381::{self, FEWEST_VALUES, ScalarWords, Slot};
 use crate::math::field::Element;
 
 /// An operation on one element or two.
@@ -82,6 +82,51 @@ impl WideTask<Bls12Scalar> for InnerProduct<'_> {
     }
 }
 
+/// aᵢ ← aᵢ + bᵢ or aᵢ·bᵢ.
+struct Each<'a> {
+    multiply: bool,
+    a: &'a mut [Fr<Cycloid>],
+    b: &'a [Fr<Cycloid>],
+}
+
+impl WideTask<Bls12Scalar> for Each<'_> {
+    type Output = ();
+
+    fn run<A: Wide<Bls12Scalar>>(self, f: A) {
+        for (a, b) in self.a.iter_mut().zip(self.b) {
+            let (to, b) = (a.words_mut(), f.import(core::slice::from_ref(b.words())));
+            let a = f.import(core::slice::from_ref(to));
+            let result = if self.multiply { f.mul(&a, &b) } else { f.add(&a, &b) };
+            f.export(&result, core::slice::from_mut(to));
+        }
+    }
+}
+
+struct Transform<'a> {
+    values: &'a mut [Fr<Cycloid>],
+    roots: &'a [Fr<Cycloid>],
+}
+
+impl WideTask<Bls12Scalar> for Transform<'_> {
+    type Output = ();
+
+    fn run<A: Wide<Bls12Scalar>>(self, f: A) {
+        bls12_381::transform(f, self.values, self.roots);
+    }
+}
+
+impl Slot for Fr<Cycloid> {
+    #[inline(always)]
+    fn words(&self) -> &ScalarWords {
+        self.raw()
+    }
+
+    #[inline(always)]
+    fn words_mut(&mut self) -> &mut ScalarWords {
+        self.raw_mut()
+    }
+}
+
 impl Scalars for Cycloid {
     type Fr = ScalarWords;
 
@@ -134,5 +179,23 @@ impl Scalars for Cycloid {
 
     fn fr_inner_product(a: &[Fr<Self>], b: &[Fr<Self>]) -> ScalarWords {
         Bls12Scalar::run_one_wide(words::Backend::best(), InnerProduct { a, b })
+    }
+    fn fr_add_many(a: &mut [Fr<Self>], b: &[Fr<Self>]) {
+        let task = Each { multiply: false, a, b };
+        Bls12Scalar::run_one_wide(words::Backend::best(), task);
+    }
+
+    fn fr_mul_many(a: &mut [Fr<Self>], b: &[Fr<Self>]) {
+        let task = Each { multiply: true, a, b };
+        Bls12Scalar::run_one_wide(words::Backend::best(), task);
+    }
+
+    fn fr_transform(values: &mut [Fr<Self>], roots: &[Fr<Self>]) {
+        let eight = lanes::Backend::best().filter(|_| values.len() >= FEWEST_VALUES);
+        let task = Transform { values, roots };
+        match eight {
+            Some(backend) => Bls12Scalar::run_eight_wide(backend, task),
+            None => Bls12Scalar::run_one_wide(words::Backend::best(), task),
+        }
     }
 }

@@ -1,0 +1,282 @@
+//! The discrete Fourier transform over Fr, in place: bᵢ = Σ aⱼ·ω^(ij).
+//!
+//! Decimated in time (Cooley and Tukey, 1965): after a permutation, log₂ n layers of butterflies
+//! (a, b) ← (a + b·w, a − b·w), of which up to three are done while their values are at hand. Eight
+//! lanes hold eight neighbours; in the first layers, where those belong together, one of each of
+//! eight blocks.
+
+use super::ScalarWords;
+use crate::machine::field::{Bls12Scalar, Limbs, Wide};
+use crate::machine::lanes::LANES;
+use crate::math::field::MAX_WIDTH;
+
+/// Layers that are done at a time, at most.
+const LAYERS: u32 = 4;
+
+/// The values among which these join.
+const POINTS: usize = 1 << LAYERS;
+
+/// What holds an element in memory.
+pub(crate) trait Slot {
+    fn words(&self) -> &ScalarWords;
+    fn words_mut(&mut self) -> &mut ScalarWords;
+}
+
+/// From how many values on there is work for each of eight lanes in each layer.
+pub(crate) const FEWEST_VALUES: usize = LANES * POINTS;
+
+/// The transform of n = 2^k values, for eight side by side n ≥ [`FEWEST_VALUES`]; `roots` are ω⁰, ω¹, …, ω^(n/2−1). Time
+/// depends on n only.
+pub(crate) fn transform<A: Wide<Bls12Scalar>, T: Slot>(f: A, values: &mut [T], roots: &[T]) {
+    reverse_bits(values);
+    let mut left = values.len().trailing_zeros();
+    let mut half = 1;
+    while left > 0 {
+        // As few passes as there must be, as long as each other as they can be.
+        let layers = left.div_ceil(left.div_ceil(LAYERS));
+        match layers {
+            1 => pass::<A, T, 1>(f, values, roots, half),
+            2 => pass::<A, T, 2>(f, values, roots, half),
+            3 => pass::<A, T, 3>(f, values, roots, half),
+            _ => pass::<A, T, 4>(f, values, roots, half),
+        }
+        half <<= layers;
+        left -= layers;
+    }
+}
+
+/// The `K` layers of which the first joins values that are `half` apart.
+fn pass<A: Wide<Bls12Scalar>, T: Slot, const K: u32>(
+    f: A,
+    values: &mut [T],
+    roots: &[T],
+    half: usize,
+) {
+    let block = half << K;
+    // In lanes, neighbours with neighbouring roots, or the same place of different blocks.
+    let neighbours = half >= A::WIDTH;
+    let (lane_step, root_step, places) =
+        if neighbours { (1, 1, half / A::WIDTH) } else { (block, 0, half) };
+    let groups = (values.len() / A::WIDTH) >> K;
+    f.run(
+        #[inline(always)]
+        || {
+            let mut factors = [A::ZERO; POINTS];
+            let mut factors_of = None;
+            for group in 0..groups {
+                // One number goes through memory in order; eight keep their roots, which must be
+                // converted.
+                let (at, place) = if A::WIDTH == 1 {
+                    (group / places, group % places)
+                } else {
+                    (group % (groups / places), group / (groups / places))
+                };
+                let (first, place) = if neighbours {
+                    (at * block, place * A::WIDTH)
+                } else {
+                    (at * block * A::WIDTH, place)
+                };
+                if factors_of.replace(place) != Some(place) {
+                    for layer in 0..K {
+                        let stride = (roots.len() / half) >> layer;
+                        for i in 0..1 << layer {
+                            let root = (place + i * half) * stride;
+                            factors[(1 << layer) + i] = load(f, roots, root, root_step * stride);
+                        }
+                    }
+                }
+                let mut points = [A::ZERO; POINTS];
+                for (i, point) in points[..1 << K].iter_mut().enumerate() {
+                    *point = load(f, values, first + place + i * half, lane_step);
+                }
+                // Where ω⁰ stands in every lane it needs no product.
+                let one = place == 0 && (A::WIDTH == 1 || !neighbours);
+                butterflies::<A, K>(f, &mut points, &factors, one);
+                for (i, point) in points[..1 << K].iter().enumerate() {
+                    store(f, point, values, first + place + i * half, lane_step);
+                }
+            }
+        },
+    );
+}
+
+/// `K` layers among 2^K points. Layer i has its 2^i factors from place 2^i on, of which the first is
+/// 1 where `one`.
+#[inline(always)]
+fn butterflies<A: Wide<Bls12Scalar>, const K: u32>(
+    f: A,
+    points: &mut [A::Element; POINTS],
+    factors: &[A::Element; POINTS],
+    one: bool,
+) {
+    for layer in 0..K {
+        let apart = 1 << layer;
+        for low in (0..1 << K).filter(|i| i & apart == 0) {
+            let factor = low % apart;
+            let product = if one && factor == 0 {
+                points[low + apart]
+            } else {
+                f.mul(&points[low + apart], &factors[apart + factor])
+            };
+            points[low + apart] = f.sub(&points[low], &product);
+            points[low] = f.add(&points[low], &product);
+        }
+    }
+}
+
+/// A value for each lane, from `first` on and `step` apart.
+#[inline(always)]
+fn load<A: Wide<Bls12Scalar>, T: Slot>(f: A, from: &[T], first: usize, step: usize) -> A::Element {
+    let mut words = [ScalarWords::ZERO; MAX_WIDTH];
+    for (lane, words) in words[..A::WIDTH].iter_mut().enumerate() {
+        *words = *from[first + lane * step].words();
+    }
+    f.import(&words[..A::WIDTH])
+}
+
+/// The value of each lane to where [`load`] takes it from.
+#[inline(always)]
+fn store<A: Wide<Bls12Scalar>, T: Slot>(
+    f: A,
+    element: &A::Element,
+    to: &mut [T],
+    first: usize,
+    step: usize,
+) {
+    let mut words = [ScalarWords::ZERO; MAX_WIDTH];
+    f.export(element, &mut words[..A::WIDTH]);
+    for (lane, words) in words[..A::WIDTH].iter().enumerate() {
+        *to[first + lane * step].words_mut() = *words;
+    }
+}
+
+/// Exchanges what stands at places whose bits are each other's in reverse.
+pub(crate) fn reverse_bits<T>(values: &mut [T]) {
+    let bits = values.len().trailing_zeros();
+    if bits == 0 {
+        return;
+    }
+    for i in 0..values.len() {
+        let reversed = i.reverse_bits() >> (usize::BITS - bits);
+        if i < reversed {
+            values.swap(i, reversed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec;
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::machine::field::{Arithmetic, Dense, Prime, WideTask};
+    use crate::machine::lanes;
+    use crate::machine::words::{self, Portable};
+
+    impl Slot for ScalarWords {
+        fn words(&self) -> &ScalarWords {
+            self
+        }
+
+        fn words_mut(&mut self) -> &mut ScalarWords {
+            self
+        }
+    }
+
+    struct Transform<'a> {
+        values: &'a mut [ScalarWords],
+        roots: &'a [ScalarWords],
+    }
+
+    impl WideTask<Bls12Scalar> for Transform<'_> {
+        type Output = ();
+
+        fn run<A: Wide<Bls12Scalar>>(self, f: A) {
+            transform(f, self.values, self.roots);
+        }
+    }
+
+    fn mul(a: &ScalarWords, b: &ScalarWords) -> ScalarWords {
+        Arithmetic::<Bls12Scalar>::mul(Portable, a, b)
+    }
+
+    fn add(a: &ScalarWords, b: &ScalarWords) -> ScalarWords {
+        Arithmetic::<Bls12Scalar>::add(Portable, a, b)
+    }
+
+    /// 1, and a 2^k-th root of unity, in Montgomery's form: 7^((r − 1)/2^k).
+    fn root(k: u32) -> [ScalarWords; 2] {
+        let one = Arithmetic::<Bls12Scalar>::load(Portable, &[[1, 0, 0, 0]]);
+        let seven = Arithmetic::<Bls12Scalar>::load(Portable, &[[7, 0, 0, 0]]);
+        let mut exponent = Bls12Scalar::MODULUS;
+        exponent[0] -= 1;
+        let mut root = one;
+        for bit in (k as usize..256).rev() {
+            root = mul(&root, &root);
+            if exponent[bit / 64] >> (bit % 64) & 1 == 1 {
+                root = mul(&root, &seven);
+            }
+        }
+        [one, root]
+    }
+
+    /// Values at the edges and in between, and what they are transformed to by the definition.
+    fn case(k: u32) -> (Vec<ScalarWords>, Vec<ScalarWords>, Vec<ScalarWords>) {
+        let n = 1 << k;
+        let [one, root] = root(k);
+        let mut powers = vec![one];
+        for i in 1..n {
+            powers.push(mul(&powers[i - 1], &root));
+        }
+        let mut largest = Bls12Scalar::MODULUS;
+        largest[0] -= 1;
+        let mut state = root;
+        let values: Vec<ScalarWords> = (0..n)
+            .map(|i| match i % 5 {
+                0 => largest,
+                3 => [(i / 4) as u64 % 2, 0, 0, 0],
+                _ => {
+                    state = add(&mul(&state, &state), &one);
+                    state
+                }
+            })
+            .collect();
+        let expected = (0..n)
+            .map(|i| {
+                let terms = values.iter().enumerate().map(|(j, v)| mul(v, &powers[i * j % n]));
+                terms.fold([0; 4], |sum, term| add(&sum, &term))
+            })
+            .collect();
+        powers.truncate(n / 2);
+        (values, powers, expected)
+    }
+
+    #[test]
+    fn one_after_the_other() {
+        for k in 0..=8 {
+            let (values, roots, expected) = case(k);
+            for backend in words::Backend::available() {
+                let mut values = values.clone();
+                Bls12Scalar::run_one_wide(
+                    backend,
+                    Transform { values: &mut values, roots: &roots },
+                );
+                assert_eq!(values, expected, "{} {k}", backend.name());
+            }
+        }
+    }
+
+    #[test]
+    fn eight_side_by_side() {
+        for k in FEWEST_VALUES.trailing_zeros()..10 {
+            let (values, roots, expected) = case(k);
+            for backend in lanes::tests::backends() {
+                let mut values = values.clone();
+                let task = Transform { values: &mut values, roots: &roots };
+                Bls12Scalar::run_eight_wide(backend, task);
+                assert_eq!(values, expected, "{} {k}", backend.name());
+            }
+        }
+    }
+}
