@@ -305,15 +305,19 @@ impl<P: Dense> WideTask<P> for WideAgainstIntegers {
             let (product, square) = (f.mul_wide(&a, &b), f.square_wide(&a));
             check("product", &f.reduce_wide(&product), &|w| x[w] * y[w]);
             check("square", &f.reduce_wide(&square), &|w| x[w] * x[w]);
-            // As many as there may be, of both signs.
+            // As many as there may be on the way and in the end, of both signs.
             let (mut sum, mut difference) = (square, f.sub_wide(&product, &square));
-            for _ in 0..31 {
+            for _ in 0..19 {
                 sum = f.add_wide(&f.add_wide(&sum, &product), &square);
                 difference = f.sub_wide(&f.sub_wide(&difference, &square), &square);
             }
-            check("sum", &f.reduce_wide(&sum), &|w| x[w] * x[w] * 32u8 + x[w] * y[w] * 31u8);
+            for _ in 0..11 {
+                sum = f.sub_wide(&f.sub_wide(&sum, &product), &square);
+                difference = f.add_wide(&f.add_wide(&difference, &square), &square);
+            }
+            check("sum", &f.reduce_wide(&sum), &|w| x[w] * x[w] * 9u8 + x[w] * y[w] * 8u8);
             check("difference", &f.reduce_wide(&difference), &|w| {
-                x[w] * y[w] + (&p - x[w]) * x[w] * 63u8
+                x[w] * y[w] + (&p - x[w]) * x[w] * 17u8
             });
         }
     }
@@ -373,6 +377,29 @@ impl<P: Dense> WideTask<P> for ComplexAgainstIntegers {
             let [mut product, mut square] = [a, a];
             product = f.mul_complex(&product, &b);
             square = f.square_complex(&square);
+            let reduced = |wide: [A::Wide; 2]| wide.map(|part| f.reduce_wide(&part));
+            let whole = [f.mul_complex_wide(&a, &b), f.mul_complex_wide(&a, &a)];
+            let mut turned = whole[0];
+            f.add_turned_wide(&mut turned, &whole[1]);
+            f.sub_both_wide(&mut turned, &whole[0], &whole[1]);
+            let [real, imaginary] = reduced(turned);
+            check("product with 1 + i", [imaginary, f.negate(&real)], true);
+            f.add_complex_wide(&mut turned, &whole[0]);
+            let [real, imaginary] = reduced(turned);
+            check("sum", [f.add(&real, &square[1]), f.sub(&imaginary, &square[0])], false);
+            // Of four residues each: (2a + 2b)² − 3(a + b)².
+            let once = [0, 1].map(|part| f.add_factor(&a[part], &b[part]));
+            let twice = once.map(|part| f.add_factor(&part, &part));
+            let mut four = f.mul_complex_wide(&twice, &twice);
+            let one = f.mul_complex_wide(&once, &once);
+            f.sub_both_wide(&mut four, &one, &one);
+            let four = [0, 1].map(|part| f.sub_wide(&four[part], &one[part]));
+            let both = [0, 1].map(|part| f.add(&a[part], &b[part]));
+            let expected = f.square_complex(&both);
+            for (part, expected) in reduced(four).iter().zip(&expected) {
+                let equal = f.equal(part, expected);
+                assert!((0..A::WIDTH).all(|lane| equal.at(lane).reveal()), "{} {i}", A::NAME);
+            }
             check("product in place", product, false);
             check("square in place", square, true);
             checked += 1;

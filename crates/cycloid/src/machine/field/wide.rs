@@ -13,7 +13,8 @@ use super::{Arithmetic, Bls12Base, Bls12Scalar, Prime};
 /// Arithmetic whose products may be left unreduced.
 ///
 /// A [`Wide`](Self::Wide) stands for a sum of products, added or subtracted, of at most 64 of them
-/// in all.
+/// in all. What is reduced is, as an integer and for factors less than the prime, less than 19·p² in
+/// size: what has been subtracted again does not count.
 pub trait Wide<P: Prime>: Arithmetic<P> {
     /// Sums of products, one of each number.
     type Wide: Copy + Debug;
@@ -40,6 +41,13 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
     /// The residue.
     fn reduce_wide(self, wide: &Self::Wide) -> Self::Element;
 
+    /// a + b as a factor of unreduced products, and for nothing else: with others of at most four
+    /// residues in all.
+    #[inline(always)]
+    fn add_factor(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
+        self.add(a, b)
+    }
+
     /// (a₀ + a₁·i)·(b₀ + b₁·i) for i² = −1: three products, two reductions.
     #[inline(always)]
     fn mul_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
@@ -61,6 +69,27 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
         let both = self.mul_wide(&self.add(&a[0], &a[1]), &self.add(&b[0], &b[1]));
         let imaginary = self.sub_wide(&self.sub_wide(&both, &low), &high);
         [self.sub_wide(&low, &high), imaginary]
+    }
+
+    /// a ← a + b, of unreduced products.
+    #[inline(always)]
+    fn add_complex_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2]) {
+        *a = [self.add_wide(&a[0], &b[0]), self.add_wide(&a[1], &b[1])];
+    }
+
+    /// a ← a + (1 + i)·b.
+    #[inline(always)]
+    fn add_turned_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2]) {
+        let (real, imaginary) = (self.sub_wide(&b[0], &b[1]), self.add_wide(&b[0], &b[1]));
+        self.add_complex_wide(a, &[real, imaginary]);
+    }
+
+    /// a ← a − b − c.
+    #[inline(always)]
+    fn sub_both_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2], c: &[Self::Wide; 2]) {
+        for (a, (b, c)) in a.iter_mut().zip(b.iter().zip(c)) {
+            *a = self.sub_wide(&self.sub_wide(a, b), c);
+        }
     }
 }
 

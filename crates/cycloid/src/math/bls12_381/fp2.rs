@@ -251,6 +251,14 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
         self.scale(&Fp::constant_from(self.arithmetic, &HALF))
     }
 
+    /// The sum with another, as a factor of [`mul_wide`](Self::mul_wide).
+    #[inline(always)]
+    pub(super) fn add_factor(&self, other: &Self) -> Self {
+        let f = self.arithmetic;
+        let ([a0, a1], [b0, b1]) = (&self.value, &other.value);
+        Self { value: [f.add_factor(a0, b0), f.add_factor(a1, b1)], arithmetic: f }
+    }
+
     /// The product with another, not reduced.
     #[inline(always)]
     pub(super) fn mul_wide(&self, other: &Self) -> Fp2Wide<A> {
@@ -292,26 +300,31 @@ impl<A: Wide<Bls12Base>> Fp<A> {
 }
 
 impl<A: Wide<Bls12Base>> Fp2Wide<A> {
+    /// Adds another.
     #[inline(always)]
-    pub(super) fn add(&self, other: &Self) -> Self {
-        let f = self.arithmetic;
-        let ([a0, a1], [b0, b1]) = (&self.value, &other.value);
-        Self { value: [f.add_wide(a0, b0), f.add_wide(a1, b1)], arithmetic: f }
+    pub(super) fn add(&mut self, other: &Self) {
+        self.arithmetic.add_complex_wide(&mut self.value, &other.value);
     }
 
+    /// Adds ξ = 1 + u times another.
     #[inline(always)]
-    pub(super) fn sub(&self, other: &Self) -> Self {
-        let f = self.arithmetic;
-        let ([a0, a1], [b0, b1]) = (&self.value, &other.value);
-        Self { value: [f.sub_wide(a0, b0), f.sub_wide(a1, b1)], arithmetic: f }
+    pub(super) fn add_xi(&mut self, other: &Self) {
+        self.arithmetic.add_turned_wide(&mut self.value, &other.value);
     }
 
-    /// Times ξ = 1 + u.
+    /// Subtracts another.
     #[inline(always)]
-    pub(super) fn mul_xi(&self) -> Self {
+    pub(super) fn sub(&mut self, other: &Self) {
         let f = self.arithmetic;
-        let [c0, c1] = &self.value;
-        Self { value: [f.sub_wide(c0, c1), f.add_wide(c0, c1)], arithmetic: f }
+        for (a, b) in self.value.iter_mut().zip(&other.value) {
+            *a = f.sub_wide(a, b);
+        }
+    }
+
+    /// Subtracts two others.
+    #[inline(always)]
+    pub(super) fn sub_both(&mut self, b: &Self, c: &Self) {
+        self.arithmetic.sub_both_wide(&mut self.value, &b.value, &c.value);
     }
 
     #[inline(always)]
@@ -405,12 +418,16 @@ impl<A: Wide<Bls12Base>> Field for Fp2<A> {
 
     #[inline(always)]
     fn sum_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self {
-        a.mul_wide(b).add(&c.mul_wide(d)).reduce()
+        let mut sum = a.mul_wide(b);
+        sum.add(&c.mul_wide(d));
+        sum.reduce()
     }
 
     #[inline(always)]
     fn difference_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self {
-        a.mul_wide(b).sub(&c.mul_wide(d)).reduce()
+        let mut difference = a.mul_wide(b);
+        difference.sub(&c.mul_wide(d));
+        difference.reduce()
     }
 
     #[inline(always)]

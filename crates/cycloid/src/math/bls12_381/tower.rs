@@ -1,7 +1,7 @@
 //! Fp6 = Fp2[v] / (v³ − ξ) for ξ = 1 + u, and Fp12 = Fp6[w] / (w² − v).
 
 use super::constants::FROBENIUS;
-use super::fp2::{Field, Fp2, MaskOf};
+use super::fp2::{Field, Fp2, Fp2Wide, MaskOf};
 use super::{Fp, Words, x_bits};
 use crate::machine::field::{Bls12Base, Wide};
 
@@ -11,6 +11,14 @@ pub(crate) struct Fp6<A: Wide<Bls12Base>> {
     pub(super) c0: Fp2<A>,
     pub(super) c1: Fp2<A>,
     pub(super) c2: Fp2<A>,
+}
+
+/// A sum of products in Fp6, not reduced.
+#[derive(Clone, Copy)]
+struct Fp6Wide<A: Wide<Bls12Base>> {
+    c0: Fp2Wide<A>,
+    c1: Fp2Wide<A>,
+    c2: Fp2Wide<A>,
 }
 
 /// An element c₀ + c₁·w of Fp12.
@@ -46,6 +54,11 @@ impl<A: Wide<Bls12Base>> Fp6<A> {
     }
 
     #[inline(always)]
+    fn double(&self) -> Self {
+        Self { c0: self.c0.double(), c1: self.c1.double(), c2: self.c2.double() }
+    }
+
+    #[inline(always)]
     fn negate(&self) -> Self {
         Self { c0: self.c0.negate(), c1: self.c1.negate(), c2: self.c2.negate() }
     }
@@ -56,52 +69,72 @@ impl<A: Wide<Bls12Base>> Fp6<A> {
         Self { c0: self.c2.mul_xi(), c1: self.c0, c2: self.c1 }
     }
 
-    /// Six products of Fp2 and three reductions (Devegili, Ó hÉigeartaigh, Scott, Dahab,
-    /// Multiplication and squaring on pairing-friendly fields, 2006, section 4; lazily reduced). At
-    /// most 21 products come together in a sum.
-    #[inline(never)]
+    /// The sum with another, as a factor of unreduced products.
+    #[inline(always)]
+    fn add_factor(&self, other: &Self) -> Self {
+        self.zip(other, Fp2::add_factor)
+    }
+
+    #[inline(always)]
     fn mul(&self, other: &Self) -> Self {
+        self.mul_wide(other).reduce()
+    }
+
+    /// Six products of Fp2 (Devegili, Ó hÉigeartaigh, Scott, Dahab, Multiplication and squaring on
+    /// pairing-friendly fields, 2006, section 4; not reduced). At most 21 products of Fp come
+    /// together in a sum.
+    #[inline(never)]
+    fn mul_wide(&self, other: &Self) -> Fp6Wide<A> {
         self.c0.arithmetic().run(
             #[inline(always)]
             || {
                 let (a, b) = (self, other);
-                let t0 = a.c0.mul_wide(&b.c0);
+                let cross = |a0: &Fp2<A>, a1: &Fp2<A>, b0: &Fp2<A>, b1: &Fp2<A>| {
+                    a0.add_factor(a1).mul_wide(&b0.add_factor(b1))
+                };
+                let mut product = Fp6Wide {
+                    c0: a.c0.mul_wide(&b.c0),
+                    c1: cross(&a.c0, &a.c1, &b.c0, &b.c1),
+                    c2: cross(&a.c0, &a.c2, &b.c0, &b.c2),
+                };
                 let t1 = a.c1.mul_wide(&b.c1);
                 let t2 = a.c2.mul_wide(&b.c2);
-                let t12 = a.c1.add(&a.c2).mul_wide(&b.c1.add(&b.c2)).sub(&t1).sub(&t2);
-                let t01 = a.c0.add(&a.c1).mul_wide(&b.c0.add(&b.c1)).sub(&t0).sub(&t1);
-                let t02 = a.c0.add(&a.c2).mul_wide(&b.c0.add(&b.c2)).sub(&t0).sub(&t2);
-                Self {
-                    c0: t0.add(&t12.mul_xi()).reduce(),
-                    c1: t01.add(&t2.mul_xi()).reduce(),
-                    c2: t02.add(&t1).reduce(),
-                }
+                let mut t12 = cross(&a.c1, &a.c2, &b.c1, &b.c2);
+                t12.sub_both(&t1, &t2);
+                product.c1.sub_both(&product.c0, &t1);
+                product.c1.add_xi(&t2);
+                product.c2.sub_both(&product.c0, &t2);
+                product.c2.add(&t1);
+                product.c0.add_xi(&t12);
+                product
             },
         )
     }
 
     /// Times b₀ + b₁·v: five products.
     #[inline(never)]
-    fn mul_by_01(&self, b0: &Fp2<A>, b1: &Fp2<A>) -> Self {
+    fn mul_by_01_wide(&self, b0: &Fp2<A>, b1: &Fp2<A>) -> Fp6Wide<A> {
         self.c0.arithmetic().run(
             #[inline(always)]
             || {
-                let t0 = self.c0.mul_wide(b0);
+                let mut product = Fp6Wide {
+                    c0: self.c0.mul_wide(b0),
+                    c1: self.c0.add_factor(&self.c1).mul_wide(&b0.add_factor(b1)),
+                    c2: self.c2.mul_wide(b0),
+                };
                 let t1 = self.c1.mul_wide(b1);
-                let t01 = self.c0.add(&self.c1).mul_wide(&b0.add(b1)).sub(&t0).sub(&t1);
-                Self {
-                    c0: self.c2.mul_wide(b1).mul_xi().add(&t0).reduce(),
-                    c1: t01.reduce(),
-                    c2: self.c2.mul_wide(b0).add(&t1).reduce(),
-                }
+                product.c1.sub_both(&product.c0, &t1);
+                product.c2.add(&t1);
+                product.c0.add_xi(&self.c2.mul_wide(b1));
+                product
             },
         )
     }
 
-    /// Times b₁·v.
+    /// Times b, as it stands before v.
     #[inline(always)]
-    fn mul_by_1(&self, b1: &Fp2<A>) -> Self {
-        Self { c0: self.c2.mul(b1).mul_xi(), c1: self.c0.mul(b1), c2: self.c1.mul(b1) }
+    fn scale_wide(&self, b: &Fp2<A>) -> Fp6Wide<A> {
+        Fp6Wide { c0: self.c0.mul_wide(b), c1: self.c1.mul_wide(b), c2: self.c2.mul_wide(b) }
     }
 
     /// Beuchat, González-Díaz, Mitsunari, Okamoto, Rodríguez-Henríquez, Teruya, High-speed software
@@ -114,6 +147,47 @@ impl<A: Wide<Bls12Base>> Fp6<A> {
         let norm = c0.mul(&t0).add(&c2.mul(&t1).add(&c1.mul(&t2)).mul_xi());
         let inverse = norm.invert();
         Self { c0: t0.mul(&inverse), c1: t1.mul(&inverse), c2: t2.mul(&inverse) }
+    }
+}
+
+impl<A: Wide<Bls12Base>> Fp6Wide<A> {
+    /// Adds another.
+    #[inline(always)]
+    fn add(&mut self, other: &Self) {
+        self.c0.add(&other.c0);
+        self.c1.add(&other.c1);
+        self.c2.add(&other.c2);
+    }
+
+    /// Adds v times another.
+    #[inline(always)]
+    fn add_v(&mut self, other: &Self) {
+        self.c0.add_xi(&other.c2);
+        self.c1.add(&other.c0);
+        self.c2.add(&other.c1);
+    }
+
+    /// Subtracts two others.
+    #[inline(always)]
+    fn sub_both(&mut self, b: &Self, c: &Self) {
+        self.c0.sub_both(&b.c0, &c.c0);
+        self.c1.sub_both(&b.c1, &c.c1);
+        self.c2.sub_both(&b.c2, &c.c2);
+    }
+
+    /// Subtracts another, and v times a third.
+    #[inline(always)]
+    fn sub_and_v(&mut self, b: &Self, c: &Self) {
+        let mut first = b.c0;
+        first.add_xi(&c.c2);
+        self.c0.sub(&first);
+        self.c1.sub_both(&b.c1, &c.c0);
+        self.c2.sub_both(&b.c2, &c.c1);
+    }
+
+    #[inline(always)]
+    fn reduce(&self) -> Fp6<A> {
+        Fp6 { c0: self.c0.reduce(), c1: self.c1.reduce(), c2: self.c2.reduce() }
     }
 }
 
@@ -192,29 +266,41 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
         all.expect("six coefficients")
     }
 
-    /// Three products of Fp6 (Karatsuba).
+    /// Three products of Fp6 (Karatsuba), and a reduction of each coefficient.
+    ///
+    /// At most 63 products of Fp come together. Those that are left in the end are six of Fp2, five of
+    /// them times ξ where there are most: a real part from −16p² to 6p², and an imaginary one from
+    /// −5p² to 17p².
     #[inline(never)]
     pub(crate) fn mul(&self, other: &Self) -> Self {
         self.arithmetic().run(
             #[inline(always)]
             || {
-                let low = self.c0.mul(&other.c0);
-                let high = self.c1.mul(&other.c1);
-                let both = self.c0.add(&self.c1).mul(&other.c0.add(&other.c1));
-                Self { c0: low.add(&high.mul_v()), c1: both.sub(&low).sub(&high) }
+                let mut low = self.c0.mul_wide(&other.c0);
+                let high = self.c1.mul_wide(&other.c1);
+                let mut both =
+                    self.c0.add_factor(&self.c1).mul_wide(&other.c0.add_factor(&other.c1));
+                both.sub_both(&low, &high);
+                low.add_v(&high);
+                Self { c0: low.reduce(), c1: both.reduce() }
             },
         )
     }
 
     /// Two products of Fp6: (c₀ + c₁)·(c₀ + v·c₁) and c₀·c₁.
+    ///
+    /// The factors are reduced, so that a part of a product in Fp6 is from −7p² to 3p² or from −2p² to
+    /// 8p², of its last coefficient times v from −9p² to 3p² or from −3p² to 9p², and a part of what is
+    /// left less than 19p² in size.
     #[inline(never)]
     pub(crate) fn square(&self) -> Self {
         self.arithmetic().run(
             #[inline(always)]
             || {
-                let product = self.c0.mul(&self.c1);
-                let both = self.c0.add(&self.c1).mul(&self.c0.add(&self.c1.mul_v()));
-                Self { c0: both.sub(&product).sub(&product.mul_v()), c1: product.add(&product) }
+                let product = self.c0.mul_wide(&self.c1);
+                let mut both = self.c0.add(&self.c1).mul_wide(&self.c0.add(&self.c1.mul_v()));
+                both.sub_and_v(&product, &product);
+                Self { c0: both.reduce(), c1: product.reduce().double() }
             },
         )
     }
@@ -225,10 +311,14 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
         self.arithmetic().run(
             #[inline(always)]
             || {
-                let low = self.c0.mul_by_01(b0, b1);
-                let high = self.c1.mul_by_1(b4);
-                let both = self.c0.add(&self.c1).mul_by_01(b0, &b1.add(b4));
-                Self { c0: low.add(&high.mul_v()), c1: both.sub(&low).sub(&high) }
+                let mut low = self.c0.mul_by_01_wide(b0, b1);
+                let high = self.c1.scale_wide(b4);
+                let mut both = self.c0.add_factor(&self.c1).mul_by_01_wide(b0, &b1.add_factor(b4));
+                both.sub_and_v(&low, &high);
+                low.c0.add_xi(&high.c1);
+                low.c1.add_xi(&high.c2);
+                low.c2.add(&high.c0);
+                Self { c0: low.reduce(), c1: both.reduce() }
             },
         )
     }
@@ -324,4 +414,96 @@ pub(super) fn at_point<A: Wide<Bls12Base>>(
     y: &Fp<A>,
 ) -> [Fp2<A>; 2] {
     [of_x.scale(x), of_y.scale(y)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::field::{Dense, Masks, Prime, WideTask};
+    use crate::machine::lanes;
+    use crate::machine::words;
+    use crate::math::field::MAX_WIDTH;
+
+    /// As many times: elements whose coefficients are 0, 1, p − 1 or anything, where sums of products
+    /// are largest, by the formulas and by the definition.
+    struct AgainstDefinition {
+        times: usize,
+    }
+
+    /// Σ aᵢ·bⱼ·w^(i + j), with w⁶ = ξ.
+    fn definition<A: Wide<Bls12Base>>(a: &Fp12<A>, b: &Fp12<A>) -> Fp12<A> {
+        const POWERS: [usize; 6] = [0, 2, 4, 1, 3, 5];
+        let mut sums = [Fp2::zero(a.arithmetic()); 6];
+        for (a, i) in a.coefficients().into_iter().zip(POWERS) {
+            for (b, j) in b.coefficients().into_iter().zip(POWERS) {
+                let product = a.mul(b);
+                let product = if i + j < 6 { product } else { product.mul_xi() };
+                sums[(i + j) % 6] = Field::add(&sums[(i + j) % 6], &product);
+            }
+        }
+        Fp12::from_coefficients(|i| sums[POWERS[i]])
+    }
+
+    impl WideTask<Bls12Base> for AgainstDefinition {
+        type Output = ();
+
+        fn run<A: Wide<Bls12Base>>(self, f: A) {
+            let mut state: u64 = 1;
+            let mut random = || {
+                state =
+                    state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+                state >> 33
+            };
+            let mut largest = Bls12Base::MODULUS;
+            largest[0] -= 1;
+            let mut element = || {
+                let mut memory = [[[[0; 6]; 2]; 6]; MAX_WIDTH];
+                for words in memory.as_flattened_mut().as_flattened_mut() {
+                    *words = match random() % 8 {
+                        0..3 => largest,
+                        3..6 => [0; 6],
+                        6 => [1, 0, 0, 0, 0, 0],
+                        _ => [0; 6].map(|_| random() << 20),
+                    };
+                }
+                Fp12::import(f, &memory[..A::WIDTH])
+            };
+            for i in 0..self.times {
+                let check = |what: &str, found: &Fp12<A>, expected: &Fp12<A>| {
+                    let equal = found.equal(expected);
+                    assert!((0..A::WIDTH).all(|w| equal.at(w).reveal()), "{} {what} {i}", A::NAME);
+                };
+                let (mut a, mut b) = (element(), element());
+                if i == 0 {
+                    let every = Fp2::import(f, &[[largest; 2]; MAX_WIDTH][..A::WIDTH]);
+                    (a, b) =
+                        (Fp12::from_coefficients(|_| every), Fp12::from_coefficients(|_| every));
+                }
+                check("product", &a.mul(&b), &definition(&a, &b));
+                check("square", &a.square(), &definition(&a, &a));
+                let zero = Fp2::zero(f);
+                let [b0, b1, _, _, b4, _] = b.coefficients();
+                let line = Fp12 {
+                    c0: Fp6 { c0: *b0, c1: *b1, c2: zero },
+                    c1: Fp6 { c0: zero, c1: *b4, c2: zero },
+                };
+                check("line", &a.mul_by_line(b0, b1, b4), &definition(&a, &line));
+                let norm = definition(&a, &a.invert());
+                let one = Fp12::one(f);
+                if i > 0 {
+                    check("inverse", &norm, &one);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bls12_tower_against_its_definition() {
+        for backend in words::Backend::available() {
+            Bls12Base::run_one_wide(backend, AgainstDefinition { times: 300 });
+        }
+        for backend in lanes::tests::backends() {
+            Bls12Base::run_eight_wide(backend, AgainstDefinition { times: 4 });
+        }
+    }
 }

@@ -8,6 +8,17 @@ use core::arch::naked_asm;
 
 pub(super) static MODULUS: Modulus<6> = Modulus::of(Bls12Base::MODULUS);
 
+/// 2p.
+static TWICE: [Limb; 6] = {
+    let (mut twice, mut carry, mut i) = ([0; 6], 0, 0);
+    while i < 6 {
+        twice[i] = Bls12Base::MODULUS[i] << 1 | carry;
+        carry = Bls12Base::MODULUS[i] >> 63;
+        i += 1;
+    }
+    twice
+};
+
 /// At `[rsp]` the limbs 2 to 5 of twice the number at `[rcx]`.
 macro_rules! double_6 {
     () => {
@@ -168,9 +179,11 @@ pub(super) unsafe extern "sysv64" fn square_wide(out: *mut Limb, a: *const Limb)
     )
 }
 
-/// `out = wide / R mod p`, less than p, for twelve limbs at `wide` that are less than p·R.
+/// `out = wide / R mod p`, less than p, for twelve limbs at `wide`, of a signed integer that is less
+/// than 2p·R in size.
 ///
-/// The lower half is reduced by itself, to p at most, and the upper one added, less than p.
+/// The lower half is reduced by itself, to p at most, and the upper one added: from −2p to 3p. Twice
+/// the prime is added to what is negative, and subtracted from what is more than that.
 ///
 /// # Safety
 /// The processor has BMI2 and ADX. `wide` is twelve limbs and `out` has place for six; it may be
@@ -189,10 +202,28 @@ pub(super) unsafe extern "sysv64" fn reduce_wide(out: *mut Limb, wide: *const Li
         "adc r11, [rsi + 72]",
         "adc r12, [rsi + 80]",
         "adc r13, [rsi + 88]",
-        subtract_modulus!("r14" [1 2 3 4 5 6] "r8" "r9" "r10" "r11" "r12" "r13";
+        "mov r14, r13",
+        "sar r14, 63",
+        load!("rip + {twice}" [0 1 2 3 4 5] "rax" "rbx" "rcx" "rdx" "rsi" "rbp"),
+        "and rax, r14",
+        "and rbx, r14",
+        "and rcx, r14",
+        "and rdx, r14",
+        "and rsi, r14",
+        "and rbp, r14",
+        "add r8, rax",
+        "adc r9, rbx",
+        "adc r10, rcx",
+        "adc r11, rdx",
+        "adc r12, rsi",
+        "adc r13, rbp",
+        subtract_modulus!("rip + {twice}" [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13";
             "rax" "rbx" "rcx" "rdx" "rsi" "rbp"),
-        store!("rdi" [0 1 2 3 4 5] "rax" "rbx" "rcx" "rdx" "rsi" "rbp"),
+        subtract_modulus!("rip + {modulus}" [1 2 3 4 5 6] "rax" "rbx" "rcx" "rdx" "rsi" "rbp";
+            "r8" "r9" "r10" "r11" "r12" "r13"),
+        store!("rdi" [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13"),
         leave!("r14" "r13" "r12" "rbp" "rbx"),
         modulus = sym MODULUS,
+        twice = sym TWICE,
     )
 }

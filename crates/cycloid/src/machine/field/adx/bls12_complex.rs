@@ -145,3 +145,167 @@ pub(super) unsafe extern "sysv64" fn square(out: *mut Limb, a: *const Limb) {
         modulus = sym MODULUS,
     )
 }
+
+/// The limbs of a₀ times `$by` and those of a₁, at `[rsi + 48]`, times `$with`, added to the window,
+/// of which the lowest limb is then done and stored as limb `$i` at `[r15]`, for each three of these;
+/// the window's top limb is fresh.
+macro_rules! pairs_of_rows {
+    ([] $($window:literal)+) => { "" };
+    ([$i:literal $by:literal $with:literal $($more:literal)*] $low:literal $($rest:literal)+) => {
+        concat!(
+            row!(fresh $by; [0 1 2 3 4 5] $low $($rest)+),
+            row!(used $with; [6 7 8 9 10 11] $low $($rest)+),
+            store!("r15" [$i] $low),
+            pairs_of_rows!([$($more)*] $($rest)+ $low),
+        )
+    };
+}
+
+/// `out = a · b`, two parts of twelve limbs, modulo 2⁷⁶⁸: a₀·b₀ − a₁·b₁ may be negative. The parts of
+/// `a` and `b` are less than 4p.
+///
+/// First a₀·b₀ + a₁·(2³⁸⁴ − 1 − b₁) + a₁ − 2³⁸⁴·a₁, then a₀·b₁ + a₁·b₀ + 0 − 0: two rows leave less than
+/// 2⁶⁴·(a₀ + a₁) + a₁ < 2⁴⁴⁸. Stack: a₁, then 0; 2³⁸⁴ − 1 − b₁; the parts that are left.
+///
+/// # Safety
+/// The processor has BMI2 and ADX. `a` and `b` are twelve limbs each, and `out` has place for 24,
+/// apart from both; it need not be initialised.
+#[unsafe(naked)]
+pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b: *const Limb) {
+    naked_asm!(
+        enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
+        reserve!(104),
+        "mov r15, rdi",
+        "mov qword ptr [rsp + 96], 2",
+        "mov rcx, rdx",
+        load!("rcx" [6 7 8 9 10 11] "r8" "r9" "r10" "r11" "r12" "r13"),
+        "not r8",
+        "not r9",
+        "not r10",
+        "not r11",
+        "not r12",
+        "not r13",
+        store!("rsp" [6 7 8 9 10 11] "r8" "r9" "r10" "r11" "r12" "r13"),
+        load!("rsi" [6 7 8 9 10 11] "r8" "r9" "r10" "r11" "r12" "r13"),
+        "lea rdi, [rsp + 48]",
+        "xor ebp, ebp",
+        ".p2align 4",
+        "2:",
+        store!("rsp" [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13"),
+        pairs_of_rows!([
+            0 "[rcx]" "[rdi]" 1 "[rcx + 8]" "[rdi + 8]" 2 "[rcx + 16]" "[rdi + 16]"
+            3 "[rcx + 24]" "[rdi + 24]" 4 "[rcx + 32]" "[rdi + 32]" 5 "[rcx + 40]" "[rdi + 40]"
+        ] "r8" "r9" "r10" "r11" "r12" "r13" "r14"),
+        "sub r14, [rsp]",
+        "sbb r8, [rsp + 8]",
+        "sbb r9, [rsp + 16]",
+        "sbb r10, [rsp + 24]",
+        "sbb r11, [rsp + 32]",
+        "sbb r12, [rsp + 40]",
+        store!("r15" [6 7 8 9 10 11] "r14" "r8" "r9" "r10" "r11" "r12"),
+        "add r15, 96",
+        "mov rdi, rcx",
+        "add rcx, 48",
+        "xor r8d, r8d",
+        "xor r9d, r9d",
+        "xor r10d, r10d",
+        "xor r11d, r11d",
+        "xor r12d, r12d",
+        "xor r13d, r13d",
+        "dec qword ptr [rsp + 96]",
+        "jnz 2b",
+        release!(104),
+        leave!("r15" "r14" "r13" "r12" "rbp" "rbx"),
+    )
+}
+
+/// The twelve limbs at `$a`, in registers, with those at `[$b]` and at `[$c]`, each by an instruction
+/// for the lowest limb and one for the others.
+macro_rules! combine {
+    (
+        $a:literal, $first:literal $next:literal $b:literal,
+        $first_after:literal $next_after:literal $c:literal
+    ) => {
+        concat!(
+            load!($a [0 1 2 3 4 5] "rax" "rbx" "rcx" "r8" "r9" "r10"),
+            load!($a [6 7 8 9 10 11] "r11" "r12" "r13" "r14" "r15" "rbp"),
+            combine!(@$first $next $b),
+            combine!(@$first_after $next_after $c),
+            store!($a [0 1 2 3 4 5] "rax" "rbx" "rcx" "r8" "r9" "r10"),
+            store!($a [6 7 8 9 10 11] "r11" "r12" "r13" "r14" "r15" "rbp"),
+        )
+    };
+    (@$first:literal $next:literal $from:literal) => {
+        concat!(
+            $first, " rax, [", $from, "]\n",
+            $next, " rbx, [", $from, " + 8]\n",
+            $next, " rcx, [", $from, " + 16]\n",
+            $next, " r8, [", $from, " + 24]\n",
+            $next, " r9, [", $from, " + 32]\n",
+            $next, " r10, [", $from, " + 40]\n",
+            $next, " r11, [", $from, " + 48]\n",
+            $next, " r12, [", $from, " + 56]\n",
+            $next, " r13, [", $from, " + 64]\n",
+            $next, " r14, [", $from, " + 72]\n",
+            $next, " r15, [", $from, " + 80]\n",
+            $next, " rbp, [", $from, " + 88]\n",
+        )
+    };
+}
+
+/// The limbs at `$a` plus those at `$b`, the first without a carry.
+macro_rules! add_to {
+    ($a:literal $b:literal; $first:literal $($place:literal)+) => {
+        concat!(
+            "mov rax, [", $b, " + ", $first, "]\n",
+            "add [", $a, " + ", $first, "], rax\n",
+            $(
+                "mov rax, [", $b, " + ", $place, "]\n",
+                "adc [", $a, " + ", $place, "], rax\n",
+            )+
+        )
+    };
+}
+
+/// a ← a − b − c for two parts of twelve limbs, modulo 2⁷⁶⁸.
+///
+/// # Safety
+/// `a`, `b` and `c` are 24 limbs each, and `a` is apart from the others.
+#[unsafe(naked)]
+pub(super) unsafe extern "sysv64" fn sub_both_wide(a: *mut Limb, b: *const Limb, c: *const Limb) {
+    naked_asm!(
+        enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
+        combine!("rdi", "sub" "sbb" "rsi", "sub" "sbb" "rdx"),
+        combine!("rdi + 96", "sub" "sbb" "rsi + 96", "sub" "sbb" "rdx + 96"),
+        leave!("r15" "r14" "r13" "r12" "rbp" "rbx"),
+    )
+}
+
+/// a ← a + (1 + i)·b for two parts of twelve limbs, modulo 2⁷⁶⁸.
+///
+/// # Safety
+/// `a` and `b` are 24 limbs each, apart from each other.
+#[unsafe(naked)]
+pub(super) unsafe extern "sysv64" fn add_turned_wide(a: *mut Limb, b: *const Limb) {
+    naked_asm!(
+        enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
+        combine!("rdi", "add" "adc" "rsi", "sub" "sbb" "rsi + 96"),
+        combine!("rdi + 96", "add" "adc" "rsi", "add" "adc" "rsi + 96"),
+        leave!("r15" "r14" "r13" "r12" "rbp" "rbx"),
+    )
+}
+
+/// a ← a + b for two parts of twelve limbs, modulo 2⁷⁶⁸.
+///
+/// # Safety
+/// `a` and `b` are 24 limbs each, apart from each other.
+#[unsafe(naked)]
+pub(super) unsafe extern "sysv64" fn add_wide(a: *mut Limb, b: *const Limb) {
+    naked_asm!(
+        ".cfi_startproc",
+        add_to!("rdi" "rsi"; 0 8 16 24 32 40 48 56 64 72 80 88),
+        add_to!("rdi" "rsi"; 96 104 112 120 128 136 144 152 160 168 176 184),
+        "ret",
+        ".cfi_endproc",
+    )
+}

@@ -1,4 +1,5 @@
-//! Sums and differences modulo primes without a special form, and of products modulo p·R.
+//! Sums and differences modulo primes without a special form, and of products: of the scalar prime of
+//! BLS12-381 modulo p·R, of the base prime, which leaves bits enough, modulo 2⁷⁶⁸.
 
 use super::{Limb, bls12_base, bls12_scalar};
 use core::arch::{asm, naked_asm};
@@ -10,10 +11,8 @@ use core::arch::{asm, naked_asm};
 /// and in the `Modulus`, and `$w` those of the upper half of a product.
 macro_rules! modulo {
     (
-        $n:literal $wide:literal $modulus:path;
-        $add:ident $sub:ident $add_wide:ident $sub_wide:ident;
-        $s0:ident $t0:ident $p0:literal $j0:literal $w0:literal $r0:literal $q0:literal,
-        $($s:ident $t:ident $p:literal $j:literal $w:literal $r:literal $q:literal),+
+        $n:literal $modulus:path; $add:ident $sub:ident;
+        $s0:ident $t0:ident $p0:literal, $($s:ident $t:ident $p:literal $j:literal),+
     ) => {
         /// a + b, less than the prime as both are: their sum, less the prime where that is not
         /// negative.
@@ -71,7 +70,16 @@ macro_rules! modulo {
             }
             [$s0, $($s),+]
         }
+    };
+}
 
+/// Defines a + b and a − b of products modulo p·R, with names as in `modulo!`.
+macro_rules! modulo_wide {
+    (
+        $modulus:path; $add_wide:ident $sub_wide:ident;
+        $p0:literal $w0:literal $r0:literal $q0:literal,
+        $($p:literal $j:literal $w:literal $r:literal $q:literal),+
+    ) => {
         /// `out = a + b mod p·R` for both less than that.
         ///
         /// # Safety
@@ -146,9 +154,69 @@ macro_rules! modulo {
     };
 }
 
-modulo!(6 12 bls12_base::MODULUS; add_6 sub_6 add_wide_6 sub_wide_6;
-    s0 t0 1 0 6 "r8" "rax", s1 t1 2 1 7 "r9" "rbx", s2 t2 3 2 8 "r10" "rcx",
-    s3 t3 4 3 9 "r11" "rdx", s4 t4 5 4 10 "r12" "rbp", s5 t5 6 5 11 "r13" "r14");
-modulo!(4 8 bls12_scalar::MODULUS; add_4 sub_4 add_wide_4 sub_wide_4;
-    s0 t0 1 0 4 "r8" "rax", s1 t1 2 1 5 "r9" "rbx", s2 t2 3 2 6 "r10" "rcx",
-    s3 t3 4 3 7 "r11" "rdx");
+modulo!(6 bls12_base::MODULUS; add_6 sub_6;
+    s0 t0 1, s1 t1 2 1, s2 t2 3 2, s3 t3 4 3, s4 t4 5 4, s5 t5 6 5);
+modulo!(4 bls12_scalar::MODULUS; add_4 sub_4; s0 t0 1, s1 t1 2 1, s2 t2 3 2, s3 t3 4 3);
+modulo_wide!(bls12_scalar::MODULUS; add_wide_4 sub_wide_4;
+    1 4 "r8" "rax", 2 1 5 "r9" "rbx", 3 2 6 "r10" "rcx", 4 3 7 "r11" "rdx");
+
+/// Defines `out = a + b` and `out = a − b` modulo 2^(64·n).
+macro_rules! plain {
+    ($add:ident "add" $adc:literal, $sub:ident "sub" $sbb:literal; $($j:literal)+) => {
+        plain!(@$add "add" $adc; $($j)+);
+        plain!(@$sub "sub" $sbb; $($j)+);
+    };
+    (@$name:ident $first:literal $next:literal; $($j:literal)+) => {
+        /// # Safety
+        /// `a`, `b` and `out` are as long as a product; `out` may be where `a` or `b` are, and need
+        /// not be initialised.
+        #[unsafe(naked)]
+        pub(super) unsafe extern "sysv64" fn $name(
+            out: *mut Limb,
+            a: *const Limb,
+            b: *const Limb,
+        ) {
+            naked_asm!(
+                ".cfi_startproc",
+                "mov rax, [rsi]",
+                concat!($first, " rax, [rdx]"),
+                "mov [rdi], rax",
+                $(
+                    concat!("mov rax, [rsi + 8*", $j, "]"),
+                    concat!($next, " rax, [rdx + 8*", $j, "]"),
+                    concat!("mov [rdi + 8*", $j, "], rax"),
+                )+
+                "ret",
+                ".cfi_endproc",
+            )
+        }
+    };
+}
+
+plain!(add_wide_6 "add" "adc", sub_wide_6 "sub" "sbb"; 1 2 3 4 5 6 7 8 9 10 11);
+
+/// a + b, which is less than 2³⁸⁴.
+#[inline(always)]
+pub(super) fn add_plain_6(a: &[Limb; 6], b: &[Limb; 6]) -> [Limb; 6] {
+    let [mut s0, mut s1, mut s2, mut s3, mut s4, mut s5] = *a;
+    // SAFETY: six limbs are read at `b`.
+    unsafe {
+        asm!(
+            "add {s0}, [{b}]",
+            "adc {s1}, [{b} + 8]",
+            "adc {s2}, [{b} + 16]",
+            "adc {s3}, [{b} + 24]",
+            "adc {s4}, [{b} + 32]",
+            "adc {s5}, [{b} + 40]",
+            s0 = inout(reg) s0,
+            s1 = inout(reg) s1,
+            s2 = inout(reg) s2,
+            s3 = inout(reg) s3,
+            s4 = inout(reg) s4,
+            s5 = inout(reg) s5,
+            b = in(reg) b.as_ptr(),
+            options(pure, readonly, nostack),
+        );
+    }
+    [s0, s1, s2, s3, s4, s5]
+}

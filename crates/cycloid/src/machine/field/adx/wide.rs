@@ -1,4 +1,5 @@
-//! Products that are left unreduced: sums are kept below p·R, for which their upper halves suffice.
+//! Products that are left unreduced: of the base prime signed integers of 768 bits, of the scalar prime
+//! kept below p·R, for which their upper halves suffice.
 
 use core::mem::MaybeUninit;
 
@@ -100,6 +101,41 @@ wide! { Bls12Base 6 bls12_base add_wide_6 sub_wide_6;
             bls12_complex::square(square.as_mut_ptr().cast(), a.as_ptr().cast());
             square.assume_init()
         }
+    }
+
+    #[inline(always)]
+    fn mul_complex_wide(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Wide; 2] {
+        let mut product = MaybeUninit::<[Self::Wide; 2]>::uninit();
+        // SAFETY: as above.
+        unsafe {
+            let (a, b) = (a.as_ptr().cast(), b.as_ptr().cast());
+            bls12_complex::mul_wide(product.as_mut_ptr().cast(), a, b);
+            product.assume_init()
+        }
+    }
+
+    #[inline(always)]
+    fn add_complex_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2]) {
+        // SAFETY: both are two products.
+        unsafe { bls12_complex::add_wide(a.as_mut_ptr().cast(), b.as_ptr().cast()) };
+    }
+
+    #[inline(always)]
+    fn add_turned_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2]) {
+        // SAFETY: both are two products.
+        unsafe { bls12_complex::add_turned_wide(a.as_mut_ptr().cast(), b.as_ptr().cast()) };
+    }
+
+    #[inline(always)]
+    fn sub_both_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2], c: &[Self::Wide; 2]) {
+        let (b, c) = (b.as_ptr().cast(), c.as_ptr().cast());
+        // SAFETY: each is two products.
+        unsafe { bls12_complex::sub_both_wide(a.as_mut_ptr().cast(), b, c) };
+    }
+
+    #[inline(always)]
+    fn add_factor(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
+        linear_dense::add_plain_6(a, b)
     }
 }
 wide! { Bls12Scalar 4 bls12_scalar add_wide_4 sub_wide_4; }

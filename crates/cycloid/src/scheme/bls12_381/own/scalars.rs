@@ -67,7 +67,7 @@ impl WideTask<Bls12Scalar> for InnerProduct<'_> {
     type Output = ScalarWords;
 
     fn run<A: Wide<Bls12Scalar>>(self, f: A) -> ScalarWords {
-        const TERMS: usize = 64;
+        const TERMS: usize = 16;
         let import = |a: &Fr<Cycloid>| f.import(core::slice::from_ref(a.raw()));
         let mut total = A::ZERO;
         for (a, b) in self.a.chunks(TERMS).zip(self.b.chunks(TERMS)) {
