@@ -6,7 +6,7 @@ use cycloid::bls12_381::{
 };
 use num_bigint::BigUint;
 
-use crate::support::{Generator, edge_integers, modulus, on_every_backend, order, scalar};
+use crate::support::{Generator, edge_integers, hex, modulus, on_every_backend, order, scalar};
 
 on_every_backend!(
     field_laws,
@@ -16,6 +16,7 @@ on_every_backend!(
     membership,
     members_are_encoded,
     powers_of_members,
+    generators,
     bilinear,
     infinity_gives_one,
     any_number_of_pairs,
@@ -151,6 +152,33 @@ fn powers_of_members<B: Backend>() {
         assert_eq!(Fq12::from(member.pow(&k)), expected, "{integer}");
         assert_eq!(member.pow_vartime(&k), member.pow(&k));
     }
+}
+
+/// e(G1, G2) of draft-irtf-cfrg-pairing-friendly-curves-11, appendix B, BLS12_381, e_0 to e_11.
+const OF_GENERATORS: [&str; 12] = [
+    "11619b45f61edfe3b47a15fac19442526ff489dcda25e59121d9931438907dfd448299a87dde3a649bdba96e84d54558",
+    "153ce14a76a53e205ba8f275ef1137c56a566f638b52d34ba3bf3bf22f277d70f76316218c0dfd583a394b8448d2be7f",
+    "095668fb4a02fe930ed44767834c915b283b1c6ca98c047bd4c272e9ac3f3ba6ff0b05a93e59c71fba77bce995f04692",
+    "16deedaa683124fe7260085184d88f7d036b86f53bb5b7f1fc5e248814782065413e7d958d17960109ea006b2afdeb5f",
+    "09c92cf02f3cd3d2f9d34bc44eee0dd50314ed44ca5d30ce6a9ec0539be7a86b121edc61839ccc908c4bdde256cd6048",
+    "111061f398efc2a97ff825b04d21089e24fd8b93a47e41e60eae7e9b2a38d54fa4dedced0811c34ce528781ab9e929c7",
+    "01ecfcf31c86257ab00b4709c33f1c9c4e007659dd5ffc4a735192167ce197058cfb4c94225e7f1b6c26ad9ba68f63bc",
+    "08890726743a1f94a8193a166800b7787744a8ad8e2f9365db76863e894b7a11d83f90d873567e9d645ccf725b32d26f",
+    "0e61c752414ca5dfd258e9606bac08daec29b3e2c57062669556954fb227d3f1260eedf25446a086b0844bcd43646c10",
+    "0fe63f185f56dd29150fc498bbeea78969e7e783043620db33f75a05a0a2ce5c442beaff9da195ff15164c00ab66bdde",
+    "10900338a92ed0b47af211636f7cfdec717b7ee43900eee9b5fc24f0000c5874d4801372db478987691c566a8c474978",
+    "1454814f3085f0e6602247671bc408bbce2007201536818c901dbd4d2095dd86c1ec8b888e59611f60a301af7776be3d",
+];
+
+/// The draft's final exponentiation is without the factor 3.
+fn generators<B: Backend>() {
+    let bytes: Vec<u8> = OF_GENERATORS
+        .iter()
+        .flat_map(|digits| hex(digits).into_iter().rev().collect::<Vec<u8>>())
+        .collect();
+    let value = Gt::<B>::from_bytes(&bytes).expect("a member");
+    let found = pairing(&G1Affine::<B>::generator(), &G2Affine::generator());
+    assert_eq!(found, value.square() * value);
 }
 
 fn bilinear<B: Backend>() {

@@ -26,10 +26,10 @@ pub(crate) use multiply::{
     Endomorphism, multiply, multiply_some, pow_in_group, split_first, split_second, wipe_parts,
 };
 pub(crate) use pairing::{
-    LINES, Line, Runner, final_exponentiation, miller_loop, miller_loop_prepared, prepare,
+    LINES, Runner, final_exponentiation, miller_loop, miller_loop_prepared, prepare,
 };
 pub(crate) use point::{Affine, Point};
-pub(crate) use tower::Fp12;
+pub(crate) use tower::{Fp12, Line};
 
 /// An element of the base field Fp.
 pub(crate) type Fp<A> = Element<Bls12Base, A>;

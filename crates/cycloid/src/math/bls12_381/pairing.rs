@@ -1,19 +1,16 @@
 //! The optimal ate pairing: Miller loop and final exponentiation.
 //!
 //! The loop runs over the bits of |x| and ends with a conjugation, because x is negative. A line is
-//! l₀ + l₁·x_P·v + l₄·y_P·v·w, up to a factor in Fp2 that the final exponentiation takes to 1.
+//! l₀ + l₁·x_P·v + l₄·y_P·v·w, of which what is passed about is l₀, l₁ and l₄, up to a factor in Fp2 that the final exponentiation takes to 1.
 
 use super::fp2::{Field, Fp2};
 use super::point::{Affine, Point};
-use super::tower::{Fp12, at_point};
+use super::tower::{Fp12, Line};
 use super::{Fp, X, x_bits};
 use crate::machine::field::{Bls12Base, Wide};
 
 /// Lines of a Miller loop: one for each bit of |x| below the highest, and one for each that is 1.
 pub(crate) const LINES: usize = 63 + (X.count_ones() as usize - 1);
-
-/// A line's coefficients: l₀, l₁ without x_P, l₄ without y_P.
-pub(crate) type Line<A> = [Fp2<A>; 3];
 
 /// T ← 2T, and the tangent at T (Costello, Lange, Naehrig, Faster pairing computations on curves with
 /// high-degree twists, 2010, section 4; Aranha et al., 2011, section 4).
@@ -133,16 +130,24 @@ fn loop_with<A: Wide<Bls12Base>>(
         if step > 0 {
             product = product.square();
         }
+        // Two lines at a time.
+        let mut waiting = None;
         for add in [false, true] {
             if add && !bit {
                 continue;
             }
             for (pair, p) in p.iter().enumerate() {
                 let [l0, of_x, of_y] = line(pair, place, add);
-                let [l1, l4] = at_point(&of_x, &of_y, &p.x, &p.y);
-                product = product.mul_by_line(&l0, &l1, &l4);
+                let line = [l0, of_x.scale(&p.x), of_y.scale(&p.y)];
+                match waiting.take() {
+                    None => waiting = Some(line),
+                    Some(other) => product = product.mul_by_two_lines(&other, &line),
+                }
             }
             place += 1;
+        }
+        if let Some(line) = waiting {
+            product = product.mul_by_line(&line);
         }
     }
     product.conjugate()
