@@ -16,6 +16,7 @@ const PRIME: [Limb; 5] = limbs(&Bls12Scalar::MODULUS);
 /// What stands above bit 255 is less than 15; subtracted times r it leaves less than
 /// (1 + 14·0.0945)·2²⁵⁵, of which it is less than 3, which leaves less than (1 + 2·0.0945)·2²⁵⁵.
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "a lane is the same place of each part")]
 pub(super) fn import(words: &[[Limb; 4]]) -> [Lanes; 5] {
     let mut parts = [[0; LANES]; 4];
     for (lane, number) in words.iter().enumerate().take(LANES) {
@@ -52,6 +53,7 @@ pub(super) fn import(words: &[[Limb; 4]]) -> [Lanes; 5] {
 /// −1/r is −1 modulo 16, so that q, the residue negated modulo 16, times r makes it a multiple of 16,
 /// of which a sixteenth is less than (1.2834 + 15·0.9056)/16·2²⁵⁵ < 2r.
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "a lane is the same place of each part")]
 pub(super) fn export(element: &[Lanes; 5], words: &mut [[Limb; 4]]) {
     let mut parts = [[0; LANES]; 4];
     for lane in 0..LANES {
