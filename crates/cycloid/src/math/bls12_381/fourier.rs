@@ -1,7 +1,7 @@
 //! The discrete Fourier transform over Fr, in place: bᵢ = Σ aⱼ·ω^(ij).
 //!
 //! Decimated in time (Cooley and Tukey, 1965): after a permutation, log₂ n layers of butterflies
-//! (a, b) ← (a + b·w, a − b·w), of which up to three are done while their values are at hand. Eight
+//! (a, b) ← (a + b·w, a − b·w), of which up to four are done while their values are at hand. Eight
 //! lanes hold eight neighbours; in the first layers, where those belong together, one of each of
 //! eight blocks.
 
@@ -25,8 +25,8 @@ pub(crate) trait Slot {
 /// From how many values on there is work for each of eight lanes in each layer.
 pub(crate) const FEWEST_VALUES: usize = LANES * POINTS;
 
-/// The transform of n = 2^k values, for eight side by side n ≥ [`FEWEST_VALUES`]; `roots` are ω⁰, ω¹, …, ω^(n/2−1). Time
-/// depends on n only.
+/// The transform of n = 2^k values, for eight side by side of [`FEWEST_VALUES`] or more; `roots` are
+/// ω⁰, ω¹, …, ω^(n/2−1). Time depends on n only.
 pub(crate) fn transform<A: Wide<Bls12Scalar>, T: Slot>(f: A, values: &mut [T], roots: &[T]) {
     reverse_bits(values);
     let mut left = values.len().trailing_zeros();

@@ -6,6 +6,7 @@
 //! endomorphisms by which multiplications are split into parts of 128 or of 64 bits.
 
 pub(crate) mod constants;
+mod cyclotomic;
 mod fourier;
 mod fp2;
 mod map;

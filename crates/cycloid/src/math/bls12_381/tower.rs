@@ -1,8 +1,11 @@
 //! Fp6 = Fp2[v] / (v³ − ξ) for ξ = 1 + u, and Fp12 = Fp6[w] / (w² − v).
 
+#[cfg(test)]
+mod tests;
+
+use super::Words;
 use super::constants::FROBENIUS;
 use super::fp2::{Field, Fp2, Fp2Wide, MaskOf};
-use super::{Words, X, x_bits};
 use crate::machine::field::{Bls12Base, Wide};
 
 /// An element c₀ + c₁·v + c₂·v² of Fp6.
@@ -27,6 +30,9 @@ pub(crate) struct Fp12<A: Wide<Bls12Base>> {
     pub(super) c0: Fp6<A>,
     pub(super) c1: Fp6<A>,
 }
+
+/// Of w, in the order of the coefficients: that of vⁱ·wʲ is that of w^(2i + j).
+const POWERS: [usize; 6] = [0, 2, 4, 1, 3, 5];
 
 /// The coefficients of 1, v and v·w of an element whose others are 0: a line of a Miller loop.
 pub(crate) type Line<A> = [Fp2<A>; 3];
@@ -194,7 +200,7 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
 
     /// The coefficients from that of 1 to that of v²·w.
     #[inline(always)]
-    fn coefficients(&self) -> [&Fp2<A>; 6] {
+    pub(super) fn coefficients(&self) -> [&Fp2<A>; 6] {
         let Self { c0, c1 } = self;
         [&c0.c0, &c0.c1, &c0.c2, &c1.c0, &c1.c1, &c1.c2]
     }
@@ -372,8 +378,6 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
     /// To the power of p.
     pub(crate) fn frobenius(&self) -> Self {
         let f = self.arithmetic();
-        // The coefficient of vⁱ·wʲ is that of w^(2i + j).
-        const POWERS: [usize; 6] = [0, 2, 4, 1, 3, 5];
         let coefficients = self.coefficients();
         Self::from_coefficients(|i| {
             let conjugate = coefficients[i].conjugate();
@@ -382,255 +386,5 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
                 Some(power) => conjugate.mul(&Fp2::constant(f, &FROBENIUS[power])),
             }
         })
-    }
-
-    /// This squared, for an element of the cyclotomic subgroup, whose order divides p⁴ − p² + 1
-    /// (Granger, Scott, Faster squaring in the cyclotomic subgroup of sixth degree extensions, 2010,
-    /// section 3.2): three squarings of Fp4 = Fp2[t] / (t² − ξ).
-    #[inline(never)]
-    pub(crate) fn square_cyclotomic(&self) -> Self {
-        self.arithmetic().run(
-            #[inline(always)]
-            || {
-                let [z0, _, _, _, z1, _] = self.coefficients();
-                let (a0, a1) = square_fp4(z0, z1);
-                let Compressed { z2, z3, z4, z5 } = Compressed::of(self).square();
-                Self {
-                    c0: Fp6 { c0: thrice_less(&a0, z0), c1: z4, c2: z3 },
-                    c1: Fp6 { c0: z2, c1: thrice_more(&a1, z1), c2: z5 },
-                }
-            },
-        )
-    }
-
-    /// To the power of |x|, for an element of the cyclotomic subgroup.
-    pub(crate) fn pow_x(&self) -> Self {
-        // Eight inversions side by side are powers, and cost more than they save.
-        if A::WIDTH > 1 { self.pow_x_by_squares() } else { self.pow_x_compressed() }
-    }
-
-    fn pow_x_by_squares(&self) -> Self {
-        let mut power = *self;
-        for bit in x_bits() {
-            power = power.square_cyclotomic();
-            if bit {
-                power = power.mul(self);
-            }
-        }
-        power
-    }
-
-    fn pow_x_compressed(&self) -> Self {
-        let mut power = Compressed::of(self);
-        let mut powers = [power; X.count_ones() as usize];
-        let mut kept = 0;
-        for bit in 0..u64::BITS {
-            if bit > 0 {
-                power = power.square();
-            }
-            if X >> bit & 1 == 1 {
-                powers[kept] = power;
-                kept += 1;
-            }
-        }
-        let [first, rest @ ..] = Compressed::decompress(&powers);
-        rest.iter().fold(first, |product, power| product.mul(power))
-    }
-
-    /// Whether it is of order r, or 1: in the cyclotomic subgroup, and the power of p is that of x
-    /// (Scott, A note on group membership tests for G1, G2 and GT on BLS pairing-friendly curves,
-    /// 2021, section 6).
-    pub(crate) fn is_in_group(&self) -> MaskOf<A> {
-        let p2 = self.frobenius().frobenius();
-        let cyclotomic = p2.frobenius().frobenius().mul(self).equal(&p2);
-        let zero = self.equal(&self.sub(self));
-        // Squarings of what is not cyclotomic mean nothing, and harm nothing.
-        let x = self.pow_x().conjugate();
-        cyclotomic & self.frobenius().equal(&x) & !zero
-    }
-}
-
-/// What determines an element of the cyclotomic subgroup, the coefficients of w, v², v and v²·w
-/// (Karabina, Squaring in cyclotomic subgroups, 2013).
-#[derive(Clone, Copy)]
-struct Compressed<A: Wide<Bls12Base>> {
-    z2: Fp2<A>,
-    z3: Fp2<A>,
-    z4: Fp2<A>,
-    z5: Fp2<A>,
-}
-
-impl<A: Wide<Bls12Base>> Compressed<A> {
-    #[inline(always)]
-    fn of(element: &Fp12<A>) -> Self {
-        let [_, z4, z3, z2, _, z5] = element.coefficients();
-        Self { z2: *z2, z3: *z3, z4: *z4, z5: *z5 }
-    }
-
-    /// Two of the three squarings of Fp4.
-    #[inline(always)]
-    fn square(&self) -> Self {
-        let Self { z2, z3, z4, z5 } = self;
-        let (b0, b1) = square_fp4(z2, z3);
-        let (c0, c1) = square_fp4(z4, z5);
-        Self {
-            z2: thrice_more(&c1.mul_xi(), z2),
-            z3: thrice_less(&c0, z3),
-            z4: thrice_less(&b0, z4),
-            z5: thrice_more(&b1, z5),
-        }
-    }
-
-    /// The elements, by one inversion: z₁ = (ξ·z₅² + 3z₄² − 2z₃) / 4z₂, or 2z₄·z₅ / z₃ where z₂ is 0, and
-    /// z₀ = ξ·(2z₁² + z₂·z₅ − 3z₃·z₄) + 1.
-    ///
-    /// Where z₂ and z₃ are 0, z₄² = ξ·z₅², which makes both 0, for ξ is no square; then z₀² − ξ·z₁² = 1
-    /// makes the order a divisor of p² + 1, which has none in common with p⁴ − p² + 1: the element is 1.
-    fn decompress<const N: usize>(powers: &[Self; N]) -> [Fp12<A>; N] {
-        let f = powers[0].z2.arithmetic();
-        let one = Fp2::one(f);
-        let mut product = one;
-        let fractions = powers.map(|Self { z2, z3, z4, z5 }| {
-            let (square, zero) = (z4.square(), z2.is_zero());
-            let numerator = thrice_less(&square, &z3);
-            let numerator = Field::add(&numerator, &z5.square().mul_xi());
-            let numerator = Fp2::select(zero, &z4.mul(&z5).double(), &numerator);
-            let denominator = Fp2::select(zero, &z3, &z2.double().double());
-            let denominator = Fp2::select(denominator.is_zero(), &one, &denominator);
-            let before = product;
-            product = product.mul(&denominator);
-            (numerator.mul(&before), denominator)
-        });
-        let mut inverse = product.invert();
-        let mut elements = [Fp12::one(f); N];
-        for i in (0..N).rev() {
-            let (numerator, denominator) = &fractions[i];
-            let z1 = numerator.mul(&inverse);
-            inverse = inverse.mul(denominator);
-            let Self { z2, z3, z4, z5 } = powers[i];
-            let cross = z3.mul(&z4);
-            let sum = Field::add(&z1.square().double(), &z2.mul(&z5));
-            let z0 = Field::add(&sum.sub(&cross.double()).sub(&cross).mul_xi(), &one);
-            elements[i] =
-                Fp12 { c0: Fp6 { c0: z0, c1: z4, c2: z3 }, c1: Fp6 { c0: z2, c1: z1, c2: z5 } };
-        }
-        elements
-    }
-}
-
-/// 3a − 2z.
-#[inline(always)]
-fn thrice_less<A: Wide<Bls12Base>>(a: &Fp2<A>, z: &Fp2<A>) -> Fp2<A> {
-    Field::add(&a.sub(z).double(), a)
-}
-
-/// 3a + 2z.
-#[inline(always)]
-fn thrice_more<A: Wide<Bls12Base>>(a: &Fp2<A>, z: &Fp2<A>) -> Fp2<A> {
-    Field::add(&Field::add(a, z).double(), a)
-}
-
-/// (a + b·t)², for t² = ξ: a² + ξ·b² and 2·a·b = (a + b)² − a² − b².
-#[inline(always)]
-fn square_fp4<A: Wide<Bls12Base>>(a: &Fp2<A>, b: &Fp2<A>) -> (Fp2<A>, Fp2<A>) {
-    let (aa, bb) = (a.square(), b.square());
-    (aa.add(&bb.mul_xi()), a.add(b).square().sub(&aa).sub(&bb))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::machine::field::{Dense, Masks, Prime, WideTask};
-    use crate::machine::lanes;
-    use crate::machine::words;
-    use crate::math::field::MAX_WIDTH;
-
-    /// As many times: elements whose coefficients are 0, 1, p − 1 or anything, where sums of products
-    /// are largest, by the formulas and by the definition.
-    struct AgainstDefinition {
-        times: usize,
-    }
-
-    /// Σ aᵢ·bⱼ·w^(i + j), with w⁶ = ξ.
-    fn definition<A: Wide<Bls12Base>>(a: &Fp12<A>, b: &Fp12<A>) -> Fp12<A> {
-        const POWERS: [usize; 6] = [0, 2, 4, 1, 3, 5];
-        let mut sums = [Fp2::zero(a.arithmetic()); 6];
-        for (a, i) in a.coefficients().into_iter().zip(POWERS) {
-            for (b, j) in b.coefficients().into_iter().zip(POWERS) {
-                let product = a.mul(b);
-                let product = if i + j < 6 { product } else { product.mul_xi() };
-                sums[(i + j) % 6] = Field::add(&sums[(i + j) % 6], &product);
-            }
-        }
-        Fp12::from_coefficients(|i| sums[POWERS[i]])
-    }
-
-    impl WideTask<Bls12Base> for AgainstDefinition {
-        type Output = ();
-
-        fn run<A: Wide<Bls12Base>>(self, f: A) {
-            let mut state: u64 = 1;
-            let mut random = || {
-                state =
-                    state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-                state >> 33
-            };
-            let mut largest = Bls12Base::MODULUS;
-            largest[0] -= 1;
-            let mut element = || {
-                let mut memory = [[[[0; 6]; 2]; 6]; MAX_WIDTH];
-                for words in memory.as_flattened_mut().as_flattened_mut() {
-                    *words = match random() % 8 {
-                        0..3 => largest,
-                        3..6 => [0; 6],
-                        6 => [1, 0, 0, 0, 0, 0],
-                        _ => [0; 6].map(|_| random() << 20),
-                    };
-                }
-                Fp12::import(f, &memory[..A::WIDTH])
-            };
-            for i in 0..self.times {
-                let check = |what: &str, found: &Fp12<A>, expected: &Fp12<A>| {
-                    let equal = found.equal(expected);
-                    assert!((0..A::WIDTH).all(|w| equal.at(w).reveal()), "{} {what} {i}", A::NAME);
-                };
-                let (mut a, mut b) = (element(), element());
-                if i == 0 {
-                    let every = Fp2::import(f, &[[largest; 2]; MAX_WIDTH][..A::WIDTH]);
-                    (a, b) =
-                        (Fp12::from_coefficients(|_| every), Fp12::from_coefficients(|_| every));
-                }
-                check("product", &a.mul(&b), &definition(&a, &b));
-                check("square", &a.square(), &definition(&a, &a));
-                let zero = Fp2::zero(f);
-                let [b0, b1, b2, b3, b4, b5] = b.coefficients().map(|coefficient| *coefficient);
-                let sparse = |[b0, b1, b4]: Line<A>| Fp12 {
-                    c0: Fp6 { c0: b0, c1: b1, c2: zero },
-                    c1: Fp6 { c0: zero, c1: b4, c2: zero },
-                };
-                let lines = [[b0, b1, b4], [b2, b3, b5]];
-                let once = definition(&a, &sparse(lines[0]));
-                check("line", &a.mul_by_line(&lines[0]), &once);
-                let twice = definition(&once, &sparse(lines[1]));
-                check("two lines", &a.mul_by_two_lines(&lines[0], &lines[1]), &twice);
-                check("inverse", &definition(&a, &a.invert()), &Fp12::one(f));
-                // Of the cyclotomic subgroup, 1 among them.
-                let easy = a.conjugate().mul(&a.invert());
-                let member =
-                    if i == 1 { Fp12::one(f) } else { easy.frobenius().frobenius().mul(&easy) };
-                check("cyclotomic square", &member.square_cyclotomic(), &member.square());
-                check("power", &member.pow_x(), &member.pow_x_by_squares());
-            }
-        }
-    }
-
-    #[test]
-    fn bls12_tower_against_its_definition() {
-        for backend in words::Backend::available() {
-            Bls12Base::run_one_wide(backend, AgainstDefinition { times: 300 });
-        }
-        for backend in lanes::tests::backends() {
-            Bls12Base::run_eight_wide(backend, AgainstDefinition { times: 4 });
-        }
     }
 }
