@@ -108,6 +108,25 @@ pub trait Scalars: Copy + Send + Sync + 'static {
         }
     }
 
+    /// aᵢ ← 1/aᵢ, and 0 for 0, by one inversion (Montgomery's trick). `scratch` has as many elements,
+    /// with anything in them; time depends on which are 0.
+    fn fr_invert_many(a: &mut [Fr<Self>], scratch: &mut [Fr<Self>]) {
+        // scratchᵢ is the product of those before i; a zero counts as 1.
+        let mut product = Fr::ONE;
+        for (a, before) in a.iter().zip(&mut *scratch) {
+            *before = product;
+            product = if a.is_zero() { product } else { product * *a };
+        }
+        let mut inverse = Fr::from_raw(Self::fr_invert(product.raw()));
+        for (a, before) in a.iter_mut().zip(&*scratch).rev() {
+            if !a.is_zero() {
+                let inverted = inverse * *before;
+                inverse *= *a;
+                *a = inverted;
+            }
+        }
+    }
+
     /// (a, b) ← (a + b·w, a − b·w), the step of a Fourier transform.
     fn fr_butterfly(a: &mut Self::Fr, b: &mut Self::Fr, w: &Self::Fr) {
         let product = Self::fr_mul(b, w);

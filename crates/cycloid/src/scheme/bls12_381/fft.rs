@@ -50,10 +50,15 @@ impl<B: Scalars, R: AsRef<[Fr<B>]> + AsMut<[Fr<B>]>> Domain<B, R> {
             return Err(Error::Domain);
         }
         equal_counts(half, roots.as_mut().len())?;
-        let mut power = Fr::ONE;
-        for entry in roots.as_mut() {
-            *entry = power;
-            power *= *root;
+        // Twice as many each time: what is there, times the root to the power of their number.
+        let (entries, mut power) = (roots.as_mut(), *root);
+        entries.fill(Fr::ONE);
+        let mut known = 1;
+        while known < half {
+            entries.copy_within(..known, known);
+            scale(&mut entries[known..2 * known], &power);
+            power = power.square();
+            known *= 2;
         }
         let inverse_length = Fr::from(length as u64).invert_vartime().ok_or(Error::Domain)?;
         Ok(Self { roots, length, inverse_length })
@@ -81,7 +86,7 @@ impl<B: Scalars, R: AsRef<[Fr<B>]> + AsMut<[Fr<B>]>> Domain<B, R> {
     pub fn inverse_fft(&self, values: &mut [Fr<B>]) -> Result<(), Error> {
         self.fft(values)?;
         values[1..].reverse();
-        values.iter_mut().for_each(|value| *value *= self.inverse_length);
+        scale(values, &self.inverse_length);
         Ok(())
     }
 
@@ -120,6 +125,14 @@ impl<B: Scalars, R: AsRef<[Fr<B>]> + AsMut<[Fr<B>]>> Domain<B, R> {
 
     fn check(&self, length: usize) -> Result<(), Error> {
         if length == self.length { Ok(()) } else { Err(Error::Domain) }
+    }
+}
+
+/// Each value times the same.
+fn scale<B: Scalars>(values: &mut [Fr<B>], by: &Fr<B>) {
+    let factors = [*by; CHUNK];
+    for values in values.chunks_mut(CHUNK) {
+        B::fr_mul_many(values, &factors[..values.len()]);
     }
 }
 

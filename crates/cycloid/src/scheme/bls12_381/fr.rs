@@ -295,20 +295,7 @@ impl<B: Scalars> Fr<B> {
     /// [`Error::Counts`].
     pub fn invert_many(a: &mut [Self], scratch: &mut [Self]) -> Result<(), Error> {
         equal_counts(a.len(), scratch.len())?;
-        // scratchᵢ is the product of those before i; a zero counts as 1 (Montgomery's trick).
-        let mut product = Self::ONE;
-        for (a, before) in a.iter().zip(&mut *scratch) {
-            *before = product;
-            product = if a.is_zero() { product } else { product * *a };
-        }
-        let mut inverse = Self(B::fr_invert(&product.0));
-        for (a, before) in a.iter_mut().zip(&*scratch).rev() {
-            if !a.is_zero() {
-                let inverted = inverse * *before;
-                inverse *= *a;
-                *a = inverted;
-            }
-        }
+        B::fr_invert_many(a, scratch);
         scratch.iter_mut().for_each(Self::wipe);
         Ok(())
     }

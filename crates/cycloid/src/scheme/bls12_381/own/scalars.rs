@@ -1,5 +1,7 @@
 //! Fr.
 
+use core::slice;
+
 use super::super::Fr;
 use super::super::backend::{Integer, Scalars};
 use super::Cycloid;
@@ -32,11 +34,11 @@ impl WideTask<Bls12Scalar> for Compute<'_> {
 
     #[inline(always)]
     fn run<A: Wide<Bls12Scalar>>(self, f: A) -> ScalarWords {
-        let a = || f.import(core::slice::from_ref(self.a));
-        let b = || f.import(core::slice::from_ref(self.b));
+        let a = || f.import(slice::from_ref(self.a));
+        let b = || f.import(slice::from_ref(self.b));
         let mut out = [ScalarWords::ZERO];
         let element = match self.operation {
-            Operation::Load => f.load(core::slice::from_ref(self.a)),
+            Operation::Load => f.load(slice::from_ref(self.a)),
             Operation::Store => {
                 f.store(&a(), &mut out);
                 return out[0];
@@ -68,7 +70,7 @@ impl WideTask<Bls12Scalar> for InnerProduct<'_> {
 
     fn run<A: Wide<Bls12Scalar>>(self, f: A) -> ScalarWords {
         const TERMS: usize = 16;
-        let import = |a: &Fr<Cycloid>| f.import(core::slice::from_ref(a.raw()));
+        let import = |a: &Fr<Cycloid>| f.import(slice::from_ref(a.raw()));
         let mut total = A::ZERO;
         for (a, b) in self.a.chunks(TERMS).zip(self.b.chunks(TERMS)) {
             let products = a.iter().zip(b).map(|(a, b)| f.mul_wide(&import(a), &import(b)));
@@ -94,10 +96,42 @@ impl WideTask<Bls12Scalar> for Each<'_> {
 
     fn run<A: Wide<Bls12Scalar>>(self, f: A) {
         for (a, b) in self.a.iter_mut().zip(self.b) {
-            let (to, b) = (a.words_mut(), f.import(core::slice::from_ref(b.words())));
-            let a = f.import(core::slice::from_ref(to));
+            let (to, b) = (a.words_mut(), f.import(slice::from_ref(b.words())));
+            let a = f.import(slice::from_ref(to));
             let result = if self.multiply { f.mul(&a, &b) } else { f.add(&a, &b) };
-            f.export(&result, core::slice::from_mut(to));
+            f.export(&result, slice::from_mut(to));
+        }
+    }
+}
+
+/// aᵢ ← 1/aᵢ, and 0 for 0. Time depends on their number only.
+struct InvertMany<'a> {
+    a: &'a mut [Fr<Cycloid>],
+    scratch: &'a mut [Fr<Cycloid>],
+}
+
+impl WideTask<Bls12Scalar> for InvertMany<'_> {
+    type Output = ();
+
+    fn run<A: Wide<Bls12Scalar>>(self, f: A) {
+        let import = |a: &Fr<Cycloid>| Element::from_raw(f, f.import(slice::from_ref(a.words())));
+        let export = |element: &Element<Bls12Scalar, A>, to: &mut Fr<Cycloid>| {
+            f.export(element.raw(), slice::from_mut(to.words_mut()));
+        };
+        let one = Element::one(f);
+        // A zero counts as 1. What stands in `scratch` is the product of those before.
+        let factor = |a: &Element<Bls12Scalar, A>| Element::select(a.is_zero(), &one, a);
+        let mut product = one;
+        for (a, before) in self.a.iter().zip(&mut *self.scratch) {
+            export(&product, before);
+            product = &product * &factor(&import(a));
+        }
+        let mut inverse = product.invert();
+        for (a, before) in self.a.iter_mut().zip(&*self.scratch).rev() {
+            let value = import(a);
+            let inverted = &inverse * &import(before);
+            inverse = &inverse * &factor(&value);
+            export(&Element::select(value.is_zero(), &value, &inverted), a);
         }
     }
 }
@@ -188,6 +222,10 @@ impl Scalars for Cycloid {
     fn fr_mul_many(a: &mut [Fr<Self>], b: &[Fr<Self>]) {
         let task = Each { multiply: true, a, b };
         Bls12Scalar::run_one_wide(words::Backend::best(), task);
+    }
+
+    fn fr_invert_many(a: &mut [Fr<Self>], scratch: &mut [Fr<Self>]) {
+        Bls12Scalar::run_one_wide(words::Backend::best(), InvertMany { a, scratch });
     }
 
     fn fr_transform(values: &mut [Fr<Self>], roots: &[Fr<Self>]) {
