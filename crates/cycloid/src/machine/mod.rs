@@ -10,4 +10,5 @@ pub mod cpu;
 pub mod ct;
 pub mod field;
 pub mod lanes;
+pub mod prefetch;
 pub mod words;

@@ -7,8 +7,9 @@
 
 use core::fmt::Debug;
 
-use super::super::{lanes, words};
-use super::{Arithmetic, Bls12Base, Bls12Scalar, Prime};
+use super::super::lanes;
+use super::super::words::{self, Limb};
+use super::{Arithmetic, Bls12Base, Bls12Scalar, Limbs, Prime};
 
 /// Arithmetic whose products may be left unreduced.
 ///
@@ -25,6 +26,26 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
 
     /// The words that [`import`](Self::import) reads.
     fn export(self, element: &Self::Element, words: &mut [P::Words]);
+
+    /// Limbs of one residue in memory in the backend's own form, for what only it reads again.
+    const PACKED: usize = size_of::<P::Words>() / size_of::<Limb>();
+
+    /// The residues that [`scatter`](Self::scatter) has written: [`PACKED`](Self::PACKED) limbs from
+    /// each of the places `at`, of which there are [`WIDTH`](Arithmetic::WIDTH).
+    #[inline(always)]
+    fn gather(self, memory: &[Limb], at: &[usize]) -> Self::Element {
+        let mut words = P::Words::ZERO;
+        words.as_mut().copy_from_slice(&memory[at[0]..][..Self::PACKED]);
+        self.import(&[words])
+    }
+
+    /// Writes the residues of the first `at.len()` numbers to these places.
+    #[inline(always)]
+    fn scatter(self, element: &Self::Element, memory: &mut [Limb], at: &[usize]) {
+        let mut words = [P::Words::ZERO];
+        self.export(element, &mut words);
+        memory[at[0]..][..Self::PACKED].copy_from_slice(words[0].as_ref());
+    }
 
     /// a·b.
     fn mul_wide(self, a: &Self::Element, b: &Self::Element) -> Self::Wide;

@@ -168,6 +168,11 @@ impl Vectors for Portable {
     fn or_difference(self, any: Self::Word, a: Self::Word, b: Self::Word) -> Self::Word {
         core::array::from_fn(|lane| any[lane] | (a[lane] ^ b[lane]))
     }
+
+    #[inline(always)]
+    fn transpose(self, words: [Self::Word; LANES]) -> [Self::Word; LANES] {
+        core::array::from_fn(|j| core::array::from_fn(|i| words[i][j]))
+    }
 }
 
 /// Whether the bit of `lane` is 1.

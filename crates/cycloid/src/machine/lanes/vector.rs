@@ -1,7 +1,7 @@
 //! What the kernels ask of a processor: integers in eight lanes, and their 52-bit products.
 
 use super::super::words::Limb;
-use super::Lanes;
+use super::{LANES, Lanes};
 
 /// Arithmetic on eight lanes.
 ///
@@ -101,4 +101,7 @@ pub(in super::super) trait Vectors: Copy {
 
     /// `any` and the bits in which `a` and `b` differ.
     fn or_difference(self, any: Self::Word, a: Self::Word, b: Self::Word) -> Self::Word;
+
+    /// Lane j of word i as lane i of word j.
+    fn transpose(self, words: [Self::Word; LANES]) -> [Self::Word; LANES];
 }

@@ -128,6 +128,49 @@ macro_rules! integers {
             // SAFETY: the token proves AVX-512. 0xf6 is the truth table of any | (a ^ b).
             unsafe { _mm512_ternarylogic_epi64::<0xf6>(any, a, b) }
         }
+
+        #[inline(always)]
+        fn transpose(self, rows: [__m512i; super::LANES]) -> [__m512i; super::LANES] {
+            let [r0, r1, r2, r3, r4, r5, r6, r7] = rows;
+            // SAFETY: the token proves AVX-512.
+            unsafe {
+                // Blocks of two by two first, then halves of the rows of blocks, then quarters.
+                let even = [
+                    _mm512_unpacklo_epi64(r0, r1),
+                    _mm512_unpacklo_epi64(r2, r3),
+                    _mm512_unpacklo_epi64(r4, r5),
+                    _mm512_unpacklo_epi64(r6, r7),
+                ];
+                let odd = [
+                    _mm512_unpackhi_epi64(r0, r1),
+                    _mm512_unpackhi_epi64(r2, r3),
+                    _mm512_unpackhi_epi64(r4, r5),
+                    _mm512_unpackhi_epi64(r6, r7),
+                ];
+                let [c0, c2, c4, c6] = zmm::transpose_blocks!(even);
+                let [c1, c3, c5, c7] = zmm::transpose_blocks!(odd);
+                [c0, c1, c2, c3, c4, c5, c6, c7]
+            }
+        }
     };
 }
 pub(super) use integers;
+
+/// Block j of vector i as block i of vector j, of four blocks of two words in four vectors.
+macro_rules! transpose_blocks {
+    ($vectors:expr) => {{
+        let [a, b, c, d] = $vectors;
+        // 0x88 takes the blocks 0 and 2 of both, 0xdd 1 and 3.
+        let low = _mm512_shuffle_i64x2::<0x88>(a, b);
+        let low_rest = _mm512_shuffle_i64x2::<0xdd>(a, b);
+        let high = _mm512_shuffle_i64x2::<0x88>(c, d);
+        let high_rest = _mm512_shuffle_i64x2::<0xdd>(c, d);
+        [
+            _mm512_shuffle_i64x2::<0x88>(low, high),
+            _mm512_shuffle_i64x2::<0x88>(low_rest, high_rest),
+            _mm512_shuffle_i64x2::<0xdd>(low, high),
+            _mm512_shuffle_i64x2::<0xdd>(low_rest, high_rest),
+        ]
+    }};
+}
+pub(super) use transpose_blocks;

@@ -5,6 +5,7 @@
 //! With x = −0xd201000000010000, p and the order r are polynomials in x, and G1, G2 and GT have
 //! endomorphisms by which multiplications are split into parts of 128 or of 64 bits.
 
+mod batch;
 pub(crate) mod constants;
 mod cyclotomic;
 mod fourier;
@@ -20,6 +21,7 @@ use crate::machine::field::Wide;
 use crate::machine::field::{Bls12Base, Bls12Scalar, Prime};
 use crate::math::field::Element;
 
+pub(crate) use batch::{BATCH, Inverses, Packed, Points, Reference, inverses_limbs};
 pub(crate) use fourier::{FEWEST_VALUES, Slot, reverse_bits, transform};
 pub(crate) use fp2::{Field, Fp2, reveal};
 pub(crate) use map::{Mapped, decompress, is_on_curve, to_group};

@@ -190,36 +190,39 @@ pub(crate) fn digit(part: u128, at: usize) -> (Limb, Mask) {
     (negative.select((1 << WINDOW) - half, half), negative)
 }
 
-/// k = k₀ + k₁·x².
+/// k = k₀ + k₁·x², for k below r.
 pub(crate) fn split_first(integer: &[u64; 4]) -> [u128; 4] {
-    let (high, low) = divide(integer, (X as u128) * (X as u128));
-    [low, high, 0, 0]
+    let [k0, k1, k2, k3] = split_second(integer);
+    let x = u128::from(X);
+    [k0 + k1 * x, k2 + k3 * x, 0, 0]
 }
 
-/// k = k₀ + k₁·|x| + k₂·|x|² + k₃·|x|³.
+/// k = k₀ + k₁·|x| + k₂·|x|² + k₃·|x|³, for k below r.
 pub(crate) fn split_second(integer: &[u64; 4]) -> [u128; 4] {
-    let [low, high, ..] = split_first(integer);
-    let two = |part: u128| divide(&[part as u64, (part >> 64) as u64, 0, 0], X.into());
-    let ((k1, k0), (k3, k2)) = (two(low), two(high));
-    [k0, k1, k2, k3]
+    let mut rest = *integer;
+    [(); 4].map(|()| {
+        let mut remainder = 0;
+        for limb in rest.iter_mut().rev() {
+            (*limb, remainder) = divide(remainder, *limb);
+        }
+        remainder.into()
+    })
 }
 
-/// Quotient, which fits, and remainder, bit by bit.
-fn divide(integer: &[u64; 4], by: u128) -> (u128, u128) {
-    let (mut quotient, mut remainder) = (0u128, 0u128);
-    for limb in integer.iter().rev() {
-        for bit in (0..64).rev() {
-            let out = (remainder >> 127) as u64;
-            let shifted = remainder << 1 | u128::from(limb >> bit & 1);
-            let (difference, below) = shifted.overflowing_sub(by);
-            // Where a bit went out, the difference is right though it seems negative.
-            let enough = Mask::from_bit(out | u64::from(!below));
-            let mask = u128::from(enough.value()) << 64 | u128::from(enough.value());
-            remainder = shifted ^ (mask & (shifted ^ difference));
-            quotient = quotient << 1 | (mask & 1);
-        }
-    }
-    (quotient, remainder)
+/// Quotient and remainder of high·2⁶⁴ + low by |x|, for high below |x| (Möller, Granlund, Improved
+/// division by invariant integers, 2011, algorithm 4, with its names).
+fn divide(high: u64, low: u64) -> (u64, u64) {
+    // ⌊(2¹²⁸ − 1) / |x|⌋ − 2⁶⁴; |x| has 64 bits.
+    const INVERSE: u64 = (u128::MAX / X as u128) as u64;
+    let estimate =
+        u128::from(INVERSE) * u128::from(high) + (u128::from(high) << 64 | u128::from(low));
+    let (q1, q0) = ((estimate >> 64) as u64, estimate as u64);
+    let q = q1.wrapping_add(1);
+    let r = low.wrapping_sub(q.wrapping_mul(X));
+    let too_much = Mask::from_bit(q0.overflowing_sub(r).1.into());
+    let (q, r) = (q.wrapping_add(too_much.value()), r.wrapping_add(too_much.value() & X));
+    let enough = !Mask::from_bit(r.overflowing_sub(X).1.into());
+    (q.wrapping_sub(enough.value()), r.wrapping_sub(enough.value() & X))
 }
 
 /// a^k of a member of GT, where p-th powers are x-th powers, for the four parts of each k.

@@ -28,6 +28,11 @@ impl<F: Field> Affine<F> {
     pub(crate) fn to_point(self) -> Point<F> {
         Point { x: self.x, y: self.y, z: F::one(self.x.arithmetic()) }
     }
+
+    #[inline(always)]
+    pub(crate) fn select(mask: MaskOf<F::Arithmetic>, a: &Self, b: &Self) -> Self {
+        Self { x: F::select(mask, &a.x, &b.x), y: F::select(mask, &a.y, &b.y) }
+    }
 }
 
 impl<F: Field> Point<F> {

@@ -7,11 +7,12 @@
 #[cfg(target_arch = "x86_64")]
 use super::super::super::cpu::{Avx512, Ifma};
 use super::super::super::lanes::vector::Vectors;
-use super::super::super::lanes::{self, LANE_LIMB_BITS, LIMB_MASK, Lanes};
+use super::super::super::lanes::{self, LANE_LIMB_BITS, LANES, LIMB_MASK, Lanes};
 use super::super::super::words::{Limb, montgomery_n0};
 use super::super::{Arithmetic, Bls12Base, Bls12Scalar, Prime, Wide};
 use super::Shape;
 use super::columns::{self, Columns, MAX_COLUMNS, carry, each};
+use super::linear;
 use super::residue::{self, limbs, power_of_two, r_squared};
 use super::shift;
 
@@ -180,6 +181,30 @@ macro_rules! wide {
             type Wide = [Lanes; $columns];
 
             wide!(@$memory $token, ($($features)?), $prime $m $n);
+
+            const PACKED: usize = LANES;
+
+            #[inline(always)]
+            fn gather(self, memory: &[Limb], at: &[usize]) -> [Lanes; $m] {
+                $(#[target_feature(enable = $features)])?
+                #[inline]
+                fn gather(v: $token, memory: &[Limb], at: &[usize]) -> [Lanes; $m] {
+                    linear::gather(v, memory, at)
+                }
+                // SAFETY: see above.
+                unsafe { gather(self, memory, at) }
+            }
+
+            #[inline(always)]
+            fn scatter(self, element: &[Lanes; $m], memory: &mut [Limb], at: &[usize]) {
+                $(#[target_feature(enable = $features)])?
+                #[inline]
+                fn scatter(v: $token, element: &[Lanes; $m], memory: &mut [Limb], at: &[usize]) {
+                    linear::scatter(v, element, memory, at);
+                }
+                // SAFETY: see above.
+                unsafe { scatter(self, element, memory, at) }
+            }
 
             #[inline(always)]
             fn mul_wide(self, a: &[Lanes; $m], b: &[Lanes; $m]) -> Self::Wide {

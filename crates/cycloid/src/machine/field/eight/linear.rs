@@ -1,7 +1,8 @@
-//! Sums, differences, comparison and selection.
+//! Sums, differences, comparison, selection, and residues that lie one behind the other.
 
-use super::super::super::lanes::Lanes;
 use super::super::super::lanes::vector::Vectors;
+use super::super::super::lanes::{LANES, Lanes};
+use super::super::super::words::Limb;
 use super::columns::{carry, each, lanes};
 use super::{Shape, residue};
 
@@ -73,4 +74,56 @@ pub(super) fn select<V: Vectors, const M: usize>(
     let mut selected = [v.splat(0); M];
     each!(V, j < M => selected[j] = v.select(bits, v.load(&a[j]), v.load(&b[j])));
     lanes(v, &selected)
+}
+
+/// Eight limbs, of which the first M are those of a residue, from each of eight places.
+#[inline(always)]
+pub(super) fn gather<V: Vectors, const M: usize>(
+    v: V,
+    memory: &[Limb],
+    at: &[usize],
+) -> [Lanes; M] {
+    const { assert!(M <= LANES) }
+    let mut rows = [v.splat(0); LANES];
+    each!(V, lane < LANES => rows[lane] = v.load(&row(memory, at[lane])));
+    let columns = v.transpose(rows);
+    let mut limbs = [v.splat(0); M];
+    each!(V, j < LANES => {
+        if j < M {
+            limbs[j] = columns[j];
+        }
+    });
+    lanes(v, &limbs)
+}
+
+/// The limbs at a place.
+#[inline(always)]
+fn row(memory: &[Limb], at: usize) -> Lanes {
+    let mut row = Lanes::ZERO;
+    row.0.copy_from_slice(&memory[at..at + LANES]);
+    row
+}
+
+/// The other way round, to as many places as there are.
+#[inline(always)]
+pub(super) fn scatter<V: Vectors, const M: usize>(
+    v: V,
+    element: &[Lanes; M],
+    memory: &mut [Limb],
+    at: &[usize],
+) {
+    let mut columns = [v.splat(0); LANES];
+    each!(V, j < LANES => {
+        if j < M {
+            columns[j] = v.load(&element[j]);
+        }
+    });
+    let rows = v.transpose(columns);
+    each!(V, lane < LANES => {
+        if lane < at.len() {
+            let mut row = Lanes::ZERO;
+            v.store(&mut row, rows[lane]);
+            memory[at[lane]..at[lane] + LANES].copy_from_slice(&row.0);
+        }
+    });
 }

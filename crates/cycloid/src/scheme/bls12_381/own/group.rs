@@ -6,12 +6,12 @@ use super::super::backend::{First, Group, Scalars, Second, SourceGroup};
 use super::super::{Affine, Fr, Projective};
 use super::Cycloid;
 use super::each::{Each, many, single};
-use super::msm;
+use super::msm::{self, Plan};
 use crate::machine::ct;
 use crate::machine::field::{Bls12Base, Wide};
 use crate::machine::words;
 use crate::math::bls12_381::{
-    self, Endomorphism, Field, Fp, Fp2, Mapped, Point, Words, constants, reveal,
+    self, Endomorphism, Field, Fp, Fp2, Mapped, Packed, Point, Words, constants, reveal,
 };
 use crate::math::field::MAX_WIDTH;
 
@@ -23,7 +23,12 @@ pub(super) trait Curve: SourceGroup {
     /// The field of the coordinates.
     type Field<A: Wide<Bls12Base>>: Field<Arithmetic = A, Memory = Self::Memory>
         + Mapped
-        + Endomorphism;
+        + Endomorphism
+        + Packed;
+
+    /// Parts of a scalar, and bits of a part.
+    const PARTS: usize;
+    const PART_BITS: usize;
 
     const ZERO: Self::Memory;
     const ONE: Self::Memory;
@@ -54,6 +59,8 @@ fn words_from_bytes(bytes: &[u8]) -> Words {
 impl Curve for First {
     type Memory = Words;
     type Field<A: Wide<Bls12Base>> = Fp<A>;
+    const PARTS: usize = 2;
+    const PART_BITS: usize = 128;
     const ZERO: Words = [0; 6];
     const ONE: Words = constants::ONE;
     const GENERATOR: [Words; 2] = [constants::G1_X, constants::G1_Y];
@@ -90,6 +97,8 @@ impl Curve for First {
 impl Curve for Second {
     type Memory = [Words; 2];
     type Field<A: Wide<Bls12Base>> = Fp2<A>;
+    const PARTS: usize = 4;
+    const PART_BITS: usize = 64;
     const ZERO: [Words; 2] = [[0; 6]; 2];
     const ONE: [Words; 2] = [constants::ONE, [0; 6]];
     const GENERATOR: [[Words; 2]; 2] = [constants::G2_X, constants::G2_Y];
@@ -180,7 +189,7 @@ pub(super) fn import_affine<G: Curve, A: Wide<Bls12Base>>(
     bls12_381::Affine { x: column::<G, A, 2>(f, points, 0), y: column::<G, A, 2>(f, points, 1) }
 }
 
-fn export_affine<G: Curve, A: Wide<Bls12Base>>(
+pub(super) fn export_affine<G: Curve, A: Wide<Bls12Base>>(
     point: &bls12_381::Affine<G::Field<A>>,
     points: &mut [Memory2<G>],
 ) {
@@ -572,7 +581,7 @@ macro_rules! group {
             }
 
             fn msm_scratch(n: usize) -> usize {
-                msm::scratch::<$G>(n)
+                Plan::of_members::<$G>(n).scratch::<$G>()
             }
 
             fn msm_vartime(
@@ -581,9 +590,9 @@ macro_rules! group {
                 scratch: &mut [u64],
             ) -> [$memory; 3] {
                 msm::sum_of_multiples::<$G>(
-                    points.len(),
+                    Plan::of_members::<$G>(points.len()),
                     |i| points[i].raw(),
-                    |i| Self::fr_to_integer(scalars[i].raw()),
+                    |i| msm::parts::<$G>(&Self::fr_to_integer(scalars[i].raw())),
                     scratch,
                 )
             }

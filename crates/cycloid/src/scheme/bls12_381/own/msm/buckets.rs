@@ -1,0 +1,179 @@
+//! Sorting points into buckets, and adding up what is in them.
+
+use core::ops::Range;
+
+use super::Plan;
+use crate::math::bls12_381::{Packed, Points, Reference};
+
+/// Sorts the points by their digits in the windows from `first` on, as many as `ends` has buckets for:
+/// references in `sorted`, and in `ends` where those of each bucket end.
+pub(super) fn sort(
+    plan: &Plan,
+    integers: &[[u64; 4]],
+    first: usize,
+    ends: &mut [u64],
+    sorted: &mut [u64],
+) {
+    let windows = first..first + ends.len() / plan.buckets();
+    ends.fill(0);
+    each_digit(plan, integers, windows.clone(), |bucket, _| ends[bucket] += 1);
+    let mut sum = 0;
+    for end in ends.iter_mut() {
+        (*end, sum) = (sum, sum + *end);
+    }
+    // From where each begins to where it ends.
+    each_digit(plan, integers, windows, |bucket, reference| {
+        sorted[ends[bucket] as usize] = reference.to_limb();
+        ends[bucket] += 1;
+    });
+}
+
+/// Calls `work` for each digit that is not 0 in some windows, with its bucket and its point.
+#[inline(always)]
+fn each_digit(
+    plan: &Plan,
+    integers: &[[u64; 4]],
+    windows: Range<usize>,
+    mut work: impl FnMut(usize, Reference),
+) {
+    for (i, integer) in integers.iter().enumerate().take(plan.n) {
+        for (part, scalar) in integer.chunks_exact(4 / plan.parts).enumerate() {
+            for window in windows.clone() {
+                let (digit, negative) = digit(scalar, window * plan.c, plan.c);
+                if digit > 0 {
+                    let bucket = (window - windows.start) * plan.buckets() + digit - 1;
+                    work(bucket, Reference::new(part * plan.n + i, negative));
+                }
+            }
+        }
+    }
+}
+
+/// Folds the sorted points of each bucket to one, of which `buckets` gets the reference.
+///
+/// As many at a time as there is room for. What is cut off of a bucket goes on with the next.
+pub(super) fn fold_points<F: Packed>(
+    points: &mut Points<'_, F>,
+    plan: &Plan,
+    ends: &[u64],
+    sorted: &mut [u64],
+    buckets: &mut [u64],
+) {
+    let total = ends.last().map_or(0, |end| *end as usize);
+    buckets.fill(Reference::NONE.to_limb());
+    let (mut begin, mut first) = (0, 0);
+    while begin < total {
+        let end = total.min(begin + plan.folded);
+        let last = ends.partition_point(|at| (*at as usize) < end);
+        // Where a bucket begins and ends among those that are folded now.
+        let starts = |bucket: usize| match bucket.checked_sub(1) {
+            Some(before) if bucket > first => ends[before] as usize,
+            _ => begin,
+        };
+        let mut room = plan.room();
+        for round in 0.. {
+            let mut done = true;
+            for bucket in first..=last {
+                let start = starts(bucket);
+                let count = end.min(ends[bucket] as usize) - start;
+                let left = count.div_ceil(1 << round);
+                let half = left.div_ceil(2);
+                for i in start..start + left - half {
+                    let [p, q] = [i, i + half].map(|i| Reference::from_limb(sorted[i]));
+                    let sum = match (left, round) {
+                        (2, _) => plan.home(bucket),
+                        (_, 0) => {
+                            room += 1;
+                            room - 1
+                        }
+                        _ => p.number(),
+                    };
+                    points.add(p, q, sum);
+                    sorted[i] = Reference::new(sum, false).to_limb();
+                    done = false;
+                }
+            }
+            points.finish();
+            if done {
+                break;
+            }
+        }
+        for bucket in first..=last {
+            if starts(bucket) < end.min(ends[bucket] as usize) {
+                buckets[bucket] = sorted[starts(bucket)];
+            }
+        }
+        (begin, first) = (end, last);
+        if end < ends[last] as usize {
+            begin -= 1;
+            sorted[begin] = buckets[last];
+        }
+    }
+}
+
+/// Folds the buckets of each window, so that those at the places 2^j sum up the buckets of which the
+/// place has bit j, and those at 0 all.
+pub(super) fn fold_buckets<F: Packed>(
+    points: &mut Points<'_, F>,
+    plan: &Plan,
+    buckets: &mut [u64],
+) {
+    let size = plan.buckets();
+    for log in (0..plan.c - 1).rev() {
+        let half = 1 << log;
+        for window in (0..buckets.len()).step_by(size) {
+            // What is to be halved, and what was kept.
+            for place in core::iter::once(0).chain((log + 1..plan.c - 1).map(|log| 1 << log)) {
+                for i in window + place..window + place + half {
+                    add_bucket(points, plan, buckets, i, i + half);
+                }
+            }
+        }
+        points.finish();
+    }
+}
+
+/// Adds bucket q to bucket p.
+fn add_bucket<F: Packed>(
+    points: &mut Points<'_, F>,
+    plan: &Plan,
+    buckets: &mut [u64],
+    p: usize,
+    q: usize,
+) {
+    let [a, b] = [p, q].map(|i| Reference::from_limb(buckets[i]));
+    if b == Reference::NONE {
+        return;
+    }
+    let home = plan.home(p);
+    let sum = Reference::new(home, false).to_limb();
+    if a != Reference::NONE {
+        points.add(a, b, home);
+        buckets[p] = sum;
+    } else if b.number() < plan.home(0) {
+        buckets[p] = b.to_limb();
+    } else {
+        // The bucket that it comes from will have another sum.
+        points.copy(b.number(), home);
+        buckets[p] = sum;
+    }
+}
+
+/// The magnitude and the sign of the digit of c bits that begins at bit `at` (Booth).
+#[inline(always)]
+fn digit(limbs: &[u64], at: usize, c: usize) -> (usize, bool) {
+    // The window, and the bit below it at the bottom.
+    let (limb, shift) = (at / 64, at % 64);
+    let word = |i: usize| limbs.get(i).copied().unwrap_or(0);
+    let both = u128::from(word(limb)) | u128::from(word(limb + 1)) << 64;
+    let below = if at == 0 {
+        0
+    } else if shift == 0 {
+        word(limb - 1) >> 63
+    } else {
+        both as u64 >> (shift - 1) & 1
+    };
+    let window = (both >> shift) as usize & ((1 << c) - 1);
+    let value = window + below as usize;
+    if window >> (c - 1) == 1 { ((1 << c) - value, true) } else { (value, false) }
+}
