@@ -326,7 +326,7 @@ pub trait Group<G: SourceGroup>: Scalars {
         }
     }
 
-    /// a₀ + a₁ + …
+    /// a₀ + a₁ + … of public points: time may depend on which of them are equal or opposite.
     fn sum(points: &[Affine<Self, G>]) -> Self::Projective {
         points.iter().fold(Self::identity(), |sum, point| Self::add_affine(&sum, point.raw()))
     }
@@ -351,6 +351,18 @@ pub trait Group<G: SourceGroup>: Scalars {
             |i| points[i].raw(),
             |i| Self::fr_to_integer(scalars[i].raw()),
         )
+    }
+
+    /// k₀a₀ + k₁a₁ + … for 0 ≤ i < n, of any points of the curve and any public integers.
+    fn msm_integers_vartime<'a>(
+        n: usize,
+        point: impl Fn(usize) -> &'a Self::Affine,
+        integer: impl Fn(usize) -> Integer,
+    ) -> Self::Projective
+    where
+        Self::Affine: 'a,
+    {
+        msm::by_buckets::<Self, G>(n, point, integer)
     }
 
     /// The point of the group that is made of one element of the base field (encode_to_curve), or

@@ -7,7 +7,7 @@ use core::ops::{Add, Neg, Sub};
 use super::backend::{First, Group, Second, SourceGroup};
 use super::encoding::{self, Decoded};
 use super::error::equal_counts;
-use super::{Affine, Cycloid, Error, Projective, integer, msm};
+use super::{Affine, Cycloid, Error, Projective, integer};
 
 /// A point of the curve of `G`, computed with by the backend `B`; a member of the group or not.
 ///
@@ -112,7 +112,7 @@ impl<B: Group<G>, G: SourceGroup> CurvePoint<B, G> {
         integers: &[[u8; 32]],
     ) -> Result<Self, Error> {
         equal_counts(points.len(), integers.len())?;
-        let sum = msm::by_buckets::<B, G>(
+        let sum = <B as Group<G>>::msm_integers_vartime(
             points.len(),
             |i| &points[i].0,
             |i| integer::from_le_bytes(&integers[i]),

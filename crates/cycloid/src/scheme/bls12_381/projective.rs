@@ -8,7 +8,7 @@ use rand_core::CryptoRng;
 
 use super::backend::{First, Group, Second, SourceGroup};
 use super::error::equal_counts;
-use super::{Affine, Cycloid, Error, Fr, Message, hash, integer, msm};
+use super::{Affine, Cycloid, Error, Fr, Message, hash, integer};
 
 /// A member of the group `G` of order r, computed with by the backend `B`: [`G1`] and [`G2`].
 #[repr(transparent)]
@@ -98,7 +98,7 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
         Ok(())
     }
 
-    /// The sum of many points.
+    /// The sum of many points, which are public: time may depend on which of them are equal or opposite.
     pub fn sum_affine(points: &[Affine<B, G>]) -> Self {
         Self(<B as Group<G>>::sum(points))
     }
@@ -136,7 +136,7 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
         integers: &[[u8; 32]],
     ) -> Result<Self, Error> {
         equal_counts(points.len(), integers.len())?;
-        Ok(Self(msm::by_buckets::<B, G>(
+        Ok(Self(<B as Group<G>>::msm_integers_vartime(
             points.len(),
             |i| points[i].raw(),
             |i| integer::from_le_bytes(&integers[i]),

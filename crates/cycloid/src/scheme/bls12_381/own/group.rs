@@ -1,12 +1,15 @@
 //! G1 and G2.
 
 use core::marker::PhantomData;
+use core::ops::Range;
 
-use super::super::backend::{First, Group, Scalars, Second, SourceGroup};
+use super::super::backend::{First, Group, Integer, Scalars, Second, SourceGroup};
 use super::super::{Affine, Fr, Projective};
 use super::Cycloid;
 use super::each::{Each, many, single};
+use super::lists;
 use super::msm::{self, Plan};
+use super::threads;
 use crate::machine::ct;
 use crate::machine::field::{Bls12Base, Wide};
 use crate::machine::words;
@@ -41,10 +44,6 @@ pub(super) trait Curve: SourceGroup {
     #[cfg(test)]
     fn small(integer: u64) -> Self::Memory;
 
-    /// Between a point in memory and its limbs.
-    fn read(limbs: &[u64]) -> [Self::Memory; 3];
-    fn write(point: &[Self::Memory; 3], limbs: &mut [u64]);
-
     /// Between a coordinate as an integer and its bytes.
     fn from_bytes(bytes: &Self::Compressed) -> Self::Memory;
     fn to_bytes(coordinate: &Self::Memory) -> Self::Compressed;
@@ -74,15 +73,6 @@ impl Curve for First {
         [integer, 0, 0, 0, 0, 0]
     }
 
-    fn read(limbs: &[u64]) -> [Words; 3] {
-        let (words, _) = limbs.as_chunks::<6>();
-        [words[0], words[1], words[2]]
-    }
-
-    fn write(point: &[Words; 3], limbs: &mut [u64]) {
-        limbs.copy_from_slice(point.as_flattened());
-    }
-
     fn from_bytes(bytes: &[u8; 48]) -> Words {
         words_from_bytes(bytes)
     }
@@ -110,15 +100,6 @@ impl Curve for Second {
     #[cfg(test)]
     fn small(integer: u64) -> [Words; 2] {
         [First::small(integer), First::small(integer / 2)]
-    }
-
-    fn read(limbs: &[u64]) -> [[Words; 2]; 3] {
-        let (words, _) = limbs.as_chunks::<6>();
-        [[words[0], words[1]], [words[2], words[3]], [words[4], words[5]]]
-    }
-
-    fn write(point: &[[Words; 2]; 3], limbs: &mut [u64]) {
-        limbs.copy_from_slice(point.as_flattened().as_flattened());
     }
 
     fn from_bytes(bytes: &[u8; 96]) -> [Words; 2] {
@@ -187,6 +168,34 @@ pub(super) fn import_affine<G: Curve, A: Wide<Bls12Base>>(
     points: &[Memory2<G>],
 ) -> bls12_381::Affine<G::Field<A>> {
     bls12_381::Affine { x: column::<G, A, 2>(f, points, 0), y: column::<G, A, 2>(f, points, 1) }
+}
+
+/// As many as a backend has numbers, by their places.
+#[inline(always)]
+pub(super) fn places<T: Copy, A: Wide<Bls12Base>>(
+    zero: T,
+    mut value: impl FnMut(usize) -> T,
+) -> [T; MAX_WIDTH] {
+    let mut values = [zero; MAX_WIDTH];
+    for (place, to) in values.iter_mut().enumerate().take(A::WIDTH) {
+        *to = value(place);
+    }
+    values
+}
+
+/// The points from the first of a range on, the last for those that are missing.
+#[inline(always)]
+pub(super) fn import_some<'a, G: Curve, A: Wide<Bls12Base>>(
+    f: A,
+    range: Range<usize>,
+    point: &impl Fn(usize) -> &'a Memory2<G>,
+) -> bls12_381::Affine<G::Field<A>>
+where
+    G::Memory: 'a,
+{
+    let at = |place: usize| (range.start + place).min(range.end - 1);
+    let points = places::<_, A>([G::ZERO; 2], |place| *point(at(place)));
+    import_affine::<G, A>(f, &points[..A::WIDTH])
 }
 
 pub(super) fn export_affine<G: Curve, A: Wide<Bls12Base>>(
@@ -445,17 +454,13 @@ macro_rules! group {
             }
 
             fn to_affine_many(points: &[Projective<Self, $G>], affine: &mut [Affine<Self, $G>]) {
-                for (points, affine) in points.chunks(CHUNK).zip(affine.chunks_mut(CHUNK)) {
-                    let (mut inputs, mut outputs) =
-                        ([[$G::ZERO; 3]; CHUNK], [[$G::ZERO; 2]; CHUNK]);
-                    for (input, point) in inputs.iter_mut().zip(points) {
-                        *input = *point.raw();
-                    }
-                    many::<ToAffine<$G>>(&inputs[..points.len()], &mut outputs[..points.len()]);
-                    for (affine, output) in affine.iter_mut().zip(outputs) {
-                        *affine = Affine::from_raw(output);
-                    }
-                }
+                let n = points.len().min(affine.len());
+                let write = |i: usize, point| affine[i] = Affine::from_raw(point);
+                lists::to_affine::<$G>(n, |i| points[i].raw(), write);
+            }
+
+            fn sum(points: &[Affine<Self, $G>]) -> [$memory; 3] {
+                lists::sum_vartime::<$G>(points.len(), |i| points[i].raw())
             }
 
             fn from_coordinates(
@@ -580,8 +585,28 @@ macro_rules! group {
                 }
             }
 
+            fn msm_integers_vartime<'a>(
+                n: usize,
+                point: impl Fn(usize) -> &'a [$memory; 2],
+                integer: impl Fn(usize) -> Integer,
+            ) -> [$memory; 3] {
+                let mut scratch = [0; msm::ANY_SCRATCH * $G::DEGREE];
+                let mut sum = <Self as Group<$G>>::identity();
+                for start in (0..n).step_by(msm::ANY) {
+                    let plan = Plan::of_any(msm::ANY.min(n - start));
+                    let part = msm::sum_of_multiples::<$G>(
+                        plan,
+                        |i| point(start + i),
+                        |i| integer(start + i),
+                        &mut scratch,
+                    );
+                    sum = <Self as Group<$G>>::add(&sum, &part);
+                }
+                sum
+            }
+
             fn msm_scratch(n: usize) -> usize {
-                Plan::of_members::<$G>(n).scratch::<$G>()
+                msm::scratch::<$G>(n, threads::parts(n))
             }
 
             fn msm_vartime(
@@ -589,12 +614,7 @@ macro_rules! group {
                 scalars: &[Fr<Self>],
                 scratch: &mut [u64],
             ) -> [$memory; 3] {
-                msm::sum_of_multiples::<$G>(
-                    Plan::of_members::<$G>(points.len()),
-                    |i| points[i].raw(),
-                    |i| msm::parts::<$G>(&Self::fr_to_integer(scalars[i].raw())),
-                    scratch,
-                )
+                msm::sum_of_parts::<$G>(points, scalars, scratch, threads::parts(points.len()))
             }
         }
     };

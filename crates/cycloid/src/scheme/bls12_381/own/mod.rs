@@ -7,11 +7,13 @@
 
 mod each;
 mod group;
+mod lists;
 mod msm;
 mod pairing;
 mod scalars;
 #[cfg(test)]
 mod tests;
+mod threads;
 
 use super::backend::Backend;
 

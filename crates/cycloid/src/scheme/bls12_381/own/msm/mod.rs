@@ -21,10 +21,14 @@ use core::marker::PhantomData;
 
 use buckets::{fold_buckets, fold_points, sort};
 
+use super::super::backend::{Group, Scalars};
+use super::super::{Affine, Fr};
+use super::Cycloid;
 use super::each::{fewest, one};
 use super::group::{
-    Curve, Memory2, Memory3, export, export_affine, import, import_affine, is_zero,
+    Curve, Memory2, Memory3, export, export_affine, import, import_affine, import_some, is_zero,
 };
+use super::threads::join;
 use crate::machine::field::{Bls12Base, Dense, Wide, WideTask};
 use crate::machine::lanes;
 use crate::math::bls12_381::{
@@ -37,7 +41,13 @@ use crate::math::field::MAX_WIDTH;
 const SORTED: usize = 1 << 14;
 
 /// The same where there is little memory.
-const SORTED_SHORT: usize = 256;
+const SORTED_SHORT: usize = 128;
+
+/// Points of a sum with integers of any size, done in memory on the stack.
+pub(super) const ANY: usize = 64;
+
+/// Limbs of that memory, for each coefficient of a coordinate.
+pub(super) const ANY_SCRATCH: usize = 4800;
 
 /// The widest window.
 const MAX_WINDOW: usize = 16;
@@ -124,7 +134,44 @@ const PACKED: usize = 8;
 /// Limbs of a line of the cache.
 const ALIGNMENT: usize = 8;
 
-/// Σ kᵢ·aᵢ for 0 ≤ i < n, of `integers` that are whole or [`parts`], as the plan says.
+/// Limbs of scratch for n members of the group in so many parts.
+pub(super) fn scratch<G: Curve>(n: usize, parts: usize) -> usize {
+    let of = |n| Plan::of_members::<G>(n).scratch::<G>();
+    // Parts differ by one point at most.
+    parts * of(n / parts).max(of(n.div_ceil(parts)))
+}
+
+/// Σ kᵢ·aᵢ of members of the group, in parts that may be done at the same time.
+pub(super) fn sum_of_parts<G: Curve>(
+    points: &[Affine<Cycloid, G>],
+    scalars: &[Fr<Cycloid>],
+    scratch: &mut [u64],
+    parts: usize,
+) -> Memory3<G>
+where
+    Cycloid: Group<G, Projective = Memory3<G>, Affine = Memory2<G>>,
+{
+    if parts > 1 {
+        // As many points for one part as for another, up to one.
+        let left = parts / 2;
+        let (first, second) = points.split_at(points.len() * left / parts);
+        let (first_scalars, second_scalars) = scalars.split_at(first.len());
+        let (scratch, rest) = scratch.split_at_mut(scratch.len() / parts * left);
+        let (first, second) = join(
+            || sum_of_parts::<G>(first, first_scalars, scratch, left),
+            || sum_of_parts::<G>(second, second_scalars, rest, parts - left),
+        );
+        return <Cycloid as Group<G>>::add(&first, &second);
+    }
+    sum_of_multiples::<G>(
+        Plan::of_members::<G>(points.len()),
+        |i| points[i].raw(),
+        |i| split::<G>(&Cycloid::fr_to_integer(scalars[i].raw())),
+        scratch,
+    )
+}
+
+/// Σ kᵢ·aᵢ for 0 ≤ i < n, of `integers` that are whole or [`split`], as the plan says.
 pub(super) fn sum_of_multiples<'a, G: Curve>(
     plan: Plan,
     point: impl Fn(usize) -> &'a Memory2<G>,
@@ -211,7 +258,7 @@ where
 }
 
 /// The parts of a scalar below r, limbs one after the other.
-pub(super) fn parts<G: Curve>(integer: &[u64; 4]) -> [u64; 4] {
+fn split<G: Curve>(integer: &[u64; 4]) -> [u64; 4] {
     let parts = G::split(integer);
     let limbs = 4 / G::PARTS;
     core::array::from_fn(|i| (parts[i / limbs] >> (64 * (i % limbs))) as u64)
@@ -227,11 +274,7 @@ fn put_multiples<'a, G: Curve, A: Wide<Bls12Base>>(
     G::Memory: 'a,
 {
     for i in (0..plan.n).step_by(A::WIDTH) {
-        let mut chunk = [[G::ZERO; 2]; MAX_WIDTH];
-        for (place, to) in chunk.iter_mut().enumerate().take(A::WIDTH) {
-            *to = *point((i + place).min(plan.n - 1));
-        }
-        let affine = import_affine::<G, A>(f, &chunk[..A::WIDTH]);
+        let affine = import_some::<G, A>(f, i..plan.n, &point);
         points.put(i, plan.n - i, &affine);
         for part in 1..plan.parts {
             let multiple = G::Field::<A>::endomorphism(&affine.to_point(), part);

@@ -6,13 +6,15 @@ use std::vec::Vec;
 use super::super::Cycloid;
 use super::super::each::{one, single};
 use super::super::group::{
-    Add, Curve, HashToCurve, Memory2, Memory3, Multiply, NegateAffine, ToAffine,
+    Add, Curve, Double, HashToCurve, Memory2, Memory3, Multiply, NegateAffine, ToAffine, to_memory3,
 };
-use super::{Plan, Sum, parts};
+use super::super::lists;
+use super::{Plan, Sum, split, sum_of_parts};
 use crate::machine::field::{Bls12Base, Dense};
 use crate::machine::lanes;
 use crate::machine::words;
-use crate::scheme::bls12_381::backend::{First, Group, Integer, Second};
+use crate::scheme::bls12_381::backend::{First, Group, Integer, Scalars, Second};
+use crate::scheme::bls12_381::{Affine, Fr};
 
 /// Pseudo-random words.
 fn random(seed: u64) -> impl FnMut() -> u64 {
@@ -59,7 +61,7 @@ fn scalars(n: usize) -> Vec<Integer> {
 fn slow<G: Curve>(points: &[Memory2<G>], scalars: &[Integer]) -> Memory3<G> {
     let mut sum = [G::ZERO, G::ONE, G::ZERO];
     for (point, scalar) in points.iter().zip(scalars) {
-        let point = super::super::group::to_memory3::<G>(point);
+        let point = to_memory3::<G>(point);
         let multiple = single::<Multiply<G>>((point, G::split(scalar)), sum);
         sum = single::<Add<G>>([sum, multiple], sum);
     }
@@ -74,8 +76,8 @@ where
     let affine = |point| single::<ToAffine<G>>(point, [G::ZERO; 2]);
     let expected = affine(slow::<G>(points, scalars));
     let plans = [(Plan::of_members::<G>(points.len()), true), (Plan::of_any(points.len()), false)];
-    for (plan, split) in plans {
-        let integer = |i: usize| if split { parts::<G>(&scalars[i]) } else { scalars[i] };
+    for (plan, in_parts) in plans {
+        let integer = |i: usize| if in_parts { split::<G>(&scalars[i]) } else { scalars[i] };
         let mut scratch = vec![u64::MAX; plan.scratch::<G>()];
         for backend in words::Backend::available() {
             let sum = Sum::<G, _>::new(plan, |i| &points[i], integer, &mut scratch);
@@ -91,6 +93,49 @@ where
     }
 }
 
+/// The sum of the points themselves, and their affine coordinates, with the same backends.
+fn check_lists<G: Curve>(points: &[Memory2<G>], emulated: bool)
+where
+    Cycloid: Group<G, Projective = Memory3<G>, Affine = Memory2<G>>,
+{
+    let affine = |point| single::<ToAffine<G>>(point, [G::ZERO; 2]);
+    let ones = vec![[1, 0, 0, 0]; points.len()];
+    let expected = affine(slow::<G>(points, &ones));
+    // Homogeneous, with other Z than 1.
+    let doubles: Vec<_> = points
+        .iter()
+        .map(|point| single::<Double<G>>(to_memory3::<G>(point), to_memory3::<G>(point)))
+        .collect();
+    let expected_doubles: Vec<_> = doubles.iter().map(|point| affine(*point)).collect();
+    let mut backends: Vec<_> = words::Backend::available().map(Err).collect();
+    let all = lanes::tests::backends().into_iter();
+    backends.extend(all.filter(|_| emulated).chain(lanes::Backend::best()).map(Ok));
+    for backend in backends {
+        let sum = lists::Sum::<G, _>::new(points.len(), |i| &points[i]);
+        let mut given = vec![None; points.len()];
+        let write = |i: usize, point| assert!(given[i].replace(point).is_none());
+        let to_affine = lists::ToAffine::<G, _, _> {
+            n: points.len(),
+            point: |i| &doubles[i],
+            write,
+            group: core::marker::PhantomData,
+        };
+        let sum = match backend {
+            Ok(eight) => {
+                Bls12Base::run_eight_wide(eight, to_affine);
+                Bls12Base::run_eight_wide(eight, sum)
+            }
+            Err(one) => {
+                Bls12Base::run_one_wide(one, to_affine);
+                Bls12Base::run_one_wide(one, sum)
+            }
+        };
+        assert_eq!(affine(sum), expected, "{} {backend:?}", points.len());
+        let given: Option<Vec<_>> = given.into_iter().collect();
+        assert_eq!(given.as_ref(), Some(&expected_doubles), "{} {backend:?}", points.len());
+    }
+}
+
 fn every_number<G: Curve>()
 where
     Cycloid: Group<G, Projective = Memory3<G>, Affine = Memory2<G>>,
@@ -98,16 +143,24 @@ where
     let (points, scalars) = (points::<G>(200), scalars(200));
     for n in [0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 200] {
         check::<G>("mixed", &points[..n], &scalars[..n], n == 9);
+        check_lists::<G>(&points[..n], n == 65);
     }
     // All in the same buckets, and half of them with what cancels the other half.
     let opposite = single::<NegateAffine<G>>(points[1], points[1]);
     for n in [2, 7, 8, 65] {
         let same = vec![points[1]; n];
+        check_lists::<G>(&same, n == 7);
         check::<G>("equal", &same, &vec![scalars[0]; n], n == 7);
         let both: Vec<_> = (0..n).map(|i| [points[1], opposite][i % 2]).collect();
+        check_lists::<G>(&both, n == 7);
         check::<G>("opposite", &both, &vec![scalars[0]; n], n == 7);
         check::<G>("infinity", &vec![[G::ZERO; 2]; n], &scalars[..n], n == 7);
         check::<G>("zero", &same, &vec![[0; 4]; n], false);
+    }
+    let points: Vec<_> = (0..700).map(|i| points[i * i % 199]).collect();
+    check_lists::<G>(&points, false);
+    for n in 0..=super::ANY {
+        assert!(Plan::of_any(n).scratch::<G>() <= super::ANY_SCRATCH * G::DEGREE, "{n}");
     }
 }
 
@@ -119,6 +172,30 @@ fn first_group() {
 #[test]
 fn second_group() {
     every_number::<Second>();
+}
+
+/// Split up for threads, whether there are any or not.
+fn in_parts<G: Curve>()
+where
+    Cycloid: Group<G, Projective = Memory3<G>, Affine = Memory2<G>>,
+{
+    let (points, scalars) = (points::<G>(70), scalars(70));
+    let affine: Vec<_> =
+        points.iter().map(|point| Affine::<Cycloid, G>::from_raw(*point)).collect();
+    let elements: Vec<_> =
+        scalars.iter().map(|k| Fr::<Cycloid>::from_raw(Cycloid::fr_from_integer(k))).collect();
+    for (n, parts) in [(0, 3), (1, 2), (7, 7), (64, 2), (70, 3), (69, 5)] {
+        let mut scratch = vec![7; super::scratch::<G>(n, parts)];
+        let sum = sum_of_parts::<G>(&affine[..n], &elements[..n], &mut scratch, parts);
+        let expected = slow::<G>(&points[..n], &scalars[..n]);
+        assert!(<Cycloid as Group<G>>::equal(&sum, &expected), "{n} in {parts}");
+    }
+}
+
+#[test]
+fn parts() {
+    in_parts::<First>();
+    in_parts::<Second>();
 }
 
 /// Where a bucket has more points than are folded together, and there are more groups of windows.
@@ -133,7 +210,7 @@ fn long_buckets() {
         // Σ kᵢ·aᵢ, by the sums of the scalars of each point.
         let plan = Plan::of_members::<First>(n);
         let mut scratch = vec![1; plan.scratch::<First>()];
-        let integer = |i: usize| parts::<First>(&scalars[i]);
+        let integer = |i: usize| split::<First>(&scalars[i]);
         let sum = one(Sum::<First, _>::new(plan, |i| &points[i], integer, &mut scratch));
         let mut expected = [First::ZERO, First::ONE, First::ZERO];
         let mut terms: Vec<(Memory2<First>, Integer, u64)> = Vec::new();

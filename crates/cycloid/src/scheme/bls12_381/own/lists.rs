@@ -1,0 +1,208 @@
+//! What many points have in common is one inversion: sums of affine points, and affine coordinates.
+//!
+//! Both work in pieces, in memory of a fixed size on the stack.
+
+use core::marker::PhantomData;
+use core::ops::Range;
+
+use super::each::one;
+use super::group::{
+    Curve, Memory2, Memory3, export, export_affine, import, import_affine, import_some, is_zero,
+    places,
+};
+use crate::machine::ct;
+use crate::machine::field::{Bls12Base, Dense, Wide, WideTask};
+use crate::machine::lanes::{self, LANES};
+use crate::math::bls12_381::{Affine, Field, Inverses, Packed, Point, Points, Reference};
+use crate::math::field::MAX_WIDTH;
+
+/// Limbs of memory for points.
+const POINTS: usize = 4096;
+
+/// Limbs of memory for inverses: 128 in every backend's form.
+const INVERSES: usize = 2048;
+
+/// Sums that are left for complete additions: an inversion takes as long as a few of these.
+const LAST: usize = MAX_WIDTH;
+
+/// Memory at the beginning of a line of the cache.
+#[repr(align(64))]
+struct Aligned<const LIMBS: usize>([u64; LIMBS]);
+
+/// Eight side by side where products are cheap: each coordinate takes one more to enter, and with AVX-512
+/// without IFMA this is as much as vectors gain.
+fn run<T: WideTask<Bls12Base>>(n: usize, task: T) -> T::Output {
+    match lanes::Backend::best() {
+        #[cfg(target_arch = "x86_64")]
+        Some(backend @ lanes::Backend::Ifma(_)) if n >= LANES => {
+            Bls12Base::run_eight_wide(backend, task)
+        }
+        _ => one(task),
+    }
+}
+
+/// a₀ + a₁ + … of n points. Time depends on which are equal, opposite or infinity.
+pub(super) fn sum_vartime<'a, G: Curve>(
+    n: usize,
+    point: impl Fn(usize) -> &'a Memory2<G>,
+) -> Memory3<G>
+where
+    G::Memory: 'a,
+{
+    run(n, Sum::<G, _>::new(n, point))
+}
+
+/// The sum as work for a backend.
+pub(super) struct Sum<G, P> {
+    n: usize,
+    point: P,
+    group: PhantomData<G>,
+}
+
+impl<G, P> Sum<G, P> {
+    pub(super) fn new(n: usize, point: P) -> Self {
+        Self { n, point, group: PhantomData }
+    }
+}
+
+impl<'a, G: Curve, P: Fn(usize) -> &'a Memory2<G>> WideTask<Bls12Base> for Sum<G, P>
+where
+    G::Memory: 'a,
+{
+    type Output = Memory3<G>;
+
+    fn run<A: Wide<Bls12Base>>(self, f: A) -> Memory3<G> {
+        let (mut memory, mut inverses) = (Aligned([0; POINTS]), Aligned([0; INVERSES]));
+        let mut points = Points::<G::Field<A>>::new(f, &mut memory.0, &mut inverses.0);
+        // As many sums as there is room for, beside as many points to add to them.
+        let room = POINTS / Points::<G::Field<A>>::LIMBS / 2;
+        let sums = room.min(self.n.div_ceil(2));
+        put::<G, A>(f, &mut points, 0, 0..sums, &self.point);
+        let number = |i| Reference::new(i, false);
+        for start in (sums..self.n).step_by(sums.max(1)) {
+            let end = self.n.min(start + sums);
+            put::<G, A>(f, &mut points, sums, start..end, &self.point);
+            for i in 0..end - start {
+                points.add(number(i), number(sums + i), i);
+            }
+            points.finish();
+        }
+        let mut left = sums;
+        while left > LAST {
+            let half = left.div_ceil(2);
+            for i in 0..left - half {
+                points.add(number(i), number(half + i), i);
+            }
+            points.finish();
+            left = half;
+        }
+        let mut affine = [[G::ZERO; 2]; LAST];
+        let rest: [_; LAST] =
+            core::array::from_fn(|i| if i < left { number(i) } else { Reference::NONE });
+        for (affine, rest) in affine.chunks_exact_mut(A::WIDTH).zip(rest.chunks_exact(A::WIDTH)) {
+            export_affine::<G, A>(&points.take(rest), affine);
+        }
+        one(Last::<G> { points: &affine[..left] })
+    }
+}
+
+/// Puts some of the points one after the other from `number` on.
+fn put<'a, G: Curve, A: Wide<Bls12Base>>(
+    f: A,
+    points: &mut Points<'_, G::Field<A>>,
+    number: usize,
+    range: Range<usize>,
+    point: &impl Fn(usize) -> &'a Memory2<G>,
+) where
+    G::Memory: 'a,
+{
+    for i in range.clone().step_by(A::WIDTH) {
+        let some = import_some::<G, A>(f, i..range.end, point);
+        points.put(number + i - range.start, range.end - i, &some);
+    }
+}
+
+/// The sum of few points by complete additions.
+struct Last<'a, G: Curve> {
+    points: &'a [Memory2<G>],
+}
+
+impl<G: Curve> WideTask<Bls12Base> for Last<'_, G> {
+    type Output = Memory3<G>;
+
+    fn run<A: Wide<Bls12Base>>(self, f: A) -> Memory3<G> {
+        let mut sum = Point::infinity(f);
+        for point in self.points.iter().filter(|point| !is_zero::<G>(point)) {
+            sum = sum.add_affine(&import_affine::<G, A>(f, &[*point]));
+        }
+        let mut out = [[G::ZERO; 3]];
+        export::<G, A>(&sum, &mut out);
+        out[0]
+    }
+}
+
+/// The affine coordinates of n points, of which `write` gets each.
+pub(super) fn to_affine<'a, G: Curve>(
+    n: usize,
+    point: impl Fn(usize) -> &'a Memory3<G>,
+    write: impl FnMut(usize, Memory2<G>),
+) where
+    G::Memory: 'a,
+{
+    run(n, ToAffine::<G, _, _> { n, point, write, group: PhantomData });
+}
+
+/// The same as work for a backend.
+pub(super) struct ToAffine<G, P, W> {
+    pub(super) n: usize,
+    pub(super) point: P,
+    pub(super) write: W,
+    pub(super) group: PhantomData<G>,
+}
+
+impl<'a, G: Curve, P, W> WideTask<Bls12Base> for ToAffine<G, P, W>
+where
+    G::Memory: 'a,
+    P: Fn(usize) -> &'a Memory3<G>,
+    W: FnMut(usize, Memory2<G>),
+{
+    type Output = ();
+
+    fn run<A: Wide<Bls12Base>>(mut self, f: A) {
+        let mut memory = Aligned([0; INVERSES]);
+        let mut inverses = Inverses::new(f, &mut memory.0);
+        let room = inverses.room();
+        // The last stands for those that are missing.
+        let points = |i: usize| {
+            let at = |place: usize| (i + place).min(self.n - 1);
+            let points = places::<_, A>([G::ZERO; 3], |place| *(self.point)(at(place)));
+            import::<G, A>(f, &points[..A::WIDTH])
+        };
+        for start in (0..self.n).step_by(room) {
+            let end = self.n.min(start + room);
+            for i in (start..end).step_by(A::WIDTH) {
+                inverses.push(&denominator(&points(i)).norm());
+            }
+            inverses.invert();
+            for i in (start..end).step_by(A::WIDTH).rev() {
+                let point = points(i);
+                let inverse = denominator(&point).inverse(&inverses.pop());
+                let zero = G::Field::<A>::zero(f);
+                let y = point.y.mul(&inverse);
+                let y = G::Field::<A>::select(point.is_infinity(), &zero, &y);
+                let mut affine = [[G::ZERO; 2]; MAX_WIDTH];
+                let point = Affine { x: point.x.mul(&inverse), y };
+                export_affine::<G, A>(&point, &mut affine[..A::WIDTH]);
+                for (place, affine) in affine.iter().enumerate().take(A::WIDTH.min(end - i)) {
+                    (self.write)(i + place, *affine);
+                }
+            }
+        }
+        ct::wipe(&mut memory.0);
+    }
+}
+
+/// Z, and 1 for infinity, of which x is 0.
+fn denominator<F: Field>(point: &Point<F>) -> F {
+    F::select(point.is_infinity(), &F::one(point.x.arithmetic()), &point.z)
+}
