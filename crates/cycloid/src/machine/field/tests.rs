@@ -302,6 +302,15 @@ impl<P: Dense> WideTask<P> for WideAgainstIntegers {
             let (a, b) = (element(i), element(i * i + 1));
             let words: Vec<_> = x.iter().map(|x| number::<P>(&(*x * &r % &p))).collect();
             check("import", &f.import(&words), &|w| x[w].clone());
+            // In the backend's own form at places out of order, none of them a multiple of eight.
+            let places: Vec<_> = (0..A::WIDTH).map(|w| 3 + (w * 5 % 8) * (A::PACKED + 1)).collect();
+            let mut memory = std::vec![u64::MAX; 8 * (A::PACKED + 1) + 3];
+            f.scatter(&a, &mut memory, &places);
+            check("packed", &f.gather(&memory, &places), &|w| x[w].clone());
+            f.scatter(&b, &mut memory, &places[..1]);
+            check("one of them", &f.gather(&memory, &places), &|w| {
+                if w == 0 { y[w] } else { x[w] }.clone()
+            });
             let (product, square) = (f.mul_wide(&a, &b), f.square_wide(&a));
             check("product", &f.reduce_wide(&product), &|w| x[w] * y[w]);
             check("square", &f.reduce_wide(&square), &|w| x[w] * x[w]);

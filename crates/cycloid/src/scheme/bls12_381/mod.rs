@@ -27,7 +27,8 @@
 //! name says otherwise; elements of Fq12 are twelve little-endian integers.
 //!
 //! **Memory.** Nothing is allocated. Lists are slices; what needs room takes the caller's scratch,
-//! or works in pieces of a fixed size.
+//! or works in pieces of a fixed size. With the feature `rayon`, sums of many multiples use as many
+//! threads as there are, and as much scratch for each.
 //!
 //! **Time** depends on no value where no name ends in `_vartime`. Whether a point is infinity and
 //! the results of comparisons are public; so is what is decoded, and what is hashed.

@@ -126,6 +126,9 @@ fn column<G: Curve, A: Wide<Bls12Base>, const N: usize>(
     points: &[[G::Memory; N]],
     coordinate: usize,
 ) -> G::Field<A> {
+    if A::WIDTH == 1 {
+        return G::Field::<A>::import(f, &[points[0][coordinate]]);
+    }
     let mut column = [G::ZERO; MAX_WIDTH];
     column.iter_mut().zip(points).for_each(|(value, point)| *value = point[coordinate]);
     G::Field::<A>::import(f, &column[..A::WIDTH])
@@ -137,6 +140,9 @@ fn write_column<G: Curve, A: Wide<Bls12Base>, const N: usize>(
     points: &mut [[G::Memory; N]],
     coordinate: usize,
 ) {
+    if A::WIDTH == 1 {
+        return value.export(core::slice::from_mut(&mut points[0][coordinate]));
+    }
     let mut column = [G::ZERO; MAX_WIDTH];
     value.export(&mut column[..A::WIDTH]);
     points.iter_mut().zip(column).for_each(|(point, value)| point[coordinate] = value);
@@ -170,19 +176,6 @@ pub(super) fn import_affine<G: Curve, A: Wide<Bls12Base>>(
     bls12_381::Affine { x: column::<G, A, 2>(f, points, 0), y: column::<G, A, 2>(f, points, 1) }
 }
 
-/// As many as a backend has numbers, by their places.
-#[inline(always)]
-pub(super) fn places<T: Copy, A: Wide<Bls12Base>>(
-    zero: T,
-    mut value: impl FnMut(usize) -> T,
-) -> [T; MAX_WIDTH] {
-    let mut values = [zero; MAX_WIDTH];
-    for (place, to) in values.iter_mut().enumerate().take(A::WIDTH) {
-        *to = value(place);
-    }
-    values
-}
-
 /// The points from the first of a range on, the last for those that are missing.
 #[inline(always)]
 pub(super) fn import_some<'a, G: Curve, A: Wide<Bls12Base>>(
@@ -193,9 +186,11 @@ pub(super) fn import_some<'a, G: Curve, A: Wide<Bls12Base>>(
 where
     G::Memory: 'a,
 {
+    if A::WIDTH == 1 {
+        return import_affine::<G, A>(f, core::slice::from_ref(point(range.start)));
+    }
     let at = |place: usize| (range.start + place).min(range.end - 1);
-    let points = places::<_, A>([G::ZERO; 2], |place| *point(at(place)));
-    import_affine::<G, A>(f, &points[..A::WIDTH])
+    import_affine::<G, A>(f, &core::array::from_fn::<_, MAX_WIDTH, _>(|place| *point(at(place))))
 }
 
 pub(super) fn export_affine<G: Curve, A: Wide<Bls12Base>>(

@@ -8,7 +8,6 @@ use core::ops::Range;
 use super::each::one;
 use super::group::{
     Curve, Memory2, Memory3, export, export_affine, import, import_affine, import_some, is_zero,
-    places,
 };
 use crate::machine::ct;
 use crate::machine::field::{Bls12Base, Dense, Wide, WideTask};
@@ -174,9 +173,12 @@ where
         let room = inverses.room();
         // The last stands for those that are missing.
         let points = |i: usize| {
+            if A::WIDTH == 1 {
+                return import::<G, A>(f, core::slice::from_ref((self.point)(i)));
+            }
             let at = |place: usize| (i + place).min(self.n - 1);
-            let points = places::<_, A>([G::ZERO; 3], |place| *(self.point)(at(place)));
-            import::<G, A>(f, &points[..A::WIDTH])
+            let points: [_; MAX_WIDTH] = core::array::from_fn(|place| *(self.point)(at(place)));
+            import::<G, A>(f, &points)
         };
         for start in (0..self.n).step_by(room) {
             let end = self.n.min(start + room);
