@@ -68,7 +68,7 @@ fn slow<G: Curve>(points: &[Memory2<G>], scalars: &[Integer]) -> Memory3<G> {
     sum
 }
 
-/// With every backend that `slow_ones` allows.
+/// With every backend; with the emulated one and the portable lanes, which are slow, where that is said.
 fn check<G: Curve>(what: &str, points: &[Memory2<G>], scalars: &[Integer], emulated: bool)
 where
     Cycloid: Group<G, Projective = Memory3<G>, Affine = Memory2<G>>,
