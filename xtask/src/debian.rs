@@ -29,11 +29,7 @@ const NEEDS: [Need; 7] = [
         package: "libssl3",
         present: || library("libcrypto.so.3"),
     },
-    Need {
-        what: "PostgreSQL, for keystores on it",
-        package: "postgresql",
-        present: postgresql,
-    },
+    Need { what: "PostgreSQL, for keystores on it", package: "postgresql", present: postgresql },
     Need { what: "libgmp.so.10, a peer", package: "libgmp10", present: || library("libgmp.so.10") },
 ];
 
@@ -96,7 +92,8 @@ fn library(name: &str) -> bool {
 /// Whether there is a server of PostgreSQL, which Debian does not put on the path.
 fn postgresql() -> bool {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    works("postgres") || versions.into_iter().any(|folder| folder.path().join("bin/initdb").exists())
+    works("postgres")
+        || versions.into_iter().any(|folder| folder.path().join("bin/initdb").exists())
 }
 
 fn is_root() -> bool {
