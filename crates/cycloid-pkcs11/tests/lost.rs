@@ -79,6 +79,24 @@ fn another_daemon_in_the_place_of_the_first_is_not_taken_for_it() {
 }
 
 #[test]
+fn a_daemon_that_takes_no_more_connections_is_not_lost() {
+    let (bed, session) = Bed::logged_in();
+    let other = bed.open(true);
+    bed.daemon.set_full(true);
+    std::thread::scope(|scope| {
+        let pause = bed.daemon.pause();
+        let first = scope.spawn(|| call!(bed, C_FindObjectsInit(session, n(), 0)));
+        // Until the only connection is in use.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        assert_eq!(call!(bed, C_FindObjectsInit(other, n(), 0)), CKR_DEVICE_MEMORY);
+        drop(pause);
+        assert_eq!(first.join().unwrap(), CKR_OK);
+    });
+    must!(bed, C_FindObjectsInit(other, n(), 0));
+    assert_eq!(bed.state(other), CKS_RW_USER_FUNCTIONS);
+}
+
+#[test]
 fn a_daemon_that_hangs_up_does_not_kill_a_program_that_dies_of_broken_pipes() {
     // SAFETY: the default, which programs in C have, unlike those in Rust.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };

@@ -151,7 +151,12 @@ impl Client {
             None => Request::Hello { version: VERSION, name: self.name.clone() },
         };
         connection.write(&request)?;
-        match connection.exchange().map_err(|error| self.lose(&error))? {
+        let answer = connection.exchange().map_err(|error| match known {
+            // It listens, and hangs up on one connection more. The others say whether it is there.
+            Some(_) => Code::DEVICE_MEMORY.because("the daemon takes no more connections"),
+            None => self.lose(&error),
+        });
+        match answer? {
             Response::Welcome { ticket, .. } => {
                 if known.is_none() {
                     self.state().ticket = Some(ticket);

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
@@ -53,6 +53,7 @@ pub struct Daemon {
     pub socket: PathBuf,
     token: Arc<Mutex<Token>>,
     running: Arc<Mutex<bool>>,
+    full: Arc<AtomicBool>,
 }
 
 impl Daemon {
@@ -62,7 +63,8 @@ impl Daemon {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("cycloid-pkcs11-{}-{number}.sock", std::process::id());
         let socket = std::env::temp_dir().join(name);
-        let daemon = Self { socket, token: Arc::default(), running: Arc::new(Mutex::new(false)) };
+        let daemon =
+            Self { socket, token: Arc::default(), running: Arc::default(), full: Arc::default() };
         let mut token = daemon.token();
         for (class, label) in [(cko::PUBLIC_KEY, "rsa"), (cko::PRIVATE_KEY, "rsa")] {
             let mut key = key(class, ckk::RSA, label);
@@ -89,12 +91,16 @@ impl Daemon {
         let listener = UnixListener::bind(&self.socket).expect("the socket can be made");
         *self.running.lock().unwrap() = true;
         let (token, running) = (self.token.clone(), self.running.clone());
+        let full = self.full.clone();
         let ticket = format!("ticket {:?}", std::time::Instant::now()).into_bytes();
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let stream = stream.expect("a connection");
                 if !*running.lock().unwrap() {
                     return;
+                }
+                if full.load(Ordering::Relaxed) {
+                    continue;
                 }
                 let (token, ticket) = (token.clone(), ticket.clone());
                 token.lock().unwrap().connections.push(stream.try_clone().unwrap());
@@ -128,6 +134,16 @@ impl Daemon {
 
     pub fn set_mood(&self, mood: Mood) {
         self.token().mood = Some(mood);
+    }
+
+    /// Whether it hangs up on further connections.
+    pub fn set_full(&self, full: bool) {
+        self.full.store(full, Ordering::Relaxed);
+    }
+
+    /// Answers nobody while the result is held.
+    pub fn pause(&self) -> impl Sized + '_ {
+        self.token()
     }
 
     /// How often it was asked that.
