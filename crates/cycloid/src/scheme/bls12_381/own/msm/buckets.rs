@@ -73,9 +73,9 @@ pub(super) fn fold_points<F: Packed>(
         let mut room = plan.room();
         for round in 0.. {
             let mut done = true;
-            for bucket in first..=last {
+            for (bucket, bucket_end) in ends.iter().enumerate().take(last + 1).skip(first) {
                 let start = starts(bucket);
-                let count = end.min(ends[bucket] as usize) - start;
+                let count = end.min(*bucket_end as usize) - start;
                 let left = count.div_ceil(1 << round);
                 let half = left.div_ceil(2);
                 for i in start..start + left - half {
