@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Key(Key),
     /// Seal all records anew under a new master key; needs the security officer's PIN.
     Rotate(Pin),
+    /// Seal all keys for another keystore or for custodians, and restore them.
+    Backup(Backup),
     /// The audit log.
     Audit(Audit),
     /// Print the daemon's metrics, as Prometheus reads them.
@@ -195,4 +197,61 @@ pub(crate) struct AuditVerify {
     /// A head that was printed earlier: the log must still contain it.
     #[arg(long, value_name = "HEAD")]
     pub(crate) head: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cycloid hsm backup key                              on the keystore that is to restore: its backup key
+  cycloid hsm backup make --to KEY keys.backup        on the keystore that has the keys
+  cycloid hsm backup restore keys.backup              on the first again, which has no objects yet
+
+  cycloid hsm backup split --needed 2 --shares 3      a backup key whose private half is with custodians
+  cycloid hsm backup restore keys.backup --share-file a --share-file b")]
+pub(crate) struct Backup {
+    #[command(subcommand)]
+    pub(crate) command: BackupCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BackupCommand {
+    /// Print this keystore's backup key: backups that are made for it are restored here.
+    Key,
+    /// Make a backup key, and print its private half in shares.
+    Split(Split),
+    /// Write a backup of all objects, whether or not a daemon runs.
+    Make(Make),
+    /// Make all objects of a backup, in a keystore that has none.
+    Restore(Restore),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Split {
+    /// How many shares restore.
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) needed: u8,
+
+    /// How many shares there are.
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) shares: u8,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Make {
+    /// The backup key that restores.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) to: String,
+
+    /// The file to write, which must not be there.
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    /// The backup.
+    pub(crate) file: PathBuf,
+
+    /// A file with a custodian's share; once for each share [default: this keystore's own key].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) share_file: Vec<PathBuf>,
 }

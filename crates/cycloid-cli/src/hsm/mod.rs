@@ -1,6 +1,7 @@
 //! `cycloid hsm`.
 
 pub(crate) mod arguments;
+mod backup;
 mod keys;
 mod serve;
 
@@ -38,6 +39,7 @@ pub(crate) fn run(hsm: &Hsm) -> Result<(), Stop> {
             }
         }
         Command::Key(key) => keys::run(hsm, key),
+        Command::Backup(arguments) => backup::run(hsm, arguments),
         Command::Audit(audit) => self::audit(hsm, audit),
     }
 }

@@ -124,8 +124,7 @@ impl Daemon {
             | Request::Random { .. }
             | Request::Logout {}
             | Request::Metrics {}
-            | Request::Status {}
-            | Request::Spans { .. } => {
+            | Request::Status {} => {
                 let answer = self.answer(&asked.application, request);
                 asked.reply.send(answer);
             }
@@ -171,9 +170,7 @@ impl Daemon {
             Request::Lock {} => self.lock(application),
             Request::Audit { from, limit } => self.audit_entries(application, from, limit),
             Request::Metrics {} => Ok(Response::Text { text: self.metrics.text(self) }),
-            Request::Spans { .. } => Ok(Response::Spans { spans: Vec::new() }),
             Request::RotateMasterKey {} => self.rotate(application),
-            Request::Backup { public_key } => self.backup(application, &public_key.0),
             Request::Find { template } => self.find(application, &template),
             Request::Attributes { object, numbers } => {
                 self.attributes(application, object, &numbers)

@@ -221,10 +221,4 @@ impl Daemon {
         self.token.load()?;
         Ok(Response::Number { value })
     }
-
-    pub(super) fn backup(&self, application: &Application, to: &[u8]) -> Result<Response> {
-        needs(application, Role::SecurityOfficer)?;
-        let _ = to;
-        Err(Code::FUNCTION_NOT_SUPPORTED.into())
-    }
 }

@@ -234,10 +234,6 @@ messages! {
     0x44 Metrics {}
     /// A new master key, and all records sealed anew.
     0x45 RotateMasterKey {}
-    /// All objects, sealed for the holder of a backup key.
-    0x46 Backup { public_key: Bytes }
-    /// Where the time of signatures went, span by span.
-    0x47 Spans { reset: bool }
 }
 
 choice! {
@@ -293,16 +289,6 @@ fields! {
         /// The signature, where the code is 0.
         signature: Bytes,
     }
-
-    /// Where time went.
-    struct Span {
-        /// Its name, and the names of those around it: `sign;rsa-2048;exponentiation`.
-        path: String,
-        /// How often.
-        count: u64,
-        /// Nanoseconds in all, without those of spans inside it.
-        nanoseconds: u64,
-    }
 }
 
 messages! {
@@ -334,6 +320,4 @@ messages! {
     0x0b Audit { entries: Vec<AuditEntry> }
     /// Signatures, in the order they were asked for.
     0x0c SignedMany { outcomes: Vec<Signed> }
-    /// Spans.
-    0x0d Spans { spans: Vec<Span> }
 }
