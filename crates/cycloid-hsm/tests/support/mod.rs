@@ -11,15 +11,15 @@ use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret
 use cycloid_hsm::store::{Store, Unlocking};
 use cycloid_hsm::{Code, Result};
 
-pub const OFFICER_PIN: &[u8] = b"officer's pin";
-pub const USER_PIN: &[u8] = b"user's pin";
-pub const AUDITOR_PIN: &[u8] = b"auditor's pin";
+pub(crate) const OFFICER_PIN: &[u8] = b"officer's pin";
+pub(crate) const USER_PIN: &[u8] = b"user's pin";
+pub(crate) const AUDITOR_PIN: &[u8] = b"auditor's pin";
 
 /// A directory that goes when it is dropped.
-pub struct Directory(PathBuf);
+pub(crate) struct Directory(PathBuf);
 
 impl Directory {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         use std::sync::atomic::{AtomicU32, Ordering};
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name =
@@ -29,7 +29,7 @@ impl Directory {
         Self(path)
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 }
@@ -41,18 +41,18 @@ impl Drop for Directory {
 }
 
 /// A daemon with a fresh token that has all PINs.
-pub struct Daemon {
-    pub server: Server,
-    pub socket: PathBuf,
-    pub directory: Directory,
+pub(crate) struct Daemon {
+    pub(crate) server: Server,
+    pub(crate) socket: PathBuf,
+    pub(crate) directory: Directory,
 }
 
-pub fn unlocking() -> Unlocking {
+pub(crate) fn unlocking() -> Unlocking {
     Unlocking { passphrase: None, key_file: Some(Secret::new(&[7; 32])) }
 }
 
 impl Daemon {
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let directory = Directory::new();
         let url = format!("sqlite:{}", directory.path().join("keys.db").display());
         let store = Store::create(&url, &unlocking()).unwrap();
@@ -70,57 +70,57 @@ impl Daemon {
         daemon
     }
 
-    pub fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> Client {
         Client::connect(&self.socket, "test").unwrap()
     }
 
-    pub fn user(&self) -> Client {
+    pub(crate) fn user(&self) -> Client {
         let client = self.client();
         client.call(&Request::Login { role: Role::User, pin: Secret::new(USER_PIN) }).unwrap();
         client
     }
 }
 
-pub fn mechanism(number: u32) -> Mechanism {
+pub(crate) fn mechanism(number: u32) -> Mechanism {
     Mechanism { number, parameter: Parameter::None }
 }
 
 /// A template of truth values.
-pub fn truths(values: &[(u32, bool)]) -> Template {
+pub(crate) fn truths(values: &[(u32, bool)]) -> Template {
     let mut template = Template::new();
     values.iter().for_each(|(number, value)| template.set_bool(*number, *value));
     template
 }
 
-pub fn object(response: Result<Response>) -> Result<u64> {
+pub(crate) fn object(response: Result<Response>) -> Result<u64> {
     match response? {
         Response::Object { object } => Ok(object),
         other => panic!("{other:?}"),
     }
 }
 
-pub fn pair(response: Result<Response>) -> Result<(u64, u64)> {
+pub(crate) fn pair(response: Result<Response>) -> Result<(u64, u64)> {
     match response? {
         Response::Pair { public, private } => Ok((public, private)),
         other => panic!("{other:?}"),
     }
 }
 
-pub fn bytes(response: Result<Response>) -> Result<Vec<u8>> {
+pub(crate) fn bytes(response: Result<Response>) -> Result<Vec<u8>> {
     match response? {
         Response::Data { data } => Ok(data.to_vec()),
         other => panic!("{other:?}"),
     }
 }
 
-pub fn code<T: std::fmt::Debug>(outcome: Result<T>) -> Code {
+pub(crate) fn code<T: std::fmt::Debug>(outcome: Result<T>) -> Code {
     outcome.expect_err("it should have been refused").code
 }
 
-pub const P256: &[u8] = &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
+pub(crate) const P256: &[u8] = &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
 
 /// Generates a pair: an RSA key of so many bits, or a key on a curve by its identifier.
-pub fn generate(client: &Client, kind: &Pair, token: bool) -> (u64, u64) {
+pub(crate) fn generate(client: &Client, kind: &Pair, token: bool) -> (u64, u64) {
     let mut public = truths(&[(cka::TOKEN, token)]);
     let private = truths(&[(cka::TOKEN, token)]);
     let number = match kind {
@@ -142,19 +142,24 @@ pub fn generate(client: &Client, kind: &Pair, token: bool) -> (u64, u64) {
         .unwrap()
 }
 
-pub enum Pair {
+pub(crate) enum Pair {
     Rsa(u64),
     Curve(&'static [u8]),
     Bls,
 }
 
-pub fn sign(client: &Client, key: u64, mechanism: &Mechanism, data: &[u8]) -> Result<Vec<u8>> {
+pub(crate) fn sign(
+    client: &Client,
+    key: u64,
+    mechanism: &Mechanism,
+    data: &[u8],
+) -> Result<Vec<u8>> {
     let mechanism = mechanism.clone();
     let data = Bytes(data.to_vec());
     bytes(client.call(&Request::Sign { key, mechanism, data, digested: false }))
 }
 
-pub fn verify(
+pub(crate) fn verify(
     client: &Client,
     key: u64,
     mechanism: &Mechanism,
@@ -171,7 +176,12 @@ pub fn verify(
 }
 
 /// A secret key whose value is known.
-pub fn secret_key(client: &Client, key_type: u32, value: &[u8], extra: &Template) -> Result<u64> {
+pub(crate) fn secret_key(
+    client: &Client,
+    key_type: u32,
+    value: &[u8],
+    extra: &Template,
+) -> Result<u64> {
     let mut template = extra.clone();
     template.set_number(cka::CLASS, cko::SECRET_KEY.into());
     template.set_number(cka::KEY_TYPE, key_type.into());
@@ -179,4 +189,4 @@ pub fn secret_key(client: &Client, key_type: u32, value: &[u8], extra: &Template
     object(client.call(&Request::Create { template }))
 }
 
-pub const AES: u32 = ckk::AES;
+pub(crate) const AES: u32 = ckk::AES;

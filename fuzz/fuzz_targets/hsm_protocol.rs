@@ -1,0 +1,31 @@
+//! A stream of frames from whoever connects: whatever comes, frames end where they say, and a message
+//! that is read is written as it was.
+#![no_main]
+
+use cycloid_hsm::rpc::{Request, Response, frame};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|stream: &[u8]| {
+    let mut rest = stream;
+    while let Ok(Some(frame)) = frame::read(rest) {
+        check(frame.message);
+        assert!(frame.length <= rest.len());
+        rest = &rest[frame.length..];
+    }
+    check(stream);
+});
+
+fn check(message: &[u8]) {
+    if let Ok(request) = Request::read(message) {
+        let mut written = Vec::new();
+        request.write(&mut written);
+        // Attributes are put in order; nothing is added and nothing lost.
+        assert_eq!(written.len(), message.len());
+        assert_eq!(Request::read(&written), Ok(request));
+    }
+    if let Ok(response) = Response::read(message) {
+        let mut written = Vec::new();
+        response.write(&mut written);
+        assert_eq!(written, message);
+    }
+}
