@@ -11,7 +11,7 @@ struct Need {
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 7] = [
+const NEEDS: [Need; 12] = [
     Need { what: "a C compiler", package: "gcc libc6-dev", present: || works("cc") },
     Need { what: "a C++ compiler, for libFuzzer", package: "g++", present: || works("c++") },
     Need {
@@ -30,6 +30,31 @@ const NEEDS: [Need; 7] = [
         present: || library("libcrypto.so.3"),
     },
     Need { what: "PostgreSQL, for keystores on it", package: "postgresql", present: postgresql },
+    Need {
+        what: "OpenSSL's engine for PKCS #11, which uses the HSM's module",
+        package: "libengine-pkcs11-openssl",
+        present: engine,
+    },
+    Need {
+        what: "`pkcs11-tool`, which uses it too",
+        package: "opensc",
+        present: || starts("pkcs11-tool"),
+    },
+    Need {
+        what: "`p11tool` and `certtool`, which use it too",
+        package: "gnutls-bin",
+        present: || starts("p11tool") && starts("certtool"),
+    },
+    Need {
+        what: "BIND's tools for DNSSEC, which use it too",
+        package: "bind9-utils",
+        present: || starts("dnssec-keyfromlabel") && starts("dnssec-signzone"),
+    },
+    Need {
+        what: "OpenDNSSEC's tools for HSMs, which use it too",
+        package: "libhsm-bin",
+        present: || starts("ods-hsmutil") && starts("ods-hsmspeed"),
+    },
     Need { what: "libgmp.so.10, a peer", package: "libgmp10", present: || library("libgmp.so.10") },
 ];
 
@@ -75,6 +100,11 @@ fn works(name: &str) -> bool {
     succeeds(name, "--version")
 }
 
+/// Whether there is a program that has no option that all versions of it understand.
+fn starts(name: &str) -> bool {
+    program(name, "-V").output().is_ok()
+}
+
 fn succeeds(name: &str, arguments: &str) -> bool {
     program(name, arguments).output().is_ok_and(|output| output.status.success())
 }
@@ -87,6 +117,14 @@ fn library(name: &str) -> bool {
     });
     let folders = ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu"];
     listed || folders.into_iter().any(|folder| Path::new(folder).join(name).exists())
+}
+
+/// Whether OpenSSL finds the engine `pkcs11`.
+fn engine() -> bool {
+    program("openssl", "version -e").output().is_ok_and(|output| {
+        let said = String::from_utf8_lossy(&output.stdout);
+        said.split('"').nth(1).is_some_and(|folder| Path::new(folder).join("pkcs11.so").exists())
+    })
 }
 
 /// Whether there is a server of PostgreSQL, which Debian does not put on the path.

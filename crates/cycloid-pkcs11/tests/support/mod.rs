@@ -1,0 +1,213 @@
+//! A real daemon in a directory of its own, and what programs need to use it.
+
+#![allow(dead_code, missing_docs, unreachable_pub, reason = "each test uses some of it")]
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use cycloid_hsm::attribute::{Template, cka, cko};
+use cycloid_hsm::daemon::{Server, Settings, initialize};
+use cycloid_hsm::mechanism::{Parameter, ckm};
+use cycloid_hsm::rpc::{Client, Mechanism, Request, Response, Role, Secret};
+use cycloid_hsm::store::{Store, Unlocking};
+
+pub const LABEL: &str = "office";
+pub const OFFICER_PIN: &str = "officer-pin";
+pub const USER_PIN: &str = "user-pin";
+
+/// Programs that come with a Debian package of another name.
+const PACKAGES: [(&str, &str); 8] = [
+    ("certtool", "gnutls-bin"),
+    ("dnssec-keyfromlabel", "bind9-utils"),
+    ("dnssec-signzone", "bind9-utils"),
+    ("dnssec-verify", "bind9-utils"),
+    ("ods-hsmspeed", "libhsm-bin"),
+    ("ods-hsmutil", "libhsm-bin"),
+    ("p11tool", "gnutls-bin"),
+    ("pkcs11-tool", "opensc"),
+];
+
+/// Where cargo put the module: beside the tests, or a folder higher.
+pub fn module() -> PathBuf {
+    let test = std::env::current_exe().expect("the test has a path");
+    let name = "libcycloid_pkcs11.so";
+    let mut folders = test.ancestors().skip(1).take(2).map(|folder| folder.join(name));
+    folders.find(|path| path.exists()).expect("the module is built with its tests")
+}
+
+/// A daemon whose token has its PINs and no objects, and a directory in which programs run.
+pub struct Bed {
+    server: Option<Server>,
+    socket: PathBuf,
+    directory: tempfile::TempDir,
+}
+
+impl Bed {
+    pub fn new() -> Self {
+        let directory = tempfile::tempdir().expect("a directory can be made");
+        let unlocking = Unlocking { passphrase: None, key_file: Some(Secret::new(&[7; 32])) };
+        let url = format!("sqlite:{}", directory.path().join("keys.db").display());
+        let store = Store::create(&url, &unlocking).expect("the keystore is made");
+        let (officer, user) = (OFFICER_PIN.as_bytes(), USER_PIN.as_bytes());
+        initialize(&store, LABEL, officer, user).expect("the token is made");
+        let socket = directory.path().join("socket");
+        let settings = Settings { socket: socket.clone(), ..Settings::default() };
+        let server = Server::start(store, settings).expect("the daemon starts");
+        Self { server: Some(server), socket, directory }
+    }
+
+    /// From now on there is no daemon.
+    pub fn stop(&mut self) {
+        self.server.take().expect("it runs").stop();
+    }
+
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), content).expect("the file can be written");
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Runs a program in the directory, with arguments that are separated by spaces.
+    ///
+    /// # Panics
+    /// Where there is no such program, with the package that brings it.
+    pub fn run(&self, program: &str, arguments: &str) -> Output {
+        let mut command = Command::new(program);
+        command.args(arguments.split_whitespace()).current_dir(self.directory.path());
+        command.env("CYCLOID_HSM_SOCKET", &self.socket).env("LC_ALL", "C");
+        command.env("OPENSSL_CONF", self.path("openssl.cnf"));
+        match command.stdin(std::process::Stdio::null()).output() {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let known = PACKAGES.iter().find(|(name, _)| *name == program);
+                let package = known.map_or(program, |(_, package)| package);
+                panic!("{program} is missing: apt-get install {package}");
+            }
+            output => output.unwrap_or_else(|error| panic!("{program}: {error}")),
+        }
+    }
+
+    /// Runs a program that must do what it is asked for, and gives what it said.
+    pub fn must(&self, program: &str, arguments: &str) -> String {
+        let output = self.run(program, arguments);
+        let said = said(&output);
+        assert!(output.status.success(), "{program} {arguments}\n{}\n{said}", output.status);
+        said
+    }
+
+    /// Runs a program that must fail, and gives what it said.
+    pub fn must_fail(&self, program: &str, arguments: &str) -> String {
+        let output = self.run(program, arguments);
+        let said = said(&output);
+        // By its own choice: a signal has no code.
+        let code = output.status.code().expect("it was not killed");
+        assert_ne!(code, 0, "{program} {arguments}\n{said}");
+        said
+    }
+
+    /// OpenSSL's configuration, by which it has the module as its engine `pkcs11`.
+    pub fn configure_engine(&self) {
+        let said = self.must("openssl", "version -e");
+        let folder = said.split('"').nth(1).expect("it says where its engines are");
+        assert!(
+            Path::new(folder).join("pkcs11.so").exists(),
+            "OpenSSL's engine is missing: apt-get install libengine-pkcs11-openssl"
+        );
+        let module = module();
+        self.write(
+            "openssl.cnf",
+            format!(
+                "openssl_conf = initial\n\
+                 [initial]\nengines = engines\n\
+                 [engines]\npkcs11 = pkcs11\n\
+                 [pkcs11]\nengine_id = pkcs11\nMODULE_PATH = {}\nPIN = {USER_PIN}\ninit = 0\n\
+                 [req]\ndistinguished_name = name\n[name]\n",
+                module.display()
+            ),
+        );
+    }
+
+    /// The daemon's own client, with the user logged in.
+    pub fn user(&self) -> Client {
+        let client = Client::connect(&self.socket, "test").expect("the daemon answers");
+        let pin = Secret::new(USER_PIN.as_bytes());
+        client.call(&Request::Login { role: Role::User, pin }).expect("the PIN is right");
+        client
+    }
+
+    /// A pair of keys on the token: `RSA` of 2048 bits, or a curve by its identifier; and the public
+    /// half in a file `LABEL.pem`.
+    pub fn generate(&self, label: &str, id: u8, kind: Kind) {
+        let client = self.user();
+        let mut private = Template::new();
+        private.set_bool(cka::TOKEN, true);
+        private.set(cka::LABEL, label.as_bytes());
+        private.set(cka::ID, [id]);
+        let mut public = private.clone();
+        let number = match kind {
+            Kind::Rsa => {
+                public.set_number(cka::MODULUS_BITS, 2048);
+                ckm::RSA_PKCS_KEY_PAIR_GEN
+            }
+            Kind::Ec(curve) => {
+                public.set(cka::EC_PARAMS, curve);
+                ckm::EC_KEY_PAIR_GEN
+            }
+        };
+        let mechanism = Mechanism { number, parameter: Parameter::None };
+        let request = Request::GeneratePair { mechanism, public, private };
+        let Ok(Response::Pair { public, .. }) = client.call(&request) else { panic!("no keys") };
+        let numbers = vec![cka::PUBLIC_KEY_INFO];
+        let request = Request::Attributes { object: public, numbers };
+        let Ok(Response::Attributes { values }) = client.call(&request) else { panic!("no key") };
+        self.write(&format!("{label}.der"), &values[0].value.0);
+        self.must("openssl", &format!("pkey -pubin -inform DER -in {label}.der -out {label}.pem"));
+    }
+
+    /// How many objects of a class the token has.
+    pub fn count(&self, class: u32) -> usize {
+        let mut template = Template::new();
+        template.set_number(cka::CLASS, class.into());
+        match self.user().call(&Request::Find { template }) {
+            Ok(Response::Objects { objects }) => objects.len(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// How many private keys the token has.
+    pub fn private_keys(&self) -> usize {
+        self.count(cko::PRIVATE_KEY)
+    }
+}
+
+/// Which keys to make.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    Rsa,
+    Ec(&'static [u8]),
+}
+
+pub const P256: Kind = Kind::Ec(&[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7]);
+pub const P384: Kind = Kind::Ec(&[6, 5, 0x2b, 0x81, 4, 0, 0x22]);
+
+/// Everything that a program said.
+fn said(output: &Output) -> String {
+    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes)).concat()
+}
+
+/// Asserts that a text has all the others in it.
+pub fn contains(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is not in:\n{text}");
+    }
+}
