@@ -11,7 +11,7 @@ struct Need {
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 12] = [
+const NEEDS: [Need; 13] = [
     Need { what: "a C compiler", package: "gcc libc6-dev", present: || works("cc") },
     Need { what: "a C++ compiler, for libFuzzer", package: "g++", present: || works("c++") },
     Need {
@@ -46,9 +46,14 @@ const NEEDS: [Need; 12] = [
         present: || starts("p11tool") && starts("certtool"),
     },
     Need {
-        what: "BIND's tools for DNSSEC, which use it too",
+        what: "`ldns-signzone`, which uses it too",
+        package: "ldnsutils",
+        present: || starts("ldns-signzone"),
+    },
+    Need {
+        what: "`dnssec-verify`, of BIND, for the zones that it signs",
         package: "bind9-utils",
-        present: || starts("dnssec-keyfromlabel") && starts("dnssec-signzone"),
+        present: || starts("dnssec-verify"),
     },
     Need {
         what: "OpenDNSSEC's tools for HSMs, which use it too",

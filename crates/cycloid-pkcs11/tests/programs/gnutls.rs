@@ -39,18 +39,16 @@ fn signatures() {
 #[test]
 fn keys_made_and_deleted() {
     let bed = bed();
-    for (label, kind) in [
-        ("three", "--generate-privkey=rsa --bits 3072"),
-        ("four", "--generate-privkey=ecc --curve secp384r1"),
-        ("five", "--generate-privkey=ed25519"),
-    ] {
+    // GnuTLS 3.7 knows no mechanism that makes Ed25519 keys.
+    for (label, kind) in [("three", "rsa --bits 3072"), ("four", "ecc --curve secp384r1")] {
+        let kind = format!("--generate-privkey={kind}");
         bed.must("p11tool", &user(&format!("{kind} --label {label} pkcs11:token=office")));
         let key = format!("pkcs11:token=office;object={label};type=private");
         contains(&bed.must("p11tool", &user(&format!("--test-sign {key}"))), &["ok"]);
     }
-    assert_eq!(bed.private_keys(), 5);
-    bed.must("p11tool", &user("--batch --delete pkcs11:token=office;object=three;type=private"));
     assert_eq!(bed.private_keys(), 4);
+    bed.must("p11tool", &user("--batch --delete pkcs11:token=office;object=three;type=private"));
+    assert_eq!(bed.private_keys(), 3);
 }
 
 #[test]

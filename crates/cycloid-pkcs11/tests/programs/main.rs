@@ -1,7 +1,7 @@
 //! Programs that people have, with a real daemon: each does its work with keys of the token, and
 //! another implementation checks what comes out.
 
-mod bind;
+mod dnssec;
 mod gnutls;
 mod opendnssec;
 mod opensc;

@@ -39,7 +39,8 @@ fn token_and_mechanisms() {
     assert_eq!(bed.read("random").len(), 64);
 }
 
-/// A key made by the module signs with a mechanism; OpenSSL verifies with such options.
+/// A key made by the tool signs with a mechanism; OpenSSL verifies with such options. The daemon is asked
+/// for the public keys: the tool of Debian 12 (OpenSC 0.23) writes no keys on curves beyond P-256.
 #[test]
 fn keys_made_and_used() {
     let bed = Bed::new();
@@ -63,9 +64,7 @@ fn keys_made_and_used() {
         let id = format!("{:02x}", 0xa0 + number);
         let generate = format!("--keypairgen --key-type {kind} --id {id} --label key-{number}");
         contains(&bed.must("pkcs11-tool", &user(&generate)), &["Key pair generated"]);
-        let read = format!("--read-object --type pubkey --id {id} --output-file public.der");
-        bed.must("pkcs11-tool", &tool(&read));
-        bed.must("openssl", "pkey -pubin -inform DER -in public.der -out public.pem");
+        bed.save_public_key(0xa0 + number as u8);
         for (mechanism, verify) in mechanisms {
             let _ = std::fs::remove_file(bed.path("signature"));
             let sign =

@@ -17,11 +17,10 @@ pub const OFFICER_PIN: &str = "officer-pin";
 pub const USER_PIN: &str = "user-pin";
 
 /// Programs that come with a Debian package of another name.
-const PACKAGES: [(&str, &str); 8] = [
+const PACKAGES: [(&str, &str); 7] = [
     ("certtool", "gnutls-bin"),
-    ("dnssec-keyfromlabel", "bind9-utils"),
-    ("dnssec-signzone", "bind9-utils"),
     ("dnssec-verify", "bind9-utils"),
+    ("ldns-signzone", "ldnsutils"),
     ("ods-hsmspeed", "libhsm-bin"),
     ("ods-hsmutil", "libhsm-bin"),
     ("p11tool", "gnutls-bin"),
@@ -86,7 +85,10 @@ impl Bed {
         let mut command = Command::new(program);
         command.args(arguments.split_whitespace()).current_dir(self.directory.path());
         command.env("CYCLOID_HSM_SOCKET", &self.socket).env("LC_ALL", "C");
-        command.env("OPENSSL_CONF", self.path("openssl.cnf"));
+        // BIND, which Debian builds without engines, does not start where one is configured.
+        if !program.starts_with("dnssec-") {
+            command.env("OPENSSL_CONF", self.path("openssl.cnf"));
+        }
         match command.stdin(std::process::Stdio::null()).output() {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let known = PACKAGES.iter().find(|(name, _)| *name == program);
@@ -145,8 +147,24 @@ impl Bed {
         client
     }
 
+    /// The public key with an identifier, in a file `public.pem`.
+    pub fn save_public_key(&self, id: u8) {
+        let mut template = Template::new();
+        template.set_number(cka::CLASS, cko::PUBLIC_KEY.into());
+        template.set(cka::ID, [id]);
+        let client = self.user();
+        let Ok(Response::Objects { objects }) = client.call(&Request::Find { template }) else {
+            panic!("the daemon does not look for keys");
+        };
+        let [key] = objects.as_slice() else { panic!("it has {} such keys", objects.len()) };
+        let request = Request::Attributes { object: *key, numbers: vec![cka::PUBLIC_KEY_INFO] };
+        let Ok(Response::Attributes { values }) = client.call(&request) else { panic!("no key") };
+        self.write("public.der", &values[0].value.0);
+        self.must("openssl", "pkey -pubin -inform DER -in public.der -out public.pem");
+    }
+
     /// A pair of keys on the token: `RSA` of 2048 bits, or a curve by its identifier; and the public
-    /// half in a file `LABEL.pem`.
+    /// half in files `LABEL.pem` and `public.pem`.
     pub fn generate(&self, label: &str, id: u8, kind: Kind) {
         let client = self.user();
         let mut private = Template::new();
@@ -166,12 +184,10 @@ impl Bed {
         };
         let mechanism = Mechanism { number, parameter: Parameter::None };
         let request = Request::GeneratePair { mechanism, public, private };
-        let Ok(Response::Pair { public, .. }) = client.call(&request) else { panic!("no keys") };
-        let numbers = vec![cka::PUBLIC_KEY_INFO];
-        let request = Request::Attributes { object: public, numbers };
-        let Ok(Response::Attributes { values }) = client.call(&request) else { panic!("no key") };
-        self.write(&format!("{label}.der"), &values[0].value.0);
-        self.must("openssl", &format!("pkey -pubin -inform DER -in {label}.der -out {label}.pem"));
+        client.call(&request).expect("the keys are made");
+        self.save_public_key(id);
+        let public = self.read("public.pem");
+        self.write(&format!("{label}.pem"), public);
     }
 
     /// How many objects of a class the token has.
