@@ -8,6 +8,7 @@ mod serve;
 use std::path::{Path, PathBuf};
 
 use console::Term;
+use cycloid_hsm::daemon::{check_token, initialize};
 use cycloid_hsm::rpc::{Client, Request, Response, Role, Secret, default_socket};
 use cycloid_hsm::store::{AuditHead, KEY_FILE, Store, Unlocking};
 use cycloid_hsm::{Code, Error};
@@ -57,7 +58,7 @@ fn refused(error: &Error) -> Stop {
         Code::PIN_INCORRECT => "too many wrong PINs make the next one wait",
         Code::PIN_LOCKED => "wait, then try again",
         Code::USER_PIN_NOT_INITIALIZED => "make the token with `cycloid hsm init`",
-        Code::PIN_LEN_RANGE => "a PIN has 4 to 255 bytes",
+        Code::PIN_LEN_RANGE => "choose another; nothing was made",
         _ => "the daemon's log and `cycloid hsm status` may say more",
     };
     failed(error.to_string(), hint)
@@ -169,6 +170,7 @@ fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
     let (home, url) = (home(hsm)?, database(hsm)?);
     let officer = new_secret(init.officer_pin_file.as_deref(), "security officer's PIN")?;
     let user = new_secret(init.pin_file.as_deref(), "user's PIN")?;
+    check_token(&init.label, &officer, &user).map_err(|error| refused(&error))?;
     let unlocking = if init.passphrase {
         Unlocking { passphrase: Some(new_secret(None, "passphrase")?), key_file: None }
     } else {
@@ -186,14 +188,14 @@ fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
     if let Some(key) = &unlocking.key_file {
         serve::write_new(&key_path, key).map_err(|error| cannot(&key_path, error))?;
     }
-    let made = Store::create(&url, &unlocking)
-        .and_then(|store| cycloid_hsm::daemon::initialize(&store, &init.label, &officer, &user));
-    if let Err(error) = made {
+    let store = Store::create(&url, &unlocking).map_err(|error| {
         if unlocking.key_file.is_some() {
+            // It opens nothing.
             let _ = std::fs::remove_file(&key_path);
         }
-        return Err(refused(&error));
-    }
+        failed(error.to_string(), "choose another place with --home, or another database")
+    })?;
+    initialize(&store, &init.label, &officer, &user).map_err(|error| refused(&error))?;
     eprintln!("made the token {:?} in {}", init.label, home.display());
     if unlocking.key_file.is_some() {
         eprintln!("its key file is {}: whoever has both has the keys", key_path.display());

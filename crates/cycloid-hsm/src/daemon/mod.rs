@@ -19,6 +19,16 @@ use crate::error::Result;
 use crate::rpc::Role;
 use crate::store::Store;
 
+/// Whether a token can be called that and have these PINs: what to ask before a keystore is made for it.
+///
+/// # Errors
+/// [`Code::PIN_LEN_RANGE`](crate::Code::PIN_LEN_RANGE), [`Code::ARGUMENTS_BAD`](crate::Code::ARGUMENTS_BAD).
+pub fn check_token(label: &str, officer_pin: &[u8], user_pin: &[u8]) -> Result<()> {
+    sessions::check_label(label)?;
+    pin::check_length(officer_pin)?;
+    pin::check_length(user_pin)
+}
+
 /// Makes the token of a keystore that has none: its label and its PINs.
 ///
 /// # Errors

@@ -91,14 +91,24 @@ impl Verifier {
     }
 }
 
+/// Whether a PIN can be that long.
+///
+/// # Errors
+/// [`Code::PIN_LEN_RANGE`].
+pub(super) fn check_length(pin: &[u8]) -> Result<()> {
+    if LENGTHS.contains(&pin.len()) {
+        Ok(())
+    } else {
+        Err(Code::PIN_LEN_RANGE.because("a PIN has 4 to 255 bytes"))
+    }
+}
+
 /// Sets a PIN, and forgets its failures.
 ///
 /// # Errors
 /// [`Code::PIN_LEN_RANGE`]; those of the store.
 pub fn set(store: &Store, role: Role, pin: &[u8]) -> Result<()> {
-    if !LENGTHS.contains(&pin.len()) {
-        return Err(Code::PIN_LEN_RANGE.because("a PIN has 4 to 255 bytes"));
-    }
+    check_length(pin)?;
     let mut salt = vec![0; 16];
     UnwrapErr(getrandom::SysRng).fill_bytes(&mut salt);
     let mut verifier = Verifier {

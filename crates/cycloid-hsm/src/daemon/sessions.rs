@@ -21,13 +21,19 @@ const MOST_LINES: u32 = 1000;
 
 const LABEL: &str = "token.label";
 
-/// Sets what programs call the token by.
-pub(super) fn set_label(store: &Store, label: &str) -> Result<()> {
+/// Whether a token can be called that.
+pub(super) fn check_label(label: &str) -> Result<()> {
     if label.len() > 32 || label.chars().any(char::is_control) {
         return Err(
             Code::ARGUMENTS_BAD.because("a label has 32 bytes at most, none of them control")
         );
     }
+    Ok(())
+}
+
+/// Sets what programs call the token by.
+pub(super) fn set_label(store: &Store, label: &str) -> Result<()> {
+    check_label(label)?;
     store.set_setting(LABEL, label.as_bytes())
 }
 
@@ -109,6 +115,7 @@ impl Daemon {
         label: &str,
     ) -> Result<Response> {
         let store = &self.token.store;
+        check_label(label)?;
         if pin::is_set(store, Role::SecurityOfficer)? {
             pin::check(store, Role::SecurityOfficer, pin, now())?;
         } else {
