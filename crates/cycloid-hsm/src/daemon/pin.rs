@@ -195,4 +195,33 @@ mod tests {
         assert_eq!(delays, [0, 0, 0, 1, 2, 4, 8, 16]);
         assert_eq!(delay(u32::MAX), LONGEST_DELAY);
     }
+
+    #[test]
+    fn wrong_pins_are_counted_and_delay_the_next_even_if_it_is_right() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("keys.db").display());
+        let store = Store::create(&url, &crate::store::Unlocking::key_file(&[7; 32])).unwrap();
+        let code =
+            |pin: &[u8], now| check(&store, Role::User, pin, now).map_err(|error| error.code);
+        assert_eq!(code(b"1234", 0), Err(Code::USER_PIN_NOT_INITIALIZED));
+        set(&store, Role::User, b"1234").unwrap();
+        let mut now = 1_000_000;
+        for failures in 1..=3 {
+            assert_eq!(code(b"4321", now), Err(Code::PIN_INCORRECT));
+            assert_eq!(super::failures(&store, Role::User), Ok(failures));
+        }
+        // One second, then two; a try that comes too early does not count.
+        assert_eq!(code(b"1234", now + 999), Err(Code::PIN_LOCKED));
+        assert_eq!(super::failures(&store, Role::User), Ok(3));
+        now += 1000;
+        assert_eq!(code(b"4321", now), Err(Code::PIN_INCORRECT));
+        assert_eq!(code(b"1234", now + 1999), Err(Code::PIN_LOCKED));
+        assert_eq!(code(b"1234", now + 2000), Ok(()));
+        assert_eq!(super::failures(&store, Role::User), Ok(0));
+        assert_eq!(
+            set(&store, Role::User, b"123").map_err(|error| error.code),
+            Err(Code::PIN_LEN_RANGE)
+        );
+        assert_eq!(code(b"1234", now), Ok(()));
+    }
 }
