@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
 
 use rand_core::{Rng, UnwrapErr};
 use zeroize::Zeroizing;
@@ -83,6 +83,7 @@ impl Application {
             version: 1,
             attributes: new.attributes,
             session_secret: new.secret,
+            session_key: OnceLock::new(),
         });
         id
     }
@@ -103,13 +104,12 @@ impl Application {
     }
 
     /// Forgets what only a user may see.
-    pub fn remove_private(&self) -> Vec<u64> {
+    pub fn remove_private(&self) {
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
         let private = objects.find(&Template::new(), Object::is_private);
-        for id in &private {
-            objects.remove(*id);
+        for id in private {
+            objects.remove(id);
         }
-        private
     }
 
     /// Objects in memory with these attributes.

@@ -165,6 +165,7 @@ impl Daemon {
                 version: object.version + 1,
                 attributes,
                 session_secret: object.session_secret.clone(),
+                session_key: object.session_key.clone(),
             });
         }
         Ok(Response::Done {})
@@ -181,7 +182,6 @@ impl Daemon {
             self.note(application, &format!("{}: destroyed", describe(&object)))?;
         } else {
             application.remove(id);
-            self.token.forget(id);
         }
         Ok(Response::Done {})
     }

@@ -206,18 +206,18 @@ mod tests {
         assert_eq!(code(b"1234", 0), Err(Code::USER_PIN_NOT_INITIALIZED));
         set(&store, Role::User, b"1234").unwrap();
         let mut now = 1_000_000;
-        for failures in 1..=3 {
+        for count in 1..=3 {
             assert_eq!(code(b"4321", now), Err(Code::PIN_INCORRECT));
-            assert_eq!(super::failures(&store, Role::User), Ok(failures));
+            assert_eq!(failures(&store, Role::User), Ok(count));
         }
         // One second, then two; a try that comes too early does not count.
         assert_eq!(code(b"1234", now + 999), Err(Code::PIN_LOCKED));
-        assert_eq!(super::failures(&store, Role::User), Ok(3));
+        assert_eq!(failures(&store, Role::User), Ok(3));
         now += 1000;
         assert_eq!(code(b"4321", now), Err(Code::PIN_INCORRECT));
         assert_eq!(code(b"1234", now + 1999), Err(Code::PIN_LOCKED));
         assert_eq!(code(b"1234", now + 2000), Ok(()));
-        assert_eq!(super::failures(&store, Role::User), Ok(0));
+        assert_eq!(failures(&store, Role::User), Ok(0));
         assert_eq!(
             set(&store, Role::User, b"123").map_err(|error| error.code),
             Err(Code::PIN_LEN_RANGE)

@@ -100,9 +100,7 @@ impl Daemon {
         if application.role().is_none() {
             return Err(Code::USER_NOT_LOGGED_IN.into());
         }
-        for id in application.remove_private() {
-            self.token.forget(id);
-        }
+        application.remove_private();
         application.set_role(None);
         Ok(Response::Done {})
     }

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use zeroize::Zeroizing;
 
 use super::index::Index;
-use crate::attribute::Template;
+use crate::attribute::{Template, cko};
 use crate::error::{Code, Result};
 use crate::key::Key;
 use crate::object::{New, Object};
@@ -44,6 +44,7 @@ fn object(record: Record) -> Arc<Object> {
         version: record.version,
         attributes: record.attributes,
         session_secret: None,
+        session_key: OnceLock::new(),
     })
 }
 
@@ -169,21 +170,23 @@ impl Token {
     /// # Errors
     /// [`Code::KEY_HANDLE_INVALID`] where it is none; those of the store.
     pub fn key(&self, object: &Object) -> Result<Key> {
-        if let Some(key) = self.prepared.get(object.id, object.version) {
+        let ready = match object.is_stored() {
+            true => self.prepared.get(object.id, object.version),
+            false => object.session_key.get().cloned(),
+        };
+        if let Some(key) = ready {
             return Ok(key);
         }
-        let key = if object.class() == crate::attribute::cko::PUBLIC_KEY {
-            object.key(None)?
-        } else {
-            if !matches!(
-                object.class(),
-                crate::attribute::cko::PRIVATE_KEY | crate::attribute::cko::SECRET_KEY
-            ) {
-                return Err(Code::KEY_HANDLE_INVALID.into());
-            }
-            object.key(Some(&self.secret(object)?))?
+        let key = match object.class() {
+            cko::PUBLIC_KEY => object.key(None)?,
+            cko::PRIVATE_KEY | cko::SECRET_KEY => object.key(Some(&self.secret(object)?))?,
+            _ => return Err(Code::KEY_HANDLE_INVALID.into()),
         };
-        self.prepared.insert(object.id, object.version, key.clone());
+        if object.is_stored() {
+            self.prepared.insert(object.id, object.version, key.clone());
+        } else {
+            let _ = object.session_key.set(key.clone());
+        }
         Ok(key)
     }
 
@@ -246,10 +249,5 @@ impl Token {
         self.store.clear()?;
         write(&self.prepared.keys).clear();
         self.load()
-    }
-
-    /// Forgets a key that was made ready, of an object that lived in memory.
-    pub fn forget(&self, id: u64) {
-        write(&self.prepared.keys).remove(&id);
     }
 }

@@ -4,6 +4,8 @@ pub(crate) mod build;
 pub(crate) mod change;
 mod rules;
 
+use std::sync::OnceLock;
+
 use zeroize::Zeroizing;
 
 use crate::attribute::{Template, cka, ckk, cko};
@@ -30,6 +32,8 @@ pub struct Object {
     pub attributes: Template,
     /// The secret of an object that lives in memory; those of stored ones are in the store.
     pub session_secret: Option<Zeroizing<Vec<u8>>>,
+    /// The key of an object that lives in memory, once it was used: it ends with the object.
+    pub session_key: OnceLock<Key>,
 }
 
 /// How much of an attribute may be seen.
