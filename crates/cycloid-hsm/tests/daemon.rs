@@ -3,6 +3,7 @@
 mod support;
 
 use cycloid_hsm::Code;
+use cycloid_hsm::attribute::cka;
 use cycloid_hsm::mechanism::{Parameter, ckg, ckm};
 use cycloid_hsm::rpc::{Client, Mechanism, Request, Response, Role, Secret};
 use support::*;
@@ -149,6 +150,53 @@ fn further_connections_are_the_same_application_and_others_are_not() {
     let other = daemon.user();
     let refused = sign(&other, private, &mechanism(ckm::ECDSA), &[1; 32]);
     assert_eq!(code(refused), Code::KEY_HANDLE_INVALID);
+}
+
+#[test]
+fn a_key_that_is_taken_in_lives_where_its_template_says() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let pem = include_bytes!("../../cycloid/tests/data/rsa/2048.pem");
+    let import = |client: &Client, token: bool| {
+        let template = truths(&[(cka::TOKEN, token)]);
+        pair(client.call(&Request::Import { pem: Secret::new(pem), template }))
+    };
+    let (public, stored) = import(&client, true).unwrap();
+    let (_, kept) = import(&client, false).unwrap();
+    let rsa = mechanism(ckm::SHA256_RSA_PKCS);
+    let signature = sign(&client, stored, &rsa, b"message").unwrap();
+    verify(&client, public, &rsa, b"message", &signature).unwrap();
+    assert_eq!(sign(&client, kept, &rsa, b"message").unwrap(), signature);
+    let other = daemon.user();
+    sign(&other, stored, &rsa, b"message").unwrap();
+    assert_eq!(code(sign(&other, kept, &rsa, b"message")), Code::KEY_HANDLE_INVALID);
+    // What is destroyed is gone, wherever it was.
+    for key in [stored, kept] {
+        client.call(&Request::Destroy { object: key }).unwrap();
+        assert_eq!(code(sign(&client, key, &rsa, b"message")), Code::KEY_HANDLE_INVALID);
+    }
+    assert_eq!(code(import(&daemon.client(), true)), Code::USER_NOT_LOGGED_IN);
+}
+
+#[test]
+fn a_token_that_is_made_anew_has_no_objects_and_nobody_logged_in() {
+    let daemon = Daemon::start();
+    let user = daemon.user();
+    generate(&user, &Pair::Curve(P256), true);
+    let again = |pin: &[u8]| {
+        let pin = Secret::new(pin);
+        daemon.client().call(&Request::InitToken { pin, label: "anew".into() })
+    };
+    assert_eq!(code(again(b"wrong")), Code::PIN_INCORRECT);
+    let objects = |objects| Response::Objects { objects };
+    let find = || user.call(&Request::Find { template: Default::default() }).unwrap();
+    assert_eq!(find(), objects(vec![1, 2]));
+    again(OFFICER_PIN).unwrap();
+    assert_eq!(find(), objects(vec![]));
+    assert_eq!(code(user.call(&Request::Logout {})), Code::USER_NOT_LOGGED_IN);
+    let pin = Secret::new(USER_PIN);
+    let login = user.call(&Request::Login { role: Role::User, pin });
+    assert_eq!(code(login), Code::USER_PIN_NOT_INITIALIZED);
 }
 
 #[test]

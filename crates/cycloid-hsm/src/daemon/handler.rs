@@ -261,7 +261,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// Writes a line of the audit log; what cannot be noted is not done.
+    /// Writes a line of the audit log, in a transaction of its own.
     pub(super) fn note(&self, application: &Application, what: &str) -> Result<()> {
         self.token.store.audit(&application.who(), what)
     }

@@ -115,10 +115,7 @@ impl Daemon {
         let key = PrivateKey::from_pem(pem)?;
         let (public, private) =
             build::pair(template.clone(), template.clone(), &key, Origin::Given)?;
-        self.may_write(application, &private.attributes)?;
-        let (public, private) = self.token.insert_pair(&public, &private)?;
-        self.note_object(application, private, "imported")?;
-        Ok(Response::Pair { public, private })
+        self.keep_pair(application, public, private, "imported")
     }
 
     pub(super) fn copy(
@@ -128,7 +125,7 @@ impl Daemon {
         changes: &Template,
     ) -> Result<Response> {
         let original = self.object(application, id, Code::OBJECT_HANDLE_INVALID)?;
-        let secret = match self.has_secret(&original) {
+        let secret = match original.has_secret() {
             true => Some(self.token.secret(&original)?),
             false => None,
         };
@@ -136,11 +133,6 @@ impl Daemon {
         let how = format!("copied from {}", describe(&original));
         let object = self.keep(application, copy, &how)?;
         Ok(Response::Object { object })
-    }
-
-    pub(super) fn has_secret(&self, object: &Object) -> bool {
-        use crate::attribute::cko;
-        matches!(object.class(), cko::PRIVATE_KEY | cko::SECRET_KEY)
     }
 
     pub(super) fn set_attributes(
@@ -151,11 +143,7 @@ impl Daemon {
     ) -> Result<Response> {
         let object = self.object(application, id, Code::OBJECT_HANDLE_INVALID)?;
         let attributes = change::changed(&object, changes, application.role())?;
-        // Trust is the officer's to give, whoever else sees the object.
-        let trusts = changes.get(cka::TRUSTED).is_some();
-        if !(trusts && application.role() == Some(Role::SecurityOfficer)) {
-            self.may_write(application, &object.attributes)?;
-        }
+        self.may_write(application, &object.attributes)?;
         if object.is_stored() {
             self.token.update(&object, &attributes)?;
             self.note_object(application, id, "changed")?;
@@ -211,14 +199,27 @@ impl Daemon {
         self.may_write(application, &asked)?;
         let rng = &mut UnwrapErr(SysRng);
         let (public, private) = build::generated_pair(mechanism.number, public, private, rng)?;
+        self.keep_pair(application, public, private, "generated")
+    }
+
+    /// Puts both halves of a key where their templates say; if both are stored, both or neither.
+    fn keep_pair(
+        &self,
+        application: &Application,
+        public: New,
+        private: New,
+        how: &str,
+    ) -> Result<Response> {
+        self.may_write(application, &public.attributes)?;
+        self.may_write(application, &private.attributes)?;
         let stored = |new: &New| new.attributes.is(cka::TOKEN);
-        if stored(&public) && stored(&private) {
+        let (public, private) = if stored(&public) && stored(&private) {
             let (public, private) = self.token.insert_pair(&public, &private)?;
-            self.note_object(application, private, "generated")?;
-            return Ok(Response::Pair { public, private });
-        }
-        let public = self.keep(application, public, "generated")?;
-        let private = self.keep(application, private, "generated")?;
+            self.note_object(application, private, how)?;
+            (public, private)
+        } else {
+            (self.keep(application, public, how)?, self.keep(application, private, how)?)
+        };
         Ok(Response::Pair { public, private })
     }
 }

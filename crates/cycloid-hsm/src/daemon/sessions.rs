@@ -120,6 +120,8 @@ impl Daemon {
             pin::set(store, Role::SecurityOfficer, pin)?;
         }
         self.note(application, &format!("the token is initialised anew as {label:?}"))?;
+        // Who was logged in was so on the token that ends here.
+        self.applications.log_out_all();
         self.token.clear()?;
         for role in [Role::User, Role::Auditor] {
             pin::remove(store, role)?;

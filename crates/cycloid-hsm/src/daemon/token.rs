@@ -125,6 +125,7 @@ impl Token {
         let mut index = write(&self.index);
         for id in deleted {
             index.remove(id);
+            write(&self.prepared.keys).remove(&id);
         }
         changed.into_iter().for_each(|record| index.insert(object(record)));
         *generation = Some(now);

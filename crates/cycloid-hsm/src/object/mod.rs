@@ -60,6 +60,11 @@ impl Object {
         number(&self.attributes, cka::KEY_TYPE)
     }
 
+    /// Whether it is a key with a secret.
+    pub fn has_secret(&self) -> bool {
+        matches!(self.class(), cko::PRIVATE_KEY | cko::SECRET_KEY)
+    }
+
     /// Whether only the user sees it.
     pub fn is_private(&self) -> bool {
         self.attributes.is(cka::PRIVATE)
