@@ -25,6 +25,11 @@ impl<'a> Input<'a> {
         *first
     }
 
+    /// Whether there are no more.
+    pub const fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
     /// A number from 0 to `most`.
     pub fn up_to(&mut self, most: usize) -> usize {
         usize::from(self.byte()) % (most + 1)

@@ -11,11 +11,11 @@ struct Need {
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 13] = [
+const NEEDS: [Need; 21] = [
     Need { what: "a C compiler", package: "gcc libc6-dev", present: || works("cc") },
     Need { what: "a C++ compiler, for libFuzzer", package: "g++", present: || works("c++") },
     Need {
-        what: "valgrind, for the constant-time run",
+        what: "valgrind, for the constant-time run and for counting instructions",
         package: "valgrind",
         present: || works("valgrind"),
     },
@@ -28,6 +28,11 @@ const NEEDS: [Need; 13] = [
         what: "libcrypto.so.3, a peer",
         package: "libssl3",
         present: || library("libcrypto.so.3"),
+    },
+    Need {
+        what: "mirage-crypto and a compiler for OCaml, a peer",
+        package: "libmirage-crypto-ocaml-dev ocaml-findlib ocaml-nox",
+        present: || succeeds("ocamlfind", "query mirage-crypto-ec"),
     },
     Need { what: "PostgreSQL, for keystores on it", package: "postgresql", present: postgresql },
     Need {
@@ -59,6 +64,25 @@ const NEEDS: [Need; 13] = [
         what: "OpenDNSSEC's tools for HSMs, which use it too",
         package: "libhsm-bin",
         present: || starts("ods-hsmutil") && starts("ods-hsmspeed"),
+    },
+    Need {
+        what: "OpenVPN, for tunnels with it",
+        package: "openvpn",
+        present: || starts("openvpn"),
+    },
+    Need {
+        what: "wireguard-go and `wg`, a peer",
+        package: "wireguard-go wireguard-tools",
+        present: || works("wireguard-go") && works("wg"),
+    },
+    Need { what: "`ip`, for network namespaces", package: "iproute2", present: || starts("ip") },
+    Need { what: "`ping`, for tunnels", package: "iputils-ping", present: || starts("ping") },
+    Need { what: "iperf3, for load in tunnels", package: "iperf3", present: || works("iperf3") },
+    Need { what: "`nft`, for the kill switch", package: "nftables", present: || starts("nft") },
+    Need {
+        what: "Chromium, which looks at the page of `report`",
+        package: "chromium",
+        present: || works("chromium"),
     },
     Need { what: "libgmp.so.10, a peer", package: "libgmp10", present: || library("libgmp.so.10") },
 ];

@@ -29,12 +29,13 @@ pub(crate) fn run() -> Outcome {
         let packages = packages(&listing);
         for (name, licence) in &packages {
             if banned.iter().any(|banned| banned == name) {
-                let wrappers = wrappers(&deny, name);
+                let wrappers = inline(&deny, name, "wrappers");
                 let users = users(manifest, name)?;
                 let unwrapped = users.iter().filter(|user| !wrappers.contains(user));
                 wrong.extend(unwrapped.map(|user| format!("{manifest}: {user} uses {name}")));
             }
-            if !allows(licence, &allowed) {
+            let excepted = inline(&deny, name, "allow");
+            if !allows(licence, &allowed) && !allows(licence, &excepted) {
                 wrong.push(format!("{manifest}: {name} has the licence `{licence}`"));
             }
         }
@@ -91,11 +92,12 @@ fn strings(toml: &str, section: &str, key: &str) -> Vec<String> {
     inside.lines().flat_map(|line| entries(line)).filter_map(entry).collect()
 }
 
-/// The packages that may depend on a banned one all the same: `wrappers` in its entry.
-fn wrappers(toml: &str, name: &str) -> Vec<String> {
+/// The list `key` in the inline table about a package: `wrappers`, which may depend on a banned one all the
+/// same, or `allow`, licences that it alone may have.
+fn inline(toml: &str, name: &str, key: &str) -> Vec<String> {
     let entry = toml.lines().find(|line| line.contains(&format!("{{ name = \"{name}\"")));
-    let list =
-        entry.and_then(|entry| entry.split_once("wrappers = [")).map_or("", |(_, list)| list);
+    let start = format!("{key} = [");
+    let list = entry.and_then(|entry| entry.split_once(&*start)).map_or("", |(_, list)| list);
     let list = list.split_once(']').map_or("", |(list, _)| list);
     list.split(',').filter_map(|item| item.split('"').nth(1)).map(String::from).collect()
 }
@@ -209,10 +211,13 @@ mod tests {
         let toml = "[licenses]\nallow = [\n \"A\", # x\n \"B\",\n]\n[bans]\nwild = \"deny\"\ndeny = [\n # why\n { name = \"rsa\", wrappers = [\"x\"] },\n]\n[sources]\nallow-registry = [\"u\"]\n";
         assert_eq!(strings(toml, "licenses", "allow"), ["A", "B"]);
         assert_eq!(strings(toml, "bans", "deny"), ["rsa"]);
-        assert_eq!(wrappers(toml, "rsa"), ["x"]);
-        assert!(wrappers(toml, "rsb").is_empty());
+        assert_eq!(inline(toml, "rsa", "wrappers"), ["x"]);
+        assert!(inline(toml, "rsb", "wrappers").is_empty());
         assert_eq!(strings(toml, "sources", "allow-registry"), ["u"]);
         assert!(strings(toml, "sources", "allow-git").is_empty());
+        let toml = "exceptions = [\n { name = \"a\", allow = [\"L-1.0\", \"M\"] },\n]\n";
+        assert_eq!(inline(toml, "a", "allow"), ["L-1.0", "M"]);
+        assert!(inline(toml, "a", "wrappers").is_empty() && inline(toml, "b", "allow").is_empty());
     }
 
     #[test]

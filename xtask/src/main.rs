@@ -1,8 +1,8 @@
 //! The project's own commands: `cargo xtask test`, `lint`, `layers`, `tables`, `ct`, `fuzz-smoke`,
 //! `no-std`.
 //!
-//! No dependency but large numbers, so that it builds in seconds. Whatever a command runs, it
-//! prints first.
+//! No dependency but large numbers and JSON, so that it builds in seconds. Whatever a command runs,
+//! it prints first.
 
 mod ct;
 mod debian;
@@ -50,7 +50,7 @@ const COMMANDS: [Command; 7] = [
     Command {
         name: "tables",
         options: "[--check]",
-        about: "compute the tables of the curves' base points and write them, or compare them",
+        about: "write the documents' tables and those of the curves' base points, or compare them",
         run: |arguments| tables::run(flag(arguments, "--check")?),
     },
     Command {

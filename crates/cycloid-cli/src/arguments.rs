@@ -5,9 +5,15 @@ use std::path::PathBuf;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 use cycloid_lab::Failure;
+use cycloid_lab::suite::Effort;
 
+use crate::compare::Compare;
+use crate::history::History;
 use crate::hsm::arguments::Hsm;
 use crate::output::{self, Stop};
+use crate::profile::arguments::Profile;
+use crate::report::Report;
+use crate::vpn::arguments::Vpn;
 
 /// Constant-time cryptography, and what it costs.
 #[derive(Debug, Parser)]
@@ -17,6 +23,9 @@ Examples:
   cycloid bench                     every table, beside the peers
   cycloid bench --quick             the same in less time
   cycloid bench modexp --help       what one suite takes
+  cycloid compare old.json new.json did it change, and is that more than noise
+  cycloid profile ec p256-sign      where an operation's time goes
+  cycloid report                    a page of the tables and plots, for a browser
   cycloid hsm init                  make a keystore, then serve it with cycloid hsm serve")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -27,8 +36,18 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Measure time, memory and allocations beside the peers.
     Bench(Bench),
+    /// Say what became faster or slower, and whether that is more than noise.
+    Compare(Compare),
+    /// Keep the course of the numbers, and say what is beyond the usual.
+    History(History),
+    /// Say where the time goes: flat profile, call graph, flame graph, and what changed.
+    Profile(Box<Profile>),
+    /// Make one page for a browser of what was measured: plots, tables, flame graphs.
+    Report(Report),
     /// Keep keys in a daemon, for programs that use them through PKCS #11.
     Hsm(Hsm),
+    /// Carry traffic to and from peers that speak OpenVPN's protocol.
+    Vpn(Vpn),
 }
 
 #[derive(Debug, Args)]
@@ -36,8 +55,10 @@ pub(crate) enum Command {
 Examples:
   cycloid bench                                 every suite, with the usual sizes
   cycloid bench --quick --json > results.json   for programs; --save does both
+  cycloid bench ec --csv > results.csv          for spreadsheets, a line a row
   cycloid bench modexp --bits 2048 --full       one table, as exact as it gets
-  cycloid bench rsa --operation sign,verify     some tables of a suite")]
+  cycloid bench rsa --operation sign,verify     some tables of a suite
+  cycloid bench ec --instructions               and instructions, by valgrind")]
 pub(crate) struct Bench {
     /// A suite; all of them if none is named.
     #[command(subcommand)]
@@ -45,6 +66,19 @@ pub(crate) struct Bench {
 
     #[command(flatten)]
     pub(crate) common: Common,
+
+    /// Count instructions, too, and the machine code that is executed: by valgrind's callgrind, with
+    /// the portable backend and with ADX.
+    ///
+    /// Each row is run once more under valgrind; one that takes too long is left out, and --full
+    /// gives it more time. What runs in other processes, as all of hsm and of vpn's tunnels, is not
+    /// counted. The counts are exact, so `cycloid compare` tells any difference.
+    #[arg(long, global = true, help_heading = "Options of every suite")]
+    pub(crate) instructions: bool,
+
+    /// Count here, under callgrind, and print what.
+    #[arg(long, hide = true, global = true, value_name = "LEVEL", requires = "instructions")]
+    pub(crate) count_at: Option<String>,
 }
 
 /// What every suite takes.
@@ -66,18 +100,40 @@ pub(crate) struct Common {
     #[arg(long, value_name = "LEVEL", global = true)]
     pub(crate) cpu: Option<String>,
 
-    /// Peers: openssl, gmp, aws-lc, crypto-bigint, ring, graviola, dalek, rustcrypto,
-    /// separated by commas; all; none.
+    /// Peers: openssl, gmp, aws-lc, crypto-bigint, ring, graviola, dalek, rustcrypto, mirage-crypto,
+    /// softhsm, openvpn, wireguard-go, separated by commas; all; none.
     #[arg(long, value_name = "LIST", default_value = "all", global = true)]
     pub(crate) peers: String,
 
+    /// Print the record as comma-separated values in place of tables, a row a line.
+    #[arg(long, global = true, conflicts_with_all = ["json", "markdown"])]
+    pub(crate) csv: bool,
+
     /// Print the record as JSON in place of tables.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, conflicts_with = "markdown")]
     pub(crate) json: bool,
+
+    /// Print the record as Markdown in place of tables, a section for each.
+    #[arg(long, global = true)]
+    pub(crate) markdown: bool,
 
     /// Write the record as JSON to a file, too.
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) save: Option<PathBuf>,
+
+    /// Keep every single sample in the record.
+    #[arg(long, global = true)]
+    pub(crate) samples: bool,
+}
+
+impl Common {
+    pub(crate) const fn effort(&self) -> Effort {
+        match (self.quick, self.full) {
+            (true, _) => Effort::Quick,
+            (_, true) => Effort::Full,
+            _ => Effort::Plain,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -95,6 +151,39 @@ pub(crate) enum Suite {
     /// TLS: full handshakes of rustls on Cycloid, on AWS-LC and on ring.
     #[cfg(feature = "tls")]
     Tls,
+    /// The HSM: signatures through PKCS #11 for many clients, beside SoftHSM.
+    Hsm(HsmSuite),
+    /// The VPN: packets in memory, and as root whole tunnels beside OpenVPN's.
+    Vpn(VpnSuite),
+}
+
+/// What of the VPN is measured.
+#[derive(Debug, Args)]
+pub(crate) struct VpnSuite {
+    /// Parts: engine (packets in memory), tunnels, start (of a client), handshakes (what each client
+    /// costs a server), separated by commas; all.
+    #[arg(long, value_name = "LIST", default_value = "all")]
+    pub(crate) part: String,
+
+    /// How often each tunnel has its turn [default: 3, with --full 9].
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) rounds: Option<u32>,
+
+    /// How long a stream runs, in seconds [default: 1, with --full 5].
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=600))]
+    pub(crate) seconds: Option<u32>,
+}
+
+/// Which signatures of the HSM are measured.
+#[derive(Debug, Args)]
+pub(crate) struct HsmSuite {
+    /// Keys: rsa-2048, rsa-4096, p-256, ed25519, separated by commas; all [default: all].
+    #[arg(long, value_name = "LIST")]
+    pub(crate) key: Option<String>,
+
+    /// Numbers of clients at once, 1 to 256, separated by commas [default: 1,2,4,8,16,32].
+    #[arg(long, value_name = "LIST")]
+    pub(crate) clients: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -137,7 +226,8 @@ pub(crate) struct Rsa {
     pub(crate) bits: Option<String>,
 
     /// Operations: sign, pss, verify, oaep, decrypt, first-use, batch, generate, separated by
-    /// commas; all [default: all, batch with --full only].
+    /// commas; all [default: all, batch with --full only]. Keys longer than the first length are
+    /// generated with --full, or where generate stands alone.
     #[arg(long, value_name = "LIST")]
     pub(crate) operation: Option<String>,
 }

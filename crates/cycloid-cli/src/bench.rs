@@ -5,35 +5,141 @@ use std::env;
 use cycloid::cpu::{self, Level};
 use cycloid_lab::Failure;
 use cycloid_lab::peers::Peer;
+use cycloid_lab::record::Report;
 use cycloid_lab::suite::bls::Bls;
 use cycloid_lab::suite::dh::Dh;
 use cycloid_lab::suite::ec::Ec;
+use cycloid_lab::suite::hsm::Hsm;
 use cycloid_lab::suite::modexp::ModExp;
 use cycloid_lab::suite::rsa::Rsa;
+use cycloid_lab::suite::vpn::Part;
 use cycloid_lab::suite::{self, Effort};
-use cycloid_lab::tables;
+use cycloid_lab::{count as lab_count, interrupt, tables};
+use signal_hook::consts::SIGINT;
 
 use crate::arguments::{Bench, Common, Suite};
+use crate::count;
+use crate::hsm;
 use crate::output::{self, Destination, Stop};
 use crate::progress::Bar;
+use crate::vpn;
 
 /// The environment variable that does what `--cpu` does.
-const VARIABLE: &str = "CYCLOID_CPU";
+pub(crate) const VARIABLE: &str = "CYCLOID_CPU";
+
+/// The exit code after Ctrl-C: 128 and the signal's number, as shells have it.
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// How wide the output is where no terminal says it.
 const WIDTH: usize = tables::MAX_WIDTH;
 
 pub(crate) fn run(bench: &Bench) -> Result<(), Stop> {
-    let Common { quick, full, cpu, peers, json, save } = &bench.common;
-    let effort = match (quick, full) {
-        (true, _) => Effort::Quick,
-        (_, true) => Effort::Full,
-        _ => Effort::Plain,
-    };
+    if let Some(level) = &bench.count_at {
+        return count_here(bench, level);
+    }
+    if !bench.instructions {
+        return measure(&bench.common, |effort| suites(bench, effort), |_| Ok(()));
+    }
+    lab_count::check().map_err(Stop::Failed)?;
+    measure(&bench.common, |effort| suites(bench, effort), count::add)
+}
+
+/// Counts the instructions of what is asked for, and prints what was counted for who reads the counts.
+fn count_here(bench: &Bench, level: &str) -> Result<(), Stop> {
+    let known = lab_count::LEVELS.into_iter().find(|known| known.name() == level);
+    let level = known.ok_or_else(|| {
+        let message = format!("valgrind does not execute '{level}'");
+        Stop::Usage(Failure::new(message, "`cycloid bench --instructions` says it right"))
+    })?;
+    let effort = bench.common.effort();
+    let peers = Peer::from_list(&bench.common.peers).map_err(Stop::Usage)?;
+    let suites = suites(bench, effort)?;
+    let rows = lab_count::here(&suites, effort, &peers, level).map_err(Stop::Failed)?;
+    output::print(&serde_json::to_string(&rows).expect("rows are nothing but data"))
+}
+
+/// Measures what `suites` gives, has `add` add what else there is to it, and shows and saves it.
+pub(crate) fn measure(
+    common: &Common,
+    suites: impl FnOnce(Effort) -> Result<Vec<Box<dyn suite::Suite>>, Stop>,
+    add: impl FnOnce(&mut Report) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let Common { cpu, peers, csv, json, markdown, save, samples, .. } = common;
+    let effort = common.effort();
     limit_cpu(cpu.as_deref())?;
     let peers = Peer::from_list(peers).map_err(Stop::Usage)?;
-    let suites = match &bench.suite {
-        None => suite::all(effort),
+    let suites = suites(effort)?;
+    let destination = save.as_deref().map(Destination::new).transpose()?;
+
+    catch_interrupts()?;
+    let mut report = suite::run(&suites, effort, &peers, &mut Bar::new()).map_err(Stop::Failed)?;
+    if report.unfinished.is_empty() {
+        add(&mut report)?;
+    }
+    if !samples {
+        report.forget_samples();
+    }
+    let record =
+        serde_json::to_string_pretty(&report).expect("a report has nothing but data") + "\n";
+    if let Some(destination) = destination {
+        destination.write(&record)?;
+    }
+    let text = if *json {
+        record
+    } else if *csv {
+        tables::csv(&report)
+    } else if *markdown {
+        tables::markdown(&report)
+    } else {
+        let terminal = console::Term::stdout();
+        let width = terminal.size_checked().map_or(WIDTH, |(_, columns)| columns.into());
+        tables::text(&report, width)
+    };
+    output::print(&text)?;
+    match report.unfinished.is_empty() {
+        true => Ok(()),
+        false => {
+            tell_unfinished(&report);
+            Err(Stop::Interrupted)
+        }
+    }
+}
+
+/// From here on, the first Ctrl-C ends the run with what is finished by then, and the second at once.
+/// Children see that this process has gone, and tidy up.
+fn catch_interrupts() -> Result<(), Stop> {
+    let flag = interrupt::flag();
+    signal_hook::flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), flag.clone())
+        .and_then(|_| signal_hook::flag::register(SIGINT, flag))
+        .map(|_| ())
+        .map_err(|error| {
+            Stop::Failed(Failure::new(
+                format!("cannot catch signals: {error}"),
+                "is this process run in a way that forbids it?",
+            ))
+        })
+}
+
+/// How many tables there are, and of each suite how many there are not.
+fn tell_unfinished(report: &Report) {
+    let suite = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
+    let missing: Vec<String> = report
+        .unfinished
+        .chunk_by(|a, b| suite(a) == suite(b))
+        .map(|tables| format!("{} of {}", tables.len(), suite(&tables[0])))
+        .collect();
+    let (done, not) = (report.tables.len(), report.unfinished.len());
+    eprintln!(
+        "note: interrupted after {done} of {} tables; missing: {}",
+        done + not,
+        missing.join(", ")
+    );
+}
+
+/// What the arguments name.
+fn suites(bench: &Bench, effort: Effort) -> Result<Vec<Box<dyn suite::Suite>>, Stop> {
+    Ok(match &bench.suite {
+        None => all(effort)?,
         Some(Suite::Modexp(arguments)) => {
             let usual = ModExp::usual(effort);
             let bits = match &arguments.bits {
@@ -57,6 +163,12 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Stop> {
         }
         #[cfg(feature = "tls")]
         Some(Suite::Tls) => vec![Box::new(suite::tls::Tls) as Box<dyn suite::Suite>],
+        Some(Suite::Hsm(arguments)) => {
+            vec![Box::new(hsm::bench::suite(arguments, effort)?) as Box<dyn suite::Suite>]
+        }
+        Some(Suite::Vpn(arguments)) => {
+            vec![Box::new(vpn::bench::suite(arguments)?) as Box<dyn suite::Suite>]
+        }
         Some(Suite::Ec(arguments)) => vec![Box::new(Ec {
             curves: Ec::curves_from_list(&arguments.curve).map_err(Stop::Usage)?,
             tasks: Ec::tasks_from_list(&arguments.operation).map_err(Stop::Usage)?,
@@ -82,26 +194,26 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Stop> {
             };
             vec![Box::new(Rsa { bits, kinds }) as Box<dyn suite::Suite>]
         }
-    };
-    let destination = save.as_deref().map(Destination::new).transpose()?;
+    })
+}
 
-    let report = suite::run(&suites, effort, &peers, &mut Bar::new()).map_err(Stop::Failed)?;
-    let record =
-        serde_json::to_string_pretty(&report).expect("a report has nothing but data") + "\n";
-    if let Some(destination) = destination {
-        destination.write(&record)?;
+/// Every suite; the HSM's only where its module is there, which is built by itself, and the VPN's
+/// tunnels where they can be made.
+fn all(effort: Effort) -> Result<Vec<Box<dyn suite::Suite>>, Stop> {
+    let mut suites = suite::all(effort);
+    let program = env::current_exe().unwrap_or_default();
+    match Hsm::usual(&program, effort) {
+        Ok(hsm) => suites.push(Box::new(hsm)),
+        Err(failure) => {
+            eprintln!("note: the HSM is not measured: {failure}\nhint: {}", failure.hint);
+        }
     }
-    if *json {
-        output::print(&record)
-    } else {
-        let terminal = console::Term::stdout();
-        let width = terminal.size_checked().map_or(WIDTH, |(_, columns)| columns.into());
-        output::print(&tables::text(&report, width))
-    }
+    suites.push(Box::new(vpn::bench::usual(Part::ALL.into())?));
+    Ok(suites)
 }
 
 /// Lowers the library's level to what the flag says, or else the environment variable.
-fn limit_cpu(flag: Option<&str>) -> Result<(), Stop> {
+pub(crate) fn limit_cpu(flag: Option<&str>) -> Result<(), Stop> {
     let (name, place) = match (flag, env::var(VARIABLE)) {
         (Some(name), _) => (name.to_owned(), "--cpu"),
         (None, Ok(name)) if !name.is_empty() => (name, VARIABLE),

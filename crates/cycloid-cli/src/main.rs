@@ -1,14 +1,21 @@
 //! The program `cycloid`.
 //!
 //! Data goes to stdout and messages to stderr. An error is a line that says what is wrong, and a
-//! line that says what to do; the exit code is 2 for arguments that make no sense and 1 for
-//! whatever else fails.
+//! line that says what to do; the exit code is 2 for arguments that make no sense, 130 after Ctrl-C and
+//! 1 for whatever else fails; 3 is the answer of a comparison that something is slower.
 
 mod arguments;
 mod bench;
+mod child;
+mod compare;
+mod count;
+mod history;
 mod hsm;
 mod output;
+mod profile;
 mod progress;
+mod report;
+mod vpn;
 
 use std::process::ExitCode;
 
@@ -18,7 +25,12 @@ use output::Stop;
 fn main() -> ExitCode {
     let done = arguments::parse().and_then(|arguments| match arguments.command {
         Command::Bench(bench) => bench::run(&bench),
-        Command::Hsm(hsm) => hsm::run(&hsm),
+        Command::Compare(compare) => compare::run(&compare),
+        Command::History(history) => history::run(&history),
+        Command::Profile(profile) => profile::run(&profile),
+        Command::Report(report) => report::run(&report),
+        Command::Hsm(hsm) => bench::limit_cpu(None).and_then(|()| hsm::run(&hsm)),
+        Command::Vpn(vpn) => vpn::run(&vpn),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -32,6 +44,8 @@ impl Stop {
         match self {
             // A reader that is gone has had enough of it.
             Self::Shown | Self::ReaderGone => ExitCode::SUCCESS,
+            Self::Slower => ExitCode::from(3),
+            Self::Interrupted => ExitCode::from(bench::INTERRUPTED),
             Self::Usage(failure) => {
                 eprintln!("error: {}\nhint: {}", failure.message, failure.hint);
                 ExitCode::from(2)

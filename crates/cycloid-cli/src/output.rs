@@ -15,6 +15,10 @@ pub(crate) enum Stop {
     Failed(Failure),
     /// What was asked for has been shown.
     Shown,
+    /// What was compared has become slower, and that has been shown.
+    Slower,
+    /// Ctrl-C; what was finished by then has been shown.
+    Interrupted,
     /// The reader of stdout has closed it, which is no failure.
     ReaderGone,
 }

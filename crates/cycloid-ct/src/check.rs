@@ -7,8 +7,6 @@ use cycloid::machine::words::{LIMB_BITS, Limb};
 use num_bigint::BigUint;
 use rand_core::{TryCryptoRng, TryRng};
 
-use crate::valgrind;
-
 /// Counts the operations that were right, and names those that were not.
 pub(crate) struct Check {
     state: u64,
@@ -64,7 +62,7 @@ impl Check {
     /// As [`result`](Self::result), for bytes that the library has declared public, as they leave
     /// for the other party.
     pub(crate) fn published(&mut self, name: &str, result: &[u8], expected: &[u8]) {
-        if valgrind::is_running() && valgrind::is_secret(result) {
+        if valgrind_requests::is_running() && valgrind_requests::is_undefined(result) {
             eprintln!("the result is not declared public: {name}");
             self.wrong += 1;
         }
@@ -73,7 +71,7 @@ impl Check {
 
     /// As [`result`](Self::result), for any condition.
     pub(crate) fn judged<T>(&mut self, name: &str, result: &[T], right: impl FnOnce(&[T]) -> bool) {
-        let secret = !valgrind::is_running() || valgrind::is_secret(result);
+        let secret = !valgrind_requests::is_running() || valgrind_requests::is_undefined(result);
         ct::mark_public(result);
         let right = right(result);
         self.done += 1;
@@ -88,7 +86,8 @@ impl Check {
 
     /// Says how many operations there were; an error if one was wrong.
     pub(crate) fn finish(self) -> Result<(), String> {
-        let how = if valgrind::is_running() { "with secrets marked" } else { "results only" };
+        let how =
+            if valgrind_requests::is_running() { "with secrets marked" } else { "results only" };
         if self.wrong > 0 {
             return Err(format!("{} of {} operations are wrong", self.wrong, self.done));
         }

@@ -17,7 +17,6 @@ mod prime;
 mod rsa;
 mod rsa_decryption;
 mod single;
-mod valgrind;
 
 use std::process::ExitCode;
 

@@ -24,4 +24,6 @@ mod key;
 #[cfg(feature = "daemon")]
 mod object;
 #[cfg(feature = "daemon")]
+pub mod spans;
+#[cfg(feature = "daemon")]
 pub mod store;

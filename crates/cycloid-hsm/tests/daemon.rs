@@ -200,6 +200,87 @@ fn a_token_that_is_made_anew_has_no_objects_and_nobody_logged_in() {
 }
 
 #[test]
+fn a_key_that_asks_for_the_pin_is_used_once_for_each() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let private = truths(&[(cka::ALWAYS_AUTHENTICATE, true)]);
+    let mut public = truths(&[]);
+    public.set(cka::EC_PARAMS, P256);
+    let how = mechanism(ckm::EC_KEY_PAIR_GEN);
+    let generate = |private| {
+        pair(client.call(&Request::GeneratePair {
+            mechanism: how.clone(),
+            public: public.clone(),
+            private,
+        }))
+    };
+    let open = truths(&[(cka::ALWAYS_AUTHENTICATE, true), (cka::PRIVATE, false)]);
+    assert_eq!(code(generate(open)), Code::TEMPLATE_INCONSISTENT);
+    let (_, key) = generate(private.clone()).unwrap();
+    let (_, ordinary) = generate(truths(&[])).unwrap();
+    let authenticate =
+        |key, pin: &[u8]| client.call(&Request::Authenticate { key, pin: Secret::new(pin) });
+    let use_it = || sign(&client, key, &mechanism(ckm::ECDSA), &[1; 32]);
+    assert_eq!(code(use_it()), Code::USER_NOT_LOGGED_IN);
+    assert_eq!(code(authenticate(ordinary, USER_PIN)), Code::OPERATION_NOT_INITIALIZED);
+    authenticate(key, USER_PIN).unwrap();
+    use_it().unwrap();
+    assert_eq!(code(use_it()), Code::USER_NOT_LOGGED_IN);
+    // What is refused is a use too.
+    authenticate(key, USER_PIN).unwrap();
+    assert_eq!(code(sign(&client, key, &mechanism(ckm::ECDSA), &[])), Code::DATA_LEN_RANGE);
+    assert_eq!(code(use_it()), Code::USER_NOT_LOGGED_IN);
+    // A copy asks as well, and the attribute is never taken away.
+    let never = truths(&[(cka::ALWAYS_AUTHENTICATE, false)]);
+    let copy = |template| object(client.call(&Request::Copy { object: key, template }));
+    assert_eq!(code(copy(never.clone())), Code::ATTRIBUTE_READ_ONLY);
+    let copied = copy(truths(&[])).unwrap();
+    authenticate(key, USER_PIN).unwrap();
+    let foreign = sign(&client, copied, &mechanism(ckm::ECDSA), &[1; 32]);
+    assert_eq!(code(foreign), Code::USER_NOT_LOGGED_IN);
+    let change = Request::SetAttributes { object: key, template: never };
+    assert_eq!(code(client.call(&change)), Code::ATTRIBUTE_READ_ONLY);
+    // It derives only where it is told that it should, and then for a PIN too.
+    let derive = |key| {
+        let point = std::iter::once(4).chain([1; 64]).collect();
+        let parameter = Parameter::Ecdh {
+            derivation: cycloid_hsm::mechanism::ckd::NULL,
+            shared: Default::default(),
+            public: cycloid_hsm::rpc::Bytes(point),
+        };
+        let mechanism = Mechanism { number: ckm::ECDH1_DERIVE, parameter };
+        code(client.call(&Request::Derive { base: key, mechanism, template: truths(&[]) }))
+    };
+    assert_eq!(derive(key), Code::KEY_FUNCTION_NOT_PERMITTED);
+    let mut derives = private;
+    derives.set_bool(cka::DERIVE, true);
+    assert_eq!(derive(generate(derives).unwrap().1), Code::USER_NOT_LOGGED_IN);
+    // Whoever logs out takes no permission along.
+    authenticate(key, USER_PIN).unwrap();
+    client.call(&Request::Logout {}).unwrap();
+    assert_eq!(code(authenticate(key, USER_PIN)), Code::USER_NOT_LOGGED_IN);
+}
+
+#[test]
+fn too_many_wrong_pins_for_a_key_log_out() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let mut public = truths(&[]);
+    public.set(cka::EC_PARAMS, P256);
+    let private = truths(&[(cka::ALWAYS_AUTHENTICATE, true)]);
+    let mechanism = mechanism(ckm::EC_KEY_PAIR_GEN);
+    let made = client.call(&Request::GeneratePair { mechanism, public, private });
+    let (_, key) = pair(made).unwrap();
+    let wrong = || code(client.call(&Request::Authenticate { key, pin: Secret::new(b"wrong") }));
+    let codes = [wrong(), wrong(), wrong()];
+    assert_eq!(codes, [Code::PIN_INCORRECT; 3]);
+    // The first that comes before the delay is over.
+    let locked = (0..20).map(|_| wrong()).find(|code| *code != Code::PIN_INCORRECT);
+    assert_eq!(locked, Some(Code::PIN_LOCKED));
+    assert_eq!(wrong(), Code::USER_NOT_LOGGED_IN);
+}
+
+#[test]
 fn a_daemon_that_stops_answers_or_hangs_up() {
     let daemon = Daemon::start();
     let client = daemon.user();

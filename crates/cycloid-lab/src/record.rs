@@ -1,16 +1,25 @@
 //! The one form of all results: what a run of the program measured, where, and how well.
 //!
-//! The tables that people read are made from these and from nothing else.
+//! The tables that people read are made from these and from nothing else. `docs/record.schema.json`
+//! describes the form for programs in other languages; it is made from these types, and a test
+//! compares it with them and with every committed record. What a later version adds is optional,
+//! so that older records stay readable.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Failure;
+
 /// The version of this form; a reader of another version must not guess.
 pub const FORMAT: u32 = 2;
 
+/// The first version that is still understood: it had medians only.
+pub const FIRST_FORMAT: u32 = 1;
+
 /// A run of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report {
     /// [`FORMAT`].
     pub format: u32,
@@ -22,10 +31,41 @@ pub struct Report {
     pub peers: Vec<Peer>,
     /// What was measured.
     pub tables: Vec<Table>,
+    /// What was planned and was not measured, since the run was interrupted: suite and title of each
+    /// table. A complete report has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unfinished: Vec<String>,
+}
+
+impl Report {
+    /// Reads what `cycloid bench --save` wrote; `name` is what an error calls it.
+    ///
+    /// # Errors
+    /// Text that is no record, or one of a version that this program does not know.
+    pub fn from_json(text: &str, name: &str) -> Result<Self, Failure> {
+        let hint = "records are what `cycloid bench --save FILE` writes";
+        let report: Self = serde_json::from_str(text)
+            .map_err(|error| Failure::new(format!("{name} is no record: {error}"), hint))?;
+        if !(FIRST_FORMAT..=FORMAT).contains(&report.format) {
+            return Err(Failure::new(
+                format!("{name} has format {}, this program knows up to {FORMAT}", report.format),
+                "a later version of the program can read it",
+            ));
+        }
+        Ok(report)
+    }
+
+    /// Leaves out the single samples, which are most of a record and seldom wanted.
+    pub fn forget_samples(&mut self) {
+        for record in self.tables.iter_mut().flat_map(|table| &mut table.records) {
+            record.samples = None;
+        }
+    }
 }
 
 /// Where and when a run was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Environment {
     /// Name and version of the program, which is also that of the library.
     pub program: String,
@@ -51,6 +91,7 @@ pub struct Environment {
 
 /// A library that ours is measured against.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Peer {
     /// Its name.
     pub name: String,
@@ -62,6 +103,7 @@ pub struct Peer {
 
 /// Why a peer is missing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Missing {
     /// What was looked for and not found.
     pub reason: String,
@@ -71,6 +113,7 @@ pub struct Missing {
 
 /// Subjects that were measured together, in one series of rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Table {
     /// The suite that made it.
     pub suite: String,
@@ -102,6 +145,7 @@ pub struct Table {
 
 /// What stands for many samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Statistic {
     /// The middle one.
@@ -123,6 +167,7 @@ impl Statistic {
 
 /// How several tables of a suite are shown side by side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Summary {
     /// Sizes in columns: the time of the reference, and that of the others in proportion.
@@ -134,6 +179,14 @@ pub enum Summary {
     /// Backends in columns, a line a table: the time of one run, what it allocates, the share of the
     /// longest, and the proportion to the first. The title as for [`Self::Rates`].
     Backends,
+    /// A service beside its peers, a line a table: operations in a second, latencies, processor time.
+    /// The title as for [`Self::Rates`].
+    Service,
+    /// Packets of an engine, a line a table: time, megabits in a second and allocations of a packet,
+    /// and the peer's time; `packet_bytes` is among the parameters. The title as for [`Self::Rates`].
+    Packets,
+    /// Tunnels, a grid a table: throughput and processor time of both ends.
+    Tunnels,
 }
 
 /// Names and values, such as `modulus_bits` and 2048.
@@ -141,6 +194,7 @@ pub type Parameters = BTreeMap<String, serde_json::Value>;
 
 /// What was measured of one subject: complete without the table around it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Record {
     /// What it does, such as `modular exponentiation`.
     pub operation: String,
@@ -163,10 +217,100 @@ pub struct Record {
     pub ratio: Ratio,
     /// What one call needs of memory.
     pub memory: Memory,
+    /// Of a service: what its clients see beside the time of an operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<Service>,
+    /// Of a tunnel: what goes through it, and what that costs each end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tunnel: Option<Tunnel>,
+    /// How many instructions one operation takes, and how much code, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Instructions>,
+    /// Every sample, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub samples: Option<Samples>,
+}
+
+/// Instructions of one operation, as callgrind counts them.
+///
+/// They compare versions of one program and never two libraries: an instruction may take a quarter
+/// of a cycle or ten. Valgrind has no AVX-512, so there is no count for the vector backends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Instructions {
+    /// With the portable backend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub portable: Option<Count>,
+    /// With the ADX backend.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adx: Option<Count>,
+    /// Of a peer, which chooses for itself on the processor that valgrind shows: it has AVX2 where
+    /// the real one does, but no ADX, no SHA and no AVX-512.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<Count>,
+}
+
+/// What callgrind counted.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Count {
+    /// Instructions of one operation: the mean of the runs.
+    pub count: f64,
+    /// Those of the run with the fewest, and of the one with the most: the same number where chance
+    /// decides nothing of what is done.
+    pub range: [f64; 2],
+    /// How many runs were counted.
+    pub runs: u32,
+    /// Bytes of the machine code that a call executes, in whole lines of 64 bytes: its share of an
+    /// instruction cache, whatever library the code is from.
+    pub code_bytes: u64,
+}
+
+/// What the numbers of a record are made from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Samples {
+    /// Nanoseconds of an operation, batch by batch, in the order in which they were taken.
+    pub times_ns: Vec<f64>,
+    /// The same in proportion to the reference's batch nearby; none of the reference itself, and
+    /// none where means are compared.
+    pub ratios: Vec<f64>,
+}
+
+/// A tunnel between two ends; medians of its rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Tunnel {
+    /// What one TCP stream carries inside.
+    pub megabits_per_second: f64,
+    /// Processor time of the server's process, and of the kernel for it, for each gigabyte inside.
+    pub server_seconds_per_gigabyte: f64,
+    /// The same of the client's process.
+    pub client_seconds_per_gigabyte: f64,
+    /// How long an echo takes through it while nothing else does.
+    pub round_trip_ns: Option<f64>,
+}
+
+/// What the clients of a service see; the time of an operation is that of the service as a whole, all
+/// clients together. All of it in nanoseconds, by the time of day but for `processor_ns`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Service {
+    /// Clients at once, of which each waits for its answer before it asks again.
+    pub clients: usize,
+    /// Answers that were timed.
+    pub answers: usize,
+    /// From question to answer: half of them took no longer.
+    pub latency_median_ns: f64,
+    /// 99 of 100 took no longer.
+    pub latency_p99_ns: f64,
+    /// Processor time of an operation, clients and service together.
+    pub processor_ns: f64,
 }
 
 /// Who does an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Implementation {
     /// The library.
     #[serde(rename = "library")]
@@ -181,6 +325,7 @@ pub struct Implementation {
 
 /// How long one operation takes, in nanoseconds of [`Environment::clock`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Time {
     /// Batches that were timed.
     pub samples: usize,
@@ -210,6 +355,7 @@ impl Time {
 /// The time of one operation divided by the reference's: the median of paired batches, or the
 /// ratio of the means.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ratio {
     /// Pairs of batches, or runs; 0 for the reference itself.
     pub samples: usize,
@@ -219,8 +365,16 @@ pub struct Ratio {
     pub interval: [f64; 2],
 }
 
+impl Ratio {
+    /// Half of the interval, in proportion to the median.
+    pub fn spread(&self) -> f64 {
+        (self.interval[1] - self.interval[0]) / 2.0 / self.median
+    }
+}
+
 /// What one call needs of memory, in bytes; none where it is not known or was not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Memory {
     /// The scratch that the caller passes, as the library's own function says.
     pub scratch: Option<usize>,
@@ -234,66 +388,10 @@ pub struct Memory {
     pub heap_total: Option<u64>,
     /// Allocations in a call.
     pub allocations: Option<u64>,
+    /// Of a server: what its resident memory has grown by for each client that is connected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resident: Option<u64>,
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_report_survives_json() {
-        let record = Record {
-            operation: "modular exponentiation".into(),
-            parameters: Parameters::from([("modulus_bits".into(), 2048.into())]),
-            group: "Montgomery".into(),
-            label: "5b FW".into(),
-            implementation: Implementation {
-                product: "cycloid".into(),
-                version: "0.1.0".into(),
-                function: "Strategy::pow_vartime".into(),
-                backend: Some("adx".into()),
-            },
-            constant_time: true,
-            operations_per_call: 1,
-            time: Time {
-                samples: 40,
-                minimum_ns: 1234.5,
-                median_ns: 1300.25,
-                mean_ns: 1310.5,
-                interval_ns: [1290.0, 1310.0 / 3.0],
-                operations_per_second: 1e9 / 1300.25,
-            },
-            ratio: Ratio { samples: 40, median: 1.01, interval: [1.0, 1.02] },
-            memory: Memory { scratch: Some(2176), allocations: Some(0), ..Memory::default() },
-        };
-        let report = Report {
-            format: FORMAT,
-            environment: crate::environment::current(),
-            effort: "quick".into(),
-            peers: vec![Peer {
-                name: "GMP".into(),
-                version: None,
-                missing: Some(Missing {
-                    reason: "no usable libgmp.so.10".into(),
-                    remedy: "apt install libgmp10".into(),
-                }),
-            }],
-            tables: vec![Table {
-                suite: "modexp".into(),
-                title: "2048 bits".into(),
-                parameters: record.parameters.clone(),
-                statistic: Statistic::Mean,
-                summary: Summary::Rates,
-                reference: "default".into(),
-                control: record.ratio,
-                rounds: 40,
-                seconds: 1.5,
-                missing: vec!["GMP".into()],
-                notes: vec!["a note".into()],
-                records: vec![record],
-            }],
-        };
-        let text = serde_json::to_string_pretty(&report).unwrap();
-        assert_eq!(serde_json::from_str::<Report>(&text).unwrap(), report);
-    }
-}
+mod tests;

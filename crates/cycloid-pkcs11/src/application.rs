@@ -137,6 +137,12 @@ impl Application {
         Ok(())
     }
 
+    /// The daemon logged out whoever was logged in.
+    pub(crate) fn was_logged_out(&self) {
+        *self.role() = None;
+        self.forget_all();
+    }
+
     /// Nothing that was known of objects is so any more.
     pub(crate) fn forget_all(&self) {
         self.keys.write().unwrap_or_else(PoisonError::into_inner).clear();

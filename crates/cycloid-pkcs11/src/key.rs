@@ -23,6 +23,8 @@ pub(crate) struct Key {
     /// Bytes of the modulus, or of a scalar of the curve.
     size: Option<usize>,
     permitted: [bool; 4],
+    /// It asks for the PIN before each use.
+    pub(crate) always_authenticate: bool,
     /// Mechanisms that it may be used with, if not with all.
     allowed: Option<Vec<u64>>,
 }
@@ -38,7 +40,7 @@ const CURVES: [(&[u8], usize); 4] = [
 
 impl Key {
     /// The attributes it is made of.
-    pub(crate) const ATTRIBUTES: [u32; 10] = [
+    pub(crate) const ATTRIBUTES: [u32; 11] = [
         cka::CLASS,
         cka::TOKEN,
         cka::KEY_TYPE,
@@ -48,6 +50,7 @@ impl Key {
         cka::VERIFY,
         cka::ENCRYPT,
         cka::DECRYPT,
+        cka::ALWAYS_AUTHENTICATE,
         cka::ALLOWED_MECHANISMS,
     ];
 
@@ -67,6 +70,7 @@ impl Key {
             token: is(cka::TOKEN),
             size: curve.map(|(_, size)| *size).or(value(cka::MODULUS).map(<[u8]>::len)),
             permitted: [is(cka::SIGN), is(cka::VERIFY), is(cka::ENCRYPT), is(cka::DECRYPT)],
+            always_authenticate: is(cka::ALWAYS_AUTHENTICATE),
             allowed: value(cka::ALLOWED_MECHANISMS).filter(|list| !list.is_empty()).map(|list| {
                 let (numbers, _) = list.as_chunks();
                 numbers.iter().copied().map(u64::from_le_bytes).collect()

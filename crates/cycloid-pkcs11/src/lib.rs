@@ -7,7 +7,9 @@
 //! messages do not travel.
 //!
 //! - **Where the daemon is**: [`default_socket`](cycloid_hsm::rpc::default_socket) says, at
-//!   C_Initialize; the environment variable `CYCLOID_HSM_SOCKET` sets it.
+//!   C_Initialize; the environment variable `CYCLOID_HSM_SOCKET` sets it. With `tls://host:port` there,
+//!   `CYCLOID_HSM_CERTIFICATE`, `CYCLOID_HSM_KEY` and `CYCLOID_HSM_CA` name files (PEM): what the module
+//!   shows to the daemon, and who vouches for the daemon.
 //! - **One slot**, number 0, with one token, the daemon's. Where no daemon answers the slot is empty.
 //!   Where the daemon goes away, a call that notices gives `CKR_DEVICE_REMOVED`, all sessions are gone, and
 //!   the next look at the slot, or the next session, finds the daemon that listens then.

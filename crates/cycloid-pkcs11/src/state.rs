@@ -99,7 +99,7 @@ impl Module {
     /// The application; a new one where there is none or the daemon went away.
     ///
     /// # Errors
-    /// [`code::TOKEN_NOT_PRESENT`] where no daemon listens.
+    /// [`code::TOKEN_NOT_PRESENT`] where no daemon listens, or the environment does not say how to reach it.
     pub(crate) fn connected(&self) -> Result<Arc<Application>> {
         let mut current = self.application();
         if let Some(application) = &*current
@@ -110,7 +110,9 @@ impl Module {
         *current = None;
         self.sessions.retain(|session| !session.application.is_lost());
         let application = Application::connect(&self.socket).map_err(|error| match error {
-            Error { code: Code::DEVICE_REMOVED, detail } => code::TOKEN_NOT_PRESENT.because(detail),
+            Error { code: Code::DEVICE_REMOVED | Code::ARGUMENTS_BAD, detail } => {
+                code::TOKEN_NOT_PRESENT.because(detail)
+            }
             other => other,
         })?;
         Ok(current.insert(Arc::new(application)).clone())

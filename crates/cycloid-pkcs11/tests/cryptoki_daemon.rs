@@ -69,6 +69,7 @@ fn a_rust_program_at_work() {
     keys_travel_wrapped(&program);
     both_sides_agree(&program);
     threads_sign(&program);
+    a_key_asks_for_the_pin_before_each_use(&program);
     drop(program);
     the_keys_are_there_afterwards(&bed);
 }
@@ -206,6 +207,57 @@ fn threads_sign(program: &Program) {
             });
         }
     });
+}
+
+/// `CKA_ALWAYS_AUTHENTICATE` (PKCS #11 3.0, section 4.9).
+fn a_key_asks_for_the_pin_before_each_use(program: &Program) {
+    let session = &program.session;
+    let pin = |pin: &str| session.login(UserType::ContextSpecific, Some(&AuthPin::new(pin.into())));
+    let public = [Attribute::Token(false), Attribute::EcParams(P256.to_vec())];
+    let private = [Attribute::Token(false), Attribute::AlwaysAuthenticate(true)];
+    let how = Mechanism::EccKeyPairGen;
+    let (public, private) = session.generate_key_pair(&how, &public, &private).unwrap();
+    let mechanism = Mechanism::EcdsaSha256;
+    let sign = || {
+        session.sign_update(b"a message")?;
+        session.sign_final()
+    };
+    assert_eq!(refusal(pin(USER_PIN)), RvError::OperationNotInitialized);
+    for _ in 0..3 {
+        session.sign_init(&mechanism, private).unwrap();
+        pin(USER_PIN).unwrap();
+        let signature = sign().unwrap();
+        session.verify(&mechanism, public, b"a message", &signature).unwrap();
+    }
+    // The PIN was for what is done now, and not given, or wrong.
+    session.sign_init(&mechanism, private).unwrap();
+    assert_eq!(refusal(sign()), RvError::UserNotLoggedIn);
+    session.sign_init(&mechanism, private).unwrap();
+    assert_eq!(refusal(pin("another")), RvError::PinIncorrect);
+    assert_eq!(refusal(sign()), RvError::UserNotLoggedIn);
+    session.sign_init(&mechanism, private).unwrap();
+    pin(USER_PIN).unwrap();
+    assert_eq!(refusal(pin(USER_PIN)), RvError::OperationNotInitialized);
+    sign().unwrap();
+    // Of another session, nothing is permitted here.
+    let other = program.module.open_rw_session(program.module.get_slots_with_token().unwrap()[0]);
+    let other = other.unwrap();
+    other.sign_init(&mechanism, private).unwrap();
+    other.login(UserType::ContextSpecific, Some(&AuthPin::new(USER_PIN.into()))).unwrap();
+    session.sign_init(&mechanism, private).unwrap();
+    assert_eq!(refusal(sign()), RvError::UserNotLoggedIn);
+    other.sign_update(b"a message").unwrap();
+    other.sign_final().unwrap();
+    // An operation with an ordinary key goes on.
+    let [rsa] = session
+        .find_objects(&[Attribute::Label("rsa".into()), Attribute::Class(ObjectClass::PRIVATE_KEY)])
+        .unwrap()[..]
+    else {
+        panic!("one key")
+    };
+    session.sign_init(&Mechanism::Sha256RsaPkcs, rsa).unwrap();
+    assert_eq!(refusal(pin(USER_PIN)), RvError::OperationNotInitialized);
+    sign().unwrap();
 }
 
 /// Objects of the token stay, objects of the session went with it.

@@ -6,6 +6,7 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::ptr::null_mut as n;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::daemon::USER_PIN;
 use common::{Bed, Mood};
@@ -151,7 +152,10 @@ impl Hand {
                 0 => call!(bed, C_CloseAllSessions(0)),
                 _ => CKR_OK,
             },
-            5..=7 => bed.login(s, CKU_USER, USER_PIN),
+            5..=7 => {
+                let user = self.dice.one_of(&[CKU_USER, CKU_USER, CKU_CONTEXT_SPECIFIC]);
+                bed.login(s, user, USER_PIN)
+            }
             8 => call!(bed, C_Logout(s)),
             9 => call!(bed, C_GetMechanismList(0, self.mechanisms.as_mut_ptr(), &mut 64)),
             10 => call!(bed, C_GetTokenInfo(0, &mut CK_TOKEN_INFO::default())),
@@ -272,4 +276,56 @@ fn every_call_has_an_ordinary_answer_whatever_the_daemon_answers() {
     }
     assert!(codes[&CKR_OK] > 2000 && codes.len() >= 20, "{codes:x?}");
     assert!(codes[&CKR_DEVICE_REMOVED] > 100 && codes[&CKR_DEVICE_ERROR] > 100, "{codes:x?}");
+}
+
+#[test]
+fn finalise_and_fork_in_the_middle_of_calls_are_survived() {
+    let (bed, _) = Bed::logged_in();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for seed in 1..4 {
+            let (bed, done) = (&bed, &done);
+            scope.spawn(move || {
+                let mut hand = Hand::new(seed);
+                hand.sessions.push(1);
+                while !done.load(Ordering::Relaxed) {
+                    assert_ne!(hand.play(bed), CKR_GENERAL_ERROR);
+                }
+            });
+        }
+        for _ in 0..40 {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            fork_in_the_middle(&bed);
+            must!(bed, C_Finalize(n()));
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            must!(bed, C_Initialize(n()));
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+}
+
+/// Where other threads held locks, they hold them in the child for ever.
+fn fork_in_the_middle(bed: &Bed) {
+    // SAFETY: the child calls the module, and then ends without going back.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        // SAFETY: a child that waits for a lock ends all the same, and by a signal.
+        unsafe { libc::alarm(30) };
+        let mut info = CK_SESSION_INFO::default();
+        let steps = [
+            call!(bed, C_GetSessionInfo(1, &raw mut info)) == CKR_CRYPTOKI_NOT_INITIALIZED,
+            call!(bed, C_CloseAllSessions(0)) == CKR_CRYPTOKI_NOT_INITIALIZED,
+            call!(bed, C_Finalize(n())) == CKR_CRYPTOKI_NOT_INITIALIZED,
+            call!(bed, C_Initialize(n())) == CKR_OK,
+            bed.try_open(true).0 == CKR_OK,
+            call!(bed, C_Finalize(n())) == CKR_OK,
+        ];
+        let failed = steps.iter().position(|well| !well).map_or(0, |step| step as i32 + 1);
+        // SAFETY: it ends the process.
+        unsafe { libc::_exit(failed) };
+    }
+    let mut status = 0;
+    // SAFETY: a child of ours.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!(status, 0, "a step in the child, or the signal that ended it");
 }

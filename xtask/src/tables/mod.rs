@@ -1,11 +1,13 @@
-//! `cargo xtask tables`: the multiples of the curves' base points that the library carries.
+//! `cargo xtask tables`: the tables of numbers in the documents, from committed records, and the
+//! multiples of the curves' base points that the library carries.
 //!
-//! Computed slowly and obviously, with whole numbers and affine points, by nothing that the library
+//! The latter are computed slowly and obviously, with whole numbers and affine points, by nothing that the library
 //! itself computes with. A table holds the odd multiples 1, 3, …, 2^w − 1 of 2^(w·s·i)·G for one i
 //! after the other, where w is the width of a window and s how many windows share an entry's place
 //! by doubling. Coordinates follow each other as little-endian words of 64 bits, in the form in
 //! which a backend takes constants ([`Form`]).
 
+mod documents;
 mod edwards;
 mod weierstrass;
 
@@ -19,6 +21,7 @@ const FOLDER: &str = "crates/cycloid/src/math/curve/tables";
 
 /// Writes the tables, or with `check` compares them with those that are there.
 pub(crate) fn run(check: bool) -> Outcome {
+    documents::run(check)?;
     let tables: Vec<Table> = edwards::tables().into_iter().chain(weierstrass::tables()).collect();
     if check {
         return compare(&tables);

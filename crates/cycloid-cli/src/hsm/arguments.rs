@@ -1,8 +1,11 @@
 //! What `cycloid hsm` takes.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+
+use crate::arguments::{Common, HsmSuite};
 
 /// A key manager: keys that never leave the daemon, used through PKCS #11.
 #[derive(Debug, Args)]
@@ -12,14 +15,15 @@ Examples:
   cycloid hsm serve                     serve it until it is told to stop
   cycloid hsm key generate rsa-2048 --label ca
   cycloid hsm key list
+  cycloid hsm bench                     what it does in a second, beside SoftHSM
 
 Programs use the keys through libcycloid_pkcs11.so; docs/hsm.md shows how.")]
 pub(crate) struct Hsm {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Where the daemon listens [default: $CYCLOID_HSM_SOCKET, or cycloid-hsm.sock in
-    /// $XDG_RUNTIME_DIR, or /run/cycloid-hsm/socket].
+    /// Where the daemon listens, a socket or, for a client, tls://HOST:PORT [default:
+    /// $CYCLOID_HSM_SOCKET, or cycloid-hsm.sock in $XDG_RUNTIME_DIR, or /run/cycloid-hsm/socket].
     #[arg(long, value_name = "PATH", global = true)]
     pub(crate) socket: Option<PathBuf>,
 
@@ -55,6 +59,52 @@ pub(crate) enum Command {
     Audit(Audit),
     /// Print the daemon's metrics, as Prometheus reads them.
     Metrics,
+    /// Measure a daemon of its own beside SoftHSM: signatures a second, latencies, processor time.
+    Bench(Bench),
+    /// Keep a keystore and a daemon that are thrown away when standard input ends.
+    #[command(hide = true)]
+    ThrowAway(ThrowAway),
+    /// Sign with a module as standard input says.
+    #[command(hide = true)]
+    Load(Load),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cycloid hsm bench                               every key, 1 to 32 clients, beside SoftHSM
+  cycloid hsm bench --key rsa-2048 --clients 16   one line of it
+  cycloid hsm bench --full                        narrower intervals, and the start with 100,000 keys
+
+The same as cycloid bench hsm. Keystore and daemon are its own, and thrown away.")]
+pub(crate) struct Bench {
+    #[command(flatten)]
+    pub(crate) suite: HsmSuite,
+
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ThrowAway {
+    /// Keys in the keystore to begin with.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) keys: usize,
+
+    /// How often the daemon is started.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) starts: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Load {
+    /// The PKCS #11 module.
+    #[arg(long)]
+    pub(crate) module: PathBuf,
+
+    /// The process that computes for it.
+    #[arg(long)]
+    pub(crate) service: Option<u32>,
 }
 
 #[derive(Debug, Args)]
@@ -86,6 +136,22 @@ pub(crate) struct Serve {
     /// Users, by number, that may connect beside the daemon's own and root, separated by commas.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) users: Vec<u32>,
+
+    /// Serve other machines too, by TLS, at an address with a port.
+    #[arg(long, value_name = "ADDRESS", requires_all = ["certificate", "key", "client_ca"])]
+    pub(crate) listen_tls: Option<SocketAddr>,
+
+    /// The daemon's certificate, and those between it and its authority (PEM).
+    #[arg(long, value_name = "FILE", requires = "listen_tls")]
+    pub(crate) certificate: Option<PathBuf>,
+
+    /// The private key of the certificate (PEM).
+    #[arg(long, value_name = "FILE", requires = "listen_tls")]
+    pub(crate) key: Option<PathBuf>,
+
+    /// The authorities whose certificates clients show (PEM); nobody else is served.
+    #[arg(long, value_name = "FILE", requires = "listen_tls")]
+    pub(crate) client_ca: Option<PathBuf>,
 
     /// Threads that compute [default: one for each processor].
     #[arg(long, value_name = "COUNT", default_value_t = 0, hide_default_value = true)]

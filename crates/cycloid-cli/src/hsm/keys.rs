@@ -56,7 +56,7 @@ fn identifier(hex: Option<&str>) -> Result<Vec<u8>, Stop> {
 }
 
 /// The request that makes such a key.
-fn requests(generate: &Generate) -> Result<Request, Stop> {
+pub(crate) fn requests(generate: &Generate) -> Result<Request, Stop> {
     let id = identifier(generate.id.as_deref())?;
     let mut template = Template::new();
     template.set_bool(cka::TOKEN, true);

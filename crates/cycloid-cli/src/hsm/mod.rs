@@ -2,7 +2,8 @@
 
 pub(crate) mod arguments;
 mod backup;
-mod keys;
+pub(crate) mod bench;
+pub(crate) mod keys;
 mod serve;
 
 use std::path::{Path, PathBuf};
@@ -16,13 +17,16 @@ use cycloid_lab::Failure;
 use zeroize::Zeroizing;
 
 use crate::output::{self, Stop};
+use crate::profile::whole_run;
 use arguments::{Audit, AuditCommand, Command, Hsm, Init, Unlock};
 
 /// Runs a command.
 pub(crate) fn run(hsm: &Hsm) -> Result<(), Stop> {
     match &hsm.command {
         Command::Init(init) => make(hsm, init),
-        Command::Serve(arguments) => serve::serve(hsm, arguments),
+        Command::Serve(arguments) => {
+            whole_run("cycloid hsm serve", || serve::serve(hsm, arguments))
+        }
         Command::Status => text(hsm, &Request::Status {}),
         Command::Metrics => text(hsm, &Request::Metrics {}),
         Command::Unlock(arguments) => unlock(hsm, arguments),
@@ -41,16 +45,19 @@ pub(crate) fn run(hsm: &Hsm) -> Result<(), Stop> {
         }
         Command::Key(key) => keys::run(hsm, key),
         Command::Backup(arguments) => backup::run(hsm, arguments),
+        Command::Bench(arguments) => bench::run(arguments),
+        Command::ThrowAway(arguments) => bench::throw_away(arguments),
+        Command::Load(arguments) => bench::load(arguments),
         Command::Audit(audit) => self::audit(hsm, audit),
     }
 }
 
-fn failed(message: impl Into<String>, hint: impl Into<String>) -> Stop {
+pub(crate) fn failed(message: impl Into<String>, hint: impl Into<String>) -> Stop {
     Stop::Failed(Failure::new(message, hint))
 }
 
 /// What a refusal means to whoever typed the command.
-fn refused(error: &Error) -> Stop {
+pub(crate) fn refused(error: &Error) -> Stop {
     let hint = match error.code {
         Code::DEVICE_REMOVED => {
             "start it with `cycloid hsm serve`, or name its socket with --socket"
@@ -64,14 +71,14 @@ fn refused(error: &Error) -> Stop {
     failed(error.to_string(), hint)
 }
 
-fn unexpected(response: &Response) -> Stop {
+pub(crate) fn unexpected(response: &Response) -> Stop {
     failed(
         format!("the daemon answers {}", response.name()),
         "program and daemon should be of one version",
     )
 }
 
-fn call(client: &Client, request: &Request) -> Result<Response, Stop> {
+pub(crate) fn call(client: &Client, request: &Request) -> Result<Response, Stop> {
     client.call(request).map_err(|error| refused(&error))
 }
 

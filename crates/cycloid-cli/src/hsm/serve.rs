@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 
-use cycloid_hsm::daemon::{Server, Settings};
+use cycloid_hsm::daemon::{Server, Settings, Tls};
 use cycloid_hsm::rpc::default_socket;
 use cycloid_hsm::store::{Store, Unlocking};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -28,10 +28,28 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
+/// How other machines are served, if they are.
+fn tls(arguments: &Serve) -> Result<Option<Tls>, Stop> {
+    let Serve {
+        listen_tls: Some(address),
+        certificate: Some(certificate),
+        key: Some(key),
+        client_ca: Some(clients),
+        ..
+    } = arguments
+    else {
+        return Ok(None);
+    };
+    Tls::new(*address, certificate, key, clients)
+        .map(Some)
+        .map_err(|error| failed(error.to_string(), "certificates and key are read as PEM files"))
+}
+
 pub(super) fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
     // Keys must not be in a core file, nor be read by another process of the same user.
     cycloid_hsm::daemon::forbid_dumps()
         .map_err(|error| failed(format!("cannot forbid core dumps: {error}"), "see prctl(2)"))?;
+    let tls = tls(arguments)?;
     let store = Store::open(&super::database(hsm)?).map_err(|error| refused(&error))?;
     let key_path = key_file(hsm)?;
     if !arguments.locked && key_path.exists() {
@@ -46,6 +64,7 @@ pub(super) fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
         .map_err(|error| failed(format!("cannot catch signals: {error}"), "see sigaction(2)"))?;
     let settings = Settings {
         socket: hsm.socket.clone().unwrap_or_else(default_socket),
+        tls,
         users: arguments.users.clone(),
         workers: arguments.workers,
         prepared_keys: arguments.prepared_keys,
@@ -56,6 +75,9 @@ pub(super) fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
         failed(error.to_string(), "another daemon may be running; `cycloid hsm status` tells")
     })?;
     output::print(&format!("listening at {}\n", socket.display()))?;
+    if let Some(address) = server.tls_address() {
+        output::print(&format!("listening at tls://{address}\n"))?;
+    }
     if locked {
         eprintln!("the keystore is locked: open it with `cycloid hsm unlock`");
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
 
 use rand_core::{Rng, UnwrapErr};
 use zeroize::Zeroizing;
@@ -43,7 +43,12 @@ pub struct Application {
     pub peer: Peer,
     role: RwLock<Option<Role>>,
     objects: RwLock<Index>,
+    /// Uses of keys, by handle, for which the PIN was given once more.
+    permits: Mutex<HashMap<u64, u32>>,
 }
+
+/// Uses of one key that may be permitted at once.
+const MOST_PERMITS: u32 = 64;
 
 impl Application {
     /// Who is logged in.
@@ -53,7 +58,30 @@ impl Application {
 
     /// Logs in, or out.
     pub fn set_role(&self, role: Option<Role>) {
+        self.permits().clear();
         *self.role.write().unwrap_or_else(PoisonError::into_inner) = role;
+    }
+
+    fn permits(&self) -> MutexGuard<'_, HashMap<u64, u32>> {
+        self.permits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Permits one more use of a key that asks for the PIN before each.
+    pub fn permit(&self, key: u64) {
+        let mut permits = self.permits();
+        let count = permits.entry(key).or_default();
+        *count = (*count + 1).min(MOST_PERMITS);
+    }
+
+    /// Whether a use of such a key is permitted, which it is then no more.
+    pub fn take_permit(&self, key: u64) -> bool {
+        let mut permits = self.permits();
+        let Some(count) = permits.get_mut(&key) else { return false };
+        *count -= 1;
+        if *count == 0 {
+            permits.remove(&key);
+        }
+        true
     }
 
     /// Who it is, for the audit log.
@@ -145,6 +173,7 @@ impl Applications {
             peer,
             role: RwLock::default(),
             objects: RwLock::default(),
+            permits: Mutex::default(),
         });
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_, application| application.strong_count() > 0);

@@ -1,19 +1,22 @@
 //! A connection: bytes in, frames out, from whichever thread has an answer.
 
 use std::cell::RefCell;
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use rustix::event::epoll::{self, EventData, EventFlags};
 use zeroize::Zeroize;
 
 use super::application::{Application, Peer};
+use super::wire::Wire;
 use crate::error::{Code, Result};
 use crate::rpc::message::Response;
 use crate::rpc::{Malformed, frame};
+use crate::spans::{self, Span};
 
 /// Requests of one connection that may be under way at once.
 const MOST_REQUESTS: usize = 256;
@@ -26,11 +29,12 @@ const MOST_UNSENT: usize = 1 << 20;
 pub struct Connection {
     /// Its number.
     pub number: u64,
-    /// Who is at the other end.
-    pub peer: Peer,
     /// The program it belongs to, once it said so.
     pub application: OnceLock<Arc<Application>>,
-    stream: UnixStream,
+    /// Who is at the other end, once it is known.
+    peer: OnceLock<Peer>,
+    since: Instant,
+    wire: Wire,
     poll: Arc<OwnedFd>,
     input: Mutex<Vec<u8>>,
     output: Mutex<Vec<u8>>,
@@ -54,27 +58,27 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl AsFd for Connection {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
+        self.wire.as_fd()
     }
 }
 
 impl Connection {
-    /// A connection that `poll` watches.
+    /// A connection that `poll` watches; `peer` is who is at the other end, if the wire does not tell.
     ///
     /// # Errors
     /// Those of the kernel.
-    pub fn new(
+    pub(super) fn new(
         number: u64,
-        peer: Peer,
-        stream: UnixStream,
+        peer: Option<Peer>,
+        wire: Wire,
         poll: Arc<OwnedFd>,
     ) -> io::Result<Arc<Self>> {
-        stream.set_nonblocking(true)?;
         let connection = Arc::new(Self {
             number,
-            peer,
             application: OnceLock::new(),
-            stream,
+            peer: peer.map_or_else(OnceLock::new, OnceLock::from),
+            since: Instant::now(),
+            wire,
             poll,
             input: Mutex::default(),
             output: Mutex::default(),
@@ -83,23 +87,45 @@ impl Connection {
         });
         epoll::add(
             &*connection.poll,
-            &connection.stream,
+            &connection.wire,
             EventData::new_u64(number),
             EventFlags::IN | EventFlags::ONESHOT,
         )?;
         Ok(connection)
     }
 
-    /// Reads what has come, and hands each request to `handle`; then watches for more.
+    /// Who is at the other end.
+    ///
+    /// # Errors
+    /// [`Code::DEVICE_ERROR`] while it is not known; nothing is asked before.
+    pub fn peer(&self) -> Result<&Peer> {
+        if let (None, Some(peer)) = (self.peer.get(), self.wire.peer()) {
+            let _ = self.peer.set(peer);
+        }
+        self.peer.get().ok_or_else(|| Code::DEVICE_ERROR.into())
+    }
+
+    /// For how long it has been open without it being known who is at the other end.
+    pub fn unknown_for(&self) -> Option<Duration> {
+        (!self.wire.is_established()).then(|| self.since.elapsed())
+    }
+
+    /// Ends it.
+    pub fn hang_up(&self) {
+        self.wire.shut_down();
+    }
+
+    /// Reads what has come, and hands each request to `handle`; then watches for more. A panic in
+    /// `handle`, which would be a defect, ends the connection.
     pub fn serve(self: &Arc<Self>, mut handle: impl FnMut(Reply, &[u8])) -> State {
         // Another worker that has it at this moment also watches for more.
         let Ok(mut input) = self.input.try_lock() else { return State::Open };
-        let state = self.read(&mut input, &mut handle);
+        let state = catch_unwind(AssertUnwindSafe(|| self.read(&mut input, &mut handle)));
         drop(input);
         match state {
-            Ok(State::Open) => self.watch(),
+            Ok(Ok(State::Open)) => self.watch(),
             _ => {
-                let _ = self.stream.shutdown(std::net::Shutdown::Both);
+                self.hang_up();
                 State::Closed
             }
         }
@@ -114,7 +140,10 @@ impl Connection {
             let filled = input.len();
             // Room for what is likely; for what is announced once it is.
             input.resize(filled + 4096.max(filled), 0);
-            let count = match (&self.stream).read(&mut input[filled..]) {
+            let span = spans::enter(Span::Read);
+            let read = self.wire.read(&mut input[filled..]);
+            drop(span);
+            let count = match read {
                 Ok(0) => None,
                 Ok(count) => Some(count),
                 Err(error) => match error.kind() {
@@ -135,7 +164,11 @@ impl Connection {
             input.drain(..taken);
             match count {
                 None => return Ok(State::Closed),
-                Some(count) if count < room || self.is_full() => return Ok(State::Open),
+                Some(count) if count < room || self.is_full() => {
+                    if !self.wire.holds_more() {
+                        return Ok(State::Open);
+                    }
+                }
                 Some(_) => {}
             }
         }
@@ -159,10 +192,10 @@ impl Connection {
         if !self.held.load(Ordering::SeqCst) {
             flags |= EventFlags::IN;
         }
-        if !lock(&self.output).is_empty() {
+        if !lock(&self.output).is_empty() || self.wire.is_unsent() {
             flags |= EventFlags::OUT;
         }
-        match epoll::modify(&*self.poll, &self.stream, EventData::new_u64(self.number), flags) {
+        match epoll::modify(&*self.poll, &self.wire, EventData::new_u64(self.number), flags) {
             Ok(()) => State::Open,
             Err(_) => State::Closed,
         }
@@ -170,10 +203,11 @@ impl Connection {
 
     /// Sends what waits, as far as it goes.
     pub fn flush(&self) {
+        let _span = spans::enter(Span::Send);
         let mut output = lock(&self.output);
         let mut sent = 0;
         while sent < output.len() {
-            match (&self.stream).write(&output[sent..]) {
+            match self.wire.write(&output[sent..]) {
                 Ok(count) => sent += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
@@ -182,7 +216,9 @@ impl Connection {
         }
         output[..sent].zeroize();
         output.drain(..sent);
-        let unsent = !output.is_empty();
+        // What cannot be sent is noticed by whoever reads.
+        let _ = self.wire.flush();
+        let unsent = !output.is_empty() || self.wire.is_unsent();
         drop(output);
         if unsent || self.held.load(Ordering::SeqCst) {
             self.watch();

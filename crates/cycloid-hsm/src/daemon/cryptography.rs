@@ -21,6 +21,7 @@ use crate::object::Object;
 use crate::rpc::Secret;
 use crate::rpc::codec::Bytes;
 use crate::rpc::message::{Mechanism, Response, Signed, Signing, Usage};
+use crate::spans::{self, Span};
 
 /// Refuses a mechanism that is not offered for that.
 pub(super) fn needs_flag(mechanism: u32, flag: u32) -> Result<()> {
@@ -260,8 +261,9 @@ impl Daemon {
     ) {
         let Signing { key, mechanism, data, digested } = signing;
         let prepared = (|| {
+            let _span = spans::enter(Span::Authorization);
             needs_flag(mechanism.number, ckf::SIGN)?;
-            let object = self.usable(
+            let object = self.usable_once(
                 application,
                 key,
                 cka::SIGN,
@@ -332,7 +334,8 @@ impl Daemon {
         let Asked { application, reply } = asked;
         let prepared = (|| {
             needs_flag(mechanism.number, ckf::DECRYPT)?;
-            self.usable(&application, key, cka::DECRYPT, mechanism.number, Code::KEY_HANDLE_INVALID)
+            let missing = Code::KEY_HANDLE_INVALID;
+            self.usable_once(&application, key, cka::DECRYPT, mechanism.number, missing)
         })();
         match prepared {
             Err(error) => reply.send(Err(error)),

@@ -16,6 +16,7 @@ use crate::error::{Code, Error, Result};
 use crate::object::Object;
 use crate::rpc::message::{Request, Response};
 use crate::rpc::{Role, Secret, VERSION};
+use crate::spans::{self, Span};
 
 /// What answers requests.
 #[derive(Debug)]
@@ -45,11 +46,11 @@ pub(super) fn now() -> u64 {
 }
 
 impl Daemon {
-    /// A daemon on a token, which gives what takes long to `tasks`.
-    pub fn new(token: Token, tasks: Sender<Task>) -> Self {
+    /// A daemon on a token, for so many workers, which gives what takes long to `tasks`.
+    pub fn new(token: Token, workers: usize, tasks: Sender<Task>) -> Self {
         Self {
             token,
-            engine: Engine::default(),
+            engine: Engine::new(workers),
             metrics: Metrics::default(),
             applications: Applications::default(),
             tasks: Mutex::new(tasks),
@@ -59,6 +60,7 @@ impl Daemon {
 
     /// Answers a message.
     pub fn handle(self: &Arc<Self>, reply: Reply, message: &[u8]) {
+        let _span = spans::enter(Span::Request);
         let Ok(request) = Request::read(message) else {
             self.metrics.malformed();
             return reply.send(Err(Code::ARGUMENTS_BAD.because("the message is malformed")));
@@ -78,12 +80,14 @@ impl Daemon {
         if version != VERSION {
             return reply.send(Err(other_version(version)));
         }
-        let (application, ticket) =
-            self.applications.welcome(name, reply.connection().peer.clone());
-        let answer = match reply.connection().application.set(application) {
-            Ok(()) => Ok(Response::Welcome { version: VERSION, ticket }),
-            Err(_) => Err(Code::ARGUMENTS_BAD.because("Hello comes once")),
-        };
+        let connection = reply.connection();
+        let answer = connection.peer().and_then(|peer| {
+            let (application, ticket) = self.applications.welcome(name, peer.clone());
+            match connection.application.set(application) {
+                Ok(()) => Ok(Response::Welcome { version: VERSION, ticket }),
+                Err(_) => Err(Code::ARGUMENTS_BAD.because("Hello comes once")),
+            }
+        });
         reply.send(answer);
     }
 
@@ -92,7 +96,8 @@ impl Daemon {
             return reply.send(Err(other_version(version)));
         }
         let connection = reply.connection();
-        let attached = self.applications.attach(ticket, &connection.peer);
+        let peer = connection.peer();
+        let attached = peer.ok().and_then(|peer| self.applications.attach(ticket, peer));
         let answer = match attached.map(|application| connection.application.set(application)) {
             Some(Ok(())) => Ok(Response::Welcome { version: VERSION, ticket: ticket.clone() }),
             Some(Err(_)) => Err(Code::ARGUMENTS_BAD.because("Attach comes once")),
@@ -163,6 +168,7 @@ impl Daemon {
             Request::InitPin { role, pin } => self.init_pin(application, role, &pin),
             Request::SetPin { old, new } => self.set_pin(application, &old, &new),
             Request::Random { length } => self.random(length),
+            Request::Authenticate { key, pin } => self.authenticate(application, key, &pin),
             Request::Status {} => self.status(),
             Request::Unlock { passphrase, key_file } => {
                 self.unlock(application, passphrase, key_file)
@@ -239,6 +245,28 @@ impl Daemon {
             needs(application, Role::User)?;
         }
         object.permits(usage, mechanism)?;
+        Ok(object)
+    }
+
+    /// [`usable`](Self::usable), with the secret half, once.
+    ///
+    /// # Errors
+    /// [`Code::USER_NOT_LOGGED_IN`] also where the key asks for the PIN before each use, and it was not
+    /// given.
+    pub(super) fn usable_once(
+        &self,
+        application: &Application,
+        id: u64,
+        usage: u32,
+        mechanism: u32,
+        missing: Code,
+    ) -> Result<Arc<Object>> {
+        let object = self.usable(application, id, usage, mechanism, missing)?;
+        if object.attributes.is(cka::ALWAYS_AUTHENTICATE) && !application.take_permit(id) {
+            return Err(
+                Code::USER_NOT_LOGGED_IN.because("the key asks for the PIN before each use")
+            );
+        }
         Ok(object)
     }
 

@@ -10,10 +10,14 @@ mod objects;
 pub mod pin;
 mod server;
 mod sessions;
+#[cfg(test)]
+mod tests;
 mod token;
+mod wire;
 
 pub use handler::Daemon;
 pub use server::{Server, Settings};
+pub use wire::Tls;
 
 use crate::error::Result;
 use crate::rpc::Role;

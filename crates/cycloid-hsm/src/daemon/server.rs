@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -22,7 +23,9 @@ use super::application::Peer;
 use super::connection::{Connection, Gathering, State};
 use super::handler::Daemon;
 use super::token::Token;
+use super::wire::{Tls, Wire};
 use crate::engine::{Arena, Compute, Next};
+use crate::spans::{self, Span, Wait};
 use crate::store::Store;
 
 /// What a daemon is told.
@@ -30,6 +33,8 @@ use crate::store::Store;
 pub struct Settings {
     /// Where it listens.
     pub socket: PathBuf,
+    /// How it serves other machines, if it does.
+    pub tls: Option<Tls>,
     /// Users that may connect, beside the daemon's own and root.
     pub users: Vec<u32>,
     /// Threads that compute; 0 for as many as there are processors.
@@ -46,6 +51,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             socket: crate::rpc::default_socket(),
+            tls: None,
             users: Vec::new(),
             workers: 0,
             prepared_keys: 4096,
@@ -55,10 +61,21 @@ impl Default for Settings {
     }
 }
 
+/// How long to wait for nothing.
+const NOT_AT_ALL: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+
 const LISTENER: u64 = 0;
 const WAKE: u64 = 1;
 const STOP: u64 = 2;
-const FIRST_CONNECTION: u64 = 3;
+const TLS_LISTENER: u64 = 3;
+const FIRST_CONNECTION: u64 = 4;
+
+/// Connections of which it is not yet known who is at the other end. Of more, the oldest goes: so who
+/// opens many and says nothing keeps nobody out for long, and takes no place from those who are known.
+const MOST_UNKNOWN: usize = 64;
+
+/// How often connections are looked for that stay unknown for too long.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Something that takes long.
 pub(super) type Task = Box<dyn FnOnce() + Send>;
@@ -69,6 +86,7 @@ struct Shared {
     settings: Settings,
     poll: Arc<OwnedFd>,
     listener: UnixListener,
+    tls_listener: Option<TcpListener>,
     wake: OwnedFd,
     stop: OwnedFd,
     stopping: AtomicBool,
@@ -114,6 +132,14 @@ impl Server {
         let token = Token::new(store, settings.prepared_keys)?;
         let listener = listen(&settings.socket)
             .map_err(|error| format!("{}: {error}", settings.socket.display()))?;
+        let tls_listener = settings.tls.as_ref().map(|tls| {
+            let listener = TcpListener::bind(tls.address)?;
+            listener.set_nonblocking(true)?;
+            Ok(listener)
+        });
+        let tls_listener = tls_listener
+            .transpose()
+            .map_err(|error: io::Error| format!("{:?}: {error}", settings.tls))?;
         let poll = Arc::new(epoll::create(CreateFlags::CLOEXEC)?);
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
@@ -123,6 +149,10 @@ impl Server {
             EventData::new_u64(LISTENER),
             EventFlags::IN | EventFlags::ET,
         )?;
+        if let Some(listener) = &tls_listener {
+            let data = EventData::new_u64(TLS_LISTENER);
+            epoll::add(&*poll, listener, data, EventFlags::IN | EventFlags::ET)?;
+        }
         epoll::add(&*poll, &wake, EventData::new_u64(WAKE), EventFlags::IN | EventFlags::ET)?;
         epoll::add(&*poll, &stop, EventData::new_u64(STOP), EventFlags::IN)?;
         let (tasks, queue) = mpsc::channel::<Task>();
@@ -131,10 +161,11 @@ impl Server {
             workers => workers,
         };
         let shared = Arc::new(Shared {
-            daemon: Arc::new(Daemon::new(token, tasks)),
+            daemon: Arc::new(Daemon::new(token, workers, tasks)),
             settings,
             poll,
             listener,
+            tls_listener,
             wake,
             stop,
             stopping: AtomicBool::new(false),
@@ -153,7 +184,17 @@ impl Server {
             move || shared.do_tasks(&queue)
         };
         threads.push(thread::Builder::new().name("tasks".into()).spawn(long)?);
+        if let Some(patience) = shared.settings.tls.as_ref().map(|tls| tls.handshake) {
+            let shared = shared.clone();
+            let look = move || shared.end_unknown(patience);
+            threads.push(thread::Builder::new().name("handshakes".into()).spawn(look)?);
+        }
         Ok(Self { shared, threads })
+    }
+
+    /// Where it listens for other machines.
+    pub fn tls_address(&self) -> Option<SocketAddr> {
+        self.shared.tls_listener.as_ref()?.local_addr().ok()
     }
 
     /// The daemon, for whatever is asked from inside.
@@ -192,21 +233,33 @@ impl Shared {
         let mut compute = Compute::new(&arena);
         let mut events = Vec::with_capacity(64);
         loop {
-            match self.daemon.engine.next(Instant::now()) {
+            let span = spans::enter(Span::Choose);
+            let next = self.daemon.engine.next(Instant::now());
+            drop(span);
+            match next {
                 Next::Batch(kind, jobs) => {
                     if self.idle.load(Ordering::SeqCst) > 0 && !self.daemon.engine.is_idle() {
                         self.wake();
                     }
                     let count = jobs.len();
                     let start = Instant::now();
+                    spans::waited(
+                        Wait::Queue,
+                        count as u64,
+                        jobs.iter().map(|job| start - job.since).sum(),
+                    );
                     {
+                        let _span = spans::enter(Span::Batch);
                         let _gathering = Gathering::begin();
                         compute.run(kind, jobs);
                         let took = start.elapsed();
                         self.daemon.engine.computed(kind, count, took);
                         self.daemon.metrics.batch(kind, count, took);
                     }
-                    self.poll(&mut events, Some(Duration::ZERO));
+                    // More of a kind may have come for what waits. If nothing waits, sleep finds it too.
+                    if !self.daemon.engine.is_idle() {
+                        self.poll(&mut events, Some(Duration::ZERO));
+                    }
                 }
                 Next::Wait(None) if self.stopping.load(Ordering::SeqCst) => break,
                 Next::Wait(timeout) => {
@@ -229,16 +282,24 @@ impl Shared {
             tv_nsec: timeout.subsec_nanos().into(),
         });
         events.clear();
-        let waited =
-            epoll::wait(&*self.poll, rustix::buffer::spare_capacity(events), timeout.as_ref());
+        let waited = {
+            let idle = (timeout != Some(NOT_AT_ALL)).then(Instant::now);
+            let _span = idle.is_none().then(|| spans::enter(Span::Poll));
+            let waited =
+                epoll::wait(&*self.poll, rustix::buffer::spare_capacity(events), timeout.as_ref());
+            idle.into_iter().for_each(|idle| spans::waited(Wait::Idle, 1, idle.elapsed()));
+            waited
+        };
         if waited.is_err() {
             // Interrupted; what was there is still there.
             return;
         }
+        let _span = spans::enter(Span::Receive);
         let _gathering = Gathering::begin();
         for event in events.drain(..) {
             match event.data.u64() {
                 LISTENER => self.accept(),
+                TLS_LISTENER => self.accept_tls(),
                 WAKE | STOP => {}
                 number => self.serve(number, event.flags),
             }
@@ -273,18 +334,71 @@ impl Shared {
             if user != 0 && user != own && !self.settings.users.contains(&user) {
                 continue;
             }
-            if self.connections().len() >= self.settings.most_connections {
-                continue;
+            if let Ok(wire) = Wire::local(stream) {
+                self.admit(Some(Peer::User(user)), wire);
             }
-            let number = self.next_number.fetch_add(1, Ordering::Relaxed);
-            // It may be read by another worker as soon as it is watched.
+        }
+    }
+
+    /// Takes all connections that wait to show who they are.
+    fn accept_tls(&self) {
+        let (Some(listener), Some(tls)) = (&self.tls_listener, &self.settings.tls) else { return };
+        loop {
+            match listener.accept() {
+                Ok((stream, _)) if !self.stopping.load(Ordering::SeqCst) => {
+                    self.make_room();
+                    if let Ok(wire) = Wire::remote(stream, tls) {
+                        self.admit(None, wire);
+                    }
+                }
+                // It went before it was its turn.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                _ => return,
+            }
+        }
+    }
+
+    /// Watches a connection, if there is a place for it.
+    fn admit(&self, peer: Option<Peer>, wire: Wire) {
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        // It may be read by another worker as soon as it is watched.
+        let mut connections = self.connections();
+        if connections.len() >= self.settings.most_connections {
+            return;
+        }
+        if let Ok(connection) = Connection::new(number, peer, wire, self.poll.clone()) {
+            connections.insert(number, connection);
+            self.daemon.metrics.connections(connections.len());
+        }
+    }
+
+    /// Ends the oldest unknown connection where there are as many as there may be.
+    fn make_room(&self) {
+        let mut connections = self.connections();
+        let unknown = connections
+            .values()
+            .filter_map(|connection| connection.unknown_for().map(|_| connection.number));
+        let unknown: Vec<u64> = unknown.collect();
+        if let (true, Some(oldest)) = (unknown.len() >= MOST_UNKNOWN, unknown.iter().min())
+            && let Some(connection) = connections.remove(oldest)
+        {
+            connection.hang_up();
+        }
+    }
+
+    /// Ends connections that stay unknown for longer than that.
+    fn end_unknown(&self, patience: Duration) {
+        while !self.stopping.load(Ordering::SeqCst) {
+            thread::sleep(LOOK);
             let mut connections = self.connections();
-            if let Ok(connection) =
-                Connection::new(number, Peer::User(user), stream, self.poll.clone())
-            {
-                connections.insert(number, connection);
-                self.daemon.metrics.connections(connections.len());
-            }
+            connections.retain(|_, connection| {
+                let late = connection.unknown_for().is_some_and(|unknown| unknown > patience);
+                if late {
+                    connection.hang_up();
+                }
+                !late
+            });
+            self.daemon.metrics.connections(connections.len());
         }
     }
 

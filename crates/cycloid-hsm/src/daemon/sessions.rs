@@ -6,8 +6,9 @@ use rand_core::{Rng, UnwrapErr};
 use zeroize::Zeroizing;
 
 use super::application::Application;
-use super::handler::{Daemon, needs, now};
+use super::handler::{Daemon, describe, needs, now};
 use super::pin;
+use crate::attribute::cka;
 use crate::error::{Code, Result};
 use crate::rpc::message::{Response, TokenInfo};
 use crate::rpc::{Role, Secret};
@@ -93,6 +94,30 @@ impl Daemon {
         checked?;
         application.set_role(Some(role));
         self.note(application, "login")?;
+        Ok(Response::Done {})
+    }
+
+    /// The user's PIN once more, for one use of a key that asks for it before each (PKCS #11 3.0, section
+    /// 4.9). Too many wrong ones log out.
+    pub(super) fn authenticate(
+        &self,
+        application: &Application,
+        key: u64,
+        pin: &[u8],
+    ) -> Result<Response> {
+        needs(application, Role::User)?;
+        let object = self.object(application, key, Code::KEY_HANDLE_INVALID)?;
+        if !object.attributes.is(cka::ALWAYS_AUTHENTICATE) {
+            return Err(Code::OPERATION_NOT_INITIALIZED.because("the key asks for no PIN"));
+        }
+        if let Err(error) = pin::check(&self.token.store, Role::User, pin, now()) {
+            self.note(application, &format!("{}: refused: {error}", describe(&object)))?;
+            if error.code == Code::PIN_LOCKED {
+                self.logout(application)?;
+            }
+            return Err(error);
+        }
+        application.permit(key);
         Ok(Response::Done {})
     }
 

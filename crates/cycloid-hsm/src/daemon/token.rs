@@ -11,6 +11,7 @@ use crate::attribute::{Template, cko};
 use crate::error::{Code, Result};
 use crate::key::Key;
 use crate::object::{New, Object};
+use crate::spans::{self, Span};
 use crate::store::{Generation, Record, Store};
 
 /// Stored objects and their keys.
@@ -180,7 +181,13 @@ impl Token {
         }
         let key = match object.class() {
             cko::PUBLIC_KEY => object.key(None)?,
-            cko::PRIVATE_KEY | cko::SECRET_KEY => object.key(Some(&self.secret(object)?))?,
+            cko::PRIVATE_KEY | cko::SECRET_KEY => {
+                let span = spans::enter(Span::Unwrap);
+                let secret = self.secret(object)?;
+                drop(span);
+                let _span = spans::enter(Span::Decode);
+                object.key(Some(&secret))?
+            }
             _ => return Err(Code::KEY_HANDLE_INVALID.into()),
         };
         if object.is_stored() {

@@ -13,13 +13,14 @@ use cycloid::scheme::ecdsa::{self, SignJob, VerifyJob};
 use cycloid::scheme::ed25519::{self, Rule, SigningKey, Variant};
 use cycloid::scheme::{self, ecdh, rsa, x25519};
 use getrandom::SysRng;
-use rand_core::UnwrapErr;
+use rand_core::{CryptoRng, UnwrapErr};
 use zeroize::Zeroizing;
 
 use super::job::{Job, Kind, Outcome, Work};
 use crate::error::{Code, Error};
 use crate::key::{Curve, PrivateKey, PublicKey};
 use crate::mechanism::Hash;
+use crate::spans::{self, Span};
 
 /// Where the memory of batches stands, as long as the worker.
 pub(crate) type Arena = typed_arena::Arena<Lanes>;
@@ -62,18 +63,21 @@ impl<'a> Compute<'a> {
     }
 
     /// Computes all jobs, which are of one kind, and gives each its outcome. A panic, which would be a
-    /// defect, ends this batch alone.
+    /// defect, ends this batch alone; where it is in what is done with an outcome, that job alone.
     pub(crate) fn run(&mut self, kind: Kind, jobs: Vec<Job>) {
         let computed = catch_unwind(AssertUnwindSafe(|| self.outcomes(kind, &jobs)));
         match computed {
             Ok(outcomes) => {
+                let _span = spans::enter(Span::Reply);
                 for (job, outcome) in jobs.into_iter().zip(outcomes) {
-                    job.finish(outcome);
+                    let _ = catch_unwind(AssertUnwindSafe(|| job.finish(outcome)));
                 }
             }
             Err(_) => {
                 self.rsa.clear();
-                drop(jobs);
+                for job in jobs {
+                    let _ = catch_unwind(AssertUnwindSafe(|| drop(job)));
+                }
             }
         }
     }
@@ -97,6 +101,7 @@ impl<'a> Compute<'a> {
 
     fn rsa(&mut self, bits: usize, jobs: &[Job]) -> Vec<Outcome> {
         let length = bits.div_ceil(8);
+        let encoding = spans::enter(Span::Encoding);
         let batch = self.rsa.entry(bits).or_insert_with(|| {
             let lanes = rsa::batch_lanes(bits, BLINDINGS);
             let memory = self.arena.alloc_extend(std::iter::repeat_n(Lanes::ZERO, lanes));
@@ -139,7 +144,9 @@ impl<'a> Compute<'a> {
             });
             places.push(i);
         }
-        batch.run(&mut lanes);
+        drop(encoding);
+        run(batch, &mut lanes);
+        let _span = spans::enter(Span::Encoding);
         let mut lengths = vec![Err(Code::DATA_LEN_RANGE.into()); jobs.len()];
         for (place, lane) in places.into_iter().zip(&lanes) {
             lengths[place] = lane.outcome().map_err(rsa_error);
@@ -154,6 +161,25 @@ impl<'a> Compute<'a> {
             })
             .collect()
     }
+}
+
+/// Runs a batch, and records where its time goes, if that is asked for.
+fn run<R: CryptoRng>(batch: &mut rsa::Batch<'_, R>, jobs: &mut [rsa::Job<'_>]) {
+    if !spans::are_recorded() {
+        return batch.run(jobs);
+    }
+    let mut _open = None;
+    batch.run_observed(jobs, &mut |step| {
+        // One ends before the next begins.
+        _open = None;
+        _open = Some(spans::enter(match step {
+            rsa::Step::Representation | rsa::Step::Delivery => Span::Encoding,
+            rsa::Step::Blinding => Span::Blinding,
+            rsa::Step::Exponentiation => Span::Exponentiation,
+            rsa::Step::Recombination => Span::Recombination,
+            rsa::Step::Verification => Span::Verification,
+        }));
+    });
 }
 
 /// EMSA-PKCS1-v1_5 (RFC 8017, section 9.2) from step 3 on; `None` where `info` is too long.
@@ -222,7 +248,9 @@ fn ecdsa<C: PrimeCurve>(jobs: &[Job]) -> Vec<Outcome> {
         .iter()
         .map(|(key, digest)| SignJob::prehashed(key, nonce_hash(digest), digest))
         .collect();
+    let span = spans::enter(Span::Signing);
     ecdsa::sign_batch(&mut signing);
+    drop(span);
     let signatures: Vec<_> = signing.iter().map(SignJob::outcome).collect();
     let mut verifying: Vec<_> = parts
         .iter()
@@ -231,7 +259,9 @@ fn ecdsa<C: PrimeCurve>(jobs: &[Job]) -> Vec<Outcome> {
             Some(VerifyJob::prehashed(key.public_key(), digest, signature.as_ref().ok()?))
         })
         .collect();
+    let span = spans::enter(Span::Verification);
     ecdsa::verify_batch(&mut verifying);
+    drop(span);
     let mut verified = verifying.iter().map(VerifyJob::outcome);
     signatures
         .iter()
@@ -271,7 +301,9 @@ fn ed25519(jobs: &[Job]) -> Vec<Outcome> {
             ed25519::Job::sign(key, *variant, message, signature)
         })
         .collect();
+    let span = spans::enter(Span::Signing);
     ed25519::run_batch(&mut signing);
+    drop(span);
     let signed: Vec<_> = signing.iter().map(ed25519::Job::outcome).collect();
     drop(signing);
     let mut verifying: Vec<_> = parts
@@ -281,7 +313,9 @@ fn ed25519(jobs: &[Job]) -> Vec<Outcome> {
             ed25519::Job::verify(key.verifying_key(), Rule::Strict, *variant, message, signature)
         })
         .collect();
+    let span = spans::enter(Span::Verification);
     ed25519::run_batch(&mut verifying);
+    drop(span);
     signed
         .into_iter()
         .zip(&verifying)

@@ -1,9 +1,11 @@
 //! The engine: operations with private keys, gathered by kind into batches of eight.
 //!
 //! A worker that has nothing to compute reads the sockets; what it reads waits here. A batch leaves when
-//! eight of a kind wait, or when no more are to be expected, or when the oldest has waited for about as
-//! long as it would have taken by itself. How many are to be expected is learnt: as many as lately were
-//! under way at once. So a single client never waits, and many fill the lanes.
+//! as many of a kind wait as fill it, or when no more are to be expected, or when the oldest has waited
+//! for about as long as it would have taken by itself. How many are to be expected is learnt: as many as
+//! lately were under way at once. How long batches take is learnt, too: one is made where it takes less
+//! time than its jobs one by one, and what would fill a single batch is shared by all workers where that
+//! makes it much shorter. So a single client never waits, and many fill the lanes.
 
 mod compute;
 mod job;
@@ -21,8 +23,11 @@ use crate::error::Code;
 /// Lanes of a batch.
 pub(crate) const LANES: usize = 8;
 
-/// With fewer jobs than this, one at a time is faster than side by side.
+/// With fewer jobs than this, one at a time is faster than side by side, unless it was measured.
 const WORTH_A_BATCH: usize = 3;
+
+/// Of so many times, what seems to take longer is done once, to learn whether that is still so.
+const AGAIN: u32 = 64;
 
 /// Jobs that wait at most; then clients are told to come again.
 const CAPACITY: usize = 4096;
@@ -32,6 +37,8 @@ const CAPACITY: usize = 4096;
 pub struct Engine {
     queues: Mutex<BTreeMap<Kind, Queue>>,
     closed: AtomicBool,
+    /// Threads that take batches; 0 stands for one.
+    workers: usize,
 }
 
 #[derive(Debug, Default)]
@@ -41,8 +48,10 @@ struct Queue {
     computing: usize,
     /// How many were under way at once, lately.
     concurrency: usize,
-    /// How long one takes by itself, in nanoseconds; measured.
-    alone: u64,
+    /// How long so many take together, in nanoseconds; measured, 0 before.
+    took: [u64; LANES + 1],
+    /// Counts what left, up to [`AGAIN`].
+    departures: u32,
 }
 
 /// What a worker is to do.
@@ -59,25 +68,86 @@ impl Queue {
         self.waiting.len() + self.computing
     }
 
+    /// How long so many take, together or one by one; none where that is not known.
+    fn cost(&self, count: usize) -> Option<u64> {
+        let one_by_one = (self.took[1] > 0).then_some(self.took[1] * count as u64);
+        match self.took[count] {
+            0 if count < WORTH_A_BATCH => one_by_one,
+            0 => None,
+            together => Some(one_by_one.map_or(together, |alone| alone.min(together))),
+        }
+    }
+
+    /// How many jobs a batch is to have: as many as lately were under way at once, or the part of them
+    /// that is each worker's, if that takes much less time. A batch has its price: the fewer stand in it,
+    /// the more each of them takes of the processor. What is not known is tried; `otherwise`, what seems
+    /// worse is.
+    fn fill(&self, workers: usize, otherwise: bool) -> usize {
+        let whole = self.concurrency.clamp(1, LANES);
+        let share = self.concurrency.div_ceil(workers).clamp(1, LANES);
+        let shared = match (self.cost(share), self.cost(whole)) {
+            (_, None) => false,
+            (None, _) => true,
+            (Some(share), Some(whole)) => 5 * share <= 3 * whole,
+        };
+        if shared != otherwise { share } else { whole }
+    }
+
+    /// Whether so many take less time together than one by one.
+    fn pays(&self, count: usize) -> bool {
+        match (self.took[1], self.took[count]) {
+            (0, _) | (_, 0) => count >= WORTH_A_BATCH,
+            (alone, together) => together < alone * count as u64,
+        }
+    }
+
     /// How many jobs are to leave now, or for how long to wait.
-    fn due(&mut self, kind: Kind, now: Instant, patient: bool) -> Result<usize, Duration> {
-        let waiting = self.waiting.len();
-        let full = waiting >= LANES;
-        let expected = self.concurrency.min(LANES + self.computing);
-        let window = Duration::from_nanos(if self.alone == 0 { kind.usual() } else { self.alone });
+    fn due(
+        &mut self,
+        kind: Kind,
+        now: Instant,
+        patient: bool,
+        workers: usize,
+    ) -> Result<usize, Duration> {
+        let otherwise = (self.departures + 1).is_multiple_of(AGAIN);
+        let fill = self.fill(workers, otherwise);
+        let wanted = if self.pays(fill) { fill } else { 1 };
+        let expected = self.concurrency.min(wanted + self.computing);
+        let alone = self.took[1].min(MOST_PATIENT);
+        let window = Duration::from_nanos(if alone == 0 { kind.usual() } else { alone });
         let waited = now.saturating_duration_since(self.waiting[0].since);
-        if !full && patient && self.under_way() < expected {
+        if self.waiting.len() < wanted && patient && self.under_way() < expected {
             if let Some(rest) = window.checked_sub(waited).filter(|rest| !rest.is_zero()) {
                 return Err(rest);
             }
             // They did not come: expect fewer.
             self.concurrency -= 1;
         }
-        Ok(if waiting < WORTH_A_BATCH { 1 } else { waiting.min(LANES) })
+        let count = self.waiting.len().min(fill);
+        self.departures = (self.departures + 1) % AGAIN;
+        let otherwise = otherwise && count >= WORTH_A_BATCH;
+        Ok(if self.pays(count) != otherwise { count } else { 1 })
+    }
+
+    /// Notes how long so many took together.
+    fn learn(&mut self, count: usize, took: Duration) {
+        let Some(known) = self.took.get_mut(count) else { return };
+        let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        // What is more than usual is mostly that others had the processor.
+        *known = match *known {
+            0 => took,
+            known if took < known => known.midpoint(took),
+            known => (7 * known + took.min(2 * known)) / 8,
+        };
     }
 }
 
 impl Engine {
+    /// An engine from which so many threads take batches.
+    pub fn new(workers: usize) -> Self {
+        Self { workers, ..Self::default() }
+    }
+
     fn queues(&self) -> MutexGuard<'_, BTreeMap<Kind, Queue>> {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -109,7 +179,7 @@ impl Engine {
         let mut wait: Option<Duration> = None;
         for (_, kind) in order {
             let queue = queues.get_mut(&kind).expect("it was there a moment ago");
-            match queue.due(kind, now, patient) {
+            match queue.due(kind, now, patient, self.workers.max(1)) {
                 Ok(count) => {
                     queue.computing += count;
                     return Next::Batch(kind, queue.waiting.drain(..count).collect());
@@ -124,10 +194,7 @@ impl Engine {
     pub fn computed(&self, kind: Kind, count: usize, took: Duration) {
         if let Some(queue) = self.queues().get_mut(&kind) {
             queue.computing = queue.computing.saturating_sub(count);
-            if count == 1 {
-                let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX).min(MOST_PATIENT);
-                queue.alone = if queue.alone == 0 { took } else { (7 * queue.alone + took) / 8 };
-            }
+            queue.learn(count, took);
         }
     }
 

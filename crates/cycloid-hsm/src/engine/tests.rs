@@ -87,6 +87,67 @@ fn those_who_came_together_are_waited_for_but_not_for_long() {
 }
 
 #[test]
+fn what_fills_one_batch_is_shared_by_all_workers_where_that_is_much_faster() {
+    let now = Instant::now();
+    // Milliseconds of one, of four and of eight; and what leaves when eight come.
+    for (times, expected) in [
+        // As RSA by its two halves.
+        ([10, 21, 38], vec![4, 4]),
+        // As curves without much gain from lanes.
+        ([10, 60, 61], vec![8]),
+    ] {
+        let (engine, key) = (Engine::new(2), key());
+        let submit = |count| (0..count).for_each(|_| engine.submit(job(&key, now, |_| {})));
+        let computed = |count, time| engine.computed(KIND, count, Duration::from_millis(time));
+        submit(1);
+        assert_eq!(leave(&engine, now), Some(1));
+        computed(1, times[0]);
+        // The whole is tried first, then a share of it.
+        submit(8);
+        assert_eq!(leave(&engine, now), Some(8));
+        computed(8, times[2]);
+        submit(8);
+        assert_eq!((leave(&engine, now), leave(&engine, now)), (Some(4), Some(4)));
+        computed(4, times[1]);
+        computed(4, times[1]);
+        submit(8);
+        for count in expected {
+            assert_eq!(leave(&engine, now), Some(count), "{times:?}");
+        }
+        assert!(engine.is_idle());
+    }
+}
+
+#[test]
+fn a_batch_that_takes_longer_than_its_jobs_one_by_one_is_made_now_and_then_only() {
+    let (engine, key) = (Engine::default(), key());
+    let now = Instant::now();
+    engine.submit(job(&key, now, |_| {}));
+    assert_eq!(leave(&engine, now), Some(1));
+    engine.computed(KIND, 1, Duration::from_micros(100));
+    let mut fills = Vec::new();
+    for _ in 0..2 * AGAIN {
+        for _ in 0..4 {
+            engine.submit(job(&key, now, |_| {}));
+        }
+        while let Some(count) = leave(&engine, now) {
+            // Four together take as long as seven one by one.
+            let took = if count == 1 { 100 } else { 700 };
+            engine.computed(KIND, count, Duration::from_micros(took));
+            fills.push(count);
+        }
+    }
+    let batches = fills.iter().filter(|count| **count > 1).count();
+    assert!((1..=fills.len() / 30).contains(&batches), "{batches} of {}", fills.len());
+    // Should it become faster, that is soon known.
+    for _ in 0..10 {
+        engine.computed(KIND, 4, Duration::from_micros(150));
+    }
+    (0..4).for_each(|_| engine.submit(job(&key, now, |_| {})));
+    assert_eq!(leave(&engine, now), Some(4));
+}
+
+#[test]
 fn a_job_that_is_lost_answers_and_one_too_many_is_refused() {
     let key = key();
     let answered = Arc::new(AtomicUsize::new(0));

@@ -69,8 +69,9 @@ fn complete_key(template: &mut Template, class: u32, origin: Origin) -> Result<(
     if template.is(cka::TRUSTED) {
         return Err(Code::ATTRIBUTE_READ_ONLY.because("only the security officer trusts a key"));
     }
-    if template.is(cka::ALWAYS_AUTHENTICATE) {
-        return Err(Code::ATTRIBUTE_VALUE_INVALID.because("a PIN for each use is not supported"));
+    if template.is(cka::ALWAYS_AUTHENTICATE) && !template.is(cka::PRIVATE) {
+        return Err(Code::TEMPLATE_INCONSISTENT
+            .because("a key that asks for the PIN before each use is private"));
     }
     if class == cko::PUBLIC_KEY {
         template.set_default(cka::SUBJECT, []);

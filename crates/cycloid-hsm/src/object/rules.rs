@@ -252,6 +252,8 @@ pub(super) fn settle_usages(class: u32, key_type: u32, template: &mut Template) 
             let excluded = match *usage {
                 cka::DECRYPT => wraps || unwraps && class == cko::PRIVATE_KEY,
                 cka::ENCRYPT => unwraps || wraps && class == cko::PUBLIC_KEY,
+                // An agreement has no moment in which PKCS #11 could ask for the PIN.
+                cka::DERIVE => template.is(cka::ALWAYS_AUTHENTICATE),
                 _ => false,
             };
             let given = usual.contains(usage) && !excluded;

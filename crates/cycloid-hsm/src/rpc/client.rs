@@ -5,20 +5,24 @@
 //! daemon: who is logged in on one is on all. Where the daemon goes, the application has ended, and the
 //! client is of no more use: whoever wants to go on connects anew, and is not logged in.
 
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zeroize::Zeroize;
 
 use super::codec::{Malformed, Secret};
 use super::message::{Request, Response};
+#[cfg(feature = "tls")]
+use super::tls;
 use super::{VERSION, frame};
 use crate::error::{Code, Error, Result};
 
 /// Where a daemon listens unless told otherwise: `$CYCLOID_HSM_SOCKET`, or `cycloid-hsm.sock` in
-/// `$XDG_RUNTIME_DIR`, or `/run/cycloid-hsm/socket`.
+/// `$XDG_RUNTIME_DIR`, or `/run/cycloid-hsm/socket`. The variable may also be `tls://host:port`, which
+/// [`Client::connect`] understands.
 pub fn default_socket() -> PathBuf {
     if let Some(path) = std::env::var_os("CYCLOID_HSM_SOCKET") {
         return path.into();
@@ -29,9 +33,84 @@ pub fn default_socket() -> PathBuf {
     }
 }
 
+/// What an address that is reached by TLS begins with.
+const TLS: &str = "tls://";
+
+/// Where a daemon is.
+#[derive(Clone)]
+enum Place {
+    Socket(PathBuf),
+    #[cfg(feature = "tls")]
+    Remote(tls::Remote),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Socket(path) => path.display().fmt(f),
+            #[cfg(feature = "tls")]
+            Self::Remote(remote) => write!(f, "{remote:?}"),
+        }
+    }
+}
+
+impl Place {
+    fn read(place: PathBuf) -> Result<Self> {
+        match place.to_str().and_then(|text| text.strip_prefix(TLS)) {
+            None => Ok(Self::Socket(place)),
+            #[cfg(feature = "tls")]
+            Some(address) => {
+                tls::Remote::new(address, &tls::Identity::from_environment()?).map(Self::Remote)
+            }
+            #[cfg(not(feature = "tls"))]
+            Some(_) => Err(Code::ARGUMENTS_BAD.because("this program was built without TLS")),
+        }
+    }
+
+    fn open(&self) -> io::Result<Stream> {
+        Ok(match self {
+            Self::Socket(path) => Stream::Socket(UnixStream::connect(path)?),
+            #[cfg(feature = "tls")]
+            Self::Remote(remote) => Stream::Remote(remote.open()?.into()),
+        })
+    }
+}
+
+enum Stream {
+    Socket(UnixStream),
+    #[cfg(feature = "tls")]
+    Remote(Box<tls::Stream>),
+}
+
+impl Stream {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Socket(stream) => stream.read(to),
+            #[cfg(feature = "tls")]
+            Self::Remote(stream) => stream.read(to),
+        }
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Socket(stream) => stream.write_all(bytes),
+            #[cfg(feature = "tls")]
+            Self::Remote(stream) => stream.write_all(bytes).and_then(|()| stream.flush()),
+        }
+    }
+
+    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
+        match self {
+            Self::Socket(stream) => stream.set_nonblocking(nonblocking),
+            #[cfg(feature = "tls")]
+            Self::Remote(stream) => stream.sock.set_nonblocking(nonblocking),
+        }
+    }
+}
+
 /// An application of a daemon.
 pub struct Client {
-    socket: PathBuf,
+    place: Place,
     name: String,
     state: Mutex<State>,
 }
@@ -46,28 +125,43 @@ struct State {
 }
 
 struct Connection {
-    stream: UnixStream,
+    stream: Stream,
     buffer: Vec<u8>,
 }
 
-impl std::fmt::Debug for Client {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Client({})", self.socket.display())
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Client({})", self.place)
     }
 }
 
-fn unreachable_daemon(socket: &Path, error: &io::Error) -> Error {
-    Code::DEVICE_REMOVED.because(format!("no daemon at {}: {error}", socket.display()))
+fn unreachable_daemon(place: &Place, error: &io::Error) -> Error {
+    Code::DEVICE_REMOVED.because(format!("no daemon at {place}: {error}"))
 }
 
 impl Client {
-    /// A new application, called `name` in the daemon's log.
+    /// A new application, called `name` in the daemon's log. `place` is the path of a socket, or
+    /// `tls://host:port`, and then the environment says which certificates there are
+    /// (`Identity::from_environment` in the module `tls`).
     ///
     /// # Errors
-    /// [`Code::DEVICE_REMOVED`] where no daemon listens at `socket`.
-    pub fn connect(socket: impl Into<PathBuf>, name: impl Into<String>) -> Result<Self> {
-        let client =
-            Self { socket: socket.into(), name: name.into(), state: Mutex::new(State::default()) };
+    /// [`Code::DEVICE_REMOVED`] where no daemon listens there; [`Code::ARGUMENTS_BAD`] where address or
+    /// certificates make no sense.
+    pub fn connect(place: impl Into<PathBuf>, name: impl Into<String>) -> Result<Self> {
+        Self::at(Place::read(place.into())?, name.into())
+    }
+
+    /// [`connect`](Self::connect) to a daemon on another machine.
+    ///
+    /// # Errors
+    /// [`Code::DEVICE_REMOVED`].
+    #[cfg(feature = "tls")]
+    pub fn connect_tls(remote: &tls::Remote, name: impl Into<String>) -> Result<Self> {
+        Self::at(Place::Remote(remote.clone()), name.into())
+    }
+
+    fn at(place: Place, name: String) -> Result<Self> {
+        let client = Self { place, name, state: Mutex::new(State::default()) };
         let connection = client.open()?;
         client.state().idle.push(connection);
         Ok(client)
@@ -138,12 +232,12 @@ impl Client {
     /// Drops all connections: they lead to the same daemon, and the application ended with it.
     fn lose(&self, error: &io::Error) -> Error {
         *self.state() = State { lost: true, ..State::default() };
-        unreachable_daemon(&self.socket, error)
+        unreachable_daemon(&self.place, error)
     }
 
     /// A connection more: the application's first, or a further one.
     fn open(&self) -> Result<Connection> {
-        let stream = UnixStream::connect(&self.socket).map_err(|error| self.lose(&error))?;
+        let stream = self.place.open().map_err(|error| self.lose(&error))?;
         let mut connection = Connection { stream, buffer: Vec::new() };
         let known = self.state().ticket.clone();
         let request = match known.clone() {
@@ -216,7 +310,7 @@ impl Connection {
 
     /// Whether the other end is there and silent, as it is between two requests.
     fn is_open(&mut self) -> bool {
-        let silent = |stream: &mut UnixStream| {
+        let silent = |stream: &mut Stream| {
             stream.set_nonblocking(true)?;
             let read = stream.read(&mut [0]);
             stream.set_nonblocking(false)?;

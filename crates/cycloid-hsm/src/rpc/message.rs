@@ -181,6 +181,8 @@ messages! {
     0x08 SetPin { old: Secret, new: Secret }
     /// Random bytes.
     0x09 Random { length: u32 }
+    /// The user's PIN once more, for one use of a key that asks for it before each.
+    0x0a Authenticate { key: u64, pin: Secret }
 
     /// Objects that have all these attributes.
     0x10 Find { template: Template }

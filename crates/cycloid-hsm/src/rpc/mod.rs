@@ -4,6 +4,8 @@ pub mod client;
 pub mod codec;
 pub mod frame;
 pub mod message;
+#[cfg(feature = "tls")]
+pub mod tls;
 
 pub use client::{Client, default_socket};
 pub use codec::{Bytes, Malformed, Secret, Value};

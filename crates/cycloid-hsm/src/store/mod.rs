@@ -148,6 +148,21 @@ impl Store {
         self.write(|write| Ok((write.insert(first)?, write.insert(second)?)))
     }
 
+    /// Makes some objects, or none; gives how many.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    pub fn insert_all<'a>(&self, all: impl IntoIterator<Item = New<'a>>) -> Result<usize> {
+        self.write(|write| {
+            let mut count = 0;
+            for new in all {
+                write.insert(new)?;
+                count += 1;
+            }
+            Ok(count)
+        })
+    }
+
     /// Gives an object other attributes, all of them; its secret stays.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::random::Random;
 use super::{Operation, clock};
+use crate::interrupt;
 
 /// How long a batch of a fast subject takes. Long against the clock's own cost, and
 /// short against the drift of a shared machine.
@@ -178,7 +179,15 @@ fn batch(
     index: usize,
     runs: u32,
 ) -> Result<f64, (usize, &'static str)> {
+    if interrupt::requested() {
+        return Err((index, interrupt::MESSAGE));
+    }
     let subject = &mut subjects[index];
+    let operations = f64::from(subject.operations_per_run);
+    let elsewhere = subject.operation.elsewhere(runs).map_err(|message| (index, message))?;
+    if let Some(elsewhere) = elsewhere {
+        return Ok(elsewhere.time.as_nanos() as f64 / f64::from(runs) / operations);
+    }
     let alone = subject.operation.renew().map_err(|message| (index, message))?;
     let runs = if alone { 1 } else { runs };
     let start = clock::now();
@@ -186,7 +195,7 @@ fn batch(
         subject.operation.run().map_err(|message| (index, message))?;
     }
     let nanoseconds = (clock::now() - start).as_nanos() as f64;
-    Ok(nanoseconds / f64::from(runs) / f64::from(subject.operations_per_run))
+    Ok(nanoseconds / f64::from(runs) / operations)
 }
 
 /// Who takes part in how many of how many rounds. The last entry is the control.

@@ -16,17 +16,21 @@ pub mod ec;
 mod ec_key;
 mod evp;
 mod evp_raw;
+pub mod external;
 mod ffdh;
 mod gmp;
 #[cfg(feature = "graviola")]
 mod graviola;
 pub mod modexp;
+mod open_vpn;
 mod openssl;
 #[cfg(feature = "ring")]
 mod ring;
 pub mod rsa;
 #[cfg(feature = "rust-crypto")]
 mod rust_crypto;
+mod soft_hsm;
+pub(crate) mod wire_guard;
 
 use crate::Failure;
 use crate::record::{self, Missing};
@@ -50,6 +54,14 @@ pub enum Peer {
     Dalek,
     /// RustCrypto's crates for RSA and for curves, compiled in.
     RustCrypto,
+    /// mirage-crypto, in OCaml, by a runner.
+    MirageCrypto,
+    /// SoftHSM, as the system has it.
+    SoftHsm,
+    /// OpenVPN, as the system has it.
+    OpenVpn,
+    /// wireguard-go, as the system has it.
+    WireGuardGo,
 }
 
 /// What peers are measured with: each does some of it.
@@ -67,6 +79,10 @@ pub enum Family {
     Tls,
     /// BLS12-381, on the library's backends and no peer.
     Bls,
+    /// Signatures through PKCS #11.
+    Hsm,
+    /// Packets of a VPN, and tunnels.
+    Vpn,
 }
 
 /// A peer that is here.
@@ -95,6 +111,16 @@ pub trait Library {
         None
     }
 
+    /// Its PKCS #11 module.
+    fn pkcs11(&self) -> Option<&std::path::Path> {
+        None
+    }
+
+    /// The program that does what it is told, of a library that this process cannot call.
+    fn runner(&self) -> Option<&external::Runner> {
+        None
+    }
+
     /// Its ways to do this on the curve.
     fn ec(&self, _task: ec::Task, _curve: ec::Curve) -> Vec<ec::Candidate> {
         Vec::new()
@@ -104,6 +130,10 @@ pub trait Library {
 /// Does something that is ready: reads the first, writes the result into the second, and says how
 /// long the result is.
 pub type Call = Box<dyn FnMut(&[u8], &mut [u8]) -> Result<usize, &'static str>>;
+
+/// What stands for a result when the subjects of a table are compared: the result itself where
+/// there is one right one, or else whether it proves right. It may use the call once more.
+pub(crate) type Judge = Box<dyn Fn(&mut Call, &[u8]) -> Vec<u64>>;
 
 /// A peer that was looked for.
 pub struct Found {
@@ -115,7 +145,7 @@ pub struct Found {
 
 impl Peer {
     /// All of them, in the order of the tables.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 12] = [
         Self::OpenSsl,
         Self::Gmp,
         Self::AwsLc,
@@ -124,6 +154,10 @@ impl Peer {
         Self::Graviola,
         Self::Dalek,
         Self::RustCrypto,
+        Self::MirageCrypto,
+        Self::SoftHsm,
+        Self::OpenVpn,
+        Self::WireGuardGo,
     ];
 
     /// Its name in tables.
@@ -137,18 +171,27 @@ impl Peer {
             Self::Graviola => "graviola",
             Self::Dalek => "dalek",
             Self::RustCrypto => "RustCrypto",
+            Self::MirageCrypto => "mirage-crypto",
+            Self::SoftHsm => "SoftHSM",
+            Self::OpenVpn => "OpenVPN",
+            Self::WireGuardGo => "wireguard-go",
         }
     }
 
     /// Whether it does something of that family.
     pub const fn does(self, family: Family) -> bool {
         match self {
-            Self::OpenSsl => !matches!(family, Family::Tls | Family::Bls),
-            Self::AwsLc => !matches!(family, Family::Bls),
+            Self::OpenSsl => {
+                matches!(family, Family::ModExp | Family::Rsa | Family::Dh | Family::Ec)
+            }
+            Self::AwsLc => !matches!(family, Family::Bls | Family::Hsm),
             Self::Gmp | Self::CryptoBigint => matches!(family, Family::ModExp),
             Self::Ring => matches!(family, Family::Rsa | Family::Ec | Family::Tls),
             Self::Graviola | Self::RustCrypto => matches!(family, Family::Rsa | Family::Ec),
             Self::Dalek => matches!(family, Family::Ec),
+            Self::MirageCrypto => matches!(family, Family::ModExp | Family::Rsa | Family::Ec),
+            Self::SoftHsm => matches!(family, Family::Hsm),
+            Self::OpenVpn | Self::WireGuardGo => matches!(family, Family::Vpn),
         }
     }
 
@@ -205,6 +248,10 @@ impl Peer {
             Self::RustCrypto => Ok(Box::new(rust_crypto::RustCrypto) as Box<dyn Library>),
             #[cfg(not(feature = "rust-crypto"))]
             Self::RustCrypto => not_compiled_in("rust-crypto"),
+            Self::MirageCrypto => external::mirage_crypto::find(),
+            Self::SoftHsm => soft_hsm::find(),
+            Self::OpenVpn => open_vpn::find(),
+            Self::WireGuardGo => wire_guard::find(),
         };
         Found { peer: self, outcome: library }
     }

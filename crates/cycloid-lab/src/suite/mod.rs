@@ -4,23 +4,29 @@ mod backends;
 pub mod bls;
 pub mod dh;
 pub mod ec;
+pub mod hsm;
 pub mod modexp;
 mod prepared;
 pub mod rsa;
-mod subjects;
+pub(crate) mod subjects;
 #[cfg(feature = "tls")]
 pub mod tls;
+#[cfg(feature = "vpn")]
+pub mod vpn;
 
 use std::time::Duration;
 
 use crate::Failure;
 use crate::environment;
+use crate::interrupt;
 use crate::measure::stack;
 use crate::peers::{Family, Found, Peer};
 use crate::record::{FORMAT, Report, Table};
 
+use subjects::{Setting, Subject};
+
 /// The library's name, and the group of its rows that are not strategies.
-const LIBRARY: &str = "Cycloid";
+pub(crate) const LIBRARY: &str = "Cycloid";
 
 /// How much time is given for how much certainty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,12 +71,23 @@ pub struct Plan<'a> {
     pub title: String,
     /// How long the measuring takes, roughly.
     pub time: Duration,
-    /// Measures it.
-    pub measure: Measure<'a>,
+    /// How it is measured.
+    pub(crate) work: Work<'a>,
 }
 
+/// What there is to measure for a table.
+pub(crate) enum Work<'a> {
+    /// Operations side by side, each of which can be looked at alone, too.
+    Subjects(Prepare<'a>),
+    /// What measures itself.
+    Itself(Measure<'a>),
+}
+
+/// Makes the subjects of a table.
+pub(crate) type Prepare<'a> = Box<dyn FnOnce() -> Result<(Setting, Vec<Subject>), Failure> + 'a>;
+
 /// Measures a table, and tells meanwhile how much of it is done, 0 to 1.
-pub type Measure<'a> = Box<dyn FnOnce(&mut dyn FnMut(f64)) -> Result<Table, Failure> + 'a>;
+pub(crate) type Measure<'a> = Box<dyn FnOnce(&mut dyn FnMut(f64)) -> Result<Table, Failure> + 'a>;
 
 /// Hears how far a run is.
 pub trait Progress {
@@ -97,7 +114,8 @@ pub fn all(effort: Effort) -> Vec<Box<dyn Suite>> {
     ]
 }
 
-/// Measures all tables of `suites` beside those of `peers` that have something to do in them.
+/// Measures all tables of `suites` beside those of `peers` that have something to do in them. Where
+/// [`interrupt::flag`] is set, what is finished by then, and the names of the rest.
 ///
 /// # Errors
 /// A subject that fails, or whose result is not that of the others.
@@ -111,15 +129,34 @@ pub fn run(
     stack::on_measuring_thread(|| {
         let wanted = |peer: &&Peer| suites.iter().any(|suite| peer.does(suite.family()));
         let peers: Vec<Found> = peers.iter().filter(wanted).map(|peer| peer.find()).collect();
-        let plans: Vec<Plan<'_>> =
-            suites.iter().flat_map(|suite| suite.plan(effort, &peers)).collect();
-        progress.begin(plans.iter().map(|plan| plan.time).sum());
+        let mut plans: Vec<(&str, Plan<'_>)> = Vec::new();
+        for suite in suites {
+            plans.extend(suite.plan(effort, &peers).into_iter().map(|plan| (suite.name(), plan)));
+        }
+        progress.begin(plans.iter().map(|(_, plan)| plan.time).sum());
         let mut before = Duration::ZERO;
-        let mut tables = Vec::new();
-        for plan in plans {
+        let (mut tables, mut unfinished) = (Vec::new(), Vec::new());
+        for (suite, plan) in plans {
+            if interrupt::requested() {
+                unfinished.push(format!("{suite}: {}", plan.title));
+                continue;
+            }
             progress.at(before, &plan.title);
             let mut report = |part| progress.at(before + plan.time.mul_f64(part), &plan.title);
-            tables.push((plan.measure)(&mut report)?);
+            let measured = match plan.work {
+                Work::Itself(measure) => measure(&mut report),
+                Work::Subjects(prepare) => prepare().and_then(|(setting, subjects)| {
+                    subjects::measure(setting, subjects, &mut report)
+                }),
+            };
+            match measured {
+                Ok(table) => tables.push(table),
+                // Whatever fails then, children that had the signal too among it.
+                Err(_) if interrupt::requested() => {
+                    unfinished.push(format!("{suite}: {}", plan.title));
+                }
+                Err(failure) => return Err(failure),
+            }
             before += plan.time;
         }
         progress.end();
@@ -129,6 +166,7 @@ pub fn run(
             effort: effort.name().into(),
             peers: peers.iter().map(Found::record).collect(),
             tables,
+            unfinished,
         })
     })
 }

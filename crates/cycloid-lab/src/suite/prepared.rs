@@ -5,10 +5,7 @@ use std::cell::RefCell;
 use crate::Failure;
 use crate::measure::{Operation, heap};
 use crate::peers::Call;
-
-/// What stands for a result when the subjects of a table are compared: the result itself where
-/// there is one right one, or else whether it proves right. It may use the call once more.
-pub(super) type Judge = Box<dyn Fn(&mut Call, &[u8]) -> Vec<u64>>;
+pub(super) use crate::peers::Judge;
 
 /// A call with what it reads and room for what it writes.
 pub(super) struct Prepared {

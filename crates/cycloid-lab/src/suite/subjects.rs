@@ -3,46 +3,77 @@
 use std::time::{Duration, Instant};
 
 use super::LIBRARY;
-use crate::Failure;
 use crate::measure::rounds::{self, Samples};
 use crate::measure::statistics::{self, Estimate};
 use crate::measure::{Operation, clock, heap, stack};
-use crate::peers::Peer;
+use crate::peers::external::Job;
+use crate::peers::{Found, Judge, Peer};
 use crate::record::{
-    Implementation, Memory, Parameters, Ratio, Record, Statistic, Summary, Table, Time,
+    self, Implementation, Memory, Parameters, Ratio, Record, Statistic, Summary, Table, Time,
 };
+use crate::{Failure, interrupt};
 
 /// Of the progress of a table, the part that is done when the rounds begin.
 const PREPARATION: f64 = 0.15;
 
 /// One row to be.
-pub(super) struct Subject {
-    pub(super) group: String,
-    pub(super) label: String,
-    pub(super) implementation: Implementation,
-    pub(super) constant_time: bool,
-    pub(super) operations_per_call: u32,
+pub(crate) struct Subject {
+    pub(crate) group: String,
+    pub(crate) label: String,
+    pub(crate) implementation: Implementation,
+    pub(crate) constant_time: bool,
+    pub(crate) operations_per_call: u32,
     /// Scratch that the library's own function asks for.
-    pub(super) scratch: Option<usize>,
+    pub(crate) scratch: Option<usize>,
     /// Whether it is among those that are measured best.
-    pub(super) every_round: bool,
-    pub(super) operation: Box<dyn Operation>,
+    pub(crate) every_round: bool,
+    pub(crate) operation: Box<dyn Operation>,
+}
+
+/// What is to be known of a peer that has a runner.
+const RUNNER: &str = "a peer that is no library of C or Rust runs in processes of its own, which take \
+    turns with this one and time themselves by the same clock; their stack and peak of heap are not seen";
+
+/// The rows of a peer's runner: its ways to do `job`, or none where the peer has no runner.
+pub(super) fn of_runner(
+    found: &Found,
+    label: &str,
+    job: &Job,
+    judge: impl Fn() -> Judge,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Subject>, Failure> {
+    let Some((library, runner)) =
+        found.outcome.as_ref().ok().and_then(|library| Some((library, library.runner()?)))
+    else {
+        return Ok(Vec::new());
+    };
+    let mut rows = Vec::new();
+    for way in runner.ways(job)? {
+        add_note(notes, Some(RUNNER));
+        let (name, function, constant_time) =
+            (way.label.clone(), way.function.clone(), way.constant_time);
+        let label = if name.is_empty() { label } else { &name };
+        let operation = way.operation(judge());
+        let row = Subject::of_peer(found.peer, library.version(), label, &function, operation);
+        rows.push(Subject { constant_time, ..row });
+    }
+    Ok(rows)
 }
 
 /// What holds for all rows of a table.
-pub(super) struct Setting {
-    pub(super) suite: &'static str,
-    pub(super) operation: &'static str,
-    pub(super) title: String,
-    pub(super) parameters: Parameters,
-    pub(super) summary: Summary,
+pub(crate) struct Setting {
+    pub(crate) suite: &'static str,
+    pub(crate) operation: &'static str,
+    pub(crate) title: String,
+    pub(crate) parameters: Parameters,
+    pub(crate) summary: Summary,
     /// Index of the subject that ratios are against.
-    pub(super) reference: usize,
-    pub(super) time: Duration,
-    pub(super) sampling: Sampling,
+    pub(crate) reference: usize,
+    pub(crate) time: Duration,
+    pub(crate) sampling: Sampling,
     /// The peers that should be among the subjects and are not here.
-    pub(super) missing: Vec<String>,
-    pub(super) notes: Vec<String>,
+    pub(crate) missing: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Adds a note that is not among `notes` yet.
@@ -56,7 +87,7 @@ pub(super) fn add_note(notes: &mut Vec<String>, note: Option<&str>) {
 
 /// How subjects take turns, and what is said of their samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sampling {
+pub(crate) enum Sampling {
     /// Batches beside the reference's, and medians.
     Paired,
     /// Single runs, this many of each at the least, and means: for what takes another time in each
@@ -152,29 +183,9 @@ pub(super) fn measure(
     let mut memory = Vec::new();
     let mut run_times = Vec::new();
     for (i, subject) in subjects.iter_mut().enumerate() {
-        // The first run does what happens only once; the second is looked at.
-        renew(subject)?;
-        let start = clock::now();
-        let result = subject.operation.run();
-        let first = clock::now() - start;
-        result.map_err(|message| failed(subject, message))?;
-        renew(subject)?;
-        let start = clock::now();
-        let (result, heap) = heap::measure(|| subject.operation.run());
-        let run_time = first.min(clock::now() - start);
-        result.map_err(|message| failed(subject, message))?;
-        renew(subject)?;
-        let mut result = Ok(());
-        let stack_peak = stack::peak(&mut || result = subject.operation.run());
-        result.map_err(|message| failed(subject, message))?;
-        memory.push(Memory {
-            scratch: subject.scratch,
-            stack_peak,
-            heap_peak: heap.map(|heap| heap.peak_bytes),
-            heap_held: subject.operation.heap_held(),
-            heap_total: heap.map(|heap| heap.total_bytes),
-            allocations: heap.map(|heap| heap.allocations),
-        });
+        interrupt::check()?;
+        let (run_time, needed) = first_runs(subject).map_err(|message| failed(subject, message))?;
+        memory.push(needed);
         run_times.push(run_time);
         progress(PREPARATION * (i + 1) as f64 / number);
     }
@@ -226,13 +237,17 @@ pub(super) fn measure(
             implementation: subject.implementation,
             constant_time: subject.constant_time,
             operations_per_call: subject.operations_per_call,
-            time: time(&samples, statistic),
+            time: time(&samples.times, statistic),
             ratio: if i == reference {
                 Ratio { samples: 0, median: 1.0, interval: [1.0, 1.0] }
             } else {
                 ratio(&samples)
             },
             memory,
+            service: None,
+            tunnel: None,
+            instructions: None,
+            samples: Some(kept(&samples.times, &samples.ratios)),
         })
         .collect::<Vec<_>>();
     Ok(Table {
@@ -251,15 +266,41 @@ pub(super) fn measure(
     })
 }
 
-/// What a run uses up.
-fn renew(subject: &mut Subject) -> Result<(), Failure> {
-    match subject.operation.renew() {
-        Ok(_) => Ok(()),
-        Err(message) => Err(failed(subject, message)),
+/// How long one run takes, roughly, and what it needs of memory. The first run does what happens only
+/// once; the second is looked at.
+fn first_runs(subject: &mut Subject) -> Result<(Duration, Memory), &'static str> {
+    let operation = &mut *subject.operation;
+    if let Some(first) = operation.elsewhere(1)? {
+        let second = operation.elsewhere(1)?.unwrap_or(first);
+        let memory = Memory { heap_total: second.allocated, ..Memory::default() };
+        return Ok((first.time.min(second.time), memory));
     }
+    operation.renew()?;
+    let start = clock::now();
+    operation.run()?;
+    let first = clock::now() - start;
+    operation.renew()?;
+    let start = clock::now();
+    let (result, heap) = heap::measure(|| operation.run());
+    let run_time = first.min(clock::now() - start);
+    result?;
+    operation.renew()?;
+    let mut result = Ok(());
+    let stack_peak = stack::peak(&mut || result = operation.run());
+    result?;
+    let memory = Memory {
+        scratch: subject.scratch,
+        stack_peak,
+        heap_peak: heap.map(|heap| heap.peak_bytes),
+        heap_held: operation.heap_held(),
+        heap_total: heap.map(|heap| heap.total_bytes),
+        allocations: heap.map(|heap| heap.allocations),
+        resident: None,
+    };
+    Ok((run_time, memory))
 }
 
-fn failed(subject: &Subject, message: &str) -> Failure {
+pub(crate) fn failed(subject: &Subject, message: &str) -> Failure {
     Failure::new(
         format!("{} failed: {message}", subject.name()),
         "nothing was measured; leave it out with --strategy or --peers, or report it",
@@ -267,7 +308,7 @@ fn failed(subject: &Subject, message: &str) -> Failure {
 }
 
 /// All results are the same. What most subjects computed counts as right, whoever they are.
-fn verify(subjects: &[Subject]) -> Result<(), Failure> {
+pub(crate) fn verify(subjects: &[Subject]) -> Result<(), Failure> {
     let outputs: Vec<Vec<u64>> =
         subjects.iter().map(|subject| subject.operation.output()).collect();
     let votes = |output: &Vec<u64>| outputs.iter().filter(|other| *other == output).count();
@@ -287,8 +328,8 @@ fn verify(subjects: &[Subject]) -> Result<(), Failure> {
     }
 }
 
-fn time(samples: &Samples, statistic: Statistic) -> Time {
-    let times = &samples.times;
+/// What is told of many times.
+pub(super) fn time(times: &[f64], statistic: Statistic) -> Time {
     let estimate = match statistic {
         Statistic::Median => statistics::estimate(times),
         Statistic::Mean => statistics::estimate_mean(times),
@@ -303,7 +344,15 @@ fn time(samples: &Samples, statistic: Statistic) -> Time {
     }
 }
 
-fn ratio(samples: usize, estimate: Estimate) -> Ratio {
+/// The single samples; who reports them leaves them out unless they are wanted.
+pub(super) fn kept(times: &[f64], ratios: &[f64]) -> record::Samples {
+    record::Samples {
+        times_ns: times.iter().map(|time| rounded(*time, 2)).collect(),
+        ratios: ratios.iter().map(|ratio| rounded(*ratio, 5)).collect(),
+    }
+}
+
+pub(super) fn ratio(samples: usize, estimate: Estimate) -> Ratio {
     Ratio {
         samples,
         median: rounded(estimate.value, 5),
@@ -312,7 +361,7 @@ fn ratio(samples: usize, estimate: Estimate) -> Ratio {
 }
 
 /// `x` to so many decimals: what lies beyond is noise, and makes records hard to read.
-fn rounded(x: f64, decimals: i32) -> f64 {
+pub(super) fn rounded(x: f64, decimals: i32) -> f64 {
     let scale = 10f64.powi(decimals);
     (x * scale).round() / scale
 }

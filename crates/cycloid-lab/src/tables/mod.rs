@@ -1,16 +1,28 @@
 //! A report as text for people. Nothing is shown that is not in the record.
 
 mod backends;
-mod number;
+mod counts;
+mod csv;
+mod lines;
+mod markdown;
+pub(crate) mod number;
+mod packets;
 mod rates;
+mod rows;
+mod service;
 mod summary;
 mod table;
+mod tunnels;
 
 use std::fmt::Write;
 
-use comfy_table::{ContentArrangement, LineStyle, Table as Grid, TableStyle};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table as Grid, TableStyle};
+use lines::FORMS;
 
-use crate::record::{Environment, Implementation, Peer, Report};
+use crate::record::{Environment, Implementation, Peer, Report, Table};
+
+pub use csv::csv;
+pub use markdown::markdown;
 
 /// Tables are no wider than this.
 pub const MAX_WIDTH: usize = 100;
@@ -19,13 +31,26 @@ pub const MAX_WIDTH: usize = 100;
 pub fn text(report: &Report, width: usize) -> String {
     let width = width.min(MAX_WIDTH);
     let mut text = header(&report.environment, &report.effort, &report.peers, width);
-    for table in report.tables.iter().filter(|table| !backends::is_shown(table)) {
+    let alone =
+        |table: &&Table| !tunnels::is_shown(table) && !FORMS.iter().any(|form| form.shows(table));
+    for table in report.tables.iter().filter(alone) {
         text.push('\n');
         text.push_str(&table::text(table, &report.peers, width));
     }
     text.push_str(&summary::text(&report.tables));
     text.push_str(&rates::text(&report.tables));
-    text.push_str(&backends::text(&report.tables));
+    for form in &FORMS {
+        text.push_str(&form.text(&report.tables));
+    }
+    text.push_str(&tunnels::text(&report.tables));
+    text.push_str(&counts::text(&report.tables));
+    if !report.unfinished.is_empty() {
+        let tables = report.unfinished.join("; ");
+        text.push('\n');
+        for line in wrapped(&format!("interrupted; not measured: {tables}"), width) {
+            let _ = writeln!(text, "{line}");
+        }
+    }
     text.push('\n');
     text.push_str(&legend(report, width));
     // The grids fill their lines with spaces.
@@ -61,12 +86,31 @@ fn header(environment: &Environment, effort: &str, peers: &[Peer], width: usize)
     definitions(&lines, width)
 }
 
+/// How much tables differ from themselves.
+fn noise(tables: &[&Table]) -> String {
+    let noise = tables.iter().map(|table| (table.control.median - 1.0).abs());
+    let noise = noise.fold(0.0, f64::max) * 100.0;
+    let Table { reference, rounds, .. } = tables[0];
+    format!("noise: {reference} against itself differs by {noise:.1}% at most, {rounds} rounds")
+}
+
 /// A grid with a line under its header and no other.
 fn ruled() -> Grid {
     let mut grid = Grid::new();
     grid.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')))
         .set_content_arrangement(ContentArrangement::Disabled);
     grid
+}
+
+/// Columns of numbers under each other, with so many spaces between them; the first has words.
+fn align(grid: &mut Grid, gap: u16) {
+    let last = grid.column_count().saturating_sub(1);
+    for (i, column) in grid.column_iter_mut().enumerate() {
+        column.set_padding((0, if i == last { 0 } else { gap }));
+        if i > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
 }
 
 /// What the columns mean, and what is to be known of single rows.
@@ -109,8 +153,18 @@ fn legend(report: &Report, width: usize) -> String {
     if rates::are_shown(&report.tables) {
         lines.push((rates::RATIO.into(), rates::MEANING.into()));
     }
-    if backends::are_shown(&report.tables) {
-        lines.extend(backends::MEANINGS.map(|(term, meaning)| (term.into(), meaning.into())));
+    for form in &FORMS {
+        if report.tables.iter().any(|table| form.shows(table)) {
+            lines.extend(
+                form.meanings.iter().map(|(term, meaning)| ((*term).into(), (*meaning).into())),
+            );
+        }
+    }
+    if report.tables.iter().any(tunnels::is_shown) {
+        lines.extend(tunnels::MEANINGS.map(|(term, meaning)| (term.into(), meaning.into())));
+    }
+    if report.tables.iter().any(counts::are_shown) {
+        lines.extend(counts::MEANINGS.map(|(term, meaning)| (term.into(), meaning.into())));
     }
     let mut notes: Vec<&str> = Vec::new();
     for note in report.tables.iter().flat_map(|table| &table.notes) {
@@ -152,8 +206,16 @@ fn definitions(lines: &[(String, String)], width: usize) -> String {
     text
 }
 
+/// `line` with at most `width` characters; three dots stand for what is left out.
+pub(crate) fn cut(line: &str, width: usize) -> String {
+    match line.char_indices().nth(width) {
+        None => line.into(),
+        Some(_) => line.chars().take(width.saturating_sub(3)).chain("...".chars()).collect(),
+    }
+}
+
 /// `text` in lines of at most `width` characters, broken at spaces.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
         let line = lines.last_mut().expect("there is always a line");

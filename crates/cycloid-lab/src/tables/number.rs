@@ -1,10 +1,10 @@
 //! Numbers as people read them.
 
 /// What stands for a number that is not known.
-pub(super) const NONE: &str = "–";
+pub(crate) const NONE: &str = "–";
 
 /// With a comma between thousands.
-pub(super) fn whole(number: u64) -> String {
+pub(crate) fn whole(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -17,12 +17,12 @@ pub(super) fn whole(number: u64) -> String {
 }
 
 /// [`whole`], or [`NONE`].
-pub(super) fn whole_or_none(number: Option<u64>) -> String {
+pub(crate) fn whole_or_none(number: Option<u64>) -> String {
     number.map_or_else(|| NONE.into(), whole)
 }
 
 /// A proportion with three digits that count, up to hundreds.
-pub(super) fn proportion(ratio: f64) -> String {
+pub(crate) fn proportion(ratio: f64) -> String {
     let decimals = match ratio {
         r if r < 9.995 => 2,
         r if r < 99.95 => 1,
@@ -33,25 +33,28 @@ pub(super) fn proportion(ratio: f64) -> String {
 
 /// The unit of the times of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Unit {
+pub(crate) struct Unit {
     /// Its sign.
-    pub(super) sign: &'static str,
+    pub(crate) sign: &'static str,
     nanoseconds: u32,
     decimals: usize,
 }
 
 impl Unit {
+    /// For times of a few of them to some thousands.
+    pub(crate) const MICROSECONDS: Self = Self { sign: "µs", nanoseconds: 1000, decimals: 1 };
+
     /// The one in which `nanoseconds` has about four digits.
-    pub(super) fn of(nanoseconds: f64) -> Self {
+    pub(crate) fn of(nanoseconds: f64) -> Self {
         match nanoseconds {
             t if t < 1e4 => Self { sign: "µs", nanoseconds: 1000, decimals: 3 },
-            t if t < 1e7 => Self { sign: "µs", nanoseconds: 1000, decimals: 1 },
+            t if t < 1e7 => Self::MICROSECONDS,
             _ => Self { sign: "ms", nanoseconds: 1_000_000, decimals: 2 },
         }
     }
 
     /// A time in this unit.
-    pub(super) fn show(self, nanoseconds: f64) -> String {
+    pub(crate) fn show(self, nanoseconds: f64) -> String {
         let text = format!("{:.*}", self.decimals, nanoseconds / f64::from(self.nanoseconds));
         match text.split_once('.') {
             Some((integer, fraction)) => {

@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
-use comfy_table::{Cell, CellAlignment, Table as Grid};
+use comfy_table::{Cell, Table as Grid};
 
+use super::lines::names;
 use super::number::{NONE, proportion};
 use crate::record::{Record, Summary, Table};
 
-/// So many peers stand side by side; where others come, another grid begins.
+/// So many peers stand side by side; more, or others, stand in another grid.
 const PEERS: usize = 5;
 
 /// The head of the column of proportions, and what it means.
@@ -31,7 +32,18 @@ pub(super) fn text(tables: &[Table]) -> String {
         let mut rest = tables;
         while !rest.is_empty() {
             let (first, others) = rest.split_at(together(rest));
-            let _ = writeln!(text, "{}", grid(first));
+            let peers = columns(first, is_peer);
+            let mut parts: Vec<&[&str]> = peers.chunks(PEERS).collect();
+            if parts.is_empty() {
+                parts.push(&[]);
+            }
+            let last = parts.len() - 1;
+            for (i, peers) in parts.into_iter().enumerate() {
+                if i > 0 {
+                    text.push('\n');
+                }
+                let _ = writeln!(text, "{}", grid(first, peers, i == last));
+            }
             rest = others;
             if !rest.is_empty() {
                 text.push('\n');
@@ -54,11 +66,6 @@ fn together(tables: &[Table]) -> usize {
     count
 }
 
-/// The group of rows, and the name of the row.
-fn names(table: &Table) -> (&str, &str) {
-    table.title.split_once(": ").unwrap_or(("", &table.title))
-}
-
 fn is_peer(record: &Record) -> bool {
     record.implementation.backend.is_none()
 }
@@ -75,9 +82,10 @@ fn columns(tables: &[Table], which: fn(&Record) -> bool) -> Vec<&str> {
     columns
 }
 
-fn grid(tables: &[Table]) -> Grid {
+/// Ours beside some peers, with the proportions to the best of all where `whole`.
+fn grid(tables: &[Table], peers: &[&str], whole: bool) -> Grid {
     let ours = columns(tables, |record| !is_peer(record));
-    let peers = columns(tables, is_peer);
+    let with_ratio = whole && !peers.is_empty();
     let reference = &*tables[0].reference;
     let product = &*tables[0].records[0].implementation.product;
 
@@ -85,13 +93,12 @@ fn grid(tables: &[Table]) -> Grid {
     let mut head = vec![String::new()];
     head.extend(ours.iter().map(|label| if *label == reference { product } else { *label }.into()));
     head.extend(peers.iter().map(|name| (*name).to_owned()));
-    if !peers.is_empty() {
+    if with_ratio {
         head.extend(ours.iter().map(|label| match *label {
             label if label == reference => RATIO.into(),
             label => format!("({label})"),
         }));
     }
-    let last = head.len() - 1;
     grid.set_header(head.into_iter().map(Cell::new));
     let mut group = "";
     for table in tables {
@@ -100,18 +107,13 @@ fn grid(tables: &[Table]) -> Grid {
             group = of;
             grid.add_row([group]);
         }
-        grid.add_row(row(table, name, &ours, &peers));
+        grid.add_row(row(table, name, &ours, peers, with_ratio));
     }
-    for (i, column) in grid.column_iter_mut().enumerate() {
-        column.set_padding((0, u16::from(i != last)));
-        if i > 0 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    super::align(&mut grid, 1);
     grid
 }
 
-fn row(table: &Table, name: &str, ours: &[&str], peers: &[&str]) -> Vec<String> {
+fn row(table: &Table, name: &str, ours: &[&str], peers: &[&str], with_ratio: bool) -> Vec<String> {
     let our = |label: &str| table.records.iter().find(|r| !is_peer(r) && r.label == label);
     // Of several ways of a peer the fastest.
     let faster = |a: &&Record, b: &&Record| a.ratio.median.total_cmp(&b.ratio.median);
@@ -125,7 +127,7 @@ fn row(table: &Table, name: &str, ours: &[&str], peers: &[&str]) -> Vec<String> 
     let mut cells = vec![format!("  {name}")];
     cells.extend(ours.iter().map(|label| rate(our(label))));
     cells.extend(peers.iter().map(|name| rate(peer(name))));
-    if !peers.is_empty() {
+    if with_ratio {
         cells.extend(ours.iter().map(|label| match (our(label), best) {
             (Some(our), Some(best)) => proportion(best.ratio.median / our.ratio.median),
             _ => NONE.into(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use comfy_table::{Cell, CellAlignment, Table as Grid};
+use comfy_table::{Cell, Table as Grid};
 
 use super::number::{NONE, Unit, proportion};
 use crate::record::{Record, Summary, Table};
@@ -49,13 +49,7 @@ fn grid(tables: &[Table]) -> Grid {
         let cells = tables.iter().map(|table| cell(table, record));
         grid.add_row(std::iter::once(name(record, alone)).chain(cells));
     }
-    let last = tables.len();
-    for (i, column) in grid.column_iter_mut().enumerate() {
-        column.set_padding((0, if i == last { 0 } else { 2 }));
-        if i > 0 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    super::align(&mut grid, 2);
     grid
 }
 

@@ -127,7 +127,7 @@ fn row(
     cells.push(unit.show(record.time.nanoseconds(statistic)));
     cells.push(proportion(ratio.median));
     if wide {
-        let half = (ratio.interval[1] - ratio.interval[0]) / 2.0 / ratio.median;
+        let half = ratio.spread();
         cells.push(if ratio.samples == 0 {
             String::new()
         } else {

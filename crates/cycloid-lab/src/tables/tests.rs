@@ -1,6 +1,7 @@
 use super::*;
 use crate::record::{
-    FORMAT, Memory, Missing, Parameters, Ratio, Record, Statistic, Summary, Table, Time,
+    Count, FORMAT, Instructions, Memory, Missing, Parameters, Ratio, Record, Statistic, Summary,
+    Table, Time,
 };
 
 fn record(group: &str, label: &str, library: &str, constant_time: bool) -> Record {
@@ -38,7 +39,12 @@ fn record(group: &str, label: &str, library: &str, constant_time: bool) -> Recor
             heap_held: Some(if ours { 0 } else { 23_456 }),
             heap_total: Some(0),
             allocations: (library != "GMP").then_some(1234),
+            resident: None,
         },
+        service: None,
+        tunnel: None,
+        instructions: None,
+        samples: None,
     }
 }
 
@@ -80,6 +86,7 @@ fn report(sizes: &[u64]) -> Report {
             Peer { name: "GMP".into(), version: Some("6.2.1".into()), missing: None },
         ],
         tables: sizes.iter().map(table).collect(),
+        unfinished: Vec::new(),
     }
 }
 
@@ -165,4 +172,34 @@ fn one_table_needs_no_summary() {
     let summary = "modexp: modular exponentiation\nmedian time of default";
     assert!(!text(&report(&[2048]), 100).contains(summary));
     assert!(text(&report(&[2048, 4096]), 100).contains(summary));
+}
+
+#[test]
+fn instructions_are_shown_where_they_were_counted() {
+    let mut report = report(&[2048]);
+    assert!(!text(&report, 80).contains("instructions"));
+    let exact =
+        Count { count: 1_234_567_890.0, range: [1_234_567_890.0; 2], runs: 4, code_bytes: 123_456 };
+    let varying = Count { count: 12_345_678.5, range: [12e6, 13e6], ..exact };
+    for record in &mut report.tables[0].records {
+        record.instructions = Some(match record.implementation.product == "Cycloid" {
+            true => Instructions { portable: Some(exact), adx: Some(exact), peer: None },
+            false => Instructions { peer: Some(varying), ..Instructions::default() },
+        });
+    }
+    let shown = text(&report, 80);
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
+    let (_, grid) = shown.split_once("modexp: instructions of an operation").unwrap();
+    let words = |name: &str| -> Vec<String> {
+        let line = grid.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
+        line.split_whitespace().map(str::to_owned).collect()
+    };
+    assert_eq!(words("default")[1..], ["1,234,567,890", "123,456", "1,234,567,890", "123,456"]);
+    let peer = words("GMP, variable-time");
+    assert_eq!(peer[2..], ["~12,345,679", "123,456", "–", "–"]);
+    let csv = csv(&report);
+    let head = csv.lines().next().unwrap();
+    for column in ["portable:count", "portable:range:low", "adx:code_bytes", "peer:runs"] {
+        assert!(head.contains(&format!("instructions:{column}")), "{head}");
+    }
 }

@@ -148,11 +148,18 @@ fn settle(slot: &mut Option<Cipher>, outcome: Result<()>) -> Result<()> {
 }
 
 impl Cipher {
+    pub(super) fn key(&mut self) -> &mut Use {
+        &mut self.with
+    }
+
     /// Whether output is wanted. An encryption that has no room is not made. How long a decryption is
-    /// shows only when it is made; a length that is asked for is the longest that it can have.
+    /// shows only when it is made; a length that is asked for is the longest that it can have, and so
+    /// much room is needed where each use of the key takes a PIN.
     fn has_room(&self, length: usize, output: &mut Output<u8>) -> Result<bool> {
         match self.direction {
-            Direction::Decrypt if output.is_wanted() => Ok(true),
+            Direction::Decrypt if output.is_wanted() && !self.with.key.always_authenticate => {
+                Ok(true)
+            }
             _ => output.has_room(self.length(length)?),
         }
     }
@@ -231,6 +238,7 @@ impl Cipher {
         mechanism: Mechanism,
         mut data: Secret,
     ) -> Result<Secret> {
+        self.with.needs_no_pin()?;
         let key = self.with.handle;
         let request = match self.direction {
             Direction::Encrypt => Request::Encrypt { key, mechanism, data },

@@ -13,12 +13,13 @@ mod verify;
 use std::sync::Arc;
 
 use cycloid_hsm::mechanism::Hash;
-use cycloid_hsm::rpc::{Mechanism, Secret, Usage, frame};
+use cycloid_hsm::rpc::{Mechanism, Request, Secret, Usage, frame};
 use cycloid_hsm::{Code, Error, Result};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::application::Application;
 use crate::key::Key;
+use crate::session::Session;
 pub(crate) use cipher::Direction;
 use digest::Hasher;
 
@@ -45,6 +46,13 @@ impl Operations {
         self.verify.take_if(|_| ends(CKF_VERIFY));
         self.encrypt.take_if(|_| ends(CKF_ENCRYPT));
         self.decrypt.take_if(|_| ends(CKF_DECRYPT));
+    }
+
+    /// The use of a key that still awaits the PIN which the key asks for before each.
+    fn awaiting_pin(&mut self) -> Option<&mut Use> {
+        let sign = self.sign.as_mut().map(sign::Sign::key);
+        let decrypt = self.decrypt.as_mut().map(cipher::Cipher::key);
+        [sign, decrypt].into_iter().flatten().find(|key| key.awaits_pin())
     }
 
     /// An Init without a mechanism ends the operation of its kind (PKCS #11 3.0, section 5.11.1).
@@ -74,6 +82,29 @@ struct Use {
     handle: u64,
     key: Arc<Key>,
     mechanism: Mechanism,
+    /// The PIN was given for this use.
+    authenticated: bool,
+}
+
+impl Session {
+    /// C_Login for the operation under way whose key asks for the PIN before each use (PKCS #11 3.0,
+    /// section 4.9).
+    ///
+    /// # Errors
+    /// [`Code::OPERATION_NOT_INITIALIZED`] where there is none; those of the daemon. After
+    /// [`Code::PIN_LOCKED`] nobody is logged in any more.
+    pub(crate) fn authenticate(&self, pin: &[u8]) -> Result<()> {
+        let mut operations = self.operations();
+        let key = operations.awaiting_pin().ok_or(Code::OPERATION_NOT_INITIALIZED)?;
+        let request = Request::Authenticate { key: key.handle, pin: Secret::new(pin) };
+        let outcome = self.application.order(&request);
+        key.authenticated = outcome.is_ok();
+        drop(operations);
+        if outcome.as_ref().is_err_and(|error| error.code == Code::PIN_LOCKED) {
+            self.application.was_logged_out();
+        }
+        outcome
+    }
 }
 
 impl Use {
@@ -87,7 +118,18 @@ impl Use {
     ) -> Result<Self> {
         let key = application.key(handle).map_err(key_handle)?;
         key.check(mechanism.number, usage)?;
-        Ok(Self { handle, key, mechanism })
+        Ok(Self { handle, key, mechanism, authenticated: false })
+    }
+
+    fn awaits_pin(&self) -> bool {
+        self.key.always_authenticate && !self.authenticated
+    }
+
+    /// # Errors
+    /// [`Code::USER_NOT_LOGGED_IN`] where the key asks for the PIN before each use, and it was not given
+    /// for this one.
+    fn needs_no_pin(&self) -> Result<()> {
+        if self.awaits_pin() { Err(Code::USER_NOT_LOGGED_IN.into()) } else { Ok(()) }
     }
 
     /// What the daemon says to the use of the key. If it refuses, what was known of the key may be wrong.

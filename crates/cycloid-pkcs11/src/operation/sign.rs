@@ -77,7 +77,12 @@ impl Session {
 }
 
 impl Sign {
+    pub(super) fn key(&mut self) -> &mut Use {
+        &mut self.with
+    }
+
     fn finish(self, application: &Application, output: &mut Output<u8>) -> Result<()> {
+        self.with.needs_no_pin()?;
         let (mut data, digested) = self.message.finish();
         let request = Request::Sign {
             key: self.with.handle,

@@ -1,8 +1,8 @@
 //! Which instructions this processor has: detection, and tokens that only detection can make.
 //!
 //! A backend's entry points take its token, so code that would fault on this processor cannot be
-//! called. The program may lower the choice for all later operations with [`limit`]; nothing can
-//! raise it.
+//! called. The program may lower the choice for all later operations with [`limit`]; nothing but
+//! the unsafe [`assume`] can raise it.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
@@ -59,22 +59,14 @@ fn allowed(level: Level) -> bool {
 ///
 /// # Safety
 /// Every instruction of the level must execute on every thread.
-#[cfg(feature = "ct-marks")]
 pub unsafe fn assume(level: Level) {
     ASSUMED.store(level as u8, Ordering::Relaxed);
 }
 
-#[cfg(feature = "ct-marks")]
 static ASSUMED: AtomicU8 = AtomicU8::new(Level::Portable as u8);
 
-#[cfg(feature = "ct-marks")]
 fn assumed(level: Level) -> bool {
     level as u8 <= ASSUMED.load(Ordering::Relaxed)
-}
-
-#[cfg(not(feature = "ct-marks"))]
-const fn assumed(level: Level) -> bool {
-    matches!(level, Level::Portable)
 }
 
 /// The highest level that this processor has and that [`limit`] allows.

@@ -75,7 +75,8 @@ impl Daemon {
             let number = mechanism.number;
             needs_flag(number, ckf::DERIVE)?;
             let missing = Code::KEY_HANDLE_INVALID;
-            let object = self.usable(&asked.application, base, cka::DERIVE, number, missing)?;
+            let object =
+                self.usable_once(&asked.application, base, cka::DERIVE, number, missing)?;
             let Parameter::Ecdh { derivation, shared, public } = mechanism.parameter else {
                 return Err(bad_parameter());
             };

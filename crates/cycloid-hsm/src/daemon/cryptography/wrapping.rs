@@ -78,7 +78,7 @@ impl Daemon {
         let number = mechanism.number;
         let missing = Code::UNWRAPPING_KEY_HANDLE_INVALID;
         let permitted = needs_flag(number, ckf::UNWRAP).and_then(|()| {
-            self.usable(&asked.application, unwrapping, cka::UNWRAP, number, missing)
+            self.usable_once(&asked.application, unwrapping, cka::UNWRAP, number, missing)
         });
         let object = match permitted {
             Err(error) => return asked.reply.send(Err(error)),

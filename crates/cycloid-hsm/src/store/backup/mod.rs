@@ -254,3 +254,50 @@ fn open(backup: &[u8], key: &BackupPrivateKey) -> Result<Zeroizing<Vec<u8>>> {
     }
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::attribute::cka;
+    use crate::store::{Cost, Unlocking};
+
+    /// Whoever has the public half of a backup key can seal for it: what is inside is as little to be
+    /// trusted as what is outside.
+    #[test]
+    fn what_a_stranger_sealed_is_taken_whole_or_not_at_all() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", directory.path().join("keys.db").display());
+        let store = Store::create_with_cost(&url, &Unlocking::passphrase(b"x"), Cost::LOWEST);
+        let store = store.unwrap();
+        let key = store.backup_private_key().unwrap();
+        let counts = prop_oneof![0..4_u64, any::<u64>()];
+        let rests = prop_oneof![Just(vec![]), any::<Vec<u8>>()];
+        proptest!(|(count in counts, records in 0..4_u64, class in any::<u64>(), rest in rests)| {
+            let mut sealing = Sealing::new(&key.public()).unwrap();
+            let mut attributes = Template::new();
+            attributes.set_number(cka::CLASS, class);
+            let write = |to: &mut Vec<u8>| {
+                count.write(to);
+                for _ in 0..records {
+                    attributes.write(to);
+                    Some(Secret::new(b"secret")).write(to);
+                }
+                to.extend_from_slice(&rest);
+            };
+            sealing.write(256 + rest.len(), write).unwrap();
+            let restored = store.restore(&sealing.finish().unwrap(), &key);
+            let (_, found) = store.load().unwrap();
+            if count == records && rest.is_empty() {
+                prop_assert_eq!(restored, Ok(records));
+                prop_assert_eq!(found.len() as u64, records);
+                store.clear().unwrap();
+            } else {
+                let refused = [Code::ENCRYPTED_DATA_INVALID, Code::TEMPLATE_INCOMPLETE];
+                prop_assert!(refused.contains(&restored.unwrap_err().code));
+                prop_assert!(found.is_empty());
+            }
+        });
+    }
+}

@@ -133,7 +133,7 @@ pub(super) struct Database {
 
 enum Place {
     Sqlite(std::path::PathBuf),
-    Postgresql(Box<postgres::Config>),
+    Postgresql(Box<postgresql::Place>),
 }
 
 impl Database {
@@ -147,7 +147,7 @@ impl Database {
             Some(("sqlite", path)) if !path.is_empty() => {
                 Place::Sqlite(std::path::absolute(path).map_err(failed)?)
             }
-            Some(("postgres" | "postgresql", _)) => Place::Postgresql(postgresql::config(url)?),
+            Some(("postgres" | "postgresql", _)) => Place::Postgresql(postgresql::place(url)?),
             // Not the URL itself: there may be a password in it.
             _ => {
                 let expected = "a keystore is at sqlite:PATH or at postgres://USER@HOST/DATABASE";
@@ -174,7 +174,7 @@ impl Database {
         }
         let mut connection: Box<dyn Connection> = match &self.place {
             Place::Sqlite(path) => Box::new(sqlite::Sqlite::open(path)?),
-            Place::Postgresql(config) => Box::new(postgresql::Postgresql::open(config)?),
+            Place::Postgresql(place) => Box::new(postgresql::Postgresql::open(place)?),
         };
         connection.begin(access)?;
         Ok(Transaction { database: self, connection: Some(connection) })
@@ -190,8 +190,8 @@ impl std::fmt::Display for Database {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.place {
             Place::Sqlite(path) => write!(f, "{}", path.display()),
-            Place::Postgresql(config) => {
-                write!(f, "the PostgreSQL database {}", config.get_dbname().unwrap_or_default())
+            Place::Postgresql(place) => {
+                write!(f, "the PostgreSQL database {}", place.database().unwrap_or_default())
             }
         }
     }

@@ -1,11 +1,16 @@
 //! PostgreSQL: for several daemons on one database.
 //!
 //! The server is trusted with nothing but to keep what it is given: all that is secret is sealed
-//! before it goes there, and whatever comes back is verified. So a connection needs no TLS of its
-//! own, and has none; a URL that demands it (`sslmode=require`) is refused.
+//! before it goes there, and whatever comes back is verified. TLS keeps others from seeing how much
+//! that is, and from answering in the server's place. A URL that names authorities, in PEM
+//! (`sslrootcert=FILE`), has TLS and nothing less, and the server's certificate must name its host,
+//! whichever of `require`, `verify-ca` and `verify-full` is said; one that demands TLS must name them.
 
 use std::collections::HashMap;
 use std::error::Error as _;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use postgres::config::SslMode;
@@ -13,19 +18,50 @@ use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::private::BytesMut;
 use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Config, NoTls, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::{Access, Connection, Field, PATIENCE, Row, Value};
 use crate::error::{Code, Error, Result};
+use crate::rpc::tls;
+
+/// A server, and how it is reached.
+#[derive(Clone)]
+pub(super) struct Place {
+    config: Config,
+    tls: Option<MakeRustlsConnect>,
+}
 
 /// What a URL says.
-pub(super) fn config(url: &str) -> Result<Box<Config>> {
-    // Not the URL itself: there may be a password in it.
-    let mut config = url.parse::<Config>().map_err(|error| {
-        Code::ARGUMENTS_BAD.because(format!("the URL of the database is malformed: {error}"))
-    })?;
-    if config.get_ssl_mode() == SslMode::Require {
-        return Err(Code::ARGUMENTS_BAD.because("connections to PostgreSQL have no TLS here"));
+pub(super) fn place(url: &str) -> Result<Box<Place>> {
+    let wrong = |why: String| {
+        // Not the URL itself: there may be a password in it.
+        Code::ARGUMENTS_BAD.because(format!("the URL of the database is malformed: {why}"))
+    };
+    let (start, query) = url.split_once('?').unwrap_or((url, ""));
+    let (mut authorities, mut kept) = (None, String::new());
+    for option in query.split('&').filter(|option| !option.is_empty()) {
+        kept.push(if kept.is_empty() { '?' } else { '&' });
+        match option.split_once('=') {
+            Some(("sslrootcert", file)) => {
+                let file = percent_decoded(file).ok_or_else(|| wrong("sslrootcert".into()))?;
+                authorities = Some(tls::authorities(&file)?);
+                kept.pop();
+            }
+            // What the crate does not know of, and what is done for `require` as well.
+            Some(("sslmode", "verify-ca" | "verify-full")) => kept.push_str("sslmode=require"),
+            _ => kept.push_str(option),
+        }
     }
+    let mut config =
+        format!("{start}{kept}").parse::<Config>().map_err(|error| wrong(error.to_string()))?;
+    if authorities.is_some() {
+        config.ssl_mode(SslMode::Require);
+    } else if config.get_ssl_mode() == SslMode::Require {
+        return Err(Code::ARGUMENTS_BAD.because(
+            "TLS to PostgreSQL needs sslrootcert=FILE: the authorities that may vouch for the server",
+        ));
+    }
+    let tls = authorities.map(tls::client).transpose()?.map(MakeRustlsConnect::new);
     config.application_name("cycloid-hsm");
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(Duration::from_secs(10));
@@ -33,7 +69,24 @@ pub(super) fn config(url: &str) -> Result<Box<Config>> {
     if config.get_tcp_user_timeout().is_none() {
         config.tcp_user_timeout(PATIENCE);
     }
-    Ok(Box::new(config))
+    Ok(Box::new(Place { config, tls }))
+}
+
+impl Place {
+    /// The database's name, if it is said.
+    pub(super) fn database(&self) -> Option<&str> {
+        self.config.get_dbname()
+    }
+}
+
+fn percent_decoded(text: &str) -> Option<PathBuf> {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        bytes.push(u8::from_str_radix(part.get(..2)?, 16).ok()?);
+        bytes.extend_from_slice(&part.as_bytes()[2..]);
+    }
+    Some(OsString::from_vec(bytes).into())
 }
 
 pub(super) struct Postgresql {
@@ -42,8 +95,12 @@ pub(super) struct Postgresql {
 }
 
 impl Postgresql {
-    pub(super) fn open(config: &Config) -> Result<Self> {
-        let mut client = config.connect(NoTls).map_err(failed)?;
+    pub(super) fn open(place: &Place) -> Result<Self> {
+        let mut client = match &place.tls {
+            Some(tls) => place.config.connect(tls.clone()),
+            None => place.config.connect(NoTls),
+        }
+        .map_err(failed)?;
         // Whatever the server's configuration says: what is acknowledged lasts, and a daemon whose
         // machine is gone does not keep the others waiting.
         let milliseconds = PATIENCE.as_millis();

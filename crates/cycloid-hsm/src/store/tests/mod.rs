@@ -6,6 +6,7 @@ mod many;
 mod operations;
 mod server;
 mod tampering;
+mod tls;
 
 use super::*;
 use crate::attribute::{cka, cko};

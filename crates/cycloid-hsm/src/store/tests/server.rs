@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -14,6 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 pub(super) struct Server {
     directory: tempfile::TempDir,
+    settings: Vec<String>,
     process: Mutex<Child>,
     databases: AtomicU32,
 }
@@ -32,6 +33,11 @@ impl Server {
 
     /// A server of one test's own.
     pub(super) fn start() -> Self {
+        Self::start_with(|_| Vec::new())
+    }
+
+    /// One with more settings, which are made once its directory is there.
+    pub(super) fn start_with(settings: impl FnOnce(&Path) -> Vec<String>) -> Self {
         let directory = tempfile::tempdir().unwrap();
         // PostgreSQL refuses to run as root.
         if let Some((uid, gid)) = someone_else() {
@@ -43,8 +49,9 @@ impl Server {
             .output()
             .unwrap();
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        let process = Mutex::new(run(directory.path()));
-        let server = Self { directory, process, databases: AtomicU32::new(0) };
+        let settings = settings(&directory.path().join("data"));
+        let process = Mutex::new(run(directory.path(), &settings));
+        let server = Self { directory, settings, process, databases: AtomicU32::new(0) };
         server.client();
         server
     }
@@ -54,7 +61,7 @@ impl Server {
         let mut process = self.process.lock().unwrap();
         kill_process(Pid::from_child(&process), Signal::QUIT).unwrap();
         process.wait().unwrap();
-        *process = run(self.directory.path());
+        *process = run(self.directory.path(), &self.settings);
         drop(process);
         self.client();
     }
@@ -67,7 +74,9 @@ impl Server {
 
     pub(super) fn url(&self, database: &str) -> String {
         let host = self.directory.path().to_str().unwrap().replace('/', "%2F");
-        format!("postgres://postgres@{host}/{database}")
+        // The socket's name has the port in it.
+        let port = self.settings.iter().find_map(|setting| setting.strip_prefix("port="));
+        format!("postgres://postgres@{host}:{}/{database}", port.unwrap_or("5432"))
     }
 
     /// A connection, as soon as there is a server that gives one.
@@ -95,10 +104,12 @@ impl Drop for Server {
 }
 
 /// The server's first process, whose children end with it.
-fn run(directory: &std::path::Path) -> Child {
+fn run(directory: &Path, settings: &[String]) -> Child {
     let log = fs::File::create(directory.join("log")).unwrap();
     command("postgres")
-        .args(["-c", "listen_addresses=", "-c", "max_connections=50", "-k"])
+        .args(["-c", "listen_addresses=", "-c", "max_connections=50"])
+        .args(settings.iter().flat_map(|setting| ["-c", setting]))
+        .arg("-k")
         .arg(directory)
         .arg("-D")
         .arg(directory.join("data"))
@@ -126,7 +137,7 @@ fn command(name: &str) -> Command {
 }
 
 /// The user `postgres`, if this is root.
-fn someone_else() -> Option<(u32, u32)> {
+pub(super) fn someone_else() -> Option<(u32, u32)> {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         return None;
     }

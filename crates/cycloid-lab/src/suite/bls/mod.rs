@@ -11,8 +11,8 @@ use std::time::Duration;
 use cycloid::bls12_381::{Backend, Cycloid};
 use cycloid_blst::Blst;
 
-use super::subjects::{self, Sampling, Setting, Subject};
-use super::{Effort, LIBRARY, Plan, Suite};
+use super::subjects::{Sampling, Setting, Subject};
+use super::{Effort, LIBRARY, Plan, Suite, Work};
 use crate::measure::{Operation, heap};
 use crate::peers::{Family, Found};
 use crate::record::{Implementation, Parameters, Summary};
@@ -132,8 +132,8 @@ impl Suite for Bls {
 
     fn plan<'a>(&'a self, effort: Effort, _peers: &'a [Found]) -> Vec<Plan<'a>> {
         let time = Duration::from_secs_f64(match effort {
-            Effort::Quick => 0.06,
-            Effort::Plain => 0.5,
+            Effort::Quick => 0.04,
+            Effort::Plain => 0.2,
             Effort::Full => 5.0,
         });
         let of_part = |part: &Part| {
@@ -142,10 +142,7 @@ impl Suite for Bls {
             let plan = move |(index, name): (usize, String)| Plan {
                 title: format!("{}, {name}", part.name()),
                 time,
-                measure: Box::new(move |progress: &mut dyn FnMut(f64)| {
-                    let (setting, subjects) = prepare(part, index, &self.sums, time);
-                    subjects::measure(setting, subjects, progress)
-                }),
+                work: Work::Subjects(Box::new(move || Ok(prepare(part, index, &self.sums, time)))),
             };
             names.enumerate().map(plan).collect::<Vec<_>>()
         };

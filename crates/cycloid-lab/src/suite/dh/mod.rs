@@ -10,7 +10,7 @@ use cycloid::scheme::dh::{Comb, Group, Validation, scratch_limbs_minimum};
 use super::backends;
 use super::prepared::{Judge, Prepared};
 use super::subjects::{self, Sampling, Setting, Subject};
-use super::{Effort, Plan, Suite};
+use super::{Effort, Plan, Suite, Work};
 use crate::Failure;
 use crate::measure::Operation;
 use crate::peers::bytes::from_bytes;
@@ -86,10 +86,7 @@ impl Suite for Dh {
             Plan {
                 title: format!("{}, {}", table.name(), title(task)),
                 time: table.time(),
-                measure: Box::new(move |progress: &mut dyn FnMut(f64)| {
-                    let (setting, subjects) = table.prepare()?;
-                    subjects::measure(setting, subjects, progress)
-                }),
+                work: Work::Subjects(Box::new(move || table.prepare())),
             }
         };
         let of_task = |task| groups().map(move |group| plan(task, group));
@@ -122,7 +119,7 @@ impl TablePlan<'_> {
     fn time(&self) -> Duration {
         let unit = match self.effort {
             Effort::Quick => 0.5,
-            Effort::Plain => 2.0,
+            Effort::Plain => 0.9,
             Effort::Full => 20.0,
         };
         Duration::from_secs_f64(unit * self.group.bits() as f64 / 2048.0)

@@ -13,10 +13,11 @@ use std::time::Duration;
 use super::backends;
 use super::prepared::{FirstUse, Prepared};
 use super::subjects::{self, Sampling, Setting, Subject};
-use super::{Effort, Plan, Suite};
+use super::{Effort, Plan, Suite, Work};
 use crate::Failure;
 use crate::measure::Operation;
 use crate::peers::ec::{Candidate, Curve, Encoding, Input, Task};
+use crate::peers::external::job;
 use crate::peers::{Family, Found};
 use crate::record::{Parameters, Summary};
 
@@ -74,10 +75,7 @@ impl Suite for Ec {
             Plan {
                 title: format!("{}, {}", curve.name(), task.name()),
                 time: table.time(),
-                measure: Box::new(move |progress: &mut dyn FnMut(f64)| {
-                    let (setting, subjects) = table.prepare()?;
-                    subjects::measure(setting, subjects, progress)
-                }),
+                work: Work::Subjects(Box::new(move || table.prepare())),
             }
         };
         let of_curve = |curve: &Curve| {
@@ -101,8 +99,8 @@ struct TablePlan<'a> {
 impl TablePlan<'_> {
     fn time(&self) -> Duration {
         let unit = match self.effort {
-            Effort::Quick => 0.22,
-            Effort::Plain => 1.6,
+            Effort::Quick => 0.16,
+            Effort::Plain => 0.9,
             Effort::Full => 16.0,
         };
         Duration::from_secs_f64(unit)
@@ -127,6 +125,7 @@ impl TablePlan<'_> {
                         let version = library.version();
                         subjects.push(self.of_peer(found, version, candidate, &inputs[0])?);
                     }
+                    subjects.extend(self.of_runner(found, &inputs[0], &mut notes)?);
                 }
                 Err(_) => missing.push(found.peer.name().into()),
             }
@@ -165,6 +164,17 @@ impl TablePlan<'_> {
             Some(subject.of_several(*count as u32))
         };
         std::iter::once(one).chain(self.batches.iter().filter_map(batch)).collect()
+    }
+
+    fn of_runner(
+        &self,
+        found: &Found,
+        input: &Arc<Input>,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<Subject>, Failure> {
+        let job = job::ec(self.task, input, data(self.task, input, Encoding::Fixed));
+        let judge = || judge::of(self.task, input, Encoding::Fixed);
+        subjects::of_runner(found, self.task.name(), &job, judge, notes)
     }
 
     fn of_peer(

@@ -10,11 +10,13 @@ use cycloid::modular::{self, Strategy};
 
 use super::backends;
 use super::subjects::{self, Sampling, Setting, Subject};
-use super::{Effort, Plan, Suite};
+use super::{Effort, Plan, Suite, Work};
 use crate::Failure;
 use crate::measure::Operation;
+use crate::peers::bytes::from_bytes;
+use crate::peers::external::job;
 use crate::peers::modexp::{Candidate, Exponents, Input, Prepare};
-use crate::peers::{Family, Found, Library};
+use crate::peers::{Family, Found, Judge, Library};
 use crate::record::{Parameters, Summary};
 
 /// The shortest modulus, in bits.
@@ -47,7 +49,7 @@ impl ModExp {
     /// The sizes that RSA and Diffie-Hellman use, as many as `effort` allows.
     pub fn usual(effort: Effort) -> Self {
         let bits: &[usize] = match effort {
-            Effort::Quick => &[1024, 2048, 4096],
+            Effort::Quick => &[1024, 2048],
             Effort::Plain | Effort::Full => &[1024, 1536, 2048, 3072, 4096],
         };
         Self {
@@ -80,10 +82,7 @@ impl Suite for ModExp {
             Plan {
                 title: format!("modexp, {bits} bits"),
                 time: table.expected(time),
-                measure: Box::new(move |progress: &mut dyn FnMut(f64)| {
-                    let (setting, subjects) = table.prepare(time)?;
-                    subjects::measure(setting, subjects, progress)
-                }),
+                work: Work::Subjects(Box::new(move || table.prepare(time))),
             }
         };
         self.bits.iter().map(plan).collect()
@@ -93,8 +92,8 @@ impl Suite for ModExp {
 /// How long the rounds of a table take: longer operations need more time for as many rounds.
 fn time(effort: Effort, bits: usize) -> Duration {
     let unit = match effort {
-        Effort::Quick => 1.5,
-        Effort::Plain => 6.0,
+        Effort::Quick => 1.0,
+        Effort::Plain => 1.7,
         Effort::Full => 40.0,
     };
     Duration::from_secs_f64(unit * (bits as f64 / 1024.0).max(0.5))
@@ -136,6 +135,7 @@ impl TablePlan<'_> {
             match &found.outcome {
                 Ok(library) => {
                     subjects.extend(self.of_peer(found, &**library, &inputs[0], &mut notes)?);
+                    subjects.extend(of_runner(found, &inputs[0], &mut notes)?);
                 }
                 Err(_) => missing.push(found.peer.name().into()),
             }
@@ -284,6 +284,37 @@ impl TablePlan<'_> {
         }
         Ok(rows)
     }
+}
+
+/// The rows of a runner, one exponentiation or two.
+fn of_runner(
+    found: &Found,
+    inputs: &[Input],
+    notes: &mut Vec<String>,
+) -> Result<Vec<Subject>, Failure> {
+    let mut rows: Vec<Subject> = Vec::new();
+    for input in inputs {
+        let limbs = input.modulus.len();
+        let judge = || -> Judge {
+            Box::new(move |_, result| {
+                let mut number = from_bytes(result);
+                number.resize(limbs, 0);
+                number
+            })
+        };
+        let of_input = subjects::of_runner(found, "modexp", &job::modexp(input), judge, notes)?;
+        rows = match rows.is_empty() {
+            true => of_input,
+            false => rows.into_iter().zip(of_input).map(both).collect(),
+        };
+    }
+    Ok(rows)
+}
+
+/// Two rows as one.
+fn both((first, second): (Subject, Subject)) -> Subject {
+    let operation = Box::new(ours::Both(first.operation, second.operation));
+    Subject { operation, ..first }
 }
 
 /// One operation for each input: alone, or both as one.

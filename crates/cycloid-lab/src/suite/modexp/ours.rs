@@ -4,7 +4,7 @@ use cycloid::machine::lanes::Lanes;
 use cycloid::modular::{self, Exponent, Modulus, Strategy};
 
 use crate::Failure;
-use crate::measure::{Operation, heap};
+use crate::measure::{Elsewhere, Operation, heap};
 use crate::peers::modexp::Input;
 
 fn exponent(input: &Input) -> Exponent<'_> {
@@ -189,6 +189,14 @@ impl Operation for Both {
     fn run(&mut self) -> Result<(), &'static str> {
         self.0.run()?;
         self.1.run()
+    }
+
+    fn elsewhere(&mut self, runs: u32) -> Result<Option<Elsewhere>, &'static str> {
+        let (first, second) = (self.0.elsewhere(runs)?, self.1.elsewhere(runs)?);
+        Ok(first.zip(second).map(|(first, second)| Elsewhere {
+            time: first.time + second.time,
+            allocated: first.allocated.zip(second.allocated).map(|(first, second)| first + second),
+        }))
     }
 
     fn output(&self) -> Vec<u64> {

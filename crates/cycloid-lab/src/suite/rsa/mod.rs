@@ -18,9 +18,10 @@ use self::ours::Budget;
 use super::backends;
 use super::prepared::{FirstUse, Prepared};
 use super::subjects::{self, Sampling, Setting, Subject};
-use super::{Effort, Plan, Suite};
+use super::{Effort, Plan, Suite, Work};
 use crate::Failure;
 use crate::measure::Operation;
+use crate::peers::external::job;
 use crate::peers::rsa::{Candidate, Input, Key, Task};
 use crate::peers::{Family, Found, Library};
 use crate::record::{Parameters, Summary};
@@ -92,7 +93,7 @@ impl Kind {
     }
 
     /// What is done, in a title.
-    const fn title(self) -> &'static str {
+    pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Later(Task::Sign) => "sign, PKCS #1 v1.5, SHA-256",
             Self::Later(Task::SignPss) => "sign, PSS, SHA-256, 32 bytes of salt",
@@ -120,8 +121,8 @@ impl Kind {
             _ => 0.4,
         };
         part * match effort {
-            Effort::Quick => 1.0,
-            Effort::Plain => 4.0,
+            Effort::Quick => 0.6,
+            Effort::Plain => 1.6,
             Effort::Full => 40.0,
         }
     }
@@ -151,8 +152,13 @@ impl Rsa {
             Effort::Quick => &[2048],
             Effort::Plain | Effort::Full => &[2048, 3072, 4096],
         };
-        // Which batch lengths are fast is seen once for a machine.
-        let usual = |kind: &Kind| effort == Effort::Full || *kind != Kind::Batch;
+        let usual = |kind: &Kind| match kind {
+            // Which batch lengths are fast is seen once for a machine.
+            Kind::Batch => effort == Effort::Full,
+            // The time of a few keys is chance.
+            Kind::Later(Task::Generate) => effort != Effort::Quick,
+            _ => true,
+        };
         Self { bits: bits.to_vec(), kinds: Kind::ALL.into_iter().filter(usual).collect() }
     }
 }
@@ -177,14 +183,19 @@ impl Suite for Rsa {
             Plan {
                 title: format!("RSA-{}, {}", keys.bits, kind.name()),
                 time: table.time(),
-                measure: Box::new(move |progress: &mut dyn FnMut(f64)| {
-                    let (setting, subjects) = table.prepare()?;
-                    subjects::measure(setting, subjects, progress)
-                }),
+                work: Work::Subjects(Box::new(move || table.prepare())),
             }
         };
-        let tables = self.kinds.iter().flat_map(|kind| keys.iter().map(|keys| plan(*kind, keys)));
-        tables.collect()
+        // Long keys take long to make, most of all for peers: whoever wants to know asks for it.
+        let lengths = |kind: &Kind| match kind {
+            Kind::Later(Task::Generate) if effort != Effort::Full && self.kinds.len() > 1 => 1,
+            _ => keys.len(),
+        };
+        let of_kind = |kind: &Kind| {
+            let kind = *kind;
+            keys.iter().take(lengths(&kind)).map(|keys| plan(kind, keys)).collect::<Vec<_>>()
+        };
+        self.kinds.iter().flat_map(of_kind).collect()
     }
 }
 
@@ -236,6 +247,7 @@ impl TablePlan<'_> {
             match &found.outcome {
                 Ok(library) => {
                     subjects.extend(self.of_peer(found, &**library, &inputs[0], &mut notes)?);
+                    subjects.extend(self.of_runner(found, &inputs[0], &mut notes)?);
                 }
                 Err(_) => missing.push(found.peer.name().into()),
             }
@@ -323,10 +335,24 @@ impl TablePlan<'_> {
                     in_batch("7 jobs", 7, ours::batch::<7>(task, inputs)),
                     in_batch("8 jobs", 8, ours::batch::<8>(task, inputs)),
                     in_batch("16 jobs", 16, ours::batch::<16>(task, inputs)),
+                    in_batch("32 jobs", 32, ours::batch::<32>(task, inputs)),
+                    in_batch("64 jobs", 64, ours::batch::<64>(task, inputs)),
                 ];
                 in_context(REFERENCE, Budget::Full).into_iter().chain(batches).collect()
             }
         }
+    }
+
+    fn of_runner(
+        &self,
+        found: &Found,
+        input: &Input,
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<Subject>, Failure> {
+        // Its first use cannot be told from later ones.
+        let Kind::Later(task) = self.kind else { return Ok(Vec::new()) };
+        let job = job::rsa(task, input);
+        subjects::of_runner(found, task.label(), &job, || judge::of(task, input), notes)
     }
 
     fn of_peer(

@@ -13,8 +13,8 @@ use rustls::{NamedGroup, ProtocolVersion};
 
 use super::backends;
 use super::prepared::{Judge, Prepared};
-use super::subjects::{self, Sampling, Setting, Subject};
-use super::{Effort, Plan, Suite};
+use super::subjects::{Sampling, Setting, Subject};
+use super::{Effort, Plan, Suite, Work};
 use crate::Failure;
 use crate::peers::{Family, Found};
 use crate::record::{Parameters, Summary};
@@ -113,17 +113,14 @@ impl Suite for Tls {
     fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {
         let seconds = match effort {
             Effort::Quick => 0.3,
-            Effort::Plain => 3.0,
+            Effort::Plain => 1.2,
             Effort::Full => 30.0,
         };
         let time = Duration::from_secs_f64(seconds);
         let plan = |kind: Kind| Plan {
-            title: kind.title(),
+            title: format!("handshake, {}", kind.title()),
             time,
-            measure: Box::new(move |progress: &mut dyn FnMut(f64)| {
-                let (setting, subjects) = prepare(kind, time, peers)?;
-                subjects::measure(setting, subjects, progress)
-            }),
+            work: Work::Subjects(Box::new(move || prepare(kind, time, peers))),
         };
         Kind::ALL.into_iter().map(plan).collect()
     }

@@ -11,6 +11,7 @@ use super::operation::Operation;
 use super::private::{BorrowedKey, PrivateKey};
 use super::pss::Pss;
 use super::public::checked_modulus_length;
+use super::step::Step;
 use super::{Error, Hash, limbs, prime_limbs};
 use crate::machine::ct;
 use crate::machine::lanes::{self, Backend, LANES, Lanes};
@@ -239,6 +240,13 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
     ///
     /// Time depends on the number of jobs and on how many of them are refused.
     pub fn run(&mut self, jobs: &mut [Job<'_>]) {
+        self.run_observed(jobs, &mut |_| {});
+    }
+
+    /// [`run`](Self::run), of which `observer` hears each step that begins, for whoever measures where
+    /// the time goes. Which steps there are says as much as the time that they take.
+    pub fn run_observed(&mut self, jobs: &mut [Job<'_>], observer: &mut dyn FnMut(Step)) {
+        observer(Step::Representation);
         let mut waiting = [0; LANES];
         let mut count = 0;
         for i in 0..jobs.len() {
@@ -250,14 +258,15 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
                 Err(error) => jobs[i].outcome = Err(error),
             }
             if count == LANES {
-                self.run_group(jobs, &waiting, 0);
+                self.run_group(jobs, &waiting, 0, observer);
                 count = 0;
+                observer(Step::Representation);
             }
         }
         let mut from = 0;
         while from < count {
             let size = group_size(self.backend, count - from);
-            self.run_group(jobs, &waiting[from..from + size], from);
+            self.run_group(jobs, &waiting[from..from + size], from, observer);
             from += size;
         }
         ct::wipe(Lanes::as_limbs_mut(self.work));
@@ -278,15 +287,23 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
     }
 
     /// Runs the jobs of one group, whose messages stand from a place on.
-    fn run_group(&mut self, jobs: &mut [Job<'_>], group: &[usize], from: usize) {
+    fn run_group(
+        &mut self,
+        jobs: &mut [Job<'_>],
+        group: &[usize],
+        from: usize,
+        observer: &mut dyn FnMut(Step),
+    ) {
         let mut slots = [0; LANES];
         for i in 0..group.len() {
             slots[i] = self.slot(&jobs[group[i]].key, &slots[..i]);
         }
         let slots = &slots[..group.len()];
         let outcome = match self.backend {
-            Some(backend) if group.len() > 1 => self.eight(backend, jobs, group, from, slots),
-            _ => self.one_by_one(jobs, group, from, slots),
+            Some(backend) if group.len() > 1 => {
+                self.eight(backend, jobs, group, from, slots, observer)
+            }
+            _ => self.one_by_one(jobs, group, from, slots, observer),
         };
         if let Err(error) = outcome {
             group.iter().for_each(|i| jobs[*i].outcome = Err(error));
@@ -299,6 +316,7 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
         group: &[usize],
         from: usize,
         slots: &[usize],
+        observer: &mut dyn FnMut(Step),
     ) -> Result<(), Error> {
         let n = limbs(self.bits);
         for (place, (i, slot)) in group.iter().zip(slots).enumerate() {
@@ -306,11 +324,13 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
             let (messages, scratch) = self.work.split_at_mut(n);
             let message = &mut Lanes::as_limbs_mut(messages)[(from + place) * n..][..n];
             let scratch = Lanes::as_limbs_mut(scratch);
+            observer(Step::Blinding);
             let mut blinding = blinding(self.slots, *slot, self.bits)?;
             blinding.renew(&job.key.public(), &mut self.rng, scratch)?;
             let (result, scratch) = scratch.split_at_mut(2 * prime_limbs(self.bits));
-            job.outcome = power(&job.key, &mut blinding, message, result, scratch)
-                .and_then(|()| deliver(job, &result[..n], message));
+            let powered = power(&job.key, &mut blinding, message, result, scratch, observer);
+            observer(Step::Delivery);
+            job.outcome = powered.and_then(|()| deliver(job, &result[..n], message));
         }
         Ok(())
     }
@@ -322,11 +342,13 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
         group: &[usize],
         from: usize,
         slots: &[usize],
+        observer: &mut dyn FnMut(Step),
     ) -> Result<(), Error> {
         let n = limbs(self.bits);
         let (messages, rest) = self.work.split_at_mut(n);
         let messages = &mut Lanes::as_limbs_mut(messages)[from * n..];
         let (numbers, scratch) = rest.split_at_mut(3 * whole_lanes(self.bits));
+        observer(Step::Blinding);
         for (i, slot) in group.iter().zip(slots) {
             let scratch = Lanes::as_limbs_mut(scratch);
             let mut blinding = blinding(self.slots, *slot, self.bits)?;
@@ -351,7 +373,8 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
             }
         }
         let keys = core::array::from_fn(|lane| jobs[group[place(lane)]].key);
-        let right = backend.run(PrivateEight { keys, twice, numbers, scratch })?;
+        let right = backend.run(PrivateEight { keys, twice, numbers, scratch, observer })?;
+        observer(Step::Delivery);
 
         let (results, factors) = numbers.split_at(whole_lanes(self.bits));
         let (factor, inverse) = factors.split_at(whole_lanes(self.bits));

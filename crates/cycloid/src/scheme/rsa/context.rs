@@ -6,6 +6,7 @@ use rand_core::CryptoRng;
 use super::blinding::{Blinding, blinding_limbs, draw_scratch_limbs};
 use super::operation::Operation;
 use super::private::{BorrowedKey, Parts, PrivateKey, equal};
+use super::step::Step;
 use super::{Error, checked_memory, limbs, prime_limbs};
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::{self, Limb, Portable, Words};
@@ -106,7 +107,7 @@ fn perform(
     blinding.renew(&key.public(), rng, rest)?;
     let (result, scratch) = rest.split_at_mut(2 * parts.p.len());
     represent(key, operation, rng, message, words::as_bytes_mut(result))?;
-    power(key, &mut blinding, message, result, scratch)?;
+    power(key, &mut blinding, message, result, scratch, &mut |_| {})?;
     let bytes = &mut words::as_bytes_mut(message)[..length];
     words::to_be_bytes(bytes, &result[..parts.n.len()]);
     operation.deliver(parts.d, bytes)
@@ -128,34 +129,39 @@ pub(super) fn represent(
 }
 
 /// RSASP1 and RSADP (RFC 8017, sections 5.2.1 and 5.1.2): `result = message^d mod n`, in the limbs
-/// of two primes. Destroys the message.
+/// of two primes. Destroys the message. `observer` hears which step begins, but for the first.
 pub(super) fn power(
     key: &BorrowedKey<'_>,
     blinding: &mut Blinding<'_>,
     message: &mut [Limb],
     result: &mut [Limb],
     scratch: &mut [Limb],
+    observer: &mut dyn FnMut(Step),
 ) -> Result<(), Error> {
     let parts = key.parts();
     let modulus = parts.n_modulus()?;
     let n = parts.n.len();
     montgomery_mul(message, Some(blinding.factor), &modulus, scratch)?;
     // m_1 = c^d_P mod p, m_2 = c^d_Q mod q.
+    observer(Step::Exponentiation);
     let (m1, m2) = result.split_at_mut(parts.p.len());
     let exponent = |limbs| Exponent::with_bits(limbs, key.prime_bits());
     modular::pow(m1, message, &exponent(parts.d_p)?, &parts.p_modulus()?, scratch)?;
     modular::pow(m2, message, &exponent(parts.d_q)?, &parts.q_modulus()?, scratch)?;
+    observer(Step::Recombination);
     combine(&parts, result, scratch)?;
     let result = &mut result[..n];
     #[cfg(test)]
     super::tests::disturb(0, result);
     // A wrong half would give away the primes (Boneh, DeMillo and Lipton, 1997).
+    observer(Step::Verification);
     let (check, rest) = scratch.split_at_mut(n);
     key.public().raise(check, result, rest)?;
     if !equal(check, message).reveal() {
         blinding.discard();
         return Err(Error::Fault);
     }
+    observer(Step::Blinding);
     montgomery_mul(result, Some(blinding.inverse), &modulus, scratch)?;
     blinding.square(&modulus, scratch)
 }

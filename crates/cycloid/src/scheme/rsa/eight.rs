@@ -3,6 +3,7 @@
 
 use super::context::combine;
 use super::private::BorrowedKey;
+use super::step::Step;
 use super::{Error, limbs, prime_limbs};
 use crate::machine::ct::Mask;
 use crate::machine::lanes::{self, LANES, LaneWords, Lanes};
@@ -32,7 +33,7 @@ pub(super) const fn scratch_lanes(bits: usize) -> usize {
 }
 
 /// Eight private operations, or four of which each stands in two lanes.
-pub(super) struct PrivateEight<'a, 'm> {
+pub(super) struct PrivateEight<'a, 'm, 'o> {
     /// The key of each lane, all of one length.
     pub(super) keys: [BorrowedKey<'a>; LANES],
     /// Whether lane i + 4 holds the same operation as lane i.
@@ -42,14 +43,16 @@ pub(super) struct PrivateEight<'a, 'm> {
     pub(super) numbers: &'m mut [Lanes],
     /// [`scratch_lanes`].
     pub(super) scratch: &'m mut [Lanes],
+    /// Hears which step begins, but for the first.
+    pub(super) observer: &'o mut dyn FnMut(Step),
 }
 
-impl lanes::Task for PrivateEight<'_, '_> {
+impl lanes::Task for PrivateEight<'_, '_, '_> {
     /// In which lanes the result is right. A wrong one must not leave.
     type Output = Result<[Mask; LANES], Error>;
 
     fn run<L: LaneWords>(self, backend: L) -> Self::Output {
-        let Self { keys, twice, numbers, scratch } = self;
+        let Self { keys, twice, numbers, scratch, observer } = self;
         let parts = keys.map(|key| key.parts());
         let bits = keys[0].bits();
         let n = whole_lanes(bits);
@@ -76,6 +79,7 @@ impl lanes::Task for PrivateEight<'_, '_> {
         blinded.copy_from_slice(x);
 
         // m_1 = c^d_P mod p, m_2 = c^d_Q mod q.
+        observer(Step::Exponentiation);
         let size = 2 * prime_limbs(bits);
         let mut half = |of_p: fn(usize) -> bool, operation: fn(usize) -> usize| {
             let halves = core::array::from_fn(|lane| {
@@ -99,6 +103,7 @@ impl lanes::Task for PrivateEight<'_, '_> {
             half(|_| true, |lane| lane);
             half(|_| false, |lane| lane);
         }
+        observer(Step::Recombination);
         let operations = if twice { HALF } else { LANES };
         for (i, result) in results.chunks_exact_mut(size).take(operations).enumerate() {
             combine(&parts[i], result, Lanes::as_limbs_mut(scratch))?;
@@ -112,11 +117,13 @@ impl lanes::Task for PrivateEight<'_, '_> {
         }
 
         // A wrong half would give away the primes (Boneh, DeMillo and Lipton, 1997).
+        observer(Step::Verification);
         power.copy_from_slice(x);
         let exponents = keys.map(|key| Limb::from(key.public().exponent()));
         whole.pow_vartime(power, &exponents, r_squared, room);
         let right = lanes::equal(power, blinded);
 
+        observer(Step::Blinding);
         whole.mul(x, inverse);
         whole.mul(x, words_factor);
         lanes::reduce_once(x, modulus);

@@ -129,6 +129,7 @@ mod pss;
 mod public;
 #[cfg(feature = "hazardous")]
 mod raw;
+mod step;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "signature")]
@@ -147,6 +148,7 @@ pub use oaep::Oaep;
 pub use private::{PrivateComponents, PrivateKey, private_key_limbs};
 pub use pss::Pss;
 pub use public::{PublicKey, encrypt_scratch_limbs, public_key_limbs, verify_scratch_limbs};
+pub use step::Step;
 #[cfg(feature = "signature")]
 pub use traits::{Signature, SigningKey, VerifyingKey};
 pub use verification::{Verification, verify_batch, verify_batch_scratch, verify_batch_with};

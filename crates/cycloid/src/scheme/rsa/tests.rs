@@ -8,7 +8,7 @@ use std::vec::Vec;
 use num_bigint::BigUint;
 
 use super::*;
-use crate::machine::lanes::{self, Lanes};
+use crate::machine::lanes::{self, LANES, Lanes};
 use crate::machine::words::Limb;
 use crate::math::prime::tests::Counter;
 
@@ -358,6 +358,36 @@ fn a_batch_gives_what_single_operations_give() {
                 assert_eq!(signatures, expected[..size], "{backend:?}, {bits} bits, {size} jobs");
             }
         }
+    }
+}
+
+#[test]
+fn an_observer_hears_the_steps_in_order() {
+    let mut memory = batch_memory(2048);
+    let mut batch = Batch::new(2048, Counter(7), &mut memory).unwrap();
+    for count in [1, LANES] {
+        let mut signatures = vec![[0; 256]; count];
+        let mut jobs: Vec<_> = signatures
+            .iter_mut()
+            .map(|signature| Job::sign_pkcs1v15(key(), Hash::Sha256, b"message", signature))
+            .collect();
+        let mut steps = Vec::new();
+        batch.run_observed(&mut jobs, &mut |step| steps.push(step));
+        assert!(jobs.iter().all(|job| job.outcome() == Ok(256)));
+        let start = steps.iter().position(|step| *step == Step::Blinding).unwrap();
+        assert!(steps[..start].iter().all(|step| *step == Step::Representation));
+        let once = [
+            Step::Blinding,
+            Step::Exponentiation,
+            Step::Recombination,
+            Step::Verification,
+            Step::Blinding,
+            Step::Delivery,
+        ];
+        let rest = steps[start..].iter().filter(|step| **step != Step::Representation);
+        let rest: Vec<_> = rest.copied().collect();
+        // Eight together with vectors, one after the other without.
+        assert!(rest.chunks(once.len()).all(|steps| steps == once), "{rest:?}");
     }
 }
 

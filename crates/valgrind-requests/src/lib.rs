@@ -1,12 +1,13 @@
-//! Questions to valgrind, in its own encoding of client requests.
+//! What a program that runs under valgrind may ask of it, in valgrind's own encoding of client
+//! requests. On the processor itself they do nothing.
 
 /// Whether this program runs under valgrind.
-pub(crate) fn is_running() -> bool {
+pub fn is_running() -> bool {
     request(0x1001, [0; 3]) != 0
 }
 
 /// Whether memcheck takes a bit of `memory` for undefined.
-pub(crate) fn is_secret<T>(memory: &[T]) -> bool {
+pub fn is_undefined<T>(memory: &[T]) -> bool {
     let mut bits = vec![0_u8; size_of_val(memory)];
     // Memcheck's request GET_VBITS: source, destination, length.
     let answer =
@@ -14,12 +15,40 @@ pub(crate) fn is_secret<T>(memory: &[T]) -> bool {
     answer == 1 && bits.iter().any(|bits| *bits != 0)
 }
 
+/// Requests to callgrind.
+pub mod callgrind {
+    use std::ffi::CStr;
+
+    use super::request;
+
+    /// Begins to watch instructions; until then, where it was started so, the program is only
+    /// translated, which takes far less time.
+    pub fn start() {
+        request(0x4354_0004, [0; 3]);
+    }
+
+    /// Ends what [`start`] begins.
+    pub fn stop() {
+        request(0x4354_0005, [0; 3]);
+    }
+
+    /// Begins to count what is watched, or ends it.
+    pub fn toggle_collecting() {
+        request(0x4354_0002, [0; 3]);
+    }
+
+    /// Writes what was counted to a file that says `name`, and forgets it.
+    pub fn dump(name: &CStr) {
+        request(0x4354_0003, [name.as_ptr() as usize, 0, 0]);
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 fn request(code: usize, [a, b, c]: [usize; 3]) -> usize {
     let arguments = [code, a, b, c, 0, 0];
     let answer: usize;
     // SAFETY: the rotations of rdi add up to 128 bits, so every register keeps its value but rdx,
-    // which is declared; valgrind writes to the destination, which is a buffer of that length.
+    // which is declared; what valgrind writes to, in one of these requests, is a buffer of that length.
     unsafe {
         core::arch::asm!(
             "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",

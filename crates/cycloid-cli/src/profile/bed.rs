@@ -1,0 +1,167 @@
+//! A daemon in this process, on a keystore that is thrown away, and clients that sign.
+
+use std::path::PathBuf;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use cycloid_hsm::daemon::{Server, Settings, initialize};
+use cycloid_hsm::mechanism::{Parameter, ckm};
+use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret};
+use cycloid_hsm::store::{Store, Unlocking};
+
+use crate::hsm::arguments::Generate;
+use crate::hsm::{call, failed, keys, refused, unexpected};
+use crate::output::Stop;
+
+const PIN: &[u8] = b"user-of-a-profile";
+
+/// A keystore with some keys, whose daemon can be started anew.
+pub(super) struct Bed {
+    directory: tempfile::TempDir,
+    unlocking: Unlocking,
+    /// Private keys.
+    keys: Vec<u64>,
+    mechanism: u32,
+    data: Vec<u8>,
+}
+
+/// A daemon, and a client that is logged in.
+pub(super) struct Running<'a> {
+    bed: &'a Bed,
+    server: Server,
+    client: Client,
+}
+
+/// One signature: when it was asked for, and when it came.
+#[derive(Clone, Copy)]
+pub(super) struct Signed {
+    pub(super) asked: Instant,
+    pub(super) answered: Instant,
+}
+
+impl Bed {
+    /// With so many keys of a kind.
+    pub(super) fn new(kind: &str, count: usize) -> Result<Self, Stop> {
+        // What a client of PKCS #11 sends: the digest, for all but Ed25519.
+        let (mechanism, data) = match kind {
+            "rsa-2048" | "rsa-3072" | "rsa-4096" => (ckm::SHA256_RSA_PKCS, vec![0xa5; 32]),
+            "p-256" => (ckm::ECDSA, vec![0xa5; 32]),
+            "p-384" => (ckm::ECDSA, vec![0xa5; 48]),
+            "ed25519" => (ckm::EDDSA, vec![0xa5; 32]),
+            other => {
+                return Err(Stop::Usage(cycloid_lab::Failure::new(
+                    format!("there is no profile of keys of kind {other:?}"),
+                    "--key takes rsa-2048, rsa-3072, rsa-4096, p-256, p-384 or ed25519",
+                )));
+            }
+        };
+        let directory = tempfile::Builder::new().prefix("cycloid-profile-").tempdir();
+        let directory = directory.map_err(|error| {
+            failed(format!("cannot make a directory: {error}"), "it needs room for temporary files")
+        })?;
+        let key_file = Unlocking::new_key_file().map_err(|error| refused(&error))?;
+        let unlocking = Unlocking { passphrase: None, key_file: Some(key_file) };
+        let mut bed = Self { directory, unlocking, keys: Vec::new(), mechanism, data };
+        {
+            let store = Store::create(&bed.url(), &bed.unlocking).map_err(|e| refused(&e))?;
+            initialize(&store, "profile", PIN, PIN).map_err(|error| refused(&error))?;
+        }
+        let running = bed.start(0)?;
+        let keys = (0..count).map(|number| running.generate(kind, number));
+        let keys = keys.collect::<Result<_, _>>()?;
+        drop(running);
+        bed.keys = keys;
+        Ok(bed)
+    }
+
+    pub(super) const fn keys(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn url(&self) -> String {
+        format!("sqlite:{}", self.directory.path().join("keys.db").display())
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.directory.path().join("socket")
+    }
+
+    /// Starts a daemon that keeps so many keys ready.
+    pub(super) fn start(&self, prepared_keys: usize) -> Result<Running<'_>, Stop> {
+        let store = Store::open(&self.url()).map_err(|error| refused(&error))?;
+        store.unlock(&self.unlocking).map_err(|error| refused(&error))?;
+        let settings = Settings { socket: self.socket(), prepared_keys, ..Settings::default() };
+        let server = Server::start(store, settings)
+            .map_err(|error| failed(format!("the daemon does not start: {error}"), "report it"))?;
+        let client =
+            Client::connect(self.socket(), "cycloid profile").map_err(|error| refused(&error))?;
+        call(&client, &Request::Login { role: Role::User, pin: Secret::new(PIN) })?;
+        Ok(Running { bed: self, server, client })
+    }
+}
+
+impl Running<'_> {
+    fn generate(&self, kind: &str, number: usize) -> Result<u64, Stop> {
+        let generate = Generate {
+            kind: kind.into(),
+            label: format!("key {number}"),
+            id: None,
+            extractable: false,
+            rate_limit: None,
+        };
+        match call(&self.client, &keys::requests(&generate)?)? {
+            Response::Pair { private, .. } => Ok(private),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Unseals the master key anew.
+    pub(super) fn unlock(&self) -> Result<(), Stop> {
+        self.server.daemon().token.store.unlock(&self.bed.unlocking).map_err(|e| refused(&e))
+    }
+
+    /// Signs with the key of this number, which counts in a circle.
+    pub(super) fn sign(&self, number: usize) -> Result<Signed, Stop> {
+        let Bed { keys, mechanism, data, .. } = self.bed;
+        let request = Request::Sign {
+            key: keys[number % keys.len()],
+            mechanism: Mechanism { number: *mechanism, parameter: Parameter::None },
+            data: Bytes(data.clone()),
+            digested: *mechanism == ckm::SHA256_RSA_PKCS,
+        };
+        let asked = Instant::now();
+        match call(&self.client, &request)? {
+            Response::Data { .. } => Ok(Signed { asked, answered: Instant::now() }),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Has so many clients sign at once, each with a key of its own as far as there are, until there are
+    /// so many signatures at least; in the order in which they came.
+    pub(super) fn sign_together(&self, clients: usize, count: usize) -> Result<Vec<Signed>, Stop> {
+        let (go, done) = (Barrier::new(clients), AtomicUsize::new(0));
+        let mut signed = thread::scope(|scope| {
+            let client = |number| {
+                let (go, done) = (&go, &done);
+                move || {
+                    go.wait();
+                    let mut signed = Vec::with_capacity(count / clients * 2);
+                    while done.fetch_add(1, Ordering::Relaxed) < count {
+                        signed.push(self.sign(number)?);
+                    }
+                    Ok(signed)
+                }
+            };
+            let threads: Vec<_> = (0..clients).map(|number| scope.spawn(client(number))).collect();
+            let mut all = Vec::with_capacity(count);
+            for thread in threads {
+                all.extend(thread.join().expect("no client panics")?);
+            }
+            Ok(all)
+        })?;
+        signed.sort_by_key(|signed| signed.answered);
+        Ok(signed)
+    }
+}

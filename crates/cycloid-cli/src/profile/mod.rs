@@ -1,0 +1,183 @@
+//! `cycloid profile`: where the time goes.
+
+pub(crate) mod arguments;
+mod bed;
+mod hsm_sign;
+mod service;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use cycloid_lab::Failure;
+use cycloid_lab::profile::{self, Choice, FORMAT, Report, Settings};
+use cycloid_lab::tables::MAX_WIDTH;
+
+use self::arguments::{Output, Profile, Sampling, SelfTest, Special};
+use crate::bench;
+use crate::child;
+use crate::hsm::bench::program;
+use crate::output::{self, Destination, Stop};
+
+pub(crate) use self::service::whole_run;
+
+/// Time for all but the sampling: keys are made, results verified, names looked up.
+const GRACE: Duration = Duration::from_secs(300);
+
+const STRAYED: &str =
+    "the unwinder may go astray in this implementation's assembly code; report it";
+
+/// Seconds with sampling, where nobody says how many.
+const SECONDS: f64 = 5.0;
+
+/// And where less time is asked for.
+const QUICK: f64 = 1.0;
+
+pub(crate) fn run(profile: &Profile) -> Result<(), Stop> {
+    match &profile.special {
+        Some(Special::HsmSign(arguments)) => {
+            bench::limit_cpu(arguments.output.cpu.as_deref())?;
+            let files = Files::new(&arguments.output)?;
+            let report = hsm_sign::run(arguments)?;
+            return files.write(&report, arguments.output.json);
+        }
+        Some(Special::SelfTest(arguments)) => return self_test(arguments),
+        None => {}
+    }
+    let Profile { words, output, sampling, .. } = profile;
+    if profile.list {
+        return output::print(&profile::list());
+    }
+    if let Some([before, after]) = profile.diff.as_deref() {
+        return difference(&read(before)?, &read(after)?, output);
+    }
+    let files = Files::new(output)?;
+    if let Some(record) = &profile.from {
+        return files.write(&read(record)?, output.json);
+    }
+    bench::limit_cpu(output.cpu.as_deref())?;
+    let settings = settings(sampling, output.quick);
+    if !profile.in_this_process {
+        return files.write(&in_child(settings.seconds)?, output.json);
+    }
+    let choice = Choice {
+        words: words.clone(),
+        implementation: profile.implementation.clone(),
+        variant: profile.variant.clone(),
+    };
+    let report = profile::profile(&choice, settings).map_err(Stop::Failed)?;
+    output::print(&json(&report))
+}
+
+/// Runs this program with its own arguments, in which it is told to print the record: if the unwinder
+/// goes astray in the signal handler, that one ends, and it is said. `seconds` is how long it takes
+/// samples.
+fn in_child<R: serde::de::DeserializeOwned>(seconds: f64) -> Result<R, Stop> {
+    let mut command = Command::new(program()?);
+    command.args(child::arguments()).arg("--in-this-process");
+    // On a busy machine, seconds of processor time are many more.
+    let patience = GRACE + Duration::from_secs_f64(20.0 * seconds);
+    child::run(&mut command, patience, ["the profiled process", STRAYED])
+}
+
+fn settings(sampling: &Sampling, quick: bool) -> Settings {
+    let usual = if quick { QUICK } else { SECONDS };
+    Settings { seconds: sampling.seconds.unwrap_or(usual), hertz: sampling.rate }
+}
+
+/// The files that are asked for.
+struct Files {
+    save: Option<Destination>,
+    folded: Option<Destination>,
+    svg: Option<Destination>,
+    speedscope: Option<Destination>,
+}
+
+impl Files {
+    fn new(output: &Output) -> Result<Self, Stop> {
+        let destination = |path: &Option<_>| path.as_deref().map(Destination::new).transpose();
+        Ok(Self {
+            save: destination(&output.save)?,
+            folded: destination(&output.folded)?,
+            svg: destination(&output.svg)?,
+            speedscope: destination(&output.speedscope)?,
+        })
+    }
+
+    /// Writes them, and prints the report.
+    fn write(&self, report: &Report, as_json: bool) -> Result<(), Stop> {
+        let write = |file: &Option<Destination>, text: &dyn Fn() -> String| match file {
+            Some(file) => file.write(&text()),
+            None => Ok(()),
+        };
+        write(&self.save, &|| json(report))?;
+        write(&self.folded, &|| profile::folded(&report.profiles))?;
+        write(&self.svg, &|| profile::flame_graph(report))?;
+        write(&self.speedscope, &|| profile::speedscope(report))?;
+        output::print(&if as_json { json(report) } else { profile::text(report) })
+    }
+}
+
+fn json(record: &impl serde::Serialize) -> String {
+    serde_json::to_string_pretty(record).expect("a record has nothing but data") + "\n"
+}
+
+/// A record that was saved.
+fn read(path: &Path) -> Result<Report, Stop> {
+    let stop = |message: String| {
+        let hint = "`cycloid profile WORKLOAD --save FILE` writes one";
+        Stop::Failed(Failure::new(format!("cannot read {}: {message}", path.display()), hint))
+    };
+    let text = fs::read_to_string(path).map_err(|error| stop(error.to_string()))?;
+    let report: Report = serde_json::from_str(&text).map_err(|error| stop(error.to_string()))?;
+    if report.format > FORMAT {
+        return Err(stop(format!("its format is {}, and {FORMAT} is known here", report.format)));
+    }
+    Ok(report)
+}
+
+fn difference(before: &Report, after: &Report, output: &Output) -> Result<(), Stop> {
+    let differences = profile::differences(before, after);
+    if differences.is_empty() {
+        return Err(Stop::Failed(Failure::new(
+            "the two records have no profile of the same title",
+            "give two of the same workload",
+        )));
+    }
+    let svg = output.svg.as_deref().map(Destination::new).transpose()?;
+    let save = output.save.as_deref().map(Destination::new).transpose()?;
+    if let Some(svg) = svg {
+        svg.write(&profile::flame_graph_of_difference(before, after))?;
+    }
+    if let Some(save) = save {
+        save.write(&json(&differences))?;
+    }
+    output::print(&if output.json {
+        json(&differences)
+    } else {
+        profile::difference_text(before, after, MAX_WIDTH)
+    })
+}
+
+fn self_test(arguments: &SelfTest) -> Result<(), Stop> {
+    let settings = settings(&arguments.sampling, false);
+    let test: profile::SelfTest = if arguments.in_this_process {
+        profile::self_test(settings).map_err(Stop::Failed)?
+    } else {
+        in_child(settings.seconds)?
+    };
+    output::print(&if arguments.json || arguments.in_this_process {
+        json(&test)
+    } else {
+        test.text()
+    })?;
+    // The one that was started only tells; the one that started it says what that is worth.
+    if arguments.in_this_process || test.passes() {
+        return Ok(());
+    }
+    Err(Stop::Failed(Failure::new(
+        "time is attributed wrongly here",
+        "do not believe the profiles of this build on this machine, and report it",
+    )))
+}

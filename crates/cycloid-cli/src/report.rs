@@ -1,0 +1,138 @@
+//! `cycloid report`: records as one page for a browser.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use cycloid_lab::Failure;
+use cycloid_lab::page::{self, Source};
+
+use crate::output::{self, Destination, Stop};
+
+/// Where the repository has its records.
+const RESULTS: &str = "docs/results";
+
+/// What is written where nothing else is said.
+const PAGE: &str = "cycloid-report.html";
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cycloid report                               of the records in docs/results
+  cycloid report mine.json --output mine.html  of what bench --save mine.json wrote
+  cycloid report sign.json --profile s.folded  with a flame graph of folded stacks")]
+pub(crate) struct Report {
+    /// Records that bench --save or profile --save wrote [default: those in docs/results].
+    #[arg(value_name = "RECORD")]
+    records: Vec<PathBuf>,
+
+    /// Where to write the page; - is stdout.
+    #[arg(long, value_name = "FILE", default_value = PAGE)]
+    output: PathBuf,
+
+    /// Folded stacks to draw as flame graphs, from profile --folded or another profiler.
+    #[arg(long, value_name = "FOLDED", num_args = 1..)]
+    profile: Vec<PathBuf>,
+}
+
+pub(crate) fn run(report: &Report) -> Result<(), Stop> {
+    let mut sources = if report.records.is_empty() && report.profile.is_empty() {
+        of_repository()?
+    } else {
+        report.records.iter().map(|path| source(path)).collect::<Result<_, Stop>>()?
+    };
+    for path in &report.profile {
+        let stacks = Source::folded(&name(path), &read(path)?).map_err(Stop::Failed)?;
+        sources.push(stacks);
+    }
+    let page = page::html(&sources);
+    if report.output == Path::new("-") {
+        return output::print(&page);
+    }
+    Destination::new(&report.output)?.write(&page)?;
+    eprintln!("wrote {}, {} KiB", report.output.display(), page.len().div_ceil(1024));
+    Ok(())
+}
+
+/// All that is in the results of the repository that the current directory lies in.
+fn of_repository() -> Result<Vec<Source>, Stop> {
+    let nowhere = || {
+        Stop::Usage(Failure::new(
+            format!("no record is named, and there is no {RESULTS} here"),
+            "cycloid bench --save FILE writes a record; cycloid report FILE makes a page of it",
+        ))
+    };
+    let here = env::current_dir().map_err(|_| nowhere())?;
+    let results = here.ancestors().map(|folder| folder.join(RESULTS)).find(|path| path.is_dir());
+    let folder = results.ok_or_else(nowhere)?;
+    let entries = fs::read_dir(&folder).map_err(|error| cannot_read(&folder, &error))?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let mut sources = Vec::new();
+    for path in paths.iter().filter(|path| has_extension(path, "json")) {
+        match Source::record(&name(path), &read(path)?) {
+            Ok(source) => sources.push(source),
+            // A folder may hold other things, too.
+            Err(failure) => eprintln!("left out: {failure}"),
+        }
+    }
+    // Stacks beside a record of the same name are in it.
+    let alone =
+        |path: &&PathBuf| has_extension(path, "folded") && !path.with_extension("json").exists();
+    for path in paths.iter().filter(alone) {
+        sources.push(Source::folded(&name(path), &read(path)?).map_err(Stop::Failed)?);
+    }
+    if sources.is_empty() { Err(nowhere()) } else { Ok(sources) }
+}
+
+/// A file that was named.
+fn source(path: &Path) -> Result<Source, Stop> {
+    Source::record(&name(path), &read(path)?).map_err(Stop::Failed)
+}
+
+fn read(path: &Path) -> Result<String, Stop> {
+    fs::read_to_string(path).map_err(|error| cannot_read(path, &error))
+}
+
+/// How the page calls a file: without the folders that it lies in.
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension().is_some_and(|found| found == extension)
+}
+
+fn cannot_read(path: &Path, error: &std::io::Error) -> Stop {
+    Stop::Failed(Failure::new(
+        format!("cannot read {}: {error}", path.display()),
+        "name a file that cycloid bench --save FILE wrote",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::arguments::Arguments;
+
+    #[test]
+    fn every_command_on_the_page_is_one() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(RESULTS);
+        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let records = files.filter(|path| has_extension(path, "json"));
+        let sources: Vec<Source> = records.filter_map(|path| source(&path).ok()).collect();
+        assert!(sources.len() > 8);
+        let page = page::html(&sources);
+        let mut count = 0;
+        for command in page.split("<code>cargo run --release -- ").skip(1) {
+            let words = command.split('<').next().unwrap().split(' ');
+            let parsed = Arguments::try_parse_from(std::iter::once("cycloid").chain(words));
+            assert!(parsed.is_ok(), "{}", parsed.unwrap_err());
+            count += 1;
+        }
+        assert!(count > 40, "{count}");
+    }
+}

@@ -1,0 +1,112 @@
+//! `cycloid vpn client` and `cycloid vpn server`.
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use cycloid_vpn::config::{self, LogTarget, Warning};
+use cycloid_vpn::service::log::{Level, Log, Stamp};
+use cycloid_vpn::service::{self, Failure, Person};
+use zeroize::Zeroizing;
+
+use super::arguments::Run;
+use super::failed;
+use crate::output::Stop;
+
+/// Stays connected until it is told to end.
+pub(super) fn client(arguments: &Run) -> Result<(), Stop> {
+    let (config, warnings) =
+        config::read_client(&arguments.file).map_err(|error| wrong(&error.into()))?;
+    let log = begin(&config.common, &warnings)?;
+    service::client::run(&config, &instance(arguments), log, &mut Terminal)
+        .map_err(|failure| wrong(&failure))
+}
+
+/// Serves until it is told to end.
+pub(super) fn server(arguments: &Run) -> Result<(), Stop> {
+    let (config, warnings) =
+        config::read_server(&arguments.file).map_err(|error| wrong(&error.into()))?;
+    let log = begin(&config.common, &warnings)?;
+    service::server::run(&config, &instance(arguments), log, &mut Terminal)
+        .map_err(|failure| wrong(&failure))
+}
+
+pub(super) fn wrong(failure: &Failure) -> Stop {
+    failed(failure.to_string(), failure.advice().unwrap_or("`cycloid vpn check FILE` says more"))
+}
+
+fn instance(arguments: &Run) -> String {
+    arguments.instance.clone().unwrap_or_else(|| {
+        let name = arguments.file.file_stem().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    })
+}
+
+/// The log, with what the file gave rise to; and the file with the process's number.
+fn begin(common: &config::Common, warnings: &[Warning]) -> Result<Log, Stop> {
+    let settings = &common.log;
+    let stamp = match (settings.machine_readable, settings.suppress_timestamps) {
+        (true, _) => Stamp::Machine,
+        (false, true) => Stamp::None,
+        (false, false) => Stamp::Local,
+    };
+    let cannot = |path: &Path, error: std::io::Error| {
+        failed(format!("cannot write {}: {error}", path.display()), "name a place that is writable")
+    };
+    let mut log = match &settings.target {
+        LogTarget::Standard => Log::stdout(settings.verbosity, stamp),
+        LogTarget::File { path, append } => Log::file(path, *append, settings.verbosity, stamp)
+            .map_err(|error| cannot(path, error))?,
+        LogTarget::Syslog(name) => Log::system(name, settings.verbosity)
+            .map_err(|error| cannot(Path::new("/dev/log"), error))?,
+    };
+    log.set_mute(settings.mute.unwrap_or(0));
+    for warning in warnings {
+        log.write(Level::Warning, 1, "configuration", &warning.to_string());
+    }
+    if let Some(path) = &common.process.pid_file {
+        std::fs::write(path, format!("{}\n", std::process::id()))
+            .map_err(|error| cannot(path, error))?;
+    }
+    Ok(log)
+}
+
+/// Who asks at the terminal.
+struct Terminal;
+
+impl Terminal {
+    fn secret(prompt: &str) -> Result<Zeroizing<String>, Failure> {
+        let terminal = console::Term::stderr();
+        let secret = terminal.write_str(prompt).and_then(|()| terminal.read_secure_line());
+        secret.map(Zeroizing::new).map_err(|error| cannot_read(&error))
+    }
+}
+
+impl Person for Terminal {
+    fn account(&mut self, name: Option<&str>) -> Result<(String, Zeroizing<String>), Failure> {
+        if !std::io::stdin().is_terminal() {
+            return Err(Failure::new("the server wants a name and a password")
+                .hint("put them into a file, one line each: auth-user-pass FILE"));
+        }
+        let name = match name {
+            Some(name) => name.to_owned(),
+            None => {
+                let terminal = console::Term::stderr();
+                let name = terminal.write_str("name: ").and_then(|()| terminal.read_line());
+                name.map_err(|error| cannot_read(&error))?
+            }
+        };
+        Ok((name, Self::secret("password: ")?))
+    }
+
+    fn passphrase(&mut self) -> Result<Zeroizing<String>, Failure> {
+        if !std::io::stdin().is_terminal() {
+            return Err(Failure::new("the private key is encrypted")
+                .hint("put its passphrase into a file that nobody else may read: askpass FILE"));
+        }
+        Self::secret("passphrase of the private key: ")
+    }
+}
+
+fn cannot_read(error: &std::io::Error) -> Failure {
+    Failure::new(format!("cannot read from the terminal: {error}"))
+}

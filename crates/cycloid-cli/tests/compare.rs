@@ -1,0 +1,212 @@
+//! `cycloid compare` and `cycloid history` as a person or a script meets them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use cycloid_lab::record::Report;
+use serde_json::Value;
+
+fn run(arguments: &[&str], directory: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cycloid"));
+    command.args(arguments).current_dir(directory).stdin(Stdio::null()).output().unwrap()
+}
+
+/// What was printed, after an exit with `code`.
+fn said(output: &Output, code: i32) -> String {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{errors}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn complaint(output: &Output, code: i32) -> String {
+    assert_eq!(said(output, code), "");
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// An empty directory for a test of that name.
+fn place(name: &str) -> PathBuf {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compare").join(name);
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(&place).unwrap();
+    place
+}
+
+/// A record as it is committed, of the tables with this in their titles, in which no number is far
+/// from the truth; `slower` is by how much the first row of ours takes longer.
+fn record(tables: &str, slower: f64) -> Report {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/ec-cascade-lake.json");
+    let mut report = Report::from_json(&fs::read_to_string(path).unwrap(), path).unwrap();
+    report.tables.retain(|table| table.title.contains(tables));
+    for table in &mut report.tables {
+        let eight = &mut table.records[1];
+        assert_eq!(eight.label, "×8");
+        eight.ratio.median *= slower;
+        eight.ratio.interval = eight.ratio.interval.map(|end| end * slower);
+        eight.time.median_ns *= slower;
+    }
+    report
+}
+
+fn save(report: &Report, path: &Path) {
+    fs::write(path, serde_json::to_string(report).unwrap()).unwrap();
+}
+
+#[test]
+fn records_are_compared_and_the_exit_code_says_whether_something_is_slower() {
+    let place = place("records");
+    save(&record("P-256: sign", 1.0), &place.join("a.json"));
+    save(&record("P-256: sign", 1.5), &place.join("b.json"));
+
+    let slower = said(&run(&["compare", "a.json", "b.json"], &place), 3);
+    assert!(slower.contains("Cycloid, ×8") && slower.contains("+50.0 %"), "{slower}");
+    assert!(slower.contains("0 faster, 1 slower"), "{slower}");
+    let faster = said(&run(&["compare", "b.json", "a.json"], &place), 0);
+    assert!(faster.contains("1 faster, 0 slower"), "{faster}");
+    let same = said(&run(&["compare", "a.json,a.json", "a.json"], &place), 0);
+    assert!(same.contains("old (2 runs) and new (1 run)"), "{same}");
+    assert!(same.contains("0 faster, 0 slower"), "{same}");
+    // What is below the floor is not looked at.
+    let floor = said(&run(&["compare", "a.json", "b.json", "--threshold", "60%"], &place), 0);
+    assert!(floor.contains("0 faster, 0 slower"), "{floor}");
+
+    let json = said(&run(&["compare", "a.json", "b.json", "--json"], &place), 3);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json.pointer("/tables/0/rows/1/verdict").unwrap(), "slower");
+    let csv = said(&run(&["compare", "a.json", "b.json", "--csv"], &place), 3);
+    assert!(csv.starts_with("suite,table,") && csv.contains(",slower,"), "{csv}");
+    let markdown = said(&run(&["compare", "a.json", "b.json", "--markdown"], &place), 3);
+    assert!(markdown.contains("| ec: P-256: sign, Cycloid, ×8 |"), "{markdown}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_said_in_two_lines() {
+    let place = place("complaints");
+    save(&record("P-256: sign", 1.0), &place.join("a.json"));
+    save(&record("P-384: sign", 1.0), &place.join("other.json"));
+    fs::write(place.join("no.json"), "{}").unwrap();
+    let cases: [(&[&str], i32, &str); 8] = [
+        (&["compare", "a.json"], 2, "required"),
+        (&["compare", "a.json", "b.json"], 1, "cannot read b.json"),
+        (&["compare", "a.json", "no.json"], 1, "no.json is no record"),
+        (&["compare", "a.json", "other.json"], 1, "no row in common"),
+        (&["compare", "a.json", "a.json", "--threshold", "much"], 2, "not a number of per cent"),
+        (&["compare", "a.json", "a.json", "--rounds", "3"], 2, "required"),
+        (&["compare", "--build", ".", "no-such-revision"], 1, "no-such-revision"),
+        (&["history", "check", "no.json"], 1, "no.json is no record"),
+    ];
+    for (arguments, code, part) in cases {
+        // The working tree would be built first.
+        let place =
+            if arguments.contains(&"--build") { repository("unknown") } else { place.clone() };
+        let text = complaint_without_progress(&run(arguments, &place), code);
+        let lines: Vec<&str> = text.lines().collect();
+        let [error, hint] = lines[..] else { panic!("{arguments:?}: {text}") };
+        assert!(error.starts_with("error: ") && hint.starts_with("hint: "), "{text}");
+        assert!(text.contains(part), "{arguments:?}: {text}");
+    }
+}
+
+/// The last two lines: what cargo says while it builds stands before them.
+fn complaint_without_progress(output: &Output, code: i32) -> String {
+    let text = complaint(output, code);
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(2)..].join("\n")
+}
+
+#[test]
+fn a_history_grows_by_a_line_a_run_and_tells_what_is_beyond_the_usual() {
+    let place = place("history");
+    let file = ["--file", "history.jsonl"];
+    let history = |arguments: &[&str]| run(&[&["history"], arguments, &file[..]].concat(), &place);
+    for day in 1..=12 {
+        let mut report = record("P-256: sign", 1.0 + 0.01 * f64::from(day % 3));
+        report.environment.date = format!("2026-01-{day:02}T00:00:00Z");
+        save(&report, &place.join("run.json"));
+        said(&history(&["add", "run.json", "--commit", &format!("c{day}")]), 0);
+    }
+    let lines = fs::read_to_string(place.join("history.jsonl")).unwrap();
+    assert_eq!(lines.lines().count(), 12);
+    let means = said(&history(&["show"]), 0);
+    assert!(means.starts_with("ec: ") && means.contains("c12"), "{means}");
+    let row = said(&history(&["show", "×8"]), 0);
+    assert!(row.starts_with("ec: P-256: sign, Cycloid, ×8\n"), "{row}");
+    assert!(complaint(&history(&["show", "x448"]), 1).contains("no row's name has 'x448'"));
+
+    let check = said(&history(&["check", "run.json"]), 0);
+    assert!(check.contains("0 slower"), "{check}");
+    save(&record("P-256: sign", 1.5), &place.join("run.json"));
+    let check = said(&history(&["check", "run.json"]), 3);
+    assert!(check.contains("slower: ec: P-256: sign, Cycloid, ×8"), "{check}");
+    let json = said(&history(&["check", "run.json", "--json"]), 3);
+    assert_eq!(serde_json::from_str::<Vec<Value>>(&json).unwrap().len(), 2);
+}
+
+fn git(place: &Path, arguments: &[&str]) {
+    let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+    let mut git = Command::new("git");
+    git.current_dir(place).args(identity).args(arguments);
+    let output = git.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A repository whose program prints a record, with what it was told to measure as its effort: in
+/// the commit `first` one, in `second` one that is slower.
+fn repository(name: &str) -> PathBuf {
+    let place = place(name);
+    fs::create_dir_all(place.join("src")).unwrap();
+    let manifest = "[package]\nname = \"cycloid-cli\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+                    [[bin]]\nname = \"cycloid\"\npath = \"src/main.rs\"\n\n[workspace]\n";
+    fs::write(place.join("Cargo.toml"), manifest).unwrap();
+    let lock = "version = 4\n\n[[package]]\nname = \"cycloid-cli\"\nversion = \"0.1.0\"\n";
+    fs::write(place.join("Cargo.lock"), lock).unwrap();
+    fs::write(place.join(".gitignore"), "target\n").unwrap();
+    let program = "fn main() {\n    let told: Vec<String> = std::env::args().skip(1).collect();\n    \
+                   print!(\"{}\", include_str!(\"record.json\").replace(\"TOLD\", &told.join(\" \")));\n}\n";
+    fs::write(place.join("src/main.rs"), program).unwrap();
+    git(&place, &["init", "-q"]);
+    for (commit, slower) in [("first", 1.0), ("second", 1.5)] {
+        let report = Report { effort: "TOLD".into(), ..record("P-256: sign", slower) };
+        save(&report, &place.join("src/record.json"));
+        git(&place, &["add", "."]);
+        git(&place, &["commit", "-q", "-m", commit]);
+        git(&place, &["tag", commit]);
+    }
+    place
+}
+
+#[test]
+fn two_revisions_are_built_and_run_in_turns() {
+    let place = repository("revisions");
+    let arguments =
+        ["compare", "--build", "first", "second", "--rounds", "2", "--", "ec", "--full"];
+    let output = run(&arguments, &place);
+    let text = said(&output, 3);
+    assert!(text.contains("old (2 runs) and new (2 runs)"), "{text}");
+    assert!(text.contains("1 slower"), "{text}");
+    let progress = String::from_utf8_lossy(&output.stderr);
+    let turns: Vec<&str> = progress.lines().filter(|line| line.starts_with("round ")).collect();
+    let expected =
+        ["round 1 of 2: old", "round 1 of 2: new", "round 2 of 2: new", "round 2 of 2: old"];
+    assert_eq!(turns, expected);
+    let saved = fs::read_to_string(place.join("target/compare/runs/new-2.json")).unwrap();
+    assert_eq!(Report::from_json(&saved, "it").unwrap().effort, "bench ec --full --json");
+
+    // The working tree is what the second commit is, and what was changed since.
+    let text = said(&run(&["compare", "--build", "second", ".", "--rounds", "1"], &place), 0);
+    assert!(text.contains("0 faster, 0 slower"), "{text}");
+    save(&record("P-256: sign", 1.0), &place.join("src/record.json"));
+    let text = said(&run(&["compare", "--build", "second", ".", "--rounds", "1"], &place), 0);
+    assert!(text.contains("1 faster, 0 slower"), "{text}");
+
+    // Flags make another program of the same revision.
+    let flags = ["--flags-b", "-C target-cpu=native", "--rounds", "1"];
+    let twice = ["compare", "--build", "first", "first"];
+    said(&run(&[&twice[..], &flags].concat(), &place), 0);
+    let programs = fs::read_dir(place.join("target/compare/programs")).unwrap().count();
+    assert_eq!(programs, 4);
+    // Nothing is left of the sources, and git knows of no other tree.
+    assert!(!place.join("target/compare/source").exists());
+    let trees = fs::read_dir(place.join(".git/worktrees")).map_or(0, Iterator::count);
+    assert_eq!(trees, 0);
+}

@@ -1,0 +1,247 @@
+//! What holds for the benchmarks of every suite: their forms, their width, and how they are interrupted.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cycloid_lab::record::Report;
+use cycloid_lab::tables;
+
+fn cycloid(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cycloid"));
+    command.args(arguments).env_remove("CYCLOID_CPU").stdin(Stdio::null());
+    command
+}
+
+/// An empty directory for what a test of that name throws away.
+fn scratch(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&path);
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn report(arguments: &[&str]) -> Report {
+    let output = cycloid(arguments).args(["--quick", "--json"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The cells of a line of comma-separated values.
+fn cells(line: &str) -> Vec<String> {
+    let (mut cells, mut inside) = (vec![String::new()], false);
+    for character in line.chars() {
+        match character {
+            '"' => inside = !inside,
+            ',' if !inside => cells.push(String::new()),
+            character => cells.last_mut().unwrap().push(character),
+        }
+    }
+    cells
+}
+
+#[test]
+fn every_suite_fits_80_columns_and_has_a_row_for_each_record() {
+    let mut suites: Vec<&[&str]> = vec![
+        &["bench", "modexp", "--bits", "64"],
+        &["bench", "rsa", "--bits", "2048", "--operation", "sign,verify"],
+        &["bench", "dh", "--bits", "2048"],
+        &["bench", "ec", "--curve", "p-256,x25519"],
+        &["bench", "bls", "--part", "fr,gt"],
+        &["bench", "hsm", "--key", "p-256", "--clients", "1,16"],
+        &["bench", "vpn"],
+    ];
+    if cfg!(feature = "tls") {
+        suites.push(&["bench", "tls"]);
+    }
+    for arguments in suites {
+        let report = report(arguments);
+        for line in tables::text(&report, 80).lines() {
+            assert!(line.chars().count() <= 80, "{arguments:?}: {line}");
+        }
+        let csv = tables::csv(&report);
+        let mut lines = csv.lines().map(cells);
+        let head = lines.next().unwrap();
+        let records: Vec<_> = report.tables.iter().flat_map(|table| &table.records).collect();
+        let rows: Vec<Vec<String>> = lines.collect();
+        assert_eq!(rows.len(), records.len());
+        let at = |name: &str| head.iter().position(|column| column == name).unwrap();
+        for (row, record) in rows.iter().zip(&records) {
+            assert_eq!(row.len(), head.len());
+            assert_eq!(row[at("label")], record.label);
+            assert_eq!(row[at("implementation:library")], record.implementation.product);
+            assert_eq!(row[at("time:median_ns")].parse::<f64>().unwrap(), record.time.median_ns);
+            assert_eq!(
+                row[at("ratio:interval:high")].parse::<f64>().unwrap(),
+                record.ratio.interval[1]
+            );
+            let bytes = record.memory.heap_peak.map_or(String::new(), |bytes| bytes.to_string());
+            assert_eq!(row[at("memory:heap_peak")], bytes);
+        }
+        let markdown = tables::markdown(&report);
+        assert_eq!(markdown.matches("\n## ").count(), report.tables.len());
+        let rows = markdown.lines().filter(|line| line.starts_with("| ")).count();
+        assert_eq!(rows, records.len() + 2 * report.tables.len());
+    }
+}
+
+#[test]
+fn forms_are_printed_in_place_of_tables() {
+    let run = |form: &str| {
+        let arguments = ["bench", "modexp", "--bits", "64", "--strategy", "none", "--quick"];
+        let output = cycloid(&arguments).args(["--peers", "none", form]).output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(run("--csv").starts_with("suite,table,group,label,implementation:library,"));
+    let markdown = run("--markdown");
+    assert!(markdown.starts_with("# cycloid ") && markdown.contains("\n| group | label |"));
+}
+
+fn interrupt(child: &Child) {
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The exit code, what it said on both outputs, and how long that took.
+fn end(mut child: Child) -> (Option<i32>, String, String, Duration) {
+    let start = Instant::now();
+    let (mut output, mut said) = (String::new(), String::new());
+    child.stdout.take().unwrap().read_to_string(&mut output).unwrap();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    (child.wait().unwrap().code(), output, said, start.elapsed())
+}
+
+fn started(command: &mut Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn an_interrupted_run_shows_and_saves_what_was_finished() {
+    let saved = scratch("interrupted").join("record.json");
+    let bits: Vec<String> = (64..164).map(|bits| bits.to_string()).collect();
+    let mut arguments = vec!["bench", "modexp", "--quick", "--strategy", "none", "--json"];
+    let bits = bits.join(",");
+    arguments.extend(["--peers", "none", "--bits", &bits, "--save", saved.to_str().unwrap()]);
+    let child = started(&mut cycloid(&arguments));
+    thread::sleep(Duration::from_secs(5));
+    interrupt(&child);
+    let (code, output, said, took) = end(child);
+    assert_eq!(code, Some(130), "{said}");
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    let report: Report = serde_json::from_str(&output).unwrap();
+    assert_eq!(fs::read_to_string(&saved).unwrap(), output);
+    assert!(!report.tables.is_empty() && !report.unfinished.is_empty());
+    assert_eq!(report.tables.len() + report.unfinished.len(), 100);
+    assert_eq!(report.unfinished.last().unwrap(), "modexp: modexp, 163 bits");
+    let (done, not) = (report.tables.len(), report.unfinished.len());
+    let expected =
+        format!("note: interrupted after {done} of 100 tables; missing: {not} of modexp\n");
+    assert_eq!(said, expected);
+    assert!(tables::text(&report, 80).contains("\ninterrupted; not measured: modexp"));
+}
+
+#[test]
+fn the_second_interrupt_ends_the_run_at_once() {
+    // Making keys of this length takes long, and nobody looks at the first meanwhile.
+    let arguments = ["bench", "rsa", "--bits", "8192", "--operation", "sign", "--peers", "none"];
+    let child = started(&mut cycloid(&arguments));
+    thread::sleep(Duration::from_millis(700));
+    interrupt(&child);
+    thread::sleep(Duration::from_millis(200));
+    interrupt(&child);
+    let (code, output, _, took) = end(child);
+    assert_eq!((code, &*output), (Some(130), ""));
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+/// The server's namespace of a run that keeps its files there, once both ends of a tunnel have a log.
+fn namespace(directory: &Path) -> Option<String> {
+    let bench = fs::read_dir(directory).unwrap().next()?.ok()?.path();
+    let files = fs::read_dir(bench).ok()?;
+    let names = files.filter_map(|file| Some(file.ok()?.file_name().to_str()?.to_owned()));
+    let names: Vec<String> = names.collect();
+    names.contains(&"said".to_owned()).then_some(())?;
+    let log = names.iter().find(|name| name.ends_with("-s-0.log"))?;
+    Some(log.trim_end_matches("-0.log").to_owned())
+}
+
+/// As root; needs OpenVPN, iperf3 and ping.
+#[test]
+fn tunnels_leave_nothing_behind_when_interrupted_or_killed() {
+    for (name, kill) in [("tunnels-interrupted", false), ("tunnels-killed", true)] {
+        let directory = scratch(name);
+        let arguments = ["bench", "vpn", "--part", "tunnels", "--json"];
+        let mut child = started(cycloid(&arguments).env("TMPDIR", &directory));
+        wait_until("a stream runs", || {
+            assert!(child.try_wait().unwrap().is_none(), "it ended");
+            namespace(&directory).is_some()
+        });
+        let namespace = namespace(&directory).unwrap();
+        let exists = || Path::new("/run/netns").join(&namespace).exists();
+        assert!(exists());
+        match kill {
+            true => child.kill().unwrap(),
+            false => interrupt(&child),
+        }
+        let (code, output, said, took) = end(child);
+        if !kill {
+            assert_eq!(code, Some(130), "{said}");
+            // OpenVPN takes its time to say goodbye.
+            assert!(took < Duration::from_secs(10), "{took:?}");
+            let report: Report = serde_json::from_str(&output).unwrap();
+            assert_eq!(report.unfinished[0], "vpn: tunnels over UDP, client to server");
+        }
+        wait_until("all of it goes", || {
+            !exists() && fs::read_dir(&directory).unwrap().next().is_none()
+        });
+    }
+}
+
+/// As root; needs OpenVPN, wireguard-go, iperf3 and ping.
+#[test]
+fn tunnels_and_what_clients_cost_are_measured_beside_the_peers() {
+    let arguments =
+        ["vpn", "bench", "--part", "tunnels,start,handshakes", "--rounds", "2", "--json"];
+    let output = cycloid(&arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Report = serde_json::from_slice(&output.stdout).unwrap();
+    let titles: Vec<&str> = report.tables.iter().map(|table| &*table.title).collect();
+    assert_eq!(
+        titles,
+        [
+            "tunnels over UDP, client to server",
+            "tunnels over TCP, client to server",
+            "a client's start, until its tunnel over UDP is up",
+            "what a client that connects costs the server",
+        ]
+    );
+    for (table, pairs) in report.tables.iter().zip([5, 2]) {
+        assert_eq!(table.records.len(), pairs);
+        for record in &table.records {
+            let tunnel = record.tunnel.unwrap();
+            assert!(tunnel.megabits_per_second > 1.0, "{record:?}");
+            assert!(tunnel.server_seconds_per_gigabyte > 0.0, "{record:?}");
+            assert!(tunnel.client_seconds_per_gigabyte > 0.0, "{record:?}");
+            assert!(tunnel.round_trip_ns.unwrap() > 1e3, "{record:?}");
+        }
+    }
+    assert_eq!(report.tables[2].records.len(), 2);
+    assert_eq!(report.tables[3].records.len(), 2);
+    for record in &report.tables[3].records {
+        assert!(record.memory.resident.unwrap() > 1024, "{record:?}");
+    }
+    let text = tables::text(&report, 80);
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+}

@@ -1,0 +1,165 @@
+//! The page of `cycloid report` in a browser, on a screen as narrow as a telephone's: it fits, tables
+//! sort, bars of flame graphs grow, the dark form is dark, and nothing is complained about.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// CSS pixels.
+const WIDTH: u32 = 360;
+
+/// What is done with the page, in a document around it; the results are its text.
+const DRIVER: &str = r#"<!DOCTYPE html><meta charset="utf-8"><title>driver</title>
+<body><iframe id="frame" style="border:0;width:WIDTHpx;height:800px" src="PAGE"></iframe>
+<pre id="results"></pre><script>
+const finish = (results) => {
+  document.getElementById("frame").remove();
+  document.getElementById("results").textContent = JSON.stringify(results);
+};
+frame.onload = () => {
+  try {
+    const page = frame.contentDocument;
+    const root = page.documentElement;
+    const folded = root.scrollWidth;
+    page.querySelectorAll("details").forEach((fold) => { fold.open = true; });
+    const column = (table, index) =>
+      Array.from(table.tBodies[0].rows, (row) => row.cells[index].textContent);
+    const press = (table, index) => {
+      const button = table.tHead.rows[0].cells[index].querySelector("button");
+      button.focus();
+      if (page.activeElement !== button) throw new Error("a head of a table takes no focus");
+      button.click();
+      return { order: table.tHead.rows[0].cells[index].getAttribute("aria-sort"),
+               cells: column(table, index) };
+    };
+    const tables = Array.from(page.querySelectorAll("table"));
+    const sorted = tables.map((table) => {
+      const last = Array.from(table.tHead.rows[0].cells).findLastIndex((c) => !c.classList.contains("t"));
+      const before = column(table, Math.max(last, 0));
+      return last < 1 ? null : { before, up: press(table, last), down: press(table, last) };
+    }).filter((one) => one);
+    const names = [press(tables[0], 0).cells, press(tables[0], 0).cells];
+    const bar = page.querySelector(".flame ul .f0, .flame ul span");
+    const width = () => Math.round(bar.parentElement.getBoundingClientRect().width);
+    const bars = [width()];
+    const list = bar.closest(".flame").getBoundingClientRect().width;
+    bar.click(); bars.push(width());
+    bar.click(); bars.push(width());
+    const paper = getComputedStyle(page.body).backgroundColor.match(/\d+/g).map(Number);
+    finish({ folded, open: root.scrollWidth, inner: frame.contentWindow.innerWidth, sorted, names,
+             bars, list: Math.round(list), paper, text: page.body.innerText.length });
+  } catch (error) { finish({ error: String(error) }); }
+};
+</script></body>"#;
+
+/// Makes the page of the committed records.
+fn page() -> PathBuf {
+    let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.html");
+    let _ = fs::remove_file(&page);
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let output = Command::new(env!("CARGO_BIN_EXE_cycloid"))
+        .args(["report", "--output"])
+        .arg(&page)
+        .current_dir(repository)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("wrote ") && output.stdout.is_empty(), "{said}");
+    page
+}
+
+/// What [`DRIVER`] found, in a light or a dark browser.
+fn in_browser(page: &Path, dark: bool) -> Value {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("browser-{dark}"));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let driver = folder.join("driver.html");
+    let url = format!("file://{}", page.display());
+    fs::write(&driver, DRIVER.replace("WIDTH", &WIDTH.to_string()).replace("PAGE", &url)).unwrap();
+    let output = Command::new("chromium")
+        .args(["--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
+        // Tests run as root, too; and the page is a file that the driver, another, looks into.
+        .args(["--no-sandbox", "--allow-file-access-from-files", "--disable-dev-shm-usage"])
+        .args(["--enable-logging=stderr", "--virtual-time-budget=60000", "--dump-dom"])
+        .arg(format!("--blink-settings=preferredColorScheme={}", if dark { 0 } else { 1 }))
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .arg(format!("file://{}", driver.display()))
+        .stdin(Stdio::null())
+        .output()
+        .expect("Chromium has to be there: apt install chromium");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let complaints: Vec<&str> = said.lines().filter(|line| line.contains("CONSOLE")).collect();
+    assert!(complaints.is_empty(), "{complaints:?}");
+    let dumped = String::from_utf8(output.stdout).unwrap();
+    let results =
+        dumped.split("<pre id=\"results\">").nth(1).unwrap().split("</pre>").next().unwrap();
+    let results = results.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    let results: Value =
+        serde_json::from_str(&results).unwrap_or_else(|_| panic!("{dumped}\n{said}"));
+    assert!(results.get("error").is_none(), "{results}");
+    results
+}
+
+fn texts(cells: &Value) -> Vec<&str> {
+    cells.as_array().unwrap().iter().map(|cell| cell.as_str().unwrap()).collect()
+}
+
+/// Cells as numbers; those of which nothing is known are none.
+fn numbers(cells: &Value) -> Vec<Option<f64>> {
+    texts(cells).iter().map(|cell| cell.replace(',', "").parse().ok()).collect()
+}
+
+#[test]
+fn the_page_fits_a_telephone_and_works_there() {
+    let page = page();
+    assert!(fs::metadata(&page).unwrap().len() < 1 << 20);
+    for dark in [false, true] {
+        let found = in_browser(&page, dark);
+        assert_eq!(found["inner"], WIDTH);
+        for width in ["folded", "open"] {
+            assert!(
+                found[width].as_u64().unwrap() <= u64::from(WIDTH),
+                "{width}: {}",
+                found[width]
+            );
+        }
+        assert!(found["text"].as_u64().unwrap() > 10_000);
+
+        let tables = found["sorted"].as_array().unwrap();
+        assert!(tables.len() > 30);
+        let mut moved = 0;
+        for table in tables {
+            for (which, order) in [("up", "ascending"), ("down", "descending")] {
+                assert_eq!(table[which]["order"], order);
+                let numbers = numbers(&table[which]["cells"]);
+                let known: Vec<f64> = numbers.iter().map_while(|number| *number).collect();
+                assert!(numbers[known.len()..].iter().all(Option::is_none), "the unknown is last");
+                match which {
+                    "up" => assert!(known.is_sorted()),
+                    _ => assert!(known.iter().rev().is_sorted()),
+                }
+                let (mut before, mut after) =
+                    (texts(&table["before"]), texts(&table[which]["cells"]));
+                moved += usize::from(before != after);
+                before.sort_unstable();
+                after.sort_unstable();
+                assert_eq!(before, after, "no row is lost");
+            }
+        }
+        assert!(moved > tables.len() / 2);
+        let (up, down) = (texts(&found["names"][0]), texts(&found["names"][1]));
+        assert_eq!(up, down.into_iter().rev().collect::<Vec<_>>());
+
+        let bars: Vec<u64> =
+            found["bars"].as_array().unwrap().iter().map(|width| width.as_u64().unwrap()).collect();
+        assert!(bars[0] < bars[1] && bars[1] == found["list"].as_u64().unwrap(), "{found}");
+        assert_eq!(bars[0], bars[2]);
+
+        let paper = found["paper"].as_array().unwrap();
+        assert!(paper.iter().all(|part| (part.as_u64().unwrap() < 60) == dark), "{paper:?}");
+    }
+}

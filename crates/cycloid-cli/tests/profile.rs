@@ -1,0 +1,161 @@
+//! `cycloid profile`, as a person or a script meets it.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use cycloid_lab::profile::{Difference, Node, Report, SelfTest};
+
+fn cycloid(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cycloid"));
+    command.args(arguments).env_remove("CYCLOID_CPU").env_remove("CYCLOID_PROFILE");
+    command.stdin(Stdio::null()).output().unwrap()
+}
+
+/// What a successful run prints.
+fn printed(arguments: &[&str]) -> String {
+    let output = cycloid(arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn file(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_file(&path);
+    path
+}
+
+fn samples_of(nodes: &[Node], name: &str) -> u64 {
+    let of = |node: &Node| {
+        if node.name.contains(name) { node.samples } else { samples_of(&node.children, name) }
+    };
+    nodes.iter().map(of).sum()
+}
+
+/// The program says by itself whether its stacks are right; here, its record is looked at, too.
+#[test]
+fn stacks_tell_the_truth_where_call_counts_do_not() {
+    let test: SelfTest =
+        serde_json::from_str(&printed(&["profile", "self-test", "--seconds", "2", "--json"]))
+            .unwrap();
+    assert!(test.passes());
+    let [cheap, dear] = &test.shares;
+    assert_eq!((cheap.by_call_counts, dear.by_call_counts), (0.5, 0.5));
+    assert!(cheap.by_spans < 0.05 && cheap.by_stacks < 0.1, "{test:?}");
+    assert_eq!(cheap.calls, dear.calls);
+    assert!(test.samples > 50, "{test:?}");
+}
+
+#[test]
+fn an_operation_is_profiled_in_every_form() {
+    let [save, folded, svg, speedscope] =
+        ["p.json", "p.folded", "p.svg", "p.speedscope.json"].map(file);
+    let text = printed(&[
+        "profile",
+        "modexp",
+        "2048",
+        "--cpu",
+        "portable",
+        "--seconds",
+        "0.6",
+        "--save",
+        save.to_str().unwrap(),
+        "--folded",
+        folded.to_str().unwrap(),
+        "--svg",
+        svg.to_str().unwrap(),
+        "--speedscope",
+        speedscope.to_str().unwrap(),
+    ]);
+    for part in ["Flat profile:", "Call graph:", "first use", "delivered", "sampling itself:"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let report: Report = serde_json::from_slice(&fs::read(&save).unwrap()).unwrap();
+    assert_eq!(report.environment.level_used, "portable");
+    let profile = &report.profiles[0];
+    let sampling = profile.sampling.unwrap();
+    assert!(sampling.samples >= 10 && sampling.lost == 0, "{sampling:?}");
+    // Nearly all of it is the library's, by names that say so.
+    let ours = samples_of(&profile.roots, "cycloid::");
+    assert!(ours * 10 >= sampling.samples * 9, "{ours} of {sampling:?}");
+    assert!(report.configurations[0].first_seconds.unwrap() > 0.0);
+    assert!(report.overhead.ratio.samples >= 6);
+    let folded = fs::read_to_string(folded).unwrap();
+    assert!(folded.lines().all(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().is_ok()));
+    assert!(fs::read_to_string(svg).unwrap().contains("cycloid::"));
+    let speedscope: serde_json::Value =
+        serde_json::from_slice(&fs::read(speedscope).unwrap()).unwrap();
+    assert_eq!(speedscope["profiles"][0]["type"], "sampled");
+
+    let again = printed(&["profile", "--from", save.to_str().unwrap()]);
+    assert_eq!(again, text);
+    let both = save.to_str().unwrap();
+    let differences = printed(&["profile", "--diff", both, both, "--json"]);
+    let differences: Vec<Difference> = serde_json::from_str(&differences).unwrap();
+    assert!(differences[0].names.iter().all(|change| change.before_us == change.after_us));
+}
+
+#[test]
+fn a_peer_is_profiled_by_its_name() {
+    let arguments = ["profile", "modexp", "1024", "--implementation", "crypto-bigint"];
+    let record = printed(&[&arguments[..], &["--seconds", "0.3", "--json"]].concat());
+    let report: Report = serde_json::from_str(&record).unwrap();
+    assert!(samples_of(&report.profiles[0].roots, "crypto_bigint") > 0, "{record}");
+}
+
+#[test]
+fn what_is_not_there_is_said_with_a_hint() {
+    for (arguments, says) in [
+        (&["profile"][..], "required"),
+        (&["profile", "ec", "p-257"], "ec has no operation with the words 'p 257'"),
+        (&["profile", "modexp", "1024", "--variant", "nonsense"], "no such row"),
+        (&["profile", "--diff", "a.json", "b.json"], "cannot read a.json"),
+        (&["profile", "ec", "p256-sign", "--seconds", "0"], "0.1 to 3600"),
+    ] {
+        let output = cycloid(arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(stderr.contains(says) && stderr.contains("hint: "), "{arguments:?}: {stderr}");
+        assert!(output.stdout.is_empty());
+    }
+    assert!(printed(&["profile", "--list"]).lines().any(|line| line == "ec p-256-sign"));
+}
+
+/// A service that somebody asks to profile itself writes its stacks when it is told to end.
+#[test]
+fn a_service_writes_its_stacks_when_it_ends() {
+    let home = tempfile::tempdir().unwrap();
+    let path = |name: &str| home.path().join(name).display().to_string();
+    let (pin, socket, store, folded) =
+        (path("pin"), path("socket"), path("store"), path("service.folded"));
+    fs::write(&pin, "a pin for a test").unwrap();
+    let hsm = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cycloid"));
+        command.arg("hsm").args(arguments).args(["--socket", &socket, "--home", &store]);
+        command.env_remove("CYCLOID_CPU").env_remove("CYCLOID_PROFILE").stdin(Stdio::null());
+        command
+    };
+    let done = |mut command: Command| {
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    done(hsm(&["init", "--officer-pin-file", &pin, "--pin-file", &pin]));
+    let mut serve = hsm(&["serve"]);
+    serve.env("CYCLOID_PROFILE", &folded).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut serve = serve.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(serve.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.starts_with("listening at"), "{line}");
+    done(hsm(&["key", "generate", "rsa-4096", "--label", "a", "--pin-file", &pin]));
+    let mut kill = Command::new("kill");
+    kill.arg(serve.id().to_string());
+    done(kill);
+    let output = serve.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert!(String::from_utf8(output.stderr).unwrap().contains("samples in"));
+    let folded = fs::read_to_string(folded).unwrap();
+    let generated = |line: &str| line.starts_with("cycloid hsm serve;") && line.contains("::rsa::");
+    assert!(folded.lines().any(generated), "{folded}");
+}

@@ -1,0 +1,68 @@
+//! A flood of first packets neither stops the tunnels that stand nor grows the server.
+
+use std::fs;
+use std::net::UdpSocket;
+use std::time::{Duration, Instant};
+
+use crate::bed::{ALL, Bed, INNER, Protection, SERVER, Settings, Who};
+
+/// Packets a second, and for how many seconds.
+const RATE: u32 = 10_000;
+const SECONDS: u32 = 5;
+
+/// Resident memory of a process, in KiB.
+fn resident(id: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).expect("it runs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+    line.trim().trim_end_matches(" kB").parse().expect("a number")
+}
+
+/// Sends first packets of ever new sessions from many ports, and gives how many went out.
+fn flood() -> u32 {
+    let sockets: Vec<UdpSocket> = (0..200)
+        .map(|_| {
+            let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
+            socket.connect((SERVER, 1194)).expect("an address");
+            socket.set_nonblocking(true).expect("it never waits");
+            socket
+        })
+        .collect();
+    let start = Instant::now();
+    let mut sent = 0;
+    for number in 0..RATE * SECONDS {
+        let due = Duration::from_secs(1) * number / RATE;
+        if let Some(early) = due.checked_sub(start.elapsed()) {
+            std::thread::sleep(early);
+        }
+        // A reset of a client: opcode, session, no acknowledgements, message 0.
+        let mut packet = [0; 14];
+        packet[0] = 7 << 3;
+        packet[1..5].copy_from_slice(&number.to_be_bytes());
+        packet[5] = 1;
+        let socket = &sockets[number as usize % sockets.len()];
+        sent += u32::from(socket.send(&packet).is_ok());
+        let _ = socket.recv(&mut [0; 100]);
+    }
+    sent
+}
+
+#[test]
+fn tunnels_stand_in_a_flood_of_first_packets() {
+    for protection in [Protection::None, Protection::TlsCrypt] {
+        let bed = Bed::new();
+        let settings = Settings { protection, ..Settings::default() };
+        let mut gate = bed.start(Who::Cycloid, true, &settings);
+        let mut alice = bed.start(ALL[0].1, false, &settings);
+        bed.assert_reaches("before the flood", [&mut gate, &mut alice]);
+        let before = resident(gate.id());
+        let flooding = bed.within(true, flood);
+        // More than the flood lasts would be fewer pings than these.
+        let returned = bed.ping(INNER, 10 * SECONDS, "0.1");
+        let sent = flooding.join().expect("it ends");
+        assert!(sent > RATE * SECONDS / 2, "{sent} of {}", RATE * SECONDS);
+        assert!(returned >= 10 * SECONDS - 1, "{returned} pings returned");
+        let grown = resident(gate.id()).saturating_sub(before);
+        assert!(grown < 2048, "the server grew by {grown} KiB");
+        assert_eq!(gate.text().matches("is connected, with").count(), 1, "{}", gate.text());
+    }
+}

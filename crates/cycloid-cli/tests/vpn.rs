@@ -1,0 +1,87 @@
+//! `cycloid vpn` as a person meets it, and its keys as OpenVPN reads them.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn run(directory: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cycloid"));
+    command.arg("vpn").args(arguments).current_dir(directory).stdin(Stdio::null());
+    command.output().unwrap()
+}
+
+fn stdout(directory: &Path, arguments: &[&str]) -> String {
+    let output = run(directory, arguments);
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {complaint}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A directory for a test of that name, with nothing in it.
+fn scratch(name: &str) -> std::path::PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+#[test]
+fn from_nothing_to_profiles() {
+    let directory = scratch("vpn-profiles");
+    stdout(&directory, &["pki", "init"]);
+    let server =
+        ["pki", "server", "gate", "--host", "vpn.example", "--redirect", "--dns", "9.9.9.9"];
+    assert_eq!(stdout(&directory, &server), "pki/gate.conf\n");
+    assert_eq!(stdout(&directory, &["pki", "client", "alice"]), "pki/alice.ovpn\n");
+    assert!(stdout(&directory, &["check", "pki/gate.conf"]).contains("A server of at most 1024"));
+    let text = stdout(&directory, &["check", "pki/alice.ovpn"]);
+    assert!(text.contains("It connects to vpn.example, udp port 1194."), "{text}");
+    let json = stdout(&directory, &["check", "--json", "pki/alice.ovpn"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["warnings"], serde_json::json!([]));
+    stdout(&directory, &["pki", "revoke", "alice"]);
+    let list = stdout(&directory, &["pki", "list"]);
+    let alice = list.lines().find(|line| line.contains("\tclient\talice\t")).unwrap();
+    assert!(!alice.ends_with('-'));
+}
+
+#[test]
+fn keys_for_the_control_channel() {
+    let directory = scratch("vpn-keys");
+    let text = stdout(&directory, &["genkey", "tls-crypt"]);
+    assert!(text.contains("-----BEGIN OpenVPN Static key V1-----"));
+    assert_ne!(text, stdout(&directory, &["genkey", "tls-crypt"]));
+    stdout(&directory, &["genkey", "tls-crypt-v2-server", "--output", "server.key"]);
+    let client = ["genkey", "tls-crypt-v2-client", "--server-key", "server.key"];
+    let output = run(&directory, &[&client[..], &["--output", "client.key"]].concat());
+    assert!(output.status.success());
+    // OpenVPN opens the client's key with the server's to make another from it.
+    let made = Command::new("openvpn")
+        .current_dir(&directory)
+        .args(["--tls-crypt-v2", "server.key", "--genkey", "tls-crypt-v2-client", "other.key"])
+        .output()
+        .expect("openvpn is installed");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stdout));
+}
+
+#[test]
+fn mistakes_are_answered_in_two_lines() {
+    let directory = scratch("vpn-mistakes");
+    std::fs::write(directory.join("x.ovpn"), "client\nremot h\n").unwrap();
+    for (arguments, message, hint) in [
+        (&["check", "x.ovpn"][..], "x.ovpn:2: there is no such directive: `remot h`", "remote"),
+        (&["check", "absent"], "cannot read absent", "name a file"),
+        (&["pki", "client", "a"], "cannot read pki/ca.key", "pki init"),
+        (&["genkey", "tls-crypt-v2-client"], "required", "--help"),
+        (&["genkey", "tls-crypt", "--output", "x.ovpn"], "cannot write x.ovpn", "written over"),
+        (&["genkey", "tls-auth", "--server-key", "x"], "tls-crypt-v2-client only", "leave it out"),
+        (&["genkey", "tls-auth", "--metadata", "x"], "tls-crypt-v2-client only", "leave it out"),
+    ] {
+        let output = run(&directory, arguments);
+        assert!(!output.status.success() && output.stdout.is_empty(), "{arguments:?}");
+        let text = String::from_utf8(output.stderr).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let [error, advice] = lines[..] else { panic!("not two lines: {text}") };
+        assert!(error.starts_with("error: ") && error.contains(message), "{text}");
+        assert!(advice.starts_with("hint: ") && advice.contains(hint), "{text}");
+    }
+}

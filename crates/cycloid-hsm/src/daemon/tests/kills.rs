@@ -1,0 +1,140 @@
+//! Kills of clients, of the daemon, and of what its workers compute.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::client::{THREADS, make_known};
+use super::world::World;
+use super::{Daemon, INJECTED, Keystore, Process, Random, obey};
+use crate::store::AuditHead;
+
+/// Processes of clients: 64 clients in all.
+const PROCESSES: usize = 64 / THREADS;
+
+/// A number from the environment.
+fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|value| value.parse().unwrap_or_else(|_| panic!("{name}={value}")))
+}
+
+/// The seed, which `CYCLOID_HSM_LOAD_SEED` sets, is printed: who is killed when follows from it.
+fn random(test: &str) -> Random {
+    let drawn = || u64::from_le_bytes(std::array::from_fn(|_| drawn_byte()));
+    let seed = setting("CYCLOID_HSM_LOAD_SEED").unwrap_or_else(drawn);
+    eprintln!("{test}: CYCLOID_HSM_LOAD_SEED={seed}");
+    Random(seed)
+}
+
+fn drawn_byte() -> u8 {
+    let mut byte = [0];
+    getrandom::fill(&mut byte).unwrap();
+    byte[0]
+}
+
+/// 64 clients for as many seconds as `CYCLOID_HSM_LOAD_SECONDS` says.
+#[test]
+fn kills_under_load_lose_nothing_and_misdeliver_nothing() {
+    const TEST: &str = "kills::kills_under_load_lose_nothing_and_misdeliver_nothing";
+    if obey() {
+        return;
+    }
+    let length = Duration::from_secs(setting("CYCLOID_HSM_LOAD_SECONDS").unwrap_or(15));
+    let mut random = random(TEST);
+    let keystore = Keystore::new();
+    let mut daemon = Daemon::start(TEST, &keystore);
+    make_known(keystore.path());
+    let (mut world, mut started) = (World::default(), 0);
+    let mut clients = |random: &mut Random| {
+        started += 1;
+        let directory = keystore.path().display();
+        let order = format!("clients {directory} p{started} {} 15 again", random.next());
+        Process::start(TEST, &order, None)
+    };
+    let mut processes: Vec<Process> = (0..PROCESSES).map(|_| clients(&mut random)).collect();
+    let (mut kills, mut panics, mut restarts) = (0, 0, 0);
+    let start = Instant::now();
+    let working = |processes: &[Process]| processes.iter().any(Process::has_worked);
+    // A slow machine has its time too: nobody is killed who has not lived.
+    while start.elapsed() < length || !working(&processes) && start.elapsed() < 10 * length {
+        sleep(Duration::from_millis(100 + random.below(400)));
+        match random.below(8) {
+            0 if working(&processes) => {
+                daemon.kill();
+                daemon.start_again();
+                restarts += 1;
+            }
+            1..4 => {
+                let at = random.below(PROCESSES as u64) as usize;
+                if !processes[at].has_worked() {
+                    continue;
+                }
+                let next = clients(&mut random);
+                world.hear(&std::mem::replace(&mut processes[at], next).kill());
+                kills += 1;
+            }
+            _ => {
+                daemon.panic();
+                panics += 1;
+            }
+        }
+        assert!(processes.iter_mut().all(Process::is_running), "a client found a fault");
+    }
+    // Whoever waits for a lost answer is given the time to notice.
+    daemon.kill();
+    daemon.start_again();
+    sleep(Duration::from_secs(1));
+    for process in processes {
+        world.hear(&process.kill());
+    }
+    daemon.kill();
+    let store = keystore.open();
+    world.check(&store);
+    store.audit_verify(None).expect("the audit log is sound");
+
+    // The workers panicked where they were made to, and nowhere else.
+    let errors = std::fs::read_to_string(daemon.errors()).unwrap();
+    let count = |what: &str| errors.matches(what).count();
+    assert_eq!(count("panicked at"), count(INJECTED), "{errors}");
+    assert!(count(INJECTED) > 0, "no worker panicked");
+    eprintln!(
+        "{TEST}: {} changes, {} of them unacknowledged, {} signatures; killed {kills} processes of \
+         clients, {panics} times batches, {restarts} times the daemon",
+        world.changes + world.unacknowledged,
+        world.unacknowledged,
+        world.signatures,
+    );
+    assert!(world.changes > 0, "the clients did hardly anything");
+}
+
+/// The daemon on SQLite, killed again and again while clients write.
+#[test]
+fn kills_of_the_daemon_lose_nothing_that_was_acknowledged() {
+    const TEST: &str = "kills::kills_of_the_daemon_lose_nothing_that_was_acknowledged";
+    if obey() {
+        return;
+    }
+    let rounds = setting("CYCLOID_HSM_CRASH_ROUNDS").unwrap_or(12);
+    let mut random = random(TEST);
+    let keystore = Keystore::new();
+    let mut daemon = Daemon::start(TEST, &keystore);
+    make_known(keystore.path());
+    let (mut world, mut head) = (World::default(), AuditHead::default());
+    for round in 0..rounds {
+        let directory = keystore.path().display();
+        let order = format!("clients {directory} r{round} {} 95 once", random.next());
+        let clients = Process::start(TEST, &order, None);
+        // Long enough for a login.
+        sleep(Duration::from_millis(250 + random.below(500)));
+        daemon.kill();
+        // Those that were not logged in yet would wait for the next one.
+        world.hear(&clients.end());
+        let store = keystore.open();
+        world.check(&store);
+        head = store.audit_verify(Some(&head)).expect("the audit log goes on where it was");
+        daemon.start_again();
+    }
+    eprintln!(
+        "{TEST}: {} changes, and {} that were done and not acknowledged",
+        world.changes, world.unacknowledged
+    );
+    assert!(world.changes > 0, "the clients did hardly anything");
+}

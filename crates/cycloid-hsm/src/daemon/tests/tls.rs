@@ -1,0 +1,455 @@
+//! Clients of other machines: who has a certificate is served, and nobody else keeps the daemon busy.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustls::{ClientConfig, ClientConnection, StreamOwned, SupportedProtocolVersion, version};
+
+use super::{Keystore, OFFICER_PIN, USER_PIN, socket};
+use crate::Code;
+use crate::attribute::{Template, cka};
+use crate::daemon::{Server, Settings, Tls};
+use crate::mechanism::{Parameter, ckm};
+use crate::rpc::tls::{ALPN, Identity, Remote, authorities, certificates, private_key};
+use crate::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret, VERSION, frame};
+
+/// Certificates, made by the command `openssl`.
+struct Certificates(tempfile::TempDir);
+
+impl Certificates {
+    fn new() -> Self {
+        let certificates = Self(tempfile::tempdir().unwrap());
+        let write = |name, text| std::fs::write(certificates.path(name), text).unwrap();
+        write("server.ext", "subjectAltName = DNS:localhost\nextendedKeyUsage = serverAuth\n");
+        write("client.ext", "subjectAltName = DNS:client\nextendedKeyUsage = clientAuth\n");
+        for authority in ["ca", "stranger"] {
+            certificates.openssl(&format!(
+                "req -x509 -days 30 -nodes -newkey ec -pkeyopt ec_paramgen_curve:P-256 \
+                 -subj /CN={authority} -keyout {authority}.key -out {authority}.pem"
+            ));
+        }
+        certificates.make("server", "ca", "server", 30);
+        certificates.make("anna", "ca", "client", 30);
+        certificates
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn openssl(&self, arguments: &str) {
+        let output = Command::new("openssl")
+            .args(arguments.split_whitespace())
+            .current_dir(&self.0)
+            .output()
+            .expect("these tests need the command `openssl`: install the package openssl");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "openssl {arguments}: {said}");
+    }
+
+    fn make(&self, name: &str, authority: &str, usage: &str, days: i32) {
+        self.openssl(&format!(
+            "req -new -nodes -newkey ed25519 -subj /O=Office/CN={name} -keyout {name}.key -out {name}.csr"
+        ));
+        self.openssl(&format!(
+            "x509 -req -in {name}.csr -CA {authority}.pem -CAkey {authority}.key -days {days} \
+             -extfile {usage}.ext -out {name}.pem"
+        ));
+    }
+
+    fn identity(&self, name: &str) -> Identity {
+        Identity {
+            certificate: self.path(&format!("{name}.pem")),
+            key: self.path(&format!("{name}.key")),
+            authorities: self.path("ca.pem"),
+        }
+    }
+}
+
+struct Bed {
+    server: Server,
+    certificates: Certificates,
+    _keystore: Keystore,
+}
+
+impl Bed {
+    fn new(handshake: Duration) -> Self {
+        let (keystore, certificates) = (Keystore::new(), Certificates::new());
+        let path = |name| certificates.path(name);
+        let any = "127.0.0.1:0".parse().unwrap();
+        let tls = Tls::new(any, &path("server.pem"), &path("server.key"), &path("ca.pem"));
+        let mut tls = tls.unwrap();
+        tls.handshake = handshake;
+        let (socket, tls) = (socket(keystore.path()), Some(tls));
+        let settings = Settings { socket, tls, ..Settings::default() };
+        let server = Server::start(keystore.open(), settings).unwrap();
+        Self { server, certificates, _keystore: keystore }
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.server.tls_address().unwrap()
+    }
+
+    fn client(&self, name: &str) -> crate::Result<Client> {
+        let address = format!("localhost:{}", self.address().port());
+        let remote = Remote::new(&address, &self.certificates.identity(name))?;
+        Client::connect_tls(&remote, name)
+    }
+
+    fn user(&self, name: &str) -> Client {
+        let client = self.client(name).unwrap();
+        client.call(&Request::Login { role: Role::User, pin: Secret::new(USER_PIN) }).unwrap();
+        client
+    }
+
+    /// A handshake as a client that need not follow the rules has it, up to its first request, and what
+    /// the daemon answers.
+    fn try_raw(
+        &self,
+        name: Option<&str>,
+        version: &'static SupportedProtocolVersion,
+    ) -> std::io::Result<Vec<u8>> {
+        let mut stream = self.raw(name, version);
+        let mut hello = Vec::new();
+        let request = Request::Hello { version: VERSION, name: "raw".into() };
+        frame::write(1, &mut hello, |to| request.write(to));
+        stream.write_all(&hello)?;
+        stream.flush()?;
+        let mut answer = [0; 100];
+        let length = stream.read(&mut answer)?;
+        Ok(answer[..length].to_vec())
+    }
+
+    fn raw(
+        &self,
+        name: Option<&str>,
+        version: &'static SupportedProtocolVersion,
+    ) -> StreamOwned<ClientConnection, TcpStream> {
+        let roots = authorities(&self.certificates.path("ca.pem")).unwrap();
+        let builder =
+            ClientConfig::builder_with_provider(cycloid_rustls::default_provider().into())
+                .with_protocol_versions(&[version])
+                .unwrap()
+                .with_root_certificates(roots);
+        let mut config = match name.map(|name| self.certificates.identity(name)) {
+            None => builder.with_no_client_auth(),
+            Some(identity) => builder
+                .with_client_auth_cert(
+                    certificates(&identity.certificate).unwrap(),
+                    private_key(&identity.key).unwrap(),
+                )
+                .unwrap(),
+        };
+        config.alpn_protocols = vec![ALPN.to_vec()];
+        let name = "localhost".try_into().unwrap();
+        let connection = ClientConnection::new(Arc::new(config), name).unwrap();
+        let stream = TcpStream::connect(self.address()).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        StreamOwned::new(connection, stream)
+    }
+
+    /// Makes sure that the daemon serves who may be served.
+    fn check(&self) {
+        let Response::Text { .. } = self.client("anna").unwrap().call(&Request::Status {}).unwrap()
+        else {
+            panic!("another answer")
+        };
+    }
+}
+
+/// Long enough for the slowest machine.
+const PATIENT: Duration = Duration::from_secs(60);
+
+fn pair(client: &Client) -> (u64, u64) {
+    let mut private = Template::new();
+    private.set_bool(cka::TOKEN, true);
+    let mut public = private.clone();
+    public.set(cka::EC_PARAMS, [6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7]);
+    let mechanism = Mechanism { number: ckm::EC_KEY_PAIR_GEN, parameter: Parameter::None };
+    match client.call(&Request::GeneratePair { mechanism, public, private }).unwrap() {
+        Response::Pair { public, private } => (public, private),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn sign_and_verify(client: &Client, (public, private): (u64, u64), message: &[u8]) {
+    let mechanism = Mechanism { number: ckm::ECDSA_SHA256, parameter: Parameter::None };
+    let (data, digested) = (Bytes(message.to_vec()), false);
+    let request =
+        Request::Sign { key: private, mechanism: mechanism.clone(), data: data.clone(), digested };
+    let Response::Data { data: signature } = client.call(&request).unwrap() else {
+        panic!("another answer")
+    };
+    let signature = Bytes(signature.to_vec());
+    let verify = Request::Verify { key: public, mechanism, data, digested, signature };
+    client.call(&verify).unwrap();
+}
+
+#[test]
+fn who_has_a_certificate_is_served_and_named_in_the_log() {
+    let bed = Bed::new(PATIENT);
+    let anna = bed.user("anna");
+    let keys = pair(&anna);
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let anna = &anna;
+            scope.spawn(move || {
+                for count in 0..20 {
+                    sign_and_verify(anna, keys, format!("{thread} {count}").as_bytes());
+                }
+            });
+        }
+    });
+    // The longest message that there may be, and then one that is longer.
+    sign_and_verify(&anna, keys, &vec![7; frame::MAX_LENGTH - 200]);
+    let mechanism = Mechanism { number: ckm::ECDSA_SHA256, parameter: Parameter::None };
+    let data = Bytes(vec![7; frame::MAX_LENGTH]);
+    let long = anna.call(&Request::Sign { key: keys.1, mechanism, data, digested: false });
+    assert_eq!(long.unwrap_err().code, Code::DATA_LEN_RANGE);
+    sign_and_verify(&anna, keys, b"still served");
+
+    let officer = bed.client("anna").unwrap();
+    let pin = Secret::new(OFFICER_PIN);
+    officer.call(&Request::Login { role: Role::SecurityOfficer, pin }).unwrap();
+    let log = officer.call(&Request::Audit { from: 1, limit: 100 }).unwrap();
+    let Response::Audit { entries } = log else { panic!("{log:?}") };
+    let named = |who: &str| who.contains("certificate CN=anna,O=Office sha256:");
+    assert!(entries.iter().any(|entry| named(&entry.who) && entry.what == "login"), "{entries:?}");
+    assert!(!anna.is_lost());
+    bed.server.stop();
+    assert!(anna.is_lost());
+    assert_eq!(anna.call(&Request::Status {}).unwrap_err().code, Code::DEVICE_REMOVED);
+}
+
+#[test]
+fn the_ticket_of_one_certificate_is_nothing_to_another() {
+    let bed = Bed::new(PATIENT);
+    bed.certificates.make("bert", "ca", "client", 30);
+    let ask = |stream: &mut StreamOwned<ClientConnection, TcpStream>, request: &Request| {
+        let mut bytes = Vec::new();
+        frame::write(1, &mut bytes, |to| request.write(to));
+        stream.write_all(&bytes).unwrap();
+        stream.flush().unwrap();
+        let mut input = Vec::new();
+        loop {
+            if let Some(frame) = frame::read(&input).unwrap() {
+                return Response::read(frame.message).unwrap();
+            }
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            input.extend(byte);
+        }
+    };
+    let mut first = bed.raw(Some("anna"), &version::TLS13);
+    let hello = Request::Hello { version: VERSION, name: "anna".into() };
+    let Response::Welcome { ticket, .. } = ask(&mut first, &hello) else { panic!("not welcome") };
+    let attach = Request::Attach { version: VERSION, ticket };
+    let mut other = bed.raw(Some("bert"), &version::TLS13);
+    let refused = ask(&mut other, &attach);
+    assert!(
+        matches!(refused, Response::Refused { code, .. } if Code(code) == Code::SESSION_CLOSED)
+    );
+    let mut same = bed.raw(Some("anna"), &version::TLS13);
+    assert!(matches!(ask(&mut same, &attach), Response::Welcome { .. }));
+}
+
+#[test]
+fn who_has_no_certificate_that_holds_is_not_served() {
+    let bed = Bed::new(PATIENT);
+    assert!(bed.try_raw(Some("anna"), &version::TLS13).is_ok_and(|answer| !answer.is_empty()));
+    bed.certificates.make("foreign", "stranger", "client", 30);
+    bed.certificates.make("expired", "ca", "client", -1);
+    bed.certificates.make("serving", "ca", "server", 30);
+    // Its own authority.
+    bed.certificates.openssl(
+        "req -x509 -days 30 -nodes -newkey ed25519 -subj /CN=itself -keyout itself.key -out itself.pem",
+    );
+    for name in [None, Some("foreign"), Some("expired"), Some("serving"), Some("itself")] {
+        let answer = bed.try_raw(name, &version::TLS13);
+        assert!(answer.is_err(), "{name:?}: {answer:?}");
+        if let Some(name) = name {
+            assert_eq!(bed.client(name).unwrap_err().code, Code::DEVICE_REMOVED, "{name}");
+        }
+    }
+    assert!(bed.try_raw(Some("anna"), &version::TLS12).is_err(), "an earlier version");
+    bed.check();
+}
+
+#[test]
+fn a_daemon_that_is_another_is_not_believed() {
+    let bed = Bed::new(PATIENT);
+    let mut identity = bed.certificates.identity("anna");
+    let address = |host| format!("{host}:{}", bed.address().port());
+    // The certificate names another host.
+    let remote = Remote::new(&address("127.0.0.1"), &identity).unwrap();
+    assert_eq!(Client::connect_tls(&remote, "x").unwrap_err().code, Code::DEVICE_REMOVED);
+    identity.authorities = bed.certificates.path("stranger.pem");
+    let remote = Remote::new(&address("localhost"), &identity).unwrap();
+    assert_eq!(Client::connect_tls(&remote, "x").unwrap_err().code, Code::DEVICE_REMOVED);
+
+    for wrong in ["localhost", "localhost:", "localhost:x", ":1", "a b:1", "localhost:99999"] {
+        assert_eq!(Remote::new(wrong, &identity).unwrap_err().code, Code::ARGUMENTS_BAD, "{wrong}");
+    }
+    for file in ["nothing", "anna.key", "anna.csr"] {
+        let certificate = bed.certificates.path(file);
+        let wrong = Identity { certificate, ..identity.clone() };
+        let error = Remote::new("localhost:1", &wrong).unwrap_err();
+        assert_eq!(error.code, Code::ARGUMENTS_BAD, "{file}");
+        assert!(error.detail.contains(file), "{error}");
+    }
+    let key = bed.certificates.path("server.key");
+    let other_key = Remote::new("localhost:1", &Identity { key, ..identity });
+    assert_eq!(other_key.unwrap_err().code, Code::ARGUMENTS_BAD);
+}
+
+/// The first message of a client.
+fn client_hello(bed: &Bed) -> Vec<u8> {
+    let mut connection = bed.raw(Some("anna"), &version::TLS13).conn;
+    let mut hello = Vec::new();
+    connection.write_tls(&mut hello).unwrap();
+    hello
+}
+
+/// Waits for the other end to hang up; what it says before is not listened to.
+fn is_hung_up_on(stream: &mut TcpStream) -> bool {
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    loop {
+        match stream.read(&mut [0; 1000]) {
+            Ok(0) => return true,
+            Ok(_) => {}
+            Err(error) => {
+                return !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_tls_is_hung_up_on() {
+    let bed = Bed::new(PATIENT);
+    let mut plain = Vec::new();
+    let hello = Request::Hello { version: VERSION, name: "plain".into() };
+    frame::write(1, &mut plain, |to| hello.write(to));
+    let mut records = vec![
+        plain,
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(),
+        vec![0; 5000],
+        vec![0xff; 5000],
+        // A record longer than any.
+        [&[0x16, 3, 1, 0xff, 0xff][..], &[1; 5000]].concat(),
+    ];
+    // Another length of the message, of the session's number, and a record that is no handshake's.
+    let sound = client_hello(&bed);
+    for (at, value) in [(6, 0xff), (43, 0xff), (0, 0x17)] {
+        let mut changed = sound.clone();
+        changed[at] = value;
+        records.push(changed);
+    }
+    for record in records {
+        let mut stream = TcpStream::connect(bed.address()).unwrap();
+        // It may be hung up on before all is sent.
+        let _ = stream.write_all(&record);
+        assert!(is_hung_up_on(&mut stream), "{:?}", &record[..20]);
+    }
+    bed.check();
+}
+
+#[test]
+fn who_goes_in_the_middle_of_a_handshake_leaves_nothing_behind() {
+    let bed = Bed::new(PATIENT);
+    let hello = client_hello(&bed);
+    for length in (0..=hello.len()).step_by(7) {
+        let mut stream = TcpStream::connect(bed.address()).unwrap();
+        stream.write_all(&hello[..length]).unwrap();
+        if length % 2 == 0 {
+            stream.shutdown(std::net::Shutdown::Write).unwrap();
+            assert!(is_hung_up_on(&mut stream), "{length}");
+        }
+    }
+    bed.check();
+    wait_for(&bed, 0);
+}
+
+/// Waits until there are as many connections beside the one that asks.
+fn wait_for(bed: &Bed, others: usize) {
+    let client = bed.client("anna").unwrap();
+    let start = Instant::now();
+    loop {
+        let metrics = client.call(&Request::Metrics {}).unwrap();
+        let Response::Text { text } = metrics else { panic!("{metrics:?}") };
+        let line = text.lines().find_map(|line| line.strip_prefix("cycloid_hsm_connections "));
+        let count: usize = line.unwrap().parse().unwrap();
+        if count == others + 1 {
+            return;
+        }
+        assert!(start.elapsed() < PATIENT, "{count} connections are open");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn slow_clients_keep_nobody_out() {
+    let bed = Bed::new(Duration::from_secs(2));
+    let user = bed.user("anna");
+    let keys = pair(&user);
+    let hello = client_hello(&bed);
+    let mut slow = Vec::new();
+    for at in 0..200 {
+        let mut stream = TcpStream::connect(bed.address()).unwrap();
+        // A byte now and then; who hangs up on them is the daemon.
+        let _ = stream.write_all(&hello[..=at % 40]);
+        slow.push(stream);
+        if at % 20 == 0 {
+            sign_and_verify(&user, keys, b"known");
+            sign_and_verify(&bed.user("anna"), keys, b"new");
+        }
+    }
+    for stream in &mut slow {
+        let _ = stream.write_all(&[0]);
+        assert!(is_hung_up_on(stream));
+    }
+    sign_and_verify(&user, keys, b"known");
+    wait_for(&bed, 1);
+}
+
+#[test]
+fn who_reads_nothing_is_not_read_from_and_loses_nothing() {
+    let bed = Bed::new(PATIENT);
+    let mut stream = bed.raw(Some("anna"), &version::TLS13);
+    let mut requests = Vec::new();
+    let hello = Request::Hello { version: VERSION, name: "greedy".into() };
+    frame::write(0, &mut requests, |to| hello.write(to));
+    const COUNT: u32 = 400;
+    const LENGTH: u32 = 60_000;
+    for identifier in 1..=COUNT {
+        frame::write(identifier, &mut requests, |to| Request::Random { length: LENGTH }.write(to));
+    }
+    stream.write_all(&requests).unwrap();
+    stream.flush().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    bed.check();
+    let mut input = Vec::new();
+    let mut answered = std::collections::BTreeSet::new();
+    while answered.len() <= COUNT as usize {
+        let mut more = [0; 16_384];
+        let count = stream.read(&mut more).unwrap();
+        assert_ne!(count, 0);
+        input.extend_from_slice(&more[..count]);
+        let mut taken = 0;
+        while let Some(frame) = frame::read(&input[taken..]).unwrap() {
+            assert!(answered.insert(frame.identifier), "two answers to {}", frame.identifier);
+            match Response::read(frame.message).unwrap() {
+                Response::Welcome { .. } => assert_eq!(frame.identifier, 0),
+                Response::Data { data } => assert_eq!(data.len(), LENGTH as usize),
+                other => panic!("{other:?}"),
+            }
+            taken += frame.length;
+        }
+        input.drain(..taken);
+    }
+    assert_eq!(answered.last(), Some(&COUNT));
+}

@@ -1,0 +1,200 @@
+//! What must be in a keystore after all that clients say they did: what was acknowledged, and of what was
+//! under way when a client or the daemon went, either all or nothing.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::attribute::{Template, cka, cko};
+use crate::key::PrivateKey;
+use crate::store::{Record, Store};
+
+/// The label of keys that all clients use and nobody changes.
+pub(super) const KNOWN: &str = "known";
+
+/// What a client does to stored objects.
+#[derive(Clone, Debug)]
+pub(super) enum Change {
+    /// Makes a pair; once it is made, with the numbers of its public and its private half, and its
+    /// SubjectPublicKeyInfo.
+    Pair { label: String, made: Option<(u64, u64, Vec<u8>)> },
+    /// Destroys an object.
+    Destroy(u64),
+    /// Gives an object an identifier.
+    Identify(u64, u64),
+    /// Changes nothing: how many signatures it asked for.
+    Count(u64),
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pair { label, made: None } => write!(f, "pair {label}"),
+            Self::Pair { label, made: Some((public, private, info)) } => {
+                write!(f, "pair {label} {public} {private} ")?;
+                info.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
+            Self::Destroy(object) => write!(f, "destroy {object}"),
+            Self::Identify(object, identifier) => write!(f, "identify {object} {identifier}"),
+            Self::Count(count) => write!(f, "count {count}"),
+        }
+    }
+}
+
+impl Change {
+    fn read(words: &[&str]) -> Self {
+        let number = |word: &str| word.parse().unwrap();
+        match *words {
+            ["pair", label] => Self::Pair { label: label.into(), made: None },
+            ["pair", label, public, private, info] => {
+                let digits = info.as_bytes().chunks(2);
+                let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16);
+                let info = digits.map(|pair| byte(pair).unwrap()).collect();
+                let made = Some((number(public), number(private), info));
+                Self::Pair { label: label.into(), made }
+            }
+            ["destroy", object] => Self::Destroy(number(object)),
+            ["identify", object, identifier] => Self::Identify(number(object), number(identifier)),
+            ["count", count] => Self::Count(number(count)),
+            _ => panic!("a client says {words:?}"),
+        }
+    }
+}
+
+/// One half of a pair.
+#[derive(Clone, Debug, PartialEq)]
+struct Half {
+    label: String,
+    private: bool,
+    identifier: Vec<u8>,
+    info: Vec<u8>,
+}
+
+/// All objects of one client, by number.
+type Objects = BTreeMap<u64, Half>;
+
+/// What one client has, as far as it is known from what it said.
+#[derive(Clone, Debug, Default)]
+struct Life {
+    objects: Objects,
+    /// What it tried last and did not say it did.
+    trying: Option<Change>,
+}
+
+impl Life {
+    fn apply(&mut self, change: Change) {
+        match change {
+            Change::Pair { label, made } => {
+                let (public, private, info) = made.expect("who made it knows what");
+                for (object, private) in [(public, false), (private, true)] {
+                    let (label, info) = (label.clone(), info.clone());
+                    let half = Half { label, private, identifier: vec![], info };
+                    assert_eq!(self.objects.insert(object, half), None, "two have one number");
+                }
+            }
+            Change::Destroy(object) => drop(self.objects.remove(&object).unwrap()),
+            Change::Identify(object, identifier) => {
+                let half = self.objects.get_mut(&object).unwrap();
+                half.identifier = identifier.to_be_bytes().to_vec();
+            }
+            Change::Count(_) => {}
+        }
+    }
+
+    /// What it has if what it tried was done. A pair is what was found, provided that it is whole.
+    fn with_trial(&self, found: &Objects) -> Self {
+        let mut life = self.clone();
+        match life.trying.take() {
+            Some(Change::Pair { label, .. }) => {
+                let mut halves = found.iter().filter(|(_, half)| half.label == label);
+                if let (Some((public, half)), Some((private, other)), None) =
+                    (halves.next(), halves.next(), halves.next())
+                {
+                    assert!(!half.private && other.private, "{label}: two halves of one kind");
+                    let made = Some((*public, *private, half.info.clone()));
+                    life.apply(Change::Pair { label, made });
+                }
+            }
+            Some(change) => life.apply(change),
+            None => {}
+        }
+        life
+    }
+}
+
+/// All clients that ever were, and what they have.
+#[derive(Debug, Default)]
+pub(super) struct World {
+    lives: BTreeMap<String, Life>,
+    /// Changes that were acknowledged.
+    pub(super) changes: usize,
+    /// Changes that were done and not acknowledged.
+    pub(super) unacknowledged: usize,
+    /// Signatures that clients verified, of those that lived long enough to say so.
+    pub(super) signatures: u64,
+}
+
+impl World {
+    /// Takes in what a process of clients said.
+    pub(super) fn hear(&mut self, lines: &[String]) {
+        for line in lines {
+            let words: Vec<&str> = line.split(' ').collect();
+            let [name, verb @ ("try" | "did" | "signed"), ..] = words[..] else {
+                // What the test harness says.
+                continue;
+            };
+            let change = Change::read(&words[2..]);
+            let life = self.lives.entry(name.to_owned()).or_default();
+            match (verb, &change) {
+                ("signed", Change::Count(count)) => self.signatures += count,
+                ("try", _) => life.trying = Some(change),
+                _ => {
+                    life.trying = None;
+                    life.apply(change);
+                    self.changes += 1;
+                }
+            }
+        }
+    }
+
+    /// Compares a keystore with what must be in it. The clients are gone.
+    pub(super) fn check(&mut self, store: &Store) {
+        let (_, records) = store.load().expect("the keystore is sound");
+        let mut found: BTreeMap<String, Objects> = BTreeMap::new();
+        for record in &records {
+            let half = half(store, record);
+            let name = half.label.split('/').next().unwrap().to_owned();
+            found.entry(name).or_default().insert(record.id, half);
+        }
+        let known = found.remove(KNOWN).unwrap_or_default();
+        assert_eq!(known.len(), 6, "what nobody changes");
+        for (name, life) in &mut self.lives {
+            let found = found.remove(name).unwrap_or_default();
+            if life.trying.is_some() && found != life.objects {
+                *life = life.with_trial(&found);
+                self.unacknowledged += 1;
+            }
+            life.trying = None;
+            assert_eq!(found, life.objects, "{name}");
+        }
+        assert!(found.is_empty(), "nobody made {found:?}");
+    }
+}
+
+/// What a record has, whose secret must be that of its public half.
+fn half(store: &Store, record: &Record) -> Half {
+    let attributes = &record.attributes;
+    let bytes = |number| attributes.get(number).unwrap().to_vec();
+    let info = bytes(cka::PUBLIC_KEY_INFO);
+    let class = attributes.needed_number(cka::CLASS).unwrap();
+    let private = class == u64::from(cko::PRIVATE_KEY);
+    assert_eq!(record.has_secret, private);
+    if private {
+        let key_type = attributes.needed_number(cka::KEY_TYPE).unwrap().try_into().unwrap();
+        let key = PrivateKey::from_bytes(key_type, &store.secret(record.id).unwrap()).unwrap();
+        let mut described = Template::new();
+        key.describe(&mut described, true);
+        assert_eq!(described.get(cka::PUBLIC_KEY_INFO), Some(info.as_slice()));
+    }
+    let label = String::from_utf8(bytes(cka::LABEL)).unwrap();
+    Half { label, private, identifier: bytes(cka::ID), info }
+}

@@ -1,0 +1,74 @@
+//! Spans, in a process of their own: what is recorded is one whole for all threads.
+
+use std::hint::black_box;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use cycloid_hsm::spans::{Path, Recording, Span, Wait, enter, start, stop, waited};
+
+/// Paths that are told apart at most.
+const NODES: usize = 64;
+
+/// The whole is one for all threads, so one test after the other.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn find<'a>(recording: &'a Recording, names: &[&str]) -> &'a Path {
+    recording.paths.iter().find(|path| path.names == names).expect("it was recorded")
+}
+
+#[test]
+fn time_belongs_to_the_path_that_took_it() {
+    let _alone = ALONE.lock();
+    start();
+    // Work that takes as long whatever else the machine does, by the clock that spans have.
+    let work = |times: u64| (0..times * 1_000_000).for_each(|i| _ = black_box(i));
+    for (outer, times) in [(Span::Batch, 10), (Span::Request, 1)] {
+        for _ in 0..2 {
+            let _outer = enter(outer);
+            let _inner = enter(Span::Verification);
+            work(times);
+        }
+    }
+    waited(Wait::Queue, 3, Duration::from_millis(7));
+    let recording = stop();
+    let dear = find(&recording, &["batch", "verification"]);
+    let cheap = find(&recording, &["request", "verification"]);
+    assert_eq!((dear.calls, cheap.calls), (2, 2));
+    assert!(dear.time > 4 * cheap.time && cheap.time > Duration::ZERO);
+    assert!(find(&recording, &["batch"]).time >= dear.time);
+    assert_eq!((recording.waits[0].calls, recording.waits[0].time.as_millis()), (3, 7));
+    assert!(stop().paths.is_empty(), "what was taken is gone");
+}
+
+#[test]
+fn nothing_is_recorded_unless_it_is_asked_for() {
+    let _alone = ALONE.lock();
+    drop(enter(Span::Batch));
+    waited(Wait::Idle, 1, Duration::from_secs(1));
+    let recording = stop();
+    assert!(recording.paths.is_empty());
+    assert!(recording.waits.iter().all(|wait| wait.calls == 0));
+}
+
+#[test]
+fn many_threads_are_one_whole_and_no_path_is_lost_for_lack_of_room() {
+    let _alone = ALONE.lock();
+    start();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for a in Span::ALL {
+                    for b in Span::ALL {
+                        let _outer = enter(*a);
+                        let _inner = enter(*b);
+                    }
+                }
+            });
+        }
+    });
+    let recording = stop();
+    let outer = recording.paths.iter().filter(|path| path.names.len() == 1);
+    let calls: u64 = outer.map(|path| path.calls).sum();
+    // Those for which there was no room have no parent of their own, either.
+    assert!(recording.paths.len() < NODES && calls > 0);
+}

@@ -1,0 +1,114 @@
+//! Which rows of the two sides belong together.
+
+use crate::record::{Record, Report, Table};
+
+/// The product whose rows are the library's own.
+pub(super) const OURS: &str = "Cycloid";
+
+/// The backend that is another library behind our interface, and so serves as a peer.
+const FOREIGN_BACKEND: &str = "blst";
+
+/// A table of both sides: for each side the runs that have it.
+pub(super) struct Pair<'a> {
+    /// Suite and title.
+    pub(super) name: (&'a str, &'a str),
+    /// That of each run.
+    pub(super) tables: [Vec<&'a Table>; 2],
+    /// Rows that every one of these runs has, in the order of the last new one: for each side the
+    /// record of each run.
+    pub(super) rows: Vec<[Vec<&'a Record>; 2]>,
+}
+
+/// The tables and rows that are there in every run that has the table, on both sides.
+pub(super) fn pair(sides: [&[Report]; 2]) -> Vec<Pair<'_>> {
+    let Some(last) = sides[1].last() else { return Vec::new() };
+    let mut pairs = Vec::new();
+    for table in &last.tables {
+        let tables = sides.map(|side| {
+            side.iter().filter_map(|report| table_like(report, table)).collect::<Vec<_>>()
+        });
+        if tables.iter().any(Vec::is_empty) {
+            continue;
+        }
+        let everywhere = |record: &Record| {
+            let [old, new] = tables.each_ref().map(|tables| {
+                tables.iter().map(|table| record_like(table, record)).collect::<Option<Vec<_>>>()
+            });
+            Some([old?, new?])
+        };
+        let rows: Vec<_> = table.records.iter().filter_map(everywhere).collect();
+        if !rows.is_empty() {
+            pairs.push(Pair { name: (&table.suite, &table.title), tables, rows });
+        }
+    }
+    pairs
+}
+
+/// The rows that no run of the other side has.
+pub(super) fn only(sides: [&[Report]; 2]) -> [Vec<String>; 2] {
+    let missing = |here: &[Report], there: &[Report]| {
+        let mut names = Vec::new();
+        for table in here.iter().flat_map(|report| &report.tables) {
+            for record in &table.records {
+                let same = |report: &Report| {
+                    table_like(report, table).is_some_and(|t| record_like(t, record).is_some())
+                };
+                let name = format!("{}: {}, {}", table.suite, table.title, row_name(record));
+                if !there.iter().any(same) && !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        names
+    };
+    [missing(sides[0], sides[1]), missing(sides[1], sides[0])]
+}
+
+/// Whether the runs took turns, so that what the machine did meanwhile fell on both sides: as many
+/// changes of side, in the order of their dates, as a side has runs, but for one.
+pub(super) fn alternate(sides: [&[Report]; 2]) -> bool {
+    let dates = |i: usize| sides[i].iter().map(move |report| (&*report.environment.date, i));
+    let mut runs: Vec<(&str, usize)> = dates(0).chain(dates(1)).collect();
+    runs.sort_unstable();
+    let changes = runs.windows(2).filter(|pair| pair[0].1 != pair[1].1).count();
+    changes + 1 >= sides[0].len().max(sides[1].len())
+}
+
+/// Whether a row has not changed: a peer's, of the same version, by the same function.
+pub(super) fn is_unchanged(row: &[Vec<&Record>; 2]) -> bool {
+    let first = row[0][0];
+    !is_ours(first)
+        && row.iter().flatten().all(|record| {
+            let (a, b) = (&record.implementation, &first.implementation);
+            a.version == b.version && a.function == b.function
+        })
+}
+
+/// Whether the library does it, with arithmetic of its own.
+pub(crate) fn is_ours(record: &Record) -> bool {
+    let implementation = &record.implementation;
+    implementation.product == OURS && implementation.backend.as_deref() != Some(FOREIGN_BACKEND)
+}
+
+fn table_like<'a>(report: &'a Report, table: &Table) -> Option<&'a Table> {
+    report.tables.iter().find(|other| other.suite == table.suite && other.title == table.title)
+}
+
+/// The backend is left out: which one is chosen may be what changed.
+fn record_like<'a>(table: &'a Table, record: &Record) -> Option<&'a Record> {
+    table.records.iter().find(|other| {
+        other.group == record.group
+            && other.label == record.label
+            && other.implementation.product == record.implementation.product
+            && other.parameters == record.parameters
+    })
+}
+
+fn row_name(record: &Record) -> String {
+    name(&record.group, &record.label)
+}
+
+/// Group and label as one name.
+pub(crate) fn name(group: &str, label: &str) -> String {
+    if group == label { label.to_owned() } else { format!("{group}, {label}") }
+}

@@ -1,0 +1,197 @@
+//! The course of the numbers from run to run, in a file of a line a run that can be committed.
+//!
+//! A line has what a later reader needs to judge the next run, not the whole record: the time of
+//! each of the library's own rows, and its proportion to the peers in the same table, which a busy
+//! machine moves much less. [`check`] judges the newest run as rustls does in its continuous
+//! benchmarks: a change is significant where it is beyond Q3 + 3·IQR of the changes from run to run
+//! so far, on the same machine, and there are at least [`FEWEST`] runs to tell them from.
+
+mod fence;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Failure;
+use crate::compare::{Verdict, is_ours, row_name};
+use crate::record::{Report, Table};
+
+pub use fence::{Check, FEWEST, check};
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// When it began: RFC 3339, UTC.
+    pub date: String,
+    /// The commit that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// What only runs with equal times are compared by: processor, threads, level, effort.
+    pub machine: String,
+    /// `rustc --version`.
+    pub compiler: String,
+    /// The peers' versions.
+    pub peers: BTreeMap<String, String>,
+    /// The geometric mean of the proportions of each suite's rows.
+    pub means: BTreeMap<String, f64>,
+    /// Each row of the library's own, by suite, table, group and label.
+    pub rows: BTreeMap<String, Point>,
+}
+
+/// What a run says of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Nanoseconds of an operation.
+    pub ns: f64,
+    /// That in proportion to the geometric mean of the peers in its table; none without peers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+}
+
+impl Entry {
+    /// What is kept of a record.
+    pub fn of(report: &Report, commit: Option<String>) -> Self {
+        let e = &report.environment;
+        let peers = report.peers.iter();
+        let rows: BTreeMap<String, Point> = report.tables.iter().flat_map(points).collect();
+        let mut logarithms: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        for (name, point) in &rows {
+            let suite = name.split(": ").next().unwrap_or_default();
+            logarithms.entry(suite.into()).or_default().extend(point.ratio.map(f64::ln));
+        }
+        logarithms.retain(|_, ratios| !ratios.is_empty());
+        let mean = |ratios: Vec<f64>| (ratios.iter().sum::<f64>() / ratios.len() as f64).exp();
+        let means = logarithms.into_iter().map(|(suite, ratios)| (suite, rounded(mean(ratios))));
+        Self {
+            date: e.date.clone(),
+            commit,
+            machine: format!(
+                "{}, {} threads, {}, {}",
+                e.cpu, e.threads, e.level_used, report.effort
+            ),
+            compiler: e.compiler.clone(),
+            peers: peers.filter_map(|p| Some((p.name.clone(), p.version.clone()?))).collect(),
+            means: means.collect(),
+            rows,
+        }
+    }
+
+    /// As a line of the file.
+    pub fn line(&self) -> String {
+        serde_json::to_string(self).expect("an entry has nothing but data") + "\n"
+    }
+}
+
+/// The library's own rows of a table.
+fn points(table: &Table) -> impl Iterator<Item = (String, Point)> {
+    let peers = table.records.iter().filter(|record| !is_ours(record));
+    let logarithms: Vec<f64> = peers.map(|record| record.ratio.median.ln()).collect();
+    let level = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
+    let ours = table.records.iter().filter(|record| is_ours(record));
+    ours.map(move |record| {
+        let ratio = record.ratio.median.ln() - level;
+        let point = Point {
+            ns: record.time.nanoseconds(table.statistic),
+            ratio: ratio.is_finite().then(|| rounded(ratio.exp())),
+        };
+        let name = row_name(&record.group, &record.label);
+        (format!("{}: {}, {name}", table.suite, table.title), point)
+    })
+}
+
+/// To five decimals, which is more than a run can tell.
+fn rounded(ratio: f64) -> f64 {
+    (ratio * 1e5).round() / 1e5
+}
+
+/// Reads a history; an empty text has no entries.
+///
+/// # Errors
+/// A line that is no entry.
+pub fn read(text: &str, name: &str) -> Result<Vec<Entry>, Failure> {
+    let entry = |(number, line): (usize, &str)| {
+        serde_json::from_str(line).map_err(|error| {
+            Failure::new(
+                format!("{name}, line {}: {error}", number + 1),
+                "a history has what `cycloid history add` wrote, and nothing else",
+            )
+        })
+    };
+    text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(entry).collect()
+}
+
+/// The course of the suites' means, or of the rows whose names have all `words`.
+///
+/// # Errors
+/// No row has such a name.
+pub fn show(entries: &[Entry], words: &[String]) -> Result<String, Failure> {
+    let mut text = String::new();
+    let course = |text: &mut String, name: &str, of: &dyn Fn(&Entry) -> Option<String>| {
+        let _ = writeln!(text, "{name}");
+        for entry in entries {
+            if let Some(value) = of(entry) {
+                let commit = entry.commit.as_deref().unwrap_or("–");
+                let _ = writeln!(text, "  {}  {commit:12}{value}", entry.date);
+            }
+        }
+    };
+    if words.is_empty() {
+        for suite in names(entries, |entry| entry.means.keys()) {
+            let name = format!("{suite}: time in proportion to the peers, geometric mean");
+            course(&mut text, &name, &|e| e.means.get(suite).map(|mean| format!("{mean:>8.3}")));
+        }
+        return Ok(text);
+    }
+    let matches =
+        |name: &&str| words.iter().all(|word| name.to_lowercase().contains(&word.to_lowercase()));
+    for name in names(entries, |entry| entry.rows.keys()).into_iter().filter(matches) {
+        course(&mut text, name, &|entry| {
+            let Point { ns, ratio } = entry.rows.get(name)?;
+            let ratio = ratio.map_or("–".into(), |ratio| format!("{ratio:.3}"));
+            Some(format!("{ratio:>8}{:>16}", crate::compare::time(*ns)))
+        });
+    }
+    if text.is_empty() {
+        return Err(Failure::new(
+            format!("no row's name has '{}'", words.join(" ")),
+            "without words, `cycloid history show` has the means of the suites",
+        ));
+    }
+    Ok(text)
+}
+
+/// Each name once, in their order.
+fn names<'a, I: Iterator<Item = &'a String>>(
+    entries: &'a [Entry],
+    of: impl Fn(&'a Entry) -> I,
+) -> Vec<&'a str> {
+    let mut names: Vec<&str> = entries.iter().flat_map(of).map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// What [`check`] found, in lines: what is beyond the fence, and how many rows are not.
+pub fn text(checks: &[Check]) -> String {
+    let mut text = String::new();
+    for check in checks {
+        if matches!(check.verdict, Verdict::Faster | Verdict::Slower) {
+            let _ = writeln!(
+                text,
+                "{}: {}\n  {} against the run before, usual is up to {:.1} % ({} runs)",
+                check.verdict.name(),
+                check.row,
+                crate::compare::percent(check.change),
+                check.fence * 100.0,
+                check.runs
+            );
+        }
+    }
+    let count = |verdict| checks.iter().filter(|check| check.verdict == verdict).count();
+    let counts = Verdict::ALL.map(|verdict| format!("{} {}", count(verdict), verdict.name()));
+    text + &counts.join(", ") + "\n"
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! A table together with the record that it is of, and who is who in it.
+
+use serde_json::Value;
+
+use crate::record::{Record, Report, Summary, Table};
+
+/// A table and where it is from.
+#[derive(Clone, Copy)]
+pub(super) struct Measured<'a> {
+    /// The name of the file.
+    pub(super) source: &'a str,
+    pub(super) report: &'a Report,
+    pub(super) table: &'a Table,
+    /// The table as the file has it: what not every version of the record has is looked up in it.
+    pub(super) json: &'a Value,
+}
+
+impl<'a> Measured<'a> {
+    /// What it is shown together with: what its title has before a colon.
+    pub(super) fn group(&self) -> &'a str {
+        self.table.title.split_once(": ").map_or(&*self.table.title, |(group, _)| group)
+    }
+
+    /// What it is about within its group; empty where it is alone.
+    pub(super) fn name(&self) -> &'a str {
+        self.table.title.split_once(": ").map_or("", |(_, name)| name)
+    }
+
+    /// The row that ratios are against.
+    pub(super) fn reference(&self) -> Option<&'a Record> {
+        self.table.records.iter().find(|record| record.label == self.table.reference)
+    }
+
+    /// Whether a row is of the library that the reference is of: of the same backend, where backends
+    /// are compared.
+    pub(super) fn is_ours(&self, record: &Record) -> bool {
+        match self.reference() {
+            Some(reference) if self.table.summary == Summary::Backends => {
+                record.label == reference.label
+            }
+            Some(reference) => record.implementation.product == reference.implementation.product,
+            None => false,
+        }
+    }
+
+    /// Who a row is of, as plots name it: a library, or one of ours ways by its label.
+    pub(super) fn product(&self, record: &Record) -> String {
+        let product = &*record.implementation.product;
+        match &*record.label {
+            label if self.table.summary == Summary::Backends => {
+                if label == "cycloid" {
+                    "Cycloid".into()
+                } else {
+                    label.into()
+                }
+            }
+            _ if !self.is_ours(record) => product.into(),
+            label if label == self.table.reference => product.into(),
+            label if label.starts_with('×') => format!("{product} {label}"),
+            label if record.group == product => format!("{product}, {label}"),
+            label => format!("{}, {label}", record.group),
+        }
+    }
+
+    /// Who a row is of, as tables name it: so that no other row of the table has the same name.
+    pub(super) fn who(&self, record: &Record) -> String {
+        let name = self.product(record);
+        let same = self.table.records.iter().filter(|other| self.product(other) == name).count();
+        if same > 1 { format!("{name}, {}", record.label) } else { name }
+    }
+
+    /// A number of a row that not every record has, by the names of the fields that lead to it.
+    pub(super) fn number(&self, row: usize, path: &[&str]) -> Option<f64> {
+        let row = self.json.get("records")?.get(row)?;
+        path.iter().try_fold(row, |value, name| value.get(name))?.as_f64()
+    }
+
+    /// The time that the table's statistic tells of a row.
+    pub(super) fn time(&self, record: &Record) -> f64 {
+        record.time.nanoseconds(self.table.statistic)
+    }
+}
+
+/// A time with three digits that count, and its unit.
+pub(super) fn duration(nanoseconds: f64) -> String {
+    let (value, unit) = match nanoseconds {
+        0.0 => return "0".into(),
+        t if t < 1e3 => (t, "ns"),
+        t if t < 1e6 => (t / 1e3, "µs"),
+        t if t < 1e9 => (t / 1e6, "ms"),
+        t => (t / 1e9, "s"),
+    };
+    format!("{} {unit}", digits(value))
+}
+
+/// Three digits that count, or all before the point.
+pub(super) fn digits(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 99.95 || v == 0.0 => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    };
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') {
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    crate::tables::number::whole(value.round().max(0.0) as u64)
+}
+
+/// A number of bytes on an axis.
+pub(super) fn bytes(value: f64) -> String {
+    match value {
+        v if v < 1024.0 => format!("{} B", digits(v)),
+        v if v < 1024.0 * 1024.0 => format!("{} KiB", digits(v / 1024.0)),
+        v => format!("{} MiB", digits(v / (1024.0 * 1024.0))),
+    }
+}
+
+/// A rate with its thousands apart, or in thousands and millions where it is on an axis.
+pub(super) fn rate(value: f64) -> String {
+    match value {
+        v if v >= 1e6 => format!("{}M", digits(v / 1e6)),
+        v if v >= 1e4 => format!("{}k", digits(v / 1e3)),
+        v => digits(v),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(duration(999.0), "999 ns");
+        assert_eq!(duration(1_705_000.0), "1.71 ms");
+        assert_eq!(duration(20_000.0), "20 µs");
+        assert_eq!([0.0, 0.5, 12.34, 1234.5].map(digits), ["0", "0.5", "12.3", "1,235"]);
+        assert_eq!([384.0, 4096.0, 3e6].map(bytes), ["384 B", "4 KiB", "2.86 MiB"]);
+        assert_eq!([724.7, 43_381.0, 54_388_912.0].map(rate), ["725", "43.4k", "54.4M"]);
+    }
+}

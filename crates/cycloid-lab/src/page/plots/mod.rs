@@ -1,0 +1,103 @@
+//! A plot for each question that the tables of a suite answer. Which there are depends on what is in the
+//! records, and on no list of suites.
+
+mod batches;
+mod peers;
+mod service;
+mod strategies;
+mod sums;
+mod tunnels;
+
+use std::fmt::Write;
+
+pub(super) use peers::strip;
+
+use super::markup::text;
+use super::measured::Measured;
+use super::series::Style;
+
+/// A question, and pictures that answer it.
+pub(super) struct Figure {
+    pub(super) question: &'static str,
+    /// How to read the pictures.
+    pub(super) reading: String,
+    /// What the marks mean.
+    pub(super) key: Vec<(String, Style, bool)>,
+    /// Whether two pictures each belong together.
+    pub(super) in_pairs: bool,
+    pub(super) pictures: Vec<Picture>,
+}
+
+/// A picture under a heading.
+pub(super) struct Picture {
+    pub(super) heading: String,
+    pub(super) svg: String,
+    /// Whether it is shown only when asked for.
+    pub(super) folded: bool,
+}
+
+impl Picture {
+    /// One that is shown at once.
+    pub(super) fn shown(heading: impl Into<String>, svg: String) -> Self {
+        Self { heading: heading.into(), svg, folded: false }
+    }
+}
+
+/// All plots of a suite.
+pub(super) fn of(tables: &[Measured<'_>]) -> Vec<Figure> {
+    let plots = [
+        strategies::figure(tables),
+        peers::figure(tables),
+        batches::figure(tables),
+        sums::figure(tables),
+        service::figure(tables),
+        tunnels::figure(tables),
+    ];
+    let drawn = |figure: &Figure| figure.pictures.iter().any(|picture| !picture.svg.is_empty());
+    plots.into_iter().flatten().filter(drawn).collect()
+}
+
+impl Figure {
+    pub(super) fn html(&self) -> String {
+        let mut html = format!("<figure><h3>{}</h3><p>{}</p>", self.question, text(&self.reading));
+        if !self.key.is_empty() {
+            html.push_str(&super::series::key(&self.key));
+        }
+        let drawn = || self.pictures.iter().filter(|picture| !picture.svg.is_empty());
+        let class = if self.in_pairs { "pictures pairs" } else { "pictures" };
+        let _ = write!(html, r#"<div class="{class}">"#);
+        for Picture { heading, svg, .. } in drawn().filter(|picture| !picture.folded) {
+            html.push_str(r#"<div class="picture">"#);
+            if !heading.is_empty() {
+                let _ = write!(html, "<h4>{}</h4>", text(heading));
+            }
+            html.push_str(svg);
+            html.push_str("</div>");
+        }
+        html.push_str("</div>");
+        if drawn().any(|picture| picture.folded) {
+            html.push_str(r#"<div class="folds">"#);
+            for Picture { heading, svg, .. } in drawn().filter(|picture| picture.folded) {
+                let heading = text(heading);
+                let _ = write!(
+                    html,
+                    r#"<details><summary>{heading}</summary><div class="picture">{svg}</div></details>"#
+                );
+            }
+            html.push_str("</div>");
+        }
+        html + "</figure>"
+    }
+}
+
+/// Those of `tables` that belong to one group, for each group in the order of their first.
+pub(super) fn groups<'a>(tables: &[Measured<'a>]) -> Vec<(&'a str, Vec<Measured<'a>>)> {
+    let mut groups: Vec<(&str, Vec<Measured<'a>>)> = Vec::new();
+    for of in tables {
+        match groups.iter_mut().find(|(name, _)| *name == of.group()) {
+            Some((_, members)) => members.push(*of),
+            None => groups.push((of.group(), vec![*of])),
+        }
+    }
+    groups
+}

@@ -1,0 +1,67 @@
+//! Tunnels: what goes through, and what it costs both ends.
+
+use super::{Figure, Picture};
+use crate::page::chart::{Axis, Chart, Join, Point, Series};
+use crate::page::measured::{Measured, digits, rate};
+use crate::page::scale::Kind;
+use crate::page::series::Style;
+
+pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
+    let mut key: Vec<(String, Style, bool)> = Vec::new();
+    let pictures: Vec<Picture> = tables
+        .iter()
+        .map(|of| (of, series(of, &mut key)))
+        .filter(|(_, series)| !series.is_empty())
+        .map(|(of, series)| Picture::shown(&*of.table.title, chart(of, series).svg()))
+        .collect();
+    (!pictures.is_empty()).then(|| Figure {
+        question: "What does a tunnel carry, and at what cost?",
+        reading: "One TCP stream inside of the tunnel, against the processor time of both ends together for \
+                  each gigabyte of it, with what the kernel does for them. Lower right is better."
+            .into(),
+        key,
+        in_pairs: false,
+        pictures,
+    })
+}
+
+/// A mark for each pair of ends of whose tunnel there are numbers.
+fn series(of: &Measured<'_>, key: &mut Vec<(String, Style, bool)>) -> Vec<Series> {
+    let mut series = Vec::new();
+    for (row, record) in of.table.records.iter().enumerate() {
+        let number = |name: &str| of.number(row, &["tunnel", name]);
+        let (Some(x), Some(server), Some(client)) = (
+            number("megabits_per_second"),
+            number("server_seconds_per_gigabyte"),
+            number("client_seconds_per_gigabyte"),
+        ) else {
+            continue;
+        };
+        let (name, y) = (record.label.clone(), server + client);
+        let place = key.iter().position(|(other, ..)| *other == name).unwrap_or(key.len());
+        let style = Style::of(&of.product(record), place);
+        if place == key.len() {
+            key.push((name.clone(), style, false));
+        }
+        let title = format!(
+            "{name}: {} Mb/s, {} s a gigabyte at the server's end, {} s at the client's",
+            digits(x),
+            digits(server),
+            digits(client)
+        );
+        let points = vec![Point { x, y, label: name.clone(), title, hollow: false }];
+        series.push(Series { name, style, join: Join::Marks, points });
+    }
+    series
+}
+
+fn chart(of: &Measured<'_>, series: Vec<Series>) -> Chart {
+    let described = series.iter().flat_map(|series| &series.points).map(|point| &*point.title);
+    Chart {
+        title: format!("Throughput and processor time, {}", of.table.title),
+        description: described.collect::<Vec<_>>().join("; "),
+        x: Axis { label: "Mb/s →", kind: Kind::Linear, show: rate },
+        y: Axis { label: "processor seconds a gigabyte ↑", kind: Kind::Linear, show: digits },
+        series,
+    }
+}

@@ -1,0 +1,159 @@
+//! What each library looks like in every plot: a colour and a shape, so that neither is needed alone.
+
+use std::fmt::Write;
+
+use super::markup::text;
+
+/// A colour of the page's palette (class `c0` to `c7`) and a shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Style {
+    pub(super) colour: u8,
+    pub(super) shape: Shape,
+}
+
+/// The shape of a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Circle,
+    Square,
+    Triangle,
+    Nabla,
+    Diamond,
+    Plus,
+    Cross,
+    Hexagon,
+}
+
+use Shape::{Circle, Cross, Diamond, Hexagon, Nabla, Plus, Square, Triangle};
+
+/// Who always looks the same.
+const KNOWN: [(&str, u8, Shape); 14] = [
+    ("Cycloid", 0, Circle),
+    ("OpenSSL", 1, Square),
+    ("AWS-LC", 2, Triangle),
+    ("ring", 3, Nabla),
+    ("graviola", 4, Hexagon),
+    ("dalek", 5, Plus),
+    ("RustCrypto", 6, Cross),
+    ("GMP", 3, Diamond),
+    ("crypto-bigint", 6, Cross),
+    ("blst", 1, Square),
+    ("SoftHSM", 1, Square),
+    ("OpenVPN", 1, Square),
+    ("mirage-crypto", 4, Plus),
+    ("Cycloid, many", 0, Diamond),
+];
+
+/// What those look like that are not known, by their place in a plot.
+const OTHERS: [(u8, Shape); 6] =
+    [(1, Square), (2, Triangle), (3, Nabla), (4, Hexagon), (5, Diamond), (6, Cross)];
+
+impl Style {
+    /// That of what belongs to nobody.
+    pub(super) const NEUTRAL: Self = Self { colour: 7, shape: Circle };
+
+    /// That of a library, or of whatever else has a name; `place` where the name is not known.
+    pub(super) fn of(name: &str, place: usize) -> Self {
+        let name = if name.starts_with("Cycloid ×") { "Cycloid, many" } else { name };
+        let (colour, shape) = KNOWN
+            .iter()
+            .find(|(known, ..)| known.eq_ignore_ascii_case(name))
+            .map_or(OTHERS[place % OTHERS.len()], |(_, colour, shape)| (*colour, *shape));
+        Self { colour, shape }
+    }
+
+    /// That of a thing that has no library, by its place in a plot.
+    pub(super) const fn nth(place: usize) -> Self {
+        let place = place % (OTHERS.len() + 1);
+        if place == 0 {
+            return Self { colour: 0, shape: Circle };
+        }
+        let (colour, shape) = OTHERS[place - 1];
+        Self { colour, shape }
+    }
+
+    /// Its mark at a place of a plot; not filled where `hollow`, and with what a pointer is told.
+    pub(super) fn mark(self, x: f64, y: f64, hollow: bool, title: &str) -> String {
+        let hollow = if hollow { " h" } else { "" };
+        let (colour, outline) = (self.colour, self.shape.outline());
+        let mut mark = format!(r#"<path class="m c{colour}{hollow}" d="M{x:.1} {y:.1}{outline}""#);
+        if title.is_empty() {
+            mark.push_str("/>");
+        } else {
+            let _ = write!(mark, "><title>{}</title></path>", text(title));
+        }
+        mark
+    }
+}
+
+impl Shape {
+    /// A path from the middle, about nine units across.
+    const fn outline(self) -> &'static str {
+        match self {
+            Self::Circle => "m-4.2 0a4.2 4.2 0 1 0 8.4 0a4.2 4.2 0 1 0-8.4 0z",
+            Self::Square => "m-3.7-3.7h7.4v7.4h-7.4z",
+            Self::Triangle => "m0-4.9l4.6 8h-9.2z",
+            Self::Nabla => "m0 4.9l4.6-8h-9.2z",
+            Self::Diamond => "m0-5.4l5.4 5.4l-5.4 5.4l-5.4-5.4z",
+            Self::Plus => "m-1.4-4.6h2.8v3.2h3.2v2.8h-3.2v3.2h-2.8v-3.2h-3.2v-2.8h3.2z",
+            Self::Cross => {
+                "m0-2l2.4-2.4l2 2l-2.4 2.4l2.4 2.4l-2 2l-2.4-2.4l-2.4 2.4l-2-2l2.4-2.4l-2.4-2.4l2-2z"
+            }
+            Self::Hexagon => "m-2.3-4h4.6l2.3 4l-2.3 4h-4.6l-2.3-4z",
+        }
+    }
+}
+
+/// A legend: each mark beside its name.
+pub(super) fn key(entries: &[(String, Style, bool)]) -> String {
+    let mut html = String::from(r#"<ul class="key">"#);
+    for (name, style, hollow) in entries {
+        let mark = style.mark(6.0, 6.0, *hollow, "");
+        let _ = write!(
+            html,
+            r#"<li><svg viewBox="0 0 12 12" aria-hidden="true">{mark}</svg> {}</li>"#,
+            text(name)
+        );
+    }
+    html + "</ul>"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_that_meet_in_a_plot_differ_in_shape() {
+        let together: [&[&str]; 4] = [
+            &[
+                "Cycloid",
+                "Cycloid ×8",
+                "OpenSSL",
+                "AWS-LC",
+                "ring",
+                "graviola",
+                "dalek",
+                "RustCrypto",
+                "mirage-crypto",
+            ],
+            &[
+                "Cycloid",
+                "Cycloid ×8",
+                "OpenSSL",
+                "AWS-LC",
+                "GMP",
+                "crypto-bigint",
+                "mirage-crypto",
+            ],
+            &["cycloid", "blst"],
+            &["Cycloid", "SoftHSM"],
+        ];
+        for names in together {
+            let styles: Vec<Style> = names.iter().map(|name| Style::of(name, 0)).collect();
+            for (i, style) in styles.iter().enumerate() {
+                assert!(styles[..i].iter().all(|other| other != style), "{names:?}");
+            }
+        }
+        assert_eq!(Style::of("a library of tomorrow", 2), Style::of("another", 2));
+    }
+}

@@ -1,0 +1,118 @@
+//! What a page is made of: records and profiles, as files have them.
+
+use serde_json::Value;
+
+use super::flame::Stacks;
+use super::measured::Measured;
+use crate::Failure;
+use crate::profile;
+use crate::record::{FORMAT, Report};
+
+/// A file and what is in it.
+pub struct Source {
+    /// Its name, by which the page tells where a number is from.
+    pub(super) name: String,
+    pub(super) content: Content,
+}
+
+pub(super) enum Content {
+    /// A record of `cycloid bench`; and its tables as the file has them, with whatever else is there.
+    Record(Box<Report>, Vec<Value>),
+    /// One of `cycloid profile`, or folded stacks.
+    Stacks(Vec<Stacks>),
+}
+
+impl Source {
+    /// Reads a record of `cycloid bench` or of `cycloid profile`, as `--save` writes it.
+    ///
+    /// # Errors
+    /// Text that is no such record, or one that this version cannot read.
+    pub fn record(name: &str, text: &str) -> Result<Self, Failure> {
+        let foreign = |why: String| {
+            Failure::new(
+                format!("{name} is no record: {why}"),
+                "cycloid bench --save FILE writes one; folded stacks go with --profile",
+            )
+        };
+        let mut value: Value =
+            serde_json::from_str(text).map_err(|error| foreign(error.to_string()))?;
+        let (known, is_profile) = match (value.get("tables"), value.get("profiles")) {
+            (Some(_), _) => (FORMAT, false),
+            (_, Some(_)) => (profile::FORMAT, true),
+            _ => return Err(foreign("it has neither tables nor profiles".into())),
+        };
+        let format = value.get("format").and_then(Value::as_u64).unwrap_or(0);
+        if format > u64::from(known) {
+            return Err(Failure::new(
+                format!("{name} has format {format}, and this program knows {known}"),
+                "use the version of cycloid that wrote it, or measure again",
+            ));
+        }
+        // From the text, as numbers keep more digits so than by way of `value`.
+        let content = if is_profile {
+            let report: profile::Report =
+                serde_json::from_str(text).map_err(|error| foreign(error.to_string()))?;
+            Content::Stacks(Stacks::of_report(name, &report))
+        } else {
+            let report = serde_json::from_str(text).map_err(|error| foreign(error.to_string()))?;
+            let tables = value.get_mut("tables").and_then(Value::as_array_mut).map(std::mem::take);
+            Content::Record(Box::new(report), tables.unwrap_or_default())
+        };
+        Ok(Self { name: name.into(), content })
+    }
+
+    /// Reads folded stacks: a line for each path, with semicolons between the names, and a number.
+    ///
+    /// # Errors
+    /// A line without a number, or no line at all.
+    pub fn folded(name: &str, text: &str) -> Result<Self, Failure> {
+        let stacks = Stacks::of_folded(name, text)?;
+        Ok(Self { name: name.into(), content: Content::Stacks(vec![stacks]) })
+    }
+
+    pub(super) fn report(&self) -> Option<&Report> {
+        match &self.content {
+            Content::Record(report, _) => Some(report),
+            Content::Stacks(_) => None,
+        }
+    }
+
+    /// The tables of a record.
+    pub(super) fn tables(&self) -> impl Iterator<Item = Measured<'_>> {
+        let (report, tables) = match &self.content {
+            Content::Record(report, tables) => (Some(report), &**tables),
+            Content::Stacks(_) => (None, &[][..]),
+        };
+        let source = &*self.name;
+        report.into_iter().flat_map(move |report| {
+            let both = report.tables.iter().zip(tables);
+            both.map(move |(table, json)| Measured { source, report, table, json })
+        })
+    }
+
+    pub(super) fn stacks(&self) -> &[Stacks] {
+        match &self.content {
+            Content::Record(..) => &[],
+            Content::Stacks(stacks) => stacks,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        Source::record("x.json", text).err().unwrap().message
+    }
+
+    #[test]
+    fn what_is_no_record_is_refused() {
+        assert!(refusal("{").starts_with("x.json is no record: "));
+        assert!(refusal("[]").contains("neither tables nor profiles"));
+        assert!(refusal(r#"{"tables": 3}"#).starts_with("x.json is no record: "));
+        let later = r#"{"format": 4000, "tables": []}"#;
+        assert!(refusal(later).contains("format 4000"), "{}", refusal(later));
+        assert!(Source::folded("x", "a;b twelve").is_err());
+    }
+}

@@ -1,0 +1,95 @@
+//! How a suite stands beside the best of its peers.
+
+use super::measured::Measured;
+use crate::record::{Record, Summary};
+
+/// One operation beside the best peer.
+pub(super) struct Comparison<'a> {
+    pub(super) of: Measured<'a>,
+    /// Our one operation.
+    pub(super) ours: &'a Record,
+    /// Ours of many at a time, the fastest of them.
+    pub(super) many: Option<&'a Record>,
+    /// The fastest peer.
+    pub(super) best: &'a Record,
+}
+
+impl<'a> Comparison<'a> {
+    /// None where nobody is beside ours. Where ours is constant-time, only such peers are asked, if
+    /// there is one.
+    pub(super) fn new(of: Measured<'a>) -> Option<Self> {
+        let ours = of.reference()?;
+        let records = || of.table.records.iter();
+        let faster = |a: &&Record, b: &&Record| a.ratio.median.total_cmp(&b.ratio.median);
+        let peers = || {
+            records().filter(|record| is_peer(&of, ours, record) && is_usable(record.ratio.median))
+        };
+        let alike = |record: &&Record| record.constant_time || !ours.constant_time;
+        let best = peers().filter(alike).min_by(faster).or_else(|| peers().min_by(faster))?;
+        let many = records().filter(|record| {
+            let is_batch = record.operations_per_call > 1 && record.label != ours.label;
+            is_batch && of.is_ours(record) && is_usable(record.ratio.median)
+        });
+        Some(Self { of, ours, many: many.min_by(faster), best })
+    }
+
+    /// Our operations in a second in proportion to the best peer's: 2 does twice as many.
+    pub(super) fn one(&self) -> f64 {
+        self.best.ratio.median
+    }
+
+    /// The same of many at a time.
+    pub(super) fn many(&self) -> Option<f64> {
+        self.many.map(|many| self.best.ratio.median / many.ratio.median)
+    }
+
+    /// What it is called: its group and what is done.
+    pub(super) fn title(&self) -> String {
+        self.of.table.title.replacen(": ", " ", 1)
+    }
+}
+
+/// Every comparison of a suite; where a table was measured more than once, the one that took longest.
+pub(super) fn comparisons<'a>(tables: &[Measured<'a>]) -> Vec<Comparison<'a>> {
+    let mut all: Vec<Comparison<'a>> = Vec::new();
+    for of in tables {
+        let Some(comparison) = Comparison::new(*of) else { continue };
+        match all.iter_mut().find(|other| other.of.table.title == of.table.title) {
+            None => all.push(comparison),
+            Some(other) if other.of.table.seconds < of.table.seconds => *other = comparison,
+            Some(_) => {}
+        }
+    }
+    all
+}
+
+/// Whether a row is of somebody else, and of them alone: one end of a tunnel may be ours.
+fn is_peer(of: &Measured<'_>, ours: &Record, record: &Record) -> bool {
+    let mixed = of.table.summary != Summary::Backends
+        && record.implementation.product.contains(&*ours.implementation.product);
+    !of.is_ours(record) && !mixed
+}
+
+/// The geometric mean of positive numbers; none of none.
+pub(super) fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (count, sum) =
+        values.fold((0_u32, 0.0), |(count, sum), value| (count + 1, sum + value.ln()));
+    (count > 0).then(|| (sum / f64::from(count)).exp())
+}
+
+/// Whether a proportion can be one; a record may hold any number.
+fn is_usable(ratio: f64) -> bool {
+    (1e-6..1e6).contains(&ratio)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn means() {
+        assert_eq!(geometric_mean([].into_iter()), None);
+        let mean = geometric_mean([0.5, 8.0].into_iter()).unwrap();
+        assert!((mean - 2.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,329 @@
+//! The page as a whole, of the committed records and of hostile ones.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use base64ct::{Base64, Encoding};
+use roxmltree::{Document, Node, ParsingOptions};
+use sha2::{Digest, Sha256};
+
+use super::{SCRIPT, STYLE, Source, html};
+
+/// Every record that is committed.
+fn committed() -> Vec<Source> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
+    let mut paths: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let of_path = |path: &std::path::PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let text = fs::read_to_string(path).ok()?;
+        if name.ends_with(".json") { Source::record(name, &text).ok() } else { None }
+    };
+    let sources: Vec<Source> = paths.iter().filter_map(of_path).collect();
+    assert!(sources.len() >= 11, "{} records", sources.len());
+    sources
+}
+
+/// The page as a tree; style and script, which are no XML, are taken out.
+fn parsed(page: &str, look: impl FnOnce(&Document<'_>)) {
+    let bare = page.replacen(STYLE, "", 1).replacen(SCRIPT, "", 1);
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    look(&Document::parse_with_options(&bare, options).unwrap());
+}
+
+fn named<'a, 'input>(
+    document: &'a Document<'input>,
+    name: &'static str,
+) -> impl Iterator<Item = Node<'a, 'input>> {
+    document.descendants().filter(move |node| node.has_tag_name(name))
+}
+
+#[test]
+fn the_page_of_all_committed_records_stands_alone() {
+    let page = html(&committed());
+    assert!(page.len() < 1 << 20, "{} bytes", page.len());
+    for foreign in ["url(", "@import", "@font-face", "http:", "https:", "fetch", "XMLHttp"] {
+        assert!(!STYLE.contains(foreign) && !SCRIPT.contains(foreign), "{foreign}");
+    }
+    parsed(&page, |document| {
+        for element in document.descendants() {
+            for attribute in element.attributes() {
+                let (name, value) = (attribute.name(), attribute.value());
+                assert!(!value.contains("://"), "{name}={value}");
+                let is_reference =
+                    ["src", "href", "data", "action", "poster", "srcset"].contains(&name);
+                assert!(!is_reference || value.starts_with('#'), "{name}={value}");
+                assert!(!name.starts_with("on"), "{name}={value}");
+            }
+            for foreign in
+                ["img", "link", "iframe", "object", "embed", "video", "audio", "form", "use"]
+            {
+                assert!(!element.has_tag_name(foreign), "{foreign}");
+            }
+        }
+        let hash = Base64::encode_string(&Sha256::digest(SCRIPT.as_bytes()));
+        let policy = named(document, "meta").find_map(|meta| {
+            let is_policy = meta.attribute("http-equiv") == Some("Content-Security-Policy");
+            is_policy.then(|| meta.attribute("content").unwrap())
+        });
+        let policy: Vec<&str> = policy.unwrap().split("; ").collect();
+        assert!(policy.contains(&"default-src 'none'"));
+        assert!(policy.contains(&&*format!("script-src 'sha256-{hash}'")));
+        assert_eq!(named(document, "script").count(), 1);
+    });
+}
+
+#[test]
+fn it_can_be_read_without_eyes_and_without_colour() {
+    parsed(&html(&committed()), |document| {
+        let ids: Vec<&str> =
+            document.descendants().filter_map(|node| node.attribute("id")).collect();
+        let distinct: BTreeSet<&str> = ids.iter().copied().collect();
+        assert_eq!(ids.len(), distinct.len());
+        for link in named(document, "a") {
+            let target = link.attribute("href").unwrap().strip_prefix('#').unwrap();
+            assert!(distinct.contains(target), "{target}");
+        }
+        for head in named(document, "th") {
+            assert!(matches!(head.attribute("scope"), Some("col" | "row")));
+        }
+        for table in named(document, "table") {
+            let columns = named(document, "tr").find(|row| row.ancestors().any(|a| a == table));
+            let columns = columns.unwrap().children().count();
+            for row in table.descendants().filter(|node| node.has_tag_name("tr")) {
+                assert_eq!(row.children().filter(Node::is_element).count(), columns);
+            }
+        }
+        let mut pictures = 0;
+        for svg in named(document, "svg") {
+            if svg.attribute("aria-hidden").is_some() {
+                continue;
+            }
+            let first: Vec<_> = svg.children().take(2).collect();
+            assert!(first[0].has_tag_name("title") && !first[0].text().unwrap().is_empty());
+            assert!(first[1].has_tag_name("desc") && !first[1].text().unwrap().is_empty());
+            pictures += 1;
+        }
+        assert!(pictures > 30, "{pictures}");
+        // Headings go down by one at a time.
+        let mut level = 0;
+        for node in document.descendants() {
+            let heading = ["h1", "h2", "h3", "h4"].iter().position(|name| node.has_tag_name(*name));
+            if let Some(heading) = heading {
+                assert!(heading <= level + 1, "{:?}", node.text());
+                level = heading;
+            }
+        }
+        assert_eq!(named(document, "h1").count(), 1);
+    });
+}
+
+#[test]
+fn each_question_has_its_plot() {
+    let page = html(&committed());
+    for question in [
+        "Which strategy is worth its memory?",
+        "How many operations a second, beside the peers?",
+        "What does a batch gain?",
+        "What does a point cost in a large sum?",
+        "What happens under load?",
+        "Where the time goes",
+    ] {
+        assert!(page.contains(question), "{question}");
+    }
+    // One front for each size, and one of what is constant-time.
+    assert_eq!(page.matches("<path class=\"l c7\"").count(), 5);
+    assert_eq!(page.matches("<path class=\"l c7 d\"").count(), 5);
+    // Not by chance of order or clock.
+    assert!(html(&committed()) == page);
+}
+
+#[test]
+fn numbers_are_those_of_the_record() {
+    let sources = committed();
+    let page = html(&sources);
+    for report in sources.iter().filter_map(Source::report) {
+        for table in &report.tables {
+            for record in &table.records {
+                let rate = super::table::per_second(record.time.operations_per_second);
+                assert!(page.contains(&format!("<td>{rate}</td>")), "{}: {rate}", record.label);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_record_cannot_become_code() {
+    const HOSTILE: &str = "</script><img src=x onerror=\"alert(1)\">'&lt;]]>\u{1}: </title><b>";
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
+    for name in ["modexp-cascade-lake.json", "hsm-cascade-lake.json", "hsm-sign-cascade-lake.json"]
+    {
+        let text = fs::read_to_string(folder.join(name)).unwrap();
+        let mut value = serde_json::from_str(&text).unwrap();
+        poison(&mut value, HOSTILE);
+        let source = Source::record(HOSTILE, &value.to_string()).unwrap();
+        let page = html(&[source]);
+        assert_eq!(page.matches("</script>").count(), 1);
+        parsed(&page, |document| {
+            assert_eq!(named(document, "script").count(), 1);
+            assert!(
+                named(document, "img").next().is_none() && named(document, "b").next().is_none()
+            );
+            let mut attributes = document.descendants().flat_map(|node| node.attributes());
+            assert!(attributes.all(|attribute| attribute.name() != "onerror"));
+        });
+    }
+}
+
+/// Puts text into every place of a record that takes any text.
+fn poison(value: &mut serde_json::Value, text: &str) {
+    match value {
+        serde_json::Value::Object(object) => {
+            for (key, value) in object.iter_mut() {
+                match value.as_str() {
+                    // Those have to be known words.
+                    Some(_) if matches!(&**key, "statistic" | "summary") => {}
+                    Some(old) => *value = format!("{text}{old}").into(),
+                    None => poison(value, text),
+                }
+            }
+        }
+        serde_json::Value::Array(values) => {
+            values.iter_mut().for_each(|value| match value.as_str() {
+                Some(_) => *value = text.into(),
+                None => poison(value, text),
+            });
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn records_of_nothing_and_of_impossible_numbers_make_pages() {
+    let whole = html(&[]);
+    assert!(whole.contains("<h1>"));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
+    let text = fs::read_to_string(folder.join("hsm-cascade-lake.json")).unwrap();
+    for number in ["0", "-1", "1e308", "1e-308"] {
+        let mut value = serde_json::from_str(&text).unwrap();
+        spoil(&mut value, &serde_json::from_str(number).unwrap());
+        let page = html(&[Source::record("spoilt", &value.to_string()).unwrap()]);
+        parsed(&page, |document| {
+            for path in named(document, "path") {
+                let path = path.attribute("d").unwrap();
+                assert!(!path.contains("NaN") && !path.contains("inf"), "{path}");
+            }
+        });
+    }
+}
+
+/// Puts a number into every place of a record that takes any number.
+fn spoil(value: &mut serde_json::Value, number: &serde_json::Value) {
+    match value {
+        serde_json::Value::Object(object) => object.values_mut().for_each(|v| spoil(v, number)),
+        serde_json::Value::Array(values) => values.iter_mut().for_each(|v| spoil(v, number)),
+        serde_json::Value::Number(old) if old.is_f64() => *value = number.clone(),
+        _ => {}
+    }
+}
+
+/// The colours of a block of custom properties.
+fn colours(block: &str) -> Vec<(&str, [f64; 3])> {
+    let properties = block.split("--").skip(1).filter_map(|property| property.split_once(": #"));
+    properties
+        .map(|(name, value)| {
+            let digits = value.split(';').next().unwrap();
+            let of = |i: usize| match digits.len() {
+                3 => u8::from_str_radix(&digits[i..=i].repeat(2), 16).unwrap(),
+                _ => u8::from_str_radix(&digits[2 * i..2 * i + 2], 16).unwrap(),
+            };
+            (name, [0, 1, 2].map(|i| f64::from(of(i)) / 255.0))
+        })
+        .collect()
+}
+
+/// The contrast of two colours by WCAG 2.2, "contrast ratio".
+fn contrast(one: [f64; 3], other: [f64; 3]) -> f64 {
+    let luminance = |colour: [f64; 3]| {
+        let linear =
+            |c: f64| if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
+        0.2126 * linear(colour[0]) + 0.7152 * linear(colour[1]) + 0.0722 * linear(colour[2])
+    };
+    let (one, other) = (luminance(one), luminance(other));
+    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+}
+
+#[test]
+fn text_stands_out_from_what_it_is_on() {
+    let blocks: Vec<&str> =
+        STYLE.split(":root {").skip(1).map(|b| b.split('}').next().unwrap()).collect();
+    assert_eq!(blocks.len(), 3);
+    for block in blocks {
+        let colours = colours(block);
+        let colour = |wanted: &str| colours.iter().find(|(name, _)| *name == wanted).unwrap().1;
+        // Names of lines have the colours of their marks, so those have to do for text.
+        let on_paper = ["ink", "quiet", "link", "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"];
+        for (text, under) in on_paper
+            .map(|text| (text, "paper"))
+            .into_iter()
+            .chain([("ink", "box"), ("quiet", "box")])
+            .chain(["f0", "f1", "f2", "f3", "f4"].map(|bar| ("ink", bar)))
+        {
+            let contrast = contrast(colour(text), colour(under));
+            assert!(contrast >= 4.5, "{text} on {under}: {contrast:.2}");
+        }
+    }
+}
+
+#[test]
+fn what_only_some_records_have_is_shown_where_it_is() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
+    let text = fs::read_to_string(folder.join("hsm-cascade-lake.json")).unwrap();
+    let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let question = "What does a tunnel carry, and at what cost?";
+    assert!(!html(&[Source::record("r", &text).unwrap()]).contains(question));
+    let record = &mut value["tables"][0]["records"][1];
+    record["tunnel"] = serde_json::json!({
+        "megabits_per_second": 4321.5,
+        "server_seconds_per_gigabyte": 1.5,
+        "client_seconds_per_gigabyte": 1.25,
+    });
+    let count = serde_json::json!({ "count": 54_321.0, "range": [5e4, 6e4], "runs": 4, "code_bytes": 12_352 });
+    record["instructions"] = serde_json::json!({ "adx": count });
+    // One end of it is ours, so it is no peer, and nobody is beside ours.
+    record["implementation"]["library"] = "Cycloid and SoftHSM".into();
+    let page = html(&[Source::record("r", &value.to_string()).unwrap()]);
+    assert!(page.contains(question));
+    assert!(page.contains(
+        "4,322 Mb/s, 1.5 s a gigabyte at the server&#39;s end, 1.25 s at the client&#39;s"
+    ));
+    let beside = page.split("Beside the best peer</h3>").nth(1).unwrap();
+    let beside = beside.split("</table>").next().unwrap();
+    assert!(beside.contains("RSA-2048 2 clients") && !beside.contains("RSA-2048 1 client<"));
+    for (column, number) in [("instructions, ADX", "54,321"), ("code B, ADX", "12,352")] {
+        assert!(page.contains(&format!(">{column}</th>")), "{column}");
+        assert!(page.contains(&format!("<td>{number}</td>")), "{number}");
+    }
+    assert!(page.contains(" --instructions"));
+}
+
+#[test]
+fn commands_say_what_was_asked_for() {
+    let page = html(&committed());
+    for command in [
+        "bench modexp --bits 1024,1536,2048,3072,4096",
+        "bench modexp --bits 2048",
+        "bench rsa --bits 2048,3072,4096 --operation generate --full --peers aws-lc<",
+        "bench rsa --bits 4096 --operation batch --peers none<",
+        "bench dh --bits 3072",
+        "bench ec --curve p-256",
+        "bench tls",
+        "bench bls --part pairing<",
+        "bench hsm --key rsa-2048<",
+        "bench hsm --key p-256 --clients 1 --full --peers none<",
+    ] {
+        assert!(page.contains(&format!("<code>cargo run --release -- {command}")), "{command}");
+    }
+}

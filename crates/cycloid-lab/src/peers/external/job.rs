@@ -1,0 +1,66 @@
+//! What the operations of the suites are called for runners, and what they are given. Numbers are
+//! big-endian.
+
+use serde_json::Value;
+
+use super::{Job, hex};
+use crate::peers::bytes::to_bytes;
+use crate::peers::{ec, modexp, rsa};
+
+/// base^exponent mod modulus, of a base that is the data.
+pub(crate) fn modexp(input: &modexp::Input) -> Job {
+    let number = |limbs: &[u64]| to_bytes(limbs);
+    job(
+        "modexp",
+        &number(&input.base),
+        &[("exponent", &number(&input.exponent)), ("modulus", &number(&input.modulus))],
+    )
+}
+
+/// A task with an RSA key.
+pub(crate) fn rsa(task: rsa::Task, input: &rsa::Input) -> Job {
+    let rsa::Input { key, digest, data, .. } = input;
+    let name = match task {
+        rsa::Task::Sign => "rsa-sign",
+        rsa::Task::SignPss => "rsa-sign-pss",
+        rsa::Task::Verify => "rsa-verify",
+        rsa::Task::DecryptOaep => "rsa-decrypt-oaep",
+        rsa::Task::DecryptPkcs1v15 => "rsa-decrypt",
+        rsa::Task::Generate => "rsa-generate",
+    };
+    let mut job = job(
+        name,
+        data,
+        &[
+            ("modulus", &key.modulus),
+            ("public_exponent", &rsa::Key::public_exponent()),
+            ("private_exponent", &key.private_exponent),
+            ("prime_p", &key.primes[0]),
+            ("prime_q", &key.primes[1]),
+            ("exponent_p", &key.exponents[0]),
+            ("exponent_q", &key.exponents[1]),
+            ("coefficient", &key.coefficient),
+            ("digest", digest),
+        ],
+    );
+    job.insert("bits".into(), key.bits.into());
+    job
+}
+
+/// A task on a curve; what it reads is `data`.
+pub(crate) fn ec(task: ec::Task, input: &ec::Input, data: &[u8]) -> Job {
+    let ec::Input { curve, private, public, message, digest, .. } = input;
+    let mut job = job(
+        task.name(),
+        data,
+        &[("private", private), ("public", public), ("message", message), ("digest", digest)],
+    );
+    job.insert("curve".into(), curve.name().into());
+    job
+}
+
+fn job(operation: &str, data: &[u8], bytes: &[(&str, &[u8])]) -> Job {
+    let bytes = bytes.iter().copied().chain([("data", data)]);
+    let members = bytes.map(|(name, bytes)| (name.to_owned(), Value::from(hex(bytes))));
+    members.chain([("operation".to_owned(), operation.into())]).collect()
+}

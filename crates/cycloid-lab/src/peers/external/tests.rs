@@ -1,0 +1,96 @@
+use std::os::unix::fs::PermissionsExt;
+
+use super::*;
+use crate::peers::modexp::{Exponents, Input};
+
+/// A program of a shell's, that answers with these lines in turn.
+fn script(name: &str, lines: &str) -> Runner {
+    let path = std::env::temp_dir().join(format!("cycloid-runner-{name}-{}", std::process::id()));
+    std::fs::write(&path, format!("#!/bin/sh\nread order\n{lines}\n")).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    Runner::new(path)
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        if self
+            .program
+            .file_name()
+            .is_some_and(|name| name.display().to_string().starts_with("cycloid-runner-"))
+        {
+            let _ = std::fs::remove_file(&self.program);
+        }
+    }
+}
+
+const READY: &str = r#"case "$order" in *'"way":0'*) ;; *) echo '{"unsupported":"no"}'; exit;; esac
+echo '{"label":"one","function":"f","constant_time":false}'"#;
+
+fn input() -> Input {
+    Input::new(64, Exponents::F4, 1)
+}
+
+#[test]
+fn a_runner_is_asked_for_its_ways_and_says_how_long_each_batch_took() {
+    let turns = r#"read order
+case "$order" in *'"runs":10'*) echo '{"nanoseconds":5000,"allocated_bytes":80,"result":"0102"}';; esac
+read order
+case "$order" in *'"data":"07"'*) echo '{"failed":"no"}';; esac
+while read order; do echo '{"nanoseconds":1,"result":"ff"}'; done"#;
+    let runner = script("turns", &format!("{READY}\n{turns}"));
+    let mut ways = runner.ways(&job::modexp(&input())).unwrap();
+    let way = ways.pop().unwrap();
+    assert!(ways.is_empty());
+    assert_eq!((&*way.label, &*way.function, way.constant_time), ("one", "f", false));
+    let judge: Judge = Box::new(|call, result| {
+        let refused = call(&[7], &mut []).is_err();
+        let mut room = [0; 1];
+        let length = call(&[8], &mut room).unwrap();
+        vec![u64::from(result[1]), u64::from(refused), length as u64, u64::from(room[0])]
+    });
+    let mut operation = way.operation(judge);
+    let elsewhere = operation.elsewhere(10).unwrap().unwrap();
+    assert_eq!(elsewhere, Elsewhere { time: Duration::from_nanos(5000), allocated: Some(8) });
+    assert_eq!(operation.output(), [2, 1, 1, 255]);
+}
+
+#[test]
+fn a_runner_that_says_nonsense_or_ends_is_an_error_that_names_it() {
+    for (name, lines) in
+        [("nonsense", "echo hello"), ("ends", "exit"), ("refuses", "echo '{\"failed\":\"x\"}'")]
+    {
+        let runner = script(name, lines);
+        let Err(failure) = runner.ways(&job::modexp(&input())) else { panic!("{name}") };
+        assert!(failure.message.contains("cycloid-runner-"), "{failure}");
+    }
+    let runner = script("dies", &format!("{READY}\nread order"));
+    let way = runner.ways(&job::modexp(&input())).unwrap().pop().unwrap();
+    assert_eq!(way.operation(Box::new(|_, _| Vec::new())).elsewhere(1), Err(FAILED));
+}
+
+#[test]
+fn hexadecimal() {
+    assert_eq!(hex(&[0, 0xab, 0x10]), "00ab10");
+    assert_eq!(from_hex("00ab10"), Some(vec![0, 0xab, 0x10]));
+    for wrong in ["0", "0g", "+1", "é"] {
+        assert_eq!(from_hex(wrong), None);
+    }
+}
+
+/// Of every kind of operation one, by the library itself, with what it makes checked by the suite.
+#[test]
+fn mirage_crypto_does_what_the_suites_ask_for() {
+    let library =
+        mirage_crypto::find().expect("mirage-crypto is there: cargo xtask test brings it");
+    let runner = library.runner().unwrap();
+    let mut ways = runner.ways(&job::modexp(&input())).unwrap();
+    let labels: Vec<&str> = ways.iter().map(|way| &*way.label).collect();
+    assert_eq!(labels, ["constant-time", "variable-time"]);
+    let words = |_: &mut Call, result: &[u8]| result.iter().map(|byte| u64::from(*byte)).collect();
+    let mut outputs = ways.drain(..).map(|way| {
+        let mut operation = way.operation(Box::new(words));
+        assert!(operation.elsewhere(3).unwrap().unwrap().time > Duration::ZERO);
+        operation.output()
+    });
+    assert_eq!(outputs.next(), outputs.next());
+}

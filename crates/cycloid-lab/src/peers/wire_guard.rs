@@ -1,0 +1,44 @@
+//! wireguard-go: WireGuard in user space, a program that the system has.
+
+use std::process::Command;
+
+use super::Library;
+use crate::record::Missing;
+
+/// What it is called, by its own build and by Debian's.
+const NAMES: [&str; 2] = ["wireguard", "wireguard-go"];
+
+struct WireGuard {
+    version: String,
+}
+
+impl Library for WireGuard {
+    fn version(&self) -> String {
+        self.version.clone()
+    }
+}
+
+/// Looks for it, and for the tool that tells it keys.
+pub(super) fn find() -> Result<Box<dyn Library>, Missing> {
+    let missing =
+        |reason: &str, remedy: &str| Missing { reason: reason.into(), remedy: remedy.into() };
+    if said("wg").is_none() {
+        return Err(missing("no wg", "apt install wireguard-tools"));
+    }
+    let program = program().and_then(said).ok_or_else(|| {
+        missing("no wireguard-go", "go install golang.zx2c4.com/wireguard@latest")
+    })?;
+    // "wireguard-go v0.0.20250522"
+    let version = program.split_whitespace().nth(1).unwrap_or("(unknown version)");
+    Ok(Box::new(WireGuard { version: version.trim_start_matches('v').into() }))
+}
+
+/// The program that is there.
+pub(crate) fn program() -> Option<&'static str> {
+    NAMES.into_iter().find(|name| said(name).is_some_and(|text| text.starts_with("wireguard-go ")))
+}
+
+fn said(program: &str) -> Option<String> {
+    let said = Command::new(program).arg("--version").output().ok()?;
+    Some(String::from_utf8_lossy(&said.stdout).into_owned())
+}

@@ -1,0 +1,38 @@
+//! Flame graphs as SVG: one file that needs no other, with a script inside that zooms and searches.
+
+use inferno::flamegraph::color::{BasicPalette, Palette};
+use inferno::flamegraph::{self, Options};
+
+use super::difference;
+use super::folded::folded;
+use super::record::Report;
+
+/// The stacks of all profiles of a report, side by side; wide is long.
+pub fn flame_graph(report: &Report) -> String {
+    let title = format!("cycloid profile {}", report.workload);
+    draw(&title, "ns", folded(&report.profiles).lines())
+}
+
+/// What changed from one report to another, for one operation: wide is long in the second, red takes longer
+/// than in the first, and blue less.
+pub fn flame_graph_of_difference(before: &Report, after: &Report) -> String {
+    let title = format!("{}: red takes longer than before, blue less", after.workload);
+    let lines = difference::folded(before, after);
+    draw(&title, "ps an operation", lines.iter().map(String::as_str))
+}
+
+fn draw<'a>(title: &str, unit: &str, lines: impl Iterator<Item = &'a str>) -> String {
+    let mut options = Options::default();
+    options.title = title.into();
+    options.count_name = unit.into();
+    options.colors = Palette::Basic(BasicPalette::Hot);
+    options.deterministic = true;
+    let mut svg = Vec::new();
+    match flamegraph::from_lines(&mut options, lines, &mut svg) {
+        Ok(()) => String::from_utf8(svg).expect("what was drawn of text is text"),
+        // Nothing to draw, which is what the picture then says.
+        Err(_) => "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"300\" height=\"40\">\
+                   <text x=\"10\" y=\"25\">nothing was sampled</text></svg>\n"
+            .into(),
+    }
+}

@@ -1,0 +1,159 @@
+//! An operation under the sampler: first use alone, then turns with sampling and without, side by side.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use super::record::{Overhead, Sampling};
+use super::sampler::Sampler;
+use super::stacks::{Base, Stacks};
+use crate::Failure;
+use crate::measure::random::Random;
+use crate::measure::statistics::{self, Estimate};
+use crate::measure::{Operation, clock};
+use crate::record::Ratio;
+
+/// How often the system is asked to look where the process is, a second of its processor time. No divisor
+/// of round numbers, so that what happens regularly is not always met at the same place.
+pub const HERTZ: u32 = 997;
+
+/// How long a turn takes.
+const TURN: Duration = Duration::from_millis(100);
+
+/// Before a turn with sampling, the timer runs for this long and for up to [`PHASE`] more, another time in
+/// each turn: else what a turn begins with would meet the system's ticks always at the same distance, and
+/// be seen too seldom.
+const SETTLING: Duration = Duration::from_millis(1);
+
+/// A whole number of ticks where a second has 100, 250, 300 or 1000.
+const PHASE: Duration = Duration::from_millis(20);
+
+/// How long operations run between looks at the clock.
+const CHUNK: Duration = Duration::from_micros(500);
+
+/// No fewer pairs of turns.
+const FEWEST: usize = 6;
+
+/// How to look.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Seconds of processor time with sampling; it takes as long again without.
+    pub seconds: f64,
+    /// Samples a second to ask for.
+    pub hertz: u32,
+}
+
+/// What was seen of an operation.
+pub(super) struct Measured {
+    /// Seconds of the very first run.
+    pub(super) first: f64,
+    /// Runs without sampling.
+    pub(super) runs: usize,
+    /// Seconds of one run without sampling, of each turn.
+    pub(super) median: Estimate,
+    /// Runs with sampling.
+    pub(super) sampled_runs: u64,
+    pub(super) stacks: Stacks,
+    pub(super) sampling: Sampling,
+    pub(super) overhead: Overhead,
+}
+
+/// The name of [`operations`], which stacks are looked for.
+const OPERATIONS: &str = "measured::operations";
+
+/// So many runs. What they call is what is profiled.
+#[inline(never)]
+fn operations(operation: &mut dyn Operation, runs: u32) -> Result<(), &'static str> {
+    for _ in 0..runs {
+        operation.run()?;
+    }
+    // So that the last call is not a jump, which would leave no trace of this function.
+    black_box(());
+    Ok(())
+}
+
+/// Runs it for as long as the settings say.
+///
+/// # Errors
+/// If the operation fails, or no samples can be taken.
+pub(super) fn measure(
+    operation: &mut dyn Operation,
+    base: Option<Base>,
+    settings: Settings,
+) -> Result<Measured, Failure> {
+    let failed = |message: &str| {
+        Failure::new(format!("the operation failed: {message}"), "nothing was profiled; report it")
+    };
+    let once = |operation: &mut dyn Operation| -> Result<_, &str> {
+        let renewed = operation.renew()?;
+        let start = clock::now();
+        operations(operation, 1)?;
+        Ok((renewed, clock::now() - start))
+    };
+    let (renewed, first) = once(operation).map_err(failed)?;
+    let (_, second) = once(operation).map_err(failed)?;
+    let runs =
+        if renewed { 1 } else { (CHUNK.as_secs_f64() / second.as_secs_f64().max(1e-8)) as u32 };
+    let runs = runs.clamp(1, 1 << 20);
+
+    let sampler = Sampler::new(settings.hertz)?;
+    let mut phases = Random::new(u64::from(settings.hertz));
+    let mut turn = |operation: &mut dyn Operation, sampled: bool| -> Result<_, &str> {
+        let (mut time, mut count) = (Duration::ZERO, 0_u64);
+        if sampled {
+            let phase = phases.below(PHASE.as_micros() as usize) as u64;
+            sampler.on(SETTLING + Duration::from_micros(phase));
+        }
+        while time < TURN {
+            if renewed {
+                operation.renew()?;
+            }
+            let start = clock::now();
+            operations(operation, runs)?;
+            time += clock::now() - start;
+            count += u64::from(runs);
+        }
+        if sampled {
+            sampler.off();
+        }
+        Ok((time.as_secs_f64(), count))
+    };
+    let pairs = ((settings.seconds / TURN.as_secs_f64()).round() as usize).max(FEWEST);
+    let (mut times, mut ratios) = (Vec::new(), Vec::new());
+    let (mut sampled_seconds, mut sampled_runs, mut plain_runs) = (0.0, 0, 0);
+    for pair in 0..pairs {
+        // Who comes first changes, so that what changes with time falls on both.
+        let sampled_first = pair % 2 == 0;
+        let one = turn(operation, sampled_first).map_err(failed)?;
+        let other = turn(operation, !sampled_first).map_err(failed)?;
+        let (with, without) = if sampled_first { (one, other) } else { (other, one) };
+        sampled_seconds += with.0;
+        sampled_runs += with.1;
+        plain_runs += without.1;
+        let each = |(seconds, runs): (f64, u64)| seconds / runs as f64;
+        times.push(each(without));
+        ratios.push(each(with) / each(without));
+    }
+    let samples = sampler.finish();
+    let stacks = Stacks::new(&samples, &base.unwrap_or(Base::Operation(OPERATIONS)));
+    let Estimate { value, interval } = statistics::estimate(&ratios);
+    Ok(Measured {
+        first: first.as_secs_f64(),
+        runs: plain_runs as usize,
+        median: statistics::estimate(&times),
+        sampled_runs,
+        sampling: Sampling {
+            requested_hertz: settings.hertz.into(),
+            delivered_hertz: (stacks.samples() + samples.lost) as f64 / sampled_seconds,
+            samples: stacks.samples(),
+            cut_short: stacks.cut_short,
+            lost: samples.lost,
+            processor_seconds: sampled_seconds,
+        },
+        stacks,
+        overhead: Overhead {
+            span_ns: None,
+            span_off_ns: None,
+            ratio: Ratio { samples: ratios.len(), median: value, interval },
+        },
+    })
+}

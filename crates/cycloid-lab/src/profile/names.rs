@@ -1,0 +1,265 @@
+//! Names of what is at an address: those of the function and of what was inlined there.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+use crate::tables::cut;
+
+/// Names of addresses, looked up once each.
+pub(super) struct Names {
+    known: HashMap<usize, Vec<String>>,
+    /// Files that are mapped, and where.
+    files: Vec<(Range<usize>, String)>,
+}
+
+impl Names {
+    /// For addresses in this process.
+    pub(super) fn new() -> Self {
+        let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        Self { known: HashMap::new(), files: maps.lines().filter_map(mapping).collect() }
+    }
+
+    /// What is at `address`: what was inlined first, then that in which it was inlined, and so on.
+    pub(super) fn of(&mut self, address: usize) -> &[String] {
+        let Self { known, files } = self;
+        known.entry(address).or_insert_with(|| {
+            let mut names = Vec::new();
+            // The address is taken for one to return to, which is after what is looked for.
+            backtrace::resolve(address.wrapping_add(1) as *mut c_void, |symbol| {
+                let file = symbol.filename();
+                names.extend(symbol.name().map(|name| qualified(&format!("{name:#}"), file)));
+            });
+            if names.is_empty() {
+                let file = files.iter().find(|(range, _)| range.contains(&address));
+                names
+                    .push(file.map_or_else(|| "[unknown]".into(), |(_, file)| format!("[{file}]")));
+            }
+            without_library(names)
+        })
+    }
+}
+
+/// Where a line of `/proc/self/maps` says that which file is mapped.
+fn mapping(line: &str) -> Option<(Range<usize>, String)> {
+    let mut words = line.split_whitespace();
+    let (start, end) = words.next()?.split_once('-')?;
+    let number = |text| usize::from_str_radix(text, 16).ok();
+    let file = words.nth(4)?.rsplit('/').next()?;
+    Some((number(start)?..number(end)?, file.trim_matches(['[', ']']).into()))
+}
+
+/// Without what is inlined from Rust's own libraries: an iterator or a copy is work of whoever uses it.
+fn without_library(mut names: Vec<String>) -> Vec<String> {
+    let last = names.len() - 1;
+    let mut index = 0;
+    names.retain(|name| {
+        index += 1;
+        index > last || !is_library(name)
+    });
+    names
+}
+
+/// Whether a name is of Rust's own libraries.
+pub(super) fn is_library(name: &str) -> bool {
+    let path = name.trim_start_matches(['<', '&', '[', '*']).trim_start_matches("mut ");
+    let first = path.split([':', ' ', '>', '<', ';', ']']).next().unwrap_or_default();
+    matches!(
+        first,
+        "core"
+            | "std"
+            | "alloc"
+            | "compiler_builtins"
+            | "u8"
+            | "u16"
+            | "u32"
+            | "u64"
+            | "u128"
+            | "usize"
+    )
+}
+
+/// The name with the path of its module. Where there are line tables and no more, a function has nothing but
+/// its last name, and the module is that of its file.
+fn qualified(name: &str, file: Option<&Path>) -> String {
+    let name = shortened(name);
+    let has_path = name.starts_with('<') || without_generics(&name).contains("::");
+    match file.and_then(module) {
+        Some(module) if !has_path => format!("{module}::{name}"),
+        _ => name,
+    }
+}
+
+/// The name up to its generic arguments.
+pub(super) fn without_generics(name: &str) -> &str {
+    match name.find('<') {
+        None | Some(0) => name,
+        Some(place) => name[..place].trim_end_matches("::"),
+    }
+}
+
+/// The name in so many characters: where that takes it, without generic arguments, and without the modules
+/// that come first, since the last ones say more.
+pub(super) fn fitted(name: &str, width: usize) -> String {
+    const LEFT_OUT: &str = "..";
+    if name.chars().count() <= width {
+        return name.into();
+    }
+    let short = without_generics(name);
+    let mut rest = short;
+    let mut start = "";
+    while start.len() + rest.chars().count() > width {
+        let Some((_, after)) = rest.split_once("::").filter(|(first, _)| !first.contains('<'))
+        else {
+            return cut(&format!("{start}{rest}"), width);
+        };
+        (start, rest) = (LEFT_OUT, after);
+    }
+    format!("{start}{rest}")
+}
+
+/// The module that is in a file of Rust: `a/crate-name-0.1.0/src/b/c.rs` is `crate_name::b::c`.
+fn module(file: &Path) -> Option<String> {
+    let stem = file.to_str()?.strip_suffix(".rs")?;
+    let parts: Vec<&str> = stem.split('/').collect();
+    let source = parts.iter().rposition(|part| *part == "src").filter(|place| *place > 0)?;
+    let package = parts[source - 1];
+    let package = match package.rsplit_once('-') {
+        Some((name, version)) if version.starts_with(|c: char| c.is_ascii_digit()) => name,
+        _ => package,
+    };
+    let mut modules = vec![package.replace('-', "_")];
+    modules.extend(parts[source + 1..].iter().map(|part| (*part).to_owned()));
+    if matches!(parts.last(), Some(&("lib" | "main" | "mod"))) {
+        modules.pop();
+    }
+    Some(modules.join("::"))
+}
+
+/// The name with two segments at the most of each path between angle brackets: modules there say little,
+/// and make names of several lines.
+pub(super) fn shortened(name: &str) -> String {
+    const KEPT: usize = 2;
+    let mut text = String::new();
+    let mut path = String::new();
+    let mut depth = 0_usize;
+    let flush = |path: &mut String, depth: usize, text: &mut String| {
+        let (body, turbofish) = path.strip_suffix("::").map_or((&**path, ""), |body| (body, "::"));
+        let segments: Vec<&str> = body.split("::").collect();
+        if depth > 0 && segments.len() > KEPT && !segments[0].is_empty() {
+            text.push_str(&segments[segments.len() - KEPT..].join("::"));
+        } else {
+            text.push_str(body);
+        }
+        text.push_str(turbofish);
+        path.clear();
+    };
+    let mut before = ' ';
+    for letter in name.chars() {
+        if letter.is_alphanumeric() || "_:#{}".contains(letter) {
+            path.push(letter);
+        } else {
+            flush(&mut path, depth, &mut text);
+            match letter {
+                '<' => depth += 1,
+                '>' if before != '-' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            text.push(letter);
+        }
+        before = letter;
+    }
+    flush(&mut path, depth, &mut text);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_short_where_paths_say_little() {
+        for (name, short) in [
+            ("cycloid::scheme::ecdsa::sign", "cycloid::scheme::ecdsa::sign"),
+            (
+                "<cycloid::math::field::p256::Element as cycloid::math::Field>::mul",
+                "<p256::Element as math::Field>::mul",
+            ),
+            ("a::b::c::<d::e::f::G, 4>::h::i", "a::b::c::<f::G, 4>::h::i"),
+            ("<a::b::C<d::e::F>>::g::{closure#0}", "<b::C<e::F>>::g::{closure#0}"),
+            ("<fn(a::b::c::D) -> e::f::g::H as x::Y>::z", "<fn(c::D) -> g::H as x::Y>::z"),
+            ("BN_mod_exp", "BN_mod_exp"),
+        ] {
+            assert_eq!(shortened(name), short);
+        }
+    }
+
+    #[test]
+    fn a_file_says_what_module_it_has() {
+        for (file, name, qualified_name) in [
+            (
+                "crates/cycloid/src/math/field/p256.rs",
+                "mul<4>",
+                "cycloid::math::field::p256::mul<4>",
+            ),
+            (
+                "/x/src/index/crypto-bigint-0.7.10/src/modular/mod.rs",
+                "pow",
+                "crypto_bigint::modular::pow",
+            ),
+            ("/rustc/0123/library/core/src/num/mod.rs", "wrapping_mul", "core::num::wrapping_mul"),
+            ("crates/cycloid-cli/src/main.rs", "main", "cycloid_cli::main"),
+            ("crates/a/src/b.rs", "a::b::c", "a::b::c"),
+            ("crates/a/src/b.rs", "<b::D as E>::c", "<b::D as E>::c"),
+            ("crates/a/tests/b.rs", "c", "c"),
+            ("bn/exp.c", "BN_mod_exp", "BN_mod_exp"),
+        ] {
+            assert_eq!(qualified(name, Some(Path::new(file))), qualified_name);
+        }
+        assert_eq!(without_generics("std::f<fn(), ()>"), "std::f");
+        assert_eq!(without_generics("std::f::<u8>::g"), "std::f");
+        assert_eq!(without_generics("<A as B>::c"), "<A as B>::c");
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_end() {
+        let name = "cycloid::math::modular::window::pow<portable::Portable>";
+        for (width, fits) in [
+            (55, name),
+            (54, "cycloid::math::modular::window::pow"),
+            (34, "..math::modular::window::pow"),
+            (13, "..window::pow"),
+            (5, "..pow"),
+        ] {
+            assert_eq!(fitted(name, width), fits, "{width}");
+        }
+        assert_eq!(fitted("<a::B as c::D>::e", 10), "<a::B a...");
+    }
+
+    #[test]
+    fn what_is_inlined_from_the_libraries_is_its_users() {
+        let names = |names: &[&str]| names.iter().copied().map(String::from).collect::<Vec<_>>();
+        let inlined =
+            names(&["core::ptr::copy", "<u64>::wrapping_add", "a::limb", "alloc::f", "a::sum"]);
+        assert_eq!(without_library(inlined), ["a::limb", "a::sum"]);
+        let real = names(&["core::iter::next", "alloc::vec::Vec::push"]);
+        assert_eq!(without_library(real), ["alloc::vec::Vec::push"]);
+        assert!(
+            is_library("<[core::cell::Cell]>::f")
+                && !is_library("<corelib::A as core::ops::Add>::add")
+        );
+    }
+
+    #[test]
+    fn this_function_has_its_name_and_the_system_a_file() {
+        let here = this_function_has_its_name_and_the_system_a_file as fn() as usize;
+        let mut names = Names::new();
+        let name = names.of(here + 1).last().unwrap().clone();
+        assert!(name.contains("this_function_has_its_name"), "{name}");
+        assert_eq!(names.of(8), ["[unknown]"]);
+        let line = "7f00-7f10 r-xp 00000000 00:0 1   /usr/lib/libx.so.3";
+        assert_eq!(mapping(line), Some((0x7f00..0x7f10, "libx.so.3".into())));
+    }
+}

@@ -1,0 +1,119 @@
+//! From sampled stacks to the tree of a profile.
+
+use std::collections::HashMap;
+
+use super::names::{Names, is_library, without_generics};
+use super::record::Node;
+use super::sampler::Samples;
+
+/// What stands for the callers that could not be found.
+pub(super) const CUT_SHORT: &str = "[stack cut short]";
+
+/// What stands for the loop that calls the operations.
+const LOOP: &str = "[loop of the lab]";
+
+/// The module that calls the operations.
+const MEASURING: &str = "cycloid_lab::profile::measured::";
+
+/// Which of a stack's frames belong to what is profiled.
+pub(super) enum Base {
+    /// What the function of this name calls. What the lab puts between it and the operation is left
+    /// out.
+    Operation(&'static str),
+    /// What the function of this name calls.
+    Function(&'static str),
+    /// Everything but how Rust starts a thread.
+    Thread,
+}
+
+/// How Rust marks the end of what a thread's starting does.
+const THREAD: &str = "__rust_begin_short_backtrace";
+
+/// Names of a sample, the outermost first.
+pub(super) struct Stack {
+    pub(super) names: Vec<String>,
+    pub(super) samples: u64,
+}
+
+/// What the samples are, with names.
+pub(super) struct Stacks {
+    pub(super) stacks: Vec<Stack>,
+    /// Samples of those whose base was not found.
+    pub(super) cut_short: u64,
+}
+
+impl Stacks {
+    /// Names the addresses, and leaves out what lies outside the base.
+    pub(super) fn new(samples: &Samples, base: &Base) -> Self {
+        let mut names = Names::new();
+        let mut together: HashMap<Vec<String>, u64> = HashMap::new();
+        let mut cut_short = 0;
+        for (addresses, samples) in &samples.stacks {
+            let mut stack = Vec::new();
+            for address in addresses {
+                stack.extend_from_slice(names.of(*address));
+            }
+            stack.reverse();
+            if !based(&mut stack, base) {
+                // Between operations, what they use up is made anew.
+                if stack.iter().any(|name| name.starts_with(MEASURING)) {
+                    continue;
+                }
+                cut_short += samples;
+                stack.insert(0, CUT_SHORT.into());
+            }
+            *together.entry(stack).or_default() += samples;
+        }
+        let mut stacks: Vec<Stack> =
+            together.into_iter().map(|(names, samples)| Stack { names, samples }).collect();
+        stacks.sort_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.names.cmp(&b.names)));
+        Self { stacks, cut_short }
+    }
+
+    pub(super) fn samples(&self) -> u64 {
+        self.stacks.iter().map(|stack| stack.samples).sum()
+    }
+
+    /// The tree, where each sample stands for so many seconds.
+    pub(super) fn tree(&self, seconds: f64) -> Vec<Node> {
+        let mut roots = Vec::new();
+        for Stack { names, samples } in &self.stacks {
+            let mut siblings: &mut Vec<Node> = &mut roots;
+            for name in names {
+                let place = siblings.iter().position(|node| node.name == *name);
+                let place = place.unwrap_or_else(|| {
+                    siblings.push(Node { name: name.clone(), ..Node::default() });
+                    siblings.len() - 1
+                });
+                let node = &mut siblings[place];
+                node.samples += samples;
+                node.seconds = node.samples as f64 * seconds;
+                siblings = &mut node.children;
+            }
+        }
+        roots
+    }
+}
+
+/// Leaves out what lies outside the base, if it is there; the outermost name comes first.
+fn based(stack: &mut Vec<String>, base: &Base) -> bool {
+    let marker = match base {
+        Base::Operation(name) | Base::Function(name) => name,
+        Base::Thread => THREAD,
+    };
+    let Some(place) = stack.iter().rposition(|name| without_generics(name).ends_with(marker))
+    else {
+        return false;
+    };
+    stack.drain(..=place);
+    if let Base::Operation(_) = base {
+        // A call passes through the lab's own types and closures, and through those that call them.
+        let own = |name: &String| name.starts_with("cycloid_lab::") || is_library(name);
+        let first = stack.iter().position(|name| !own(name)).unwrap_or(stack.len());
+        stack.drain(..first);
+    }
+    if stack.is_empty() {
+        stack.push(LOOP.into());
+    }
+    true
+}

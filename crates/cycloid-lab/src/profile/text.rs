@@ -1,0 +1,129 @@
+//! A profile as text for people. Nothing is shown that is not in the record.
+
+use std::fmt::Write;
+
+use super::record::{Configuration, Overhead, Profile, Report, Sampling};
+use super::{call_graph, flat};
+use crate::tables::{MAX_WIDTH, wrapped};
+
+/// The whole report, in lines of at most [`MAX_WIDTH`] characters.
+pub fn text(report: &Report) -> String {
+    let e = &report.environment;
+    let mut text = format!(
+        "{}, {}, profile of {}\nprocessor  {}, {} threads; level {} of {}\n",
+        e.program, e.date, report.workload, e.cpu, e.threads, e.level_used, e.level_detected
+    );
+    for (name, value) in &report.parameters {
+        let _ = writeln!(text, "{name}  {}", value.to_string().trim_matches('"'));
+    }
+    let unit = &report.unit;
+    let _ = writeln!(
+        text,
+        "\n{:34} {:>7} {:>12} {:>7} {:>12}",
+        format!("us per {unit}, median"),
+        "clients",
+        "later uses",
+        "\u{b1}",
+        "first use"
+    );
+    for Configuration { name, clients, median_seconds, interval_seconds, first_seconds, .. } in
+        &report.configurations
+    {
+        let half = (interval_seconds[1] - interval_seconds[0]) / 2.0 / median_seconds * 100.0;
+        let first =
+            first_seconds.map_or_else(|| "\u{2013}".into(), |first| format!("{:.3}", first * 1e6));
+        let _ = writeln!(
+            text,
+            "  {name:32} {clients:7} {:12.3} {:>7} {first:>12}",
+            median_seconds * 1e6,
+            format!("{half:.1}%")
+        );
+    }
+    for profile in &report.profiles {
+        profile_text(profile, unit, &mut text);
+    }
+    let costs = costs(&report.overhead, unit);
+    text.push('\n');
+    for line in wrapped(&costs, MAX_WIDTH) {
+        let _ = writeln!(text, "{line}");
+    }
+    for note in &report.notes {
+        for (i, line) in wrapped(note, MAX_WIDTH - 6).into_iter().enumerate() {
+            let _ = writeln!(text, "{}{line}", if i == 0 { "note  " } else { "      " });
+        }
+    }
+    text
+}
+
+/// What measuring costs.
+fn costs(overhead: &Overhead, unit: &str) -> String {
+    let Overhead { span_ns, span_off_ns, ratio } = overhead;
+    let [low, high] = ratio.interval;
+    let [times, turns] = [
+        format!("{:.4} times as long ({low:.4} to {high:.4})", ratio.median),
+        format!("in {} turns with and without", ratio.samples),
+    ];
+    match (span_ns, span_off_ns) {
+        (Some(on), Some(off)) => format!(
+            "measuring itself: {on:.0} ns a span, {off:.1} ns while nothing is recorded; with recording a \
+             {unit} takes {times}, {turns}"
+        ),
+        _ => format!("sampling itself: with it, all {unit}s of a turn take {times}, {turns}"),
+    }
+}
+
+/// How many samples there are, and what they are worth.
+fn sampling_text(sampling: &Sampling, text: &mut String) {
+    let Sampling { requested_hertz, delivered_hertz, samples, cut_short, lost, processor_seconds } =
+        sampling;
+    let _ = writeln!(
+        text,
+        "sampling: {samples} samples in {processor_seconds:.2} s of processor time; {requested_hertz:.0} a \
+         second requested,\n          {delivered_hertz:.0} delivered; n of them have an error of the root \
+         of n: of the whole {:.1} %",
+        flat::error(*samples)
+    );
+    if cut_short + lost > 0 {
+        let _ = writeln!(
+            text,
+            "          {cut_short} without their callers, {lost} without room to keep them"
+        );
+    }
+}
+
+/// The unit with its article.
+fn one(unit: &str) -> String {
+    let article = if unit.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {unit}")
+}
+
+fn profile_text(profile: &Profile, unit: &str, text: &mut String) {
+    let operations = profile.operations.max(1) as f64;
+    let heading = format!(
+        "{}: {} {unit}s, {:.3} s of work, {:.1} us {}",
+        profile.title,
+        profile.operations,
+        profile.seconds(),
+        profile.seconds() * 1e6 / operations,
+        one(unit),
+    );
+    text.push('\n');
+    for line in wrapped(&heading, MAX_WIDTH) {
+        let _ = writeln!(text, "{line}");
+    }
+    for wait in profile.waits.iter().filter(|wait| wait.times > 0) {
+        let _ = writeln!(
+            text,
+            "waiting: {}, {} times, {:.3} s, {:.1} us each",
+            wait.name,
+            wait.times,
+            wait.seconds,
+            wait.seconds * 1e6 / wait.times as f64
+        );
+    }
+    if let Some(sampling) = &profile.sampling {
+        sampling_text(sampling, text);
+    }
+    let _ = write!(text, "\nFlat profile:\n\n{}", flat::text(profile, unit, MAX_WIDTH));
+    let _ = write!(text, "\nCall graph:\n\n{}", call_graph::text(profile, MAX_WIDTH));
+}

@@ -1,0 +1,282 @@
+//! What can be profiled: each operation of each suite, by its name, ours or a peer's.
+
+use std::fmt::Write;
+
+use super::measured::{self, Settings};
+use super::record::{Configuration, FORMAT, Profile, Report};
+use crate::measure::stack;
+use crate::peers::{Found, Peer};
+use crate::suite::subjects::{Setting, Subject};
+use crate::suite::{self, Effort, Suite, Work};
+use crate::{Failure, environment};
+
+/// What a person asks for.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// A suite, and words of an operation's name.
+    pub words: Vec<String>,
+    /// Who does it, if not the library: a peer, or a backend of the table.
+    pub implementation: Option<String>,
+    /// Words of the row, if not the usual one.
+    pub variant: Option<String>,
+}
+
+const NOTES: [&str; 5] = [
+    "a sample is the stack of the thread at a moment, taken by a timer on processor time; time is attributed \
+     by these stacks, never by call counts, and names are those of the addresses themselves, so that what \
+     is inlined has lines of its own; what is inlined from Rust's core, alloc and std belongs to its user",
+    "code in assembly language without unwinding tables has no callers in a stack, or the wrong ones; such \
+     samples are under [stack cut short]",
+    "first use: the first run in a process of its own, once what it works on was prepared; a peer's key may \
+     have been used in its preparation",
+    "later uses are timed without sampling, in turns of 100 ms with those that are sampled",
+    "seconds are processor time, shared among the samples; an operation of a batch is one of those in it",
+];
+
+/// As much as a suite has, since what is not asked for takes no time here.
+const EFFORT: Effort = Effort::Full;
+
+/// Every suite, with all sizes that it usually measures.
+fn suites() -> Vec<Box<dyn Suite>> {
+    #[cfg_attr(not(feature = "vpn"), expect(unused_mut, reason = "one more is pushed"))]
+    let mut suites = suite::all(EFFORT);
+    #[cfg(feature = "vpn")]
+    {
+        // Packets in memory need no program to start.
+        use crate::suite::vpn::{Part, Vpn};
+        suites.push(Box::new(Vpn::new(std::path::Path::new(""), vec![Part::Engine])));
+    }
+    suites
+}
+
+/// One operation of a suite, as it is listed.
+struct Listed {
+    suite: &'static str,
+    title: String,
+}
+
+/// What can be profiled, without what measures itself.
+fn listed(suites: &[Box<dyn Suite>]) -> Vec<Listed> {
+    let mut listed = Vec::new();
+    for suite in suites {
+        let plans = suite.plan(EFFORT, &[]).into_iter();
+        let alone = plans.filter(|plan| matches!(plan.work, Work::Subjects(_)));
+        listed.extend(alone.map(|plan| Listed { suite: suite.name(), title: plan.title }));
+    }
+    listed
+}
+
+/// The words of a name, in lower case.
+fn words(name: &str) -> Vec<String> {
+    let words = name.split(|letter: char| !letter.is_alphanumeric() && letter != '×');
+    words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+/// The same, with letters and numbers apart: p256 is P-256.
+fn tokens(name: &str) -> Vec<String> {
+    let mut tokens: Vec<String> = Vec::new();
+    for word in words(name) {
+        let mut before = None;
+        for letter in word.chars() {
+            let digit = letter.is_ascii_digit();
+            match tokens.last_mut().filter(|_| before == Some(digit)) {
+                Some(token) => token.push(letter),
+                None => tokens.push(letter.into()),
+            }
+            before = Some(digit);
+        }
+    }
+    tokens
+}
+
+/// Every workload, a line each, as it is written on the command line.
+pub fn list() -> String {
+    let mut text = String::new();
+    for Listed { suite, title } in listed(&suites()) {
+        let mut title = words(&title);
+        title.retain(|word| word != suite);
+        let _ = writeln!(text, "{suite} {}", title.join("-"));
+    }
+    text
+}
+
+impl Listed {
+    /// Whether each of `wanted` is among the tokens of this.
+    fn has(&self, wanted: &[String]) -> bool {
+        let own = [tokens(self.suite), tokens(&self.title)].concat();
+        wanted.iter().all(|wanted| own.contains(wanted))
+    }
+}
+
+/// The one that is asked for: of those that have all the words, the one with the shortest name.
+fn find<'a>(listed: &'a [Listed], wanted: &[String]) -> Result<&'a Listed, Failure> {
+    let hint = "`cycloid profile --list` shows what there is, as in `cycloid profile ec p256-sign`";
+    let (suite, rest) = wanted.split_first().expect("something is asked for");
+    if !listed.iter().any(|listed| listed.suite == suite) {
+        return Err(Failure::new(format!("no suite is called '{suite}'"), hint));
+    }
+    // A word with hyphens is either one name in another spelling, or several.
+    let rest: Vec<String> = rest.iter().flat_map(|word| tokens(word)).collect();
+    let whole = rest.concat();
+    let of_suite = || listed.iter().filter(|listed| listed.suite == suite);
+    let exact = of_suite().find(|listed| {
+        let title = words(&listed.title);
+        title.concat() == whole
+            || title.iter().filter(|word| *word != suite).map(String::as_str).collect::<String>()
+                == whole
+    });
+    let fitting = of_suite().filter(|listed| listed.has(&rest));
+    exact.or_else(|| fitting.min_by_key(|listed| words(&listed.title).len())).ok_or_else(|| {
+        Failure::new(format!("{suite} has no operation with the words '{}'", rest.join(" ")), hint)
+    })
+}
+
+/// The row that is asked for.
+fn subject(
+    setting: &Setting,
+    mut subjects: Vec<Subject>,
+    choice: &Choice,
+) -> Result<Subject, Failure> {
+    let same = |a: &str, b: &str| words(a).concat() == words(b).concat();
+    let wanted = choice.variant.as_deref().map(tokens);
+    let fits = |subject: &Subject| {
+        let who = choice.implementation.as_ref().is_none_or(|wanted| {
+            let names = [&subject.implementation.product, &subject.group, &subject.label];
+            names.into_iter().any(|name| same(name, wanted))
+        });
+        let name = tokens(&format!("{} {}", subject.group, subject.label));
+        let which =
+            wanted.as_ref().is_none_or(|wanted| wanted.iter().all(|word| name.contains(word)));
+        who && which
+    };
+    let usual = choice.implementation.is_none() && choice.variant.is_none();
+    let place = if usual { Some(setting.reference) } else { subjects.iter().position(fits) };
+    let rows: Vec<String> =
+        subjects.iter().map(|subject| format!("{} {}", subject.group, subject.label)).collect();
+    place.map(|place| subjects.swap_remove(place)).ok_or_else(|| {
+        Failure::new(
+            format!("{} has no such row", setting.title),
+            format!("its rows are {}, and those of peers that are there", rows.join("; ")),
+        )
+    })
+}
+
+/// Profiles the choice in this process.
+///
+/// # Errors
+/// If there is no such thing, or it fails.
+pub fn profile(choice: &Choice, settings: Settings) -> Result<Report, Failure> {
+    let environment = environment::current();
+    let suites = suites();
+    let listed = listed(&suites);
+    let chosen = find(&listed, &choice.words)?;
+    stack::on_measuring_thread(|| {
+        let peer = choice.implementation.as_ref().and_then(|name| Peer::from_list(name).ok());
+        let peers: Vec<Found> = peer.into_iter().flatten().map(Peer::find).collect();
+        if let Some(Found { peer, outcome: Err(missing), .. }) = peers.first() {
+            return Err(Failure::new(
+                format!("{} is missing: {}", peer.name(), missing.reason),
+                missing.remedy.clone(),
+            ));
+        }
+        let suite = suites.iter().find(|suite| suite.name() == chosen.suite).expect("it is listed");
+        let plan = suite.plan(EFFORT, &peers).into_iter();
+        let plan = plan.into_iter().find(|plan| plan.title == chosen.title).expect("it is listed");
+        let Work::Subjects(prepare) = plan.work else { unreachable!("it would not be listed") };
+        let (setting, subjects) = prepare()?;
+        let subject = subject(&setting, subjects, choice)?;
+        report(environment, &setting, subject, settings)
+    })
+}
+
+fn report(
+    environment: crate::record::Environment,
+    setting: &Setting,
+    mut subject: Subject,
+    settings: Settings,
+) -> Result<Report, Failure> {
+    let measured = measured::measure(&mut *subject.operation, None, settings)?;
+    let each = u64::from(subject.operations_per_call.max(1));
+    let per = |seconds: f64| seconds / each as f64;
+    let Subject { group, label, implementation, .. } = &subject;
+    let mut parameters = setting.parameters.clone();
+    let who = format!("{} {}", implementation.product, implementation.version);
+    let row =
+        if *group == implementation.product { label.clone() } else { format!("{group}, {label}") };
+    parameters.insert("implementation".into(), who.clone().into());
+    parameters.insert("row".into(), row.clone().into());
+    parameters.insert("function".into(), implementation.function.clone().into());
+    if let Some(backend) = &implementation.backend {
+        parameters.insert("backend".into(), backend.clone().into());
+    }
+    let samples = measured.sampling.samples.max(1);
+    let roots = measured.stacks.tree(measured.sampling.processor_seconds / samples as f64);
+    Ok(Report {
+        format: FORMAT,
+        environment,
+        workload: format!("{} {}", setting.suite, setting.title),
+        parameters,
+        unit: "operation".into(),
+        configurations: vec![Configuration {
+            name: format!("{who}, {row}"),
+            clients: 1,
+            operations: measured.runs * each as usize,
+            median_seconds: per(measured.median.value),
+            interval_seconds: measured.median.interval.map(per),
+            first_seconds: Some(per(measured.first)),
+            first_uses: 1,
+        }],
+        profiles: vec![Profile {
+            title: format!("{}, {who}, {row}", setting.title),
+            operations: measured.sampled_runs * each,
+            roots,
+            waits: Vec::new(),
+            sampling: Some(measured.sampling),
+        }],
+        overhead: measured.overhead,
+        notes: NOTES.map(Into::into).into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(words: &[&str]) -> String {
+        let wanted: Vec<String> = words.iter().map(|word| (*word).into()).collect();
+        let listed = listed(&suites());
+        find(&listed, &wanted).map_or_else(|failure| failure.message, |found| found.title.clone())
+    }
+
+    #[test]
+    fn operations_are_found_by_the_words_of_their_names() {
+        for (words, title) in [
+            (&["ec", "p256-sign"][..], "P-256, sign"),
+            (&["ec", "P-256", "sign"], "P-256, sign"),
+            (&["rsa", "2048-sign"], "RSA-2048, sign"),
+            (&["modexp", "2048"], "modexp, 2048 bits"),
+            (&["dh", "2048"], "ffdhe2048, shared secret"),
+            (&["bls", "pairing"], "pairing, pairing"),
+            (&["xyz"], "no suite is called 'xyz'"),
+            (&["ec", "p-257"], "ec has no operation with the words 'p 257'"),
+        ] {
+            assert_eq!(found(words), title, "{words:?}");
+        }
+        assert!(found(&["bls", "verify"]).contains("verify"));
+        #[cfg(feature = "tls")]
+        assert!(found(&["tls", "handshake"]).starts_with("handshake, "));
+        #[cfg(feature = "vpn")]
+        assert!(found(&["vpn", "seal"]).contains(": seal, "));
+    }
+
+    #[test]
+    fn each_line_of_the_list_names_one_operation() {
+        let listed = listed(&suites());
+        let list = list();
+        assert!(listed.len() > 60);
+        for (line, listed) in list.lines().zip(&listed) {
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!(found(&words), listed.title, "{line}");
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! The HSM: signatures that clients get through PKCS #11 from our daemon and our module, beside SoftHSM,
+//! through the same driver.
+//!
+//! Every round, each module signs for a short while, in a new random order, and the rate of each is
+//! divided by that of ours in the same round. The control is our daemon once more in every round.
+
+mod bed;
+pub mod driver;
+mod key;
+#[cfg(test)]
+mod tests;
+mod turns;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use cycloid::cpu;
+
+use super::subjects::{kept, rounded, time};
+use super::{Effort, LIBRARY, Plan, Suite, Work};
+use crate::Failure;
+use crate::peers::{Family, Found};
+use crate::record::{Implementation, Memory, Parameters, Ratio, Record, Statistic, Summary, Table};
+pub use bed::ThrowAway;
+use bed::{Bed, Driver};
+use driver::{Answer, Order};
+pub use key::KeyKind;
+use turns::{Pace, Samples};
+
+/// The label of the row that ratios are against.
+const REFERENCE: &str = "daemon";
+
+/// Clients at once, of a whole run.
+const CLIENTS: [usize; 6] = [1, 2, 4, 8, 16, 32];
+
+/// Keys in the keystore whose daemon's start is timed.
+const MANY_KEYS: usize = 100_000;
+
+/// How often it is started.
+const STARTS: usize = 5;
+
+const NOTES: [&str; 4] = [
+    "HSM: times are of the time of day; daemon, clients and peers share the processors of this machine. \
+     A client signs, waits for the signature, and signs again; only what is answered while the clock \
+     runs, after all clients are under way, counts",
+    "HSM: every signature is verified by this library: the first of a client, and later ones that are \
+     not the same, after the clock has stopped",
+    "HSM: SoftHSM computes in the process of its caller; our module asks a daemon, by one message and \
+     one answer a signature. The driver, the crate cryptoki, calls C_SignInit, C_Sign for the length, \
+     and C_Sign",
+    "HSM: Kryoptic is not measured: Debian has no package of it",
+];
+
+/// Signatures with some keys for some numbers of clients.
+pub struct Hsm {
+    /// With what to sign.
+    pub keys: Vec<KeyKind>,
+    /// For how many clients at once.
+    pub clients: Vec<usize>,
+    /// Whether to time a daemon that starts with many keys.
+    pub start: bool,
+    /// This program.
+    program: PathBuf,
+    /// Our module.
+    module: PathBuf,
+    /// What is running, from the first table on.
+    running: Mutex<Option<Running>>,
+}
+
+/// Drivers that are ready, ours first. They end before the bed that they stand in.
+struct Running {
+    drivers: Vec<Driver>,
+    _bed: Bed,
+}
+
+/// Where our module stands: beside the program, or where cargo puts what tests need.
+///
+/// # Errors
+/// It is not there.
+fn module(program: &Path) -> Result<PathBuf, Failure> {
+    let name = "libcycloid_pkcs11.so";
+    let folder = program.parent().unwrap_or(Path::new(""));
+    let places = [folder.join(name), folder.join("deps").join(name)];
+    places.into_iter().find(|path| path.is_file()).ok_or_else(|| {
+        Failure::new(
+            format!("{name} does not stand beside the program"),
+            "cargo build --release -p cycloid-pkcs11 builds it",
+        )
+    })
+}
+
+impl Hsm {
+    /// Every key and number of clients.
+    ///
+    /// # Errors
+    /// Where our module is not beside `program`, which is this one.
+    pub fn whole(program: &Path, effort: Effort) -> Result<Self, Failure> {
+        Ok(Self {
+            keys: KeyKind::ALL.into(),
+            clients: CLIENTS.into(),
+            start: effort == Effort::Full,
+            program: program.into(),
+            module: module(program)?,
+            running: Mutex::new(None),
+        })
+    }
+
+    /// Its part in a run of all suites.
+    ///
+    /// # Errors
+    /// As [`whole`](Self::whole).
+    pub fn usual(program: &Path, effort: Effort) -> Result<Self, Failure> {
+        let whole = Self::whole(program, effort)?;
+        Ok(match effort {
+            Effort::Quick => {
+                Self { keys: vec![KeyKind::Rsa2048, KeyKind::P256], clients: vec![1, 16], ..whole }
+            }
+            Effort::Plain => Self { clients: vec![1, 16], ..whole },
+            Effort::Full => whole,
+        })
+    }
+
+    /// Numbers of clients, 1 to 256, separated by commas.
+    ///
+    /// # Errors
+    /// The first that is none.
+    pub fn clients_from_list(list: &str) -> Result<Vec<usize>, Failure> {
+        let number = |text: &str| {
+            text.trim().parse().ok().filter(|number| (1..=256).contains(number)).ok_or_else(|| {
+                Failure::new(
+                    format!("'{text}' is not a number of clients"),
+                    "--clients takes numbers from 1 to 256, separated by commas",
+                )
+            })
+        };
+        list.split(',').map(number).collect()
+    }
+
+    fn measure(
+        &self,
+        kind: KeyKind,
+        clients: usize,
+        pace: Pace,
+        peers: &[Found],
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<Table, Failure> {
+        let peers: Vec<&Found> = peers.iter().filter(|peer| peer.peer.does(Family::Hsm)).collect();
+        let modules: Vec<(&Found, &Path)> = peers
+            .iter()
+            .filter_map(|peer| Some((*peer, peer.outcome.as_ref().ok()?.pkcs11()?)))
+            .collect();
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if running.is_none() {
+            *running = Some(self.start(&modules)?);
+        }
+        let running = running.as_mut().expect("it was started");
+        let start = Instant::now();
+        let turns = turns::take(&mut running.drivers, kind, clients, pace, progress)?;
+        let (ours, others) = turns.samples.split_first().expect("ours is always there");
+        let mut records =
+            vec![record(kind, clients, LIBRARY, &running.drivers[0].version, ours, None)];
+        for ((peer, _), samples) in modules.iter().zip(others) {
+            let version = peer.outcome.as_ref().map_or_else(|_| String::new(), |l| l.version());
+            records.push(record(kind, clients, peer.peer.name(), &version, samples, Some(ours)));
+        }
+        Ok(Table {
+            suite: "hsm".into(),
+            title: format!(
+                "{}: {clients} client{}",
+                kind.title(),
+                if clients == 1 { "" } else { "s" }
+            ),
+            parameters: parameters(kind, clients),
+            statistic: Statistic::Median,
+            summary: Summary::Service,
+            reference: REFERENCE.into(),
+            records,
+            control: turns.control.ratio(ours),
+            rounds: pace.rounds,
+            seconds: rounded(start.elapsed().as_secs_f64(), 2),
+            missing: peers
+                .iter()
+                .filter(|peer| peer.outcome.is_err())
+                .map(|peer| peer.peer.name().into())
+                .collect(),
+            notes: NOTES.map(Into::into).into(),
+        })
+    }
+
+    /// Starts the daemon and the drivers, and makes the keys.
+    fn start(&self, modules: &[(&Found, &Path)]) -> Result<Running, Failure> {
+        let bed = Bed::new(&self.program, &self.module, 0, 1)?;
+        let mut drivers = vec![bed.ours()?];
+        for (_, module) in modules {
+            drivers.push(bed.soft_hsm(module)?);
+        }
+        for driver in &mut drivers {
+            driver.order(&Order::Prepare { keys: self.keys.clone() })?;
+        }
+        Ok(Running { drivers, _bed: bed })
+    }
+
+    /// How long a daemon with many keys takes until it listens, and how long to find one of them.
+    fn measure_start(&self, progress: &mut dyn FnMut(f64)) -> Result<Table, Failure> {
+        let begin = Instant::now();
+        let bed = Bed::new(&self.program, &self.module, MANY_KEYS, STARTS)?;
+        progress(0.9);
+        let starts: Vec<f64> = bed.place.start_seconds.iter().map(|start| start * 1e9).collect();
+        let order = Order::Find { label: format!("key {}", MANY_KEYS / 2), times: 1000 };
+        let Answer::Found(finds) = bed.ours()?.order(&order)? else { return Err(confused()) };
+        let finds: Vec<f64> = finds.into_iter().map(|time| time as f64).collect();
+        let parameters = Parameters::from([("keys".into(), MANY_KEYS.into())]);
+        let record = |label: &str, function: &str, times: &[f64]| Record {
+            operation: label.into(),
+            parameters: parameters.clone(),
+            group: LIBRARY.into(),
+            label: label.into(),
+            implementation: ours(function, env!("CARGO_PKG_VERSION")),
+            constant_time: true,
+            operations_per_call: 1,
+            time: time(times, Statistic::Median),
+            ratio: UNITY,
+            memory: Memory::default(),
+            service: None,
+            tunnel: None,
+            instructions: None,
+            samples: Some(kept(times, &[])),
+        };
+        let records = vec![
+            record("start", "cycloid hsm serve", &starts),
+            record("find by label", "C_FindObjects", &finds),
+        ];
+        Ok(Table {
+            suite: "hsm".into(),
+            title: format!("a daemon with {MANY_KEYS} keys"),
+            parameters,
+            statistic: Statistic::Median,
+            summary: Summary::Proportions,
+            reference: records[0].label.clone(),
+            records,
+            control: UNITY,
+            rounds: STARTS,
+            seconds: rounded(begin.elapsed().as_secs_f64(), 2),
+            missing: Vec::new(),
+            notes: vec![NOTES[0].into()],
+        })
+    }
+}
+
+impl Suite for Hsm {
+    fn name(&self) -> &'static str {
+        "hsm"
+    }
+
+    fn about(&self) -> &'static str {
+        "the HSM: signatures through PKCS #11 for 1 to 32 clients"
+    }
+
+    fn family(&self) -> Family {
+        Family::Hsm
+    }
+
+    fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {
+        let pace = Pace::of(effort);
+        let pairs = self.keys.iter().flat_map(|key| self.clients.iter().map(move |n| (*key, *n)));
+        let mut plans: Vec<Plan<'a>> = pairs
+            .map(|(key, clients)| Plan {
+                title: format!("{}, {clients} clients", key.title()),
+                time: pace.whole(),
+                work: Work::Itself(Box::new(move |progress: &mut dyn FnMut(f64)| {
+                    self.measure(key, clients, pace, peers, progress)
+                })),
+            })
+            .collect();
+        if self.start {
+            plans.push(Plan {
+                title: "start".into(),
+                time: Duration::from_secs(60),
+                work: Work::Itself(Box::new(|progress: &mut dyn FnMut(f64)| {
+                    self.measure_start(progress)
+                })),
+            });
+        }
+        plans
+    }
+}
+
+/// A driver that answers something else than it was asked for.
+fn confused() -> Failure {
+    Failure::new(
+        "a driver answers something else than it was asked for",
+        "this is a mistake of the program; please report it",
+    )
+}
+
+/// Of what everything is in proportion to.
+const UNITY: Ratio = Ratio { samples: 0, median: 1.0, interval: [1.0, 1.0] };
+
+fn parameters(key: KeyKind, clients: usize) -> Parameters {
+    Parameters::from([("key".into(), key.name().into()), ("clients".into(), clients.into())])
+}
+
+/// Our module and daemon.
+fn ours(function: &str, version: &str) -> Implementation {
+    Implementation {
+        product: LIBRARY.into(),
+        version: version.into(),
+        function: function.into(),
+        backend: Some(cpu::level().name().into()),
+    }
+}
+
+/// A row; `reference` is ours, of a peer.
+fn record(
+    kind: KeyKind,
+    clients: usize,
+    product: &str,
+    version: &str,
+    samples: &Samples,
+    reference: Option<&Samples>,
+) -> Record {
+    let implementation = ours(kind.function(), version);
+    Record {
+        operation: "signature".into(),
+        parameters: parameters(kind, clients),
+        group: product.into(),
+        label: if reference.is_none() { REFERENCE } else { "library" }.into(),
+        implementation: match reference {
+            None => implementation,
+            Some(_) => Implementation { product: product.into(), backend: None, ..implementation },
+        },
+        constant_time: true,
+        operations_per_call: 1,
+        time: time(&samples.times, Statistic::Median),
+        ratio: reference.map_or(UNITY, |reference| samples.ratio(reference)),
+        memory: Memory::default(),
+        service: Some(samples.service(clients)),
+        tunnel: None,
+        instructions: None,
+        samples: Some(kept(&samples.times, &[])),
+    }
+}

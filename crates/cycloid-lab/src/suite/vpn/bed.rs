@@ -1,0 +1,365 @@
+//! Two network namespaces with a cable between them, keys, and the programs that run there.
+//!
+//! The namespaces are kept by a process of their own, which ends all that runs in them and removes them as
+//! soon as its standard input ends: when the bed goes, whatever the reason.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::measure::clock;
+use crate::process::Process;
+use crate::{Failure, interrupt};
+
+/// What a process says that keeps namespaces and keys.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ThrowAway {
+    /// A directory that is removed at the end, with `pki/gate.conf` and `pki/alice.ovpn` in it.
+    pub directory: PathBuf,
+    /// The server's namespace and the client's, at 10.99.0.1 and 10.99.0.2.
+    pub namespaces: [String; 2],
+}
+
+/// The line that says that an end is up, Cycloid's as well as OpenVPN's.
+const UP: &str = "Initialization Sequence Completed";
+
+/// What administrators speed OpenVPN up with.
+const TUNED: &str = "fast-io\nsndbuf 4194304\nrcvbuf 4194304\ntxqueuelen 4000\n";
+
+/// What a server must be told that so many clients with one certificate may come at a time.
+const FOR_CROWDS: &str = "duplicate-cn\nmax-clients 4096\nconnect-freq-initial 100000 1\n";
+
+const HINT: &str = "run as root, with iperf3, iproute2 and iputils-ping installed";
+
+/// Whether tunnels can be made here.
+///
+/// # Errors
+/// What is missing, and what brings it.
+pub(super) fn possible() -> Result<(), Failure> {
+    for (program, package) in [("ip", "iproute2"), ("iperf3", "iperf3"), ("ping", "iputils-ping")] {
+        // Whatever it says to that.
+        if Command::new(program).arg("-V").stdin(Stdio::null()).output().is_err() {
+            return Err(Failure::new(format!("no {program}"), format!("apt install {package}")));
+        }
+    }
+    if !Path::new("/dev/net/tun").exists() {
+        return Err(Failure::new("no /dev/net/tun", "modprobe tun"));
+    }
+    // Not every root may do it.
+    let name = format!("cycloid-probe-{}", std::process::id());
+    let allowed = ip(&format!("netns add {name}"));
+    let _ = ip(&format!("netns delete {name}"));
+    allowed.map_err(|_| Failure::new("network namespaces cannot be made", "run as root"))
+}
+
+fn ip(line: &str) -> Result<(), String> {
+    let output = Command::new("ip").args(line.split_whitespace()).output();
+    match output {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Namespaces, keys, and a listener for streams.
+pub(super) struct Bed {
+    pub(super) program: PathBuf,
+    _listener: Running,
+    pub(super) place: ThrowAway,
+    /// Tunnels that were made.
+    tunnels: usize,
+    /// Goes last.
+    _keeper: Process,
+}
+
+/// Both ends.
+pub(super) struct Tunnel {
+    // The client goes first, so that it says goodbye to somebody.
+    client: Running,
+    server: Running,
+    number: usize,
+}
+
+/// A program that can be at an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Who {
+    Cycloid,
+    OpenVpn,
+    /// At both ends, over UDP.
+    WireGuard,
+}
+
+/// Who is at an end, and how it is reached.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    cycloid: bool,
+    tcp: bool,
+    server: bool,
+    /// A server for a crowd of clients.
+    crowd: bool,
+}
+
+/// What a stream gave.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stream {
+    pub(super) megabits: f64,
+    /// Seconds of the processor for a gigabyte.
+    pub(super) server: f64,
+    pub(super) client: f64,
+}
+
+impl Bed {
+    pub(super) fn new(program: &Path) -> Result<Self, Failure> {
+        let mut command = Command::new(program);
+        command.args(["vpn", "throw-away"]);
+        let mut keeper = Process::start(&mut command).map_err(|message| failed(&message))?;
+        let place: ThrowAway = keeper.hear().map_err(|message| failed(&message))?;
+        let mut listener = inside(&place.namespaces[0], "iperf3 -s");
+        let listener = Running::start(listener.stdout(Stdio::null()).stderr(Stdio::null()))?;
+        Ok(Self {
+            program: program.into(),
+            _listener: listener,
+            place,
+            tunnels: 0,
+            _keeper: keeper,
+        })
+    }
+
+    /// A number for the next tunnel, which its port and its network are told from.
+    fn number(&mut self) -> usize {
+        self.tunnels += 1;
+        self.tunnels - 1
+    }
+
+    /// A tunnel of its own, with who is at the server's end and at the client's.
+    pub(super) fn tunnel(&mut self, ends: [Who; 2], tcp: bool) -> Result<Tunnel, Failure> {
+        let number = self.number();
+        if ends.contains(&Who::WireGuard) {
+            let [server, client] = self.wire_guard(number)?;
+            return Ok(Tunnel { client, server, number });
+        }
+        let [server, client] =
+            ends.map(|who| End { cycloid: who == Who::Cycloid, tcp, server: true, crowd: false });
+        let server = self.start(number, server)?;
+        let client = self.start(number, End { server: false, ..client })?;
+        Ok(Tunnel { client, server, number })
+    }
+
+    /// How long a client takes that is started anew, until its tunnel is up.
+    pub(super) fn restart(&self, tunnel: &mut Tunnel, who: Who) -> Result<Duration, Failure> {
+        tunnel.client.stop();
+        let begin = Instant::now();
+        let end = End { cycloid: who == Who::Cycloid, tcp: false, server: false, crowd: false };
+        tunnel.client = self.start(tunnel.number, end)?;
+        Ok(begin.elapsed())
+    }
+
+    /// A server for a crowd, alone, and the profile of clients that find it.
+    pub(super) fn server(&mut self, who: Who) -> Result<(Running, PathBuf), Failure> {
+        let number = self.number();
+        let end = End { cycloid: who == Who::Cycloid, tcp: false, server: true, crowd: true };
+        let server = self.start(number, end)?;
+        Ok((server, self.profile(number, End { cycloid: true, server: false, ..end })?))
+    }
+
+    /// Starts an end and waits until it is up.
+    fn start(&self, number: usize, end: End) -> Result<Running, Failure> {
+        let cannot = |error: std::io::Error| failed(&error.to_string());
+        let file = self.profile(number, end)?;
+        let side = usize::from(!end.server);
+        let namespace = &self.place.namespaces[side];
+        let log = self.place.directory.join(format!("{namespace}-{number}.log"));
+        let output = File::create(&log).map_err(cannot)?;
+        let program = match end.cycloid {
+            true => {
+                let role = if end.server { "server" } else { "client" };
+                format!("{} vpn {role}", self.program.display())
+            }
+            false => "openvpn --config".into(),
+        };
+        let mut command = self.command(side, &format!("{program} {}", file.display()));
+        command.current_dir(self.place.directory.join("pki"));
+        command.stderr(output.try_clone().map_err(cannot)?).stdout(output);
+        let mut running = Running::start(&mut command)?;
+        let said = || fs::read(&log).map(|text| String::from_utf8_lossy(&text).into_owned());
+        let up = |_: &mut Running| said().is_ok_and(|text| text.contains(UP));
+        running.wait_until(up)?.ok_or_else(|| {
+            let said = said().unwrap_or_default();
+            let last = said.lines().rfind(|line| !line.starts_with("hint: "));
+            let last = last.unwrap_or("it says nothing");
+            failed(&format!("{program} does not come up: {last}"))
+        })?;
+        Ok(running)
+    }
+
+    /// Writes an end's profile.
+    fn profile(&self, number: usize, end: End) -> Result<PathBuf, Failure> {
+        let End { cycloid, tcp, server, crowd } = end;
+        let (side, profile) = if server { (0, "pki/gate.conf") } else { (1, "pki/alice.ovpn") };
+        let directory = &self.place.directory;
+        let cannot = |error: std::io::Error| failed(&error.to_string());
+        let text = fs::read_to_string(directory.join(profile)).map_err(cannot)?;
+        let ours = |line: &&str| {
+            !["proto ", "port ", "server ", "remote "].iter().any(|word| line.starts_with(word))
+        };
+        let mut text: String = text.lines().filter(ours).map(|line| format!("{line}\n")).collect();
+        let port = 1194 + number;
+        let protocol = match (tcp, server) {
+            (false, _) => "udp",
+            (true, true) => "tcp-server",
+            (true, false) => "tcp-client",
+        };
+        text += &match server {
+            true => {
+                let network = match crowd {
+                    true => format!("10.9.0.0 255.255.0.0\n{FOR_CROWDS}"),
+                    false => format!("10.8.{number}.0 255.255.255.0\n"),
+                };
+                format!("proto {protocol}\nport {port}\nserver {network}")
+            }
+            false => format!("proto {protocol}\nremote 10.99.0.1 {port}\n"),
+        };
+        if !cycloid {
+            text += TUNED;
+        }
+        // An instance is called after its file, which stands beside the list of the revoked.
+        let name = format!("{}-{number}", self.place.namespaces[side]);
+        let file = directory.join(format!("pki/{name}.conf"));
+        fs::write(&file, text).map_err(cannot)?;
+        Ok(file)
+    }
+
+    /// One TCP stream to the server, or from it.
+    pub(super) fn stream(
+        &self,
+        tunnel: &Tunnel,
+        up: bool,
+        seconds: u32,
+    ) -> Result<Stream, Failure> {
+        let time = || [tunnel.server.time(), tunnel.client.time()];
+        let reverse = if up { "" } else { " -R" };
+        let line = format!("iperf3 -J -c 10.8.{}.1 -t {seconds}{reverse}", tunnel.number);
+        // The listener takes one stream at a time, and is not done with the last at once.
+        let mut attempts = 0..50;
+        let (before, after, result) = loop {
+            let before = time();
+            let text = self.said(&line)?;
+            let after = time();
+            let result: Value = serde_json::from_str(&text).unwrap_or_default();
+            let busy = result["error"].as_str().is_some_and(|why| why.contains("busy"));
+            if !busy || attempts.next().is_none() {
+                break (before, after, result);
+            }
+            thread::sleep(Duration::from_millis(100));
+        };
+        let received = &result["end"]["sum_received"];
+        let number = |name: &str| received[name].as_f64().filter(|number| *number > 0.0);
+        let (Some(bytes), Some(bits)) = (number("bytes"), number("bits_per_second")) else {
+            return Err(failed(&format!("iperf3: {}", result["error"])));
+        };
+        let spent = |end: usize| (after[end] - before[end]).as_secs_f64() / bytes * 1e9;
+        Ok(Stream { megabits: bits / 1e6, server: spent(0), client: spent(1) })
+    }
+
+    /// Nanoseconds from an echo's question to its answer, the average of some; none if none came.
+    pub(super) fn echo(&self, tunnel: &Tunnel) -> Result<Option<f64>, Failure> {
+        let text = self.said(&format!("ping -q -c 50 -i 0.005 -W 1 10.8.{}.1", tunnel.number))?;
+        // "rtt min/avg/max/mdev = 0.071/0.090/0.121/0.010 ms"
+        let average = text.rsplit_once(" = ").and_then(|(_, times)| times.split('/').nth(1));
+        Ok(average.and_then(|time| time.parse::<f64>().ok()).map(|time| time * 1e6))
+    }
+
+    /// What a program says that runs in the client's namespace.
+    fn said(&self, line: &str) -> Result<String, Failure> {
+        let path = self.place.directory.join("said");
+        let file = File::create(&path).map_err(|error| failed(&error.to_string()))?;
+        let mut command = self.command(1, line);
+        let mut running = Running::start(command.stdout(file).stderr(Stdio::null()))?;
+        while !running.has_ended() {
+            interrupt::check()?;
+            thread::sleep(Duration::from_millis(5));
+        }
+        fs::read_to_string(&path).map_err(|error| failed(&error.to_string()))
+    }
+
+    /// A program in one of the namespaces.
+    pub(super) fn command(&self, side: usize, line: &str) -> Command {
+        inside(&self.place.namespaces[side], line)
+    }
+}
+
+fn inside(namespace: &str, line: &str) -> Command {
+    let mut command = Command::new("ip");
+    command.args(["netns", "exec", namespace]).args(line.split_whitespace()).stdin(Stdio::null());
+    command
+}
+
+pub(super) fn failed(message: &str) -> Failure {
+    Failure::new(format!("the VPN's tunnels cannot be measured: {message}"), HINT)
+}
+
+/// A process that ends with this value. `ip` becomes the program that it starts.
+pub(super) struct Running(Child);
+
+impl Running {
+    pub(super) fn start(command: &mut Command) -> Result<Self, Failure> {
+        let child = command.spawn();
+        child.map(Self).map_err(|error| failed(&format!("ip: {error}")))
+    }
+
+    /// The processor time that it has taken.
+    pub(super) fn time(&self) -> Duration {
+        clock::of_process(self.0.id()).unwrap_or_default()
+    }
+
+    /// Bytes of memory that it has now.
+    pub(super) fn resident(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.0.id())).ok()?;
+        // "VmRSS:\t    4096 kB"
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
+    }
+
+    fn has_ended(&mut self) -> bool {
+        !matches!(self.0.try_wait(), Ok(None))
+    }
+
+    /// Waits for something, in steps of a millisecond; none if it has ended before, or takes too long.
+    pub(super) fn wait_until(
+        &mut self,
+        is_so: impl Fn(&mut Self) -> bool,
+    ) -> Result<Option<()>, Failure> {
+        let begin = Instant::now();
+        while !is_so(self) {
+            interrupt::check()?;
+            if begin.elapsed() > Duration::from_secs(20) || self.has_ended() {
+                return Ok(None);
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        Ok(Some(()))
+    }
+
+    fn stop(&mut self) {
+        if !self.has_ended() {
+            let _ = Command::new("kill").args(["-TERM", &self.0.id().to_string()]).output();
+        }
+        let end = Instant::now() + Duration::from_secs(5);
+        while !self.has_ended() && Instant::now() < end {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,98 @@
+//! Crowds: a server by itself, clients that connect to it by the protocol's core and stay, and what each
+//! of them cost the server's process.
+
+use std::sync::PoisonError;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::Vpn;
+use super::bed::{Bed, Who, failed};
+use super::tunnels::{Pace, Pair, Pairs, started, take};
+use crate::Failure;
+use crate::measure::statistics;
+use crate::peers::Found;
+use crate::process::Process;
+use crate::record::{Parameters, Table};
+use crate::suite::subjects::rounded;
+
+/// The servers, which alone are measured: who connects is always the same crowd, of Cycloid's.
+const SERVERS: [Pair; 2] = [
+    ("Cycloid's server", [Who::Cycloid, Who::Cycloid]),
+    ("OpenVPN's server", [Who::OpenVpn, Who::OpenVpn]),
+];
+
+/// How many clients of a crowd are connecting at a time.
+const AT_ONCE: usize = 8;
+
+const WHAT: &str = "VPN: processor time of the server's process for each client that connects, with what the \
+    kernel does for it: TLS 1.3 with both certificates, keys, options, an address. The clients come over \
+    UDP with tls-crypt-v2, eight at a time, and stay; what the process's resident memory has grown by then is \
+    divided among them";
+
+/// What a process says whose clients are all connected.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Gathered {
+    /// How long that took.
+    pub seconds: f64,
+}
+
+/// What each of many clients cost a server.
+struct Cost {
+    /// Nanoseconds of the process.
+    processor: f64,
+    /// Bytes.
+    resident: f64,
+}
+
+impl Vpn {
+    /// What a client costs each server.
+    pub(super) fn measure_handshakes(
+        &self,
+        clients: usize,
+        pace: Pace,
+        peers: &[Found],
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<Table, Failure> {
+        let pairs = Pairs::new(&SERVERS, peers);
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let running = started(&mut running, &self.program)?;
+        let begin = Instant::now();
+        let turns = take(&pairs.there, pace.rounds, progress, |pair| {
+            cost(&mut running.bed, SERVERS[pair].1[0], clients)
+        })?;
+        let parameters = Parameters::from([
+            ("transport".into(), "UDP".into()),
+            ("clients".into(), clients.into()),
+        ]);
+        let title = "what a client that connects costs the server".into();
+        let times = turns.map(|cost| cost.processor);
+        let mut table = pairs.table(title, "client that connects", parameters, times);
+        for (record, costs) in table.records.iter_mut().zip(&turns.of) {
+            let resident: Vec<f64> = costs.iter().map(|cost| cost.resident).collect();
+            record.memory.resident = Some(statistics::median(&resident) as u64);
+        }
+        table.rounds = pace.rounds;
+        table.seconds = rounded(begin.elapsed().as_secs_f64(), 2);
+        table.notes = vec![WHAT.into()];
+        Ok(table)
+    }
+}
+
+fn cost(bed: &mut Bed, who: Who, clients: usize) -> Result<Cost, Failure> {
+    let (server, profile) = bed.server(who)?;
+    let resident = || server.resident().ok_or_else(|| failed("the server is gone"));
+    let (memory, time) = (resident()?, server.time());
+    let line = format!(
+        "{} vpn crowd {} --count {clients} --at-once {AT_ONCE}",
+        bed.program.display(),
+        profile.display()
+    );
+    let mut crowd = Process::start(&mut bed.command(1, &line)).map_err(|said| failed(&said))?;
+    let _: Gathered = crowd.hear().map_err(|said| failed(&said))?;
+    let each = |whole: f64| whole / clients as f64;
+    Ok(Cost {
+        processor: each((server.time() - time).as_nanos() as f64),
+        resident: each(resident()?.saturating_sub(memory) as f64),
+    })
+}

@@ -1,0 +1,210 @@
+//! The VPN: its packet engine in memory beside the bare ciphers, and whole tunnels beside OpenVPN's in the
+//! same network namespaces.
+
+mod bed;
+mod crowd;
+mod engine;
+#[cfg(test)]
+mod tests;
+mod tunnels;
+mod wire_guard;
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use cycloid_vpn::bench::{CIPHERS, Shape};
+
+use super::{Effort, Plan, Suite};
+use crate::Failure;
+use crate::peers::{Family, Found};
+pub use bed::ThrowAway;
+pub use crowd::Gathered;
+use engine::{Engine, Work};
+use tunnels::{PAIRS, Pace, Running};
+
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Packets in memory.
+    Engine,
+    /// Streams through tunnels.
+    Tunnels,
+    /// How long a client takes until its tunnel is up.
+    Start,
+    /// What each client costs a server.
+    Handshakes,
+}
+
+impl Part {
+    /// All of them, in the order of the tables.
+    pub const ALL: [Self; 4] = [Self::Engine, Self::Tunnels, Self::Start, Self::Handshakes];
+
+    /// Its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Engine => "engine",
+            Self::Tunnels => "tunnels",
+            Self::Start => "start",
+            Self::Handshakes => "handshakes",
+        }
+    }
+}
+
+/// What to measure of the VPN.
+pub struct Vpn {
+    /// The parts.
+    pub parts: Vec<Part>,
+    /// How often each tunnel has its turn, where not as the effort says.
+    pub rounds: Option<usize>,
+    /// For how many seconds a stream runs, likewise.
+    pub seconds: Option<u32>,
+    /// Why there are no tunnels, if so.
+    left_out: Option<Failure>,
+    /// This program.
+    program: PathBuf,
+    /// What is running, from the first table on.
+    running: Mutex<Option<Running>>,
+}
+
+impl Vpn {
+    /// Those parts; tunnels only where they can be made, which [`left_out`](Self::left_out) says.
+    /// `program` is this one.
+    pub fn new(program: &Path, parts: Vec<Part>) -> Self {
+        let tunnels = parts.iter().any(|part| *part != Part::Engine);
+        Self {
+            left_out: if tunnels { bed::possible().err() } else { None },
+            parts,
+            rounds: None,
+            seconds: None,
+            program: program.into(),
+            running: Mutex::default(),
+        }
+    }
+
+    /// Why there are no tunnels among the tables, and what brings them; none where there are, or
+    /// nobody asked for them.
+    pub fn left_out(&self) -> Option<&Failure> {
+        self.left_out.as_ref()
+    }
+
+    /// Parts that a user names: `all`, or names separated by commas.
+    ///
+    /// # Errors
+    /// The first name that no part has.
+    pub fn parts_from_list(list: &str) -> Result<Vec<Part>, Failure> {
+        if list == "all" {
+            return Ok(Part::ALL.into());
+        }
+        let part = |name: &str| {
+            Part::ALL.into_iter().find(|part| part.name() == name.trim()).ok_or_else(|| {
+                let names = Part::ALL.map(Part::name).join(", ");
+                Failure::new(
+                    format!("no part is called '{name}'"),
+                    format!("--part takes {names}, separated by commas, or all"),
+                )
+            })
+        };
+        list.split(',').map(part).collect()
+    }
+
+    fn engines(&self, effort: Effort) -> Vec<Engine> {
+        let (ciphers, shapes): (usize, &[Shape]) = match effort {
+            Effort::Quick => (2, &[Shape::Packets(1400)]),
+            Effort::Plain => (2, &[Shape::Packets(64), Shape::Packets(1400), Shape::SuperPacket]),
+            Effort::Full => (
+                CIPHERS.len(),
+                &[
+                    Shape::Packets(64),
+                    Shape::Packets(512),
+                    Shape::Packets(1400),
+                    Shape::SuperPacket,
+                ],
+            ),
+        };
+        let shapes_of = |cipher| shapes.iter().map(move |shape| (cipher, *shape));
+        let engines = CIPHERS.into_iter().take(ciphers).flat_map(shapes_of);
+        engines
+            .flat_map(|(cipher, shape)| Work::ALL.map(|work| Engine { cipher, shape, work }))
+            .collect()
+    }
+}
+
+impl Suite for Vpn {
+    fn name(&self) -> &'static str {
+        "vpn"
+    }
+
+    fn about(&self) -> &'static str {
+        "the VPN: packets in memory, and tunnels beside OpenVPN's"
+    }
+
+    fn family(&self) -> Family {
+        Family::Vpn
+    }
+
+    fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {
+        let mut plans: Vec<Plan<'a>> = Vec::new();
+        if self.parts.contains(&Part::Engine) {
+            let time = match effort {
+                Effort::Quick => 0.1,
+                Effort::Plain => 0.25,
+                Effort::Full => 2.0,
+            };
+            let time = Duration::from_secs_f64(time);
+            plans.extend(self.engines(effort).into_iter().map(|engine| Plan {
+                title: engine.title(),
+                time,
+                work: super::Work::Subjects(Box::new(move || {
+                    engine.prepare(time, peers, self.left_out.as_ref())
+                })),
+            }));
+        }
+        if self.left_out.is_some() {
+            return plans;
+        }
+        let pace = Pace::of(effort, self.rounds, self.seconds);
+        // Cycloid at one end alone stands for those who change one end first.
+        let pairs = move |tcp: bool| match effort {
+            Effort::Quick => 2,
+            Effort::Plain if tcp => 2,
+            // The last one knows UDP only.
+            _ if tcp => PAIRS.len() - 1,
+            _ => PAIRS.len(),
+        };
+        let ways: &[(bool, bool)] = match effort {
+            Effort::Quick => &[(false, true)],
+            Effort::Plain => &[(false, true), (true, true)],
+            Effort::Full => &[(false, true), (false, false), (true, true), (true, false)],
+        };
+        if self.parts.contains(&Part::Tunnels) {
+            plans.extend(ways.iter().map(|(tcp, up)| Plan {
+                title: tunnels::title(*tcp, *up),
+                time: pace.of_streams(pairs(*tcp)),
+                work: super::Work::Itself(Box::new(move |progress: &mut dyn FnMut(f64)| {
+                    self.measure_streams(*tcp, *up, pairs(*tcp), pace, peers, progress)
+                })),
+            }));
+        }
+        if self.parts.contains(&Part::Start) && effort != Effort::Quick {
+            plans.push(Plan {
+                title: "start of a client".into(),
+                time: pace.of_starts(),
+                work: super::Work::Itself(Box::new(move |progress: &mut dyn FnMut(f64)| {
+                    self.measure_starts(pace, peers, progress)
+                })),
+            });
+        }
+        if self.parts.contains(&Part::Handshakes) && effort != Effort::Quick {
+            let clients = if effort == Effort::Full { 1000 } else { 300 };
+            plans.push(Plan {
+                title: "clients that connect".into(),
+                time: pace.of_crowds(clients),
+                work: super::Work::Itself(Box::new(move |progress: &mut dyn FnMut(f64)| {
+                    self.measure_handshakes(clients, pace, peers, progress)
+                })),
+            });
+        }
+        plans
+    }
+}

@@ -1,0 +1,31 @@
+//! A report as comma-separated values (RFC 4180, but with the line ends of Unix): a record a line.
+
+use super::rows::{self, Row};
+use crate::record::Report;
+
+/// Every record, with the names of the columns before them.
+pub fn csv(report: &Report) -> String {
+    let of_table = |table| {
+        let table: &crate::record::Table = table;
+        table.records.iter().map(move |record| rows::row(table, record))
+    };
+    let rows: Vec<Row> = report.tables.iter().flat_map(of_table).collect();
+    let columns = rows::columns(&rows);
+    let mut text = line(columns.iter().map(|name| &**name));
+    for row in &rows {
+        text += &line(columns.iter().map(|name| row.get(name).map_or("", |value| value)));
+    }
+    text
+}
+
+fn line<'a>(values: impl Iterator<Item = &'a str>) -> String {
+    let values: Vec<String> = values.map(quoted).collect();
+    values.join(",") + "\n"
+}
+
+fn quoted(value: &str) -> String {
+    match value.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", value.replace('"', "\"\"")),
+        false => value.into(),
+    }
+}

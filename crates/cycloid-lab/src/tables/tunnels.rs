@@ -1,0 +1,87 @@
+//! Whole tunnels: throughput beside the others', and what it costs each end.
+
+use std::fmt::Write;
+
+use comfy_table::{Cell, Table as Grid};
+
+use super::number::{NONE, Unit, proportion, whole};
+use crate::record::{Record, Summary, Table};
+
+/// What the columns mean that no other table has.
+pub(super) const MEANINGS: [(&str, &str); 5] = [
+    ("Mb/s", "of one TCP stream inside of the tunnel"),
+    (
+        "ours ×",
+        "our throughput in proportion to this one's, round by round: 2.00 carries twice as much",
+    ),
+    (
+        "server, client",
+        "processor seconds of each end for a gigabyte, with what the kernel does for the process",
+    ),
+    ("KiB", "that the server's resident memory has grown by for each client that is connected"),
+    ("echo µs", "from a ping to its answer, while nothing else goes through"),
+];
+
+/// Whether this one is shown here, and has no other grid.
+pub(super) fn is_shown(table: &Table) -> bool {
+    table.summary == Summary::Tunnels
+}
+
+/// A grid for each table.
+pub(super) fn text(tables: &[Table]) -> String {
+    let mut text = String::new();
+    for table in tables.iter().filter(|table| is_shown(table)) {
+        let _ = writeln!(text, "\n{}: {}", table.suite, table.title);
+        let _ = writeln!(text, "{}", grid(table));
+        let _ = writeln!(text, "{}", super::noise(&[table]));
+        for name in &table.missing {
+            let _ = writeln!(text, "missing: {name}");
+        }
+    }
+    text
+}
+
+fn grid(table: &Table) -> Grid {
+    let mut grid = super::ruled();
+    let carry = table.records.iter().any(|record| record.tunnel.is_some());
+    let stay = table.records.iter().any(|record| record.memory.resident.is_some());
+    let head: &[&str] = match (carry, stay) {
+        (true, _) => &["", "Mb/s", "ours ×", "±", "server", "client", "echo µs"],
+        (false, true) => &["", "ms", "ours ×", "±", "KiB"],
+        (false, false) => &["", "ms", "ours ×", "±"],
+    };
+    grid.set_header(head.iter().map(Cell::new));
+    for record in &table.records {
+        grid.add_row(row(table, record));
+    }
+    super::align(&mut grid, 2);
+    grid
+}
+
+fn row(table: &Table, record: &Record) -> Vec<String> {
+    let ratio = &record.ratio;
+    let half = match ratio.samples {
+        0 => String::new(),
+        _ => format!("{:.0}%", ratio.spread() * 100.0),
+    };
+    let proportions = [proportion(ratio.median), half];
+    let mut cells = vec![record.label.clone()];
+    match &record.tunnel {
+        Some(tunnel) => {
+            cells.push(whole(tunnel.megabits_per_second as u64));
+            cells.extend(proportions);
+            cells.push(format!("{:.2}", tunnel.server_seconds_per_gigabyte));
+            cells.push(format!("{:.2}", tunnel.client_seconds_per_gigabyte));
+            let show = |time| Unit::MICROSECONDS.show(time);
+            cells.push(tunnel.round_trip_ns.map_or_else(|| NONE.into(), show));
+        }
+        None => {
+            let digits = if record.memory.resident.is_some() { 2 } else { 1 };
+            let time = record.time.nanoseconds(table.statistic) / 1e6;
+            cells.push(format!("{time:.digits$}"));
+            cells.extend(proportions);
+            cells.extend(record.memory.resident.map(|bytes| whole(bytes.div_ceil(1024))));
+        }
+    }
+    cells
+}

@@ -1,0 +1,124 @@
+//! Directives of clients alone.
+
+use super::place::{BOTH, CLIENT};
+use super::{Entry, ignored, refused, used};
+use crate::config::client::{AuthRetry, Credentials, PullFilter, Verdict};
+use crate::config::draft::Draft;
+use crate::config::error::Problem;
+use crate::config::values::{Call, Result};
+use crate::proto::Role;
+use zeroize::Zeroizing;
+
+pub(super) const TABLE: &[Entry] = &[
+    used("client", CLIENT, 0, 0, |draft, _| {
+        draft.client.pull = true;
+        set_role(draft, Role::Client)
+    }),
+    used("tls-client", CLIENT, 0, 0, |draft, _| set_role(draft, Role::Client)),
+    used("pull", CLIENT, 0, 0, |draft, _| {
+        draft.client.pull = true;
+        Ok(())
+    }),
+    used("remote-random", CLIENT, 0, 0, |draft, _| {
+        draft.client.remote_random = true;
+        Ok(())
+    }),
+    used("remote-random-hostname", CLIENT, 0, 0, |draft, _| {
+        draft.client.remote_random_hostname = true;
+        Ok(())
+    }),
+    used("resolv-retry", BOTH, 1, 1, |draft, call| {
+        draft.client.resolve_retry = match call.text(0) {
+            "infinite" => None,
+            _ => Some(call.seconds(0)?),
+        };
+        Ok(())
+    }),
+    used("auth-user-pass", CLIENT, 0, 1, |draft, call| {
+        draft.client.credentials = Some(credentials(call)?);
+        Ok(())
+    })
+    .or_block(),
+    used("auth-retry", BOTH, 1, 1, |draft, call| {
+        let choices = [
+            ("none", AuthRetry::None),
+            ("nointeract", AuthRetry::NoInteract),
+            ("interact", AuthRetry::Interact),
+        ];
+        draft.client.auth_retry = call.choice(0, &choices)?;
+        Ok(())
+    }),
+    used("auth-nocache", BOTH, 0, 0, |draft, _| {
+        draft.client.auth_nocache = true;
+        Ok(())
+    }),
+    used("static-challenge", CLIENT, 2, 3, |draft, call| {
+        let echo = call.choice(1, &[("0", false), ("1", true)])?;
+        draft.client.static_challenge = Some((call.owned(0), echo));
+        Ok(())
+    }),
+    used("route-nopull", CLIENT, 0, 0, |draft, _| {
+        draft.client.route_nopull = true;
+        Ok(())
+    }),
+    used("pull-filter", CLIENT, 2, 2, |draft, call| {
+        let choices =
+            [("accept", Verdict::Accept), ("ignore", Verdict::Ignore), ("reject", Verdict::Reject)];
+        let verdict = call.choice(0, &choices)?;
+        draft.client.pull_filters.push(PullFilter { verdict, prefix: call.owned(1) });
+        Ok(())
+    }),
+    used("push-peer-info", CLIENT, 0, 0, |draft, _| {
+        draft.client.push_peer_info = true;
+        Ok(())
+    }),
+    used("kill-switch", CLIENT, 0, 0, |draft, _| {
+        draft.client.kill_switch = true;
+        Ok(())
+    }),
+    ignored("allow-pull-fqdn", CLIENT, "names in pushed routes are resolved anyway"),
+    ignored("allow-recursive-routing", CLIENT, "packets to the server never enter the tunnel"),
+    refused(
+        "proto-force",
+        "remotes are not chosen by their protocol",
+        "keep the remotes that you want, or name the protocol with proto",
+    ),
+];
+
+pub(super) fn set_role(draft: &mut Draft, role: Role) -> Result<()> {
+    if draft.role.is_some_and(|present| present != role) {
+        return Err(Problem::new(
+            "the file is a client's and a server's at once",
+            "keep `client` (or tls-client), or `server` (or tls-server)",
+        ));
+    }
+    draft.role = Some(role);
+    Ok(())
+}
+
+fn credentials(call: &Call<'_>) -> Result<Credentials> {
+    let Some(block) = &call.directive.block else {
+        return Ok(match call.get(0) {
+            Some("[inline]") => {
+                let hint = "remove the line if there is a block <auth-user-pass>";
+                return Err(Problem::new("`[inline]` is no file", hint));
+            }
+            Some(_) => Credentials::File(call.path(0)),
+            None => Credentials::Ask,
+        });
+    };
+    let text = std::str::from_utf8(block)
+        .map_err(|_| Problem::new("name or password is not UTF-8", "save the file as UTF-8"))?;
+    let mut lines = text.lines().map(|line| line.trim_end_matches('\r'));
+    let username = lines.next().filter(|name| !name.is_empty()).ok_or_else(|| {
+        Problem::new(
+            "there is no name in it",
+            "the first line is the name, the second the password",
+        )
+    })?;
+    let password = lines.next().filter(|password| !password.is_empty());
+    Ok(Credentials::Inline {
+        username: username.to_owned(),
+        password: password.map(|password| Zeroizing::new(password.to_owned())),
+    })
+}

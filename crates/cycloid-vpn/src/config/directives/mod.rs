@@ -1,0 +1,173 @@
+//! The table of directives: what each is called, where it may stand, what it takes, and what is done
+//! with it.
+//!
+//! A directive is used, or passed over with one warning where that changes nothing that its author
+//! could rely on, or refused with the reason where it would.
+
+mod client;
+mod connection;
+mod other;
+mod process;
+mod server;
+mod tls;
+mod tunnel;
+
+pub(super) use connection::two_keys;
+
+use super::draft::Draft;
+use super::error::Problem;
+use super::values::Call;
+
+/// Where a directive may stand; bits.
+pub(super) mod place {
+    /// In a client's file.
+    pub(in crate::config) const CLIENT: u8 = 1;
+    /// In a server's file.
+    pub(in crate::config) const SERVER: u8 = 2;
+    /// In a `<connection>`.
+    pub(in crate::config) const CONNECTION: u8 = 4;
+    /// In what is said of one client.
+    pub(in crate::config) const PER_CLIENT: u8 = 8;
+    /// In what a server pushes.
+    pub(in crate::config) const PUSHED: u8 = 16;
+
+    pub(super) const BOTH: u8 = CLIENT | SERVER;
+}
+
+pub(super) type Apply = fn(&mut Draft, &Call<'_>) -> Result<(), Problem>;
+
+/// What is done with a directive.
+#[derive(Clone, Copy)]
+pub(super) enum Action {
+    Use(Apply),
+    /// Nothing, for this reason.
+    Ignore(&'static str),
+    Refuse {
+        reason: &'static str,
+        hint: &'static str,
+    },
+}
+
+/// A directive.
+pub(super) struct Entry {
+    pub(super) name: &'static str,
+    /// Bits of [`place`].
+    pub(super) place: u8,
+    /// The least and the most arguments.
+    pub(super) arguments: (usize, usize),
+    /// Whether a block may stand in place of arguments.
+    pub(super) block: bool,
+    pub(super) action: Action,
+}
+
+/// A directive that takes `least` to `most` arguments.
+const fn used(name: &'static str, place: u8, least: usize, most: usize, apply: Apply) -> Entry {
+    Entry { name, place, arguments: (least, most), block: false, action: Action::Use(apply) }
+}
+
+const fn ignored(name: &'static str, place: u8, reason: &'static str) -> Entry {
+    let action = Action::Ignore(reason);
+    Entry { name, place, arguments: (0, usize::MAX), block: true, action }
+}
+
+const fn refused(name: &'static str, reason: &'static str, hint: &'static str) -> Entry {
+    let action = Action::Refuse { reason, hint };
+    Entry { name, place: 0, arguments: (0, usize::MAX), block: true, action }
+}
+
+impl Entry {
+    const fn or_block(mut self) -> Self {
+        self.block = true;
+        self
+    }
+}
+
+const TABLES: [&[Entry]; 7] = [
+    client::TABLE,
+    connection::TABLE,
+    other::TABLE,
+    process::TABLE,
+    server::TABLE,
+    tls::TABLE,
+    tunnel::TABLE,
+];
+
+fn all() -> impl Iterator<Item = &'static Entry> {
+    TABLES.into_iter().flatten()
+}
+
+/// The directive of that name.
+pub(super) fn find(name: &str) -> Option<&'static Entry> {
+    all().find(|entry| entry.name == name)
+}
+
+/// The name that is likely meant by one with a slip in it: no more than a third of it is wrong.
+pub(super) fn nearest(name: &str) -> Option<&'static str> {
+    // No directive is nearly as long, and the comparison takes the product of the lengths.
+    if name.len() > 64 {
+        return None;
+    }
+    let (distance, nearest) =
+        all().map(|entry| (distance(name, entry.name), entry.name)).min_by_key(|pair| pair.0)?;
+    (distance * 3 <= nearest.len()).then_some(nearest)
+}
+
+/// How many bytes must be put in, taken out or changed to make one of the other (Levenshtein).
+fn distance(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, a) in one.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in other.bytes().enumerate() {
+            let changed = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_stands_twice() {
+        let mut names: Vec<_> = all().map(|entry| entry.name).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        assert!(count > 250, "{count}");
+    }
+
+    #[test]
+    fn what_is_passed_over_or_refused_says_why() {
+        for entry in all() {
+            match entry.action {
+                Action::Use(_) => assert!(entry.place != 0, "{}", entry.name),
+                Action::Ignore(reason) => assert!(!reason.is_empty(), "{}", entry.name),
+                Action::Refuse { reason, hint } => {
+                    assert!(!reason.is_empty() && !hint.is_empty(), "{}", entry.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn slips_are_recognised() {
+        for (wrong, right) in [
+            ("remot", Some("remote")),
+            ("cyper", Some("cipher")),
+            ("tls_auth", Some("tls-auth")),
+            ("verify-x509name", Some("verify-x509-name")),
+            ("keepalives", Some("keepalive")),
+            ("frobnicate", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(wrong), right, "{wrong}");
+        }
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(nearest(&"a".repeat(10_000)), None);
+    }
+}

@@ -1,0 +1,411 @@
+//! Directives on TLS, the data channel, and times.
+
+use super::place::{BOTH, PUSHED, SERVER};
+use super::{Entry, ignored, refused, used};
+use crate::config::draft::Draft;
+use crate::config::error::Problem;
+use crate::config::tls::{
+    CertificateProfile, ClientCertificate, DATA_CIPHERS, PeerName, Revoked, TlsVersion,
+};
+use crate::config::values::{Call, Result};
+use crate::proto::Role;
+use crate::proto::data::{Cipher, Digest, Framing};
+
+pub(super) const TABLE: &[Entry] = &[
+    used("ca", BOTH, 1, 1, |draft, call| {
+        draft.common.tls.ca = Some(call.material()?);
+        Ok(())
+    })
+    .or_block(),
+    used("cert", BOTH, 1, 1, |draft, call| {
+        draft.common.tls.certificate = Some(call.material()?);
+        Ok(())
+    })
+    .or_block(),
+    used("extra-certs", BOTH, 1, 1, |draft, call| {
+        draft.common.tls.extra_certificates = Some(call.material()?);
+        Ok(())
+    })
+    .or_block(),
+    used("key", BOTH, 1, 1, |draft, call| {
+        draft.common.tls.key = Some(call.material()?);
+        Ok(())
+    })
+    .or_block(),
+    used("askpass", BOTH, 0, 1, |draft, call| {
+        draft.common.tls.key_passphrase = Some(call.get(0).map(|_| call.path(0)));
+        Ok(())
+    }),
+    refused(
+        "pkcs12",
+        "keys in PKCS #12 are not read",
+        "convert it: openssl pkcs12 -in FILE -nodes -out all.pem; then name it with ca, cert and key",
+    ),
+    refused("capath", "a directory of authorities is not read", "put them into one file, for ca"),
+    refused("pkcs11-providers", "keys in tokens are not used", "name files with cert and key"),
+    refused("pkcs11-id", "keys in tokens are not used", "name files with cert and key"),
+    refused("cryptoapicert", "this is for Windows", "name files with cert and key"),
+    refused(
+        "management-external-key",
+        "keys behind the management interface are not used",
+        "name files with cert and key",
+    ),
+    refused(
+        "management-external-cert",
+        "certificates behind the management interface are not used",
+        "name files with cert and key",
+    ),
+    used("crl-verify", BOTH, 1, 2, |draft, call| {
+        draft.common.tls.revoked = Some(match call.get(1) {
+            Some(_) => {
+                call.choice(1, &[("dir", ())])?;
+                Revoked::Directory(call.path(0))
+            }
+            None => Revoked::List(call.material()?),
+        });
+        Ok(())
+    })
+    .or_block(),
+    used("tls-version-min", BOTH, 1, 2, |draft, call| {
+        if matches!(call.text(0), "1.0" | "1.1") {
+            draft.warn(call.directive, "TLS before 1.2 is never used: the least is 1.2");
+        } else {
+            draft.common.tls.version_min = version(call)?;
+        }
+        Ok(())
+    }),
+    used("tls-version-max", BOTH, 1, 1, |draft, call| {
+        draft.common.tls.version_max = version(call)?;
+        Ok(())
+    }),
+    used("tls-cipher", BOTH, 1, 1, |draft, call| {
+        draft.common.tls.cipher_suites_1_2 = Some(call.list(0));
+        Ok(())
+    }),
+    used("tls-ciphersuites", BOTH, 1, 1, |draft, call| {
+        draft.common.tls.cipher_suites_1_3 = Some(call.list(0));
+        Ok(())
+    }),
+    used("tls-groups", BOTH, 1, 1, |draft, call| {
+        draft.common.tls.groups = Some(call.list(0));
+        Ok(())
+    }),
+    used("ecdh-curve", BOTH, 1, 1, |draft, call| {
+        draft.common.tls.groups = Some(call.list(0));
+        Ok(())
+    }),
+    used("tls-cert-profile", BOTH, 1, 1, |draft, call| {
+        let choices = [
+            ("insecure", CertificateProfile::Insecure),
+            ("legacy", CertificateProfile::Legacy),
+            ("preferred", CertificateProfile::Preferred),
+            ("suiteb", CertificateProfile::SuiteB),
+        ];
+        draft.common.tls.certificate_profile = call.choice(0, &choices)?;
+        Ok(())
+    }),
+    used("verify-x509-name", BOTH, 1, 2, |draft, call| {
+        let choices = [
+            ("subject", PeerName::Subject as fn(String) -> _),
+            ("name", PeerName::Name),
+            ("name-prefix", PeerName::Prefix),
+        ];
+        let make = if call.get(1).is_some() { call.choice(1, &choices)? } else { choices[0].1 };
+        if call.text(0).is_empty() {
+            return Err(Problem::new("an empty name matches nothing", "give the peer's name"));
+        }
+        draft.common.tls.peer_name = Some(make(call.owned(0)));
+        Ok(())
+    }),
+    used("x509-username-field", BOTH, 1, 1, |draft, call| {
+        if call.text(0).starts_with("ext:") {
+            let hint = "name a field of the subject, such as CN or emailAddress";
+            return Err(Problem::new("names are not taken from extensions", hint));
+        }
+        draft.common.tls.username_field = call.owned(0);
+        Ok(())
+    }),
+    used("remote-cert-tls", BOTH, 1, 1, |draft, call| {
+        let role = call.choice(0, &[("server", Role::Server), ("client", Role::Client)])?;
+        draft.common.tls.peer_role = Some(role);
+        Ok(())
+    }),
+    used("remote-cert-ku", BOTH, 0, 16, |draft, call| {
+        let usages = call.all().iter().map(|text| {
+            u16::from_str_radix(text, 16).map_err(|_| {
+                Problem::new(format!("'{text}' is no key usage"), "write it in hex, as in a0")
+            })
+        });
+        let mut usages: Vec<u16> = usages.collect::<Result<_>>()?;
+        if usages.is_empty() {
+            // Any, but some.
+            usages.push(0);
+        }
+        draft.common.tls.peer_key_usages = usages;
+        Ok(())
+    }),
+    used("remote-cert-eku", BOTH, 1, 1, |draft, call| {
+        draft.common.tls.peer_extended_key_usage = Some(call.owned(0));
+        Ok(())
+    }),
+    used("peer-fingerprint", BOTH, 1, 1, |draft, call| {
+        let text = match &call.directive.block {
+            Some(block) => String::from_utf8_lossy(block).into_owned(),
+            None => call.owned(0),
+        };
+        for line in text.lines().map(str::trim) {
+            if !line.is_empty() && !line.starts_with(['#', ';']) {
+                draft.common.tls.peer_fingerprints.push(fingerprint(line)?);
+            }
+        }
+        Ok(())
+    })
+    .or_block(),
+    refused(
+        "verify-hash",
+        "the fingerprint of an authority is not compared",
+        "compare the peer's own with peer-fingerprint, or name the authority with ca alone",
+    ),
+    refused(
+        "ns-cert-type",
+        "Netscape's certificate types are no longer looked at",
+        "say `remote-cert-tls` with the same word; the peer's certificate needs the key usage for it",
+    ),
+    used("verify-client-cert", SERVER, 0, 1, |draft, call| {
+        let choices = [
+            ("require", ClientCertificate::Require),
+            ("optional", ClientCertificate::Optional),
+            ("none", ClientCertificate::None),
+        ];
+        let choice = if call.get(0).is_some() { call.choice(0, &choices)? } else { choices[0].1 };
+        draft.common.tls.client_certificate = choice;
+        Ok(())
+    }),
+    used("client-cert-not-required", SERVER, 0, 0, |draft, _| {
+        draft.common.tls.client_certificate = ClientCertificate::None;
+        Ok(())
+    }),
+    used("tls-exit", BOTH, 0, 0, |draft, _| {
+        draft.common.tls.exit_on_failure = true;
+        Ok(())
+    }),
+    ignored("dh", BOTH, "keys are agreed on elliptic curves, always new"),
+    ignored("key-method", BOTH, "there is only the second"),
+    // The data channel.
+    used("data-ciphers", BOTH, 1, 1, data_ciphers),
+    used("ncp-ciphers", BOTH, 1, 1, data_ciphers),
+    used("data-ciphers-fallback", BOTH, 1, 1, |draft, call| {
+        draft.common.data.fallback =
+            Some(cipher(call.text(0)).ok_or_else(|| no_cipher(call.text(0)))?);
+        Ok(())
+    }),
+    used("cipher", BOTH | PUSHED, 1, 1, |draft, call| {
+        draft.common.data.cipher = cipher(call.text(0));
+        if draft.common.data.cipher.is_none() {
+            let name = call.text(0);
+            draft.warn(call.directive, format!("the cipher {name} is never used: it is too weak"));
+        }
+        Ok(())
+    }),
+    used("auth", BOTH, 1, 1, |draft, call| {
+        draft.common.data.digest = Digest::from_name(call.text(0)).ok_or_else(|| {
+            Problem::new(
+                format!("packets are not authenticated with {}", call.text(0)),
+                "use SHA256 or SHA512 at both ends; AEAD ciphers need none at all",
+            )
+        })?;
+        Ok(())
+    }),
+    used("comp-lzo", BOTH | PUSHED, 0, 1, |draft, call| match call.get(0) {
+        Some("no") => {
+            draft.common.data.framing = Framing::Prefix;
+            Ok(())
+        }
+        _ => Err(compression()),
+    }),
+    used("compress", BOTH | PUSHED, 0, 1, |draft, call| {
+        draft.common.data.framing = match call.get(0) {
+            None | Some("stub") => Framing::Swap,
+            Some("stub-v2") => Framing::StubV2,
+            Some("migrate") => Framing::None,
+            Some(_) => return Err(compression()),
+        };
+        Ok(())
+    }),
+    used("allow-compression", BOTH, 1, 1, |draft, call| {
+        if call.choice(0, &[("no", false), ("yes", true), ("asym", true)])? {
+            draft.warn(call.directive, "compression stays off, whatever this allows");
+        }
+        Ok(())
+    }),
+    ignored("comp-noadapt", BOTH, "nothing is compressed"),
+    used("replay-window", BOTH, 1, 2, |draft, call| {
+        draft.common.data.replay_window.0 = call.number(0, 1..=65536)?;
+        if call.get(1).is_some() {
+            draft.common.data.replay_window.1 = call.seconds(1)?;
+        }
+        Ok(())
+    }),
+    refused("no-replay", "without it, old packets could be sent again", "remove it at both ends"),
+    refused("no-iv", "without it, encryption has no strength", "remove it at both ends"),
+    refused("ncp-disable", "ciphers are always negotiated", "name one in data-ciphers if you must"),
+    refused(
+        "secret",
+        "a static key protects nothing that was sent before it is stolen, and is not supported",
+        "use TLS: `cycloid vpn pki init` makes an authority, and files for both ends",
+    ),
+    refused(
+        "keysize",
+        "the size of a cipher's key is not changed",
+        "name the cipher with the size that you want, such as AES-256-GCM",
+    ),
+    // Times.
+    used("reneg-sec", BOTH, 1, 2, |draft, call| {
+        draft.common.timing.renegotiate_after = call.seconds_or_never(0)?;
+        if call.get(1).is_some() {
+            draft.common.timing.renegotiate_not_before = call.seconds_or_never(1)?;
+        }
+        Ok(())
+    }),
+    used("reneg-bytes", BOTH, 1, 1, |draft, call| {
+        let bytes = call.number(0, 0..=u64::MAX)?;
+        draft.common.timing.renegotiate_bytes = Some(bytes).filter(|bytes| *bytes > 0);
+        Ok(())
+    }),
+    used("reneg-pkts", BOTH, 1, 1, |draft, call| {
+        let packets = call.number(0, 0..=u64::MAX)?;
+        draft.common.timing.renegotiate_packets = Some(packets).filter(|packets| *packets > 0);
+        Ok(())
+    }),
+    used("hand-window", BOTH, 1, 1, |draft, call| {
+        draft.common.timing.hand_window = at_least_one(call)?;
+        Ok(())
+    }),
+    used("tran-window", BOTH, 1, 1, |draft, call| {
+        draft.common.timing.transition_window = call.seconds(0)?;
+        Ok(())
+    }),
+    used("tls-timeout", BOTH, 1, 1, |draft, call| {
+        draft.common.timing.retransmit_after = at_least_one(call)?;
+        Ok(())
+    }),
+    used("keepalive", BOTH, 2, 2, |draft, call| {
+        let (interval, timeout) = (call.number(0, 0..=86400)?, call.number(1, 0..=86400)?);
+        if interval > 0 && timeout < 2 * interval {
+            return Err(Problem::new(
+                "one lost packet would end the connection",
+                "the second number is at least twice the first, as in keepalive 10 60",
+            ));
+        }
+        draft.keepalive = Some((interval, timeout));
+        Ok(())
+    }),
+    used("ping", BOTH | PUSHED, 1, 1, |draft, call| {
+        draft.common.timing.ping = call.seconds_or_never(0)?;
+        Ok(())
+    }),
+    used("ping-restart", BOTH | PUSHED, 1, 1, |draft, call| {
+        draft.common.timing.ping_restart = call.seconds_or_never(0)?;
+        Ok(())
+    }),
+    used("ping-exit", BOTH | PUSHED, 1, 1, |draft, call| {
+        draft.common.timing.ping_exit = call.seconds_or_never(0)?;
+        Ok(())
+    }),
+    used("ping-timer-rem", BOTH, 0, 0, |draft, _| {
+        draft.common.timing.ping_timer_needs_peer = true;
+        Ok(())
+    }),
+    used("inactive", BOTH | PUSHED, 1, 2, |draft, call| {
+        let bytes = match call.get(1) {
+            Some(_) => call.number(1, 0..=u64::MAX)?,
+            None => 0,
+        };
+        draft.common.timing.inactive = call.seconds_or_never(0)?.map(|time| (time, bytes));
+        Ok(())
+    }),
+    used("session-timeout", BOTH | PUSHED, 1, 1, |draft, call| {
+        draft.common.timing.session_timeout = call.seconds_or_never(0)?;
+        Ok(())
+    }),
+];
+
+fn version(call: &Call<'_>) -> Result<TlsVersion> {
+    call.choice(0, &[("1.2", TlsVersion::V1_2), ("1.3", TlsVersion::V1_3)])
+}
+
+fn at_least_one(call: &Call<'_>) -> Result<std::time::Duration> {
+    Ok(std::time::Duration::from_secs(call.number(0, 1..=86400)?))
+}
+
+fn compression() -> Problem {
+    Problem::new(
+        "compression gives away what is encrypted (VORACLE), and is not supported",
+        "turn it off at both ends; `comp-lzo no` or `compress stub-v2` keeps just its framing",
+    )
+}
+
+/// A cipher that there is, in any case of letters. The digest of CBC is known at the end.
+fn cipher(name: &str) -> Option<Cipher> {
+    Cipher::from_name(name, Digest::Sha1)
+}
+
+fn no_cipher(name: &str) -> Problem {
+    Problem::new(
+        format!("the cipher {name} is not supported"),
+        "there are AES-256-GCM, AES-192-GCM, AES-128-GCM, CHACHA20-POLY1305, and AES-256-CBC, \
+         AES-192-CBC and AES-128-CBC for old peers; a ? before a name passes it over",
+    )
+}
+
+fn data_ciphers(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
+    let mut ciphers = Vec::new();
+    for name in call.list(0) {
+        let (name, optional) = match name.strip_prefix('?') {
+            Some(name) => (name, true),
+            None => (&*name, false),
+        };
+        if name == "DEFAULT" {
+            ciphers.extend_from_slice(&DATA_CIPHERS);
+            continue;
+        }
+        match cipher(name) {
+            Some(known) => ciphers.push(known),
+            None if optional => {}
+            None => return Err(no_cipher(name)),
+        }
+    }
+    let mut seen = Vec::new();
+    ciphers.retain(|name| {
+        !seen.contains(name) && {
+            seen.push(*name);
+            true
+        }
+    });
+    if ciphers.is_empty() {
+        return Err(Problem::new("no cipher is left", "name at least AES-256-GCM"));
+    }
+    draft.common.data.ciphers = ciphers;
+    Ok(())
+}
+
+/// SHA-256 of a certificate, in hex with colons.
+fn fingerprint(text: &str) -> Result<[u8; 32]> {
+    let wrong = || {
+        Problem::new(
+            "this is no SHA-256 fingerprint",
+            "32 bytes in hex with colons, as openssl x509 -fingerprint -sha256 prints them",
+        )
+    };
+    let mut bytes = [0; 32];
+    let mut parts = text.split(':');
+    for byte in &mut bytes {
+        let hex = |part: &&str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_hexdigit());
+        let part = parts.next().filter(hex).ok_or_else(wrong)?;
+        *byte = u8::from_str_radix(part, 16).map_err(|_| wrong())?;
+    }
+    if parts.next().is_some() {
+        return Err(wrong());
+    }
+    Ok(bytes)
+}

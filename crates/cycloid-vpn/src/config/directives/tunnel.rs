@@ -1,0 +1,328 @@
+//! Directives on the device, addresses, routes and name servers.
+
+use std::net::{IpAddr, SocketAddr};
+
+use super::place::{BOTH, PUSHED, SERVER};
+use super::{Entry, ignored, refused, used};
+use crate::config::draft::Draft;
+use crate::config::error::Problem;
+use crate::config::tunnel::{
+    DnsServer, Ifconfig6, Redirect, Route, RouteGateway, Target, Topology,
+};
+use crate::config::values::{Call, Result};
+
+/// The longest name of an interface (IFNAMSIZ less its end).
+const MAX_INTERFACE: usize = 15;
+/// The most routes of a kind.
+const MAX_ROUTES: usize = 10_000;
+
+pub(super) const TABLE: &[Entry] = &[
+    used("dev", BOTH, 1, 1, |draft, call| {
+        let name = call.text(0);
+        if name.starts_with("tap") {
+            return Err(no_tap());
+        }
+        let allowed = |byte: u8| byte.is_ascii_graphic() && byte != b'/';
+        if name.len() > MAX_INTERFACE || name.is_empty() || !name.bytes().all(allowed) {
+            let hint = format!("give 1 to {MAX_INTERFACE} letters and digits, as in tun0");
+            return Err(Problem::new("this cannot be an interface's name", hint));
+        }
+        // `tun` is whichever is free.
+        draft.common.tunnel.device = (name != "tun").then(|| name.to_owned());
+        Ok(())
+    }),
+    used("dev-type", BOTH, 1, 1, |draft, call| match call.text(0) {
+        "tap" => Err(no_tap()),
+        _ => {
+            draft.device_type = Some(call.choice(0, &[("tun", "tun")])?.to_owned());
+            Ok(())
+        }
+    }),
+    ignored("dev-node", BOTH, "the device is /dev/net/tun"),
+    used("topology", BOTH | PUSHED, 1, 1, |draft, call| {
+        let choices = [
+            ("net30", Topology::Net30),
+            ("p2p", Topology::PointToPoint),
+            ("subnet", Topology::Subnet),
+        ];
+        draft.common.tunnel.topology = call.choice(0, &choices)?;
+        draft.topology_given = true;
+        Ok(())
+    }),
+    used("ifconfig", BOTH | PUSHED, 2, 2, |draft, call| {
+        draft.common.tunnel.ifconfig = Some((call.ipv4(0)?, call.ipv4(1)?));
+        Ok(())
+    }),
+    used("ifconfig-ipv6", BOTH | PUSHED, 1, 2, |draft, call| {
+        draft.common.tunnel.ifconfig_ipv6 = Some(ifconfig_ipv6(call)?);
+        Ok(())
+    }),
+    used("ifconfig-noexec", BOTH, 0, 0, |draft, _| {
+        draft.common.tunnel.ifconfig_noexec = true;
+        Ok(())
+    }),
+    ignored("ifconfig-nowarn", BOTH, "addresses are not compared with the peer's"),
+    used("route", BOTH | PUSHED, 1, 4, |draft, call| {
+        let prefix = if call.get(1).is_some() { call.netmask(1)? } else { 32 };
+        let network = call.target::<std::net::Ipv4Addr>(0)?;
+        if let Target::Address(address) = network {
+            let host_bits = u32::MAX.checked_shr(u32::from(prefix)).unwrap_or(0);
+            if u32::from(address) & host_bits != 0 {
+                return Err(Problem::new(
+                    "the address has bits that its netmask takes away",
+                    format!(
+                        "write the network, {}",
+                        std::net::Ipv4Addr::from(u32::from(address) & !host_bits)
+                    ),
+                ));
+            }
+        }
+        let (gateway, metric) = by(call, 2)?;
+        push_route(&mut draft.common.tunnel.routes, Route { network, prefix, gateway, metric })
+    }),
+    used("route-ipv6", BOTH | PUSHED, 1, 3, |draft, call| {
+        let (address, prefix) = match call.text(0).parse() {
+            Ok(address) => (address, 128),
+            Err(_) => call.network_ipv6(0)?,
+        };
+        let network = Target::Address(address);
+        let (gateway, metric) = by(call, 1)?;
+        push_route(&mut draft.common.tunnel.routes_ipv6, Route { network, prefix, gateway, metric })
+    }),
+    used("route-gateway", BOTH | PUSHED, 1, 1, |draft, call| {
+        draft.common.tunnel.route_gateway = Some(match call.text(0).parse() {
+            Ok(address) => RouteGateway::Address(address),
+            Err(_) if call.text(0) == "dhcp" => return Err(no_tap()),
+            Err(_) => RouteGateway::Name(call.host(0)?),
+        });
+        Ok(())
+    }),
+    used("route-ipv6-gateway", BOTH | PUSHED, 1, 1, |draft, call| {
+        draft.common.tunnel.route_ipv6_gateway = Some(call.ipv6(0)?);
+        Ok(())
+    }),
+    used("route-metric", BOTH | PUSHED, 1, 1, |draft, call| {
+        draft.common.tunnel.route_metric = call.number(0, 0..=u32::MAX)?;
+        Ok(())
+    }),
+    used("route-delay", BOTH | PUSHED, 0, 2, |draft, call| {
+        if call.get(0).is_some() {
+            draft.common.tunnel.route_delay = call.seconds(0)?;
+        }
+        Ok(())
+    }),
+    used("route-noexec", BOTH, 0, 0, |draft, _| {
+        draft.common.tunnel.route_noexec = true;
+        Ok(())
+    }),
+    used("redirect-gateway", BOTH | PUSHED, 0, 8, |draft, call| redirect(draft, call, true)),
+    used("redirect-private", BOTH | PUSHED, 0, 8, |draft, call| redirect(draft, call, false)),
+    used("dhcp-option", BOTH | PUSHED, 1, 8, dhcp_option),
+    used("dns", BOTH | PUSHED, 2, 16, dns),
+    used("block-outside-dns", BOTH | PUSHED, 0, 0, |draft, _| {
+        draft.common.tunnel.block_outside_dns = true;
+        Ok(())
+    }),
+    used("block-ipv6", BOTH | PUSHED, 0, 0, |draft, _| {
+        draft.common.tunnel.block_ipv6 = true;
+        Ok(())
+    }),
+    used("txqueuelen", BOTH, 1, 1, |draft, call| {
+        let length = call.number(0, 0..=1_000_000)?;
+        draft.common.tunnel.queue_length = Some(length).filter(|length| *length > 0);
+        Ok(())
+    }),
+    used("persist-tun", BOTH | PUSHED, 0, 0, |draft, _| {
+        draft.common.tunnel.persist = true;
+        Ok(())
+    }),
+    ignored("tun-ipv6", BOTH | PUSHED, "the tunnel always carries IPv6"),
+    ignored("tun-mtu-extra", BOTH, "there is room for any packet"),
+    ignored("tun-max-mtu", BOTH, "there is room for any packet"),
+    ignored("link-mtu", BOTH, "sizes follow from tun-mtu and the ciphers"),
+    ignored("udp-mtu", BOTH, "sizes follow from tun-mtu and the ciphers"),
+    ignored("mtu-dynamic", BOTH, "sizes follow from tun-mtu and the ciphers"),
+    ignored("mtu-test", BOTH, "sizes are not tried out; mssfix is set from tun-mtu"),
+    refused("server-bridge", "TAP devices are not supported", "use `server`, and route"),
+    refused("client-nat", "addresses are not translated", "use nftables"),
+    refused("vlan-tagging", "there are no VLANs in the tunnel", "use a server for each network"),
+    refused("lladdr", "TAP devices are not supported", "remove it"),
+    refused(
+        "mktun",
+        "devices are made when the tunnel starts",
+        "use `ip tuntap add` for one that stays",
+    ),
+    refused("rmtun", "devices go when the tunnel ends", "use `ip tuntap del`"),
+    used("ifconfig-ipv6-pool", SERVER, 1, 1, |draft, call| {
+        let (first, prefix) = call.network_ipv6(0)?;
+        draft.server.pool_ipv6 = Some(crate::config::server::Pool6 { first, prefix });
+        Ok(())
+    }),
+];
+
+fn no_tap() -> Problem {
+    Problem::new(
+        "TAP devices are not supported: the tunnel carries IP, not Ethernet",
+        "use `dev tun` at both ends, and routes in place of a bridge",
+    )
+}
+
+/// An address, the bits of its network's mask, and the peer's address if it is given.
+pub(super) fn ifconfig_ipv6(call: &Call<'_>) -> Result<Ifconfig6> {
+    let (address, prefix) = call.network_ipv6(0)?;
+    let remote = match call.get(1) {
+        Some(_) => Some(call.ipv6(1)?),
+        None => None,
+    };
+    Ok(Ifconfig6 { address, prefix, remote })
+}
+
+/// The gateway and the metric at the end of a route.
+fn by<A: std::str::FromStr>(
+    call: &Call<'_>,
+    index: usize,
+) -> Result<(Option<Target<A>>, Option<u32>)> {
+    let gateway = match call.get(index) {
+        Some(_) => Some(call.target(index)?),
+        None => None,
+    };
+    let metric = match call.get(index + 1) {
+        Some(_) => Some(call.number(index + 1, 0..=u32::MAX)?),
+        None => None,
+    };
+    Ok((gateway, metric))
+}
+
+fn push_route<A>(routes: &mut Vec<Route<A>>, route: Route<A>) -> Result<()> {
+    if routes.len() == MAX_ROUTES {
+        let hint = "join neighbours into larger networks";
+        return Err(Problem::new(format!("there are more than {MAX_ROUTES} routes"), hint));
+    }
+    routes.push(route);
+    Ok(())
+}
+
+fn redirect(draft: &mut Draft, call: &Call<'_>, gateway: bool) -> Result<()> {
+    let mut redirect = draft.common.tunnel.redirect.unwrap_or_default();
+    redirect.ipv4 |= gateway;
+    for flag in call.all() {
+        match flag.as_str() {
+            "def1" => redirect.def1 = true,
+            "local" => redirect.local = true,
+            "autolocal" => redirect.auto_local = true,
+            "block-local" => redirect.block_local = true,
+            "bypass-dhcp" => redirect.bypass_dhcp = true,
+            "bypass-dns" => redirect.bypass_dns = true,
+            "ipv6" => redirect.ipv6 = true,
+            "!ipv4" => redirect.ipv4 = false,
+            other => {
+                return Err(Problem::new(
+                    format!("there is no flag '{other}'"),
+                    "they are def1, ipv6, !ipv4, local, autolocal, block-local, bypass-dhcp and \
+                     bypass-dns",
+                ));
+            }
+        }
+    }
+    draft.common.tunnel.redirect = Some(Redirect { ipv6: redirect.ipv6 && gateway, ..redirect });
+    Ok(())
+}
+
+fn dhcp_option(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
+    let dns = &mut draft.common.tunnel.dns;
+    let value = call.text(1);
+    match call.text(0) {
+        "DNS" | "DNS6" => {
+            let address: IpAddr = value.parse().map_err(|_| {
+                Problem::new(
+                    format!("'{value}' is no address of a name server"),
+                    "write it as in dhcp-option DNS 10.8.0.1",
+                )
+            })?;
+            dns.addresses.push(address);
+        }
+        "DOMAIN" | "ADAPTER_DOMAIN_SUFFIX" => dns.domain = Some(domain(value)?),
+        "DOMAIN-SEARCH" => dns.search.push(domain(value)?),
+        _ => dns.other.push(call.all().to_vec()),
+    }
+    if dns.addresses.len() + dns.search.len() + dns.other.len() > 256 {
+        return Err(Problem::new("there are more than 256 of them", "keep those that are needed"));
+    }
+    Ok(())
+}
+
+fn domain(name: &str) -> Result<String> {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    if name.is_empty() || name.len() > 253 || !name.bytes().all(allowed) {
+        let problem = format!("'{name}' is no domain");
+        return Err(Problem::new(problem, "write it as in example.org"));
+    }
+    Ok(name.to_owned())
+}
+
+/// `dns search-domains …` and `dns server N …`.
+fn dns(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
+    let dns = &mut draft.common.tunnel.dns;
+    let from = |first: usize| call.all().iter().skip(first);
+    if call.text(0) == "search-domains" {
+        for name in from(1) {
+            dns.search.push(domain(name)?);
+        }
+        return Ok(());
+    }
+    call.choice(0, &[("server", ()), ("search-domains", ())])?;
+    let priority = call.number(1, -128..=127)?;
+    if call.all().len() < 4 {
+        let hint = "as in dns server 1 address 10.8.0.1";
+        return Err(Problem::new("something is missing", hint));
+    }
+    let at = dns.servers.partition_point(|server| server.priority < priority);
+    if dns.servers.get(at).is_none_or(|server| server.priority != priority) {
+        dns.servers.insert(at, DnsServer { priority, ..DnsServer::default() });
+    }
+    let server = &mut dns.servers[at];
+    match call.text(2) {
+        "address" => {
+            for text in from(3) {
+                if server.addresses.len() == 8 {
+                    let hint = "use another number for more";
+                    return Err(Problem::new("a server has more than 8 addresses", hint));
+                }
+                server.addresses.push(dns_address(text)?);
+            }
+        }
+        "resolve-domains" => {
+            for name in from(3) {
+                server.resolve_domains.push(domain(name)?);
+            }
+        }
+        "dnssec" => {
+            let choices = [("yes", "yes"), ("optional", "optional"), ("no", "no")];
+            server.dnssec = Some(call.choice(3, &choices)?.into());
+        }
+        "transport" => {
+            let choices = [("DoH", "DoH"), ("DoT", "DoT"), ("plain", "plain")];
+            server.transport = Some(call.choice(3, &choices)?.into());
+        }
+        "sni" => server.server_name = Some(domain(call.text(3))?),
+        other => {
+            return Err(Problem::new(
+                format!("a name server has no '{other}'"),
+                "it has address, resolve-domains, dnssec, transport and sni",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// An address, with the port behind a colon or none; IPv6 in brackets if there is one.
+fn dns_address(text: &str) -> Result<SocketAddr> {
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    let address = bare.parse::<IpAddr>().map(|address| SocketAddr::new(address, 0));
+    address.or_else(|_| text.parse()).map_err(|_| {
+        Problem::new(
+            format!("'{text}' is no address of a name server"),
+            "write it as in 10.8.0.1, 10.8.0.1:5353 or [fd00::1]:5353",
+        )
+    })
+}

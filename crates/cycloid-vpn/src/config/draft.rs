@@ -1,0 +1,323 @@
+//! A configuration while it is read: directives are put in one by one, and what they mean together
+//! is found at the end.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::proto::Role;
+use crate::proto::static_key::Direction;
+
+use super::client::Client;
+use super::common::{Common, ManagementOptions};
+use super::directives::{self, Action, place};
+use super::error::{Error, Problem, Warning};
+use super::lexer::{self, Directive};
+use super::link::Protocol;
+use super::per_client::PerClient;
+use super::server::{Listen, Network, Pool6, Server};
+use super::values::Call;
+
+/// The largest file, in bytes.
+const MAX_FILE: u64 = 4 << 20;
+/// How deep `config` may nest.
+const MAX_DEPTH: usize = 10;
+
+/// What is being read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// A file of a client or a server.
+    Profile,
+    /// A `<connection>` of it.
+    Connection,
+    /// A file of `client-config-dir`, or what `client-connect` wrote.
+    PerClient,
+    /// What a server pushes.
+    Pushed,
+}
+
+/// `remote`, as it stands.
+#[derive(Clone)]
+pub(super) struct RemoteLine {
+    pub(super) host: String,
+    pub(super) port: Option<u16>,
+    pub(super) protocol: Option<Protocol>,
+}
+
+#[derive(Default)]
+pub(super) struct Draft {
+    pub(super) common: Common,
+    pub(super) client: Client,
+    pub(super) server: Server,
+    pub(super) per_client: PerClient,
+    /// Who opens the TLS connection: `client`, `tls-client`, `server`, `tls-server`.
+    pub(super) role: Option<Role>,
+    pub(super) many: bool,
+    /// `tcp-client` or `tcp-server` was said.
+    pub(super) tcp_role: Option<Role>,
+    pub(super) key_direction: Option<Direction>,
+    /// `remote` outside of a `<connection>`.
+    pub(super) remotes: Vec<RemoteLine>,
+    /// `remote` in the `<connection>` that is being read.
+    pub(super) connection_remote: Option<RemoteLine>,
+    pub(super) network: Option<Network>,
+    pub(super) network_ipv6: Option<Pool6>,
+    /// `keepalive`, in seconds.
+    pub(super) keepalive: Option<(u32, u32)>,
+    /// `local` of a server, with the port and protocol of its own if it has them.
+    pub(super) listen: Vec<(String, Option<u16>, Option<Protocol>)>,
+    pub(super) topology_given: bool,
+    pub(super) tun_mtu_given: bool,
+    pub(super) mssfix_given: bool,
+    pub(super) device_type: Option<String>,
+    pub(super) management_options: ManagementOptions,
+    pub(super) ignore_unknown: Vec<String>,
+    pub(super) forward_compatible: bool,
+    /// The first of each name.
+    pub(super) seen: BTreeMap<&'static str, Directive>,
+    pub(super) warnings: Vec<Warning>,
+    depth: usize,
+    /// Files that `config` named, all of them.
+    included: usize,
+}
+
+impl Draft {
+    /// Puts in a file, from its bytes.
+    pub(super) fn text(&mut self, file: &Path, scope: Scope, bytes: &[u8]) -> Result<(), Error> {
+        self.lines(&file.into(), 1, scope, bytes)
+    }
+
+    fn lines(
+        &mut self,
+        file: &Arc<Path>,
+        first: u32,
+        scope: Scope,
+        bytes: &[u8],
+    ) -> Result<(), Error> {
+        for directive in lexer::directives(file, first, bytes)? {
+            self.directive(scope, &directive)?;
+        }
+        Ok(())
+    }
+
+    fn directive(&mut self, scope: Scope, directive: &Directive) -> Result<(), Error> {
+        let wrong = |problem| directive.error(problem);
+        match (directive.name.as_str(), &directive.block) {
+            ("connection", Some(block)) => return self.connection(scope, directive, block),
+            // A server may not have the client open files.
+            ("config", None) if !directive.arguments.is_empty() && scope != Scope::Pushed => {
+                return self.include(scope, directive);
+            }
+            // `setenv opt X …` is X, which may be unknown.
+            ("setenv", None) if directive.arguments.first().is_some_and(|name| name == "opt") => {
+                let mut inner = directive.clone();
+                if inner.arguments.len() > 1 {
+                    inner.name = inner.arguments.remove(1);
+                    inner.arguments.remove(0);
+                    return match directives::find(&inner.name) {
+                        Some(_) => self.directive(scope, &inner),
+                        None => {
+                            self.unknown_ignored(&inner);
+                            Ok(())
+                        }
+                    };
+                }
+            }
+            _ => {}
+        }
+        let Some(entry) = directives::find(&directive.name) else {
+            let known = self.ignore_unknown.contains(&directive.name);
+            if known || self.forward_compatible {
+                self.unknown_ignored(directive);
+                return Ok(());
+            }
+            return Err(wrong(unknown(directive)));
+        };
+        let here = match scope {
+            Scope::Profile => place::CLIENT | place::SERVER,
+            Scope::Connection => place::CONNECTION,
+            Scope::PerClient => place::PER_CLIENT,
+            Scope::Pushed => place::PUSHED,
+        };
+        if let Action::Refuse { reason, hint } = entry.action {
+            return Err(wrong(Problem::new(reason, hint)));
+        }
+        if entry.place & here == 0 {
+            let (place, hint) = match scope {
+                Scope::Connection => ("in a <connection>", "put it outside, where it is for all"),
+                Scope::PerClient => ("for a single client", "put it into the server's file"),
+                Scope::Pushed => ("in what a server pushes", "it is the client's own to say"),
+                Scope::Profile => ("here", "it is for one client: a file of client-config-dir"),
+            };
+            return Err(wrong(Problem::new(format!("this may not stand {place}"), hint)));
+        }
+        self.check_shape(entry, directive).map_err(wrong)?;
+        match entry.action {
+            Action::Use(apply) => {
+                let base = self.base(directive);
+                apply(self, &Call { directive, scope, base: &base }).map_err(wrong)?;
+            }
+            Action::Ignore(reason) if !self.seen.contains_key(entry.name) => {
+                self.warn(directive, format!("{} is passed over: {reason}", entry.name));
+            }
+            Action::Ignore(_) | Action::Refuse { .. } => {}
+        }
+        self.seen.entry(entry.name).or_insert_with(|| Directive {
+            // It is kept to say where it stands.
+            block: directive.block.as_ref().map(|_| Vec::new().into()),
+            ..directive.clone()
+        });
+        Ok(())
+    }
+
+    /// Whether a directive has as many arguments as it takes, or a block if it may.
+    fn check_shape(&self, entry: &directives::Entry, directive: &Directive) -> Result<(), Problem> {
+        let name = entry.name;
+        if directive.block.is_some() {
+            if entry.block {
+                return Ok(());
+            }
+            return Err(Problem::new(
+                format!("{name} takes no block"),
+                format!("write it on a line: {name} …"),
+            ));
+        }
+        let count = directive.arguments.len();
+        if (entry.arguments.0..=entry.arguments.1).contains(&count) {
+            return Ok(());
+        }
+        let takes = match entry.arguments {
+            (0, 0) => "it takes none".to_owned(),
+            (least, most) if least == most => format!("it takes {least}"),
+            (least, usize::MAX) => format!("it takes {least} or more"),
+            (least, most) => format!("it takes {least} to {most}"),
+        };
+        let quotes = if count > entry.arguments.1 { "; quotes make words one" } else { "" };
+        Err(Problem::new(format!("{name} has {count} arguments"), format!("{takes}{quotes}")))
+    }
+
+    fn unknown_ignored(&mut self, directive: &Directive) {
+        let message = format!("{} is unknown, and passed over as the file asks", directive.name);
+        if !self.warnings.iter().any(|warning| warning.message == message) {
+            self.warn(directive, message);
+        }
+    }
+
+    pub(super) fn warn(&mut self, directive: &Directive, message: impl Into<String>) {
+        self.warnings.push(Warning {
+            file: directive.file.to_path_buf(),
+            line: directive.line,
+            message: message.into(),
+        });
+    }
+
+    /// Warns at the place of a directive if it is there, else of the file.
+    pub(super) fn warn_of(&mut self, name: &str, file: &Path, message: impl Into<String>) {
+        match self.seen.get(name).cloned() {
+            Some(directive) => self.warn(&directive, message),
+            None => self.warnings.push(Warning {
+                file: file.to_owned(),
+                line: 0,
+                message: message.into(),
+            }),
+        }
+    }
+
+    /// What relative paths in a directive start from: `cd`, else the directory of its file.
+    fn base(&self, directive: &Directive) -> PathBuf {
+        match &self.common.process.directory {
+            Some(directory) => directory.clone(),
+            None => directive.file.parent().unwrap_or(Path::new("")).to_owned(),
+        }
+    }
+
+    /// A `<connection>`: it starts from what stands above it.
+    fn connection(
+        &mut self,
+        scope: Scope,
+        directive: &Directive,
+        block: &[u8],
+    ) -> Result<(), Error> {
+        if scope != Scope::Profile {
+            let hint = "connections stand side by side, in a client's file";
+            return Err(directive.error(Problem::new("this may not stand here", hint)));
+        }
+        let outside = (self.common.link.clone(), self.key_direction);
+        let given = (self.tun_mtu_given, self.mssfix_given);
+        self.lines(&directive.file, directive.line + 1, Scope::Connection, block)?;
+        let Some(remote) = self.connection_remote.take() else {
+            let problem = Problem::new("no remote is in it", "add `remote HOST PORT PROTOCOL`");
+            return Err(directive.error(problem));
+        };
+        let remote = self.remote(remote).map_err(|problem| directive.error(problem))?;
+        self.client.remotes.push(remote);
+        (self.common.link, self.key_direction) = outside;
+        (self.tun_mtu_given, self.mssfix_given) = given;
+        self.seen
+            .entry("connection")
+            .or_insert_with(|| Directive { block: Some(Vec::new().into()), ..directive.clone() });
+        Ok(())
+    }
+
+    /// `config FILE`.
+    fn include(&mut self, scope: Scope, directive: &Directive) -> Result<(), Error> {
+        if self.depth == MAX_DEPTH || self.included == 100 {
+            let problem = Problem::new(
+                format!("files include each other more than {MAX_DEPTH} deep, or 100 in all"),
+                "does one include itself?",
+            );
+            return Err(directive.error(problem));
+        }
+        let path = self.base(directive).join(&directive.arguments[0]);
+        let bytes = read(&path).map_err(|problem| directive.error(problem))?;
+        self.depth += 1;
+        self.included += 1;
+        self.text(&path, scope, &bytes)?;
+        self.depth -= 1;
+        Ok(())
+    }
+}
+
+/// A configuration file's bytes.
+pub(super) fn read(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, Problem> {
+    let cannot = |error: std::io::Error| {
+        Problem::new(
+            format!("cannot read {}: {error}", path.display()),
+            "name a file that is there",
+        )
+    };
+    let file = File::open(path).map_err(cannot)?;
+    let length = file.metadata().map_err(cannot)?.len().min(MAX_FILE);
+    let mut bytes = zeroize::Zeroizing::new(Vec::with_capacity(length as usize + 1));
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(Problem::new(
+            format!("{} has more than {MAX_FILE} bytes", path.display()),
+            "name a configuration file",
+        ));
+    }
+    Ok(bytes)
+}
+
+fn unknown(directive: &Directive) -> Problem {
+    let hint = match directives::nearest(&directive.name) {
+        Some(name) => format!("did you mean {name}?"),
+        None if directive.name.starts_with("</") => "this block was not opened".into(),
+        None => "remove it, or say `ignore-unknown-option NAME` above it".into(),
+    };
+    Problem::new("there is no such directive", hint)
+}
+
+impl Listen {
+    /// Of a server's `local`, with the file's port and protocol where it has none.
+    pub(super) fn from_line(
+        line: (String, Option<u16>, Option<Protocol>),
+        port: Option<u16>,
+        protocol: Protocol,
+    ) -> Self {
+        let host = Some(line.0).filter(|host| host != "*");
+        Self::new(host, line.1.or(port), line.2.unwrap_or(protocol))
+    }
+}

@@ -1,0 +1,296 @@
+//! From the bytes of a file to its directives: lines, words, quotes, escapes, comments and blocks.
+//!
+//! Words are divided by blanks. `"…"` and `'…'` hold a word with blanks; outside of single quotes a
+//! backslash takes a blank, a quotation mark or a backslash for itself. `#` and `;` where a word
+//! could begin start a comment. `<name>` alone on a line opens a block, which goes on, byte for
+//! byte, to the line that begins with `</name>`. Lines end in LF or CRLF, and a byte order mark is
+//! passed over.
+//!
+//! Source: openvpn(8), "--config" and "INLINE FILE SUPPORT".
+
+use std::path::Path;
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+use super::error::{Error, Problem};
+
+/// The longest line outside of blocks, in bytes.
+pub(super) const MAX_LINE: usize = 4096;
+/// The most words in a line.
+const MAX_WORDS: usize = 64;
+
+/// One directive: a line, or a block.
+#[derive(Clone)]
+pub(super) struct Directive {
+    /// The file it stands in.
+    pub(super) file: Arc<Path>,
+    /// Its line, or that which opens the block; from 1.
+    pub(super) line: u32,
+    pub(super) name: String,
+    pub(super) arguments: Vec<String>,
+    /// The lines between `<name>` and `</name>`, each with its end.
+    pub(super) block: Option<Zeroizing<Vec<u8>>>,
+}
+
+impl Directive {
+    /// As it stands in the file, but for the contents of a block.
+    pub(super) fn text(&self) -> String {
+        if self.block.is_some() {
+            return format!("<{}>", self.name);
+        }
+        let mut text = self.name.clone();
+        for argument in &self.arguments {
+            text.push(' ');
+            if argument.is_empty() || argument.contains(char::is_whitespace) {
+                text.push('"');
+                text.push_str(argument);
+                text.push('"');
+            } else {
+                text.push_str(argument);
+            }
+        }
+        text
+    }
+
+    pub(super) fn error(&self, problem: Problem) -> Error {
+        problem.at(&*self.file, self.line, self.text())
+    }
+}
+
+/// The directives of a file whose first line has the number `first`.
+pub(super) fn directives(
+    file: &Arc<Path>,
+    first: u32,
+    bytes: &[u8],
+) -> Result<Vec<Directive>, Error> {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
+        let problem = Problem::new("this is UTF-16", "save it as UTF-8, or as plain ASCII");
+        return Err(problem.at(&**file, 0, ""));
+    }
+    let mut found = Vec::new();
+    let (mut rest, mut line) = (bytes, first);
+    while !rest.is_empty() {
+        let (text, behind) = rest.split_at(line_length(rest));
+        let at = line;
+        (rest, line) = (behind, line.saturating_add(1));
+        let mut words = words(text).map_err(|problem| problem.at(&**file, at, ""))?;
+        if words.is_empty() {
+            continue;
+        }
+        let mut directive = Directive {
+            file: file.clone(),
+            line: at,
+            name: words.remove(0),
+            arguments: words,
+            block: None,
+        };
+        if let Some(name) = block_name(&directive) {
+            let end = format!("</{name}>");
+            let mut length = 0;
+            loop {
+                let behind = &rest[length..];
+                if behind.is_empty() {
+                    return Err(directive.error(Problem::new(
+                        "this block has no end",
+                        format!("put {end} on a line of its own behind it"),
+                    )));
+                }
+                let text = &behind[..line_length(behind)];
+                line = line.saturating_add(1);
+                if text.trim_ascii_start().starts_with(end.as_bytes()) {
+                    directive.block = Some(Zeroizing::new(rest[..length].to_vec()));
+                    rest = &behind[text.len()..];
+                    break;
+                }
+                length += text.len();
+            }
+            directive.name = name;
+        } else if let Some(name) = directive.name.strip_prefix("--") {
+            directive.name = name.into();
+        }
+        found.push(directive);
+    }
+    Ok(found)
+}
+
+/// Bytes of the first line, with its end.
+fn line_length(text: &[u8]) -> usize {
+    text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| at + 1)
+}
+
+fn block_name(directive: &Directive) -> Option<String> {
+    let name = directive.name.strip_prefix('<')?.strip_suffix('>')?;
+    let opens = directive.arguments.is_empty() && !name.is_empty() && !name.starts_with('/');
+    opens.then(|| name.to_owned())
+}
+
+/// The words of a line.
+///
+/// # Errors
+/// Too long a line, too many words, quotes that do not end, a backslash before what needs none,
+/// control characters, and words that are not UTF-8. A comment may hold any bytes.
+pub(super) fn words(line: &[u8]) -> Result<Vec<String>, Problem> {
+    if line.len() > MAX_LINE {
+        return Err(Problem::new(
+            format!("the line has more than {MAX_LINE} bytes"),
+            "is this a configuration file, with each directive on a line of its own?",
+        ));
+    }
+    let mut words = Vec::new();
+    let mut rest = line.trim_ascii_end();
+    loop {
+        rest = rest.trim_ascii_start();
+        let word = match rest.first() {
+            None | Some(b'#' | b';') => return Ok(words),
+            Some(b'\'') => {
+                let Some(end) = rest[1..].iter().position(|byte| *byte == b'\'') else {
+                    return Err(no_end('\''));
+                };
+                let word = rest[1..1 + end].to_vec();
+                rest = &rest[end + 2..];
+                word
+            }
+            Some(b'"') => {
+                let (word, end) = unescaped(&rest[1..], |byte| byte == b'"')?;
+                let end = end.ok_or_else(|| no_end('"'))?;
+                rest = &rest[end + 2..];
+                word
+            }
+            Some(_) => {
+                let (word, end) = unescaped(rest, |byte| byte.is_ascii_whitespace())?;
+                rest = &rest[end.unwrap_or(rest.len())..];
+                word
+            }
+        };
+        if words.len() == MAX_WORDS {
+            return Err(Problem::new(
+                format!("the line has more than {MAX_WORDS} words"),
+                "divide it, or put what belongs together in quotes",
+            ));
+        }
+        words.push(checked(word)?);
+    }
+}
+
+fn no_end(quote: char) -> Problem {
+    Problem::new(
+        format!("a word in quotes has no end: {quote} is missing"),
+        "close it on the same line",
+    )
+}
+
+/// Takes escapes away, up to a byte that `ends` and is not escaped; where that byte is, if there is
+/// one.
+fn unescaped(text: &[u8], ends: impl Fn(u8) -> bool) -> Result<(Vec<u8>, Option<usize>), Problem> {
+    let mut word = Vec::new();
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        if byte == b'\\' {
+            match text.get(at + 1) {
+                Some(&next @ (b'\\' | b'"' | b' ' | b'\t')) => word.push(next),
+                _ => {
+                    return Err(Problem::new(
+                        "a backslash stands before what needs none",
+                        r"write \\ for each backslash, or put the word in single quotes",
+                    ));
+                }
+            }
+            at += 2;
+            continue;
+        }
+        if ends(byte) {
+            return Ok((word, Some(at)));
+        }
+        word.push(byte);
+        at += 1;
+    }
+    Ok((word, None))
+}
+
+fn checked(word: Vec<u8>) -> Result<String, Problem> {
+    let word = String::from_utf8(word)
+        .map_err(|_| Problem::new("a word is not UTF-8", "save the file as UTF-8"))?;
+    match word.chars().find(|letter| letter.is_control() && *letter != '\t') {
+        Some(control) => Err(Problem::new(
+            format!("there is a control character, {:#04x}", u32::from(control)),
+            "remove it; it is not visible in most editors",
+        )),
+        None => Ok(word),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Vec<String> {
+        words(line.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn words_quotes_escapes_and_comments() {
+        let cases: [(&str, &[&str]); 15] = [
+            ("", &[]),
+            ("   \t\r\n", &[]),
+            ("# dev tun", &[]),
+            ("  ; dev tun", &[]),
+            ("dev tun\r\n", &["dev", "tun"]),
+            ("dev\ttun # the device", &["dev", "tun"]),
+            ("dev tun;x", &["dev", "tun;x"]),
+            (r#"push "route 10.0.0.0 255.0.0.0""#, &["push", "route 10.0.0.0 255.0.0.0"]),
+            (r"up 'a \ b'", &["up", r"a \ b"]),
+            (r#"ca "C:\\Program Files\\ca.crt""#, &["ca", r"C:\Program Files\ca.crt"]),
+            (r"ca my\ ca.crt", &["ca", "my ca.crt"]),
+            (r#"x "a\"b" 'c"d'"#, &["x", "a\"b", "c\"d"]),
+            (r#"x "" ''"#, &["x", "", ""]),
+            (r#"x "a"b"#, &["x", "a", "b"]),
+            ("x a'b", &["x", "a'b"]),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(of(line), expected, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn lines_that_are_no_lines() {
+        let long = format!("x {}", "a".repeat(MAX_LINE));
+        let many = "x ".repeat(MAX_WORDS + 1);
+        let cases: [(&[u8], &str); 8] = [
+            (br#"x "a"#, "no end"),
+            (b"x 'a", "no end"),
+            (br"ca C:\keys", "backslash"),
+            (br"x a\", "backslash"),
+            (b"x \xFF", "not UTF-8"),
+            (b"x a\x07b", "0x07"),
+            (long.as_bytes(), "4096 bytes"),
+            (many.as_bytes(), "64 words"),
+        ];
+        for (line, message) in cases {
+            let problem = words(line).unwrap_err();
+            assert!(problem.message.contains(message), "{problem:?}");
+        }
+        // In a comment nobody minds.
+        assert!(words(b"# \xFF caf\xE9").unwrap().is_empty());
+    }
+
+    #[test]
+    fn blocks_are_taken_as_they_are() {
+        let text =
+            b"\xEF\xBB\xBFclient\r\n<ca>\r\n# no \"comment\r\n\xFF\r\n </ca>\r\n--verb 3\r\n";
+        let file: Arc<Path> = Path::new("x.ovpn").into();
+        let found = directives(&file, 1, text).unwrap();
+        let [client, ca, verb] = &found[..] else { panic!("{}", found.len()) };
+        assert_eq!((client.name.as_str(), client.line), ("client", 1));
+        assert_eq!((ca.name.as_str(), ca.line), ("ca", 2));
+        assert_eq!(&ca.block.as_ref().unwrap()[..], b"# no \"comment\r\n\xFF\r\n");
+        assert_eq!((verb.text().as_str(), verb.line), ("verb 3", 6));
+
+        let error = directives(&file, 1, b"\n<key>\nsecret\n").err().unwrap();
+        assert_eq!(error.line, 2);
+        assert!(error.hint.contains("</key>") && !error.to_string().contains("secret"), "{error}");
+        let error = directives(&file, 1, b"\xFF\xFEc\0l\0").err().unwrap();
+        assert!(error.message.contains("UTF-16"), "{error}");
+    }
+}

@@ -1,0 +1,270 @@
+//! Profiles as the installed OpenVPN takes them, in a network of its own.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::Ipv4Addr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::*;
+use crate::config::{self, ControlKey, Profile};
+use crate::proto::Transport;
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
+}
+
+/// A network of its own, in which OpenVPN may make devices.
+struct Network {
+    holder: Child,
+}
+
+impl Network {
+    fn new() -> Self {
+        let holder = Command::new("unshare")
+            .args(["--map-root-user", "--net", "sleep", "600"])
+            .spawn()
+            .expect("unshare is installed");
+        let network = Self { holder };
+        // It is there once it is another than this process's.
+        let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).unwrap();
+        let end = std::time::Instant::now() + Duration::from_secs(20);
+        while of(&network.holder.id().to_string()) == of("self") {
+            assert!(std::time::Instant::now() < end, "unshare may not make a network");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let up = network.command("ip").args(["link", "set", "lo", "up"]).status();
+        assert!(up.expect("ip is installed").success());
+        network
+    }
+
+    /// A program in this network.
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new("nsenter");
+        command.args(["--target", &self.holder.id().to_string(), "--user", "--net"]);
+        command.args(["--preserve-credentials", program]);
+        command
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        let _ = self.holder.kill();
+        let _ = self.holder.wait();
+    }
+}
+
+/// An OpenVPN that runs, and the lines that it says.
+struct Running {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Running {
+    fn start(network: &Network, directory: &Path, profile: &str) -> Self {
+        let mut child = network
+            .command("openvpn")
+            .args(["--cd", directory.to_str().unwrap(), "--config", profile])
+            .args(["--ifconfig-noexec", "--route-noexec", "--disable-dco", "--verb", "3"])
+            .stdout(Stdio::piped())
+            .stdin(Stdio::null())
+            .spawn()
+            .expect("nsenter is installed");
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { child, lines }
+    }
+
+    /// Waits for a line with one of these in it, and says which; fails with all lines if none comes.
+    fn wait_for(&self, texts: &[&str]) -> usize {
+        let mut all = String::new();
+        loop {
+            match self.lines.recv_timeout(Duration::from_secs(60)) {
+                Ok(line) => {
+                    if let Some(found) = texts.iter().position(|text| line.contains(text)) {
+                        return found;
+                    }
+                    all.push_str(&line);
+                    all.push('\n');
+                }
+                Err(_) => panic!("none of {texts:?} came:\n{all}"),
+            }
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+const UP: &str = "Initialization Sequence Completed";
+
+/// Makes a server and a client, and has OpenVPN connect them; then revokes the client.
+fn openvpn_takes(kind: KeyKind) {
+    let directory = tempfile::tempdir().unwrap();
+    let unix = now();
+    let authority =
+        Authority::create(directory.path(), "Test Authority", kind, unix, 3650).unwrap();
+    let mut settings = ServerSettings::new("127.0.0.1");
+    settings.network_ipv6 = Some(("fd00:8::".parse().unwrap(), 64));
+    settings.redirect = true;
+    settings.dns = vec![Ipv4Addr::new(10, 8, 0, 1).into()];
+    settings.key = kind;
+    authority.server("server", &settings, unix).unwrap();
+    let client = ClientSettings { key: kind, ..ClientSettings::default() };
+    // Another process, another day: all there is to know is in the directory.
+    let authority = Authority::open(directory.path()).unwrap();
+    authority.client("alice", &client, unix).unwrap();
+
+    let network = Network::new();
+    let server = Running::start(&network, directory.path(), "server.conf");
+    server.wait_for(&[UP]);
+    let one = Running::start(&network, directory.path(), "alice.ovpn");
+    one.wait_for(&[UP]);
+    server.wait_for(&["Peer Connection Initiated"]);
+    drop(one);
+
+    authority.revoke("alice", unix).unwrap();
+    let _one = Running::start(&network, directory.path(), "alice.ovpn");
+    assert_eq!(server.wait_for(&["Peer Connection Initiated", "certificate revoked"]), 1);
+}
+
+#[test]
+fn openvpn_takes_profiles_with_p256() {
+    openvpn_takes(KeyKind::P256);
+}
+
+#[test]
+fn openvpn_takes_profiles_with_ed25519() {
+    openvpn_takes(KeyKind::Ed25519);
+}
+
+#[test]
+fn openvpn_takes_profiles_with_rsa() {
+    openvpn_takes(KeyKind::Rsa2048);
+}
+
+#[test]
+fn profiles_say_what_was_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let at = |name: &str| directory.path().join(name);
+    let unix = now();
+    let authority = Authority::create(&at("pki"), "A", KeyKind::P256, unix, 3650).unwrap();
+    let mut settings = ServerSettings::new("vpn.example.org");
+    settings.protocol.transport = Transport::Tcp;
+    settings.port = 443;
+    let path = authority.server("north", &settings, unix).unwrap();
+    authority.server("south", &ServerSettings::new("2001:db8::1"), unix).unwrap();
+    let client = authority.client("bob@example.org", &ClientSettings::default(), unix).unwrap();
+
+    let (Profile::Server(server), _) = config::read(&path).unwrap() else { panic!() };
+    assert_eq!((server.listen[0].port, server.listen[0].protocol.name()), (443, "tcp"));
+    assert_eq!(server.pool.unwrap().first, Ipv4Addr::new(10, 8, 0, 2));
+    let (client, warnings) = config::read_client(&client).unwrap();
+    assert!(warnings.is_empty(), "{warnings:?}");
+    let hosts: Vec<_> = client.remotes.iter().map(|one| (one.host.as_str(), one.port)).collect();
+    assert_eq!(hosts, [("vpn.example.org", 443), ("2001:db8::1", 1194)]);
+    assert!(matches!(client.remotes[0].link.control_key, ControlKey::CryptV2 { .. }));
+    let digest = client.common.data.digest;
+    client.remotes[0].link.control_key.load(digest, Role::Client).unwrap();
+    server.common.link.control_key.load(digest, Role::Server).unwrap();
+    // A server's key is no client's.
+    let error = server.common.link.control_key.load(digest, Role::Client).unwrap_err();
+    assert!(error.hint.contains("genkey"), "{error}");
+
+    for name in ["ca.key", "tls-crypt-v2.key", "north.conf", "bob@example.org.ovpn", "index"] {
+        let mode = fs::metadata(at("pki").join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{name}");
+    }
+}
+
+#[test]
+fn what_is_there_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let unix = now();
+    let authority = Authority::create(path, "A", KeyKind::P256, unix, 3650).unwrap();
+    let before = fs::read(path.join("ca.key")).unwrap();
+    let error = Authority::create(path, "A", KeyKind::P256, unix, 3650).err().unwrap();
+    assert!(error.hint().contains("written over"), "{error}");
+    assert_eq!(fs::read(path.join("ca.key")).unwrap(), before);
+
+    let error = authority.client("x", &ClientSettings::default(), unix).unwrap_err();
+    assert!(error.hint().contains("pki server"), "{error}");
+    authority.server("s", &ServerSettings::new("h"), unix).unwrap();
+    assert!(authority.server("s", &ServerSettings::new("h"), unix).is_err());
+    for name in ["", "../x", "a/b", ".x", "-x", "a\nb", " a", &"a".repeat(65)] {
+        let error = authority.client(name, &ClientSettings::default(), unix).unwrap_err();
+        assert!(error.to_string().contains("cannot be a name"), "{error}");
+    }
+    let error = authority.server("t", &ServerSettings::new("h\nup x"), unix).unwrap_err();
+    assert!(error.to_string().contains("host's name"), "{error}");
+    assert!(authority.revoke("nobody", unix).is_err());
+    assert_eq!(authority.entries().unwrap().len(), 1);
+    authority.revoke("s", 7).unwrap();
+    assert_eq!(authority.entries().unwrap()[0].revoked, Some(7));
+    assert!(Authority::open(Path::new("/nowhere")).err().unwrap().hint().contains("pki init"));
+}
+
+#[test]
+fn a_profile_is_checked() {
+    let directory = tempfile::tempdir().unwrap();
+    let unix = now();
+    let authority = Authority::create(directory.path(), "A", KeyKind::P256, unix, 3650).unwrap();
+    let mut settings = ServerSettings::new("h");
+    settings.redirect = true;
+    let path = authority.server("s", &settings, unix).unwrap();
+    let report = config::check(&path, unix).unwrap();
+    assert!(report.failures.is_empty(), "{:?}", report.failures);
+    let text = report.lines.join("\n");
+    for sentence in [
+        "A server of at most 1024 clients.",
+        "It listens on every address, udp port 1194.",
+        "Clients have addresses from 10.8.0.2 to 10.8.0.253.",
+        "  redirect-gateway def1",
+        "The peer's certificate is of the authority in the block in this file, made for a client.",
+    ] {
+        assert!(text.contains(sentence), "{sentence}: {text}");
+    }
+    let warned = |report: &config::Report, text: &str| {
+        report.warnings.iter().any(|warning| warning.message.contains(text))
+    };
+    assert!(!warned(&report, "chmod 600"));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(warned(&config::check(&path, unix).unwrap(), "chmod 600"));
+
+    // Near its end, after it, before its beginning, and without the files that it names.
+    let day = 86400;
+    assert!(warned(&config::check(&path, unix + 800 * day).unwrap(), "renew it"));
+    let failed = |unix: u64, text: &str| {
+        let report = config::check(&path, unix).unwrap();
+        report.failures.iter().any(|failure| failure.message.contains(text))
+    };
+    assert!(failed(unix + 826 * day, "ended at"));
+    assert!(failed(unix - 2 * day, "begins at"));
+    fs::remove_file(directory.path().join("crl.pem")).unwrap();
+    assert!(failed(unix, "crl-verify: cannot read"));
+
+    let weak = directory.path().join("weak.ovpn");
+    let text = "client\nremote h\nca ca.crt\nauth-user-pass absent\ndata-ciphers AES-128-CBC\n\
+                management 127.0.0.1 7505\n";
+    fs::write(&weak, text).unwrap();
+    let report = config::check(&weak, unix).unwrap();
+    for text in ["remote-cert-tls server", "tls-crypt", "CBC", "SHA1", "management port"] {
+        assert!(warned(&report, text), "{text}: {:?}", report.warnings);
+    }
+    assert!(report.failures[0].message.contains("auth-user-pass"));
+}

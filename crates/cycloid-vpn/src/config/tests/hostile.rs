@@ -1,0 +1,112 @@
+//! Bytes that nobody wrote: an error at worst.
+
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::BLOCKS;
+use crate::config::{PerClient, parse};
+
+/// Words that directives are made of, and some that they are not.
+fn word() -> impl Strategy<Value = String> {
+    prop_oneof![
+        prop::sample::select(vec![
+            "client",
+            "server",
+            "remote",
+            "route",
+            "route-ipv6",
+            "dns",
+            "dhcp-option",
+            "push",
+            "proto",
+            "port",
+            "setenv",
+            "opt",
+            "connection",
+            "<connection>",
+            "</connection>",
+            "<ca>",
+            "</ca>",
+            "key-direction",
+            "mssfix",
+            "server-ipv6",
+            "ifconfig-pool",
+            "keepalive",
+            "auth-gen-token",
+            "peer-fingerprint",
+            "data-ciphers",
+            "management",
+            "10.8.0.0",
+            "255.255.255.0",
+            "fd00::/64",
+            "0",
+            "-1",
+            "65536",
+            "4294967296",
+            "udp",
+            "tcp-server",
+            "\"",
+            "'",
+            "\\",
+            "#",
+            "default",
+            "unix",
+            "::",
+            "/",
+            "subnet",
+            "topology",
+            "local",
+            "listen",
+            "*",
+            "up",
+            "iroute",
+            "é",
+        ])
+        .prop_map(str::to_owned),
+        "[ -~]{0,12}",
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        let _ = parse(Path::new("x"), &bytes);
+        let _ = PerClient::parse(Path::new("x"), &bytes);
+    }
+
+    #[test]
+    fn any_words(lines in prop::collection::vec(prop::collection::vec(word(), 1..6), 0..20)) {
+        let lines: Vec<String> = lines.iter().map(|words| words.join(" ")).collect();
+        for head in ["", "client\nremote h\n", "server 10.8.0.0 255.255.255.0\n"] {
+            let text = format!("{head}{BLOCKS}{}\n", lines.join("\n"));
+            if let Err(error) = parse(Path::new("x"), text.as_bytes()) {
+                prop_assert!(!error.message.is_empty() && !error.hint.is_empty());
+                prop_assert!(error.line as usize <= text.lines().count());
+            }
+            let _ = PerClient::parse(Path::new("x"), text.as_bytes());
+        }
+    }
+}
+
+/// A file that includes itself twice would be read 2^10 times were it not for the limit in all.
+#[test]
+fn inclusion_ends_soon() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.conf");
+    std::fs::write(&path, "setenv A b\n").unwrap();
+    let name = path.display();
+    let text = format!("config {name}\n").repeat(200);
+    let error = parse(Path::new("y"), text.as_bytes()).unwrap_err();
+    assert_eq!(error.line, 101);
+}
+
+#[test]
+fn long_blocks_cost_no_more_than_they_are_long() {
+    let text = "<ca>\nx\n</ca>\n".repeat(20_000);
+    let start = std::time::Instant::now();
+    let _ = parse(Path::new("x"), text.as_bytes());
+    assert!(start.elapsed().as_secs() < 5);
+}

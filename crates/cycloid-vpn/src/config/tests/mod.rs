@@ -1,0 +1,47 @@
+//! Files as they are in the field, and files with something wrong in them.
+
+mod clients;
+mod errors;
+mod hostile;
+mod servers;
+
+use std::path::Path;
+
+use super::{Client, Error, Profile, Server, Warning, parse};
+
+/// Blocks that any client or server needs; their contents are looked at by who uses them.
+pub(super) const BLOCKS: &str = "\
+<ca>
+-----BEGIN CERTIFICATE-----
+authority
+-----END CERTIFICATE-----
+</ca>
+<cert>
+certificate
+</cert>
+<key>
+private
+</key>
+";
+
+pub(super) fn outcome(text: &str) -> Result<(Profile, Vec<Warning>), Error> {
+    parse(Path::new("/etc/vpn/x.conf"), text.as_bytes())
+}
+
+pub(super) fn client(text: &str) -> (Client, Vec<String>) {
+    match outcome(text).unwrap_or_else(|error| panic!("{error}: {}", error.hint)) {
+        (Profile::Client(client), warnings) => (*client, texts(&warnings)),
+        (Profile::Server(_), _) => panic!("a server"),
+    }
+}
+
+pub(super) fn server(text: &str) -> (Server, Vec<String>) {
+    match outcome(text).unwrap_or_else(|error| panic!("{error}: {}", error.hint)) {
+        (Profile::Server(server), warnings) => (*server, texts(&warnings)),
+        (Profile::Client(_), _) => panic!("a client"),
+    }
+}
+
+fn texts(warnings: &[Warning]) -> Vec<String> {
+    warnings.iter().map(ToString::to_string).collect()
+}

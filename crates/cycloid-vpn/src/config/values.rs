@@ -1,0 +1,191 @@
+//! The arguments of a directive as values.
+
+use std::fmt::Display;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::draft::Scope;
+use super::error::Problem;
+use super::lexer::{self, Directive};
+use super::material::Material;
+use super::tunnel::Target;
+
+pub(super) type Result<T> = std::result::Result<T, Problem>;
+
+/// A year and more: the longest time, in seconds, that a file may ask for.
+const MAX_SECONDS: u32 = 1 << 30;
+
+/// A directive that stands where it may, with as many arguments as it takes.
+pub(super) struct Call<'a> {
+    pub(super) directive: &'a Directive,
+    pub(super) scope: Scope,
+    /// What relative paths start from.
+    pub(super) base: &'a Path,
+}
+
+impl Call<'_> {
+    pub(super) fn all(&self) -> &[String] {
+        &self.directive.arguments
+    }
+
+    /// An argument; blank and `default` are as if it were not there.
+    pub(super) fn get(&self, index: usize) -> Option<&str> {
+        let argument = self.directive.arguments.get(index)?;
+        (!argument.is_empty() && argument != "default").then_some(argument)
+    }
+
+    /// An argument that the table says is there.
+    pub(super) fn text(&self, index: usize) -> &str {
+        self.directive.arguments.get(index).map_or("", String::as_str)
+    }
+
+    pub(super) fn owned(&self, index: usize) -> String {
+        self.text(index).to_owned()
+    }
+
+    pub(super) fn number<T>(&self, index: usize, range: RangeInclusive<T>) -> Result<T>
+    where
+        T: FromStr + PartialOrd + Display,
+    {
+        let text = self.text(index);
+        text.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
+            Problem::new(
+                format!("'{text}' is not a number that {} takes", self.directive.name),
+                format!("give one from {} to {}", range.start(), range.end()),
+            )
+        })
+    }
+
+    pub(super) fn seconds(&self, index: usize) -> Result<Duration> {
+        Ok(Duration::from_secs(u64::from(self.number(index, 0..=MAX_SECONDS)?)))
+    }
+
+    /// Seconds, of which 0 means never.
+    pub(super) fn seconds_or_never(&self, index: usize) -> Result<Option<Duration>> {
+        Ok(Some(self.seconds(index)?).filter(|time| !time.is_zero()))
+    }
+
+    pub(super) fn port(&self, index: usize) -> Result<u16> {
+        self.number(index, 1..=65535)
+    }
+
+    pub(super) fn choice<T: Copy>(&self, index: usize, choices: &[(&str, T)]) -> Result<T> {
+        let text = self.text(index);
+        choices.iter().find(|choice| choice.0 == text).map(|choice| choice.1).ok_or_else(|| {
+            let names: Vec<&str> = choices.iter().map(|choice| choice.0).collect();
+            Problem::new(
+                format!("{} knows no '{text}'", self.directive.name),
+                format!("it is one of {}", names.join(", ")),
+            )
+        })
+    }
+
+    pub(super) fn ipv4(&self, index: usize) -> Result<Ipv4Addr> {
+        let text = self.text(index);
+        text.parse().map_err(|_| {
+            Problem::new(format!("'{text}' is no IPv4 address"), "write it as in 10.8.0.1")
+        })
+    }
+
+    pub(super) fn ipv6(&self, index: usize) -> Result<Ipv6Addr> {
+        let text = self.text(index);
+        text.parse().map_err(|_| {
+            Problem::new(format!("'{text}' is no IPv6 address"), "write it as in fd00::1")
+        })
+    }
+
+    /// The bits of a netmask.
+    pub(super) fn netmask(&self, index: usize) -> Result<u8> {
+        let mask = u32::from(self.ipv4(index)?);
+        if mask.leading_ones() != mask.count_ones() {
+            return Err(Problem::new(
+                format!("'{}' is no netmask: its ones have gaps", self.text(index)),
+                "write it as in 255.255.255.0",
+            ));
+        }
+        Ok(mask.leading_ones() as u8)
+    }
+
+    /// An IPv6 address and the bits of its network's mask.
+    pub(super) fn network_ipv6(&self, index: usize) -> Result<(Ipv6Addr, u8)> {
+        let text = self.text(index);
+        let parsed = text.split_once('/').and_then(|(address, prefix)| {
+            let prefix: u8 = prefix.parse().ok().filter(|prefix| *prefix <= 128)?;
+            Some((address.parse().ok()?, prefix))
+        });
+        parsed.ok_or_else(|| {
+            Problem::new(format!("'{text}' is no IPv6 network"), "write it as in fd00:1::/64")
+        })
+    }
+
+    /// An address that may be one of the words for addresses not yet known, or a name.
+    pub(super) fn target<A: FromStr>(&self, index: usize) -> Result<Target<A>> {
+        let text = self.text(index);
+        Ok(match text {
+            "vpn_gateway" => Target::VpnGateway,
+            "net_gateway" | "net_gateway_ipv6" => Target::NetGateway,
+            "remote_host" => Target::RemoteHost,
+            _ => match text.parse() {
+                Ok(address) => Target::Address(address),
+                Err(_) => Target::Name(self.host(index)?),
+            },
+        })
+    }
+
+    /// A host's name or address, as it may be given to a resolver.
+    pub(super) fn host(&self, index: usize) -> Result<String> {
+        let text = self.text(index);
+        // Digits and dots are an address with a slip in it, not a name.
+        let numeric = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let name = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
+        let address = text.parse::<std::net::IpAddr>().is_ok()
+            // With the interface that a link-local address is on.
+            || text.split_once('%').is_some_and(|(address, _)| address.parse::<Ipv6Addr>().is_ok());
+        if address || (name && !numeric && text.len() <= 253) {
+            return Ok(text.to_owned());
+        }
+        Err(Problem::new(
+            format!("'{text}' is neither an address nor a host's name"),
+            "write it as in 192.0.2.1, 2001:db8::1 or vpn.example.org",
+        ))
+    }
+
+    pub(super) fn path(&self, index: usize) -> PathBuf {
+        self.base.join(self.text(index))
+    }
+
+    /// What the block holds, or the file that the first argument names.
+    pub(super) fn material(&self) -> Result<Material> {
+        if let Some(block) = &self.directive.block {
+            return Ok(Material::Inline(block.clone()));
+        }
+        match self.text(0) {
+            "[inline]" => {
+                let name = &self.directive.name;
+                let hint = format!("remove the line if there is a block <{name}>");
+                Err(Problem::new("`[inline]` is no file", hint))
+            }
+            _ => Ok(Material::File(self.path(0))),
+        }
+    }
+
+    /// A program and its arguments, written as one word.
+    pub(super) fn command(&self, index: usize) -> Result<Vec<String>> {
+        let mut words = lexer::words(self.text(index).as_bytes())?;
+        let Some(program) = words.first_mut() else {
+            return Err(Problem::new("no program is named", "give its path"));
+        };
+        if let Some(path) = self.base.join(&*program).to_str() {
+            *program = path.to_owned();
+        }
+        Ok(words)
+    }
+
+    /// Words between colons.
+    pub(super) fn list(&self, index: usize) -> Vec<String> {
+        self.text(index).split(':').filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    }
+}

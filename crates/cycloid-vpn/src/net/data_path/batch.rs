@@ -1,0 +1,171 @@
+//! Sealed packets for one peer, gathered until they leave in one call: a train of datagrams of one
+//! length, or frames of a stream.
+
+use std::io;
+use std::sync::Arc;
+
+use super::peer::Peer;
+use super::shared::Shared;
+use super::table::Table;
+use super::{Remote, StreamId};
+use crate::net::tcp::{self, Written};
+use crate::net::udp::{MAX_SEGMENTS, MAX_TRAIN};
+use crate::proto::data::{PacketId, Sealer};
+
+/// The most bytes of frames in one write.
+const MAX_WRITE: usize = 128 << 10;
+
+/// Packets of one peer, sealed, not yet sent.
+pub(super) struct Batch {
+    worker: usize,
+    buffer: Vec<u8>,
+    length: usize,
+    /// Bytes of each datagram of the train but the last.
+    segment: usize,
+    packets: usize,
+    inner_bytes: u64,
+    to: Option<(Arc<Peer>, Remote)>,
+    /// The stream in which something waits for the kernel.
+    stalled: Option<StreamId>,
+}
+
+impl Batch {
+    /// For packets that leave by this worker's sockets.
+    pub(super) fn new(worker: usize) -> Self {
+        Self {
+            worker,
+            buffer: vec![0; MAX_WRITE],
+            length: 0,
+            segment: 0,
+            packets: 0,
+            inner_bytes: 0,
+            to: None,
+            stalled: None,
+        }
+    }
+
+    /// Seals one inner packet for a peer.
+    pub(super) fn push(&mut self, shared: &Shared, table: &Table, peer: &Arc<Peer>, inner: &[u8]) {
+        self.push_all(shared, table, peer, 1, |add| add(inner));
+    }
+
+    /// Seals `count` inner packets for a peer, which `produce` gives one by one.
+    pub(super) fn push_all(
+        &mut self,
+        shared: &Shared,
+        table: &Table,
+        peer: &Arc<Peer>,
+        count: u32,
+        produce: impl FnOnce(&mut dyn FnMut(&[u8])),
+    ) {
+        let sending = peer.sending();
+        let (remote, sealer) =
+            (sending.remote, sending.key.as_ref().map(|(_, key)| Arc::clone(key)));
+        drop(sending);
+        let reserved = sealer.and_then(|sealer| Some((sealer.reserve(count).ok()?, sealer)));
+        let Some((mut ids, sealer)) = reserved else {
+            shared.drops.keyless.add(count.into());
+            return;
+        };
+        let same = |(other, at): &(Arc<Peer>, Remote)| Arc::ptr_eq(other, peer) && *at == remote;
+        if !self.to.as_ref().is_some_and(same) {
+            self.send(shared, table);
+            self.to = Some((Arc::clone(peer), remote));
+        }
+        produce(&mut |inner| {
+            // Packets that were not announced have no ids, and there are none.
+            if let Some(id) = ids.next() {
+                self.add(shared, table, &sealer, id, inner, matches!(remote, Remote::Tcp(_)));
+            }
+        });
+    }
+
+    fn add(
+        &mut self,
+        shared: &Shared,
+        table: &Table,
+        sealer: &Sealer,
+        id: PacketId,
+        inner: &[u8],
+        framed: bool,
+    ) {
+        let (prefix, capacity) = if framed { (tcp::LENGTH, MAX_WRITE) } else { (0, MAX_TRAIN) };
+        let needed = prefix + sealer.overhead() + inner.len();
+        if needed > capacity.min(tcp::MAX_FRAME) {
+            shared.drops.unsent.add(1);
+            return;
+        }
+        if self.length + needed > capacity || (!framed && self.packets == MAX_SEGMENTS) {
+            self.send(shared, table);
+        }
+        let room = &mut self.buffer[self.length..][..needed];
+        let Ok(sealed) = sealer.seal(id, &[inner], &mut room[prefix..]) else {
+            shared.drops.unsent.add(1);
+            return;
+        };
+        if framed {
+            // It fits, since the most that was needed is at most the longest frame.
+            room[..prefix].copy_from_slice(&(sealed as u16).to_be_bytes());
+        } else if self.packets > 0 && sealed > self.segment {
+            // A longer one begins a train of its own.
+            let place = self.length..self.length + sealed;
+            self.send(shared, table);
+            self.buffer.copy_within(place, 0);
+        }
+        if self.packets == 0 {
+            self.segment = sealed;
+        }
+        self.length += prefix + sealed;
+        self.packets += 1;
+        self.inner_bytes += inner.len() as u64;
+        if !framed && sealed < self.segment {
+            // A shorter one ends it.
+            self.send(shared, table);
+        }
+    }
+
+    /// Sends what is gathered; counts what was not sent.
+    pub(super) fn send(&mut self, shared: &Shared, table: &Table) {
+        // What was refused has been counted.
+        let _ = self.flush(shared, table);
+    }
+
+    /// Sends what is gathered.
+    ///
+    /// # Errors
+    ///
+    /// Where the socket or the stream refuses.
+    pub(super) fn flush(&mut self, shared: &Shared, table: &Table) -> io::Result<()> {
+        let Some((peer, remote)) = &self.to else {
+            return Err(io::ErrorKind::NotConnected.into());
+        };
+        if self.packets == 0 {
+            return Ok(());
+        }
+        let bytes = &self.buffer[..self.length];
+        let packets = self.packets as u64;
+        let result = match shared.send(self.worker, table, bytes, self.segment, *remote) {
+            Ok(Written::Refused) => Err(io::ErrorKind::NotConnected.into()),
+            Ok(written) => {
+                if let (Written::Pending, Remote::Tcp(stream)) = (written, *remote) {
+                    self.stalled = Some(stream);
+                }
+                peer.sent.add(packets, self.length as u64, self.inner_bytes, shared.now());
+                Ok(())
+            }
+            Err(error) => Err(error),
+        };
+        if result.is_err() {
+            shared.drops.unsent.add(packets);
+        }
+        self.length = 0;
+        self.packets = 0;
+        self.inner_bytes = 0;
+        result
+    }
+
+    /// The stream in which something waits, if any; said once.
+    pub(super) fn take_stalled(&mut self) -> Option<StreamId> {
+        self.stalled.take()
+    }
+}

@@ -1,0 +1,398 @@
+//! Wire to TUN: receives trains and frames, opens each packet where it lies, checks its source,
+//! joins, writes.
+
+use std::io;
+use std::net::IpAddr;
+use std::num::NonZeroU64;
+use std::ops::Range;
+use std::sync::{Arc, MutexGuard};
+use std::time::{Duration, Instant};
+
+use rustix::event::{Timespec, epoll};
+
+use super::batch::Batch;
+use super::events::{Event, clear};
+use super::inner::addresses;
+use super::peer::{Peer, Receiving};
+use super::shared::{FIRST_STREAM, Shared, WAKE};
+use super::table::{Snapshot, Table};
+use super::{PeerId, Peers, Remote, StreamId};
+use crate::net::offload::{Joiner, clamp_mss};
+use crate::net::tcp::MAX_FRAME;
+use crate::net::tun::Offload;
+use crate::net::udp::{Endpoint, RECEIVE_BUFFER};
+use crate::proto::data::{PING, data_header};
+use crate::proto::wire::KeyId;
+
+/// Receptions from one source before the others have their turn.
+const ROUNDS: usize = 16;
+
+/// Packets that are gathered from single datagrams before they are joined and written.
+const GATHERED: usize = 32;
+
+/// Where single packets follow each other more closely than this, and a turn brings fewer than that, a
+/// pause is made, so that the next brings more: to wake up costs more than a packet does, and packets
+/// that come together are joined. Who sends trains is never waited for, nor who sends little.
+const CLOSE: Duration = Duration::from_micros(50);
+const FEW: usize = 16;
+const PAUSE: Duration = Duration::from_micros(250);
+/// Longer gaps say no more than that nothing is close.
+const LONGEST_GAP: Duration = Duration::from_millis(1);
+
+/// Room for a train behind another, and for some of the longest frames.
+const BUFFER: usize = 2 * RECEIVE_BUFFER;
+const _: () = assert!(BUFFER >= MAX_FRAME);
+
+/// The inbound thread of a worker.
+pub(super) struct Inbound {
+    shared: Arc<Shared>,
+    worker: usize,
+    table: Snapshot<Table>,
+    buffer: Vec<u8>,
+    places: Vec<Range<usize>>,
+    /// Streams that had more than one turn's worth: they will not be told of again.
+    unfinished: Vec<StreamId>,
+    joiner: Joiner,
+    /// Packets from one peer to another.
+    batch: Batch,
+}
+
+impl Inbound {
+    pub(super) fn new(shared: Arc<Shared>, worker: usize) -> Self {
+        let offload = shared.queues[worker].offload();
+        Self {
+            joiner: Joiner::new(offload >= Offload::Tcp, offload == Offload::TcpAndUdp),
+            table: shared.table.snapshot(),
+            buffer: vec![0; BUFFER],
+            places: Vec::new(),
+            unfinished: Vec::new(),
+            batch: Batch::new(worker),
+            shared,
+            worker,
+        }
+    }
+
+    /// Runs until the data path stops.
+    pub(super) fn run(mut self) {
+        let shared = Arc::clone(&self.shared);
+        let mut ready = Vec::with_capacity(64);
+        let mut pace = Pace::new(Instant::now());
+        // Or a pause would be twice as long; without it the pause is longer, and no harm done.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1000));
+        while !shared.stopping() {
+            pace.pause();
+            let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+            let timeout = (!self.unfinished.is_empty()).then_some(&at_once);
+            ready.clear();
+            let arrivals = &shared.worker(self.worker).arrivals;
+            match epoll::wait(arrivals, rustix::buffer::spare_capacity(&mut ready), timeout) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(cause) => return shared.tell(Event::Failed { cause: cause.into() }),
+            }
+            let table = Arc::clone(self.table.latest(&shared.table));
+            let mut turn = Turn {
+                shared: &shared,
+                table: &table,
+                batch: &mut self.batch,
+                joiner: &mut self.joiner,
+                worker: self.worker,
+                source: None,
+                taken: 0,
+            };
+            for stream in std::mem::take(&mut self.unfinished) {
+                if turn.stream(stream, &mut self.buffer, &mut self.places) {
+                    self.unfinished.push(stream);
+                }
+            }
+            for event in &ready {
+                match event.data.u64() {
+                    WAKE => clear(&shared.worker(self.worker).wake_inbound),
+                    stream @ FIRST_STREAM.. => {
+                        if turn.stream(stream, &mut self.buffer, &mut self.places) {
+                            self.unfinished.push(stream);
+                        }
+                    }
+                    group => turn.socket(group as usize, &mut self.buffer, &mut self.places),
+                }
+            }
+            pace.turn(Instant::now(), turn.taken);
+            self.batch.send(&shared, &table);
+        }
+    }
+}
+
+/// How closely packets follow each other.
+struct Pace {
+    last: Instant,
+    /// From packet to packet, of late.
+    gap: Duration,
+    pauses: bool,
+}
+
+impl Pace {
+    fn new(now: Instant) -> Self {
+        Self { last: now, gap: LONGEST_GAP, pauses: false }
+    }
+
+    /// A turn is over that brought so many packets.
+    fn turn(&mut self, now: Instant, packets: usize) {
+        self.pauses = false;
+        if let Some(packets) = u32::try_from(packets).ok().filter(|packets| *packets > 0) {
+            let gap = ((now - self.last) / packets).min(LONGEST_GAP);
+            self.gap = (self.gap * 3 + gap) / 4;
+            self.last = now;
+            self.pauses = self.gap < CLOSE && (packets as usize) < FEW;
+        }
+    }
+
+    fn pause(&self) {
+        if self.pauses {
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// A turn of the loop: one look at the table.
+struct Turn<'a> {
+    shared: &'a Shared,
+    table: &'a Table,
+    batch: &'a mut Batch,
+    joiner: &'a mut Joiner,
+    worker: usize,
+    /// The last inner source and whose it is: most packets have that of the one before.
+    source: Option<(IpAddr, PeerId)>,
+    /// Packets so far.
+    taken: usize,
+}
+
+impl<'a> Turn<'a> {
+    /// Receives trains; single datagrams are gathered in the buffer as if they were one.
+    fn socket(&mut self, group: usize, buffer: &mut [u8], places: &mut Vec<Range<usize>>) {
+        let socket = &self.shared.groups[group][self.worker];
+        let mut rounds = 0..ROUNDS;
+        let mut more = true;
+        while more && rounds.next().is_some() {
+            let (mut filled, mut packets) = (0, 0);
+            while packets < GATHERED && filled + RECEIVE_BUFFER <= buffer.len() {
+                // Other errors than that nothing is there are those of earlier datagrams, and over.
+                let Ok(incoming) = socket.receive(&mut buffer[filled..]) else {
+                    more = false;
+                    break;
+                };
+                let endpoint = Endpoint { remote: incoming.from, local: incoming.local };
+                let end = filled + incoming.length;
+                places.clear();
+                let starts = (filled..end).step_by(incoming.segment);
+                places.extend(starts.map(|at| at..(at + incoming.segment).min(end)));
+                self.packets(Remote::Udp { group, endpoint }, buffer, places);
+                packets += places.len();
+                filled = end;
+            }
+            self.write(buffer);
+        }
+    }
+
+    /// Reads frames and writes what waits; whether there may be more to read.
+    fn stream(&mut self, id: StreamId, buffer: &mut [u8], places: &mut Vec<Range<usize>>) -> bool {
+        let Some(stream) = self.table.stream(id) else { return false };
+        let result = stream.flush().and_then(|_| {
+            for _ in 0..ROUNDS {
+                let full = stream.read(buffer, places)?;
+                self.packets(Remote::Tcp(id), buffer, places);
+                self.write(buffer);
+                if !full {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        });
+        match result {
+            Ok(more) => more,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
+            Err(_) => {
+                self.shared.publish(|table| drop(table.remove_stream(id)));
+                self.shared.tell(Event::Closed { stream: id });
+                false
+            }
+        }
+    }
+
+    /// Opens the packets at these places of the buffer, which stay there until they are written.
+    fn packets(&mut self, from: Remote, buffer: &mut [u8], places: &[Range<usize>]) {
+        let mut current: Option<Current<'a>> = None;
+        self.taken += places.len();
+        for place in places {
+            let packet = &mut buffer[place.clone()];
+            let Some((key_id, peer_id)) = data_header(packet) else {
+                self.shared.tell(Event::Received { from, packet: packet.to_vec() });
+                continue;
+            };
+            let current = match &mut current {
+                Some(current) if current.named == peer_id => current,
+                current => match self.find(peer_id, from) {
+                    Some(peer) => {
+                        // The lock of the one before goes first.
+                        *current = None;
+                        current.insert(Current::new(self.shared, peer, peer_id))
+                    }
+                    None => {
+                        self.shared.drops.unknown.add(1);
+                        continue;
+                    }
+                },
+            };
+            let begin = packet.as_ptr().addr();
+            if let Some(inner) = current.open(key_id, packet, from) {
+                let start = place.start + (inner.as_ptr().addr() - begin);
+                let inner = start..start + inner.len();
+                self.deliver(current.peer, buffer, inner);
+            }
+        }
+    }
+
+    fn find(&self, id: Option<PeerId>, from: Remote) -> Option<&'a Arc<Peer>> {
+        match (self.shared.peers, id, from) {
+            (Peers::One, ..) => self.table.only(),
+            (Peers::Many { .. }, Some(id), Remote::Udp { .. }) => self.table.peer(id),
+            // Without an id, and on a stream whatever the id, the address says who it is.
+            (Peers::Many { .. }, ..) => self.table.at(from),
+        }
+    }
+
+    /// Hands an authentic inner packet on.
+    fn deliver(&mut self, peer: &Arc<Peer>, buffer: &mut [u8], place: Range<usize>) {
+        let inner = &mut buffer[place.clone()];
+        let Some((source, destination)) = addresses(inner) else {
+            let packet = inner.to_vec();
+            return self.shared.tell(Event::Message { peer: peer.id, packet });
+        };
+        if let Some(largest) = peer.largest_tcp() {
+            clamp_mss(inner, largest);
+        }
+        if let Peers::Many { client_to_client } = self.shared.peers {
+            if !self.has(peer, source) {
+                return self.shared.drops.spoofed.add(1);
+            }
+            if client_to_client && let Some(other) = self.table.with_address(destination) {
+                return self.batch.push(self.shared, self.table, other, inner);
+            }
+        }
+        self.joiner.push(buffer, place);
+    }
+
+    /// Writes what was opened to the TUN device.
+    fn write(&mut self, buffer: &mut [u8]) {
+        let queue = &self.shared.queues[self.worker];
+        self.joiner.flush(buffer, |slices| {
+            if queue.write(slices).is_err() {
+                self.shared.drops.unwritten.add(1);
+            }
+        });
+    }
+
+    fn has(&mut self, peer: &Peer, address: IpAddr) -> bool {
+        let source = Some((address, peer.id));
+        if self.source == source {
+            return true;
+        }
+        let has = self.table.with_address(address).is_some_and(|owner| owner.id == peer.id);
+        if has {
+            self.source = source;
+        }
+        has
+    }
+}
+
+/// The peer whose packets are being opened; its keys are locked, and what is opened is counted
+/// when it is dropped.
+struct Current<'a> {
+    shared: &'a Shared,
+    peer: &'a Arc<Peer>,
+    /// The id that its packets name.
+    named: Option<PeerId>,
+    receiving: MutexGuard<'a, Receiving>,
+    packets: u64,
+    bytes: u64,
+    inner_bytes: u64,
+}
+
+impl<'a> Current<'a> {
+    fn new(shared: &'a Shared, peer: &'a Arc<Peer>, named: Option<PeerId>) -> Self {
+        let receiving = peer.receiving();
+        Self { shared, peer, named, receiving, packets: 0, bytes: 0, inner_bytes: 0 }
+    }
+
+    /// Opens a packet; none where it is not authentic, or was a ping.
+    fn open<'p>(
+        &mut self,
+        key_id: KeyId,
+        packet: &'p mut [u8],
+        from: Remote,
+    ) -> Option<&'p mut [u8]> {
+        let length = packet.len() as u64;
+        let Some(opener) = self.receiving.opener(key_id) else {
+            self.shared.drops.unknown.add(1);
+            return None;
+        };
+        let Ok(inner) = opener.open(packet) else {
+            self.shared.drops.rejected.add(1);
+            return None;
+        };
+        if self.receiving.moved(from) {
+            self.shared.tell(Event::Float { peer: self.peer.id, from });
+        }
+        self.packets += 1;
+        self.bytes += length;
+        if inner.is_empty() || *inner == PING {
+            return None;
+        }
+        self.inner_bytes += inner.len() as u64;
+        Some(inner)
+    }
+}
+
+impl Drop for Current<'_> {
+    fn drop(&mut self) {
+        if self.packets > 0 {
+            self.peer.received.add(self.packets, self.bytes, self.inner_bytes, self.shared.now());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Turns with so many packets, each so long after the one before; how many were paused after.
+    fn pauses(gap: u64, packets: usize, turns: u32) -> u32 {
+        let mut now = Instant::now();
+        let mut pace = Pace::new(now);
+        let mut pauses = 0;
+        for _ in 0..turns {
+            now += Duration::from_micros(gap);
+            pace.turn(now, packets);
+            pauses += u32::from(pace.pauses);
+        }
+        pauses
+    }
+
+    #[test]
+    fn only_streams_of_single_packets_are_gathered() {
+        // Questions and answers over a short way, and pings.
+        assert_eq!(pauses(200, 1, 1000), 0);
+        assert_eq!(pauses(10_000, 1, 1000), 0);
+        // Trains.
+        assert_eq!(pauses(250, 44, 1000), 0);
+        // A stream of half a gigabit a second, packet by packet and gathered: soon, and for good.
+        assert!(pauses(22, 1, 1000) > 980);
+        assert!(pauses(250, 11, 1000) > 980);
+        // What has become slow is not waited for any more.
+        let mut now = Instant::now();
+        let mut pace = Pace { last: now, gap: Duration::from_micros(20), pauses: true };
+        for _ in 0..2 {
+            now += Duration::from_micros(300);
+            pace.turn(now, 1);
+        }
+        assert!(!pace.pauses);
+    }
+}

@@ -1,0 +1,189 @@
+//! One peer: its keys, where it is, and what has passed.
+
+use std::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::time::Duration;
+
+use super::shared::Shared;
+use super::{PeerId, Remote};
+use crate::proto::data::{Opener, Sealer};
+use crate::proto::wire::KeyId;
+
+/// Keys that packets are taken for: the current one, the one before, and one to come.
+const MAX_OPENERS: usize = 3;
+
+/// A peer, shared by all threads.
+pub(super) struct Peer {
+    pub(super) id: PeerId,
+    sending: RwLock<Sending>,
+    receiving: Mutex<Receiving>,
+    pub(super) sent: Flow,
+    pub(super) received: Flow,
+    /// The longest packet that TCP connections inside may make; zero for whatever they want.
+    largest_tcp: AtomicU16,
+}
+
+/// What it takes to send to a peer.
+pub(super) struct Sending {
+    pub(super) key: Option<(KeyId, Arc<Sealer>)>,
+    pub(super) remote: Remote,
+}
+
+/// What it takes to receive from a peer.
+pub(super) struct Receiving {
+    /// The latest last.
+    openers: Vec<(KeyId, Opener)>,
+    remote: Remote,
+    /// The other address that the control thread was told.
+    reported: Option<Remote>,
+}
+
+impl std::fmt::Debug for Peer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Peer").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// One direction's counters.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    packets: AtomicU64,
+    bytes: AtomicU64,
+    inner_bytes: AtomicU64,
+    /// Nanoseconds since the data path started; zero for never.
+    last: AtomicU64,
+}
+
+/// What has passed to and from a peer on the data channel. Received packets are counted when they
+/// have proved authentic; pings are counted, but have no inner bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets sent.
+    pub sent_packets: u64,
+    /// Bytes sent, as in the datagrams and frames.
+    pub sent_bytes: u64,
+    /// Bytes of the inner packets sent.
+    pub sent_inner_bytes: u64,
+    /// How long ago the last packet was sent.
+    pub sent_ago: Option<Duration>,
+    /// Packets received.
+    pub received_packets: u64,
+    /// Bytes received, as in the datagrams and frames.
+    pub received_bytes: u64,
+    /// Bytes of the inner packets received.
+    pub received_inner_bytes: u64,
+    /// How long ago the last packet was received.
+    pub received_ago: Option<Duration>,
+}
+
+impl Flow {
+    /// Counts a batch.
+    pub(super) fn add(&self, packets: u64, bytes: u64, inner_bytes: u64, now: Duration) {
+        self.packets.fetch_add(packets, Relaxed);
+        self.bytes.fetch_add(bytes, Relaxed);
+        self.inner_bytes.fetch_add(inner_bytes, Relaxed);
+        self.last.store(now.as_nanos() as u64, Relaxed);
+    }
+
+    fn ago(&self, now: Duration) -> Option<Duration> {
+        let last = self.last.load(Relaxed);
+        (last > 0).then(|| now.saturating_sub(Duration::from_nanos(last)))
+    }
+}
+
+impl Peer {
+    pub(super) fn new(id: PeerId, remote: Remote) -> Self {
+        Self {
+            id,
+            sending: RwLock::new(Sending { key: None, remote }),
+            receiving: Mutex::new(Receiving { openers: Vec::new(), remote, reported: None }),
+            sent: Flow::default(),
+            received: Flow::default(),
+            largest_tcp: AtomicU16::new(0),
+        }
+    }
+
+    // What the locks hold is whole at every moment, so a thread that panicked harms nobody.
+
+    pub(super) fn sending(&self) -> RwLockReadGuard<'_, Sending> {
+        self.sending.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn receiving(&self) -> MutexGuard<'_, Receiving> {
+        self.receiving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change_sending(&self, change: impl FnOnce(&mut Sending)) {
+        change(&mut self.sending.write().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    pub(super) fn remote(&self) -> Remote {
+        self.sending().remote
+    }
+
+    pub(super) fn move_to(&self, remote: Remote) {
+        self.change_sending(|sending| sending.remote = remote);
+        let mut receiving = self.receiving();
+        receiving.remote = remote;
+        receiving.reported = None;
+    }
+
+    pub(super) fn take_under(&self, key_id: KeyId, opener: Opener) {
+        let mut receiving = self.receiving();
+        receiving.openers.retain(|(id, _)| *id != key_id);
+        if receiving.openers.len() == MAX_OPENERS {
+            receiving.openers.remove(0);
+        }
+        receiving.openers.push((key_id, opener));
+    }
+
+    pub(super) fn send_under(&self, key_id: KeyId, sealer: Arc<Sealer>) {
+        self.change_sending(|sending| sending.key = Some((key_id, sealer)));
+    }
+
+    pub(super) fn retire(&self, key_id: KeyId) {
+        self.receiving().openers.retain(|(id, _)| *id != key_id);
+        self.change_sending(|sending| {
+            sending.key.take_if(|(id, _)| *id == key_id);
+        });
+    }
+
+    pub(super) fn largest_tcp(&self) -> Option<u16> {
+        Some(self.largest_tcp.load(Relaxed)).filter(|&largest| largest > 0)
+    }
+
+    pub(super) fn set_largest_tcp(&self, largest: Option<u16>) {
+        self.largest_tcp.store(largest.unwrap_or(0), Relaxed);
+    }
+
+    pub(super) fn counters(&self, shared: &Shared) -> Counters {
+        let now = shared.now();
+        Counters {
+            sent_packets: self.sent.packets.load(Relaxed),
+            sent_bytes: self.sent.bytes.load(Relaxed),
+            sent_inner_bytes: self.sent.inner_bytes.load(Relaxed),
+            sent_ago: self.sent.ago(now),
+            received_packets: self.received.packets.load(Relaxed),
+            received_bytes: self.received.bytes.load(Relaxed),
+            received_inner_bytes: self.received.inner_bytes.load(Relaxed),
+            received_ago: self.received.ago(now),
+        }
+    }
+}
+
+impl Receiving {
+    pub(super) fn opener(&mut self, key_id: KeyId) -> Option<&mut Opener> {
+        // The latest key is the likely one.
+        self.openers.iter_mut().rev().find(|(id, _)| *id == key_id).map(|(_, opener)| opener)
+    }
+
+    /// Whether an authentic packet from here is the first to say that the peer has moved.
+    pub(super) fn moved(&mut self, from: Remote) -> bool {
+        let from = from.peer_only();
+        let moved = from != self.remote.peer_only() && self.reported != Some(from);
+        if moved {
+            self.reported = Some(from);
+        }
+        moved
+    }
+}

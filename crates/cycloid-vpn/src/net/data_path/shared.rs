@@ -1,0 +1,219 @@
+//! What the threads of the data path and the control thread share.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::event::{EventfdFlags, epoll, eventfd};
+
+use super::events::{Event, EventSender, signal};
+use super::table::{Published, Table};
+use super::{Peers, Remote, StreamId};
+use crate::net::tcp::{PacketStream, Written};
+use crate::net::tun::Queue;
+use crate::net::udp::UdpSocket;
+
+/// Everything that is not one thread's own.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) peers: Peers,
+    pub(super) table: Published<Table>,
+    pub(super) queues: Vec<Queue>,
+    /// By group, then by worker.
+    pub(super) groups: Vec<Vec<UdpSocket>>,
+    pub(super) next_stream: AtomicU64,
+    pub(super) drops: Drops,
+    events: EventSender,
+    workers: Vec<Worker>,
+    stopping: AtomicBool,
+    started: Instant,
+}
+
+/// What a worker's threads wait for.
+#[derive(Debug)]
+pub(super) struct Worker {
+    /// The inbound thread's sockets, streams and wake-up.
+    pub(super) arrivals: OwnedFd,
+    pub(super) wake_inbound: OwnedFd,
+    pub(super) wake_outbound: OwnedFd,
+}
+
+/// The name, in a set of arrivals, of the inbound thread's wake-up.
+pub(super) const WAKE: u64 = u64::MAX;
+
+/// The names of sockets are their groups' indices; those of streams begin here.
+pub(super) const FIRST_STREAM: u64 = 1 << 32;
+
+impl Shared {
+    pub(super) fn new(
+        queues: Vec<Queue>,
+        groups: Vec<Vec<UdpSocket>>,
+        peers: Peers,
+        events: EventSender,
+    ) -> io::Result<Self> {
+        let mut workers = Vec::with_capacity(queues.len());
+        for index in 0..queues.len() {
+            let worker = Worker {
+                arrivals: epoll::create(epoll::CreateFlags::CLOEXEC)?,
+                wake_inbound: wake()?,
+                wake_outbound: wake()?,
+            };
+            let add = |source: &dyn std::os::fd::AsFd, name| {
+                let name = epoll::EventData::new_u64(name);
+                epoll::add(&worker.arrivals, source.as_fd(), name, epoll::EventFlags::IN)
+            };
+            add(&worker.wake_inbound, WAKE)?;
+            for (name, group) in groups.iter().enumerate() {
+                add(&group[index], name as u64)?;
+            }
+            workers.push(worker);
+        }
+        Ok(Self {
+            peers,
+            table: Published::default(),
+            queues,
+            groups,
+            next_stream: AtomicU64::new(FIRST_STREAM),
+            drops: Drops::default(),
+            events,
+            workers,
+            stopping: AtomicBool::new(false),
+            started: Instant::now(),
+        })
+    }
+
+    pub(super) fn worker(&self, index: usize) -> &Worker {
+        &self.workers[index]
+    }
+
+    /// Since the start.
+    pub(super) fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Changes the table. Threads that wait are woken, so that none keeps what has been taken out.
+    pub(super) fn publish(&self, change: impl FnOnce(&mut Table)) {
+        self.table.update(change);
+        self.wake();
+    }
+
+    fn wake(&self) {
+        for worker in &self.workers {
+            signal(&worker.wake_inbound);
+            signal(&worker.wake_outbound);
+        }
+    }
+
+    pub(super) fn stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+        self.wake();
+    }
+
+    pub(super) fn stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn tell(&self, event: Event) {
+        if !self.events.send(event) {
+            self.drops.untold.add(1);
+        }
+    }
+
+    /// Lets a worker read the stream, and write what waits in it, when either becomes possible:
+    /// told once each time, so that a stream which has nothing to write wakes nobody.
+    pub(super) fn watch(&self, id: StreamId, stream: &PacketStream) -> io::Result<()> {
+        let worker = (id % self.workers.len() as u64) as usize;
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::ET;
+        epoll::add(&self.workers[worker].arrivals, stream, epoll::EventData::new_u64(id), flags)?;
+        Ok(())
+    }
+
+    /// Sends a train, or frames, from this worker.
+    pub(super) fn send(
+        &self,
+        worker: usize,
+        table: &Table,
+        bytes: &[u8],
+        segment: usize,
+        to: Remote,
+    ) -> io::Result<Written> {
+        match to {
+            Remote::Udp { group, endpoint } => {
+                let group = self.groups.get(group).ok_or(io::ErrorKind::NotConnected)?;
+                group[worker].send(bytes, segment, &endpoint)?;
+                Ok(Written::All)
+            }
+            Remote::Tcp(id) => table.stream(id).ok_or(io::ErrorKind::NotConnected)?.write(bytes),
+        }
+    }
+
+    /// Sends one packet.
+    pub(super) fn send_packet(&self, table: &Table, packet: &[u8], to: Remote) -> io::Result<()> {
+        let written = match to {
+            Remote::Udp { .. } => self.send(0, table, packet, packet.len(), to)?,
+            Remote::Tcp(id) => {
+                table.stream(id).ok_or(io::ErrorKind::NotConnected)?.write_packet(packet)?
+            }
+        };
+        match written {
+            Written::Refused => Err(io::ErrorKind::NotConnected.into()),
+            Written::All | Written::Pending => Ok(()),
+        }
+    }
+}
+
+fn wake() -> io::Result<OwnedFd> {
+    Ok(eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?)
+}
+
+/// A counter of what was dropped.
+#[derive(Debug, Default)]
+pub(super) struct Drop(AtomicU64);
+
+impl Drop {
+    pub(super) fn add(&self, packets: u64) {
+        self.0.fetch_add(packets, Ordering::Relaxed);
+    }
+}
+
+macro_rules! drops {
+    ($($(#[$documentation:meta])* $name:ident,)*) => {
+        /// What was dropped, and why: live counters.
+        #[derive(Debug, Default)]
+        pub(super) struct Drops {
+            $(pub(super) $name: Drop,)*
+        }
+
+        /// What was dropped, and why: packets since the start.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Dropped {
+            $($(#[$documentation])* pub $name: u64,)*
+        }
+
+        impl Drops {
+            pub(super) fn snapshot(&self) -> Dropped {
+                Dropped { $($name: self.$name.0.load(Ordering::Relaxed),)* }
+            }
+        }
+    };
+}
+
+drops! {
+    /// Of a peer, or under a key, that is not known.
+    unknown,
+    /// Not authentic, replayed or malformed.
+    rejected,
+    /// From an inner address that is not the peer's.
+    spoofed,
+    /// To an inner address that no peer has, or no IP packet.
+    unroutable,
+    /// For a peer that has no key, or whose key may protect no more.
+    keyless,
+    /// Refused by the socket or the stream, or too long for a datagram.
+    unsent,
+    /// Refused by the TUN device.
+    unwritten,
+    /// Events for which the control thread's channel had no room.
+    untold,
+}

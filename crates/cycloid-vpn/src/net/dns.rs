@@ -1,0 +1,325 @@
+//! Name servers and search domains of a tunnel, told to whichever resolver the host has.
+//!
+//! | resolver | how | split domains |
+//! |---|---|---|
+//! | systemd-resolved | `resolvectl`, by interface | yes |
+//! | resolvconf, openresolv | `resolvconf -a` with a record | no |
+//! | neither | the file `/etc/resolv.conf`, whose original is kept beside it | no |
+//!
+//! Where domains cannot be split, the tunnel's servers answer for all names.
+//!
+//! Source: openvpn(8), "--dns" and "--dhcp-option"; resolvectl(1); resolvconf(8); resolv.conf(5).
+
+use std::fmt::Write;
+use std::fs;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::tool;
+use super::undo::{Journal, Undo, replace_file};
+
+/// The most servers and domains that are passed on.
+const MOST: usize = 32;
+/// How many servers the C library asks.
+const MOST_IN_FILE: usize = 3;
+
+/// A domain name that may stand in a file or as an argument: letters, digits, `-`, `_` and dots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Domain(String);
+
+impl Domain {
+    /// Takes a name, without the dot at its end.
+    ///
+    /// None for what is no name: a pushed text must not become an option or a line of its own.
+    pub fn new(name: &str) -> Option<Self> {
+        let name = name.strip_suffix('.').unwrap_or(name);
+        let label = |label: &str| {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+            (1..=63).contains(&label.len()) && label.bytes().all(plain) && !label.starts_with('-')
+        };
+        (name.len() <= 253 && name.split('.').all(label)).then(|| Self(name.to_owned()))
+    }
+}
+
+/// A name server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Its address.
+    pub address: IpAddr,
+    /// Its port; none for 53.
+    pub port: Option<u16>,
+}
+
+/// What a tunnel says about names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dns {
+    /// The servers, the first to ask first.
+    pub servers: Vec<Server>,
+    /// Domains that are tried behind a name without dots.
+    pub search: Vec<Domain>,
+    /// If there are any, only names in these go to the servers, and in those of `search`.
+    pub only: Vec<Domain>,
+}
+
+impl Dns {
+    /// Whether there is nothing to tell.
+    pub fn is_empty(&self) -> bool {
+        self.servers.is_empty() && self.search.is_empty()
+    }
+}
+
+/// Who resolves names here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resolver {
+    /// systemd-resolved.
+    Resolved,
+    /// resolvconf or openresolv.
+    Resolvconf,
+    /// The C library, as this file says.
+    File(PathBuf),
+}
+
+impl Resolver {
+    /// Looks at the host.
+    pub fn detect() -> Self {
+        let file = Path::new("/etc/resolv.conf");
+        let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+        let resolved = target.starts_with("/run/systemd/resolve") || asks_stub(&target);
+        if resolved && tool::find("resolvectl").is_some() {
+            Self::Resolved
+        } else if tool::find("resolvconf").is_some() {
+            Self::Resolvconf
+        } else {
+            Self::File(target)
+        }
+    }
+
+    /// Tells the resolver, through the journal. `interface` is the tunnel's.
+    ///
+    /// # Errors
+    ///
+    /// A program's or a file's; what had been told by then is in the journal.
+    pub fn apply(&self, dns: &Dns, interface: &str, journal: &mut Journal) -> io::Result<()> {
+        if dns.is_empty() {
+            return Ok(());
+        }
+        match self {
+            Self::Resolved => {
+                journal.record(Undo::Resolved { interface: interface.to_owned() })?;
+                resolvectl_commands(dns, interface).iter().try_for_each(|arguments| {
+                    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+                    tool::run("resolvectl", &arguments, b"")
+                })
+            }
+            Self::Resolvconf => {
+                let record = format!("{interface}.cycloid-vpn");
+                journal.change(Undo::Resolvconf { record: record.clone() }, || {
+                    tool::run("resolvconf", &["-a", &record], resolver_lines(dns).as_bytes())
+                })
+            }
+            Self::File(path) => write_file(path, dns, interface, journal),
+        }
+    }
+
+    /// Whether it can send only some domains to a tunnel's servers.
+    pub fn splits_domains(&self) -> bool {
+        *self == Self::Resolved
+    }
+}
+
+/// Whether a file names the local stub of systemd-resolved.
+fn asks_stub(path: &Path) -> bool {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.lines().any(|line| {
+        let mut words = line.split_whitespace();
+        words.next() == Some("nameserver") && words.next() == Some("127.0.0.53")
+    })
+}
+
+/// The arguments of each call of resolvectl.
+fn resolvectl_commands(dns: &Dns, interface: &str) -> Vec<Vec<String>> {
+    let command = |name: &str, arguments: &mut dyn Iterator<Item = String>| -> Vec<String> {
+        [name.to_owned(), interface.to_owned()].into_iter().chain(arguments.take(MOST)).collect()
+    };
+    let server = |server: &Server| match server.port {
+        Some(port) => SocketAddr::new(server.address, port).to_string(),
+        None => server.address.to_string(),
+    };
+    let search = dns.search.iter().map(|domain| domain.0.clone());
+    let only = dns.only.iter().map(|domain| format!("~{}", domain.0));
+    // Without servers of its own, an interface must not draw questions.
+    let all = dns.only.is_empty() && !dns.servers.is_empty();
+    let everything = all.then(|| "~.".to_owned());
+    let mut commands = vec![
+        command("dns", &mut dns.servers.iter().map(server)),
+        command("domain", &mut search.chain(only).chain(everything)),
+        command("default-route", &mut [if all { "yes" } else { "no" }.to_owned()].into_iter()),
+    ];
+    commands.retain(|arguments| arguments.len() > 2);
+    commands
+}
+
+/// Servers and domains as resolv.conf has them. A server with a port of its own cannot be said there.
+fn resolver_lines(dns: &Dns) -> String {
+    let mut text = String::new();
+    let plain = dns.servers.iter().filter(|server| server.port.is_none_or(|port| port == 53));
+    for server in plain.take(MOST_IN_FILE) {
+        let _ = writeln!(text, "nameserver {}", server.address);
+    }
+    if !dns.search.is_empty() {
+        let domains: Vec<_> = dns.search.iter().take(MOST).map(|domain| &*domain.0).collect();
+        let _ = writeln!(text, "search {}", domains.join(" "));
+    }
+    text
+}
+
+/// The first line of a file that is ours.
+const MARK: &str = "# Written by cycloid vpn for ";
+
+/// The file's new contents: the tunnel's servers, or the old ones if it has none; the options stay.
+fn file_contents(original: &str, dns: &Dns, interface: &str) -> String {
+    let new = resolver_lines(dns);
+    let has = |word: &str| new.lines().any(|line| line.starts_with(word));
+    let (servers, domains) = (has("nameserver"), has("search"));
+    let kept = original.lines().filter(|line| match line.split_whitespace().next() {
+        Some("nameserver") => !servers,
+        Some("search" | "domain") => !domains,
+        Some("options" | "sortlist") => true,
+        _ => false,
+    });
+    let kept: String = kept.map(|line| format!("{line}\n")).collect();
+    format!(
+        "{MARK}{interface}; the original is kept beside it and comes back at the end.\n{new}{kept}"
+    )
+}
+
+fn write_file(path: &Path, dns: &Dns, interface: &str, journal: &mut Journal) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".cycloid-vpn.{interface}"));
+    let kept = path.with_file_name(name);
+    // After a loss of power the journal is gone, but what it would have brought back is not.
+    let current = fs::read_to_string(path)?;
+    let ours = current.starts_with(&format!("{MARK}{interface};"));
+    let original = match fs::read_to_string(&kept) {
+        Ok(kept) if ours => kept,
+        _ => current,
+    };
+    let mode = fs::metadata(path)?.permissions().mode() & 0o777;
+    replace_file(&kept, original.as_bytes(), mode)?;
+    let undo = Undo::ResolverFile { file: path.to_owned(), original: kept };
+    journal.change(undo, || {
+        replace_file(path, file_contents(&original, dns, interface).as_bytes(), mode)
+    })
+}
+
+pub(super) fn revert_resolved(interface: &str) -> io::Result<()> {
+    // With the interface, everything that was told of it is gone.
+    if !Path::new("/sys/class/net").join(interface).exists() {
+        return Ok(());
+    }
+    tool::run("resolvectl", &["revert", interface], b"")
+}
+
+pub(super) fn revert_resolvconf(record: &str) -> io::Result<()> {
+    tool::run("resolvconf", &["-d", record], b"")
+}
+
+/// Puts the original back, unless somebody else has written the file since.
+pub(super) fn restore_file(path: &Path, original: &Path) -> io::Result<()> {
+    let text = match fs::read(original) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        text => text?,
+    };
+    if fs::read(path)?.starts_with(MARK.as_bytes()) {
+        let mode = fs::metadata(path)?.permissions().mode() & 0o777;
+        replace_file(path, &text, mode)?;
+    }
+    fs::remove_file(original)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(address: &str, port: Option<u16>) -> Server {
+        Server { address: address.parse().unwrap(), port }
+    }
+
+    fn domains(names: &[&str]) -> Vec<Domain> {
+        names.iter().map(|name| Domain::new(name).unwrap()).collect()
+    }
+
+    fn dns() -> Dns {
+        Dns {
+            servers: vec![server("10.8.0.1", None), server("fd77::1", Some(5353))],
+            search: domains(&["example.org", "lan."]),
+            only: vec![],
+        }
+    }
+
+    #[test]
+    fn what_is_no_domain() {
+        let long = "a".repeat(64);
+        for name in ["", ".", "a..b", "-v", "a b", "a\nnameserver 6.6.6.6", "ä.de", "~.", &long] {
+            assert_eq!(Domain::new(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn systemd_resolved_is_told_by_interface() {
+        let words = |dns: &Dns| -> Vec<String> {
+            resolvectl_commands(dns, "tun0").iter().map(|words| words.join(" ")).collect()
+        };
+        assert_eq!(
+            words(&dns()),
+            [
+                "dns tun0 10.8.0.1 [fd77::1]:5353",
+                "domain tun0 example.org lan ~.",
+                "default-route tun0 yes"
+            ]
+        );
+        let split = Dns { only: domains(&["corp.example"]), ..dns() };
+        assert_eq!(
+            words(&split)[1..],
+            ["domain tun0 example.org lan ~corp.example", "default-route tun0 no"]
+        );
+        let search = Dns { servers: vec![], ..dns() };
+        assert_eq!(words(&search), ["domain tun0 example.org lan", "default-route tun0 no"]);
+    }
+
+    #[test]
+    fn the_file_comes_back_as_it_was() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("resolv.conf");
+        let original = "# home\nnameserver 192.168.1.1\nsearch home\noptions edns0\n";
+        fs::write(&path, original).unwrap();
+        let resolver = Resolver::File(path.clone());
+        let ours = "nameserver 10.8.0.1\nsearch example.org lan\noptions edns0\n";
+
+        let mut journal = Journal::open(directory.path(), "x").unwrap();
+        resolver.apply(&dns(), "tun0", &mut journal).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text.split_once('\n').unwrap().1, ours);
+        // As after a loss of power: the journal is empty, the file is ours, and it starts again.
+        drop(journal);
+        let mut journal = Journal::open(directory.path(), "y").unwrap();
+        resolver.apply(&dns(), "tun0", &mut journal).unwrap();
+        assert!(journal.undo().is_empty());
+        assert_eq!(fs::read_to_string(&path).unwrap(), original);
+        assert!(journal.is_empty());
+
+        resolver.apply(&dns(), "tun0", &mut journal).unwrap();
+        fs::write(&path, "nameserver 1.1.1.1\n").unwrap();
+        assert!(journal.undo().is_empty());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "nameserver 1.1.1.1\n");
+    }
+
+    #[test]
+    fn domains_alone_leave_the_servers() {
+        let search = Dns { servers: vec![], ..dns() };
+        let text = file_contents("nameserver 1.1.1.1\nsearch home\n", &search, "tun0");
+        assert!(text.ends_with("\nsearch example.org lan\nnameserver 1.1.1.1\n"), "{text}");
+    }
+}

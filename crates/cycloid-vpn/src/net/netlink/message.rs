@@ -1,0 +1,455 @@
+//! Messages of rtnetlink to and from bytes. Integers are in the machine's order, everything is padded
+//! to four bytes, and addresses are as on the wire.
+
+use std::io;
+use std::net::IpAddr;
+
+use super::{Address, Link, Network, Route};
+
+const ERROR: u16 = 2;
+const DONE: u16 = 3;
+const NEW_LINK: u16 = 16;
+const GET_LINK: u16 = 18;
+const NEW_ADDRESS: u16 = 20;
+const GET_ADDRESS: u16 = 22;
+const NEW_ROUTE: u16 = 24;
+const DELETE_ROUTE: u16 = 25;
+const GET_ROUTE: u16 = 26;
+
+const REQUEST: u16 = 0x001;
+const PART: u16 = 0x002;
+const ACKNOWLEDGE: u16 = 0x004;
+const DUMP: u16 = 0x300;
+const REPLACE: u16 = 0x100;
+const EXCLUSIVE: u16 = 0x200;
+const CREATE: u16 = 0x400;
+
+const IPV4: u8 = 2;
+const IPV6: u8 = 10;
+
+const TABLE_MAIN: u8 = 254;
+/// Who made a route: an administrator's program.
+const PROTOCOL_STATIC: u8 = 4;
+const SCOPE_UNIVERSE: u8 = 0;
+const SCOPE_LINK: u8 = 253;
+const SCOPE_NOWHERE: u8 = 255;
+const UNICAST: u8 = 1;
+/// The flag of a route that is a copy of another, kept for one destination.
+const CLONED: u32 = 0x200;
+
+const ROUTE_DESTINATION: u16 = 1;
+const ROUTE_INTERFACE: u16 = 4;
+const ROUTE_GATEWAY: u16 = 5;
+const ROUTE_METRIC: u16 = 6;
+const ROUTE_SOURCE: u16 = 7;
+const ROUTE_TABLE: u16 = 15;
+const ADDRESS_PEER: u16 = 1;
+const ADDRESS_LOCAL: u16 = 2;
+const LINK_NAME: u16 = 3;
+const LINK_MTU: u16 = 4;
+const LINK_QUEUE: u16 = 13;
+
+/// The flag of an interface that is up.
+const UP: u32 = 1;
+/// The flag of an address of IPv6 that nobody else can have.
+const NOT_CONTESTED: u8 = 2;
+
+/// The length of the header of a message, in bytes.
+const HEADER: usize = 16;
+
+/// A message to the kernel.
+pub(super) struct Request(Vec<u8>);
+
+impl Request {
+    pub(super) fn add_route(route: &Route) -> Self {
+        Self::route(NEW_ROUTE, REQUEST | ACKNOWLEDGE | CREATE | EXCLUSIVE, route)
+    }
+
+    pub(super) fn delete_route(route: &Route) -> Self {
+        Self::route(DELETE_ROUTE, REQUEST | ACKNOWLEDGE, route)
+    }
+
+    pub(super) fn dump_routes(ipv4: bool) -> Self {
+        let mut request = Self::new(GET_ROUTE, REQUEST | DUMP);
+        request.route_header(if ipv4 { IPV4 } else { IPV6 }, 0, 0, 0);
+        request
+    }
+
+    pub(super) fn route_to(destination: IpAddr) -> Self {
+        let mut request = Self::new(GET_ROUTE, REQUEST);
+        let host = Network::host(destination);
+        request.route_header(family(destination), host.prefix(), 0, 0);
+        request.address_attribute(ROUTE_DESTINATION, destination);
+        request
+    }
+
+    pub(super) fn dump_addresses() -> Self {
+        let mut request = Self::new(GET_ADDRESS, REQUEST | DUMP);
+        request.0.extend_from_slice(&[0; 8]);
+        request
+    }
+
+    pub(super) fn interface(name: &str) -> Self {
+        let mut request = Self::new(GET_LINK, REQUEST);
+        request.0.extend_from_slice(&[0; 16]);
+        let name: Vec<u8> = name.bytes().filter(|byte| *byte != 0).chain([0]).collect();
+        request.attribute(LINK_NAME, &name);
+        request
+    }
+
+    /// Settings of an interface, which is taken up.
+    pub(super) fn set_link(index: u32, link: &Link) -> Self {
+        let mut request = Self::new(NEW_LINK, REQUEST | ACKNOWLEDGE);
+        // Family, padding, kind, index, flags, and which of these change.
+        request.0.extend_from_slice(&[0; 4]);
+        request.0.extend_from_slice(&index.to_ne_bytes());
+        request.0.extend_from_slice(&UP.to_ne_bytes());
+        request.0.extend_from_slice(&UP.to_ne_bytes());
+        request.attribute(LINK_MTU, &link.mtu.to_ne_bytes());
+        if let Some(length) = link.queue_length {
+            request.attribute(LINK_QUEUE, &length.to_ne_bytes());
+        }
+        request
+    }
+
+    /// An address of an interface, whether or not it has it already.
+    pub(super) fn set_address(address: &Address) -> Self {
+        let mut request = Self::new(NEW_ADDRESS, REQUEST | ACKNOWLEDGE | CREATE | REPLACE);
+        let flags = if address.address.is_ipv6() { NOT_CONTESTED } else { 0 };
+        let peer = address.network;
+        request.0.extend_from_slice(&[
+            family(address.address),
+            peer.prefix(),
+            flags,
+            SCOPE_UNIVERSE,
+        ]);
+        request.0.extend_from_slice(&address.interface.to_ne_bytes());
+        request.address_attribute(ADDRESS_LOCAL, address.address);
+        // The other end of a link; of a network, the address itself.
+        let alone = peer == Network::host(peer.address());
+        let other = if alone { peer.address() } else { address.address };
+        request.address_attribute(ADDRESS_PEER, other);
+        request
+    }
+
+    fn route(kind: u16, flags: u16, route: &Route) -> Self {
+        let mut request = Self::new(kind, flags);
+        let destination = route.destination;
+        let adding = kind == NEW_ROUTE;
+        let scope = match (adding, route.gateway) {
+            (false, _) => SCOPE_NOWHERE,
+            (true, None) if destination.is_ipv4() => SCOPE_LINK,
+            (true, _) => SCOPE_UNIVERSE,
+        };
+        let protocol = if adding { route.protocol.unwrap_or(PROTOCOL_STATIC) } else { 0 };
+        let kind = if adding { UNICAST } else { 0 };
+        request.route_header(family(destination.address()), destination.prefix(), protocol, scope);
+        request.0[HEADER + 7] = kind;
+        request.0[HEADER + 4] = TABLE_MAIN;
+        request.address_attribute(ROUTE_DESTINATION, destination.address());
+        if let Some(gateway) = route.gateway {
+            request.address_attribute(ROUTE_GATEWAY, gateway);
+        }
+        if let Some(interface) = route.interface {
+            request.attribute(ROUTE_INTERFACE, &interface.to_ne_bytes());
+        }
+        if let Some(metric) = route.metric {
+            request.attribute(ROUTE_METRIC, &metric.to_ne_bytes());
+        }
+        if let Some(source) = route.source {
+            request.address_attribute(ROUTE_SOURCE, source);
+        }
+        request
+    }
+
+    fn new(kind: u16, flags: u16) -> Self {
+        let mut bytes = vec![0; HEADER];
+        bytes[4..6].copy_from_slice(&kind.to_ne_bytes());
+        bytes[6..8].copy_from_slice(&flags.to_ne_bytes());
+        Self(bytes)
+    }
+
+    /// Family, lengths of destination and source, type of service, table, protocol, scope, kind, and
+    /// 32 bits of flags.
+    fn route_header(&mut self, family: u8, prefix: u8, protocol: u8, scope: u8) {
+        self.0.extend_from_slice(&[family, prefix, 0, 0, 0, protocol, scope, 0, 0, 0, 0, 0]);
+    }
+
+    fn address_attribute(&mut self, kind: u16, address: IpAddr) {
+        match address {
+            IpAddr::V4(address) => self.attribute(kind, &address.octets()),
+            IpAddr::V6(address) => self.attribute(kind, &address.octets()),
+        }
+    }
+
+    fn attribute(&mut self, kind: u16, value: &[u8]) {
+        let length = 4 + value.len() as u16;
+        self.0.extend_from_slice(&length.to_ne_bytes());
+        self.0.extend_from_slice(&kind.to_ne_bytes());
+        self.0.extend_from_slice(value);
+        self.0.resize(self.0.len().next_multiple_of(4), 0);
+    }
+
+    pub(super) fn is_dump(&self) -> bool {
+        u16::from_ne_bytes([self.0[6], self.0[7]]) & DUMP == DUMP
+    }
+
+    pub(super) fn finish(mut self, sequence: u32) -> Vec<u8> {
+        let length = self.0.len() as u32;
+        self.0[..4].copy_from_slice(&length.to_ne_bytes());
+        self.0[8..12].copy_from_slice(&sequence.to_ne_bytes());
+        self.0
+    }
+}
+
+/// A message of the kernel.
+pub(super) struct Message<'a> {
+    kind: u16,
+    flags: u16,
+    pub(super) sequence: u32,
+    body: &'a [u8],
+}
+
+impl<'a> Message<'a> {
+    /// The messages of a datagram, up to the first that is cut off, which is an error.
+    pub(super) fn all(mut bytes: &'a [u8]) -> impl Iterator<Item = io::Result<Self>> {
+        std::iter::from_fn(move || {
+            if bytes.is_empty() {
+                return None;
+            }
+            let Some((message, rest)) = Self::first(bytes) else {
+                bytes = &[];
+                return Some(Err(io::ErrorKind::InvalidData.into()));
+            };
+            bytes = rest;
+            Some(Ok(message))
+        })
+    }
+
+    fn first(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let length = u32_at(bytes, 0)? as usize;
+        let body = bytes.get(HEADER..length)?;
+        let message = Self {
+            kind: u16_at(bytes, 4)?,
+            flags: u16_at(bytes, 6)?,
+            sequence: u32_at(bytes, 8)?,
+            body,
+        };
+        Some((message, bytes.get(length.next_multiple_of(4)..).unwrap_or(&[])))
+    }
+
+    /// Whether this ends the answer, and how: an acknowledgement, an error, the end of a dump.
+    pub(super) fn outcome(&self) -> Option<io::Result<()>> {
+        match self.kind {
+            DONE => Some(Ok(())),
+            ERROR => Some(match u32_at(self.body, 0).map(u32::cast_signed) {
+                Some(0) => Ok(()),
+                Some(code) => Err(io::Error::from_raw_os_error(code.wrapping_neg())),
+                None => Err(io::ErrorKind::InvalidData.into()),
+            }),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_part(&self) -> bool {
+        self.flags & PART != 0
+    }
+
+    /// Whether this is what a question for one thing is answered with.
+    pub(super) fn is_answer(&self) -> bool {
+        matches!(self.kind, NEW_ROUTE | NEW_LINK | NEW_ADDRESS)
+    }
+
+    /// A unicast route of the main table.
+    pub(super) fn route(&self) -> Option<Route> {
+        let table = self
+            .attribute(12, ROUTE_TABLE)
+            .and_then(|value| u32_at(value, 0))
+            .unwrap_or(u32::from(*self.body.get(4)?));
+        let cloned = u32_at(self.body, 8)? & CLONED != 0;
+        let main = table == u32::from(TABLE_MAIN) && *self.body.get(7)? == UNICAST;
+        (main && !cloned).then(|| self.any_route()).flatten()
+    }
+
+    /// A route as an answer to where a packet goes, of any table.
+    pub(super) fn chosen_route(&self) -> Option<Route> {
+        self.any_route()
+    }
+
+    fn any_route(&self) -> Option<Route> {
+        if self.kind != NEW_ROUTE {
+            return None;
+        }
+        let (family, prefix) = (*self.body.first()?, *self.body.get(1)?);
+        let everything = match family {
+            IPV4 => Network::ALL_IPV4,
+            IPV6 => Network::ALL_IPV6,
+            _ => return None,
+        };
+        let address = match self.attribute(12, ROUTE_DESTINATION) {
+            Some(value) => address(value)?,
+            None => everything.address(),
+        };
+        let number = |kind| self.attribute(12, kind).and_then(|value| u32_at(value, 0));
+        Some(Route {
+            destination: Network::new(address, prefix).ok()?,
+            gateway: self.attribute(12, ROUTE_GATEWAY).and_then(self::address),
+            interface: number(ROUTE_INTERFACE),
+            metric: number(ROUTE_METRIC),
+            source: self.attribute(12, ROUTE_SOURCE).and_then(self::address),
+            protocol: Some(*self.body.get(5)?).filter(|protocol| *protocol != PROTOCOL_STATIC),
+        })
+    }
+
+    pub(super) fn address(&self) -> Option<Address> {
+        if self.kind != NEW_ADDRESS {
+            return None;
+        }
+        let prefix = *self.body.get(1)?;
+        let peer = self.attribute(8, ADDRESS_PEER).and_then(address)?;
+        let local = self.attribute(8, ADDRESS_LOCAL).and_then(address).unwrap_or(peer);
+        Some(Address {
+            interface: u32_at(self.body, 4)?,
+            address: local,
+            network: Network::new(peer, prefix).ok()?,
+        })
+    }
+
+    pub(super) fn interface(&self) -> Option<u32> {
+        (self.kind == NEW_LINK).then(|| u32_at(self.body, 4)).flatten()
+    }
+
+    /// The value of the first attribute of a kind, behind a header of `header` bytes.
+    fn attribute(&self, header: usize, kind: u16) -> Option<&'a [u8]> {
+        let mut rest = self.body.get(header..)?;
+        loop {
+            let length = usize::from(u16_at(rest, 0)?);
+            let found = u16_at(rest, 2)?;
+            let value = rest.get(4..length)?;
+            if found == kind {
+                return Some(value);
+            }
+            rest = rest.get(length.next_multiple_of(4)..)?;
+        }
+    }
+}
+
+fn family(address: IpAddr) -> u8 {
+    if address.is_ipv4() { IPV4 } else { IPV6 }
+}
+
+fn address(bytes: &[u8]) -> Option<IpAddr> {
+    match bytes.len() {
+        4 => <[u8; 4]>::try_from(bytes).ok().map(IpAddr::from),
+        16 => <[u8; 16]>::try_from(bytes).ok().map(IpAddr::from),
+        _ => None,
+    }
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes.get(at..at + 2)?.try_into().ok().map(u16::from_ne_bytes)
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn route() -> Route {
+        Route {
+            destination: "10.1.2.0/24".parse().unwrap(),
+            gateway: Some("192.0.2.1".parse().unwrap()),
+            interface: Some(7),
+            metric: Some(50),
+            source: None,
+            protocol: None,
+        }
+    }
+
+    #[test]
+    fn a_route_comes_back_as_it_was_written() {
+        for route in [
+            route(),
+            Route { gateway: None, metric: None, ..route() },
+            Route {
+                destination: "2000::/4".parse().unwrap(),
+                gateway: Some("fe80::1".parse().unwrap()),
+                ..route()
+            },
+            Route { destination: Network::ALL_IPV4, interface: None, ..route() },
+            Route { source: Some("192.0.2.7".parse().unwrap()), protocol: Some(16), ..route() },
+        ] {
+            let bytes = Request::add_route(&route).finish(9);
+            assert_eq!(bytes.len() % 4, 0);
+            let messages: Vec<_> = Message::all(&bytes).map(Result::unwrap).collect();
+            assert_eq!(messages.len(), 1);
+            assert_eq!(messages[0].sequence, 9);
+            assert_eq!(messages[0].route(), Some(route));
+        }
+    }
+
+    #[test]
+    fn an_address_comes_back_as_it_was_written() {
+        for (address, network) in
+            [("10.8.0.2", "10.8.0.0/24"), ("10.8.0.2", "10.8.0.1/32"), ("fd00::2", "fd00::/64")]
+        {
+            let address = Address {
+                interface: 7,
+                address: address.parse().unwrap(),
+                network: network.parse().unwrap(),
+            };
+            let bytes = Request::set_address(&address).finish(9);
+            let message = Message::all(&bytes).next().unwrap().unwrap();
+            assert_eq!(message.address(), Some(address));
+        }
+    }
+
+    /// Little-endian machines only: the kernel's structures are in the machine's order.
+    #[cfg(target_endian = "little")]
+    #[test]
+    fn the_bytes_are_the_kernels() {
+        let bytes = Request::add_route(&route()).finish(0x0102_0304);
+        let expected = [
+            60, 0, 0, 0, 24, 0, 5, 6, 4, 3, 2, 1, 0, 0, 0, 0, // header
+            2, 24, 0, 0, 254, 4, 0, 1, 0, 0, 0, 0, // route
+            8, 0, 1, 0, 10, 1, 2, 0, // destination
+            8, 0, 5, 0, 192, 0, 2, 1, // gateway
+            8, 0, 4, 0, 7, 0, 0, 0, // interface
+            8, 0, 6, 0, 50, 0, 0, 0, // metric
+        ];
+        assert_eq!(bytes, expected);
+    }
+
+    #[test]
+    fn whatever_comes_is_an_error_at_most() {
+        let bytes = Request::add_route(&route()).finish(1);
+        for end in 0..bytes.len() {
+            for message in Message::all(&bytes[..end]) {
+                assert!(message.is_err());
+            }
+            let mut short = bytes.clone();
+            short[0] = end as u8;
+            for message in Message::all(&short).flatten() {
+                let _ =
+                    (message.route(), message.address(), message.interface(), message.outcome());
+            }
+        }
+        let mut zero_length = bytes.clone();
+        zero_length[28] = 0;
+        let message = Message::all(&zero_length).next().unwrap().unwrap();
+        assert_eq!(message.route().unwrap().gateway, None);
+    }
+
+    #[test]
+    fn errors_are_the_kernels() {
+        let mut bytes = Request::new(ERROR, 0);
+        bytes.0.extend_from_slice(&(-17i32).to_ne_bytes());
+        let bytes = bytes.finish(3);
+        let message = Message::all(&bytes).next().unwrap().unwrap();
+        let error = message.outcome().unwrap().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+    }
+}

@@ -1,0 +1,289 @@
+//! A stream of packets, each behind its length (16 bits, big-endian).
+//!
+//! Frames are read many at a time and handed out where they lie; what is written is gathered by the
+//! caller, and what the kernel does not take at once waits here, up to a limit. Beyond it whole
+//! batches are refused, so that one slow peer costs neither memory nor others' time.
+//!
+//! Source: draft-openvpn-wire-protocol, section on TCP; tcp(7).
+
+use std::io::{self, IoSlice};
+use std::net::{SocketAddr, TcpStream};
+use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::net::SendFlags;
+use socket2::SockRef;
+
+/// Bytes of a frame's length.
+pub const LENGTH: usize = 2;
+
+/// The longest frame, its length included.
+pub const MAX_FRAME: usize = LENGTH + 65535;
+
+/// Bytes that wait for the kernel before batches are refused.
+const MAX_PENDING: usize = 256 << 10;
+
+/// A connection that carries packets. Calls may be made from several threads.
+#[derive(Debug)]
+pub struct PacketStream {
+    stream: TcpStream,
+    remote: SocketAddr,
+    /// What of written frames the kernel has not taken: a frame's end, then whole frames.
+    pending: Mutex<Vec<u8>>,
+    /// The start of a frame whose end has not arrived.
+    partial: Mutex<Vec<u8>>,
+}
+
+/// What became of frames that were written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// The kernel has everything.
+    All,
+    /// Something waits: call [`PacketStream::flush`] when the stream can be written to.
+    Pending,
+    /// Too much waits already; none of these frames will be sent.
+    Refused,
+}
+
+impl PacketStream {
+    /// Takes a connected stream: sends what is written at once (`TCP_NODELAY`), never waits.
+    ///
+    /// # Errors
+    ///
+    /// Where the connection is gone already.
+    pub fn new(stream: TcpStream) -> io::Result<Self> {
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(true)?;
+        let remote = stream.peer_addr()?;
+        let remote = SocketAddr::new(remote.ip().to_canonical(), remote.port());
+        Ok(Self { stream, remote, pending: Mutex::default(), partial: Mutex::default() })
+    }
+
+    /// The other end.
+    pub fn remote(&self) -> SocketAddr {
+        self.remote
+    }
+
+    /// Writes whole frames, lengths included.
+    ///
+    /// # Errors
+    ///
+    /// Where the connection is gone.
+    pub fn write(&self, frames: &[u8]) -> io::Result<Written> {
+        let mut pending = lock(&self.pending);
+        if pending.len() > MAX_PENDING {
+            self.flush_pending(&mut pending)?;
+            if pending.len() > MAX_PENDING {
+                return Ok(Written::Refused);
+            }
+        }
+        let before = pending.len();
+        let sent = self.send(&[IoSlice::new(&pending), IoSlice::new(frames)])?;
+        if sent >= before {
+            pending.clear();
+            pending.extend_from_slice(&frames[sent - before..]);
+        } else {
+            pending.drain(..sent);
+            pending.extend_from_slice(frames);
+        }
+        Ok(state(&pending))
+    }
+
+    /// Writes one packet, its length before it.
+    ///
+    /// # Errors
+    ///
+    /// Where the connection is gone; a packet of more than 65535 bytes is invalid input.
+    pub fn write_packet(&self, packet: &[u8]) -> io::Result<Written> {
+        let length = u16::try_from(packet.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let mut frame = Vec::with_capacity(LENGTH + packet.len());
+        frame.extend_from_slice(&length.to_be_bytes());
+        frame.extend_from_slice(packet);
+        self.write(&frame)
+    }
+
+    /// Writes what waits.
+    ///
+    /// # Errors
+    ///
+    /// Where the connection is gone.
+    pub fn flush(&self) -> io::Result<Written> {
+        let mut pending = lock(&self.pending);
+        self.flush_pending(&mut pending)?;
+        Ok(state(&pending))
+    }
+
+    fn flush_pending(&self, pending: &mut Vec<u8>) -> io::Result<()> {
+        if !pending.is_empty() {
+            let sent = self.send(&[IoSlice::new(pending)])?;
+            pending.drain(..sent);
+        }
+        Ok(())
+    }
+
+    /// One call; nothing sent where the kernel's buffer is full.
+    fn send(&self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
+        let mut none = Default::default();
+        match rustix::net::sendmsg(&self.stream, pieces, &mut none, SendFlags::NOSIGNAL) {
+            Ok(sent) => Ok(sent),
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Ok(0),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Reads what has arrived into `buffer`, which should have several times [`MAX_FRAME`] bytes
+    /// and must have one, and finds the whole packets among it. Gives whether the buffer was
+    /// filled, so that there may be more.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock` where nothing has arrived; `UnexpectedEof` at the stream's end; `InvalidData`
+    /// for an empty frame, after which there is no finding the next; else the connection is gone.
+    pub fn read(&self, buffer: &mut [u8], places: &mut Vec<Range<usize>>) -> io::Result<bool> {
+        places.clear();
+        let mut partial = lock(&self.partial);
+        let kept = partial.len();
+        buffer[..kept].copy_from_slice(&partial);
+        let read = rustix::io::read(&self.stream, &mut buffer[kept..])?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let filled = kept + read;
+        let whole = frames(&buffer[..filled], places)?;
+        partial.clear();
+        partial.extend_from_slice(&buffer[whole..filled]);
+        Ok(filled == buffer.len())
+    }
+
+    /// Ends the connection both ways; readers and writers find out.
+    pub fn shutdown(&self) {
+        // A connection that is gone already needs no end.
+        let _ = SockRef::from(&self.stream).shutdown(std::net::Shutdown::Both);
+    }
+}
+
+impl AsFd for PacketStream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+}
+
+/// Finds the packets of whole frames; gives where the first frame starts that is not whole.
+fn frames(bytes: &[u8], places: &mut Vec<Range<usize>>) -> io::Result<usize> {
+    let mut at = 0;
+    while let Some(length) = bytes[at..].first_chunk().copied().map(u16::from_be_bytes) {
+        if length == 0 {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let end = at + LENGTH + usize::from(length);
+        if end > bytes.len() {
+            break;
+        }
+        places.push(at + LENGTH..end);
+        at = end;
+    }
+    Ok(at)
+}
+
+fn state(pending: &[u8]) -> Written {
+    if pending.is_empty() { Written::All } else { Written::Pending }
+}
+
+/// The data stays whole whatever thread panicked.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    fn pair() -> (PacketStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let other = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        (PacketStream::new(stream).unwrap(), other)
+    }
+
+    /// Reads until `count` packets have come.
+    fn packets(stream: &PacketStream, count: usize) -> Vec<Vec<u8>> {
+        let (mut buffer, mut places, mut found) = (vec![0; MAX_FRAME], Vec::new(), Vec::new());
+        while found.len() < count {
+            match stream.read(&mut buffer, &mut places) {
+                Ok(_) => found.extend(places.iter().map(|place| buffer[place.clone()].to_vec())),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::yield_now(),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn frames_arrive_whole_however_the_stream_is_cut() {
+        let (stream, mut other) = pair();
+        let sent: Vec<Vec<u8>> = [1, 2, 300, 65535, 5].map(|n| vec![n as u8; n]).to_vec();
+        let mut bytes = Vec::new();
+        for packet in &sent {
+            bytes.extend_from_slice(&(packet.len() as u16).to_be_bytes());
+            bytes.extend_from_slice(packet);
+        }
+        let writer = std::thread::spawn(move || {
+            let (slow, fast) = bytes.split_at(700);
+            slow.iter().for_each(|byte| other.write_all(&[*byte]).unwrap());
+            other.write_all(fast).unwrap();
+        });
+        assert_eq!(packets(&stream, sent.len()), sent);
+        writer.join().unwrap();
+    }
+
+    #[test]
+    fn an_empty_frame_and_the_end_are_errors() {
+        for (bytes, kind) in
+            [(&[0, 0, 1][..], io::ErrorKind::InvalidData), (&[], io::ErrorKind::UnexpectedEof)]
+        {
+            let (stream, mut other) = pair();
+            other.write_all(bytes).unwrap();
+            drop(other);
+            let wait = rustix::event::PollFd::new(&stream, rustix::event::PollFlags::IN);
+            rustix::event::poll(&mut [wait], None).unwrap();
+            let result = stream.read(&mut vec![0; MAX_FRAME], &mut Vec::new());
+            assert_eq!(result.unwrap_err().kind(), kind);
+        }
+    }
+
+    #[test]
+    fn a_reader_that_does_not_read_makes_writers_wait_then_be_refused_and_loses_no_half_frame() {
+        let (stream, mut other) = pair();
+        let frame = |i: u32| {
+            let mut frame = vec![(i % 251) as u8; LENGTH + 1000];
+            frame[..LENGTH].copy_from_slice(&1000_u16.to_be_bytes());
+            frame
+        };
+        let (mut accepted, mut seen) = (Vec::new(), [false; 3]);
+        for i in 0.. {
+            match stream.write(&frame(i)).unwrap() {
+                Written::Refused => {
+                    seen[2] = true;
+                    break;
+                }
+                Written::All => seen[0] = true,
+                Written::Pending => seen[1] = true,
+            }
+            accepted.extend_from_slice(&frame(i));
+        }
+        assert_eq!(seen, [true; 3]);
+        let expected = accepted.len();
+        let reader = std::thread::spawn(move || {
+            let mut bytes = vec![0; expected];
+            other.read_exact(&mut bytes).unwrap();
+            bytes
+        });
+        while stream.flush().unwrap() != Written::All {
+            std::thread::yield_now();
+        }
+        assert!(reader.join().unwrap() == accepted);
+    }
+}

@@ -1,0 +1,204 @@
+//! The TUN device: inner packets, with the kernel's segmentation offloads.
+//!
+//! Each read brings a header (`virtio_net_hdr`, ten bytes) and one packet, which may be a
+//! super-packet of up to 64 KiB that the reader is to cut into segments; each write takes the same.
+//! A device may have several queues, one for each worker; the kernel keeps a flow in one of them.
+//!
+//! Source: Linux, `tuntap.rst`; VIRTIO 1.2, section 5.1.6 (the header).
+
+use std::io::{self, IoSlice};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags};
+
+use super::netlink::{Address, Link, Netlink};
+use super::network::Network;
+use super::{Error, kernel};
+
+/// Bytes of the header before each packet.
+pub const HEADER: usize = 10;
+
+/// The longest a read can be: the header and the longest packet.
+pub const MAX_READ: usize = HEADER + 65535;
+
+/// A device that is open. It goes away when all its queues are dropped, unless it persists.
+#[derive(Debug)]
+pub struct Tun {
+    name: String,
+    queues: Vec<Queue>,
+}
+
+/// What an interface has beside its name.
+#[derive(Clone, Debug, Default)]
+pub struct Configuration {
+    /// The longest inner packet, in bytes.
+    pub mtu: u32,
+    /// Packets that wait for a reader; the kernel's own choice where absent.
+    pub queue_length: Option<u32>,
+    /// The IPv4 address and its prefix, or the other end of a point-to-point link.
+    pub ipv4: Option<(Ipv4Addr, Ipv4Link)>,
+    /// The IPv6 address and the bits of its prefix.
+    pub ipv6: Option<(Ipv6Addr, u8)>,
+}
+
+/// What lies behind an IPv4 address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ipv4Link {
+    /// A subnet whose prefix has these bits.
+    Subnet(u8),
+    /// One other address.
+    PointToPoint(Ipv4Addr),
+}
+
+impl Tun {
+    /// Opens or makes the device `name` with this many queues (at least one). The name `tun` is
+    /// for the first free of `tun0`, `tun1`, ….
+    ///
+    /// There will be super-packets up to `offload`. A kernel that does not join UDP's gives TCP's
+    /// only, and one that joins none gives packets as they are; [`Queue::offload`] tells.
+    ///
+    /// # Errors
+    ///
+    /// Where the kernel refuses: no rights, the device is in use, or has another number of queues.
+    pub fn open(name: &str, queues: usize, offload: Offload) -> Result<Self, Error> {
+        let wanted = if name == "tun" { "tun%d" } else { name };
+        let mut flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+        if queues > 1 {
+            flags |= libc::IFF_MULTI_QUEUE;
+        }
+        let failed = |cause| Error::new(format!("open the TUN device {name}"), cause);
+        let (first, name) = Queue::open(wanted, flags, offload).map_err(failed)?;
+        let mut queues_open = vec![first];
+        for _ in 1..queues {
+            queues_open.push(Queue::open(&name, flags, offload).map_err(failed)?.0);
+        }
+        Ok(Self { name, queues: queues_open })
+    }
+
+    /// The interface's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Sets the MTU and the addresses, and takes the interface up.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`configure`].
+    pub fn configure(&self, configuration: &Configuration) -> Result<(), Error> {
+        configure(&self.name, configuration)
+    }
+
+    /// Whether the device stays when this program ends.
+    ///
+    /// # Errors
+    ///
+    /// Where the kernel refuses.
+    pub fn persist(&self, persist: bool) -> Result<(), Error> {
+        kernel::tun_persist(self.queues[0].as_fd(), persist)
+            .map_err(|cause| Error::new(format!("make {} persistent", self.name), cause))
+    }
+
+    /// The queues, for the threads that read and write.
+    pub fn into_queues(self) -> Vec<Queue> {
+        self.queues
+    }
+}
+
+/// Sets the MTU and the addresses of an interface, and takes it up.
+///
+/// # Errors
+///
+/// Where the kernel refuses: no rights, no such interface, or a prefix that is none.
+pub fn configure(name: &str, configuration: &Configuration) -> Result<(), Error> {
+    let ipv4 = configuration.ipv4.map(|(address, link)| match link {
+        Ipv4Link::Subnet(bits) => (address.into(), address.into(), bits),
+        Ipv4Link::PointToPoint(remote) => (address.into(), remote.into(), 32),
+    });
+    let ipv6 = configuration.ipv6.map(|(address, bits)| (address.into(), address.into(), bits));
+    let addresses: [Option<(IpAddr, IpAddr, u8)>; 2] = [ipv4, ipv6];
+    let configured = || -> io::Result<()> {
+        let mut netlink = Netlink::open()?;
+        let interface = netlink.interface(name)?;
+        let Configuration { mtu, queue_length, .. } = *configuration;
+        netlink.set_link(interface, &Link { mtu, queue_length })?;
+        for (address, other, bits) in addresses.into_iter().flatten() {
+            let network = Network::new(other, bits)
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.to_string()))?;
+            netlink.set_address(&Address { interface, address, network })?;
+        }
+        Ok(())
+    };
+    configured().map_err(|cause| Error::new(format!("configure {name}"), cause))
+}
+
+/// One queue of a device. Reads and writes never wait.
+#[derive(Debug)]
+pub struct Queue {
+    descriptor: OwnedFd,
+    offload: Offload,
+}
+
+/// Which super-packets the kernel hands to a reader of a queue, and takes from a writer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Offload {
+    /// None: every packet has at most the MTU's length, and its checksums are complete.
+    None,
+    /// TCP's.
+    Tcp,
+    /// TCP's and UDP's (Linux 6.2 and later).
+    TcpAndUdp,
+}
+
+impl Queue {
+    fn open(name: &str, flags: libc::c_int, wanted: Offload) -> io::Result<(Self, String)> {
+        let descriptor = rustix::fs::open(
+            "/dev/net/tun",
+            OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC,
+            Mode::empty(),
+        )?;
+        let name = kernel::tun_attach(descriptor.as_fd(), name, flags)?;
+        let tcp = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
+        let udp = libc::TUN_F_USO4 | libc::TUN_F_USO6;
+        let choices = [(Offload::TcpAndUdp, tcp | udp), (Offload::Tcp, tcp), (Offload::None, 0)];
+        let offload = choices
+            .into_iter()
+            .filter(|(offload, _)| *offload <= wanted)
+            .find(|(_, flags)| kernel::tun_offload(descriptor.as_fd(), *flags).is_ok())
+            .map_or(Offload::None, |(offload, _)| offload);
+        Ok((Self { descriptor, offload }, name))
+    }
+
+    /// Which super-packets there are.
+    pub fn offload(&self) -> Offload {
+        self.offload
+    }
+
+    /// Reads a header and a packet. A packet that is longer than the buffer is cut: it should have
+    /// [`MAX_READ`] bytes.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock` where there is no packet; else the device is gone or down.
+    pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        Ok(rustix::io::read(&self.descriptor, buffer)?)
+    }
+
+    /// Writes a header and a packet, given in pieces.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` where the kernel does not take such a packet; else the device is gone or
+    /// down.
+    pub fn write(&self, pieces: &[IoSlice<'_>]) -> io::Result<()> {
+        rustix::io::writev(&self.descriptor, pieces)?;
+        Ok(())
+    }
+}
+
+impl AsFd for Queue {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}

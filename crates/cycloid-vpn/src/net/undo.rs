@@ -1,0 +1,465 @@
+//! The journal of what was changed on this machine, so that all of it can be taken back: at the end,
+//! on a signal, and at the next start after a crash.
+//!
+//! An entry is written before its change is made. So a crash leaves at worst an entry for something
+//! that never happened, and taking that back must do no harm. The file is locked as long as its
+//! instance runs: whoever gets the lock and finds entries follows a crash. It lives where a restart of
+//! the machine empties it, as that takes back the changes too.
+
+use std::fmt;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::netlink::{Netlink, Route};
+use super::{dns, killswitch};
+
+/// Where journals are.
+pub const DIRECTORY: &str = "/run/cycloid-vpn";
+
+/// How a change is taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undo {
+    /// A route was added.
+    DeleteRoute(Route),
+    /// A route was taken away.
+    AddRoute(Route),
+    /// systemd-resolved was told servers of an interface.
+    Resolved {
+        /// The interface's name.
+        interface: String,
+    },
+    /// resolvconf was given a record.
+    Resolvconf {
+        /// The record's name.
+        record: String,
+    },
+    /// A file of resolv.conf's form was replaced.
+    ResolverFile {
+        /// Which.
+        file: PathBuf,
+        /// Where the original is kept.
+        original: PathBuf,
+    },
+    /// nftables was given a table.
+    Firewall {
+        /// The table's name.
+        table: String,
+    },
+}
+
+impl Undo {
+    /// Takes the change back. What is gone already is no error.
+    ///
+    /// # Errors
+    ///
+    /// Of the kernel, or of the program that was asked.
+    pub fn perform(&self) -> io::Result<()> {
+        match self {
+            Self::DeleteRoute(route) => {
+                let outcome = Netlink::open()?.delete_route(route);
+                outcome.or_else(unless(&[rustix::io::Errno::SRCH, rustix::io::Errno::NODEV]))
+            }
+            Self::AddRoute(route) => {
+                let outcome = Netlink::open()?.add_route(route);
+                outcome.or_else(unless(&[rustix::io::Errno::EXIST, rustix::io::Errno::NODEV]))
+            }
+            Self::Resolved { interface } => dns::revert_resolved(interface),
+            Self::Resolvconf { record } => dns::revert_resolvconf(record),
+            Self::ResolverFile { file, original } => dns::restore_file(file, original),
+            Self::Firewall { table } => killswitch::remove(table),
+        }
+    }
+
+    fn fields(&self) -> Vec<String> {
+        let route = |kind: &str, route: &Route| {
+            let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+            vec![
+                kind.to_owned(),
+                route.destination.to_string(),
+                or_none(route.gateway.map(|gateway| gateway.to_string())),
+                or_none(route.interface.map(|interface| interface.to_string())),
+                or_none(route.metric.map(|metric| metric.to_string())),
+                or_none(route.source.map(|source| source.to_string())),
+                or_none(route.protocol.map(|protocol| protocol.to_string())),
+            ]
+        };
+        match self {
+            Self::DeleteRoute(added) => route("delete-route", added),
+            Self::AddRoute(deleted) => route("add-route", deleted),
+            Self::Resolved { interface } => vec!["resolved".to_owned(), interface.clone()],
+            Self::Resolvconf { record } => vec!["resolvconf".to_owned(), record.clone()],
+            Self::ResolverFile { file, original } => {
+                vec!["resolver-file".to_owned(), path_text(file), path_text(original)]
+            }
+            Self::Firewall { table } => vec!["firewall".to_owned(), table.clone()],
+        }
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let fields: Vec<_> = line.split('\t').map(unescaped).collect::<Option<_>>()?;
+        let fields: Vec<_> = fields.iter().map(String::as_str).collect();
+        let route = |fields: &[&str; 6]| {
+            let [destination, gateway, interface, metric, source, protocol] = fields;
+            Some(Route {
+                destination: destination.parse().ok()?,
+                gateway: optional(gateway)?,
+                interface: optional(interface)?,
+                metric: optional(metric)?,
+                source: optional(source)?,
+                protocol: optional(protocol)?,
+            })
+        };
+        if let [kind @ ("delete-route" | "add-route"), fields @ ..] = &fields[..] {
+            let route = fields.try_into().ok().and_then(route)?;
+            return Some(match *kind {
+                "add-route" => Self::AddRoute(route),
+                _ => Self::DeleteRoute(route),
+            });
+        }
+        match fields[..] {
+            ["resolved", interface] => Some(Self::Resolved { interface: interface.to_owned() }),
+            ["resolvconf", record] => Some(Self::Resolvconf { record: record.to_owned() }),
+            ["resolver-file", file, original] => {
+                Some(Self::ResolverFile { file: file.into(), original: original.into() })
+            }
+            ["firewall", table] => Some(Self::Firewall { table: table.to_owned() }),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Undo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.fields().join(" "))
+    }
+}
+
+fn unless(accepted: &[rustix::io::Errno]) -> impl Fn(io::Error) -> io::Result<()> {
+    move |error| {
+        let code = error.raw_os_error();
+        match accepted.iter().any(|errno| Some(errno.raw_os_error()) == code) {
+            true => Ok(()),
+            false => Err(error),
+        }
+    }
+}
+
+fn optional<T: std::str::FromStr>(text: &str) -> Option<Option<T>> {
+    match text {
+        "-" => Some(None),
+        text => text.parse().ok().map(Some),
+    }
+}
+
+/// The journal of one instance, locked.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    /// The entries, each with where it begins in the file.
+    entries: Vec<(u64, Undo)>,
+    length: u64,
+}
+
+/// Why there is no journal.
+#[derive(Debug)]
+pub enum OpenError {
+    /// The instance runs already.
+    Running,
+    /// The file cannot be made, read or locked.
+    Io(io::Error),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Running => f.write_str("an instance of this name runs already"),
+            Self::Io(error) => write!(f, "the journal of changes cannot be opened: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {}
+
+impl From<io::Error> for OpenError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl Journal {
+    /// Opens an instance's journal and locks it. What is in it was left by a crash: call
+    /// [`undo`](Self::undo) before anything is changed.
+    ///
+    /// # Errors
+    ///
+    /// See [`OpenError`].
+    pub fn open(directory: &Path, instance: &str) -> Result<Self, OpenError> {
+        DirBuilder::new().recursive(true).mode(0o755).create(directory)?;
+        let path = directory.join(format!("{}.journal", file_name(instance)));
+        let mut file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
+            .open(path)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Err(rustix::io::Errno::WOULDBLOCK) => return Err(OpenError::Running),
+            outcome => outcome.map_err(io::Error::from)?,
+        }
+        let mut text = String::new();
+        file.read_to_string(&mut text)?;
+        let mut entries = Vec::new();
+        let mut length = 0;
+        for line in text.split_inclusive('\n') {
+            // A line that was being written as the machine stopped belongs to no change yet.
+            let Some(entry) = line.strip_suffix('\n') else {
+                file.set_len(length)?;
+                break;
+            };
+            entries.extend(Undo::parse(entry).map(|undo| (length, undo)));
+            length += line.len() as u64;
+        }
+        Ok(Self { file, entries, length })
+    }
+
+    /// Notes how the change that comes next is taken back.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written; then the change must not be made.
+    pub fn record(&mut self, undo: Undo) -> io::Result<()> {
+        let fields: Vec<_> = undo.fields().iter().map(|field| escaped(field)).collect();
+        let line = fields.join("\t") + "\n";
+        self.file.write_all(line.as_bytes())?;
+        self.entries.push((self.length, undo));
+        self.length += line.len() as u64;
+        Ok(())
+    }
+
+    /// Forgets the last entry: its change failed.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written.
+    pub fn forget_last(&mut self) -> io::Result<()> {
+        if let Some((start, _)) = self.entries.pop() {
+            self.length = start;
+            self.file.set_len(start)?;
+        }
+        Ok(())
+    }
+
+    /// Notes an entry, makes its change, and forgets it if that failed.
+    ///
+    /// # Errors
+    ///
+    /// The change's or the file's.
+    pub fn change(
+        &mut self,
+        undo: Undo,
+        change: impl FnOnce() -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.record(undo)?;
+        change().or_else(|error| self.forget_last().and(Err(error)))
+    }
+
+    /// Whether nothing is to be taken back.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// What is to be taken back, in the order in which it was changed.
+    pub fn entries(&self) -> impl Iterator<Item = &Undo> {
+        self.entries.iter().map(|(_, undo)| undo)
+    }
+
+    /// Takes everything back, the last change first; gives what could not be, which stays in the file
+    /// for the next start.
+    pub fn undo(&mut self) -> Vec<(Undo, io::Error)> {
+        self.undo_if(|_| true)
+    }
+
+    /// As [`undo`](Self::undo), but only for the entries that are `chosen`.
+    pub fn undo_if(&mut self, chosen: impl Fn(&Undo) -> bool) -> Vec<(Undo, io::Error)> {
+        self.undo_by(chosen, Undo::perform)
+    }
+
+    fn undo_by(
+        &mut self,
+        chosen: impl Fn(&Undo) -> bool,
+        mut perform: impl FnMut(&Undo) -> io::Result<()>,
+    ) -> Vec<(Undo, io::Error)> {
+        let mut failed = Vec::new();
+        let mut kept = Vec::new();
+        for (_, undo) in std::mem::take(&mut self.entries).into_iter().rev() {
+            if !chosen(&undo) {
+                kept.push(undo);
+                continue;
+            }
+            if let Err(error) = perform(&undo) {
+                kept.push(undo.clone());
+                failed.push((undo, error));
+            }
+        }
+        // To take back twice does no harm, so the file changes when all is done.
+        self.length = 0;
+        if let Err(error) = self.file.set_len(0) {
+            failed.extend(kept.first().cloned().map(|undo| (undo, error)));
+        }
+        for undo in kept.into_iter().rev() {
+            if let Err(error) = self.record(undo.clone()) {
+                failed.push((undo, error));
+            }
+        }
+        failed
+    }
+}
+
+/// A name of an instance as that of a file.
+fn file_name(instance: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-@".contains(c);
+    instance.chars().map(|c| if plain(c) { c } else { '_' }).take(128).collect()
+}
+
+fn path_text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// A field without what divides fields and lines.
+fn escaped(field: &str) -> String {
+    let special = |c: char| c.is_control() || c == '%';
+    field
+        .chars()
+        .map(|c| if special(c) { format!("%{:02x}", u32::from(c)) } else { c.to_string() })
+        .collect()
+}
+
+fn unescaped(field: &str) -> Option<String> {
+    let mut parts = field.split('%');
+    let mut text = parts.next()?.to_owned();
+    for part in parts {
+        let (code, rest) = (part.get(..2)?, part.get(2..)?);
+        text.push(char::from(u8::from_str_radix(code, 16).ok()?));
+        text.push_str(rest);
+    }
+    Some(text)
+}
+
+/// Replaces a file's contents in one step where its directory allows that, in place otherwise (a file
+/// that is mounted by itself cannot be replaced).
+pub(crate) fn replace_file(path: &Path, contents: &[u8], mode: u32) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".cycloid-vpn.new");
+    let fresh = path.with_file_name(name);
+    let written = (|| {
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(mode)
+            .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
+            .open(&fresh)?;
+        file.write_all(contents)?;
+        file.sync_all()?;
+        fs::rename(&fresh, path)
+    })();
+    written.or_else(|_| {
+        let _ = fs::remove_file(&fresh);
+        fs::write(path, contents)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changes() -> Vec<Undo> {
+        let route = Route { interface: Some(3), ..Route::to("10.1.0.0/16".parse().unwrap()) };
+        let default = Route {
+            gateway: Some("fe80::1".parse().unwrap()),
+            interface: Some(2),
+            metric: Some(1024),
+            source: Some("2001:db8::7".parse().unwrap()),
+            protocol: Some(16),
+            ..Route::to("::/0".parse().unwrap())
+        };
+        vec![
+            Undo::DeleteRoute(route),
+            Undo::AddRoute(default),
+            Undo::Resolved { interface: "tun0".into() },
+            Undo::Resolvconf { record: "tun0.cycloid-vpn".into() },
+            Undo::ResolverFile { file: "/a\tb\n%/resolv.conf".into(), original: "/o".into() },
+            Undo::Firewall { table: "cycloid_vpn_x".into() },
+        ]
+    }
+
+    #[test]
+    fn what_a_crash_left_is_taken_back_in_reverse() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(directory.path(), "a/../b").unwrap();
+        assert!(journal.is_empty());
+        assert!(matches!(Journal::open(directory.path(), "a/../b"), Err(OpenError::Running)));
+        changes().into_iter().for_each(|undo| journal.record(undo).unwrap());
+        journal.file.write_all(b"firewall\tcut o").unwrap();
+        drop(journal);
+
+        let mut journal = Journal::open(directory.path(), "a/../b").unwrap();
+        assert_eq!(journal.entries().cloned().collect::<Vec<_>>(), changes());
+        let mut undone = Vec::new();
+        let failed = journal.undo_by(
+            |undo| !matches!(undo, Undo::Firewall { .. }),
+            |undo| match undo {
+                Undo::Resolved { .. } => Err(io::ErrorKind::PermissionDenied.into()),
+                undo => {
+                    undone.push(undo.clone());
+                    Ok(())
+                }
+            },
+        );
+        let all = changes();
+        assert_eq!(undone, [&all[4], &all[3], &all[1], &all[0]].map(Clone::clone));
+        assert_eq!(failed.len(), 1);
+        drop(journal);
+
+        let journal = Journal::open(directory.path(), "a/../b").unwrap();
+        assert_eq!(journal.entries().collect::<Vec<_>>(), [&all[2], &all[5]]);
+    }
+
+    #[test]
+    fn a_change_that_fails_leaves_no_entry() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(directory.path(), "x").unwrap();
+        let [first, second] = [changes()[0].clone(), changes()[1].clone()];
+        journal.change(first.clone(), || Ok(())).unwrap();
+        let failure = journal.change(second.clone(), || Err(io::ErrorKind::AlreadyExists.into()));
+        assert_eq!(failure.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        journal.record(second.clone()).unwrap();
+        drop(journal);
+        let journal = Journal::open(directory.path(), "x").unwrap();
+        assert_eq!(journal.entries().collect::<Vec<_>>(), [&first, &second]);
+    }
+
+    #[test]
+    fn lines_of_somebody_else_are_passed_over() {
+        for line in ["", "x", "delete-route\t1.2.3.4/8", "firewall\t%zz", "firewall\t%"] {
+            assert_eq!(Undo::parse(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_replaced_with_its_mode() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("f");
+        fs::write(&path, "old, and longer").unwrap();
+        replace_file(&path, b"new", 0o640).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
+    }
+}

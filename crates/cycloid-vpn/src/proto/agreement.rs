@@ -1,0 +1,221 @@
+//! What two ends agree on for the data channel. A server of many chooses, and pushes what it chose;
+//! point to point nothing is pushed, and each end draws the same conclusion from what both have said
+//! of themselves.
+//!
+//! | point to point | if |
+//! |---|---|
+//! | cipher | the first of the server's list that the client's has too; else the fallback |
+//! | `DATA_V2`, keys by the exporter, dynamic tls-crypt, the end told inside TLS | both can, and say that they negotiate (`NCP_P2P`) |
+//! | peer id | by the exporter, the same at both ends; a fixed one where keys are not made by it |
+//!
+//! Source: openvpn(8), "Data channel cipher negotiation"; draft-openvpn-wire-protocol, "Peer
+//! information".
+
+use super::data::{Cipher, Digest};
+use super::options::option;
+use super::peer_info::{PeerInfo, protocol};
+use super::{Error, Role};
+
+/// What this end can do point to point.
+pub(super) const POINT_TO_POINT: u32 = protocol::DATA_V2
+    | protocol::TLS_KEY_EXPORT
+    | protocol::NCP_P2P
+    | protocol::CC_EXIT_NOTIFY
+    | protocol::DYNAMIC_TLS_CRYPT;
+
+/// The peer id where both ends use one, and no key to make it of: "vpn".
+const FIXED_PEER_ID: u32 = 0x76_70_6e;
+
+/// The ciphers that this end is told to use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ciphers<'a> {
+    /// Best first.
+    pub(super) list: &'a [Cipher],
+    /// For a peer that does not say.
+    pub(super) fallback: Option<Cipher>,
+    /// For CBC.
+    pub(super) digest: Digest,
+}
+
+impl Ciphers<'_> {
+    /// The first of the server's list that the client has too; for a peer without a list the one
+    /// that its options string names, or the fallback. `role` is this end's.
+    pub(super) fn choose(&self, role: Role, info: &PeerInfo, options: &str) -> Option<Cipher> {
+        let is = |own: &Cipher, name: &str| name.eq_ignore_ascii_case(own.name());
+        if info.ciphers().next().is_none() {
+            let named = option(options, "cipher");
+            let named = named.and_then(|name| Cipher::from_name(name, self.digest));
+            return named
+                .filter(|cipher| self.list.contains(cipher) || self.fallback == Some(*cipher))
+                .or(self.fallback);
+        }
+        match role {
+            Role::Server => {
+                self.list.iter().find(|own| info.ciphers().any(|name| is(own, name))).copied()
+            }
+            Role::Client => {
+                info.ciphers().find_map(|name| self.list.iter().find(|own| is(own, name))).copied()
+            }
+        }
+    }
+}
+
+/// What both ends have in common, point to point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Agreement {
+    pub(super) cipher: Cipher,
+    pub(super) peer_id: Option<u32>,
+    pub(super) by_exporter: bool,
+    /// Later sessions are under dynamic tls-crypt.
+    pub(super) dynamic: bool,
+    /// The end is told inside TLS.
+    pub(super) exit_by_control: bool,
+}
+
+impl Agreement {
+    /// `exported_id` makes a peer id of the first session's key.
+    ///
+    /// # Errors
+    /// No cipher is left, or there is no such key.
+    pub(super) fn reach(
+        role: Role,
+        ciphers: &Ciphers<'_>,
+        info: &PeerInfo,
+        options: &str,
+        exported_id: impl FnOnce() -> Result<u32, Error>,
+    ) -> Result<Self, Error> {
+        let cipher = ciphers.choose(role, info, options).or(ciphers.fallback);
+        let cipher = cipher.ok_or_else(|| {
+            let named: Vec<&str> = info.ciphers().collect();
+            Error::Incompatible(match &named[..] {
+                [] => "it names no cipher of ours, and there is no data-ciphers-fallback".into(),
+                named => format!("it has the ciphers {}, none of ours", named.join(", ")),
+            })
+        })?;
+        let offers = info.protocol();
+        let both = |bit: u32| offers & protocol::NCP_P2P != 0 && offers & bit != 0;
+        let by_exporter = both(protocol::TLS_KEY_EXPORT);
+        let peer_id = match (both(protocol::DATA_V2), by_exporter) {
+            (true, true) => Some(exported_id()?),
+            (true, false) => Some(FIXED_PEER_ID),
+            (false, _) => None,
+        };
+        Ok(Self {
+            cipher,
+            peer_id,
+            by_exporter,
+            dynamic: by_exporter && both(protocol::DYNAMIC_TLS_CRYPT),
+            exit_by_control: both(protocol::CC_EXIT_NOTIFY),
+        })
+    }
+}
+
+/// What an end tells of itself: its ciphers, the bits of `IV_PROTO`, and more.
+pub(super) fn introduction(ciphers: &[Cipher], bits: u32, more: &[(String, String)]) -> PeerInfo {
+    let mut info = PeerInfo::default();
+    let ciphers: Vec<&str> = ciphers.iter().map(|cipher| cipher.name()).collect();
+    info.push("IV_VER", concat!("cycloid-", env!("CARGO_PKG_VERSION")));
+    info.push("IV_PLAT", "linux");
+    info.push("IV_TCPNL", "1");
+    info.push("IV_MTU", "1600");
+    if bits & protocol::NCP_P2P == 0 {
+        info.push("IV_NCP", "2");
+    }
+    info.push("IV_CIPHERS", &ciphers.join(":"));
+    info.push("IV_PROTO", &bits.to_string());
+    for (name, value) in more {
+        info.push(name, value);
+    }
+    info
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proto::data::CbcCipher;
+
+    const GCM: [Cipher; 2] = [Cipher::Aes256Gcm, Cipher::Aes128Gcm];
+    const CBC: Cipher = Cipher::Cbc { cipher: CbcCipher::Aes256, digest: Digest::Sha256 };
+
+    fn ciphers(list: &[Cipher], fallback: Option<Cipher>) -> Ciphers<'_> {
+        Ciphers { list, fallback, digest: Digest::Sha256 }
+    }
+
+    fn reach(
+        role: Role,
+        own: &Ciphers<'_>,
+        info: &PeerInfo,
+        options: &str,
+    ) -> Result<Agreement, Error> {
+        Agreement::reach(role, own, info, options, || Ok(0x01_02_03))
+    }
+
+    #[test]
+    fn both_ends_conclude_the_same() {
+        let one = [Cipher::ChaCha20Poly1305, Cipher::Aes128Gcm, Cipher::Aes256Gcm];
+        let (one, other) = (ciphers(&one, None), ciphers(&GCM, Some(CBC)));
+        for (server, client, expected) in
+            [(one, other, Cipher::Aes128Gcm), (other, one, Cipher::Aes256Gcm)]
+        {
+            let of = |ciphers: &Ciphers<'_>| introduction(ciphers.list, POINT_TO_POINT, &[]);
+            let at_server = reach(Role::Server, &server, &of(&client), "");
+            assert_eq!(at_server, reach(Role::Client, &client, &of(&server), ""));
+            let agreed = Agreement {
+                cipher: expected,
+                peer_id: Some(0x01_02_03),
+                by_exporter: true,
+                dynamic: true,
+                exit_by_control: true,
+            };
+            assert_eq!(at_server, Ok(agreed));
+        }
+    }
+
+    #[test]
+    fn without_a_common_cipher_it_is_the_fallback() {
+        let chacha = introduction(&[Cipher::ChaCha20Poly1305], POINT_TO_POINT, &[]);
+        for role in [Role::Server, Role::Client] {
+            let agreed = reach(role, &ciphers(&GCM, Some(CBC)), &chacha, "").unwrap();
+            assert_eq!((agreed.cipher, agreed.peer_id), (CBC, Some(0x01_02_03)));
+            let error = reach(role, &ciphers(&GCM, None), &chacha, "").unwrap_err();
+            assert!(error.to_string().contains("CHACHA20-POLY1305"), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_older_peer_gets_what_it_knows() {
+        let plain = |cipher| Agreement {
+            cipher,
+            peer_id: None,
+            by_exporter: false,
+            dynamic: false,
+            exit_by_control: false,
+        };
+        let silent = PeerInfo::default();
+        let own = ciphers(&GCM, Some(CBC));
+        for role in [Role::Server, Role::Client] {
+            assert_eq!(reach(role, &own, &silent, "V4,dev-type tun"), Ok(plain(CBC)));
+            // Its options string says what it uses, if that is allowed here.
+            let named = "V4,cipher AES-128-GCM,auth SHA1";
+            assert_eq!(reach(role, &own, &silent, named), Ok(plain(Cipher::Aes128Gcm)));
+            assert_eq!(reach(role, &own, &silent, "V4,cipher BF-CBC"), Ok(plain(CBC)));
+            assert!(reach(role, &ciphers(&GCM, None), &silent, "V4,cipher BF-CBC").is_err());
+            // A bit counts for nothing where the peer does not negotiate.
+            let bits = POINT_TO_POINT & !protocol::NCP_P2P;
+            let client = introduction(&GCM, bits, &[]);
+            assert_eq!(reach(role, &own, &client, ""), Ok(plain(Cipher::Aes256Gcm)));
+        }
+    }
+
+    #[test]
+    fn a_peer_that_exports_no_keys_has_the_fixed_id() {
+        let info = introduction(
+            &GCM,
+            protocol::DATA_V2 | protocol::NCP_P2P | protocol::DYNAMIC_TLS_CRYPT,
+            &[],
+        );
+        let agreed = reach(Role::Server, &ciphers(&GCM, None), &info, "").unwrap();
+        assert_eq!((agreed.peer_id, agreed.by_exporter), (Some(FIXED_PEER_ID), false));
+        assert!(!agreed.dynamic && !agreed.exit_by_control);
+    }
+}

@@ -1,0 +1,78 @@
+//! The data channel: inner packets in, datagrams out, and back.
+//!
+//! [`keys`] makes of one key exchange a [`Sealer`], which any number of threads share, and an
+//! [`Opener`], which the thread that receives owns. Neither allocates for a packet.
+//!
+//! | | bytes, in order |
+//! |---|---|
+//! | `DATA_V2` | opcode 9 and key id (5 and 3 bits), peer id (24 bits) |
+//! | `DATA_V1` | opcode 6 and key id |
+//! | then, AEAD | packet id (32 bits), tag (16 bytes), ciphertext |
+//! | or, CBC | HMAC, IV (16 bytes), ciphertext of packet id and inner packet, padded |
+//!
+//! All numbers are big-endian. An AEAD's nonce is the packet id and eight bytes that both ends
+//! know; its additional data is what stands before the tag, for `DATA_V1` without the opcode. The
+//! HMAC of CBC covers IV and ciphertext. Packet ids begin at 1 and are used once.
+//!
+//! Source: draft-openvpn-wire-protocol, "Data channel".
+
+mod cbc;
+mod cipher;
+mod framing;
+mod keys;
+mod open;
+mod replay;
+mod seal;
+#[cfg(test)]
+mod tests;
+
+pub use cipher::{CbcCipher, Cipher, Digest};
+pub use framing::Framing;
+pub use keys::{KeyMaterial, Parameters, keys};
+pub use open::Opener;
+pub use replay::{MAX_REPLAY_WINDOW, ReplayWindow};
+pub use seal::{Exhausted, PacketId, PacketIds, Sealer};
+
+use super::wire::KeyId;
+
+/// An inner packet that says nothing but that its sender is alive.
+pub const PING: [u8; 16] = [
+    0x2a, 0x18, 0x7b, 0xf3, 0x64, 0x1e, 0xb4, 0xcb, 0x07, 0xed, 0x2d, 0x0a, 0x98, 0x1f, 0xc7, 0x48,
+];
+
+/// An inner packet by which a peer that cannot say so inside TLS says that it leaves.
+pub const OCC_EXIT: [u8; 17] = [
+    0x28, 0x7f, 0x34, 0x6b, 0xd4, 0xef, 0x7a, 0x81, 0x2d, 0x56, 0xb8, 0xd3, 0xaf, 0xc5, 0x45, 0x9c,
+    6,
+];
+
+/// Bytes of an AEAD's tag.
+const TAG: usize = 16;
+
+/// Bytes of a packet id.
+const ID: usize = 4;
+
+const DATA_V1: u8 = 6;
+const DATA_V2: u8 = 9;
+
+/// Bytes of a header before the packet id, by the first byte of a packet; `None` where that is not
+/// of the data channel.
+fn header_length(first: u8) -> Option<usize> {
+    match first >> 3 {
+        DATA_V1 => Some(1),
+        DATA_V2 => Some(4),
+        _ => None,
+    }
+}
+
+/// Key id and, for `DATA_V2`, peer id of a packet; `None` where it is not of the data channel or
+/// too short to say. Nothing of it is authenticated yet.
+pub fn data_header(packet: &[u8]) -> Option<(KeyId, Option<u32>)> {
+    let first = *packet.first()?;
+    let length = header_length(first)?;
+    let peer_id = match packet.get(..length)? {
+        [_, a, b, c] => Some(u32::from_be_bytes([0, *a, *b, *c])),
+        _ => None,
+    };
+    Some((KeyId::new(first & 7)?, peer_id))
+}

@@ -1,0 +1,103 @@
+//! Datagrams to inner packets.
+
+use aws_lc_rs::aead::Aad;
+
+use super::cbc::CbcOpen;
+use super::framing::Framing;
+use super::keys::{Aead, Half, Parameters};
+use super::replay::ReplayWindow;
+use super::{ID, header_length};
+use crate::proto::Error;
+use crate::proto::wire::KeyId;
+
+/// The key for packets that come in, owned by the thread that receives them.
+pub struct Opener {
+    key: Key,
+    key_id: KeyId,
+    framing: Framing,
+    window: ReplayWindow,
+    packets: u64,
+    bytes: u64,
+    forged: u64,
+}
+
+#[expect(clippy::large_enum_variant, reason = "a few are alive at a time")]
+enum Key {
+    Aead(Aead),
+    Cbc(CbcOpen),
+}
+
+/// Forged packets after which a key is no longer trusted: the limit of ChaCha20-Poly1305 (RFC 9001,
+/// section 6.6), the lowest of all ciphers here.
+const FORGERY_LIMIT: u64 = 1 << 36;
+
+impl Opener {
+    pub(super) fn new(half: Half<'_>, parameters: &Parameters) -> Result<Self, Error> {
+        let &Parameters { cipher, key_id, framing, replay_window, .. } = parameters;
+        let key = match Aead::new(half, cipher)? {
+            Some(aead) => Key::Aead(aead),
+            None => Key::Cbc(CbcOpen::new(half, cipher)?),
+        };
+        let window = ReplayWindow::new(replay_window);
+        Ok(Self { key, key_id, framing, window, packets: 0, bytes: 0, forged: 0 })
+    }
+
+    /// Opens a datagram in place and gives the inner packet, which stands somewhere in it. Where it
+    /// fails, the bytes of `packet` are of no use any more.
+    ///
+    /// The peer id of a `DATA_V2` packet is the caller's, who found this key by it; an AEAD
+    /// authenticates it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Malformed`], [`Error::NotAuthentic`] and [`Error::Replay`], after which the packet
+    /// is dropped; [`Error::Incompatible`] where the peer compresses; [`Error::Exhausted`] after
+    /// 2³⁶ forgeries.
+    pub fn open<'a>(&mut self, packet: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        const SHORT: Error = Error::Malformed("data packet too short");
+        let first = *packet.first().ok_or(SHORT)?;
+        let header = header_length(first).ok_or(Error::Malformed("not a data packet"))?;
+        if first & 7 != self.key_id.get() {
+            return Err(Error::NotAuthentic("another key id"));
+        }
+        if self.forged >= FORGERY_LIMIT {
+            return Err(Error::Exhausted);
+        }
+        let inner = match &self.key {
+            Key::Aead(aead) => {
+                let (prefix, body) =
+                    packet.split_at_mut_checked(header + Aead::OVERHEAD).ok_or(SHORT)?;
+                let (prefix, tag) = prefix.split_at(header + ID);
+                let id: [u8; ID] = prefix[header..].try_into().map_err(|_| SHORT)?;
+                self.window.check(u32::from_be_bytes(id))?;
+                let additional = if header == 1 { &prefix[1..] } else { prefix };
+                let inner = aead
+                    .key
+                    .open_in_place_separate_tag(aead.nonce(id), Aad::from(additional), tag, body)
+                    .map_err(|_| {
+                        self.forged += 1;
+                        Error::NotAuthentic("data packet")
+                    })?;
+                self.window.commit(u32::from_be_bytes(id));
+                inner
+            }
+            Key::Cbc(cbc) => {
+                let body = packet.get_mut(header..).ok_or(SHORT)?;
+                let plain = cbc.open(body)?;
+                let (id, inner) = plain.split_first_chunk_mut::<ID>().ok_or(SHORT)?;
+                let id = u32::from_be_bytes(*id);
+                self.window.check(id)?;
+                self.window.commit(id);
+                inner
+            }
+        };
+        self.packets += 1;
+        self.bytes += inner.len() as u64;
+        self.framing.strip(inner)
+    }
+
+    /// Authentic packets so far, and bytes of their inner packets.
+    pub fn used(&self) -> (u64, u64) {
+        (self.packets, self.bytes)
+    }
+}

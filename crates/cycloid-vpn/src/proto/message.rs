@@ -1,0 +1,199 @@
+//! What the two ends say to each other in text, inside TLS, once the keys are made.
+//!
+//! A message is a word, and mostly a comma and more behind it, up to a zero byte.
+//!
+//! Source: draft-openvpn-wire-protocol, "Control channel messages"; openvpn(8), `--auth-gen-token`
+//! and `--push`; OpenVPN's management interface notes, on challenges.
+
+use std::time::Duration;
+
+use super::Error;
+
+/// A message that came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message<'a> {
+    /// A client wants its options.
+    PushRequest,
+    /// A server's options, for [`PushParser`](super::push::PushParser).
+    PushReply(&'a str),
+    /// A server does not let the client in.
+    AuthFailed {
+        /// For the user; a challenge if it begins with `CRV1:`. May be empty.
+        reason: &'a str,
+        /// Will the same credentials do at another time?
+        temporary: bool,
+    },
+    /// A server waits for something, usually the user.
+    AuthPending {
+        /// Keywords, of which [`pending_timeout`] reads one.
+        text: &'a str,
+    },
+    /// A server has something for the user, such as `WEB_AUTH:…` or `CR_TEXT:…`.
+    Info(&'a str),
+    /// A client's answer to a challenge, in base64.
+    CrResponse {
+        /// The answer.
+        text: &'a str,
+    },
+    /// The client is to connect anew.
+    Restart {
+        /// May be empty.
+        reason: &'a str,
+        /// To the same server, and not to the next.
+        same_address: bool,
+    },
+    /// The client is to end.
+    Halt {
+        /// May be empty.
+        reason: &'a str,
+    },
+    /// The peer ends the session.
+    Exit,
+    /// None that is known here.
+    Other(&'a str),
+}
+
+impl<'a> Message<'a> {
+    /// Reads a message without the zero byte at its end. Ends of lines behind it are passed over.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Text`] if it is not UTF-8 or has control characters in it, which a terminal, a log
+    /// or a hook would take for something else.
+    pub fn parse(text: &'a [u8]) -> Result<Self, Error> {
+        let text = std::str::from_utf8(text).map_err(|_| Error::Text)?;
+        let text = text.trim_end_matches(['\r', '\n']);
+        if text.contains(char::is_control) {
+            return Err(Error::Text);
+        }
+        let (word, rest) = text.split_once(',').unwrap_or((text, ""));
+        Ok(match word {
+            "PUSH_REQUEST" => Self::PushRequest,
+            "PUSH_REPLY" => Self::PushReply(rest),
+            "AUTH_FAILED" => auth_failed(rest),
+            "AUTH_PENDING" => Self::AuthPending { text: rest },
+            "INFO" | "INFO_PRE" => Self::Info(rest),
+            "CR_RESPONSE" => Self::CrResponse { text: rest },
+            "RESTART" => {
+                let (flags, reason) = flags(rest);
+                Self::Restart { reason, same_address: !flags.contains('N') }
+            }
+            "HALT" => Self::Halt { reason: flags(rest).1 },
+            "EXIT" => Self::Exit,
+            _ => Self::Other(text),
+        })
+    }
+}
+
+/// How long the server of an [`AuthPending`](Message::AuthPending) will wait, if it says so.
+pub fn pending_timeout(text: &str) -> Option<Duration> {
+    let seconds = text.split(',').find_map(|keyword| keyword.trim().strip_prefix("timeout "))?;
+    Some(Duration::from_secs(seconds.trim().parse::<u32>().ok()?.into()))
+}
+
+/// `TEMP`, then flags in brackets and a colon if there are any, and the reason.
+fn auth_failed(text: &str) -> Message<'_> {
+    let Some(rest) = text.strip_prefix("TEMP") else {
+        return Message::AuthFailed { reason: text, temporary: false };
+    };
+    let rest = flags(rest).1;
+    match rest.strip_prefix(':') {
+        Some(reason) => Message::AuthFailed { reason, temporary: true },
+        None if rest.is_empty() => Message::AuthFailed { reason: "", temporary: true },
+        // Another word that begins alike.
+        None => Message::AuthFailed { reason: text, temporary: false },
+    }
+}
+
+/// Flags in brackets at the front, and what stands behind them.
+fn flags(text: &str) -> (&str, &str) {
+    text.strip_prefix('[').and_then(|text| text.split_once(']')).unwrap_or(("", text))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn messages() {
+        let failed = |reason, temporary| Message::AuthFailed { reason, temporary };
+        let restart = |reason, same_address| Message::Restart { reason, same_address };
+        for (text, expected) in [
+            ("PUSH_REQUEST", Message::PushRequest),
+            ("PUSH_REPLY", Message::PushReply("")),
+            ("PUSH_REPLY,ping 10,peer-id 0", Message::PushReply("ping 10,peer-id 0")),
+            ("AUTH_FAILED", failed("", false)),
+            ("AUTH_FAILED,no, never", failed("no, never", false)),
+            ("AUTH_FAILED,CRV1:R:id:dXNlcg==:code?", failed("CRV1:R:id:dXNlcg==:code?", false)),
+            ("AUTH_FAILED,TEMP", failed("", true)),
+            ("AUTH_FAILED,TEMP:later", failed("later", true)),
+            ("AUTH_FAILED,TEMP[backoff 42,advance no]:later", failed("later", true)),
+            ("AUTH_FAILED,TEMPER", failed("TEMPER", false)),
+            ("AUTH_PENDING", Message::AuthPending { text: "" }),
+            ("AUTH_PENDING,timeout 60", Message::AuthPending { text: "timeout 60" }),
+            ("INFO,hello", Message::Info("hello")),
+            ("INFO_PRE,WEB_AUTH::https://x/", Message::Info("WEB_AUTH::https://x/")),
+            ("CR_RESPONSE,MTIz", Message::CrResponse { text: "MTIz" }),
+            ("RESTART", restart("", true)),
+            ("RESTART,[N]soon", restart("soon", false)),
+            ("RESTART,[P]soon", restart("soon", true)),
+            ("RESTART,[open", restart("[open", true)),
+            ("HALT,over", Message::Halt { reason: "over" }),
+            ("EXIT", Message::Exit),
+            ("EXITS", Message::Other("EXITS")),
+            ("PUSH_REPLYX,ping 1", Message::Other("PUSH_REPLYX,ping 1")),
+            ("", Message::Other("")),
+        ] {
+            assert_eq!(Message::parse(text.as_bytes()), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn control_characters_are_errors_but_for_ends_of_lines() {
+        assert_eq!(Message::parse(b"INFO,hello\r\n"), Ok(Message::Info("hello")));
+        assert_eq!(Message::parse("INFO,grüß".as_bytes()), Ok(Message::Info("grüß")));
+        for text in [
+            &b"INFO,\x1b[2J"[..],
+            b"INFO,a\nb",
+            b"INFO,a\0",
+            b"INFO,\x7f",
+            b"INFO,\t",
+            b"INFO,\xc2\x9b2J",
+            b"INFO,\xff",
+            b"AUTH_FAILED,a\rb",
+        ] {
+            assert_eq!(Message::parse(text), Err(Error::Text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn timeouts() {
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        assert_eq!(pending_timeout("timeout 60"), seconds(60));
+        assert_eq!(pending_timeout("x 1,timeout 7"), seconds(7));
+        for text in ["", "timeout", "timeout x", "timeout -1", "timeout 99999999999"] {
+            assert_eq!(pending_timeout(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(
+            word in "(AUTH_FAILED,TEMP|RESTART,|HALT,|AUTH_PENDING,|)",
+            rest in proptest::collection::vec(any::<u8>(), 0..40),
+        ) {
+            let text = [word.as_bytes(), &rest].concat();
+            if let Ok(Message::AuthPending { text }) = Message::parse(&text) {
+                let _ = pending_timeout(text);
+            }
+        }
+
+        #[test]
+        fn what_is_taken_has_no_control_characters(text in "\\PC{0,20}(\\PC|\u{1}|\u{85}|\n)\\PC{0,9}") {
+            let clean = !text.trim_end_matches(['\r', '\n']).contains(char::is_control);
+            prop_assert_eq!(Message::parse(text.as_bytes()).is_ok(), clean);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The options string, in which each end tells how it is configured. Nothing depends on it but
+//! warnings of older peers, and the cipher of peers that know no other way to name theirs.
+//!
+//! Source: openvpn(8), `--opt-verify`; what OpenVPN 2.6.14 shows of its own strings.
+
+use super::data::Digest;
+use super::static_key::Direction;
+use super::{Role, Transport};
+
+/// What OpenVPN computes link MTUs with where no cipher is configured: BF-CBC, whose blocks and
+/// initial vectors are 8 bytes.
+const NO_CIPHER: (u32, u32) = (8 + 8, 128);
+
+/// What the string tells.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// This end's.
+    pub role: Role,
+    /// Below the tunnel.
+    pub transport: Transport,
+    /// In bytes.
+    pub tun_mtu: u32,
+    /// As `--cipher` names it; `None` leaves it to negotiation.
+    pub cipher: Option<&'a str>,
+    /// As `--auth` has it.
+    pub auth: Digest,
+    /// Is the control channel protected by tls-auth?
+    pub tls_auth: bool,
+    /// That of tls-auth.
+    pub direction: Option<Direction>,
+    /// Bytes of compression's framing a packet, if there is framing: 1 for `comp-lzo`, 0 for
+    /// `compress stub-v2`.
+    pub framing: Option<u32>,
+}
+
+impl Options<'_> {
+    /// The string, as OpenVPN 2.6 writes it.
+    pub fn to_text(&self) -> String {
+        let (crypto, key_bits) = self.cipher_sizes();
+        let transport = match self.transport {
+            Transport::Udp => 0,
+            Transport::Tcp => 2,
+        };
+        // Opcode and packet id, 1 and 4 bytes, come with every packet.
+        let link_mtu = self.tun_mtu + self.framing.unwrap_or(0) + 5 + crypto + transport;
+        let mut text = format!("V4,dev-type tun,link-mtu {link_mtu},tun-mtu {}", self.tun_mtu);
+        text.push_str(match (self.transport, self.role) {
+            (Transport::Udp, _) => ",proto UDPv4",
+            (Transport::Tcp, Role::Client) => ",proto TCPv4_CLIENT",
+            (Transport::Tcp, Role::Server) => ",proto TCPv4_SERVER",
+        });
+        if self.framing.is_some() {
+            text.push_str(",comp-lzo");
+        }
+        match self.direction {
+            Some(Direction::Normal) => text.push_str(",keydir 0"),
+            Some(Direction::Inverse) => text.push_str(",keydir 1"),
+            None => {}
+        }
+        if let Some(cipher) = self.cipher {
+            text.push_str(",cipher ");
+            text.push_str(cipher);
+        }
+        text.push_str(",auth ");
+        text.push_str(if self.is_aead() { "[null-digest]" } else { self.auth.name() });
+        text.push_str(&format!(",keysize {key_bits}"));
+        if self.tls_auth {
+            text.push_str(",tls-auth");
+        }
+        text.push_str(match self.role {
+            Role::Client => ",key-method 2,tls-client",
+            Role::Server => ",key-method 2,tls-server",
+        });
+        text
+    }
+
+    fn is_aead(&self) -> bool {
+        self.cipher.is_some_and(|name| name.ends_with("GCM") || name.ends_with("POLY1305"))
+    }
+
+    /// Bytes that encryption adds, as OpenVPN counts them for this string, and bits of the key.
+    fn cipher_sizes(&self) -> (u32, u32) {
+        let (bytes, bits) = match self.cipher {
+            None => NO_CIPHER,
+            // Nonce, tag, and a block of one byte.
+            Some("CHACHA20-POLY1305") => return (12 + 16 + 1, 256),
+            Some(name) => {
+                let bits = name.split('-').find_map(|part| part.parse().ok()).unwrap_or(128);
+                if self.is_aead() {
+                    return (12 + 16 + 16, bits);
+                }
+                (16 + 16, bits)
+            }
+        };
+        (bytes + self.auth.length() as u32, bits)
+    }
+}
+
+/// The value of an option in the peer's string.
+pub fn option<'a>(options: &'a str, name: &str) -> Option<&'a str> {
+    options.split(',').find_map(|option| option.strip_prefix(name)?.strip_prefix(' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEFAULT: Options<'static> = Options {
+        role: Role::Client,
+        transport: Transport::Udp,
+        tun_mtu: 1500,
+        cipher: None,
+        auth: Digest::Sha1,
+        tls_auth: false,
+        direction: None,
+        framing: None,
+    };
+
+    /// The strings that OpenVPN 2.6.14 shows with `--verb 8` for these configurations.
+    #[test]
+    fn strings_are_those_of_openvpn() {
+        let cases = [
+            (
+                DEFAULT,
+                "V4,dev-type tun,link-mtu 1541,tun-mtu 1500,proto UDPv4,auth SHA1,keysize 128,\
+                 key-method 2,tls-client",
+            ),
+            (
+                Options { role: Role::Server, framing: Some(1), ..DEFAULT },
+                "V4,dev-type tun,link-mtu 1542,tun-mtu 1500,proto UDPv4,comp-lzo,auth SHA1,\
+                 keysize 128,key-method 2,tls-server",
+            ),
+            (
+                Options {
+                    cipher: Some("AES-256-GCM"),
+                    tls_auth: true,
+                    direction: Some(Direction::Inverse),
+                    ..DEFAULT
+                },
+                "V4,dev-type tun,link-mtu 1549,tun-mtu 1500,proto UDPv4,keydir 1,\
+                 cipher AES-256-GCM,auth [null-digest],keysize 256,tls-auth,key-method 2,\
+                 tls-client",
+            ),
+            (
+                Options { cipher: Some("AES-256-CBC"), tun_mtu: 1400, ..DEFAULT },
+                "V4,dev-type tun,link-mtu 1457,tun-mtu 1400,proto UDPv4,cipher AES-256-CBC,\
+                 auth SHA1,keysize 256,key-method 2,tls-client",
+            ),
+            (
+                Options { cipher: Some("AES-128-CBC"), auth: Digest::Sha512, ..DEFAULT },
+                "V4,dev-type tun,link-mtu 1601,tun-mtu 1500,proto UDPv4,cipher AES-128-CBC,\
+                 auth SHA512,keysize 128,key-method 2,tls-client",
+            ),
+            (
+                Options { cipher: Some("CHACHA20-POLY1305"), transport: Transport::Tcp, ..DEFAULT },
+                "V4,dev-type tun,link-mtu 1536,tun-mtu 1500,proto TCPv4_CLIENT,\
+                 cipher CHACHA20-POLY1305,auth [null-digest],keysize 256,key-method 2,tls-client",
+            ),
+        ];
+        for (options, expected) in cases {
+            assert_eq!(options.to_text(), expected);
+        }
+    }
+
+    #[test]
+    fn options_are_found_by_name() {
+        let text = Options { cipher: Some("AES-128-GCM"), ..DEFAULT }.to_text();
+        assert_eq!(option(&text, "cipher"), Some("AES-128-GCM"));
+        assert_eq!(option(&text, "tun-mtu"), Some("1500"));
+        assert_eq!(option(&text, "mtu"), None);
+        assert_eq!(option(&text, "comp-lzo"), None);
+        assert_eq!(option("", "cipher"), None);
+    }
+}

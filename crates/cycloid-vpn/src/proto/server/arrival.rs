@@ -1,0 +1,187 @@
+//! First packets: who returns a cookie, or comes by a stream, gets a place.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use super::peer::{Peer, Stage};
+use super::{PeerId, Server, ServerSink};
+use crate::proto::agreement;
+use crate::proto::peer_info::PeerInfo;
+use crate::proto::session::{Beginning, OwnHello};
+use crate::proto::tunnel::Tunnel;
+use crate::proto::wire::{self, Acks, Control, Header, KeyId, Opcode, SessionId};
+use crate::proto::wrap::Accepted;
+use crate::proto::{Error, Now, Random, Role, Transport};
+
+/// How many first packets were answered since.
+#[derive(Default)]
+pub(super) struct InitialRate {
+    since: Duration,
+    count: u32,
+}
+
+impl InitialRate {
+    fn allow(&mut self, now: Now, (limit, period): (u32, Duration)) -> Result<(), Error> {
+        if now.monotonic >= self.since + period {
+            *self = Self { since: now.monotonic, count: 0 };
+        }
+        if self.count >= limit {
+            return Err(Error::Unexpected("too many first packets in a short time"));
+        }
+        self.count += 1;
+        Ok(())
+    }
+}
+
+impl Server {
+    /// A packet of no session: the beginning of one, its second packet with the cookie, or nothing.
+    pub(super) fn receive_unknown(
+        &mut self,
+        now: Now,
+        from: SocketAddr,
+        transport: Transport,
+        opcode: Opcode,
+        packet: &mut [u8],
+        random: &mut Random<'_>,
+        sink: &mut dyn ServerSink,
+    ) -> Result<Option<PeerId>, Error> {
+        let reset = match opcode {
+            Opcode::HardResetClientV2 | Opcode::HardResetClientV3 => true,
+            Opcode::Control | Opcode::ControlWkc | Opcode::Ack if transport == Transport::Udp => {
+                false
+            }
+            _ => return Err(Error::Unexpected("no session, and not the beginning of one")),
+        };
+        let mut accepted = self.settings.protection.accept(packet)?;
+        let control = &accepted.packet;
+        let session = control.header.session;
+        if !reset {
+            let offered = control.remote.ok_or(Error::Unexpected("no session is acknowledged"))?;
+            if !self.cookies.verify(now, self.settings.timing.handshake, from, session, offered) {
+                return Err(Error::NotAuthentic("the session id is not ours"));
+            }
+            // All that was sent is message 0. Whoever acknowledges more had a place once, and what is
+            // left of its packets gets it no other.
+            if control.acks.as_slice().iter().any(|&id| id != 0) {
+                return Err(Error::Unexpected("a message is acknowledged that was not sent"));
+            }
+            if control.message.is_some_and(|(id, _)| id != 1) {
+                return Err(Error::Unexpected("the first message after the reset is missing"));
+            }
+            let begin = Beginning {
+                key_id: KeyId::FIRST,
+                local: offered,
+                remote: Some(session),
+                reset: None,
+            };
+            return self.add(now, from, transport, begin, accepted, random, sink);
+        }
+        if control.message.is_none_or(|(id, _)| id != 0)
+            || control.header.key_id != KeyId::FIRST
+            || control.remote.is_some()
+        {
+            return Err(Error::Unexpected("a reset that is not the first message"));
+        }
+        let answers_with_cookie =
+            opcode == Opcode::HardResetClientV2 || accepted.resends_wrapped_key;
+        if transport == Transport::Tcp || (!answers_with_cookie && !self.settings.force_cookie) {
+            let begin = Beginning {
+                key_id: KeyId::FIRST,
+                local: SessionId::random(random),
+                remote: Some(session),
+                reset: Some(Opcode::HardResetServerV2),
+            };
+            return self.add(now, from, transport, begin, accepted, random, sink);
+        }
+        if !answers_with_cookie {
+            return Err(Error::Incompatible("the client cannot return a cookie".into()));
+        }
+        self.initial.allow(now, self.settings.initial)?;
+        let local = self.cookies.session_id(now, self.settings.timing.handshake, from, session);
+        let payload: &[u8] =
+            if accepted.resends_wrapped_key { &wire::RESEND_WRAPPED_KEY } else { &[] };
+        let answer = Control {
+            header: Header {
+                opcode: Opcode::HardResetServerV2,
+                key_id: KeyId::FIRST,
+                session: local,
+            },
+            acks: Acks::from_iter([0]),
+            remote: Some(session),
+            message: Some((0, payload)),
+        };
+        accepted.protection.seal(now, &answer, &mut self.buffer)?;
+        sink.send(None, from, &self.buffer);
+        Ok(None)
+    }
+
+    fn add(
+        &mut self,
+        now: Now,
+        address: SocketAddr,
+        transport: Transport,
+        beginning: Beginning,
+        accepted: Accepted<'_>,
+        random: &mut Random<'_>,
+        sink: &mut dyn ServerSink,
+    ) -> Result<Option<PeerId>, Error> {
+        if self.len() >= self.settings.max_clients {
+            return Err(Error::Unexpected("as many clients as are allowed are there already"));
+        }
+        let Accepted { protection, client_key, packet: control, .. } = accepted;
+        let session = control.header.session;
+        let tunnel = Tunnel::new(
+            now,
+            Role::Server,
+            beginning,
+            protection,
+            self.settings.tls.clone(),
+            self.settings.timing,
+            self.own_hello(transport),
+            random,
+        )?;
+        let peer = Peer {
+            tunnel,
+            transport,
+            address,
+            session,
+            stage: Stage::Connecting,
+            deadline: None,
+            info: PeerInfo::default(),
+            options: String::new(),
+            pushed: None,
+            exit_by_control: false,
+            owner: None,
+            client_key,
+        };
+        let id = match self.free.pop_first() {
+            Some(index) => PeerId(index),
+            None => {
+                self.peers.push(None);
+                PeerId(self.peers.len() as u32 - 1)
+            }
+        };
+        let peer = self.peers[id.0 as usize].insert(peer);
+        self.sessions.insert((address, session), id);
+        let mut told = Vec::new();
+        let result = peer.tunnel.take(now, &control, random, &mut told);
+        self.after(now, id, result, told, sink).map(|()| Some(id))
+    }
+
+    fn own_hello(&self, transport: Transport) -> OwnHello {
+        let (udp, tcp) = &self.settings.options;
+        let options = match transport {
+            Transport::Udp => udp,
+            Transport::Tcp => tcp,
+        };
+        // A server of many has no need to say what it can do: it chooses.
+        let info = (!self.settings.many).then(|| {
+            agreement::introduction(&self.settings.ciphers, agreement::POINT_TO_POINT, &[])
+        });
+        OwnHello {
+            options: options.clone(),
+            peer_info: info.map(|info| info.to_string()).unwrap_or_default(),
+            ..OwnHello::default()
+        }
+    }
+}

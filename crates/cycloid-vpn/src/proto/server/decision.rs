@@ -1,0 +1,253 @@
+//! What the caller decides of a client, and the options that it is sent then.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use zeroize::Zeroizing;
+
+use super::peer::{PeerSink, Stage};
+use super::{PeerConnected, PeerId, Server, ServerEnd, ServerNotice, ServerSettings, ServerSink};
+use crate::proto::agreement::{Agreement, Ciphers};
+use crate::proto::data::Framing;
+use crate::proto::peer_info::protocol;
+use crate::proto::push::{self, PushReply};
+use crate::proto::tunnel::DataChannel;
+use crate::proto::wire::KeyId;
+use crate::proto::{Error, Now, Role, Transport};
+
+/// How long a refusal is sent again.
+const REFUSAL: Duration = Duration::from_secs(5);
+
+impl Server {
+    /// The client may come in, with these options; or go on, after a renegotiation, of which it is
+    /// told no more than a new token.
+    pub fn accept(
+        &mut self,
+        now: Now,
+        id: PeerId,
+        reply: PushReply,
+        sink: &mut dyn ServerSink,
+    ) -> Result<(), Error> {
+        let many = self.settings.many;
+        let Some(peer) = self.peer_mut(id) else {
+            return Err(Error::Unexpected("the peer is gone"));
+        };
+        let Stage::Verifying(key_id) = peer.stage else {
+            return Err(Error::Unexpected("nothing was to be decided"));
+        };
+        if !many && peer.pushed.is_none() {
+            return self.join(now, id, key_id, sink);
+        }
+        let mut outcome = peer.tunnel.answer(key_id);
+        if outcome.is_ok() && peer.pushed.is_some() {
+            peer.stage = Stage::Up;
+            let mut own = PeerSink { sink, peer: id, address: peer.address };
+            outcome = peer.tunnel.promote(now, &mut own);
+            if let Some(token) = &reply.auth_token
+                && outcome.is_ok()
+            {
+                let text = Zeroizing::new(format!("PUSH_REPLY,auth-token {}", **token));
+                outcome = peer.tunnel.send_text(&text);
+            }
+            sink.notify(id, ServerNotice::Renegotiated);
+        } else if outcome.is_ok() {
+            peer.stage = Stage::Accepted(Box::new(reply));
+            // A client that says so wants its options without having asked.
+            if peer.info.protocol() & protocol::REQUEST_PUSH != 0 {
+                outcome = self.push(now, id, sink);
+            }
+        }
+        self.settle(now, id, outcome, sink);
+        Ok(())
+    }
+
+    /// The one peer may come in: what it can do is known, so the data channel is opened at once.
+    fn join(
+        &mut self,
+        now: Now,
+        id: PeerId,
+        key_id: KeyId,
+        sink: &mut dyn ServerSink,
+    ) -> Result<(), Error> {
+        let peer = self.peers[id.0 as usize].as_mut().expect("the peer is there");
+        let ciphers = ciphers(&self.settings);
+        let exported = || peer.tunnel.exported_peer_id();
+        let agreed = Agreement::reach(Role::Server, &ciphers, &peer.info, &peer.options, exported);
+        let agreed = match agreed {
+            Ok(agreed) => agreed,
+            Err(error) => {
+                self.reject(now, id, "", sink);
+                return Err(error);
+            }
+        };
+        let outcome = peer
+            .tunnel
+            .answer(key_id)
+            .and_then(|()| self.open(now, id, &agreed, self.settings.framing, Vec::new(), sink));
+        self.settle(now, id, outcome, sink);
+        Ok(())
+    }
+
+    /// The client may not. `reason` is told to it, if there is somebody that can read it.
+    pub fn reject(&mut self, now: Now, id: PeerId, reason: &str, sink: &mut dyn ServerSink) {
+        let many = self.settings.many;
+        let Some(peer) = self.peer_mut(id) else { return };
+        let Stage::Verifying(key_id) = peer.stage else { return };
+        if !many {
+            // An answer would be all that a peer without push waits for.
+            peer.tunnel.abandon();
+            peer.stage = Stage::Rejected;
+            peer.tunnel.end_at(now.monotonic + REFUSAL);
+            return self.settle(now, id, Ok(()), sink);
+        }
+        // The exchange is finished, so that the refusal can be read; no key is made of it.
+        let text = if reason.is_empty() {
+            "AUTH_FAILED".to_owned()
+        } else {
+            format!("AUTH_FAILED,{reason}")
+        };
+        let outcome =
+            peer.tunnel.answer(key_id).and_then(|()| peer.tunnel.send_text_by(key_id, &text));
+        peer.stage = Stage::Rejected;
+        peer.tunnel.end_at(now.monotonic + REFUSAL);
+        self.settle(now, id, outcome, sink);
+    }
+
+    /// The decision takes longer: the client is told to wait, and what for. It has `pending` for
+    /// it from now on, however long a handshake may take.
+    pub fn defer(
+        &mut self,
+        now: Now,
+        id: PeerId,
+        pending: Duration,
+        info: Option<&str>,
+        sink: &mut dyn ServerSink,
+    ) {
+        let Some(peer) = self.peer_mut(id) else { return };
+        if let Stage::Verifying(key_id) = peer.stage {
+            let text = format!("AUTH_PENDING,timeout {}", pending.as_secs());
+            let info = info.map(|info| format!("INFO_PRE,{info}"));
+            // A client reads texts behind the answer only. An answer opens nothing to a new client;
+            // one that renegotiates would use the key at once, and is told by the session it has.
+            let answered = match peer.pushed {
+                None => peer.tunnel.answer(key_id),
+                Some(_) => Ok(()),
+            };
+            let outcome = answered.and_then(|()| {
+                info.iter().chain([&text]).try_for_each(|text| peer.tunnel.send_text(text))
+            });
+            peer.tunnel.wait_until(now.monotonic + pending);
+            self.settle(now, id, outcome, sink);
+        }
+    }
+
+    /// Sends the options, and opens the data channel if it is not open.
+    pub(super) fn push(
+        &mut self,
+        now: Now,
+        id: PeerId,
+        sink: &mut dyn ServerSink,
+    ) -> Result<(), Error> {
+        let settings = &self.settings;
+        let peer = self.peers[id.0 as usize].as_mut().expect("the peer is there");
+        let mut reply = match &mut peer.stage {
+            Stage::Accepted(reply) => std::mem::take(&mut **reply),
+            // Who asks faster than it reads what it is told would have us keep ever more of it.
+            Stage::Up if !peer.tunnel.is_idle() => return Ok(()),
+            Stage::Up => {
+                let sent = peer.pushed.iter().flatten();
+                return sent.into_iter().try_for_each(|text| peer.tunnel.send_text(text));
+            }
+            // Before it is accepted nobody is told anything (CVE-2020-15078).
+            Stage::Connecting | Stage::Verifying(_) | Stage::Rejected => return Ok(()),
+        };
+        let chosen = ciphers(settings).choose(Role::Server, &peer.info, &peer.options);
+        let Some(cipher) = chosen else {
+            peer.tunnel.send_text(
+                "AUTH_FAILED,Data channel cipher negotiation failed (no shared cipher)",
+            )?;
+            peer.stage = Stage::Rejected;
+            peer.tunnel.end_at(now.monotonic + REFUSAL);
+            return Ok(());
+        };
+        let offers = peer.info.protocol();
+        let offered = |bits: u32| offers & bits == bits;
+        reply.peer_id = offered(protocol::DATA_V2).then_some(id.0);
+        reply.cipher = Some(cipher.name().to_owned());
+        reply.protocol = push::Protocol {
+            cc_exit: offered(protocol::CC_EXIT_NOTIFY),
+            tls_ekm: offered(protocol::TLS_KEY_EXPORT),
+            dynamic_tls_crypt: offered(protocol::DYNAMIC_TLS_CRYPT | protocol::TLS_KEY_EXPORT),
+            aead_epoch: false,
+        };
+        let agreed = Agreement {
+            cipher,
+            peer_id: reply.peer_id,
+            by_exporter: reply.protocol.tls_ekm,
+            dynamic: reply.protocol.dynamic_tls_crypt,
+            exit_by_control: reply.protocol.cc_exit,
+        };
+        let texts = reply.to_texts();
+        for text in &texts {
+            peer.tunnel.send_text(text)?;
+        }
+        let framing = reply.framing.unwrap_or(settings.framing);
+        self.open(now, id, &agreed, framing, texts, sink)
+    }
+
+    /// Opens the data channel, and makes room where there is one peer only.
+    fn open(
+        &mut self,
+        now: Now,
+        id: PeerId,
+        agreed: &Agreement,
+        framing: Framing,
+        texts: Vec<Zeroizing<String>>,
+        sink: &mut dyn ServerSink,
+    ) -> Result<(), Error> {
+        let settings = &self.settings;
+        let peer = self.peers[id.0 as usize].as_mut().expect("the peer is there");
+        let Agreement { cipher, peer_id, by_exporter, dynamic, exit_by_control } = *agreed;
+        let channel = DataChannel {
+            cipher,
+            peer_id,
+            by_exporter,
+            framing,
+            replay_window: match peer.transport {
+                Transport::Udp => settings.replay_window,
+                Transport::Tcp => 0,
+            },
+        };
+        let mut own = PeerSink { sink, peer: id, address: peer.address };
+        peer.tunnel.open_channel(now, channel, dynamic, &mut own)?;
+        peer.stage = Stage::Up;
+        peer.pushed = Some(texts);
+        peer.exit_by_control = exit_by_control;
+        let address = peer.address;
+        self.replace_others(id, address, sink);
+        let connected = PeerConnected { address, cipher };
+        sink.notify(id, ServerNotice::Connected(Box::new(connected)));
+        Ok(())
+    }
+
+    /// Whoever was at this address before is not there any more; where there is one peer only, whoever
+    /// was it before.
+    fn replace_others(&mut self, id: PeerId, address: SocketAddr, sink: &mut dyn ServerSink) {
+        let many = self.settings.many;
+        let others: Vec<PeerId> = self
+            .sessions
+            .iter()
+            .filter(|((at, _), other)| **other != id && (!many || *at == address))
+            .map(|(_, &id)| id)
+            .filter(|&id| self.peer(id).is_some_and(|peer| peer.pushed.is_some()))
+            .collect();
+        for other in others {
+            self.end(other, ServerEnd::Replaced, sink);
+        }
+    }
+}
+
+fn ciphers(settings: &ServerSettings) -> Ciphers<'_> {
+    let ServerSettings { ciphers, fallback, digest, .. } = settings;
+    Ciphers { list: ciphers, fallback: *fallback, digest: *digest }
+}

@@ -1,0 +1,475 @@
+//! One key: a reliable channel, TLS on it, the exchange of key sources, and what comes of it.
+//!
+//! A connection begins with one session and gets another at every renegotiation; each has a key id
+//! of its own, counts its messages from zero and has a TLS connection of its own. Both ends begin
+//! with a reset. When the peer has acknowledged ours, TLS runs; when TLS stands, the client sends
+//! its half of the key exchange and the server answers with its own. From then on both may send
+//! texts.
+
+use std::time::Duration;
+
+use zeroize::Zeroizing;
+
+use super::key_method::{self, Credentials, KeySource};
+use super::peer_info::PeerInfo;
+use super::reliable::{ReceiveWindow, Received, SendWindow};
+use super::tls::{Identity, Tls, TlsFactory};
+use super::wire::{
+    Acks, Control, HEADER_LEN, Header, KeyId, Opcode, SessionId, asks_for_wrapped_key,
+};
+use super::wrap::Protection;
+use super::{Error, MAX_CONTROL_PACKET, Now, Random, Role};
+
+/// Bytes of a control packet in the clear that are not its payload: opcode, session, four
+/// acknowledgements with the session they are for, message id.
+const PLAIN_OVERHEAD: usize = HEADER_LEN + (1 + 4 * ACKS_WITH_MESSAGE + SessionId::LEN) + 4;
+
+/// How many acknowledgements go along with a message.
+const ACKS_WITH_MESSAGE: usize = 4;
+
+/// No text of the control channel is longer, nor anything the peer may say about itself.
+const MAX_MESSAGE: usize = 1 << 16;
+
+/// How far a session has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Progress {
+    /// The reset is on its way.
+    Reset,
+    /// TLS shakes hands.
+    Handshake,
+    /// A server waits for what the client has to say, a client for the server's answer.
+    KeyExchange,
+    /// A server knows who the client says it is and has not answered yet.
+    Answer,
+    /// Both key sources are known.
+    Established,
+}
+
+/// What a session tells of.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// To a server: this is who wants to connect. `answer` is awaited.
+    Hello(Box<PeerHello>),
+    /// To a client that judges servers: this is one. `approve` is awaited.
+    Judge,
+    /// To a client: the server has answered.
+    Answered(Box<PeerHello>),
+    /// A text, without the zero byte at its end.
+    Text(Zeroizing<Vec<u8>>),
+}
+
+/// TLS's alert `user_canceled`, as fatal: RFC 8446, 5.1 and 6.
+const FATAL_ALERT: [u8; 7] = [21, 3, 3, 0, 2, 2, 90];
+
+/// What the peer said with its half of the key exchange.
+#[derive(Debug)]
+pub(super) struct PeerHello {
+    /// The options string.
+    pub(super) options: String,
+    /// Empty where there is none.
+    pub(super) username: Zeroizing<String>,
+    /// Empty where there is none.
+    pub(super) password: Zeroizing<String>,
+    /// What it says of itself.
+    pub(super) peer_info: PeerInfo,
+}
+
+/// What this end says with its half.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OwnHello {
+    pub(super) options: String,
+    /// Name, and password or token.
+    pub(super) credentials: Option<(String, Zeroizing<String>)>,
+    pub(super) peer_info: String,
+    /// Whether a client says nothing of it before it has judged the server.
+    pub(super) judges: bool,
+}
+
+/// How a session begins.
+pub(super) struct Beginning {
+    pub(super) key_id: KeyId,
+    pub(super) local: SessionId,
+    pub(super) remote: Option<SessionId>,
+    /// The opcode of the reset; `None` where a stateless server has sent it already and the peer
+    /// has acknowledged it.
+    pub(super) reset: Option<Opcode>,
+}
+
+/// Whether a client has judged its server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Judgement {
+    Due,
+    Awaited,
+    Given,
+}
+
+/// One key and its exchange.
+pub(super) struct Session {
+    role: Role,
+    key_id: KeyId,
+    local: SessionId,
+    remote: Option<SessionId>,
+    progress: Progress,
+    began: Duration,
+    send: SendWindow,
+    receive: ReceiveWindow,
+    tls: Tls,
+    /// Of TLS, not yet in the window.
+    outgoing: Vec<u8>,
+    /// Whether the first message after the reset is to carry the wrapped key.
+    wrapped_key_wanted: bool,
+    own: KeySource,
+    own_hello: OwnHello,
+    judgement: Judgement,
+    peers: Option<KeySource>,
+}
+
+impl Session {
+    pub(super) fn new(
+        now: Now,
+        role: Role,
+        beginning: Beginning,
+        own_hello: OwnHello,
+        factory: &TlsFactory,
+        random: &mut Random<'_>,
+    ) -> Result<Self, Error> {
+        // Where the resets were exchanged without this session, it goes on behind them.
+        let first = u32::from(beginning.reset.is_none());
+        let mut send = SendWindow::starting_at(first);
+        let receive = ReceiveWindow::starting_at(first);
+        if let Some(opcode) = beginning.reset {
+            send.push(opcode, &[]);
+        }
+        Ok(Self {
+            role,
+            key_id: beginning.key_id,
+            local: beginning.local,
+            remote: beginning.remote,
+            progress: if beginning.reset.is_some() { Progress::Reset } else { Progress::Handshake },
+            began: now.monotonic,
+            send,
+            receive,
+            tls: factory.connect()?,
+            outgoing: Vec::new(),
+            wrapped_key_wanted: false,
+            own: KeySource::generate(role, random),
+            judgement: if own_hello.judges { Judgement::Due } else { Judgement::Given },
+            own_hello,
+            peers: None,
+        })
+    }
+
+    pub(super) fn key_id(&self) -> KeyId {
+        self.key_id
+    }
+
+    pub(super) fn remote(&self) -> Option<SessionId> {
+        self.remote
+    }
+
+    /// When the session was begun.
+    pub(super) fn began(&self) -> Duration {
+        self.began
+    }
+
+    /// Whether both halves of the key are known.
+    pub(super) fn is_established(&self) -> bool {
+        self.progress == Progress::Established
+    }
+
+    /// Whether the peer is known to be able to make the key, too.
+    pub(super) fn is_confirmed(&self) -> bool {
+        self.is_established() && self.outgoing.is_empty() && self.send.is_empty()
+    }
+
+    /// Who the peer is by its certificate.
+    pub(super) fn identity(&self) -> Option<Identity> {
+        self.tls.peer()
+    }
+
+    /// Version and cipher suite of TLS.
+    pub(super) fn tls_description(&self) -> String {
+        self.tls.description()
+    }
+
+    /// Takes an authentic packet for this session and tells what came of it.
+    pub(super) fn receive(
+        &mut self,
+        packet: &Control<'_>,
+        mut tell: impl FnMut(Outcome) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if packet.remote.is_some_and(|remote| remote != self.local) {
+            return Err(Error::NotAuthentic("acknowledges packets of another session"));
+        }
+        let session = packet.header.session;
+        match self.remote {
+            Some(remote) if remote == session => {}
+            Some(_) => return Err(Error::NotAuthentic("another session")),
+            // Only an answer to the reset tells who the peer is.
+            None if packet.header.opcode == Opcode::HardResetServerV2
+                && packet.remote.is_some() =>
+            {
+                self.remote = Some(session);
+            }
+            None => return Err(Error::Unexpected("no answer to the reset")),
+        }
+        for id in packet.acks.as_slice() {
+            self.send.acknowledge(*id);
+        }
+        if let Some((id, payload)) = packet.message
+            && self.receive.accept(id, packet.header.opcode, payload) == Received::OutOfWindow
+        {
+            return Err(Error::Unexpected("a message far ahead of its time"));
+        }
+        while let Some((opcode, payload)) = self.receive.pop_in_order() {
+            match opcode {
+                Opcode::Control | Opcode::ControlWkc => {
+                    // Whoever sends this has our reset, even if the acknowledgement was lost.
+                    self.progress = self.progress.max(Progress::Handshake);
+                    self.take_tls(&payload, &mut tell)?;
+                }
+                Opcode::HardResetServerV2 => {
+                    self.wrapped_key_wanted = asks_for_wrapped_key(&payload)?;
+                }
+                _ => {}
+            }
+            self.receive.recycle(payload);
+            self.advance()?;
+        }
+        self.advance()?;
+        if self.progress == Progress::KeyExchange && self.judgement == Judgement::Due {
+            self.judgement = Judgement::Awaited;
+            tell(Outcome::Judge)?;
+        }
+        Ok(())
+    }
+
+    /// A client has judged its server, and goes on; once.
+    pub(super) fn approve(&mut self) -> Result<(), Error> {
+        if self.judgement == Judgement::Awaited {
+            self.judgement = Judgement::Given;
+            self.send_hello()?;
+            self.tls.take_output(&mut self.outgoing);
+        }
+        Ok(())
+    }
+
+    /// Tells the peer that nothing more comes. A peer that has keys already takes the alert, which is
+    /// not under them, for a broken record, and ends as well.
+    pub(super) fn abandon(&mut self) {
+        if self.progress >= Progress::Handshake {
+            self.outgoing.extend_from_slice(&FATAL_ALERT);
+        }
+    }
+
+    fn take_tls(
+        &mut self,
+        bytes: &[u8],
+        tell: &mut impl FnMut(Outcome) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut messages = Vec::new();
+        let result = self.tls.receive(bytes, |message| messages.push(message));
+        // Whatever TLS answers, an alert too, is to go out.
+        self.tls.take_output(&mut self.outgoing);
+        result?;
+        for message in messages {
+            self.take_message(message, tell)?;
+        }
+        Ok(())
+    }
+
+    fn take_message(
+        &mut self,
+        message: Zeroizing<Vec<u8>>,
+        tell: &mut impl FnMut(Outcome) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if message.len() > MAX_MESSAGE {
+            return Err(Error::Malformed("a message that is too long"));
+        }
+        match (self.role, self.progress) {
+            (_, Progress::Established | Progress::Answer) => self.take_texts(&message, tell),
+            (Role::Server, Progress::Handshake | Progress::KeyExchange) => {
+                let (hello, rest) = self.take_hello(Role::Client, &message)?;
+                self.progress = Progress::Answer;
+                tell(Outcome::Hello(hello))?;
+                self.take_texts(rest, tell)
+            }
+            (Role::Client, Progress::KeyExchange) if self.judgement != Judgement::Given => {
+                Err(Error::Malformed("an answer to what was not said"))
+            }
+            (Role::Client, Progress::KeyExchange) => {
+                let (hello, rest) = self.take_hello(Role::Server, &message)?;
+                self.progress = Progress::Established;
+                tell(Outcome::Answered(hello))?;
+                self.take_texts(rest, tell)
+            }
+            _ => Err(Error::Malformed("a message before its time")),
+        }
+    }
+
+    fn take_texts(
+        &self,
+        texts: &[u8],
+        tell: &mut impl FnMut(Outcome) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        texts
+            .split(|&byte| byte == 0)
+            .filter(|text| !text.is_empty())
+            .try_for_each(|text| tell(Outcome::Text(Zeroizing::new(text.to_vec()))))
+    }
+
+    fn take_hello<'a>(
+        &mut self,
+        from: Role,
+        message: &'a [u8],
+    ) -> Result<(Box<PeerHello>, &'a [u8]), Error> {
+        let (hello, rest) = key_method::Hello::parse(from, message)?;
+        let none = Credentials { username: "", password: "" };
+        let Credentials { username, password } = hello.credentials.unwrap_or(none);
+        let peer = PeerHello {
+            options: hello.options.to_owned(),
+            username: Zeroizing::new(username.to_owned()),
+            password: Zeroizing::new(password.to_owned()),
+            peer_info: PeerInfo::parse(hello.peer_info),
+        };
+        self.peers = Some(hello.source);
+        Ok((Box::new(peer), rest))
+    }
+
+    /// A server's answer to the hello. One is enough, where it was given before the decision.
+    pub(super) fn answer(&mut self) -> Result<(), Error> {
+        if self.progress == Progress::Established {
+            return Ok(());
+        }
+        debug_assert_eq!(self.progress, Progress::Answer);
+        self.send_hello()?;
+        self.progress = Progress::Established;
+        self.tls.take_output(&mut self.outgoing);
+        Ok(())
+    }
+
+    /// Sends a text; only once the session is established, or with a refusal before.
+    pub(super) fn send_text(&mut self, text: &str) -> Result<(), Error> {
+        let mut message = Zeroizing::new(Vec::with_capacity(text.len() + 1));
+        message.extend_from_slice(text.as_bytes());
+        message.push(0);
+        self.tls.send(&message)?;
+        self.tls.take_output(&mut self.outgoing);
+        Ok(())
+    }
+
+    fn send_hello(&mut self) -> Result<(), Error> {
+        let mut message = Zeroizing::new(Vec::with_capacity(2048));
+        let own = &self.own_hello;
+        let credentials =
+            own.credentials.as_ref().map(|(username, password)| Credentials { username, password });
+        key_method::Hello {
+            source: self.own.clone(),
+            options: &own.options,
+            credentials,
+            peer_info: &own.peer_info,
+        }
+        .write(self.role, &mut message)?;
+        self.tls.send(&message)
+    }
+
+    /// Does what can be done without another packet.
+    fn advance(&mut self) -> Result<(), Error> {
+        if self.progress == Progress::Reset && self.remote.is_some() && self.send.is_empty() {
+            self.progress = Progress::Handshake;
+        }
+        if self.progress == Progress::Handshake && !self.tls.is_handshaking() {
+            self.progress = Progress::KeyExchange;
+            if self.role == Role::Client && self.judgement == Judgement::Given {
+                self.send_hello()?;
+            }
+        }
+        if self.progress >= Progress::Handshake {
+            self.tls.take_output(&mut self.outgoing);
+        }
+        Ok(())
+    }
+
+    /// Hands out all packets that are to go now.
+    pub(super) fn transmit(
+        &mut self,
+        now: Now,
+        protection: &mut Protection,
+        buffer: &mut Vec<u8>,
+        mut send: impl FnMut(&[u8]),
+    ) -> Result<(), Error> {
+        let room = |opcode| MAX_CONTROL_PACKET - PLAIN_OVERHEAD - protection.overhead(opcode);
+        let mut taken = 0;
+        while taken < self.outgoing.len() && self.send.has_room() {
+            let opcode = if std::mem::take(&mut self.wrapped_key_wanted) {
+                Opcode::ControlWkc
+            } else {
+                Opcode::Control
+            };
+            let end = self.outgoing.len().min(taken + room(opcode));
+            self.send.push(opcode, &self.outgoing[taken..end]);
+            taken = end;
+        }
+        self.outgoing.drain(..taken);
+        while let Some(due) = self.send.next_due(now.monotonic) {
+            let acks = self.receive.take_acks(ACKS_WITH_MESSAGE);
+            let packet = Control {
+                header: Header { opcode: due.opcode, key_id: self.key_id, session: self.local },
+                remote: if acks.is_empty() { None } else { self.remote },
+                acks,
+                message: Some((due.id, due.content)),
+            };
+            protection.seal(now, &packet, buffer)?;
+            send(buffer);
+        }
+        while self.receive.owes_acks() {
+            let acks = self.receive.take_acks(Acks::MAX);
+            self.acknowledge(now, acks, protection, buffer)?;
+            send(buffer);
+        }
+        Ok(())
+    }
+
+    fn acknowledge(
+        &self,
+        now: Now,
+        acks: Acks,
+        protection: &mut Protection,
+        buffer: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let header = Header { opcode: Opcode::Ack, key_id: self.key_id, session: self.local };
+        let packet = Control { header, remote: self.remote, acks, message: None };
+        protection.seal(now, &packet, buffer)
+    }
+
+    /// When packets must be sent again.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        self.send.deadline()
+    }
+
+    /// The keys of the data channel. By TLS's exporter, or by the classic expansion of both key
+    /// sources.
+    pub(super) fn key_material(&self, by_exporter: bool) -> Result<Zeroizing<[u8; 256]>, Error> {
+        if by_exporter {
+            return self.tls.export("EXPORTER-OpenVPN-datakeys");
+        }
+        let (Some(peers), Some(remote)) = (&self.peers, self.remote) else {
+            return Err(Error::Unexpected("keys before their exchange"));
+        };
+        Ok(match self.role {
+            Role::Client => key_method::expand(&self.own, peers, self.local, remote),
+            Role::Server => key_method::expand(peers, &self.own, remote, self.local),
+        })
+    }
+
+    /// The peer id that both ends have point to point: 24 bits that nobody else can guess.
+    pub(super) fn exported_peer_id(&self) -> Result<u32, Error> {
+        let [high, middle, low] = *self.tls.export("EXPORTER-OpenVPN-p2p-peerid")?;
+        Ok(u32::from_be_bytes([0, high, middle, low]))
+    }
+
+    /// What protects the control packets of later sessions.
+    pub(super) fn dynamic_key(&self) -> Result<Zeroizing<[u8; 256]>, Error> {
+        self.tls.export("EXPORTER-OpenVPN-dynamic-tls-crypt")
+    }
+}

@@ -1,0 +1,337 @@
+//! TLS inside the control channel: what a peer's certificate must be, and one connection.
+//!
+//! There is no host name to check: a peer is who its certificate's authority, fingerprint, subject
+//! and usage say. rustls asks a clock for the time; here it is the time that the core was given.
+
+mod encrypted;
+mod identity;
+mod verifier;
+
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::time_provider::TimeProvider;
+use rustls::{
+    ClientConfig, ClientConnection, Connection, ServerConfig, ServerConnection,
+    SupportedProtocolVersion,
+};
+use zeroize::Zeroizing;
+
+use super::{Error, Role};
+pub use encrypted::is_encrypted;
+pub use identity::Identity;
+pub use verifier::{NameRule, PeerRules, Usage};
+
+/// The longest record of TLS, header included: RFC 8446, 5.2, and RFC 5246, 6.2.3.
+const MAX_RECORD: usize = 5 + (1 << 14) + 2048;
+
+/// A certificate with those that lead to its authority, and its private key.
+#[derive(Debug)]
+pub struct Credentials {
+    /// The own certificate first.
+    pub chain: Vec<CertificateDer<'static>>,
+    /// PKCS #8, SEC 1 or PKCS #1.
+    pub key: PrivateKeyDer<'static>,
+}
+
+impl Credentials {
+    /// From PEM; the passphrase is for a private key that is [encrypted](is_encrypted()).
+    ///
+    /// # Errors
+    /// There is no certificate, or no private key, or not one under this passphrase.
+    pub fn from_pem(
+        certificates: &[u8],
+        key: &[u8],
+        passphrase: Option<&str>,
+    ) -> Result<Self, Error> {
+        let wrong = |what: &str| Error::Configuration(what.into());
+        let key = match passphrase {
+            _ if !is_encrypted(key) => {
+                PrivateKeyDer::from_pem_slice(key).map_err(|_| wrong("no private key in PEM"))?
+            }
+            Some(passphrase) => encrypted::decrypt(key, passphrase)?,
+            None => return Err(wrong("the private key is encrypted")),
+        };
+        Ok(Self { chain: certificates_from_pem(certificates)?, key })
+    }
+}
+
+impl Clone for Credentials {
+    fn clone(&self) -> Self {
+        Self { chain: self.chain.clone(), key: self.key.clone_key() }
+    }
+}
+
+/// All certificates of a text in PEM; none, or one that cannot be read, is an error.
+pub fn certificates_from_pem(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    match all {
+        Ok(all) if !all.is_empty() => Ok(all),
+        _ => Err(Error::Configuration("no certificate in PEM".into())),
+    }
+}
+
+/// What TLS is to be like, for either end.
+#[derive(Clone, Debug, Default)]
+pub struct TlsSettings {
+    /// What this end shows; a client may have nothing to show.
+    pub credentials: Option<Credentials>,
+    /// What the other end must be.
+    pub peer: PeerRules,
+    /// TLS 1.3 and nothing older.
+    pub only_tls13: bool,
+    /// TLS 1.2 and nothing newer.
+    pub only_tls12: bool,
+    /// Cipher suites by IANA's or OpenSSL's names; all that there are if empty.
+    pub cipher_suites: Vec<String>,
+    /// Groups for the key exchange by OpenSSL's or the RFCs' names, best first; all if empty.
+    pub groups: Vec<String>,
+}
+
+impl TlsSettings {
+    /// A provider with what the settings leave of it.
+    fn provider(&self) -> Result<CryptoProvider, Error> {
+        let mut provider = cycloid_rustls::default_provider();
+        if !self.cipher_suites.is_empty() {
+            provider.cipher_suites.retain(|suite| {
+                let name = suite.suite().as_str().unwrap_or("").replace("TLS13_", "TLS_");
+                let short = name.replace("TLS_", "").replace("_WITH", "").replace('_', "-");
+                let openssl = short.replace("AES-", "AES");
+                self.cipher_suites.iter().any(|wanted| {
+                    [&name, &openssl].iter().any(|known| known.eq_ignore_ascii_case(wanted))
+                        || openssl.strip_suffix("-SHA256").is_some_and(|chacha| {
+                            chacha.contains("CHACHA20") && chacha.eq_ignore_ascii_case(wanted)
+                        })
+                })
+            });
+        }
+        if !self.groups.is_empty() {
+            let all = std::mem::take(&mut provider.kx_groups);
+            for wanted in &self.groups {
+                let name = match wanted.to_ascii_lowercase().as_str() {
+                    "prime256v1" | "p-256" => "secp256r1".to_owned(),
+                    "p-384" => "secp384r1".to_owned(),
+                    "p-521" => "secp521r1".to_owned(),
+                    other => other.to_owned(),
+                };
+                let group = all.iter().find(|group| {
+                    group.name().as_str().is_some_and(|known| known.eq_ignore_ascii_case(&name))
+                });
+                provider.kx_groups.extend(group);
+            }
+        }
+        if provider.cipher_suites.is_empty() || provider.kx_groups.is_empty() {
+            return Err(Error::Configuration(
+                "none of the named cipher suites, or groups, is supported".into(),
+            ));
+        }
+        Ok(provider)
+    }
+}
+
+/// What connections are made from; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct TlsFactory {
+    kind: Kind,
+    clock: Arc<Clock>,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Client(Arc<ClientConfig>),
+    Server(Arc<ServerConfig>),
+}
+
+impl TlsFactory {
+    /// Reads keys and certificates once for all connections.
+    pub fn new(role: Role, settings: &TlsSettings) -> Result<Self, Error> {
+        let clock = Arc::new(Clock::default());
+        let provider = Arc::new(settings.provider()?);
+        let versions: &[&SupportedProtocolVersion] =
+            match (settings.only_tls12, settings.only_tls13) {
+                (false, false) => &[&rustls::version::TLS13, &rustls::version::TLS12],
+                (false, true) => &[&rustls::version::TLS13],
+                (true, false) => &[&rustls::version::TLS12],
+                (true, true) => {
+                    return Err(Error::Configuration("no version of TLS is left".into()));
+                }
+            };
+        let verifier = Arc::new(verifier::Verifier::new(role, settings.peer.clone())?);
+        let configuration = |error: rustls::Error| Error::Configuration(error.to_string());
+        let kind = match role {
+            Role::Client => {
+                let builder = ClientConfig::builder_with_details(provider, clock.clone())
+                    .with_protocol_versions(versions)
+                    .map_err(configuration)?
+                    .dangerous()
+                    .with_custom_certificate_verifier(verifier);
+                let mut config = match &settings.credentials {
+                    Some(own) => builder
+                        .with_client_auth_cert(own.chain.clone(), own.key.clone_key())
+                        .map_err(configuration)?,
+                    None => builder.with_no_client_auth(),
+                };
+                config.enable_sni = false;
+                config.resumption = rustls::client::Resumption::disabled();
+                Kind::Client(Arc::new(config))
+            }
+            Role::Server => {
+                let own = settings.credentials.as_ref().ok_or_else(|| {
+                    Error::Configuration("a server must have a certificate".into())
+                })?;
+                let mut config = ServerConfig::builder_with_details(provider, clock.clone())
+                    .with_protocol_versions(versions)
+                    .map_err(configuration)?
+                    .with_client_cert_verifier(verifier)
+                    .with_single_cert(own.chain.clone(), own.key.clone_key())
+                    .map_err(configuration)?;
+                config.send_tls13_tickets = 0;
+                config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
+                Kind::Server(Arc::new(config))
+            }
+        };
+        Ok(Self { kind, clock })
+    }
+
+    /// The time by which certificates are judged from now on.
+    pub fn set_time(&self, unix: u64) {
+        self.clock.0.store(unix, Ordering::Relaxed);
+    }
+
+    /// A connection about to begin.
+    pub fn connect(&self) -> Result<Tls, Error> {
+        let connection = match &self.kind {
+            Kind::Client(config) => {
+                let nobody = ServerName::try_from("openvpn.invalid").expect("a valid name");
+                ClientConnection::new(config.clone(), nobody).map(Connection::Client)
+            }
+            Kind::Server(config) => ServerConnection::new(config.clone()).map(Connection::Server),
+        }
+        .map_err(|error| Error::Tls(error.to_string()))?;
+        Ok(Tls { connection, incoming: Vec::new() })
+    }
+}
+
+/// The time that the core was last given, in seconds since 1970.
+#[derive(Debug, Default)]
+struct Clock(AtomicU64);
+
+impl TimeProvider for Clock {
+    fn current_time(&self) -> Option<UnixTime> {
+        Some(UnixTime::since_unix_epoch(Duration::from_secs(self.0.load(Ordering::Relaxed))))
+    }
+}
+
+/// One connection. Each record carries one message of the control channel, so records are given to
+/// TLS one at a time.
+#[derive(Debug)]
+pub struct Tls {
+    connection: Connection,
+    /// The beginning of a record.
+    incoming: Vec<u8>,
+}
+
+impl Tls {
+    /// Takes the next bytes from the peer and gives what each record among them held. After an
+    /// error there may be an alert to send.
+    pub fn receive(
+        &mut self,
+        bytes: &[u8],
+        mut message: impl FnMut(Zeroizing<Vec<u8>>),
+    ) -> Result<(), Error> {
+        self.incoming.extend_from_slice(bytes);
+        let mut taken = 0;
+        while let Some(header) = self.incoming.get(taken..taken + 5) {
+            let end = 5 + usize::from(u16::from_be_bytes([header[3], header[4]]));
+            if end > MAX_RECORD {
+                return Err(Error::Malformed("a record of TLS is too long"));
+            }
+            let Some(record) = self.incoming.get(taken..taken + end) else { break };
+            take_record(&mut self.connection, record, &mut message)?;
+            taken += end;
+        }
+        self.incoming.drain(..taken);
+        Ok(())
+    }
+
+    /// Puts a message into a record of its own.
+    pub fn send(&mut self, message: &[u8]) -> Result<(), Error> {
+        self.connection.writer().write_all(message).map_err(|error| Error::Tls(error.to_string()))
+    }
+
+    /// Whether there are bytes for the peer.
+    pub fn wants_write(&self) -> bool {
+        self.connection.wants_write()
+    }
+
+    /// Appends all bytes for the peer.
+    pub fn take_output(&mut self, output: &mut Vec<u8>) {
+        while self.connection.wants_write() {
+            if self.connection.write_tls(output).is_err() {
+                unreachable!("writing to a vector succeeds");
+            }
+        }
+    }
+
+    /// Whether the handshake goes on; until then nothing said is authenticated.
+    pub fn is_handshaking(&self) -> bool {
+        self.connection.is_handshaking()
+    }
+
+    /// RFC 5705 and RFC 8446, 7.5, without a context. What comes out depends on the length as well.
+    pub fn export<const LEN: usize>(&self, label: &str) -> Result<Zeroizing<[u8; LEN]>, Error> {
+        let mut output = Zeroizing::new([0; LEN]);
+        self.connection
+            .export_keying_material(&mut output[..], label.as_bytes(), None)
+            .map_err(|error| Error::Tls(error.to_string()))?;
+        Ok(output)
+    }
+
+    /// Who the peer is by its certificate, if it showed one.
+    pub fn peer(&self) -> Option<Identity> {
+        self.connection
+            .peer_certificates()
+            .and_then(<[_]>::first)
+            .and_then(|certificate| Identity::of(certificate).ok())
+    }
+
+    /// Version and cipher suite, for a log.
+    pub fn description(&self) -> String {
+        format!(
+            "{} {}",
+            self.connection.protocol_version().map_or("", |version| version.as_str().unwrap_or("")),
+            self.connection
+                .negotiated_cipher_suite()
+                .map_or("", |suite| suite.suite().as_str().unwrap_or(""))
+        )
+    }
+}
+
+fn take_record(
+    connection: &mut Connection,
+    mut record: &[u8],
+    message: &mut impl FnMut(Zeroizing<Vec<u8>>),
+) -> Result<(), Error> {
+    let failed = |error: String| Error::Tls(error);
+    while !record.is_empty() {
+        let read = connection.read_tls(&mut record).map_err(|error| failed(error.to_string()))?;
+        if read == 0 {
+            return Err(Error::Tls("the connection was closed".into()));
+        }
+        let state = connection.process_new_packets().map_err(|error| failed(error.to_string()))?;
+        if state.plaintext_bytes_to_read() > 0 {
+            let mut text = Zeroizing::new(vec![0; state.plaintext_bytes_to_read()]);
+            connection.reader().read_exact(&mut text).map_err(|error| failed(error.to_string()))?;
+            message(text);
+        }
+        if state.peer_has_closed() {
+            return Err(Error::Tls("the peer closed the connection".into()));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! Who a certificate says its owner is.
+
+use rustls::pki_types::CertificateDer;
+use x509_cert::Certificate;
+use x509_cert::attr::AttributeTypeAndValue;
+use x509_cert::der::asn1::{
+    BitStringRef, Ia5StringRef, PrintableStringRef, TeletexStringRef, Utf8StringRef,
+};
+use x509_cert::der::oid::ObjectIdentifier;
+use x509_cert::der::{Decode, Tag, Tagged};
+
+use crate::proto::Error;
+
+/// A certificate's subject, as OpenVPN's scripts, logs and rules know it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// The last common name of the subject, or nothing.
+    pub common_name: String,
+    /// The whole subject: `C=DE, O=Example, CN=client`.
+    pub subject: String,
+    /// The parts of the subject, by OpenSSL's short names.
+    pub attributes: Vec<(String, String)>,
+    /// The serial number, big-endian.
+    pub serial: Vec<u8>,
+    /// The certificate, in DER.
+    pub certificate: Vec<u8>,
+    /// SHA-256 of the certificate.
+    pub fingerprint: [u8; 32],
+    /// The bits of the key usage, its first byte the low one; `None` where it says nothing.
+    pub key_usage: Option<u16>,
+}
+
+impl Identity {
+    /// Reads a certificate's subject. A name with a control character in it, a zero byte above
+    /// all, is refused: what comes after it would be seen by some and not by others
+    /// (CVE-2017-7522).
+    pub fn of(certificate: &CertificateDer<'_>) -> Result<Self, Error> {
+        let parsed = Certificate::from_der(certificate)
+            .map_err(|_| Error::Malformed("certificate that cannot be read"))?;
+        let mut identity = Self {
+            serial: parsed.tbs_certificate.serial_number.as_bytes().to_vec(),
+            certificate: certificate.to_vec(),
+            fingerprint: fingerprint(certificate),
+            key_usage: key_usage(&parsed),
+            ..Self::default()
+        };
+        for part in parsed.tbs_certificate.subject.0.iter().flat_map(|set| set.0.iter()) {
+            let (name, value) = (short_name(&part.oid), text(part)?);
+            if name == "CN" {
+                identity.common_name.clone_from(&value);
+            }
+            if !identity.subject.is_empty() {
+                identity.subject.push_str(", ");
+            }
+            identity.subject.push_str(&name);
+            identity.subject.push('=');
+            identity.subject.push_str(&value);
+            identity.attributes.push((name, value));
+        }
+        Ok(identity)
+    }
+
+    /// The serial number in decimal, as scripts are given it.
+    pub fn serial_decimal(&self) -> String {
+        let mut digits = vec![0_u8];
+        for &byte in &self.serial {
+            let mut carry = u32::from(byte);
+            for digit in &mut digits {
+                let sum = u32::from(*digit) * 256 + carry;
+                *digit = (sum % 10) as u8;
+                carry = sum / 10;
+            }
+            while carry > 0 {
+                digits.push((carry % 10) as u8);
+                carry /= 10;
+            }
+        }
+        digits.iter().rev().map(|&digit| char::from(b'0' + digit)).collect()
+    }
+}
+
+/// SHA-256 of a certificate in DER: what `peer-fingerprint` lists.
+pub(super) fn fingerprint(certificate: &[u8]) -> [u8; 32] {
+    aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, certificate)
+        .as_ref()
+        .try_into()
+        .expect("SHA-256 has 32 bytes")
+}
+
+/// RFC 5280, 4.2.1.3: a string of bits.
+fn key_usage(certificate: &Certificate) -> Option<u16> {
+    let extensions = certificate.tbs_certificate.extensions.as_deref()?;
+    let extension = extensions.iter().find(|it| it.extn_id.to_string() == "2.5.29.15")?;
+    let bits = BitStringRef::from_der(extension.extn_value.as_bytes()).ok()?;
+    let byte = |at: usize| u16::from(bits.raw_bytes().get(at).copied().unwrap_or(0));
+    Some(byte(0) | byte(1) << 8)
+}
+
+fn short_name(oid: &ObjectIdentifier) -> String {
+    match oid.to_string().as_str() {
+        "2.5.4.3" => "CN",
+        "2.5.4.4" => "SN",
+        "2.5.4.5" => "serialNumber",
+        "2.5.4.6" => "C",
+        "2.5.4.7" => "L",
+        "2.5.4.8" => "ST",
+        "2.5.4.9" => "street",
+        "2.5.4.10" => "O",
+        "2.5.4.11" => "OU",
+        "2.5.4.12" => "title",
+        "2.5.4.13" => "description",
+        "2.5.4.41" => "name",
+        "2.5.4.42" => "GN",
+        "2.5.4.43" => "initials",
+        "2.5.4.46" => "dnQualifier",
+        "1.2.840.113549.1.9.1" => "emailAddress",
+        "0.9.2342.19200300.100.1.1" => "UID",
+        "0.9.2342.19200300.100.1.25" => "DC",
+        other => return other.into(),
+    }
+    .into()
+}
+
+fn text(part: &AttributeTypeAndValue) -> Result<String, Error> {
+    let unreadable = |_| Error::Malformed("certificate with a subject that is not text");
+    let value = &part.value;
+    let text = match value.tag() {
+        Tag::Utf8String => {
+            value.decode_as::<Utf8StringRef<'_>>().map_err(unreadable)?.as_str().to_owned()
+        }
+        Tag::PrintableString => {
+            value.decode_as::<PrintableStringRef<'_>>().map_err(unreadable)?.as_str().to_owned()
+        }
+        Tag::Ia5String => {
+            value.decode_as::<Ia5StringRef<'_>>().map_err(unreadable)?.as_str().to_owned()
+        }
+        Tag::TeletexString => {
+            value.decode_as::<TeletexStringRef<'_>>().map_err(unreadable)?.as_str().to_owned()
+        }
+        Tag::BmpString => {
+            let units: Vec<u16> = value
+                .value()
+                .chunks(2)
+                .map(|pair| u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]))
+                .collect();
+            String::from_utf16(&units)
+                .map_err(|_| Error::Malformed("certificate with a subject that is not text"))?
+        }
+        _ => return Err(Error::Malformed("certificate with a subject that is not text")),
+    };
+    if text.chars().any(char::is_control) {
+        return Err(Error::NotAuthentic("control character in a certificate's subject"));
+    }
+    Ok(text)
+}

@@ -1,0 +1,599 @@
+//! One peer: its sessions, which of their keys protect data, and when the next is due.
+//!
+//! At most three sessions live at once: the one whose key is used, one that is being negotiated,
+//! and one whose key still opens what is on its way. What both ends do alike is here; what only a
+//! client or a server does is in `client.rs` and `server.rs`.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use zeroize::Zeroizing;
+
+use super::data::{self, Cipher, Framing, KeyMaterial, Opener, Parameters, Sealer};
+use super::session::{Beginning, Outcome, OwnHello, PeerHello, Session};
+use super::tls::{Identity, TlsFactory};
+use super::wire::{self, Control, Header, KeyId, Opcode, SessionId};
+use super::wrap::Protection;
+use super::{Error, Now, Random, Role};
+
+/// Keys of the data channel, for whoever moves packets.
+pub struct DataKeys {
+    /// By which packets name them.
+    pub key_id: KeyId,
+    /// Protects packets, on any thread.
+    pub sealer: Arc<Sealer>,
+    /// Opens packets, on one thread.
+    pub opener: Opener,
+    /// Whether to send under them at once. Otherwise [`Sink::send_under`] follows.
+    pub send: bool,
+}
+
+impl fmt::Debug for DataKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DataKeys").field("key_id", &self.key_id).finish_non_exhaustive()
+    }
+}
+
+/// What the data channel has carried since it began; counters that never go back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Packets that were authentic, pings too.
+    pub received_packets: u64,
+    /// Bytes of these, on the wire.
+    pub received_bytes: u64,
+    /// Packets sent, pings too.
+    pub sent_packets: u64,
+    /// Bytes of these, on the wire.
+    pub sent_bytes: u64,
+    /// Bytes of packets inside the tunnel, both ways: what `inactive` counts.
+    pub inner_bytes: u64,
+}
+
+/// Where a core puts what it wants done.
+pub trait Sink {
+    /// A control packet for the peer.
+    fn send(&mut self, packet: &[u8]);
+    /// Keys that open packets from now on.
+    fn install(&mut self, keys: DataKeys);
+    /// Keys that were installed protect packets from now on.
+    fn send_under(&mut self, key_id: KeyId);
+    /// Keys to forget.
+    fn retire(&mut self, key_id: KeyId);
+    /// Something to protect and send like a packet from the tunnel.
+    fn send_data(&mut self, inner: &[u8]);
+    /// What the data channel has carried.
+    fn traffic(&mut self) -> Traffic;
+}
+
+/// When things happen by themselves. Zero turns a thing off where that makes sense.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    /// `hand-window`: a session must be established within.
+    pub handshake: Duration,
+    /// `tran-window`: how long an old key opens packets.
+    pub transition: Duration,
+    /// `reneg-sec`: a key's life.
+    pub renegotiate_after: Duration,
+    /// `reneg-bytes`, both ways together.
+    pub renegotiate_bytes: u64,
+    /// `reneg-pkts`, both ways together.
+    pub renegotiate_packets: u64,
+    /// `ping`: something is sent at least so often.
+    pub ping: Duration,
+    /// `ping-restart` or `ping-exit`: the peer is gone when nothing came for so long.
+    pub silence: Duration,
+    /// `inactive`: the tunnel is closed when it carried fewer than `inactive_bytes` in so long.
+    pub inactive: Duration,
+    /// See `inactive`.
+    pub inactive_bytes: u64,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            handshake: Duration::from_secs(60),
+            transition: Duration::from_secs(3600),
+            renegotiate_after: Duration::from_secs(3600),
+            renegotiate_bytes: 0,
+            renegotiate_packets: 0,
+            ping: Duration::ZERO,
+            silence: Duration::ZERO,
+            inactive: Duration::ZERO,
+            inactive_bytes: 0,
+        }
+    }
+}
+
+/// How the data channel is protected, once both ends agree.
+#[derive(Clone, Debug)]
+pub(super) struct DataChannel {
+    pub(super) cipher: Cipher,
+    pub(super) peer_id: Option<u32>,
+    pub(super) by_exporter: bool,
+    pub(super) framing: Framing,
+    /// Packets; none where the transport keeps the order.
+    pub(super) replay_window: u32,
+}
+
+/// Why a packet or a deadline came to nothing.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The packet is dropped, all else goes on.
+    Dropped(Error),
+    /// The connection is over.
+    Ended(Error),
+}
+
+/// What a tunnel tells of; the session is meant by its key id.
+#[derive(Debug)]
+pub(super) enum Told {
+    Hello(KeyId, Box<PeerHello>),
+    Judge(KeyId),
+    Answered(KeyId, Box<PeerHello>),
+    Text(Zeroizing<Vec<u8>>),
+}
+
+/// The peer and what was agreed with it.
+pub(super) struct Tunnel {
+    role: Role,
+    timing: Timing,
+    factory: TlsFactory,
+    protection: Protection,
+    /// Of sessions after the first, where both ends know of it.
+    dynamic: Option<Protection>,
+    local: SessionId,
+    current: Session,
+    established: Option<Duration>,
+    next: Option<Session>,
+    old: Option<(KeyId, Session, Duration)>,
+    channel: Option<DataChannel>,
+    sealer: Option<Arc<Sealer>>,
+    /// A key that the peer may not know yet.
+    unconfirmed: Option<KeyId>,
+    own_hello: OwnHello,
+    end: Option<Duration>,
+    /// Until then nobody is late with a handshake: the decision about it was put off.
+    patience: Duration,
+    activity: Activity,
+    buffer: Vec<u8>,
+}
+
+/// When the data channel was last seen to do something.
+#[derive(Clone, Copy, Debug, Default)]
+struct Activity {
+    traffic: Traffic,
+    sent: Duration,
+    received: Duration,
+    used: Duration,
+    used_bytes: u64,
+    /// Of the current key.
+    at_key: Traffic,
+    checked: Duration,
+}
+
+/// How often a key that counts what it protects is looked at, and one that does not. Before the
+/// second of these is over, no link can use up what a key has left once it wants another.
+const COUNTING: Duration = Duration::from_secs(1);
+const WATCHING: Duration = Duration::from_secs(10);
+
+impl Tunnel {
+    pub(super) fn new(
+        now: Now,
+        role: Role,
+        beginning: Beginning,
+        protection: Protection,
+        factory: TlsFactory,
+        timing: Timing,
+        own_hello: OwnHello,
+        random: &mut Random<'_>,
+    ) -> Result<Self, Error> {
+        let local = beginning.local;
+        let current = Session::new(now, role, beginning, own_hello.clone(), &factory, random)?;
+        let activity = Activity {
+            sent: now.monotonic,
+            received: now.monotonic,
+            used: now.monotonic,
+            ..Activity::default()
+        };
+        Ok(Self {
+            role,
+            timing,
+            factory,
+            protection,
+            dynamic: None,
+            local,
+            current,
+            established: None,
+            next: None,
+            old: None,
+            channel: None,
+            sealer: None,
+            unconfirmed: None,
+            own_hello,
+            end: None,
+            patience: Duration::ZERO,
+            activity,
+            buffer: Vec::with_capacity(super::MAX_CONTROL_PACKET + 1024),
+        })
+    }
+
+    pub(super) fn timing_mut(&mut self) -> &mut Timing {
+        &mut self.timing
+    }
+
+    /// What is said in the exchanges to come.
+    pub(super) fn own_hello_mut(&mut self) -> &mut OwnHello {
+        &mut self.own_hello
+    }
+
+    /// Certificates and keys for the sessions to come.
+    pub(super) fn set_tls(&mut self, factory: TlsFactory) {
+        self.factory = factory;
+    }
+
+    pub(super) fn identity(&self) -> Option<Identity> {
+        self.current.identity()
+    }
+
+    /// Who the peer is by the certificate of this session.
+    pub(super) fn identity_of(&self, key_id: KeyId) -> Option<Identity> {
+        self.session(key_id).and_then(Session::identity)
+    }
+
+    pub(super) fn tls_description(&self) -> String {
+        self.current.tls_description()
+    }
+
+    /// See [`Session::exported_peer_id`]; of the session whose key is used.
+    pub(super) fn exported_peer_id(&self) -> Result<u32, Error> {
+        self.current.exported_peer_id()
+    }
+
+    /// Takes a control packet. What it tells is for the caller to act on; then
+    /// [`transmit`](Self::transmit).
+    pub(super) fn receive(
+        &mut self,
+        now: Now,
+        packet: &mut [u8],
+        random: &mut Random<'_>,
+        told: &mut Vec<Told>,
+    ) -> Result<(), Failure> {
+        let first = *packet.first().ok_or(Failure::Dropped(Error::Malformed("empty packet")))?;
+        let (_, key_id) = wire::first_byte(first).map_err(Failure::Dropped)?;
+        let dynamic = self.dynamic.as_mut().filter(|_| key_id.get() > 0);
+        let protection = dynamic.unwrap_or(&mut self.protection);
+        let control = protection.open(packet).map_err(Failure::Dropped)?;
+        self.take(now, &control, random, told)
+    }
+
+    /// Takes a control packet that was opened already.
+    pub(super) fn take(
+        &mut self,
+        now: Now,
+        control: &Control<'_>,
+        random: &mut Random<'_>,
+        told: &mut Vec<Told>,
+    ) -> Result<(), Failure> {
+        let Header { opcode, key_id, .. } = control.header;
+        if opcode == Opcode::SoftReset
+            && self.session(key_id).is_none()
+            && self.next.is_none()
+            && self.established.is_some()
+            && key_id == self.current.key_id().next()
+        {
+            if control.message.is_none_or(|(id, _)| id != 0)
+                || Some(control.header.session) != self.current.remote()
+            {
+                return Err(Failure::Dropped(Error::Unexpected("soft reset out of order")));
+            }
+            self.begin_next(now, random).map_err(Failure::Ended)?;
+        }
+        let Some(session) = find(&mut self.current, &mut self.next, &mut self.old, key_id) else {
+            return Err(Failure::Dropped(Error::Unexpected("no session has this key id")));
+        };
+        let result = session.receive(control, |outcome| {
+            told.push(match outcome {
+                Outcome::Hello(hello) => Told::Hello(key_id, hello),
+                Outcome::Judge => Told::Judge(key_id),
+                Outcome::Answered(hello) => Told::Answered(key_id, hello),
+                Outcome::Text(text) => Told::Text(text),
+            });
+            Ok(())
+        });
+        match result {
+            Ok(()) => Ok(()),
+            Err(error @ (Error::NotAuthentic(_) | Error::Unexpected(_))) => {
+                Err(Failure::Dropped(error))
+            }
+            Err(error) => Err(Failure::Ended(error)),
+        }
+    }
+
+    fn session(&self, key_id: KeyId) -> Option<&Session> {
+        [Some(&self.current), self.next.as_ref(), self.old.as_ref().map(|(_, session, _)| session)]
+            .into_iter()
+            .flatten()
+            .find(|session| session.key_id() == key_id)
+    }
+
+    /// Begins a session for the next key, if none is on its way.
+    pub(super) fn renegotiate(&mut self, now: Now, random: &mut Random<'_>) -> Result<(), Error> {
+        if self.next.is_some() || self.established.is_none() || self.channel.is_none() {
+            return Ok(());
+        }
+        self.begin_next(now, random)
+    }
+
+    fn begin_next(&mut self, now: Now, random: &mut Random<'_>) -> Result<(), Error> {
+        let beginning = Beginning {
+            key_id: self.current.key_id().next(),
+            local: self.local,
+            remote: self.current.remote(),
+            reset: Some(Opcode::SoftReset),
+        };
+        self.next = Some(Session::new(
+            now,
+            self.role,
+            beginning,
+            self.own_hello.clone(),
+            &self.factory,
+            random,
+        )?);
+        Ok(())
+    }
+
+    /// A server's answer to a hello.
+    pub(super) fn answer(&mut self, key_id: KeyId) -> Result<(), Error> {
+        match find(&mut self.current, &mut self.next, &mut self.old, key_id) {
+            Some(session) => session.answer(),
+            None => Err(Error::Unexpected("no session has this key id")),
+        }
+    }
+
+    /// Ends the first session before it stands, so that the peer does not wait for it.
+    pub(super) fn abandon(&mut self) {
+        self.current.abandon();
+    }
+
+    /// A client's approval of its server; of no effect where none is awaited.
+    pub(super) fn approve(&mut self, key_id: KeyId) -> Result<(), Error> {
+        find(&mut self.current, &mut self.next, &mut self.old, key_id)
+            .map_or(Ok(()), Session::approve)
+    }
+
+    /// Sends a text by the session whose key is used.
+    pub(super) fn send_text(&mut self, text: &str) -> Result<(), Error> {
+        self.current.send_text(text)
+    }
+
+    /// Sends a text by this session.
+    pub(super) fn send_text_by(&mut self, key_id: KeyId, text: &str) -> Result<(), Error> {
+        match find(&mut self.current, &mut self.next, &mut self.old, key_id) {
+            Some(session) => session.send_text(text),
+            None => Err(Error::Unexpected("no session has this key id")),
+        }
+    }
+
+    /// The connection is over at that time, however it stands.
+    pub(super) fn end_at(&mut self, time: Duration) {
+        self.end = Some(time);
+    }
+
+    /// Gives the handshake that goes on until that time at least.
+    pub(super) fn wait_until(&mut self, time: Duration) {
+        self.patience = time;
+    }
+
+    /// When the handshake that goes on must be finished.
+    fn handshake_end(&self) -> Option<Duration> {
+        let negotiating = match self.established {
+            None => Some(&self.current),
+            Some(_) => self.next.as_ref(),
+        };
+        negotiating.map(|it| (it.began() + self.timing.handshake).max(self.patience))
+    }
+
+    /// Whether all that was said has come to the peer.
+    pub(super) fn is_idle(&self) -> bool {
+        self.current.is_confirmed()
+    }
+
+    /// Both ends agree on the data channel, and the first key is made. `dynamic`: the control
+    /// packets of later sessions are protected by a key from this one.
+    pub(super) fn open_channel(
+        &mut self,
+        now: Now,
+        channel: DataChannel,
+        dynamic: bool,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Error> {
+        if dynamic {
+            self.dynamic = Some(self.protection.dynamic(&*self.current.dynamic_key()?));
+        }
+        self.channel = Some(channel);
+        self.established = Some(now.monotonic);
+        self.activity.traffic = sink.traffic();
+        self.activity.received = now.monotonic;
+        self.activity.sent = now.monotonic;
+        self.activity.used = now.monotonic;
+        self.activity.checked = now.monotonic;
+        self.install(true, sink)
+    }
+
+    /// A renegotiated session is established: its key takes over.
+    pub(super) fn promote(&mut self, now: Now, sink: &mut dyn Sink) -> Result<(), Error> {
+        let Some(next) = self.next.take_if(|next| next.is_established()) else { return Ok(()) };
+        self.forget_old(sink);
+        let old = std::mem::replace(&mut self.current, next);
+        self.old = Some((old.key_id(), old, now.monotonic + self.timing.transition));
+        self.established = Some(now.monotonic);
+        self.install(self.role == Role::Client, sink)
+    }
+
+    /// The old key opens nothing any more. Where it still protects what is sent, for want of a sign
+    /// that the peer has the one after it, that one takes over.
+    fn forget_old(&mut self, sink: &mut dyn Sink) {
+        if let Some((key_id, ..)) = self.old.take() {
+            if let Some(successor) = self.unconfirmed.take() {
+                sink.send_under(successor);
+            }
+            sink.retire(key_id);
+        }
+    }
+
+    fn install(&mut self, send: bool, sink: &mut dyn Sink) -> Result<(), Error> {
+        let channel = self.channel.as_ref().expect("the data channel is open");
+        let material = KeyMaterial::from(self.current.key_material(channel.by_exporter)?);
+        let parameters = Parameters {
+            cipher: channel.cipher,
+            key_id: self.current.key_id(),
+            peer_id: channel.peer_id,
+            framing: channel.framing,
+            replay_window: channel.replay_window,
+        };
+        let (sealer, opener) = data::keys(&material, self.role, &parameters)?;
+        let sealer = Arc::new(sealer);
+        self.sealer = Some(sealer.clone());
+        self.activity.at_key = sink.traffic();
+        let key_id = self.current.key_id();
+        if !send {
+            self.unconfirmed = Some(key_id);
+        }
+        sink.install(DataKeys { key_id, sealer, opener, send });
+        Ok(())
+    }
+
+    /// Sends what is to be sent, and uses a key once the peer has it.
+    pub(super) fn transmit(&mut self, now: Now, sink: &mut dyn Sink) -> Result<(), Error> {
+        let Self { current, next, old, protection, dynamic, buffer, .. } = self;
+        for session in [Some(current), next.as_mut(), old.as_mut().map(|(_, session, _)| session)]
+            .into_iter()
+            .flatten()
+        {
+            let dynamic = dynamic.as_mut().filter(|_| session.key_id().get() > 0);
+            let protection = dynamic.unwrap_or(protection);
+            session.transmit(now, protection, buffer, |packet| sink.send(packet))?;
+        }
+        if let Some(key_id) = self.unconfirmed
+            && self.current.is_confirmed()
+        {
+            self.unconfirmed = None;
+            sink.send_under(key_id);
+        }
+        Ok(())
+    }
+
+    /// What is due by now: retransmission is left to [`transmit`](Self::transmit).
+    pub(super) fn tick(
+        &mut self,
+        now: Now,
+        random: &mut Random<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Failure> {
+        let time = now.monotonic;
+        if self.end.is_some_and(|end| time >= end) {
+            return Err(Failure::Ended(Error::TimedOut("the connection was to end")));
+        }
+        if self.handshake_end().is_some_and(|end| time >= end) {
+            return Err(Failure::Ended(Error::TimedOut(
+                "TLS key negotiation was not finished in time",
+            )));
+        }
+        if self.old.as_ref().is_some_and(|(.., end)| time >= *end) {
+            self.forget_old(sink);
+        }
+        if self.established.is_some() {
+            self.watch(now, sink)?;
+            if self.is_key_used_up(time) {
+                self.renegotiate(now, random).map_err(Failure::Ended)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Pings, and notices when the peer has gone.
+    fn watch(&mut self, now: Now, sink: &mut dyn Sink) -> Result<(), Failure> {
+        let (time, timing) = (now.monotonic, &self.timing);
+        let traffic = sink.traffic();
+        let activity = &mut self.activity;
+        if traffic.received_packets != activity.traffic.received_packets {
+            activity.received = time;
+        }
+        if traffic.sent_packets != activity.traffic.sent_packets {
+            activity.sent = time;
+        }
+        activity.traffic = traffic;
+        activity.checked = time;
+        if !timing.silence.is_zero() && time >= activity.received + timing.silence {
+            return Err(Failure::Ended(Error::TimedOut("nothing came from the peer")));
+        }
+        if !timing.inactive.is_zero() && time >= activity.used + timing.inactive {
+            if traffic.inner_bytes - activity.used_bytes <= timing.inactive_bytes {
+                return Err(Failure::Ended(Error::TimedOut("the tunnel was not used")));
+            }
+            activity.used = time;
+            activity.used_bytes = traffic.inner_bytes;
+        }
+        if !timing.ping.is_zero() && time >= activity.sent + timing.ping {
+            sink.send_data(&data::PING);
+            activity.sent = time;
+            activity.traffic = sink.traffic();
+        }
+        Ok(())
+    }
+
+    fn is_key_used_up(&self, time: Duration) -> bool {
+        let timing = &self.timing;
+        let (now, then) = (&self.activity.traffic, &self.activity.at_key);
+        let bytes = now.sent_bytes + now.received_bytes - then.sent_bytes - then.received_bytes;
+        let packets =
+            now.sent_packets + now.received_packets - then.sent_packets - then.received_packets;
+        let reached = |limit: u64, value: u64| limit > 0 && value >= limit;
+        let old = !timing.renegotiate_after.is_zero()
+            && self.established.is_some_and(|since| time >= since + timing.renegotiate_after);
+        old || reached(timing.renegotiate_bytes, bytes)
+            || reached(timing.renegotiate_packets, packets)
+            || self.sealer.as_ref().is_some_and(|sealer| sealer.wants_rekey())
+    }
+
+    /// When to call [`tick`](Self::tick) and [`transmit`](Self::transmit) next.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        let timing = &self.timing;
+        let some = |from: Duration, span: Duration| (!span.is_zero()).then(|| from + span);
+        let mut all = vec![
+            self.end,
+            self.current.deadline(),
+            self.next.as_ref().and_then(Session::deadline),
+            self.handshake_end(),
+            self.old.as_ref().map(|(_, session, end)| {
+                session.deadline().map_or(*end, |deadline| deadline.min(*end))
+            }),
+        ];
+        if let Some(since) = self.established {
+            let counts = timing.renegotiate_bytes > 0 || timing.renegotiate_packets > 0;
+            let period = if counts { COUNTING } else { WATCHING };
+            all.extend([
+                some(since, timing.renegotiate_after).filter(|_| self.next.is_none()),
+                some(self.activity.sent, timing.ping),
+                some(self.activity.received, timing.silence),
+                some(self.activity.used, timing.inactive),
+                Some(self.activity.checked + period),
+            ]);
+        }
+        all.into_iter().flatten().min()
+    }
+}
+
+/// The session of a key id. A function of its parts, for what else of the tunnel is in use.
+fn find<'a>(
+    current: &'a mut Session,
+    next: &'a mut Option<Session>,
+    old: &'a mut Option<(KeyId, Session, Duration)>,
+    key_id: KeyId,
+) -> Option<&'a mut Session> {
+    [Some(current), next.as_mut(), old.as_mut().map(|(_, session, _)| session)]
+        .into_iter()
+        .flatten()
+        .find(|session| session.key_id() == key_id)
+}

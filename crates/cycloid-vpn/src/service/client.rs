@@ -1,0 +1,541 @@
+//! A client as a program: servers one after the other until one takes it in, the tunnel for as long
+//! as it stands, and everything taken back at the end.
+
+mod machine;
+mod requests;
+mod start;
+mod wire;
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use zeroize::Zeroizing;
+
+use self::start::{bind, shuffle};
+use self::wire::{Wire, is_same};
+use super::log::Log;
+use super::signals::Signal;
+use super::status::StatusFile;
+use super::surroundings::{Side, Surroundings, drop_privileges, is_end};
+use super::{Failure, Person, random};
+use crate::config::{self, AuthRetry, Link};
+use crate::net::data_path::{self, Event, Events, Handle, PeerId, Peers, Remote, StreamId};
+use crate::net::tun::{Offload, Tun};
+use crate::net::udp::Endpoint;
+use crate::net::undo::Journal;
+use crate::proto::client::{Client, ClientEnd, ClientNotice};
+use crate::proto::data::OCC_EXIT;
+use crate::proto::message::pending_timeout;
+use crate::proto::tls::TlsFactory;
+use crate::proto::{Now, Role, Transport};
+
+pub(crate) use self::start::{core_settings, resolve};
+
+/// The one peer of a client's data path.
+const SERVER: PeerId = 0;
+
+/// Where journals are kept.
+pub const STATE_DIRECTORY: &str = "/run/cycloid-vpn";
+
+/// Runs until it is told to stop, or there is no use in going on.
+///
+/// # Errors
+/// What is wrong with the configuration, the machine, or the server's answer.
+pub fn run(
+    config: &config::Client,
+    instance: &str,
+    log: Log,
+    person: &mut dyn Person,
+) -> Result<(), Failure> {
+    let mut around = Surroundings::start(&config.common, Side::Client, log)?;
+    let outcome = Program::start(config, instance, &mut around, person).and_then(|mut program| {
+        let outcome = program.go(person);
+        program.stop();
+        outcome
+    });
+    around.stop(outcome.as_ref().err());
+    outcome
+}
+
+/// What lives as long as the program.
+struct Program<'a> {
+    config: &'a config::Client,
+    instance: String,
+    around: &'a mut Surroundings,
+    journal: Journal,
+    tls: TlsFactory,
+    handle: Handle,
+    events: Events,
+    interface: String,
+    status: Option<(StatusFile, Duration, Duration)>,
+    credentials: Option<(String, Zeroizing<String>)>,
+    /// What the server takes in place of them (`auth-token`).
+    token: Option<(String, Zeroizing<String>)>,
+    auth_retry: AuthRetry,
+    /// What the machine was told, and for which server.
+    applied: Option<(config::Tunnel, IpAddr)>,
+    /// The interface's MTU.
+    mtu: u32,
+    /// The server that is being talked to.
+    remote: Option<SocketAddr>,
+    /// Whether the service manager was told that the start is over.
+    told_ready: bool,
+}
+
+/// What to do after a connection is over.
+enum After {
+    /// The same address once more.
+    Same,
+    /// The next.
+    Next,
+    /// The first, with the configuration's keys read anew.
+    Restart,
+    Stop(Result<(), Failure>),
+}
+
+impl<'a> Program<'a> {
+    fn start(
+        config: &'a config::Client,
+        instance: &str,
+        around: &'a mut Surroundings,
+        person: &mut dyn Person,
+    ) -> Result<Self, Failure> {
+        let common = &config.common;
+        let tls = around.tls(Role::Client, common, Some(person))?;
+        for remote in &config.remotes {
+            // What cannot be read is said before anything is changed.
+            remote.link.control_key.load(common.data.digest, Role::Client)?;
+        }
+        let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance)
+            .map_err(|error| Failure::new(error.to_string()))?;
+        for (undo, error) in journal.undo() {
+            let text = format!("what an earlier run left was not taken back: {undo:?}: {error}");
+            around.warn(&text);
+        }
+        let status = match &common.log.status {
+            Some((path, every)) => {
+                let file = StatusFile::open(path)
+                    .map_err(|error| Failure::new(format!("status {}: {error}", path.display())))?;
+                Some((file, *every, Duration::ZERO))
+            }
+            None => None,
+        };
+        let threads = common.process.threads.unwrap_or(1);
+        let name = common.tunnel.device.as_deref().unwrap_or("tun");
+        let tun = Tun::open(name, threads, Offload::TcpAndUdp)?;
+        let interface = tun.name().to_owned();
+        let groups = bind(config, threads)?;
+        drop_privileges(&common.process)?;
+        let (handle, events) = data_path::start(tun.into_queues(), groups, Peers::One)?;
+        Ok(Self {
+            config,
+            instance: instance.to_owned(),
+            around,
+            journal,
+            tls,
+            handle,
+            events,
+            interface,
+            status,
+            credentials: None,
+            token: None,
+            auth_retry: config.auth_retry,
+            applied: None,
+            mtu: config.remotes[0].link.tun_mtu.into(),
+            remote: None,
+            told_ready: false,
+        })
+    }
+
+    fn warn(&mut self, text: &str) {
+        self.around.warn(text);
+    }
+
+    fn say(&mut self, level: u8, text: &str) {
+        self.around.say(level, text);
+    }
+
+    fn go(&mut self, person: &mut dyn Person) -> Result<(), Failure> {
+        let mut remotes = self.config.remotes.clone();
+        if self.config.remote_random {
+            shuffle(&mut remotes);
+        }
+        if self.config.kill_switch {
+            self.set_kill_switch(&remotes)?;
+        }
+        if !self.config.pull {
+            // Nothing of the machine waits for what a peer says: it may come at any time.
+            self.told_ready = true;
+            self.around.notify.ready();
+        }
+        let (mut wait, longest) = remotes[0].link.connect_retry;
+        let mut rounds = 0;
+        loop {
+            for remote in &remotes {
+                if !self.around.hold() {
+                    return Ok(());
+                }
+                self.state("RESOLVE", "");
+                let addresses = match resolve(remote) {
+                    Ok(addresses) => addresses,
+                    Err(error) => {
+                        self.say(1, &format!("cannot resolve {}: {error}", remote.host));
+                        continue;
+                    }
+                };
+                for address in addresses {
+                    if !self.ask_credentials(person)? {
+                        return Ok(());
+                    }
+                    loop {
+                        let (after, stood) = self.connect(remote, address);
+                        if stood {
+                            (wait, rounds) = (remote.link.connect_retry.0, 0);
+                        }
+                        match after {
+                            After::Stop(outcome) => return outcome,
+                            After::Restart => {
+                                self.read_keys();
+                                break;
+                            }
+                            After::Next if !stood => break,
+                            After::Same | After::Next => {}
+                        }
+                        if let Some(stop) = self.pause(wait) {
+                            return stop;
+                        }
+                        if !self.around.hold() || !self.ask_credentials(person)? {
+                            return Ok(());
+                        }
+                    }
+                }
+            }
+            rounds += 1;
+            if remotes[0].link.connect_retry_max.is_some_and(|most| rounds >= most) {
+                return Err(Failure::new("no server could be reached"));
+            }
+            if let Some(stop) = self.pause(wait) {
+                return stop;
+            }
+            wait = (wait * 2).min(longest);
+        }
+    }
+
+    /// What cannot be read, as where privileges were given up, stays as it was.
+    fn read_keys(&mut self) {
+        match self.around.tls(Role::Client, &self.config.common, None) {
+            Ok(tls) => self.tls = tls,
+            Err(failure) => self.warn(&format!("the keys stay as they were: {failure}")),
+        }
+    }
+
+    /// Waits between two attempts, unless it is told to stop.
+    fn pause(&mut self, wait: Duration) -> Option<Result<(), Failure>> {
+        let end = self.around.clock.now().monotonic + wait;
+        loop {
+            if self.around.clock.until(end).is_zero() {
+                return None;
+            }
+            self.around.wait([self.events.as_fd()], Some(end));
+            while self.events.next().is_some() {}
+            self.take_requests(None);
+            let signals = self.around.signals();
+            if signals.iter().any(|it| is_end(*it)) {
+                return Some(Ok(()));
+            }
+            if !signals.is_empty() {
+                return None;
+            }
+        }
+    }
+
+    /// One connection from its first packet to its end; and whether the tunnel stood.
+    fn connect(&mut self, remote: &config::Remote, address: SocketAddr) -> (After, bool) {
+        let transport = remote.link.protocol.transport;
+        let (name, state) = match transport {
+            Transport::Udp => ("UDP", "WAIT"),
+            Transport::Tcp => ("TCP", "TCP_CONNECT"),
+        };
+        self.remote = Some(address);
+        self.say(1, &format!("connecting to {address} ({}) over {name}", remote.host));
+        self.state(state, "");
+        let (way, stream) = match self.open(transport, address, &remote.link) {
+            Ok(way) => way,
+            Err(error) => {
+                self.say(1, &format!("cannot connect to {address}: {error}"));
+                return (After::Next, false);
+            }
+        };
+        if transport == Transport::Tcp {
+            self.state("WAIT", "");
+        }
+        self.handle.add_peer(SERVER, way);
+        let outcome = self.talk(&remote.link, address, way);
+        self.handle.remove_peer(SERVER);
+        if let Some(stream) = stream {
+            self.handle.close_stream(stream);
+        }
+        outcome
+    }
+
+    fn open(
+        &self,
+        transport: Transport,
+        address: SocketAddr,
+        link: &Link,
+    ) -> io::Result<(Remote, Option<StreamId>)> {
+        match transport {
+            Transport::Udp => {
+                let group = usize::from(address.is_ipv6());
+                let endpoint = Endpoint { remote: address, local: None };
+                Ok((Remote::Udp { group, endpoint }, None))
+            }
+            Transport::Tcp => {
+                let stream = TcpStream::connect_timeout(&address, link.connect_timeout)?;
+                // Handshakes wait for nothing; data leaves in large writes.
+                stream.set_nodelay(true)?;
+                let (stream, _) = self.handle.add_stream(stream)?;
+                Ok((Remote::Tcp(stream), Some(stream)))
+            }
+        }
+    }
+
+    fn talk(&mut self, link: &Link, address: SocketAddr, way: Remote) -> (After, bool) {
+        let credentials = self.token.clone().or_else(|| self.credentials.clone());
+        let settings = core_settings(self.config, link, self.tls.clone(), credentials);
+        let begun = settings.and_then(|settings| {
+            Client::new(self.around.clock.now(), Arc::new(settings), &mut random)
+                .map_err(|error| Failure::new(error.to_string()))
+        });
+        let mut client = match begun {
+            Ok(client) => client,
+            Err(failure) => return (After::Stop(Err(failure)), false),
+        };
+        let mut patience = Some(self.around.clock.now().monotonic + link.connect_timeout);
+        let mut stood = false;
+        let mut wire = Wire::default();
+        loop {
+            let now = self.around.clock.now();
+            let mut notices = Vec::new();
+            if client.deadline().is_some_and(|deadline| deadline <= now.monotonic) {
+                let mut sink = wire.sink(&self.handle, way);
+                client.tick(now, &mut random, &mut sink, &mut |notice| notices.push(notice));
+            }
+            while let Some(event) = self.events.next() {
+                if self.take(event, now, &mut client, &mut wire, way, address, &mut notices)
+                    && patience.take().is_some()
+                {
+                    self.state("AUTH", "");
+                }
+            }
+            let mut notices = VecDeque::from(notices);
+            while let Some(notice) = notices.pop_front() {
+                if let ClientNotice::Judge { key_id, server } = notice {
+                    if let Err(failure) = self.judge(server.as_ref(), address) {
+                        self.say(1, &format!("the server is refused: {failure}"));
+                        self.state("RECONNECTING", "tls-error");
+                        client.stop(now, &mut wire.sink(&self.handle, way), &mut |_| ());
+                        return (After::Next, stood);
+                    }
+                    let mut sink = wire.sink(&self.handle, way);
+                    client.approve(now, key_id, &mut sink, &mut |it| notices.push_back(it));
+                } else if let Some(after) = self.act(notice, link, address, &wire, &mut stood) {
+                    return (after, stood);
+                }
+            }
+            if patience.is_some_and(|end| now.monotonic >= end) {
+                self.say(1, &format!("{address} does not answer"));
+                self.state("RECONNECTING", "server_poll");
+                client.stop(now, &mut wire.sink(&self.handle, way), &mut |_| ());
+                return (After::Next, false);
+            }
+            if let Some(response) = self.take_requests(Some(now)) {
+                let mut sink = wire.sink(&self.handle, way);
+                if let Err(error) = client.respond(now, &response, &mut sink) {
+                    self.say(1, &format!("the response is not sent: {error}"));
+                }
+            }
+            for signal in self.around.signals() {
+                if let Some(after) = self.heed(signal, now, &mut client, &mut wire, way) {
+                    return (after, stood);
+                }
+            }
+            let status = self.status.as_ref().map(|(_, _, next)| *next);
+            let next = client.deadline().into_iter().chain(patience).chain(status).min();
+            self.around.wait([self.events.as_fd()], next);
+        }
+    }
+
+    /// Says whether it was a packet of the server.
+    fn take(
+        &mut self,
+        event: Event,
+        now: Now,
+        client: &mut Client,
+        wire: &mut Wire,
+        way: Remote,
+        address: SocketAddr,
+        notices: &mut Vec<ClientNotice>,
+    ) -> bool {
+        match event {
+            Event::Received { from, mut packet } if is_same(from, way) => {
+                let mut sink = wire.sink(&self.handle, way);
+                let taken = client
+                    .receive(now, &mut packet, &mut random, &mut sink, &mut |it| notices.push(it));
+                if let Err(error) = &taken {
+                    self.say(3, &format!("a packet of {address} is dropped: {error}"));
+                }
+                taken.is_ok()
+            }
+            Event::Closed { stream } if way == Remote::Tcp(stream) => {
+                notices.push(ClientNotice::Ended(ClientEnd::Restart {
+                    reason: "the server closed the connection".into(),
+                    same_address: false,
+                }));
+                true
+            }
+            Event::Message { packet, .. } if packet.starts_with(&OCC_EXIT) => {
+                client.left(&mut |notice| notices.push(notice));
+                false
+            }
+            Event::Float { from, .. } if self.config.common.link.float => {
+                self.handle.set_remote(SERVER, from);
+                false
+            }
+            Event::Failed { cause } => {
+                notices.push(ClientNotice::Ended(ClientEnd::Halt(cause.to_string())));
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn act(
+        &mut self,
+        notice: ClientNotice,
+        link: &Link,
+        address: SocketAddr,
+        wire: &Wire,
+        stood: &mut bool,
+    ) -> Option<After> {
+        match notice {
+            ClientNotice::Judge { .. } => None,
+            ClientNotice::Authenticated { server, tls } => {
+                let name = server.as_ref().map_or("no certificate", |it| &it.subject);
+                self.say(1, &format!("Control Channel: {tls}, {name}"));
+                if self.config.pull {
+                    self.state("GET_CONFIG", "");
+                }
+                self.tell_address(server.as_ref(), address);
+                None
+            }
+            ClientNotice::Connected(connected) => match self.up(link, address, &connected, wire) {
+                Ok(()) => {
+                    *stood = true;
+                    None
+                }
+                Err(failure) => Some(After::Stop(Err(failure))),
+            },
+            ClientNotice::Renegotiated => {
+                self.say(3, "a new key is in use");
+                None
+            }
+            ClientNotice::AuthPending { text, info } => {
+                let seconds = pending_timeout(&text).map_or(0, |timeout| timeout.as_secs());
+                let info = info.unwrap_or_default();
+                self.say(1, &format!("the server waits {seconds} s for: {info}"));
+                self.state("AUTH_PENDING", &format!("timeout {seconds}"));
+                None
+            }
+            ClientNotice::Info(text) => {
+                self.say(1, &format!("the server says: {text}"));
+                if let Some(management) = &mut self.around.management {
+                    management.info_message(&text);
+                }
+                None
+            }
+            ClientNotice::Token(user, token) => {
+                self.token = Some((user, token));
+                None
+            }
+            ClientNotice::Ended(end) => Some(self.after(end)),
+        }
+    }
+
+    fn after(&mut self, end: ClientEnd) -> After {
+        match end {
+            ClientEnd::Stopped => After::Stop(Ok(())),
+            ClientEnd::AuthFailed { reason, temporary } => {
+                self.say(1, &format!("AUTH: Received control message: AUTH_FAILED {reason}"));
+                if self.token.take().is_some() && !temporary {
+                    self.say(1, "the token is good no more: the password again");
+                    self.state("RECONNECTING", "auth-token");
+                    return After::Same;
+                }
+                if let Some(management) = &mut self.around.management {
+                    management.refused("Auth", Some(&*reason).filter(|it| !it.is_empty()));
+                }
+                self.state("RECONNECTING", "auth-failure");
+                if temporary {
+                    return After::Next;
+                }
+                match self.auth_retry {
+                    AuthRetry::None => After::Stop(Err(Failure::new(if reason.is_empty() {
+                        "the server refuses the name and password, or the certificate".to_owned()
+                    } else {
+                        format!("the server refuses: {reason}")
+                    }))),
+                    AuthRetry::NoInteract => After::Same,
+                    AuthRetry::Interact => {
+                        self.credentials = None;
+                        After::Same
+                    }
+                }
+            }
+            ClientEnd::Restart { reason, same_address } => {
+                self.say(1, &format!("connecting anew: {reason}"));
+                self.state("RECONNECTING", "server-pushed-connection-reset");
+                if same_address { After::Same } else { After::Next }
+            }
+            ClientEnd::Halt(reason) => After::Stop(Err(Failure::new(format!("ended: {reason}")))),
+            ClientEnd::Failed(error) => {
+                self.say(1, &format!("the connection is over: {error}"));
+                let timed_out = matches!(error, crate::proto::Error::TimedOut(_));
+                self.state("RECONNECTING", if timed_out { "ping-restart" } else { "tls-error" });
+                let exits = self.config.common.timing.ping_exit.is_some();
+                if exits && timed_out {
+                    return After::Stop(Ok(()));
+                }
+                After::Next
+            }
+        }
+    }
+
+    fn heed(
+        &mut self,
+        signal: Signal,
+        now: Now,
+        client: &mut Client,
+        wire: &mut Wire,
+        way: Remote,
+    ) -> Option<After> {
+        if signal == Signal::Statistics {
+            let text = self.counters().text(now.unix);
+            text.lines().for_each(|line| self.say(0, line));
+            return None;
+        }
+        client.stop(now, &mut wire.sink(&self.handle, way), &mut |_| ());
+        let (after, state) = match signal {
+            Signal::Terminate | Signal::Interrupt => (After::Stop(Ok(())), "EXITING"),
+            Signal::Hangup => (After::Restart, "RECONNECTING"),
+            Signal::Restart | Signal::Statistics => (After::Next, "RECONNECTING"),
+        };
+        self.state(state, signal.name());
+        Some(after)
+    }
+}

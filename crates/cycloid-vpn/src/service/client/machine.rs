@@ -1,0 +1,188 @@
+//! What scripts say of a server, and what a client's machine is told when the tunnel stands, and when
+//! it does not any more.
+
+use std::net::SocketAddr;
+
+use super::start::resolve;
+use super::wire::Wire;
+use super::{Program, SERVER};
+use crate::config::{self, Link, Verdict};
+use crate::net::killswitch::KillSwitch;
+use crate::net::undo::Undo;
+use crate::proto::client::Connected;
+use crate::proto::tls::Identity;
+use crate::service::hooks::{Environment, Kind, Trust};
+use crate::service::{Failure, host, settings};
+
+impl Program<'_> {
+    /// Asks `tls-verify` about a server, before that is told anything.
+    pub(super) fn judge(
+        &mut self,
+        server: Option<&Identity>,
+        address: SocketAddr,
+    ) -> Result<(), Failure> {
+        let Some(server) = server else { return Ok(()) };
+        let mut environment = self.around.environment();
+        environment.set_peer_address(Trust::Untrusted, address);
+        environment.set_certificate(0, &server.certificate);
+        let arguments = vec!["0".to_owned(), server.subject.clone()];
+        let command = self.config.common.hooks.tls_verify.as_ref();
+        self.around.run(Kind::TlsVerify, command, arguments, environment)
+    }
+
+    /// Tells `ipchange` where the server is.
+    pub(super) fn tell_address(&mut self, server: Option<&Identity>, address: SocketAddr) {
+        let mut environment = self.around.environment();
+        if let Some(server) = server {
+            environment.set_certificate(0, &server.certificate);
+        }
+        environment.set_peer_address(Trust::Untrusted, address);
+        environment.set_peer_address(Trust::Trusted, address);
+        let command = self.config.common.hooks.ip_change.as_ref();
+        self.around.tell_address(command, address, environment);
+    }
+
+    /// The tunnel stands: tells the machine.
+    pub(super) fn up(
+        &mut self,
+        link: &Link,
+        address: SocketAddr,
+        connected: &Connected,
+        wire: &Wire,
+    ) -> Result<(), Failure> {
+        let reply = &connected.reply;
+        let (common, warnings) = config::push::apply(self.config, reply.options())
+            .map_err(|option| Failure::new(format!("the server pushes `{option}`, refused")))?;
+        warnings.iter().for_each(|warning| self.warn(warning));
+        let mut tunnel = common.tunnel;
+        if let Some(ifconfig) = reply.ifconfig {
+            tunnel.ifconfig = Some(ifconfig);
+        }
+        if let Some((address, prefix, remote)) = reply.ifconfig_ipv6 {
+            tunnel.ifconfig_ipv6 = Some(config::Ifconfig6 { address, prefix, remote });
+        }
+        self.mtu = reply.tun_mtu.unwrap_or(link.tun_mtu.into());
+        let largest = settings::largest_tcp(
+            link.mssfix,
+            link.tun_mtu,
+            address.ip(),
+            link.protocol.transport,
+            wire.overhead,
+        );
+        self.handle.set_largest_tcp(SERVER, largest);
+        self.say(2, &format!("Data Channel: cipher '{}'", connected.cipher.name()));
+        let told = (tunnel, address.ip());
+        if self.applied.as_ref() != Some(&told) {
+            self.down();
+            let mut environment = self.around.environment();
+            environment.set_peer_address(Trust::Trusted, address);
+            for (name, value) in &common.hooks.environment {
+                environment.set(name, value);
+            }
+            self.set_foreign_options(&mut environment, reply.options());
+            self.configure(told, environment)?;
+        } else if self.config.common.hooks.up_restart {
+            let (tunnel, _) = &told;
+            let environment = self.around.environment();
+            let (environment, arguments) =
+                host::told(environment, &self.interface, tunnel, self.mtu, "restart");
+            let command = self.config.common.hooks.up.as_ref();
+            self.around.run(Kind::Up, command, arguments, environment)?;
+        }
+        self.say(0, "Initialization Sequence Completed");
+        self.state("CONNECTED", "SUCCESS");
+        if !std::mem::replace(&mut self.told_ready, true) {
+            self.around.notify.ready();
+        }
+        self.around.notify.status(&format!("connected to {address}"));
+        Ok(())
+    }
+
+    /// Addresses, then `up`, then routes and name servers, then `route-up`.
+    fn configure(
+        &mut self,
+        told: (config::Tunnel, std::net::IpAddr),
+        environment: Environment,
+    ) -> Result<(), Failure> {
+        let (tunnel, remote) = self.applied.insert(told).clone();
+        let hooks = &self.config.common.hooks;
+        self.state("ASSIGN_IP", "");
+        host::configure(&self.interface, &tunnel, self.mtu)?;
+        let (environment, arguments) =
+            host::told(environment, &self.interface, &tunnel, self.mtu, "init");
+        self.around.run(Kind::Up, hooks.up.as_ref(), arguments, environment.clone())?;
+        self.state("ADD_ROUTES", "");
+        let interface = &self.interface;
+        for warning in host::add_routes(interface, &tunnel, Some(remote), &mut self.journal)? {
+            self.around.warn(&warning);
+        }
+        if let Err(failure) = host::set_names(interface, &tunnel.dns, &mut self.journal) {
+            self.around.warn(&failure.to_string());
+        }
+        let routed =
+            self.around.run(Kind::RouteUp, hooks.route_up.as_ref(), Vec::new(), environment);
+        if let Err(failure) = routed {
+            self.warn(&failure.to_string());
+        }
+        Ok(())
+    }
+
+    /// `foreign_option_N`: what the server says of name servers, as it says it.
+    fn set_foreign_options(&self, environment: &mut Environment, options: &[String]) {
+        let accepted = options.iter().filter(|option| {
+            option.starts_with("dhcp-option ") && self.config.verdict(option) == Verdict::Accept
+        });
+        for (number, option) in (1..).zip(accepted) {
+            environment.set(&format!("foreign_option_{number}"), option);
+        }
+    }
+
+    /// Takes back what the machine was told, but for the kill switch.
+    pub(super) fn down(&mut self) {
+        let Some((tunnel, _)) = self.applied.take() else { return };
+        let hooks = &self.config.common.hooks;
+        let (environment, arguments) =
+            host::told(self.around.environment(), &self.interface, &tunnel, self.mtu, "init");
+        let run = |program: &mut Self, kind, command: &Option<config::Command>, arguments| {
+            let environment = environment.clone();
+            let run = program.around.run(kind, command.as_ref(), arguments, environment);
+            if let Err(failure) = run {
+                program.warn(&failure.to_string());
+            }
+        };
+        run(self, Kind::RoutePreDown, &hooks.route_pre_down, Vec::new());
+        if hooks.down_pre {
+            run(self, Kind::Down, &hooks.down, arguments.clone());
+        }
+        for (undo, error) in self.journal.undo_if(|undo| !matches!(undo, Undo::Firewall { .. })) {
+            self.warn(&format!("not taken back: {undo:?}: {error}"));
+        }
+        if !hooks.down_pre {
+            run(self, Kind::Down, &hooks.down, arguments);
+        }
+    }
+
+    pub(super) fn set_kill_switch(&mut self, remotes: &[config::Remote]) -> Result<(), Failure> {
+        let remotes = remotes.iter().flat_map(|remote| {
+            let transport = remote.link.protocol.transport;
+            resolve(remote).unwrap_or_default().into_iter().map(move |address| (address, transport))
+        });
+        KillSwitch {
+            instance: self.instance.clone(),
+            interface: self.interface.clone(),
+            remotes: remotes.collect(),
+            networks: Vec::new(),
+        }
+        .apply(&mut self.journal)
+        .map_err(|error| Failure::new(format!("kill-switch: {error}")).hint("install nftables"))
+    }
+
+    pub(super) fn stop(mut self) {
+        self.around.notify.stopping();
+        self.down();
+        for (undo, error) in self.journal.undo() {
+            self.warn(&format!("not taken back: {undo:?}: {error}"));
+        }
+        self.handle.stop();
+    }
+}

@@ -1,0 +1,115 @@
+//! What a client's core and sockets are told, and where its servers are.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+
+use zeroize::Zeroizing;
+
+use crate::config::{self, Bind, Family, Link, MtuDiscovery};
+use crate::net::udp::{self, PathMtu, UdpSocket};
+use crate::proto::Role;
+use crate::proto::client::ClientSettings;
+use crate::proto::tls::TlsFactory;
+use crate::service::{Failure, random, settings};
+
+/// What the core is told for one connection.
+pub(crate) fn core_settings(
+    config: &config::Client,
+    link: &Link,
+    tls: TlsFactory,
+    credentials: Option<(String, Zeroizing<String>)>,
+) -> Result<ClientSettings, Failure> {
+    let common = &config.common;
+    let transport = link.protocol.transport;
+    let protection = link.control_key.load(common.data.digest, Role::Client)?;
+    Ok(ClientSettings {
+        options: settings::options(Role::Client, &common.data, link, transport, &protection),
+        protection,
+        tls,
+        transport,
+        ciphers: common.data.ciphers.clone(),
+        fallback: common.data.fallback,
+        digest: common.data.digest,
+        credentials,
+        pull: config.pull,
+        peer_info: common
+            .hooks
+            .environment
+            .iter()
+            .filter(|(name, _)| name.starts_with("UV_") || name.starts_with("IV_"))
+            .cloned()
+            .collect(),
+        timing: settings::timing(&common.timing),
+        framing: common.data.framing,
+        replay_window: common.data.replay_window.0,
+        exit_notify: link.explicit_exit_notify > 0,
+        judges: common.hooks.tls_verify.is_some(),
+    })
+}
+
+/// Sockets of both families, each a group of its own.
+pub(super) fn bind(
+    config: &config::Client,
+    threads: usize,
+) -> Result<Vec<Vec<UdpSocket>>, Failure> {
+    let link = &config.remotes[0].link;
+    let port = match link.bind {
+        Bind::Unbound => 0,
+        _ => link.local_port.unwrap_or(0),
+    };
+    let mut groups = Vec::new();
+    for address in [IpAddr::from([0_u8; 4]), IpAddr::from([0_u16; 8])] {
+        match udp::bind(SocketAddr::new(address, port), threads, &socket_options(config)) {
+            Ok(sockets) => groups.push(sockets),
+            // A machine may have no IPv6.
+            Err(error) if address.is_ipv4() => return Err(error.into()),
+            Err(_) => {}
+        }
+    }
+    Ok(groups)
+}
+
+fn socket_options(config: &config::Client) -> udp::Options {
+    let sockets = &config.common.sockets;
+    let mut options = udp::Options {
+        multihome: sockets.multihome,
+        mark: sockets.mark,
+        device: sockets.device.clone(),
+        v6_only: true,
+        path_mtu: match config.remotes[0].link.mtu_discovery {
+            None => PathMtu::System,
+            Some(MtuDiscovery::No) => PathMtu::Fragment,
+            Some(MtuDiscovery::Maybe) => PathMtu::Want,
+            Some(MtuDiscovery::Yes) => PathMtu::Forbid,
+        },
+        ..udp::Options::default()
+    };
+    if let Some(bytes) = sockets.send_buffer {
+        options.send_buffer = Some(bytes as usize);
+    }
+    if let Some(bytes) = sockets.receive_buffer {
+        options.receive_buffer = Some(bytes as usize);
+    }
+    options
+}
+
+/// The addresses of a server, of the family that was asked for.
+pub(crate) fn resolve(remote: &config::Remote) -> io::Result<Vec<SocketAddr>> {
+    let mut addresses: Vec<SocketAddr> =
+        (remote.host.as_str(), remote.port).to_socket_addrs()?.collect();
+    match remote.link.protocol.family {
+        Family::Any => {}
+        Family::V4 => addresses.retain(SocketAddr::is_ipv4),
+        Family::V6 => addresses.retain(SocketAddr::is_ipv6),
+    }
+    addresses.dedup();
+    Ok(addresses)
+}
+
+pub(super) fn shuffle<T>(list: &mut [T]) {
+    for end in (1..list.len()).rev() {
+        let mut bytes = [0; 8];
+        random(&mut bytes);
+        list.swap(end, (u64::from_ne_bytes(bytes) % (end as u64 + 1)) as usize);
+    }
+}

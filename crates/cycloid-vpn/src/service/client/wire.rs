@@ -1,0 +1,76 @@
+//! The core's way to the data path, for a client's one peer.
+
+use std::sync::Arc;
+
+use super::SERVER;
+use crate::net::data_path::{Handle, Remote};
+use crate::proto::data::Sealer;
+use crate::proto::tunnel::{DataKeys, Sink, Traffic};
+use crate::proto::wire::KeyId;
+
+/// What is known of the data channel's keys.
+#[derive(Default)]
+pub(super) struct Wire {
+    /// A key that is not sent under yet.
+    waiting: Option<(KeyId, Arc<Sealer>)>,
+    /// Bytes that the data channel adds to a packet.
+    pub(super) overhead: usize,
+}
+
+impl Wire {
+    pub(super) fn sink<'a>(&'a mut self, handle: &'a Handle, way: Remote) -> WireSink<'a> {
+        WireSink { wire: self, handle, way }
+    }
+}
+
+/// The core's way to the data path.
+pub(super) struct WireSink<'a> {
+    wire: &'a mut Wire,
+    handle: &'a Handle,
+    way: Remote,
+}
+
+impl Sink for WireSink<'_> {
+    fn send(&mut self, packet: &[u8]) {
+        // What is lost is sent again.
+        let _ = self.handle.send_control(packet, self.way);
+    }
+
+    fn install(&mut self, keys: DataKeys) {
+        self.wire.overhead = keys.sealer.overhead();
+        self.handle.take_under(SERVER, keys.key_id, keys.opener);
+        if keys.send {
+            self.handle.send_under(SERVER, keys.key_id, keys.sealer);
+        } else {
+            self.wire.waiting = Some((keys.key_id, keys.sealer));
+        }
+    }
+
+    fn send_under(&mut self, key_id: KeyId) {
+        if let Some((_, sealer)) = self.wire.waiting.take_if(|(waiting, _)| *waiting == key_id) {
+            self.handle.send_under(SERVER, key_id, sealer);
+        }
+    }
+
+    fn retire(&mut self, key_id: KeyId) {
+        self.handle.retire(SERVER, key_id);
+    }
+
+    fn send_data(&mut self, inner: &[u8]) {
+        let _ = self.handle.send_data(SERVER, inner);
+    }
+
+    fn traffic(&mut self) -> Traffic {
+        self.handle.counters(SERVER).map(crate::service::traffic).unwrap_or_default()
+    }
+}
+
+/// Whether a packet came from where packets go to.
+pub(super) fn is_same(from: Remote, way: Remote) -> bool {
+    match (from, way) {
+        (Remote::Udp { endpoint: from, .. }, Remote::Udp { endpoint: way, .. }) => {
+            from.remote == way.remote
+        }
+        (from, way) => from == way,
+    }
+}

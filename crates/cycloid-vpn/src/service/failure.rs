@@ -1,0 +1,49 @@
+//! Why a client or a server cannot begin, or must end.
+
+use std::fmt;
+
+/// One line that says what is wrong and, where something can be done about it, one that says what.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    message: String,
+    hint: Option<String>,
+}
+
+impl Failure {
+    /// What is wrong.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None }
+    }
+
+    /// The same, with what to do about it.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// What to do about it.
+    pub fn advice(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<crate::net::Error> for Failure {
+    fn from(error: crate::net::Error) -> Self {
+        Self { message: error.to_string(), hint: error.hint().map(str::to_owned) }
+    }
+}
+
+impl From<crate::config::Error> for Failure {
+    fn from(error: crate::config::Error) -> Self {
+        let hint = Some(error.hint.clone()).filter(|hint| !hint.is_empty());
+        Self { message: error.to_string(), hint }
+    }
+}

@@ -1,0 +1,216 @@
+//! What a client's machine is told once the tunnel stands: addresses, routes and name servers.
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+
+use super::Failure;
+use super::hooks::Environment;
+use crate::config::{self, Redirect, RouteGateway, Target};
+use crate::net::dns::{Dns, Domain, Resolver, Server};
+use crate::net::netlink::Netlink;
+use crate::net::network::Network;
+use crate::net::routes::{self, Destination, Gateway, Host, Wanted};
+use crate::net::tun::{self, Ipv4Link};
+use crate::net::undo::Journal;
+
+/// The interface's addresses and MTU.
+pub fn configure(interface: &str, tunnel: &config::Tunnel, mtu: u32) -> Result<(), Failure> {
+    let ipv4 = tunnel.ifconfig.map(|(address, other)| {
+        let link = match tunnel.topology {
+            config::Topology::Subnet => Ipv4Link::Subnet(u32::from(other).leading_ones() as u8),
+            _ => Ipv4Link::PointToPoint(other),
+        };
+        (address, link)
+    });
+    let configuration = tun::Configuration {
+        mtu,
+        queue_length: tunnel.queue_length,
+        ipv4: ipv4.filter(|_| !tunnel.ifconfig_noexec),
+        ipv6: tunnel
+            .ifconfig_ipv6
+            .filter(|_| !tunnel.ifconfig_noexec)
+            .map(|ifconfig| (ifconfig.address, ifconfig.prefix)),
+    };
+    Ok(tun::configure(interface, &configuration)?)
+}
+
+/// What scripts are told of the interface: `up`'s environment, and its arguments.
+pub fn told(
+    mut environment: Environment,
+    interface: &str,
+    tunnel: &config::Tunnel,
+    mtu: u32,
+    context: &str,
+) -> (Environment, Vec<String>) {
+    environment.set_interface(interface, mtu);
+    environment.set("script_context", context);
+    let (mut local, mut second) = (String::new(), String::new());
+    if let Some((address, other)) = tunnel.ifconfig {
+        environment.set_ifconfig(tunnel.topology.into(), address, other);
+        (local, second) = (address.to_string(), other.to_string());
+    }
+    if let Some(ifconfig) = tunnel.ifconfig_ipv6 {
+        environment.set_ifconfig_ipv6(ifconfig.address, ifconfig.prefix, ifconfig.remote);
+    }
+    set_routes(&mut environment, &tunnel.routes);
+    set_routes(&mut environment, &tunnel.routes_ipv6);
+    let zero = "0".to_owned();
+    let arguments =
+        vec![interface.to_owned(), mtu.to_string(), zero, local, second, context.to_owned()];
+    (environment, arguments)
+}
+
+/// Those whose addresses are known.
+fn set_routes<A: Copy + Into<IpAddr>>(environment: &mut Environment, routes: &[config::Route<A>]) {
+    for (number, route) in (1..).zip(routes) {
+        let Target::Address(address) = route.network else { continue };
+        let Ok(network) = Network::new(address.into(), route.prefix) else { continue };
+        let gateway = match route.gateway {
+            Some(Target::Address(gateway)) => Some(gateway.into()),
+            _ => None,
+        };
+        environment.set_route(number, network, gateway, route.metric);
+    }
+}
+
+/// Adds the routes; gives what could not be done, for the log.
+pub fn add_routes(
+    interface: &str,
+    tunnel: &config::Tunnel,
+    remote: Option<IpAddr>,
+    journal: &mut Journal,
+) -> Result<Vec<String>, Failure> {
+    if tunnel.route_noexec {
+        return Ok(Vec::new());
+    }
+    let failed = |what: &str| {
+        let what = what.to_owned();
+        move |error: std::io::Error| Failure::new(format!("{what}: {error}"))
+    };
+    let mut netlink = Netlink::open().map_err(failed("asking the kernel for routes"))?;
+    let index = netlink.interface(interface).map_err(failed("finding the interface"))?;
+    let mut warnings = Vec::new();
+    let wanted = wanted(tunnel, &mut warnings);
+    let host = Host::read(&mut netlink, remote, index).map_err(failed("reading the routes"))?;
+    let way = routes::Tunnel {
+        interface: index,
+        gateway: match &tunnel.route_gateway {
+            Some(RouteGateway::Address(address)) => Some(*address),
+            Some(RouteGateway::Name(name)) => resolve(name).and_then(|address| match address {
+                IpAddr::V4(address) => Some(address),
+                IpAddr::V6(_) => None,
+            }),
+            None => tunnel
+                .ifconfig
+                .filter(|_| tunnel.topology != config::Topology::Subnet)
+                .map(|(_, peer)| peer),
+        },
+        gateway_ipv6: tunnel
+            .route_ipv6_gateway
+            .or(tunnel.ifconfig_ipv6.and_then(|ifconfig| ifconfig.remote)),
+        networks: networks(tunnel),
+    };
+    let plan = routes::plan(&wanted, tunnel.redirect.map(redirect), &way, &host);
+    warnings.extend(plan.warnings.iter().cloned());
+    let refused = routes::apply(&plan, &mut netlink, journal).map_err(failed("adding routes"))?;
+    warnings.extend(refused.iter().map(|(change, error)| format!("cannot {change}: {error}")));
+    Ok(warnings)
+}
+
+fn networks(tunnel: &config::Tunnel) -> Vec<Network> {
+    let ipv4 = tunnel
+        .ifconfig
+        .filter(|_| tunnel.topology == config::Topology::Subnet)
+        .and_then(|(address, netmask)| Network::with_netmask(address, netmask).ok());
+    let ipv6 = tunnel
+        .ifconfig_ipv6
+        .and_then(|ifconfig| Network::new(ifconfig.address.into(), ifconfig.prefix).ok());
+    ipv4.into_iter().chain(ipv6).collect()
+}
+
+fn wanted(tunnel: &config::Tunnel, warnings: &mut Vec<String>) -> Vec<Wanted> {
+    let metric = Some(tunnel.route_metric).filter(|metric| *metric > 0);
+    let mut all = Vec::new();
+    for route in &tunnel.routes {
+        all.extend(one(route, metric, warnings));
+    }
+    for route in &tunnel.routes_ipv6 {
+        all.extend(one(route, metric, warnings));
+    }
+    all
+}
+
+fn one<A: Copy + Into<IpAddr> + std::fmt::Display>(
+    route: &config::Route<A>,
+    metric: Option<u32>,
+    warnings: &mut Vec<String>,
+) -> Option<Wanted> {
+    let mut address = |target: &Target<A>| match target {
+        Target::Address(address) => Some((*address).into()),
+        Target::Name(name) => {
+            let found = resolve(name);
+            if found.is_none() {
+                warnings.push(format!("route {route}: {name} has no address"));
+            }
+            found
+        }
+        _ => None,
+    };
+    let destination = match &route.network {
+        Target::VpnGateway => Destination::VpnGateway,
+        Target::NetGateway => Destination::NetGateway,
+        Target::RemoteHost => Destination::RemoteHost,
+        target => match Network::new(address(target)?, route.prefix) {
+            Ok(network) => Destination::Network(network),
+            Err(error) => {
+                warnings.push(format!("route {route}: {error}"));
+                return None;
+            }
+        },
+    };
+    let gateway = match &route.gateway {
+        None | Some(Target::VpnGateway) => Gateway::Tunnel,
+        Some(Target::NetGateway) => Gateway::NetGateway,
+        Some(Target::RemoteHost) => Gateway::RemoteHost,
+        Some(target) => Gateway::Address(address(target)?),
+    };
+    Some(Wanted { destination, gateway, metric: route.metric.or(metric) })
+}
+
+fn redirect(redirect: Redirect) -> routes::Redirect {
+    routes::Redirect {
+        ipv4: redirect.ipv4,
+        ipv6: redirect.ipv6,
+        def1: redirect.def1,
+        local: redirect.local,
+        autolocal: redirect.auto_local,
+        block_local: redirect.block_local,
+        bypass_dhcp: redirect.bypass_dhcp,
+        bypass_dns: redirect.bypass_dns,
+        private: !redirect.ipv4 && !redirect.ipv6,
+    }
+}
+
+fn resolve(name: &str) -> Option<IpAddr> {
+    (name, 0).to_socket_addrs().ok()?.next().map(|address: SocketAddr| address.ip())
+}
+
+/// Tells the resolver of the tunnel's name servers.
+pub fn set_names(interface: &str, dns: &config::Dns, journal: &mut Journal) -> Result<(), Failure> {
+    let domains = |names: &[String]| names.iter().filter_map(|name| Domain::new(name)).collect();
+    let mut told = Dns { search: domains(&dns.search), ..Dns::default() };
+    told.search.extend(dns.domain.iter().filter_map(|name| Domain::new(name)));
+    if dns.servers.is_empty() {
+        told.servers.extend(dns.addresses.iter().map(|&address| Server { address, port: None }));
+    } else {
+        for server in &dns.servers {
+            told.servers.extend(server.addresses.iter().map(|address| Server {
+                address: address.ip(),
+                port: Some(address.port()).filter(|port| *port != 0 && *port != 53),
+            }));
+            told.only.extend::<Vec<Domain>>(domains(&server.resolve_domains));
+        }
+    }
+    Resolver::detect()
+        .apply(&told, interface, journal)
+        .map_err(|error| Failure::new(format!("setting name servers: {error}")))
+}

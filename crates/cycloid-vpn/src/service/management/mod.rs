@@ -1,0 +1,462 @@
+//! The management interface: a program that watches and steers this one, by lines of text over a
+//! socket.
+//!
+//! The control thread polls [`interests`](Management::interests) and then calls
+//! [`next`](Management::next) until there is nothing more. What the interface knows itself it answers
+//! itself; the rest comes out as an [`Event`], and those that [need an answer](Event::needs_reply) are
+//! answered before the next call. One client is served at a time. A client that sends and does not
+//! read, sends nothing, or sends without end costs a bounded amount of memory and no waiting; one that
+//! has to give a password and does not is sent away.
+//!
+//! Source: OpenVPN's management-notes.txt, and what OpenVPN 2.6.14 answers.
+
+mod command;
+mod connection;
+mod event;
+mod news;
+mod output;
+
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use rustix::event::PollFlags;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+pub use command::{AuthRetry, Remote, Target};
+pub use connection::Endpoint;
+pub use event::Event;
+pub use news::{ClientNews, Query, StateChange};
+
+use super::status;
+use command::{Command, HELP, Show};
+use connection::{Connection, Listener};
+use output::History;
+
+/// The interface's version that is spoken.
+pub const VERSION: u32 = 5;
+/// How many changes of state and messages of echo are kept.
+const KEPT: usize = 100;
+/// How long a client may take to give its password, or to take what it is sent.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Wrong passwords before a client is sent away.
+const MOST_ATTEMPTS: u32 = 3;
+/// The most lines of a `client-auth`.
+const MAX_BLOCK: usize = 256;
+
+/// What the interface is told at its start.
+#[derive(Debug)]
+pub struct Settings {
+    /// Where it listens.
+    pub endpoint: Endpoint,
+    /// What a client has to say first.
+    pub password: Option<Zeroizing<String>>,
+    /// Program and version.
+    pub title: String,
+    /// Whether this is a server, which has clients to show and to end.
+    pub server: bool,
+    /// `management-hold`: whether to wait for a release before each start.
+    pub hold: bool,
+    /// `management-log-cache`: how many lines of the log are kept.
+    pub log_lines: usize,
+    /// The log's verbosity.
+    pub verb: u8,
+    /// The log's limit on similar messages.
+    pub mute: u32,
+    /// What happens when a password is refused.
+    pub auth_retry: AuthRetry,
+}
+
+/// The interface.
+#[derive(Debug)]
+pub struct Management {
+    settings: Settings,
+    listener: Listener,
+    connection: Option<Connection>,
+    waits_for_reply: bool,
+    /// Waits for a release since it was told to, with how long it would wait without anybody.
+    holding: Option<u32>,
+    query: Option<Query>,
+    username: Option<String>,
+    states: History,
+    log: History,
+    echoes: History,
+    bytecount: Option<Duration>,
+    last_bytecount: Duration,
+}
+
+impl Management {
+    /// Starts to listen.
+    ///
+    /// # Errors
+    ///
+    /// The address or the path cannot be listened on.
+    pub fn listen(settings: Settings) -> io::Result<Self> {
+        Ok(Self {
+            listener: Listener::bind(&settings.endpoint)?,
+            connection: None,
+            waits_for_reply: false,
+            holding: None,
+            query: None,
+            username: None,
+            states: History::new(KEPT),
+            log: History::new(settings.log_lines),
+            echoes: History::new(KEPT),
+            bytecount: None,
+            last_bytecount: Duration::ZERO,
+            settings,
+        })
+    }
+
+    /// The port that it listens on.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.listener.address()
+    }
+
+    /// What to poll for, at most two descriptors.
+    pub fn interests(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
+        let listener = self.connection.is_none().then(|| (self.listener.fd(), PollFlags::IN));
+        let connection = self.connection.as_ref().map(|connection| {
+            let mut flags = PollFlags::empty();
+            flags.set(PollFlags::IN, connection.may_read());
+            flags.set(PollFlags::OUT, !connection.output.is_empty());
+            (connection.fd(), flags)
+        });
+        listener.into_iter().chain(connection)
+    }
+
+    /// When to call [`next`](Self::next) at the latest, or to report bytes.
+    pub fn deadline(&self) -> Option<Duration> {
+        let connection = self.connection.as_ref()?;
+        let patience = connection.owes_since().map(|since| since + PATIENCE);
+        let bytecount = self.bytecount.map(|interval| self.last_bytecount + interval);
+        patience.into_iter().chain(bytecount).min()
+    }
+
+    /// Moves bytes, and gives the next thing to be done. `now` is since an arbitrary start. An event
+    /// that needed an answer and got none is answered as one that this program does not know.
+    pub fn next(&mut self, now: Duration) -> Option<Event> {
+        if std::mem::take(&mut self.waits_for_reply) {
+            self.reply_error("the command is not supported by the current daemon mode");
+        }
+        loop {
+            if self.connection.is_none() {
+                let with_password = self.settings.password.is_some();
+                let stream = self.listener.accept()?;
+                let mut connection = Connection::new(stream, with_password, now);
+                if with_password {
+                    connection.output.raw("ENTER PASSWORD:");
+                }
+                self.connection = Some(connection);
+                if !with_password {
+                    self.welcome();
+                    return Some(Event::Connected);
+                }
+            }
+            let connection = self.connection.as_mut()?;
+            let read = connection.read();
+            match read.and_then(|()| connection.line()) {
+                Ok(Some(line)) => {
+                    if let Some(event) = self.line(&line) {
+                        self.waits_for_reply = event.needs_reply();
+                        return Some(event);
+                    }
+                }
+                Ok(None) => {
+                    connection.closing |= connection.ended && !connection.output.is_high();
+                    let sent = connection.send(now);
+                    let late = |since| now >= since + PATIENCE;
+                    if sent.is_err() || connection.owes_since().is_some_and(late) {
+                        return self.end();
+                    }
+                    return None;
+                }
+                Err(_) => {
+                    let _ = connection.send(now);
+                    return self.end();
+                }
+            }
+        }
+    }
+
+    /// Answers with `SUCCESS`.
+    pub fn success(&mut self, text: &str) {
+        self.waits_for_reply = false;
+        self.reply(&format!("SUCCESS: {}", one_line(text)));
+    }
+
+    /// Answers with `ERROR`.
+    pub fn error(&mut self, text: &str) {
+        self.waits_for_reply = false;
+        self.reply_error(text);
+    }
+
+    /// Answers with lines; `END` is put behind them unless they end so.
+    pub fn lines(&mut self, text: &str) {
+        self.waits_for_reply = false;
+        let ends = text.lines().next_back() == Some("END");
+        self.reply(text);
+        if !ends {
+            self.reply("END");
+        }
+    }
+
+    fn reply(&mut self, lines: &str) {
+        if let Some(connection) = &mut self.connection {
+            connection.output.lines(lines);
+        }
+    }
+
+    fn reply_error(&mut self, text: &str) {
+        self.reply(&format!("ERROR: {}", one_line(text)));
+    }
+
+    /// Lets the client go; an event if it had been announced.
+    fn end(&mut self) -> Option<Event> {
+        let connection = self.connection.take()?;
+        self.bytecount = None;
+        self.username = None;
+        connection.attempts.is_none().then_some(Event::Disconnected)
+    }
+
+    fn line(&mut self, line: &str) -> Option<Event> {
+        let connection = self.connection.as_mut()?;
+        if let Some(attempts) = connection.attempts {
+            return self.password(line, attempts);
+        }
+        if let Some((client, key, mut lines)) = connection.block.take() {
+            if line == "END" {
+                return Some(Event::ClientAuth { client, key, lines });
+            }
+            if lines.len() >= MAX_BLOCK {
+                connection.closing = true;
+                return None;
+            }
+            lines.push(line.to_owned());
+            connection.block = Some((client, key, lines));
+            return None;
+        }
+        match command::parse(line) {
+            Ok(Some(command)) => self.command(command),
+            Ok(None) => None,
+            Err(text) => {
+                self.reply_error(&text);
+                None
+            }
+        }
+    }
+
+    fn password(&mut self, line: &str, attempts: u32) -> Option<Event> {
+        let expected = self.settings.password.as_ref()?;
+        let right = bool::from(line.as_bytes().ct_eq(expected.as_bytes()));
+        let connection = self.connection.as_mut()?;
+        if right {
+            connection.attempts = None;
+            self.reply("SUCCESS: password is correct");
+            self.welcome();
+            return Some(Event::Connected);
+        }
+        connection.attempts = Some(attempts + 1);
+        connection.closing = attempts + 1 >= MOST_ATTEMPTS;
+        connection.output.lines("ERROR: bad password");
+        if !connection.closing {
+            connection.output.raw("ENTER PASSWORD:");
+        }
+        None
+    }
+
+    /// What a client is told that has just come: also what was asked before it was there.
+    fn welcome(&mut self) {
+        self.reply(&format!(
+            ">INFO:OpenVPN Management Interface Version {VERSION} -- type 'help' for more info"
+        ));
+        if let Some(seconds) = self.holding {
+            self.reply(&format!(">HOLD:Waiting for hold release:{seconds}"));
+        }
+        if let Some(query) = &self.query {
+            let line = query.line();
+            self.reply(&line);
+        }
+    }
+
+    fn command(&mut self, command: Command) -> Option<Event> {
+        let server = self.settings.server;
+        let done = |management: &mut Self, text: &str, event: Event| {
+            management.reply(&format!("SUCCESS: {text}"));
+            Some(event)
+        };
+        match command {
+            Command::Help => self.reply(&format!(
+                "Management Interface for {}\nCommands:\n{HELP}\nEND",
+                self.settings.title
+            )),
+            Command::Version(None) => self.reply(&format!(
+                "OpenVPN Version: {}\nManagement Version: {VERSION}\nEND",
+                self.settings.title
+            )),
+            Command::Version(Some(_)) => {}
+            Command::Pid => self.reply(&format!("SUCCESS: pid={}", std::process::id())),
+            Command::State(Show { realtime: None, last: None }) => {
+                let text = self.states.text(1);
+                self.reply(&text);
+            }
+            Command::State(show) => self.show("state", show),
+            Command::Log(show) => self.show("log", show),
+            Command::Echo(show) => self.show("echo", show),
+            Command::Bytecount(seconds) => {
+                let interval = Duration::from_secs(seconds.min(u64::from(u32::MAX)));
+                self.bytecount = Some(interval).filter(|interval| !interval.is_zero());
+                self.reply("SUCCESS: bytecount interval changed");
+            }
+            Command::Hold => {
+                let flag = u8::from(self.settings.hold);
+                self.reply(&format!("SUCCESS: hold={flag}"));
+            }
+            Command::HoldFlag(flag) => {
+                self.settings.hold = flag;
+                let flag = if flag { "ON" } else { "OFF" };
+                self.reply(&format!("SUCCESS: hold flag set to {flag}"));
+            }
+            Command::HoldRelease => {
+                self.holding = None;
+                return done(self, "hold release succeeded", Event::Released);
+            }
+            Command::Verb(None) => self.reply(&format!("SUCCESS: verb={}", self.settings.verb)),
+            Command::Verb(Some(verb)) => {
+                self.settings.verb = verb;
+                return done(self, "verb level changed", Event::Verb(verb));
+            }
+            Command::Mute(None) => self.reply(&format!("SUCCESS: mute={}", self.settings.mute)),
+            Command::Mute(Some(mute)) => {
+                self.settings.mute = mute;
+                return done(self, "mute level changed", Event::Mute(mute));
+            }
+            Command::AuthRetry(None) => {
+                let method = match self.settings.auth_retry {
+                    AuthRetry::None => "none",
+                    AuthRetry::Interact => "interact",
+                    AuthRetry::NoInteract => "nointeract",
+                };
+                self.reply(&format!("SUCCESS: auth-retry={method}"));
+            }
+            Command::AuthRetry(Some(method)) => {
+                self.settings.auth_retry = method;
+                return done(self, "auth-retry parameter changed", Event::AuthRetry(method));
+            }
+            Command::Signal(signal) => {
+                let text = format!("signal {signal} thrown");
+                return done(self, &text, Event::Signal(signal));
+            }
+            Command::ForgetPasswords => {
+                return done(self, "Passwords were forgotten", Event::ForgetPasswords);
+            }
+            Command::Username { kind, value } => self.take_username(&kind, value),
+            Command::Password { kind, value } => return self.take_password(&kind, value),
+            Command::Exit => self.connection.as_mut()?.closing = true,
+            Command::Status(number) => match number.map(status::Version::new) {
+                None => return Some(Event::Status(None)),
+                Some(Some(version)) => return Some(Event::Status(Some(version))),
+                Some(None) => self.reply_error("unknown status format"),
+            },
+            Command::LoadStats => return Some(Event::LoadStats),
+            Command::Kill(target) if server => return Some(Event::Kill(target)),
+            Command::ClientKill { client, message } if server => {
+                return Some(Event::ClientKill { client, message });
+            }
+            Command::ClientAuth { client, key, with_text: true } if server => {
+                self.connection.as_mut()?.block = Some((client, key, Vec::new()));
+            }
+            Command::ClientAuth { client, key, .. } if server => {
+                return Some(Event::ClientAuth { client, key, lines: Vec::new() });
+            }
+            Command::ClientDeny { client, key, reason, for_client } if server => {
+                return Some(Event::ClientDeny { client, key, reason, for_client });
+            }
+            Command::PendingAuth { client, key, extra, timeout } if server => {
+                return Some(Event::PendingAuth { client, key, extra, timeout });
+            }
+            Command::NeedOk { kind, ok } if !server => return Some(Event::NeedOk { kind, ok }),
+            Command::NeedString { kind, value } if !server => {
+                return Some(Event::NeedString { kind, value });
+            }
+            Command::ChallengeResponse(response) if !server => {
+                return Some(Event::ChallengeResponse(response));
+            }
+            Command::Remote(remote) if !server => return Some(Event::Remote(remote)),
+            Command::RemoteCount if !server => return Some(Event::RemoteCount),
+            Command::RemoteEntries { first, end } if !server => {
+                return Some(Event::RemoteEntries { first, end });
+            }
+            _ => self.reply_error("the command is not supported by the current daemon mode"),
+        }
+        None
+    }
+
+    fn show(&mut self, what: &str, show: Show) {
+        let Some(connection) = &mut self.connection else { return };
+        let (history, flag) = match what {
+            "state" => (&self.states, &mut connection.realtime.state),
+            "log" => (&self.log, &mut connection.realtime.log),
+            _ => (&self.echoes, &mut connection.realtime.echo),
+        };
+        if let Some(realtime) = show.realtime {
+            *flag = realtime;
+            let word = if realtime { "ON" } else { "OFF" };
+            let text = format!("SUCCESS: real-time {what} notification set to {word}");
+            connection.output.lines(&text);
+        }
+        if let Some(last) = show.last {
+            connection.output.lines(&history.text(last));
+        }
+    }
+
+    fn take_username(&mut self, kind: &str, value: String) {
+        match &self.query {
+            Some(query) if query.username && query.kind == kind => {
+                self.username = Some(value);
+                self.reply(&format!("SUCCESS: '{kind}' username entered, but not yet verified"));
+            }
+            Some(query) if query.username => {
+                let text = format!(
+                    "username of type '{}' entered, but we need one of type '{}'",
+                    one_line(kind),
+                    query.kind
+                );
+                self.reply_error(&text);
+            }
+            _ => self.reply_error("no username is currently needed at this time"),
+        }
+    }
+
+    fn take_password(&mut self, kind: &str, password: Zeroizing<String>) -> Option<Event> {
+        let Some(query) = &self.query else {
+            self.reply_error("no password is currently needed at this time");
+            return None;
+        };
+        if query.kind != kind {
+            let needed = query.kind.clone();
+            self.reply_error(&format!(
+                "password of type '{}' entered, but we need one of type '{needed}'",
+                one_line(kind)
+            ));
+            return None;
+        }
+        if query.username && self.username.is_none() {
+            self.reply_error("the username is needed before the password");
+            return None;
+        }
+        self.query = None;
+        self.reply(&format!("SUCCESS: '{kind}' password entered, but not yet verified"));
+        Some(Event::Credentials { kind: kind.to_owned(), username: self.username.take(), password })
+    }
+}
+
+/// A text that stays in its line.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '_' } else { c }).collect()
+}

@@ -1,0 +1,510 @@
+//! Who may come in: one question after the other, each of which a script or the management interface
+//! may take its time to answer. Then the client gets its addresses and options.
+//!
+//! | step | asks |
+//! |---|---|
+//! | key | `tls-crypt-v2-verify`, once |
+//! | certificate | `tls-verify` |
+//! | password | a token of its (`auth-gen-token`); else `auth-user-pass-verify` |
+//! | manager | `management-client-auth` |
+//! | options | `client-config-dir`, then `client-connect` |
+//!
+//! A renegotiation goes through certificate, password and manager again. An admission has a number, so that an answer
+//! which comes after its client has gone, or has begun anew, finds nothing.
+
+use std::net::{IpAddr, Ipv6Addr};
+use std::path::Path;
+use std::time::Duration;
+
+use super::Program;
+use super::peers::Peer;
+use crate::config::{PasswordVia, PerClient};
+use crate::proto::Now;
+use crate::proto::auth_token::TokenSession;
+use crate::proto::peer_info::protocol;
+use crate::proto::push::PushReply;
+use crate::proto::server::{PeerId, Verify};
+use crate::service::hooks::{Environment, Kind, Outcome, Secret, Trust};
+use crate::service::management::ClientNews;
+use crate::service::settings;
+use crate::service::surroundings::job;
+
+/// The longest reason that a client is told, in characters.
+const MAX_REASON: usize = 200;
+
+/// Somebody who wants to come in, or to go on.
+pub(super) struct Admission {
+    /// Counted over all; for the management interface the number of the key.
+    pub(super) number: u64,
+    pub(super) verify: Box<Verify>,
+    name: String,
+    pub(super) environment: Environment,
+    /// What is asked next, or was asked last while an answer is awaited.
+    step: Step,
+    own: PerClient,
+    /// That of the token which stood for the password.
+    pub(super) session: Option<TokenSession>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Key,
+    Certificate,
+    Password,
+    Manager,
+    Options,
+    Entry,
+}
+
+/// How a step goes.
+enum Progress {
+    /// The next may follow.
+    On(Step),
+    /// The answer comes later; then this follows.
+    Waits(Step),
+    /// The client may come in, with these options.
+    In(Box<PushReply>),
+}
+
+/// Why not: for the log, and for the client.
+pub(super) struct Refusal {
+    pub(super) why: String,
+    pub(super) for_client: Option<String>,
+}
+
+impl<T: Into<String>> From<T> for Refusal {
+    fn from(why: T) -> Self {
+        Self { why: why.into(), for_client: None }
+    }
+}
+
+impl Program<'_> {
+    /// Begins to ask. What an earlier admission of the same peer waits for is of no use any more.
+    pub(super) fn verify(&mut self, id: PeerId, verify: Box<Verify>, now: Now) {
+        let address = verify.address;
+        match self.examine(id, verify, now) {
+            Ok(admission) => {
+                self.admissions.insert(id, admission);
+                self.advance(id, now);
+            }
+            Err(refusal) => {
+                self.admissions.remove(&id);
+                self.refuse(id, &format!("{address}"), refusal, now);
+            }
+        }
+    }
+
+    /// What can be said at once.
+    fn examine(&mut self, id: PeerId, verify: Box<Verify>, now: Now) -> Result<Admission, Refusal> {
+        let config = self.config;
+        let certificate = verify.identity.as_ref().map(|it| it.common_name.clone());
+        let name = match certificate {
+            Some(name) if !config.username_as_common_name => name,
+            _ => verify.username.to_string(),
+        };
+        if name.is_empty() {
+            return Err("it has no name".into());
+        }
+        if let Some(identity) = &verify.identity
+            && settings::is_revoked(&config.common.tls, &identity.serial_decimal())
+        {
+            return Err(format!("the certificate of {name} is revoked").into());
+        }
+        let wants_password = config.common.hooks.verify_password.is_some() || self.asks_manager();
+        if wants_password && verify.username.is_empty() && !config.password_optional {
+            return Err(format!("{name} gives no name and password").into());
+        }
+        let peer = self.peers.get_mut(&id).ok_or("it is gone already")?;
+        if peer.client_id == 0 {
+            self.clients += 1;
+            peer.client_id = self.clients;
+            peer.since = now.unix;
+        }
+        let mut environment = self.around.environment();
+        environment.set_interface(&self.interface, config.common.link.tun_mtu.into());
+        for (name, value) in verify.peer_info.pairs() {
+            environment.set_peer_info(name, value);
+        }
+        environment.set_peer_address(Trust::Untrusted, verify.address);
+        if let Some(identity) = &verify.identity {
+            environment.set_certificate(0, &identity.certificate);
+        }
+        if !verify.username.is_empty() {
+            environment.set("username", verify.username.as_str());
+        }
+        environment.set("common_name", &name);
+        if !config.many && verify.peer_info.protocol() & protocol::REQUEST_PUSH != 0 {
+            self.around.warn(&format!(
+                "{name} waits for options, which a server of one peer does not push: it needs \
+                 `tls-client` without `pull` in place of `client`"
+            ));
+        }
+        self.admitted += 1;
+        Ok(Admission {
+            number: self.admitted,
+            verify,
+            name,
+            environment,
+            step: Step::Key,
+            own: PerClient::default(),
+            session: None,
+        })
+    }
+
+    /// Whether the management interface decides about clients.
+    fn asks_manager(&self) -> bool {
+        let management = self.config.common.management.as_ref();
+        management.is_some_and(|management| management.options.client_auth)
+    }
+
+    /// Asks on, until an answer has to be waited for or all is decided.
+    fn advance(&mut self, id: PeerId, now: Now) {
+        let Some(mut admission) = self.admissions.remove(&id) else { return };
+        loop {
+            match self.ask(id, &mut admission, now) {
+                Ok(Progress::On(step)) => admission.step = step,
+                Ok(Progress::Waits(step)) => {
+                    admission.step = step;
+                    self.admissions.insert(id, admission);
+                    return;
+                }
+                Ok(Progress::In(mut reply)) => {
+                    reply.auth_token = self.token_for(id, &admission, now);
+                    let accepted = self.with_core(|core, link| core.accept(now, id, *reply, link));
+                    if let Err(error) = accepted {
+                        self.around.say(1, &format!("{}: {error}", admission.verify.address));
+                    }
+                    return;
+                }
+                Err(refusal) => {
+                    let who = format!("{} ({})", admission.name, admission.verify.address);
+                    return self.refuse(id, &who, refusal, now);
+                }
+            }
+        }
+    }
+
+    fn refuse(&mut self, id: PeerId, who: &str, refusal: Refusal, now: Now) {
+        self.around.say(1, &format!("{who} is refused: {}", refusal.why));
+        self.counts.failed += 1;
+        let reason = refusal.for_client.unwrap_or_default();
+        let reason: String = reason.chars().filter(|c| !c.is_control()).take(MAX_REASON).collect();
+        self.with_core(|core, link| core.reject(now, id, &reason, link));
+    }
+
+    fn ask(
+        &mut self,
+        id: PeerId,
+        admission: &mut Admission,
+        now: Now,
+    ) -> Result<Progress, Refusal> {
+        let hooks = &self.config.common.hooks;
+        let lane = self.peers.get(&id).ok_or("it is gone already")?.client_id;
+        let Admission { number, verify, environment, .. } = &*admission;
+        let number = *number;
+        let (kind, command, arguments, after) = match admission.step {
+            Step::Key => {
+                let says = match (&verify.client_key, &hooks.tls_crypt_v2_verify) {
+                    (Some(says), Some(_)) => says.is_some(),
+                    _ => return Ok(Progress::On(Step::Certificate)),
+                };
+                if !says {
+                    return Err("its tls-crypt-v2 key says nothing of it".into());
+                }
+                let command = hooks.tls_crypt_v2_verify.as_ref();
+                (Kind::ClientKeyVerify, command, Vec::new(), Step::Certificate)
+            }
+            Step::Certificate => {
+                let Some(identity) = &verify.identity else {
+                    return Ok(Progress::On(Step::Password));
+                };
+                let arguments = vec!["0".to_owned(), identity.subject.clone()];
+                (Kind::TlsVerify, hooks.tls_verify.as_ref(), arguments, Step::Password)
+            }
+            Step::Password => {
+                if self.token_is_enough(id, admission, now)? {
+                    return Ok(Progress::On(Step::Options));
+                }
+                let hooks = &self.config.common.hooks;
+                let command = hooks.verify_password.as_ref().map(|(command, _)| command);
+                (Kind::UserPassVerify, command, Vec::new(), Step::Manager)
+            }
+            Step::Manager => {
+                if self.asks_manager()
+                    && let Some(management) = &mut self.around.management
+                {
+                    let news = match verify.renegotiation {
+                        false => ClientNews::Connect(lane, number),
+                        true => ClientNews::Reauth(lane, number),
+                    };
+                    let password = [("password", verify.password.as_str())];
+                    management.client(news, environment.iter().chain(password));
+                    return Ok(Progress::Waits(Step::Options));
+                }
+                return Ok(Progress::On(Step::Options));
+            }
+            Step::Options if verify.renegotiation => {
+                return Ok(Progress::In(Box::default()));
+            }
+            Step::Options => {
+                self.prepare(id, admission, now)?;
+                (Kind::ClientConnect, hooks.client_connect.as_ref(), Vec::new(), Step::Entry)
+            }
+            Step::Entry => return self.enter(id, admission, now).map(Progress::In),
+        };
+        let Some(mut job) = job(kind, command, arguments, admission.environment.clone(), lane)
+        else {
+            return Ok(Progress::On(after));
+        };
+        if let (Kind::UserPassVerify, Some((_, via))) = (kind, &hooks.verify_password) {
+            let verify = &admission.verify;
+            let (name, password) = (verify.username.to_string(), verify.password.clone());
+            job.secret = match via {
+                PasswordVia::File => Secret::File(name, password),
+                PasswordVia::Environment => Secret::Environment(name, password),
+            };
+        }
+        if kind == Kind::ClientKeyVerify
+            && let Some(Some(metadata)) = admission.verify.client_key.take()
+        {
+            job.secret = Secret::Metadata(metadata);
+        }
+        let ticket = self.around.begin(job)?;
+        self.asked.insert(ticket, super::Purpose::Admission(id, number));
+        Ok(Progress::Waits(after))
+    }
+
+    /// Takes what a script said about an admission.
+    pub(super) fn answered(
+        &mut self,
+        id: PeerId,
+        number: u64,
+        kind: Kind,
+        outcome: Outcome,
+        now: Now,
+    ) {
+        let Some(admission) = self.admissions.get_mut(&id) else { return };
+        if admission.number != number {
+            return;
+        }
+        match outcome {
+            Outcome::Accepted(text) if kind == Kind::ClientConnect => {
+                self.instructed(id, number, "client-connect", &text, now);
+            }
+            Outcome::Accepted(_) => self.advance(id, now),
+            Outcome::Refused { why, for_client } => {
+                self.denied(id, number, why, for_client, now);
+            }
+            Outcome::Pending { timeout, extra, .. } => {
+                self.defer(id, timeout, &extra, now);
+            }
+        }
+    }
+
+    /// Goes on, with lines of configuration for the client, if an answer is awaited.
+    pub(super) fn instructed(
+        &mut self,
+        id: PeerId,
+        number: u64,
+        source: &str,
+        text: &str,
+        now: Now,
+    ) {
+        let admission = self.admissions.get_mut(&id).filter(|it| it.number == number);
+        let Some(admission) = admission else { return };
+        match PerClient::parse(Path::new(source), text.as_bytes()) {
+            Ok((own, warnings)) => {
+                admission.own.add(own);
+                warnings.iter().for_each(|warning| self.around.warn(&warning.to_string()));
+                self.advance(id, now);
+            }
+            Err(error) => self.denied(id, number, error.to_string(), None, now),
+        }
+    }
+
+    /// Does not go on, if an answer is awaited.
+    pub(super) fn denied(
+        &mut self,
+        id: PeerId,
+        number: u64,
+        why: String,
+        for_client: Option<String>,
+        now: Now,
+    ) {
+        if self.admissions.get(&id).is_none_or(|it| it.number != number) {
+            return;
+        }
+        let Some(admission) = self.admissions.remove(&id) else { return };
+        let who = format!("{} ({})", admission.name, admission.verify.address);
+        self.refuse(id, &who, Refusal { why, for_client }, now);
+    }
+
+    /// Whose admission the manager was asked about by these numbers, if an answer is awaited.
+    pub(super) fn awaits_manager(&self, client: u64, number: u64) -> Option<PeerId> {
+        let (id, _) = self.peers.iter().find(|(_, peer)| peer.client_id == client)?;
+        let admission = self.admissions.get(id)?;
+        // Scripts are asked at the other steps.
+        (admission.number == number && admission.step == Step::Options).then_some(*id)
+    }
+
+    /// The user has something to do first, within seconds.
+    pub(super) fn defer(&mut self, id: PeerId, seconds: u32, what: &str, now: Now) {
+        let pending = Duration::from_secs(seconds.into());
+        self.with_core(|core, link| core.defer(now, id, pending, Some(what), link));
+    }
+
+    /// Addresses and options, as far as they are known before the script.
+    fn prepare(&mut self, id: PeerId, admission: &mut Admission, now: Now) -> Result<(), Refusal> {
+        let config = self.config;
+        let name = &admission.name;
+        let mut own = self.per_client(name)?;
+        // What the manager said goes before what the file says.
+        own.add(std::mem::take(&mut admission.own));
+        if own.disable {
+            return Err(format!("{name} is disabled").into());
+        }
+        // The core replaces the one peer of a server by the next.
+        if config.many && !config.duplicate_names {
+            let same: Vec<PeerId> = self
+                .peers
+                .iter()
+                .filter(|(other, peer)| peer.name == *name && **other != id)
+                .map(|(id, _)| *id)
+                .collect();
+            for other in same {
+                let text = format!("{name} comes anew from {}", admission.verify.address);
+                self.around.say(1, &text);
+                self.with_core(|core, link| core.kill(now, other, None, link));
+            }
+        }
+        let mut peer = self.peers.remove(&id).ok_or("it is gone already")?;
+        self.release(&mut peer);
+        peer.name.clone_from(name);
+        peer.username = Some(admission.verify.username.to_string()).filter(|name| !name.is_empty());
+        let leased = self.lease(&mut peer, &own);
+        let tunnel = &config.common.tunnel;
+        let local = (
+            tunnel.ifconfig.map(|(address, _)| address),
+            tunnel.ifconfig_ipv6.map(|ifconfig| ifconfig.address),
+        );
+        let environment = &mut admission.environment;
+        environment.set_client_addresses(peer.ipv4, peer.ipv6, tunnel.topology.into(), local);
+        for name in ["untrusted_ip", "untrusted_ip6", "untrusted_port"] {
+            environment.remove(name);
+        }
+        environment.set_peer_address(Trust::Trusted, admission.verify.address);
+        environment.set_beginning(peer.since);
+        self.peers.insert(id, peer);
+        admission.own = own;
+        Ok(leased?)
+    }
+
+    /// All is decided: the client's place in the data path, and what it is pushed.
+    fn enter(
+        &mut self,
+        id: PeerId,
+        admission: &mut Admission,
+        now: Now,
+    ) -> Result<Box<PushReply>, Refusal> {
+        let own = &admission.own;
+        if own.disable {
+            return Err(format!("{} is disabled", admission.name).into());
+        }
+        let mut peer = self.peers.remove(&id).ok_or("it is gone already")?;
+        // The script may have given it other addresses.
+        let leased = if own.ifconfig.is_some() || own.ifconfig_ipv6.is_some() {
+            self.release(&mut peer);
+            self.lease(&mut peer, own)
+        } else {
+            peer.networks = peer.networks_with(own);
+            Ok(())
+        };
+        peer.since = now.unix;
+        peer.environment = std::mem::take(&mut admission.environment);
+        let reply = leased.and_then(|()| self.reply(&peer, own));
+        if self.config.many {
+            self.handle.add_peer(id.0, peer.way);
+            self.handle.set_routes(id.0, &peer.networks);
+        }
+        self.peers.insert(id, peer);
+        Ok(Box::new(reply?))
+    }
+
+    /// What `client-config-dir` says of a client.
+    fn per_client(&mut self, name: &str) -> Result<PerClient, String> {
+        let Some(directory) = &self.config.client_config_dir else {
+            return Ok(PerClient::default());
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.@".contains(c);
+        let safe = name.chars().all(plain) && !name.starts_with('.');
+        let own = directory.join(name);
+        let file = if safe && own.is_file() { own } else { directory.join("DEFAULT") };
+        if !file.is_file() {
+            return if self.config.ccd_exclusive {
+                Err(format!("{name} has no file in {}", directory.display()))
+            } else {
+                Ok(PerClient::default())
+            };
+        }
+        let (own, warnings) = PerClient::read(&file).map_err(|error| error.to_string())?;
+        warnings.iter().for_each(|warning| self.around.warn(&warning.to_string()));
+        Ok(own)
+    }
+
+    /// Gives a client its addresses: those that it is given by hand; else that of IPv6 which belongs to
+    /// the one of IPv4; else what the pool has.
+    fn lease(&mut self, peer: &mut Peer, own: &PerClient) -> Result<(), String> {
+        peer.ipv4 = own.ifconfig;
+        peer.ipv6 = own.ifconfig_ipv6.map(|it| (it.address, it.prefix));
+        if let Some(pool) = &mut self.pool {
+            let by_hand = peer.ipv4.map(|(address, _)| IpAddr::V4(address));
+            let held = match by_hand.map(|address| pool.hold(address)).transpose() {
+                Ok(held) => held.flatten(),
+                Err(taken) => return Err(taken.to_string()),
+            };
+            peer.leases.extend(held);
+            let by_hand = peer.ipv6.map(|(address, _)| IpAddr::V6(address));
+            let by_hand = by_hand.filter(|_| held.is_none_or(|held| held.ipv6 != peer.ipv6));
+            if let Some(address) = by_hand {
+                peer.leases.extend(pool.hold(address).map_err(|taken| taken.to_string())?);
+            }
+            if peer.ipv4.is_none() || (peer.ipv6.is_none() && pool.has_ipv6()) {
+                let name = (!self.config.duplicate_names).then_some(peer.name.as_str());
+                let lease = match held {
+                    Some(held) => held,
+                    None => {
+                        let lease = pool.acquire(name).ok_or("no address is left")?;
+                        peer.leases.push(lease);
+                        lease
+                    }
+                };
+                peer.ipv4 = peer.ipv4.or(lease.ipv4);
+                peer.ipv6 = peer.ipv6.or(lease.ipv6);
+            }
+        }
+        peer.networks = peer.networks_with(own);
+        Ok(())
+    }
+
+    /// Takes its addresses back.
+    pub(super) fn release(&mut self, peer: &mut Peer) {
+        peer.ipv4 = None;
+        peer.ipv6 = None;
+        let leases = std::mem::take(&mut peer.leases);
+        if let Some(pool) = &mut self.pool {
+            leases.iter().for_each(|lease| pool.release(lease));
+        }
+    }
+
+    fn reply(&self, peer: &Peer, own: &PerClient) -> Result<PushReply, String> {
+        let mut reply = PushReply::default();
+        for option in own.push_list(&self.config.push) {
+            reply.add(option).map_err(|error| format!("push \"{option}\": {error}"))?;
+        }
+        reply.ifconfig = peer.ipv4;
+        let server: Option<Ipv6Addr> =
+            self.config.common.tunnel.ifconfig_ipv6.map(|ifconfig| ifconfig.address);
+        reply.ifconfig_ipv6 = peer.ipv6.map(|(address, prefix)| (address, prefix, server));
+        Ok(reply)
+    }
+}

@@ -1,0 +1,178 @@
+//! What happens when a client is in, and when it is gone: who is told, and what is counted.
+
+use std::net::IpAddr;
+
+use super::peers::Peer;
+use super::{Program, Purpose};
+use crate::net::data_path::Remote;
+use crate::proto::Now;
+use crate::proto::server::{PeerConnected, PeerId, ServerEnd};
+use crate::service::hooks::{Environment, Kind, Outcome, Secret};
+use crate::service::management::ClientNews;
+use crate::service::settings;
+use crate::service::surroundings::job;
+
+impl Program<'_> {
+    pub(super) fn connected(&mut self, id: PeerId, connected: &PeerConnected) {
+        let link = &self.config.common.link;
+        let Some(peer) = self.peers.get_mut(&id) else { return };
+        peer.cipher = Some(connected.cipher);
+        let largest = settings::largest_tcp(
+            link.mssfix,
+            link.tun_mtu,
+            connected.address.ip(),
+            peer.transport(),
+            peer.overhead,
+        );
+        self.handle.set_largest_tcp(id.0, largest);
+        self.counts.established += 1;
+        let cipher = connected.cipher.name();
+        let text = format!("{} ({}) is connected, with {cipher}", peer.name, connected.address);
+        self.around.say(1, &text);
+        if !self.config.many {
+            let environment = peer.environment.clone();
+            return self.joined(connected.address, environment);
+        }
+        if let Some(management) = &mut self.around.management {
+            management.client(ClientNews::Established(peer.client_id), peer.environment.iter());
+            for (address, prefix) in &peer.networks {
+                let primary = *prefix == if address.is_ipv4() { 32 } else { 128 };
+                management.client_address(peer.client_id, *address, primary);
+            }
+        }
+        let (client, environment) = (peer.client_id, peer.environment.clone());
+        let (name, networks) = (peer.name.clone(), peer.networks.clone());
+        for network in networks {
+            let arguments = vec!["add".to_owned(), text_of(network), name.clone()];
+            let ticket = self.tell(Kind::LearnAddress, client, arguments, environment.clone());
+            if let Some(ticket) = ticket {
+                self.asked.insert(ticket, Purpose::Address(id, client, network));
+            }
+        }
+    }
+
+    pub(super) fn ended(&mut self, id: PeerId, end: &ServerEnd) {
+        self.admissions.remove(&id);
+        let counters = self.handle.counters(id.0).unwrap_or_default();
+        self.handle.remove_peer(id.0);
+        let Some(mut peer) = self.peers.remove(&id) else { return };
+        let networks = std::mem::take(&mut peer.networks);
+        self.release(&mut peer);
+        self.counts.packets_received += counters.received_packets;
+        self.counts.packets_sent += counters.sent_packets;
+        self.counts.bytes_received += counters.received_bytes;
+        self.counts.bytes_sent += counters.sent_bytes;
+        if peer.cipher.is_none() && *end != ServerEnd::Rejected {
+            self.counts.failed += 1;
+        }
+        self.around.say(1, &format!("{} ({}) is gone: {end:?}", peer.name, peer.address));
+        if let Remote::Tcp(stream) = peer.way {
+            self.streams.remove(&stream);
+            self.handle.close_stream(stream);
+        }
+        // Who never came in is nobody's client.
+        if peer.environment == Environment::default() {
+            return;
+        }
+        if !self.config.many {
+            if peer.cipher.is_some() {
+                self.passed = self.passed + counters.into();
+                self.left(end);
+            }
+            return;
+        }
+        let now = self.around.clock.now();
+        let mut environment = std::mem::take(&mut peer.environment);
+        let (received, sent) = (counters.received_bytes, counters.sent_bytes);
+        environment.set_end(now.unix.saturating_sub(peer.since), received, sent);
+        if peer.cipher.is_some() {
+            for network in networks {
+                let arguments = vec!["delete".to_owned(), text_of(network)];
+                self.tell(Kind::LearnAddress, peer.client_id, arguments, environment.clone());
+            }
+        }
+        if let Some(management) = &mut self.around.management {
+            management.client(ClientNews::Disconnect(peer.client_id), environment.iter());
+        }
+        self.tell(Kind::ClientDisconnect, peer.client_id, Vec::new(), environment);
+    }
+
+    /// The answer to a challenge goes to whoever set it.
+    pub(super) fn responded(&mut self, id: PeerId, text: &str) {
+        let Some(Peer { client_id, .. }) = self.peers.get(&id) else { return };
+        let client = *client_id;
+        let number = self.admissions.get(&id).map_or(0, |admission| admission.number);
+        let environment = self.around.environment();
+        if let Some(management) = &mut self.around.management {
+            let news = ClientNews::Response(client, number, text);
+            management.client(news, environment.iter());
+        }
+        let command = self.config.common.hooks.client_response.as_ref();
+        let job = job(Kind::ChallengeResponse, command, Vec::new(), environment, client);
+        if let Some(mut job) = job {
+            job.secret = Secret::Response(text.to_owned().into());
+            if let Err(error) = self.around.begin(job) {
+                self.around.warn(&error);
+            }
+        }
+    }
+
+    /// Takes what scripts have decided.
+    pub(super) fn take_answers(&mut self, now: Now) {
+        for (ticket, kind, outcome) in self.around.decided() {
+            if matches!(outcome, Outcome::Pending { .. }) {
+                if let Some(Purpose::Admission(id, number)) = self.asked.get(&ticket) {
+                    let (id, number) = (*id, *number);
+                    self.answered(id, number, kind, outcome, now);
+                }
+                continue;
+            }
+            match (self.asked.remove(&ticket), outcome) {
+                (Some(Purpose::Admission(id, number)), outcome) => {
+                    self.answered(id, number, kind, outcome, now);
+                }
+                (Some(Purpose::Address(id, client, network)), Outcome::Refused { why, .. }) => {
+                    self.around.warn(&format!("{} is not routed: {why}", text_of(network)));
+                    let peer = self.peers.get_mut(&id).filter(|peer| peer.client_id == client);
+                    if let Some(peer) = peer {
+                        peer.networks.retain(|known| *known != network);
+                        self.handle.set_routes(id.0, &peer.networks);
+                    }
+                }
+                (None, Outcome::Refused { why, .. }) => self.around.warn(&why),
+                (_, Outcome::Accepted(_) | Outcome::Pending { .. }) => {}
+            }
+        }
+    }
+
+    /// Runs a script that is told of something.
+    fn tell(
+        &mut self,
+        kind: Kind,
+        client: u64,
+        arguments: Vec<String>,
+        environment: Environment,
+    ) -> Option<crate::service::hooks::Ticket> {
+        let hooks = &self.config.common.hooks;
+        let command = match kind {
+            Kind::LearnAddress => &hooks.learn_address,
+            _ => &hooks.client_disconnect,
+        };
+        let job = job(kind, command.as_ref(), arguments, environment, client)?;
+        match self.around.begin(job) {
+            Ok(ticket) => Some(ticket),
+            Err(error) => {
+                self.around.warn(&error);
+                None
+            }
+        }
+    }
+}
+
+/// An address, or a network with the length of its prefix.
+fn text_of((address, prefix): (IpAddr, u8)) -> String {
+    match (address, prefix) {
+        (IpAddr::V4(_), 32) | (IpAddr::V6(_), 128) => address.to_string(),
+        _ => format!("{address}/{prefix}"),
+    }
+}

@@ -1,0 +1,149 @@
+//! What the management interface and those who collect metrics want of a server.
+
+use super::Program;
+use crate::proto::Now;
+use crate::proto::server::PeerId;
+use crate::service::management::{Event, Target};
+use crate::service::metrics::Snapshot;
+use crate::service::status::{Counters, Version};
+
+impl Program<'_> {
+    pub(super) fn take_requests(&mut self, now: Now) {
+        while let Some(event) = self.around.next_request() {
+            if let Some(answer) = self.heed(event, now) {
+                self.answer(answer);
+            }
+        }
+        self.tell_bytes(now);
+        if let Some(mut metrics) = self.around.metrics.take() {
+            metrics.serve(now.monotonic, || self.snapshot());
+            self.around.metrics = Some(metrics);
+        }
+    }
+
+    fn answer(&mut self, answer: Result<String, String>) {
+        match (answer, &mut self.around.management) {
+            (Ok(text), Some(management)) => management.success(&text),
+            (Err(text), Some(management)) => management.error(&text),
+            (_, None) => {}
+        }
+    }
+
+    /// Whom the manager decides about, which is answered before anything that the decision brings.
+    fn decided(&mut self, command: &str, client: u64, key: u64) -> Option<PeerId> {
+        let id = self.awaits_manager(client, key);
+        self.answer(outcome(command, id.is_some()));
+        id
+    }
+
+    /// What is answered, unless it was already, or is by lines or not at all.
+    fn heed(&mut self, event: Event, now: Now) -> Option<Result<String, String>> {
+        match event {
+            Event::Status(version) => {
+                let number = self.config.common.log.status_version.into();
+                let version = version.or(Version::new(number)).unwrap_or_default();
+                let text = self.status_text(now, version);
+                self.around.management.as_mut()?.lines(&text);
+                None
+            }
+            Event::LoadStats => {
+                let Snapshot { tunnels, bytes_received, bytes_sent, .. } = self.snapshot();
+                Some(Ok(format!(
+                    "nclients={tunnels},bytesin={bytes_received},bytesout={bytes_sent}"
+                )))
+            }
+            Event::Kill(target) => Some(self.kill(&target, now)),
+            Event::ClientKill { client, message } => {
+                let id = self.peers.iter().find(|(_, peer)| peer.client_id == client);
+                let id = id.map(|(id, _)| *id);
+                if let Some(id) = id {
+                    let message = message.unwrap_or_else(|| "RESTART".into());
+                    self.with_core(|core, link| core.kill(now, id, Some(&message), link));
+                }
+                Some(outcome("client-kill", id.is_some()))
+            }
+            Event::ClientAuth { client, key, lines } => {
+                let id = self.decided("client-auth", client, key)?;
+                self.instructed(id, key, "client-auth", &lines.join("\n"), now);
+                None
+            }
+            Event::ClientDeny { client, key, reason, for_client } => {
+                let id = self.decided("client-deny", client, key)?;
+                self.denied(id, key, reason, for_client, now);
+                None
+            }
+            Event::PendingAuth { client, key, extra, timeout } => {
+                let id = self.decided("client-pending-auth", client, key)?;
+                self.defer(id, timeout, &extra, now);
+                None
+            }
+            _ => None,
+        }
+    }
+
+    fn kill(&mut self, target: &Target, now: Now) -> Result<String, String> {
+        let meant: Vec<PeerId> = self
+            .peers
+            .iter()
+            .filter(|(_, peer)| match target {
+                Target::Name(name) => peer.name == *name,
+                Target::Address(address) => peer.address == *address,
+            })
+            .map(|(id, _)| *id)
+            .collect();
+        for id in &meant {
+            self.with_core(|core, link| core.kill(now, *id, Some("RESTART"), link));
+        }
+        match (target, meant.len()) {
+            (Target::Name(name), 0) => Err(format!("common name '{name}' not found")),
+            (Target::Address(address), 0) => Err(format!("client at address {address} not found")),
+            (Target::Name(name), count) => {
+                Ok(format!("common name '{name}' found, {count} client(s) killed"))
+            }
+            (Target::Address(address), count) => {
+                Ok(format!("{count} client(s) at address {address} killed"))
+            }
+        }
+    }
+
+    fn tell_bytes(&mut self, now: Now) {
+        let Some(management) = &mut self.around.management else { return };
+        if !management.bytecount_is_due(now.monotonic) {
+            return;
+        }
+        if !self.config.many {
+            let Counters { link_read, link_written, .. } = self.totals();
+            if let Some(management) = &mut self.around.management {
+                management.bytecount(link_read, link_written);
+            }
+            return;
+        }
+        for (id, peer) in self.peers.iter().filter(|(_, peer)| peer.cipher.is_some()) {
+            let counters = self.handle.counters(id.0).unwrap_or_default();
+            management.bytecount_of(peer.client_id, counters.received_bytes, counters.sent_bytes);
+        }
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let dropped = self.handle.dropped();
+        let mut snapshot = self.counts;
+        snapshot.dropped = dropped.unknown + dropped.rejected + dropped.spoofed;
+        for (id, _) in self.peers.iter().filter(|(_, peer)| peer.cipher.is_some()) {
+            let counters = self.handle.counters(id.0).unwrap_or_default();
+            snapshot.tunnels += 1;
+            snapshot.packets_received += counters.received_packets;
+            snapshot.packets_sent += counters.sent_packets;
+            snapshot.bytes_received += counters.received_bytes;
+            snapshot.bytes_sent += counters.sent_bytes;
+        }
+        snapshot
+    }
+}
+
+fn outcome(command: &str, done: bool) -> Result<String, String> {
+    if done {
+        Ok(format!("{command} command succeeded"))
+    } else {
+        Err(format!("{command} command failed"))
+    }
+}

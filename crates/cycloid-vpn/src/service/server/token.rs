@@ -1,0 +1,94 @@
+//! Tokens in place of passwords (`auth-gen-token`): who sends a good one is asked for no other.
+//!
+//! With `external-auth` scripts and the management interface are asked all the same, and find in
+//! `session_state` what the token is worth.
+
+use zeroize::Zeroizing;
+
+use super::Program;
+use super::admission::{Admission, Refusal};
+use crate::config;
+use crate::proto::Now;
+use crate::proto::auth_token::{KeyFile, TokenOutcome, TokenSession, Tokens};
+use crate::proto::server::PeerId;
+use crate::service::{Failure, random};
+
+/// What makes tokens, where they are wanted. A key that is in no file lasts as long as the process.
+pub(super) fn of(config: &config::Server) -> Result<Option<Tokens>, Failure> {
+    let Some(wanted) = &config.auth_token else { return Ok(None) };
+    let key = match &config.auth_token_secret {
+        None => KeyFile::generate(&mut random),
+        Some(material) => {
+            let wrong = |why: String| {
+                Failure::new(format!("auth-gen-token-secret {material}: {why}"))
+                    .hint("make one with `cycloid vpn genkey auth-token`")
+            };
+            let bytes = material.read().map_err(|error| wrong(error.to_string()))?;
+            let text = Zeroizing::new(String::from_utf8_lossy(&bytes).into_owned());
+            KeyFile::parse(&text).map_err(|error| wrong(error.to_string()))?
+        }
+    };
+    let lifetime = wanted.lifetime.map(|lifetime| lifetime.as_secs());
+    let renewal = wanted.renewal.or(config.common.timing.renegotiate_after);
+    // A client that renews late is still let in.
+    let window = renewal.map(|renewal| renewal.as_secs().saturating_mul(2));
+    Ok(Some(Tokens::new(&key, lifetime, window)))
+}
+
+impl Program<'_> {
+    /// Whether a token stands for the password, so that nobody need be asked.
+    pub(super) fn token_is_enough(
+        &mut self,
+        id: PeerId,
+        admission: &mut Admission,
+        now: Now,
+    ) -> Result<bool, Refusal> {
+        let (Some(tokens), Some(wanted)) = (&self.tokens, &self.config.auth_token) else {
+            return Ok(false);
+        };
+        let verify = &admission.verify;
+        let known = self.peers.get(&id).and_then(|peer| peer.session);
+        let (state, wrong) = if !Tokens::is_token(&verify.password) {
+            ("Initial", None)
+        } else {
+            match tokens.judge(now, &verify.username, &verify.password) {
+                TokenOutcome::Good(session) if known.is_none_or(|known| known == session) => {
+                    admission.session = Some(session);
+                    ("Authenticated", None)
+                }
+                TokenOutcome::Expired => ("Expired", Some("the token is expired")),
+                TokenOutcome::Good(_) | TokenOutcome::Forged => {
+                    ("Invalid", Some("the token is not this client's"))
+                }
+            }
+        };
+        admission.environment.set("session_state", state);
+        if let Some(session) = admission.session.or(known) {
+            admission.environment.set("session_id", session.id());
+        }
+        match wrong {
+            _ if wanted.external => Ok(false),
+            None => Ok(admission.session.is_some()),
+            // Who is told `SESSION:` forgets the token, and comes with the password again.
+            Some(why) => {
+                Err(Refusal { why: why.into(), for_client: Some(format!("SESSION:{why}")) })
+            }
+        }
+    }
+
+    /// The client's password from now on.
+    pub(super) fn token_for(
+        &mut self,
+        id: PeerId,
+        admission: &Admission,
+        now: Now,
+    ) -> Option<Zeroizing<String>> {
+        let tokens = self.tokens.as_ref()?;
+        let user = Some(admission.verify.username.as_str()).filter(|user| !user.is_empty())?;
+        let peer = self.peers.get_mut(&id)?;
+        let session = admission.session.or(peer.session);
+        let session = session.unwrap_or_else(|| TokenSession::begin(now, &mut random));
+        peer.session = Some(session);
+        Some(tokens.make(now, user, &session))
+    }
+}

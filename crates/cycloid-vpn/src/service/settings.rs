@@ -1,0 +1,196 @@
+//! From what a configuration says to what the protocol core is told: keys and certificates are read
+//! here.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustls::pki_types::CertificateRevocationListDer;
+use rustls::pki_types::pem::PemObject;
+use zeroize::Zeroizing;
+
+use super::Failure;
+use crate::config::{self, ClientCertificate, Material, PeerName, Revoked, TlsVersion};
+use crate::proto::data::{Cipher, Framing};
+use crate::proto::options::Options;
+use crate::proto::tls::{
+    Credentials, NameRule, PeerRules, TlsFactory, TlsSettings, Usage, certificates_from_pem,
+    is_encrypted,
+};
+use crate::proto::tunnel::Timing;
+use crate::proto::wrap::ProtectionKey;
+use crate::proto::{Role, Transport};
+
+fn read(directive: &str, material: &Material) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    material.read().map_err(|error| Failure::new(format!("{directive} {material}: {error}")))
+}
+
+/// The options string, by which both ends see whether they fit.
+pub fn options(
+    role: Role,
+    data: &config::DataChannel,
+    link: &config::Link,
+    transport: Transport,
+    protection: &ProtectionKey,
+) -> String {
+    let (tls_auth, direction) = match protection {
+        ProtectionKey::Auth { direction, .. } => (true, *direction),
+        _ => (false, None),
+    };
+    let options = Options {
+        role,
+        transport,
+        tun_mtu: link.tun_mtu.into(),
+        cipher: data.cipher.or(data.fallback).map(Cipher::name),
+        auth: data.digest,
+        tls_auth,
+        direction,
+        framing: match data.framing {
+            Framing::None => None,
+            Framing::StubV2 => Some(0),
+            _ => Some(1),
+        },
+    };
+    options.to_text()
+}
+
+/// Whether the own private key is under a passphrase.
+pub fn needs_passphrase(tls: &config::Tls) -> Result<bool, Failure> {
+    tls.key.as_ref().map_or(Ok(false), |key| Ok(is_encrypted(&read("key", key)?)))
+}
+
+/// Own certificate, and what the peer must be; the passphrase is that of the private key, if it has
+/// one.
+pub fn tls(role: Role, tls: &config::Tls, passphrase: Option<&str>) -> Result<TlsFactory, Failure> {
+    let credentials = match (&tls.certificate, &tls.key) {
+        (Some(certificate), Some(key)) => {
+            let mut chain = read("cert", certificate)?;
+            if let Some(extra) = &tls.extra_certificates {
+                chain.push(b'\n');
+                chain.extend_from_slice(&read("extra-certs", extra)?);
+            }
+            let pem = read("key", key)?;
+            let own = Credentials::from_pem(&chain, &pem, passphrase)
+                .map_err(|error| Failure::new(format!("cert {certificate}, key {key}: {error}")))?;
+            Some(own)
+        }
+        _ => None,
+    };
+    let settings = TlsSettings {
+        credentials,
+        peer: rules(tls)?,
+        only_tls13: tls.version_min == TlsVersion::V1_3,
+        only_tls12: tls.version_max == TlsVersion::V1_2,
+        cipher_suites: [&tls.cipher_suites_1_2, &tls.cipher_suites_1_3]
+            .into_iter()
+            .flatten()
+            .flatten()
+            .cloned()
+            .collect(),
+        groups: tls.groups.clone().unwrap_or_default(),
+    };
+    TlsFactory::new(role, &settings).map_err(|error| Failure::new(format!("TLS: {error}")))
+}
+
+fn rules(tls: &config::Tls) -> Result<PeerRules, Failure> {
+    let mut rules = PeerRules {
+        fingerprints: tls.peer_fingerprints.clone(),
+        key_usages: tls.peer_key_usages.clone(),
+        optional: tls.client_certificate != ClientCertificate::Require,
+        name: tls.peer_name.as_ref().map(|name| match name {
+            PeerName::Subject(subject) => NameRule::Subject(subject.clone()),
+            PeerName::Name(name) => NameRule::Name(name.clone()),
+            PeerName::Prefix(prefix) => NameRule::Prefix(prefix.clone()),
+        }),
+        ..PeerRules::default()
+    };
+    if tls.peer_role.is_some() {
+        rules.usage = Usage::Required;
+    }
+    if let Some(purpose) = &tls.peer_extended_key_usage {
+        rules.usage = purpose_of(purpose)?;
+    }
+    if let Some(ca) = &tls.ca {
+        rules.authorities = certificates_from_pem(&read("ca", ca)?)
+            .map_err(|error| Failure::new(format!("ca {ca}: {error}")))?;
+    }
+    if let Some(Revoked::List(list)) = &tls.revoked {
+        let pem = read("crl-verify", list)?;
+        let lists: Result<Vec<_>, _> = CertificateRevocationListDer::pem_slice_iter(&pem).collect();
+        rules.revocation = lists
+            .ok()
+            .filter(|lists| !lists.is_empty())
+            .ok_or_else(|| Failure::new(format!("crl-verify {list}: no list in PEM")))?;
+    }
+    Ok(rules)
+}
+
+/// `remote-cert-eku`: OpenSSL's names, or numbers with dots between them.
+fn purpose_of(purpose: &str) -> Result<Usage, Failure> {
+    let numbers = match purpose {
+        "TLS Web Server Authentication" | "serverAuth" => "1.3.6.1.5.5.7.3.1",
+        "TLS Web Client Authentication" | "clientAuth" => "1.3.6.1.5.5.7.3.2",
+        "Code Signing" | "codeSigning" => "1.3.6.1.5.5.7.3.3",
+        "E-mail Protection" | "emailProtection" => "1.3.6.1.5.5.7.3.4",
+        "ipsecEndSystem" | "IPSec End System" => "1.3.6.1.5.5.7.3.5",
+        numbers => numbers,
+    };
+    numbers
+        .split('.')
+        .map(str::parse)
+        .collect::<Result<Vec<usize>, _>>()
+        .map(Usage::Purpose)
+        .map_err(|_| Failure::new(format!("remote-cert-eku {purpose}: not a known purpose")))
+}
+
+/// Whether a directory of revoked certificates has one of this serial number.
+pub fn is_revoked(tls: &config::Tls, serial: &str) -> bool {
+    match &tls.revoked {
+        Some(Revoked::Directory(directory)) => {
+            !directory.is_dir() || PathBuf::from(directory).join(serial).exists()
+        }
+        _ => false,
+    }
+}
+
+/// When things happen by themselves.
+pub fn timing(timing: &config::Timing) -> Timing {
+    let or_never = Option::unwrap_or_default;
+    Timing {
+        handshake: timing.hand_window,
+        transition: timing.transition_window,
+        renegotiate_after: or_never(timing.renegotiate_after),
+        renegotiate_bytes: timing.renegotiate_bytes.unwrap_or(0),
+        renegotiate_packets: timing.renegotiate_packets.unwrap_or(0),
+        ping: or_never(timing.ping),
+        silence: or_never(timing.ping_restart.or(timing.ping_exit)),
+        inactive: timing.inactive.map_or(Duration::ZERO, |(time, _)| time),
+        inactive_bytes: timing.inactive.map_or(0, |(_, bytes)| bytes),
+    }
+}
+
+/// `mssfix`: the longest inner packet of TCP, headers included, where a packet outside goes to this
+/// address with this much of the data channel on top.
+pub fn largest_tcp(
+    fix: config::MssFix,
+    tun_mtu: u16,
+    remote: IpAddr,
+    transport: Transport,
+    overhead: usize,
+) -> Option<u16> {
+    let transport = match transport {
+        Transport::Udp => 8,
+        // Twenty bytes of TCP, and the length of a packet in the stream.
+        Transport::Tcp => 22,
+    };
+    let network = if remote.is_ipv4() { 20 } else { 40 };
+    let inner = match fix {
+        config::MssFix::Off => return None,
+        config::MssFix::Packet(size) => {
+            usize::from(size).saturating_sub(network + transport + overhead)
+        }
+        config::MssFix::Payload(size) => usize::from(size).saturating_sub(overhead),
+        config::MssFix::Inner(size) => usize::from(size),
+    };
+    u16::try_from(inner.min(usize::from(tun_mtu))).ok()
+}

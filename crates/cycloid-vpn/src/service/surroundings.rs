@@ -1,0 +1,470 @@
+//! What the control thread of a client and that of a server have around them: signals, the log, the
+//! management interface, metrics, scripts and the service manager, all waited for in one `poll`.
+
+use std::io::BufRead;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::mm::{MlockAllFlags, mlockall};
+use zeroize::Zeroizing;
+
+use super::hooks::{Environment, Hooks, Job, Kind, Outcome, Script, Secret, Ticket};
+use super::log::{Level, Log};
+use super::management::{AuthRetry, Endpoint, Event, Management, Settings};
+use super::metrics::Metrics;
+use super::notify::Notify;
+use super::privileges::{Identity, give_up};
+use super::signals::{Signal, Signals};
+use super::{Clock, Failure};
+use crate::config::{self, Common, ManagementAddress, ManagementPassword};
+
+/// How long a script may take, its putting off included.
+const SCRIPT_LIMIT: Duration = Duration::from_secs(60);
+
+/// How long the end waits for scripts that are told of it.
+const LAST_SCRIPTS: Duration = Duration::from_secs(10);
+
+/// The lane of scripts that are not about one client.
+pub(super) const OWN_LANE: u64 = u64::MAX;
+
+/// What they are around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Client,
+    /// Of one peer: for the management interface it is like a client.
+    Server,
+    ServerOfMany,
+}
+
+/// What is around the protocol.
+pub(super) struct Surroundings {
+    pub(super) clock: Clock,
+    pub(super) management: Option<Management>,
+    pub(super) metrics: Option<Metrics>,
+    pub(super) notify: Notify,
+    hooks: Hooks,
+    /// What was decided while the outcome of another script was waited for.
+    decided: Vec<(Ticket, Kind, Outcome)>,
+    log: Log,
+    /// What messages have in common.
+    kind: &'static str,
+    signals: Signals,
+    /// What the management interface asked for as if it were a signal.
+    asked: Vec<Signal>,
+    /// What takes the place of SIGUSR1.
+    restart_is: Signal,
+    restarts_on_disconnect: bool,
+    /// When the service manager is next told that this is alive.
+    alive_next: Duration,
+    /// What each script has in its environment.
+    environment: Environment,
+    /// That of the private key, once it was asked for.
+    pub(super) passphrase: Option<Zeroizing<String>>,
+}
+
+impl Surroundings {
+    /// Takes signals over and listens, before anything else of the machine is changed.
+    pub(super) fn start(common: &Common, side: Side, log: Log) -> Result<Self, Failure> {
+        let clock = Clock::start();
+        prepare(&common.process)?;
+        let signals = Signals::new()
+            .map_err(|error| Failure::new(format!("cannot listen for signals: {error}")))?;
+        let management = match &common.management {
+            Some(management) => Some(listen(management, common, side == Side::ServerOfMany)?),
+            None => None,
+        };
+        let metrics = match common.process.metrics {
+            Some(address) => Some(Metrics::listen(address).map_err(|error| {
+                Failure::new(format!("metrics: cannot listen on {address}: {error}"))
+            })?),
+            None => None,
+        };
+        let options = common.management.as_ref().map(|management| &management.options);
+        Ok(Self {
+            clock,
+            management,
+            metrics,
+            notify: Notify::from_environment(),
+            hooks: hooks(&common.hooks)?,
+            decided: Vec::new(),
+            log,
+            kind: match side {
+                Side::Client => "client",
+                Side::Server | Side::ServerOfMany => "server",
+            },
+            signals,
+            asked: Vec::new(),
+            restart_is: match common.process.remap_usr1.as_deref() {
+                Some("SIGHUP") => Signal::Hangup,
+                Some("SIGTERM") => Signal::Terminate,
+                _ => Signal::Restart,
+            },
+            restarts_on_disconnect: options.is_some_and(|options| options.signal_on_disconnect),
+            alive_next: Duration::ZERO,
+            environment: environment(common),
+            passphrase: None,
+        })
+    }
+
+    pub(super) fn say(&mut self, verb: u8, text: &str) {
+        self.write(Level::Info, verb, text);
+    }
+
+    pub(super) fn warn(&mut self, text: &str) {
+        self.write(Level::Warning, 1, text);
+    }
+
+    fn write(&mut self, level: Level, verb: u8, text: &str) {
+        let records = self.log.write(level, verb, self.kind, text);
+        if let Some(management) = &mut self.management {
+            records.iter().for_each(|record| management.log(record));
+        }
+    }
+
+    /// What came since the last call, each once.
+    pub(super) fn signals(&mut self) -> Vec<Signal> {
+        let mut signals = self.signals.take();
+        signals.append(&mut self.asked);
+        for signal in &mut signals {
+            if *signal == Signal::Restart {
+                *signal = self.restart_is;
+            }
+        }
+        signals
+    }
+
+    /// The next thing that the management interface wants and that is not done here.
+    pub(super) fn next_request(&mut self) -> Option<Event> {
+        loop {
+            let now = self.clock.now().monotonic;
+            match self.management.as_mut()?.next(now)? {
+                Event::Connected => {}
+                Event::Signal(signal) => self.asked.push(signal),
+                Event::Verb(verb) => self.log.set_verb(verb),
+                Event::Mute(mute) => self.log.set_mute(mute),
+                Event::Disconnected => {
+                    if self.restarts_on_disconnect {
+                        self.asked.push(Signal::Restart);
+                    }
+                    return Some(Event::Disconnected);
+                }
+                event => return Some(event),
+            }
+        }
+    }
+
+    /// Waits for a release, where one is wanted. False if the end is wanted instead.
+    pub(super) fn hold(&mut self) -> bool {
+        if !self.management.as_mut().is_some_and(|management| management.hold(0)) {
+            return true;
+        }
+        self.say(1, "Need hold release from management interface, waiting...");
+        loop {
+            while let Some(event) = self.next_request() {
+                if event == Event::Released {
+                    return true;
+                }
+            }
+            if self.signals().iter().any(|it| is_end(*it)) {
+                return false;
+            }
+            self.wait([], None);
+        }
+    }
+
+    /// Waits until something happens, at most to that moment since the clock's start.
+    pub(super) fn wait<'o>(
+        &mut self,
+        others: impl IntoIterator<Item = BorrowedFd<'o>>,
+        next: Option<Duration>,
+    ) {
+        let now = self.clock.now().monotonic;
+        if let Some(interval) = self.notify.interval()
+            && now >= self.alive_next
+        {
+            self.notify.alive();
+            self.alive_next = now + interval;
+        }
+        let alive = self.notify.interval().map(|_| self.alive_next);
+        let management = self.management.as_ref();
+        let metrics = self.metrics.as_ref();
+        let next = [
+            next,
+            alive,
+            self.hooks.deadline(now),
+            management.and_then(Management::deadline),
+            metrics.and_then(Metrics::deadline),
+        ];
+        let left = next
+            .into_iter()
+            .flatten()
+            .min()
+            .map_or(Duration::from_secs(60), |next| self.clock.until(next));
+        let mut descriptors: Vec<PollFd<'_>> = others.into_iter().map(readable).collect();
+        descriptors.push(PollFd::new(&self.signals, PollFlags::IN));
+        descriptors.extend(self.hooks.fds().map(readable));
+        let interests = management.into_iter().flat_map(Management::interests);
+        let interests = interests.chain(metrics.into_iter().flat_map(Metrics::interests));
+        descriptors.extend(interests.map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags)));
+        let left = Timespec::try_from(left).unwrap_or(Timespec { tv_sec: 60, tv_nsec: 0 });
+        // An interruption is as good as an event.
+        let _ = poll(&mut descriptors, Some(&left));
+    }
+
+    /// What each script has in its environment.
+    pub(super) fn environment(&self) -> Environment {
+        self.environment.clone()
+    }
+
+    /// Starts a script of the configuration. `security` is looked at when the program starts, so that
+    /// what is refused here is refused for good.
+    pub(super) fn begin(&mut self, job: Job) -> Result<Ticket, String> {
+        let now = self.clock.now().monotonic;
+        self.hooks.start(now, job).map_err(|error| error.to_string())
+    }
+
+    /// What scripts have decided since the last call.
+    pub(super) fn decided(&mut self) -> Vec<(Ticket, Kind, Outcome)> {
+        let now = self.clock.now().monotonic;
+        let mut decided = std::mem::take(&mut self.decided);
+        decided.extend(self.hooks.done(now));
+        decided
+    }
+
+    /// Runs a script and waits for its end, as it is about this machine and what comes next depends on
+    /// it.
+    ///
+    /// # Errors
+    /// Why it failed.
+    pub(super) fn run(
+        &mut self,
+        kind: Kind,
+        command: Option<&config::Command>,
+        arguments: Vec<String>,
+        environment: Environment,
+    ) -> Result<(), Failure> {
+        let Some(job) = job(kind, command, arguments, environment, OWN_LANE) else {
+            return Ok(());
+        };
+        let ticket = self.begin(job).map_err(Failure::new)?;
+        loop {
+            let now = self.clock.now().monotonic;
+            for (done, kind, outcome) in self.hooks.done(now) {
+                match outcome {
+                    Outcome::Accepted(_) if done == ticket => return Ok(()),
+                    Outcome::Refused { why, .. } if done == ticket => {
+                        return Err(Failure::new(why));
+                    }
+                    outcome => self.decided.push((done, kind, outcome)),
+                }
+            }
+            self.wait_for_scripts();
+        }
+    }
+
+    /// Tells `ipchange` where the peer is.
+    pub(super) fn tell_address(
+        &mut self,
+        command: Option<&config::Command>,
+        address: SocketAddr,
+        environment: Environment,
+    ) {
+        let arguments = vec![address.ip().to_string(), address.port().to_string()];
+        if let Err(failure) = self.run(Kind::AddressChange, command, arguments, environment) {
+            self.warn(&failure.to_string());
+        }
+    }
+
+    /// Waits until all scripts have ended, or for as long as the end of the program may take.
+    pub(super) fn finish_scripts(&mut self) {
+        let end = self.clock.now().monotonic + LAST_SCRIPTS;
+        while !self.hooks.is_idle() && !self.clock.until(end).is_zero() {
+            self.decided();
+            self.wait_for_scripts();
+        }
+    }
+
+    fn wait_for_scripts(&self) {
+        let now = self.clock.now().monotonic;
+        let Some(deadline) = self.hooks.deadline(now) else { return };
+        let mut descriptors: Vec<PollFd<'_>> = self.hooks.fds().map(readable).collect();
+        let left = self.clock.until(deadline).min(Duration::from_secs(1));
+        let left = Timespec::try_from(left).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
+        let _ = poll(&mut descriptors, Some(&left));
+    }
+
+    /// The program ends: what is left to be said is sent.
+    pub(super) fn stop(mut self, failure: Option<&Failure>) {
+        if let (Some(management), Some(failure)) = (&mut self.management, failure) {
+            management.fatal(&failure.to_string());
+        }
+        while self.next_request().is_some() {}
+    }
+}
+
+fn readable(descriptor: BorrowedFd<'_>) -> PollFd<'_> {
+    PollFd::from_borrowed_fd(descriptor, PollFlags::IN)
+}
+
+/// Whether it asks for the program's end.
+pub(super) fn is_end(signal: Signal) -> bool {
+    matches!(signal, Signal::Terminate | Signal::Interrupt)
+}
+
+/// A script of the configuration, if there is one.
+pub(super) fn job(
+    kind: Kind,
+    command: Option<&config::Command>,
+    arguments: Vec<String>,
+    environment: Environment,
+    lane: u64,
+) -> Option<Job> {
+    let script = Script::new(command?)?;
+    Some(Job { kind, script, arguments, environment, lane, secret: Secret::None })
+}
+
+/// Becomes who the configuration names. To be called before there are threads.
+pub(super) fn drop_privileges(process: &config::Process) -> Result<(), Failure> {
+    if process.user.is_none() && process.group.is_none() {
+        return Ok(());
+    }
+    Identity::find(process.user.as_deref(), process.group.as_deref())
+        .and_then(give_up)
+        .map_err(|error| Failure::new(error.to_string()).hint("see the directives user and group"))
+}
+
+/// What the kernel is told about the process.
+fn prepare(process: &config::Process) -> Result<(), Failure> {
+    if process.daemon.is_some() {
+        return Err(Failure::new("daemon: the program stays in the foreground")
+            .hint("remove it, and let systemd start cycloid-vpn-server@NAME"));
+    }
+    if process.chroot.is_some() {
+        return Err(Failure::new("chroot: the program does not change its root")
+            .hint("remove it, and set RootDirectory= in the unit of systemd"));
+    }
+    if let Some(nice) = process.nice {
+        rustix::process::nice(nice.into())
+            .map_err(|error| Failure::new(format!("nice {nice}: {error}")))?;
+    }
+    if process.lock_memory {
+        mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE)
+            .map_err(|error| Failure::new(format!("mlock: {error}")).hint("raise LimitMEMLOCK="))?;
+    }
+    Ok(())
+}
+
+/// Scripts, if what is configured may be run at all.
+fn hooks(hooks: &config::Hooks) -> Result<Hooks, Failure> {
+    let security = hooks.security.unwrap_or(1);
+    let scripts = [
+        &hooks.up,
+        &hooks.down,
+        &hooks.route_up,
+        &hooks.route_pre_down,
+        &hooks.ip_change,
+        &hooks.tls_verify,
+        &hooks.tls_crypt_v2_verify,
+        &hooks.client_connect,
+        &hooks.client_disconnect,
+        &hooks.client_response,
+        &hooks.learn_address,
+    ];
+    let needed = match &hooks.verify_password {
+        Some((_, config::PasswordVia::Environment)) => 3,
+        Some((_, config::PasswordVia::File)) => 2,
+        None if scripts.iter().any(|script| script.is_some()) => 2,
+        None => 0,
+    };
+    if security < needed {
+        return Err(Failure::new("a script is configured that must not be run")
+            .hint(format!("add `script-security {needed}`")));
+    }
+    if hooks.export_certificates.is_some() {
+        return Err(Failure::new("tls-export-cert is not supported")
+            .hint("use tls-verify or client-connect"));
+    }
+    let directory = hooks.directory.clone().unwrap_or_else(|| PathBuf::from("/tmp"));
+    Ok(Hooks::new(security, directory, SCRIPT_LIMIT))
+}
+
+fn environment(common: &Common) -> Environment {
+    let mut environment = Environment::default();
+    environment.set("daemon_pid", std::process::id());
+    environment.set("verb", common.log.verbosity);
+    environment.set("script_context", "init");
+    for (name, value) in &common.hooks.environment {
+        environment.set(name, value);
+    }
+    environment
+}
+
+fn listen(
+    management: &config::Management,
+    common: &Common,
+    server: bool,
+) -> Result<Management, Failure> {
+    let options = &management.options;
+    for (given, name) in [
+        (options.connect, "management-client"),
+        (options.query_remote, "management-query-remote"),
+        (matches!(management.address, ManagementAddress::Tunnel(_)), "management tunnel"),
+    ] {
+        if given {
+            return Err(Failure::new(format!("{name} is not supported"))
+                .hint("name an address and a port, or a path and `unix`"));
+        }
+    }
+    let identity = |user: Option<&str>, group: Option<&str>| {
+        Identity::find(user, group).map_err(|error| Failure::new(format!("management: {error}")))
+    };
+    let endpoint = match &management.address {
+        ManagementAddress::Unix(path) => Endpoint::Unix {
+            path: path.clone(),
+            user: identity(options.client_user.as_deref(), None)?.user,
+            group: identity(None, options.client_group.as_deref())?.group,
+        },
+        ManagementAddress::Tcp(host, port) => (host.as_str(), *port)
+            .to_socket_addrs()
+            .ok()
+            .and_then(|mut addresses| addresses.next())
+            .map(Endpoint::Tcp)
+            .ok_or_else(|| Failure::new(format!("management: {host} has no address")))?,
+        ManagementAddress::Tunnel(_) => unreachable!("refused above"),
+    };
+    let first_line =
+        |text: &str| Zeroizing::new(text.lines().next().unwrap_or_default().to_owned());
+    let failed = |error: std::io::Error| Failure::new(format!("management: {error}"));
+    let password = match &management.password {
+        None => None,
+        Some(ManagementPassword::File(path)) => {
+            let text = std::fs::read_to_string(path)
+                .map(Zeroizing::new)
+                .map_err(|error| Failure::new(format!("management {}: {error}", path.display())))?;
+            Some(first_line(&text))
+        }
+        Some(ManagementPassword::Ask) => {
+            let mut text = Zeroizing::new(String::new());
+            std::io::stdin().lock().read_line(&mut text).map_err(failed)?;
+            Some(first_line(&text))
+        }
+    };
+    Management::listen(Settings {
+        endpoint,
+        password,
+        title: TITLE.into(),
+        server,
+        hold: options.hold,
+        log_lines: options.log_cache.unwrap_or(250) as usize,
+        verb: common.log.verbosity,
+        mute: common.log.mute.unwrap_or(0),
+        auth_retry: AuthRetry::None,
+    })
+    .map_err(failed)
+}
+
+/// Program and version, for who watches.
+pub(super) const TITLE: &str = concat!("Cycloid VPN ", env!("CARGO_PKG_VERSION"));

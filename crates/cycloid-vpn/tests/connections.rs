@@ -1,0 +1,388 @@
+//! Both cores against each other, in simulated time: protections, ciphers, users, keys that follow
+//! one another, and what certificates must be.
+
+mod support;
+
+use std::time::Duration;
+
+use cycloid_vpn::proto::Role;
+use cycloid_vpn::proto::client::ClientEnd;
+use cycloid_vpn::proto::data::{CbcCipher, Cipher, Digest};
+use cycloid_vpn::proto::push::PushReply;
+use cycloid_vpn::proto::server::ServerEnd;
+use cycloid_vpn::proto::tls::{NameRule, PeerRules, TlsFactory, TlsSettings, Usage};
+use cycloid_vpn::proto::wrap::ProtectionKey;
+use support::authority::Authority;
+use support::ends::{World, client_settings, server_settings};
+use support::network::Weather;
+use zeroize::Zeroizing;
+
+fn pair(authority: &Authority) -> (TlsFactory, TlsFactory) {
+    (
+        authority.tls(Role::Client, authority.issue("client", Role::Client, 2)),
+        authority.tls(Role::Server, authority.issue("server", Role::Server, 3)),
+    )
+}
+
+fn plain_world(seed: u64) -> World {
+    let authority = Authority::new("authority");
+    let (client, server) = pair(&authority);
+    World::new(
+        seed,
+        Weather::FAIR,
+        client_settings(ProtectionKey::Plain, client),
+        server_settings(ProtectionKey::Plain, server),
+    )
+}
+
+/// Packets go both ways and arrive as they were.
+fn exchange(world: &mut World) {
+    let peer = world.peer();
+    let (client_before, server_before) =
+        (world.client_side.path.inbox.len(), world.server_side.paths[&peer].inbox.len());
+    for size in [1_usize, 20, 576, 1400] {
+        world.client_sends(&vec![0x45; size]);
+        world.server_sends(peer, &vec![0x46; size]);
+    }
+    assert!(world.run_until(Duration::from_secs(5), |world| {
+        world.client_side.path.inbox.len() == client_before + 4
+            && world.server_side.paths[&peer].inbox.len() == server_before + 4
+    }));
+    assert_eq!(world.client_side.path.inbox.last(), Some(&vec![0x46; 1400]));
+    assert_eq!(world.server_side.paths[&peer].inbox.last(), Some(&vec![0x45; 1400]));
+}
+
+#[test]
+fn a_connection_carries_packets_both_ways() {
+    let mut world = plain_world(1);
+    assert!(world.connect(), "{:?} {:?}", world.client_side.end, world.dropped);
+    let connected = world.client_side.connected.clone().expect("connected");
+    assert_eq!(connected.cipher, Cipher::Aes256Gcm);
+    assert!(connected.reply.protocol.tls_ekm);
+    exchange(&mut world);
+    assert!(world.dropped.is_empty(), "{:?}", world.dropped);
+}
+
+#[test]
+fn the_servers_first_choice_among_the_common_ciphers_is_taken() {
+    for (client_has, server_has, expected) in [
+        (vec![Cipher::Aes128Gcm], vec![Cipher::Aes256Gcm, Cipher::Aes128Gcm], Cipher::Aes128Gcm),
+        (
+            vec![Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305],
+            vec![Cipher::ChaCha20Poly1305, Cipher::Aes128Gcm],
+            Cipher::ChaCha20Poly1305,
+        ),
+    ] {
+        let authority = Authority::new("authority");
+        let (client_tls, server_tls) = pair(&authority);
+        let mut client = client_settings(ProtectionKey::Plain, client_tls);
+        client.ciphers = client_has;
+        let mut server = server_settings(ProtectionKey::Plain, server_tls);
+        server.ciphers = server_has;
+        let mut world = World::new(2, Weather::FAIR, client, server);
+        assert!(world.connect(), "{:?}", world.client_side.end);
+        assert_eq!(world.client_side.connected.as_ref().expect("connected").cipher, expected);
+        exchange(&mut world);
+    }
+}
+
+#[test]
+fn cbc_with_an_hmac_where_both_are_told_to() {
+    let cipher = Cipher::Cbc { cipher: CbcCipher::Aes256, digest: Digest::Sha256 };
+    let authority = Authority::new("authority");
+    let (client_tls, server_tls) = pair(&authority);
+    let mut client = client_settings(ProtectionKey::Plain, client_tls);
+    (client.ciphers, client.digest) = (vec![cipher], Digest::Sha256);
+    let mut server = server_settings(ProtectionKey::Plain, server_tls);
+    (server.ciphers, server.digest) = (vec![cipher], Digest::Sha256);
+    let mut world = World::new(3, Weather::FAIR, client, server);
+    assert!(world.connect(), "{:?}", world.client_side.end);
+    exchange(&mut world);
+}
+
+#[test]
+fn no_common_cipher_is_said_to_the_client() {
+    let authority = Authority::new("authority");
+    let (client_tls, server_tls) = pair(&authority);
+    let mut client = client_settings(ProtectionKey::Plain, client_tls);
+    client.ciphers = vec![Cipher::Aes128Gcm];
+    let mut server = server_settings(ProtectionKey::Plain, server_tls);
+    server.ciphers = vec![Cipher::ChaCha20Poly1305];
+    let mut world = World::new(4, Weather::FAIR, client, server);
+    assert!(!world.connect());
+    let Some(ClientEnd::AuthFailed { reason, .. }) = &world.client_side.end else {
+        panic!("{:?}", world.client_side.end);
+    };
+    assert!(reason.contains("cipher"), "{reason}");
+}
+
+#[test]
+fn user_and_password_reach_the_judge_and_a_refusal_the_client() {
+    for (password, good) in [("right", true), ("wrong", false)] {
+        let authority = Authority::new("authority");
+        let (client_tls, server_tls) = pair(&authority);
+        let mut client = client_settings(ProtectionKey::Plain, client_tls);
+        client.credentials = Some(("ann".into(), Zeroizing::new(password.into())));
+        let server = server_settings(ProtectionKey::Plain, server_tls);
+        let mut world = World::new(5, Weather::FAIR, client, server);
+        world.judge = Box::new(|verify| {
+            assert_eq!(*verify.username, "ann");
+            assert_eq!(verify.identity.as_ref().expect("a certificate").common_name, "client");
+            match verify.password.as_str() {
+                "right" => Ok(PushReply::default()),
+                _ => Err("no such user".into()),
+            }
+        });
+        assert_eq!(world.connect(), good);
+        if !good {
+            let Some(ClientEnd::AuthFailed { reason, .. }) = &world.client_side.end else {
+                panic!("{:?}", world.client_side.end);
+            };
+            assert_eq!(reason, "no such user");
+            assert!(world.server_side.paths.is_empty(), "no key is made for who is refused");
+            assert!(world.run_until(Duration::from_secs(20), |world| world.server.is_empty()));
+            assert_eq!(world.server_side.ended[0].1, ServerEnd::Rejected);
+        }
+    }
+}
+
+#[test]
+fn keys_follow_one_another_without_a_packet_lost() {
+    for only_tls12 in [false, true] {
+        let authority = Authority::new("authority");
+        let tls = |role, name, serial| {
+            let settings = TlsSettings {
+                credentials: Some(authority.issue(name, role, serial)),
+                peer: authority.rules(),
+                only_tls12,
+                ..TlsSettings::default()
+            };
+            TlsFactory::new(role, &settings).expect("settings")
+        };
+        let mut client = client_settings(ProtectionKey::Plain, tls(Role::Client, "client", 2));
+        client.timing.renegotiate_after = Duration::from_secs(30);
+        client.timing.transition = Duration::from_secs(10);
+        let mut server = server_settings(ProtectionKey::Plain, tls(Role::Server, "server", 3));
+        server.timing.renegotiate_after = Duration::from_secs(20);
+        server.timing.transition = Duration::from_secs(10);
+        let mut world = World::new(6, Weather::FAIR, client, server);
+        assert!(world.connect(), "{:?}", world.client_side.end);
+        let peer = world.peer();
+        for second in 0..400_u32 {
+            world.client_sends(&second.to_be_bytes());
+            world.server_sends(peer, &second.to_be_bytes());
+            world.run_until(Duration::from_secs(1), |_| false);
+        }
+        world.run_until(Duration::from_secs(1), |_| false);
+        let expected: Vec<Vec<u8>> =
+            (0..400_u32).map(|second| second.to_be_bytes().to_vec()).collect();
+        assert_eq!(world.client_side.path.inbox, expected);
+        assert_eq!(world.server_side.paths[&peer].inbox, expected);
+        // One every 20 seconds; the ids of keys go round.
+        assert!(world.client_side.renegotiated >= 18, "{}", world.client_side.renegotiated);
+        assert_eq!(world.server_side.renegotiated, world.client_side.renegotiated);
+    }
+}
+
+#[test]
+fn a_key_that_has_protected_enough_is_replaced() {
+    let authority = Authority::new("authority");
+    let (client_tls, server_tls) = pair(&authority);
+    let mut client = client_settings(ProtectionKey::Plain, client_tls);
+    client.timing.renegotiate_packets = 100;
+    let server = server_settings(ProtectionKey::Plain, server_tls);
+    let mut world = World::new(7, Weather::FAIR, client, server);
+    assert!(world.connect());
+    for _ in 0..101 {
+        world.client_sends(&[0x45; 100]);
+    }
+    assert!(world.run_until(Duration::from_secs(10), |world| world.client_side.renegotiated == 1));
+    world.run_until(Duration::from_secs(30), |_| false);
+    assert_eq!(world.client_side.renegotiated, 1, "the new key has protected nothing yet");
+}
+
+#[test]
+fn pings_keep_a_tunnel_and_their_absence_ends_it() {
+    let authority = Authority::new("authority");
+    let (client_tls, server_tls) = pair(&authority);
+    let client = client_settings(ProtectionKey::Plain, client_tls);
+    let mut server = server_settings(ProtectionKey::Plain, server_tls);
+    server.timing.ping = Duration::from_secs(10);
+    server.timing.silence = Duration::from_secs(120);
+    let mut world = World::new(8, Weather::FAIR, client, server);
+    world.judge = Box::new(|_| {
+        let mut reply = PushReply::default();
+        (reply.ping, reply.ping_restart) = (Some(10), Some(60));
+        Ok(reply)
+    });
+    assert!(world.connect());
+    world.run_until(Duration::from_secs(600), |_| false);
+    assert!(world.client_side.end.is_none());
+    assert!(world.server_side.ended.is_empty());
+    assert!(world.client_side.path.traffic.received_packets >= 50);
+    // From now on nothing arrives.
+    world.network = support::network::Network::new(Weather { loss: 1000, ..Weather::FAIR });
+    // Silence is noticed when the next ping is due, at the latest.
+    world.run_until(Duration::from_secs(72), |_| false);
+    assert!(matches!(world.client_side.end, Some(ClientEnd::Failed(_))));
+    world.run_until(Duration::from_secs(120), |_| false);
+    assert!(matches!(world.server_side.ended[..], [(_, ServerEnd::Failed(_))]));
+    assert!(world.server.is_empty());
+}
+
+#[test]
+fn who_leaves_says_so() {
+    let mut world = plain_world(9);
+    assert!(world.connect());
+    let now = support::ends::now(world.time);
+    let World { client, client_side, .. } = &mut world;
+    client.stop(now, client_side, &mut |_| ());
+    assert!(world.run_until(Duration::from_secs(1), |world| world.server.is_empty()));
+    assert_eq!(world.server_side.ended[0].1, ServerEnd::Exit);
+}
+
+#[test]
+fn who_comes_back_from_the_same_address_takes_the_old_place() {
+    let authority = Authority::new("authority");
+    let (client_tls, server_tls) = pair(&authority);
+    let client = client_settings(ProtectionKey::Plain, client_tls);
+    let server = server_settings(ProtectionKey::Plain, server_tls);
+    let mut world = World::new(10, Weather::FAIR, client.clone(), server);
+    assert!(world.connect());
+    let address = world.client_address;
+    world.reconnect(client);
+    world.client_address = address;
+    assert!(world.connect(), "{:?} {:?}", world.client_side.end, world.dropped);
+    world.run_until(Duration::from_secs(5), |_| false);
+    assert_eq!(world.server.len(), 1);
+    assert_eq!(world.server_side.ended[0].1, ServerEnd::Replaced);
+    exchange(&mut world);
+}
+
+#[test]
+fn only_certificates_that_keep_the_rules_are_accepted() {
+    let authority = Authority::new("authority");
+    let other = Authority::new("other");
+    let good = || authority.issue("server", Role::Server, 3);
+    let fingerprint = |credentials: &cycloid_vpn::proto::tls::Credentials| -> [u8; 32] {
+        let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, &credentials.chain[0]);
+        digest.as_ref().try_into().expect("32 bytes")
+    };
+    let known = good();
+    let rules = authority.rules();
+    let cases: Vec<(&str, _, PeerRules, bool)> = vec![
+        ("by the authority", good(), rules.clone(), true),
+        ("by another authority", other.issue("server", Role::Server, 3), rules.clone(), false),
+        ("a client's", authority.issue("server", Role::Client, 3), rules.clone(), false),
+        (
+            "without a usage, none wanted",
+            authority.issue_with("server", Role::Server, 3, |it| it.extended_key_usages.clear()),
+            PeerRules { usage: Usage::IfPresent, ..rules.clone() },
+            true,
+        ),
+        (
+            "without a usage, one wanted",
+            authority.issue_with("server", Role::Server, 3, |it| it.extended_key_usages.clear()),
+            rules.clone(),
+            false,
+        ),
+        (
+            "expired",
+            authority.issue_with("server", Role::Server, 3, |it| {
+                it.not_after = rcgen::date_time_ymd(2026, 10, 1);
+            }),
+            rules.clone(),
+            false,
+        ),
+        (
+            "revoked",
+            good(),
+            PeerRules { revocation: vec![authority.revoke(&[3])], ..rules.clone() },
+            false,
+        ),
+        (
+            "another revoked",
+            good(),
+            PeerRules { revocation: vec![authority.revoke(&[4])], ..rules.clone() },
+            true,
+        ),
+        (
+            "a list of another authority",
+            good(),
+            PeerRules { revocation: vec![other.revoke(&[4])], ..rules.clone() },
+            false,
+        ),
+        (
+            "the name",
+            good(),
+            PeerRules { name: Some(NameRule::Name("server".into())), ..rules.clone() },
+            true,
+        ),
+        (
+            "another name",
+            good(),
+            PeerRules { name: Some(NameRule::Name("serve".into())), ..rules.clone() },
+            false,
+        ),
+        (
+            "the name's beginning",
+            good(),
+            PeerRules { name: Some(NameRule::Prefix("serve".into())), ..rules.clone() },
+            true,
+        ),
+        (
+            "the subject",
+            good(),
+            PeerRules { name: Some(NameRule::Subject("CN=server".into())), ..rules.clone() },
+            true,
+        ),
+        (
+            "a name that ends at a zero byte",
+            authority.issue_with("server\0.evil", Role::Server, 3, |_| ()),
+            rules.clone(),
+            false,
+        ),
+        (
+            "the fingerprint, no authority",
+            known.clone(),
+            PeerRules { fingerprints: vec![fingerprint(&known)], ..PeerRules::default() },
+            true,
+        ),
+        (
+            "another fingerprint",
+            good(),
+            PeerRules { fingerprints: vec![fingerprint(&known)], ..PeerRules::default() },
+            false,
+        ),
+    ];
+    for (what, credentials, rules, accepted) in cases {
+        let own = authority.issue("client", Role::Client, 2);
+        let client = client_settings(
+            ProtectionKey::Plain,
+            authority.tls_with(Role::Client, Some(own), rules),
+        );
+        let server =
+            server_settings(ProtectionKey::Plain, authority.tls(Role::Server, credentials));
+        let mut world = World::new(11, Weather::FAIR, client, server);
+        assert_eq!(world.connect(), accepted, "{what}: {:?}", world.client_side.end);
+    }
+}
+
+#[test]
+fn a_client_without_a_certificate_is_refused_unless_it_is_optional() {
+    let authority = Authority::new("authority");
+    for optional in [false, true] {
+        let client = client_settings(
+            ProtectionKey::Plain,
+            authority.tls_with(Role::Client, None, authority.rules()),
+        );
+        let rules = PeerRules { optional, ..authority.rules() };
+        let own = authority.issue("server", Role::Server, 3);
+        let server = server_settings(
+            ProtectionKey::Plain,
+            authority.tls_with(Role::Server, Some(own), rules),
+        );
+        let mut world = World::new(12, Weather::FAIR, client, server);
+        assert_eq!(world.connect(), optional);
+    }
+}

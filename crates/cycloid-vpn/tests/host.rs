@@ -1,0 +1,245 @@
+//! What changes the host, in network namespaces of its own: the machine that runs the tests stays as it
+//! is. Each test runs itself again below `unshare`, where it may change what it likes.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::net::IpAddr;
+use std::path::Path;
+use std::process::Command;
+
+use cycloid_vpn::net::killswitch::KillSwitch;
+use cycloid_vpn::net::netlink::{Netlink, Route};
+use cycloid_vpn::net::routes::{self, Destination, Gateway, Host, Redirect, Tunnel, Wanted};
+use cycloid_vpn::net::undo::Journal;
+use cycloid_vpn::proto::Transport;
+
+const INSIDE: &str = "CYCLOID_VPN_TEST_INSIDE";
+
+/// Runs `body` in a network namespace of its own.
+fn apart(test: &str, body: impl FnOnce()) {
+    if env::var_os(INSIDE).is_some() {
+        return body();
+    }
+    let mut unshare = Command::new("unshare");
+    if !rustix::process::geteuid().is_root() {
+        unshare.arg("--map-root-user");
+    }
+    let status = unshare
+        .args(["--net", "--"])
+        .arg(env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(INSIDE, "1")
+        .status()
+        .expect("unshare (util-linux) is needed");
+    assert!(status.success());
+}
+
+fn ip(arguments: &str) -> String {
+    let output = Command::new("ip").args(arguments.split_whitespace()).output().unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "ip {arguments}: {complaint}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// An interface `eth` with a router, and an interface `tun` of the tunnel, whose index is given.
+fn home() -> u32 {
+    for line in [
+        "link set lo up",
+        "link add eth type veth peer name router",
+        "link add tun type veth peer name far",
+        "link set router up",
+        "link set far up",
+        "addr add 192.168.1.10/24 dev eth",
+        "addr add 2001:db8:1::10/64 dev eth nodad",
+        "addr add 10.8.0.2/24 dev tun",
+        "addr add fd77::2/64 dev tun nodad",
+        "link set eth up",
+        "link set tun up",
+        "route add default via 192.168.1.1 metric 100 src 192.168.1.10 proto dhcp",
+        "-6 route add default via 2001:db8:1::1",
+    ] {
+        ip(line);
+    }
+    Netlink::open().unwrap().interface("tun").unwrap()
+}
+
+fn tunnel(interface: u32) -> Tunnel {
+    Tunnel {
+        interface,
+        gateway: Some("10.8.0.1".parse().unwrap()),
+        gateway_ipv6: Some("fd77::1".parse().unwrap()),
+        networks: vec!["10.8.0.0/24".parse().unwrap(), "fd77::/64".parse().unwrap()],
+    }
+}
+
+/// The routes as `ip` shows them.
+fn table() -> BTreeSet<String> {
+    let lines = ip("-4 route show") + &ip("-6 route show");
+    lines.lines().map(|line| line.trim().to_owned()).collect()
+}
+
+/// Which interface a packet to `address` leaves by, as `ip` sees it.
+fn leaves_by(address: &str) -> String {
+    let line = ip(&format!("route get {address}"));
+    let mut words = line.split_whitespace().skip_while(|word| *word != "dev");
+    words.nth(1).unwrap().to_owned()
+}
+
+fn redirected(flags: &[&str], wanted: &[Wanted], remote: &str, check: impl FnOnce()) {
+    let interface = home();
+    let before = table();
+    let directory = tempfile::tempdir().unwrap();
+    let remote: IpAddr = remote.parse().unwrap();
+    let mut netlink = Netlink::open().unwrap();
+    let host = Host::read(&mut netlink, Some(remote), interface).unwrap();
+    let redirect = Redirect::parse(false, flags.iter().copied()).unwrap();
+    let plan = routes::plan(wanted, Some(redirect), &tunnel(interface), &host);
+    let mut journal = Journal::open(directory.path(), "test").unwrap();
+    let failed = routes::apply(&plan, &mut netlink, &mut journal).unwrap();
+    assert!(failed.is_empty(), "{failed:?}");
+    assert!(plan.warnings.is_empty());
+    check();
+
+    // What is there already is not made, and so not taken away, by another instance.
+    let mut other = Journal::open(directory.path(), "other").unwrap();
+    let again = routes::plan(wanted, None, &tunnel(interface), &host);
+    let refused = routes::apply(&again, &mut netlink, &mut other).unwrap();
+    assert_eq!(refused.len(), again.changes.len());
+    assert!(other.is_empty());
+
+    // A crash: the next start finds the journal and takes everything back.
+    drop(journal);
+    let mut journal = Journal::open(directory.path(), "test").unwrap();
+    assert!(!journal.is_empty());
+    let failed = journal.undo();
+    assert!(failed.is_empty(), "{failed:?}");
+    assert_eq!(table(), before);
+    assert!(journal.undo().is_empty());
+}
+
+#[test]
+fn everything_goes_through_the_tunnel_and_comes_back() {
+    apart("everything_goes_through_the_tunnel_and_comes_back", || {
+        let wanted = [
+            Wanted {
+                destination: Destination::Network("10.44.0.0/16".parse().unwrap()),
+                gateway: Gateway::NetGateway,
+                metric: Some(5),
+            },
+            Wanted {
+                destination: Destination::Network("10.45.0.0/16".parse().unwrap()),
+                gateway: Gateway::Tunnel,
+                metric: None,
+            },
+        ];
+        redirected(&["def1", "ipv6", "block-local"], &wanted, "203.0.113.5", || {
+            for (address, interface) in [
+                ("8.8.8.8", "tun"),
+                ("203.0.113.5", "eth"),
+                ("203.0.113.6", "tun"),
+                ("192.168.1.1", "eth"),
+                ("192.168.1.77", "tun"),
+                ("10.44.1.1", "eth"),
+                ("10.45.1.1", "tun"),
+                ("2606:4700::1", "tun"),
+                ("2001:db8:1::77", "tun"),
+                ("2001:db8:1::1", "eth"),
+                ("fd00::1", "tun"),
+            ] {
+                assert_eq!(leaves_by(address), interface, "{address}");
+            }
+            assert!(table().iter().any(|line| line.starts_with("default via 192.168.1.1")));
+        });
+    });
+}
+
+#[test]
+fn the_default_route_is_replaced_and_comes_back() {
+    apart("the_default_route_is_replaced_and_comes_back", || {
+        redirected(&["ipv6"], &[], "2001:db8:9::5", || {
+            assert_eq!(leaves_by("8.8.8.8"), "tun");
+            assert_eq!(leaves_by("2001:db8:9::5"), "eth");
+            assert_eq!(leaves_by("2001:db8:9::6"), "tun");
+            assert!(!table().iter().any(|line| line.contains("via 192.168.1.1")));
+        });
+    });
+}
+
+#[test]
+fn routes_are_read_as_they_are() {
+    apart("routes_are_read_as_they_are", || {
+        let tunnel = home();
+        let mut netlink = Netlink::open().unwrap();
+        let ethernet = netlink.interface("eth").unwrap();
+        let default = Route {
+            gateway: Some("192.168.1.1".parse().unwrap()),
+            interface: Some(ethernet),
+            metric: Some(100),
+            source: Some("192.168.1.10".parse().unwrap()),
+            protocol: Some(16),
+            ..Route::to("0.0.0.0/0".parse().unwrap())
+        };
+        assert!(netlink.routes(true).unwrap().contains(&default));
+        let way = netlink.route_to("8.8.8.8".parse().unwrap()).unwrap().unwrap();
+        assert_eq!((way.gateway, way.interface), (default.gateway, default.interface));
+        assert_eq!(
+            netlink.add_route(&default).unwrap_err().kind(),
+            std::io::ErrorKind::AlreadyExists
+        );
+        netlink.delete_route(&default).unwrap();
+        assert_eq!(netlink.route_to("8.8.8.8".parse().unwrap()).unwrap(), None);
+        assert!(netlink.delete_route(&default).is_err());
+        assert!(netlink.interface("none").is_err());
+        let host = Host::read(&mut netlink, None, tunnel).unwrap();
+        assert_eq!(host.default_ipv4, []);
+        assert_eq!(host.default_ipv6.len(), 1);
+        assert!(host.links.contains(&(ethernet, "192.168.1.0/24".parse().unwrap())));
+        // More routes than one datagram of the kernel holds.
+        for third in 0..=255 {
+            for fourth in [0, 64, 128, 192] {
+                let destination = format!("10.77.{third}.{fourth}/26").parse().unwrap();
+                let route = Route { interface: Some(tunnel), ..Route::to(destination) };
+                netlink.add_route(&route).unwrap();
+            }
+        }
+        assert!(netlink.routes(true).unwrap().len() > 1024);
+    });
+}
+
+#[test]
+fn the_kill_switch_closes_and_opens() {
+    apart("the_kill_switch_closes_and_opens", || {
+        home();
+        assert!(Path::new("/usr/sbin/nft").exists(), "nft (nftables) is needed");
+        ip("neigh add 192.168.1.1 lladdr 02:00:00:00:00:01 dev eth");
+        ip("neigh add 10.8.0.1 lladdr 02:00:00:00:00:02 dev tun");
+        let allowed = |address: &str, port: u16| {
+            let socket = std::net::UdpSocket::bind("0.0.0.0:0").unwrap();
+            socket.send_to(b"x", (address, port)).is_ok()
+        };
+        assert!(allowed("203.0.113.5", 1194) && allowed("8.8.8.8", 53));
+        let directory = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(directory.path(), "test").unwrap();
+        let mut switch = KillSwitch {
+            instance: "test".into(),
+            interface: "tun".into(),
+            remotes: vec![("203.0.113.5:1194".parse().unwrap(), Transport::Udp)],
+            networks: vec!["192.168.1.0/24".parse().unwrap()],
+        };
+        switch.apply(&mut journal).unwrap();
+        assert!(allowed("203.0.113.5", 1194));
+        assert!(!allowed("203.0.113.5", 1195));
+        assert!(!allowed("8.8.8.8", 53));
+        assert!(allowed("10.8.0.1", 53), "the tunnel");
+        assert!(allowed("127.0.0.1", 53), "loopback");
+        assert!(allowed("192.168.1.1", 53), "a network that was allowed");
+        switch.remotes.push(("[2001:db8::1]:443".parse().unwrap(), Transport::Tcp));
+        switch.networks.clear();
+        switch.apply(&mut journal).unwrap();
+        assert!(!allowed("192.168.1.1", 53), "replaced");
+        assert_eq!(journal.entries().count(), 1);
+        let failed = journal.undo();
+        assert!(failed.is_empty(), "{failed:?}");
+        assert!(allowed("8.8.8.8", 53));
+    });
+}

@@ -1,0 +1,124 @@
+//! Certificates that were taken back, are another's, or have names that deceive.
+
+use std::time::Duration;
+
+use cycloid_vpn::proto::client::ClientEnd;
+use cycloid_vpn::proto::push::PushReply;
+use cycloid_vpn::proto::server::ServerEnd;
+use cycloid_vpn::proto::tls::PeerRules;
+use cycloid_vpn::proto::{Error, Role};
+
+use crate::puppet::Puppet;
+use crate::support::authority::Authority;
+use crate::support::ends::{World, now};
+use crate::support::network::Weather;
+use crate::{Kind, assert_stands, standing};
+
+/// The server's certificates as they are, with this one taken back.
+fn revoke(world: &mut World, authority: &Authority, serial: u64) {
+    let rules = PeerRules { revocation: vec![authority.revoke(&[serial])], ..authority.rules() };
+    let own = authority.issue("server", Role::Server, 3);
+    world.server.set_tls(authority.tls_with(Role::Server, Some(own), rules));
+}
+
+fn renegotiate(world: &mut World) {
+    let moment = now(world.time);
+    let World { dice, client, client_side, .. } = world;
+    let random = &mut |bytes: &mut [u8]| dice.fill(bytes);
+    client.renegotiate(moment, random, client_side).expect("begun");
+    world.run_until(Duration::from_secs(10), |_| false);
+}
+
+#[test]
+fn a_certificate_taken_back_is_refused_at_the_next_key() {
+    let authority = Authority::new("authority");
+    let mut world = standing(Kind::Crypt, &authority);
+    revoke(&mut world, &authority, 99);
+    renegotiate(&mut world);
+    assert_eq!(world.client_side.renegotiated, 1, "another's was taken back");
+    assert_stands(&mut world);
+    revoke(&mut world, &authority, 2);
+    assert_stands(&mut world);
+    renegotiate(&mut world);
+    assert!(matches!(world.server_side.ended[..], [(_, ServerEnd::Failed(Error::Tls(_)))]));
+    assert!(world.server_side.paths.is_empty(), "its keys are gone");
+    assert!(matches!(world.client_side.end, Some(ClientEnd::Failed(_))));
+}
+
+#[test]
+fn a_certificate_taken_back_is_refused_at_the_next_connection() {
+    let authority = Authority::new("authority");
+    let (client, server) = Kind::Crypt.settings(&authority, 1);
+    let mut world = World::new(1, Weather::FAIR, client.clone(), server);
+    revoke(&mut world, &authority, 99);
+    assert!(world.connect(), "{:?}", world.client_side.end);
+    revoke(&mut world, &authority, 2);
+    world.reconnect(client);
+    assert!(!world.connect());
+    assert_eq!(world.server_side.connected.len(), 1);
+}
+
+/// Another user with a good certificate, who could put packets into a session without protection.
+#[test]
+fn another_user_cannot_take_over_a_tunnel_by_a_renegotiation() {
+    let authority = Authority::new("authority");
+    let mut world = standing(Kind::Plain, &authority);
+    world.judge_later = true;
+    let tls =
+        |name, serial| authority.tls(Role::Client, authority.issue(name, Role::Client, serial));
+    for (name, user, good) in
+        [("ann", "ann", true), ("mallory", "ann", false), ("ann", "mallory", false)]
+    {
+        let mut puppet = Puppet::client(&mut world, &tls("ann", 5), "198.51.100.7:5555");
+        puppet.introduce(&mut world, "ann");
+        let peer = world.server_side.verify.pop().expect("to be judged").0;
+        let moment = now(world.time);
+        world
+            .server
+            .accept(moment, peer, PushReply::default(), &mut world.server_side)
+            .expect("it was to be decided");
+        puppet.say(b"PUSH_REQUEST\0");
+        puppet.talk(&mut world);
+        assert!(puppet.has_heard(b"PUSH_REPLY"));
+        let ended = world.server_side.ended.len();
+
+        let mut next = puppet.renegotiation(&world, &tls(name, 6));
+        next.introduce(&mut world, user);
+        assert_eq!(world.server_side.verify.len(), usize::from(good), "{name} {user}");
+        if good {
+            world.server_side.verify.clear();
+            world.server.kill(moment, peer, None, &mut world.server_side);
+        } else {
+            assert!(next.heard.is_empty());
+            let end = ServerEnd::Failed(Error::NotAuthentic("the tunnel belongs to another user"));
+            assert_eq!(world.server_side.ended[ended..], [(peer, end)]);
+        }
+        assert!(!world.server_side.paths.contains_key(&peer));
+        assert_stands(&mut world);
+    }
+}
+
+/// CVE-2017-7522, and names that would write to a terminal, a log or a hook's environment.
+#[test]
+fn control_characters_in_a_clients_name_are_refused() {
+    let authority = Authority::new("authority");
+    for name in ["ann\0.example", "ann\nroot", "ann\r", "\x1b[2J", "ann\x7f", "ann\u{85}"] {
+        let (mut client, server) = Kind::Plain.settings(&authority, 1);
+        client.tls = authority.tls(Role::Client, authority.issue(name, Role::Client, 5));
+        let mut world = World::new(1, Weather::FAIR, client, server);
+        world.judge = Box::new(|_| unreachable!("it was never to be judged"));
+        assert!(!world.connect(), "{name:?}");
+        world.run_until(Duration::from_secs(70), |_| false);
+        assert!(world.server.is_empty() && world.server_side.paths.is_empty());
+    }
+    for name in ["ann", "Ann O'Neill", "Ånn", "安"] {
+        let (mut client, server) = Kind::Plain.settings(&authority, 1);
+        client.tls = authority.tls(Role::Client, authority.issue(name, Role::Client, 5));
+        let mut world = World::new(1, Weather::FAIR, client, server);
+        world.judge = Box::new(move |verify| {
+            assert_eq!(verify.identity.as_ref().expect("a certificate").common_name, name);
+            Ok(PushReply::default())
+        });
+        assert!(world.connect(), "{name:?}");
+    }
+}

@@ -1,0 +1,342 @@
+//! A server's data path and peers that are played by the test: whose packet is whose, what is
+//! dropped, what the control thread is told.
+//!
+//! Needs root and iproute2.
+
+#[allow(dead_code, reason = "each test program has its own use of the bed")]
+mod bed;
+
+use std::net::{Ipv4Addr, UdpSocket};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bed::{Bed, INNER, OUTER, endpoint, key_id, key_pair};
+use cycloid_vpn::net::data_path::{self, Event, Events, Handle, PeerId, Peers, Remote};
+use cycloid_vpn::net::udp::{self, Options};
+use cycloid_vpn::proto::data::{Opener, PING, Sealer};
+use cycloid_vpn::proto::wire::KeyId;
+
+const WAIT: Duration = Duration::from_secs(5);
+const QUIET: Duration = Duration::from_millis(200);
+
+/// A peer outside of the server's data path.
+struct Player {
+    id: PeerId,
+    sealer: Arc<Sealer>,
+    opener: Opener,
+    socket: UdpSocket,
+}
+
+struct Stage {
+    bed: Bed,
+    handle: Handle,
+    events: Events,
+    players: Vec<Player>,
+}
+
+fn address(id: PeerId) -> Ipv4Addr {
+    Ipv4Addr::new(10, 77, 1, id as u8 + 1)
+}
+
+fn remote(socket: &UdpSocket) -> Remote {
+    let address = socket.local_addr().unwrap();
+    Remote::Udp { group: 0, endpoint: endpoint(&address.ip().to_string(), address.port()) }
+}
+
+fn install(handle: &Handle, id: PeerId, key_id: KeyId, sealer: Arc<Sealer>, opener: Opener) {
+    handle.take_under(id, key_id, opener);
+    handle.send_under(id, key_id, sealer);
+}
+
+impl Stage {
+    fn new(players: u32, workers: usize, client_to_client: bool) -> Self {
+        let bed = Bed::new();
+        let tun = bed.tun(0, workers, 1400);
+        bed.check(0, "ip route add 10.77.1.0/24 dev tun0");
+        let local = endpoint(OUTER[0], 1194).remote;
+        let group = bed.run(0, move || udp::bind(local, workers, &Options::default()).unwrap());
+        let (handle, events) =
+            data_path::start(tun.into_queues(), vec![group], Peers::Many { client_to_client })
+                .unwrap();
+        let sockets = bed.run(1, move || (0..players).map(|_| socket()).collect::<Vec<_>>());
+        let players = (0..players)
+            .zip(sockets)
+            .map(|(id, socket)| {
+                let [(server, server_opener), (sealer, opener)] = key_pair(id, false);
+                handle.add_peer(id, remote(&socket));
+                handle.set_routes(id, &[(address(id).into(), 32)]);
+                install(&handle, id, key_id(), server, server_opener);
+                Player { id, sealer, opener, socket }
+            })
+            .collect();
+        Self { bed, handle, events, players }
+    }
+
+    /// The next event, for which there is some time.
+    fn event(&self) -> Event {
+        let deadline = Instant::now() + WAIT;
+        loop {
+            if let Some(event) = self.events.next() {
+                return event;
+            }
+            assert!(Instant::now() < deadline, "no event came");
+            let wait = rustix::event::PollFd::new(&self.events, rustix::event::PollFlags::IN);
+            let second = rustix::event::Timespec { tv_sec: 1, tv_nsec: 0 };
+            rustix::event::poll(&mut [wait], Some(&second)).unwrap();
+        }
+    }
+
+    /// Waits until the counters say so.
+    fn until(&self, what: impl Fn(&Handle) -> bool) {
+        let deadline = Instant::now() + WAIT;
+        while !what(&self.handle) {
+            assert!(Instant::now() < deadline, "{:?}", self.handle.dropped());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// In the client's namespace, when called there.
+fn socket() -> UdpSocket {
+    UdpSocket::bind((OUTER[1], 0)).unwrap()
+}
+
+impl Player {
+    fn sealed(&self, inner: &[u8]) -> Vec<u8> {
+        let mut packet = vec![0; inner.len() + self.sealer.overhead()];
+        let id = self.sealer.reserve(1).unwrap().next().unwrap();
+        let length = self.sealer.seal(id, &[inner], &mut packet).unwrap();
+        packet.truncate(length);
+        packet
+    }
+
+    fn send(&self, packet: &[u8]) {
+        self.socket.send_to(packet, (OUTER[0], 1194)).unwrap();
+    }
+
+    /// What arrives, opened; nothing where nothing does within the time.
+    fn receive(&mut self, wait: Duration) -> Option<Vec<u8>> {
+        receive(&self.socket, wait)
+            .map(|mut packet| self.opener.open(&mut packet).unwrap().to_vec())
+    }
+
+    fn ping(&self, source: Ipv4Addr, number: u16) -> Vec<u8> {
+        self.sealed(&echo_request(source, INNER[0].parse().unwrap(), number))
+    }
+
+    /// The answer to a ping.
+    fn is_answered(&mut self, number: u16) {
+        let answer = self.receive(WAIT).expect("an answer");
+        assert_eq!(answer[12..16], INNER[0].parse::<Ipv4Addr>().unwrap().octets());
+        assert_eq!(answer[16..20], address(self.id).octets());
+        assert_eq!((answer[20], &answer[26..28]), (0, &number.to_be_bytes()[..]));
+    }
+}
+
+fn receive(socket: &UdpSocket, wait: Duration) -> Option<Vec<u8>> {
+    socket.set_read_timeout(Some(wait)).unwrap();
+    let mut buffer = [0; 2048];
+    let length = socket.recv(&mut buffer).ok()?;
+    Some(buffer[..length].to_vec())
+}
+
+/// An ICMP echo request in an IPv4 packet.
+fn echo_request(source: Ipv4Addr, destination: Ipv4Addr, number: u16) -> Vec<u8> {
+    fn checksum(bytes: &[u8]) -> [u8; 2] {
+        let words = bytes.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1]));
+        let sum: u32 = words.sum();
+        (!((sum & 0xffff) + (sum >> 16)) as u16).to_be_bytes()
+    }
+    let mut packet = vec![0x45, 0, 0, 84, 0, 0, 0, 0, 64, 1, 0, 0];
+    packet.extend(source.octets());
+    packet.extend(destination.octets());
+    let sum = checksum(&packet);
+    packet[10..12].copy_from_slice(&sum);
+    packet.extend([8, 0, 0, 0, 1, 1]);
+    packet.extend(number.to_be_bytes());
+    packet.resize(84, 7);
+    let sum = checksum(&packet[20..]);
+    packet[22..24].copy_from_slice(&sum);
+    packet
+}
+
+#[test]
+fn many_peers_on_several_workers() {
+    let mut stage = Stage::new(50, 3, false);
+    for number in 0..5 {
+        for player in &stage.players {
+            player.send(&player.ping(address(player.id), number));
+        }
+        for player in &mut stage.players {
+            player.is_answered(number);
+        }
+    }
+    for id in 0..50 {
+        // Counted behind the packets, as late as at the end of a worker's turn.
+        let packets = |handle: &Handle| {
+            let counters = handle.counters(id).unwrap();
+            (counters.received_packets, counters.sent_packets)
+        };
+        stage.until(|handle| packets(handle) >= (5, 5));
+        let counters = stage.handle.counters(id).unwrap();
+        assert_eq!((counters.received_packets, counters.sent_packets), (5, 5));
+        assert_eq!((counters.received_inner_bytes, counters.sent_inner_bytes), (420, 420));
+        assert_eq!(counters.received_bytes, 5 * (84 + 24));
+    }
+    let drops = stage.handle.dropped();
+    assert_eq!([drops.unknown, drops.rejected, drops.spoofed, drops.untold], [0; 4]);
+}
+
+#[test]
+fn what_is_not_the_peers_own_is_dropped() {
+    let mut stage = Stage::new(2, 2, false);
+    let [one, two] = &mut stage.players[..] else { unreachable!() };
+
+    let spoofed = one.ping(address(two.id), 1);
+    one.send(&spoofed);
+    let genuine = one.ping(address(one.id), 2);
+    one.send(&genuine);
+    one.is_answered(2);
+    assert_eq!(two.receive(QUIET), None);
+
+    // Again; with each part of it changed; cut; of a peer and of a key that are not there.
+    one.send(&genuine);
+    for at in [4, 8, 30, genuine.len() - 1] {
+        let mut changed = one.ping(address(one.id), 3);
+        changed[at] ^= 1;
+        one.send(&changed);
+    }
+    one.send(&genuine[..20]);
+    let mut stranger = one.ping(address(one.id), 4);
+    stranger[3] = 77;
+    one.send(&stranger);
+    let mut other_key = one.ping(address(one.id), 5);
+    other_key[0] ^= 1;
+    one.send(&other_key);
+    assert_eq!(one.receive(QUIET), None);
+    let drops = stage.handle.dropped();
+    assert_eq!([drops.spoofed, drops.rejected, drops.unknown], [1, 6, 2]);
+    assert!(stage.events.next().is_none());
+}
+
+#[test]
+fn a_peer_that_moves_is_reported_and_answered_where_the_control_thread_says() {
+    let mut stage = Stage::new(1, 2, false);
+    let elsewhere = stage.bed.run(1, socket);
+    let server = endpoint(OUTER[0], 1194).remote;
+    let player = &stage.players[0];
+    // What is not authentic says nothing about where the peer is.
+    let mut forged = player.ping(address(0), 1);
+    forged[30] ^= 1;
+    elsewhere.send_to(&forged, server).unwrap();
+    stage.until(|handle| handle.dropped().rejected == 1);
+    assert!(stage.events.next().is_none());
+
+    for number in [1, 2] {
+        let packet = stage.players[0].ping(address(0), number);
+        elsewhere.send_to(&packet, server).unwrap();
+        stage.players[0].is_answered(number);
+    }
+    let Event::Float { peer: 0, from: moved } = stage.event() else { panic!("a float") };
+    assert_eq!(moved, remote(&elsewhere));
+    assert!(stage.events.next().is_none(), "said once");
+
+    stage.handle.set_remote(0, moved);
+    let packet = stage.players[0].ping(address(0), 3);
+    elsewhere.send_to(&packet, server).unwrap();
+    stage.players[0].socket = elsewhere;
+    stage.players[0].is_answered(3);
+    assert!(stage.events.next().is_none());
+}
+
+#[test]
+fn keys_come_and_go() {
+    let mut stage = Stage::new(1, 1, false);
+    let first = stage.players[0].ping(address(0), 1);
+    let later = stage.players[0].ping(address(0), 2);
+    stage.players[0].send(&first);
+    stage.players[0].is_answered(1);
+
+    // Packets under the key before are taken; answers are under the one that came last.
+    let next = KeyId::new(1).unwrap();
+    let [(server, server_opener), (sealer, opener)] = bed::key_pair_as(next, 0);
+    install(&stage.handle, 0, next, server, server_opener);
+    stage.players[0].send(&later);
+    stage.players[0].opener = opener;
+    stage.players[0].is_answered(2);
+    let under_first = stage.players[0].ping(address(0), 3);
+    stage.players[0].sealer = sealer;
+    stage.handle.retire(0, key_id());
+    stage.players[0].send(&under_first);
+    stage.until(|handle| handle.dropped().unknown == 1);
+    let packet = stage.players[0].ping(address(0), 4);
+    stage.players[0].send(&packet);
+    stage.players[0].is_answered(4);
+
+    stage.handle.retire(0, next);
+    assert!(stage.handle.send_data(0, &PING).is_err());
+    stage.handle.remove_peer(0);
+    assert_eq!(stage.handle.counters(0), None);
+    stage.players[0].send(&stage.players[0].ping(address(0), 5));
+    stage.until(|handle| handle.dropped().unknown == 2);
+}
+
+#[test]
+fn the_control_thread_gets_what_is_its_own() {
+    let mut stage = Stage::new(2, 2, false);
+    let player = &stage.players[1];
+    let hello = [&[7 << 3][..], &[1; 30]].concat();
+    player.send(&hello);
+    let Event::Received { from, packet } = stage.event() else { panic!("a packet") };
+    assert_eq!((from, packet), (remote(&player.socket), hello));
+    stage.handle.send_control(b"answer", from).unwrap();
+    assert_eq!(receive(&player.socket, WAIT).unwrap(), b"answer");
+
+    let message = b"neither IP nor a ping";
+    player.send(&player.sealed(&PING));
+    player.send(&player.sealed(message));
+    let Event::Message { peer: 1, packet } = stage.event() else { panic!("a message") };
+    assert_eq!(packet, message);
+    // Counted behind the message, as late as at the end of its turn.
+    stage.until(|handle| handle.counters(1).unwrap().received_packets == 2);
+    let counters = stage.handle.counters(1).unwrap();
+    assert_eq!(counters.received_inner_bytes, message.len() as u64);
+
+    stage.handle.send_data(1, &PING).unwrap();
+    assert_eq!(stage.players[1].receive(WAIT).unwrap(), PING);
+}
+
+#[test]
+fn clients_reach_each_other_inside_when_told_so() {
+    let mut stage = Stage::new(2, 2, true);
+    let [one, two] = &mut stage.players[..] else { unreachable!() };
+    let inner = echo_request(address(one.id), address(two.id), 1);
+    one.send(&one.sealed(&inner));
+    assert_eq!(two.receive(WAIT).unwrap(), inner);
+    one.send(&one.ping(address(one.id), 2));
+    one.is_answered(2);
+}
+
+#[test]
+fn a_stream_that_ends_is_told_and_one_that_is_closed_ends() {
+    let stage = Stage::new(0, 1, false);
+    let [ours, theirs] = stage.bed.stream();
+    let (id, remote) = stage.handle.add_stream(ours).unwrap();
+    assert_eq!(remote, theirs.local_addr().unwrap());
+    std::io::Write::write_all(&mut &theirs, &[0, 3, 7 << 3, 1, 2]).unwrap();
+    let Event::Received { from: Remote::Tcp(from), packet } = stage.event() else { panic!() };
+    assert_eq!((from, packet), (id, vec![7 << 3, 1, 2]));
+    drop(theirs);
+    let Event::Closed { stream } = stage.event() else { panic!("an end") };
+    assert_eq!(stream, id);
+    assert!(stage.handle.send_control(b"x", Remote::Tcp(id)).is_err());
+
+    let [ours, theirs] = stage.bed.stream();
+    let (id, _) = stage.handle.add_stream(ours).unwrap();
+    stage.handle.send_control(b"last", Remote::Tcp(id)).unwrap();
+    stage.handle.close_stream(id);
+    let mut rest = Vec::new();
+    std::io::Read::read_to_end(&mut &theirs, &mut rest).unwrap();
+    assert_eq!(rest, b"\0\x04last");
+    stage.handle.stop();
+}

@@ -1,0 +1,109 @@
+//! Certificates and keys for tests.
+
+use std::sync::Arc;
+
+use cycloid_vpn::proto::Role;
+use cycloid_vpn::proto::tls::{Credentials, PeerRules, TlsFactory, TlsSettings, Usage};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType,
+    ExtendedKeyUsagePurpose, IsCa, KeyIdMethod, KeyPair, KeyUsagePurpose, RevokedCertParams,
+    SerialNumber, date_time_ymd,
+};
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
+
+/// An authority that lives as long as the test.
+pub(crate) struct Authority {
+    issuer: CertifiedIssuer<'static, KeyPair>,
+}
+
+impl Authority {
+    pub(crate) fn new(name: &str) -> Arc<Self> {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        params.distinguished_name.push(DnType::CommonName, name);
+        let key = KeyPair::generate().expect("a key");
+        Arc::new(Self { issuer: CertifiedIssuer::self_signed(params, key).expect("an authority") })
+    }
+
+    pub(crate) fn certificate(&self) -> CertificateDer<'static> {
+        self.issuer.der().clone()
+    }
+
+    /// A certificate that is for one end.
+    pub(crate) fn issue(&self, name: &str, role: Role, serial: u64) -> Credentials {
+        self.issue_with(name, role, serial, |_| ())
+    }
+
+    pub(crate) fn issue_with(
+        &self,
+        name: &str,
+        role: Role,
+        serial: u64,
+        change: impl FnOnce(&mut CertificateParams),
+    ) -> Credentials {
+        let mut params = CertificateParams::default();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.serial_number = Some(SerialNumber::from(serial));
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.extended_key_usages = vec![match role {
+            Role::Client => ExtendedKeyUsagePurpose::ClientAuth,
+            Role::Server => ExtendedKeyUsagePurpose::ServerAuth,
+        }];
+        change(&mut params);
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
+        Credentials {
+            chain: vec![certificate.der().clone()],
+            key: PrivateKeyDer::Pkcs8(key.serialize_der().into()),
+        }
+    }
+
+    /// A list that takes back the certificates of these serial numbers.
+    pub(crate) fn revoke(&self, serials: &[u64]) -> CertificateRevocationListDer<'static> {
+        let revoked = serials
+            .iter()
+            .map(|&serial| RevokedCertParams {
+                serial_number: SerialNumber::from(serial),
+                revocation_time: date_time_ymd(2025, 1, 1),
+                reason_code: None,
+                invalidity_date: None,
+            })
+            .collect();
+        CertificateRevocationListParams {
+            this_update: date_time_ymd(2025, 1, 1),
+            next_update: date_time_ymd(2035, 1, 1),
+            crl_number: SerialNumber::from(1),
+            issuing_distribution_point: None,
+            revoked_certs: revoked,
+            key_identifier_method: KeyIdMethod::Sha256,
+        }
+        .signed_by(&self.issuer)
+        .expect("a list")
+        .der()
+        .clone()
+    }
+
+    /// What a peer must be that this authority vouches for.
+    pub(crate) fn rules(&self) -> PeerRules {
+        PeerRules {
+            authorities: vec![self.certificate()],
+            usage: Usage::Required,
+            ..PeerRules::default()
+        }
+    }
+
+    pub(crate) fn tls(&self, role: Role, own: Credentials) -> TlsFactory {
+        self.tls_with(role, Some(own), self.rules())
+    }
+
+    pub(crate) fn tls_with(
+        &self,
+        role: Role,
+        own: Option<Credentials>,
+        peer: PeerRules,
+    ) -> TlsFactory {
+        let settings = TlsSettings { credentials: own, peer, ..TlsSettings::default() };
+        TlsFactory::new(role, &settings).expect("settings that can be used")
+    }
+}

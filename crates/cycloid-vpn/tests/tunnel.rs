@@ -1,0 +1,123 @@
+//! Two data paths with fixed keys, in two network namespaces: everything passes, both ways, inside
+//! and outside.
+//!
+//! Needs root, iproute2, ping and iperf3.
+
+#[allow(dead_code, reason = "each test program has its own use of the bed")]
+mod bed;
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
+
+use aws_lc_rs::digest::{Context, Digest, SHA256};
+use bed::{Bed, INNER, INNER6, Tunnel};
+
+/// Sends this many MiB from one side to the other by TCP; gives what went in and what came out.
+fn transfer(bed: &Bed, from: usize, address: &'static str, mebibytes: u32) -> [Digest; 2] {
+    let listener = bed.run(1 - from, move || TcpListener::bind((address, 0)).unwrap());
+    let port = listener.local_addr().unwrap().port();
+    let sender = bed.spawn(from, move || {
+        let mut stream = TcpStream::connect((address, port)).unwrap();
+        let (mut hash, mut state) = (Context::new(&SHA256), 1_u64);
+        let mut block = vec![0; 1 << 20];
+        for _ in 0..mebibytes {
+            for word in block.chunks_exact_mut(8) {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                word.copy_from_slice(&state.to_be_bytes());
+            }
+            hash.update(&block);
+            stream.write_all(&block).unwrap();
+        }
+        hash.finish()
+    });
+    let (mut stream, _) = listener.accept().unwrap();
+    let (mut hash, mut block) = (Context::new(&SHA256), vec![0; 1 << 16]);
+    loop {
+        match stream.read(&mut block).unwrap() {
+            0 => break,
+            read => hash.update(&block[..read]),
+        }
+    }
+    [sender.join().unwrap(), hash.finish()]
+}
+
+/// Pings, transfers and floods a tunnel.
+fn everything_passes(stream: bool) {
+    let bed = Bed::new();
+    let tunnel = Tunnel::new(&bed, stream, 1400);
+    for side in [0, 1] {
+        for address in [INNER[1 - side], INNER6[1 - side]] {
+            bed.check(side, &format!("ping -c 2 -i 0.01 -W 2 {address}"));
+            // The longest that fits the MTU, and one that is cut into fragments.
+            bed.check(side, &format!("ping -c 2 -i 0.01 -W 2 -s 1352 {address}"));
+            bed.check(side, &format!("ping -c 2 -i 0.01 -W 2 -s 9000 {address}"));
+        }
+    }
+    for (from, address) in [(1, INNER[0]), (0, INNER[1]), (1, INNER6[0]), (0, INNER6[1])] {
+        let [sent, received] = transfer(&bed, from, address, 100);
+        assert_eq!(sent.as_ref(), received.as_ref(), "from {from} to {address}");
+    }
+
+    let mut server = bed.command(0, "iperf3 -s -1 -p 5300").stdout(Stdio::null()).spawn().unwrap();
+    while !bed.check(0, "ss -Hltn sport = 5300").contains("5300") {
+        std::thread::yield_now();
+    }
+    let flood = "iperf3 -u -b 2M -t 1 -l 1300 -J -p 5300 -c";
+    let report = bed.check(1, &format!("{flood} {}", INNER[0]));
+    assert!(server.wait().unwrap().success());
+    let lost = report.split("\"lost_percent\":").last().unwrap().split([',', '\n']).next().unwrap();
+    assert!(lost.trim().parse::<f64>().unwrap() < 20.0, "{report}");
+
+    let [server, client] =
+        tunnel.ends.map(|(handle, _)| (handle.counters(1).unwrap(), handle.dropped()));
+    for ((ours, drops), (theirs, _)) in [(server, client), (client, server)] {
+        let mebibytes = ours.received_inner_bytes >> 20;
+        assert!(mebibytes > 200, "{mebibytes}");
+        assert!(ours.received_bytes > ours.received_inner_bytes);
+        // The server is looked at first, and the kernel has something to say meanwhile at times.
+        assert!(theirs.sent_packets + 10 >= ours.received_packets);
+        assert!(ours.received_ago.is_some());
+        // From others' addresses and to nobody's there are only the kernel's link-local packets.
+        assert_eq!([drops.unknown, drops.keyless, drops.unwritten], [0; 3], "{drops:?}");
+    }
+}
+
+#[test]
+fn everything_passes_by_datagrams() {
+    everything_passes(false);
+}
+
+#[test]
+fn everything_passes_by_a_stream() {
+    everything_passes(true);
+}
+
+#[test]
+fn segments_of_connections_inside_are_limited_at_either_end() {
+    let bed = Bed::new();
+    let tunnel = Tunnel::new(&bed, false, 1500);
+    for (end, largest) in [(0, 1300), (1, 1200)] {
+        tunnel.ends[end].0.set_largest_tcp(1, Some(largest));
+        for (address, headers) in [(INNER[0], 40), (INNER6[0], 60)] {
+            let listener = bed.run(0, move || TcpListener::bind((address, 0)).unwrap());
+            let port = listener.local_addr().unwrap().port();
+            let stream = bed.run(1, move || TcpStream::connect((address, port)).unwrap());
+            // Of the limit, the timestamps of TCP take twelve bytes.
+            let mss = socket2::SockRef::from(&stream).tcp_mss().unwrap();
+            assert_eq!(mss, u32::from(largest) - headers - 12);
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_the_path_goes_in_fragments() {
+    let bed = Bed::new();
+    // Datagrams of full packets are longer than the path's MTU of 1500, so no train takes them.
+    let tunnel = Tunnel::new(&bed, false, 1500);
+    let [sent, received] = transfer(&bed, 1, INNER[0], 5);
+    assert_eq!(sent.as_ref(), received.as_ref());
+    for (handle, _) in &tunnel.ends {
+        assert_eq!(handle.dropped().unsent, 0);
+    }
+}

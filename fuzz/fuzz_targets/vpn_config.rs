@@ -1,0 +1,20 @@
+//! The text of a configuration file: settings, or an error that says where and what to do.
+#![no_main]
+
+use std::path::Path;
+
+use cycloid_vpn::config::{PerClient, parse};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &[u8]| {
+    // Other files are not read: what they hold is not the fuzzer's to choose.
+    if text.windows(6).any(|word| word.eq_ignore_ascii_case(b"config")) {
+        return;
+    }
+    let lines = text.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let _ = PerClient::parse(Path::new("x"), text);
+    if let Err(error) = parse(Path::new("x"), text) {
+        assert!(!error.message.is_empty() && !error.hint.is_empty());
+        assert!(error.line as usize <= lines, "line {} of {lines}", error.line);
+    }
+});

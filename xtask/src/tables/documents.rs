@@ -1,0 +1,290 @@
+//! The tables of numbers in the documents, made from committed records.
+//!
+//! A table stands between two comments, of which the first says what it shows:
+//!
+//! ```text
+//! <!-- table: docs/results/rsa-cascade-lake.json
+//! column: Cycloid = Cycloid/default time
+//! column: OpenSSL {} = OpenSSL ratio
+//! row: sign, 2048 = RSA-2048: sign, PKCS #1 v1.5, SHA-256
+//! -->
+//! (the table)
+//! <!-- end -->
+//! ```
+//!
+//! A row is a table of the record by its title, or several with ` + ` between them, whose cells then
+//! have ` / ` between them. A column is a subject and a measure, or several of them likewise. A subject
+//! is a group and a label, or a group whose fastest row it is; what stands behind `|` is taken where
+//! there is no such row. The measures are `time`, `ratio` (to the table's reference), `interval` (the
+//! same with the interval), `rate` (operations in a second), `lead` (how many times as many as the best
+//! peer's), of a service `p99` in milliseconds and `cpu` in microseconds, of a tunnel `throughput` in
+//! megabits a second and `ends`, the seconds that the server's process and the client's take for a
+//! gigabyte, and of a server `resident` in KiB. `{}` in a column's name is the version. With a line `transpose`, rows are columns.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::HINT;
+use crate::layers::tree;
+use crate::process::{Failure, Outcome, say};
+
+const BEGIN: &str = "<!-- table: ";
+const MIDDLE: &str = "-->";
+const END: &str = "<!-- end -->";
+
+/// What stands where a table has no such row.
+const NONE: &str = "–";
+
+/// Writes the tables of all documents, or with `check` compares them with those that are there.
+pub(super) fn run(check: bool) -> Outcome {
+    let files = tree::read(std::path::Path::new("."))?;
+    let mut count = 0;
+    for file in files.iter().filter(|file| file.path.ends_with(".md")) {
+        let path = &file.path;
+        let made = renewed(&file.text, &record)
+            .map_err(|error| Failure::new(format!("{path}: {error}")).hint(ADVICE))?;
+        count += file.text.matches(BEGIN).count();
+        if made == file.text {
+            continue;
+        }
+        if check {
+            let message = format!("{path} has tables that are not what their records say");
+            return Err(Failure::new(message).hint(HINT));
+        }
+        fs::write(path, made)
+            .map_err(|error| Failure::new(format!("cannot write {path}: {error}")))?;
+        say(format!("{path}: tables written"));
+    }
+    say(format!("the {count} tables in the documents are what their records say"));
+    Ok(())
+}
+
+const ADVICE: &str = "xtask/src/tables/documents.rs says how a table is described";
+
+fn record(path: &str) -> Result<Value, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
+    serde_json::from_str(&text).map_err(|error| format!("{path} is no record: {error}"))
+}
+
+/// The document with each table as its record has it.
+fn renewed(text: &str, record: &dyn Fn(&str) -> Result<Value, String>) -> Result<String, String> {
+    let mut made = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(BEGIN) {
+        let (description, after) =
+            after.split_once(MIDDLE).ok_or("the description of a table does not end")?;
+        let (old, after) = after.split_once(END).ok_or(format!("a table has no {END}"))?;
+        if old.contains(BEGIN) {
+            return Err(format!("a table has no {END} before the next begins"));
+        }
+        let table = Description::parse(description)?.table(record)?;
+        made += &format!("{before}{BEGIN}{description}{MIDDLE}\n\n{table}\n{END}");
+        rest = after;
+    }
+    Ok(made + rest)
+}
+
+/// What a table shows.
+struct Description<'a> {
+    path: &'a str,
+    transpose: bool,
+    /// Names, and titles of tables in the record.
+    rows: Vec<(&'a str, Vec<&'a str>)>,
+    columns: Vec<(&'a str, Vec<Part<'a>>)>,
+}
+
+/// What a column shows of a row, or a part of it.
+struct Part<'a> {
+    subjects: Vec<&'a str>,
+    measure: &'a str,
+}
+
+impl<'a> Description<'a> {
+    fn parse(text: &'a str) -> Result<Self, String> {
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let path = lines.next().ok_or("a table names no record")?;
+        let mut made = Self { path, transpose: false, rows: Vec::new(), columns: Vec::new() };
+        for line in lines {
+            let named = |rest: &'a str| {
+                rest.split_once(" = ").ok_or(format!("`{line}` has no ` = ` after its name"))
+            };
+            if line == "transpose" {
+                made.transpose = true;
+            } else if let Some(rest) = line.strip_prefix("row: ") {
+                let (name, titles) = named(rest)?;
+                made.rows.push((name.trim(), titles.split(" + ").map(str::trim).collect()));
+            } else if let Some(rest) = line.strip_prefix("column: ") {
+                let (name, parts) = named(rest)?;
+                let part = |part: &'a str| {
+                    let (subjects, measure) = part.trim().rsplit_once(' ')?;
+                    Some(Part { subjects: subjects.split('|').map(str::trim).collect(), measure })
+                };
+                let parts: Option<_> = parts.split(" + ").map(part).collect();
+                made.columns.push((name.trim(), parts.ok_or(format!("`{line}` has no measure"))?));
+            } else {
+                return Err(format!("`{line}` is neither a row nor a column"));
+            }
+        }
+        if made.rows.is_empty() || made.columns.is_empty() {
+            return Err(format!("the table of {path} has no rows or no columns"));
+        }
+        Ok(made)
+    }
+
+    fn table(&self, record: &dyn Fn(&str) -> Result<Value, String>) -> Result<String, String> {
+        let report = record(self.path)?;
+        let mut head = vec![String::new()];
+        let mut lines: Vec<Vec<String>> =
+            self.rows.iter().map(|(name, _)| vec![(*name).into()]).collect();
+        for (name, parts) in &self.columns {
+            let mut version = None;
+            for ((_, titles), line) in self.rows.iter().zip(&mut lines) {
+                let mut cells = Vec::new();
+                for title in titles {
+                    let table = table(&report, title)
+                        .ok_or(format!("{} has no table `{title}`", self.path))?;
+                    for part in parts {
+                        let row = part.row(table);
+                        version = version.or_else(|| short_version(row?));
+                        cells.push(row.map_or(Ok(NONE.into()), |row| part.cell(table, row))?);
+                    }
+                }
+                line.push(cells.join(" / "));
+            }
+            if lines.iter().all(|line| line.last().is_some_and(|cell| cell == NONE)) {
+                return Err(format!("no table has a row for `{name}`"));
+            }
+            head.push(name.replace("{}", &version.unwrap_or_default()));
+        }
+        let mut grid = vec![head];
+        grid.append(&mut lines);
+        if self.transpose {
+            grid = (0..grid[0].len())
+                .map(|i| grid.iter().map(|line| line[i].clone()).collect())
+                .collect();
+        }
+        let mut text = String::new();
+        for (i, line) in grid.iter().enumerate() {
+            text += &format!("| {} |\n", line.join(" | ")).replace("|  |", "| |");
+            if i == 0 {
+                text += &format!("|---{}|\n", "|--:".repeat(line.len() - 1));
+            }
+        }
+        Ok(text)
+    }
+}
+
+impl Part<'_> {
+    /// The row of the first subject that there is.
+    fn row<'v>(&self, table: &'v Value) -> Option<&'v Value> {
+        self.subjects.iter().find_map(|subject| {
+            let (group, label) = match subject.split_once('/') {
+                Some((group, label)) => (group, Some(label)),
+                None => (*subject, None),
+            };
+            let fits = |row: &&Value| {
+                row["group"] == group && label.is_none_or(|label| row["label"] == label)
+            };
+            rows(table).filter(fits).min_by(|a, b| ratio(a).total_cmp(&ratio(b)))
+        })
+    }
+
+    fn cell(&self, table: &Value, row: &Value) -> Result<String, String> {
+        Ok(match self.measure {
+            "time" if table["statistic"] == "mean" => time(number(row, "/time/mean_ns")),
+            "time" => time(number(row, "/time/median_ns")),
+            "ratio" => proportion(ratio(row)),
+            "interval" => {
+                let ends = ["/ratio/interval/0", "/ratio/interval/1"];
+                let [low, high] = ends.map(|end| proportion(number(row, end)));
+                format!("{} ({low} to {high})", proportion(ratio(row)))
+            }
+            "rate" => thousands(number(row, "/time/operations_per_second")),
+            "lead" => {
+                let peers = rows(table).filter(|row| row["implementation"]["backend"].is_null());
+                let best = peers.map(ratio).min_by(f64::total_cmp);
+                best.map_or_else(|| NONE.into(), |best| proportion(best / ratio(row)))
+            }
+            "p99" => milliseconds(number(row, "/service/latency_p99_ns")),
+            "cpu" => thousands(number(row, "/service/processor_ns") / 1e3),
+            "throughput" => thousands(number(row, "/tunnel/megabits_per_second")),
+            "ends" => {
+                let ends = ["server", "client"].map(|end| {
+                    proportion(number(row, &format!("/tunnel/{end}_seconds_per_gigabyte")))
+                });
+                ends.join(" / ")
+            }
+            "resident" => thousands(number(row, "/memory/resident") / 1024.0),
+            measure => return Err(format!("no measure is called `{measure}`")),
+        })
+    }
+}
+
+fn table<'v>(report: &'v Value, title: &str) -> Option<&'v Value> {
+    report["tables"].as_array()?.iter().find(|table| table["title"] == title)
+}
+
+fn rows(table: &Value) -> impl Iterator<Item = &Value> {
+    table["records"].as_array().into_iter().flatten()
+}
+
+fn ratio(row: &Value) -> f64 {
+    number(row, "/ratio/median")
+}
+
+/// Not a number where there is none, which every cell then shows.
+fn number(row: &Value, place: &str) -> f64 {
+    row.pointer(place).and_then(Value::as_f64).unwrap_or(f64::NAN)
+}
+
+/// The first two parts of a version: 3.0 of 3.0.19 27 Jan 2026.
+fn short_version(row: &Value) -> Option<String> {
+    let version = row["implementation"]["version"].as_str()?;
+    let number = version.split(' ').find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+    Some(number.split('.').take(2).collect::<Vec<_>>().join("."))
+}
+
+/// A time with three digits that count, or four.
+fn time(nanoseconds: f64) -> String {
+    match nanoseconds {
+        t if t < 1e3 => format!("{t:.1} ns"),
+        t if t < 1e4 => format!("{:.2} µs", t / 1e3),
+        t if t < 1e5 => format!("{:.1} µs", t / 1e3),
+        t if t < 1e7 => format!("{} µs", thousands(t / 1e3)),
+        t => format!("{:.2} ms", t / 1e6),
+    }
+}
+
+/// Without the unit.
+fn milliseconds(nanoseconds: f64) -> String {
+    let milliseconds = nanoseconds / 1e6;
+    let decimals = if milliseconds < 9.995 { 2 } else { 0 };
+    format!("{milliseconds:.decimals$}")
+}
+
+/// With three digits that count, up to hundreds.
+fn proportion(ratio: f64) -> String {
+    let decimals = match ratio {
+        r if r < 9.995 => 2,
+        r if r < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{ratio:.decimals$}")
+}
+
+/// A whole number with a comma between thousands.
+fn thousands(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;
