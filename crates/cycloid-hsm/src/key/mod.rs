@@ -1,6 +1,7 @@
 //! Keys: what stands in attributes and at rest, made ready for use.
 
 pub(crate) mod curve;
+mod prime_curve;
 pub(crate) mod private;
 pub(crate) mod public;
 
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 pub(crate) use curve::Curve;
+pub(crate) use prime_curve::PrimeCurveKey;
 pub(crate) use private::PrivateKey;
 pub(crate) use public::PublicKey;
 

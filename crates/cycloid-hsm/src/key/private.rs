@@ -10,6 +10,7 @@ use pkcs8::der::Decode;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, Zeroizing};
 
+use super::PrimeCurveKey;
 use super::curve::{Curve, octet_string};
 use crate::attribute::{Template, cka, ckk};
 use crate::error::{Code, Error, Result};
@@ -19,13 +20,13 @@ pub enum PrivateKey {
     /// RSA.
     Rsa(rsa::PrivateKey<Box<[u64]>>),
     /// On P-224.
-    P224(ec::PrivateKey<P224>),
+    P224(PrimeCurveKey<P224>),
     /// On P-256.
-    P256(ec::PrivateKey<P256>),
+    P256(PrimeCurveKey<P256>),
     /// On P-384.
-    P384(ec::PrivateKey<P384>),
+    P384(PrimeCurveKey<P384>),
     /// On P-521.
-    P521(ec::PrivateKey<P521>),
+    P521(PrimeCurveKey<P521>),
     /// Ed25519.
     Ed25519(Box<ed25519::SigningKey>),
     /// X25519.
@@ -104,7 +105,7 @@ impl PrivateKey {
 
     /// A new key on a curve.
     pub fn generate_ec(curve: Curve, rng: &mut impl CryptoRng) -> Self {
-        on_prime_curve!(curve, C, variant => variant(ec::PrivateKey::<C>::generate(rng)), else {
+        on_prime_curve!(curve, C, variant => variant(ec::PrivateKey::<C>::generate(rng).into()), else {
             match curve {
                 Curve::Ed25519 => Self::Ed25519(Box::new(ed25519::SigningKey::generate(rng))),
                 _ => Self::X25519(x25519::PrivateKey::generate(rng)),
@@ -145,7 +146,9 @@ impl PrivateKey {
                     .find(|curve| parameters.as_deref() == Some(&curve.identifier()[2..]))
                     .ok_or(Code::CURVE_NOT_SUPPORTED)?;
                 on_prime_curve!(curve, C, variant =>
-                    ec::PrivateKey::<C>::from_pkcs8_der(bytes).map(variant).map_err(invalid),
+                    ec::PrivateKey::<C>::from_pkcs8_der(bytes)
+                        .map(|key| variant(key.into()))
+                        .map_err(invalid),
                     else Err(Code::CURVE_NOT_SUPPORTED.into()))
             }
             ckk::EC_EDWARDS if oid == &Curve::Ed25519.identifier()[2..] => {
@@ -232,7 +235,9 @@ impl PrivateKey {
                     let start = curve.bytes().checked_sub(digits.len());
                     let start = start.ok_or(Code::ATTRIBUTE_VALUE_INVALID)?;
                     scalar[start..].copy_from_slice(digits);
-                    ec::PrivateKey::<C>::from_bytes(&scalar).map(variant).map_err(invalid)
+                    ec::PrivateKey::<C>::from_bytes(&scalar)
+                        .map(|key| variant(key.into()))
+                        .map_err(invalid)
                 }, else {
                     let value: &[u8; 32] =
                         value.try_into().map_err(|_| Code::ATTRIBUTE_VALUE_INVALID)?;

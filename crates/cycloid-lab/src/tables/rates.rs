@@ -84,9 +84,11 @@ fn columns(tables: &[Table], which: fn(&Record) -> bool) -> Vec<&str> {
 
 /// Ours beside some peers, with the proportions to the best of all where `whole`.
 fn grid(tables: &[Table], peers: &[&str], whole: bool) -> Grid {
-    let ours = columns(tables, |record| !is_peer(record));
     let with_ratio = whole && !peers.is_empty();
     let reference = &*tables[0].reference;
+    // One, and many at a time; other ways to do the same stand in the tables alone.
+    let mut ours = columns(tables, |record| !is_peer(record));
+    ours.retain(|label| *label == reference || label.starts_with('×'));
     let product = &*tables[0].records[0].implementation.product;
 
     let mut grid = super::ruled();

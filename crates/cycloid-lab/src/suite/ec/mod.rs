@@ -24,6 +24,12 @@ use crate::record::{Parameters, Summary};
 /// The label of the row that ratios are against.
 const REFERENCE: &str = "default";
 
+/// The label of verifications by public keys that are prepared for many.
+const PREPARED: &str = "prepared";
+
+const MULTIPLES: &str = "'prepared' is a public key with multiples of its point, made once for many \
+    verifications; their memory is its scratch. No peer has the like";
+
 const PARSING: &str = "to agree, everybody is given the other party's public key as bytes, and parses and \
     validates it within the time of the operation; private keys, and keys to verify with, are \
     prepared, but where another note says so";
@@ -116,6 +122,9 @@ impl TablePlan<'_> {
             Task::Generate => KEYS.into(),
         }];
         notes.push(BATCH.into());
+        if self.task == Task::Verify && self.curve != Curve::Ed25519 {
+            notes.push(MULTIPLES.into());
+        }
         let mut missing = Vec::new();
         for found in self.peers.iter().filter(|found| found.peer.does(Family::Ec)) {
             match &found.outcome {
@@ -163,7 +172,33 @@ impl TablePlan<'_> {
                 Subject::ours(&label, function, backends::eight(), 0, Box::new(operation));
             Some(subject.of_several(*count as u32))
         };
-        std::iter::once(one).chain(self.batches.iter().filter_map(batch)).collect()
+        let mut subjects = vec![one];
+        subjects.extend(self.batches.iter().filter_map(batch));
+        if task == Task::Verify {
+            let counts = std::iter::once(None).chain(self.batches.iter().copied().map(Some));
+            subjects.extend(counts.filter_map(|count| self.of_prepared(inputs, count)));
+        }
+        subjects
+    }
+
+    /// Verification by public keys that are prepared for many, alone or in batches.
+    fn of_prepared(&self, inputs: &[Arc<Input>; 8], count: Option<usize>) -> Option<Subject> {
+        let (call, memory) = ours::prepared(inputs, count)?;
+        let data = data(self.task, &inputs[0], Encoding::Fixed);
+        let judge = judge::of(self.task, &inputs[0], Encoding::Fixed);
+        let operation = Box::new(Prepared::ours(data, room(self.curve), judge, call));
+        Some(match count {
+            None => {
+                let (function, backend) =
+                    ("PreparedPublicKey::verify_prehashed", backends::words());
+                Subject::ours(PREPARED, function, backend, memory, operation)
+            }
+            Some(count) => {
+                let (label, function) = (format!("{PREPARED} ×{count}"), "VerifyJob::prepared");
+                let (backend, memory) = (backends::eight(), count.min(8) * memory);
+                Subject::ours(&label, function, backend, memory, operation).of_several(count as u32)
+            }
+        })
     }
 
     fn of_runner(

@@ -6,7 +6,7 @@ mod nist;
 use std::sync::Arc;
 
 use cycloid::scheme::Hash;
-use cycloid::scheme::ec::{P224, P256, P384, P521};
+use cycloid::scheme::ec::{self, P224, P256, P384, P521};
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
 use crate::measure::random::Random;
@@ -145,6 +145,26 @@ pub(super) fn one(task: Task, input: &Input) -> Call {
         curve25519::one_signature(task, input),
         curve25519::one_agreement(task, input)
     )
+}
+
+/// Verification by a public key that is prepared for many: one in a call, or `count` in a call, and
+/// the bytes of a key's memory. None on curves without.
+pub(super) fn prepared(inputs: &[Arc<Input>; 8], count: Option<usize>) -> Option<(Call, usize)> {
+    fn calls<C: ec::Curve>(inputs: &[Arc<Input>; 8], count: Option<usize>) -> (Call, usize) {
+        let call = match count {
+            None => nist::one_prepared::<C>(&inputs[0]),
+            Some(count @ ..=8) => nist::batch_prepared::<C, 8>(inputs, count),
+            Some(count) => nist::batch_prepared::<C, MOST>(inputs, count),
+        };
+        (call, nist::prepared_bytes::<C>())
+    }
+    Some(match inputs[0].curve {
+        Curve::P224 => calls::<P224>(inputs, count),
+        Curve::P256 => calls::<P256>(inputs, count),
+        Curve::P384 => calls::<P384>(inputs, count),
+        Curve::P521 => calls::<P521>(inputs, count),
+        Curve::Ed25519 | Curve::X25519 => return None,
+    })
 }
 
 /// The most operations that a batch may have here.

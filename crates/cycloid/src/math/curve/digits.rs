@@ -51,7 +51,7 @@ impl OddScalar {
     }
 
     /// Where digit `place` is negative, and the index of its odd multiple.
-    fn digit(&self, place: usize) -> (Mask, Limb) {
+    pub(super) fn digit(&self, place: usize) -> (Mask, Limb) {
         let start = place * self.window + 1;
         let (limb, bit) = (start / LIMB_BITS, start % LIMB_BITS);
         // Shifting in two steps makes the shift by 64, for bit 0, give zero.

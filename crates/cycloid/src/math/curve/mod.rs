@@ -13,6 +13,7 @@ pub(crate) mod montgomery;
 mod multiply;
 mod multiply_vartime;
 mod operations;
+mod prepared;
 mod scalar;
 mod tables;
 #[cfg(test)]
@@ -34,6 +35,10 @@ pub(crate) use multiply::{multiply, multiply_base, multiply_base_eight, multiply
 use multiply_vartime::{HasX, HasXEight, Sum};
 pub(crate) use multiply_vartime::{has_x_eight_vartime, has_x_vartime, multiply_add_vartime};
 use operations::{Backend, operations};
+use prepared::{HasXPrepared, WriteMultiples};
+pub(crate) use prepared::{
+    has_x_prepared_eight_vartime, has_x_prepared_vartime, multiples_limbs, write_multiples,
+};
 pub(crate) use scalar::Scalar;
 
 /// A curve y² = x³ − 3x + b over a prime field, of prime order.
@@ -97,6 +102,14 @@ pub trait Curve: Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static
         backend: lanes::Backend,
         task: HasXEight<'_, Self>,
     ) -> [bool; lanes::LANES];
+
+    /// Multiples of a public point, for sums that come later.
+    #[doc(hidden)]
+    fn write_multiples(task: WriteMultiples<'_, Self>);
+
+    /// Whether sums of two public multiples have given abscissas, by such multiples.
+    #[doc(hidden)]
+    fn has_x_prepared_vartime(backend: Backend, task: HasXPrepared<'_, Self>);
 
     /// Whether coordinates are those of a point.
     #[doc(hidden)]

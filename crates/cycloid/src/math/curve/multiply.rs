@@ -164,8 +164,8 @@ pub(super) fn base_multiple<C: Curve, A: Arithmetic<C::Field>>(
     let &BaseTable { window, spacing, limbs } = BaseTable::of::<C, A>();
     let scalars = &odd_scalars(scalars, window)[..A::WIDTH];
     let entry = 2 * A::STORED_LIMBS;
-    let multiple = |column: usize, row: usize| {
-        let (negative, index) = digit::<C, A>(arithmetic, scalars, column * spacing + row);
+    sum_of_columns(scalars, window, spacing, |column, place| {
+        let (negative, index) = digit::<C, A>(arithmetic, scalars, place);
         let mut coordinates = [A::ZERO; 2];
         let multiples = entry << (window - 1);
         arithmetic.lookup_stored(
@@ -174,8 +174,19 @@ pub(super) fn base_multiple<C: Curve, A: Arithmetic<C::Field>>(
             index,
         );
         let [x, y] = coordinates.map(|value| Element::from_raw(arithmetic, value));
-        Affine::<C, A> { x, y }.negate_if(negative)
-    };
+        Affine { x, y }.negate_if(negative)
+    })
+}
+
+/// The sum of all digits' multiples, where those of every `spacing`th digit are at hand: `multiple`
+/// gives, of a column and a digit in it, the digit's multiple but for the power of two in which the
+/// digit's place differs from that of the column.
+pub(super) fn sum_of_columns<C: Curve, A: Arithmetic<C::Field>>(
+    scalars: &[OddScalar],
+    window: usize,
+    spacing: usize,
+    multiple: impl Fn(usize, usize) -> Affine<C, A>,
+) -> Jacobian<C, A> {
     // The highest digit stands in the last column of row 0, which is the last of all.
     let top = digits::<C>(window) - 1;
     debug_assert!(top.is_multiple_of(spacing));
@@ -184,14 +195,14 @@ pub(super) fn base_multiple<C: Curve, A: Arithmetic<C::Field>>(
     for row in (0..spacing).rev() {
         sum = sum.map(|sum| sum.double_times(window));
         for column in 0..columns {
-            let multiple = multiple(column, row);
+            let multiple = multiple(column, column * spacing + row);
             sum = Some(match sum {
                 None => multiple.to_jacobian(),
                 Some(sum) => sum.add_affine(&multiple).sum,
             });
         }
     }
-    let last = multiple(columns, 0);
+    let last = multiple(columns, top);
     let sum = sum.map_or_else(|| last.to_jacobian(), |sum| sum.add_affine(&last).complete(&sum));
     finish(scalars, sum)
 }
@@ -208,7 +219,10 @@ fn finish<C: Curve, A: Arithmetic<C::Field>>(
 }
 
 /// The scalars in digits, the first of [`MAX_WIDTH`].
-fn odd_scalars<C: Curve>(scalars: &[Scalar<C>], window: usize) -> [OddScalar; MAX_WIDTH] {
+pub(super) fn odd_scalars<C: Curve>(
+    scalars: &[Scalar<C>],
+    window: usize,
+) -> [OddScalar; MAX_WIDTH] {
     core::array::from_fn(|i| {
         scalars.get(i).map_or_else(OddScalar::unused, |scalar| OddScalar::new(scalar, window))
     })

@@ -104,7 +104,10 @@ impl<C: Curve> Task<C::Field> for HasXEight<'_, C> {
 
 /// Where the abscissa of a point, not infinity, is `x` modulo n: where X = x·Z², or x + n is still
 /// below p and X = (x + n)·Z².
-fn has_x<C: Curve, A: Arithmetic<C::Field>>(point: &Jacobian<C, A>, x: &[Scalar<C>]) -> A::Mask {
+pub(super) fn has_x<C: Curve, A: Arithmetic<C::Field>>(
+    point: &Jacobian<C, A>,
+    x: &[Scalar<C>],
+) -> A::Mask {
     let arithmetic = point.x.arithmetic();
     let zz = point.z.square();
     let has = |candidates: &[Words<C>; MAX_WIDTH]| {

@@ -41,6 +41,17 @@ macro_rules! operations {
             Self::Field::run_eight(backend, task)
         }
 
+        fn write_multiples(task: WriteMultiples<'_, Self>) {
+            Self::Field::run_one(words::Backend::best(), task)
+        }
+
+        fn has_x_prepared_vartime(backend: Backend, task: HasXPrepared<'_, Self>) {
+            match backend {
+                Backend::One(backend) => Self::Field::run_one(backend, task),
+                Backend::Eight(backend) => Self::Field::run_eight(backend, task),
+            }
+        }
+
         fn is_on_curve(task: IsOnCurve<'_, Self>) -> bool {
             Self::Field::run_one(words::Backend::best(), task)
         }

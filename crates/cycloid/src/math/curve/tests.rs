@@ -12,9 +12,11 @@ use super::digits::{OddScalar, digits, value};
 use super::jacobian::{Affine, Jacobian};
 use super::multiply::{base_multiple, point_multiple};
 use super::multiply_vartime::sum_vartime;
+use super::prepared::prepared_multiple;
 use super::*;
 use crate::machine::field::{Arithmetic, Masks, Task};
 use crate::machine::lanes;
+use crate::math::field::MAX_WIDTH;
 
 fn integer(limbs: impl AsRef<[Limb]>) -> BigUint {
     let digits = limbs.as_ref().iter().flat_map(|limb| [*limb as u32, (*limb >> 32) as u32]);
@@ -152,6 +154,7 @@ impl<C: Curve> Task<C::Field> for Check<'_, C> {
         if A::WIDTH == 1 {
             self.check_sums(arithmetic, &all);
         }
+        self.check_prepared(arithmetic, &all);
     }
 }
 
@@ -170,6 +173,59 @@ impl<C: Curve> Check<'_, C> {
                 let what = std::format!("{} {} {u1:x} {u2:x} {base:x}", C::NAME, A::NAME);
                 assert_eq!(sum.and_then(|sum| at(&sum, 0)), expected, "{what}");
             }
+        }
+    }
+}
+
+impl<C: Curve> Check<'_, C> {
+    /// The same with the multiples of Q in memory, another Q for each number.
+    fn check_prepared<A: Arithmetic<C::Field>>(&self, arithmetic: A, all: &[BigUint]) {
+        let n = &self.model.n;
+        let bases: [BigUint; 4] = [1u64.into(), n - 1u8, n - 2u8, 0x1234_5678u64.into()];
+        let tables = bases.each_ref().map(|base| {
+            let mut table = vec![0; multiples_limbs::<C>()];
+            write_multiples::<C>(&point(base), &mut table);
+            table
+        });
+        for start in 0..all.len() {
+            let number = |i: usize| &all[(start + i) % all.len()];
+            // Of another number, of opposite ones, of the same, and of nothing.
+            let factors: Vec<BigUint> = (0..A::WIDTH)
+                .map(|i| match (start + i) % 5 {
+                    0 => n - number(i),
+                    1 => number(i).clone(),
+                    2 => BigUint::ZERO,
+                    _ => number(7 * i + 3).clone(),
+                })
+                .map(|factor| factor % n)
+                .collect();
+            let place = |i: usize| (start + i + i / 4) % bases.len();
+            let u1: Vec<_> = (0..A::WIDTH).map(|i| scalar::<C>(number(i))).collect();
+            let u2: Vec<_> = factors.iter().map(scalar::<C>).collect();
+            let multiples: Vec<&[Limb]> = (0..A::WIDTH).map(|i| &*tables[place(i)]).collect();
+            let of_q = prepared_multiple::<C, A>(arithmetic, &u2, &multiples);
+            let sums: Vec<Point> = (0..A::WIDTH)
+                .map(|i| self.model.multiple(&(number(i) + &factors[i] * &bases[place(i)])))
+                .collect();
+            let x: Vec<_> = sums
+                .iter()
+                .map(|sum| sum.as_ref().map_or_else(Scalar::one, |(x, _)| scalar::<C>(&(x % n))))
+                .collect();
+            let mut right = [false; MAX_WIDTH];
+            let right = &mut right[..A::WIDTH];
+            let has_x = |x: &[Scalar<C>], right: &mut [bool]| {
+                HasXPrepared::new(&u1, &u2, &multiples, x, right).run(arithmetic);
+            };
+            has_x(&x, right);
+            for (i, sum) in sums.iter().enumerate() {
+                let what = std::format!("{} {} {start} {i}", C::NAME, A::NAME);
+                let product = self.model.multiple(&(&factors[i] * &bases[place(i)]));
+                assert_eq!(at(&of_q, i), product, "{what}");
+                assert_eq!(right[i], sum.is_some(), "{what}");
+            }
+            let others: Vec<_> = x.iter().map(|x| x.add(&Scalar::one())).collect();
+            has_x(&others, right);
+            assert!(!right.contains(&true), "{} {} {start}", C::NAME, A::NAME);
         }
     }
 }

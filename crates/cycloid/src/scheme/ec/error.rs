@@ -61,6 +61,13 @@ pub enum Error {
         /// Bytes given.
         given: usize,
     },
+    /// There is not enough memory for a key's multiples.
+    MemoryTooSmall {
+        /// Limbs needed.
+        needed: usize,
+        /// Limbs given.
+        given: usize,
+    },
     /// The signature is not one of this message by this key.
     Verification,
     /// The job has not been in a batch.
@@ -106,6 +113,9 @@ impl fmt::Display for Error {
             }
             Self::OutputTooSmall { needed, given } => {
                 write!(f, "the output has {given} bytes, and {needed} are needed")
+            }
+            Self::MemoryTooSmall { needed, given } => {
+                write!(f, "the memory has {given} limbs, and {needed} are needed")
             }
             Self::Verification => f.write_str("the signature does not verify"),
             Self::NotDone => f.write_str("the job has not been in a batch"),

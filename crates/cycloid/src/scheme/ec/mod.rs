@@ -25,6 +25,7 @@ pub mod arithmetic;
 #[cfg(feature = "encoding")]
 mod encoding;
 mod error;
+mod prepared;
 mod private;
 mod public;
 
@@ -34,6 +35,7 @@ pub use encoding::{
     private_key_der_length, private_key_pem_length, public_key_der_length, public_key_pem_length,
 };
 pub use error::Error;
+pub use prepared::{PreparedPublicKey, prepared_key_limbs};
 pub use private::PrivateKey;
 pub use public::{EncodedPoint, PublicKey};
 

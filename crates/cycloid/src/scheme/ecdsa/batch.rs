@@ -3,10 +3,13 @@
 use core::fmt;
 
 use super::nonce::{Nonces, first_nonces};
-use super::{Hash, Signature, multipliers, signature, verified};
+use super::{Hash, Signature, multipliers, signature, verified, verify_prepared};
 use crate::machine::lanes::{Backend, LANES};
-use crate::math::curve::{AffinePoint, Curve, Scalar, has_x_eight_vartime, multiply_base_eight};
-use crate::scheme::ec::{Error, PrivateKey, PublicKey};
+use crate::math::curve::{
+    AffinePoint, Curve, Scalar, has_x_eight_vartime, has_x_prepared_eight_vartime,
+    multiply_base_eight,
+};
+use crate::scheme::ec::{Error, PreparedPublicKey, PrivateKey, PublicKey};
 use crate::scheme::hash::DigestBytes;
 
 /// With fewer jobs than this, one at a time is faster than eight side by side.
@@ -132,6 +135,8 @@ fn nonces<C: Curve>(
 /// A signature to be verified, and later whether it is one.
 pub struct VerifyJob<'a, C: Curve> {
     key: &'a PublicKey<C>,
+    /// Of the key's point, where it is a prepared one.
+    multiples: Option<&'a [u64]>,
     digest: Digest<'a>,
     signature: &'a Signature<C>,
     outcome: Result<(), Error>,
@@ -152,7 +157,7 @@ impl<'a, C: Curve> VerifyJob<'a, C> {
         signature: &'a Signature<C>,
     ) -> Self {
         let digest = Digest::Own(hash.digest(&[message]));
-        Self { key, digest, signature, outcome: Err(Error::NotDone) }
+        Self { key, multiples: None, digest, signature, outcome: Err(Error::NotDone) }
     }
 
     /// What [`PublicKey::verify_prehashed`] does.
@@ -161,7 +166,19 @@ impl<'a, C: Curve> VerifyJob<'a, C> {
         digest: &'a [u8],
         signature: &'a Signature<C>,
     ) -> Self {
-        Self { key, digest: Digest::Given(digest), signature, outcome: Err(Error::NotDone) }
+        let digest = Digest::Given(digest);
+        Self { key, multiples: None, digest, signature, outcome: Err(Error::NotDone) }
+    }
+
+    /// What [`PreparedPublicKey::verify_prehashed`] does. It takes less time than with the key alone
+    /// where all jobs of a group of eight are such.
+    pub fn prepared<M: AsRef<[u64]>>(
+        key: &'a PreparedPublicKey<C, M>,
+        digest: &'a [u8],
+        signature: &'a Signature<C>,
+    ) -> Self {
+        let multiples = Some(key.multiples());
+        Self { multiples, ..Self::prehashed(key.public_key(), digest, signature) }
     }
 
     /// Whether the signature is one.
@@ -184,7 +201,11 @@ pub fn verify_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [VerifyJ
         match backend {
             Some(backend) if jobs.len() >= WORTH_EIGHT => verify_eight(backend, jobs),
             _ => jobs.iter_mut().for_each(|job| {
-                job.outcome = job.key.verify_prehashed(job.digest.bytes(), job.signature);
+                let digest = job.digest.bytes();
+                job.outcome = match job.multiples {
+                    Some(multiples) => verify_prepared(multiples, digest, job.signature),
+                    None => job.key.verify_prehashed(digest, job.signature),
+                };
             }),
         }
     }
@@ -199,9 +220,14 @@ pub(super) fn verify_eight<C: Curve>(backend: Backend, jobs: &mut [VerifyJob<'_,
         multipliers(job(lane).digest.bytes(), job(lane).signature, &inverses[lane])
     });
     let [u1, u2] = [0, 1].map(|i| core::array::from_fn(|lane| multipliers[lane][i].clone()));
-    let keys: [AffinePoint<C>; LANES] = core::array::from_fn(|lane| *job(lane).key.point());
     let r = core::array::from_fn(|lane| job(lane).signature.r().clone());
-    let right = has_x_eight_vartime(backend, &u1, &u2, &keys, &r);
+    let right = if jobs.iter().all(|job| job.multiples.is_some()) {
+        let multiples = core::array::from_fn(|lane| job(lane).multiples.unwrap_or_default());
+        has_x_prepared_eight_vartime(backend, &u1, &u2, &multiples, &r)
+    } else {
+        let keys: [AffinePoint<C>; LANES] = core::array::from_fn(|lane| *job(lane).key.point());
+        has_x_eight_vartime(backend, &u1, &u2, &keys, &r)
+    };
     for (job, right) in jobs.iter_mut().zip(right) {
         job.outcome = verified(right);
     }

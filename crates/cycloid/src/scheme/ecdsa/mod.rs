@@ -4,6 +4,7 @@
 //! - [`PrivateKey::sign_prehashed`], [`PublicKey::verify_prehashed`]: a digest of any length; what
 //!   counts is its leftmost bits, as many as the order has (FIPS 186-5, section 6.4.1).
 //! - [`PrivateKey::sign_hedged`]: with randomness of the caller's mixed into the nonce.
+//! - [`PreparedPublicKey::verify`]: the same with a key that many signatures are verified with.
 //! - [`sign_batch`], [`verify_batch`]: any number, eight side by side.
 //!
 //! **Time** depends on the curve, the hash function and the lengths, and on no secret value; that of
@@ -36,8 +37,10 @@ pub use signature::{Signature, SignatureBytes};
 pub use traits::{DerSignature, SigningKey, VerifyingKey};
 
 use super::Hash;
-use super::ec::{Curve, Error, PrivateKey, PublicKey};
-use crate::math::curve::{AffinePoint, Scalar, has_x_vartime, multiply_base};
+use super::ec::{Curve, Error, PreparedPublicKey, PrivateKey, PublicKey};
+use crate::math::curve::{
+    AffinePoint, Scalar, has_x_prepared_vartime, has_x_vartime, multiply_base,
+};
 use nonce::Nonces;
 
 /// ECDSA.
@@ -106,6 +109,40 @@ impl<C: Curve> PublicKey<C> {
         let [u1, u2] = multipliers(digest, signature, &s_inverse);
         verified(has_x_vartime(&u1, &u2, self.point(), signature.r()))
     }
+}
+
+/// ECDSA.
+impl<C: Curve, M: AsRef<[u64]>> PreparedPublicKey<C, M> {
+    /// What [`PublicKey::verify`] does.
+    ///
+    /// # Errors
+    /// [`Error::Verification`].
+    pub fn verify(
+        &self,
+        hash: Hash,
+        message: &[u8],
+        signature: &Signature<C>,
+    ) -> Result<(), Error> {
+        self.verify_prehashed(&hash.digest(&[message]), signature)
+    }
+
+    /// What [`PublicKey::verify_prehashed`] does.
+    ///
+    /// # Errors
+    /// [`Error::Verification`].
+    pub fn verify_prehashed(&self, digest: &[u8], signature: &Signature<C>) -> Result<(), Error> {
+        verify_prepared(self.multiples(), digest, signature)
+    }
+}
+
+fn verify_prepared<C: Curve>(
+    multiples: &[u64],
+    digest: &[u8],
+    signature: &Signature<C>,
+) -> Result<(), Error> {
+    let s_inverse = signature.s().invert();
+    let [u1, u2] = multipliers(digest, signature, &s_inverse);
+    verified(has_x_prepared_vartime(&u1, &u2, multiples, signature.r()))
 }
 
 /// e/s and r/s.

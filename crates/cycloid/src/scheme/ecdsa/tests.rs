@@ -5,7 +5,7 @@ use std::vec::Vec;
 use super::batch::{sign_eight, verify_eight};
 use super::*;
 use crate::machine::lanes;
-use crate::scheme::ec::{P224, P256, P384, P521};
+use crate::scheme::ec::{P224, P256, P384, P521, prepared_key_limbs};
 
 fn key<C: Curve>(seed: u8) -> PrivateKey<C> {
     let mut bytes = [0; 66];
@@ -17,6 +17,14 @@ fn key<C: Curve>(seed: u8) -> PrivateKey<C> {
 
 fn batches<C: Curve>() {
     let keys: Vec<PrivateKey<C>> = (1..9).map(key::<C>).collect();
+    let prepared: Vec<_> = keys
+        .iter()
+        .map(|key| {
+            // More memory than needed, with something in it.
+            let memory = std::vec![u64::MAX; prepared_key_limbs::<C>() + 3];
+            PreparedPublicKey::new(*key.public_key(), memory).unwrap()
+        })
+        .collect();
     let digests: Vec<Vec<u8>> = vec_of_digests();
     for backend in lanes::Backend::available() {
         for count in [1, 3, 8] {
@@ -29,13 +37,23 @@ fn batches<C: Curve>() {
             for (i, signature) in signatures.iter().enumerate() {
                 assert_eq!(*signature, keys[i].sign_prehashed(Hash::Sha256, &digests[i]));
                 assert_eq!(keys[i].public_key().verify_prehashed(&digests[i], signature), Ok(()));
+                for (j, key) in prepared.iter().enumerate() {
+                    let expected = if i == j { Ok(()) } else { Err(Error::Verification) };
+                    assert_eq!(key.verify_prehashed(&digests[i], signature), expected);
+                }
             }
             // Another key, another digest, another signature: each lane by itself.
-            for bad in 0..count {
+            for (bad, with) in (0..count).flat_map(|bad| [(bad, 0), (bad, 1), (bad, 8)]) {
                 let mut jobs: Vec<_> = (0..count)
                     .map(|i| {
-                        let key = keys[if i == bad { (i + 1) % 8 } else { i }].public_key();
-                        VerifyJob::prehashed(key, &digests[i], &signatures[i])
+                        let key = if i == bad { (i + 1) % 8 } else { i };
+                        // None, one, or all of them prepared.
+                        if i < with {
+                            VerifyJob::prepared(&prepared[key], &digests[i], &signatures[i])
+                        } else {
+                            let key = keys[key].public_key();
+                            VerifyJob::prehashed(key, &digests[i], &signatures[i])
+                        }
                     })
                     .collect();
                 verify_eight(backend, &mut jobs);
@@ -53,6 +71,29 @@ fn vec_of_digests() -> Vec<Vec<u8>> {
     [(0, 0u8), (1, 7), (20, 0), (28, 0xff), (32, 0xa5), (48, 0), (64, 0xff), (100, 0x3c)]
         .map(|(length, byte)| std::vec![byte; length])
         .to_vec()
+}
+
+/// A key is made of a curve's memory and no less.
+#[test]
+fn prepared_keys_have_their_memory() {
+    fn check<C: Curve>(expected: usize) {
+        let needed = prepared_key_limbs::<C>();
+        assert_eq!(8 * needed, expected);
+        let key = key::<C>(5);
+        let short = std::vec![0; needed - 1];
+        let refused = PreparedPublicKey::new(*key.public_key(), short).unwrap_err();
+        assert_eq!(refused, Error::MemoryTooSmall { needed, given: needed - 1 });
+        let prepared = PreparedPublicKey::new(*key.public_key(), std::vec![0; needed]).unwrap();
+        assert_eq!(prepared.public_key(), key.public_key());
+        let signature = key.sign(Hash::Sha384, b"message");
+        assert_eq!(prepared.verify(Hash::Sha384, b"message", &signature), Ok(()));
+        let refused = Err(Error::Verification);
+        assert_eq!(prepared.verify(Hash::Sha384, b"massage", &signature), refused);
+    }
+    check::<P224>(12 << 10);
+    check::<P256>(18 << 10);
+    check::<P384>(30 << 10);
+    check::<P521>(62_208);
 }
 
 #[test]

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use chacha20::ChaCha20Rng;
 use cycloid::scheme::Hash;
-use cycloid::scheme::ec::{Curve, PrivateKey, PublicKey};
+use cycloid::scheme::ec::{
+    self, Curve, PreparedPublicKey, PrivateKey, PublicKey, prepared_key_limbs,
+};
 use cycloid::scheme::ecdh;
 use cycloid::scheme::ecdsa::{SignJob, Signature, VerifyJob, sign_batch, verify_batch};
 use rand_core::SeedableRng;
@@ -56,6 +58,67 @@ fn read<C: Curve>(signature: &[u8]) -> Result<Signature<C>, &'static str> {
     Signature::from_fixed(signature).map_err(|_| "not a signature")
 }
 
+fn valid(outcome: Result<(), ec::Error>) -> Result<usize, &'static str> {
+    outcome.map(|()| 0).map_err(|_| "the signature is not valid")
+}
+
+/// A public key with multiples of its point.
+type Verifier<C> = PreparedPublicKey<C, Box<[u64]>>;
+
+fn verifier<C: Curve>(input: &Input) -> Verifier<C> {
+    let memory = vec![0; prepared_key_limbs::<C>()].into_boxed_slice();
+    let key = *private::<C>(&input.private).public_key();
+    PreparedPublicKey::new(key, memory).expect("that is the memory that it needs")
+}
+
+/// Bytes of such a key's memory.
+pub(super) const fn prepared_bytes<C: Curve>() -> usize {
+    8 * prepared_key_limbs::<C>()
+}
+
+/// One verification by a key that is prepared for many.
+pub(super) fn one_prepared<C: Curve>(input: &Input) -> Call {
+    let (key, digest) = (verifier::<C>(input), input.digest.clone());
+    Box::new(move |signature, _| valid(key.verify_prehashed(&digest, &read(signature)?)))
+}
+
+/// As many by eight such keys in turn.
+pub(super) fn batch_prepared<C: Curve, const ROOM: usize>(
+    inputs: &[Arc<Input>; 8],
+    count: usize,
+) -> Call {
+    verifying::<C, ROOM>(inputs, count, inputs.iter().map(|input| verifier(input)).collect())
+}
+
+/// By the keys of the inputs where none are prepared.
+fn verifying<C: Curve, const ROOM: usize>(
+    inputs: &[Arc<Input>; 8],
+    count: usize,
+    prepared: Vec<Verifier<C>>,
+) -> Call {
+    let keys = inputs.each_ref().map(|input| *private::<C>(&input.private).public_key());
+    let inputs = inputs.clone();
+    Box::new(move |first, _| {
+        let bytes = |i: usize| if i == 0 { first } else { &inputs[i % 8].signature[0] };
+        let signatures: [_; ROOM] = from_fn(|i| read::<C>(bytes(i % count)));
+        if let Err(message) = &signatures[0] {
+            return Err(message);
+        }
+        let mut jobs: [VerifyJob<'_, C>; ROOM] = from_fn(|i| {
+            let signature = signatures[i].as_ref().expect("it is ours");
+            let digest = &inputs[i % 8].digest;
+            match prepared.get(i % 8) {
+                Some(key) => VerifyJob::prepared(key, digest, signature),
+                None => VerifyJob::prehashed(&keys[i % 8], digest, signature),
+            }
+        });
+        let jobs = &mut jobs[..count];
+        verify_batch(jobs);
+        let valid = jobs.iter().all(|job| job.outcome().is_ok());
+        if valid { Ok(0) } else { Err("a signature is not valid") }
+    })
+}
+
 pub(super) fn one<C: Curve>(task: Task, input: &Input) -> Call {
     let key = private::<C>(&input.private);
     let hash = super::hash(input.curve);
@@ -65,11 +128,7 @@ pub(super) fn one<C: Curve>(task: Task, input: &Input) -> Call {
         }),
         Task::Verify => {
             let (key, digest) = (*key.public_key(), input.digest.clone());
-            Box::new(move |signature, _| {
-                key.verify_prehashed(&digest, &read(signature)?)
-                    .map_err(|_| "the signature is not valid")?;
-                Ok(0)
-            })
+            Box::new(move |signature, _| valid(key.verify_prehashed(&digest, &read(signature)?)))
         }
         Task::Agree => Box::new(move |other, output| write(output, &[&key.agree(&parsed(other)?)])),
         Task::Generate => {
@@ -108,21 +167,7 @@ pub(super) fn batch<C: Curve, const ROOM: usize>(
             }
             Ok(length)
         }),
-        Task::Verify => Box::new(move |first, _| {
-            let bytes = |i: usize| if i == 0 { first } else { &inputs[i % 8].signature[0] };
-            let signatures: [_; ROOM] = from_fn(|i| read::<C>(bytes(i % count)));
-            if let Err(message) = &signatures[0] {
-                return Err(message);
-            }
-            let mut jobs: [VerifyJob<'_, C>; ROOM] = from_fn(|i| {
-                let signature = signatures[i].as_ref().expect("it is ours");
-                VerifyJob::prehashed(keys[i % 8].public_key(), &inputs[i % 8].digest, signature)
-            });
-            let jobs = &mut jobs[..count];
-            verify_batch(jobs);
-            let valid = jobs.iter().all(|job| job.outcome().is_ok());
-            if valid { Ok(0) } else { Err("a signature is not valid") }
-        }),
+        Task::Verify => verifying::<C, ROOM>(&inputs, count, Vec::new()),
         Task::Agree => Box::new(move |first, output| {
             let bytes = |i: usize| if i == 0 { first } else { &inputs[i % 8].other };
             let publics: [_; ROOM] = from_fn(|i| parsed::<C>(bytes(i % count)));
