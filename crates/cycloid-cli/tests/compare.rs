@@ -35,7 +35,7 @@ fn place(name: &str) -> PathBuf {
 /// A record as it is committed, of the tables with this in their titles, in which no number is far
 /// from the truth; `slower` is by how much the first row of ours takes longer.
 fn record(tables: &str, slower: f64) -> Report {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/ec-cascade-lake.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/ec-zen-5.json");
     let mut report = Report::from_json(&fs::read_to_string(path).unwrap(), path).unwrap();
     report.tables.retain(|table| table.title.contains(tables));
     for table in &mut report.tables {

@@ -3,7 +3,7 @@
 //! A table stands between two comments, of which the first says what it shows:
 //!
 //! ```text
-//! <!-- table: docs/results/rsa-cascade-lake.json
+//! <!-- table: docs/results/rsa-zen-5.json
 //! column: Cycloid = Cycloid/default time
 //! column: OpenSSL {} = OpenSSL ratio
 //! row: sign, 2048 = RSA-2048: sign, PKCS #1 v1.5, SHA-256

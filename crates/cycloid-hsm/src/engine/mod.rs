@@ -79,7 +79,7 @@ impl Queue {
     }
 
     /// How many jobs a batch is to have: as many as lately were under way at once, or the part of them
-    /// that is each worker's, if that takes much less time. A batch has its price: the fewer stand in it,
+    /// that is each worker's, if that takes a third less time. A batch has its price: the fewer stand in it,
     /// the more each of them takes of the processor. What is not known is tried; `otherwise`, what seems
     /// worse is.
     fn fill(&self, workers: usize, otherwise: bool) -> usize {
@@ -88,7 +88,7 @@ impl Queue {
         let shared = match (self.cost(share), self.cost(whole)) {
             (_, None) => false,
             (None, _) => true,
-            (Some(share), Some(whole)) => 5 * share <= 3 * whole,
+            (Some(share), Some(whole)) => 3 * share <= 2 * whole,
         };
         if shared != otherwise { share } else { whole }
     }

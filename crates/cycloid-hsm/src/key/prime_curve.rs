@@ -44,3 +44,71 @@ impl<C: ec::Curve> Deref for PrimeCurveKey<C> {
         &self.key
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+    use std::time::Instant;
+
+    use cycloid::scheme::ec::P256;
+    use cycloid::scheme::ecdsa::Signature;
+    use getrandom::SysRng;
+    use rand_core::UnwrapErr;
+
+    use super::*;
+    use crate::engine::{Arena, Compute, Job, Kind, Outcome, Work};
+    use crate::error::Code;
+    use crate::key::PrivateKey;
+
+    fn key() -> PrimeCurveKey<P256> {
+        ec::PrivateKey::generate(&mut UnwrapErr(SysRng)).into()
+    }
+
+    #[test]
+    fn multiples_are_made_once_and_for_keys_that_sign_often() {
+        let key = key();
+        for _ in 0..OFTEN {
+            assert!(key.verifier().is_none());
+        }
+        let first: *const _ = key.verifier().unwrap();
+        assert!(std::ptr::eq(first, key.verifier().unwrap()));
+        assert_eq!(key.verifier().unwrap().public_key(), key.public_key());
+        // Counting begins anew after 2³² signatures, and they stay.
+        key.signatures.store(0, Ordering::Relaxed);
+        assert!(std::ptr::eq(first, key.verifier().unwrap()));
+    }
+
+    /// A key whose multiples are of another point, in batches with one that is sound.
+    #[test]
+    fn nothing_is_released_that_the_multiples_do_not_verify() {
+        let (sound, other) = (key(), key());
+        let public = *sound.public_key();
+        let memory = vec![0; prepared_key_limbs::<P256>()].into_boxed_slice();
+        assert!(other.prepared.set(PreparedPublicKey::new(public, memory).unwrap()).is_ok());
+        let keys = [sound, other].map(|key| Arc::new(PrivateKey::P256(key)));
+        let arena = Arena::new();
+        let mut compute = Compute::new(&arena);
+        let digest = vec![7; 32];
+        for count in [1, 2, 8, 8, 8] {
+            let outcomes: Arc<Mutex<Vec<(usize, Outcome)>>> = Arc::default();
+            let work = || Work::Ecdsa(digest.clone());
+            let kind = Kind::of(&keys[0], &work()).unwrap();
+            let job = |i: usize| {
+                let outcomes = outcomes.clone();
+                let done = move |outcome| outcomes.lock().unwrap().push((i, outcome));
+                Job::new(kind, keys[i % 2].clone(), work(), Instant::now(), done)
+            };
+            compute.run(kind, (0..count).map(job).collect());
+            let outcomes = outcomes.lock().unwrap();
+            assert_eq!(outcomes.len(), count);
+            for (i, outcome) in outcomes.iter() {
+                if i % 2 == 1 {
+                    assert_eq!(outcome.as_ref().unwrap_err().code, Code::DEVICE_ERROR);
+                    continue;
+                }
+                let signature = Signature::from_fixed(outcome.as_ref().unwrap()).unwrap();
+                assert_eq!(public.verify_prehashed(&digest, &signature), Ok(()));
+            }
+        }
+    }
+}

@@ -79,7 +79,7 @@ fn the_course_is_shown_by_suite_or_by_row() {
 
 #[test]
 fn a_committed_record_becomes_a_line() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/ec-cascade-lake.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/ec-zen-5.json");
     let text = std::fs::read_to_string(path).unwrap();
     let report = Report::from_json(&text, path).unwrap();
     let entry = Entry::of(&report, None);

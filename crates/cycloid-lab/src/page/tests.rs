@@ -158,8 +158,7 @@ fn numbers_are_those_of_the_record() {
 fn a_record_cannot_become_code() {
     const HOSTILE: &str = "</script><img src=x onerror=\"alert(1)\">'&lt;]]>\u{1}: </title><b>";
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
-    for name in ["modexp-cascade-lake.json", "hsm-cascade-lake.json", "hsm-sign-cascade-lake.json"]
-    {
+    for name in ["modexp-zen-5.json", "hsm-zen-5.json", "hsm-sign-zen-5.json"] {
         let text = fs::read_to_string(folder.join(name)).unwrap();
         let mut value = serde_json::from_str(&text).unwrap();
         poison(&mut value, HOSTILE);
@@ -205,7 +204,7 @@ fn records_of_nothing_and_of_impossible_numbers_make_pages() {
     let whole = html(&[]);
     assert!(whole.contains("<h1>"));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
-    let text = fs::read_to_string(folder.join("hsm-cascade-lake.json")).unwrap();
+    let text = fs::read_to_string(folder.join("hsm-zen-5.json")).unwrap();
     for number in ["0", "-1", "1e308", "1e-308"] {
         let mut value = serde_json::from_str(&text).unwrap();
         spoil(&mut value, &serde_json::from_str(number).unwrap());
@@ -280,7 +279,7 @@ fn text_stands_out_from_what_it_is_on() {
 #[test]
 fn what_only_some_records_have_is_shown_where_it_is() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
-    let text = fs::read_to_string(folder.join("hsm-cascade-lake.json")).unwrap();
+    let text = fs::read_to_string(folder.join("hsm-zen-5.json")).unwrap();
     let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
     let question = "What does a tunnel carry, and at what cost?";
     assert!(!html(&[Source::record("r", &text).unwrap()]).contains(question));

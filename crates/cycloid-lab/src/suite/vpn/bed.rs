@@ -340,7 +340,7 @@ impl Running {
             if begin.elapsed() > Duration::from_secs(20) || self.has_ended() {
                 return Ok(None);
             }
-            thread::sleep(Duration::from_millis(1));
+            thread::sleep(Duration::from_micros(200));
         }
         Ok(Some(()))
     }
