@@ -14,6 +14,8 @@ use rustls::pki_types::{
     AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, alg_id,
 };
 
+use crate::frequent::HasFrequent;
+
 /// All algorithms, and which of them a signature scheme of TLS stands for: in TLS 1.2 ECDSA with any
 /// curve, in TLS 1.3 with the first.
 pub static VERIFICATION_ALGORITHMS: WebPkiSupportedAlgorithms = WebPkiSupportedAlgorithms {
@@ -118,7 +120,7 @@ impl<C> Ecdsa<C> {
     }
 }
 
-impl<C: Curve> SignatureVerificationAlgorithm for Ecdsa<C> {
+impl<C: HasFrequent> SignatureVerificationAlgorithm for Ecdsa<C> {
     fn verify_signature(
         &self,
         public_key: &[u8],
@@ -128,7 +130,13 @@ impl<C: Curve> SignatureVerificationAlgorithm for Ecdsa<C> {
         let key = PublicKey::<C>::from_sec1(public_key).map_err(|_| InvalidSignature)?;
         let signature = Signature::from_der(signature).map_err(|_| InvalidSignature)?;
         let digest = digest(self.hash, message);
-        key.verify_prehashed(digest.as_ref(), &signature).map_err(|_| InvalidSignature)
+        match C::frequent().prepared(&key) {
+            Some(prepared) => prepared.verify_prehashed(digest.as_ref(), &signature),
+            None => key.verify_prehashed(digest.as_ref(), &signature),
+        }
+        .map_err(|_| InvalidSignature)?;
+        C::frequent().verified(&key);
+        Ok(())
     }
 
     fn public_key_alg_id(&self) -> AlgorithmIdentifier {
@@ -244,5 +252,38 @@ impl fmt::Debug for Rsa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let padding = if self.is_pss { "PSS" } else { "PKCS #1 v1.5" };
         write!(f, "Cycloid RSA {padding} with {:?}", self.hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cycloid::scheme::ec::PrivateKey;
+
+    use super::*;
+
+    /// However often a key was used, what is valid is, and nothing else.
+    fn many<C: HasFrequent>(algorithm: Algorithm, hash: Hash) {
+        let mut bytes = vec![7; C::BYTES];
+        bytes[0] = 0;
+        let key = PrivateKey::<C>::from_bytes(&bytes).unwrap();
+        let public = key.public_key().to_uncompressed();
+        let mut prepared = 0;
+        for number in 0..20_u8 {
+            let message = [number; 40];
+            let signature = key.sign_prehashed(hash, digest(hash, &message).as_ref()).to_der();
+            assert!(algorithm.verify_signature(&public, &message, &signature).is_ok());
+            assert!(algorithm.verify_signature(&public, &[number; 41], &signature).is_err());
+            assert!(algorithm.verify_signature(&public[1..], &message, &signature).is_err());
+            assert!(algorithm.verify_signature(&public, &message, &signature[1..]).is_err());
+            prepared += u32::from(C::frequent().prepared(key.public_key()).is_some());
+        }
+        assert!((5..20).contains(&prepared), "{prepared}");
+    }
+
+    #[test]
+    fn signatures_are_verified_by_keys_that_are_used_often() {
+        many::<P256>(ECDSA_P256_SHA256, Hash::Sha256);
+        many::<P384>(ECDSA_P384_SHA384, Hash::Sha384);
+        many::<P521>(ECDSA_P521_SHA512, Hash::Sha512);
     }
 }

@@ -16,11 +16,18 @@ use super::prepared::{Judge, Prepared};
 use super::subjects::{Sampling, Setting, Subject};
 use super::{Effort, Plan, Suite, Work};
 use crate::Failure;
-use crate::peers::{Family, Found};
+use crate::peers::{Call, Family, Found};
 use crate::record::{Parameters, Summary};
 
 /// The label of the row that ratios are against.
 const REFERENCE: &str = "default";
+
+/// The label of handshakes with keys that were not seen before.
+const STRANGE: &str = "unknown keys";
+
+const REMEMBERED: &str = "Cycloid prepares public keys on NIST's curves that it verified with often, as a \
+    client does that comes again; 'unknown keys' is without that, as a client that comes for the \
+    first time";
 
 const WHAT: &str = "a handshake is both sides of it, on one core, in memory: the client verifies a \
     certificate and its authority's signature on it, nothing is resumed, no tickets are sent; the \
@@ -45,6 +52,13 @@ enum Certificate {
     P384,
     Rsa2048,
     Ed25519,
+}
+
+impl Certificate {
+    /// Whether its keys are among those that Cycloid prepares.
+    const fn is_remembered(self) -> bool {
+        matches!(self, Self::P256 | Self::P384)
+    }
 }
 
 impl Kind {
@@ -140,6 +154,20 @@ fn prepare(
     let ours =
         Subject::ours(REFERENCE, "cycloid_rustls::default_provider", backends::words(), 0, ours);
     let mut subjects = vec![Subject { scratch: None, ..ours }];
+    if kind.certificate.is_remembered() {
+        let provider = Arc::new(cycloid_rustls::default_provider());
+        let prepare = || -> Result<Call, Failure> {
+            let mut shake = handshake::call(kind, &provider)?;
+            Ok(Box::new(move |data, result| {
+                cycloid_rustls::forget_public_keys();
+                shake(data, result)
+            }))
+        };
+        let strange = Prepared::of_peer(&[], handshake::RESULT, judge(), true, prepare)?;
+        let (function, backend) = ("cycloid_rustls::forget_public_keys", backends::words());
+        let strange = Subject::ours(STRANGE, function, backend, 0, Box::new(strange));
+        subjects.push(Subject { scratch: None, ..strange });
+    }
     let mut missing = Vec::new();
     for found in peers.iter().filter(|found| found.peer.does(Family::Tls)) {
         match &found.outcome {
@@ -154,6 +182,10 @@ fn prepare(
             }
             Err(_) => missing.push(found.peer.name().into()),
         }
+    }
+    let mut notes: Vec<String> = vec![WHAT.into(), SYMMETRIC.into()];
+    if kind.certificate.is_remembered() {
+        notes.push(REMEMBERED.into());
     }
     let parameters = [
         ("version", kind.version_name()),
@@ -172,7 +204,7 @@ fn prepare(
         time,
         sampling: Sampling::Paired,
         missing,
-        notes: vec![WHAT.into(), SYMMETRIC.into()],
+        notes,
     };
     Ok((setting, subjects))
 }
