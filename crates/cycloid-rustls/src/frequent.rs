@@ -68,14 +68,6 @@ impl<C: Curve> Frequent<C> {
     }
 }
 
-/// Forgets which public keys signatures were verified with, and frees their memory: all of them are
-/// strangers again.
-pub fn forget_public_keys() {
-    P256::frequent().seen().clear();
-    P384::frequent().seen().clear();
-    P521::frequent().seen().clear();
-}
-
 /// The curves of TLS, each with its keys.
 pub(crate) trait HasFrequent: Curve {
     fn frequent() -> &'static Frequent<Self>;

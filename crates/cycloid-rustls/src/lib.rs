@@ -30,7 +30,7 @@
 //! A public key on P-256, P-384 or P-521 that eight signatures were valid by, such as that of an
 //! authority, gets multiples of its point, with which a verification takes less than half of the
 //! time. They are kept for the 16 keys of each curve that were used last, in 18
-//! to 61 KiB each, until [`forget_public_keys`].
+//! to 61 KiB each. [`VERIFICATION_ALGORITHMS_WITHOUT_MEMORY`] remember nothing.
 //!
 //! # Errors
 //!
@@ -45,10 +45,9 @@ mod keys;
 mod random;
 mod verification;
 
-pub use frequent::forget_public_keys;
 pub use groups::{ALL_GROUPS, SECP256R1, SECP384R1, SECP521R1, X25519};
 pub use keys::any_supported_key;
-pub use verification::VERIFICATION_ALGORITHMS;
+pub use verification::{VERIFICATION_ALGORITHMS, VERIFICATION_ALGORITHMS_WITHOUT_MEMORY};
 
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@ use super::prepared::{Judge, Prepared};
 use super::subjects::{Sampling, Setting, Subject};
 use super::{Effort, Plan, Suite, Work};
 use crate::Failure;
-use crate::peers::{Call, Family, Found};
+use crate::peers::{Family, Found};
 use crate::record::{Parameters, Summary};
 
 /// The label of the row that ratios are against.
@@ -155,17 +155,14 @@ fn prepare(
         Subject::ours(REFERENCE, "cycloid_rustls::default_provider", backends::words(), 0, ours);
     let mut subjects = vec![Subject { scratch: None, ..ours }];
     if kind.certificate.is_remembered() {
-        let provider = Arc::new(cycloid_rustls::default_provider());
-        let prepare = || -> Result<Call, Failure> {
-            let mut shake = handshake::call(kind, &provider)?;
-            Ok(Box::new(move |data, result| {
-                cycloid_rustls::forget_public_keys();
-                shake(data, result)
-            }))
+        let provider = CryptoProvider {
+            signature_verification_algorithms:
+                cycloid_rustls::VERIFICATION_ALGORITHMS_WITHOUT_MEMORY,
+            ..cycloid_rustls::default_provider()
         };
-        let strange = Prepared::of_peer(&[], handshake::RESULT, judge(), true, prepare)?;
-        let (function, backend) = ("cycloid_rustls::forget_public_keys", backends::words());
-        let strange = Subject::ours(STRANGE, function, backend, 0, Box::new(strange));
+        let strange = Box::new(operation(provider)?);
+        let function = "cycloid_rustls::VERIFICATION_ALGORITHMS_WITHOUT_MEMORY";
+        let strange = Subject::ours(STRANGE, function, backends::words(), 0, strange);
         subjects.push(Subject { scratch: None, ..strange });
     }
     let mut missing = Vec::new();
