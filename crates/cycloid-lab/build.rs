@@ -24,7 +24,10 @@ fn main() {
     }
     let lock = lock.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
     for package in [
+        "ark-bls12-381",
+        "ark-ff",
         "aws-lc-sys",
+        "bls12_381",
         "crypto-bigint",
         "curve25519-dalek",
         "ed25519-dalek",

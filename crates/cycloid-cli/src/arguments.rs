@@ -100,8 +100,8 @@ pub(crate) struct Common {
     #[arg(long, value_name = "LEVEL", global = true)]
     pub(crate) cpu: Option<String>,
 
-    /// Peers: openssl, gmp, aws-lc, crypto-bigint, ring, graviola, dalek, rustcrypto, mirage-crypto,
-    /// softhsm, openvpn, wireguard-go, separated by commas; all; none.
+    /// Peers: openssl, gmp, aws-lc, crypto-bigint, ring, graviola, dalek, rustcrypto, zkcrypto,
+    /// arkworks, mirage-crypto, softhsm, openvpn, wireguard-go, separated by commas; all; none.
     #[arg(long, value_name = "LIST", default_value = "all", global = true)]
     pub(crate) peers: String,
 

@@ -237,7 +237,7 @@ fn an_ec_run_has_every_curve_and_operation_beside_every_peer_that_does_it() {
 }
 
 #[test]
-fn a_bls_run_has_the_backends_side_by_side() {
+fn a_bls_run_has_the_backends_side_by_side_and_peers_below() {
     let output = run(&["bench", "bls", "--quick", "--part", "gt,msm", "--sums", "3,5"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
@@ -246,11 +246,16 @@ fn a_bls_run_has_the_backends_side_by_side() {
         assert!(lines.contains(&line), "{text}");
     }
     let start = |start: &str| lines.iter().filter(|line| line.starts_with(start)).count();
+    // The backends, and the peers below them.
     assert_eq!(
         (start("G1 sum of 2^3"), start("G2 sum of 2^5"), start("power")),
-        (1, 1, 2),
+        (2, 2, 4),
         "{text}"
     );
+    for peer in ["zkcrypto", "arkworks"] {
+        let heads = lines.iter().filter(|line| line.contains(peer) && line.contains("bytes"));
+        assert_eq!(heads.count(), if peer == "arkworks" { 2 } else { 1 }, "{text}");
+    }
     let head = lines.iter().find(|line| line.contains("blst") && line.contains("bytes")).unwrap();
     assert!(head.split_whitespace().any(|word| word == "blst"), "{head}");
 }

@@ -27,7 +27,7 @@ pub(super) enum Shape {
 use Shape::{Circle, Cross, Diamond, Hexagon, Nabla, Plus, Square, Triangle};
 
 /// Who always looks the same.
-const KNOWN: [(&str, u8, Shape); 14] = [
+const KNOWN: [(&str, u8, Shape); 16] = [
     ("Cycloid", 0, Circle),
     ("OpenSSL", 1, Square),
     ("AWS-LC", 2, Triangle),
@@ -38,6 +38,8 @@ const KNOWN: [(&str, u8, Shape); 14] = [
     ("GMP", 3, Diamond),
     ("crypto-bigint", 6, Cross),
     ("blst", 1, Square),
+    ("zkcrypto", 2, Triangle),
+    ("arkworks", 3, Nabla),
     ("SoftHSM", 1, Square),
     ("OpenVPN", 1, Square),
     ("mirage-crypto", 4, Plus),
@@ -145,7 +147,7 @@ mod tests {
                 "crypto-bigint",
                 "mirage-crypto",
             ],
-            &["cycloid", "blst"],
+            &["cycloid", "blst", "zkcrypto", "arkworks"],
             &["Cycloid", "SoftHSM"],
         ];
         for names in together {

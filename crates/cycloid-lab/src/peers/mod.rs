@@ -4,6 +4,8 @@
 //! of its public functions for the case. System libraries are loaded at run time, so building
 //! needs none of them, and one that is missing is named with what brings it.
 
+#[cfg(feature = "arkworks")]
+mod arkworks;
 #[cfg(feature = "aws-lc")]
 mod aws_lc;
 mod bn;
@@ -31,6 +33,8 @@ pub mod rsa;
 mod rust_crypto;
 mod soft_hsm;
 pub(crate) mod wire_guard;
+#[cfg(feature = "zkcrypto")]
+mod zkcrypto;
 
 use crate::Failure;
 use crate::record::{self, Missing};
@@ -54,6 +58,10 @@ pub enum Peer {
     Dalek,
     /// RustCrypto's crates for RSA and for curves, compiled in.
     RustCrypto,
+    /// zkcrypto's crate for BLS12-381, compiled in.
+    Zkcrypto,
+    /// The arkworks crates for BLS12-381, compiled in.
+    Arkworks,
     /// mirage-crypto, in OCaml, by a runner.
     MirageCrypto,
     /// SoftHSM, as the system has it.
@@ -77,7 +85,7 @@ pub enum Family {
     Ec,
     /// TLS handshakes of rustls.
     Tls,
-    /// BLS12-381, on the library's backends and no peer.
+    /// BLS12-381, on the library's backends and beside peers.
     Bls,
     /// Signatures through PKCS #11.
     Hsm,
@@ -145,7 +153,7 @@ pub struct Found {
 
 impl Peer {
     /// All of them, in the order of the tables.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::OpenSsl,
         Self::Gmp,
         Self::AwsLc,
@@ -154,6 +162,8 @@ impl Peer {
         Self::Graviola,
         Self::Dalek,
         Self::RustCrypto,
+        Self::Zkcrypto,
+        Self::Arkworks,
         Self::MirageCrypto,
         Self::SoftHsm,
         Self::OpenVpn,
@@ -171,6 +181,8 @@ impl Peer {
             Self::Graviola => "graviola",
             Self::Dalek => "dalek",
             Self::RustCrypto => "RustCrypto",
+            Self::Zkcrypto => "zkcrypto",
+            Self::Arkworks => "arkworks",
             Self::MirageCrypto => "mirage-crypto",
             Self::SoftHsm => "SoftHSM",
             Self::OpenVpn => "OpenVPN",
@@ -189,6 +201,7 @@ impl Peer {
             Self::Ring => matches!(family, Family::Rsa | Family::Ec | Family::Tls),
             Self::Graviola | Self::RustCrypto => matches!(family, Family::Rsa | Family::Ec),
             Self::Dalek => matches!(family, Family::Ec),
+            Self::Zkcrypto | Self::Arkworks => matches!(family, Family::Bls),
             Self::MirageCrypto => matches!(family, Family::ModExp | Family::Rsa | Family::Ec),
             Self::SoftHsm => matches!(family, Family::Hsm),
             Self::OpenVpn | Self::WireGuardGo => matches!(family, Family::Vpn),
@@ -248,6 +261,14 @@ impl Peer {
             Self::RustCrypto => Ok(Box::new(rust_crypto::RustCrypto) as Box<dyn Library>),
             #[cfg(not(feature = "rust-crypto"))]
             Self::RustCrypto => not_compiled_in("rust-crypto"),
+            #[cfg(feature = "zkcrypto")]
+            Self::Zkcrypto => Ok(Box::new(zkcrypto::Zkcrypto) as Box<dyn Library>),
+            #[cfg(not(feature = "zkcrypto"))]
+            Self::Zkcrypto => not_compiled_in("zkcrypto"),
+            #[cfg(feature = "arkworks")]
+            Self::Arkworks => Ok(Box::new(arkworks::Arkworks) as Box<dyn Library>),
+            #[cfg(not(feature = "arkworks"))]
+            Self::Arkworks => not_compiled_in("arkworks"),
             Self::MirageCrypto => external::mirage_crypto::find(),
             Self::SoftHsm => soft_hsm::find(),
             Self::OpenVpn => open_vpn::find(),
@@ -263,7 +284,9 @@ impl Peer {
         feature = "ring",
         feature = "graviola",
         feature = "dalek",
-        feature = "rust-crypto"
+        feature = "rust-crypto",
+        feature = "zkcrypto",
+        feature = "arkworks"
     ),
     allow(dead_code)
 )]

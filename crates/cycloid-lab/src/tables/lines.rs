@@ -11,16 +11,25 @@ use crate::record::{Summary, Table};
 /// A way to show such tables.
 pub(super) struct Form {
     summary: Summary,
-    grid: fn(&[&Table]) -> Grid,
+    /// The grid of a group, or several that stand below each other.
+    grids: fn(&[&Table]) -> Vec<Grid>,
     /// What the columns mean that no other table has.
     pub(super) meanings: &'static [(&'static str, &'static str)],
 }
 
 /// In the order in which they are shown.
 pub(super) const FORMS: [Form; 3] = [
-    Form { summary: Summary::Backends, grid: backends::grid, meanings: &backends::MEANINGS },
-    Form { summary: Summary::Service, grid: service::grid, meanings: &service::MEANINGS },
-    Form { summary: Summary::Packets, grid: packets::grid, meanings: &packets::MEANINGS },
+    Form { summary: Summary::Backends, grids: backends::grids, meanings: &backends::MEANINGS },
+    Form {
+        summary: Summary::Service,
+        grids: |tables| vec![service::grid(tables)],
+        meanings: &service::MEANINGS,
+    },
+    Form {
+        summary: Summary::Packets,
+        grids: |tables| vec![packets::grid(tables)],
+        meanings: &packets::MEANINGS,
+    },
 ];
 
 impl Form {
@@ -29,13 +38,15 @@ impl Form {
         table.summary == self.summary
     }
 
-    /// A grid for each group.
+    /// The grids of each group.
     pub(super) fn text(&self, tables: &[Table]) -> String {
         let mut text = String::new();
         let tables: Vec<&Table> = tables.iter().filter(|table| self.shows(table)).collect();
         for tables in tables.chunk_by(|a, b| a.suite == b.suite && names(a).0 == names(b).0) {
             let _ = writeln!(text, "\n{}: {}", tables[0].suite, names(tables[0]).0);
-            let _ = writeln!(text, "{}", (self.grid)(tables));
+            for grid in (self.grids)(tables) {
+                let _ = writeln!(text, "{grid}");
+            }
             let _ = writeln!(text, "{}", super::noise(tables));
             for name in &tables[0].missing {
                 let _ = writeln!(text, "missing: {name}");

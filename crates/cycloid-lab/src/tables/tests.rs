@@ -167,6 +167,46 @@ fn rates_are_shown_beside_the_best_peer() {
     assert_eq!(row("sign")[8..], ["1.50", "7.50"]);
 }
 
+/// Backends beside two peers, of which one lacks the first operation, both the last.
+fn backends() -> Report {
+    let mut report = report(&[1, 2, 3]);
+    let titles = ["pairing: pairing of 6", "pairing: Miller loop of 8, prepared", "pairing: none"];
+    for (i, (table, title)) in report.tables.iter_mut().zip(titles).enumerate() {
+        table.suite = "bls".into();
+        table.title = title.into();
+        table.summary = Summary::Backends;
+        table.reference = "cycloid".into();
+        table.records =
+            ["cycloid", "blst"].map(|label| record("Cycloid", label, "Cycloid", true)).into();
+        let peers: &[&str] = [&["arkworks"][..], &["zkcrypto", "arkworks"], &[]][i];
+        table.records.extend(peers.iter().map(|peer| record(peer, peer, peer, false)));
+        for record in &mut table.records {
+            record.time.median_ns = 1_234_567.8;
+            record.memory.heap_total = Some(1_234_567);
+        }
+    }
+    report
+}
+
+#[test]
+fn peers_stand_below_backends_where_they_do_the_same() {
+    let shown = text(&backends(), 80);
+    let (_, shown) = shown.split_once("bls: pairing\n").unwrap();
+    let (shown, _) = shown.split_once("noise").unwrap();
+    let heads: Vec<&str> = shown.lines().filter(|line| line.contains("bytes")).collect();
+    let [backends, peers] = heads[..] else { panic!("{shown}") };
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(backends), ["cycloid", "bytes", "%", "blst", "bytes", "%", "×"]);
+    assert_eq!(words(peers), ["zkcrypto", "bytes", "×", "arkworks", "bytes", "×"]);
+    let (_, below) = shown.split_once(peers).unwrap();
+    assert!(below.lines().all(|line| line.chars().count() <= 80), "{below}");
+    let rows: Vec<_> = below.lines().skip(2).map(words).filter(|row| !row.is_empty()).collect();
+    let both = "1,234.6 µs 1,234,567 123";
+    assert_eq!(rows.len(), 2, "{below}");
+    assert!(rows[0].join(" ").ends_with(&["– – –", both].join(" ")), "{below}");
+    assert!(rows[1].join(" ").ends_with(&[both, both].join(" ")), "{below}");
+}
+
 #[test]
 fn one_table_needs_no_summary() {
     let summary = "modexp: modular exponentiation\nmedian time of default";

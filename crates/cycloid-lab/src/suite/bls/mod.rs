@@ -1,8 +1,9 @@
-//! BLS12-381 on each backend side by side: the operations that people know from the tables of
-//! ocaml-bls12-381, and what is built on them.
+//! BLS12-381 on each backend side by side, and by the peers: the operations that people know from the
+//! tables of ocaml-bls12-381, and what is built on them.
 
 mod cases;
 mod options;
+mod peers;
 #[cfg(test)]
 mod tests;
 
@@ -11,13 +12,13 @@ use std::time::Duration;
 use cycloid::bls12_381::{Backend, Cycloid};
 use cycloid_blst::Blst;
 
-use super::subjects::{Sampling, Setting, Subject};
+use super::subjects::{Sampling, Setting, Subject, add_note};
 use super::{Effort, LIBRARY, Plan, Suite, Work};
-use crate::measure::{Operation, heap};
+use crate::measure::Operation;
 use crate::peers::{Family, Found};
 use crate::record::{Implementation, Parameters, Summary};
 
-const WHAT: &str = "what an operation takes is random and the same for every backend, and is decoded before; \
+const WHAT: &str = "what an operation takes is random and the same for everybody, and is decoded before; \
     members of G1 and G2 are projective, but where a name says that they are affine";
 
 const MANY: &str = "of many at a time, times are those of one, but of sums, transforms and pairings of many, \
@@ -81,7 +82,7 @@ impl Part {
     }
 }
 
-/// One operation by one backend, ready to be prepared.
+/// One operation by one backend or one peer, ready to be prepared.
 struct Case {
     name: String,
     function: &'static str,
@@ -89,6 +90,8 @@ struct Case {
     operations_per_call: u32,
     /// Bytes of the caller's memory.
     scratch: usize,
+    /// What a reader of its numbers has to know.
+    note: Option<&'static str>,
     prepare: Box<dyn Fn() -> Box<dyn Operation>>,
 }
 
@@ -123,14 +126,14 @@ impl Suite for Bls {
     }
 
     fn about(&self) -> &'static str {
-        "BLS12-381: groups, pairings, signatures, on each backend"
+        "BLS12-381: groups, pairings, signatures, on each backend and by peers"
     }
 
     fn family(&self) -> Family {
         Family::Bls
     }
 
-    fn plan<'a>(&'a self, effort: Effort, _peers: &'a [Found]) -> Vec<Plan<'a>> {
+    fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {
         let time = Duration::from_secs_f64(match effort {
             Effort::Quick => 0.04,
             Effort::Plain => 0.2,
@@ -142,7 +145,9 @@ impl Suite for Bls {
             let plan = move |(index, name): (usize, String)| Plan {
                 title: format!("{}, {name}", part.name()),
                 time,
-                work: Work::Subjects(Box::new(move || Ok(prepare(part, index, &self.sums, time)))),
+                work: Work::Subjects(Box::new(move || {
+                    Ok(prepare(part, index, &self.sums, peers, time))
+                })),
             };
             names.enumerate().map(plan).collect::<Vec<_>>()
         };
@@ -151,7 +156,13 @@ impl Suite for Bls {
 }
 
 /// The table of one operation.
-fn prepare(part: Part, index: usize, sums: &[u32], time: Duration) -> (Setting, Vec<Subject>) {
+fn prepare(
+    part: Part,
+    index: usize,
+    sums: &[u32],
+    peers: &[Found],
+    time: Duration,
+) -> (Setting, Vec<Subject>) {
     let mut name = String::new();
     let subject = |backend: &Registered| {
         let case = (backend.cases)(part, sums).swap_remove(index);
@@ -173,7 +184,24 @@ fn prepare(part: Part, index: usize, sums: &[u32], time: Duration) -> (Setting, 
             operation,
         }
     };
-    let subjects = BACKENDS.iter().map(subject).collect();
+    let mut subjects: Vec<Subject> = BACKENDS.iter().map(subject).collect();
+    let mut notes = vec![WHAT.into(), MANY.into()];
+    for found in peers {
+        let Ok(library) = &found.outcome else { continue };
+        let cases = peers::cases(found.peer, part, sums);
+        // A peer that lacks the operation has no row.
+        let Some(case) = cases.into_iter().find(|case| case.name == name) else { continue };
+        let row = Subject::of_peer(
+            found.peer,
+            library.version(),
+            &found.peer.name().to_lowercase(),
+            case.function,
+            (case.prepare)(),
+        );
+        let constant_time = case.constant_time;
+        subjects.push(Subject { constant_time, ..row.of_several(case.operations_per_call) });
+        add_note(&mut notes, case.note);
+    }
     let setting = Setting {
         suite: "bls",
         operation: part.name(),
@@ -183,16 +211,23 @@ fn prepare(part: Part, index: usize, sums: &[u32], time: Duration) -> (Setting, 
         reference: 0,
         time,
         sampling: Sampling::Paired,
-        missing: Vec::new(),
-        notes: vec![WHAT.into(), MANY.into()],
+        missing: missing(peers),
+        notes,
     };
     (setting, subjects)
+}
+
+/// The peers that should be in the tables and are not here.
+fn missing(peers: &[Found]) -> Vec<String> {
+    let absent = peers.iter().filter(|found| found.outcome.is_err());
+    absent.map(|found| found.peer.name().into()).collect()
 }
 
 /// An operation that gives a value, of which the bytes are looked at when it is not timed.
 struct Computed<R, C, F> {
     compute: C,
     bytes: F,
+    heap_held: Option<u64>,
     result: Option<R>,
 }
 
@@ -208,7 +243,6 @@ impl<R, C: FnMut() -> R, F: Fn(&R) -> Vec<u8>> Operation for Computed<R, C, F> {
     }
 
     fn heap_held(&self) -> Option<u64> {
-        // The library has no memory but its caller's.
-        heap::measure(|| ()).1.map(|_| 0)
+        self.heap_held
     }
 }

@@ -1,4 +1,6 @@
 use super::*;
+#[cfg(any(feature = "arkworks", feature = "zkcrypto"))]
+use crate::peers::Peer;
 
 #[test]
 fn lists_of_parts() {
@@ -41,4 +43,37 @@ fn every_backend_does_the_same_and_gives_a_result() {
             }
         }
     }
+}
+
+/// A peer's case is found by its name, so one that no backend has would never be measured; and what it
+/// computes is what ours does, also where the run before left something.
+#[test]
+#[cfg(any(feature = "arkworks", feature = "zkcrypto"))]
+fn peers_compute_what_the_library_does() {
+    let result = |case: &Case| {
+        let mut operation = (case.prepare)();
+        operation.run().unwrap();
+        let first = operation.output();
+        operation.run().unwrap();
+        assert_eq!(operation.output(), first, "{}", case.name);
+        first
+    };
+    let mut wrong = Vec::new();
+    for part in Part::ALL {
+        let ours = (BACKENDS[0].cases)(part, &[0, 3, 7]);
+        let theirs = Peer::ALL.map(|peer| peers::cases(peer, part, &[0, 3, 7]));
+        for own in ours.iter().filter(|own| theirs.iter().flatten().any(|c| c.name == own.name)) {
+            let right = result(own);
+            for case in theirs.iter().flatten().filter(|case| case.name == own.name) {
+                let is_same = case.operations_per_call == own.operations_per_call;
+                if !is_same || result(case) != right {
+                    wrong.push(format!("{}, {}: {}", part.name(), case.name, case.function));
+                }
+            }
+        }
+        for case in theirs.iter().flatten() {
+            assert!(ours.iter().any(|own| own.name == case.name), "{}", case.name);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

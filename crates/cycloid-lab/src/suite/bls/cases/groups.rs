@@ -8,7 +8,8 @@ use cycloid::bls12_381::{Affine, Backend, CurvePoint, Fr, Projective};
 use super::super::Case;
 use super::{MANY, case, encoded, encoded_affine, message, rng};
 
-const TAG: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_";
+/// The domain that messages are hashed in.
+pub(in crate::suite::bls) const TAG: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_";
 
 pub(super) fn of<B: Backend + Group<G>, G: SourceGroup>() -> Vec<Case> {
     /// Of two members and a scalar.

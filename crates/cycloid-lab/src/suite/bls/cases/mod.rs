@@ -1,6 +1,6 @@
 //! The operations, written over the backend.
 
-mod groups;
+pub(super) mod groups;
 mod many;
 mod pairings;
 mod scalars;
@@ -13,12 +13,13 @@ use cycloid::bls12_381::{Affine, Backend, First, Projective, Second};
 use rand_core::SeedableRng;
 
 use super::{Case, Computed, Part};
+use crate::measure::heap;
 
 /// Members of the lists of which many are done at a time.
-const MANY: usize = 256;
+pub(super) const MANY: usize = 256;
 
 /// The i-th of [`MANY`] messages, 32 bytes that are not those of another.
-fn message(i: usize) -> &'static [u8] {
+pub(super) fn message(i: usize) -> &'static [u8] {
     static BYTES: [u8; MANY + 31] = {
         let mut bytes = [0; MANY + 31];
         let mut i = 0;
@@ -31,7 +32,8 @@ fn message(i: usize) -> &'static [u8] {
     &BYTES[i..i + 32]
 }
 
-fn rng() -> ChaCha20Rng {
+/// What everything random is drawn from: of every operation the same.
+pub(super) fn rng() -> ChaCha20Rng {
     ChaCha20Rng::from_seed([0xb1; 32])
 }
 
@@ -60,7 +62,7 @@ pub(super) fn of<B: Backend>(part: Part, sums: &[u32]) -> Vec<Case> {
 }
 
 /// A case of which `prepare` gives what is computed, and `bytes` tells the result.
-fn case<R: 'static, C: FnMut() -> R + 'static>(
+pub(super) fn case<R: 'static, C: FnMut() -> R + 'static>(
     name: impl Into<String>,
     function: &'static str,
     prepare: impl Fn() -> C + 'static,
@@ -72,21 +74,26 @@ fn case<R: 'static, C: FnMut() -> R + 'static>(
         constant_time: !function.ends_with("_vartime"),
         operations_per_call: 1,
         scratch: 0,
-        prepare: Box::new(move || Box::new(Computed { compute: prepare(), bytes, result: None })),
+        note: None,
+        prepare: Box::new(move || {
+            // The library has no memory but its caller's.
+            let heap_held = heap::measure(|| ()).1.map(|_| 0);
+            Box::new(Computed { compute: prepare(), bytes, heap_held, result: None })
+        }),
     }
 }
 
 impl Case {
-    fn of_several(self, operations: usize) -> Self {
+    pub(super) fn of_several(self, operations: usize) -> Self {
         Self { operations_per_call: operations as u32, ..self }
     }
 
-    fn with_scratch(self, scratch: usize) -> Self {
+    pub(super) fn with_scratch(self, scratch: usize) -> Self {
         Self { scratch, ..self }
     }
 
     /// Of what takes public values only.
-    fn of_public(self) -> Self {
+    pub(super) fn of_public(self) -> Self {
         Self { constant_time: false, ..self }
     }
 }

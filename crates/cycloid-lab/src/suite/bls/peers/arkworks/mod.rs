@@ -1,0 +1,81 @@
+//! arkworks, with no threads. Its time depends on values, so nothing of it is for secret ones.
+
+mod groups;
+mod many;
+mod pairings;
+mod scalars;
+
+use ark_bls12_381::{Fr, g1, g2};
+use ark_ec::short_weierstrass::{Affine, Projective, SWCurveConfig};
+use ark_ff::PrimeField;
+use ark_serialize::{CanonicalDeserialize, CanonicalSerialize};
+use cycloid::bls12_381::backend::{Group, SourceGroup};
+use cycloid::bls12_381::{Cycloid, First, Second};
+
+use super::super::{Case, Part};
+use super::common::{Draw, VALID};
+
+pub(super) fn cases(part: Part, sums: &[u32]) -> Vec<Case> {
+    let cases = match part {
+        Part::Fr => scalars::cases(),
+        // Which of its two ways is the faster one: there is an endomorphism in `mul` of G1 alone.
+        Part::G1 => groups::cases::<g1::Config, First>("Projective::mul", |p, k| p * k),
+        Part::G2 => groups::cases::<g2::Config, Second>("WnafContext::mul", groups::multiply),
+        Part::Gt => pairings::gt(),
+        Part::Pairing => pairings::cases(),
+        Part::Signature => Vec::new(),
+        Part::Msm => {
+            let of = |sum: &u32| {
+                [many::sum::<g1::Config, First>(*sum), many::sum::<g2::Config, Second>(*sum)]
+            };
+            sums.iter().flat_map(of).collect()
+        }
+        Part::Fft => {
+            let of_scalars = [8, 12, 16].map(many::transform);
+            of_scalars.into_iter().chain([many::transform_points(6)]).collect()
+        }
+    };
+    cases.into_iter().map(Case::of_public).collect()
+}
+
+impl Case {
+    /// The same, with something to say.
+    fn noted(self, note: &'static str) -> Self {
+        Self { note: Some(note), ..self }
+    }
+}
+
+/// The next random scalar.
+fn scalar(draw: &mut Draw) -> Fr {
+    Fr::from_le_bytes_mod_order(&draw.scalar())
+}
+
+/// The next random member of G1 or G2.
+fn affine<P: SWCurveConfig, G: SourceGroup>(draw: &mut Draw) -> Affine<P>
+where
+    Cycloid: Group<G>,
+{
+    let bytes = draw.point::<G>();
+    Affine::deserialize_compressed_unchecked(bytes.as_ref()).expect(VALID)
+}
+
+/// The same, with a third coordinate that is not 1, as the library's have.
+fn projective<P: SWCurveConfig, G: SourceGroup>(draw: &mut Draw) -> Projective<P>
+where
+    Cycloid: Group<G>,
+{
+    let (point, other) = (affine::<P, G>(draw), Projective::from(P::GENERATOR));
+    other + point - other
+}
+
+/// Anything by its canonical encoding, of points the compressed one.
+fn bytes(value: &impl CanonicalSerialize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    value.serialize_compressed(&mut bytes).expect("a list takes every byte");
+    bytes
+}
+
+/// The same of what may not be there.
+fn optional<T: CanonicalSerialize>(value: &Option<T>) -> Vec<u8> {
+    value.as_ref().map_or_else(Vec::new, bytes)
+}

@@ -1,0 +1,59 @@
+//! What both peers need: inputs as bytes, and cases.
+
+use chacha20::ChaCha20Rng;
+use cycloid::bls12_381::backend::{Group, SourceGroup};
+use cycloid::bls12_381::{Affine, Cycloid, Fr};
+
+use super::super::cases::rng;
+use super::super::{Case, Computed};
+
+/// Why what the library encoded can be decoded.
+pub(super) const VALID: &str = "the library encodes what is valid";
+
+/// Draws as bytes what the library draws for its backends: the same, if it is drawn in the same order.
+pub(super) struct Draw(ChaCha20Rng);
+
+impl Draw {
+    pub(super) fn new() -> Self {
+        Self(rng())
+    }
+
+    /// An element of Fr, little-endian.
+    pub(super) fn scalar(&mut self) -> [u8; 32] {
+        Fr::<Cycloid>::random(&mut self.0).to_bytes()
+    }
+
+    /// A member of G1 or G2, compressed.
+    pub(super) fn point<G: SourceGroup>(&mut self) -> G::Compressed
+    where
+        Cycloid: Group<G>,
+    {
+        Affine::<Cycloid, G>::random(&mut self.0).to_compressed()
+    }
+}
+
+/// A case of which `prepare` gives what is computed, and `bytes` tells the result.
+pub(super) fn case<R: 'static, C: FnMut() -> R + 'static>(
+    name: impl Into<String>,
+    function: &'static str,
+    prepare: impl Fn() -> C + 'static,
+    bytes: impl Fn(&R) -> Vec<u8> + Copy + 'static,
+) -> Case {
+    Case {
+        name: name.into(),
+        function,
+        constant_time: true,
+        operations_per_call: 1,
+        scratch: 0,
+        note: None,
+        prepare: Box::new(move || {
+            let compute = prepare();
+            Box::new(Computed { compute, bytes, heap_held: None, result: None })
+        }),
+    }
+}
+
+/// Whether something is so, as bytes.
+pub(super) fn truth(value: &bool) -> Vec<u8> {
+    vec![u8::from(*value)]
+}
