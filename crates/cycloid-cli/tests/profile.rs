@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
 
 use cycloid_lab::profile::{Difference, Node, Report, SelfTest};
 
@@ -81,7 +82,7 @@ fn an_operation_is_profiled_in_every_form() {
     let ours = samples_of(&profile.roots, "cycloid::");
     assert!(ours * 10 >= sampling.samples * 9, "{ours} of {sampling:?}");
     assert!(report.configurations[0].first_seconds.unwrap() > 0.0);
-    assert!(report.overhead.ratio.samples >= 6);
+    assert!(report.overhead.unwrap().ratio.samples >= 6);
     let folded = fs::read_to_string(folded).unwrap();
     assert!(folded.lines().all(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().is_ok()));
     assert!(fs::read_to_string(svg).unwrap().contains("cycloid::"));
@@ -123,39 +124,118 @@ fn what_is_not_there_is_said_with_a_hint() {
     assert!(printed(&["profile", "--list"]).lines().any(|line| line == "ec p-256-sign"));
 }
 
+/// A daemon on a keystore of its own.
+struct Daemon {
+    _home: tempfile::TempDir,
+    socket: String,
+    store: String,
+    pin: String,
+    serve: Child,
+}
+
+impl Daemon {
+    fn start(profile: Option<&Path>) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let path = |name: &str| home.path().join(name).display().to_string();
+        let (socket, store, pin) = (path("socket"), path("store"), path("pin"));
+        fs::write(&pin, "a pin for a test").unwrap();
+        let command = |arguments: &[&str]| hsm(&socket, &store, arguments);
+        done(&mut command(&["init", "--officer-pin-file", &pin, "--pin-file", &pin]));
+        let mut serve = command(&["serve"]);
+        if let Some(profile) = profile {
+            serve.env("CYCLOID_PROFILE", profile);
+        }
+        let mut serve = serve.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(serve.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("listening at"), "{line}");
+        Self { _home: home, socket, store, pin, serve }
+    }
+
+    fn generate(&self, label: &str) {
+        let arguments = ["key", "generate", "rsa-4096", "--label", label, "--pin-file", &self.pin];
+        done(&mut hsm(&self.socket, &self.store, &arguments));
+    }
+
+    /// Ends it, and gives what it said on standard error.
+    fn end(self) -> String {
+        done(Command::new("kill").arg(self.serve.id().to_string()));
+        let output = self.serve.wait_with_output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+fn hsm(socket: &str, store: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cycloid"));
+    command.arg("hsm").args(arguments).args(["--socket", socket, "--home", store]);
+    command.env_remove("CYCLOID_CPU").env_remove("CYCLOID_PROFILE").stdin(Stdio::null());
+    command
+}
+
+fn done(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// A service that somebody asks to profile itself writes its stacks when it is told to end.
 #[test]
 fn a_service_writes_its_stacks_when_it_ends() {
     let home = tempfile::tempdir().unwrap();
-    let path = |name: &str| home.path().join(name).display().to_string();
-    let (pin, socket, store, folded) =
-        (path("pin"), path("socket"), path("store"), path("service.folded"));
-    fs::write(&pin, "a pin for a test").unwrap();
-    let hsm = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_cycloid"));
-        command.arg("hsm").args(arguments).args(["--socket", &socket, "--home", &store]);
-        command.env_remove("CYCLOID_CPU").env_remove("CYCLOID_PROFILE").stdin(Stdio::null());
-        command
-    };
-    let done = |mut command: Command| {
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    };
-    done(hsm(&["init", "--officer-pin-file", &pin, "--pin-file", &pin]));
-    let mut serve = hsm(&["serve"]);
-    serve.env("CYCLOID_PROFILE", &folded).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut serve = serve.spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(serve.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-    assert!(line.starts_with("listening at"), "{line}");
-    done(hsm(&["key", "generate", "rsa-4096", "--label", "a", "--pin-file", &pin]));
-    let mut kill = Command::new("kill");
-    kill.arg(serve.id().to_string());
-    done(kill);
-    let output = serve.wait_with_output().unwrap();
-    assert!(output.status.success());
-    assert!(String::from_utf8(output.stderr).unwrap().contains("samples in"));
+    let folded = home.path().join("service.folded");
+    let daemon = Daemon::start(Some(&folded));
+    daemon.generate("a");
+    // It is at that already.
+    let number = daemon.serve.id().to_string();
+    let output = cycloid(&["profile", "--pid", &number, "--seconds", "0.1"]);
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(daemon.end().contains("samples in"));
     let folded = fs::read_to_string(folded).unwrap();
     let generated = |line: &str| line.starts_with("cycloid hsm serve;") && line.contains("::rsa::");
     assert!(folded.lines().any(generated), "{folded}");
+}
+
+/// A service that runs gives its profile to whoever asks, again and again, and serves meanwhile.
+#[test]
+fn a_service_that_runs_is_asked_for_its_profile() {
+    let daemon = Daemon::start(None);
+    let number = daemon.serve.id().to_string();
+    for turn in ["first", "second"] {
+        let report = thread::scope(|scope| {
+            let asked =
+                scope.spawn(|| cycloid(&["profile", "--pid", &number, "--seconds", "4", "--json"]));
+            for number in 0.. {
+                daemon.generate(&format!("{turn} {number}"));
+                if asked.is_finished() {
+                    break;
+                }
+            }
+            asked.join().unwrap()
+        });
+        assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
+        let report: Report = serde_json::from_slice(&report.stdout).unwrap();
+        assert_eq!(report.workload, "cycloid hsm serve");
+        let [profile] = &report.profiles[..] else { panic!("{report:?}") };
+        assert_eq!(profile.operations, 4);
+        let sampling = profile.sampling.unwrap();
+        assert!(sampling.samples > 0 && sampling.handler_seconds > Some(0.0), "{sampling:?}");
+        assert!(profile.folded().contains("::rsa::"), "{}", profile.folded());
+    }
+    daemon.end();
+}
+
+/// What is no such service is told so, and lives on.
+#[test]
+fn other_processes_are_not_asked() {
+    let mut other = Command::new("sleep").arg("600").spawn().unwrap();
+    let output = cycloid(&["profile", "--pid", &other.id().to_string()]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("is no service that can be asked"), "{said}");
+    assert_eq!(other.try_wait().unwrap(), None);
+    other.kill().unwrap();
+    other.wait().unwrap();
+    let output = cycloid(&["profile", "--pid", &other.id().to_string()]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("there is no process"), "{said}");
 }

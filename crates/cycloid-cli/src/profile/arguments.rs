@@ -16,14 +16,15 @@ Examples:
   cycloid profile bls pairing --cpu portable --save portable.json
   cycloid profile --diff portable.json adx.json --svg change.svg
   cycloid profile self-test                      whether it can be believed
-Services profile themselves, from their start to their end:
+Services that run, and services from their start to their end:
+  cycloid profile --pid 1234 --seconds 10 --svg hsm.svg
   CYCLOID_PROFILE=stacks.folded cycloid hsm serve")]
 pub(crate) struct Profile {
     #[command(subcommand)]
     pub(crate) special: Option<Special>,
 
     /// A suite and words of an operation's name, such as ec p256-sign.
-    #[arg(value_name = "WORKLOAD", required_unless_present_any = ["list", "diff", "from"])]
+    #[arg(value_name = "WORKLOAD", required_unless_present_any = ["list", "diff", "from", "pid"])]
     pub(crate) words: Vec<String>,
 
     /// List what can be profiled.
@@ -37,6 +38,11 @@ pub(crate) struct Profile {
     /// Show a saved record once more, or write it in another form.
     #[arg(long, value_name = "RECORD", conflicts_with = "words")]
     pub(crate) from: Option<PathBuf>,
+
+    /// Ask a service that runs: hsm serve, vpn server or vpn client, by the number of its process. Its
+    /// seconds are of the time of day.
+    #[arg(long, value_name = "PROCESS", conflicts_with_all = ["words", "list", "diff", "from"])]
+    pub(crate) pid: Option<u32>,
 
     /// Who does it, in place of the library: openssl, gmp, aws-lc, ring, graviola, blst, ...
     #[arg(long, value_name = "NAME")]

@@ -98,7 +98,7 @@ pub(super) fn run(arguments: &HsmSign) -> Result<Report, Stop> {
         unit: "signature".into(),
         configurations,
         profiles,
-        overhead: overhead(&running, clients, count.min(1000))?,
+        overhead: Some(overhead(&running, clients, count.min(1000))?),
         notes,
     })
 }

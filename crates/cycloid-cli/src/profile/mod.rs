@@ -58,6 +58,9 @@ pub(crate) fn run(profile: &Profile) -> Result<(), Stop> {
     }
     bench::limit_cpu(output.cpu.as_deref())?;
     let settings = settings(sampling, output.quick);
+    if let Some(process) = profile.pid {
+        return files.write(&service::ask(process, settings)?, output.json);
+    }
     if !profile.in_this_process {
         return files.write(&in_child(settings.seconds)?, output.json);
     }

@@ -148,6 +148,7 @@ pub(super) fn measure(
             cut_short: stacks.cut_short,
             lost: samples.lost,
             processor_seconds: sampled_seconds,
+            handler_seconds: None,
         },
         stacks,
         overhead: Overhead {

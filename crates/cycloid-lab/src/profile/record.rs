@@ -25,8 +25,9 @@ pub struct Report {
     pub configurations: Vec<Configuration>,
     /// Where the time went.
     pub profiles: Vec<Profile>,
-    /// What the measuring itself costs.
-    pub overhead: Overhead,
+    /// What the measuring itself costs; none of a service that runs, which nothing is repeated with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<Overhead>,
     /// What a reader has to know.
     pub notes: Vec<String>,
 }
@@ -81,6 +82,9 @@ pub struct Sampling {
     pub lost: u64,
     /// Seconds of processor time in which they were taken.
     pub processor_seconds: f64,
+    /// Seconds that the sampling itself took of them, where it was timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handler_seconds: Option<f64>,
 }
 
 /// A span within another, or a function as another one called it.

@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::Failure;
@@ -34,6 +34,8 @@ struct Room {
 static ROOM: OnceLock<Room> = OnceLock::new();
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static ON: AtomicBool = AtomicBool::new(false);
+/// Nanoseconds that handlers took.
+static SPENT: AtomicU64 = AtomicU64::new(0);
 /// Handlers that are at work in all threads.
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 
@@ -47,6 +49,8 @@ pub(super) struct Samples {
     pub(super) stacks: HashMap<Vec<usize>, u64>,
     /// For which there was no room.
     pub(super) lost: u64,
+    /// What taking them took.
+    pub(super) spent: Duration,
 }
 
 impl Sampler {
@@ -106,7 +110,8 @@ impl Sampler {
         }
         room.used.store(0, Ordering::SeqCst);
         let lost = room.lost.swap(0, Ordering::SeqCst) as u64;
-        Samples { stacks, lost }
+        let spent = Duration::from_nanos(SPENT.swap(0, Ordering::SeqCst));
+        Samples { stacks, lost, spent }
     }
 }
 
@@ -155,7 +160,7 @@ mod system {
     use std::ptr;
     use std::sync::atomic::Ordering;
 
-    use super::{AT_WORK, ON, keep};
+    use super::{AT_WORK, ON, SPENT, clock, keep};
 
     /// Where a thread was interrupted.
     fn place(context: &libc::ucontext_t) -> usize {
@@ -169,6 +174,7 @@ mod system {
     extern "C" fn handle(_: c_int, _: *mut libc::siginfo_t, context: *mut c_void) {
         AT_WORK.fetch_add(1, Ordering::SeqCst);
         if ON.load(Ordering::SeqCst) {
+            let start = clock::now();
             // SAFETY: the kernel gives the handler a context, which lives while it runs.
             let interrupted = place(unsafe { &*context.cast::<libc::ucontext_t>() });
             // SAFETY: the address of this thread's `errno`, which what was interrupted may be about to read.
@@ -176,6 +182,8 @@ mod system {
             let before = *errno;
             keep(interrupted);
             *errno = before;
+            let spent = clock::now().saturating_sub(start).as_nanos() as u64;
+            SPENT.fetch_add(spent, Ordering::Relaxed);
         }
         AT_WORK.fetch_sub(1, Ordering::SeqCst);
     }

@@ -86,11 +86,11 @@ fn the_text_has_both_layouts_and_the_record_survives_json() {
             first_uses: 40,
         }],
         profiles: vec![profile()],
-        overhead: Overhead {
+        overhead: Some(Overhead {
             span_ns: Some(60.0),
             span_off_ns: Some(1.0),
             ratio: crate::record::Ratio { samples: 10, median: 1.001, interval: [0.999, 1.003] },
-        },
+        }),
         notes: vec!["a note".into()],
     };
     let text = text(&report);
@@ -127,6 +127,7 @@ fn sampled(dear: u64) -> Profile {
         cut_short: 0,
         lost: 0,
         processor_seconds: samples as f64 / 1000.0,
+        handler_seconds: Some(0.002),
     };
     let sampling = Some(sampling);
     Profile { title: "t".into(), operations: 10, roots, waits: Vec::new(), sampling }
@@ -141,11 +142,11 @@ fn report(profile: Profile) -> Report {
         unit: "operation".into(),
         configurations: Vec::new(),
         profiles: vec![profile],
-        overhead: Overhead {
+        overhead: Some(Overhead {
             span_ns: None,
             span_off_ns: None,
             ratio: crate::record::Ratio { samples: 10, median: 1.001, interval: [0.999, 1.003] },
-        },
+        }),
         notes: Vec::new(),
     }
 }

@@ -17,6 +17,29 @@ pub fn text(report: &Report) -> String {
         let _ = writeln!(text, "{name}  {}", value.to_string().trim_matches('"'));
     }
     let unit = &report.unit;
+    if !report.configurations.is_empty() {
+        configurations(report, &mut text);
+    }
+    for profile in &report.profiles {
+        profile_text(profile, unit, &mut text);
+    }
+    text.push('\n');
+    if let Some(overhead) = &report.overhead {
+        for line in wrapped(&costs(overhead, unit), MAX_WIDTH) {
+            let _ = writeln!(text, "{line}");
+        }
+    }
+    for note in &report.notes {
+        for (i, line) in wrapped(note, MAX_WIDTH - 6).into_iter().enumerate() {
+            let _ = writeln!(text, "{}{line}", if i == 0 { "note  " } else { "      " });
+        }
+    }
+    text
+}
+
+/// How long an operation takes.
+fn configurations(report: &Report, text: &mut String) {
+    let unit = &report.unit;
     let _ = writeln!(
         text,
         "\n{:34} {:>7} {:>12} {:>7} {:>12}",
@@ -39,20 +62,6 @@ pub fn text(report: &Report) -> String {
             format!("{half:.1}%")
         );
     }
-    for profile in &report.profiles {
-        profile_text(profile, unit, &mut text);
-    }
-    let costs = costs(&report.overhead, unit);
-    text.push('\n');
-    for line in wrapped(&costs, MAX_WIDTH) {
-        let _ = writeln!(text, "{line}");
-    }
-    for note in &report.notes {
-        for (i, line) in wrapped(note, MAX_WIDTH - 6).into_iter().enumerate() {
-            let _ = writeln!(text, "{}{line}", if i == 0 { "note  " } else { "      " });
-        }
-    }
-    text
 }
 
 /// What measuring costs.
@@ -74,8 +83,15 @@ fn costs(overhead: &Overhead, unit: &str) -> String {
 
 /// How many samples there are, and what they are worth.
 fn sampling_text(sampling: &Sampling, text: &mut String) {
-    let Sampling { requested_hertz, delivered_hertz, samples, cut_short, lost, processor_seconds } =
-        sampling;
+    let Sampling {
+        requested_hertz,
+        delivered_hertz,
+        samples,
+        cut_short,
+        lost,
+        processor_seconds,
+        handler_seconds,
+    } = sampling;
     let _ = writeln!(
         text,
         "sampling: {samples} samples in {processor_seconds:.2} s of processor time; {requested_hertz:.0} a \
@@ -87,6 +103,13 @@ fn sampling_text(sampling: &Sampling, text: &mut String) {
         let _ = writeln!(
             text,
             "          {cut_short} without their callers, {lost} without room to keep them"
+        );
+    }
+    if let Some(handler) = handler_seconds {
+        let _ = writeln!(
+            text,
+            "          the sampling itself took {handler:.4} s of it, {:.1} %",
+            100.0 * handler / processor_seconds.max(f64::MIN_POSITIVE)
         );
     }
 }

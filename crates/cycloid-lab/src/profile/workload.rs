@@ -233,7 +233,7 @@ fn report(
             waits: Vec::new(),
             sampling: Some(measured.sampling),
         }],
-        overhead: measured.overhead,
+        overhead: Some(measured.overhead),
         notes: NOTES.map(Into::into).into(),
     })
 }
