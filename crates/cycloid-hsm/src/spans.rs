@@ -7,9 +7,10 @@
 //! span costs the look at a flag.
 
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -146,6 +147,11 @@ impl Tree {
 
 static ON: AtomicBool = AtomicBool::new(false);
 static WHOLE: Mutex<Tree> = Mutex::new(Tree::new());
+/// Outermost spans that are open, of all threads.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
+
+/// For those to end, once recording is over.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 thread_local! {
     /// What this thread has not yet added to the whole, and the node it is in.
@@ -162,9 +168,14 @@ pub fn start() {
     ON.store(true, Ordering::Relaxed);
 }
 
-/// Ends recording, and gives what was recorded. Spans that are still open are not in it.
+/// Ends recording, and gives what was recorded. Spans that are open are waited for, a second at most: who
+/// has the answer of one thread may be here before another has ended what led to it.
 pub fn stop() -> Recording {
-    ON.store(false, Ordering::Relaxed);
+    ON.store(false, Ordering::SeqCst);
+    let deadline = Instant::now() + PATIENCE;
+    while OPEN.load(Ordering::SeqCst) > 0 && Instant::now() < deadline {
+        thread::yield_now();
+    }
     let mut whole = whole();
     let paths = (1..whole.count).map(|i| {
         let mut names = Vec::new();
@@ -234,6 +245,9 @@ pub fn enter(span: Span) -> Open {
     }
     OWN.with_borrow_mut(|(tree, current)| {
         let before = *current;
+        if before == 0 {
+            OPEN.fetch_add(1, Ordering::SeqCst);
+        }
         *current = tree.child(before, span);
         Open(Some((now(), before)))
     })
@@ -251,6 +265,7 @@ impl Drop for Open {
             }
             if before == 0 {
                 whole().absorb(tree);
+                OPEN.fetch_sub(1, Ordering::SeqCst);
             }
         });
     }

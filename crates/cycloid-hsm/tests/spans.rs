@@ -72,3 +72,22 @@ fn many_threads_are_one_whole_and_no_path_is_lost_for_lack_of_room() {
     // Those for which there was no room have no parent of their own, either.
     assert!(recording.paths.len() < NODES && calls > 0);
 }
+
+/// Whoever has an answer may ask for the record before the thread that gave it has ended its span.
+#[test]
+fn what_is_open_is_waited_for() {
+    let _alone = ALONE.lock();
+    start();
+    let (opened, is_open) = std::sync::mpsc::channel();
+    let recording = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let _outer = enter(Span::Receive);
+            let _inner = enter(Span::Unwrap);
+            opened.send(()).unwrap();
+            std::thread::sleep(Duration::from_millis(50));
+        });
+        is_open.recv().unwrap();
+        stop()
+    });
+    assert_eq!(find(&recording, &["receive", "unwrap"]).calls, 1);
+}
