@@ -25,6 +25,7 @@ use zeroize::Zeroizing;
 use super::{Error, Role};
 pub use encrypted::is_encrypted;
 pub use identity::Identity;
+pub(crate) use identity::{decimal, short_name};
 pub use verifier::{NameRule, PeerRules, Usage};
 
 /// The longest record of TLS, header included: RFC 8446, 5.2, and RFC 5246, 6.2.3.

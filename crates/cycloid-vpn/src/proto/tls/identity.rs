@@ -1,12 +1,13 @@
 //! Who a certificate says its owner is.
 
+use std::fmt::Write;
+
 use rustls::pki_types::CertificateDer;
 use x509_cert::Certificate;
 use x509_cert::attr::AttributeTypeAndValue;
 use x509_cert::der::asn1::{
     BitStringRef, Ia5StringRef, PrintableStringRef, TeletexStringRef, Utf8StringRef,
 };
-use x509_cert::der::oid::ObjectIdentifier;
 use x509_cert::der::{Decode, Tag, Tagged};
 
 use crate::proto::Error;
@@ -45,7 +46,7 @@ impl Identity {
             ..Self::default()
         };
         for part in parsed.tbs_certificate.subject.0.iter().flat_map(|set| set.0.iter()) {
-            let (name, value) = (short_name(&part.oid), text(part)?);
+            let (name, value) = (short_name(&part.oid.to_string()), text(part)?);
             if name == "CN" {
                 identity.common_name.clone_from(&value);
             }
@@ -62,20 +63,7 @@ impl Identity {
 
     /// The serial number in decimal, as scripts are given it.
     pub fn serial_decimal(&self) -> String {
-        let mut digits = vec![0_u8];
-        for &byte in &self.serial {
-            let mut carry = u32::from(byte);
-            for digit in &mut digits {
-                let sum = u32::from(*digit) * 256 + carry;
-                *digit = (sum % 10) as u8;
-                carry = sum / 10;
-            }
-            while carry > 0 {
-                digits.push((carry % 10) as u8);
-                carry /= 10;
-            }
-        }
-        digits.iter().rev().map(|&digit| char::from(b'0' + digit)).collect()
+        decimal(&self.serial)
     }
 }
 
@@ -96,8 +84,9 @@ fn key_usage(certificate: &Certificate) -> Option<u16> {
     Some(byte(0) | byte(1) << 8)
 }
 
-fn short_name(oid: &ObjectIdentifier) -> String {
-    match oid.to_string().as_str() {
+/// The name of a field of X.520 or RFC 4519; its number if it has no short one.
+pub(crate) fn short_name(oid: &str) -> String {
+    let known = match oid {
         "2.5.4.3" => "CN",
         "2.5.4.4" => "SN",
         "2.5.4.5" => "serialNumber",
@@ -113,12 +102,33 @@ fn short_name(oid: &ObjectIdentifier) -> String {
         "2.5.4.42" => "GN",
         "2.5.4.43" => "initials",
         "2.5.4.46" => "dnQualifier",
+        "2.5.4.65" => "pseudonym",
         "1.2.840.113549.1.9.1" => "emailAddress",
         "0.9.2342.19200300.100.1.1" => "UID",
         "0.9.2342.19200300.100.1.25" => "DC",
-        other => return other.into(),
+        number => number,
+    };
+    known.to_owned()
+}
+
+/// A big-endian number in decimal.
+pub(crate) fn decimal(bytes: &[u8]) -> String {
+    // Digits of base 10⁹, the lowest first; times 256 and a byte stays below 2⁴⁰.
+    let mut digits = vec![0u64];
+    for byte in bytes {
+        let mut carry = u64::from(*byte);
+        for digit in &mut digits {
+            carry += *digit << 8;
+            *digit = carry % 1_000_000_000;
+            carry /= 1_000_000_000;
+        }
+        digits.extend(Some(carry).filter(|carry| *carry > 0));
     }
-    .into()
+    let mut text = digits.last().map(u64::to_string).unwrap_or_default();
+    for digit in digits.iter().rev().skip(1) {
+        let _ = write!(text, "{digit:09}");
+    }
+    text
 }
 
 fn text(part: &AttributeTypeAndValue) -> Result<String, Error> {

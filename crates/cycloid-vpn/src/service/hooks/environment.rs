@@ -5,7 +5,6 @@
 //! OpenVPN 2.6.14 sets them.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use aws_lc_rs::digest;
@@ -15,6 +14,7 @@ use x509_cert::der::{Decode, Tag, Tagged};
 use super::super::clock;
 use super::super::pool::Topology;
 use crate::net::network::Network;
+use crate::proto::tls::{decimal, short_name};
 
 /// Variables and their values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -237,53 +237,6 @@ fn subject(certificate: &Certificate) -> Vec<(String, String)> {
             (name, value)
         })
         .collect()
-}
-
-/// The name of a field of X.520 or RFC 4519; its number if it has no short one.
-fn short_name(oid: &str) -> String {
-    let known = match oid {
-        "2.5.4.3" => "CN",
-        "2.5.4.4" => "SN",
-        "2.5.4.5" => "serialNumber",
-        "2.5.4.6" => "C",
-        "2.5.4.7" => "L",
-        "2.5.4.8" => "ST",
-        "2.5.4.9" => "street",
-        "2.5.4.10" => "O",
-        "2.5.4.11" => "OU",
-        "2.5.4.12" => "title",
-        "2.5.4.13" => "description",
-        "2.5.4.41" => "name",
-        "2.5.4.42" => "GN",
-        "2.5.4.43" => "initials",
-        "2.5.4.46" => "dnQualifier",
-        "2.5.4.65" => "pseudonym",
-        "1.2.840.113549.1.9.1" => "emailAddress",
-        "0.9.2342.19200300.100.1.1" => "UID",
-        "0.9.2342.19200300.100.1.25" => "DC",
-        number => number,
-    };
-    known.to_owned()
-}
-
-/// A big-endian number in decimal.
-fn decimal(bytes: &[u8]) -> String {
-    // Digits of base 10⁹, the lowest first; times 256 and a byte stays below 2⁴⁰.
-    let mut digits = vec![0u64];
-    for byte in bytes {
-        let mut carry = u64::from(*byte);
-        for digit in &mut digits {
-            carry += *digit << 8;
-            *digit = carry % 1_000_000_000;
-            carry /= 1_000_000_000;
-        }
-        digits.extend(Some(carry).filter(|carry| *carry > 0));
-    }
-    let mut text = digits.last().map(u64::to_string).unwrap_or_default();
-    for digit in digits.iter().rev().skip(1) {
-        let _ = write!(text, "{digit:09}");
-    }
-    text
 }
 
 fn colons(bytes: &[u8]) -> String {
