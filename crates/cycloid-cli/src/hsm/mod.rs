@@ -17,15 +17,19 @@ use cycloid_lab::Failure;
 use zeroize::Zeroizing;
 
 use crate::output::{self, Stop};
-use crate::profile::whole_run;
+use crate::profile::{answer_whoever_asks, whole_run};
 use arguments::{Audit, AuditCommand, Command, Hsm, Init, Unlock};
+
+/// What profiles of the daemon are called.
+const SERVE: &str = "cycloid hsm serve";
 
 /// Runs a command.
 pub(crate) fn run(hsm: &Hsm) -> Result<(), Stop> {
     match &hsm.command {
         Command::Init(init) => make(hsm, init),
         Command::Serve(arguments) => {
-            whole_run("cycloid hsm serve", || serve::serve(hsm, arguments))
+            answer_whoever_asks(SERVE);
+            whole_run(SERVE, || serve::serve(hsm, arguments))
         }
         Command::Status => text(hsm, &Request::Status {}),
         Command::Metrics => text(hsm, &Request::Metrics {}),

@@ -20,7 +20,7 @@ use crate::child;
 use crate::hsm::bench::program;
 use crate::output::{self, Destination, Stop};
 
-pub(crate) use self::service::whole_run;
+pub(crate) use self::service::{answer_whoever_asks, whole_run};
 
 /// Time for all but the sampling: keys are made, results verified, names looked up.
 const GRACE: Duration = Duration::from_secs(300);

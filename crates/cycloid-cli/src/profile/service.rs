@@ -7,6 +7,7 @@
 //! names of functions and no data.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
@@ -37,14 +38,9 @@ const LONGEST: f64 = 600.0;
 /// For a service to answer at all, and to look up names once it has its samples.
 const PATIENCE: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(300)];
 
-/// Runs `work`, and writes its stacks where the environment says, if it does. Meanwhile whoever asks is
-/// answered.
-pub(crate) fn whole_run(
-    title: &'static str,
-    work: impl FnOnce() -> Result<(), Stop>,
-) -> Result<(), Stop> {
-    let Some(path) = env::var_os(VARIABLE).filter(|path| !path.is_empty()) else {
-        answer_whoever_asks(title);
+/// Runs `work`, and writes its stacks where the environment says, if it does.
+pub(crate) fn whole_run(title: &str, work: impl FnOnce() -> Result<(), Stop>) -> Result<(), Stop> {
+    let Some(path) = asked_for() else {
         return work();
     };
     let destination = Destination::new(Path::new(&path))?;
@@ -66,8 +62,16 @@ pub(crate) fn whole_run(
     done
 }
 
-/// A thread that waits for those who ask. A service that cannot have it goes on without.
-fn answer_whoever_asks(title: &'static str) {
+fn asked_for() -> Option<OsString> {
+    env::var_os(VARIABLE).filter(|path| !path.is_empty())
+}
+
+/// Has a thread wait for those who ask while the service runs, unless it profiles itself anyway. A
+/// service that cannot have the thread goes on without.
+pub(crate) fn answer_whoever_asks(title: &'static str) {
+    if asked_for().is_some() {
+        return;
+    }
     let Ok(mut signals) = SignalsInfo::<WithOrigin>::new([SIGURG]) else { return };
     let listen = move || {
         for process in signals.forever().filter_map(|origin| origin.process) {

@@ -18,8 +18,8 @@ use arguments::{Command, Vpn};
 /// Runs a command.
 pub(crate) fn run(vpn: &Vpn) -> Result<(), Stop> {
     match &vpn.command {
-        Command::Client(arguments) => whole_run("cycloid vpn client", || run::client(arguments)),
-        Command::Server(arguments) => whole_run("cycloid vpn server", || run::server(arguments)),
+        Command::Client(arguments) => whole_run(run::CLIENT, || run::client(arguments)),
+        Command::Server(arguments) => whole_run(run::SERVER, || run::server(arguments)),
         Command::Bench(arguments) => bench::run(arguments),
         Command::ThrowAway => bench::throw_away(),
         Command::Crowd(arguments) => bench::crowd(arguments),

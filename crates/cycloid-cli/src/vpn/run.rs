@@ -11,13 +11,18 @@ use zeroize::Zeroizing;
 use super::arguments::Run;
 use super::failed;
 use crate::output::Stop;
+use crate::profile::answer_whoever_asks;
+
+/// What profiles of them are called.
+pub(super) const CLIENT: &str = "cycloid vpn client";
+pub(super) const SERVER: &str = "cycloid vpn server";
 
 /// Stays connected until it is told to end.
 pub(super) fn client(arguments: &Run) -> Result<(), Stop> {
     let (config, warnings) =
         config::read_client(&arguments.file).map_err(|error| wrong(&error.into()))?;
     let log = begin(&config.common, &warnings)?;
-    service::client::run(&config, &instance(arguments), log, &mut Terminal)
+    service::client::run(&config, &instance(arguments), log, &mut Terminal { service: CLIENT })
         .map_err(|failure| wrong(&failure))
 }
 
@@ -26,7 +31,7 @@ pub(super) fn server(arguments: &Run) -> Result<(), Stop> {
     let (config, warnings) =
         config::read_server(&arguments.file).map_err(|error| wrong(&error.into()))?;
     let log = begin(&config.common, &warnings)?;
-    service::server::run(&config, &instance(arguments), log, &mut Terminal)
+    service::server::run(&config, &instance(arguments), log, &mut Terminal { service: SERVER })
         .map_err(|failure| wrong(&failure))
 }
 
@@ -70,8 +75,10 @@ fn begin(common: &config::Common, warnings: &[Warning]) -> Result<Log, Stop> {
     Ok(log)
 }
 
-/// Who asks at the terminal.
-struct Terminal;
+/// Who asks at the terminal that a service was started from.
+struct Terminal {
+    service: &'static str,
+}
 
 impl Terminal {
     fn secret(prompt: &str) -> Result<Zeroizing<String>, Failure> {
@@ -104,6 +111,11 @@ impl Person for Terminal {
                 .hint("put its passphrase into a file that nobody else may read: askpass FILE"));
         }
         Self::secret("passphrase of the private key: ")
+    }
+
+    /// Before, another thread would be in the way: the kernel keeps privileges by thread.
+    fn privileges_are_dropped(&mut self) {
+        answer_whoever_asks(self.service);
     }
 }
 

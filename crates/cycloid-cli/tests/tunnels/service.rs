@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::bed::{ALL, Bed, INNER, Protection, Running, Settings, Who};
@@ -434,7 +435,7 @@ fn keys_under_a_passphrase() {
     let bed = Bed::new();
     for name in ["gate", "alice"] {
         let (key, encrypted) = (bed.file(&format!("{name}.key")), bed.file("encrypted"));
-        let mut command = std::process::Command::new("openssl");
+        let mut command = Command::new("openssl");
         command.args(["pkcs8", "-topk8", "-passout", "pass:right words", "-in"]).arg(&key);
         let status = command.arg("-out").arg(&encrypted).status().expect("OpenSSL's program");
         assert!(status.success());
@@ -511,6 +512,13 @@ fn a_server_becomes_nobody_and_tells_the_service_manager() {
     }
     let mut alice = bed.start(Who::OpenVpn, false, &settings);
     bed.assert_reaches("a server that is nobody", [&mut gate, &mut alice]);
+    // Root may ask for its profile, from another network, too.
+    let asked = Command::new(env!("CARGO_BIN_EXE_cycloid"))
+        .args(["profile", "--seconds", "0.2", "--pid", &gate.id().to_string()])
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&asked.stdout);
+    assert!(asked.status.success() && said.contains("profile of cycloid vpn server"), "{asked:?}");
     wait_for_text(&status, "CLIENT_LIST,alice,");
     alice.end("TERM");
     let text = gate.end("TERM");

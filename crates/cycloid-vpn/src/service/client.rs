@@ -131,6 +131,7 @@ impl<'a> Program<'a> {
         let interface = tun.name().to_owned();
         let groups = bind(config, threads)?;
         drop_privileges(&common.process)?;
+        person.privileges_are_dropped();
         let (handle, events) = data_path::start(tun.into_queues(), groups, Peers::One)?;
         Ok(Self {
             config,

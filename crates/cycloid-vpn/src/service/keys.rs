@@ -28,6 +28,9 @@ pub trait Person {
     /// # Errors
     /// Nobody is there.
     fn passphrase(&mut self) -> Result<Zeroizing<String>, Failure>;
+
+    /// What privileges are given up are so: from here on, there may be threads of the program's own.
+    fn privileges_are_dropped(&mut self) {}
 }
 
 impl Surroundings {

@@ -156,6 +156,7 @@ impl<'a> Program<'a> {
         }
         around.run(Kind::RouteUp, hooks.route_up.as_ref(), Vec::new(), environment)?;
         drop_privileges(&common.process)?;
+        person.privileges_are_dropped();
         let peers = match config.many {
             true => Peers::Many { client_to_client: config.client_to_client },
             false => Peers::One,
