@@ -15,6 +15,7 @@ mod output;
 mod profile;
 mod progress;
 mod report;
+mod throw_away;
 mod vpn;
 
 use std::process::ExitCode;

@@ -4,8 +4,6 @@
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use cycloid_hsm::attribute::{Template, cka, cko};
@@ -15,13 +13,13 @@ use cycloid_hsm::store::{Store, Unlocking};
 use cycloid_lab::suite::Effort;
 use cycloid_lab::suite::hsm::driver::{self, OFFICER_PIN, Target, USER_PIN};
 use cycloid_lab::suite::hsm::{self as suite, Hsm, KeyKind};
-use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::arguments::{Bench, Load, ThrowAway};
 use super::{failed, refused, serve};
 use crate::arguments::HsmSuite;
 use crate::bench;
 use crate::output::{self, Stop};
+use crate::throw_away::{Directory, Starter, cannot};
 
 /// Keys that are written in one transaction.
 const AT_ONCE: usize = 1000;
@@ -63,16 +61,8 @@ pub(super) fn load(arguments: &Load) -> Result<(), Stop> {
 
 /// `throw-away`: keeps a keystore and its daemon until standard input ends, then removes both.
 pub(super) fn throw_away(arguments: &ThrowAway) -> Result<(), Stop> {
-    // Ctrl-C reaches the whole group. What stands on the disk goes when whoever started this has gone.
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, interrupted.clone())
-            .map_err(|error| cannot("catch signals", &error))?;
-    }
-    let directory = tempfile::Builder::new()
-        .prefix("cycloid-bench-")
-        .tempdir()
-        .map_err(|error| cannot("make a directory", &error))?;
+    let starter = Starter::watch()?;
+    let directory = Directory::new()?;
     let home = directory.path();
     let key = Unlocking::new_key_file().map_err(|error| refused(&error))?;
     serve::write_new(&home.join("key"), &key).map_err(|error| cannot("write a file", &error))?;
@@ -87,11 +77,12 @@ pub(super) fn throw_away(arguments: &ThrowAway) -> Result<(), Stop> {
         let mut daemon = Daemon::start(home)?;
         daemon.generate(home)?;
         drop(daemon);
-        multiply(&url, &unlocking, arguments.keys)?;
+        multiply(&url, &unlocking, arguments.keys, &starter)?;
     }
     let mut start_seconds = Vec::new();
     let mut daemon = None;
     for _ in 0..arguments.starts.max(1) {
+        starter.is_there()?;
         drop(daemon.take());
         let started = Instant::now();
         daemon = Some(Daemon::start(home)?);
@@ -105,12 +96,8 @@ pub(super) fn throw_away(arguments: &ThrowAway) -> Result<(), Stop> {
         start_seconds,
     };
     output::print(&(serde_json::to_string(&place).expect("it is data") + "\n"))?;
-    let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+    starter.wait();
     Ok(())
-}
-
-fn cannot(what: &str, error: &io::Error) -> Stop {
-    failed(format!("cannot {what}: {error}"), "the bench needs room for temporary files")
 }
 
 /// A daemon of its own process, which ends when this is dropped.
@@ -153,29 +140,35 @@ impl Drop for Daemon {
 }
 
 /// Stores the one private key so often, each with a label of its own.
-fn multiply(url: &str, unlocking: &Unlocking, keys: usize) -> Result<(), Stop> {
-    let done = || {
-        let store = Store::open(url)?;
-        store.unlock(unlocking)?;
-        let (_, records) = store.load()?;
-        let class = u64::from(cko::PRIVATE_KEY);
-        let private =
-            |template: &Template| template.number(cka::CLASS).is_ok_and(|c| c == Some(class));
-        let record = records.into_iter().find(|record| private(&record.attributes));
-        let record = record.ok_or(cycloid_hsm::Code::OBJECT_HANDLE_INVALID)?;
-        let secret = Secret(store.secret(record.id)?);
-        let numbers: Vec<usize> = (0..keys).collect();
-        for numbers in numbers.chunks(AT_ONCE) {
-            let templates = numbers.iter().map(|number| {
-                let mut template = record.attributes.clone();
-                template.set(cka::LABEL, format!("key {number}").into_bytes());
-                template.set(cka::ID, (*number as u64).to_be_bytes());
-                template
-            });
-            let templates: Vec<Template> = templates.collect();
-            store.insert_all(templates.iter().map(|template| (template, Some(&*secret))))?;
-        }
-        Ok(())
-    };
-    done().map_err(|error: cycloid_hsm::Error| refused(&error))
+fn multiply(url: &str, unlocking: &Unlocking, keys: usize, starter: &Starter) -> Result<(), Stop> {
+    let store = Store::open(url).map_err(|error| refused(&error))?;
+    let (attributes, secret) = private_key(&store, unlocking).map_err(|error| refused(&error))?;
+    let numbers: Vec<usize> = (0..keys).collect();
+    for numbers in numbers.chunks(AT_ONCE) {
+        starter.is_there()?;
+        let templates = numbers.iter().map(|number| {
+            let mut template = attributes.clone();
+            template.set(cka::LABEL, format!("key {number}").into_bytes());
+            template.set(cka::ID, (*number as u64).to_be_bytes());
+            template
+        });
+        let templates: Vec<Template> = templates.collect();
+        let records = templates.iter().map(|template| (template, Some(&*secret)));
+        store.insert_all(records).map_err(|error| refused(&error))?;
+    }
+    Ok(())
+}
+
+/// The one private key of a keystore that is unlocked now.
+fn private_key(
+    store: &Store,
+    unlocking: &Unlocking,
+) -> Result<(Template, Secret), cycloid_hsm::Error> {
+    store.unlock(unlocking)?;
+    let (_, records) = store.load()?;
+    let class = u64::from(cko::PRIVATE_KEY);
+    let private = |template: &Template| template.number(cka::CLASS).is_ok_and(|c| c == Some(class));
+    let record = records.into_iter().find(|record| private(&record.attributes));
+    let record = record.ok_or(cycloid_hsm::Code::OBJECT_HANDLE_INVALID)?;
+    Ok((record.attributes, Secret(store.secret(record.id)?)))
 }

@@ -3,14 +3,10 @@
 
 use std::io;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use cycloid_lab::suite::vpn::{Gathered, Part, ThrowAway, Vpn};
 use cycloid_vpn::config;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use tempfile::TempDir;
 
 use super::arguments::{Bench, Crowd};
 use super::failed;
@@ -19,6 +15,7 @@ use crate::arguments::VpnSuite;
 use crate::bench;
 use crate::hsm::bench::program;
 use crate::output::{self, Stop};
+use crate::throw_away::{Directory, Starter};
 
 /// `bench`: the suite, by its other name.
 pub(super) fn run(arguments: &Bench) -> Result<(), Stop> {
@@ -45,14 +42,8 @@ pub(crate) fn usual(parts: Vec<Part>) -> Result<Vpn, Stop> {
 
 /// `throw-away`: keeps namespaces and keys until standard input ends, then removes both.
 pub(super) fn throw_away() -> Result<(), Stop> {
-    // Ctrl-C reaches the whole group. What stands here goes when whoever started this has gone.
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, interrupted.clone())
-            .map_err(|error| cannot("catch signals", &error))?;
-    }
-    let directory = TempDir::with_prefix("cycloid-bench-")
-        .map_err(|error| cannot("make a directory", &error))?;
+    let starter = Starter::watch()?;
+    let directory = Directory::new()?;
     let name = |side| format!("cycloid-bench-{}-{side}", std::process::id());
     let namespaces = Namespaces([name("s"), name("c")]);
     let [server, client] = &namespaces.0;
@@ -72,7 +63,7 @@ pub(super) fn throw_away() -> Result<(), Stop> {
     }
     let place = ThrowAway { directory: directory.path().into(), namespaces: namespaces.0.clone() };
     output::print(&(serde_json::to_string(&place).expect("it is data") + "\n"))?;
-    let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+    starter.wait();
     Ok(())
 }
 
@@ -88,10 +79,6 @@ pub(super) fn crowd(arguments: &Crowd) -> Result<(), Stop> {
     output::print(&(serde_json::to_string(&gathered).expect("it is data") + "\n"))?;
     let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
     Ok(())
-}
-
-fn cannot(what: &str, error: &io::Error) -> Stop {
-    failed(format!("cannot {what}: {error}"), "the bench needs room for temporary files")
 }
 
 /// Network namespaces, which go with this value, and what runs in them.

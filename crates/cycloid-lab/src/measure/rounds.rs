@@ -261,7 +261,7 @@ fn plan(subjects: &[Subject<'_>], reference: usize, time: Duration) -> (Vec<Turn
 
 #[cfg(test)]
 mod tests {
-    use super::super::statistics;
+    use super::super::{Elsewhere, statistics};
     use super::*;
     use std::hint::black_box;
 
@@ -284,7 +284,7 @@ mod tests {
         }
     }
 
-    fn subject(operation: &mut Spin, run_time: u64, every_round: bool) -> Subject<'_> {
+    fn subject(operation: &mut dyn Operation, run_time: u64, every_round: bool) -> Subject<'_> {
         Subject {
             operation,
             operations_per_run: 1,
@@ -314,15 +314,37 @@ mod tests {
         assert!((2.5..3.5).contains(&ratio), "{ratio}");
     }
 
+    /// Done elsewhere, in so long.
+    struct Takes(Duration);
+
+    impl Operation for Takes {
+        fn run(&mut self) -> Result<(), &'static str> {
+            Err("it is done elsewhere")
+        }
+
+        fn elsewhere(&mut self, runs: u32) -> Result<Option<Elsewhere>, &'static str> {
+            Ok(Some(Elsewhere { time: self.0 * runs, allocated: None }))
+        }
+
+        fn output(&self) -> Vec<u64> {
+            Vec::new()
+        }
+
+        fn heap_held(&self) -> Option<u64> {
+            None
+        }
+    }
+
     #[test]
     fn those_that_take_another_time_each_run_are_run_as_often_as_asked() {
-        let (mut a, mut b) = (Spin(2_000), Spin(200_000));
-        let mut subjects = [subject(&mut a, 1, true), subject(&mut b, 1, true)];
+        let [mut a, mut b] = [10, 100].map(|time| Takes(Duration::from_micros(time)));
+        let mut subjects = [subject(&mut a, 10, true), subject(&mut b, 100, true)];
+        // A millisecond for each, the control among them.
         let time = Duration::from_millis(3);
         let measured = alternate(&mut subjects, 0, 20, time, &mut |_| {}).unwrap();
-        let [fast, slow] = &measured.samples[..] else { panic!() };
-        assert_eq!(slow.times.len(), 20);
-        assert!(fast.times.len() > 20 && measured.control.times.len() > 20);
+        let runs: Vec<usize> = measured.samples.iter().map(|samples| samples.times.len()).collect();
+        assert_eq!(runs, [100, 20]);
+        assert_eq!((measured.control.times.len(), measured.rounds), (100, 100));
     }
 
     /// Must be renewed before each run.

@@ -1,0 +1,110 @@
+//! What stands on the machine only as long as the process that asked for it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use std::{fs, io};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use crate::hsm::failed;
+use crate::output::Stop;
+
+/// How long others may go on writing into a directory that is to go.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Whoever started this process, and holds its standard input open.
+pub(crate) struct Starter(JoinHandle<()>);
+
+impl Starter {
+    /// From now on signals do not end this process: Ctrl-C reaches the whole group, and what stands here goes
+    /// when whoever started this has gone.
+    pub(crate) fn watch() -> Result<Self, Stop> {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            signal_hook::flag::register(signal, interrupted.clone())
+                .map_err(|error| cannot("catch signals", &error))?;
+        }
+        Ok(Self(thread::spawn(|| {
+            let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        })))
+    }
+
+    /// # Errors
+    /// It has gone.
+    pub(crate) fn is_there(&self) -> Result<(), Stop> {
+        if self.0.is_finished() { Err(Stop::ReaderGone) } else { Ok(()) }
+    }
+
+    /// Returns when it has gone.
+    pub(crate) fn wait(self) {
+        let _ = self.0.join();
+    }
+}
+
+/// A directory that goes with this value, even while another process writes into it.
+pub(crate) struct Directory(PathBuf);
+
+impl Directory {
+    pub(crate) fn new() -> Result<Self, Stop> {
+        let directory = tempfile::TempDir::with_prefix("cycloid-bench-")
+            .map_err(|error| cannot("make a directory", &error))?;
+        Ok(Self(directory.keep()))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let start = Instant::now();
+        // What is written between the list of a directory and its end keeps it.
+        while let Err(error) = fs::remove_dir_all(&self.0)
+            && self.0.exists()
+        {
+            if start.elapsed() > PATIENCE {
+                eprintln!("note: {} cannot be removed: {error}", self.0.display());
+                break;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+pub(crate) fn cannot(what: &str, error: &io::Error) -> Stop {
+    failed(format!("cannot {what}: {error}"), "the bench needs room for temporary files")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_goes_although_somebody_writes_into_it() {
+        let directory = Directory::new().unwrap();
+        let path = directory.path().to_owned();
+        let deeper = path.join("deeper");
+        let writer = thread::spawn({
+            let (path, deeper) = (path.clone(), deeper.clone());
+            move || {
+                for number in 0..500 {
+                    let _ = fs::create_dir(&deeper);
+                    let _ = fs::write(deeper.join(number.to_string()), []);
+                    if !path.exists() {
+                        break;
+                    }
+                }
+            }
+        });
+        while !deeper.exists() {
+            thread::yield_now();
+        }
+        drop(directory);
+        writer.join().unwrap();
+        assert!(!path.exists());
+    }
+}
