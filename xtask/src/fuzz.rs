@@ -48,7 +48,7 @@ fn fuzz(target: &str, host: &str, seconds: u32) -> Result<String, Failure> {
     let mut fuzzer = program(&format!("target/fuzz/{host}/release/{target}"), &corpus);
     fuzzer.arg(format!("-max_total_time={seconds}"));
     fuzzer.arg(format!("-artifact_prefix={artifacts}"));
-    fuzzer.args(["-timeout=20", "-rss_limit_mb=1024", "-max_len=2048"]);
+    fuzzer.args(["-timeout=300", "-rss_limit_mb=1024", "-max_len=2048"]);
     say(shown(&fuzzer));
     let output = fuzzer
         .output()

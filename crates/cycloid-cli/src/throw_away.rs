@@ -13,7 +13,7 @@ use crate::hsm::failed;
 use crate::output::Stop;
 
 /// How long others may go on writing into a directory that is to go.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Whoever started this process, and holds its standard input open.
 pub(crate) struct Starter(JoinHandle<()>);

@@ -12,7 +12,7 @@ const WIDTH: u32 = 360;
 
 /// What is done with the page, in a document around it; the results are its text.
 const DRIVER: &str = r#"<!DOCTYPE html><meta charset="utf-8"><title>driver</title>
-<body><iframe id="frame" style="border:0;width:WIDTHpx;height:800px" src="PAGE"></iframe>
+<body><iframe id="frame" style="border:0;width:WIDTHpx;height:800px"></iframe>
 <pre id="results"></pre><script>
 const finish = (results) => {
   document.getElementById("frame").remove();
@@ -52,6 +52,7 @@ frame.onload = () => {
              bars, list: Math.round(list), paper, text: page.body.innerText.length });
   } catch (error) { finish({ error: String(error) }); }
 };
+frame.src = "PAGE";
 </script></body>"#;
 
 /// Makes the page of the committed records.

@@ -151,7 +151,7 @@ static WHOLE: Mutex<Tree> = Mutex::new(Tree::new());
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 
 /// For those to end, once recording is over.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 thread_local! {
     /// What this thread has not yet added to the whole, and the node it is in.
@@ -168,7 +168,7 @@ pub fn start() {
     ON.store(true, Ordering::Relaxed);
 }
 
-/// Ends recording, and gives what was recorded. Spans that are open are waited for, a second at most: who
+/// Ends recording, and gives what was recorded. Spans that are open are waited for, a minute at most: who
 /// has the answer of one thread may be here before another has ended what led to it.
 pub fn stop() -> Recording {
     ON.store(false, Ordering::SeqCst);
@@ -247,6 +247,11 @@ pub fn enter(span: Span) -> Open {
         let before = *current;
         if before == 0 {
             OPEN.fetch_add(1, Ordering::SeqCst);
+            // It may have been stopped before this one could be seen.
+            if !ON.load(Ordering::SeqCst) {
+                OPEN.fetch_sub(1, Ordering::SeqCst);
+                return Open(None);
+            }
         }
         *current = tree.child(before, span);
         Open(Some((now(), before)))

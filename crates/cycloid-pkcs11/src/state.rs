@@ -99,9 +99,14 @@ impl Module {
     /// The application; a new one where there is none or the daemon went away.
     ///
     /// # Errors
-    /// [`code::TOKEN_NOT_PRESENT`] where no daemon listens, or the environment does not say how to reach it.
+    /// [`code::TOKEN_NOT_PRESENT`] where no daemon listens, or the environment does not say how to reach it;
+    /// [`Code::CRYPTOKI_NOT_INITIALIZED`] where another thread has finalised the module.
     pub(crate) fn connected(&self) -> Result<Arc<Application>> {
         let mut current = self.application();
+        // With the lock, by which `finalize` ends the application: none comes after that.
+        if !ptr::eq(CURRENT.load(Ordering::Acquire), self) {
+            return Err(Code::CRYPTOKI_NOT_INITIALIZED.into());
+        }
         if let Some(application) = &*current
             && !application.is_lost()
         {

@@ -84,10 +84,12 @@ fn a_daemon_that_takes_no_more_connections_is_not_lost() {
     let other = bed.open(true);
     bed.daemon.set_full(true);
     std::thread::scope(|scope| {
-        let pause = bed.daemon.pause();
+        let (pause, received) = (bed.daemon.pause(), bed.daemon.received());
         let first = scope.spawn(|| call!(bed, C_FindObjectsInit(session, n(), 0)));
         // Until the only connection is in use.
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        while bed.daemon.received() == received {
+            std::thread::yield_now();
+        }
         assert_eq!(call!(bed, C_FindObjectsInit(other, n(), 0)), CKR_DEVICE_MEMORY);
         drop(pause);
         assert_eq!(first.join().unwrap(), CKR_OK);

@@ -310,7 +310,7 @@ fn fork_in_the_middle(bed: &Bed) {
     let child = unsafe { libc::fork() };
     if child == 0 {
         // SAFETY: a child that waits for a lock ends all the same, and by a signal.
-        unsafe { libc::alarm(30) };
+        unsafe { libc::alarm(600) };
         let mut info = CK_SESSION_INFO::default();
         let steps = [
             call!(bed, C_GetSessionInfo(1, &raw mut info)) == CKR_CRYPTOKI_NOT_INITIALIZED,

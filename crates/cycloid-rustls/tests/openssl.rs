@@ -23,7 +23,7 @@ const SENT: &str = "cycloid\n";
 const RETURNED: &str = "diolcyc\n";
 
 /// Nobody waits longer for the other side.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// A process that ends with the test.
 struct Process(Child);

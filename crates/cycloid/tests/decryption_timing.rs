@@ -40,7 +40,7 @@ const WARM_UP: usize = 50;
 const RUNS: usize = 3;
 
 /// Parts of a decryption's time that are planted, one after the other, until one of them is found.
-const PLANTED: [f64; 5] = [0.01, 0.02, 0.04, 0.08, 0.16];
+const PLANTED: [f64; 7] = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64];
 
 /// Above which |t| two means are taken for different: by chance once in millions of comparisons.
 const THRESHOLD: f64 = 5.0;

@@ -34,6 +34,7 @@ fn broken(changes: &[(&str, &str)]) -> Vec<String> {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let name = format!("cycloid-layers-{}-{number}", std::process::id());
     let root = Temporary(std::env::temp_dir().join(name));
+    let _ = fs::remove_dir_all(&root.0);
     for (path, text) in SOUND.iter().chain(changes) {
         let path = root.0.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -36,7 +36,7 @@ const VARIABLE: &str = "CYCLOID_PROFILE";
 const LONGEST: f64 = 600.0;
 
 /// For a service to answer at all, and to look up names once it has its samples.
-const PATIENCE: [Duration; 2] = [Duration::from_secs(10), Duration::from_secs(300)];
+const PATIENCE: [Duration; 2] = [Duration::from_secs(30), Duration::from_secs(300)];
 
 /// Runs `work`, and writes its stacks where the environment says, if it does.
 pub(crate) fn whole_run(title: &str, work: impl FnOnce() -> Result<(), Stop>) -> Result<(), Stop> {

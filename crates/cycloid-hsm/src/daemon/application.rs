@@ -102,23 +102,31 @@ impl Application {
         !object.is_private() || matches!(self.role(), Some(Role::User | Role::Auditor))
     }
 
-    /// Keeps an object in memory.
-    pub fn insert(&self, new: New) -> u64 {
+    /// Keeps an object in memory, unless whoever may see it has logged out meanwhile.
+    pub fn insert(&self, new: New) -> Option<u64> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = SESSION_OBJECT | NEXT.fetch_add(1, Ordering::Relaxed);
-        self.replace(Object {
+        let object = Object {
             id,
             version: 1,
             attributes: new.attributes,
             session_secret: new.secret,
             session_key: OnceLock::new(),
-        });
-        id
+        };
+        let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        // With the lock: whoever logs out changes the role, and then takes the objects.
+        self.sees(&object).then(|| objects.insert(object.into()))?;
+        Some(id)
     }
 
-    /// Puts an object in the place of the one with its handle.
-    pub fn replace(&self, object: Object) {
-        self.objects.write().unwrap_or_else(PoisonError::into_inner).insert(object.into());
+    /// Puts an object in the place of the one with its handle, if that is still there.
+    pub fn replace(&self, object: Object) -> bool {
+        let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        let is_there = objects.get(object.id).is_some();
+        if is_there {
+            objects.insert(object.into());
+        }
+        is_there
     }
 
     /// An object in memory.
@@ -131,8 +139,9 @@ impl Application {
         self.objects.write().unwrap_or_else(PoisonError::into_inner).remove(id).is_some()
     }
 
-    /// Forgets what only a user may see.
-    pub fn remove_private(&self) {
+    /// Logs out, and forgets what only a user may see.
+    pub fn log_out(&self) {
+        self.set_role(None);
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
         let private = objects.find(&Template::new(), Object::is_private);
         for id in private {
@@ -197,8 +206,7 @@ impl Applications {
     pub(super) fn log_out_all(&self) {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for application in known.values().filter_map(Weak::upgrade) {
-            application.remove_private();
-            application.set_role(None);
+            application.log_out();
         }
     }
 }

@@ -41,6 +41,9 @@ pub struct Connection {
     under_way: AtomicUsize,
     /// Nothing is read until there is room again.
     held: AtomicBool,
+    /// Whoever sets what is watched for has this while it finds out, so that the last to set it knows the
+    /// most.
+    watching: Mutex<()>,
 }
 
 /// What reading came to.
@@ -84,6 +87,7 @@ impl Connection {
             output: Mutex::default(),
             under_way: AtomicUsize::new(0),
             held: AtomicBool::new(false),
+            watching: Mutex::default(),
         });
         epoll::add(
             &*connection.poll,
@@ -175,12 +179,13 @@ impl Connection {
     }
 
     fn is_full(&self) -> bool {
-        self.under_way.load(Ordering::Relaxed) >= MOST_REQUESTS
+        self.under_way.load(Ordering::SeqCst) >= MOST_REQUESTS
             || lock(&self.output).len() >= MOST_UNSENT
     }
 
     /// Watches for what is awaited.
     fn watch(&self) -> State {
+        let _watching = lock(&self.watching);
         let mut flags = EventFlags::ONESHOT;
         if self.is_full() {
             self.held.store(true, Ordering::SeqCst);
@@ -227,7 +232,7 @@ impl Connection {
 
     fn send(self: &Arc<Self>, identifier: u32, response: &Response) {
         frame::write(identifier, &mut lock(&self.output), |to| response.write(to));
-        self.under_way.fetch_sub(1, Ordering::Relaxed);
+        self.under_way.fetch_sub(1, Ordering::SeqCst);
         OUTBOX.with(|outbox| match &mut *outbox.borrow_mut() {
             Some(waiting) => {
                 if !waiting.iter().any(|other| Arc::ptr_eq(other, self)) {

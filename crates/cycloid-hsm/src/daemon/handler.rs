@@ -276,8 +276,8 @@ impl Daemon {
     /// [`Code::FUNCTION_FAILED`] where it has made them.
     pub(super) fn admit(&self, object: &Object) -> Result<()> {
         let Some(limit) = object.attributes.number(cka::RATE_LIMIT)? else { return Ok(()) };
-        let second = now() / 1000;
         let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
+        let second = now() / 1000;
         let (of, count) = rates.entry(object.id).or_default();
         if *of != second {
             (*of, *count) = (second, 0);

@@ -88,7 +88,7 @@ impl Daemon {
             if application.count() >= MOST_SESSION_OBJECTS {
                 return Err(Code::DEVICE_MEMORY.because("there are too many objects in memory"));
             }
-            return Ok(application.insert(new));
+            return application.insert(new).ok_or_else(|| Code::USER_NOT_LOGGED_IN.into());
         }
         let id = self.token.insert(&new)?;
         self.note_object(application, id, how)?;

@@ -91,6 +91,8 @@ struct Shared {
     stop: OwnedFd,
     stopping: AtomicBool,
     idle: AtomicUsize,
+    /// Connections that could not be taken still wait.
+    left_waiting: AtomicBool,
     connections: Mutex<HashMap<u64, Arc<Connection>>>,
     next_number: AtomicU64,
 }
@@ -170,6 +172,7 @@ impl Server {
             stop,
             stopping: AtomicBool::new(false),
             idle: AtomicUsize::new(0),
+            left_waiting: AtomicBool::new(false),
             connections: Mutex::default(),
             next_number: AtomicU64::new(FIRST_CONNECTION),
         });
@@ -317,17 +320,46 @@ impl Shared {
         }
         let state = connection.serve(|reply, message| self.daemon.handle(reply, message));
         if state == State::Closed {
-            self.connections().remove(&number);
-            self.daemon.metrics.connections(self.connections().len());
+            let mut connections = self.connections();
+            connections.remove(&number);
+            self.daemon.metrics.connections(connections.len());
+        }
+    }
+
+    /// Whether the next connection may be taken although this one was not.
+    fn is_worth_another(&self, error: &io::Error) -> bool {
+        match error.kind() {
+            // It went before it was its turn.
+            io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => true,
+            io::ErrorKind::WouldBlock => false,
+            // Without memory or descriptors; there may be some soon.
+            _ => {
+                self.left_waiting.store(true, Ordering::SeqCst);
+                false
+            }
+        }
+    }
+
+    /// Has connections looked for that were left waiting.
+    fn look_again(&self) {
+        if !self.left_waiting.swap(false, Ordering::SeqCst) {
+            return;
+        }
+        let flags = EventFlags::IN | EventFlags::ET;
+        let _ = epoll::modify(&*self.poll, &self.listener, EventData::new_u64(LISTENER), flags);
+        if let Some(listener) = &self.tls_listener {
+            let _ = epoll::modify(&*self.poll, listener, EventData::new_u64(TLS_LISTENER), flags);
         }
     }
 
     /// Takes all connections that wait.
     fn accept(&self) {
-        while let Ok((stream, _)) = self.listener.accept() {
-            if self.stopping.load(Ordering::SeqCst) {
-                return;
-            }
+        loop {
+            let stream = match self.listener.accept() {
+                Ok((stream, _)) if !self.stopping.load(Ordering::SeqCst) => stream,
+                Err(error) if self.is_worth_another(&error) => continue,
+                _ => return,
+            };
             let Ok(peer) = rustix::net::sockopt::socket_peercred(&stream) else { continue };
             let user = peer.uid.as_raw();
             let own = rustix::process::geteuid().as_raw();
@@ -351,8 +383,7 @@ impl Shared {
                         self.admit(None, wire);
                     }
                 }
-                // It went before it was its turn.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(error) if self.is_worth_another(&error) => {}
                 _ => return,
             }
         }
@@ -410,6 +441,7 @@ impl Shared {
                 // A panic, which would be a defect, ends this task alone; its reply answers.
                 let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(task));
             }
+            self.look_again();
             if refreshed.elapsed() >= self.settings.refresh {
                 self.daemon.refresh();
                 refreshed = Instant::now();

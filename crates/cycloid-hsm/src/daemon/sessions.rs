@@ -125,8 +125,7 @@ impl Daemon {
         if application.role().is_none() {
             return Err(Code::USER_NOT_LOGGED_IN.into());
         }
-        application.remove_private();
-        application.set_role(None);
+        application.log_out();
         Ok(Response::Done {})
     }
 

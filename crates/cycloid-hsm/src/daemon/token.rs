@@ -136,8 +136,8 @@ impl Token {
     /// Forgets all keys and objects.
     pub fn lock(&self) {
         self.store.lock();
-        write(&self.prepared.keys).clear();
         *write(&self.index) = Index::default();
+        write(&self.prepared.keys).clear();
         *self.generation.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
@@ -191,7 +191,11 @@ impl Token {
             _ => return Err(Code::KEY_HANDLE_INVALID.into()),
         };
         if object.is_stored() {
-            self.prepared.insert(object.id, object.version, key.clone());
+            // What was destroyed meanwhile, or locked, is not kept: keys go after what the index has.
+            let index = read(&self.index);
+            if index.get(object.id).is_some_and(|known| known.version == object.version) {
+                self.prepared.insert(object.id, object.version, key.clone());
+            }
         } else {
             let _ = object.session_key.set(key.clone());
         }
@@ -255,7 +259,8 @@ impl Token {
     /// Those of the store.
     pub fn clear(&self) -> Result<()> {
         self.store.clear()?;
+        let loaded = self.load();
         write(&self.prepared.keys).clear();
-        self.load()
+        loaded
     }
 }

@@ -187,7 +187,10 @@ fn faulty_key() -> Arc<PrivateKey> {
             [0, 1022, 1023].into_iter().for_each(|bit| number.set_bit(bit, true));
             number
         };
-        let (p, q) = (number(), number());
+        let (mut p, q) = (number(), number());
+        while &p % 3u32 != BigUint::ZERO {
+            p += 2u32;
+        }
         let (p, q) = if p > q { (p, q) } else { (q, p) };
         let (p1, q1) = (&p - &one, &q - &one);
         let product = &p1 * &q1;

@@ -16,27 +16,15 @@ pub(crate) const USER_PIN: &[u8] = b"user's pin";
 pub(crate) const AUDITOR_PIN: &[u8] = b"auditor's pin";
 
 /// A directory that goes when it is dropped.
-pub(crate) struct Directory(PathBuf);
+pub(crate) struct Directory(tempfile::TempDir);
 
 impl Directory {
     pub(crate) fn new() -> Self {
-        use std::sync::atomic::{AtomicU32, Ordering};
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name =
-            format!("cycloid-hsm-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self(tempfile::tempdir().unwrap())
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        self.0.path()
     }
 }
 

@@ -196,6 +196,7 @@ struct Directory(PathBuf);
 impl Directory {
     fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
         fs::create_dir(&path).unwrap();
         Self(path)
     }

@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn work_takes_time() {
-        let (start, wall) = (now(), Instant::now());
+        let (wall, start) = (Instant::now(), now());
         while now() - start < Duration::from_millis(5) {
             black_box(0);
         }
@@ -109,8 +109,12 @@ mod tests {
     #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
     #[test]
     fn sleep_takes_none() {
-        let start = now();
-        thread::sleep(Duration::from_millis(50));
-        assert!(now() - start < Duration::from_millis(25));
+        // Going to sleep and waking take some on a busy machine.
+        let slept = |_| {
+            let start = now();
+            thread::sleep(Duration::from_millis(50));
+            now() - start
+        };
+        assert!((0..20).map(slept).any(|taken| taken < Duration::from_millis(25)));
     }
 }

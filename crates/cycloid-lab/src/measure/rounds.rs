@@ -194,7 +194,8 @@ fn batch(
     for _ in 0..runs {
         subject.operation.run().map_err(|message| (index, message))?;
     }
-    let nanoseconds = (clock::now() - start).as_nanos() as f64;
+    // A clock that leaves out what others had of the processor may stand still for a moment.
+    let nanoseconds = (clock::now() - start).as_nanos().max(1) as f64;
     Ok(nanoseconds / f64::from(runs) / operations)
 }
 
@@ -261,7 +262,7 @@ fn plan(subjects: &[Subject<'_>], reference: usize, time: Duration) -> (Vec<Turn
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Elsewhere, statistics};
+    use super::super::Elsewhere;
     use super::*;
     use std::hint::black_box;
 
@@ -293,27 +294,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn every_subject_takes_its_turns() {
-        let (mut a, mut b, mut c) = (Spin(20_000), Spin(20_000), Spin(60_000));
-        let mut subjects =
-            [subject(&mut a, 10, true), subject(&mut b, 10, true), subject(&mut c, 20_000, false)];
-        let mut last = 0.0;
-        let measured = interleave(&mut subjects, 1, Duration::from_millis(400), &mut |part| {
-            assert!(part >= last);
-            last = part;
-        })
-        .unwrap();
-        assert!(last > 0.0 && last <= 1.0);
-        let [first, reference, slow] = &measured.samples[..] else { panic!() };
-        assert_eq!(first.times.len(), measured.rounds);
-        assert_eq!(measured.control.ratios.len(), measured.rounds);
-        assert!(slow.times.len() >= FEWEST && slow.times.len() < measured.rounds);
-        assert!(reference.ratios.is_empty() && reference.times.len() >= measured.rounds);
-        let ratio = statistics::median(&slow.ratios);
-        assert!((2.5..3.5).contains(&ratio), "{ratio}");
-    }
-
     /// Done elsewhere, in so long.
     struct Takes(Duration);
 
@@ -333,6 +313,27 @@ mod tests {
         fn heap_held(&self) -> Option<u64> {
             None
         }
+    }
+
+    #[test]
+    fn every_subject_takes_its_turns() {
+        let [mut a, mut b, mut c] = [10, 10, 30].map(|time| Takes(Duration::from_micros(time)));
+        let mut subjects =
+            [subject(&mut a, 10, true), subject(&mut b, 10, true), subject(&mut c, 20_000, false)];
+        let mut last = 0.0;
+        let measured = interleave(&mut subjects, 1, Duration::from_millis(400), &mut |part| {
+            assert!(part >= last);
+            last = part;
+        })
+        .unwrap();
+        assert!(last > 0.0 && last <= 1.0);
+        let [first, reference, slow] = &measured.samples[..] else { panic!() };
+        assert_eq!(first.times.len(), measured.rounds);
+        assert_eq!(measured.control.ratios.len(), measured.rounds);
+        assert!(slow.times.len() >= FEWEST && slow.times.len() < measured.rounds);
+        assert!(reference.ratios.is_empty() && reference.times.len() >= measured.rounds);
+        assert!(slow.ratios.iter().all(|ratio| *ratio == 3.0));
+        assert!(measured.control.ratios.iter().all(|ratio| *ratio == 1.0));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use super::measured::{self, Settings};
 use super::record::Profile;
 use super::stacks::Base;
 use crate::Failure;
+use crate::measure::random::Random;
 use crate::measure::{Operation, clock, stack};
 
 /// Rounds of the callee's loop for the caller that it is cheap for, some twenty microseconds.
@@ -25,7 +26,7 @@ const CHEAP: u64 = 20_000;
 const DEAR: u64 = 50 * CHEAP;
 
 /// How many standard errors are more than chance.
-const SURE: f64 = 4.0;
+const SURE: f64 = 6.0;
 
 /// What the clocks of the spans themselves may be wrong by, as a share.
 const CLOCK: f64 = 0.001;
@@ -62,32 +63,41 @@ fn callee(rounds: u64) -> u64 {
 }
 
 #[inline(never)]
-fn cheap_caller() -> Duration {
+fn cheap_caller(rounds: u64) -> Duration {
     let start = clock::now();
-    black_box(callee(CHEAP));
+    black_box(callee(rounds));
     clock::now() - start
 }
 
 #[inline(never)]
-fn dear_caller() -> Duration {
+fn dear_caller(rounds: u64) -> Duration {
     let start = clock::now();
-    black_box(callee(DEAR));
+    black_box(callee(rounds));
     clock::now() - start
 }
 
 /// Calls of both, and what the spans around them took.
-#[derive(Default)]
 struct Calls {
+    random: Random,
     number: u64,
     cheap: Duration,
     dear: Duration,
 }
 
+impl Calls {
+    const fn new() -> Self {
+        let none = Duration::ZERO;
+        Self { random: Random::new(1), number: 0, cheap: none, dear: none }
+    }
+}
+
 impl Operation for Calls {
     fn run(&mut self) -> Result<(), &'static str> {
         self.number += 1;
-        self.cheap += cheap_caller();
-        self.dear += dear_caller();
+        // Operations that all take as long would meet the sampler's beat at the same place again and again.
+        let size = 512 + self.random.below(1024) as u64;
+        self.cheap += cheap_caller(CHEAP * size / 1024);
+        self.dear += dear_caller(DEAR * size / 1024);
         Ok(())
     }
 
@@ -106,7 +116,7 @@ impl Operation for Calls {
 /// If no samples can be taken, or none were.
 pub fn self_test(settings: Settings) -> Result<SelfTest, Failure> {
     stack::on_measuring_thread(|| {
-        let mut calls = Calls::default();
+        let mut calls = Calls::new();
         let base = Base::Function("measured::operations");
         let measured = measured::measure(&mut calls, Some(base), settings)?;
         let profile = Profile {
@@ -221,6 +231,7 @@ mod tests {
             number: 100,
             cheap: Duration::from_millis(20),
             dear: Duration::from_millis(980),
+            ..Calls::new()
         };
         judge(&profile, &calls).unwrap()
     }

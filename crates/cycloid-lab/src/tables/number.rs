@@ -31,6 +31,11 @@ pub(crate) fn proportion(ratio: f64) -> String {
     format!("{ratio:.decimals$}")
 }
 
+/// Half of an interval as a part of what it is around, of which nothing is known from some size on.
+pub(crate) fn percent(part: f64) -> String {
+    if part < 0.995 { format!("{:.0}%", part * 100.0) } else { ">99%".into() }
+}
+
 /// The unit of the times of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unit {

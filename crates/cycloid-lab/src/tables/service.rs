@@ -3,7 +3,7 @@
 use comfy_table::{Cell, Table as Grid};
 
 use super::lines::names;
-use super::number::{NONE, Unit, proportion, whole};
+use super::number::{NONE, percent, proportion, whole};
 use crate::record::{Record, Service, Table};
 
 /// What the columns mean that no other table has.
@@ -23,7 +23,7 @@ pub(super) fn grid(tables: &[&Table]) -> Grid {
         head.push(column.into());
         head.extend(peers.iter().map(|peer| (*peer).to_owned()));
         if column == "per s" {
-            head.extend(peers.iter().flat_map(|_| ["ratio".to_owned(), "±".into()]));
+            head.extend(peers.iter().flat_map(|_| ["ratio".to_owned(), "±%".into()]));
         }
     }
     grid.set_header(head.into_iter().map(Cell::new));
@@ -41,20 +41,43 @@ fn row(table: &Table) -> Vec<String> {
         records.iter().map(cell)
     };
     let mut cells = vec![names(table).1.to_owned()];
-    cells.extend(records.iter().map(|record| whole(record.time.operations_per_second as u64)));
+    cells.extend(records.iter().map(|record| rate(record.time.operations_per_second)));
     for peer in &records[1..] {
         let ratio = &peer.ratio;
         cells.push(proportion(ratio.median));
-        cells.push(format!("{:.0}%", ratio.spread() * 100.0));
+        cells.push(percent(ratio.spread()).trim_end_matches('%').to_owned());
     }
     cells.extend(of(|service| milliseconds(service.latency_median_ns)));
     cells.extend(of(|service| milliseconds(service.latency_p99_ns)));
-    cells.extend(of(|service| Unit::MICROSECONDS.show(service.processor_ns)));
+    cells.extend(of(|service| microseconds(service.processor_ns)));
     cells
+}
+
+/// Up to some hundred thousands, which is more than a service that answers each client does.
+fn rate(operations_per_second: f64) -> String {
+    match operations_per_second as u64 {
+        rate if rate < 100_000 => whole(rate),
+        rate => rate.to_string(),
+    }
+}
+
+/// With a decimal where it tells something.
+fn microseconds(nanoseconds: f64) -> String {
+    let microseconds = nanoseconds / 1e3;
+    match microseconds {
+        t if t < 999.95 => format!("{t:.1}"),
+        t if t < 99_999.5 => whole(t.round() as u64),
+        _ => ">0.1 s".into(),
+    }
 }
 
 fn milliseconds(nanoseconds: f64) -> String {
     let milliseconds = nanoseconds / 1e6;
-    let decimals = if milliseconds < 1.0 { 3 } else { 1 };
+    let decimals = match milliseconds {
+        t if t < 0.9995 => 3,
+        t if t < 999.95 => 1,
+        t if t < 99_999.5 => 0,
+        _ => return "> 99 s".into(),
+    };
     format!("{milliseconds:.decimals$}")
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::record::{
-    Count, FORMAT, Instructions, Memory, Missing, Parameters, Ratio, Record, Statistic, Summary,
-    Table, Time,
+    Count, FORMAT, Instructions, Memory, Missing, Parameters, Ratio, Record, Service, Statistic,
+    Summary, Table, Time, Tunnel,
 };
 
 fn record(group: &str, label: &str, library: &str, constant_time: bool) -> Record {
@@ -241,5 +241,43 @@ fn instructions_are_shown_where_they_were_counted() {
     let head = csv.lines().next().unwrap();
     for column in ["portable:count", "portable:range:low", "adx:code_bytes", "peer:runs"] {
         assert!(head.contains(&format!("instructions:{column}")), "{head}");
+    }
+}
+
+/// Of a service and of tunnels, on a machine that is very fast or stands still now and then.
+#[test]
+fn lines_fit_whatever_was_measured() {
+    for (rate, nanoseconds) in [(123_456.7, 12_345.6), (0.012, 1.3e9), (999_999.0, 3e11)] {
+        let wild = Ratio { samples: 5, median: 123.4, interval: [-1e4, 1e5] };
+        let mut report = report(&[1, 2, 3]);
+        let titles = ["P-256: 16 clients", "RSA-4096: 32 clients", "tunnels over UDP"];
+        for (i, (table, title)) in report.tables.iter_mut().zip(titles).enumerate() {
+            table.title = title.into();
+            table.suite = if i < 2 { "hsm".into() } else { "vpn".into() };
+            table.summary = if i < 2 { Summary::Service } else { Summary::Tunnels };
+            table.control = wild;
+            table.records = ["Cycloid", "SoftHSM"].map(|of| record(of, of, of, true)).into();
+            for record in &mut table.records {
+                record.time.operations_per_second = rate;
+                record.ratio = wild;
+                record.service = Some(Service {
+                    clients: 16,
+                    answers: 1_234_567,
+                    latency_median_ns: nanoseconds,
+                    latency_p99_ns: 1e3 * nanoseconds,
+                    processor_ns: nanoseconds,
+                });
+                record.tunnel = Some(Tunnel {
+                    megabits_per_second: rate,
+                    server_seconds_per_gigabyte: 1e-7 * nanoseconds,
+                    client_seconds_per_gigabyte: 1e-7 * nanoseconds,
+                    round_trip_ns: Some(nanoseconds),
+                });
+            }
+        }
+        let text = text(&report, 80);
+        assert!(text.contains("p99 ms") && text.contains("Mb/s"));
+        let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(long.is_empty(), "{}", long.join("\n"));
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use comfy_table::{Cell, Table as Grid};
 
-use super::number::{NONE, Unit, proportion, whole};
+use super::number::{NONE, Unit, percent, proportion, whole};
 use crate::record::{Record, Summary, Table};
 
 /// What the columns mean that no other table has.
@@ -62,7 +62,7 @@ fn row(table: &Table, record: &Record) -> Vec<String> {
     let ratio = &record.ratio;
     let half = match ratio.samples {
         0 => String::new(),
-        _ => format!("{:.0}%", ratio.spread() * 100.0),
+        _ => percent(ratio.spread()),
     };
     let proportions = [proportion(ratio.median), half];
     let mut cells = vec![record.label.clone()];

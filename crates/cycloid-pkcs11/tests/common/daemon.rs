@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
@@ -51,20 +51,26 @@ struct Token {
 
 pub struct Daemon {
     pub socket: PathBuf,
+    _directory: tempfile::TempDir,
     token: Arc<Mutex<Token>>,
     running: Arc<Mutex<bool>>,
     full: Arc<AtomicBool>,
+    /// Requests that came, answered or not.
+    received: Arc<AtomicUsize>,
 }
 
 impl Daemon {
     /// One that listens, with a key of each sort; see [`Daemon::find`].
     pub fn start() -> Self {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("cycloid-pkcs11-{}-{number}.sock", std::process::id());
-        let socket = std::env::temp_dir().join(name);
-        let daemon =
-            Self { socket, token: Arc::default(), running: Arc::default(), full: Arc::default() };
+        let directory = tempfile::tempdir().expect("a directory can be made");
+        let daemon = Self {
+            socket: directory.path().join("socket"),
+            _directory: directory,
+            token: Arc::default(),
+            running: Arc::default(),
+            full: Arc::default(),
+            received: Arc::default(),
+        };
         let mut token = daemon.token();
         for (class, label) in [(cko::PUBLIC_KEY, "rsa"), (cko::PRIVATE_KEY, "rsa")] {
             let mut key = key(class, ckk::RSA, label);
@@ -91,7 +97,7 @@ impl Daemon {
         let listener = UnixListener::bind(&self.socket).expect("the socket can be made");
         *self.running.lock().unwrap() = true;
         let (token, running) = (self.token.clone(), self.running.clone());
-        let full = self.full.clone();
+        let (full, received) = (self.full.clone(), self.received.clone());
         let ticket = format!("ticket {:?}", std::time::Instant::now()).into_bytes();
         thread::spawn(move || {
             for stream in listener.incoming() {
@@ -102,12 +108,13 @@ impl Daemon {
                 if full.load(Ordering::Relaxed) {
                     continue;
                 }
-                let (token, ticket) = (token.clone(), ticket.clone());
+                let (token, received) = (token.clone(), received.clone());
+                let ticket = ticket.clone();
                 token.lock().unwrap().connections.push(stream.try_clone().unwrap());
                 thread::spawn(move || {
                     // Hangs up also where it panics, so that nobody waits for it.
                     let end = HangUp(stream.try_clone().unwrap());
-                    serve(stream, &token, &ticket);
+                    serve(stream, &token, &received, &ticket);
                     drop(end);
                 });
             }
@@ -144,6 +151,11 @@ impl Daemon {
     /// Answers nobody while the result is held.
     pub fn pause(&self) -> impl Sized + '_ {
         self.token()
+    }
+
+    /// Requests that came so far, answered or not.
+    pub fn received(&self) -> usize {
+        self.received.load(Ordering::Relaxed)
     }
 
     /// How often it was asked that.
@@ -215,7 +227,7 @@ fn key(class: u32, kind: u32, label: &str) -> Template {
     key
 }
 
-fn serve(mut stream: UnixStream, token: &Mutex<Token>, ticket: &[u8]) {
+fn serve(mut stream: UnixStream, token: &Mutex<Token>, received: &AtomicUsize, ticket: &[u8]) {
     let mut buffer = Vec::new();
     let mut chunk = [0; 4096];
     let mut welcome = false;
@@ -224,6 +236,7 @@ fn serve(mut stream: UnixStream, token: &Mutex<Token>, ticket: &[u8]) {
             let request = Request::read(frame.message).expect("the module's requests are sound");
             let (identifier, length) = (frame.identifier, frame.length);
             let mut answer = Vec::new();
+            received.fetch_add(1, Ordering::Relaxed);
             let mut token = token.lock().unwrap();
             *token.asked.entry(request.name()).or_default() += 1;
             let response = match &request {

@@ -148,7 +148,7 @@ impl Bed {
         let name = "localhost".try_into().unwrap();
         let connection = ClientConnection::new(Arc::new(config), name).unwrap();
         let stream = TcpStream::connect(self.address()).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_read_timeout(Some(PATIENT)).unwrap();
         StreamOwned::new(connection, stream)
     }
 
@@ -162,7 +162,7 @@ impl Bed {
 }
 
 /// Long enough for the slowest machine.
-const PATIENT: Duration = Duration::from_secs(60);
+const PATIENT: Duration = Duration::from_secs(300);
 
 fn pair(client: &Client) -> (u64, u64) {
     let mut private = Template::new();
@@ -221,7 +221,11 @@ fn who_has_a_certificate_is_served_and_named_in_the_log() {
     assert!(entries.iter().any(|entry| named(&entry.who) && entry.what == "login"), "{entries:?}");
     assert!(!anna.is_lost());
     bed.server.stop();
-    assert!(anna.is_lost());
+    let start = Instant::now();
+    while !anna.is_lost() {
+        assert!(start.elapsed() < PATIENT);
+        std::thread::sleep(Duration::from_millis(10));
+    }
     assert_eq!(anna.call(&Request::Status {}).unwrap_err().code, Code::DEVICE_REMOVED);
 }
 
@@ -316,7 +320,7 @@ fn client_hello(bed: &Bed) -> Vec<u8> {
 
 /// Waits for the other end to hang up; what it says before is not listened to.
 fn is_hung_up_on(stream: &mut TcpStream) -> bool {
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.set_read_timeout(Some(PATIENT)).unwrap();
     loop {
         match stream.read(&mut [0; 1000]) {
             Ok(0) => return true,
@@ -393,7 +397,8 @@ fn wait_for(bed: &Bed, others: usize) {
 
 #[test]
 fn slow_clients_keep_nobody_out() {
-    let bed = Bed::new(Duration::from_secs(2));
+    // Not so short that who is not slow runs out of it on a busy machine.
+    let bed = Bed::new(Duration::from_secs(10));
     let user = bed.user("anna");
     let keys = pair(&user);
     let hello = client_hello(&bed);

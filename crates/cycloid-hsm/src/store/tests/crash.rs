@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write as _, stdout};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{JoinHandle, sleep, spawn};
 use std::time::Duration;
 
@@ -95,6 +96,8 @@ fn say(verb: &str, operation: &Operation, ids: &[u64]) {
 }
 
 fn work(name: &str, url: &str) -> Result<()> {
+    // The test harness may have begun a line.
+    println!();
     let store = Store::open(url)?;
     store.unlock(&passphrase())?;
     let (_, records) = store.load()?;
@@ -193,8 +196,32 @@ impl State {
     }
 }
 
-fn start(name: &str, test: &str, url: &str) -> (Child, JoinHandle<Vec<String>>) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
+/// A process that works, and what it says.
+struct Worker {
+    process: Child,
+    /// Operations that it has acknowledged.
+    done: Arc<AtomicUsize>,
+    lines: JoinHandle<Vec<String>>,
+}
+
+impl Worker {
+    /// Returns when it has done something, or has ended.
+    fn wait(&self) {
+        while self.done.load(Ordering::Relaxed) < 2 && !self.lines.is_finished() {
+            sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// All that it said.
+    fn kill(mut self) -> Vec<String> {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        self.lines.join().unwrap()
+    }
+}
+
+fn start(name: &str, test: &str, url: &str) -> Worker {
+    let mut process = Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",
             "--nocapture",
@@ -206,19 +233,27 @@ fn start(name: &str, test: &str, url: &str) -> (Child, JoinHandle<Vec<String>>) 
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let output = child.stdout.take().unwrap();
-    (child, spawn(move || said(output)))
+    let output = process.stdout.take().unwrap();
+    let done = Arc::default();
+    let lines = spawn({
+        let done = Arc::clone(&done);
+        move || said(output, &done)
+    });
+    Worker { process, done, lines }
 }
 
-/// The whole lines that a child wrote.
-fn said(output: ChildStdout) -> Vec<String> {
+/// The whole lines that a child wrote. Those of what it did are counted as they come.
+fn said(output: ChildStdout, done: &AtomicUsize) -> Vec<String> {
     let mut output = BufReader::new(output);
     let mut lines = Vec::new();
     loop {
         let mut line = String::new();
         output.read_line(&mut line).unwrap();
         match line.strip_suffix('\n') {
-            Some(line) => lines.push(line.to_owned()),
+            Some(line) => {
+                done.fetch_add(line.starts_with("did ").into(), Ordering::Relaxed);
+                lines.push(line.to_owned());
+            }
             None => return lines,
         }
     }
@@ -235,15 +270,15 @@ fn kill_again_and_again(place: &Place, test: &str, rounds: usize, mut disturb: i
     let mut states = [("anna", State::default()), ("bert", State::default())];
     let (mut done, mut under_way, mut head) = (0, 0, AuditHead::default());
     for round in 0..rounds {
-        let children = states.each_ref().map(|(name, _)| start(name, test, &place.url()));
+        let workers = states.each_ref().map(|(name, _)| start(name, test, &place.url()));
+        // Some are killed at their very start; a slow machine has its time for the others.
+        if round % 3 != 0 {
+            workers.iter().for_each(Worker::wait);
+        }
         let delay = u16::from_le_bytes(seal::random().unwrap()) % 600;
         sleep(Duration::from_millis(delay.into()));
         disturb(round);
-        let lines = children.map(|(mut child, lines)| {
-            child.kill().unwrap();
-            child.wait().unwrap();
-            lines.join().unwrap()
-        });
+        let lines = workers.map(Worker::kill);
 
         // Another daemon, which rotates to the end now and then.
         let store = place.open();

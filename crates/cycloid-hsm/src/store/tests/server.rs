@@ -52,7 +52,7 @@ impl Server {
         let settings = settings(&directory.path().join("data"));
         let process = Mutex::new(run(directory.path(), &settings));
         let server = Self { directory, settings, process, databases: AtomicU32::new(0) };
-        server.client();
+        drop(server.client());
         server
     }
 
@@ -63,7 +63,7 @@ impl Server {
         process.wait().unwrap();
         *process = run(self.directory.path(), &self.settings);
         drop(process);
-        self.client();
+        drop(self.client());
     }
 
     pub(super) fn new_database(&self) -> String {
@@ -79,13 +79,17 @@ impl Server {
         format!("postgres://postgres@{host}:{}/{database}", port.unwrap_or("5432"))
     }
 
+    fn has_ended(&self) -> bool {
+        self.process.lock().unwrap().try_wait().unwrap().is_some()
+    }
+
     /// A connection, as soon as there is a server that gives one.
     fn client(&self) -> Client {
         let begun = Instant::now();
         loop {
             match Client::connect(&self.url("postgres"), NoTls) {
                 Ok(client) => return client,
-                Err(error) if begun.elapsed() > Duration::from_secs(60) => {
+                Err(error) if self.has_ended() || begun.elapsed() > PATIENCE => {
                     let log = fs::read_to_string(self.directory.path().join("log"));
                     panic!("no PostgreSQL server: {error}\n{}", log.unwrap_or_default());
                 }
@@ -94,6 +98,9 @@ impl Server {
         }
     }
 }
+
+/// For a server on the slowest machine to come up.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 impl Drop for Server {
     fn drop(&mut self) {
@@ -107,7 +114,9 @@ impl Drop for Server {
 fn run(directory: &Path, settings: &[String]) -> Child {
     let log = fs::File::create(directory.join("log")).unwrap();
     command("postgres")
-        .args(["-c", "listen_addresses=", "-c", "max_connections=50"])
+        .args(["-c", "listen_addresses=", "-c", "max_connections=200", "-c", "autovacuum=off"])
+        // Processes are killed here and not the machine, which keeps what they wrote.
+        .args(["-c", "fsync=off"])
         .args(settings.iter().flat_map(|setting| ["-c", setting]))
         .arg("-k")
         .arg(directory)

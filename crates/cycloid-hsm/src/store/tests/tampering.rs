@@ -403,7 +403,8 @@ fn a_slot_cannot_cost_more_than_it_may(place: &Place) {
         assert_eq!(refused.code, Code::PIN_INCORRECT);
         attacker.restore("slots", &slots);
     }
-    assert!(begun.elapsed().as_secs() < 60);
+    // What they cost would be days.
+    assert!(begun.elapsed().as_secs() < 600);
 }
 
 fn a_deletion_that_is_hidden_is_noticed(place: &Place) {

@@ -39,7 +39,7 @@ fn a_connection_has_tls_with_the_right_server_or_none_is_made() {
     authority(files.path(), "own");
     authority(files.path(), "other");
     certificate(files.path());
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut port = 0;
     let server = Server::start_with(|data| {
         for name in ["server.key", "server.pem"] {
             let to = data.join(name);
@@ -49,6 +49,8 @@ fn a_connection_has_tls_with_the_right_server_or_none_is_made() {
                 chown(&to, Some(uid), Some(gid)).unwrap();
             }
         }
+        // Just before the server takes it, so that nobody else does.
+        port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         // By the network there is nothing without TLS.
         fs::write(data.join("pg_hba.conf"), "local all all trust\nhostssl all all all trust\n")
             .unwrap();

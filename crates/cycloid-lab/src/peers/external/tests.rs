@@ -1,4 +1,5 @@
-use std::os::unix::fs::PermissionsExt;
+use std::io::Write;
+use std::process::Stdio;
 
 use super::*;
 use crate::peers::modexp::{Exponents, Input};
@@ -6,8 +7,18 @@ use crate::peers::modexp::{Exponents, Input};
 /// A program of a shell's, that answers with these lines in turn.
 fn script(name: &str, lines: &str) -> Runner {
     let path = std::env::temp_dir().join(format!("cycloid-runner-{name}-{}", std::process::id()));
-    std::fs::write(&path, format!("#!/bin/sh\nread order\n{lines}\n")).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    // A program is not started while somebody may write to it; children that other tests fork at this
+    // moment would have this process's files open, but not another's.
+    let mut writer = Command::new("sh")
+        .args(["-c", r#"cat >"$0" && chmod 755 "$0""#])
+        .arg(&path)
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut text = writer.stdin.take().unwrap();
+    write!(text, "#!/bin/sh\nread order\n{lines}\n").unwrap();
+    drop(text);
+    assert!(writer.wait().unwrap().success());
     Runner::new(path)
 }
 

@@ -232,7 +232,8 @@ impl Token {
             thread::sleep(load.lead);
             let (processor, start) = (processor_time(service), Instant::now());
             thread::sleep(load.window);
-            let (processor, end) = (processor_time(service) - processor, Instant::now());
+            let (processor, end) =
+                (processor_time(service).saturating_sub(processor), Instant::now());
             stop.store(true, Ordering::Relaxed);
             let mut latencies = Vec::new();
             for client in clients {

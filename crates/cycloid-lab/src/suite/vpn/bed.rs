@@ -104,6 +104,9 @@ pub(super) struct End {
     crowd: bool,
 }
 
+/// For programs to come up, or to have done with the last that was asked of them.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// What a stream gave.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stream {
@@ -119,7 +122,7 @@ impl Bed {
         command.args(["vpn", "throw-away"]);
         let mut keeper = Process::start(&mut command).map_err(|message| failed(&message))?;
         let place: ThrowAway = keeper.hear().map_err(|message| failed(&message))?;
-        let mut listener = inside(&place.namespaces[0], "iperf3 -s");
+        let mut listener = inside(&place, 0, "iperf3 -s");
         let listener = Running::start(listener.stdout(Stdio::null()).stderr(Stdio::null()))?;
         Ok(Self {
             program: program.into(),
@@ -244,15 +247,14 @@ impl Bed {
         let time = || [tunnel.server.time(), tunnel.client.time()];
         let reverse = if up { "" } else { " -R" };
         let line = format!("iperf3 -J -c 10.8.{}.1 -t {seconds}{reverse}", tunnel.number);
-        // The listener takes one stream at a time, and is not done with the last at once.
-        let mut attempts = 0..50;
+        // The listener takes one stream at a time, is not done with the last at once, and may have to start.
+        let patience = Instant::now() + PATIENCE;
         let (before, after, result) = loop {
             let before = time();
             let text = self.said(&line)?;
             let after = time();
             let result: Value = serde_json::from_str(&text).unwrap_or_default();
-            let busy = result["error"].as_str().is_some_and(|why| why.contains("busy"));
-            if !busy || attempts.next().is_none() {
+            if result["end"]["sum_received"].is_object() || Instant::now() > patience {
                 break (before, after, result);
             }
             thread::sleep(Duration::from_millis(100));
@@ -262,13 +264,13 @@ impl Bed {
         let (Some(bytes), Some(bits)) = (number("bytes"), number("bits_per_second")) else {
             return Err(failed(&format!("iperf3: {}", result["error"])));
         };
-        let spent = |end: usize| (after[end] - before[end]).as_secs_f64() / bytes * 1e9;
+        let spent = |end: usize| after[end].saturating_sub(before[end]).as_secs_f64() / bytes * 1e9;
         Ok(Stream { megabits: bits / 1e6, server: spent(0), client: spent(1) })
     }
 
     /// Nanoseconds from an echo's question to its answer, the average of some; none if none came.
     pub(super) fn echo(&self, tunnel: &Tunnel) -> Result<Option<f64>, Failure> {
-        let text = self.said(&format!("ping -q -c 50 -i 0.005 -W 1 10.8.{}.1", tunnel.number))?;
+        let text = self.said(&format!("ping -q -c 50 -i 0.005 -W 20 10.8.{}.1", tunnel.number))?;
         // "rtt min/avg/max/mdev = 0.071/0.090/0.121/0.010 ms"
         let average = text.rsplit_once(" = ").and_then(|(_, times)| times.split('/').nth(1));
         Ok(average.and_then(|time| time.parse::<f64>().ok()).map(|time| time * 1e6))
@@ -289,13 +291,15 @@ impl Bed {
 
     /// A program in one of the namespaces.
     pub(super) fn command(&self, side: usize, line: &str) -> Command {
-        inside(&self.place.namespaces[side], line)
+        inside(&self.place, side, line)
     }
 }
 
-fn inside(namespace: &str, line: &str) -> Command {
+/// A program whose temporary files go with the bed.
+fn inside(place: &ThrowAway, side: usize, line: &str) -> Command {
     let mut command = Command::new("ip");
-    command.args(["netns", "exec", namespace]).args(line.split_whitespace()).stdin(Stdio::null());
+    command.args(["netns", "exec", &place.namespaces[side]]).args(line.split_whitespace());
+    command.env("TMPDIR", &place.directory).stdin(Stdio::null());
     command
 }
 
@@ -317,12 +321,15 @@ impl Running {
         clock::of_process(self.0.id()).unwrap_or_default()
     }
 
-    /// Bytes of memory that it has now.
+    /// Bytes of memory that it has now, wherever the kernel keeps them.
     pub(super) fn resident(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.0.id())).ok()?;
-        // "VmRSS:\t    4096 kB"
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-        Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
+        let bytes = |name| {
+            // "VmRSS:\t    4096 kB"
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? * 1024)
+        };
+        Some(bytes("VmRSS:")? + bytes("VmSwap:").unwrap_or(0))
     }
 
     fn has_ended(&mut self) -> bool {
@@ -337,7 +344,7 @@ impl Running {
         let begin = Instant::now();
         while !is_so(self) {
             interrupt::check()?;
-            if begin.elapsed() > Duration::from_secs(20) || self.has_ended() {
+            if begin.elapsed() > PATIENCE || self.has_ended() {
                 return Ok(None);
             }
             thread::sleep(Duration::from_micros(200));

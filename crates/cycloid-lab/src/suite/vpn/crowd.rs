@@ -92,7 +92,7 @@ fn cost(bed: &mut Bed, who: Who, clients: usize) -> Result<Cost, Failure> {
     let _: Gathered = crowd.hear().map_err(|said| failed(&said))?;
     let each = |whole: f64| whole / clients as f64;
     Ok(Cost {
-        processor: each((server.time() - time).as_nanos() as f64),
+        processor: each(server.time().saturating_sub(time).as_nanos() as f64),
         resident: each(resident()?.saturating_sub(memory) as f64),
     })
 }

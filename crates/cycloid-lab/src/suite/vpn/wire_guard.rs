@@ -41,7 +41,7 @@ impl Bed {
             Ok(running)
         };
         let ends = [end(0)?, end(1)?];
-        self.ran(1, &format!("ping -q -c 3 -i 0.2 -W 2 10.8.{number}.1"))?;
+        self.ran(1, &format!("ping -q -c 1 -w 60 10.8.{number}.1"))?;
         Ok(ends)
     }
 
