@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use cycloid_rustls::{ALL_GROUPS, default_provider};
@@ -67,7 +68,7 @@ fn s_server(certificate: &Certificate, arguments: &str) -> (Process, u16) {
         }
     };
     // It goes on to write, and must find somebody who reads.
-    std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+    thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
     (server, port)
 }
 
@@ -76,6 +77,22 @@ fn connected(stream: TcpStream) -> TcpStream {
     stream.set_write_timeout(Some(PATIENCE)).unwrap();
     stream.set_nodelay(true).unwrap();
     stream
+}
+
+/// The connection of a client that has just been started, and may end at once.
+fn accepted(listener: &TcpListener, client: &mut Process) -> TcpStream {
+    listener.set_nonblocking(true).unwrap();
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                stream.set_nonblocking(false).unwrap();
+                return stream;
+            }
+            Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock, "{error}"),
+        }
+        assert_eq!(client.0.try_wait().unwrap(), None, "the client ended");
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// What was agreed on.
@@ -109,7 +126,7 @@ fn our_server(
     );
     let mut client = spawn(certificate, &arguments);
     client.0.stdin.as_mut().unwrap().write_all(SENT.as_bytes()).unwrap();
-    let mut tcp = connected(listener.accept().unwrap().0);
+    let mut tcp = connected(accepted(&listener, &mut client));
     let mut tls = ServerConnection::new(Arc::clone(config)).unwrap();
     let mut stream = Stream::new(&mut tls, &mut tcp);
     let mut line = vec![0; SENT.len()];
@@ -133,6 +150,8 @@ fn our_server(
             "{error}"
         ),
     }
+    // It waits for half a second for our end to close.
+    drop(tcp);
     client.0.stdout.take().unwrap().read_to_end(&mut answer).unwrap();
     assert!(client.0.wait().unwrap().success(), "openssl {arguments}");
     assert_eq!(answer, SENT.as_bytes());
