@@ -16,47 +16,46 @@ fn stdout(directory: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A directory for a test of that name, with nothing in it.
-fn scratch(name: &str) -> std::path::PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&path);
-    std::fs::create_dir_all(&path).unwrap();
-    path
+/// A directory with nothing in it, until it is dropped.
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
 #[test]
 fn from_nothing_to_profiles() {
-    let directory = scratch("vpn-profiles");
-    stdout(&directory, &["pki", "init"]);
+    let scratch = scratch();
+    let directory = scratch.path();
+    stdout(directory, &["pki", "init"]);
     let server =
         ["pki", "server", "gate", "--host", "vpn.example", "--redirect", "--dns", "9.9.9.9"];
-    assert_eq!(stdout(&directory, &server), "pki/gate.conf\n");
-    assert_eq!(stdout(&directory, &["pki", "client", "alice"]), "pki/alice.ovpn\n");
-    assert!(stdout(&directory, &["check", "pki/gate.conf"]).contains("A server of at most 1024"));
-    let text = stdout(&directory, &["check", "pki/alice.ovpn"]);
+    assert_eq!(stdout(directory, &server), "pki/gate.conf\n");
+    assert_eq!(stdout(directory, &["pki", "client", "alice"]), "pki/alice.ovpn\n");
+    assert!(stdout(directory, &["check", "pki/gate.conf"]).contains("A server of at most 1024"));
+    let text = stdout(directory, &["check", "pki/alice.ovpn"]);
     assert!(text.contains("It connects to vpn.example, udp port 1194."), "{text}");
-    let json = stdout(&directory, &["check", "--json", "pki/alice.ovpn"]);
+    let json = stdout(directory, &["check", "--json", "pki/alice.ovpn"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["warnings"], serde_json::json!([]));
-    stdout(&directory, &["pki", "revoke", "alice"]);
-    let list = stdout(&directory, &["pki", "list"]);
+    stdout(directory, &["pki", "revoke", "alice"]);
+    let list = stdout(directory, &["pki", "list"]);
     let alice = list.lines().find(|line| line.contains("\tclient\talice\t")).unwrap();
     assert!(!alice.ends_with('-'));
 }
 
 #[test]
 fn keys_for_the_control_channel() {
-    let directory = scratch("vpn-keys");
-    let text = stdout(&directory, &["genkey", "tls-crypt"]);
+    let scratch = scratch();
+    let directory = scratch.path();
+    let text = stdout(directory, &["genkey", "tls-crypt"]);
     assert!(text.contains("-----BEGIN OpenVPN Static key V1-----"));
-    assert_ne!(text, stdout(&directory, &["genkey", "tls-crypt"]));
-    stdout(&directory, &["genkey", "tls-crypt-v2-server", "--output", "server.key"]);
+    assert_ne!(text, stdout(directory, &["genkey", "tls-crypt"]));
+    stdout(directory, &["genkey", "tls-crypt-v2-server", "--output", "server.key"]);
     let client = ["genkey", "tls-crypt-v2-client", "--server-key", "server.key"];
-    let output = run(&directory, &[&client[..], &["--output", "client.key"]].concat());
+    let output = run(directory, &[&client[..], &["--output", "client.key"]].concat());
     assert!(output.status.success());
     // OpenVPN opens the client's key with the server's to make another from it.
     let made = Command::new("openvpn")
-        .current_dir(&directory)
+        .current_dir(directory)
         .args(["--tls-crypt-v2", "server.key", "--genkey", "tls-crypt-v2-client", "other.key"])
         .output()
         .expect("openvpn is installed");
@@ -65,7 +64,8 @@ fn keys_for_the_control_channel() {
 
 #[test]
 fn mistakes_are_answered_in_two_lines() {
-    let directory = scratch("vpn-mistakes");
+    let scratch = scratch();
+    let directory = scratch.path();
     std::fs::write(directory.join("x.ovpn"), "client\nremot h\n").unwrap();
     for (arguments, message, hint) in [
         (&["check", "x.ovpn"][..], "x.ovpn:2: there is no such directive: `remot h`", "remote"),
@@ -76,7 +76,7 @@ fn mistakes_are_answered_in_two_lines() {
         (&["genkey", "tls-auth", "--server-key", "x"], "tls-crypt-v2-client only", "leave it out"),
         (&["genkey", "tls-auth", "--metadata", "x"], "tls-crypt-v2-client only", "leave it out"),
     ] {
-        let output = run(&directory, arguments);
+        let output = run(directory, arguments);
         assert!(!output.status.success() && output.stdout.is_empty(), "{arguments:?}");
         let text = String::from_utf8(output.stderr).unwrap();
         let lines: Vec<&str> = text.lines().collect();

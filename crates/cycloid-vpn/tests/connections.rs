@@ -231,6 +231,33 @@ fn pings_keep_a_tunnel_and_their_absence_ends_it() {
 }
 
 #[test]
+fn a_pause_of_the_whole_process_is_no_silence_of_the_peer() {
+    let authority = Authority::new("authority");
+    let (client_tls, server_tls) = pair(&authority);
+    let client = client_settings(ProtectionKey::Plain, client_tls);
+    let mut server = server_settings(ProtectionKey::Plain, server_tls);
+    server.timing.ping = Duration::from_secs(10);
+    server.timing.silence = Duration::from_secs(60);
+    let mut world = World::new(11, Weather::FAIR, client, server);
+    world.judge = Box::new(|_| {
+        let mut reply = PushReply::default();
+        (reply.ping, reply.ping_restart) = (Some(10), Some(60));
+        Ok(reply)
+    });
+    assert!(world.connect());
+    let pause = |world: &mut World| {
+        world.time += Duration::from_secs(300);
+        world.run_until(Duration::from_secs(5), |_| false);
+        (world.client_side.end.is_some(), world.server_side.ended.len())
+    };
+    assert_eq!([pause(&mut world), pause(&mut world)], [(false, 0); 2]);
+    // Where nothing came since the first, the second ends it.
+    world.network.change(Weather { loss: 1000, ..Weather::FAIR });
+    world.run_until(Duration::from_secs(15), |_| false);
+    assert_eq!([pause(&mut world), pause(&mut world)], [(false, 0), (true, 1)]);
+}
+
+#[test]
 fn who_leaves_says_so() {
     let mut world = plain_world(9);
     assert!(world.connect());

@@ -6,10 +6,12 @@ use std::env;
 use std::net::IpAddr;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use cycloid_vpn::net::killswitch::KillSwitch;
 use cycloid_vpn::net::netlink::{Netlink, Route};
 use cycloid_vpn::net::routes::{self, Destination, Gateway, Host, Redirect, Tunnel, Wanted};
+use cycloid_vpn::net::udp::{self, Options};
 use cycloid_vpn::net::undo::Journal;
 use cycloid_vpn::proto::Transport;
 
@@ -55,12 +57,33 @@ fn home() -> u32 {
         "addr add fd77::2/64 dev tun nodad",
         "link set eth up",
         "link set tun up",
+    ] {
+        ip(line);
+    }
+    wait_for_routes();
+    for line in [
         "route add default via 192.168.1.1 metric 100 src 192.168.1.10 proto dhcp",
         "-6 route add default via 2001:db8:1::1",
     ] {
         ip(line);
     }
     Netlink::open().unwrap().interface("tun").unwrap()
+}
+
+/// The kernel makes the routes of IPv6 a moment after the interfaces are up.
+fn wait_for_routes() {
+    let end = Instant::now() + Duration::from_secs(60);
+    let links = ["eth", "router", "tun", "far"].map(|name| format!("fe80::/64 dev {name} "));
+    let networks = ["2001:db8:1::/64 dev eth ", "fd77::/64 dev tun "].map(str::to_owned);
+    loop {
+        let routes = ip("-6 route show");
+        let is_there = |route: &String| routes.lines().any(|line| line.starts_with(route.as_str()));
+        if links.iter().chain(&networks).all(is_there) {
+            return;
+        }
+        assert!(Instant::now() < end, "{routes}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 fn tunnel(interface: u32) -> Tunnel {
@@ -241,5 +264,24 @@ fn the_kill_switch_closes_and_opens() {
         let failed = journal.undo();
         assert!(failed.is_empty(), "{failed:?}");
         assert!(allowed("8.8.8.8", 53));
+    });
+}
+
+#[test]
+fn a_group_on_a_port_of_the_kernels_choice_shares_it_with_nobody() {
+    apart("a_group_on_a_port_of_the_kernels_choice_shares_it_with_nobody", || {
+        ip("link set lo up");
+        // Two ports are all there are.
+        std::fs::write("/proc/sys/net/ipv4/ip_local_port_range", "40000 40001").unwrap();
+        let group = || udp::bind("127.0.0.1:0".parse().unwrap(), 3, &Options::default());
+        let groups = [group().unwrap(), group().unwrap()];
+        let mut ports = groups.each_ref().map(|group| {
+            let port = group[0].local_address().unwrap().port();
+            assert!(group.iter().all(|socket| socket.local_address().unwrap().port() == port));
+            port
+        });
+        ports.sort_unstable();
+        assert_eq!(ports, [40_000, 40_001]);
+        assert!(group().is_err());
     });
 }

@@ -3,13 +3,14 @@
 //! Needs root, iproute2 and OpenVPN; what is made here is gone when the value is dropped.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use cycloid_vpn::net::undo::DIRECTORY;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use tempfile::TempDir;
 
@@ -20,6 +21,9 @@ pub(crate) const INNER6: &str = "fd00:8::1";
 
 /// The line that says that a side is up, Cycloid's as well as OpenVPN's.
 pub(crate) const UP: &str = "Initialization Sequence Completed";
+
+/// How long things may take that are sure to come: no test is about this.
+pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 
 /// Whose program a side runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,9 +83,9 @@ pub(crate) struct Bed {
 
 impl Bed {
     pub(crate) fn new() -> Self {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = |side| format!("cyclovpn-{}-{number}-{side}", std::process::id());
+        // No number of a process, which another has after one that was killed.
+        let number = RandomState::new().hash_one(()) as u32;
+        let name = |side| format!("cyclovpn-{number:08x}-{side}");
         let bed = Self {
             directory: TempDir::new().expect("a directory"),
             namespaces: [name("s"), name("c")],
@@ -196,7 +200,7 @@ impl Bed {
     /// Starts a side and waits until it is up.
     pub(crate) fn start(&self, who: Who, server: bool, settings: &Settings) -> Running {
         let mut running = self.launch(who, server, settings);
-        running.wait_for(UP, 1, Duration::from_secs(20));
+        running.wait_for(UP, 1, LIMIT);
         running
     }
 
@@ -257,12 +261,28 @@ impl Bed {
         let [server, client] = ends;
         assert!(reached, "{what}\n--- server\n{}\n--- client\n{}", server.text(), client.text());
     }
+
+    /// Pings until both ends have renewed their keys twice; of 500 pings one may be lost.
+    pub(crate) fn assert_loses_nothing_in_renewals(&self, what: &str, ends: [&Running; 2]) {
+        let limit = Instant::now() + Duration::from_secs(60);
+        let (mut sent, mut received) = (0, 0);
+        let [server, client] = ends;
+        while sent < 500 || ends.iter().any(|end| end.renewals() < 2) && Instant::now() < limit {
+            received += self.ping(INNER, 250, "0.02");
+            sent += 250;
+        }
+        let texts = [server.text(), client.text()].join("\n--- client\n");
+        assert!(sent - received <= sent / 500, "{received} of {sent}: {what}\n{texts}");
+        assert!(ends.iter().all(|end| end.renewals() >= 2), "{what}\n{texts}");
+    }
 }
 
 impl Drop for Bed {
     fn drop(&mut self) {
         for name in &self.namespaces {
             let _ = Command::new("ip").args(["netns", "delete", name]).output();
+            // What is in it was changed in that namespace; there is none unless the program ran here.
+            let _ = fs::remove_file(Path::new(DIRECTORY).join(format!("{name}.journal")));
         }
     }
 }
@@ -302,11 +322,12 @@ impl Running {
     pub(crate) fn wait_for(&mut self, what: &str, times: usize, limit: Duration) {
         let end = Instant::now() + limit;
         loop {
+            // Looked at first: one that has ended has written all that it will.
+            let ended = self.child.try_wait().expect("the program is ours");
             let text = self.text();
             if text.matches(what).count() >= times {
                 return;
             }
-            let ended = self.child.try_wait().expect("the program is ours");
             assert!(ended.is_none(), "the program ended: {ended:?}\n{text}");
             assert!(Instant::now() < end, "no {what:?} in time\n{text}");
             std::thread::sleep(Duration::from_millis(50));
@@ -334,7 +355,7 @@ impl Running {
     }
 
     pub(crate) fn wait_for_end(&mut self) {
-        let end = Instant::now() + Duration::from_secs(10);
+        let end = Instant::now() + Duration::from_secs(60);
         while self.child.try_wait().expect("the program is ours").is_none() {
             assert!(Instant::now() < end, "it does not end\n{}", self.text());
             std::thread::sleep(Duration::from_millis(20));
@@ -346,6 +367,19 @@ impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// Waits until a file is as it should be; gives what it says.
+pub(crate) fn wait_for_file(path: &Path, is_right: impl Fn(&str) -> bool) -> String {
+    let end = Instant::now() + LIMIT;
+    loop {
+        let text = read(path);
+        if is_right(&text) {
+            return text;
+        }
+        assert!(Instant::now() < end, "not what {} should say:\n{text}", path.display());
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 

@@ -4,9 +4,9 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::bed::{ALL, Bed, INNER, Protection, Running, Settings, UP, WITH_OPENVPN, Who};
-
-const LIMIT: Duration = Duration::from_secs(40);
+use crate::bed::{
+    self, ALL, Bed, INNER, LIMIT, Protection, Running, Settings, UP, WITH_OPENVPN, Who,
+};
 
 fn settings() -> Settings {
     Settings { point_to_point: true, ..Settings::default() }
@@ -101,14 +101,8 @@ fn p2p_keys_are_renewed_under_traffic_and_no_packet_is_lost() {
             let both = "reneg-sec 3".into();
             let settings = Settings { tcp, cipher, both, ..settings() };
             let [gate, alice] = pair(&bed, server, client, &settings);
-            let received = bed.ping(INNER, 500, "0.02");
-            let what = format!(
-                "{server:?} and {client:?}, {settings:?}\n--- server\n{}\n--- client\n{}",
-                gate.text(),
-                alice.text()
-            );
-            assert!(received >= 499, "{received} of 500: {what}");
-            assert!(gate.renewals() >= 2 && alice.renewals() >= 2, "{what}");
+            let what = format!("{server:?} and {client:?}, {settings:?}");
+            bed.assert_loses_nothing_in_renewals(&what, [&gate, &alice]);
         }
     }
 }
@@ -139,6 +133,7 @@ fn p2p_either_end_comes_back_after_the_other_died() {
 #[test]
 fn p2p_an_end_is_told() {
     let bed = Bed::new();
+    let soon = Duration::from_secs(40);
     for (server, client) in ALL {
         // Nobody would notice for a minute.
         let slow = "keepalive 10 60\nexplicit-exit-notify 1".to_owned();
@@ -149,7 +144,7 @@ fn p2p_an_end_is_told() {
             Who::Cycloid => "is gone: Exit",
             Who::OpenVpn => "remote-exit",
         };
-        gate.wait_for(left, 1, LIMIT);
+        gate.wait_for(left, 1, soon);
         let mut alice = bed.launch(client, false, &settings);
         alice.wait_for(UP, 1, LIMIT);
         gate.wait_for(UP, 2, LIMIT);
@@ -158,7 +153,7 @@ fn p2p_an_end_is_told() {
             Who::Cycloid => "the server is going",
             Who::OpenVpn => "remote-exit",
         };
-        alice.wait_for(left, 1, LIMIT);
+        alice.wait_for(left, 1, soon);
     }
 }
 
@@ -208,10 +203,12 @@ fn p2p_only_the_remote_may_come_unless_it_floats() {
 #[test]
 fn p2p_a_second_peer_takes_the_place_of_the_first() {
     let bed = Bed::new();
-    let settings = settings();
+    // Silence does not end the first before the second is there.
+    let slow = "keepalive 1 60".to_owned();
+    let settings = Settings { server: slow.clone(), client: slow.clone(), ..settings() };
     let [mut gate, first] = pair(&bed, Who::Cycloid, Who::OpenVpn, &settings);
     let second = |more: &str| {
-        let client = format!("nobind\ndev null\nifconfig-noexec\n{more}");
+        let client = format!("nobind\ndev null\nifconfig-noexec\n{slow}\n{more}");
         let file = bed.configure(false, &Settings { client, ..settings.clone() });
         let mut command = bed.command(true);
         command.args(["openvpn", "--config"]).arg(&file);
@@ -220,7 +217,8 @@ fn p2p_a_second_peer_takes_the_place_of_the_first() {
     // Who cannot agree takes it from nobody.
     let other = second("data-ciphers CHACHA20-POLY1305");
     gate.wait_for("none of ours", 1, LIMIT);
-    assert_eq!(bed.ping(INNER, 30, "0.1"), 30, "{}", gate.text());
+    assert!(bed.ping(INNER, 30, "0.1") >= 29, "{}", gate.text());
+    assert!(!gate.text().contains("is gone: Replaced"), "{}", gate.text());
     drop(other);
     first.signal("STOP");
     let mut second = second("");
@@ -258,15 +256,15 @@ fn p2p_what_is_told_of_a_server_of_one() {
     assert!(counters.contains("OpenVPN STATISTICS"), "{counters}");
     let kill = session.ask("client-kill 1", "ERROR:");
     assert!(kill.contains("mode"), "{kill}");
-    std::thread::sleep(Duration::from_secs(2));
-    let text = fs::read_to_string(&status).expect("a status file");
-    let read = text.lines().find_map(|line| line.strip_prefix("TCP/UDP read bytes,"));
-    assert!(read.is_some_and(|read| read.parse::<u64>().is_ok_and(|read| read > 0)), "{text}");
+    bed::wait_for_file(&status, |text| {
+        let read = text.lines().find_map(|line| line.strip_prefix("TCP/UDP read bytes,"));
+        read.is_some_and(|read| read.parse::<u64>().is_ok_and(|read| read > 0))
+    });
     drop(alice);
     gate.wait_for("is gone", 1, LIMIT);
     assert!(session.ask("state", "END").contains(",WAIT,"));
     // What has passed stays counted.
-    assert!(!session.ask("status", "END").contains("TCP/UDP read bytes,0\n"));
+    assert!(!session.ask("status", "END").contains("TCP/UDP read bytes,0\r\n"));
 
     let check = Command::new(env!("CARGO_BIN_EXE_cycloid"))
         .args(["vpn", "check"])

@@ -2,9 +2,10 @@
 //! directories, and never for longer than it takes.
 
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
@@ -39,46 +40,72 @@ pub(super) fn run(name: &str, arguments: &[&str], input: &[u8]) -> io::Result<()
     command.args(arguments).env_clear().env("PATH", DIRECTORIES.join(":")).current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = with_network_rights(|| command.spawn())?;
-    let status = (|| {
-        if let Some(mut stdin) = child.stdin.take() {
-            // A program that ends without having read says why by its status.
-            match stdin.write_all(input) {
-                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
-                _ => {}
-            }
-        }
-        wait(&mut child)
-    })();
-    if status.is_err() {
+    let outcome = attend(&mut child, input);
+    if outcome.is_err() {
         let _ = child.kill();
         let _ = child.wait();
     }
-    let status = status?;
+    let (status, said) = outcome?;
     if status.success() {
         return Ok(());
     }
-    let complaint = complaint(&mut child).unwrap_or_default();
-    Err(io::Error::other(format!("{name} failed ({status}): {}", complaint.trim())))
+    let said = String::from_utf8_lossy(&said);
+    let said: String = said.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    Err(io::Error::other(format!("{name} failed ({status}): {}", said.trim())))
 }
 
-fn wait(child: &mut Child) -> io::Result<std::process::ExitStatus> {
-    let process = Pid::from_child(child);
-    let ended = pidfd_open(process, PidfdFlags::empty())?;
-    let patience = Timespec::try_from(PATIENCE).map_err(io::Error::other)?;
-    if poll(&mut [PollFd::new(&ended, PollFlags::IN)], Some(&patience))? == 0 {
-        return Err(io::ErrorKind::TimedOut.into());
+/// Waits for a program's end; gives it its input and takes what it complains about meanwhile, so that
+/// neither waits for the other. Others that hold its pipes open are not waited for.
+fn attend(child: &mut Child, mut input: &[u8]) -> io::Result<(ExitStatus, Vec<u8>)> {
+    let end = Instant::now() + PATIENCE;
+    let ended = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
+    let (mut stdin, mut stderr) = (child.stdin.take(), child.stderr.take());
+    let pipes = [stdin.as_ref().map(AsFd::as_fd), stderr.as_ref().map(AsFd::as_fd)];
+    for pipe in pipes.into_iter().flatten() {
+        rustix::fs::fcntl_setfl(pipe, OFlags::NONBLOCK)?;
     }
-    child.wait()
+    let mut said = Vec::new();
+    loop {
+        // A program that ends without having read says why by its status.
+        stdin.take_if(|pipe| {
+            moved(pipe.write(input)).is_none_or(|length| {
+                input = &input[length..];
+                input.is_empty()
+            })
+        });
+        let mut sources = vec![PollFd::new(&ended, PollFlags::IN)];
+        sources.extend(stdin.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
+        sources.extend(stderr.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        let left = end.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left).map_err(io::Error::other)?;
+        match poll(&mut sources, Some(&left)) {
+            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+            // A signal of this process is not the program's.
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let is_over = !sources[0].revents().is_empty();
+        let mut bytes = [0; MOST_COMPLAINT];
+        stderr.take_if(|pipe| {
+            moved(pipe.read(&mut bytes)).is_none_or(|length| {
+                said.extend_from_slice(&bytes[..length.min(MOST_COMPLAINT - said.len())]);
+                false
+            })
+        });
+        if is_over {
+            return Ok((child.wait()?, said));
+        }
+    }
 }
 
-/// What the program said; without waiting for others that hold its pipe open.
-fn complaint(child: &mut Child) -> io::Result<String> {
-    let Some(mut stderr) = child.stderr.take() else { return Ok(String::new()) };
-    rustix::fs::fcntl_setfl(&stderr, OFlags::NONBLOCK)?;
-    let mut said = vec![0; MOST_COMPLAINT];
-    let length = stderr.read(&mut said)?;
-    let said = String::from_utf8_lossy(&said[..length]);
-    Ok(said.chars().map(|c| if c.is_control() { ' ' } else { c }).collect())
+/// How many bytes a pipe has taken or given; none at its end.
+fn moved(result: io::Result<usize>) -> Option<usize> {
+    match result {
+        Ok(0) => None,
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Some(0),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Some(0),
+        result => result.ok(),
+    }
 }
 
 /// Starts a program such that it keeps the right to change the network, when this process has given up
@@ -100,6 +127,12 @@ fn with_network_rights<T>(start: impl FnOnce() -> io::Result<T>) -> io::Result<T
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use signal_hook::consts::SIGURG;
+    use signal_hook::{flag, low_level};
+
     use super::*;
 
     #[test]
@@ -111,5 +144,26 @@ mod tests {
         assert!(error.to_string().contains("/nowhere/at/all"), "{error}");
         let error = run("no-such-program", &[], b"").unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn more_than_the_pipes_hold_is_read_and_written() {
+        let script = "head -c 300000 /dev/zero >&2; cat > /dev/null; echo >&2; exit 3";
+        let error = run("sh", &["-c", script], &[b'x'; 300_000]).unwrap_err();
+        assert!(error.to_string().starts_with("sh failed (exit status: 3)"), "{error}");
+        run("true", &[], &[b'x'; 300_000]).unwrap();
+    }
+
+    #[test]
+    fn signals_of_this_process_do_not_end_a_program() {
+        let came = Arc::new(AtomicBool::new(false));
+        let handler = flag::register(SIGURG, Arc::clone(&came)).unwrap();
+        // A thread's number, so that of all threads it is this one that waits which is interrupted.
+        let thread = rustix::thread::gettid().as_raw_nonzero();
+        let script = format!("for i in 1 2 3 4 5 6 7 8 9; do kill -URG {thread}; sleep 0.02; done");
+        let outcome = run("sh", &["-c", &script], b"");
+        low_level::unregister(handler);
+        outcome.unwrap();
+        assert!(came.load(Ordering::Relaxed));
     }
 }

@@ -137,10 +137,13 @@ fn group(
 ) -> io::Result<Vec<UdpSocket>> {
     let mut sockets = Vec::with_capacity(count);
     for _ in 0..count.max(1) {
-        let socket = UdpSocket::open(local, count > 1, options)?;
-        if local.port() == 0 {
-            let bound = socket.socket.local_addr()?.as_socket();
-            local.set_port(bound.map_or(0, |address| address.port()));
+        // For sockets that share, the kernel also chooses a port which others share already; so the
+        // first, which gets the port, shares it only then.
+        let chosen = local.port() == 0;
+        let socket = UdpSocket::open(local, count > 1 && !chosen, options)?;
+        if chosen {
+            local.set_port(socket.local_address()?.port());
+            socket.socket.set_reuse_port(count > 1)?;
         }
         sockets.push(socket);
     }

@@ -376,6 +376,8 @@ pub(crate) fn replace_file(path: &Path, contents: &[u8], mode: u32) -> io::Resul
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     fn changes() -> Vec<Undo> {
@@ -398,6 +400,18 @@ mod tests {
         ]
     }
 
+    /// Opens a journal that was closed: another thread that forked meanwhile may hold it for a moment.
+    fn reopen(directory: &Path, instance: &str) -> Journal {
+        let end = Instant::now() + Duration::from_secs(60);
+        loop {
+            match Journal::open(directory, instance) {
+                Err(OpenError::Running) => assert!(Instant::now() < end, "it is held"),
+                outcome => return outcome.unwrap(),
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
     #[test]
     fn what_a_crash_left_is_taken_back_in_reverse() {
         let directory = tempfile::tempdir().unwrap();
@@ -408,7 +422,7 @@ mod tests {
         journal.file.write_all(b"firewall\tcut o").unwrap();
         drop(journal);
 
-        let mut journal = Journal::open(directory.path(), "a/../b").unwrap();
+        let mut journal = reopen(directory.path(), "a/../b");
         assert_eq!(journal.entries().cloned().collect::<Vec<_>>(), changes());
         let mut undone = Vec::new();
         let failed = journal.undo_by(
@@ -426,7 +440,7 @@ mod tests {
         assert_eq!(failed.len(), 1);
         drop(journal);
 
-        let journal = Journal::open(directory.path(), "a/../b").unwrap();
+        let journal = reopen(directory.path(), "a/../b");
         assert_eq!(journal.entries().collect::<Vec<_>>(), [&all[2], &all[5]]);
     }
 
@@ -440,7 +454,7 @@ mod tests {
         assert_eq!(failure.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         journal.record(second.clone()).unwrap();
         drop(journal);
-        let journal = Journal::open(directory.path(), "x").unwrap();
+        let journal = reopen(directory.path(), "x");
         assert_eq!(journal.entries().collect::<Vec<_>>(), [&first, &second]);
     }
 

@@ -165,6 +165,8 @@ struct Activity {
     traffic: Traffic,
     sent: Duration,
     received: Duration,
+    /// Whether silence was excused once since something was received.
+    excused: bool,
     used: Duration,
     used_bytes: u64,
     /// Of the current key.
@@ -515,10 +517,12 @@ impl Tunnel {
     /// Pings, and notices when the peer has gone.
     fn watch(&mut self, now: Now, sink: &mut dyn Sink) -> Result<(), Failure> {
         let (time, timing) = (now.monotonic, &self.timing);
+        let late = self.deadline().map_or(Duration::ZERO, |due| time.saturating_sub(due));
         let traffic = sink.traffic();
         let activity = &mut self.activity;
         if traffic.received_packets != activity.traffic.received_packets {
             activity.received = time;
+            activity.excused = false;
         }
         if traffic.sent_packets != activity.traffic.sent_packets {
             activity.sent = time;
@@ -526,7 +530,12 @@ impl Tunnel {
         activity.traffic = traffic;
         activity.checked = time;
         if !timing.silence.is_zero() && time >= activity.received + timing.silence {
-            return Err(Failure::Ended(Error::TimedOut("nothing came from the peer")));
+            // After a pause of the whole process, what came meanwhile may not be counted yet.
+            if late <= timing.silence / 2 || activity.excused {
+                return Err(Failure::Ended(Error::TimedOut("nothing came from the peer")));
+            }
+            activity.excused = true;
+            activity.received = time - timing.silence / 2;
         }
         if !timing.inactive.is_zero() && time >= activity.used + timing.inactive {
             if traffic.inner_bytes - activity.used_bytes <= timing.inactive_bytes {

@@ -21,7 +21,7 @@ use self::wire::{Wire, is_same};
 use super::log::Log;
 use super::signals::Signal;
 use super::status::StatusFile;
-use super::surroundings::{Side, Surroundings, drop_privileges, is_end};
+use super::surroundings::{MOST_EVENTS, Side, Surroundings, drop_privileges, is_end};
 use super::{Failure, Person, random};
 use crate::config::{self, AuthRetry, Link};
 use crate::net::data_path::{self, Event, Events, Handle, PeerId, Peers, Remote, StreamId};
@@ -327,7 +327,8 @@ impl<'a> Program<'a> {
                 let mut sink = wire.sink(&self.handle, way);
                 client.tick(now, &mut random, &mut sink, &mut |notice| notices.push(notice));
             }
-            while let Some(event) = self.events.next() {
+            for _ in 0..MOST_EVENTS {
+                let Some(event) = self.events.next() else { break };
                 if self.take(event, now, &mut client, &mut wire, way, address, &mut notices)
                     && patience.take().is_some()
                 {

@@ -189,6 +189,8 @@ fn answer(request: &[u8], snapshot: &mut impl FnMut() -> Snapshot) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use super::*;
 
     const NOW: Duration = Duration::from_secs(100);
@@ -202,15 +204,29 @@ mod tests {
     fn ask(metrics: &mut Metrics, mut client: TcpStream, request: &[u8]) -> String {
         let snapshot = || Snapshot { tunnels: 3, bytes_sent: 1 << 40, ..Snapshot::default() };
         let (first, second) = request.split_at(request.len() / 2);
-        for part in [first, second] {
-            client.write_all(part).unwrap();
-            std::thread::sleep(Duration::from_millis(20));
+        client.write_all(first).unwrap();
+        until(|| {
             metrics.serve(NOW, snapshot);
+            metrics.connections.iter().any(|connection| connection.request == first)
+        });
+        client.write_all(second).unwrap();
+        client.set_nonblocking(true).unwrap();
+        let mut answer = Vec::new();
+        until(|| {
+            metrics.serve(NOW, snapshot);
+            let read = client.read_to_end(&mut answer);
+            !read.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+        });
+        String::from_utf8(answer).unwrap()
+    }
+
+    /// Waits for what is under way.
+    fn until(mut done: impl FnMut() -> bool) {
+        let end = Instant::now() + Duration::from_secs(60);
+        while !done() {
+            assert!(Instant::now() < end);
+            std::thread::sleep(Duration::from_millis(1));
         }
-        client.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-        let mut answer = String::new();
-        let _ = client.read_to_string(&mut answer);
-        answer
     }
 
     #[test]
@@ -236,7 +252,10 @@ mod tests {
     fn those_who_say_nothing_are_few_and_go() {
         let (mut metrics, connect) = bed();
         let _silent: Vec<_> = (0..2 * MOST).map(|_| connect()).collect();
-        std::thread::sleep(Duration::from_millis(50));
+        until(|| {
+            metrics.serve(NOW, Snapshot::default);
+            metrics.connections.len() >= MOST
+        });
         metrics.serve(NOW, Snapshot::default);
         assert_eq!(metrics.connections.len(), MOST);
         assert_eq!(metrics.interests().count(), MOST);

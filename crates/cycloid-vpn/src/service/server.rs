@@ -27,7 +27,7 @@ use super::metrics::Snapshot;
 use super::pool::Pool;
 use super::signals::Signal;
 use super::status::{Counters, StatusFile, Version};
-use super::surroundings::{Side, Surroundings, drop_privileges};
+use super::surroundings::{MOST_EVENTS, Side, Surroundings, drop_privileges};
 use super::{Failure, Person, host, random};
 use crate::config;
 use crate::net::data_path::{self, Event, Events, Handle, Peers, Remote, StreamId};
@@ -236,7 +236,8 @@ impl<'a> Program<'a> {
             if self.core.deadline().is_some_and(|deadline| deadline <= now.monotonic) {
                 self.with_core(|core, link| core.tick(now, &mut random, link));
             }
-            while let Some(event) = self.events.next() {
+            for _ in 0..MOST_EVENTS {
+                let Some(event) = self.events.next() else { break };
                 self.take(event, now)?;
             }
             self.accept_streams(now);

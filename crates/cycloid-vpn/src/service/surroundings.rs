@@ -27,6 +27,10 @@ const SCRIPT_LIMIT: Duration = Duration::from_secs(60);
 /// How long the end waits for scripts that are told of it.
 const LAST_SCRIPTS: Duration = Duration::from_secs(10);
 
+/// Events of the data path that are taken before all else has its turn: timers, signals and requests
+/// do not wait for the end of a flood.
+pub(super) const MOST_EVENTS: usize = 256;
+
 /// The lane of scripts that are not about one client.
 pub(super) const OWN_LANE: u64 = u64::MAX;
 

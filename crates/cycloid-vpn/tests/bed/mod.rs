@@ -3,10 +3,10 @@
 //! Needs root and iproute2; what is made here is gone when the value is dropped.
 
 use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Output};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
 use cycloid_vpn::net::data_path::{self, Events, Handle, Peers, Remote};
@@ -31,9 +31,9 @@ pub(crate) struct Bed {
 
 impl Bed {
     pub(crate) fn new() -> Self {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = |side| format!("cycloid-{}-{number}-{side}", std::process::id());
+        // No number of a process, which another has after one that was killed.
+        let number = RandomState::new().hash_one(()) as u32;
+        let name = |side| format!("cycloid-{number:08x}-{side}");
         let bed = Self { names: [name("s"), name("c")] };
         for name in &bed.names {
             ip(&format!("netns add {name}"));

@@ -29,10 +29,10 @@ impl Network {
             .spawn()
             .expect("unshare is installed");
         let network = Self { holder };
-        // It is there once it is another than this process's.
-        let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).unwrap();
-        let end = std::time::Instant::now() + Duration::from_secs(20);
-        while of(&network.holder.id().to_string()) == of("self") {
+        // It is there, with its user, once `unshare` has become what it was told to run.
+        let name = format!("/proc/{}/comm", network.holder.id());
+        let end = std::time::Instant::now() + Duration::from_secs(60);
+        while fs::read_to_string(&name).unwrap() != "sleep\n" {
             assert!(std::time::Instant::now() < end, "unshare may not make a network");
             std::thread::sleep(Duration::from_millis(10));
         }

@@ -70,11 +70,13 @@ pub(super) fn channel() -> io::Result<(EventSender, Events)> {
 }
 
 impl Events {
-    /// The next event. Without one, the descriptor becomes readable when there is.
+    /// The next event. Without one, the descriptor becomes readable when there is; after one it is
+    /// readable as long as there may be more.
     pub fn next(&self) -> Option<Event> {
         self.receiver.try_recv().ok().or_else(|| {
             clear(&self.ready);
-            self.receiver.try_recv().ok()
+            // Behind one that came just now others may have come.
+            self.receiver.try_recv().ok().inspect(|_| signal(&self.ready))
         })
     }
 }
@@ -104,4 +106,31 @@ pub(super) fn signal(eventfd: &OwnedFd) {
 pub(super) fn clear(eventfd: &OwnedFd) {
     // It fails only where it is not readable.
     let _ = rustix::io::read(eventfd, &mut [0; 8]);
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    use super::*;
+
+    #[test]
+    fn the_descriptor_is_readable_until_there_was_no_event() {
+        let (sender, events) = channel().unwrap();
+        let readable = || {
+            let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+            poll(&mut [PollFd::new(&events, PollFlags::IN)], Some(&at_once)).unwrap() == 1
+        };
+        let closed = |stream| Event::Closed { stream };
+        assert!(!readable());
+        assert!((0..3).all(|stream| sender.send(closed(stream))));
+        for stream in 0..3 {
+            assert!(
+                matches!(events.next(), Some(Event::Closed { stream: found }) if found == stream)
+            );
+            assert!(readable(), "who stops here is woken for the rest");
+        }
+        assert!(events.next().is_none());
+        assert!(!readable());
+    }
 }

@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use super::batch::Batch;
 use super::events::{Event, clear};
 use super::inner::addresses;
+use super::peer::Peer;
 use super::shared::Shared;
 use super::table::{Snapshot, Table};
 use super::{Peers, StreamId};
@@ -16,7 +17,7 @@ use crate::net::offload::{VirtioHeader, clamp_mss, split};
 use crate::net::tcp::Written;
 use crate::net::tun;
 
-/// Reads before the table is looked at again and what is gathered is sent.
+/// Reads before the table is looked at again in any case and what is gathered is sent.
 const ROUNDS: usize = 16;
 
 /// The outbound thread of a worker.
@@ -43,8 +44,8 @@ impl Outbound {
     pub(super) fn run(mut self) {
         let shared = Arc::clone(&self.shared);
         while !shared.stopping() {
-            let table = Arc::clone(self.table.latest(&shared.table));
-            match self.read(&shared, &table) {
+            let mut table = Arc::clone(self.table.latest(&shared.table));
+            match self.read(&shared, &mut table) {
                 Ok(true) => {}
                 Ok(false) => self.wait(&shared.queues[self.worker], PollFlags::IN),
                 Err(cause) => return shared.tell(Event::Failed { cause }),
@@ -53,7 +54,7 @@ impl Outbound {
     }
 
     /// Moves up to [`ROUNDS`] super-packets; whether there may be more.
-    fn read(&mut self, shared: &Shared, table: &Table) -> io::Result<bool> {
+    fn read(&mut self, shared: &Shared, table: &mut Arc<Table>) -> io::Result<bool> {
         let queue = &shared.queues[self.worker];
         let mut buffer = std::mem::take(&mut self.buffer);
         let mut more = Ok(true);
@@ -80,17 +81,19 @@ impl Outbound {
         more
     }
 
-    /// Moves one super-packet.
-    fn packet(&mut self, shared: &Shared, table: &Table, read: &mut [u8]) {
+    /// Moves one super-packet. It may have come after the table was looked at, so only the latest
+    /// says that nobody has its destination.
+    fn packet(&mut self, shared: &Shared, table: &mut Arc<Table>, read: &mut [u8]) {
         let Some((header, inner)) = read.split_first_chunk_mut::<{ VirtioHeader::LENGTH }>() else {
             return;
         };
-        let peer = match shared.peers {
-            Peers::One => table.only(),
-            Peers::Many { .. } => {
-                addresses(inner).and_then(|(_, destination)| table.with_address(destination))
-            }
-        };
+        let mut peer = recipient(shared.peers, table, inner);
+        if peer.is_none()
+            && let Some(newer) = self.table.newer(&shared.table)
+        {
+            *table = Arc::clone(newer);
+            peer = recipient(shared.peers, table, inner);
+        }
         let segments = split(&VirtioHeader::from_bytes(*header), inner);
         let (Some(peer), Ok(mut segments)) = (peer, segments) else {
             return shared.drops.unroutable.add(1);
@@ -124,6 +127,16 @@ impl Outbound {
         let _ = poll(&mut sources, None);
         if !sources[1].revents().is_empty() {
             clear(wake);
+        }
+    }
+}
+
+/// Who gets an inner packet.
+fn recipient<'t>(peers: Peers, table: &'t Table, inner: &[u8]) -> Option<&'t Arc<Peer>> {
+    match peers {
+        Peers::One => table.only(),
+        Peers::Many { .. } => {
+            addresses(inner).and_then(|(_, destination)| table.with_address(destination))
         }
     }
 }

@@ -52,6 +52,13 @@ impl<T: Clone> Snapshot<T> {
         }
         &self.value
     }
+
+    /// The latest value, if this was not it.
+    pub(super) fn newer(&mut self, published: &Published<T>) -> Option<&Arc<T>> {
+        let before = self.generation;
+        self.latest(published);
+        (self.generation != before).then_some(&self.value)
+    }
 }
 
 /// The peers.
@@ -242,7 +249,11 @@ mod tests {
         let published = Published::<Table>::default();
         let mut snapshot = published.snapshot();
         published.update(|table| table.add_peer(Arc::new(Peer::new(7, remote(1)))));
-        assert!(snapshot.latest(&published).peer(7).is_some());
+        assert!(snapshot.newer(&published).is_some_and(|table| table.peer(7).is_some()));
+        assert!(snapshot.newer(&published).is_none(), "looked at once");
+        published.update(|table| table.remove_peer(7));
+        assert!(snapshot.latest(&published).peer(7).is_none());
+        assert!(snapshot.newer(&published).is_none());
     }
 
     proptest! {

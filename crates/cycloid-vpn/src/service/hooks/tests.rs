@@ -75,6 +75,20 @@ impl Bed {
         self.wait(1).remove(0).2
     }
 
+    fn wait_until(&mut self, done: impl Fn(&mut Self) -> bool) {
+        while !done(self) {
+            assert!(self.start.elapsed() < LONG);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Whether the one script that runs is given up, were it that time now.
+    fn is_late_at(&mut self, now: Duration) -> bool {
+        let done = self.hooks.done(now);
+        let [(_, _, Outcome::Refused { why, .. })] = &done[..] else { panic!("{done:?}") };
+        why.ends_with("too long")
+    }
+
     fn leftovers(&self) -> usize {
         fs::read_dir(self.path("tmp")).unwrap().count()
     }
@@ -193,39 +207,45 @@ fn the_response_to_a_challenge_decides() {
 
 #[test]
 fn a_script_that_takes_too_long_goes_with_all_it_started() {
-    let mut bed = bed(2, Duration::from_millis(300));
+    let mut bed = bed(2, LONG);
     let alive = bed.path("alive");
     let mut job =
         bed.job(Kind::LearnAddress, "sleep 600 & echo $! > $ALIVE.new; mv $ALIVE.new $ALIVE; wait");
     job.environment.set("ALIVE", alive.display());
     bed.start(job);
-    let outcome = bed.outcome();
-    assert!(matches!(&outcome, Outcome::Refused { why, .. } if why.ends_with("too long")));
+    bed.wait_until(|_| alive.exists());
+    assert!(bed.is_late_at(LONG * 2));
     let sleeper = fs::read_to_string(alive).unwrap();
     let process = format!("/proc/{}/stat", sleeper.trim());
     let gone = |path: &str| fs::read_to_string(path).map_or(true, |stat| stat.contains(") Z "));
-    while !gone(&process) {
-        assert!(bed.start.elapsed() < LONG);
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    bed.wait_until(|_| gone(&process));
     // Nor does a decision that never comes keep a client waiting.
     bed.start(bed.job(Kind::UserPassVerify, "exit 2"));
-    assert!(matches!(bed.outcome(), Outcome::Refused { .. }));
+    bed.wait_until(|bed| {
+        assert_eq!(bed.hooks.done(bed.start.elapsed()), []);
+        bed.hooks.fds().next().is_none()
+    });
+    assert!(bed.is_late_at(LONG * 4));
 }
 
 #[test]
 fn a_lane_keeps_its_order_and_others_pass() {
     let mut bed = bed(2, LONG);
     let out = bed.path("out");
+    let go = bed.path("go");
     let mut tickets = Vec::new();
-    for (lane, text) in [(1, "sleep 0.5; echo a"), (1, "echo b"), (1, "echo c"), (2, "echo d")] {
+    let first = "while [ ! -e $GO ]; do sleep 0.02; done; echo a";
+    for (lane, text) in [(1, first), (1, "echo b"), (1, "echo c"), (2, "echo d")] {
         let mut job = bed.job(Kind::ClientDisconnect, &format!("({text}) >> $OUT"));
         job.environment.set("OUT", out.display());
+        job.environment.set("GO", go.display());
         job.lane = lane;
         tickets.push(bed.start(job));
     }
-    let done: Vec<_> = bed.wait(4).iter().map(|(ticket, ..)| *ticket).collect();
-    assert_eq!(done, [tickets[3], tickets[0], tickets[1], tickets[2]]);
+    assert_eq!(bed.wait(1)[0].0, tickets[3]);
+    fs::write(go, "").unwrap();
+    let done: Vec<_> = bed.wait(3).iter().map(|(ticket, ..)| *ticket).collect();
+    assert_eq!(done, tickets[..3]);
     assert_eq!(fs::read_to_string(out).unwrap(), "d\na\nb\nc\n");
 }
 

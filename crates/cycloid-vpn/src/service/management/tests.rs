@@ -1,12 +1,16 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
+use std::time::Instant;
 
 use super::*;
 use crate::service::log::{Level, Record};
 use crate::service::signals::Signal;
 
 const TICK: Duration = Duration::from_millis(1);
+
+/// How long what is sure to come may take.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// An interface, a client of it, and a clock.
 struct Bed {
@@ -34,6 +38,8 @@ fn bed(settings: Settings) -> Bed {
     // A fixed buffer, which the kernel does not enlarge for a client that does not read.
     let client = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     client.set_recv_buffer_size(16_384).unwrap();
+    // Small writes do not wait for each other.
+    client.set_tcp_nodelay(true).unwrap();
     client.connect(&management.address().unwrap().into()).unwrap();
     client.set_nonblocking(true).unwrap();
     let client = client.into();
@@ -44,7 +50,7 @@ fn connected(settings: Settings) -> Bed {
     let mut bed = bed(settings);
     assert_eq!(bed.event(), Some(Event::Connected));
     let welcome = ">INFO:OpenVPN Management Interface Version 5 -- type 'help' for more info\r\n";
-    assert!(bed.heard().starts_with(welcome));
+    assert!(bed.hears(welcome).starts_with(welcome));
     bed
 }
 
@@ -55,16 +61,40 @@ impl Bed {
 
     /// The next event, after the bytes that are under way have come.
     fn event(&mut self) -> Option<Event> {
-        (0..50).find_map(|_| {
+        self.now += TICK;
+        let end = Instant::now() + LIMIT;
+        while Instant::now() < end {
+            let event = self.management.next(self.now);
+            if event.is_some() {
+                return event;
+            }
+            std::thread::sleep(TICK);
+        }
+        None
+    }
+
+    /// Whether there is no event within a moment.
+    fn is_quiet(&mut self) -> bool {
+        (0..50).all(|_| {
             std::thread::sleep(TICK);
             self.now += TICK;
-            self.management.next(self.now)
+            self.management.next(self.now).is_none()
         })
+    }
+
+    /// All that is heard up to these words, or within the limit.
+    fn hears(&mut self, end: &str) -> String {
+        let limit = Instant::now() + LIMIT;
+        let mut heard = String::new();
+        while !heard.ends_with(end) && Instant::now() < limit {
+            heard += &self.heard();
+        }
+        heard
     }
 
     fn heard(&mut self) -> String {
         let mut heard = Vec::new();
-        for _ in 0..20 {
+        for _ in 0..5 {
             let _ = self.management.next(self.now);
             let mut bytes = [0; 65_536];
             while let Ok(length @ 1..) = self.client.read(&mut bytes) {
@@ -77,8 +107,13 @@ impl Bed {
 
     /// Says a line that the interface answers by itself; the answer's lines, joined by `|`.
     fn answer(&mut self, line: &str) -> String {
+        const LAST: &str = "SUCCESS: real-time echo notification set to OFF\r\n";
         self.say(line);
-        self.heard().replace("\r\n", "|").trim_end_matches('|').to_owned()
+        // It answers in order, so this says that the answer is whole.
+        self.say("echo off");
+        let heard = self.hears(LAST);
+        let answer = heard.strip_suffix(LAST).unwrap_or_else(|| panic!("{line}: {heard}"));
+        answer.replace("\r\n", "|").trim_end_matches('|').to_owned()
     }
 }
 
@@ -166,18 +201,19 @@ fn what_the_control_thread_has_to_do() {
         if found.needs_reply() {
             bed.management.success("done");
         }
-        assert!(bed.heard().starts_with("SUCCESS: "), "{line}");
+        assert!(bed.hears("\r\n").starts_with("SUCCESS: "), "{line}");
     }
     bed.say("kill 1.2.3:x");
-    assert_eq!(bed.heard(), "ERROR: error parsing IP address: 1.2.3:x\r\n");
+    assert_eq!(bed.hears("\r\n"), "ERROR: error parsing IP address: 1.2.3:x\r\n");
     // The next command waits for the answer to the one before it.
     bed.say("status 1\npid\nkill a");
     assert_eq!(bed.event(), Some(Event::Status(Some(status::Version::One))));
     bed.management.lines("a\nb\nEND\n");
     assert_eq!(bed.event(), Some(Event::Kill(Target::Name("a".into()))));
-    let heard = bed.heard();
+    let last = "ERROR: the command is not supported by the current daemon mode\r\n";
+    let heard = bed.hears(last);
     assert!(heard.starts_with("a\r\nb\r\nEND\r\nSUCCESS: pid="), "{heard}");
-    assert!(heard.ends_with("ERROR: the command is not supported by the current daemon mode\r\n"));
+    assert!(heard.ends_with(last));
 }
 
 #[test]
@@ -201,7 +237,7 @@ fn news_as_asked_for() {
     );
     bed.management.state(&change);
     let line = "1795290013,CONNECTED,SUCCESS,10.88.0.2,127.0.0.1,11940,,,fd77::1000";
-    assert_eq!(bed.heard(), format!(">STATE:{line}\r\n"));
+    assert_eq!(bed.hears("\r\n"), format!(">STATE:{line}\r\n"));
     assert_eq!(bed.answer("state 1"), format!("{line}|END"));
 
     for number in 0..5 {
@@ -212,7 +248,7 @@ fn news_as_asked_for() {
     assert_eq!(bed.answer("log all"), "2,W,line 2|3,W,line 3|4,W,line 4|END");
     bed.answer("log on");
     bed.management.log(&Record { unix: 9, level: Level::Info, text: "x".into() });
-    assert_eq!(bed.heard(), ">LOG:9,I,x\r\n");
+    assert_eq!(bed.hears("\r\n"), ">LOG:9,I,x\r\n");
     bed.management.echo(7, "forget\r\n>FAKE");
     assert_eq!(bed.answer("echo all"), "7,forget__>FAKE|END");
 
@@ -221,12 +257,12 @@ fn news_as_asked_for() {
     bed.management.bytecount(2368, 2210);
     assert!(!bed.management.bytecount_is_due(Duration::from_secs(14)));
     assert_eq!(bed.management.deadline(), Some(Duration::from_secs(15)));
-    assert_eq!(bed.heard(), ">BYTECOUNT:2368,2210\r\n");
+    assert_eq!(bed.hears("\r\n"), ">BYTECOUNT:2368,2210\r\n");
 
     let environment = [("common_name", "a\n>CLIENT:ENV,END"), ("n", "1")];
     bed.management.client(ClientNews::Connect(3, 1), environment);
     assert_eq!(
-        bed.heard(),
+        bed.hears("n=1\r\n>CLIENT:ENV,END\r\n"),
         ">CLIENT:CONNECT,3,1\r\n>CLIENT:ENV,common_name=a_>CLIENT:ENV,END\r\n\
          >CLIENT:ENV,n=1\r\n>CLIENT:ENV,END\r\n"
     );
@@ -236,19 +272,21 @@ fn news_as_asked_for() {
 fn holding_and_asking_outlast_the_client() {
     let mut bed = connected(Settings { hold: true, ..settings(false) });
     assert!(bed.management.hold(10));
-    assert_eq!(bed.heard(), ">HOLD:Waiting for hold release:10\r\n");
+    assert_eq!(bed.hears("\r\n"), ">HOLD:Waiting for hold release:10\r\n");
     bed.say("quit");
     assert_eq!(bed.event(), Some(Event::Disconnected));
     bed.client = TcpStream::connect(bed.management.address().unwrap()).unwrap();
     bed.client.set_nonblocking(true).unwrap();
+    bed.client.set_nodelay(true).unwrap();
     assert_eq!(bed.event(), Some(Event::Connected));
-    assert!(bed.heard().ends_with(">HOLD:Waiting for hold release:10\r\n"));
+    let holding = ">HOLD:Waiting for hold release:10\r\n";
+    assert!(bed.hears(holding).ends_with(holding));
     bed.say("hold release");
     assert_eq!(bed.event(), Some(Event::Released));
     let challenge = Some(("Please enter token PIN".to_owned(), true));
     bed.management.ask(Query { kind: "Auth".into(), username: true, challenge });
-    let heard = bed.heard();
     let question = ">PASSWORD:Need 'Auth' username/password SC:1,Please enter token PIN\r\n";
+    let heard = bed.hears(question);
     assert_eq!(heard, format!("SUCCESS: hold release succeeded\r\n{question}"));
     assert!(bed.answer("password Auth x").starts_with("ERROR: "));
     assert!(bed.answer("username Other x").starts_with("ERROR: "));
@@ -263,9 +301,10 @@ fn holding_and_asking_outlast_the_client() {
         password: Zeroizing::new("pa\"ss".into()),
     };
     assert_eq!(bed.event(), Some(credentials));
-    assert!(bed.heard().ends_with("password entered, but not yet verified\r\n"));
+    let entered = "password entered, but not yet verified\r\n";
+    assert!(bed.hears(entered).ends_with(entered));
     bed.management.refused("Auth", Some("CRV1:R,E:x"));
-    assert_eq!(bed.heard(), ">PASSWORD:Verification Failed: 'Auth' ['CRV1:R,E:x']\r\n");
+    assert_eq!(bed.hears("\r\n"), ">PASSWORD:Verification Failed: 'Auth' ['CRV1:R,E:x']\r\n");
 }
 
 #[test]
@@ -276,25 +315,29 @@ fn a_password_comes_first() {
         ..settings(false)
     };
     let mut bed = bed(with_password());
-    assert_eq!(bed.heard(), "ENTER PASSWORD:");
+    let prompt = "ENTER PASSWORD:";
+    assert_eq!(bed.hears(prompt), prompt);
     bed.management.hold(1);
     bed.management.fatal("unheard");
-    assert_eq!(bed.answer("pid"), "ERROR: bad password|ENTER PASSWORD:");
+    bed.say("pid");
+    assert_eq!(bed.hears(prompt), format!("ERROR: bad password\r\n{prompt}"));
     bed.say("secret");
     assert_eq!(bed.event(), Some(Event::Connected));
-    let heard = bed.heard();
+    let holding = ">HOLD:Waiting for hold release:1\r\n";
+    let heard = bed.hears(holding);
     assert!(heard.starts_with("SUCCESS: password is correct\r\n>INFO:"), "{heard}");
-    assert!(heard.ends_with(">HOLD:Waiting for hold release:1\r\n"));
+    assert!(heard.ends_with(holding));
 
     let mut bed = self::bed(with_password());
     bed.say("a\nb\nsecre\nsecret");
-    assert_eq!(bed.event(), None);
-    assert!(bed.heard().ends_with("ERROR: bad password\r\n"));
+    assert!(bed.is_quiet());
+    let refusal = "ERROR: bad password\r\n";
+    assert!(bed.hears(refusal).ends_with(refusal));
     assert!(bed.management.connection.is_none());
 
     // Who says nothing is in the way of others for half a minute.
     let mut bed = self::bed(with_password());
-    assert_eq!(bed.event(), None);
+    assert!(bed.is_quiet());
     let deadline = bed.management.deadline().unwrap();
     assert_eq!(bed.management.next(deadline - TICK), None);
     assert!(bed.management.connection.is_some());
@@ -306,7 +349,7 @@ fn a_password_comes_first() {
 fn a_client_that_does_not_read_costs_little() {
     let mut bed = connected(settings(true));
     bed.say("log on");
-    assert!(bed.heard().starts_with("SUCCESS"));
+    assert!(bed.hears("\r\n").starts_with("SUCCESS"));
     let text = "x".repeat(10_000);
     let fill = |bed: &mut Bed| {
         for unix in 0..5_000 {
@@ -355,7 +398,7 @@ fn lines_without_end_and_bytes_of_any_kind() {
     assert_eq!(bed.event(), Some(Event::Disconnected));
     let mut bed = connected(settings(true));
     bed.client.write_all(b"p\0i\x1bd\xff\n").unwrap();
-    assert!(bed.heard().starts_with("SUCCESS: pid="));
+    assert!(bed.hears("\r\n").starts_with("SUCCESS: pid="));
     bed.client.write_all(b"client-auth 1 1\n").unwrap();
     let lines = "x\n".repeat(1000);
     bed.client.write_all(lines.as_bytes()).unwrap();
@@ -367,7 +410,7 @@ fn lines_without_end_and_bytes_of_any_kind() {
     assert_eq!(bed.event(), Some(Event::ClientKill { client: 4, message: None }));
     bed.management.error("client-kill command failed");
     assert_eq!(bed.event(), Some(Event::Disconnected));
-    assert_eq!(bed.heard(), "ERROR: client-kill command failed\r\n");
+    assert_eq!(bed.hears("\r\n"), "ERROR: client-kill command failed\r\n");
 }
 
 #[test]
@@ -381,7 +424,12 @@ fn a_socket_in_the_file_system() {
     let me = rustix::process::geteuid().as_raw();
     let mut management = with(Some(me)).unwrap();
     assert!(with(None).is_err(), "somebody listens there");
-    while management.next(TICK).is_some() {}
+    // Another thread that forked meanwhile may hold the connection that was tried.
+    let end = Instant::now() + LIMIT;
+    while management.next(TICK) != Some(Event::Disconnected) {
+        assert!(Instant::now() < end);
+        std::thread::sleep(TICK);
+    }
     let _client = UnixStream::connect(&path).unwrap();
     assert_eq!(management.next(TICK), Some(Event::Connected));
     drop(management);
