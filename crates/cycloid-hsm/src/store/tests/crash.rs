@@ -205,11 +205,8 @@ struct Worker {
 }
 
 impl Worker {
-    /// Returns when it has done something, or has ended.
-    fn wait(&self) {
-        while self.done.load(Ordering::Relaxed) < 2 && !self.lines.is_finished() {
-            sleep(Duration::from_millis(5));
-        }
+    fn has_worked_or_ended(&self) -> bool {
+        self.done.load(Ordering::Relaxed) >= 2 || self.lines.is_finished()
     }
 
     /// All that it said.
@@ -273,7 +270,9 @@ fn kill_again_and_again(place: &Place, test: &str, rounds: usize, mut disturb: i
         let workers = states.each_ref().map(|(name, _)| start(name, test, &place.url()));
         // Some are killed at their very start; a slow machine has its time for the others.
         if round % 3 != 0 {
-            workers.iter().for_each(Worker::wait);
+            while !workers.iter().any(Worker::has_worked_or_ended) {
+                sleep(Duration::from_millis(5));
+            }
         }
         let delay = u16::from_le_bytes(seal::random().unwrap()) % 600;
         sleep(Duration::from_millis(delay.into()));
