@@ -210,3 +210,33 @@ impl Applications {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attribute::cka;
+
+    fn new(private: bool) -> New {
+        let mut attributes = Template::new();
+        attributes.set_bool(cka::PRIVATE, private);
+        New { attributes, secret: None }
+    }
+
+    /// What was being made while somebody logged out is nobody's.
+    #[test]
+    fn who_logs_out_leaves_nothing_private() {
+        let applications = Applications::default();
+        let (application, _) = applications.welcome("test".into(), Peer::User(7));
+        application.set_role(Some(Role::User));
+        let [private, public] =
+            [true, false].map(|private| application.insert(new(private)).unwrap());
+        let old = application.object(private).unwrap();
+        applications.log_out_all();
+        assert_eq!(application.role(), None);
+        assert!(application.object(private).is_none() && application.object(public).is_some());
+        assert!(application.insert(new(true)).is_none());
+        assert!(!application.replace(Arc::into_inner(old).unwrap()));
+        assert!(application.insert(new(false)).is_some());
+        assert_eq!(application.count(), 2);
+    }
+}
