@@ -147,14 +147,14 @@ impl Daemon {
         if object.is_stored() {
             self.token.update(&object, &attributes)?;
             self.note_object(application, id, "changed")?;
-        } else {
-            application.replace(Object {
-                id,
-                version: object.version + 1,
-                attributes,
-                session_secret: object.session_secret.clone(),
-                session_key: object.session_key.clone(),
-            });
+        } else if !application.replace(Object {
+            id,
+            version: object.version + 1,
+            attributes,
+            session_secret: object.session_secret.clone(),
+            session_key: object.session_key.clone(),
+        }) {
+            return Err(Code::OBJECT_HANDLE_INVALID.into());
         }
         Ok(Response::Done {})
     }
