@@ -22,6 +22,7 @@ pub mod reliable;
 pub mod server;
 mod session;
 pub mod static_key;
+pub mod timing;
 pub mod tls;
 pub mod tunnel;
 pub mod wire;

@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use super::data::{self, Cipher, Framing, KeyMaterial, Opener, Parameters, Sealer};
 use super::session::{Beginning, Outcome, OwnHello, PeerHello, Session};
+use super::timing::Timing;
 use super::tls::{Identity, TlsFactory};
 use super::wire::{self, Control, Header, KeyId, Opcode, SessionId};
 use super::wrap::Protection;
@@ -64,45 +65,6 @@ pub trait Sink {
     fn send_data(&mut self, inner: &[u8]);
     /// What the data channel has carried.
     fn traffic(&mut self) -> Traffic;
-}
-
-/// When things happen by themselves. Zero turns a thing off where that makes sense.
-#[derive(Clone, Copy, Debug)]
-pub struct Timing {
-    /// `hand-window`: a session must be established within.
-    pub handshake: Duration,
-    /// `tran-window`: how long an old key opens packets.
-    pub transition: Duration,
-    /// `reneg-sec`: a key's life.
-    pub renegotiate_after: Duration,
-    /// `reneg-bytes`, both ways together.
-    pub renegotiate_bytes: u64,
-    /// `reneg-pkts`, both ways together.
-    pub renegotiate_packets: u64,
-    /// `ping`: something is sent at least so often.
-    pub ping: Duration,
-    /// `ping-restart` or `ping-exit`: the peer is gone when nothing came for so long.
-    pub silence: Duration,
-    /// `inactive`: the tunnel is closed when it carried fewer than `inactive_bytes` in so long.
-    pub inactive: Duration,
-    /// See `inactive`.
-    pub inactive_bytes: u64,
-}
-
-impl Default for Timing {
-    fn default() -> Self {
-        Self {
-            handshake: Duration::from_secs(60),
-            transition: Duration::from_secs(3600),
-            renegotiate_after: Duration::from_secs(3600),
-            renegotiate_bytes: 0,
-            renegotiate_packets: 0,
-            ping: Duration::ZERO,
-            silence: Duration::ZERO,
-            inactive: Duration::ZERO,
-            inactive_bytes: 0,
-        }
-    }
 }
 
 /// How the data channel is protected, once both ends agree.
@@ -517,9 +479,9 @@ impl Tunnel {
     /// Pings, and notices when the peer has gone.
     fn watch(&mut self, now: Now, sink: &mut dyn Sink) -> Result<(), Failure> {
         let (time, timing) = (now.monotonic, &self.timing);
-        let late = self.deadline().map_or(Duration::ZERO, |due| time.saturating_sub(due));
         let traffic = sink.traffic();
         let activity = &mut self.activity;
+        let unwatched = time.saturating_sub(activity.checked);
         if traffic.received_packets != activity.traffic.received_packets {
             activity.received = time;
             activity.excused = false;
@@ -531,7 +493,7 @@ impl Tunnel {
         activity.checked = time;
         if !timing.silence.is_zero() && time >= activity.received + timing.silence {
             // After a pause of the whole process, what came meanwhile may not be counted yet.
-            if late <= timing.silence / 2 || activity.excused {
+            if unwatched <= WATCHING + timing.silence / 2 || activity.excused {
                 return Err(Failure::Ended(Error::TimedOut("nothing came from the peer")));
             }
             activity.excused = true;

@@ -13,11 +13,11 @@ use super::Failure;
 use crate::config::{self, ClientCertificate, Material, PeerName, Revoked, TlsVersion};
 use crate::proto::data::{Cipher, Framing};
 use crate::proto::options::Options;
+use crate::proto::timing::Timing;
 use crate::proto::tls::{
     Credentials, NameRule, PeerRules, TlsFactory, TlsSettings, Usage, certificates_from_pem,
     is_encrypted,
 };
-use crate::proto::tunnel::Timing;
 use crate::proto::wrap::ProtectionKey;
 use crate::proto::{Role, Transport};
 

@@ -11,8 +11,9 @@ use cycloid_vpn::proto::push::PushReply;
 use cycloid_vpn::proto::server::{
     PeerId, Server, ServerEnd, ServerNotice, ServerSettings, ServerSink, Verify,
 };
+use cycloid_vpn::proto::timing::Timing;
 use cycloid_vpn::proto::tls::TlsFactory;
-use cycloid_vpn::proto::tunnel::{DataKeys, Sink, Timing, Traffic};
+use cycloid_vpn::proto::tunnel::{DataKeys, Sink, Traffic};
 use cycloid_vpn::proto::wire::{self, KeyId};
 use cycloid_vpn::proto::wrap::ProtectionKey;
 use cycloid_vpn::proto::{Error, Now, Transport};

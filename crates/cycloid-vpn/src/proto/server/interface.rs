@@ -8,8 +8,9 @@ use zeroize::Zeroizing;
 use crate::proto::Error;
 use crate::proto::data::{Cipher, Digest, Framing};
 use crate::proto::peer_info::PeerInfo;
+use crate::proto::timing::Timing;
 use crate::proto::tls::{Identity, TlsFactory};
-use crate::proto::tunnel::{DataKeys, Timing, Traffic};
+use crate::proto::tunnel::{DataKeys, Traffic};
 use crate::proto::wire::KeyId;
 use crate::proto::wrap::{Metadata, ProtectionKey};
 

@@ -1,205 +1,21 @@
-//! G1 and G2.
+//! What is done in G1 and G2.
 
 use core::marker::PhantomData;
-use core::ops::Range;
 
 use super::super::backend::{First, Group, Integer, Scalars, Second, SourceGroup};
 use super::super::{Affine, Fr, Projective};
 use super::Cycloid;
+use super::curve::{
+    Curve, Memory2, Memory3, export, export_affine, import, import_affine, is_zero, to_memory3,
+};
 use super::each::{Each, many, single};
 use super::lists;
 use super::msm::{self, Plan};
 use super::threads;
 use crate::machine::ct;
 use crate::machine::field::{Bls12Base, Wide};
-use crate::machine::words;
-use crate::math::bls12_381::{
-    self, Endomorphism, Field, Fp, Fp2, Mapped, Packed, Point, Words, constants, reveal,
-};
+use crate::math::bls12_381::{self, Endomorphism, Field, Mapped, Words, reveal};
 use crate::math::field::MAX_WIDTH;
-
-/// What the two groups differ in.
-pub(super) trait Curve: SourceGroup {
-    /// A coordinate in memory.
-    type Memory: Copy + PartialEq + Send + Sync + core::fmt::Debug + 'static;
-
-    /// The field of the coordinates.
-    type Field<A: Wide<Bls12Base>>: Field<Arithmetic = A, Memory = Self::Memory>
-        + Mapped
-        + Endomorphism
-        + Packed;
-
-    /// Parts of a scalar, and bits of a part.
-    const PARTS: usize;
-    const PART_BITS: usize;
-
-    const ZERO: Self::Memory;
-    const ONE: Self::Memory;
-    const GENERATOR: [Self::Memory; 2];
-
-    /// The parts of a scalar.
-    fn split(integer: &[u64; 4]) -> [u128; 4];
-
-    /// A small integer as a coordinate.
-    #[cfg(test)]
-    fn small(integer: u64) -> Self::Memory;
-
-    /// Between a coordinate as an integer and its bytes.
-    fn from_bytes(bytes: &Self::Compressed) -> Self::Memory;
-    fn to_bytes(coordinate: &Self::Memory) -> Self::Compressed;
-}
-
-fn words_from_bytes(bytes: &[u8]) -> Words {
-    let mut limbs = [0; 6];
-    words::from_be_bytes(&mut limbs, bytes);
-    limbs
-}
-
-impl Curve for First {
-    type Memory = Words;
-    type Field<A: Wide<Bls12Base>> = Fp<A>;
-    const PARTS: usize = 2;
-    const PART_BITS: usize = 128;
-    const ZERO: Words = [0; 6];
-    const ONE: Words = constants::ONE;
-    const GENERATOR: [Words; 2] = [constants::G1_X, constants::G1_Y];
-
-    fn split(integer: &[u64; 4]) -> [u128; 4] {
-        bls12_381::split_first(integer)
-    }
-
-    #[cfg(test)]
-    fn small(integer: u64) -> Words {
-        [integer, 0, 0, 0, 0, 0]
-    }
-
-    fn from_bytes(bytes: &[u8; 48]) -> Words {
-        words_from_bytes(bytes)
-    }
-
-    fn to_bytes(coordinate: &Words) -> [u8; 48] {
-        let mut bytes = [0; 48];
-        words::to_be_bytes(&mut bytes, coordinate);
-        bytes
-    }
-}
-
-impl Curve for Second {
-    type Memory = [Words; 2];
-    type Field<A: Wide<Bls12Base>> = Fp2<A>;
-    const PARTS: usize = 4;
-    const PART_BITS: usize = 64;
-    const ZERO: [Words; 2] = [[0; 6]; 2];
-    const ONE: [Words; 2] = [constants::ONE, [0; 6]];
-    const GENERATOR: [[Words; 2]; 2] = [constants::G2_X, constants::G2_Y];
-
-    fn split(integer: &[u64; 4]) -> [u128; 4] {
-        bls12_381::split_second(integer)
-    }
-
-    #[cfg(test)]
-    fn small(integer: u64) -> [Words; 2] {
-        [First::small(integer), First::small(integer / 2)]
-    }
-
-    fn from_bytes(bytes: &[u8; 96]) -> [Words; 2] {
-        [words_from_bytes(&bytes[48..]), words_from_bytes(&bytes[..48])]
-    }
-
-    fn to_bytes(coordinate: &[Words; 2]) -> [u8; 96] {
-        let mut bytes = [0; 96];
-        words::to_be_bytes(&mut bytes[48..], &coordinate[0]);
-        words::to_be_bytes(&mut bytes[..48], &coordinate[1]);
-        bytes
-    }
-}
-
-/// A point in memory: homogeneous coordinates.
-pub(super) type Memory3<G> = [<G as Curve>::Memory; 3];
-
-/// A point in memory: affine coordinates, or zeros for infinity.
-pub(super) type Memory2<G> = [<G as Curve>::Memory; 2];
-
-/// One coordinate of each of the points.
-fn column<G: Curve, A: Wide<Bls12Base>, const N: usize>(
-    f: A,
-    points: &[[G::Memory; N]],
-    coordinate: usize,
-) -> G::Field<A> {
-    if A::WIDTH == 1 {
-        return G::Field::<A>::import(f, &[points[0][coordinate]]);
-    }
-    let mut column = [G::ZERO; MAX_WIDTH];
-    column.iter_mut().zip(points).for_each(|(value, point)| *value = point[coordinate]);
-    G::Field::<A>::import(f, &column[..A::WIDTH])
-}
-
-/// Writes one coordinate of each of the points.
-fn write_column<G: Curve, A: Wide<Bls12Base>, const N: usize>(
-    value: &G::Field<A>,
-    points: &mut [[G::Memory; N]],
-    coordinate: usize,
-) {
-    if A::WIDTH == 1 {
-        return value.export(core::slice::from_mut(&mut points[0][coordinate]));
-    }
-    let mut column = [G::ZERO; MAX_WIDTH];
-    value.export(&mut column[..A::WIDTH]);
-    points.iter_mut().zip(column).for_each(|(point, value)| point[coordinate] = value);
-}
-
-pub(super) fn import<G: Curve, A: Wide<Bls12Base>>(
-    f: A,
-    points: &[Memory3<G>],
-) -> Point<G::Field<A>> {
-    Point {
-        x: column::<G, A, 3>(f, points, 0),
-        y: column::<G, A, 3>(f, points, 1),
-        z: column::<G, A, 3>(f, points, 2),
-    }
-}
-
-pub(super) fn export<G: Curve, A: Wide<Bls12Base>>(
-    point: &Point<G::Field<A>>,
-    points: &mut [Memory3<G>],
-) {
-    write_column::<G, A, 3>(&point.x, points, 0);
-    write_column::<G, A, 3>(&point.y, points, 1);
-    write_column::<G, A, 3>(&point.z, points, 2);
-}
-
-/// Points that are not infinity.
-pub(super) fn import_affine<G: Curve, A: Wide<Bls12Base>>(
-    f: A,
-    points: &[Memory2<G>],
-) -> bls12_381::Affine<G::Field<A>> {
-    bls12_381::Affine { x: column::<G, A, 2>(f, points, 0), y: column::<G, A, 2>(f, points, 1) }
-}
-
-/// The points from the first of a range on, the last for those that are missing.
-#[inline(always)]
-pub(super) fn import_some<'a, G: Curve, A: Wide<Bls12Base>>(
-    f: A,
-    range: Range<usize>,
-    point: &impl Fn(usize) -> &'a Memory2<G>,
-) -> bls12_381::Affine<G::Field<A>>
-where
-    G::Memory: 'a,
-{
-    if A::WIDTH == 1 {
-        return import_affine::<G, A>(f, core::slice::from_ref(point(range.start)));
-    }
-    let at = |place: usize| (range.start + place).min(range.end - 1);
-    import_affine::<G, A>(f, &core::array::from_fn::<_, MAX_WIDTH, _>(|place| *point(at(place))))
-}
-
-pub(super) fn export_affine<G: Curve, A: Wide<Bls12Base>>(
-    point: &bls12_381::Affine<G::Field<A>>,
-    points: &mut [Memory2<G>],
-) {
-    write_column::<G, A, 2>(&point.x, points, 0);
-    write_column::<G, A, 2>(&point.y, points, 1);
-}
 
 /// Declares something that is done to each.
 macro_rules! each {
@@ -352,15 +168,6 @@ fn element<G: Curve, A: Wide<Bls12Base>>(f: A, inputs: &[[[u8; 64]; 4]], i: usiz
         *uniform = &input[i * G::DEGREE..(i + 1) * G::DEGREE];
     }
     G::Field::<A>::from_uniform(f, &uniform[..A::WIDTH])
-}
-
-/// Homogeneous coordinates.
-pub(super) fn to_memory3<G: Curve>(a: &Memory2<G>) -> Memory3<G> {
-    if is_zero::<G>(a) { [G::ZERO, G::ONE, G::ZERO] } else { [a[0], a[1], G::ONE] }
-}
-
-pub(super) fn is_zero<G: Curve>(a: &Memory2<G>) -> bool {
-    *a == [G::ZERO; 2]
 }
 
 /// How many points are taken at a time where copies are made.

@@ -5,10 +5,10 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use super::each::one;
-use super::group::{
+use super::curve::{
     Curve, Memory2, Memory3, export, export_affine, import, import_affine, import_some, is_zero,
 };
+use super::each::one;
 use crate::machine::ct;
 use crate::machine::field::{Bls12Base, Dense, Wide, WideTask};
 use crate::machine::lanes::{self, LANES};

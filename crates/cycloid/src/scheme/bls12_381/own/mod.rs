@@ -5,6 +5,7 @@
 //! two coordinates, and infinity (0, 0), which is on neither curve. What comes in lists goes eight side
 //! by side where the processor has vectors for it ([`each`]).
 
+mod curve;
 mod each;
 mod group;
 mod lists;

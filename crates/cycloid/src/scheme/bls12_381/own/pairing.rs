@@ -3,8 +3,8 @@
 use super::super::backend::{First, Pairing, Scalars, Second};
 use super::super::{G1Affine, G2Affine};
 use super::Cycloid;
+use super::curve::{Memory2, import_affine};
 use super::each::{Each, fewest, many, one, single};
-use super::group::{Memory2, import_affine};
 use crate::machine::ct::{self, Mask};
 use crate::machine::field::{Bls12Base, Wide, WideTask};
 use crate::machine::lanes::{self, LANES};

@@ -5,10 +5,11 @@
 use std::vec::Vec;
 
 use super::Cycloid;
+use super::curve::{Curve, Memory2, to_memory3};
 use super::each::{Each, Work, single};
 use super::group::{
-    Add, AddAffine, Coordinates, Curve, Decompress, Double, EncodeToCurve, Equal, HashToCurve,
-    IsInGroup, Memory2, Multiply, MultiplyShort, ToAffine, to_memory3,
+    Add, AddAffine, Coordinates, Decompress, Double, EncodeToCurve, Equal, HashToCurve, IsInGroup,
+    Multiply, MultiplyShort, ToAffine,
 };
 use super::pairing::{self, FinalExponentiation, Invert, MillerLoop, Mul, Pow, SquareCyclotomic};
 use crate::machine::field::{Bls12Base, Dense};

@@ -24,10 +24,10 @@ use buckets::{fold_buckets, fold_points, sort};
 use super::super::backend::{Group, Scalars};
 use super::super::{Affine, Fr};
 use super::Cycloid;
-use super::each::{fewest, one};
-use super::group::{
+use super::curve::{
     Curve, Memory2, Memory3, export, export_affine, import, import_affine, import_some, is_zero,
 };
+use super::each::{fewest, one};
 use super::threads::join;
 use crate::machine::field::{Bls12Base, Dense, Wide, WideTask};
 use crate::machine::lanes;

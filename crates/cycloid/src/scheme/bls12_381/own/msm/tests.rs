@@ -4,10 +4,9 @@ use std::vec;
 use std::vec::Vec;
 
 use super::super::Cycloid;
+use super::super::curve::{Curve, Memory2, Memory3, to_memory3};
 use super::super::each::{one, single};
-use super::super::group::{
-    Add, Curve, Double, HashToCurve, Memory2, Memory3, Multiply, NegateAffine, ToAffine, to_memory3,
-};
+use super::super::group::{Add, Double, HashToCurve, Multiply, NegateAffine, ToAffine};
 use super::super::lists;
 use super::{Plan, Sum, split, sum_of_parts};
 use crate::machine::field::{Bls12Base, Dense};
