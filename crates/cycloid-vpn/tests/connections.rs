@@ -201,21 +201,28 @@ fn a_key_that_has_protected_enough_is_replaced() {
     assert_eq!(world.client_side.renegotiated, 1, "the new key has protected nothing yet");
 }
 
-#[test]
-fn pings_keep_a_tunnel_and_their_absence_ends_it() {
+/// A connection whose ends ping each other; the server ends after so many seconds of silence, the client
+/// after sixty.
+fn world_with_pings(seed: u64, silence: u64) -> World {
     let authority = Authority::new("authority");
     let (client_tls, server_tls) = pair(&authority);
     let client = client_settings(ProtectionKey::Plain, client_tls);
     let mut server = server_settings(ProtectionKey::Plain, server_tls);
     server.timing.ping = Duration::from_secs(10);
-    server.timing.silence = Duration::from_secs(120);
-    let mut world = World::new(8, Weather::FAIR, client, server);
+    server.timing.silence = Duration::from_secs(silence);
+    let mut world = World::new(seed, Weather::FAIR, client, server);
     world.judge = Box::new(|_| {
         let mut reply = PushReply::default();
         (reply.ping, reply.ping_restart) = (Some(10), Some(60));
         Ok(reply)
     });
     assert!(world.connect());
+    world
+}
+
+#[test]
+fn pings_keep_a_tunnel_and_their_absence_ends_it() {
+    let mut world = world_with_pings(8, 120);
     world.run_until(Duration::from_secs(600), |_| false);
     assert!(world.client_side.end.is_none());
     assert!(world.server_side.ended.is_empty());
@@ -232,19 +239,7 @@ fn pings_keep_a_tunnel_and_their_absence_ends_it() {
 
 #[test]
 fn a_pause_of_the_whole_process_is_no_silence_of_the_peer() {
-    let authority = Authority::new("authority");
-    let (client_tls, server_tls) = pair(&authority);
-    let client = client_settings(ProtectionKey::Plain, client_tls);
-    let mut server = server_settings(ProtectionKey::Plain, server_tls);
-    server.timing.ping = Duration::from_secs(10);
-    server.timing.silence = Duration::from_secs(60);
-    let mut world = World::new(11, Weather::FAIR, client, server);
-    world.judge = Box::new(|_| {
-        let mut reply = PushReply::default();
-        (reply.ping, reply.ping_restart) = (Some(10), Some(60));
-        Ok(reply)
-    });
-    assert!(world.connect());
+    let mut world = world_with_pings(11, 60);
     let pause = |world: &mut World| {
         world.time += Duration::from_secs(300);
         world.run_until(Duration::from_secs(5), |_| false);
