@@ -1,0 +1,113 @@
+//! The allocator of a program that traces.
+//!
+//! The handler may interrupt `malloc` itself, so while it runs its memory comes from elsewhere. And
+//! memory that is handed out anew is clean, whatever the shadow remembers of its last use.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use crate::step;
+
+/// Serves the handler from an arena of its own, and everybody else from the system.
+#[derive(Debug)]
+pub struct Allocator;
+
+/// Set while the handler runs.
+pub(crate) static IN_HANDLER: AtomicBool = AtomicBool::new(false);
+
+/// Bytes of address space reserved for the handler; pages are used as they are touched.
+const ARENA: usize = 4 << 30;
+
+static START: AtomicUsize = AtomicUsize::new(0);
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+
+/// Free blocks of the arena by the power of two of their size, as lists through their first word.
+struct Free(UnsafeCell<[usize; 48]>);
+
+// SAFETY: only the handler touches it, and one thread traces at a time.
+unsafe impl Sync for Free {}
+
+static FREE: Free = Free(UnsafeCell::new([0; 48]));
+
+/// Reserves the arena; called before the first trace.
+pub(crate) fn reserve() {
+    if START.load(Ordering::Relaxed) != 0 {
+        return;
+    }
+    // SAFETY: a fresh private mapping that nothing else refers to.
+    let start = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            ARENA,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    assert!(start != libc::MAP_FAILED, "no address space for the tracer");
+    START.store(start as usize, Ordering::Relaxed);
+    NEXT.store(start as usize, Ordering::Relaxed);
+}
+
+fn in_arena(pointer: *mut u8) -> bool {
+    let start = START.load(Ordering::Relaxed);
+    start != 0 && (start..start + ARENA).contains(&(pointer as usize))
+}
+
+/// The power of two of the block that holds `layout`.
+fn class(layout: Layout) -> usize {
+    let size = layout.size().max(layout.align()).max(16);
+    size.next_power_of_two().trailing_zeros() as usize
+}
+
+// SAFETY: blocks of the arena are aligned to their size, do not overlap, and are reused only after
+// they were freed; all others are the system's.
+unsafe impl GlobalAlloc for Allocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if !IN_HANDLER.load(Ordering::Relaxed) {
+            // SAFETY: the caller's promise.
+            let pointer = unsafe { System.alloc(layout) };
+            if !pointer.is_null() {
+                step::public_bytes(pointer as usize, layout.size());
+            }
+            return pointer;
+        }
+        let class = class(layout);
+        // SAFETY: see `Free`.
+        let free = unsafe { &mut (*FREE.0.get())[class] };
+        if *free != 0 {
+            let block = *free as *mut u8;
+            // SAFETY: a free block holds the address of the next in its first word.
+            *free = unsafe { block.cast::<usize>().read() };
+            return block;
+        }
+        let size = 1 << class;
+        let at = NEXT.load(Ordering::Relaxed).next_multiple_of(size);
+        if at + size > START.load(Ordering::Relaxed) + ARENA {
+            return std::ptr::null_mut();
+        }
+        NEXT.store(at + size, Ordering::Relaxed);
+        at as *mut u8
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        if !in_arena(pointer) {
+            // SAFETY: the caller's promise, for a block of the system's.
+            unsafe { System.dealloc(pointer, layout) };
+            return;
+        }
+        if !IN_HANDLER.load(Ordering::Relaxed) {
+            // Lists are the handler's; what others drop of its memory is not used again.
+            return;
+        }
+        let class = class(layout);
+        // SAFETY: see `Free`; the block is free from here on and has room for a word.
+        unsafe {
+            let free = &mut (*FREE.0.get())[class];
+            pointer.cast::<usize>().write(*free);
+            *free = pointer as usize;
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Decoded instructions, each decoded once.
+
+use std::collections::HashMap;
+
+use iced_x86::{
+    Decoder, DecoderOptions, EncodingKind, FlowControl, Instruction, InstructionInfoFactory,
+    OpAccess,
+};
+
+use crate::rules::Rule;
+
+/// An instruction with all that its rule needs to know.
+pub(crate) struct Code {
+    pub(crate) instruction: Instruction,
+    pub(crate) rule: Rule,
+    pub(crate) flow: FlowControl,
+    /// Operands that are read, by number.
+    pub(crate) sources: Vec<u32>,
+    /// Whether a write to a vector register clears the rest of it.
+    pub(crate) clears_upper: bool,
+    /// Whether memory is read or written at the explicit memory operand.
+    pub(crate) accesses_memory: bool,
+}
+
+/// The longest instruction.
+const LONGEST: usize = 15;
+
+/// The instructions that were met, by address.
+pub(crate) struct Cache {
+    codes: HashMap<u64, Box<Code>>,
+    factory: InstructionInfoFactory,
+}
+
+impl Cache {
+    pub(crate) fn new() -> Self {
+        Self { codes: HashMap::new(), factory: InstructionInfoFactory::new() }
+    }
+
+    /// The instruction at `address`, which the processor is about to execute.
+    pub(crate) fn at(&mut self, address: u64) -> &'static Code {
+        let factory = &mut self.factory;
+        let code = self.codes.entry(address).or_insert_with(|| Box::new(decode(address, factory)));
+        // SAFETY: a code is boxed and never dropped while the program runs.
+        unsafe { &*(&raw const **code) }
+    }
+}
+
+fn decode(address: u64, factory: &mut InstructionInfoFactory) -> Code {
+    // SAFETY: the processor is about to execute what is there. The last instruction of a mapping may
+    // be shorter than the longest, but executable mappings are followed by others of the same file.
+    let bytes = unsafe { std::slice::from_raw_parts(address as *const u8, LONGEST) };
+    let mut decoder = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE);
+    let instruction = decoder.decode();
+    let info = factory.info(&instruction);
+    let accesses = (0..instruction.op_count()).map(|i| info.op_access(i)).collect::<Vec<_>>();
+    let reads = |access: OpAccess| {
+        matches!(
+            access,
+            OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite
+        )
+    };
+    let sources = (0..instruction.op_count()).filter(|i| reads(accesses[*i as usize])).collect();
+    let accesses_memory = (0..instruction.op_count()).any(|i| {
+        instruction.op_kind(i) == iced_x86::OpKind::Memory
+            && !matches!(accesses[i as usize], OpAccess::None | OpAccess::NoMemAccess)
+    });
+    Code {
+        rule: Rule::of(&instruction),
+        flow: instruction.flow_control(),
+        sources,
+        clears_upper: instruction.encoding() != EncodingKind::Legacy,
+        accesses_memory,
+        instruction,
+    }
+}

@@ -1,0 +1,263 @@
+//! One step: checks, then propagation.
+
+use iced_x86::{
+    FastFormatter, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register,
+};
+
+use crate::code::{Cache, Code};
+use crate::finding::{Finding, Kind};
+use crate::marker;
+use crate::memory::Memory;
+use crate::registers::{Registers, Values};
+use crate::rules::{self, Rule};
+use crate::step::Report;
+use crate::taint::Taint;
+
+/// Steps of which a trail keeps a digest each.
+const TRAIL: usize = 4_000_000;
+
+/// Calls that a finding names.
+const CALLS: usize = 6;
+
+/// Findings that one trace keeps.
+const FINDINGS: usize = 50;
+
+/// The state of a trace.
+pub(crate) struct Engine {
+    pub(crate) registers: Registers,
+    pub(crate) memory: Memory,
+    /// Taken out while a rule uses it.
+    pub(crate) factory: Option<InstructionInfoFactory>,
+    cache: Cache,
+    thread_pointer: u64,
+    /// Return addresses of the calls that have not returned.
+    calls: Vec<usize>,
+    report: Report,
+    /// The addresses of this step's accesses, mixed.
+    addresses: u64,
+    reported: Vec<(u64, Kind)>,
+}
+
+impl Engine {
+    pub(crate) fn new() -> Self {
+        Self {
+            registers: Registers::default(),
+            memory: Memory::default(),
+            factory: Some(InstructionInfoFactory::new()),
+            cache: Cache::new(),
+            thread_pointer: 0,
+            calls: Vec::new(),
+            report: Report::default(),
+            addresses: 0,
+            reported: Vec::new(),
+        }
+    }
+
+    pub(crate) fn begin(&mut self) {
+        self.registers = Registers::default();
+        self.calls.clear();
+        self.reported.clear();
+        self.report = Report::default();
+        self.thread_pointer = thread_pointer();
+        set_control_and_status(control_and_status() & !DENORMAL);
+    }
+
+    pub(crate) fn end(&mut self) -> Report {
+        if control_and_status() & DENORMAL != 0 {
+            self.report.findings.push(Finding {
+                kind: Kind::Denormal,
+                instruction: "MXCSR says so at the end".into(),
+                addresses: Vec::new(),
+            });
+        }
+        std::mem::take(&mut self.report)
+    }
+
+    /// Follows the instruction that is about to be executed.
+    pub(crate) fn step(&mut self, registers: &[libc::greg_t; 23]) {
+        let values = Values { registers, thread_pointer: self.thread_pointer };
+        let at = registers[libc::REG_RIP as usize] as u64;
+        let code = self.cache.at(at);
+        self.addresses = 0;
+        if code.rule == Rule::Nop {
+            self.obey(&code.instruction, &values);
+        } else {
+            self.check_addresses(code);
+            self.check_flow(code, &values);
+            self.check_time(code);
+            rules::apply(self, code, &values);
+        }
+        self.count(at);
+    }
+
+    fn count(&mut self, at: u64) {
+        let step = mix(at ^ mix(self.addresses));
+        self.report.steps += 1;
+        self.report.digest = mix(self.report.digest ^ step);
+        if self.report.trail.len() < TRAIL {
+            self.report.trail.push(step as u32);
+        }
+    }
+
+    /// The address of a memory operand, which becomes part of the trace.
+    pub(crate) fn address(&mut self, code: &Code, values: &Values<'_>) -> usize {
+        let operand = (0..code.instruction.op_count())
+            .find(|i| code.instruction.op_kind(*i) == OpKind::Memory)
+            .unwrap_or(0);
+        let address = code
+            .instruction
+            .virtual_address(operand, 0, |register, _, _| values.get(register))
+            .unwrap_or(0);
+        self.accessed(address as usize);
+        address as usize
+    }
+
+    /// Makes an access part of the trace.
+    pub(crate) fn accessed(&mut self, address: usize) {
+        self.addresses = mix(self.addresses ^ address as u64);
+    }
+
+    pub(crate) fn find(&mut self, kind: Kind, instruction: &Instruction) {
+        let at = (instruction.ip(), kind);
+        if self.reported.len() >= FINDINGS || self.reported.contains(&at) {
+            return;
+        }
+        self.reported.push(at);
+        let mut text = String::new();
+        FastFormatter::new().format(instruction, &mut text);
+        let calls = self.calls.iter().rev().take(CALLS);
+        let addresses = [at.0 as usize].into_iter().chain(calls.map(|call| call - 1)).collect();
+        self.report.findings.push(Finding { kind, instruction: text, addresses });
+    }
+
+    /// The taint of a register; a register that is not modelled is never tainted.
+    pub(crate) fn register(&self, register: Register) -> Taint {
+        self.registers.get(register).unwrap_or(0)
+    }
+
+    fn check_addresses(&mut self, code: &Code) {
+        let instruction = &code.instruction;
+        let mut tainted = false;
+        if code.accesses_memory {
+            for register in [instruction.memory_base(), instruction.memory_index()] {
+                tainted |= register != Register::None && self.register(register) != 0;
+            }
+            // Which elements are read or written shows like an address does.
+            let mask = instruction.op_mask();
+            if mask != Register::None && self.register(mask) != 0 {
+                self.find(Kind::Mask, instruction);
+            }
+        }
+        if instruction.is_stack_instruction() {
+            tainted |= self.register(Register::RSP) != 0;
+        }
+        if tainted {
+            self.find(Kind::Address, instruction);
+        }
+    }
+
+    fn check_flow(&mut self, code: &Code, values: &Values<'_>) {
+        let instruction = &code.instruction;
+        let tainted = match code.flow {
+            FlowControl::ConditionalBranch => {
+                let flags = self.registers.flags & instruction.rflags_read() != 0;
+                // JRCXZ and LOOP read a register in place of flags or beside them.
+                let counts =
+                    instruction.is_jcx_short() || instruction.is_loop() || instruction.is_loopcc();
+                flags || counts && self.register(Register::RCX) != 0
+            }
+            FlowControl::IndirectBranch | FlowControl::IndirectCall => {
+                if instruction.op0_kind() == OpKind::Register {
+                    self.register(instruction.op0_register()) != 0
+                } else {
+                    let address = self.address(code, values);
+                    self.memory.get(address, 8) != 0
+                }
+            }
+            FlowControl::Return => {
+                let top = values.get(Register::RSP).unwrap_or(0) as usize;
+                self.calls.pop();
+                self.memory.get(top, 8) != 0
+            }
+            _ => false,
+        };
+        if matches!(code.flow, FlowControl::Call | FlowControl::IndirectCall) {
+            self.calls.push(instruction.next_ip() as usize);
+        }
+        if tainted {
+            self.find(Kind::Branch, instruction);
+        }
+    }
+
+    fn check_time(&mut self, code: &Code) {
+        let instruction = &code.instruction;
+        let rep = instruction.has_rep_prefix() || instruction.has_repne_prefix();
+        if instruction.is_string_instruction() {
+            if rep && self.register(Register::RCX) != 0 {
+                self.find(Kind::Count, instruction);
+            }
+            if self.register(Register::RSI) | self.register(Register::RDI) != 0 {
+                self.find(Kind::Address, instruction);
+            }
+        }
+    }
+
+    /// Obeys a marker; does nothing for any other no-op.
+    fn obey(&mut self, instruction: &Instruction, values: &Values<'_>) {
+        if instruction.mnemonic() != Mnemonic::Nop || instruction.op0_kind() != OpKind::Memory {
+            return;
+        }
+        let (base, index) = (instruction.memory_base(), instruction.memory_index());
+        let range = || Some((values.get(base)? as usize, values.get(index)? as usize));
+        match instruction.memory_displacement64() as i32 {
+            marker::SECRET => {
+                if let Some((address, length)) = range() {
+                    self.memory.fill(address, length, true);
+                }
+            }
+            marker::PUBLIC => {
+                if let Some((address, length)) = range() {
+                    self.memory.fill(address, length, false);
+                }
+            }
+            marker::PUBLIC_VALUE => {
+                self.registers.set(base, 0, true);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Distributes every bit of `x` over all bits (the finalizer of MurmurHash3).
+const fn mix(x: u64) -> u64 {
+    let x = (x ^ x >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    let x = (x ^ x >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    x ^ x >> 33
+}
+
+/// In MXCSR: an operand was denormal, or a result.
+const DENORMAL: u32 = 1 << 1 | 1 << 4;
+
+fn control_and_status() -> u32 {
+    let mut value = 0_u32;
+    // SAFETY: stores MXCSR to a place that is ours.
+    unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut value, options(nostack)) };
+    value
+}
+
+fn set_control_and_status(value: u32) {
+    // SAFETY: what is loaded differs from what was stored in sticky bits only.
+    unsafe {
+        std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const value, options(nostack, readonly))
+    };
+}
+
+/// The base of the segment FS, where thread-local storage is.
+fn thread_pointer() -> u64 {
+    const ARCH_GET_FS: libc::c_int = 0x1003;
+    let mut base = 0_u64;
+    // SAFETY: the kernel writes one word to a place that is ours.
+    let status = unsafe { libc::syscall(libc::SYS_arch_prctl, ARCH_GET_FS, &raw mut base) };
+    assert_eq!(status, 0, "the kernel tells where thread-local storage is");
+    base
+}

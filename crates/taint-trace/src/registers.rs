@@ -1,0 +1,155 @@
+//! The shadow of the registers, and the values of those that addresses are made of.
+
+use iced_x86::Register;
+
+use crate::taint::{Taint, low};
+
+/// Which bytes of each register depend on a secret.
+#[derive(Clone, Default)]
+pub(crate) struct Registers {
+    general: [u8; 16],
+    vector: [Taint; 32],
+    /// One bit a mask register: its bits are too small to be told apart.
+    mask: u8,
+    /// Flags, by iced's `RflagsBits`.
+    pub(crate) flags: u32,
+}
+
+impl Registers {
+    /// The tainted bytes of a register as an operand; `None` for one that is not modelled.
+    pub(crate) fn get(&self, register: Register) -> Option<Taint> {
+        if register.is_gpr() {
+            let taint = Taint::from(self.general[number(register)]);
+            Some(taint >> high_byte(register) & low(register.size()))
+        } else if register.is_vector_register() {
+            Some(self.vector[register.number()] & low(register.size()))
+        } else if register.is_k() {
+            Some(if self.mask >> register.number() & 1 == 1 { low(8) } else { 0 })
+        } else if register.is_ip() || register.is_segment_register() {
+            Some(0)
+        } else {
+            None
+        }
+    }
+
+    /// Writes a register as an operand. A write of 32 bits clears the upper half of a general
+    /// register; `clears_upper` says whether a write clears the rest of a vector register. `false`
+    /// for a register that is not modelled.
+    pub(crate) fn set(&mut self, register: Register, taint: Taint, clears_upper: bool) -> bool {
+        let written = low(register.size());
+        let taint = taint & written;
+        if register.is_gpr() {
+            let slot = &mut self.general[number(register)];
+            let shift = high_byte(register);
+            let kept = if register.size() >= 4 { 0 } else { *slot & !((written as u8) << shift) };
+            *slot = kept | (taint as u8) << shift;
+        } else if register.is_vector_register() {
+            let slot = &mut self.vector[register.number()];
+            *slot = if clears_upper { taint } else { *slot & !written | taint };
+        } else if register.is_k() {
+            let bit = 1 << register.number();
+            self.mask = if taint == 0 { self.mask & !bit } else { self.mask | bit };
+        } else {
+            return register.is_segment_register();
+        }
+        true
+    }
+
+    /// Cleans the vector registers from byte `kept` on: VZEROUPPER keeps 16 bytes, VZEROALL none.
+    pub(crate) fn zero_vectors(&mut self, kept: usize) {
+        for slot in &mut self.vector[..16] {
+            *slot &= low(kept);
+        }
+    }
+}
+
+/// The index of the whole register in hardware's order.
+fn number(register: Register) -> usize {
+    register.full_register().number()
+}
+
+/// By how many bytes the operand stands above the lowest.
+const fn high_byte(register: Register) -> usize {
+    matches!(register, Register::AH | Register::BH | Register::CH | Register::DH) as usize
+}
+
+/// The general registers' values before an instruction.
+pub(crate) struct Values<'a> {
+    pub(crate) registers: &'a [libc::greg_t; 23],
+    pub(crate) thread_pointer: u64,
+}
+
+impl Values<'_> {
+    /// The value of a register, as iced asks for it when it computes an address.
+    pub(crate) fn get(&self, register: Register) -> Option<u64> {
+        if register.is_gpr() {
+            let whole = self.registers[INDEX[number(register)] as usize] as u64;
+            let value = whole >> (8 * high_byte(register));
+            return Some(if register.size() == 8 {
+                value
+            } else {
+                value & ((1 << (8 * register.size())) - 1)
+            });
+        }
+        match register {
+            Register::FS => Some(self.thread_pointer),
+            Register::RIP => Some(self.registers[libc::REG_RIP as usize] as u64),
+            _ if register.is_segment_register() => Some(0),
+            _ => None,
+        }
+    }
+
+    pub(crate) const fn flags(&self) -> u64 {
+        self.registers[libc::REG_EFL as usize] as u64
+    }
+}
+
+/// Where the kernel keeps each general register, in hardware's order.
+const INDEX: [i32; 16] = [
+    libc::REG_RAX,
+    libc::REG_RCX,
+    libc::REG_RDX,
+    libc::REG_RBX,
+    libc::REG_RSP,
+    libc::REG_RBP,
+    libc::REG_RSI,
+    libc::REG_RDI,
+    libc::REG_R8,
+    libc::REG_R9,
+    libc::REG_R10,
+    libc::REG_R11,
+    libc::REG_R12,
+    libc::REG_R13,
+    libc::REG_R14,
+    libc::REG_R15,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_general_register() {
+        let mut registers = Registers::default();
+        registers.set(Register::RAX, 0xff, true);
+        registers.set(Register::AH, 0, true);
+        assert_eq!(registers.get(Register::RAX), Some(0xfd));
+        assert_eq!(registers.get(Register::AH), Some(0));
+        registers.set(Register::AX, 0, true);
+        assert_eq!(registers.get(Register::RAX), Some(0xfc));
+        registers.set(Register::EAX, 0, true);
+        assert_eq!(registers.get(Register::RAX), Some(0));
+        registers.set(Register::R9L, 1, true);
+        assert_eq!(registers.get(Register::R9), Some(1));
+    }
+
+    #[test]
+    fn parts_of_a_vector_register() {
+        let mut registers = Registers::default();
+        registers.set(Register::ZMM20, Taint::MAX, true);
+        registers.set(Register::XMM20, 0, false);
+        assert_eq!(registers.get(Register::ZMM20), Some(!0xffff));
+        registers.set(Register::XMM20, 1, true);
+        assert_eq!(registers.get(Register::ZMM20), Some(1));
+    }
+}

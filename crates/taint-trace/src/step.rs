@@ -1,0 +1,163 @@
+//! The trap flag and its handler: one step is one instruction.
+
+use std::arch::asm;
+use std::cell::UnsafeCell;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::allocator::{self, IN_HANDLER};
+use crate::engine::Engine;
+use crate::finding::Finding;
+use crate::marker;
+
+/// What became of a traced run.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// The instructions that leak, each once.
+    pub findings: Vec<Finding>,
+    /// How many instructions were executed.
+    pub steps: usize,
+    /// A digest of all instructions and all addresses, in their order.
+    pub digest: u64,
+    /// A digest for each step, of that step alone; empty beyond a few million steps.
+    pub trail: Vec<u32>,
+}
+
+/// The engine of the one thread that traces.
+struct Global(UnsafeCell<Option<Engine>>);
+
+// SAFETY: one thread traces at a time, which `trace` checks.
+unsafe impl Sync for Global {}
+
+static ENGINE: Global = Global(UnsafeCell::new(None));
+static TRACING: AtomicBool = AtomicBool::new(false);
+
+/// Bytes of the handler's stack.
+const STACK: usize = 1 << 20;
+
+/// Runs `work` step by step. What it reads of memory that is [`secret`] is followed.
+///
+/// The process must use [`Allocator`](crate::Allocator) as its global allocator, and `work` must
+/// neither start threads nor panic.
+///
+/// # Panics
+/// If a trace runs already.
+pub fn trace<R>(work: impl FnOnce() -> R) -> (R, Report) {
+    prepare();
+    assert!(!TRACING.swap(true, Ordering::Relaxed), "a trace runs already");
+    with_engine(Engine::begin);
+    let mut work = Some(work);
+    let mut result = None;
+    stepped(&mut || result = work.take().map(|work| work()));
+    TRACING.store(false, Ordering::Relaxed);
+    let report = with_engine(Engine::end);
+    // What the handler allocated stays its own.
+    let report = report.clone();
+    (result.expect("it was called"), report)
+}
+
+/// Marks memory as secret: from here on, traces follow it.
+pub fn secret<T>(memory: &[T]) {
+    prepare();
+    with_engine(|engine| engine.memory.fill(memory.as_ptr() as usize, size_of_val(memory), true));
+}
+
+/// Marks memory as public.
+pub fn public<T>(memory: &[T]) {
+    public_bytes(memory.as_ptr() as usize, size_of_val(memory));
+}
+
+/// Whether any byte of `memory` depends on a secret.
+pub fn is_secret<T>(memory: &[T]) -> bool {
+    with_engine(|engine| engine.memory.any(memory.as_ptr() as usize, size_of_val(memory)))
+}
+
+/// Cleans a range, from traced code as well.
+pub(crate) fn public_bytes(address: usize, length: usize) {
+    if TRACING.load(Ordering::Relaxed) {
+        // SAFETY: a no-op.
+        unsafe {
+            asm!("nop dword ptr [{0} + {1} + {2}]", in(reg) address, in(reg) length,
+                 const marker::PUBLIC, options(nostack, preserves_flags));
+        }
+    } else if PREPARED.is_completed() {
+        with_engine(|engine| engine.memory.fill(address, length, false));
+    }
+}
+
+static PREPARED: Once = Once::new();
+
+fn prepare() {
+    PREPARED.call_once(|| {
+        allocator::reserve();
+        IN_HANDLER.store(true, Ordering::Relaxed);
+        // SAFETY: nothing else refers to the engine before this is done.
+        unsafe { *ENGINE.0.get() = Some(Engine::new()) };
+        IN_HANDLER.store(false, Ordering::Relaxed);
+        install();
+    });
+}
+
+/// Calls `f` with the engine, whose memory comes from the handler's arena.
+fn with_engine<R>(f: impl FnOnce(&mut Engine) -> R) -> R {
+    IN_HANDLER.store(true, Ordering::Relaxed);
+    // SAFETY: one thread traces at a time, and the handler does not run now.
+    let engine = unsafe { (*ENGINE.0.get()).as_mut() };
+    let result = f(engine.expect("it is prepared"));
+    IN_HANDLER.store(false, Ordering::Relaxed);
+    result
+}
+
+fn install() {
+    // SAFETY: the stack and the handler live as long as the process; the handler keeps to what a
+    // handler that interrupts anything may do, since its memory is its own.
+    unsafe {
+        let stack = libc::mmap(
+            std::ptr::null_mut(),
+            STACK,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        assert!(stack != libc::MAP_FAILED, "no stack for the tracer");
+        // Nothing but the handler runs there, so what is traced finds its own stack untouched.
+        let stack = libc::stack_t { ss_sp: stack, ss_flags: 0, ss_size: STACK };
+        assert_eq!(libc::sigaltstack(&raw const stack, std::ptr::null_mut()), 0);
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = on_trap as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        libc::sigemptyset(&raw mut action.sa_mask);
+        assert_eq!(libc::sigaction(libc::SIGTRAP, &raw const action, std::ptr::null_mut()), 0);
+    }
+}
+
+/// The trap flag in the register of flags.
+const TRAP_FLAG: u32 = 1 << 8;
+
+/// Calls `work` with the trap flag set.
+#[inline(never)]
+fn stepped(work: &mut dyn FnMut()) {
+    // SAFETY: sets the trap flag, for which there is a handler; the stack is as before.
+    unsafe {
+        asm!("pushfq", "or dword ptr [rsp], {0}", "popfq", const TRAP_FLAG);
+    }
+    work();
+    // SAFETY: clears the trap flag; the stack is as before.
+    unsafe {
+        asm!("pushfq", "and dword ptr [rsp], {0}", "popfq", const !(TRAP_FLAG as i32));
+    }
+}
+
+extern "C" fn on_trap(_signal: i32, _info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    IN_HANDLER.store(true, Ordering::Relaxed);
+    // SAFETY: the kernel passes the context of the interrupted thread, which alone traces; whoever
+    // else uses the engine does so while nothing is traced.
+    unsafe {
+        let context = &mut *context.cast::<libc::ucontext_t>();
+        if let Some(engine) = (*ENGINE.0.get()).as_mut() {
+            engine.step(&context.uc_mcontext.gregs);
+        }
+    }
+    IN_HANDLER.store(false, Ordering::Relaxed);
+}

@@ -1,0 +1,25 @@
+//! The tracer against code whose leaks are known, and its rules against what the processor does.
+//!
+//! One thread traces, so the tests run one after the other from a `main` of their own.
+
+#![cfg_attr(not(all(target_arch = "x86_64", target_os = "linux")), allow(unused))]
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod leaks;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod rules;
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+#[global_allocator]
+static ALLOCATOR: taint_trace::Allocator = taint_trace::Allocator;
+
+fn main() {
+    let mut passed = 0;
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    for (name, test) in leaks::ALL.into_iter().chain(rules::ALL) {
+        test();
+        println!("test {name} ... ok");
+        passed += 1;
+    }
+    println!("test result: ok. {passed} passed; 0 failed; 0 ignored; 0 measured; 0 filtered out");
+}
