@@ -15,7 +15,7 @@ const NEEDS: [Need; 21] = [
     Need { what: "a C compiler", package: "gcc libc6-dev", present: || works("cc") },
     Need { what: "a C++ compiler, for libFuzzer", package: "g++", present: || works("c++") },
     Need {
-        what: "valgrind, for the constant-time run and for counting instructions",
+        what: "valgrind, for counting instructions",
         package: "valgrind",
         present: || works("valgrind"),
     },

@@ -1,18 +1,18 @@
 //! `cargo xtask lint`: everything that can be said without running the code.
 
 use crate::process::{Outcome, cargo, program, run, say};
-use crate::{dependencies, layers, links, tables};
+use crate::{dependencies, layers, links, paths, strays, tables};
 
 /// Runs all checks, in the order of how soon they fail.
 pub(crate) fn run_all() -> Outcome {
     run(&mut cargo("fmt --all --check"))?;
     layers::run()?;
     links::run()?;
+    paths::run()?;
+    strays::run()?;
     tables::run(true)?;
     dependencies::run()?;
     run(&mut cargo("clippy --workspace --all-targets --locked -- -D warnings"))?;
-    // The code that only valgrind needs is compiled with this feature only.
-    run(&mut cargo("clippy -p cycloid-ct --all-targets --features marks --locked -- -D warnings"))?;
     // The library with nothing but its core.
     run(&mut cargo("clippy -p cycloid --no-default-features --locked -- -D warnings"))?;
     for manifest in ["fuzz/Cargo.toml", "xtask/no-std/Cargo.toml"] {

@@ -26,7 +26,7 @@ fn all(summary: &mut Vec<String>) -> Outcome {
     // that follow.
     no_std::run()?;
     summary.push("no-std: the library runs without std and without an allocator".into());
-    summary.push(ct::run()?);
+    summary.push(ct::run(&[])?);
     summary.push(fuzz::run(fuzz::SMOKE_SECONDS)?);
     Ok(())
 }

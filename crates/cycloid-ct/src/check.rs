@@ -1,33 +1,72 @@
-//! Values to compute with, and the judgement of results.
+//! What a case works with: secrets and public values, the tracer, and the judgement of results.
 
 use std::convert::Infallible;
+use std::ops::Deref;
 
 use cycloid::machine::ct;
 use cycloid::machine::words::{LIMB_BITS, Limb};
 use num_bigint::BigUint;
 use rand_core::{TryCryptoRng, TryRng};
+use taint_trace::{Report, is_secret, secret, trace};
 
-/// Counts the operations that were right, and names those that were not.
+/// One run of a case.
 pub(crate) struct Check {
-    state: u64,
-    done: usize,
-    wrong: usize,
+    public: Numbers,
+    secret: Numbers,
+    /// What was traced, by name.
+    pub(crate) reports: Vec<(String, Report)>,
+    /// Results that were wrong, or not as secret or as public as they must be.
+    pub(crate) wrong: Vec<String>,
+    pub(crate) results: usize,
+    /// Whether how long a search takes depends on what was drawn, so that traces differ.
+    pub(crate) searching: bool,
+}
+
+/// Numbers that look random (xorshift).
+#[derive(Clone)]
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn limbs(&mut self, n: usize) -> Vec<Limb> {
+        (0..n).map(|_| self.next()).collect()
+    }
 }
 
 impl Check {
-    pub(crate) const fn new() -> Self {
-        Self { state: 0x9e37_79b9_7f4a_7c15, done: 0, wrong: 0 }
+    /// A run whose public values are always the same, and whose secrets follow from `seed`.
+    pub(crate) const fn new(seed: u64) -> Self {
+        let start = 0x9e37_79b9_7f4a_7c15;
+        Self {
+            public: Numbers(start),
+            secret: Numbers(start ^ (seed + 1).wrapping_mul(0xd1b5_4a32_d192_ed03)),
+            reports: Vec::new(),
+            wrong: Vec::new(),
+            results: 0,
+            searching: false,
+        }
     }
 
-    /// `n` limbs that look random and are the same in every run (xorshift).
+    /// Public limbs, the same in every run.
+    pub(crate) fn public_limbs(&mut self, n: usize) -> Vec<Limb> {
+        self.public.limbs(n)
+    }
+
+    /// Limbs that other runs have others for; not marked.
     pub(crate) fn limbs(&mut self, n: usize) -> Vec<Limb> {
-        let mut next = || {
-            self.state ^= self.state << 13;
-            self.state ^= self.state >> 7;
-            self.state ^= self.state << 17;
-            self.state
-        };
-        (0..n).map(|_| next()).collect()
+        self.secret.limbs(n)
+    }
+
+    /// Bytes that other runs have others for; not marked.
+    pub(crate) fn bytes(&mut self, n: usize) -> Vec<u8> {
+        let limbs = self.limbs(n.div_ceil(8));
+        limbs.iter().flat_map(|limb| limb.to_le_bytes()).take(n).collect()
     }
 
     /// An odd modulus that fills `n` limbs.
@@ -40,64 +79,83 @@ impl Check {
 
     /// A number less than `modulus`, of the same length.
     pub(crate) fn residue(&mut self, modulus: &[Limb]) -> Vec<Limb> {
-        let residue = big(&self.limbs(modulus.len())) % big(modulus);
-        padded(&residue, modulus.len())
+        padded(&(big(&self.limbs(modulus.len())) % big(modulus)), modulus.len())
     }
 
-    /// An exponent of `bits` bits with runs of ones and zeros in it.
+    /// An exponent of at most `bits` bits.
     pub(crate) fn exponent(&mut self, bits: usize) -> Vec<Limb> {
         let n = bits.div_ceil(LIMB_BITS);
-        let limbs = self.limbs(n);
-        let mut limbs: Vec<Limb> = limbs.iter().map(|limb| limb & (limb >> 1 | 0xff)).collect();
+        let mut limbs = self.limbs(n);
         limbs[n - 1] &= Limb::MAX >> (LIMB_BITS * n - bits);
         limbs
     }
 
-    /// Takes the result of the operation `name`, which must be secret under valgrind, as what it
-    /// was computed from was; reveals it and compares.
-    pub(crate) fn result(&mut self, name: &str, result: &[Limb], expected: &[Limb]) {
-        self.judged(name, result, |result| result == expected);
+    /// Declares that this case searches: the number of candidates is public, and no two runs draw
+    /// the same.
+    pub(crate) const fn searches(&mut self) {
+        self.searching = true;
     }
 
-    /// As [`result`](Self::result), for bytes that the library has declared public, as they leave
-    /// for the other party.
-    pub(crate) fn published(&mut self, name: &str, result: &[u8], expected: &[u8]) {
-        if valgrind_requests::is_running() && valgrind_requests::is_undefined(result) {
-            eprintln!("the result is not declared public: {name}");
-            self.wrong += 1;
+    /// A generator of secret random numbers.
+    pub(crate) fn rng(&mut self) -> Secrets {
+        Secrets(Numbers(self.secret.next() | 1))
+    }
+
+    /// Runs `work` step by step.
+    pub(crate) fn trace<R>(&mut self, name: impl Into<String>, work: impl FnOnce() -> R) -> R {
+        let (result, report) = trace(work);
+        self.reports.push((name.into(), report));
+        result
+    }
+
+    /// Runs `work` step by step and keeps its result where it was written, with its taint.
+    pub(crate) fn hold<T>(&mut self, name: impl Into<String>, work: impl FnOnce() -> T) -> Held<T> {
+        let mut held = Box::new(None);
+        self.trace(name, || *held = Some(work()));
+        Held(held)
+    }
+
+    /// Judges a result that must have stayed secret.
+    pub(crate) fn secret<T>(&mut self, name: &str, result: &[T], right: impl FnOnce(&[T]) -> bool) {
+        if !is_secret(result) {
+            self.wrong.push(format!("{name}: the result is not secret, so the taint was lost"));
         }
-        self.judged(name, &secret(result), |result| result == expected);
+        self.judge(name, right(result));
     }
 
-    /// As [`result`](Self::result), for any condition.
-    pub(crate) fn judged<T>(&mut self, name: &str, result: &[T], right: impl FnOnce(&[T]) -> bool) {
-        let secret = !valgrind_requests::is_running() || valgrind_requests::is_undefined(result);
-        ct::mark_public(result);
-        let right = right(result);
-        self.done += 1;
+    /// Judges a result that the library must have declared public.
+    pub(crate) fn public<T>(&mut self, name: &str, result: &[T], right: impl FnOnce(&[T]) -> bool) {
+        if is_secret(result) {
+            self.wrong.push(format!("{name}: the result is not declared public"));
+        }
+        self.judge(name, right(result));
+    }
+
+    /// Judges any result.
+    pub(crate) fn judge(&mut self, name: &str, right: bool) {
+        self.results += 1;
         if !right {
-            eprintln!("wrong result: {name}");
+            self.wrong.push(format!("{name}: wrong result"));
         }
-        if !secret {
-            eprintln!("the result is not secret, so the marks did not reach it: {name}");
-        }
-        self.wrong += usize::from(!(right && secret));
-    }
-
-    /// Says how many operations there were; an error if one was wrong.
-    pub(crate) fn finish(self) -> Result<(), String> {
-        let how =
-            if valgrind_requests::is_running() { "with secrets marked" } else { "results only" };
-        if self.wrong > 0 {
-            return Err(format!("{} of {} operations are wrong", self.wrong, self.done));
-        }
-        println!("{} operations, {how}: all right", self.done);
-        Ok(())
     }
 }
 
-/// Random numbers that valgrind knows to be secret.
-impl TryRng for Check {
+/// A result that stays where traced code wrote it.
+pub(crate) struct Held<T>(Box<Option<T>>);
+
+impl<T> Deref for Held<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        (*self.0).as_ref().expect("it was written when it was made")
+    }
+}
+
+/// Random numbers that the tracer knows to be secret.
+#[derive(Clone)]
+pub(crate) struct Secrets(Numbers);
+
+impl TryRng for Secrets {
     type Error = Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
@@ -105,23 +163,26 @@ impl TryRng for Check {
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        Ok(secret(&self.limbs(1))[0])
+        let number = [self.0.next()];
+        ct::mark_secret(&number);
+        Ok(number[0])
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
         for chunk in bytes.chunks_mut(8) {
-            chunk.copy_from_slice(&self.try_next_u64()?.to_le_bytes()[..chunk.len()]);
+            chunk.copy_from_slice(&self.0.next().to_le_bytes()[..chunk.len()]);
         }
+        ct::mark_secret(bytes);
         Ok(())
     }
 }
 
-impl TryCryptoRng for Check {}
+impl TryCryptoRng for Secrets {}
 
-/// A copy of `numbers` that valgrind knows to be secret.
-pub(crate) fn secret<T: Clone>(numbers: &[T]) -> Vec<T> {
+/// A copy that the tracer knows to be secret.
+pub(crate) fn marked<T: Clone>(numbers: &[T]) -> Vec<T> {
     let copy = numbers.to_vec();
-    ct::mark_secret(&copy);
+    secret(&copy);
     copy
 }
 

@@ -1,60 +1,151 @@
-//! Leaks on purpose: each must be reported by valgrind, or its silence elsewhere means nothing.
+//! Leaks on purpose, on every backend: each must be found, or silence elsewhere means nothing.
 
 use std::hint::black_box;
 
-use cycloid::machine::words::{Backend, Limb, Portable};
-use cycloid::modular::{Exponent, Exponentiation, Reduction, Strategy, Window};
+use cycloid::machine::lanes::{LANES, Lanes};
+use cycloid::machine::words::{Backend, Limb};
+use cycloid::modular::{self, Exponent, Exponentiation, Reduction, Strategy, Window};
+use cycloid::scheme::ec::{P256, PrivateKey};
+use cycloid::scheme::ed25519::SigningKey;
 
-use crate::check::{Check, power, secret};
+use crate::check::{Check, marked};
 
-/// The leaks by name.
-pub(crate) const ALL: [(&str, fn()); 4] =
-    [("branch", branch), ("index", index), ("exponent", exponent), ("window", window)];
+/// A leak that is planted.
+pub(crate) struct Plant {
+    pub(crate) name: &'static str,
+    /// What the finding says.
+    pub(crate) expected: &'static str,
+    pub(crate) run: fn(&mut Check),
+}
+
+pub(crate) const ALL: [Plant; 9] = [
+    Plant { name: "branch", expected: "a branch depends", run: branch },
+    Plant { name: "index", expected: "an address depends", run: index },
+    Plant { name: "division", expected: "variable time", run: division },
+    Plant { name: "comparison", expected: "a branch depends", run: comparison },
+    Plant { name: "exponent", expected: "a branch depends", run: exponent },
+    Plant { name: "window", expected: "an address depends", run: window },
+    Plant { name: "after the default power", expected: "a branch depends", run: after_power },
+    Plant { name: "after eight powers", expected: "an address depends", run: after_eight },
+    Plant { name: "after a shared secret", expected: "an address depends", run: after_agreement },
+];
 
 /// A branch on a secret bit.
-fn branch() {
-    let secret = secret(&[0b1011]);
-    if secret[0] & 2 != 0 {
-        // Something that cannot be done without a branch.
-        println!("a secret bit is set");
-    }
+fn branch(check: &mut Check) {
+    let word = marked(&[0b1011_u64]);
+    check.trace("branch", || {
+        if black_box(&word)[0] & 2 != 0 {
+            black_box(&word);
+        }
+    });
 }
 
 /// A table read at a secret index.
-fn index() {
+fn index(check: &mut Check) {
     let table: [Limb; 16] = black_box(std::array::from_fn(|i| i as Limb));
-    let secret = secret(&[7]);
-    black_box(table[secret[0] as usize % table.len()]);
+    let word = marked(&[7_u64]);
+    check.trace("index", || {
+        black_box(table[(black_box(&word)[0] % 16) as usize]);
+    });
+}
+
+/// A division by a secret.
+fn division(check: &mut Check) {
+    let word = marked(&[7_u64]);
+    check.trace("division", || black_box(black_box(u64::MAX) / (black_box(&word)[0] | 1)));
+}
+
+/// A comparison of secrets that ends at the first difference.
+fn comparison(check: &mut Check) {
+    let bytes = marked(&check.bytes(32));
+    let key = check.hold("key", || SigningKey::from_seed(bytes[..].try_into().expect("32 bytes")));
+    check.trace("comparison", || {
+        // The library's memcmp happens to compare so few bytes without a branch.
+        let same = key.seed().iter().zip(&bytes).all(|(a, b)| black_box(a) == black_box(b));
+        black_box(same)
+    });
 }
 
 /// Square and multiply, which multiplies only where a bit of the exponent is set.
-fn exponent() {
-    vartime(Exponentiation::FastVartime);
+fn exponent(check: &mut Check) {
+    vartime(check, Exponentiation::FastVartime);
 }
 
 /// A sliding window, which takes its table's entries by index.
-fn window() {
-    vartime(Exponentiation::ReducedMemoryVartime(Window::ALL[2]));
+fn window(check: &mut Check) {
+    vartime(check, Exponentiation::ReducedMemoryVartime(Window::ALL[2]));
 }
 
 /// An exponentiation that is not constant-time, with an exponent that is secret.
-fn vartime(exponentiation: Exponentiation) {
+fn vartime(check: &mut Check, exponentiation: Exponentiation) {
     let strategy = Strategy { reduction: Reduction::Montgomery, exponentiation };
-    let mut check = Check::new();
-    let (base, exponent, modulus) = (check.limbs(4), check.limbs(1), check.modulus(4));
+    let (base, exponent, modulus) = (check.limbs(4), marked(&check.limbs(1)), check.modulus(4));
     let mut result = [0; 4];
     let mut scratch = vec![0; strategy.scratch_limbs(4)];
-    let backend = Backend::Portable(Portable);
-    let secret = secret(&exponent);
-    strategy
-        .pow_vartime_with(
-            backend,
-            &mut result,
-            &base,
-            &Exponent::new(&secret),
-            &modulus,
+    check.trace("vartime", || {
+        strategy
+            .pow_vartime_with(
+                Backend::best(),
+                &mut result,
+                &base,
+                &Exponent::new(&exponent),
+                &modulus,
+                &mut scratch,
+            )
+            .expect("the arguments are sound");
+    });
+}
+
+/// A branch on a power, so that the taint must have come through the backend's arithmetic.
+fn after_power(check: &mut Check) {
+    let (base, exponent, m) = (check.limbs(16), marked(&check.limbs(1)), check.modulus(16));
+    let mut r_squared = vec![0; 16];
+    let mut result = vec![0; 16];
+    let mut scratch = vec![0; modular::pow_scratch_limbs(16, 64)];
+    let modulus = modular::Modulus::prepare(&m, &mut r_squared, &mut scratch).expect("it is odd");
+    check.trace("power", || {
+        let exponent = Exponent::new(&exponent);
+        modular::pow(&mut result, &base, &exponent, &modulus, &mut scratch).expect("sound");
+        if black_box(&result)[15] & 1 == 1 {
+            black_box(&result);
+        }
+    });
+}
+
+/// An index out of one of eight powers, of which one alone is secret.
+fn after_eight(check: &mut Check) {
+    let n = 4;
+    let table: [u8; 256] = black_box([3; 256]);
+    let m: [_; LANES] = std::array::from_fn(|_| check.modulus(n));
+    let b: [_; LANES] = std::array::from_fn(|_| check.limbs(n));
+    let mut e: [_; LANES] = std::array::from_fn(|_| check.exponent(40));
+    e[5] = marked(&e[5]);
+    let mut results = [(); LANES].map(|()| vec![0; n]);
+    let mut scratch = vec![Lanes::ZERO; modular::pow_eight_scratch(n, 40)];
+    check.trace("eight", || {
+        let exponents =
+            std::array::from_fn(|lane| Exponent::with_bits(&e[lane], 40).expect("that short"));
+        let _ = modular::pow_eight(
+            results.each_mut().map(Vec::as_mut_slice),
+            b.each_ref().map(Vec::as_slice),
+            exponents,
+            m.each_ref().map(Vec::as_slice),
             &mut scratch,
-        )
-        .expect("the arguments are sound");
-    check.result("the planted exponentiation", &result, &power(&base, &exponent, &modulus));
+        );
+        black_box(table[(black_box(&results)[5][0] & 0xff) as usize]);
+    });
+}
+
+/// An index out of a shared secret.
+fn after_agreement(check: &mut Check) {
+    let table: [u8; 256] = black_box([3; 256]);
+    let mut bytes = check.bytes(32);
+    bytes[0] = 0;
+    let peer = *PrivateKey::<P256>::from_bytes(&bytes).expect("in range").public_key();
+    let bytes = marked(&bytes);
+    check.trace("agreement", || {
+        let key = PrivateKey::<P256>::from_bytes(&bytes).expect("in range");
+        let shared = key.agree(&peer);
+        black_box(table[usize::from(black_box(&shared)[0])]);
+    });
 }

@@ -10,11 +10,11 @@ use crate::marker;
 use crate::memory::Memory;
 use crate::registers::{Registers, Values};
 use crate::rules::{self, Rule};
-use crate::step::Report;
+use crate::step::{Place, Report};
 use crate::taint::Taint;
 
-/// Steps of which a trail keeps a digest each.
-const TRAIL: usize = 4_000_000;
+/// Steps that a trail keeps.
+const TRAIL: usize = 1_000_000;
 
 /// Calls that a finding names.
 const CALLS: usize = 6;
@@ -95,7 +95,8 @@ impl Engine {
         self.report.steps += 1;
         self.report.digest = mix(self.report.digest ^ step);
         if self.report.trail.len() < TRAIL {
-            self.report.trail.push(step as u32);
+            let accessed = self.addresses as u32;
+            self.report.trail.push(Place { at: at as usize, accessed });
         }
     }
 

@@ -49,17 +49,20 @@ pub struct Finding {
 impl Finding {
     /// The source lines, innermost first, inlined functions included.
     pub fn lines(&self) -> Vec<String> {
+        self.addresses.iter().flat_map(|address| Self::lines_of(*address)).collect()
+    }
+
+    /// The source lines of an address of code, innermost first, inlined functions included.
+    pub fn lines_of(address: usize) -> Vec<String> {
         let mut lines = Vec::new();
-        for address in &self.addresses {
-            backtrace::resolve(*address as *mut _, |symbol| {
-                let name = symbol.name().map_or("?".into(), |name| format!("{name:#}"));
-                let place = match (symbol.filename(), symbol.lineno()) {
-                    (Some(file), Some(line)) => format!(" at {}:{line}", file.display()),
-                    _ => String::new(),
-                };
-                lines.push(format!("{name}{place}"));
-            });
-        }
+        backtrace::resolve(address as *mut _, |symbol| {
+            let name = symbol.name().map_or("?".into(), |name| format!("{name:#}"));
+            let place = match (symbol.filename(), symbol.lineno()) {
+                (Some(file), Some(line)) => format!(" at {}:{line}", file.display()),
+                _ => String::new(),
+            };
+            lines.push(format!("{name}{place}"));
+        });
         lines
     }
 }

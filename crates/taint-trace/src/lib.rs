@@ -26,4 +26,4 @@ mod taint;
 
 pub use allocator::Allocator;
 pub use finding::{Finding, Kind};
-pub use step::{Report, is_secret, public, secret, trace};
+pub use step::{Place, Report, is_secret, public, secret, trace};

@@ -19,8 +19,17 @@ pub struct Report {
     pub steps: usize,
     /// A digest of all instructions and all addresses, in their order.
     pub digest: u64,
-    /// A digest for each step, of that step alone; empty beyond a few million steps.
-    pub trail: Vec<u32>,
+    /// The first steps, each by itself.
+    pub trail: Vec<Place>,
+}
+
+/// One step of a trail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The address of the instruction.
+    pub at: usize,
+    /// A digest of the addresses that it accesses.
+    pub accessed: u32,
 }
 
 /// The engine of the one thread that traces.

@@ -1,4 +1,4 @@
-//! Constant-time building blocks: masks, selection, lookup, marks for valgrind, wiping.
+//! Constant-time building blocks: masks, selection, lookup, marks for the tracer, wiping.
 //!
 //! Nothing here branches, indexes or divides on a value that it is given, unless the name ends in
 //! `_vartime`. A mask passes an optimisation barrier when it is made, so that the compiler cannot
@@ -62,9 +62,7 @@ impl Mask {
     /// Declares the value public and returns it.
     #[inline(always)]
     pub fn reveal(self) -> bool {
-        let value = self.0;
-        mark_public(core::slice::from_ref(&value));
-        value != 0
+        public_value(self.0) != 0
     }
 }
 
@@ -179,42 +177,60 @@ pub fn wipe_bytes(memory: &mut [u8]) {
     memory.zeroize();
 }
 
-/// Tells valgrind that `memory` is secret from here on: a branch or an address that depends on it
-/// is reported. Compiles to nothing without the feature `ct-marks`.
+/// Declares `memory` secret from here on: the tracer of `cargo xtask ct` reports each branch and
+/// each address that depends on it. On the processor it is a no-op.
 #[inline(always)]
 pub fn mark_secret<T>(memory: &[T]) {
-    // Memcheck's request MAKE_MEM_UNDEFINED.
-    request(0x4d43_0001, memory);
+    mark::<SECRET, T>(memory);
 }
 
-/// Tells valgrind that `memory` may be known to everyone. Compiles to nothing without the feature
-/// `ct-marks`.
+/// Declares that everyone may know `memory`. On the processor it is a no-op.
 #[inline(always)]
 pub fn mark_public<T>(memory: &[T]) {
-    // Memcheck's request MAKE_MEM_DEFINED.
-    request(0x4d43_0002, memory);
+    mark::<PUBLIC, T>(memory);
 }
 
-/// A client request in valgrind's own encoding: on the processor itself the rotations cancel out.
-#[cfg(all(feature = "ct-marks", target_arch = "x86_64"))]
+/// What the tracer reads in the displacement of a no-op; the crate `taint-trace` has the same.
+const SECRET: i32 = 0x6379_6301;
+const PUBLIC: i32 = 0x6379_6302;
+const PUBLIC_VALUE: i32 = 0x6379_6303;
+
+/// A no-op whose memory operand, which no processor reads, tells address, length and meaning. It is
+/// part of every build, so that what is traced is what ships.
 #[inline(always)]
-fn request<T>(code: usize, memory: &[T]) {
-    let arguments = [code, memory.as_ptr() as usize, size_of_val(memory), 0, 0, 0];
-    // SAFETY: the rotations of rdi add up to 128 bits, so every register keeps its value but rdx,
-    // which is declared; valgrind changes its shadow memory and nothing else. The block may write
-    // `memory` as far as the compiler knows, so no value read before is kept across it.
+fn mark<const MEANING: i32, T>(memory: &[T]) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: nothing is read or written. The block may write `memory` as far as the compiler
+    // knows, so no value read before is kept across it.
     unsafe {
         core::arch::asm!(
-            "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",
-            in("rax") arguments.as_ptr(), inout("rdx") 0usize => _, inout("rdi") 0usize => _,
-            options(nostack),
+            "nop dword ptr [{0} + {1} + {2}]",
+            in(reg) memory.as_ptr(), in(reg) size_of_val(memory), const MEANING,
+            options(nostack, preserves_flags),
         );
     }
+    #[cfg(any(not(target_arch = "x86_64"), miri))]
+    let _ = memory;
 }
 
-#[cfg(not(all(feature = "ct-marks", target_arch = "x86_64")))]
+/// `x`, which everyone may know from here on.
 #[inline(always)]
-fn request<T>(_code: usize, _memory: &[T]) {}
+fn public_value(x: Limb) -> Limb {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        let mut x = x;
+        // SAFETY: nothing is read or written; the register keeps its value.
+        unsafe {
+            core::arch::asm!(
+                "nop dword ptr [{0} + {1}]", inout(reg) x, const PUBLIC_VALUE,
+                options(pure, nomem, nostack, preserves_flags),
+            );
+        }
+        x
+    }
+    #[cfg(any(not(target_arch = "x86_64"), miri))]
+    x
+}
 
 #[cfg(test)]
 mod tests {

@@ -150,10 +150,10 @@ macro_rules! dense {
             #[inline]
             fn run_eight_wide<T: WideTask<Self>>(backend: lanes::Backend, task: T) -> T::Output {
                 match backend {
-                    #[cfg(any(test, feature = "ct-marks"))]
+                    #[cfg(test)]
                     lanes::Backend::Portable(token) => task.run(token),
                     // Compiled for tests only, for it takes long and nothing chooses it.
-                    #[cfg(not(any(test, feature = "ct-marks")))]
+                    #[cfg(not(test))]
                     lanes::Backend::Portable(_) => unreachable!("no backend without vectors is chosen"),
                     #[cfg(target_arch = "x86_64")]
                     lanes::Backend::Avx512(token) => task.run(token),

@@ -1,0 +1,214 @@
+//! BLS12-381 on the library's own arithmetic: scalars, multiples, keys, signatures, shares, pairings
+//! of secret points, powers in GT, transforms.
+
+use cycloid::bls12_381::signature::{
+    MinPk, MinSig, Scheme, SecretKey, Share, SignatureBackend, Variant, recover_secret_key, share,
+};
+use cycloid::bls12_381::{self, Affine, Cycloid, Domain, First, Projective, Second, SourceGroup};
+use cycloid::bls12_381::{Backend, Fr as AnyFr};
+
+use crate::check::{Check, Held, marked};
+
+type Fr = AnyFr<Cycloid>;
+type Key<V> = SecretKey<Cycloid, V>;
+
+const MESSAGE: &[u8] = b"what is signed is public";
+
+/// The bytes of a scalar below r, little-endian.
+fn scalar_bytes(check: &mut Check) -> Vec<u8> {
+    let mut bytes = check.bytes(32);
+    bytes[31] &= 0x3f;
+    bytes
+}
+
+/// The same scalar with nothing marked and secret.
+fn scalar(check: &mut Check) -> (Fr, Held<Fr>) {
+    let bytes = scalar_bytes(check);
+    let secret = marked(&bytes);
+    let held = check.hold("from bytes", || Fr::from_bytes(&secret).expect("below r"));
+    (Fr::from_bytes(&bytes).expect("below r"), held)
+}
+
+pub(crate) fn scalars(check: &mut Check) {
+    let [(a, secret_a), (b, secret_b)] = [scalar(check), scalar(check)];
+    let compute = |a: &Fr, b: &Fr| {
+        let product = (*a * *b + a.square() - b.double()).pow(&[0x1234_5678]);
+        (product + product.invert().expect("not zero")).to_bytes()
+    };
+    let result = check.hold("arithmetic", || compute(&secret_a, &secret_b));
+    check.secret("arithmetic", &*result, |result| result == compute(&a, &b));
+    let wide = check.bytes(64);
+    let secret = marked(&wide);
+    let reduced = check.hold("wide", || Fr::from_bytes_wide(&secret).to_be_bytes());
+    check.secret("wide", &*reduced, |found| found == Fr::from_bytes_wide(&wide).to_be_bytes());
+    let inner = check.hold("inner product", || {
+        let inner = Fr::inner_product(&[*secret_a, *secret_b], &[*secret_b, *secret_a]);
+        inner.expect("as many").to_bytes()
+    });
+    check.secret("inner product", &*inner, |found| found == (a * b).double().to_bytes());
+}
+
+pub(crate) fn multiples_g1(check: &mut Check) {
+    multiples::<First>(check);
+}
+
+pub(crate) fn multiples_g2(check: &mut Check) {
+    multiples::<Second>(check);
+}
+
+fn multiples<G: SourceGroup>(check: &mut Check)
+where
+    Cycloid: bls12_381::backend::Group<G>,
+{
+    let (plain, secret) = scalar(check);
+    let compute = |scalar: &Fr| {
+        let first = Projective::<Cycloid, G>::multiply_generator(scalar);
+        let sum = first.multiply(scalar) + first.double() - Projective::generator();
+        sum.to_affine()
+    };
+    let point = check.hold("multiply", || compute(&secret));
+    let expected = compute(&plain);
+    check.judge("multiply", same(&point, &expected));
+}
+
+/// Whether two points are equal, by their encodings.
+fn same<G: SourceGroup>(a: &Affine<Cycloid, G>, b: &Affine<Cycloid, G>) -> bool
+where
+    Cycloid: bls12_381::backend::Group<G>,
+{
+    a.to_compressed().as_ref() == b.to_compressed().as_ref()
+}
+
+pub(crate) fn many_g1(check: &mut Check) {
+    many::<First>(check);
+}
+
+pub(crate) fn many_g2(check: &mut Check) {
+    many::<Second>(check);
+}
+
+fn many<G: SourceGroup>(check: &mut Check)
+where
+    Cycloid: bls12_381::backend::Group<G>,
+{
+    let pairs: Vec<_> = (0..9).map(|_| scalar(check)).collect();
+    let mut points = vec![Projective::<Cycloid, G>::generator(); pairs.len()];
+    check.trace("multiply many", || {
+        let scalars: Vec<Fr> = pairs.iter().map(|pair| *pair.1).collect();
+        Projective::multiply_many(&mut points, &scalars).expect("as many");
+    });
+    for ((plain, _), point) in pairs.iter().zip(&points) {
+        let expected = Projective::<Cycloid, G>::multiply_generator(plain).to_affine();
+        check.judge("multiply many", same(&point.to_affine(), &expected));
+    }
+}
+
+/// The same key with nothing marked and secret.
+fn key<V: Variant>(check: &mut Check) -> (Key<V>, Held<Key<V>>)
+where
+    Cycloid: SignatureBackend<V>,
+{
+    let mut bytes = scalar_bytes(check);
+    bytes.reverse();
+    let secret = marked(&bytes);
+    let held = check.hold("import", || Key::<V>::from_bytes(&secret).expect("below r"));
+    (Key::<V>::from_bytes(&bytes).expect("below r"), held)
+}
+
+pub(crate) fn keys(check: &mut Check) {
+    let (plain, secret) = key::<MinPk>(check);
+    let mut public = vec![0; 48];
+    check.trace("public key", || public.copy_from_slice(&secret.public_key().to_bytes()));
+    check.public("public key", &public, |public| *public == plain.public_key().to_bytes());
+    let bytes = check.hold("bytes", || secret.to_bytes());
+    check.secret("bytes", &*bytes, |bytes| bytes == plain.to_bytes());
+
+    let seed = check.bytes(32);
+    let marked_seed = marked(&seed);
+    let derived = check.hold("derive", || {
+        let root = Key::<MinPk>::key_gen(&marked_seed, b"").expect("long enough");
+        root.to_bytes()
+    });
+    let expected = Key::<MinPk>::key_gen(&seed, b"").expect("long enough").to_bytes();
+    check.secret("derive", &*derived, |bytes| bytes == expected);
+    let mut rng = check.rng();
+    let generated = check.hold("generate", || Key::<MinPk>::generate(&mut rng).to_bytes());
+    check.secret("generate", &*generated, |bytes| Key::<MinPk>::from_bytes(bytes).is_ok());
+}
+
+pub(crate) fn sign_small_keys(check: &mut Check) {
+    let (plain, secret) = key::<MinPk>(check);
+    let mut signature = vec![0; 96];
+    check.trace("sign", || {
+        signature.copy_from_slice(&secret.sign(Scheme::Basic, MESSAGE).to_bytes());
+    });
+    let expected = plain.sign(Scheme::Basic, MESSAGE).to_bytes();
+    check.public("sign", &signature, |signature| *signature == expected);
+}
+
+pub(crate) fn sign_small_signatures(check: &mut Check) {
+    let (plain, secret) = key::<MinSig>(check);
+    let mut signature = vec![0; 48];
+    check.trace("sign", || {
+        let signed = secret.sign(Scheme::MessageAugmentation, MESSAGE);
+        signature.copy_from_slice(&signed.to_bytes());
+    });
+    let expected = plain.sign(Scheme::MessageAugmentation, MESSAGE).to_bytes();
+    check.public("sign", &signature, |signature| *signature == expected);
+    check.trace("possession", || signature.copy_from_slice(&secret.prove_possession().to_bytes()));
+    let expected = plain.prove_possession().to_bytes();
+    check.public("possession", &signature, |signature| *signature == expected);
+}
+
+pub(crate) fn shares(check: &mut Check) {
+    let (plain, secret) = key::<MinPk>(check);
+    let mut rng = check.rng();
+    let mut shares: Vec<Option<Share<Cycloid, MinPk>>> = (0..3).map(|_| None).collect();
+    check.trace("share", || share(&secret, 2, &mut shares, &mut rng).expect("two of three"));
+    let held: Vec<Share<Cycloid, MinPk>> = shares.into_iter().flatten().collect();
+    let recovered = check.hold("recover", || {
+        let mut scratch = [Fr::ZERO; 2];
+        let _ = &mut scratch;
+        recover_secret_key(&held[1..]).expect("two shares").to_bytes()
+    });
+    check.judge("recover", *recovered == plain.to_bytes());
+}
+
+pub(crate) fn pairing(check: &mut Check) {
+    let (plain, secret) = scalar(check);
+    let compute = |scalar: &Fr| {
+        let p = Projective::<Cycloid, First>::multiply_generator(scalar).to_affine();
+        let q = Projective::<Cycloid, Second>::generator().to_affine();
+        bls12_381::pairing(&p, &q).to_bytes()
+    };
+    let value = check.hold("pairing", || compute(&secret));
+    check.secret("pairing", &*value, |value| value == compute(&plain));
+}
+
+pub(crate) fn powers(check: &mut Check) {
+    let (plain, secret) = scalar(check);
+    let base = bls12_381::Gt::<Cycloid>::generator();
+    let value = check.hold("power", || base.pow(&secret).to_bytes());
+    check.secret("power", &*value, |value| value == base.pow(&plain).to_bytes());
+}
+
+pub(crate) fn transform(check: &mut Check) {
+    let domain = Domain::new(16, vec![Fr::ZERO; 8]).expect("a power of two");
+    let pairs: Vec<_> = (0..16).map(|_| scalar(check)).collect();
+    let mut values: Vec<Fr> = vec![Fr::ZERO; 16];
+    check.trace("transform", || {
+        for (value, (_, secret)) in values.iter_mut().zip(&pairs) {
+            *value = **secret;
+        }
+        domain.fft(&mut values).expect("as many");
+    });
+    let mut expected: Vec<Fr> = pairs.iter().map(|pair| pair.0).collect();
+    domain.fft(&mut expected).expect("as many");
+    check.secret("transform", &values, |values| *values == expected[..]);
+}
+
+/// The backend has all the traits; a case that did not name it would be for another.
+const _: fn() = || {
+    fn is_backend<B: Backend>() {}
+    is_backend::<Cycloid>();
+};

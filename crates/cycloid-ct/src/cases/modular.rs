@@ -1,0 +1,184 @@
+//! Exponentiation with secret base, exponent and modulus; their lengths are public.
+
+use cycloid::machine::lanes::{LANES, Lanes};
+use cycloid::machine::words::Backend;
+use cycloid::modular::{self, Exponent, FixedBase, Modulus, Strategy};
+use cycloid::scheme::dh::Comb;
+
+use crate::check::{Check, big, marked, padded, power};
+
+/// All constant-time strategies of the table.
+pub(crate) fn strategies(check: &mut Check) {
+    let (n, bits) = (4, 100);
+    for strategy in Strategy::ALL.into_iter().filter(|strategy| strategy.is_constant_time()) {
+        let m = check.modulus(n);
+        let e = check.exponent(bits);
+        // Longer than the modulus, as a ciphertext is for one of two primes.
+        let b = check.limbs(n + n / 2 + 1);
+        let (base, exponent, modulus) = (marked(&b), marked(&e), marked(&m));
+        let mut result = vec![0; n];
+        let mut scratch = vec![0; strategy.scratch_limbs(n)];
+        let name = format!("{strategy:?}");
+        check.trace(&name, || {
+            let exponent = Exponent::with_bits(&exponent, bits).expect("it is that short");
+            strategy
+                .pow_vartime_with(
+                    Backend::best(),
+                    &mut result,
+                    &base,
+                    &exponent,
+                    &modulus,
+                    &mut scratch,
+                )
+                .expect("the arguments are sound");
+        });
+        check.secret(&name, &result, |result| *result == power(&b, &e, &m)[..]);
+    }
+}
+
+pub(crate) fn default_1024(check: &mut Check) {
+    by_default(check, 16, 200);
+}
+
+/// Lengths with code of their own, and others.
+pub(crate) fn default_all(check: &mut Check) {
+    for (n, bits) in
+        [(1, 64), (2, 100), (6, 384), (8, 512), (9, 130), (17, 70), (24, 300), (33, 130)]
+    {
+        by_default(check, n, bits);
+    }
+    by_default(check, 16, 1024);
+}
+
+fn by_default(check: &mut Check, n: usize, bits: usize) {
+    let m = check.modulus(n);
+    let e = check.exponent(bits);
+    let b = check.residue(&m);
+    let (base, exponent, modulus) = (marked(&b), marked(&e), marked(&m));
+    let mut r_squared = vec![0; n];
+    let mut result = vec![0; n];
+    let mut scratch = vec![0; modular::pow_scratch_limbs(n, bits)];
+    let name = format!("pow at {n} limbs, {bits} bits");
+    check.trace(&name, || {
+        let exponent = Exponent::with_bits(&exponent, bits).expect("it is that short");
+        let modulus = Modulus::prepare(&modulus, &mut r_squared, &mut scratch).expect("it is odd");
+        modular::pow(&mut result, &base, &exponent, &modulus, &mut scratch)
+            .expect("the arguments are sound");
+    });
+    check.secret(&name, &result, |result| *result == power(&b, &e, &m)[..]);
+}
+
+/// Inverses, common divisors, products, and powers with a public exponent.
+pub(crate) fn others(check: &mut Check) {
+    let n = 4;
+    let m = check.modulus(n);
+    // As many candidates in every run, so that memory is allocated alike.
+    let candidates: Vec<_> = (0..40).map(|_| check.residue(&m)).collect();
+    let inverses: Vec<_> = candidates.iter().map(|x| big(x).modinv(&big(&m))).collect();
+    let at = inverses.iter().position(Option::is_some).expect("one of them has an inverse");
+    let (x, inverse) = (candidates[at].clone(), padded(inverses[at].as_ref().expect("it has"), n));
+    let (secret_x, secret_m) = (marked(&x), marked(&m));
+    let mut result = vec![0; n];
+    let mut scratch = vec![0; modular::invert_scratch_limbs(n)];
+    check.trace("invert", || {
+        modular::invert(&mut result, &secret_x, &secret_m, &mut scratch).expect("it has one");
+    });
+    check.secret("invert", &result, |result| *result == inverse);
+
+    // A common divisor of one limb, times numbers that have none.
+    let divisor = check.modulus(1);
+    let [a, b] = [&x, &m].map(|number| padded(&(big(number) * big(&divisor)), n + 1));
+    let (secret_a, secret_b) = (marked(&a), marked(&b));
+    let mut result = vec![0; n + 1];
+    let mut scratch = vec![0; modular::invert_scratch_limbs(n + 1)];
+    check.trace("gcd", || {
+        modular::gcd(&mut result, &secret_a, &secret_b, &mut scratch).expect("it is odd");
+    });
+    check.secret("gcd", &result, |result| *result == padded(&big(&divisor), n + 1));
+
+    let a = check.limbs(n + 1);
+    let secret_a = marked(&a);
+    let mut r_squared = vec![0; n];
+    let mut product = vec![0; n];
+    let mut square = vec![0; n];
+    let mut scratch = vec![0; modular::pow_scratch_limbs_minimum(n)];
+    check.trace("products", || {
+        let modulus = Modulus::prepare(&secret_m, &mut r_squared, &mut scratch).expect("odd");
+        modular::mul(&mut product, &secret_a, &secret_x, &modulus, &mut scratch).expect("sound");
+        let exponent = Exponent::new(&[65537]);
+        modular::pow_vartime(&mut square, &secret_x, &exponent, &modulus, &mut scratch)
+            .expect("sound");
+    });
+    let expected = padded(&(big(&a) * big(&x) % big(&m)), n);
+    check.secret("mul", &product, |product| *product == expected);
+    check.secret("public exponent", &square, |square| *square == power(&x, &[65537], &m));
+}
+
+pub(crate) fn eight_512(check: &mut Check) {
+    eight(check, 8, 64, false);
+}
+
+pub(crate) fn eight_1024(check: &mut Check) {
+    eight(check, 16, 1024, false);
+    eight(check, 33, 40, true);
+}
+
+pub(crate) fn eight_unequal(check: &mut Check) {
+    eight(check, 4, 20, true);
+}
+
+fn eight(check: &mut Check, n: usize, bits: usize, unequal: bool) {
+    // Lengths are public, and may differ.
+    let length = |lane: usize| if unequal { n.saturating_sub(lane % 3).max(1) } else { n };
+    let m: [_; LANES] = std::array::from_fn(|lane| check.modulus(length(lane)));
+    let b: [_; LANES] = std::array::from_fn(|lane| check.limbs(n + lane % 2));
+    let e: [_; LANES] = std::array::from_fn(|_| check.exponent(bits));
+    let moduli = m.each_ref().map(|m| marked(m));
+    let bases = b.each_ref().map(|b| marked(b));
+    let exponents = e.each_ref().map(|e| marked(e));
+    let mut results = m.each_ref().map(|m| vec![0; m.len()]);
+    let mut scratch = vec![Lanes::ZERO; modular::pow_eight_scratch(n, bits)];
+    let mut done = 0;
+    check.trace(format!("pow_eight at {n} limbs"), || {
+        let exponents = std::array::from_fn(|lane| {
+            Exponent::with_bits(&exponents[lane], bits).expect("it is that short")
+        });
+        let outcomes = modular::pow_eight(
+            results.each_mut().map(Vec::as_mut_slice),
+            bases.each_ref().map(Vec::as_slice),
+            exponents,
+            moduli.each_ref().map(Vec::as_slice),
+            &mut scratch,
+        );
+        done = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+    });
+    assert_eq!(done, LANES);
+    for lane in 0..LANES {
+        let expected = power(&b[lane], &e[lane], &m[lane]);
+        check.secret("pow_eight", &results[lane], |result| *result == expected);
+    }
+}
+
+pub(crate) fn fixed_base(check: &mut Check) {
+    let bits = 150;
+    let comb = Comb::new(4, 2).expect("there is such a shape");
+    for n in [4, 17] {
+        let [m, base] = [check.modulus(n), check.limbs(n)];
+        let exponent = check.exponent(bits);
+        let [secret_m, secret_base, secret_exponent] =
+            [&m, &base, &exponent].map(|limbs| marked(limbs));
+        let mut r_squared = vec![0; n];
+        let mut scratch = vec![0; FixedBase::scratch_limbs(n)];
+        let mut memory = vec![Lanes::ZERO; FixedBase::memory(n, comb)];
+        let mut result = vec![0; n];
+        check.trace("fixed base", || {
+            let modulus = Modulus::prepare(&secret_m, &mut r_squared, &mut scratch).expect("odd");
+            let fixed =
+                FixedBase::prepare(&secret_base, bits, comb, &modulus, &mut memory, &mut scratch)
+                    .expect("the memory suffices");
+            let declared = Exponent::with_bits(&secret_exponent, bits).expect("that short");
+            fixed.pow(&mut result, &declared, &mut scratch).expect("the scratch suffices");
+        });
+        check.secret("fixed base", &result, |result| *result == power(&base, &exponent, &m));
+    }
+}

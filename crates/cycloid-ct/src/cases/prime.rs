@@ -1,0 +1,24 @@
+//! The search for a prime: each candidate is secret, and why it is refused is not.
+
+use cycloid::machine::lanes::Lanes;
+use cycloid::prime;
+use num_bigint::BigUint;
+
+use crate::check::{Check, big};
+
+pub(crate) fn prime_256(check: &mut Check) {
+    const BITS: usize = 256;
+    let n = BITS.div_ceil(64);
+    let mut found = vec![0; n];
+    let mut scratch = vec![Lanes::ZERO; prime::generate_scratch(n)];
+    let mut rng = check.rng();
+    check.searches();
+    check.trace("prime", || {
+        prime::generate(&mut found, BITS, |_| true, &mut rng, &mut scratch).expect("it has room");
+    });
+    check.secret("prime", &found, |found| {
+        let found = big(found);
+        let one = BigUint::from(1_u8);
+        found.bits() as usize == BITS && BigUint::from(2_u8).modpow(&(&found - &one), &found) == one
+    });
+}

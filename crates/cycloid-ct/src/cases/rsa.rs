@@ -1,0 +1,166 @@
+//! RSA: generated and imported keys, their files, and signatures, with everything secret but the
+//! modulus, the public exponent and what is signed.
+
+use cycloid::machine::lanes::Lanes;
+use cycloid::prime;
+use cycloid::scheme::Hash;
+use cycloid::scheme::rsa::{
+    self, Batch, Context, Job, PrivateComponents, PrivateKey, der_scratch_limbs, pem_scratch_limbs,
+    private_key_der_length, private_key_pem_length,
+};
+use num_bigint::BigUint;
+
+use crate::check::{Check, Held, big, marked};
+
+const BITS: usize = 2048;
+const EXPONENT: u32 = 65537;
+const MESSAGE: &[u8] = b"what is signed is public";
+const HASH: Hash = Hash::Sha256;
+
+pub(crate) type Key = PrivateKey<Vec<u64>>;
+
+/// A key from its parts, which are secret.
+pub(crate) fn imported(check: &mut Check) -> Held<Key> {
+    let one = BigUint::from(1_u8);
+    let exponent = BigUint::from(EXPONENT);
+    let [p, q] = [prime(check), prime(check)];
+    let d = exponent.modinv(&((&p - &one) * (&q - &one))).expect("the primes are usable");
+    let padded = |number: BigUint, length: usize| {
+        let bytes = number.to_bytes_be();
+        [vec![0; length - bytes.len()], bytes].concat()
+    };
+    let secret = |number: BigUint, length: usize| marked(&padded(number, length));
+    let (whole, half) = (BITS / 8, BITS / 16);
+    let modulus = (&p * &q).to_bytes_be();
+    let public_exponent = exponent.to_bytes_be();
+    let exponent1 = secret(&d % (&p - &one), half);
+    let exponent2 = secret(&d % (&q - &one), half);
+    let private_exponent = secret(d, whole);
+    let coefficient = secret(q.modinv(&p).expect("the primes differ"), half);
+    let (prime1, prime2) = (secret(p, half), secret(q, half));
+    let memory = vec![0; rsa::private_key_limbs(BITS)];
+    let mut scratch = vec![0; 4 * BITS.div_ceil(64) + 4];
+    check.hold("import", || {
+        let components = PrivateComponents {
+            modulus: &modulus,
+            public_exponent: &public_exponent,
+            private_exponent: &private_exponent,
+            prime1: &prime1,
+            prime2: &prime2,
+            exponent1: &exponent1,
+            exponent2: &exponent2,
+            coefficient: &coefficient,
+        };
+        PrivateKey::new(&components, memory, &mut scratch).expect("it is a key")
+    })
+}
+
+/// A prime for a key with that exponent, which is itself a prime. It is made untraced.
+fn prime(check: &mut Check) -> BigUint {
+    let bits = BITS / 2;
+    let mut found = vec![0; bits.div_ceil(64)];
+    let mut scratch = vec![Lanes::ZERO; prime::generate_scratch(found.len())];
+    let mut rng = check.rng();
+    loop {
+        prime::generate(&mut found, bits, |_| true, &mut rng, &mut scratch).expect("it has room");
+        let prime = big(&found);
+        if &prime % EXPONENT != BigUint::from(1_u8) {
+            return prime;
+        }
+    }
+}
+
+pub(crate) fn generate(check: &mut Check) {
+    let mut scratch = vec![Lanes::ZERO; rsa::generate_scratch(BITS)];
+    let memory = vec![0; rsa::private_key_limbs(BITS)];
+    let mut rng = check.rng();
+    check.searches();
+    let key = check.hold("generate", || {
+        PrivateKey::generate(BITS, EXPONENT, memory, &mut rng, &mut scratch).expect("it has room")
+    });
+    let modulus = key.public().modulus_limbs().to_vec();
+    check.judge("generate", big(&modulus).bits() as usize == BITS);
+}
+
+pub(crate) fn import(check: &mut Check) {
+    let key = imported(check);
+    let modulus = key.public().modulus_limbs().to_vec();
+    let memory = || vec![0; rsa::private_key_limbs(BITS)];
+
+    let mut der = vec![0; private_key_der_length(BITS)];
+    let length = check.trace("to DER", || key.to_pkcs8_der(&mut der).expect("it fits").len());
+    let mut scratch = vec![0; der_scratch_limbs(BITS)];
+    let read = check.hold("from DER", || {
+        PrivateKey::from_der(&der[..length], memory(), &mut scratch).expect("a key")
+    });
+    check.judge("from DER", read.public().modulus_limbs() == modulus);
+
+    let mut pem = vec![0; private_key_pem_length(BITS)];
+    let length = check.trace("to PEM", || key.to_pkcs1_pem(&mut pem).expect("it fits").len());
+    let mut scratch = vec![0; pem_scratch_limbs(BITS)];
+    let read = check.hold("from PEM", || {
+        PrivateKey::from_pem(&pem[..length], memory(), &mut scratch).expect("a key")
+    });
+    check.judge("from PEM", read.public().modulus_limbs() == modulus);
+}
+
+pub(crate) fn sign(check: &mut Check) {
+    signatures(check, rsa::context_limbs(BITS));
+}
+
+pub(crate) fn sign_least(check: &mut Check) {
+    signatures(check, rsa::context_limbs_minimum(BITS));
+}
+
+/// Signs with a context of `limbs`, twice, so that the blinding is used again.
+fn signatures(check: &mut Check, limbs: usize) {
+    let key = imported(check);
+    let mut signatures = vec![vec![0; BITS / 8]; 2];
+    let mut memory = vec![0; limbs];
+    let mut rng = check.rng();
+    check.trace("sign", || {
+        let mut context = Context::new(&key, &mut rng, &mut memory).expect("it has room");
+        context.sign_pkcs1v15(HASH, MESSAGE, &mut signatures[0]).expect("no fault");
+        context.sign_pss(HASH, MESSAGE, &mut signatures[1]).expect("no fault");
+    });
+    let mut scratch = vec![0; rsa::verify_scratch_limbs(BITS)];
+    let public = key.public();
+    for (signature, pss) in signatures.iter().zip([false, true]) {
+        check.secret("sign", signature, |signature| {
+            let verified = if pss {
+                public.verify_pss(HASH, MESSAGE, signature, &mut scratch)
+            } else {
+                public.verify_pkcs1v15(HASH, MESSAGE, signature, &mut scratch)
+            };
+            verified.is_ok()
+        });
+    }
+}
+
+/// Signs eight at a time and three, with different keys, and in a job that is refused.
+pub(crate) fn batch(check: &mut Check) {
+    let keys = [imported(check), imported(check)];
+    let mut memory = vec![Lanes::ZERO; rsa::batch_lanes(BITS, 8)];
+    for count in [8, 3] {
+        let mut signatures = vec![vec![0; BITS / 8]; count];
+        let mut short = [0; 7];
+        let mut rng = check.rng();
+        let mut batch = Batch::new(BITS, &mut rng, &mut memory).expect("it has room");
+        let key = |i: usize| -> &Key { &keys[i % keys.len()] };
+        let mut jobs = vec![Job::sign_pss(key(0), HASH, MESSAGE, &mut short)];
+        for (i, signature) in signatures.iter_mut().enumerate() {
+            jobs.push(Job::sign_pkcs1v15(key(i), HASH, MESSAGE, signature));
+        }
+        check.trace(format!("sign {count}"), || batch.run(&mut jobs));
+        let done: Vec<_> = jobs.iter().map(|job| job.outcome().is_ok()).collect();
+        drop((jobs, batch));
+        let mut scratch = vec![0; rsa::verify_scratch_limbs(BITS)];
+        for (i, signature) in signatures.iter().enumerate() {
+            check.secret("sign in a batch", signature, |signature| {
+                let public = key(i).public();
+                let verified = public.verify_pkcs1v15(HASH, MESSAGE, signature, &mut scratch);
+                verified.is_ok() && done[i + 1] && !done[0]
+            });
+        }
+    }
+}

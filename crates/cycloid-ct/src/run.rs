@@ -1,0 +1,353 @@
+//! Which cases run, how often, and what is said of them.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::os::fd::FromRawFd;
+use std::time::Instant;
+
+use cycloid::cpu::{self, Level};
+use taint_trace::{Finding, Place};
+
+use crate::cases::{self, Case};
+use crate::check::Check;
+use crate::plant;
+
+const USAGE: &str = "cycloid-ct [--all] [--runs N] [--only TEXT] [--cpu LEVEL] | --plants | --list";
+
+/// Runs of a case, with other secrets in each; their traces must be equal.
+const RUNS: u64 = 2;
+
+/// Runs of a case with `--all`.
+const RUNS_OF_ALL: u64 = 16;
+
+/// Beyond so many steps a case runs twice with `--all` as well.
+const LONG: usize = 3_000_000;
+
+/// Processes that run at a time.
+const PROCESSES: usize = 2;
+
+type Failure = (String, &'static str);
+
+#[derive(Default)]
+struct Options {
+    all: bool,
+    runs: Option<u64>,
+    only: Option<String>,
+    level: Option<Level>,
+}
+
+/// Runs what the arguments ask for.
+pub(crate) fn run(mut arguments: impl Iterator<Item = String>) -> Result<(), Failure> {
+    let mut options = Options::default();
+    while let Some(argument) = arguments.next() {
+        let mut value =
+            || arguments.next().ok_or_else(|| (format!("{argument} has no value"), USAGE));
+        match argument.as_str() {
+            "--all" => options.all = true,
+            "--runs" => {
+                let runs = value()?;
+                let number = runs.parse().ok().filter(|number| *number > 0);
+                options.runs =
+                    Some(number.ok_or_else(|| (format!("no number of runs `{runs}`"), USAGE))?);
+            }
+            "--only" => options.only = Some(value()?),
+            "--cpu" => {
+                let name = value()?;
+                let level = Level::from_name(&name);
+                options.level = Some(level.ok_or_else(|| (format!("no level `{name}`"), USAGE))?);
+            }
+            "--plants" => return plants(),
+            "--list" => {
+                cases::ALL.iter().for_each(|case| println!("{}", case.name));
+                return Ok(());
+            }
+            _ => return Err((format!("cannot read `{argument}`"), USAGE)),
+        }
+    }
+    traced(&options)
+}
+
+/// The levels of this processor, all of which are traced.
+fn levels(options: &Options) -> Vec<Level> {
+    let here = |level: &Level| *level <= cpu::detected_level();
+    let wanted = |level: &Level| options.level.is_none_or(|only| only == *level);
+    Level::ALL.into_iter().filter(here).filter(wanted).collect()
+}
+
+fn traced(options: &Options) -> Result<(), Failure> {
+    let started = Instant::now();
+    let levels = levels(options);
+    let mut queue = Vec::new();
+    for case in cases::ALL {
+        for level in &levels {
+            let wanted = options.only.as_ref().is_none_or(|only| case.name.contains(only.as_str()));
+            if wanted && (options.all || case.runs_in_short(*level)) {
+                queue.push(Subject { case, level: *level });
+            }
+        }
+    }
+    if queue.is_empty() {
+        return Err(("no case has that name".into(), "`cycloid-ct --list` shows the names"));
+    }
+    let (mut steps, mut results, mut failed) = (0, 0, 0);
+    let count = queue.len();
+    let runs = options.runs.unwrap_or(if options.all { RUNS_OF_ALL } else { RUNS });
+    in_turns(queue, runs, |subject, runs| {
+        let verdict = subject.judge(runs);
+        steps += runs.iter().map(|run| run.steps()).sum::<usize>();
+        results += runs.iter().map(|run| run.results).sum::<usize>();
+        failed += usize::from(!verdict);
+    });
+    let names: Vec<_> = levels.iter().map(|level| level.name()).collect();
+    let seconds = started.elapsed().as_secs();
+    println!(
+        "{count} operations on backends: {steps} instructions traced in {seconds} s, {results} results checked"
+    );
+    if failed > 0 {
+        return Err((format!("{failed} of {count} fail"), "the lines above name the instructions"));
+    }
+    println!("traced without a finding: {}{}", names.join(", "), absent());
+    Ok(())
+}
+
+/// Names what this processor lacks, so that its absence is not taken for a result.
+fn absent() -> String {
+    let absent: Vec<_> = Level::ALL
+        .into_iter()
+        .filter(|level| *level > cpu::detected_level())
+        .map(Level::name)
+        .collect();
+    if absent.is_empty() {
+        String::new()
+    } else {
+        format!("; NOT RUN, this processor has none: {}", absent.join(", "))
+    }
+}
+
+/// Shows that each leak that is planted is found, on every level.
+fn plants() -> Result<(), Failure> {
+    let mut found = BTreeSet::new();
+    for level in levels(&Options::default()) {
+        for plant in plant::ALL {
+            let mut child = Child::start(level, 0, plant.run);
+            let run = child.wait();
+            if !run.crashed.is_empty()
+                || !run.findings.iter().any(|text| text.contains(plant.expected))
+            {
+                return Err((
+                    format!("the planted leak `{}` is not found on {}", plant.name, level.name()),
+                    "without it, silence proves nothing",
+                ));
+            }
+            found.insert(plant.name);
+        }
+    }
+    let names: Vec<_> = found.into_iter().collect();
+    println!("planted leaks found on every backend here: {}", names.join(", "));
+    Ok(())
+}
+
+/// A case on a level.
+struct Subject {
+    case: &'static Case,
+    level: Level,
+}
+
+impl Subject {
+    /// Says what was found; whether that is nothing.
+    fn judge(&self, runs: &[Run]) -> bool {
+        let name = format!("{} on {}", self.case.name, self.level.name());
+        let first = &runs[0];
+        let mut problems: Vec<String> = Vec::new();
+        for run in runs {
+            problems.extend(run.crashed.iter().chain(&run.findings).chain(&run.wrong).cloned());
+            if let Some(difference) = difference(first, run) {
+                problems.push(difference);
+            }
+        }
+        problems.sort();
+        problems.dedup();
+        println!(
+            "{} {name}: {} steps, {} runs",
+            if problems.is_empty() { "ok  " } else { "FAIL" },
+            first.steps(),
+            runs.len()
+        );
+        for problem in &problems {
+            println!("  {}", problem.replace('\n', "\n  "));
+        }
+        problems.is_empty()
+    }
+}
+
+/// Where two runs part, if they do.
+fn difference(first: &Run, other: &Run) -> Option<String> {
+    if first.searching {
+        return None;
+    }
+    for (a, b) in first.traces.iter().zip(&other.traces) {
+        if a.digest == b.digest && a.steps == b.steps {
+            continue;
+        }
+        let at = a.trail.iter().zip(&b.trail).position(|(a, b)| a != b);
+        let place = at.map_or("beyond the steps that are kept".into(), |at| {
+            if a.trail[at].at == b.trail[at].at {
+                let lines = Finding::lines_of(a.trail[at].at);
+                return format!("step {at} accesses another address at\n    {}", lines.join("\n    "));
+            }
+            let before = Finding::lines_of(a.trail[at.saturating_sub(1)].at);
+            let after = Finding::lines_of(a.trail[at].at);
+            format!(
+                "step {at}, after\n    {}\nat\n    {}",
+                before.join("\n    "),
+                after.join("\n    ")
+            )
+        });
+        return Some(format!("{}: traces of two secrets part: {place}", a.name));
+    }
+    (first.traces.len() != other.traces.len()).then(|| "runs trace different operations".into())
+}
+
+/// Runs each subject in `runs` processes, some at a time, and judges it when all are done.
+fn in_turns(queue: Vec<Subject>, runs: u64, mut judge: impl FnMut(&Subject, &[Run])) {
+    for subject in queue {
+        let mut done: Vec<Run> = Vec::new();
+        let mut wanted = runs;
+        let mut seed = 0;
+        while seed < wanted {
+            let batch = PROCESSES.min((wanted - seed) as usize) as u64;
+            let mut children: Vec<_> = (seed..seed + batch)
+                .map(|seed| Child::start(subject.level, seed, subject.case.run))
+                .collect();
+            done.extend(children.iter_mut().map(Child::wait));
+            seed += batch;
+            if done[0].steps() > LONG {
+                wanted = wanted.min(RUNS);
+            }
+        }
+        judge(&subject, &done);
+    }
+}
+
+/// What one process said.
+#[derive(Default)]
+struct Run {
+    traces: Vec<Trace>,
+    findings: Vec<String>,
+    wrong: Vec<String>,
+    crashed: Vec<String>,
+    results: usize,
+    searching: bool,
+}
+
+impl Run {
+    fn steps(&self) -> usize {
+        self.traces.iter().map(|trace| trace.steps).sum()
+    }
+}
+
+struct Trace {
+    name: String,
+    steps: usize,
+    digest: u64,
+    trail: Vec<Place>,
+}
+
+/// A process that runs one case with one seed.
+struct Child {
+    process: libc::pid_t,
+    answer: File,
+}
+
+impl Child {
+    fn start(level: Level, seed: u64, work: fn(&mut Check)) -> Self {
+        // SAFETY: a name that ends in zero; the descriptor is ours.
+        let mut answer = unsafe {
+            let descriptor = libc::memfd_create(c"answer".as_ptr(), 0);
+            assert!(descriptor >= 0, "no memory for an answer");
+            File::from_raw_fd(descriptor)
+        };
+        std::io::stdout().flush().expect("the output is open");
+        // SAFETY: this process has one thread, so that the child may do what it likes.
+        let process = unsafe { libc::fork() };
+        assert!(process >= 0, "no process");
+        if process == 0 {
+            cpu::limit(level);
+            let mut check = Check::new(seed);
+            work(&mut check);
+            let written = answer.write_all(&encode(&check));
+            // SAFETY: ends the child at once; nothing of the parent's is to be flushed.
+            unsafe { libc::_exit(i32::from(written.is_err())) };
+        }
+        Self { process, answer }
+    }
+
+    fn wait(&mut self) -> Run {
+        let mut status = 0;
+        // SAFETY: our own child, and a place for its status.
+        unsafe { libc::waitpid(self.process, &raw mut status, 0) };
+        let mut bytes = Vec::new();
+        let read = self.answer.rewind().and_then(|()| self.answer.read_to_end(&mut bytes));
+        if status != 0 || read.is_err() {
+            let crashed = vec![format!("the process ended with status {status:#x}")];
+            return Run { crashed, ..Run::default() };
+        }
+        decode(&bytes)
+    }
+}
+
+/// Lines, but for the trails, which follow their line as numbers.
+fn encode(check: &Check) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut line = |kind: char, text: &str| {
+        bytes.extend(format!("{kind}{}\n", text.replace('\n', "\r")).into_bytes());
+    };
+    line('R', &check.results.to_string());
+    line('S', &u8::from(check.searching).to_string());
+    check.wrong.iter().for_each(|wrong| line('W', wrong));
+    for (name, report) in &check.reports {
+        for finding in &report.findings {
+            line('F', &format!("{name}: {finding}"));
+        }
+        let length = report.trail.len();
+        line('T', &format!("{} {} {length} {name}", report.steps, report.digest));
+        let mut places = String::with_capacity(length * 20);
+        for place in &report.trail {
+            places += &format!("{:x}.{:x} ", place.at, place.accessed);
+        }
+        line('P', &places);
+    }
+    bytes
+}
+
+fn decode(bytes: &[u8]) -> Run {
+    let mut run = Run::default();
+    for line in String::from_utf8_lossy(bytes).lines() {
+        let (kind, text) = line.split_at(1);
+        let text_lines = || text.replace('\r', "\n");
+        match kind {
+            "R" => run.results = text.parse().expect("it was written as a number"),
+            "S" => run.searching = text == "1",
+            "W" => run.wrong.push(text_lines()),
+            "F" => run.findings.push(text_lines()),
+            "T" => {
+                let mut parts = text.splitn(4, ' ');
+                let mut number = || parts.next().and_then(|part| part.parse().ok()).unwrap_or(0);
+                let (steps, digest, _) = (number() as usize, number(), number());
+                let name = parts.next().unwrap_or_default().into();
+                run.traces.push(Trace { name, steps, digest, trail: Vec::new() });
+            }
+            _ => {
+                let trace = run.traces.last_mut().expect("a trail follows its trace");
+                let hex = |text: &str| usize::from_str_radix(text, 16).unwrap_or(0);
+                trace.trail = text
+                    .split_whitespace()
+                    .filter_map(|place| place.split_once('.'))
+                    .map(|(at, accessed)| Place { at: hex(at), accessed: hex(accessed) as u32 })
+                    .collect();
+            }
+        }
+    }
+    run
+}

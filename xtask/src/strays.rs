@@ -1,0 +1,128 @@
+//! Rust files that no crate compiles: what nobody compiles nobody checks.
+
+use std::collections::BTreeSet;
+use std::path::{Component, Path, PathBuf};
+
+use crate::layers::tree;
+use crate::process::{Failure, Outcome, program, say};
+
+/// Manifests of their own, beside the workspace's.
+const MANIFESTS: [&str; 3] = ["Cargo.toml", "fuzz/Cargo.toml", "xtask/no-std/Cargo.toml"];
+
+/// Follows the modules from every target and names the files that none leads to.
+pub(crate) fn run() -> Outcome {
+    say("Rust files that no crate compiles");
+    let mut compiled = BTreeSet::new();
+    for manifest in MANIFESTS {
+        for root in targets(manifest)? {
+            follow(&root, true, &mut compiled);
+        }
+    }
+    let files = tree::read(Path::new("."))?;
+    let rust = files.iter().filter(|file| file.path.ends_with(".rs"));
+    let stray: Vec<&str> = rust
+        .map(|file| file.path.as_str())
+        .filter(|path| !compiled.contains(Path::new(path)))
+        .collect();
+    if stray.is_empty() {
+        eprintln!("{} files are compiled", compiled.len());
+        return Ok(());
+    }
+    Err(Failure::new(format!("no crate compiles:\n  {}", stray.join("\n  ")))
+        .hint("delete them, or declare their module"))
+}
+
+/// The roots of all targets of a manifest, from the current directory.
+fn targets(manifest: &str) -> Result<Vec<PathBuf>, Failure> {
+    let mut command = program("cargo", "metadata --no-deps --format-version 1 --manifest-path");
+    let output = command.arg(manifest).output();
+    let output = output.map_err(|error| Failure::new(format!("cannot run cargo: {error}")))?;
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .map_err(|error| Failure::new(format!("cargo metadata of {manifest}: {error}")))?;
+    let here = std::env::current_dir()
+        .map_err(|error| Failure::new(format!("no current directory: {error}")))?;
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let sources = packages
+        .flat_map(|package| package["targets"].as_array().into_iter().flatten())
+        .filter_map(|target| target["src_path"].as_str());
+    Ok(sources
+        .map(|path| Path::new(path).strip_prefix(&here).unwrap_or(Path::new(path)).into())
+        .collect())
+}
+
+/// Adds a file and the files of the modules that it declares. A module of a file that is a root, or
+/// is called `mod.rs`, is beside it; of another, in the folder of its name.
+fn follow(path: &Path, root: bool, compiled: &mut BTreeSet<PathBuf>) {
+    let Ok(text) = std::fs::read_to_string(path) else { return };
+    if !compiled.insert(path.into()) {
+        return;
+    }
+    let beside = path.parent().unwrap_or(Path::new(""));
+    let own =
+        if root || path.ends_with("mod.rs") { beside.into() } else { path.with_extension("") };
+    for declaration in declarations(&text) {
+        match declaration {
+            Declaration::Module(name) => {
+                follow(&own.join(format!("{name}.rs")), false, compiled);
+                follow(&own.join(name).join("mod.rs"), false, compiled);
+            }
+            Declaration::Path(place) => follow(&resolved(&beside.join(place)), true, compiled),
+        }
+    }
+}
+
+enum Declaration<'a> {
+    Module(&'a str),
+    /// `#[path = "…"]` or `include!("…")`.
+    Path(&'a str),
+}
+
+fn declarations(text: &str) -> Vec<Declaration<'_>> {
+    let mut found = Vec::new();
+    for line in text.lines().map(str::trim_start) {
+        let quoted = || line.split('"').nth(1).map(Declaration::Path);
+        if line.starts_with("#[path =") || line.contains("include!(\"") {
+            found.extend(quoted());
+        } else if let Some((before, after)) = line.split_once("mod ")
+            && (before.is_empty() || before.starts_with("pub"))
+            && let Some(name) = after.strip_suffix(';')
+        {
+            found.push(Declaration::Module(name.strip_prefix("r#").unwrap_or(name)));
+        }
+    }
+    found
+}
+
+/// A path without steps up.
+fn resolved(path: &Path) -> PathBuf {
+    let mut parts = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_of_every_form_are_declarations() {
+        let text =
+            "mod a;\npub(crate) mod b;\n#[path = \"../c.rs\"]\nmod d {}\ninclude!(\"e.rs\");";
+        let found: Vec<String> = declarations(text)
+            .into_iter()
+            .map(|declaration| match declaration {
+                Declaration::Module(name) => format!("mod {name}"),
+                Declaration::Path(path) => format!("path {path}"),
+            })
+            .collect();
+        assert_eq!(found, ["mod a", "mod b", "path ../c.rs", "path e.rs"]);
+        assert_eq!(resolved(Path::new("a/b/../c.rs")), Path::new("a/c.rs"));
+    }
+}
