@@ -194,7 +194,10 @@ fn difference(first: &Run, other: &Run) -> Option<String> {
         let place = at.map_or("beyond the steps that are kept".into(), |at| {
             if a.trail[at].at == b.trail[at].at {
                 let lines = Finding::lines_of(a.trail[at].at);
-                return format!("step {at} accesses another address at\n    {}", lines.join("\n    "));
+                return format!(
+                    "step {at} accesses another address at\n    {}",
+                    lines.join("\n    ")
+                );
             }
             let before = Finding::lines_of(a.trail[at.saturating_sub(1)].at);
             let after = Finding::lines_of(a.trail[at].at);

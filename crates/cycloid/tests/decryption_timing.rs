@@ -6,7 +6,8 @@
 //! the mean times are compared by Welch's t-test, on all that is below a percentile of both together
 //! (Reparaz, Balasch and Verbauwhede, Dude, is my code constant time?, 2017). A machine that is busy
 //! makes a difference now and then, so a pair of classes counts as different only when several runs
-//! say so. The same comparison must find a difference that is planted.
+//! say so. Each comparison states the smallest difference that it would have found, and a test plants
+//! exactly that.
 
 mod support;
 
@@ -39,8 +40,12 @@ const WARM_UP: usize = 50;
 /// Runs that must all find a difference between the same classes.
 const RUNS: usize = 3;
 
-/// Parts of a decryption's time that are planted, one after the other, until one of them is found.
-const PLANTED: [f64; 7] = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64];
+/// By how much |t| exceeds the threshold for a difference that counts as detectable: noise hides it
+/// from one run in tens of thousands.
+const MARGIN: f64 = 4.0;
+
+/// How often a difference is measured and planted, in case the machine becomes busier in between.
+const ATTEMPTS: usize = 5;
 
 /// Above which |t| two means are taken for different: by chance once in millions of comparisons.
 const THRESHOLD: f64 = 5.0;
@@ -140,6 +145,25 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
         .fold(0.0, f64::max)
 }
 
+/// The smallest difference in nanoseconds that these measurements would have shown: the second
+/// sample is moved onto the first, and then away from it until the comparison finds it.
+fn smallest_difference(a: &[f64], b: &[f64]) -> f64 {
+    let offset = median(a) - median(b);
+    let found = |difference: f64| {
+        let moved: Vec<f64> = b.iter().map(|time| time + offset + difference).collect();
+        distance(a, &moved) > THRESHOLD + MARGIN
+    };
+    let (mut unseen, mut seen) = (0.0, 1.0);
+    while !found(seen) {
+        (unseen, seen) = (seen, 2.0 * seen);
+    }
+    while seen - unseen > 0.01 * seen {
+        let middle = f64::midpoint(unseen, seen);
+        if found(middle) { seen = middle } else { unseen = middle }
+    }
+    seen
+}
+
 fn below(times: &[f64], limit: f64) -> Vec<f64> {
     times.iter().copied().filter(|time| *time <= limit).collect()
 }
@@ -179,7 +203,12 @@ fn differences(
             let times = subject.measure(classes, &decrypt);
             suspects.retain(|suspect| {
                 let t = distance(&times[0], &times[*suspect]);
-                println!("run {run}: {}, {}: {t:.1}", classes[0].name, classes[*suspect].name);
+                let smallest = smallest_difference(&times[0], &times[*suspect]);
+                let part = 100.0 * smallest / median(&times[0]);
+                println!(
+                    "run {run}: {}, {}: t = {t:.1}; smallest detectable difference {smallest:.0} ns, {part:.3} %",
+                    classes[0].name, classes[*suspect].name
+                );
                 t > THRESHOLD
             });
             if suspects.is_empty() {
@@ -246,39 +275,48 @@ fn pkcs1v15_tells_nothing() {
     assert!(different.is_empty(), "the time tells apart: {different:?}");
 }
 
-/// Hashes in one class only. A machine that is busy can hide a hundredth of the time from one
-/// comparison in a few, so there are more of them where it was not found.
+/// What is planted is the smallest difference that two classes of the same kind would show.
 #[test]
-fn a_planted_difference_is_found() {
+fn the_smallest_detectable_difference_is_found_when_it_is_planted() {
     let _alone = ALONE.lock();
     let mut subject = Subject::new();
-    let mut classes = pkcs1v15_classes(&mut subject);
-    classes.truncate(4);
-    classes.drain(1..3);
-    let plain = subject.measure(&classes[..1], |context, _, ciphertext, output| {
-        black_box(context.decrypt_pkcs1v15(ciphertext, output)).unwrap();
-    });
-    let hash = subject.measure(&classes[..1], |_, _, ciphertext, _| {
-        black_box(Sha256::digest(black_box(ciphertext)));
-    });
-    let (decryption, hash) = (median(&plain[0]), median(&hash[0]));
-    let mut different = Vec::new();
-    for part in PLANTED {
-        let hashes = (decryption * part / hash).ceil() as usize;
-        println!("{hashes} hashes: {part} of a decryption");
-        different = differences(&mut subject, &[&classes], |context, class, ciphertext, output| {
+    let classes = ["48 bytes", "48 bytes, delayed"]
+        .map(|name| subject.class(name, |rng, encoded| pkcs1v15(rng, encoded, 48)));
+    for _ in 0..ATTEMPTS {
+        let times = subject.measure(&classes, |context, _, ciphertext, output| {
             black_box(context.decrypt_pkcs1v15(ciphertext, output)).unwrap();
-            if class == 1 {
-                for _ in 0..hashes {
-                    black_box(Sha256::digest(black_box(ciphertext)));
-                }
-            }
         });
+        let smallest = smallest_difference(&times[0], &times[1]);
+        println!("planted: {smallest:.0} ns, {:.3} %", 100.0 * smallest / median(&times[0]));
+        let different =
+            differences(&mut subject, &[&classes], |context, class, ciphertext, output| {
+                black_box(context.decrypt_pkcs1v15(ciphertext, output)).unwrap();
+                if class == 1 {
+                    let start = Instant::now();
+                    while (start.elapsed().as_nanos() as f64) < smallest {}
+                }
+            });
         if !different.is_empty() {
-            break;
+            return;
         }
     }
-    assert_eq!(different, ["a wrong first byte"]);
+    panic!("a difference that is said to be detectable was not detected");
+}
+
+#[test]
+fn a_smaller_difference_is_not_claimed_to_be_detectable() {
+    let mut rng = Generator::new(13);
+    let mut sample = || (0..ROUNDS).map(|_| f64::from(rng.next_u32() % 1000)).collect::<Vec<_>>();
+    let (a, b) = (sample(), sample());
+    let smallest = smallest_difference(&a, &b);
+    // Uniform on 1000 ns: the standard error of a difference of means is 11.8 ns.
+    assert!((60.0..400.0).contains(&smallest), "{smallest}");
+    let moved = |difference: f64| {
+        let offset = median(&a) - median(&b) + difference;
+        let moved: Vec<f64> = b.iter().map(|time| time + offset).collect();
+        distance(&a, &moved)
+    };
+    assert!(moved(smallest) > THRESHOLD + MARGIN && moved(0.5 * smallest) < THRESHOLD + MARGIN);
 }
 
 const OAEP: Oaep<'_> = Oaep::new(Hash::Sha256);

@@ -8,7 +8,7 @@ use crate::code::{Cache, Code};
 use crate::finding::{Finding, Kind};
 use crate::marker;
 use crate::memory::Memory;
-use crate::registers::{Registers, Values};
+use crate::registers::{Registers, Values, offset_of_masks};
 use crate::rules::{self, Rule};
 use crate::step::{Place, Report};
 use crate::taint::Taint;
@@ -30,6 +30,8 @@ pub(crate) struct Engine {
     pub(crate) factory: Option<InstructionInfoFactory>,
     cache: Cache,
     thread_pointer: u64,
+    /// Where the kernel saves the mask registers.
+    pub(crate) offset_of_masks: Option<usize>,
     /// Return addresses of the calls that have not returned.
     calls: Vec<usize>,
     report: Report,
@@ -46,6 +48,7 @@ impl Engine {
             factory: Some(InstructionInfoFactory::new()),
             cache: Cache::new(),
             thread_pointer: 0,
+            offset_of_masks: offset_of_masks(),
             calls: Vec::new(),
             report: Report::default(),
             addresses: 0,
@@ -74,8 +77,8 @@ impl Engine {
     }
 
     /// Follows the instruction that is about to be executed.
-    pub(crate) fn step(&mut self, registers: &[libc::greg_t; 23]) {
-        let values = Values { registers, thread_pointer: self.thread_pointer };
+    pub(crate) fn step(&mut self, registers: &[libc::greg_t; 23], masks: [u64; 8]) {
+        let values = Values { registers, thread_pointer: self.thread_pointer, masks };
         let at = registers[libc::REG_RIP as usize] as u64;
         let code = self.cache.at(at);
         self.addresses = 0;

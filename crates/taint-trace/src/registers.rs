@@ -73,10 +73,38 @@ const fn high_byte(register: Register) -> usize {
     matches!(register, Register::AH | Register::BH | Register::CH | Register::DH) as usize
 }
 
-/// The general registers' values before an instruction.
+/// The values of general registers and masks before an instruction.
 pub(crate) struct Values<'a> {
     pub(crate) registers: &'a [libc::greg_t; 23],
     pub(crate) thread_pointer: u64,
+    /// The mask registers; zeros where the processor has none or they are in their initial state.
+    pub(crate) masks: [u64; 8],
+}
+
+/// The mask registers in the state that the kernel saved for a signal.
+///
+/// # Safety
+/// `state` is the pointer to that state in the context of a signal, or null.
+pub(crate) unsafe fn saved_masks(state: *const u8, offset: Option<usize>) -> [u64; 8] {
+    /// Where the header of the extended state has the set of components that are not initial.
+    const COMPONENTS: usize = 512;
+    /// The component of the mask registers.
+    const MASKS: u64 = 1 << 5;
+    let Some(offset) = offset.filter(|_| !state.is_null()) else { return [0; 8] };
+    // SAFETY: the kernel wrote the extended state there, in the standard form.
+    unsafe {
+        if state.add(COMPONENTS).cast::<u64>().read_unaligned() & MASKS == 0 {
+            return [0; 8];
+        }
+        state.add(offset).cast::<[u64; 8]>().read_unaligned()
+    }
+}
+
+/// Where the mask registers are in the extended state, on a processor that has them.
+pub(crate) fn offset_of_masks() -> Option<usize> {
+    let there = std::is_x86_feature_detected!("avx512f");
+    let state = there.then(|| std::arch::x86_64::__cpuid_count(0xd, 5))?;
+    Some(state.ebx as usize)
 }
 
 impl Values<'_> {

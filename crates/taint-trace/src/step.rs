@@ -9,6 +9,7 @@ use crate::allocator::{self, IN_HANDLER};
 use crate::engine::Engine;
 use crate::finding::Finding;
 use crate::marker;
+use crate::registers::saved_masks;
 
 /// What became of a traced run.
 #[derive(Clone, Debug, Default)]
@@ -165,7 +166,9 @@ extern "C" fn on_trap(_signal: i32, _info: *mut libc::siginfo_t, context: *mut l
     unsafe {
         let context = &mut *context.cast::<libc::ucontext_t>();
         if let Some(engine) = (*ENGINE.0.get()).as_mut() {
-            engine.step(&context.uc_mcontext.gregs);
+            let state = context.uc_mcontext.fpregs.cast::<u8>();
+            let masks = saved_masks(state, engine.offset_of_masks);
+            engine.step(&context.uc_mcontext.gregs, masks);
         }
     }
     IN_HANDLER.store(false, Ordering::Relaxed);

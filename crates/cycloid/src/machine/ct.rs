@@ -167,6 +167,13 @@ pub fn shift_bytes(bytes: &mut [u8], distance: usize) {
     }
 }
 
+/// `text` as a string if all of it is ASCII, which alone time depends on.
+pub fn ascii(text: &[u8]) -> Option<&str> {
+    let high = text.iter().fold(0, |any, byte| any | byte) >> 7;
+    // SAFETY: bytes without their highest bit are characters of one byte.
+    Mask::is_zero(high.into()).reveal().then(|| unsafe { core::str::from_utf8_unchecked(text) })
+}
+
 /// Overwrites `memory` with zeros in a way that the compiler does not remove.
 pub fn wipe(memory: &mut [Limb]) {
     memory.zeroize();
@@ -275,6 +282,17 @@ mod tests {
             let mut b = a;
             b[i] ^= 1 << (i % 8);
             assert!(!equal_bytes(&a, &b).reveal());
+        }
+    }
+
+    #[test]
+    fn ascii_and_nothing_else_is_text() {
+        assert_eq!(ascii(b""), Some(""));
+        assert_eq!(ascii(b"MIIB\n~\x7f"), Some("MIIB\n~\x7f"));
+        for at in 0..9 {
+            let mut text = *b"nine char";
+            text[at] |= 0x80;
+            assert_eq!(ascii(&text), None);
         }
     }
 

@@ -244,11 +244,22 @@ fn read(engine: &mut Engine, code: &Code, values: &Values<'_>, operand: u32) -> 
             if instruction.is_broadcast() {
                 crate::taint::repeat(taint, bytes, vector_bytes(instruction))
             } else {
-                taint
+                taint & accessed(engine, instruction, values)
             }
         }
         _ => 0,
     }
+}
+
+/// The bytes of a memory operand that a public mask lets through: all without a mask.
+fn accessed(engine: &Engine, instruction: &Instruction, values: &Values<'_>) -> Taint {
+    let mask = instruction.op_mask();
+    if mask == Register::None || engine.register(mask) != 0 {
+        return Taint::MAX;
+    }
+    let size = instruction.memory_size().element_size().max(1);
+    let bits = values.masks[mask.number()];
+    (0..64 / size).filter(|i| bits >> i & 1 == 1).fold(0, |all, i| all | low(size) << (i * size))
 }
 
 /// The bytes that are accessed in memory, or one element of a broadcast.
@@ -292,9 +303,11 @@ fn write(engine: &mut Engine, code: &Code, values: &Values<'_>, taint: Taint) ->
         OpKind::Memory => {
             let bytes = memory_bytes(instruction);
             let address = engine.address(code, values);
-            // What a mask leaves out stays as it was.
-            let kept = if mask { engine.memory.get(address, bytes) } else { 0 };
-            engine.memory.set(address, bytes, taint | kept);
+            // What a mask leaves out stays as it was; a secret mask is a finding of its own.
+            let written = accessed(engine, instruction, values);
+            let kept =
+                engine.memory.get(address, bytes) & if by_mask { Taint::MAX } else { !written };
+            engine.memory.set(address, bytes, taint & written | kept);
             true
         }
         // TEST and CMP with an immediate write nothing either.
@@ -337,7 +350,11 @@ fn generic(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Taint {
         };
         engine.accessed(address as usize);
         if matches!(used.access(), A::Read | A::CondRead | A::ReadWrite | A::ReadCondWrite) {
-            sources |= engine.memory.get(address as usize, bytes);
+            let taint = engine.memory.get(address as usize, bytes);
+            // A gather's mask is another register, and its elements are read one by one.
+            let whole = bytes == instruction.memory_size().size();
+            let through = if whole { accessed(engine, instruction, values) } else { Taint::MAX };
+            sources |= taint & through;
         }
         memory.push((address as usize, bytes, used.access()));
     }

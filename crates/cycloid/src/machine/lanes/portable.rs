@@ -154,11 +154,6 @@ impl Vectors for Portable {
     }
 
     #[inline(always)]
-    fn select_limb(self, bits: u8, limb: &Limb, a: Self::Word) -> Self::Word {
-        self.select(bits, self.splat(*limb), a)
-    }
-
-    #[inline(always)]
     fn equal_bits(self, a: Self::Word, b: Self::Word) -> u8 {
         let bit = |lane: usize| Mask::equal(a[lane], b[lane]).value() as u8 & 1;
         (0..LANES).fold(0, |bits, lane| bits | bit(lane) << lane)

@@ -93,9 +93,6 @@ pub(in super::super) trait Vectors: Copy {
     /// a in the lanes whose bit is 1, b in the others.
     fn select(self, bits: u8, a: Self::Word, b: Self::Word) -> Self::Word;
 
-    /// `limb` in the lanes whose bit is 1, a in the others.
-    fn select_limb(self, bits: u8, limb: &Limb, a: Self::Word) -> Self::Word;
-
     /// A bit for each lane: 1 where `a` and `b` are equal.
     fn equal_bits(self, a: Self::Word, b: Self::Word) -> u8;
 

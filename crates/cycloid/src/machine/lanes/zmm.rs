@@ -107,14 +107,10 @@ macro_rules! integers {
 
         #[inline(always)]
         fn select(self, bits: u8, a: __m512i, b: __m512i) -> __m512i {
-            // SAFETY: the token proves AVX-512.
-            unsafe { _mm512_mask_mov_epi64(b, bits, a) }
-        }
-
-        #[inline(always)]
-        fn select_limb(self, bits: u8, limb: &Limb, a: __m512i) -> __m512i {
-            // SAFETY: the token proves AVX-512.
-            unsafe { _mm512_mask_set1_epi64(a, bits, limb.cast_signed()) }
+            // By a vector of masks, not by a masked move: a load of `a` becomes part of that, and
+            // whether memory is accessed would depend on the bits.
+            // SAFETY: the token proves AVX-512 F and DQ. 0xca is the truth table of mask ? a : b.
+            unsafe { _mm512_ternarylogic_epi64::<0xca>(_mm512_movm_epi64(bits), a, b) }
         }
 
         #[inline(always)]

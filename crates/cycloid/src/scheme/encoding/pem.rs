@@ -1,10 +1,10 @@
 //! PEM (RFC 7468): base64 between two lines that name what it holds.
 
-use base64ct::{Base64, Encoder, Encoding, LineEnding};
+use base64ct::{Base64, Encoding};
 use der::Encode;
 
 use super::{Error, checked_output, encoded_length, not_encodable};
-use crate::machine::ct;
+use crate::machine::ct::{self, Mask};
 use crate::machine::words;
 
 /// Bytes that a line holds.
@@ -64,7 +64,7 @@ impl Block<'_> {
     /// # Errors
     /// [`Error::Encrypted`] where headers say that it is (RFC 1421, section 4.6.1.1); [`Error::Pem`].
     pub(crate) fn decode<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
-        if self.base64.contains(&b':') {
+        if position(self.base64, b":").is_some() {
             let encrypted = position(self.base64, b"ENCRYPTED").is_some();
             return Err(if encrypted { Error::Encrypted } else { Error::Pem });
         }
@@ -78,8 +78,7 @@ impl Block<'_> {
     /// Collects the characters in `line` and decodes them whenever it is full, and at the end.
     fn decode_lines(&self, line: &mut [u8], output: &mut [u8]) -> Result<usize, Error> {
         let (mut held, mut length) = (0, 0);
-        let mut characters =
-            self.base64.iter().filter(|byte| !byte.is_ascii_whitespace()).peekable();
+        let mut characters = self.base64.iter().filter(|byte| !is_space(**byte)).peekable();
         while let Some(character) = characters.next() {
             line[held] = *character;
             held += 1;
@@ -99,9 +98,17 @@ impl Block<'_> {
     }
 }
 
-/// Where `pattern` stands first in a text.
+/// Where `pattern` stands first in a text. Where it stands is public, what else the text holds is
+/// not.
 fn position(text: &[u8], pattern: &[u8]) -> Option<usize> {
-    text.windows(pattern.len()).position(|window| window == pattern)
+    text.windows(pattern.len()).position(|window| ct::equal_bytes(window, pattern).reveal())
+}
+
+/// Whether a character is white space: space, tab, line feed, form feed or carriage return. Where
+/// lines end is public, what they hold is not.
+fn is_space(character: u8) -> bool {
+    let equals = |space: u8| Mask::equal(character.into(), space.into());
+    (equals(b' ') | equals(b'\n') | equals(b'\r') | equals(b'\t') | equals(b'\x0c')).reveal()
 }
 
 /// Writes a structure in PEM to the start of `output`, and gives what is there then.
@@ -116,12 +123,12 @@ pub(crate) fn write<'o>(
     let der_length = encoded_length(key)?;
     let output = checked_output(output, length(label, der_length))?;
     let rest = put(output, &[BEGIN, label, DASHES, "\n"]);
-    let encoder = Encoder::<Base64>::new_wrapped(rest, LINE_CHARACTERS, LineEnding::LF);
-    let mut writer = Writer(encoder.map_err(not_encodable)?);
-    key.encode(&mut writer).map_err(not_encodable)?;
-    let (_, rest) = writer.0.finish_with_remaining().map_err(not_encodable)?;
-    put(rest, &["\n", END, label, DASHES, "\n"]);
-    core::str::from_utf8(output).map_err(not_encodable)
+    let mut writer = Lines { held: [0; LINE], count: 0, output: rest, at: 0 };
+    key.encode(&mut writer).and_then(|()| writer.end_line()).map_err(not_encodable)?;
+    let at = writer.at;
+    drop(writer);
+    put(&mut rest[at..], &[END, label, DASHES, "\n"]);
+    ct::ascii(output).ok_or(Error::Pem)
 }
 
 /// Puts texts to the start of `output`, and gives the rest.
@@ -133,11 +140,45 @@ fn put<'o>(output: &'o mut [u8], texts: &[&str]) -> &'o mut [u8] {
     })
 }
 
-/// Takes DER and writes base64.
-struct Writer<'o>(Encoder<'o, Base64>);
+/// Takes DER and writes lines of base64. Nothing depends on what the bytes are.
+struct Lines<'o> {
+    /// What the next line holds.
+    held: [u8; LINE],
+    count: usize,
+    output: &'o mut [u8],
+    at: usize,
+}
 
-impl der::Writer for Writer<'_> {
-    fn write(&mut self, bytes: &[u8]) -> der::Result<()> {
-        self.0.encode(bytes).map_err(|_| der::ErrorKind::Failed.into())
+impl Lines<'_> {
+    /// Writes what is held as a line.
+    fn end_line(&mut self) -> der::Result<()> {
+        if self.count > 0 {
+            let line = Base64::encode(&self.held[..self.count], &mut self.output[self.at..]);
+            self.at += line.map_err(|_| der::ErrorKind::Failed)?.len() + 1;
+            self.output[self.at - 1] = b'\n';
+            self.count = 0;
+        }
+        Ok(())
+    }
+}
+
+impl der::Writer for Lines<'_> {
+    fn write(&mut self, mut bytes: &[u8]) -> der::Result<()> {
+        while !bytes.is_empty() {
+            let (part, rest) = bytes.split_at(bytes.len().min(LINE - self.count));
+            self.held[self.count..][..part.len()].copy_from_slice(part);
+            self.count += part.len();
+            bytes = rest;
+            if self.count == LINE {
+                self.end_line()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Lines<'_> {
+    fn drop(&mut self) {
+        ct::wipe_bytes(&mut self.held);
     }
 }

@@ -17,8 +17,8 @@ pub(super) fn lookup_stored<V: Vectors, const M: usize>(
     assert!(places != 0 && table.len().is_multiple_of(places * M));
     let constants = table.as_chunks::<M>().0;
     for (place, out) in out.iter_mut().enumerate() {
-        *out = scan(v, constants.iter().skip(place).step_by(places), index, |limb, bits, found| {
-            v.select_limb(bits, limb, found)
+        *out = scan(v, constants.iter().skip(place).step_by(places), index, |limb: &Limb| {
+            v.splat(*limb)
         });
     }
 }
@@ -34,27 +34,26 @@ pub(super) fn lookup<V: Vectors, const M: usize>(
     let places = out.len();
     assert!(places != 0 && table.len().is_multiple_of(places));
     for (place, out) in out.iter_mut().enumerate() {
-        *out = scan(v, table.iter().skip(place).step_by(places), index, |limb, bits, found| {
-            v.select(bits, v.load(limb), found)
-        });
+        *out =
+            scan(v, table.iter().skip(place).step_by(places), index, |limb: &Lanes| v.load(limb));
     }
 }
 
-/// The entry at `index`, zero where there is none; `select` takes a limb of it where a bit is 1.
+/// The entry at `index`, zero where there is none; `load` takes a limb of an entry.
 #[inline(always)]
 fn scan<'a, V: Vectors, T: 'a, const M: usize>(
     v: V,
     entries: impl Iterator<Item = &'a [T; M]>,
     index: &Lanes,
-    select: impl Fn(&T, u8, V::Word) -> V::Word,
+    load: impl Fn(&T) -> V::Word,
 ) -> [Lanes; M] {
     let index = v.load(index);
     let one = v.splat(1);
     let mut number = v.splat(0);
     let mut found = [v.splat(0); M];
     for entry in entries {
-        let bits = v.equal_bits(number, index);
-        each!(V, j < M => found[j] = select(&entry[j], bits, found[j]));
+        let mask = v.equal(number, index);
+        each!(V, j < M => found[j] = v.or_masked(found[j], load(&entry[j]), mask));
         number = v.add(number, one);
     }
     lanes(v, &found)

@@ -2,8 +2,11 @@
 //! and written straight from limbs.
 
 use der::asn1::UintRef;
-use der::{Decode, Encode, EncodeValue, FixedTag, Header, Length, SliceReader, Tag, Writer};
-use pkcs1::{ALGORITHM_ID, ObjectIdentifier, RsaPrivateKey, RsaPrivateKeyRef, RsaPublicKey};
+use der::{
+    Decode, DecodeValue, Encode, EncodeValue, FixedTag, Header, Length, Reader, SliceReader, Tag,
+    Writer,
+};
+use pkcs1::{ALGORITHM_ID, ObjectIdentifier, RsaPrivateKey, RsaPublicKey};
 use pkcs8::PrivateKeyInfoRef;
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
@@ -60,17 +63,42 @@ fn read_private_key(der: &[u8]) -> Result<PrivateComponents<'_>, Error> {
     if SliceReader::new(der).and_then(version).map_err(malformed)? == 1 {
         return Err(Error::MultiPrime);
     }
-    let key = RsaPrivateKeyRef::from_der(der).map_err(malformed)?;
+    let key = RsaPrivateKey::<Number<'_>>::from_der(der).map_err(malformed)?;
     Ok(PrivateComponents {
-        modulus: key.modulus.as_bytes(),
-        public_exponent: key.public_exponent.as_bytes(),
-        private_exponent: key.private_exponent.as_bytes(),
-        prime1: key.prime1.as_bytes(),
-        prime2: key.prime2.as_bytes(),
-        exponent1: key.exponent1.as_bytes(),
-        exponent2: key.exponent2.as_bytes(),
-        coefficient: key.coefficient.as_bytes(),
+        modulus: key.modulus.0,
+        public_exponent: key.public_exponent.0,
+        private_exponent: key.private_exponent.0,
+        prime1: key.prime1.0,
+        prime2: key.prime2.0,
+        exponent1: key.exponent1.0,
+        exponent2: key.exponent2.0,
+        coefficient: key.coefficient.0,
     })
+}
+
+/// An INTEGER that is not negative, big-endian, without the byte that is there for the sign. It is
+/// secret but for its length.
+struct Number<'a>(&'a [u8]);
+
+impl FixedTag for Number<'_> {
+    const TAG: Tag = Tag::Integer;
+}
+
+impl<'a> DecodeValue<'a> for Number<'a> {
+    type Error = der::Error;
+
+    fn decode_value<R: Reader<'a>>(reader: &mut R, header: Header) -> der::Result<Self> {
+        let bytes = reader.read_slice(header.length())?;
+        let (first, rest) = bytes.split_first().ok_or(Tag::Integer.length_error())?;
+        // A byte of zeros stands first where the next one has its highest bit set, and only there:
+        // the length of the number says so too.
+        let for_sign = Mask::is_zero(Limb::from(*first)).reveal();
+        let top = if for_sign { rest.first().copied().unwrap_or(0x80) } else { !first };
+        if !Mask::from_bit(Limb::from(top >> 7)).reveal() {
+            return Err(Tag::Integer.value_error().into());
+        }
+        Ok(Self(if for_sign && !rest.is_empty() { rest } else { bytes }))
+    }
 }
 
 /// OneAsymmetricKey (RFC 5958, section 2). Attributes are passed over; a public key must be that
