@@ -3,6 +3,7 @@
 
 mod info;
 pub(super) mod pem;
+mod structure;
 
 use ::der::asn1::AnyRef;
 use ::der::{Decode, Encode, Header, SliceReader, Tag, Tagged};

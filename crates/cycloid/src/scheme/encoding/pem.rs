@@ -3,14 +3,12 @@
 use base64ct::{Base64, Encoding};
 use der::Encode;
 
-use super::{Error, checked_output, encoded_length, not_encodable};
+use super::{Error, checked_output, encoded_length, not_encodable, structure};
 use crate::machine::ct::{self, Mask};
-use crate::machine::words;
+use crate::machine::words::Limb;
 
 /// Bytes that a line holds.
 const LINE: usize = 48;
-/// Characters that a line has for them.
-const LINE_CHARACTERS: usize = LINE / 3 * 4;
 
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
@@ -68,34 +66,64 @@ impl Block<'_> {
             let encrypted = position(self.base64, b"ENCRYPTED").is_some();
             return Err(if encrypted { Error::Encrypted } else { Error::Pem });
         }
-        let mut line = [0; LINE_CHARACTERS / size_of::<u64>()];
-        let outcome = self.decode_lines(words::as_bytes_mut(&mut line), output);
-        ct::wipe(&mut line);
-        let length = outcome?;
+        let length = self.decode_groups(output)?;
+        structure::reveal(&output[..length]);
         Ok(&output[..length])
     }
 
-    /// Collects the characters in `line` and decodes them whenever it is full, and at the end.
-    fn decode_lines(&self, line: &mut [u8], output: &mut [u8]) -> Result<usize, Error> {
-        let (mut held, mut length) = (0, 0);
-        let mut characters = self.base64.iter().filter(|byte| !is_space(**byte)).peekable();
-        while let Some(character) = characters.next() {
-            line[held] = *character;
-            held += 1;
-            if held < line.len() && characters.peek().is_some() {
-                continue;
-            }
-            let decoded = Base64::decode(&line[..held], &mut output[length..]);
-            let bytes = decoded.map_err(|_| Error::Pem)?.len();
-            length += bytes;
-            // Padding stands at the end only.
-            if bytes < LINE && characters.peek().is_some() {
+    /// Collects characters in groups of four, and decodes a group whenever it is full. Whether all of
+    /// it is base64 becomes public at the end; time depends on nothing else than the length.
+    fn decode_groups(&self, output: &mut [u8]) -> Result<usize, Error> {
+        let (mut group, mut held, mut length) = ([0; 4], 0, 0);
+        let mut valid = Mask::from_bit(1);
+        let mut padding = 0;
+        for character in self.base64.iter().filter(|byte| !is_space(**byte)) {
+            // Padding stands at the end only, one or two characters of the last group.
+            let is_padding = Mask::equal((*character).into(), b'='.into()).reveal();
+            if padding > 0 && !is_padding || is_padding && held < 2 {
                 return Err(Error::Pem);
             }
-            held = 0;
+            padding += usize::from(is_padding);
+            group[held] = if is_padding { b'A' } else { *character };
+            held = (held + 1) % group.len();
+            if held == 0 {
+                let (bytes, right) = decode_group(&group);
+                valid = valid & right;
+                let kept = 3 - padding;
+                output[length..length + kept].copy_from_slice(&bytes[..kept]);
+                // What does not make a whole byte is zero.
+                valid = valid & ct::equal_bytes(&bytes[kept..], &[0; 3][kept..]);
+                length += kept;
+            }
         }
-        Ok(length)
+        ct::wipe_bytes(&mut group);
+        if held == 0 && valid.reveal() { Ok(length) } else { Err(Error::Pem) }
     }
+}
+
+/// Three bytes from four characters, and whether all four are in the alphabet.
+fn decode_group(group: &[u8; 4]) -> ([u8; 3], Mask) {
+    let (bits, valid) = group.iter().fold((0, Mask::from_bit(1)), |(bits, valid), character| {
+        let (value, known) = value(*character);
+        (bits << 6 | value, valid & known)
+    });
+    ([(bits >> 16) as u8, (bits >> 8) as u8, bits as u8], valid)
+}
+
+/// The six bits of a character, and whether it is in the alphabet (RFC 4648, section 4).
+fn value(character: u8) -> (Limb, Mask) {
+    let character = Limb::from(character);
+    // First and last character of a range, and the value of the first.
+    let ranges =
+        [(b'A', b'Z', 0), (b'a', b'z', 26), (b'0', b'9', 52), (b'+', b'+', 62), (b'/', b'/', 63)];
+    ranges.into_iter().fold((0, Mask::from_bit(0)), |(value, known), (first, last, start)| {
+        let (first, last) = (Limb::from(first), Limb::from(last));
+        let within = !(Mask::less(character, first) | Mask::less(last, character));
+        (
+            value | within.select(character.wrapping_sub(first).wrapping_add(start), 0),
+            known | within,
+        )
+    })
 }
 
 /// Where `pattern` stands first in a text. Where it stands is public, what else the text holds is
@@ -180,5 +208,76 @@ impl der::Writer for Lines<'_> {
 impl Drop for Lines<'_> {
     fn drop(&mut self) {
         ct::wipe_bytes(&mut self.held);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::string::String;
+    use std::vec::Vec;
+    use std::{format, vec};
+
+    use super::*;
+
+    fn decoded(base64: &str) -> Result<Vec<u8>, Error> {
+        let block = Block { label: "KEY", base64: base64.as_bytes() };
+        let mut output = vec![0; block.most_bytes() + 3];
+        block.decode(&mut output).map(<[u8]>::to_vec)
+    }
+
+    #[test]
+    fn base64_of_every_length_is_decoded_wherever_lines_end() {
+        for length in 0..150 {
+            let bytes: Vec<u8> = (0..length).map(|i| (i * 41 + 7) as u8).collect();
+            let text = Base64::encode_string(&bytes);
+            assert_eq!(decoded(&text).as_ref(), Ok(&bytes));
+            let broken: String = text.chars().flat_map(|c| [c, '\r', '\n', ' ']).collect();
+            assert_eq!(decoded(&broken).as_ref(), Ok(&bytes));
+        }
+    }
+
+    #[test]
+    fn what_is_not_base64_is_refused_where_the_well_kept_crate_refuses_it() {
+        let mut output = [0; 9];
+        for place in 0..8 {
+            for byte in 0..=0x7f_u8 {
+                let mut text = *b"TWFuTWE=";
+                text[place] = byte;
+                if is_space(byte) {
+                    continue;
+                }
+                let text = core::str::from_utf8(&text).expect("ASCII");
+                let expected = Base64::decode(text, &mut output).map(<[u8]>::to_vec);
+                assert_eq!(decoded(text).ok(), expected.ok(), "{text:?}");
+            }
+        }
+        for text in
+            ["A", "AA", "AAA", "=", "AA=A", "AAA=AAAA", "AA==AAAA", "AAAA=", "AAAA====", "TQ==="]
+        {
+            assert_eq!(decoded(text), Err(Error::Pem), "{text}");
+        }
+        // Bits that stand for nothing.
+        assert_eq!(decoded("TR=="), Err(Error::Pem));
+        assert_eq!(decoded("TWF="), Err(Error::Pem));
+    }
+
+    #[test]
+    fn a_written_text_is_read_back() {
+        for length in [1, 47, 48, 49, 96, 200] {
+            let bytes: Vec<u8> = (0..length).map(|i| i as u8).collect();
+            let key = der::asn1::OctetStringRef::new(&bytes).expect("it is short");
+            let mut der = vec![0; length + 4];
+            let der = key.encode_to_slice(&mut der).expect("it fits");
+            let mut output = vec![0; super::length("KEY", der.len())];
+            let text = write(key, "KEY", &mut output).expect("it fits");
+            assert!(text.lines().all(|line| line.len() <= 64));
+            assert!(
+                text.starts_with("-----BEGIN KEY-----\n")
+                    && text.ends_with("\n-----END KEY-----\n")
+            );
+            let block = find(text.as_bytes(), &["KEY"]).expect("it is there");
+            let mut again = vec![0; block.most_bytes()];
+            assert_eq!(block.decode(&mut again), Ok(der), "{}", format!("{length} bytes"));
+        }
     }
 }
