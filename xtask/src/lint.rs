@@ -1,7 +1,7 @@
 //! `cargo xtask lint`: everything that can be said without running the code.
 
 use crate::process::{Outcome, cargo, program, run, say};
-use crate::{dependencies, layers, links, paths, strays, tables};
+use crate::{dependencies, layers, links, paths, reveals, strays, tables};
 
 /// Runs all checks, in the order of how soon they fail.
 pub(crate) fn run_all() -> Outcome {
@@ -11,6 +11,7 @@ pub(crate) fn run_all() -> Outcome {
     paths::run()?;
     strays::run()?;
     tables::run(true)?;
+    reveals::run(true)?;
     dependencies::run()?;
     run(&mut cargo("clippy --workspace --all-targets --locked -- -D warnings"))?;
     // The library with nothing but its core.

@@ -14,6 +14,7 @@ mod lint;
 mod no_std;
 mod paths;
 mod process;
+mod reveals;
 mod strays;
 mod tables;
 mod test;
@@ -52,8 +53,11 @@ const COMMANDS: [Command; 7] = [
     Command {
         name: "tables",
         options: "[--check]",
-        about: "write the documents' tables and those of the curves' base points, or compare them",
-        run: |arguments| tables::run(flag(arguments, "--check")?),
+        about: "write the documents' tables, the curves', and the list of public values, or compare",
+        run: |arguments| {
+            let check = flag(arguments, "--check")?;
+            tables::run(check).and_then(|()| reveals::run(check))
+        },
     },
     Command {
         name: "ct",

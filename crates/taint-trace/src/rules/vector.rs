@@ -6,7 +6,7 @@ use super::{Rule, destination_bytes, elementwise, is_legacy, memory_bytes, read,
 use crate::code::Code;
 use crate::engine::Engine;
 use crate::registers::Values;
-use crate::taint::{Taint, all_if_any, elements, low, repeat};
+use crate::taint::{Taint, all_if_any, low, repeat};
 
 /// Instructions by their names without the leading V, and the size of the elements that depend on
 /// themselves alone.
@@ -281,11 +281,11 @@ pub(super) fn apply(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Ta
         Rule::UnpackLow(size) => unpack(engine, code, values, usize::from(size), 0),
         Rule::UnpackHigh(size) => unpack(engine, code, values, usize::from(size), 8),
         Rule::Permute => {
-            let from = elements(read(engine, code, values, 1), 8);
+            let from = read(engine, code, values, 1);
             by_immediate(from, immediate, 8, bytes)
         }
         Rule::Shuffle => {
-            let from = elements(read(engine, code, values, 1), 4);
+            let from = read(engine, code, values, 1);
             by_immediate(from, immediate, 4, bytes)
         }
         Rule::Align(size) => {
