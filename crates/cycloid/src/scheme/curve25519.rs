@@ -85,6 +85,7 @@ impl Point {
 
     fn compare(&self, other: &Self) -> [bool; 2] {
         let found = one::<Compare>(&(self.0, other.0));
+        // The outcome of a comparison is public.
         ct::mark_public(&found);
         found.map(|found| found == 1)
     }

@@ -104,6 +104,7 @@ fn coordinate<C: Curve>(bytes: &[u8]) -> Result<Words<C>, DecodeError> {
     debug_assert_eq!(bytes.len(), C::BYTES);
     let mut integer = Words::<C>::ZERO;
     words::from_be_bytes(integer.as_mut(), bytes);
+    // The encoding of a point is public.
     let in_range = words::is_less(integer.as_ref(), C::Field::MODULUS.as_ref()).reveal();
     if in_range { Ok(integer) } else { Err(DecodeError::Range) }
 }
@@ -126,6 +127,7 @@ impl<C: Curve> Task<C::Field> for IsOnCurve<'_, C> {
 
     fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> bool {
         let point = Affine::<C, A>::load(arithmetic, &[*self.x], &[*self.y]);
+        // Whether a decoded point is on the curve is the outcome.
         point.y.square().equal(&right_side::<C, A>(&point.x)).reveal_any()
     }
 }
@@ -142,6 +144,7 @@ impl<C: Curve> Task<C::Field> for Ordinate<'_, C> {
         let x = Element::<C::Field, A>::load(arithmetic, &[*self.x]);
         let square = right_side::<C, A>(&x);
         let root = square.square_root();
+        // Whether a decoded abscissa has a point is the outcome.
         if !root.square().equal(&square).reveal_any() {
             return None;
         }

@@ -272,6 +272,7 @@ impl<C: Curve, A: Arithmetic<C::Field>> Added<C, A> {
         if !self.h.is_zero().reveal_any() {
             return Some(self.sum);
         }
+        // Both points are public.
         self.r.is_zero().reveal_any().then(|| point.double())
     }
 }

@@ -103,6 +103,8 @@ impl<C: Curve> Task<C::Field> for Multiply<'_, C> {
         let mut coordinates = [[C::B; 2]; MAX_WIDTH];
         product.store(&mut coordinates[..A::WIDTH]);
         for (i, product) in self.products.iter_mut().enumerate() {
+            // Infinity is the outcome, for which there are no coordinates; scalars of keys and nonces
+            // never lead there.
             let some = !infinity.at(i).reveal();
             *product = some.then_some(AffinePoint::new_unchecked(coordinates[i]));
         }

@@ -78,6 +78,7 @@ impl<C: Curve> Task<C::Field> for HasX<'_, C> {
     fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> bool {
         let q = Affine::of_points(arithmetic, core::slice::from_ref(self.q));
         sum_vartime(self.u1, self.u2, &q)
+            // Whether a signature is right is the outcome; all of it is public.
             .is_some_and(|sum| has_x(&sum, core::slice::from_ref(self.x)).reveal_any())
     }
 }
@@ -98,6 +99,7 @@ impl<C: Curve> Task<C::Field> for HasXEight<'_, C> {
         let of_q = point_multiple(self.u2, &Affine::of_points(arithmetic, self.q));
         let sum = of_g.add_any(&of_q);
         let right = has_x(&sum, self.x) & !sum.is_infinity();
+        // Whether each signature is right is the outcome.
         core::array::from_fn(|lane| right.at(lane).reveal())
     }
 }
@@ -120,6 +122,7 @@ pub(super) fn has_x<C: Curve, A: Arithmetic<C::Field>>(
         candidates[i] = *x.words();
         let mut sum = *x.words();
         let carry = words::add(sum.as_mut(), C::ORDER.as_ref());
+        // x is part of a signature, which is public.
         let below = words::is_less(sum.as_ref(), C::Field::MODULUS.as_ref()).reveal();
         second[i] = (carry == 0 && below).then_some(sum);
     }

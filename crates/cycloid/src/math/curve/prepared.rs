@@ -141,6 +141,7 @@ impl<C: Curve> Task<C::Field> for HasXPrepared<'_, C> {
         let sum = of_g.add_any(&of_q);
         let right = has_x(&sum, self.x) & !sum.is_infinity();
         for (number, outcome) in self.right.iter_mut().enumerate() {
+            // Whether each signature is right is the outcome.
             *outcome = right.at(number).reveal();
         }
     }

@@ -31,6 +31,7 @@ impl<'a> Exponent<'a> {
         }
         let above =
             limbs[whole + 1..].iter().fold(limbs[whole] >> (bits % LIMB_BITS), |a, b| a | b);
+        // Whether the exponent is as short as declared is the outcome; its length is public.
         if !Mask::is_zero(above).reveal() {
             return Err(Error::ExponentTooLong);
         }
@@ -78,6 +79,7 @@ pub(super) fn bit_length(limbs: &[Limb]) -> usize {
         let here = (i * LIMB_BITS) as Limb + Limb::from(below.count_ones());
         length = Mask::is_zero(*limb).select(length, here);
     }
+    // The length of an exponent is public.
     ct::mark_public(core::slice::from_ref(&length));
     length as usize
 }

@@ -115,6 +115,7 @@ impl<C: Curve> Signature<C> {
 
 impl<C: Curve> PartialEq for Signature<C> {
     fn eq(&self, other: &Self) -> bool {
+        // Signatures are public.
         (self.r.equal(&other.r) & self.s.equal(&other.s)).reveal()
     }
 }

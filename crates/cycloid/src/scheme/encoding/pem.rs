@@ -97,6 +97,7 @@ impl Block<'_> {
             }
         }
         ct::wipe_bytes(&mut group);
+        // Whether all of it is base64 is the outcome.
         if held == 0 && valid.reveal() { Ok(length) } else { Err(Error::Pem) }
     }
 }

@@ -35,6 +35,7 @@ fn reveal_fields(mut der: &[u8], depth: usize) {
         if nested && depth < DEPTH {
             reveal_fields(contents, depth + 1);
         } else if !secret {
+            // Identifiers, versions, public keys: they follow from the kind of the file, or are known.
             ct::mark_public(contents);
         }
         (der, number) = (rest, number + 1);

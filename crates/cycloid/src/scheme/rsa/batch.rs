@@ -385,6 +385,7 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
             lanes::store(blinding.inverse, inverse, place);
             blinding.count();
             let job = &mut jobs[*i];
+            // Whether there was a fault is the outcome.
             job.outcome = if right[place].reveal() {
                 let result = &mut messages[place * n..][..n];
                 lanes::store(result, results, place);

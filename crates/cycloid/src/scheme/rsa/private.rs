@@ -259,9 +259,11 @@ fn check_primes(
     let product = &mut scratch[..2 * parts.p.len()];
     Portable.mul(product, parts.p, parts.q);
     let (low, high) = product.split_at(parts.n.len());
+    // Whether the parts make a key is the outcome of the import.
     if !equal(low, parts.n).reveal() || !words::is_zero(high).reveal() {
         return Err(Error::Product);
     }
+    // Whether the primes are far enough apart is the outcome of the import.
     if !are_apart(parts.p, parts.q, bits, product).reveal() {
         return Err(Error::Primes);
     }
@@ -310,6 +312,7 @@ fn check_exponents(
     let p = Modulus::prepared(parts.p, parts.p_r_squared)?;
     modular::mul(product, parts.q, parts.q_inverse, &p, rest)?;
     right &= is_one(product).value();
+    // Whether the exponents fit is the outcome of the import.
     if Mask::is_zero(!right).reveal() { Ok(()) } else { Err(Error::PrivateExponent) }
 }
 

@@ -126,6 +126,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
             return Err(Error::Signature);
         }
         words::from_be_bytes(number, signature);
+        // Signatures and ciphertexts are public.
         let below = words::is_less(number, self.modulus_limbs()).reveal();
         if below { Ok(()) } else { Err(Error::Signature) }
     }
@@ -165,6 +166,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         let encoded = &mut words::as_bytes_mut(c)[..ciphertext.len()];
         encode(encoded)?;
         words::from_be_bytes(m, encoded);
+        // Whether the encoded message is below the modulus is the outcome.
         if !words::is_less(m, self.modulus_limbs()).reveal() {
             return Err(Error::OutOfRange);
         }

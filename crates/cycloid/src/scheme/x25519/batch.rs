@@ -119,6 +119,7 @@ fn public_key(backend: Option<Backend>, mut jobs: Jobs<'_, '_>) {
     let mut us = [[0; 4]; LANES];
     each::<UOfBase>(backend, &numbers.each_ref()[..count], &mut us[..count]);
     for (job, u) in jobs.iter_mut().flatten().zip(&us) {
+        // A public key leaves for the other party.
         ct::mark_public(u);
         *job.result = little_endian::bytes(u);
         job.outcome = Ok(());

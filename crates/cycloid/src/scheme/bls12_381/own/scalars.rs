@@ -204,6 +204,7 @@ impl Scalars for Cycloid {
 
     fn fr_equal(a: &ScalarWords, b: &ScalarWords) -> bool {
         let difference = a.iter().zip(b).fold(0, |any, (a, b)| any | (a ^ b));
+        // The outcome of a comparison is public.
         ct::Mask::is_zero(difference).reveal()
     }
 

@@ -94,6 +94,7 @@ impl<'a> DecodeValue<'a> for Number<'a> {
         // the length of the number says so too.
         let for_sign = Mask::is_zero(Limb::from(*first)).reveal();
         let top = if for_sign { rest.first().copied().unwrap_or(0x80) } else { !first };
+        // Whether the number is written as DER says is the outcome.
         if !Mask::from_bit(Limb::from(top >> 7)).reveal() {
             return Err(Tag::Integer.value_error().into());
         }
@@ -183,10 +184,12 @@ impl Integer<'_> {
             Self::Limbs(limbs) => limbs,
             Self::Small(limb) => &limb[..],
         };
+        // The length of the number is visible in the length of the file.
         let zeros = limbs.iter().rev().take_while(|limb| Mask::is_zero(**limb).reveal()).count();
         let used = &limbs[..limbs.len() - zeros];
         let bits = used.last().map_or(0, |top| {
             let unused = (top | 1).leading_zeros();
+            // The length of the number is visible in the length of the file.
             ct::mark_public(core::slice::from_ref(&unused));
             used.len() * LIMB_BITS - unused as usize
         });
