@@ -66,15 +66,92 @@ fn tags_of_any_length<B: Backend>() {
             dst.clone()
         };
         let mut uniform = [[0; 64]; 4];
-        expand_message(&[b"", b"message"], &short, &mut uniform);
+        expand_message(&[b"", b"message"], &short, uniform.as_flattened_mut()).expect("short");
         let expected = <B as Group<Second>>::map_to_curve(&uniform);
         let point = Projective::<B, Second>::hash_to_curve(b"message", &dst);
         assert_eq!(point, Projective::from_raw(expected));
         let mut uniform = [[0; 64]; 1];
-        expand_message(&[b"", b"message"], &short, &mut uniform);
+        expand_message(&[b"", b"message"], &short, uniform.as_flattened_mut()).expect("short");
         let expected = <B as Group<First>>::map_to_curve(&uniform);
         let point = Projective::<B, First>::encode_to_curve(b"message", &dst);
         assert_eq!(point, Projective::from_raw(expected));
+        // The backend itself takes tags of any length as well.
+        let same = <B as Group<First>>::encode_to_curve(&[b"", b"message"], &dst);
+        assert_eq!(point, Projective::from_raw(same));
+        let same = <B as Group<Second>>::hash_to_curve(&[b"", b"message"], &dst);
+        let mut many = [Projective::<B, Second>::identity()];
+        <B as Group<Second>>::hash_to_curve_many(&[[b"", b"message"]], &dst, &mut many);
+        assert_eq!(many[0], Projective::from_raw(same));
+        assert_eq!(many[0], Projective::hash_to_curve(b"message", &dst));
+    }
+}
+
+/// RFC 9380, appendices K.1 and K.2: a tag of 38 bytes, and one of 256.
+#[test]
+fn expansions_of_rfc_9380() {
+    for tag in [38, 256] {
+        let file = json(&format!("rfc9380/expand_message_xmd_SHA256_{tag}.json"));
+        let dst = text(&file["DST"]).as_bytes();
+        assert_eq!(dst.len(), tag);
+        let tests = file["tests"].as_array().expect("tests");
+        assert_eq!(tests.len(), 10);
+        for test in tests {
+            let message = text(&test["msg"]).as_bytes();
+            let length = text(&test["len_in_bytes"]).trim_start_matches("0x");
+            let length = usize::from_str_radix(length, 16).expect("a length");
+            let expected = hex(text(&test["uniform_bytes"]));
+            assert_eq!(expected.len(), length);
+            for at in [0, message.len() / 2, message.len()] {
+                let (prefix, message) = message.split_at(at);
+                let mut uniform = vec![0; length];
+                expand_message(&[prefix, message], dst, &mut uniform).expect("short");
+                assert_eq!(uniform, expected, "{test}");
+            }
+        }
+    }
+}
+
+/// expand_message_xmd, step by step (RFC 9380, section 5.3.1).
+fn model(message: &[u8], dst: &[u8], length: usize) -> Vec<u8> {
+    use sha2::{Digest, Sha256};
+    let dst = match dst.len() {
+        0..256 => dst.to_vec(),
+        _ => Sha256::digest([b"H2C-OVERSIZE-DST-", dst].concat()).to_vec(),
+    };
+    let dst_prime = [&dst[..], &[dst.len() as u8]].concat();
+    let l_i_b_str = (length as u16).to_be_bytes();
+    let msg_prime = [&[0; 64], message, &l_i_b_str, &[0], &dst_prime].concat();
+    let b_0 = Sha256::digest(msg_prime);
+    let mut b = vec![Sha256::digest([&b_0[..], &[1], &dst_prime].concat())];
+    for i in 2..=length.div_ceil(32) {
+        let xor: Vec<u8> = b_0.iter().zip(&b[i - 2]).map(|(x, y)| x ^ y).collect();
+        b.push(Sha256::digest([&xor, &[i as u8][..], &dst_prime].concat()));
+    }
+    let mut uniform = b.concat();
+    uniform.truncate(length);
+    uniform
+}
+
+#[test]
+fn every_length_that_the_standard_allows() {
+    for length in 0..=8160 {
+        let mut uniform = vec![0xee; length];
+        expand_message(&[b"mess", b"age"], b"tag", &mut uniform).expect("at most 255 digests");
+        assert_eq!(uniform, model(b"message", b"tag", length), "{length}");
+    }
+    for tag in [0, 1, 31, 32, 254, 255, 256, 257, 65_535, 65_536, 70_000] {
+        let dst = vec![b'd'; tag];
+        for length in [1, 32, 64, 100, 8128, 8160] {
+            let mut uniform = vec![0xee; length];
+            expand_message(&[b"", b"message"], &dst, &mut uniform).expect("a tag of any length");
+            assert_eq!(uniform, model(b"message", &dst, length), "{tag}, {length}");
+        }
+    }
+    for asked in [8161, 8192, 65_535, 65_536, 65_568, 200_000] {
+        let mut uniform = vec![0xee; asked];
+        let outcome = expand_message(&[b"", b"message"], b"tag", &mut uniform);
+        assert_eq!(outcome, Err(Error::TooManyBytes { most: 8160, asked }));
+        assert!(uniform.iter().all(|byte| *byte == 0xee));
     }
 }
 

@@ -2,17 +2,28 @@
 
 use super::jacobian::{Affine, Jacobian};
 use super::{Curve, Scalar, Words};
-use crate::machine::ct;
+use crate::machine::ct::{self, Mask};
 use crate::machine::field::{Arithmetic, Limbs, Masks, Prime, Task};
 use crate::machine::words;
 use crate::math::field::Element;
 
 /// A point on the curve that is not infinity: coordinates as integers below the prime.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct AffinePoint<C: Curve> {
     x: Words<C>,
     y: Words<C>,
 }
+
+/// Takes as long for any two, since a point may be secret; the outcome is public.
+impl<C: Curve> PartialEq for AffinePoint<C> {
+    fn eq(&self, other: &Self) -> bool {
+        let words = [(&self.x, &other.x), (&self.y, &other.y)];
+        let words = words.iter().flat_map(|(a, b)| a.as_ref().iter().zip(b.as_ref()));
+        Mask::is_zero(words.fold(0, |any, (a, b)| any | (a ^ b))).reveal()
+    }
+}
+
+impl<C: Curve> Eq for AffinePoint<C> {}
 
 /// Why bytes are no point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

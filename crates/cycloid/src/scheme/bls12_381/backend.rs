@@ -373,19 +373,19 @@ pub trait Group<G: SourceGroup>: Scalars {
     /// of an element of Fp2 the coefficient of 1 first.
     fn map_to_curve(uniform: &[[u8; 64]]) -> Self::Projective;
 
-    /// hash_to_curve of RFC 9380. `dst` has at most 255 bytes.
+    /// hash_to_curve of RFC 9380. `dst` has any length (section 5.3.3).
     fn hash_to_curve(message: &Message<'_>, dst: &[u8]) -> Self::Projective {
         let mut uniform = [[0; 64]; 4];
         let uniform = &mut uniform[..2 * G::DEGREE];
-        super::hash::expand_message(message, dst, uniform);
+        super::hash::expand(message, &super::hash::Dst::new(dst), uniform.as_flattened_mut());
         Self::map_to_curve(uniform)
     }
 
-    /// encode_to_curve of RFC 9380. `dst` has at most 255 bytes.
+    /// encode_to_curve of RFC 9380. `dst` has any length (section 5.3.3).
     fn encode_to_curve(message: &Message<'_>, dst: &[u8]) -> Self::Projective {
         let mut uniform = [[0; 64]; 2];
         let uniform = &mut uniform[..G::DEGREE];
-        super::hash::expand_message(message, dst, uniform);
+        super::hash::expand(message, &super::hash::Dst::new(dst), uniform.as_flattened_mut());
         Self::map_to_curve(uniform)
     }
 

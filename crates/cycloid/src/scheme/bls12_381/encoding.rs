@@ -3,6 +3,8 @@
 
 use super::Error;
 use super::backend::SourceGroup;
+use crate::machine::ct::Mask;
+use crate::machine::words;
 
 /// The point is compressed.
 const COMPRESSED: u8 = 0x80;
@@ -25,15 +27,15 @@ const MODULUS: [u8; 48] = from_limbs([
     0x1a01_11ea_397f_e69a,
 ]);
 
-/// (p − 1)/2, big-endian.
-const HALF_MODULUS: [u8; 48] = from_limbs([
+/// (p − 1)/2.
+const HALF_MODULUS: [u64; 6] = [
     0xdcff_7fff_ffff_d555,
     0x0f55_ffff_58a9_ffff,
     0xb398_6950_7b58_7b12,
     0xb23b_a5c2_79c2_895f,
     0x258d_d3db_21a5_d66b,
     0x0d00_88f5_1cbf_f34d,
-]);
+];
 
 const fn from_limbs(limbs: [u64; 6]) -> [u8; 48] {
     let mut bytes = [0; 48];
@@ -60,10 +62,16 @@ pub(super) fn is_canonical(coordinate: &[u8]) -> bool {
 }
 
 /// Whether y is larger than −y: of Fp2 by the coefficient of u, and by the other where that is 0.
-fn is_larger(y: &[u8]) -> bool {
-    y.chunks(48)
-        .find(|integer| integer.iter().any(|byte| *byte != 0))
-        .is_some_and(|integer| integer > HALF_MODULUS.as_slice())
+/// Time depends on neither, since a point to be encoded may be secret.
+fn is_larger(y: &[u8]) -> Mask {
+    let mut larger = Mask::from_bit(0);
+    for integer in y.chunks(48).rev() {
+        let mut limbs = [0; 6];
+        words::from_be_bytes(&mut limbs, integer);
+        let zero = words::is_zero(&limbs);
+        larger = zero & larger | !zero & words::is_less(&HALF_MODULUS, &limbs);
+    }
+    larger
 }
 
 /// The x below p of a compressed encoding, and whether y is the larger one.
@@ -123,8 +131,7 @@ fn identity<T>(flags_agree: bool, rest: &[u8]) -> Result<Decoded<T>, Error> {
 /// The compressed encoding of a point, or of infinity.
 pub(super) fn compress<G: SourceGroup>(coordinates: Option<Coordinates<G>>) -> G::Compressed {
     let (mut bytes, flags) = match coordinates {
-        Some((x, y)) if is_larger(y.as_ref()) => (x, COMPRESSED | LARGER),
-        Some((x, _)) => (x, COMPRESSED),
+        Some((x, y)) => (x, COMPRESSED | is_larger(y.as_ref()).select_byte(LARGER, 0)),
         None => (G::COMPRESSED, COMPRESSED | INFINITY),
     };
     bytes.as_mut()[0] |= flags;

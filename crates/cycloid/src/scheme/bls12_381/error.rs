@@ -45,6 +45,13 @@ pub enum Error {
     ShareNumber,
     /// The threshold is 0, or larger than the number of shares.
     Threshold,
+    /// More bytes are asked for than a message can be expanded to.
+    TooManyBytes {
+        /// The most bytes.
+        most: usize,
+        /// Bytes asked for.
+        asked: usize,
+    },
     /// The length is not a power of two up to 2³², or not that of the domain.
     Domain,
     /// The scratch is too small.
@@ -80,6 +87,12 @@ impl fmt::Display for Error {
             Self::ShareNumber => f.write_str("the number of a share is 0 or is there twice"),
             Self::Threshold => {
                 f.write_str("the threshold is 0 or larger than the number of shares")
+            }
+            Self::TooManyBytes { most, asked } => {
+                write!(
+                    f,
+                    "a message is expanded to at most {most} bytes, and {asked} were asked for"
+                )
             }
             Self::Domain => f.write_str("the length is no power of two or not that of the domain"),
             Self::ScratchTooSmall { needed, given } => {

@@ -4,6 +4,7 @@ use core::ops::Deref;
 
 use sha2::{Digest, Sha256};
 
+use super::Error;
 use super::backend::Message;
 
 /// Bytes of a digest and of a block of SHA-256.
@@ -39,22 +40,42 @@ impl Deref for Dst<'_> {
     }
 }
 
-/// Expands a message to up to 127 pieces of 64 bytes each. `dst` has at most 255 bytes.
-pub fn expand_message(message: &Message<'_>, dst: &[u8], uniform: &mut [[u8; 64]]) {
-    let length = (size_of_val(uniform) as u16).to_be_bytes();
+/// The most bytes that [`expand_message`] gives: 255 digests.
+const MOST_BYTES: usize = 255 * DIGEST;
+
+/// Expands a message, a prefix and what follows it, to as many bytes as `uniform` has:
+/// expand_message_xmd with SHA-256 (RFC 9380, section 5.3.1).
+///
+/// `dst` is the tag that separates domains. It has any length; one of more than 255 bytes is hashed
+/// first (section 5.3.3). A protocol's tag is not empty (section 3.1), which is not checked here.
+///
+/// # Errors
+/// [`Error::TooManyBytes`] for more than 8160 bytes; `uniform` is untouched then.
+pub fn expand_message(message: &Message<'_>, dst: &[u8], uniform: &mut [u8]) -> Result<(), Error> {
+    if uniform.len() > MOST_BYTES {
+        return Err(Error::TooManyBytes { most: MOST_BYTES, asked: uniform.len() });
+    }
+    expand(message, &Dst::new(dst), uniform);
+    Ok(())
+}
+
+/// [`expand_message`] to at most [`MOST_BYTES`].
+pub(super) fn expand(message: &Message<'_>, dst: &Dst<'_>, uniform: &mut [u8]) {
+    debug_assert!(uniform.len() <= MOST_BYTES);
+    let length = (uniform.len() as u16).to_be_bytes();
     let dst_length = [dst.len() as u8];
     let finish = |hash: Sha256| -> [u8; DIGEST] {
-        hash.chain_update(dst).chain_update(dst_length).finalize().into()
+        hash.chain_update(&**dst).chain_update(dst_length).finalize().into()
     };
+    // Steps 3 to 7: b₀.
     let mut hash = Sha256::new().chain_update([0; BLOCK]);
     message.iter().for_each(|part| hash.update(part));
     let first = finish(hash.chain_update(length).chain_update([0]));
-    let mut block = finish(Sha256::new().chain_update(first).chain_update([1]));
-    for (i, half) in uniform.as_flattened_mut().chunks_mut(DIGEST).enumerate() {
-        if i > 0 {
-            block.iter_mut().zip(&first).for_each(|(block, first)| *block ^= first);
-            block = finish(Sha256::new().chain_update(block).chain_update([i as u8 + 1]));
-        }
-        half.copy_from_slice(&block);
+    // Steps 8 to 12: bᵢ is the digest of b₀ ⊕ bᵢ₋₁ and i, of which b₁ has b₀ alone.
+    let mut block = [0; DIGEST];
+    for (i, piece) in (1..=255).zip(uniform.chunks_mut(DIGEST)) {
+        block.iter_mut().zip(&first).for_each(|(block, first)| *block ^= first);
+        block = finish(Sha256::new().chain_update(block).chain_update([i]));
+        piece.copy_from_slice(&block[..piece.len()]);
     }
 }

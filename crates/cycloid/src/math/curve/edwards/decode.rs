@@ -58,17 +58,21 @@ impl<A: Arithmetic<P25519>> Point<A> {
     }
 }
 
-/// Whether an encoding that has a point is the one that the point is encoded as.
+/// Whether an encoding that has a point is the one that the point is encoded as, which becomes
+/// public. Time depends on nothing, since the point may be secret.
 pub(crate) fn is_canonical(encoding: &Encoding) -> bool {
-    let [low, middle @ .., high] = encoding;
-    let y_high = high & !(1 << SIGN);
-    // y ≥ p = 2²⁵⁵ − 19.
-    let too_large =
-        y_high == !(1 << SIGN) && middle.iter().all(|limb| *limb == Limb::MAX) && *low >= P_LOW;
+    let mut y = *encoding;
+    y[3] &= !(1 << SIGN);
+    let below = words::is_less(&y, &P25519::MODULUS);
     // x is 0 where y is 1 or −1.
-    let is_one = *low == 1 && middle == &[0, 0] && y_high == 0;
-    let is_minus_one = *low == P_LOW - 1 && middle == &[Limb::MAX; 2] && y_high == !(1 << SIGN);
-    !too_large && !((is_one || is_minus_one) && high >> SIGN == 1)
+    let [low, middle @ .., high] = y;
+    let is_one = words::is_zero(&[low ^ 1, middle[0], middle[1], high]);
+    let mut difference = P25519::MODULUS;
+    words::sub(&mut difference, &y);
+    let is_minus_one =
+        words::is_zero(&[difference[0] ^ 1, difference[1], difference[2], difference[3]]);
+    let odd = Mask::from_bit(encoding[3] >> SIGN);
+    (below & !((is_one | is_minus_one) & odd)).reveal()
 }
 
 /// Whether the point of a canonical encoding is of order 1, 2, 4 or 8.
@@ -89,9 +93,6 @@ pub(crate) fn is_small_order(&[first, second, third, fourth]: &Encoding) -> bool
 /// One of the two y of points of order 8.
 const Y_OF_ORDER_8: [Limb; 4] =
     [0xb027_b2c2_8f95_e826, 0xf098_eff2_89f4_c345, 0x3933_c6d3_05ac_dfd5, 0x05fc_536d_8802_38b1];
-
-/// The low limb of p.
-const P_LOW: Limb = 19u64.wrapping_neg();
 
 /// Where the residue, as a number below p, is odd.
 #[inline(always)]

@@ -3,8 +3,9 @@
 use core::ops::Range;
 
 use super::super::backend::{First, Second, SourceGroup};
+use crate::machine::ct::Mask;
 use crate::machine::field::{Bls12Base, Wide};
-use crate::machine::words;
+use crate::machine::words::{self, Limb};
 use crate::math::bls12_381::{
     self, Endomorphism, Field, Fp, Fp2, Mapped, Packed, Point, Words, constants,
 };
@@ -12,8 +13,8 @@ use crate::math::field::MAX_WIDTH;
 
 /// What the two groups differ in.
 pub(super) trait Curve: SourceGroup {
-    /// A coordinate in memory.
-    type Memory: Copy + PartialEq + Send + Sync + core::fmt::Debug + 'static;
+    /// A coordinate in memory. It has no `==`, which would stop at the first byte that differs.
+    type Memory: Copy + Send + Sync + core::fmt::Debug + 'static;
 
     /// The field of the coordinates.
     type Field<A: Wide<Bls12Base>>: Field<Arithmetic = A, Memory = Self::Memory>
@@ -28,6 +29,9 @@ pub(super) trait Curve: SourceGroup {
     const ZERO: Self::Memory;
     const ONE: Self::Memory;
     const GENERATOR: [Self::Memory; 2];
+
+    /// The words of a coordinate.
+    fn words(coordinate: &Self::Memory) -> &[Limb];
 
     /// The parts of a scalar.
     fn split(integer: &[u64; 4]) -> [u128; 4];
@@ -55,6 +59,10 @@ impl Curve for First {
     const ZERO: Words = [0; 6];
     const ONE: Words = constants::ONE;
     const GENERATOR: [Words; 2] = [constants::G1_X, constants::G1_Y];
+
+    fn words(coordinate: &Words) -> &[Limb] {
+        coordinate
+    }
 
     fn split(integer: &[u64; 4]) -> [u128; 4] {
         bls12_381::split_first(integer)
@@ -84,6 +92,10 @@ impl Curve for Second {
     const ZERO: [Words; 2] = [[0; 6]; 2];
     const ONE: [Words; 2] = [constants::ONE, [0; 6]];
     const GENERATOR: [[Words; 2]; 2] = [constants::G2_X, constants::G2_Y];
+
+    fn words(coordinate: &[Words; 2]) -> &[Limb] {
+        coordinate.as_flattened()
+    }
 
     fn split(integer: &[u64; 4]) -> [u128; 4] {
         bls12_381::split_second(integer)
@@ -198,6 +210,14 @@ pub(super) fn to_memory3<G: Curve>(a: &Memory2<G>) -> Memory3<G> {
     if is_zero::<G>(a) { [G::ZERO, G::ONE, G::ZERO] } else { [a[0], a[1], G::ONE] }
 }
 
-pub(super) fn is_zero<G: Curve>(a: &Memory2<G>) -> bool {
-    *a == [G::ZERO; 2]
+/// Whether a point is infinity, which becomes public.
+pub(super) fn is_zero<G: Curve>(coordinates: &[G::Memory]) -> bool {
+    let words = coordinates.iter().flat_map(G::words);
+    Mask::is_zero(words.fold(0, |any, word| any | word)).reveal()
+}
+
+/// Whether two points have the same coordinates, which becomes public. Time depends on none of them.
+pub(super) fn are_equal<G: Curve>(a: &Memory2<G>, b: &Memory2<G>) -> bool {
+    let words = a.iter().zip(b).flat_map(|(a, b)| G::words(a).iter().zip(G::words(b)));
+    Mask::is_zero(words.fold(0, |any, (a, b)| any | (a ^ b))).reveal()
 }

@@ -3,10 +3,11 @@
 use core::marker::PhantomData;
 
 use super::super::backend::{First, Group, Integer, Scalars, Second, SourceGroup};
-use super::super::{Affine, Fr, Projective};
+use super::super::{Affine, Fr, Projective, hash};
 use super::Cycloid;
 use super::curve::{
-    Curve, Memory2, Memory3, export, export_affine, import, import_affine, is_zero, to_memory3,
+    Curve, Memory2, Memory3, are_equal, export, export_affine, import, import_affine, is_zero,
+    to_memory3,
 };
 use super::each::{Each, many, single};
 use super::lists;
@@ -209,7 +210,7 @@ macro_rules! group {
             }
 
             fn is_identity(a: &[$memory; 3]) -> bool {
-                a[2] == $G::ZERO
+                is_zero::<$G>(&a[2..])
             }
 
             fn affine_is_identity(a: &[$memory; 2]) -> bool {
@@ -221,7 +222,7 @@ macro_rules! group {
             }
 
             fn affine_equal(a: &[$memory; 2], b: &[$memory; 2]) -> bool {
-                a == b
+                are_equal::<$G>(a, b)
             }
 
             fn add(a: &[$memory; 3], b: &[$memory; 3]) -> [$memory; 3] {
@@ -372,11 +373,12 @@ macro_rules! group {
                 points: &mut [Projective<Self, $G>],
             ) {
                 const HASHES: usize = 8;
+                let dst = hash::Dst::new(dst);
                 for (messages, points) in messages.chunks(HASHES).zip(points.chunks_mut(HASHES)) {
                     let mut inputs = [[[0; 64]; 4]; HASHES];
                     for (input, message) in inputs.iter_mut().zip(messages) {
-                        let uniform = &mut input[..2 * $G::DEGREE];
-                        super::super::hash::expand_message(message, dst, uniform);
+                        let uniform = input[..2 * $G::DEGREE].as_flattened_mut();
+                        hash::expand(message, &dst, uniform);
                     }
                     let mut outputs = [<Self as Group<$G>>::identity(); HASHES];
                     let count = messages.len();

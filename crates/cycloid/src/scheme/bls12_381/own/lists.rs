@@ -131,7 +131,7 @@ impl<G: Curve> WideTask<Bls12Base> for Last<'_, G> {
 
     fn run<A: Wide<Bls12Base>>(self, f: A) -> Memory3<G> {
         let mut sum = Point::infinity(f);
-        for point in self.points.iter().filter(|point| !is_zero::<G>(point)) {
+        for point in self.points.iter().filter(|point| !is_zero::<G>(*point)) {
             sum = sum.add_affine(&import_affine::<G, A>(f, &[*point]));
         }
         let mut out = [[G::ZERO; 3]];
