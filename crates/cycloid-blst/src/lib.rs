@@ -9,20 +9,20 @@
 //! use cycloid_blst::Blst;
 //!
 //! // A signature, sent as bytes. Whoever has the key verifies it.
-//! let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
-//! let key = SecretKey::<Blst, MinPk>::generate(&mut rng);
+//! let rng = &mut getrandom::SysRng;
+//! let key = SecretKey::<Blst, MinPk>::generate(rng)?;
 //! let sent = (key.public_key().to_bytes(), key.sign(Scheme::Basic, b"message").to_bytes());
 //! let public_key = PublicKey::<Blst, MinPk>::from_bytes(&sent.0)?;
 //! public_key.verify(Scheme::Basic, b"message", &Signature::from_bytes(&sent.1)?)?;
 //!
 //! // The pairing is bilinear.
-//! let (a, b) = (Fr::<Blst>::random(&mut rng), Fr::random(&mut rng));
+//! let (a, b) = (Fr::<Blst>::random(rng)?, Fr::random(rng)?);
 //! let (p, q) = ((G1::generator() * a).to_affine(), (G2::generator() * b).to_affine());
 //! let product = bls::pairing(&G1::generator().to_affine(), &G2::generator().to_affine());
 //! assert_eq!(bls::pairing(&p, &q), product.pow(&(a * b)));
 //!
 //! // 3·P + 5·Q with scratch of one's own.
-//! let points = [p, G1::random(&mut rng).to_affine()];
+//! let points = [p, G1::random(rng)?.to_affine()];
 //! let mut scratch = vec![0; G1::<Blst>::multi_scalar_scratch(points.len())];
 //! let scalars = [Fr::from(3), Fr::from(5)];
 //! let sum = G1::multi_scalar_multiply_vartime(&points, &scalars, &mut scratch)?;

@@ -89,7 +89,8 @@ impl<C> fmt::Debug for Nist<C> {
 
 impl<C: Curve> SupportedKxGroup for Nist<C> {
     fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, Error> {
-        let private = PrivateKey::<C>::generate(&mut random::generator()?);
+        let private = PrivateKey::<C>::generate(&mut random::generator()?)
+            .map_err(|_| Error::FailedToGetRandomBytes)?;
         let public = private.public_key().to_uncompressed();
         Ok(Box::new(NistExchange { group: self.0, private, public }))
     }
@@ -164,7 +165,7 @@ mod tests {
     #[test]
     fn the_nist_groups_refuse_what_is_not_an_uncompressed_point_of_the_curve() {
         fn on<C: Curve>(group: &dyn SupportedKxGroup) {
-            let point = PrivateKey::<C>::generate(&mut random::generator().unwrap());
+            let point = PrivateKey::<C>::generate(&mut random::generator().unwrap()).unwrap();
             let point = *point.public_key();
             let mut beside = point.to_uncompressed().to_vec();
             *beside.last_mut().unwrap() ^= 1;

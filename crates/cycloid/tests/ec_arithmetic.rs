@@ -43,7 +43,7 @@ fn number<C: Curve>(scalar: &Scalar<C>) -> BigUint {
 fn points<C: Curve>() -> Vec<Point<C>> {
     let mut rng = Generator::new(C::BITS as u64);
     let g = Point::<C>::generator();
-    let other = Point::generator_times(&Scalar::random(&mut rng));
+    let other = Point::generator_times(&Scalar::random(&mut rng).unwrap());
     let twice = &g + &g;
     vec![
         Point::infinity(),
@@ -135,7 +135,7 @@ fn edge_scalars<C: Curve>(model: &Model) -> Vec<Scalar<C>> {
     numbers.extend([64, C::BITS as u32 / 2].map(|bits| &one << bits));
     let mut scalars: Vec<_> =
         numbers.iter().map(|number| Scalar::from_bytes(&model.bytes(number)).unwrap()).collect();
-    scalars.extend([(); 2].map(|()| Scalar::random(&mut rng)));
+    scalars.extend([(); 2].map(|()| Scalar::random(&mut rng).unwrap()));
     scalars
 }
 
@@ -155,7 +155,7 @@ fn scalars<C: Curve>() {
             assert_eq!(a == b, x == y);
         }
     }
-    let key = PrivateKey::<C>::generate(&mut Generator::new(4));
+    let key = PrivateKey::<C>::generate(&mut Generator::new(4)).unwrap();
     let scalar = Scalar::from(&key);
     assert_eq!(Point::generator_times(&scalar), (*key.public_key()).into());
     let digest = [0xa5; 66];

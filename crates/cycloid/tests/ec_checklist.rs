@@ -66,7 +66,7 @@ fn edges_in_batches<C: Curve>() {
     let model = Model::of::<C>();
     let mut generator = Generator::new(C::BITS as u64);
     let one = BigUint::from(1u8);
-    let keys = [(); 3].map(|()| PrivateKey::<C>::generate(&mut generator));
+    let keys = [(); 3].map(|()| PrivateKey::<C>::generate(&mut generator).unwrap());
     let all_ones = (&one << C::BITS) - &one;
     let mut digests: Vec<Vec<u8>> =
         [BigUint::ZERO, one.clone(), &model.n - &one, model.n.clone(), &model.n + &one, all_ones]
@@ -168,7 +168,7 @@ fn infinity<C: Curve>() {
 fn multiples<C: Curve>() {
     let model = Model::of::<C>();
     let mut generator = Generator::new(7);
-    let other = *PrivateKey::<C>::generate(&mut generator).public_key();
+    let other = *PrivateKey::<C>::generate(&mut generator).unwrap().public_key();
     let g = model.generator.clone();
     let mut power = BigUint::from(1u8);
     // 2^i·G and 2^i·Q.
@@ -220,7 +220,7 @@ fn assert_verifies<C: Curve>(
     expected: Result<(), Error>,
 ) {
     assert_eq!(key.verify_prehashed(digest, signature), expected);
-    let good = PrivateKey::<C>::generate(&mut Generator::new(3));
+    let good = PrivateKey::<C>::generate(&mut Generator::new(3)).unwrap();
     let good_signature = good.sign(Hash::Sha256, b"good");
     for lane in 0..8 {
         let mut jobs: Vec<_> = (0..8)
@@ -337,7 +337,7 @@ fn range<C: Curve>() {
 }
 
 fn digest_lengths<C: Curve>() {
-    let key = PrivateKey::<C>::generate(&mut Generator::new(5));
+    let key = PrivateKey::<C>::generate(&mut Generator::new(5)).unwrap();
     let long: Vec<u8> = (0..100u8).map(|i| i.wrapping_mul(37) ^ 11).collect();
     let signature = key.sign_prehashed(Hash::Sha256, &long);
     let verify = |digest: &[u8]| key.public_key().verify_prehashed(digest, &signature);
@@ -363,7 +363,7 @@ fn digest_lengths<C: Curve>() {
 
 fn cancelling<C: Curve>() {
     let model = Model::of::<C>();
-    let key = PrivateKey::<C>::generate(&mut Generator::new(9));
+    let key = PrivateKey::<C>::generate(&mut Generator::new(9)).unwrap();
     let parts = |message: &[u8]| {
         let bytes = key.sign(Hash::Sha256, message).to_fixed();
         let (r, s) = bytes.split_at(C::BYTES);

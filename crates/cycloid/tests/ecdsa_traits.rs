@@ -35,7 +35,7 @@ where
 }
 
 fn check<C: Curve>() {
-    let key = || PrivateKey::<C>::generate(&mut Generator::new(1));
+    let key = || PrivateKey::<C>::generate(&mut Generator::new(1)).unwrap();
     let signer = SigningKey::new(key(), Hash::Sha384);
     sign_and_verify::<_, Signature<C>>(&signer);
     sign_and_verify::<_, DerSignature<C>>(&signer);

@@ -159,7 +159,7 @@ fn numbers_of_l_and_more_are_refused() {
 fn batches_do_what_single_operations_do() {
     at_every_level(|| {
         let mut rng = Generator::new(7);
-        let keys: Vec<_> = (0..5).map(|_| SigningKey::generate(&mut rng)).collect();
+        let keys: Vec<_> = (0..5).map(|_| SigningKey::generate(&mut rng).unwrap()).collect();
         let too_long = [0; 256];
         let variants = [
             Variant::Plain,

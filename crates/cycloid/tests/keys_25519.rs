@@ -41,6 +41,61 @@ fn examples_of_rfc_8410() {
     }
 }
 
+/// What ring wrote up to version 0.16: the public key is tagged explicitly. It is read, and the
+/// standard's form is written.
+#[test]
+fn files_of_old_versions_of_ring() {
+    let text = include_str!("data/ed25519/ring-0.16.pem");
+    let key = SigningKey::from_pem(text).unwrap();
+    assert_eq!(key.seed(), &hex(SEED));
+    let mut output = [0; 200];
+    let written = key.to_key_pair_der(&mut output).unwrap().to_vec();
+    let explicit = [&[0x30, 0x53], &written[2..48], &[0xa1, 0x23, 3], &written[49..]].concat();
+    assert_eq!(SigningKey::from_der(&explicit).unwrap().seed(), key.seed());
+    // Nothing else that is like it.
+    for i in 0..explicit.len() {
+        for bit in 0..8 {
+            let mut changed = explicit.clone();
+            changed[i] ^= 1 << bit;
+            assert!(SigningKey::from_der(&changed).is_err(), "byte {i}, bit {bit}");
+        }
+        assert!(SigningKey::from_der(&explicit[..i]).is_err());
+    }
+    let mut other = explicit.clone();
+    other[84] ^= 1;
+    assert_eq!(SigningKey::from_der(&other).map(drop), format(FormatError::PublicKey));
+    // X25519 never had that form.
+    let key = PrivateKey::from([4; 32]);
+    let mut explicit = explicit;
+    explicit[11] = 0x6e;
+    explicit[16..48].copy_from_slice(&[4; 32]);
+    explicit[53..].copy_from_slice(&key.public_key());
+    assert_eq!(
+        PrivateKey::from_der(&explicit).map(drop),
+        Err(x25519::Error::Format(FormatError::Der))
+    );
+    assert_eq!(SigningKey::from_der(&explicit).map(drop), format(FormatError::Algorithm));
+}
+
+/// A public key, and a key behind a password, where a private one is asked for.
+#[test]
+fn files_of_another_kind_are_named() {
+    let mut output = [0; 200];
+    let signing = SigningKey::from_seed(&[4; 32]);
+    let der = signing.verifying_key().to_der(&mut output).unwrap();
+    assert_eq!(SigningKey::from_der(der).map(drop), format(FormatError::IsPublicKey));
+    let der = x25519::public_key_to_der(&[9; 32], &mut output).unwrap();
+    let refused = x25519::Error::Format(FormatError::IsPublicKey);
+    assert_eq!(PrivateKey::from_der(der).map(drop), Err(refused));
+    let pem = x25519::public_key_to_pem(&[9; 32], &mut output).unwrap();
+    assert_eq!(PrivateKey::from_pem(pem).map(drop), Err(refused));
+    // EncryptedPrivateKeyInfo begins with an algorithm, too.
+    let encrypted = b"\x30\x0d\x30\x05\x06\x03\x2b\x65\x70\x04\x04\x01\x02\x03\x04";
+    assert_eq!(SigningKey::from_der(encrypted).map(drop), format(FormatError::Encrypted));
+    let refused = x25519::Error::Format(FormatError::Encrypted);
+    assert_eq!(PrivateKey::from_der(encrypted).map(drop), Err(refused));
+}
+
 #[test]
 fn what_is_written_is_read() {
     let key = SigningKey::from_seed(&[4; 32]);
@@ -150,7 +205,7 @@ fn keys_that_are_none() {
 fn texts_that_hold_no_key() {
     let from_pem = |pem: &str| SigningKey::from_pem(pem).map(drop);
     assert_eq!(from_pem(""), format(FormatError::Pem));
-    assert_eq!(from_pem(PUBLIC), format(FormatError::PemLabel));
+    assert_eq!(from_pem(PUBLIC), format(FormatError::IsPublicKey));
     assert_eq!(VerifyingKey::from_pem(PRIVATE), format(FormatError::PemLabel));
     assert_eq!(from_pem(&PRIVATE.replace('M', "!")), format(FormatError::Pem));
     let encrypted = PRIVATE.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY");

@@ -57,7 +57,7 @@ fn ed25519_both_ways() {
         assert_eq!(key.sign(&message), signature);
 
         // Ours, by them.
-        let key = SigningKey::generate(&mut Generator::new(length as u64));
+        let key = SigningKey::generate(&mut Generator::new(length as u64)).unwrap();
         let mut output = [0; ed25519::KEY_PAIR_PEM_LENGTH];
         let pem = key.to_pem(&mut output).unwrap().to_owned();
         let key_file = directory.write("ours.pem", pem.as_bytes());
@@ -92,7 +92,7 @@ fn x25519_both_ways() {
         let their_public = x25519::public_key_from_der(&public).unwrap();
         assert_eq!(theirs.public_key(), their_public);
 
-        let ours = PrivateKey::generate(&mut Generator::new(seed));
+        let ours = PrivateKey::generate(&mut Generator::new(seed)).unwrap();
         let mut output = [0; x25519::PRIVATE_KEY_PEM_LENGTH];
         let ours_file = directory.write("ours.pem", ours.to_pem(&mut output).unwrap().as_bytes());
         let ours_public = x25519::public_key_to_pem(&ours.public_key(), &mut output).unwrap();

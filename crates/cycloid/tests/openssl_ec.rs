@@ -78,7 +78,7 @@ fn read<C: Curve>() {
 }
 
 fn written<C: Curve>() {
-    let key = PrivateKey::<C>::generate(&mut Generator::new(C::BITS as u64));
+    let key = PrivateKey::<C>::generate(&mut Generator::new(C::BITS as u64)).unwrap();
     for pem in [pkcs8_pem(&key), sec1_pem(&key)] {
         let checked = openssl("pkey -check -noout", &pem);
         let checked = String::from_utf8_lossy(&checked);
@@ -135,7 +135,7 @@ const HASHES: [(Hash, &str); 5] = [
 ];
 
 fn signatures<C: Curve>() {
-    let ours = PrivateKey::<C>::generate(&mut Generator::new(C::BITS as u64 + 1));
+    let ours = PrivateKey::<C>::generate(&mut Generator::new(C::BITS as u64 + 1)).unwrap();
     let private = temporary::<C>("private.pem", &sec1_pem(&ours));
     let public = temporary::<C>("public.pem", &spki_pem(ours.public_key()));
     for (hash, name) in HASHES {
@@ -159,7 +159,7 @@ fn signatures<C: Curve>() {
 
 fn agreement<C: Curve>() {
     let theirs = fresh::<C>();
-    let ours = PrivateKey::<C>::generate(&mut Generator::new(C::BITS as u64 + 2));
+    let ours = PrivateKey::<C>::generate(&mut Generator::new(C::BITS as u64 + 2)).unwrap();
     let private = temporary::<C>("theirs.pem", &theirs);
     let public = temporary::<C>("ours.pem", &spki_pem(ours.public_key()));
     let peer = PublicKey::<C>::from_spki_pem(openssl("ec -pubout", &theirs)).unwrap();

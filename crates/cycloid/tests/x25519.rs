@@ -131,9 +131,9 @@ fn secrets_that_can_be_guessed_are_refused_in_every_lane() {
 fn batches_do_what_single_operations_do() {
     at_every_level(|| {
         let mut rng = Generator::new(11);
-        let keys: Vec<_> = (0..24).map(|_| PrivateKey::generate(&mut rng)).collect();
+        let keys: Vec<_> = (0..24).map(|_| PrivateKey::generate(&mut rng).unwrap()).collect();
         let mut peers: Vec<_> =
-            (0..24).map(|_| *PrivateKey::generate(&mut rng).as_bytes()).collect();
+            (0..24).map(|_| *PrivateKey::generate(&mut rng).unwrap().as_bytes()).collect();
         peers[3] = [0; 32];
         for count in 0..=24 {
             let mut results = [[1; 32]; 24];

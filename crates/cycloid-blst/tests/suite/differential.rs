@@ -133,7 +133,8 @@ fn off_of<A: Backend + Group<G>, B: Backend + Group<G>, G: SourceGroup>() {
 fn target<A: Backend, B: Backend>() {
     let mut rng = Generator(70);
     let same = |a: Fq12<A>, b: Fq12<B>| assert_eq!(a.to_bytes(), b.to_bytes());
-    let mut elements: Vec<Fq12<A>> = (0..4).map(|_| Fq12::random(&mut rng)).collect();
+    let mut elements: Vec<Fq12<A>> =
+        (0..4).map(|_| Fq12::random(&mut rng).expect("a sound generator")).collect();
     elements.extend([Fq12::zero(), Fq12::one(), -Fq12::one()]);
     let elements: Vec<(Fq12<A>, Fq12<B>)> = elements
         .into_iter()
@@ -154,15 +155,18 @@ fn target<A: Backend, B: Backend>() {
     }
     same(Gt::generator().into(), Gt::generator().into());
     for n in 1..10 {
-        let p: Vec<G1Affine<A>> = (0..n).map(|_| G1::random(&mut rng).to_affine()).collect();
-        let q: Vec<_> = (0..n).map(|_| G2::<A>::random(&mut rng).to_affine()).collect();
+        let p: Vec<G1Affine<A>> =
+            (0..n).map(|_| G1::random(&mut rng).expect("a sound generator").to_affine()).collect();
+        let q: Vec<_> = (0..n)
+            .map(|_| G2::<A>::random(&mut rng).expect("a sound generator").to_affine())
+            .collect();
         let (r, s): (Vec<_>, Vec<_>) =
             (p.iter().map(moved).collect(), q.iter().map(moved).collect());
         let a = miller_loop(&p, &q).expect("equal").final_exponentiation().expect("not 0");
         let b: Gt<B> = miller_loop(&r, &s).expect("equal").final_exponentiation().expect("not 0");
         same(a.into(), b.into());
         same(pairing(&p[0], &q[0]).into(), pairing(&r[0], &s[0]).into());
-        let k = Fr::<A>::random(&mut rng);
+        let k = Fr::<A>::random(&mut rng).expect("a sound generator");
         let l = Fr::from_bytes(&k.to_bytes()).expect("below r");
         same(a.pow(&k).into(), b.pow(&l).into());
         same(a.pow_vartime(&k).into(), b.pow_vartime(&l).into());

@@ -41,7 +41,7 @@ fn flags<B: Backend>() {
 
 /// All eight flags before a point, and before infinity.
 fn flags_of<B: Backend + Group<G>, G: SourceGroup>() {
-    let point = Affine::<B, G>::random(&mut Generator(8));
+    let point = Affine::<B, G>::random(&mut Generator(8)).expect("a sound generator");
     for flags in 0..8 {
         let with_flags = |encoding: &[u8]| {
             let mut bytes = encoding.to_vec();

@@ -14,7 +14,8 @@ fn scalars<B: Backend>() {
         let mut roots = vec![Fr::<B>::ZERO; n / 2];
         let domain = Domain::new(n, &mut roots).expect("a power of two");
         assert_eq!(domain.length(), n);
-        let coefficients: Vec<Fr<B>> = (0..n).map(|_| Fr::random(&mut rng)).collect();
+        let coefficients: Vec<Fr<B>> =
+            (0..n).map(|_| Fr::random(&mut rng).expect("a sound generator")).collect();
         let mut values = coefficients.clone();
         domain.fft(&mut values).expect("the length of the domain");
         let root = Fr::root_of_unity(k).expect("up to 32");
@@ -31,7 +32,8 @@ fn scalars<B: Backend>() {
     let n = 1 << 12;
     let mut roots = vec![Fr::<B>::ZERO; n / 2];
     let domain = Domain::new(n, &mut roots).expect("a power of two");
-    let coefficients: Vec<Fr<B>> = (0..n).map(|_| Fr::random(&mut rng)).collect();
+    let coefficients: Vec<Fr<B>> =
+        (0..n).map(|_| Fr::random(&mut rng).expect("a sound generator")).collect();
     let mut values = coefficients.clone();
     domain.fft(&mut values).expect("the length of the domain");
     assert_eq!(values[0], coefficients.iter().copied().sum());
@@ -51,7 +53,8 @@ fn points_of<B: Backend + Group<G>, G: SourceGroup>(largest: u32) {
         let n = 1_usize << k;
         let mut roots = vec![Fr::<B>::ZERO; n / 2];
         let domain = Domain::new(n, &mut roots).expect("a power of two");
-        let mut scalars: Vec<Fr<B>> = (0..n).map(|_| Fr::random(&mut rng)).collect();
+        let mut scalars: Vec<Fr<B>> =
+            (0..n).map(|_| Fr::random(&mut rng).expect("a sound generator")).collect();
         scalars[n / 2] = Fr::ZERO;
         let multiple = |k: &Fr<B>| Projective::<B, G>::generator() * *k;
         let start: Vec<_> = scalars.iter().map(multiple).collect();

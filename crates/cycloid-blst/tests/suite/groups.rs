@@ -58,7 +58,7 @@ fn multiples<B: Backend>() {
 }
 
 fn multiples_of<B: Backend + Group<G>, G: SourceGroup>() {
-    let point = Projective::<B, G>::random(&mut Generator(3));
+    let point = Projective::<B, G>::random(&mut Generator(3)).expect("a sound generator");
     let any = CurvePoint::from(point);
     for factor in edge_integers().into_iter().filter(|factor| *factor < order()) {
         let k = scalar::<B>(&factor);
@@ -87,7 +87,8 @@ fn many_of<B: Backend + Group<G>, G: SourceGroup>() {
     for n in 0..=17 {
         let affine = &all[..n];
         let points: Vec<Projective<B, G>> = affine.iter().map(|p| (*p).into()).collect();
-        let factors: Vec<Fr<B>> = (0..n).map(|_| Fr::random(&mut rng)).collect();
+        let factors: Vec<Fr<B>> =
+            (0..n).map(|_| Fr::random(&mut rng).expect("a sound generator")).collect();
         let expected: Vec<_> = points.iter().zip(&factors).map(|(p, k)| *p * *k).collect();
         let mut multiples = points.clone();
         Projective::multiply_many(&mut multiples, &factors).expect("equal lengths");
@@ -132,7 +133,10 @@ fn generator_of<B: Backend + Group<G>, G: SourceGroup>() {
     let generator = CurvePoint::from(Affine::<B, G>::generator());
     assert!(generator.is_member() && !generator.is_identity());
     assert!(naive_multiple(&generator, &order()).is_identity());
-    assert!(Projective::<B, G>::random(&mut Generator(5)) != Projective::random(&mut Generator(6)));
+    assert!(
+        Projective::<B, G>::random(&mut Generator(5)).expect("a sound generator")
+            != Projective::random(&mut Generator(6)).expect("a sound generator")
+    );
 }
 
 fn members_and_others<B: Backend>() {
@@ -150,7 +154,7 @@ fn members_of<B: Backend + Group<G>, G: SourceGroup>() {
             assert_eq!(point.to_member(), Err(Error::NotInGroup));
         }
     }
-    let k = Fr::<B>::random(&mut Generator(7));
+    let k = Fr::<B>::random(&mut Generator(7)).expect("a sound generator");
     let multiple = naive_multiple(&CurvePoint::<B, G>::from(Affine::generator()), &integer(&k));
     assert_eq!(multiple.to_member(), Ok((Projective::generator() * k).to_affine()));
 }

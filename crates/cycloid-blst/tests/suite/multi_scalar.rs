@@ -34,8 +34,10 @@ fn every_number_of_points<B: Backend>() {
 /// All up to 40, and some around where backends change their ways.
 fn numbers_of<B: Backend + Group<G>, G: SourceGroup>() {
     let mut rng = Generator(9);
-    let points: Vec<Affine<B, G>> = (0..300).map(|_| Affine::random(&mut rng)).collect();
-    let scalars: Vec<Fr<B>> = (0..300).map(|_| Fr::random(&mut rng)).collect();
+    let points: Vec<Affine<B, G>> =
+        (0..300).map(|_| Affine::random(&mut rng).expect("a sound generator")).collect();
+    let scalars: Vec<Fr<B>> =
+        (0..300).map(|_| Fr::random(&mut rng).expect("a sound generator")).collect();
     for n in (0..=40).chain([63, 64, 65, 127, 128, 129, 255, 256, 257, 300]) {
         let (points, scalars) = (&points[..n], &scalars[..n]);
         assert_eq!(msm(points, scalars), naive(points, scalars), "{n}");

@@ -28,7 +28,7 @@ fn elements<B: Backend>() -> Vec<Fq12<B>> {
     // Every coefficient p − 1.
     let largest: Vec<u8> = (modulus() - 1_u32).to_bytes_le().repeat(12);
     elements.push(Fq12::from_bytes(&largest).expect("below p"));
-    elements.extend((0..4).map(|_| Fq12::random(&mut rng)));
+    elements.extend((0..4).map(|_| Fq12::random(&mut rng).expect("a sound generator")));
     elements
 }
 
@@ -110,7 +110,7 @@ fn final_exponentiation_is_a_power<B: Backend>() {
 
 fn membership<B: Backend>() {
     assert!(Fq12::<B>::one().is_in_gt());
-    let member = Gt::<B>::random(&mut Generator(13));
+    let member = Gt::<B>::random(&mut Generator(13)).expect("a sound generator");
     assert!(Fq12::from(member).is_in_gt());
     assert!(Fq12::from(member).pow_vartime(&order().to_u64_digits()).is_one());
     for element in elements::<B>().into_iter().filter(|element| !element.is_one()) {
@@ -131,7 +131,9 @@ fn membership<B: Backend>() {
 
 fn members_are_encoded<B: Backend>() {
     let mut rng = Generator(14);
-    for member in [Gt::<B>::one(), Gt::generator(), Gt::random(&mut rng)] {
+    for member in
+        [Gt::<B>::one(), Gt::generator(), Gt::random(&mut rng).expect("a sound generator")]
+    {
         assert_eq!(Gt::from_bytes(&member.to_bytes()), Ok(member));
         assert_eq!(member.to_bytes(), Fq12::from(member).to_bytes());
     }
@@ -183,7 +185,10 @@ fn generators<B: Backend>() {
 
 fn bilinear<B: Backend>() {
     let mut rng = Generator(15);
-    let (p, q) = (G1::<B>::random(&mut rng), G2::<B>::random(&mut rng));
+    let (p, q) = (
+        G1::<B>::random(&mut rng).expect("a sound generator"),
+        G2::<B>::random(&mut rng).expect("a sound generator"),
+    );
     let e = |p: G1<B>, q: G2<B>| pairing(&p.to_affine(), &q.to_affine());
     let value = e(p, q);
     assert!(!value.is_one() && Fq12::from(value).is_in_gt());
@@ -191,7 +196,10 @@ fn bilinear<B: Backend>() {
         let (a, b) = (Fr::from(a), Fr::from(b));
         assert_eq!(e(p * a, q * b), value.pow(&(a * b)));
     }
-    let (a, b) = (Fr::random(&mut rng), Fr::random(&mut rng));
+    let (a, b) = (
+        Fr::random(&mut rng).expect("a sound generator"),
+        Fr::random(&mut rng).expect("a sound generator"),
+    );
     assert_eq!(e(p * a, q * b), value.pow(&(a * b)));
     assert_eq!(e(p * a, q), e(p, q * a));
     assert_eq!(e(p + G1::generator(), q), value * e(G1::generator(), q));
@@ -219,7 +227,10 @@ fn any_number_of_pairs<B: Backend>() {
         .map(|i| match i % 11 {
             5 => (Fr::ZERO, Fr::ONE),
             8 => (Fr::from(3), Fr::ZERO),
-            _ => (Fr::random(&mut rng), Fr::random(&mut rng)),
+            _ => (
+                Fr::random(&mut rng).expect("a sound generator"),
+                Fr::random(&mut rng).expect("a sound generator"),
+            ),
         })
         .collect();
     let base = Gt::<B>::generator();

@@ -166,11 +166,13 @@ fn text_is_decimal_or_hexadecimal<B: Backend>() {
 fn lists<B: Backend>() {
     let mut rng = Generator(1);
     for n in 0..20 {
-        let mut a: Vec<Fr<B>> = (0..n).map(|_| Fr::random(&mut rng)).collect();
+        let mut a: Vec<Fr<B>> =
+            (0..n).map(|_| Fr::random(&mut rng).expect("a sound generator")).collect();
         if n > 2 {
             a[n / 2] = Fr::ZERO;
         }
-        let b: Vec<Fr<B>> = (0..n).map(|_| Fr::random(&mut rng)).collect();
+        let b: Vec<Fr<B>> =
+            (0..n).map(|_| Fr::random(&mut rng).expect("a sound generator")).collect();
         let products = a.iter().zip(&b).map(|(a, b)| *a * *b);
         assert_eq!(Fr::inner_product(&a, &b), Ok(products.clone().sum()));
         let mut product = a.clone();
@@ -195,7 +197,8 @@ fn lists<B: Backend>() {
 
 fn random_elements_differ<B: Backend>() {
     let mut rng = Generator(2);
-    let elements: Vec<Fr<B>> = (0..50).map(|_| Fr::random_nonzero(&mut rng)).collect();
+    let elements: Vec<Fr<B>> =
+        (0..50).map(|_| Fr::random_nonzero(&mut rng).expect("a sound generator")).collect();
     for (i, a) in elements.iter().enumerate() {
         assert!(!a.is_zero() && !elements[..i].contains(a));
     }

@@ -32,7 +32,8 @@ type KeyPairs<B, V> = (Vec<SecretKey<B, V>>, Vec<PublicKey<B, V>>);
 /// The keys of a seed.
 pub(crate) fn keys<B: SignatureBackend<V>, V: Variant>(count: usize) -> KeyPairs<B, V> {
     let mut rng = Generator(30);
-    let secret: Vec<_> = (0..count).map(|_| SecretKey::generate(&mut rng)).collect();
+    let secret: Vec<_> =
+        (0..count).map(|_| SecretKey::generate(&mut rng).expect("a sound generator")).collect();
     let public = secret.iter().map(SecretKey::public_key).collect();
     (secret, public)
 }

@@ -187,7 +187,9 @@ pub(crate) fn edge_integers() -> Vec<BigUint> {
     }
     let mut generator = Generator(17);
     for _ in 0..8 {
-        centres.push(integer::<cycloid_blst::Blst>(&Fr::random(&mut generator)));
+        centres.push(integer::<cycloid_blst::Blst>(
+            &Fr::random(&mut generator).expect("a sound generator"),
+        ));
     }
     let mut integers = Vec::new();
     for centre in centres {
@@ -215,7 +217,7 @@ pub(crate) fn members<B: Backend + Group<G>, G: SourceGroup>(count: usize) -> Ve
         Projective::from(generator).double().to_affine(),
     ];
     while points.len() < count {
-        points.push(Affine::random(&mut rng));
+        points.push(Affine::random(&mut rng).expect("a sound generator"));
     }
     points.truncate(count);
     points

@@ -27,7 +27,7 @@ fn any_quorum<B: Backend>() {
 
 fn quorum_of<B: SignatureBackend<V>, V: Variant>() {
     let scheme = Scheme::Basic;
-    let secret = SecretKey::<B, V>::generate(&mut Generator(41));
+    let secret = SecretKey::<B, V>::generate(&mut Generator(41)).expect("a sound generator");
     let signature = secret.sign(scheme, b"message");
     for (threshold, holders) in [(1, 1), (1, 3), (2, 3), (3, 5), (20, 20)] {
         let shares = shared(&secret, threshold, holders);
@@ -59,7 +59,7 @@ fn quorum_of<B: SignatureBackend<V>, V: Variant>() {
 }
 
 fn wrong_numbers<B: Backend>() {
-    let secret = SecretKey::<B, MinPk>::generate(&mut Generator(42));
+    let secret = SecretKey::<B, MinPk>::generate(&mut Generator(42)).expect("a sound generator");
     for (threshold, holders) in [(0, 3), (4, 3), (1, 0)] {
         let mut shares: Vec<_> = (0..holders).map(|_| None).collect();
         let result = share(&secret, threshold, &mut shares, &mut Generator(43));

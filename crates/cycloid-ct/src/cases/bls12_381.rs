@@ -132,7 +132,9 @@ pub(crate) fn keys(check: &mut Check) {
     let expected = Key::<MinPk>::key_gen(&seed, b"").expect("long enough").to_bytes();
     check.secret("derive", &*derived, |bytes| bytes == expected);
     let mut rng = check.rng();
-    let generated = check.hold("generate", || Key::<MinPk>::generate(&mut rng).to_bytes());
+    let generated = check.hold("generate", || {
+        Key::<MinPk>::generate(&mut rng).expect("a sound generator").to_bytes()
+    });
     check.secret("generate", &*generated, |bytes| Key::<MinPk>::from_bytes(bytes).is_ok());
 }
 
@@ -144,6 +146,12 @@ pub(crate) fn sign_small_keys(check: &mut Check) {
     });
     let expected = plain.sign(Scheme::Basic, MESSAGE).to_bytes();
     check.public("sign", &signature, |signature| *signature == expected);
+    let public = plain.public_key();
+    check.trace("sign and verify", || {
+        let signed = secret.verify_after_sign(&public).sign(Scheme::Basic, MESSAGE);
+        signature.copy_from_slice(&signed.expect("no fault").to_bytes());
+    });
+    check.public("sign and verify", &signature, |signature| *signature == expected);
 }
 
 pub(crate) fn sign_small_signatures(check: &mut Check) {

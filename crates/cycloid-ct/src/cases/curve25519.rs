@@ -51,7 +51,8 @@ pub(crate) fn signing_keys(check: &mut Check) {
     check.secret("from PEM", read.seed(), |seed| seed == plain.seed());
 
     let mut rng = check.rng();
-    let generated = check.hold("generate", || SigningKey::generate(&mut rng));
+    let generated =
+        check.hold("generate", || SigningKey::generate(&mut rng).expect("a sound generator"));
     check.secret("generate", generated.seed(), |seed| *seed != [0; 32]);
 }
 
@@ -60,6 +61,10 @@ pub(crate) fn sign(check: &mut Check) {
     let mut signature = vec![0; 64];
     check.trace("sign", || signature.copy_from_slice(&key.sign(MESSAGE)));
     check.public("sign", &signature, |signature| *signature == plain.sign(MESSAGE));
+    check.trace("sign and verify", || {
+        signature.copy_from_slice(&key.verify_after_sign().sign(MESSAGE).expect("no fault"));
+    });
+    check.public("sign and verify", &signature, |signature| *signature == plain.sign(MESSAGE));
     let digest = [9; 64];
     check.trace("sign prehashed", || {
         let signed = key.sign_prehashed(&digest, b"context").expect("it is short");
@@ -79,7 +84,11 @@ pub(crate) fn sign_batch(check: &mut Check) {
         let mut jobs: Vec<_> = keys
             .iter()
             .zip(&mut signatures)
-            .map(|((_, key), place)| ed25519::Job::sign(key, Variant::Plain, MESSAGE, place))
+            .map(|((_, key), place)| {
+                let job = ed25519::Job::sign(key, Variant::Plain, MESSAGE, place);
+                // Verified once with every lane in use, and once not at all.
+                if count == 8 { job.verify_after_sign() } else { job }
+            })
             .collect();
         check.trace(format!("sign {count}"), || ed25519::run_batch(&mut jobs));
         assert!(jobs.iter().all(|job| job.outcome().is_ok()));
@@ -109,7 +118,8 @@ pub(crate) fn agree(check: &mut Check) {
     check.secret("from PEM", read.as_bytes(), |bytes| bytes == plain.as_bytes());
 
     let mut rng = check.rng();
-    let generated = check.hold("generate", || PrivateKey::generate(&mut rng));
+    let generated =
+        check.hold("generate", || PrivateKey::generate(&mut rng).expect("a sound generator"));
     check.secret("generate", generated.as_bytes(), |bytes| *bytes != [0; 32]);
 }
 

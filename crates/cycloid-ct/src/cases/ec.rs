@@ -90,7 +90,8 @@ fn keys<C: Curve>(check: &mut Check) {
     check.secret("from PEM", &bytes, |bytes| *bytes == key.bytes);
 
     let mut rng = check.rng();
-    let generated = check.hold("generate", || PrivateKey::<C>::generate(&mut rng));
+    let generated =
+        check.hold("generate", || PrivateKey::<C>::generate(&mut rng).expect("a sound generator"));
     check.trace("bytes", || generated.to_bytes(&mut bytes).expect("they fit"));
     check.secret("generate", &bytes, |bytes| PrivateKey::<C>::from_bytes(bytes).is_ok());
 }
@@ -102,6 +103,11 @@ fn sign<C: Curve>(check: &mut Check) {
         check.trace("sign", || signature = key.secret.sign(hash, MESSAGE).to_fixed().to_vec());
         let expected = key.plain.sign(hash, MESSAGE).to_fixed();
         check.public("sign", &signature, |signature| *signature == expected[..]);
+        check.trace("sign and verify", || {
+            let signed = key.secret.verify_after_sign().sign(hash, MESSAGE).expect("no fault");
+            signature.copy_from_slice(&signed.to_fixed());
+        });
+        check.public("sign and verify", &signature, |signature| *signature == expected[..]);
     }
     let (digest, random) = (check.bytes(32), check.bytes(32));
     let [secret_digest, secret_random] = [&digest, &random].map(|bytes| marked(bytes));
@@ -151,6 +157,10 @@ fn batches<C: Curve>(check: &mut Check) {
         let mut signatures = vec![vec![0; 2 * C::BYTES]; count];
         let mut jobs: Vec<_> =
             pairs().map(|key| SignJob::new(&key.secret, Hash::Sha256, MESSAGE)).collect();
+        // Verified once with every lane in use, and once not at all.
+        if count == 8 {
+            jobs = jobs.into_iter().map(SignJob::verify_after_sign).collect();
+        }
         check.trace(format!("sign {count}"), || {
             sign_batch(&mut jobs);
             for (job, signature) in jobs.iter().zip(&mut signatures) {

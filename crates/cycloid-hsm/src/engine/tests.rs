@@ -10,7 +10,7 @@ use crate::attribute::{Template, cka, ckk};
 use crate::key::{Curve, PrivateKey};
 
 fn key() -> Arc<PrivateKey> {
-    Arc::new(PrivateKey::generate_ec(Curve::P256, &mut UnwrapErr(SysRng)))
+    Arc::new(PrivateKey::generate_ec(Curve::P256, &mut UnwrapErr(SysRng)).unwrap())
 }
 
 fn job(key: &Arc<PrivateKey>, since: Instant, done: impl FnOnce(Outcome) + Send + 'static) -> Job {

@@ -61,7 +61,7 @@ mod tests {
     use crate::key::PrivateKey;
 
     fn key() -> PrimeCurveKey<P256> {
-        ec::PrivateKey::generate(&mut UnwrapErr(SysRng)).into()
+        ec::PrivateKey::generate(&mut UnwrapErr(SysRng)).unwrap().into()
     }
 
     #[test]

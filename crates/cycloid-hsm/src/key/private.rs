@@ -43,6 +43,10 @@ fn invalid(error: impl std::fmt::Debug) -> Error {
     Code::ATTRIBUTE_VALUE_INVALID.because(format!("the key is not sound: {error:?}"))
 }
 
+fn not_made(error: impl std::fmt::Display) -> Error {
+    Code::DEVICE_ERROR.because(format!("no key was made: {error}"))
+}
+
 /// The key types of elliptic curves, each with the variant it becomes.
 macro_rules! on_prime_curve {
     ($curve:expr, $C:ident, $variant:ident => $body:expr, else $other:expr) => {
@@ -104,18 +108,28 @@ impl PrivateKey {
     }
 
     /// A new key on a curve.
-    pub fn generate_ec(curve: Curve, rng: &mut impl CryptoRng) -> Self {
-        on_prime_curve!(curve, C, variant => variant(ec::PrivateKey::<C>::generate(rng).into()), else {
+    ///
+    /// # Errors
+    /// [`Code::DEVICE_ERROR`] where the random generator is not sound.
+    pub fn generate_ec(curve: Curve, rng: &mut impl CryptoRng) -> Result<Self> {
+        on_prime_curve!(curve, C, variant => {
+            ec::PrivateKey::<C>::generate(rng).map(|key| variant(key.into())).map_err(not_made)
+        }, else {
             match curve {
-                Curve::Ed25519 => Self::Ed25519(Box::new(ed25519::SigningKey::generate(rng))),
-                _ => Self::X25519(x25519::PrivateKey::generate(rng)),
+                Curve::Ed25519 => ed25519::SigningKey::generate(rng)
+                    .map(|key| Self::Ed25519(Box::new(key)))
+                    .map_err(not_made),
+                _ => x25519::PrivateKey::generate(rng).map(Self::X25519).map_err(not_made),
             }
         })
     }
 
     /// A new key on BLS12-381.
-    pub fn generate_bls(rng: &mut impl CryptoRng) -> Self {
-        Self::Bls(signature::SecretKey::generate(rng))
+    ///
+    /// # Errors
+    /// As [`generate_ec`](Self::generate_ec).
+    pub fn generate_bls(rng: &mut impl CryptoRng) -> Result<Self> {
+        signature::SecretKey::generate(rng).map(Self::Bls).map_err(not_made)
     }
 
     /// The key whose form at rest is `bytes`.

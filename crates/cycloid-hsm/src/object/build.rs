@@ -255,9 +255,9 @@ pub(crate) fn generated_pair(
             if curve.key_type() != key_type {
                 return Err(Code::CURVE_NOT_SUPPORTED.because("the curve is for another mechanism"));
             }
-            PrivateKey::generate_ec(curve, rng)
+            PrivateKey::generate_ec(curve, rng)?
         }
-        ckm::BLS12_381_KEY_PAIR_GEN => PrivateKey::generate_bls(rng),
+        ckm::BLS12_381_KEY_PAIR_GEN => PrivateKey::generate_bls(rng)?,
         _ => return Err(Code::MECHANISM_INVALID.into()),
     };
     pair(public, private_template, &key, Origin::Generated(mechanism))

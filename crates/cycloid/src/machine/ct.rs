@@ -323,6 +323,18 @@ mod tests {
     }
 
     #[test]
+    fn both_ways_to_wipe_wipe_all() {
+        for length in [0, 1, 7, 8, 9, 64, 1000] {
+            let mut limbs = std::vec![Limb::MAX; length];
+            wipe(&mut limbs);
+            assert!(limbs.iter().all(|limb| *limb == 0));
+            let mut bytes = std::vec![0xff; length];
+            wipe_bytes(&mut bytes);
+            assert!(bytes.iter().all(|byte| *byte == 0));
+        }
+    }
+
+    #[test]
     fn swap_and_assign() {
         let (mut a, mut b) = ([1, 2], [3, 4]);
         swap_if(Mask::from_bit(0), &mut a, &mut b);

@@ -13,9 +13,12 @@ mod encoding;
 mod hash;
 mod hmac;
 mod little_endian;
+mod random;
 #[cfg(feature = "encoding")]
 mod rfc8410;
 pub mod rsa;
+mod verify_after_sign;
 pub mod x25519;
 
 pub use hash::Hash;
+pub use verify_after_sign::VerifyAfterSign;

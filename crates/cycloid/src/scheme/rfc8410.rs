@@ -3,12 +3,14 @@
 
 use core::fmt;
 
-use der::asn1::OctetStringRef;
-use der::{Decode, Encode, Length, Reader, SliceReader, Tag, Writer};
+use der::asn1::{BitStringRef, OctetStringRef};
+use der::{
+    Decode, DecodeValue, Encode, FixedTag, Header, Length, Reader, Tag, TagMode, TagNumber, Writer,
+};
 use pkcs8::{ObjectIdentifier, PrivateKeyInfoRef};
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
-use super::encoding::{self, ENCRYPTED_LABEL, PKCS8_LABEL, SPKI_LABEL, pem};
+use super::encoding::{self, ENCRYPTED_LABEL, PKCS8_LABEL, SPKI_LABEL, first_tags_of_private, pem};
 use crate::machine::ct;
 
 /// id-X25519 and id-Ed25519 (RFC 8410, section 3).
@@ -40,6 +42,8 @@ pub enum FormatError {
     Algorithm,
     /// The private key is encrypted with a password.
     Encrypted,
+    /// The file holds a public key, where a private one is asked for.
+    IsPublicKey,
     /// The public key beside the private key is that of another one.
     PublicKey,
     /// The text is not PEM, or its base64 is wrong, or holds more than a kilobyte.
@@ -61,6 +65,7 @@ impl fmt::Display for FormatError {
             Self::Der => f.write_str("the bytes are not DER of such a key"),
             Self::Algorithm => f.write_str("the key is for another algorithm"),
             Self::Encrypted => f.write_str("the private key is encrypted with a password"),
+            Self::IsPublicKey => f.write_str("the file holds a public key, not a private one"),
             Self::PublicKey => f.write_str("the public key is not that of the private key"),
             Self::Pem => f.write_str("the text is not PEM, or its base64 is wrong"),
             Self::PemLabel => f.write_str("no label in the PEM is that of such a key"),
@@ -87,29 +92,52 @@ pub(super) struct PrivateInfo<'a> {
 }
 
 /// OneAsymmetricKey (RFC 5958, section 2) around CurvePrivateKey (RFC 8410, section 7). Attributes
-/// are passed over.
+/// are passed over. Of Ed25519 the [`ExplicitlyTagged`] form is read as well.
 pub(super) fn read_private(
     der: &[u8],
     algorithm: ObjectIdentifier,
 ) -> Result<PrivateInfo<'_>, FormatError> {
-    // An encrypted PKCS #8 (RFC 5958, section 3) begins with an algorithm, not with a version.
-    if is_encrypted(der).map_err(malformed)? {
-        return Err(FormatError::Encrypted);
-    }
-    let info = PrivateKeyInfoRef::from_der(der).map_err(malformed)?;
-    check_algorithm(&info.algorithm, algorithm)?;
-    let key = <&OctetStringRef>::from_der(info.private_key.as_bytes()).map_err(malformed)?;
-    let public = info.public_key.map(|key| key.as_bytes().ok_or(FormatError::Der)).transpose()?;
+    first_tags_of_private(der)?;
+    let read = PrivateKeyInfoRef::from_der(der)
+        .map(|info| (info.algorithm, info.private_key, info.public_key))
+        .or_else(|error| match ExplicitlyTagged::from_der(der) {
+            Ok(ExplicitlyTagged(found, key, public)) if algorithm == ED25519 => {
+                Ok((found, key, Some(public)))
+            }
+            _ => Err(error),
+        });
+    let (found, key, public) = read.map_err(malformed)?;
+    check_algorithm(&found, algorithm)?;
+    let key = <&OctetStringRef>::from_der(key.as_bytes()).map_err(malformed)?;
+    let public = public.map(|key| key.as_bytes().ok_or(FormatError::Der)).transpose()?;
     Ok(PrivateInfo {
         private: key.as_bytes().try_into().map_err(|_| FormatError::Der)?,
         public: public.map(TryInto::try_into).transpose().map_err(|_| FormatError::Der)?,
     })
 }
 
-fn is_encrypted(der: &[u8]) -> der::Result<bool> {
-    let mut reader = SliceReader::new(der)?;
-    der::Header::decode(&mut reader)?.tag().assert_eq(Tag::Sequence)?;
-    Ok(Tag::peek(&reader)? == Tag::Sequence && !reader.is_finished())
+/// OneAsymmetricKey of version 2 in which the public key is tagged `[1] EXPLICIT` and not, as RFC
+/// 5958 says, `IMPLICIT`: what the crate ring wrote up to version 0.16. It is read, and not written.
+struct ExplicitlyTagged<'a>(AlgorithmIdentifierRef<'a>, &'a OctetStringRef, BitStringRef<'a>);
+
+impl FixedTag for ExplicitlyTagged<'_> {
+    const TAG: Tag = Tag::Sequence;
+}
+
+impl<'a> DecodeValue<'a> for ExplicitlyTagged<'a> {
+    type Error = der::Error;
+
+    fn decode_value<R: Reader<'a>>(reader: &mut R, _header: Header) -> der::Result<Self> {
+        // Version 2 is 1.
+        if u8::decode(reader)? != 1 {
+            return Err(reader.error(Tag::Integer.value_error()));
+        }
+        let algorithm = reader.decode()?;
+        let key = <&OctetStringRef>::decode(reader)?;
+        let public = reader.context_specific(TagNumber(1), TagMode::Explicit)?;
+        let public = public.ok_or_else(|| reader.error(Tag::BitString.value_error()))?;
+        Ok(Self(algorithm, key, public))
+    }
 }
 
 /// SubjectPublicKeyInfo.
@@ -140,7 +168,7 @@ pub(super) fn with_private_pem<T, E: From<FormatError>>(
     text: &[u8],
     read: impl FnOnce(&[u8]) -> Result<T, E>,
 ) -> Result<T, E> {
-    with_pem(text, &[PKCS8_LABEL, ENCRYPTED_LABEL], read)
+    with_block(pem::find_private(text, &[PKCS8_LABEL, ENCRYPTED_LABEL]), read)
 }
 
 /// Hands on the DER of the first public key in a PEM text.
@@ -148,15 +176,14 @@ pub(super) fn with_public_pem<T, E: From<FormatError>>(
     text: &[u8],
     read: impl FnOnce(&[u8]) -> Result<T, E>,
 ) -> Result<T, E> {
-    with_pem(text, &[SPKI_LABEL], read)
+    with_block(pem::find(text, &[SPKI_LABEL]), read)
 }
 
-fn with_pem<T, E: From<FormatError>>(
-    text: &[u8],
-    labels: &[&'static str],
+fn with_block<T, E: From<FormatError>>(
+    block: Result<pem::Block<'_>, encoding::Error>,
     read: impl FnOnce(&[u8]) -> Result<T, E>,
 ) -> Result<T, E> {
-    let block = pem::find(text, labels).map_err(FormatError::from)?;
+    let block = block.map_err(FormatError::from)?;
     if block.label == ENCRYPTED_LABEL {
         return Err(FormatError::Encrypted.into());
     }

@@ -195,7 +195,7 @@ fn panics(server: &Server) {
     use crate::key::{Curve, PrivateKey};
     let rng = &mut rand_core::UnwrapErr(getrandom::SysRng);
     for curve in [Curve::P256, Curve::Ed25519] {
-        let key = Arc::new(PrivateKey::generate_ec(curve, rng));
+        let key = Arc::new(PrivateKey::generate_ec(curve, rng).unwrap());
         let work = match curve {
             Curve::P256 => Work::Ecdsa(vec![1; 32]),
             _ => Work::Ed25519 { message: vec![], prehashed: false, context: vec![] },

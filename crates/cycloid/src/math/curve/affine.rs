@@ -88,6 +88,11 @@ impl<C: Curve> AffinePoint<C> {
         ct::mark_public(self.y.as_ref());
     }
 
+    #[cfg(test)]
+    pub(crate) fn limbs_mut(&mut self) -> [&mut [words::Limb]; 2] {
+        [self.x.as_mut(), self.y.as_mut()]
+    }
+
     pub(crate) fn y_is_odd(&self) -> bool {
         self.y.as_ref()[0] & 1 == 1
     }

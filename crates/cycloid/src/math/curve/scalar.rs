@@ -97,6 +97,11 @@ impl<C: Curve> Scalar<C> {
         &self.0
     }
 
+    #[cfg(test)]
+    pub(crate) fn limbs_mut(&mut self) -> &mut [Limb] {
+        self.0.as_mut()
+    }
+
     pub(crate) fn is_zero(&self) -> Mask {
         words::is_zero(self.0.as_ref())
     }

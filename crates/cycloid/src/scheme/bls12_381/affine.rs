@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::Neg;
 
-use rand_core::CryptoRng;
+use rand_core::TryCryptoRng;
 
 use super::backend::{First, Group, Second, SourceGroup};
 use super::encoding::{self, Decoded};
@@ -45,8 +45,11 @@ impl<B: Group<G>, G: SourceGroup> Affine<B, G> {
     }
 
     /// A uniform multiple of the generator.
-    pub fn random(rng: &mut impl CryptoRng) -> Self {
-        Projective::random(rng).to_affine()
+    ///
+    /// # Errors
+    /// As [`Fr::random`](super::Fr::random).
+    pub fn random(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
+        Ok(Projective::random(rng)?.to_affine())
     }
 
     /// Whether this is infinity.

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::scheme::random;
+
 /// Why an operation was not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -63,6 +65,11 @@ pub enum Error {
     },
     /// The signature is not one of this message by this key.
     Verification,
+    /// The signature that was made does not verify, so it was not released: a key has changed in
+    /// memory, or a computation went wrong.
+    Fault,
+    /// The random generator failed, or repeats itself.
+    RandomGenerator,
 }
 
 impl fmt::Display for Error {
@@ -99,11 +106,15 @@ impl fmt::Display for Error {
                 write!(f, "{given} limbs of scratch were given, and {needed} are needed")
             }
             Self::Verification => f.write_str("the signature does not verify"),
+            Self::Fault => f.write_str("the signature that was made does not verify"),
+            Self::RandomGenerator => f.write_str("the random generator fails or repeats itself"),
         }
     }
 }
 
 impl core::error::Error for Error {}
+
+random::cause!(Error);
 
 /// Refuses lists that belong together and have different lengths.
 pub(super) fn equal_counts(first: usize, other: usize) -> Result<(), Error> {

@@ -6,12 +6,13 @@ use core::iter::{Product, Sum};
 use core::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 use core::str::FromStr;
 
-use rand_core::CryptoRng;
+use rand_core::TryCryptoRng;
 
 use super::backend::{Integer, Scalars};
 use super::error::{array, equal_counts};
 use super::{Cycloid, Error, integer};
 use crate::machine::ct;
+use crate::scheme::random;
 
 /// An element of Fr, computed with by the backend `B`.
 ///
@@ -118,23 +119,26 @@ impl<B: Scalars> Fr<B> {
     }
 
     /// A uniform element, of 64 random bytes.
-    pub fn random(rng: &mut impl CryptoRng) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::RandomGenerator`] where the generator fails, or gives the same eight bytes twice:
+    /// zeros, ones, or whatever else it is stuck at.
+    pub fn random(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
         let mut bytes = [0; 64];
-        rng.fill_bytes(&mut bytes);
-        ct::mark_secret(&bytes);
+        random::fill(rng, &mut bytes)?;
         let element = Self::from_bytes_wide(&bytes);
         ct::wipe_bytes(&mut bytes);
-        element
+        Ok(element)
     }
 
     /// A uniform element that is not 0.
-    pub fn random_nonzero(rng: &mut impl CryptoRng) -> Self {
-        loop {
-            let element = Self::random(rng);
-            if !element.is_zero() {
-                return element;
-            }
-        }
+    ///
+    /// # Errors
+    /// As [`random`](Self::random).
+    pub fn random_nonzero(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
+        // 0 comes of a sound generator less often than it fails the other test.
+        let element = Self::random(rng)?;
+        if element.is_zero() { Err(Error::RandomGenerator) } else { Ok(element) }
     }
 
     /// Whether this is 0.

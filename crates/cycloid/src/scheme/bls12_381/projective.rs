@@ -4,7 +4,7 @@ use core::fmt;
 use core::iter::Sum;
 use core::ops::{Add, AddAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use rand_core::CryptoRng;
+use rand_core::TryCryptoRng;
 
 use super::backend::{First, Group, Second, SourceGroup};
 use super::error::equal_counts;
@@ -44,8 +44,11 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
     }
 
     /// A uniform multiple of the generator.
-    pub fn random(rng: &mut impl CryptoRng) -> Self {
-        Self::multiply_generator(&Fr::random(rng))
+    ///
+    /// # Errors
+    /// As [`Fr::random`].
+    pub fn random(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
+        Ok(Self::multiply_generator(&Fr::random(rng)?))
     }
 
     /// Whether this is infinity.

@@ -4,12 +4,13 @@ use core::fmt;
 use core::iter::Product;
 use core::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use rand_core::CryptoRng;
+use rand_core::TryCryptoRng;
 
 use super::backend::Pairing;
 use super::error::array;
 use super::{Cycloid, Error, Fr, G1Affine, G2Affine, encoding, pairing};
-use crate::machine::ct::Mask;
+use crate::machine::ct::{self, Mask};
+use crate::scheme::random;
 
 /// An element of Fq12, computed with by the backend `B`.
 ///
@@ -42,18 +43,17 @@ impl<B: Pairing> Fq12<B> {
         Self(B::fq12_one())
     }
 
-    /// A uniform element.
-    pub fn random(rng: &mut impl CryptoRng) -> Self {
-        Self(B::fq12_from_coefficients(&core::array::from_fn(|_| {
-            loop {
-                let mut integer = [0; 48];
-                rng.fill_bytes(&mut integer);
-                integer[0] &= 0x1f;
-                if encoding::is_canonical(&integer) {
-                    break integer;
-                }
-            }
-        })))
+    /// A uniform element, which is public.
+    ///
+    /// # Errors
+    /// [`Error::RandomGenerator`] where the generator fails, gives the same eight bytes twice at a
+    /// time, or gives nothing usable in 128 draws.
+    pub fn random(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
+        let mut coefficients = [[0; 48]; 12];
+        for integer in &mut coefficients {
+            random_integer(integer, rng)?;
+        }
+        Ok(Self(B::fq12_from_coefficients(&coefficients)))
     }
 
     /// The element that 576 bytes are: twelve integers of 48 bytes, **little-endian**, in the order
@@ -133,6 +133,20 @@ impl<B: Pairing> Fq12<B> {
     }
 }
 
+/// A uniform integer below p, big-endian, which is public.
+fn random_integer(integer: &mut [u8; 48], rng: &mut impl TryCryptoRng) -> Result<(), Error> {
+    for _ in 0..random::DRAWS {
+        random::fill(rng, integer)?;
+        ct::mark_public(integer);
+        // p has 381 bits.
+        integer[0] &= 0x1f;
+        if encoding::is_canonical(integer) {
+            return Ok(());
+        }
+    }
+    Err(Error::RandomGenerator)
+}
+
 /// A member of GT, written as a multiplicative group. Other elements of Fq12 cannot be held.
 pub struct Gt<B: Pairing = Cycloid>(B::Fq12);
 
@@ -157,8 +171,11 @@ impl<B: Pairing> Gt<B> {
     }
 
     /// A uniform power of the generator.
-    pub fn random(rng: &mut impl CryptoRng) -> Self {
-        Self::generator().pow(&Fr::random(rng))
+    ///
+    /// # Errors
+    /// As [`Fr::random`].
+    pub fn random(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
+        Ok(Self::generator().pow(&Fr::random(rng)?))
     }
 
     /// The member that 576 bytes are, as [`Fq12::from_bytes`] takes them.

@@ -119,14 +119,13 @@ impl<'a> Job<'a> {
 /// const BITS: usize = 2048;
 /// const EXPONENT_BITS: usize = dh::exponent_bits(BITS);
 /// let group = &Group::FFDHE2048;
-/// let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
 /// let mut scratch = [Lanes::ZERO; dh::batch_scratch(BITS, EXPONENT_BITS)];
 ///
 /// // Sixteen clients have sent their public values. One of them is not honest.
 /// let mut peers = [[7; BITS / 8]; 16];
 /// peers[5] = [0; BITS / 8];
 /// let mut shared = [[0; BITS / 8]; 16];
-/// let key = PrivateKey::generate(group, [0; dh::private_key_limbs(EXPONENT_BITS)], &mut rng)?;
+/// let key = PrivateKey::generate(group, [0; dh::private_key_limbs(EXPONENT_BITS)], &mut getrandom::SysRng)?;
 /// let mut pairs = peers.iter().zip(&mut shared);
 /// let mut jobs = [(); 16].map(|()| {
 ///     let (peer, shared) = pairs.next().expect("there are as many");

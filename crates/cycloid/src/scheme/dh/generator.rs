@@ -32,13 +32,12 @@ pub const fn generator_scratch_limbs(bits: usize) -> usize {
 ///
 /// const BITS: usize = 2048;
 /// let group = &Group::FFDHE2048;
-/// let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
 /// let mut scratch = [0; dh::generator_scratch_limbs(BITS)];
 /// let mut memory = [Lanes::ZERO; dh::generator_memory(BITS, Comb::BALANCED)];
 /// let generator = Generator::prepare(group, Comb::BALANCED, &mut memory, &mut scratch)?;
 ///
 /// let memory = [0; dh::private_key_limbs(dh::exponent_bits(BITS))];
-/// let key = PrivateKey::generate(group, memory, &mut rng)?;
+/// let key = PrivateKey::generate(group, memory, &mut getrandom::SysRng)?;
 /// let mut value = [0; BITS / 8];
 /// generator.public_value(&key, &mut value, &mut scratch)?;
 /// # Ok::<(), dh::Error>(())

@@ -25,14 +25,14 @@
 //! const BITS: usize = 2048;
 //! const EXPONENT_BITS: usize = dh::exponent_bits(BITS);
 //! let group = &Group::FFDHE2048;
-//! let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
+//! let rng = &mut getrandom::SysRng;
 //! let mut scratch = [0; dh::scratch_limbs(BITS, EXPONENT_BITS)];
 //!
 //! // Each party makes a key and sends its public value to the other.
-//! let alice = PrivateKey::generate(group, [0; dh::private_key_limbs(EXPONENT_BITS)], &mut rng)?;
+//! let alice = PrivateKey::generate(group, [0; dh::private_key_limbs(EXPONENT_BITS)], rng)?;
 //! let mut from_alice = [0; BITS / 8];
 //! alice.public_value(&mut from_alice, &mut scratch)?;
-//! let bob = PrivateKey::generate(group, [0; dh::private_key_limbs(EXPONENT_BITS)], &mut rng)?;
+//! let bob = PrivateKey::generate(group, [0; dh::private_key_limbs(EXPONENT_BITS)], rng)?;
 //! let mut from_bob = [0; BITS / 8];
 //! bob.public_value(&mut from_bob, &mut scratch)?;
 //!
@@ -97,6 +97,8 @@ pub enum Error {
     PublicSubgroup,
     /// The shared secret would have been 0, 1 or p − 1.
     SharedSecret,
+    /// The random generator failed, or repeats itself.
+    RandomGenerator,
     /// The [`Job`] has not been in a batch.
     NotDone,
     /// The buffer for a result has another length than the modulus in bytes.
@@ -132,6 +134,7 @@ impl core::fmt::Display for Error {
             Self::PublicRange => f.write_str("the public value is not between 2 and p − 2"),
             Self::PublicSubgroup => f.write_str("the public value is not in the subgroup"),
             Self::SharedSecret => f.write_str("the shared secret can be guessed"),
+            Self::RandomGenerator => f.write_str("the random generator fails or repeats itself"),
             Self::NotDone => f.write_str("the job has not been done"),
             Self::Length { needed, given } => {
                 write!(f, "the buffer has {given} bytes, and the modulus {needed}")
@@ -144,6 +147,8 @@ impl core::fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+super::random::cause!(Error);
 
 impl From<modular::Error> for Error {
     /// The modulus of a group is odd and not too long, so what can be wrong is the scratch.

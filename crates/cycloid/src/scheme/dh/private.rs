@@ -2,13 +2,14 @@
 
 use core::fmt;
 
-use rand_core::CryptoRng;
+use rand_core::TryCryptoRng;
 
 use super::group::Order;
 use super::{Error, Group, Validation, checked_memory, limbs, public};
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::{self, LIMB_BITS, Limb};
 use crate::math::modular::{self, Exponent};
+use crate::scheme::random;
 
 /// Limbs of memory for a private key with an exponent of `exponent_bits` bits.
 pub const fn private_key_limbs(exponent_bits: usize) -> usize {
@@ -57,23 +58,27 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
     /// refused, and on nothing of the one that was not.
     ///
     /// # Errors
-    /// [`Error::MemoryTooSmall`].
+    /// [`Error::MemoryTooSmall`]; [`Error::RandomGenerator`] where the generator fails, gives the
+    /// same eight bytes twice at a time, or gives nothing usable in 128 draws. Memory that was used
+    /// is wiped then.
     pub fn generate(
         group: &Group<'g>,
         mut memory: M,
-        rng: &mut impl CryptoRng,
+        rng: &mut impl TryCryptoRng,
     ) -> Result<Self, Error> {
         let bits = group.exponent_bits();
         let exponent = checked_memory(memory.as_mut(), private_key_limbs(bits))?;
         let last = exponent.len() - 1;
-        loop {
-            exponent.iter_mut().for_each(|limb| *limb = rng.next_u64());
+        for _ in 0..random::DRAWS {
+            random::fill_limbs(rng, exponent)?;
             exponent[last] &= Limb::MAX >> (exponent.len() * LIMB_BITS - bits);
             // What is refused is not used, so it may be known that it was.
             if is_allowed(group, exponent).reveal() {
                 return Ok(Self { group: *group, memory, bits });
             }
         }
+        ct::wipe(exponent);
+        Err(Error::RandomGenerator)
     }
 
     /// An exponent that is given, big-endian: from 1 to p − 2 but for (p − 1)/2 where p is a safe

@@ -40,6 +40,37 @@ fn both_parties_share_the_same_secret() {
     }
 }
 
+/// NIST SP 800-56A rev. 3, section 5.7.1.1, step 2: secrets that anybody can guess do not leave.
+#[test]
+fn secrets_that_can_be_guessed_are_refused() {
+    for group in Group::KNOWN {
+        let prime = number(group.prime());
+        let one = BigUint::from(1u8);
+        for (secret, refused) in [
+            (BigUint::ZERO, true),
+            (one.clone(), true),
+            (&one + &one, false),
+            (&one << 64, false),
+            (&one + (&one << (group.bits() - 1)), false),
+            (&prime - 3u8, false),
+            (&prime - 2u8, false),
+            (&prime - 1u8, true),
+        ] {
+            let mut limbs = vec![0; group.prime().len()];
+            limbs.iter_mut().zip(secret.iter_u64_digits()).for_each(|(limb, digit)| *limb = digit);
+            let mut shared = vec![0xee; group.length()];
+            let outcome = private::write_secret(&mut shared, &limbs, group);
+            if refused {
+                assert_eq!(outcome, Err(Error::SharedSecret), "{secret}");
+                assert!(shared.iter().all(|byte| *byte == 0xee));
+            } else {
+                assert_eq!(outcome, Ok(()), "{secret}");
+                assert_eq!(BigUint::from_bytes_be(&shared), secret);
+            }
+        }
+    }
+}
+
 /// ⌊2^bits·e⌋, as the sum of 1/n!.
 fn e(bits: usize) -> BigUint {
     const GUARD: usize = 64;

@@ -9,10 +9,10 @@
 //! use cycloid::scheme::ec::P256;
 //! use cycloid::scheme::ec::arithmetic::{Point, Scalar};
 //!
-//! let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
+//! let rng = &mut getrandom::SysRng;
 //! // A commitment to `value` that hides it: value·G + blinding·H.
-//! let h = &Scalar::random(&mut rng) * &Point::<P256>::generator();
-//! let (value, blinding) = (Scalar::random(&mut rng), Scalar::random(&mut rng));
+//! let h = &Scalar::random(rng)? * &Point::<P256>::generator();
+//! let (value, blinding) = (Scalar::random(rng)?, Scalar::random(rng)?);
 //! let commitment = &Point::generator_times(&value) + &(&blinding * &h);
 //! let sent = commitment.to_public_key()?.to_compressed();
 //! assert_eq!(Point::from_sec1(&sent)?, commitment);
@@ -24,7 +24,7 @@
 use core::fmt;
 use core::ops::{Add, Mul, Neg, Sub};
 
-use rand_core::CryptoRng;
+use rand_core::TryCryptoRng;
 
 use super::private::random_scalar;
 use super::{Curve, Error, PrivateKey, PublicKey};
@@ -50,8 +50,11 @@ impl<C: Curve> Scalar<C> {
     }
 
     /// A scalar, uniform from 0 to n − 1.
-    pub fn random(rng: &mut impl CryptoRng) -> Self {
-        Self(random_scalar(rng))
+    ///
+    /// # Errors
+    /// [`Error::RandomGenerator`], as for [`PrivateKey::generate`].
+    pub fn random(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
+        random_scalar(rng).map(Self)
     }
 
     /// The integer of [`Curve::BYTES`] big-endian bytes.

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::math::curve::DecodeError;
+use crate::scheme::random;
 
 /// Why an operation was not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub enum Error {
     PemTooLong,
     /// The private key is encrypted with a password, which must be taken off elsewhere.
     Encrypted,
+    /// The file holds a public key, where a private one is asked for.
+    IsPublicKey,
     /// The key is not one for elliptic curves (id-ecPublicKey).
     Algorithm,
     /// The key is on another curve.
@@ -70,9 +73,16 @@ pub enum Error {
     },
     /// The signature is not one of this message by this key.
     Verification,
+    /// The signature that was made does not verify, so it was not released: a key has changed in
+    /// memory, or a computation went wrong.
+    Fault,
+    /// The random generator failed, or repeats itself.
+    RandomGenerator,
     /// The job has not been in a batch.
     NotDone,
 }
+
+random::cause!(Error);
 
 impl From<DecodeError> for Error {
     fn from(error: DecodeError) -> Self {
@@ -102,6 +112,7 @@ impl fmt::Display for Error {
             Self::PemLabel => f.write_str("no label in the PEM is that of such a key"),
             Self::PemTooLong => f.write_str("the PEM is too long to be a key"),
             Self::Encrypted => f.write_str("the private key is encrypted with a password"),
+            Self::IsPublicKey => f.write_str("the file holds a public key, not a private one"),
             Self::Algorithm => f.write_str("the key is not one for elliptic curves"),
             Self::OtherCurve => f.write_str("the key is on another curve"),
             Self::ExplicitParameters => {
@@ -118,6 +129,8 @@ impl fmt::Display for Error {
                 write!(f, "the memory has {given} limbs, and {needed} are needed")
             }
             Self::Verification => f.write_str("the signature does not verify"),
+            Self::Fault => f.write_str("the signature that was made does not verify"),
+            Self::RandomGenerator => f.write_str("the random generator fails or repeats itself"),
             Self::NotDone => f.write_str("the job has not been in a batch"),
         }
     }

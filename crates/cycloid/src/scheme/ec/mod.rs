@@ -14,8 +14,7 @@
 //! ```
 //! use cycloid::scheme::ec::{P256, PrivateKey, PublicKey};
 //!
-//! let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
-//! let key = PrivateKey::<P256>::generate(&mut rng);
+//! let key = PrivateKey::<P256>::generate(&mut getrandom::SysRng)?;
 //! let sent = key.public_key().to_uncompressed();
 //! assert_eq!(PublicKey::<P256>::from_sec1(&sent)?, *key.public_key());
 //! # Ok::<(), cycloid::scheme::ec::Error>(())

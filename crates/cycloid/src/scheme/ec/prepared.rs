@@ -9,14 +9,14 @@ use crate::math::curve::{multiples_limbs, write_multiples};
 /// the time. Making it takes as long as some verifications, and memory: [`prepared_key_limbs`].
 ///
 /// `M` is memory of the caller's, such as an array, a `Box` or a `&mut [u64]`. Nothing in it is
-/// secret.
+/// secret. It stays as long as it was and as it was written; where it has shrunk, verification is an
+/// error.
 ///
 /// ```
 /// use cycloid::scheme::Hash;
 /// use cycloid::scheme::ec::{P256, PreparedPublicKey, PrivateKey, prepared_key_limbs};
 ///
-/// let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
-/// let key = PrivateKey::<P256>::generate(&mut rng);
+/// let key = PrivateKey::<P256>::generate(&mut getrandom::SysRng)?;
 /// let memory = [0; prepared_key_limbs::<P256>()];
 /// let prepared = PreparedPublicKey::new(*key.public_key(), memory)?;
 /// for message in [b"one", b"two"] {
@@ -56,8 +56,18 @@ impl<C: Curve, M: AsRef<[u64]>> PreparedPublicKey<C, M> {
         &self.key
     }
 
-    pub(in super::super) fn multiples(&self) -> &[u64] {
-        &self.memory.as_ref()[..prepared_key_limbs::<C>()]
+    #[cfg(test)]
+    pub(in super::super) const fn memory(&self) -> &M {
+        &self.memory
+    }
+
+    /// The multiples.
+    ///
+    /// # Errors
+    /// [`Error::MemoryTooSmall`] where the memory, which is the caller's, has shrunk.
+    pub(in super::super) fn multiples(&self) -> Result<&[u64], Error> {
+        let (needed, memory) = (prepared_key_limbs::<C>(), self.memory.as_ref());
+        memory.get(..needed).ok_or(Error::MemoryTooSmall { needed, given: memory.len() })
     }
 }
 

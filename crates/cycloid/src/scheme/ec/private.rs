@@ -2,11 +2,14 @@
 
 use core::fmt;
 
-use rand_core::CryptoRng;
+use rand_core::TryCryptoRng;
 
 use super::{Curve, Error, MAX_BYTES, PublicKey};
 use crate::machine::ct;
+#[cfg(test)]
+use crate::machine::words;
 use crate::math::curve::{Scalar, multiply_base};
+use crate::scheme::random;
 
 /// A private key and its public key; wiped when it is dropped.
 pub struct PrivateKey<C: Curve> {
@@ -16,12 +19,13 @@ pub struct PrivateKey<C: Curve> {
 
 impl<C: Curve> PrivateKey<C> {
     /// A new key, uniform from 1 to n − 1 (FIPS 186-5, appendix A.2.2, by rejection).
-    pub fn generate(rng: &mut impl CryptoRng) -> Self {
-        loop {
-            if let Some(key) = Self::from_scalar(random_scalar(rng)) {
-                return key;
-            }
-        }
+    ///
+    /// # Errors
+    /// [`Error::RandomGenerator`] where the generator fails, gives the same eight bytes twice at a
+    /// time, or gives nothing usable in 128 draws.
+    pub fn generate(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
+        // 0 comes of a sound generator less often than it fails the other tests.
+        Self::from_scalar(random_scalar(rng)?).ok_or(Error::RandomGenerator)
     }
 
     /// The key with this scalar: [`Curve::BYTES`] bytes, big-endian.
@@ -61,6 +65,13 @@ impl<C: Curve> PrivateKey<C> {
         Some(Self { scalar, public })
     }
 
+    /// What the key is in memory: the scalar and the coordinates of the public key.
+    #[cfg(test)]
+    pub(in super::super) fn memory(&mut self) -> [&mut [words::Limb]; 3] {
+        let [x, y] = self.public.point_mut().limbs_mut();
+        [self.scalar.limbs_mut(), x, y]
+    }
+
     pub(in super::super) const fn scalar(&self) -> &Scalar<C> {
         &self.scalar
     }
@@ -74,16 +85,18 @@ impl<C: Curve> fmt::Debug for PrivateKey<C> {
 
 /// A scalar, uniform from 0 to n − 1: random bits, as many as n has, until they are less than n.
 /// How often that takes says nothing of the scalar.
-pub(super) fn random_scalar<C: Curve>(rng: &mut impl CryptoRng) -> Scalar<C> {
+pub(super) fn random_scalar<C: Curve>(rng: &mut impl TryCryptoRng) -> Result<Scalar<C>, Error> {
     let mut bytes = [0; MAX_BYTES];
     let bytes = &mut bytes[..C::BYTES];
-    loop {
-        rng.fill_bytes(bytes);
+    let mut scalar = None;
+    for _ in 0..random::DRAWS {
+        random::fill(rng, bytes)?;
         bytes[0] &= 0xff >> (8 * C::BYTES - C::BITS);
-        ct::mark_secret(bytes);
-        if let Some(scalar) = Scalar::from_bytes(bytes) {
-            ct::wipe_bytes(bytes);
-            return scalar;
+        scalar = Scalar::from_bytes(bytes);
+        if scalar.is_some() {
+            break;
         }
     }
+    ct::wipe_bytes(bytes);
+    scalar.ok_or(Error::RandomGenerator)
 }

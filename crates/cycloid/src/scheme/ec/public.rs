@@ -54,6 +54,11 @@ impl<C: Curve> PublicKey<C> {
         Self(point)
     }
 
+    #[cfg(test)]
+    pub(super) const fn point_mut(&mut self) -> &mut AffinePoint<C> {
+        &mut self.0
+    }
+
     pub(in super::super) const fn point(&self) -> &AffinePoint<C> {
         &self.0
     }

@@ -6,10 +6,10 @@
 //! ```
 //! use cycloid::scheme::ec::{P384, PrivateKey};
 //!
-//! let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
-//! let alice = PrivateKey::<P384>::generate(&mut rng);
-//! let bob = PrivateKey::<P384>::generate(&mut rng);
+//! let alice = PrivateKey::<P384>::generate(&mut getrandom::SysRng)?;
+//! let bob = PrivateKey::<P384>::generate(&mut getrandom::SysRng)?;
 //! assert_eq!(*alice.agree(bob.public_key()), *bob.agree(alice.public_key()));
+//! # Ok::<(), cycloid::scheme::ec::Error>(())
 //! ```
 
 use core::fmt;

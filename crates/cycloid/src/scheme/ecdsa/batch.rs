@@ -20,6 +20,7 @@ pub struct SignJob<'a, C: Curve> {
     key: &'a PrivateKey<C>,
     hash: Hash,
     digest: Digest<'a>,
+    verify: bool,
     outcome: Result<Signature<C>, Error>,
 }
 
@@ -47,18 +48,28 @@ impl<'a, C: Curve> SignJob<'a, C> {
     /// What [`PrivateKey::sign`] does.
     pub fn new(key: &'a PrivateKey<C>, hash: Hash, message: &[u8]) -> Self {
         let digest = Digest::Own(hash.digest(&[message]));
-        Self { key, hash, digest, outcome: Err(Error::NotDone) }
+        Self { key, hash, digest, verify: false, outcome: Err(Error::NotDone) }
     }
 
     /// What [`PrivateKey::sign_prehashed`] does.
     pub const fn prehashed(key: &'a PrivateKey<C>, hash: Hash, digest: &'a [u8]) -> Self {
-        Self { key, hash, digest: Digest::Given(digest), outcome: Err(Error::NotDone) }
+        let digest = Digest::Given(digest);
+        Self { key, hash, digest, verify: false, outcome: Err(Error::NotDone) }
+    }
+
+    /// The same, with the signature verified before it is released, as
+    /// [`VerifyAfterSign`](crate::scheme::VerifyAfterSign) says.
+    #[must_use]
+    pub const fn verify_after_sign(mut self) -> Self {
+        self.verify = true;
+        self
     }
 
     /// The signature.
     ///
     /// # Errors
-    /// [`Error::NotDone`] before the job was in a batch.
+    /// [`Error::NotDone`] before the job was in a batch; [`Error::Fault`] where it was to be verified
+    /// and does not.
     pub fn outcome(&self) -> Result<Signature<C>, Error> {
         self.outcome.clone()
     }
@@ -71,8 +82,7 @@ impl<'a, C: Curve> SignJob<'a, C> {
 /// use cycloid::scheme::ec::{P256, PrivateKey};
 /// use cycloid::scheme::ecdsa::{SignJob, sign_batch};
 ///
-/// let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
-/// let key = PrivateKey::<P256>::generate(&mut rng);
+/// let key = PrivateKey::<P256>::generate(&mut getrandom::SysRng)?;
 /// let messages: [&[u8]; 3] = [b"one", b"two", b"three"];
 /// let mut jobs = messages.map(|message| SignJob::new(&key, Hash::Sha256, message));
 /// sign_batch(&mut jobs);
@@ -92,6 +102,32 @@ pub fn sign_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [SignJob<'
                 job.outcome = Ok(job.key.sign_prehashed(job.hash, job.digest.bytes()));
             }),
         }
+        verify_made(backend, jobs);
+    }
+}
+
+/// Takes back the signatures that are to be verified, of up to eight jobs, and do not.
+fn verify_made<C: Curve>(backend: Option<Backend>, jobs: &mut [SignJob<'_, C>]) {
+    let mut chosen = [0; LANES];
+    let mut count = 0;
+    for (i, _) in jobs.iter().enumerate().filter(|(_, job)| job.verify) {
+        chosen[count] = i;
+        count += 1;
+    }
+    if count == 0 {
+        return;
+    }
+    let mut verifying: [VerifyJob<'_, C>; LANES] = core::array::from_fn(|i| {
+        let job = &jobs[chosen[if i < count { i } else { 0 }]];
+        let signature = job.outcome.as_ref().expect("it was signed just now");
+        VerifyJob::prehashed(job.key.public_key(), job.digest.bytes(), signature)
+    });
+    verify_batch_with(backend, &mut verifying[..count]);
+    let outcomes: [_; LANES] = core::array::from_fn(|i| verifying[i].outcome());
+    for (i, outcome) in chosen[..count].iter().zip(outcomes) {
+        if outcome.is_err() {
+            jobs[*i].outcome = Err(Error::Fault);
+        }
     }
 }
 
@@ -102,6 +138,16 @@ pub(super) fn sign_eight<C: Curve>(backend: Backend, jobs: &mut [SignJob<'_, C>]
         Scalar::from_leftmost_bits(digest.unwrap_or(&[]))
     });
     let nonces = nonces(backend, jobs, &digests);
+    sign_eight_by(backend, jobs, &digests, nonces);
+}
+
+/// [`sign_eight`] with these nonces.
+pub(super) fn sign_eight_by<C: Curve>(
+    backend: Backend,
+    jobs: &mut [SignJob<'_, C>],
+    digests: &[Scalar<C>; LANES],
+    nonces: [Scalar<C>; LANES],
+) {
     let points = multiply_base_eight(backend, &nonces);
     let inverses = Scalar::invert_all(&nonces);
     for (lane, job) in jobs.iter_mut().enumerate() {
@@ -135,8 +181,8 @@ fn nonces<C: Curve>(
 /// A signature to be verified, and later whether it is one.
 pub struct VerifyJob<'a, C: Curve> {
     key: &'a PublicKey<C>,
-    /// Of the key's point, where it is a prepared one.
-    multiples: Option<&'a [u64]>,
+    /// Of the key's point, where it is a prepared one; or why they are not there.
+    multiples: Result<Option<&'a [u64]>, Error>,
     digest: Digest<'a>,
     signature: &'a Signature<C>,
     outcome: Result<(), Error>,
@@ -157,7 +203,7 @@ impl<'a, C: Curve> VerifyJob<'a, C> {
         signature: &'a Signature<C>,
     ) -> Self {
         let digest = Digest::Own(hash.digest(&[message]));
-        Self { key, multiples: None, digest, signature, outcome: Err(Error::NotDone) }
+        Self { key, multiples: Ok(None), digest, signature, outcome: Err(Error::NotDone) }
     }
 
     /// What [`PublicKey::verify_prehashed`] does.
@@ -167,7 +213,7 @@ impl<'a, C: Curve> VerifyJob<'a, C> {
         signature: &'a Signature<C>,
     ) -> Self {
         let digest = Digest::Given(digest);
-        Self { key, multiples: None, digest, signature, outcome: Err(Error::NotDone) }
+        Self { key, multiples: Ok(None), digest, signature, outcome: Err(Error::NotDone) }
     }
 
     /// What [`PreparedPublicKey::verify_prehashed`] does. It takes less time than with the key alone
@@ -177,14 +223,15 @@ impl<'a, C: Curve> VerifyJob<'a, C> {
         digest: &'a [u8],
         signature: &'a Signature<C>,
     ) -> Self {
-        let multiples = Some(key.multiples());
+        let multiples = key.multiples().map(Some);
         Self { multiples, ..Self::prehashed(key.public_key(), digest, signature) }
     }
 
     /// Whether the signature is one.
     ///
     /// # Errors
-    /// [`Error::Verification`] where it is not; [`Error::NotDone`] before the job was in a batch.
+    /// [`Error::Verification`] where it is not; [`Error::NotDone`] before the job was in a batch;
+    /// [`Error::MemoryTooSmall`] where the memory of a prepared key has shrunk.
     pub const fn outcome(&self) -> Result<(), Error> {
         self.outcome
     }
@@ -203,8 +250,9 @@ pub fn verify_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [VerifyJ
             _ => jobs.iter_mut().for_each(|job| {
                 let digest = job.digest.bytes();
                 job.outcome = match job.multiples {
-                    Some(multiples) => verify_prepared(multiples, digest, job.signature),
-                    None => job.key.verify_prehashed(digest, job.signature),
+                    Ok(Some(multiples)) => verify_prepared(multiples, digest, job.signature),
+                    Ok(None) => job.key.verify_prehashed(digest, job.signature),
+                    Err(error) => Err(error),
                 };
             }),
         }
@@ -221,14 +269,16 @@ pub(super) fn verify_eight<C: Curve>(backend: Backend, jobs: &mut [VerifyJob<'_,
     });
     let [u1, u2] = [0, 1].map(|i| core::array::from_fn(|lane| multipliers[lane][i].clone()));
     let r = core::array::from_fn(|lane| job(lane).signature.r().clone());
-    let right = if jobs.iter().all(|job| job.multiples.is_some()) {
-        let multiples = core::array::from_fn(|lane| job(lane).multiples.unwrap_or_default());
+    let multiples: [Option<&[u64]>; LANES] =
+        core::array::from_fn(|lane| job(lane).multiples.ok().flatten());
+    let right = if multiples.iter().all(Option::is_some) {
+        let multiples = multiples.map(Option::unwrap_or_default);
         has_x_prepared_eight_vartime(backend, &u1, &u2, &multiples, &r)
     } else {
         let keys: [AffinePoint<C>; LANES] = core::array::from_fn(|lane| *job(lane).key.point());
         has_x_eight_vartime(backend, &u1, &u2, &keys, &r)
     };
     for (job, right) in jobs.iter_mut().zip(right) {
-        job.outcome = verified(right);
+        job.outcome = job.multiples.and_then(|_| verified(right));
     }
 }

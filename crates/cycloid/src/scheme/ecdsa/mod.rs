@@ -5,6 +5,7 @@
 //!   counts is its leftmost bits, as many as the order has (FIPS 186-5, section 6.4.1).
 //! - [`PrivateKey::sign_hedged`]: with randomness of the caller's mixed into the nonce.
 //! - [`PreparedPublicKey::verify`]: the same with a key that many signatures are verified with.
+//! - [`PrivateKey::verify_after_sign`]: each signature verified before it is released.
 //! - [`sign_batch`], [`verify_batch`]: any number, eight side by side.
 //!
 //! **Time** depends on the curve, the hash function and the lengths, and on no secret value; that of
@@ -15,8 +16,7 @@
 //! use cycloid::scheme::ec::{P256, PrivateKey};
 //! use cycloid::scheme::ecdsa::Signature;
 //!
-//! let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
-//! let key = PrivateKey::<P256>::generate(&mut rng);
+//! let key = PrivateKey::<P256>::generate(&mut getrandom::SysRng)?;
 //! let sent = key.sign(Hash::Sha256, b"as agreed").to_der();
 //! let signature = Signature::from_der(&sent)?;
 //! key.public_key().verify(Hash::Sha256, b"as agreed", &signature)?;
@@ -36,8 +36,8 @@ pub use signature::{Signature, SignatureBytes};
 #[cfg(feature = "signature")]
 pub use traits::{DerSignature, SigningKey, VerifyingKey};
 
-use super::Hash;
 use super::ec::{Curve, Error, PreparedPublicKey, PrivateKey, PublicKey};
+use super::{Hash, VerifyAfterSign};
 use crate::math::curve::{
     AffinePoint, Scalar, has_x_prepared_vartime, has_x_vartime, multiply_base,
 };
@@ -61,13 +61,63 @@ impl<C: Curve> PrivateKey<C> {
     pub fn sign_hedged(&self, hash: Hash, digest: &[u8], random: &[u8]) -> Signature<C> {
         let digest = Scalar::from_leftmost_bits(digest);
         let mut nonces = Nonces::new(hash, self.scalar(), &digest, random);
-        loop {
-            let nonce = nonces.next();
-            let signature = multiply_base(&nonce)
-                .and_then(|point| signature(self.scalar(), &digest, &point, &nonce.invert()));
-            if let Some(signature) = signature {
-                return signature;
-            }
+        sign_by(self.scalar(), &digest, || nonces.next())
+    }
+
+    /// This key, verifying each signature with its public key before it is released.
+    pub const fn verify_after_sign(&self) -> VerifyAfterSign<'_, Self, PublicKey<C>> {
+        VerifyAfterSign { key: self, public: self.public_key() }
+    }
+}
+
+/// The signature by the first of the nonces that gives one.
+fn sign_by<C: Curve>(
+    key: &Scalar<C>,
+    digest: &Scalar<C>,
+    mut next: impl FnMut() -> Scalar<C>,
+) -> Signature<C> {
+    loop {
+        let nonce = next();
+        let signature =
+            multiply_base(&nonce).and_then(|point| signature(key, digest, &point, &nonce.invert()));
+        if let Some(signature) = signature {
+            return signature;
+        }
+    }
+}
+
+/// ECDSA.
+impl<C: Curve> VerifyAfterSign<'_, PrivateKey<C>, PublicKey<C>> {
+    /// What [`PrivateKey::sign`] does.
+    ///
+    /// # Errors
+    /// [`Error::Fault`].
+    pub fn sign(&self, hash: Hash, message: &[u8]) -> Result<Signature<C>, Error> {
+        self.sign_prehashed(hash, &hash.digest(&[message]))
+    }
+
+    /// What [`PrivateKey::sign_prehashed`] does.
+    ///
+    /// # Errors
+    /// [`Error::Fault`].
+    pub fn sign_prehashed(&self, hash: Hash, digest: &[u8]) -> Result<Signature<C>, Error> {
+        self.sign_hedged(hash, digest, &[])
+    }
+
+    /// What [`PrivateKey::sign_hedged`] does.
+    ///
+    /// # Errors
+    /// [`Error::Fault`].
+    pub fn sign_hedged(
+        &self,
+        hash: Hash,
+        digest: &[u8],
+        random: &[u8],
+    ) -> Result<Signature<C>, Error> {
+        let signature = self.key.sign_hedged(hash, digest, random);
+        match self.public.verify_prehashed(digest, &signature) {
+            Ok(()) => Ok(signature),
+            Err(_) => Err(Error::Fault),
         }
     }
 }
@@ -116,7 +166,7 @@ impl<C: Curve, M: AsRef<[u64]>> PreparedPublicKey<C, M> {
     /// What [`PublicKey::verify`] does.
     ///
     /// # Errors
-    /// [`Error::Verification`].
+    /// [`Error::Verification`]; [`Error::MemoryTooSmall`] where the memory has shrunk.
     pub fn verify(
         &self,
         hash: Hash,
@@ -129,9 +179,9 @@ impl<C: Curve, M: AsRef<[u64]>> PreparedPublicKey<C, M> {
     /// What [`PublicKey::verify_prehashed`] does.
     ///
     /// # Errors
-    /// [`Error::Verification`].
+    /// As [`verify`](Self::verify).
     pub fn verify_prehashed(&self, digest: &[u8], signature: &Signature<C>) -> Result<(), Error> {
-        verify_prepared(self.multiples(), digest, signature)
+        verify_prepared(self.multiples()?, digest, signature)
     }
 }
 

@@ -50,6 +50,14 @@ impl Nonces {
 
     /// Step h.
     pub(super) fn next<C: Curve>(&mut self) -> Scalar<C> {
+        self.next_where(Scalar::from_leftmost_bits_in_range)
+    }
+
+    /// Step h, where `accept` says which candidates are nonces.
+    fn next_where<C: Curve>(
+        &mut self,
+        mut accept: impl FnMut(&[u8]) -> Option<Scalar<C>>,
+    ) -> Scalar<C> {
         loop {
             if core::mem::replace(&mut self.used, true) {
                 self.rekey(0, &[]);
@@ -59,7 +67,7 @@ impl Nonces {
                 self.value = self.keyed.authenticate(&[&self.value]);
                 part.copy_from_slice(&self.value[..part.len()]);
             }
-            let nonce = Scalar::from_leftmost_bits_in_range(&bytes[..C::BYTES]);
+            let nonce = accept(&bytes[..C::BYTES]);
             ct::wipe_bytes(&mut bytes);
             if let Some(nonce) = nonce {
                 return nonce;
@@ -83,6 +91,18 @@ pub(super) fn first_nonces<C: Curve>(
     hash: Hash,
     keys: [&Scalar<C>; LANES],
     digests: &[Scalar<C>; LANES],
+) -> [Scalar<C>; LANES] {
+    let accept = |_, candidate: &[u8]| Scalar::from_leftmost_bits_in_range(candidate);
+    first_nonces_where(backend, hash, keys, digests, accept)
+}
+
+/// [`first_nonces`], where `accept` says of which lanes the first candidate is the nonce.
+fn first_nonces_where<C: Curve>(
+    backend: Backend,
+    hash: Hash,
+    keys: [&Scalar<C>; LANES],
+    digests: &[Scalar<C>; LANES],
+    accept: impl Fn(usize, &[u8]) -> Option<Scalar<C>>,
 ) -> [Scalar<C>; LANES] {
     let length = hash.digest_length();
     let mut octets = [[0; 2 * MAX_BYTES]; LANES];
@@ -112,7 +132,7 @@ pub(super) fn first_nonces<C: Curve>(
         }
     }
     let nonces = core::array::from_fn(|lane| {
-        let nonce = Scalar::from_leftmost_bits_in_range(&bytes[lane][..C::BYTES]);
+        let nonce = accept(lane, &bytes[lane][..C::BYTES]);
         // One that is not in range is passed over by the single form, which begins anew.
         nonce.unwrap_or_else(|| Nonces::new(hash, keys[lane], &digests[lane], &[]).next())
     });
@@ -128,6 +148,9 @@ fn next_values(keyed: &KeyedEight, values: &[DigestBytes; LANES]) -> [DigestByte
 
 #[cfg(test)]
 mod tests {
+    use std::vec;
+    use std::vec::Vec;
+
     use super::*;
     use crate::machine::lanes::tests::backends;
     use crate::math::curve::{P224, P256, P521};
@@ -135,13 +158,107 @@ mod tests {
     fn eight_agree_with_one<C: Curve>() {
         let scalars: [Scalar<C>; LANES] =
             core::array::from_fn(|lane| Scalar::from_leftmost_bits(&[7 * lane as u8 + 1; 60]));
-        for hash in [Hash::Sha1, Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512] {
+        for hash in HASHES {
             for backend in backends() {
                 let keys = core::array::from_fn(|lane| &scalars[(lane + 3) % LANES]);
                 let nonces = first_nonces(backend, hash, keys, &scalars);
                 for lane in 0..LANES {
                     let one = Nonces::new(hash, keys[lane], &scalars[lane], &[]).next();
                     assert!(nonces[lane].equal(&one).reveal());
+                }
+            }
+        }
+    }
+
+    const HASHES: [Hash; 5] = [Hash::Sha1, Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512];
+
+    /// The first candidates of RFC 6979, section 3.2, as they are before step h.3 looks at them;
+    /// each is refused there, so that K and V go on.
+    fn candidates<C: Curve>(
+        hash: Hash,
+        key: &Scalar<C>,
+        digest: &Scalar<C>,
+        random: &[u8],
+    ) -> [Vec<u8>; 4] {
+        let octets = |scalar: &Scalar<C>| {
+            let mut octets = vec![0; C::BYTES];
+            scalar.to_bytes(&mut octets);
+            octets
+        };
+        let hmac = |k: &[u8], message: &[u8]| Keyed::new(hash, k).authenticate(&[message]).to_vec();
+        let input = [octets(key), octets(digest), random.to_vec()].concat();
+        let mut v = vec![1; hash.digest_length()];
+        let mut k = vec![0; hash.digest_length()];
+        k = hmac(&k, &[&v, &[0][..], &input].concat());
+        v = hmac(&k, &v);
+        k = hmac(&k, &[&v, &[1][..], &input].concat());
+        v = hmac(&k, &v);
+        core::array::from_fn(|_| {
+            let mut t = Vec::new();
+            while t.len() < C::BYTES {
+                v = hmac(&k, &v);
+                t.extend(&v);
+            }
+            k = hmac(&k, &[&v[..], &[0]].concat());
+            v = hmac(&k, &v);
+            t.truncate(C::BYTES);
+            t
+        })
+    }
+
+    fn after_refusals<C: Curve>() {
+        let [key, digest] = [3, 5].map(|byte| Scalar::<C>::from_leftmost_bits(&[byte; 70]));
+        for hash in HASHES {
+            for random in [&[][..], b"random"] {
+                let candidates = candidates(hash, &key, &digest, random);
+                let scalars = candidates.each_ref().map(|candidate| {
+                    Scalar::<C>::from_leftmost_bits_in_range(candidate).expect("nearly all are")
+                });
+                // Taken one after the other, as when r or s came to 0.
+                let mut nonces = Nonces::new(hash, &key, &digest, random);
+                for scalar in &scalars {
+                    assert!(nonces.next::<C>().equal(scalar).reveal(), "{} {hash:?}", C::NAME);
+                }
+                // The first two are out of range.
+                let mut seen = Vec::new();
+                let third = Nonces::new(hash, &key, &digest, random).next_where::<C>(|candidate| {
+                    seen.push(candidate.to_vec());
+                    (seen.len() == 3).then(|| Scalar::from_leftmost_bits(candidate))
+                });
+                assert_eq!(seen, candidates[..3]);
+                assert!(third.equal(&scalars[2]).reveal());
+            }
+        }
+    }
+
+    /// RFC 6979, section 3.2, step h.3: the nonce after one that was refused.
+    #[test]
+    fn the_next_nonce_after_one_that_is_refused() {
+        after_refusals::<P224>();
+        after_refusals::<P256>();
+        after_refusals::<P521>();
+    }
+
+    /// In eight lanes a candidate that is out of range is left to the single form, by lane.
+    #[test]
+    fn lanes_whose_first_candidate_is_refused() {
+        let scalars: [Scalar<P256>; LANES] =
+            core::array::from_fn(|lane| Scalar::from_leftmost_bits(&[7 * lane as u8 + 1; 60]));
+        let keys = core::array::from_fn(|lane| &scalars[(lane + 3) % LANES]);
+        for backend in backends() {
+            for refused in [[0].as_slice(), &[2, 5], &[7], &[0, 1, 2, 3, 4, 5, 6, 7]] {
+                let nonces =
+                    first_nonces_where(backend, Hash::Sha256, keys, &scalars, |lane, bytes| {
+                        // What the others would get shows which lanes took the single form.
+                        let two = Scalar::one().add(&Scalar::one());
+                        let taken = Scalar::from_leftmost_bits_in_range(bytes)?.mul(&two);
+                        (!refused.contains(&lane)).then_some(taken)
+                    });
+                for lane in 0..LANES {
+                    let one = Nonces::new(Hash::Sha256, keys[lane], &scalars[lane], &[]).next();
+                    let twice = one.add(&one);
+                    let expected = if refused.contains(&lane) { &one } else { &twice };
+                    assert!(nonces[lane].equal(expected).reveal(), "{lane} of {refused:?}");
                 }
             }
         }

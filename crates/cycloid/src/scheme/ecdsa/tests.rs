@@ -2,9 +2,9 @@
 
 use std::vec::Vec;
 
-use super::batch::{sign_eight, verify_eight};
+use super::batch::{sign_eight, sign_eight_by, verify_eight};
 use super::*;
-use crate::machine::lanes;
+use crate::machine::lanes::{self, LANES};
 use crate::scheme::ec::{P224, P256, P384, P521, prepared_key_limbs};
 
 fn key<C: Curve>(seed: u8) -> PrivateKey<C> {
@@ -94,6 +94,126 @@ fn prepared_keys_have_their_memory() {
     check::<P256>(18 << 10);
     check::<P384>(30 << 10);
     check::<P521>(62_208);
+}
+
+/// The digest for which s is 0 with this nonce: e = −r·d.
+fn digest_without_signature<C: Curve>(key: &Scalar<C>, nonce: &Scalar<C>) -> Scalar<C> {
+    multiply_base(nonce).unwrap().x_scalar().mul(key).negate()
+}
+
+/// FIPS 186-5, section 6.4.1, step 11: where s is 0, or the nonce's point is infinity, the next nonce
+/// is taken.
+fn nonces_that_give_no_signature<C: Curve>() {
+    let key = key::<C>(7);
+    let [first, second] = [11, 13].map(|byte| Scalar::<C>::from_leftmost_bits(&[byte; 66]));
+    let digest = digest_without_signature(key.scalar(), &first);
+    let expected = {
+        let point = multiply_base(&second).unwrap();
+        signature(key.scalar(), &digest, &point, &second.invert()).unwrap()
+    };
+    for refused in [&first, &Scalar::zero()] {
+        let mut nonces = [refused, refused, &second].into_iter();
+        let signature = sign_by(key.scalar(), &digest, || nonces.next().unwrap().clone());
+        assert_eq!(signature, expected);
+        assert_eq!(nonces.len(), 0);
+    }
+    let mut bytes = std::vec![0; C::BYTES];
+    digest.to_bytes(&mut bytes);
+    // P-521's digests have as many leftmost bits as the order, so seven bits go before them.
+    let bytes: Vec<u8> = match C::BITS % 8 {
+        0 => bytes,
+        bits => {
+            let mut shifted = bytes.clone();
+            for i in 0..bytes.len() {
+                let next = bytes.get(i + 1).copied().unwrap_or(0);
+                shifted[i] = bytes[i] << (8 - bits) | next >> bits;
+            }
+            shifted
+        }
+    };
+    assert!(Scalar::<C>::from_leftmost_bits(&bytes).equal(&digest).reveal());
+    assert_eq!(key.public_key().verify_prehashed(&bytes, &expected), Ok(()));
+
+    // In a batch the lanes with such a nonce begin anew, by themselves.
+    for backend in lanes::Backend::available() {
+        let keys: [PrivateKey<C>; LANES] = core::array::from_fn(|_| self::key::<C>(7));
+        let mut jobs: Vec<_> =
+            keys.iter().map(|key| SignJob::prehashed(key, Hash::Sha256, &bytes)).collect();
+        let digests = core::array::from_fn(|_| digest.clone());
+        let nonces = core::array::from_fn(|lane| match lane {
+            2 | 5 => first.clone(),
+            _ => second.clone(),
+        });
+        sign_eight_by(backend, &mut jobs, &digests, nonces);
+        for (lane, job) in jobs.iter().enumerate() {
+            let expected = match lane {
+                2 | 5 => key.sign_prehashed(Hash::Sha256, &bytes),
+                _ => expected.clone(),
+            };
+            assert_eq!(job.outcome(), Ok(expected), "{} {lane}", backend.name());
+        }
+    }
+}
+
+#[test]
+fn the_next_nonce_is_taken_where_one_gives_no_signature() {
+    nonces_that_give_no_signature::<P224>();
+    nonces_that_give_no_signature::<P256>();
+    nonces_that_give_no_signature::<P384>();
+    nonces_that_give_no_signature::<P521>();
+}
+
+/// Memory that a caller may cut short after a key was prepared in it.
+struct Shrinking(core::cell::Cell<usize>, Vec<u64>);
+
+impl AsRef<[u64]> for Shrinking {
+    fn as_ref(&self) -> &[u64] {
+        &self.1[..self.0.get()]
+    }
+}
+
+impl AsMut<[u64]> for Shrinking {
+    fn as_mut(&mut self) -> &mut [u64] {
+        &mut self.1[..self.0.get()]
+    }
+}
+
+/// Such a key verifies nothing, alone or in a batch, in which its neighbours are judged as ever.
+#[test]
+fn prepared_keys_whose_memory_shrank() {
+    let needed = prepared_key_limbs::<P256>();
+    let key = key::<P256>(5);
+    let prepare = || {
+        let memory = Shrinking(core::cell::Cell::new(needed), std::vec![0; needed]);
+        PreparedPublicKey::new(*key.public_key(), memory).unwrap()
+    };
+    let (shrunk, whole) = (prepare(), prepare());
+    let digest = [7; 32];
+    let signature = key.sign_prehashed(Hash::Sha256, &digest);
+    let wrong = key.sign_prehashed(Hash::Sha256, &[8; 32]);
+    for given in [needed - 1, 1, 0] {
+        shrunk.memory().0.set(given);
+        let refused = Err(Error::MemoryTooSmall { needed, given });
+        assert_eq!(shrunk.verify_prehashed(&digest, &signature), refused);
+        for backend in lanes::Backend::available().map(Some).chain([None]) {
+            let mut jobs: Vec<_> = (0..8)
+                .map(|i| match i {
+                    2 => VerifyJob::prepared(&shrunk, &digest, &signature),
+                    3 => VerifyJob::prepared(&whole, &digest, &wrong),
+                    _ => VerifyJob::prepared(&whole, &digest, &signature),
+                })
+                .collect();
+            verify_batch_with(backend, &mut jobs);
+            for (i, job) in jobs.iter().enumerate() {
+                let expected = match i {
+                    2 => refused,
+                    3 => Err(Error::Verification),
+                    _ => Ok(()),
+                };
+                assert_eq!(job.outcome(), expected, "{i}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -76,11 +76,11 @@ impl<C: Curve> VerifyingKey<C> {
 /// use cycloid::scheme::ecdsa::{DerSignature, SigningKey};
 /// use signature::{Keypair, Signer, Verifier};
 ///
-/// let key = PrivateKey::<P256>::generate(&mut rand_core::UnwrapErr(getrandom::SysRng));
+/// let key = PrivateKey::<P256>::generate(&mut getrandom::SysRng)?;
 /// let key = SigningKey::new(key, Hash::Sha256);
 /// let signature: DerSignature<P256> = key.sign(b"message");
 /// key.verifying_key().verify(b"message", &signature)?;
-/// # Ok::<(), signature::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct SigningKey<C: Curve> {
     key: PrivateKey<C>,

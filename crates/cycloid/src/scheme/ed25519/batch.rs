@@ -4,8 +4,9 @@ use core::fmt;
 
 use super::hash::Message;
 use super::sign::{Signing, sign_all};
-use super::verify::{Verification, verify_all};
+use super::verify::{Made, Verification, verify_all, verify_made};
 use super::{Error, Rule, SigningKey, Variant, VerifyingKey};
+use crate::machine::ct;
 use crate::machine::lanes::{Backend, LANES};
 
 /// One operation of a batch, and what became of it.
@@ -13,6 +14,7 @@ pub struct Job<'a> {
     operation: Operation<'a>,
     variant: Variant<'a>,
     message: [&'a [u8]; 1],
+    verify: bool,
     outcome: Result<(), Error>,
 }
 
@@ -50,13 +52,24 @@ impl<'a> Job<'a> {
     }
 
     const fn new(operation: Operation<'a>, variant: Variant<'a>, message: &'a [u8]) -> Self {
-        Self { operation, variant, message: [message], outcome: Err(Error::NotDone) }
+        let outcome = Err(Error::NotDone);
+        Self { operation, variant, message: [message], verify: false, outcome }
+    }
+
+    /// The same, with a signature that is made verified before it is released, as
+    /// [`VerifyAfterSign`](crate::scheme::VerifyAfterSign) says; where it is wrong, nothing is
+    /// written. Of a verification nothing changes.
+    #[must_use]
+    pub const fn verify_after_sign(mut self) -> Self {
+        self.verify = true;
+        self
     }
 
     /// What became of it; [`Error::NotDone`] before it was in a batch.
     ///
     /// # Errors
-    /// As the operation by itself.
+    /// As the operation by itself; [`Error::Fault`] where a signature was to be verified and does
+    /// not.
     pub const fn outcome(&self) -> Result<(), Error> {
         self.outcome
     }
@@ -73,8 +86,7 @@ impl<'a> Job<'a> {
 /// ```
 /// use cycloid::scheme::ed25519::{self, Error, Job, Rule, SigningKey, Variant};
 ///
-/// let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
-/// let key = SigningKey::generate(&mut rng);
+/// let key = SigningKey::generate(&mut getrandom::SysRng)?;
 /// let mut signatures = [[0; 64]; 16];
 /// let mut places = signatures.iter_mut();
 /// let mut jobs = [(); 16].map(|()| {
@@ -94,6 +106,7 @@ impl<'a> Job<'a> {
 /// for (i, job) in jobs.iter().enumerate() {
 ///     assert_eq!(job.outcome(), if i == 5 { Err(Error::Signature) } else { Ok(()) });
 /// }
+/// # Ok::<(), Error>(())
 /// ```
 pub fn run_batch(jobs: &mut [Job<'_>]) {
     run_batch_with(Backend::best(), jobs);
@@ -109,13 +122,14 @@ fn run_signing(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
     let mut jobs = jobs.iter_mut();
     loop {
         // A job that is refused takes no lane.
-        let mut sound: [Option<(Signing<'_>, _, _)>; LANES] = [const { None }; LANES];
+        let mut sound: [Option<(Signing<'_>, _, _, _)>; LANES] = [const { None }; LANES];
         let mut count = 0;
         for job in &mut jobs {
             let Operation::Sign(key, signature) = &mut job.operation else { continue };
             match Message::new(job.variant, &job.message) {
                 Ok(message) => {
-                    sound[count] = Some((Signing { key, message }, signature, &mut job.outcome));
+                    let signing = Signing { key, message };
+                    sound[count] = Some((signing, job.verify, signature, &mut job.outcome));
                     count += 1;
                 }
                 Err(error) => job.outcome = Err(error),
@@ -129,11 +143,50 @@ fn run_signing(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
             core::array::from_fn(|i| sound[i].as_ref().map_or(*first, |(signing, ..)| *signing));
         let mut signatures = [[0; 64]; LANES];
         sign_all::<LANES>(backend, &signings[..count], &mut signatures[..count]);
-        for ((_, place, outcome), signature) in sound.iter_mut().flatten().zip(&signatures) {
-            ***place = *signature;
-            **outcome = Ok(());
+        let verify: [bool; LANES] =
+            core::array::from_fn(|i| sound[i].as_ref().is_some_and(|(_, verify, ..)| *verify));
+        let right = verify_signed(backend, &signings[..count], &signatures, verify);
+        for (((_, _, place, outcome), signature), right) in
+            sound.iter_mut().flatten().zip(&mut signatures).zip(right)
+        {
+            if right {
+                ***place = *signature;
+                **outcome = Ok(());
+            } else {
+                ct::wipe_bytes(signature);
+                **outcome = Err(Error::Fault);
+            }
         }
     }
+}
+
+/// Which signatures are released: those that are not to be verified, and those that do.
+fn verify_signed(
+    backend: Option<Backend>,
+    signings: &[Signing<'_>],
+    signatures: &[[u8; 64]; LANES],
+    verify: [bool; LANES],
+) -> [bool; LANES] {
+    let mut lanes = [0; LANES];
+    let mut count = 0;
+    for lane in (0..signings.len()).filter(|lane| verify[*lane]) {
+        lanes[count] = lane;
+        count += 1;
+    }
+    let mut released = [true; LANES];
+    if count == 0 {
+        return released;
+    }
+    let made: [Made<'_>; LANES] = core::array::from_fn(|i| {
+        let Signing { key, message } = signings[lanes[i]];
+        Made { key: key.verifying_key(), message, signature: &signatures[lanes[i]] }
+    });
+    let mut right = [false; LANES];
+    verify_made::<LANES>(backend, &made[..count], &mut right[..count]);
+    for (lane, right) in lanes.iter().zip(right).take(count) {
+        released[*lane] = right;
+    }
+    released
 }
 
 fn run_verifying(backend: Option<Backend>, jobs: &mut [Job<'_>]) {

@@ -29,11 +29,12 @@ impl From<FormatError> for Error {
 
 impl SigningKey {
     /// A key from PKCS #8 in DER, of either version. A public key beside it must be its own;
-    /// attributes are passed over.
+    /// attributes are passed over. Files of the crate ring up to version 0.16, which tagged the
+    /// public key wrongly, are read as well.
     ///
     /// # Errors
     /// [`FormatError::Der`], [`FormatError::Algorithm`], [`FormatError::Encrypted`],
-    /// [`FormatError::PublicKey`].
+    /// [`FormatError::IsPublicKey`], [`FormatError::PublicKey`].
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
         let info = rfc8410::read_private(der, ED25519)?;
         let key = Self::from_seed(info.private);

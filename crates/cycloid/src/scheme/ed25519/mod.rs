@@ -3,6 +3,7 @@
 //! - [`SigningKey`]: signatures, one at a time. It owns its public key, so that none can be signed
 //!   with that does not belong to it.
 //! - [`VerifyingKey`]: verification, by rules that are chosen by name.
+//! - [`SigningKey::verify_after_sign`]: each signature verified before it is released.
 //! - [`run_batch`]: any number of both, eight side by side.
 //!
 //! # What a signature has to be
@@ -31,8 +32,7 @@
 //! ```
 //! use cycloid::scheme::ed25519::{SigningKey, VerifyingKey};
 //!
-//! let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
-//! let key = SigningKey::generate(&mut rng);
+//! let key = SigningKey::generate(&mut getrandom::SysRng)?;
 //! let signature = key.sign(b"message");
 //!
 //! let public = VerifyingKey::new(key.verifying_key().as_bytes())?;
@@ -82,6 +82,11 @@ pub enum Error {
     ContextTooLong,
     /// What is signed as a digest does not have 64 bytes.
     DigestLength,
+    /// The signature that was made does not verify, so it was not released: a key has changed in
+    /// memory, or a computation went wrong.
+    Fault,
+    /// The random generator failed, or repeats itself.
+    RandomGenerator,
     /// The [`Job`] has not been in a batch.
     NotDone,
     /// A key was not read or written.
@@ -99,6 +104,8 @@ impl fmt::Display for Error {
                 write!(f, "the context has more than {MAX_CONTEXT} bytes")
             }
             Self::DigestLength => f.write_str("a digest for Ed25519ph has 64 bytes"),
+            Self::Fault => f.write_str("the signature that was made does not verify"),
+            Self::RandomGenerator => f.write_str("the random generator fails or repeats itself"),
             Self::NotDone => f.write_str("the job has not been done"),
             #[cfg(feature = "encoding")]
             Self::Format(error) => error.fmt(f),
@@ -107,6 +114,8 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+super::random::cause!(Error);
 
 /// The variants of Ed25519, of which each has signatures of its own (RFC 8032, section 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

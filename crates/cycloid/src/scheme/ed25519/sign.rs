@@ -2,14 +2,16 @@
 
 use core::fmt;
 
-use rand_core::CryptoRng;
+use rand_core::TryCryptoRng;
 
 use super::hash::{Digest, Message, Preimage, reduced_digests};
+use super::verify::{Made, verify_made};
 use super::{Error, Variant, VerifyingKey};
 use crate::machine::ct;
 use crate::machine::lanes::Backend;
 use crate::math::curve::edwards::{Base, Encode, EncodeBase, Scalar, each, one};
 use crate::scheme::little_endian::{bytes, limbs};
+use crate::scheme::{VerifyAfterSign, random};
 
 /// A signing key: the 32 bytes that RFC 8032 calls the private key, what they expand to, and its
 /// public key; wiped when dropped.
@@ -37,12 +39,16 @@ impl fmt::Debug for SigningKey {
 
 impl SigningKey {
     /// A random key.
-    pub fn generate(rng: &mut impl CryptoRng) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::RandomGenerator`] where the generator fails, or gives the same eight bytes twice:
+    /// zeros, ones, or whatever else it is stuck at.
+    pub fn generate(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
         let mut seed = [0; 32];
-        rng.fill_bytes(&mut seed);
+        random::fill(rng, &mut seed)?;
         let key = Self::from_seed(&seed);
         ct::wipe_bytes(&mut seed);
-        key
+        Ok(key)
     }
 
     /// The key of 32 bytes, whatever they are (RFC 8032, section 5.1.5).
@@ -62,6 +68,19 @@ impl SigningKey {
         Self { seed: *seed, scalar, prefix: *prefix, verifying_key }
     }
 
+    /// Flips a bit of what the key is in memory: the seed, the number, the prefix, and the encoding
+    /// and the point of the public key.
+    #[cfg(test)]
+    pub(in crate::scheme) fn flip(&mut self, bit: usize) {
+        let limb = |limbs: &mut [u64], bit: usize| limbs[bit / 64] ^= 1 << (bit % 64);
+        match (bit / 256, bit % 256) {
+            (0, bit) => self.seed[bit / 8] ^= 1 << (bit % 8),
+            (1, bit) => limb(self.scalar.limbs_mut(), bit),
+            (2, bit) => self.prefix[bit / 8] ^= 1 << (bit % 8),
+            _ => self.verifying_key.flip(bit - 3 * 256),
+        }
+    }
+
     /// The 32 bytes that the key was made of.
     pub const fn seed(&self) -> &[u8; 32] {
         &self.seed
@@ -70,6 +89,11 @@ impl SigningKey {
     /// The public key.
     pub const fn verifying_key(&self) -> &VerifyingKey {
         &self.verifying_key
+    }
+
+    /// This key, verifying each signature with its public key before it is released.
+    pub const fn verify_after_sign(&self) -> VerifyAfterSign<'_, Self, VerifyingKey> {
+        VerifyAfterSign { key: self, public: &self.verifying_key }
     }
 
     /// A signature of a message: Ed25519.
@@ -112,6 +136,51 @@ impl SigningKey {
         let mut signature = [[0; 64]];
         sign_all::<1>(None, &[Signing { key: self, message }], &mut signature);
         signature[0]
+    }
+}
+
+/// Ed25519.
+impl VerifyAfterSign<'_, SigningKey, VerifyingKey> {
+    /// What [`SigningKey::sign`] does.
+    ///
+    /// # Errors
+    /// [`Error::Fault`].
+    pub fn sign(&self, message: &[u8]) -> Result<[u8; 64], Error> {
+        self.sign_with(Variant::Plain, message)
+    }
+
+    /// What [`SigningKey::sign_context`] does.
+    ///
+    /// # Errors
+    /// [`Error::Fault`], [`Error::ContextTooLong`].
+    pub fn sign_context(&self, message: &[u8], context: &[u8]) -> Result<[u8; 64], Error> {
+        self.sign_with(Variant::Context(context), message)
+    }
+
+    /// What [`SigningKey::sign_prehashed`] does.
+    ///
+    /// # Errors
+    /// [`Error::Fault`], [`Error::ContextTooLong`].
+    pub fn sign_prehashed(&self, digest: &[u8; 64], context: &[u8]) -> Result<[u8; 64], Error> {
+        self.sign_with(Variant::Prehashed(context), digest)
+    }
+
+    /// What [`SigningKey::sign_with`] does.
+    ///
+    /// # Errors
+    /// [`Error::Fault`], [`Error::ContextTooLong`], [`Error::DigestLength`].
+    pub fn sign_with(&self, variant: Variant<'_>, message: &[u8]) -> Result<[u8; 64], Error> {
+        let parts = [message];
+        let message = Message::new(variant, &parts)?;
+        let mut signature = self.key.sign_message(message);
+        let made = Made { key: self.public, message, signature: &signature };
+        let mut right = [false];
+        verify_made::<1>(None, &[made], &mut right);
+        if right == [true] {
+            return Ok(signature);
+        }
+        ct::wipe_bytes(&mut signature);
+        Err(Error::Fault)
     }
 }
 

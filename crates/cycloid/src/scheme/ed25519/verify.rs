@@ -53,6 +53,14 @@ impl VerifyingKey {
         Self { encoding: *encoding, point: *point }
     }
 
+    #[cfg(test)]
+    pub(super) fn flip(&mut self, bit: usize) {
+        match bit {
+            0..256 => self.encoding[bit / 8] ^= 1 << (bit % 8),
+            _ => self.point[bit / 64 - 4] ^= 1 << (bit % 64),
+        }
+    }
+
     /// The bytes of the key.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.encoding
@@ -169,6 +177,56 @@ impl<'a> Verification<'a> {
     fn is_equal_times_eight(&self, difference: &Stored) -> bool {
         decode(&limbs(self.point))
             .is_some_and(|point| one::<Compare>(&(*difference, point))[1] == 1)
+    }
+}
+
+/// A signature that was just made.
+#[derive(Clone, Copy)]
+pub(super) struct Made<'a> {
+    pub(super) key: &'a VerifyingKey,
+    pub(super) message: Message<'a>,
+    pub(super) signature: &'a [u8; 64],
+}
+
+/// Whether signatures that were just made are right, at least one and at most `MOST`; as many.
+///
+/// The keys' points are decoded anew from the bytes that were hashed. With the point that is stored
+/// beside them, a signature would pass for which other bytes were hashed, and with the right one of
+/// the same message, the same R and another k, it would give the private key away.
+pub(super) fn verify_made<const MOST: usize>(
+    backend: Option<Backend>,
+    made: &[Made<'_>],
+    right: &mut [bool],
+) {
+    let count = made.len();
+    let job = |i: usize| made.get(i).unwrap_or(&made[0]);
+    let encodings: [Encoding; MOST] = core::array::from_fn(|i| limbs(&job(i).key.encoding));
+    let mut decoded = [[0; 17]; MOST];
+    each::<Decode>(backend, &encodings.each_ref()[..count], &mut decoded[..count]);
+    let keys: [VerifyingKey; MOST] = core::array::from_fn(|i| VerifyingKey {
+        encoding: job(i).key.encoding,
+        point: core::array::from_fn(|limb| decoded[i][limb]),
+    });
+    let parsed: [_; MOST] = core::array::from_fn(|i| {
+        let Made { message, signature, .. } = *job(i);
+        Verification::new(&keys[i], Rule::Cofactorless, message, signature)
+    });
+    // An S of L or more is one of no signature; 0 stands for it, which is judged and not heard.
+    let verifications: [_; MOST] = core::array::from_fn(|i| {
+        let Made { message, .. } = *job(i);
+        let none = || {
+            let Ok(none) = Verification::new(&keys[i], Rule::Cofactorless, message, &[0; 64])
+            else {
+                unreachable!("0 is less than L");
+            };
+            none
+        };
+        parsed[i].clone().unwrap_or_else(|_| none())
+    });
+    let mut outcomes = [Err(Error::NotDone); MOST];
+    verify_all::<MOST>(backend, &verifications[..count], &mut outcomes[..count]);
+    for (i, right) in right.iter_mut().enumerate() {
+        *right = decoded[i][16] == 1 && parsed[i].is_ok() && outcomes[i].is_ok();
     }
 }
 

@@ -18,6 +18,7 @@ pub(super) enum Error {
     Pem,
     PemLabel,
     Encrypted,
+    IsPublicKey,
     OutputTooSmall { needed: usize, given: usize },
 }
 
@@ -32,6 +33,7 @@ macro_rules! causes {
                     Error::Pem => Self::Pem,
                     Error::PemLabel => Self::PemLabel,
                     Error::Encrypted => Self::Encrypted,
+                    Error::IsPublicKey => Self::IsPublicKey,
                     Error::OutputTooSmall { needed, given } => {
                         Self::OutputTooSmall { needed, given }
                     }
@@ -64,12 +66,13 @@ pub(super) const fn element(contents: usize) -> usize {
 /// The tags of the first two fields of a sequence.
 ///
 /// # Errors
-/// [`Error::Der`] where there are none; [`Error::Encrypted`] where they are those of
-/// EncryptedPrivateKeyInfo (RFC 5958, section 3), algorithm and ciphertext, which no other file of a
-/// private key begins with.
+/// [`Error::Der`] where there are none. No file of a private key begins with an algorithm:
+/// [`Error::Encrypted`] where the ciphertext follows it, as in EncryptedPrivateKeyInfo (RFC 5958,
+/// section 3), [`Error::IsPublicKey`] where a key does, as in SubjectPublicKeyInfo.
 pub(super) fn first_tags_of_private(der: &[u8]) -> Result<[Tag; 2], Error> {
     match first_tags(der)? {
         [Tag::Sequence, Tag::OctetString] => Err(Error::Encrypted),
+        [Tag::Sequence, Tag::BitString] => Err(Error::IsPublicKey),
         tags => Ok(tags),
     }
 }

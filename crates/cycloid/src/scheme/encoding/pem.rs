@@ -3,7 +3,7 @@
 use base64ct::{Base64, Encoding};
 use der::Encode;
 
-use super::{Error, checked_output, encoded_length, not_encodable, structure};
+use super::{Error, SPKI_LABEL, checked_output, encoded_length, not_encodable, structure};
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::Limb;
 
@@ -18,6 +18,20 @@ const DASHES: &str = "-----";
 pub(crate) const fn length(label: &str, der: usize) -> usize {
     let boundaries = BEGIN.len() + END.len() + 2 * (label.len() + DASHES.len() + 1);
     boundaries + der.div_ceil(3) * 4 + der.div_ceil(LINE)
+}
+
+/// [`find`] for a private key.
+///
+/// # Errors
+/// As [`find`]; [`Error::IsPublicKey`] where there is none, and a public key is.
+pub(crate) fn find_private<'t>(
+    text: &'t [u8],
+    labels: &[&'static str],
+) -> Result<Block<'t>, Error> {
+    find(text, labels).map_err(|error| match error {
+        Error::PemLabel if find(text, &[SPKI_LABEL]).is_ok() => Error::IsPublicKey,
+        error => error,
+    })
 }
 
 /// The label and the base64 of the first block of a text with one of the labels. Whatever else

@@ -216,6 +216,8 @@ pub enum Error {
     PemLabel,
     /// The private key is encrypted with a password, which must be taken off elsewhere.
     Encrypted,
+    /// The file holds a public key, where a private one is asked for.
+    IsPublicKey,
     /// The key is one for another algorithm than RSA.
     Algorithm,
     /// The parameters of the algorithm are not NULL, which they shall be (RFC 8017, appendix A.1).
@@ -287,6 +289,7 @@ impl core::fmt::Display for Error {
             Self::Der => f.write_str("the bytes are not an RSA key of this format in DER"),
             Self::Pem => f.write_str("the text is not PEM, or its base64 is wrong"),
             Self::PemLabel => f.write_str("no label in the PEM is that of such an RSA key"),
+            Self::IsPublicKey => f.write_str("the file holds a public key, not a private one"),
             Self::Encrypted => f.write_str("the private key is encrypted with a password"),
             Self::Algorithm => f.write_str("the key is for another algorithm than RSA"),
             Self::Parameters => f.write_str("the parameters of the algorithm are not NULL"),

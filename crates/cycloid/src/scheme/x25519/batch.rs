@@ -54,11 +54,10 @@ impl<'a> Job<'a> {
 /// ```
 /// use cycloid::scheme::x25519::{self, Job, PrivateKey};
 ///
-/// let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
-/// let key = PrivateKey::generate(&mut rng);
+/// let key = PrivateKey::generate(&mut getrandom::SysRng)?;
 ///
 /// // Sixteen clients have sent their public keys. One of them is not honest.
-/// let mut peers = [(); 16].map(|()| PrivateKey::generate(&mut rng).public_key());
+/// let mut peers = [key.public_key(); 16];
 /// peers[5] = [0; 32];
 /// let mut shared = [[0; 32]; 16];
 /// let mut pairs = peers.iter().zip(&mut shared);
@@ -71,6 +70,7 @@ impl<'a> Job<'a> {
 ///     let expected = if i == 5 { Err(x25519::Error::SharedSecret) } else { Ok(()) };
 ///     assert_eq!(job.outcome(), expected);
 /// }
+/// # Ok::<(), x25519::Error>(())
 /// ```
 pub fn run_batch(jobs: &mut [Job<'_>]) {
     run_batch_with(Backend::best(), jobs);

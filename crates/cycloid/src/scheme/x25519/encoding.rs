@@ -27,7 +27,7 @@ impl PrivateKey {
     ///
     /// # Errors
     /// [`FormatError::Der`], [`FormatError::Algorithm`], [`FormatError::Encrypted`],
-    /// [`FormatError::PublicKey`].
+    /// [`FormatError::IsPublicKey`], [`FormatError::PublicKey`].
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
         let info = rfc8410::read_private(der, X25519)?;
         let key = Self(*info.private);

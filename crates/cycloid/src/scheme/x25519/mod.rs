@@ -14,8 +14,8 @@
 //! ```
 //! use cycloid::scheme::x25519::PrivateKey;
 //!
-//! let mut rng = rand_core::UnwrapErr(getrandom::SysRng);
-//! let (alice, bob) = (PrivateKey::generate(&mut rng), PrivateKey::generate(&mut rng));
+//! let rng = &mut getrandom::SysRng;
+//! let (alice, bob) = (PrivateKey::generate(rng)?, PrivateKey::generate(rng)?);
 //! let shared = alice.agree(&bob.public_key())?;
 //! assert_eq!(shared.as_bytes(), bob.agree(&alice.public_key())?.as_bytes());
 //! # Ok::<(), cycloid::scheme::x25519::Error>(())
@@ -27,9 +27,10 @@ mod encoding;
 
 use core::fmt;
 
-use rand_core::CryptoRng;
+use rand_core::TryCryptoRng;
 
 use super::little_endian::{self, limbs};
+use super::random;
 #[cfg(feature = "encoding")]
 pub use super::rfc8410::FormatError;
 use crate::machine::ct;
@@ -49,6 +50,8 @@ pub use encoding::{
 pub enum Error {
     /// The shared secret would have been all zeros.
     SharedSecret,
+    /// The random generator failed, or repeats itself.
+    RandomGenerator,
     /// The [`Job`] has not been in a batch.
     NotDone,
     /// A key was not read or written.
@@ -60,6 +63,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SharedSecret => f.write_str("the public key gives a secret that can be guessed"),
+            Self::RandomGenerator => f.write_str("the random generator fails or repeats itself"),
             Self::NotDone => f.write_str("the job has not been done"),
             #[cfg(feature = "encoding")]
             Self::Format(error) => error.fmt(f),
@@ -68,6 +72,8 @@ impl fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+random::cause!(Error);
 
 /// A private key: 32 bytes, of which [`agree`](Self::agree) and [`public_key`](Self::public_key)
 /// pass over five bits (RFC 7748, section 5); wiped when dropped.
@@ -95,10 +101,14 @@ impl From<[u8; 32]> for PrivateKey {
 
 impl PrivateKey {
     /// A random key.
-    pub fn generate(rng: &mut impl CryptoRng) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::RandomGenerator`] where the generator fails, or gives the same eight bytes twice:
+    /// zeros, ones, or whatever else it is stuck at.
+    pub fn generate(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
         let mut key = Self([0; 32]);
-        rng.fill_bytes(&mut key.0);
-        key
+        random::fill(rng, &mut key.0)?;
+        Ok(key)
     }
 
     /// The bytes of the key.

@@ -21,8 +21,11 @@ pub(super) fn of<B: Backend + Group<G>, G: SourceGroup>() -> Vec<Case> {
     ) -> Case {
         let prepare = move || {
             let mut rng = rng();
-            let (p, q) = (Projective::random(&mut rng), Projective::random(&mut rng));
-            let k = Fr::random(&mut rng);
+            let (p, q) = (
+                Projective::random(&mut rng).expect("a sound generator"),
+                Projective::random(&mut rng).expect("a sound generator"),
+            );
+            let k = Fr::random(&mut rng).expect("a sound generator");
             move || compute(black_box(p), black_box(q), black_box(k))
         };
         case(name, function, prepare, bytes)
@@ -31,11 +34,12 @@ pub(super) fn of<B: Backend + Group<G>, G: SourceGroup>() -> Vec<Case> {
     let optional =
         |point: &Option<Affine<B, G>>| point.as_ref().map_or_else(Vec::new, encoded_affine);
     let first = |point: &Option<Projective<B, G>>| point.as_ref().map_or_else(Vec::new, encoded);
-    let random = || -> Affine<B, G> { Affine::random(&mut rng()) };
+    let random = || -> Affine<B, G> { Affine::random(&mut rng()).expect("a sound generator") };
     let many = || -> (Vec<Projective<B, G>>, Vec<Fr<B>>) {
         let mut rng = rng();
-        let points = (0..MANY).map(|_| Projective::random(&mut rng)).collect();
-        (points, (0..MANY).map(|_| Fr::random(&mut rng)).collect())
+        let points =
+            (0..MANY).map(|_| Projective::random(&mut rng).expect("a sound generator")).collect();
+        (points, (0..MANY).map(|_| Fr::random(&mut rng).expect("a sound generator")).collect())
     };
     let affine =
         move || -> Vec<Affine<B, G>> { many().0.iter().map(Projective::to_affine).collect() };
@@ -46,8 +50,8 @@ pub(super) fn of<B: Backend + Group<G>, G: SourceGroup>() -> Vec<Case> {
             "Projective::add_affine",
             || {
                 let mut rng = rng();
-                let p = Projective::<B, G>::random(&mut rng);
-                let q = Affine::random(&mut rng);
+                let p = Projective::<B, G>::random(&mut rng).expect("a sound generator");
+                let q = Affine::random(&mut rng).expect("a sound generator");
                 move || black_box(p).add_affine(black_box(&q))
             },
             point,

@@ -14,13 +14,14 @@ pub(super) fn sum<B: Backend + Group<G>, G: SourceGroup>(log: u32) -> Case {
     let prepare = move || {
         let mut rng = rng();
         // Each point is the last and a random one: a random multiple takes long.
-        let step = Projective::<B, G>::random(&mut rng);
-        let first = Projective::random(&mut rng);
+        let step = Projective::<B, G>::random(&mut rng).expect("a sound generator");
+        let first = Projective::random(&mut rng).expect("a sound generator");
         let points = std::iter::successors(Some(first), |point| Some(point.double() + step));
         let points: Vec<_> = points.take(n).collect();
         let mut affine = vec![Affine::identity(); n];
         let _ = Projective::to_affine_many(&points, &mut affine);
-        let scalars: Vec<Fr<B>> = (0..n).map(|_| Fr::random(&mut rng)).collect();
+        let scalars: Vec<Fr<B>> =
+            (0..n).map(|_| Fr::random(&mut rng).expect("a sound generator")).collect();
         let mut scratch = vec![0; scratch];
         move || {
             Projective::multi_scalar_multiply_vartime(
@@ -41,7 +42,8 @@ pub(super) fn transform<B: Backend>(log: u32) -> Case {
     let n = 1_usize << log;
     let prepare = move || {
         let mut rng = rng();
-        let values: Vec<Fr<B>> = (0..n).map(|_| Fr::random(&mut rng)).collect();
+        let values: Vec<Fr<B>> =
+            (0..n).map(|_| Fr::random(&mut rng).expect("a sound generator")).collect();
         let mut room = values.clone();
         let domain = Domain::new(n, vec![Fr::ZERO; n / 2]);
         move || {
@@ -59,7 +61,8 @@ pub(super) fn transform_points<B: Backend>(log: u32) -> Case {
     let n = 1_usize << log;
     let prepare = move || {
         let mut rng = rng();
-        let values: Vec<G1<B>> = (0..n).map(|_| G1::random(&mut rng)).collect();
+        let values: Vec<G1<B>> =
+            (0..n).map(|_| G1::random(&mut rng).expect("a sound generator")).collect();
         let mut room = values.clone();
         let domain = Domain::new(n, vec![Fr::ZERO; n / 2]);
         move || {

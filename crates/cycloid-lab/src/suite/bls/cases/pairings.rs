@@ -19,7 +19,11 @@ pub(super) fn gt<B: Backend>() -> Vec<Case> {
     ) -> Case {
         let prepare = move || {
             let mut rng = rng();
-            let (a, b, k) = (Gt::random(&mut rng), Gt::random(&mut rng), Fr::random(&mut rng));
+            let (a, b, k) = (
+                Gt::random(&mut rng).expect("a sound generator"),
+                Gt::random(&mut rng).expect("a sound generator"),
+                Fr::random(&mut rng).expect("a sound generator"),
+            );
             move || compute(black_box(a), black_box(b), black_box(k))
         };
         case(name, function, prepare, bytes)
@@ -53,8 +57,8 @@ pub(super) fn gt<B: Backend>() -> Vec<Case> {
 /// Pairs of members.
 fn pairs<B: Backend>(n: usize) -> (Vec<G1Affine<B>>, Vec<G2Affine<B>>) {
     let mut rng = rng();
-    let p = (0..n).map(|_| G1Affine::random(&mut rng)).collect();
-    (p, (0..n).map(|_| G2Affine::random(&mut rng)).collect())
+    let p = (0..n).map(|_| G1Affine::random(&mut rng).expect("a sound generator")).collect();
+    (p, (0..n).map(|_| G2Affine::random(&mut rng).expect("a sound generator")).collect())
 }
 
 pub(super) fn of<B: Backend>() -> Vec<Case> {

@@ -18,7 +18,10 @@ pub(super) fn of<B: Backend>() -> Vec<Case> {
         let prepare = move || {
             let mut rng = rng();
             // A square, so that it has a root.
-            let (a, b) = (Fr::random(&mut rng).square(), Fr::random(&mut rng));
+            let (a, b) = (
+                Fr::random(&mut rng).expect("a sound generator").square(),
+                Fr::random(&mut rng).expect("a sound generator"),
+            );
             move || compute(black_box(a), black_box(b))
         };
         case(name, function, prepare, bytes)
@@ -29,7 +32,8 @@ pub(super) fn of<B: Backend>() -> Vec<Case> {
     let squared = |a: &Option<Fr<B>>| a.map_or_else(Vec::new, |a| a.square().to_bytes().to_vec());
     let list = || -> (Vec<Fr<B>>, Vec<Fr<B>>) {
         let mut rng = rng();
-        let mut random = || (0..MANY).map(|_| Fr::random(&mut rng)).collect();
+        let mut random =
+            || (0..MANY).map(|_| Fr::random(&mut rng).expect("a sound generator")).collect();
         (random(), random())
     };
     vec![
@@ -52,7 +56,7 @@ pub(super) fn of<B: Backend>() -> Vec<Case> {
             "from bytes",
             "Fr::from_bytes",
             || {
-                let bytes = Fr::<B>::random(&mut rng()).to_bytes();
+                let bytes = Fr::<B>::random(&mut rng()).expect("a sound generator").to_bytes();
                 move || Fr::<B>::from_bytes(black_box(&bytes)).ok()
             },
             option,

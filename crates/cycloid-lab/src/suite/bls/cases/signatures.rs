@@ -24,7 +24,8 @@ struct Signed<B: SignatureBackend<V>, V: Variant> {
 impl<B: SignatureBackend<V>, V: Variant> Signed<B, V> {
     fn new(n: usize) -> Self {
         let mut rng = rng();
-        let secret: Vec<SecretKey<B, V>> = (0..n).map(|_| SecretKey::generate(&mut rng)).collect();
+        let secret: Vec<SecretKey<B, V>> =
+            (0..n).map(|_| SecretKey::generate(&mut rng).expect("a sound generator")).collect();
         let public = secret.iter().map(SecretKey::public_key).collect();
         let messages: Vec<&[u8]> = (0..n).map(message).collect();
         let pairs = secret.iter().zip(&messages);

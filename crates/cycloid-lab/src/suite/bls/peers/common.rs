@@ -20,7 +20,7 @@ impl Draw {
 
     /// An element of Fr, little-endian.
     pub(super) fn scalar(&mut self) -> [u8; 32] {
-        Fr::<Cycloid>::random(&mut self.0).to_bytes()
+        Fr::<Cycloid>::random(&mut self.0).expect("a sound generator").to_bytes()
     }
 
     /// A member of G1 or G2, compressed.
@@ -28,7 +28,7 @@ impl Draw {
     where
         Cycloid: Group<G>,
     {
-        Affine::<Cycloid, G>::random(&mut self.0).to_compressed()
+        Affine::<Cycloid, G>::random(&mut self.0).expect("a sound generator").to_compressed()
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) fn one_signature(task: Task, input: &Input) -> Call {
             let (mut rng, mut made) = (ChaCha20Rng::seed_from_u64(8), None);
             Box::new(move |other, output| {
                 if other.is_empty() {
-                    made = Some(SigningKey::generate(&mut rng));
+                    made = SigningKey::generate(&mut rng).ok();
                     return Ok(0);
                 }
                 let key = made.as_ref().ok_or("there is no key")?;
@@ -76,7 +76,7 @@ pub(super) fn one_agreement(task: Task, input: &Input) -> Call {
     let (mut rng, mut made) = (ChaCha20Rng::seed_from_u64(9), None);
     Box::new(move |other, output| {
         if other.is_empty() {
-            let key = PrivateKey::generate(&mut rng);
+            let key = PrivateKey::generate(&mut rng).map_err(|_| "no key was made")?;
             let public = key.public_key();
             made = Some((key, public));
             return Ok(0);
@@ -151,7 +151,9 @@ pub(super) fn agreements<const ROOM: usize>(
             let mut publics = [[0; 32]; ROOM];
             Box::new(move |other, output| {
                 if other.is_empty() {
-                    let keys = made.insert(from_fn(|_| PrivateKey::generate(&mut rng)));
+                    let keys = made.insert(from_fn(|_| {
+                        PrivateKey::generate(&mut rng).expect("a sound generator")
+                    }));
                     let mut rooms = publics.iter_mut();
                     let mut jobs: [x25519::Job<'_>; ROOM] = from_fn(|i| {
                         x25519::Job::public_key(&keys[i], rooms.next().expect("there are as many"))

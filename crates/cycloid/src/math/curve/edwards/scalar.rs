@@ -67,6 +67,11 @@ impl Scalar {
         difference
     }
 
+    #[cfg(test)]
+    pub(crate) const fn limbs_mut(&mut self) -> &mut [Limb; 4] {
+        &mut self.0
+    }
+
     pub(crate) const fn limbs(&self) -> &[Limb; 4] {
         &self.0
     }

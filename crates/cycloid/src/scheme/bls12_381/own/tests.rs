@@ -56,7 +56,7 @@ fn parts(seed: u64, bits: usize) -> [u128; 4] {
     })
 }
 
-fn group<G: Curve>(bits: usize)
+fn group<G: Curve<Memory: PartialEq>>(bits: usize)
 where
     Cycloid: Group<G, Projective = [G::Memory; 3], Affine = [G::Memory; 2]>,
 {

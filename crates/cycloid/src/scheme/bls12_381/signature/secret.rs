@@ -4,11 +4,13 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::slice;
 
-use rand_core::CryptoRng;
+use rand_core::TryCryptoRng;
 
 use super::super::{Error, Fr, Projective};
+use super::verify::core_verify;
 use super::{PublicKey, Scheme, Signature, SignatureBackend, Variant, derivation};
 use crate::machine::ct;
+use crate::scheme::VerifyAfterSign;
 
 /// A secret key: a scalar that is not 0. It is wiped when it is dropped.
 pub struct SecretKey<B: SignatureBackend<V>, V: Variant> {
@@ -18,8 +20,11 @@ pub struct SecretKey<B: SignatureBackend<V>, V: Variant> {
 
 impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
     /// A new key, uniform.
-    pub fn generate(rng: &mut impl CryptoRng) -> Self {
-        Self::of(Fr::random_nonzero(rng))
+    ///
+    /// # Errors
+    /// [`Error::RandomGenerator`], as for [`Fr::random`].
+    pub fn generate(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
+        Fr::random_nonzero(rng).map(Self::of)
     }
 
     /// KeyGen of the draft (section 2.3) with its own salt: a key out of 32 or more bytes that
@@ -122,6 +127,16 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
         self.sign_with(&[], self.public_key().to_bytes().as_ref(), V::POSSESSION_TAG)
     }
 
+    /// This key, verifying each signature with its public key before it is released. The public key
+    /// is one that was stored: of a secret key that has changed in memory, one that is computed now
+    /// would be wrong as well.
+    pub const fn verify_after_sign<'a>(
+        &'a self,
+        public_key: &'a PublicKey<B, V>,
+    ) -> VerifyAfterSign<'a, Self, PublicKey<B, V>> {
+        VerifyAfterSign { key: self, public: public_key }
+    }
+
     fn sign_with(&self, prefix: &[u8], message: &[u8], tag: &[u8]) -> Signature<B, V> {
         let hash = Projective::hash_parts_to_curve(&[prefix, message], tag);
         Signature::from_affine(published(hash.multiply(&self.scalar).to_affine()))
@@ -129,6 +144,52 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
 
     pub(super) const fn of(scalar: Fr<B>) -> Self {
         Self { scalar, variant: PhantomData }
+    }
+}
+
+/// BLS signatures.
+impl<B: SignatureBackend<V>, V: Variant> VerifyAfterSign<'_, SecretKey<B, V>, PublicKey<B, V>> {
+    /// What [`SecretKey::sign`] does. With message augmentation the public key that was given is
+    /// signed, and none is computed.
+    ///
+    /// # Errors
+    /// [`Error::Fault`].
+    pub fn sign(&self, scheme: Scheme, message: &[u8]) -> Result<Signature<B, V>, Error> {
+        let prefix = self.public.to_bytes();
+        let prefix = match scheme {
+            Scheme::MessageAugmentation => prefix.as_ref(),
+            _ => &[],
+        };
+        self.sign_with(prefix, message, V::tag(scheme))
+    }
+
+    /// What [`SecretKey::sign_with_tag`] does.
+    ///
+    /// # Errors
+    /// [`Error::Fault`].
+    pub fn sign_with_tag(&self, message: &[u8], tag: &[u8]) -> Result<Signature<B, V>, Error> {
+        self.sign_with(&[], message, tag)
+    }
+
+    /// What [`SecretKey::prove_possession`] does, of the public key that was given.
+    ///
+    /// # Errors
+    /// [`Error::Fault`].
+    pub fn prove_possession(&self) -> Result<Signature<B, V>, Error> {
+        self.sign_with(&[], self.public.to_bytes().as_ref(), V::POSSESSION_TAG)
+    }
+
+    fn sign_with(
+        &self,
+        prefix: &[u8],
+        message: &[u8],
+        tag: &[u8],
+    ) -> Result<Signature<B, V>, Error> {
+        let signature = self.key.sign_with(prefix, message, tag);
+        match core_verify(self.public, &[prefix, message], tag, &signature) {
+            Ok(()) => Ok(signature),
+            Err(_) => Err(Error::Fault),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! at 0. Signatures by shares are values of the polynomial times the hash, so that t of them give
 //! the signature by interpolation; fewer give nothing.
 
-use rand_core::CryptoRng;
+use rand_core::TryCryptoRng;
 
 use super::super::backend::{Group, Scalars, SourceGroup};
 use super::super::projective::CHUNK;
@@ -25,34 +25,45 @@ pub struct Share<B: SignatureBackend<V>, V: Variant> {
 /// any `threshold` can act together.
 ///
 /// # Errors
-/// [`Error::Threshold`] where the threshold is 0 or more than the holders. Nothing is written then.
+/// [`Error::Threshold`] where the threshold is 0 or more than the holders; nothing is written then.
+/// [`Error::RandomGenerator`], as for [`Fr::random`]; there are no shares then.
 pub fn share<B: SignatureBackend<V>, V: Variant>(
     secret: &SecretKey<B, V>,
     threshold: usize,
     shares: &mut [Option<Share<B, V>>],
-    rng: &mut impl CryptoRng,
+    rng: &mut impl TryCryptoRng,
 ) -> Result<(), Error> {
     if threshold == 0 || threshold > shares.len() || u32::try_from(shares.len()).is_err() {
         return Err(Error::Threshold);
     }
-    // A share would be 0 with a chance of 2⁻²⁵⁵; another polynomial is drawn then.
-    loop {
-        for (share, number) in shares.iter_mut().zip(1..) {
-            *share = Some(Share { number, key: SecretKey::of(Fr::ZERO) });
-        }
-        // By Horner's rule, all shares a coefficient at a time, so that none is kept.
-        for degree in (0..threshold).rev() {
-            let mut coefficient = if degree == 0 { *secret.scalar() } else { Fr::random(rng) };
-            for share in shares.iter_mut().flatten() {
-                let point = Fr::from(u64::from(share.number));
-                share.key = SecretKey::of(*share.key.scalar() * point + coefficient);
-            }
-            coefficient.wipe();
-        }
-        if shares.iter().flatten().all(|share| !share.key.scalar().is_zero()) {
-            return Ok(());
-        }
+    let outcome = fill(secret, threshold, shares, rng);
+    if outcome.is_err() {
+        shares.iter_mut().for_each(|share| *share = None);
     }
+    outcome
+}
+
+fn fill<B: SignatureBackend<V>, V: Variant>(
+    secret: &SecretKey<B, V>,
+    threshold: usize,
+    shares: &mut [Option<Share<B, V>>],
+    rng: &mut impl TryCryptoRng,
+) -> Result<(), Error> {
+    for (share, number) in shares.iter_mut().zip(1..) {
+        *share = Some(Share { number, key: SecretKey::of(Fr::ZERO) });
+    }
+    // By Horner's rule, all shares a coefficient at a time, so that none is kept.
+    for degree in (0..threshold).rev() {
+        let mut coefficient = if degree == 0 { *secret.scalar() } else { Fr::random(rng)? };
+        for share in shares.iter_mut().flatten() {
+            let point = Fr::from(u64::from(share.number));
+            share.key = SecretKey::of(*share.key.scalar() * point + coefficient);
+        }
+        coefficient.wipe();
+    }
+    // With a sound generator a share is 0 once in 2²⁵⁵ times.
+    let sound = shares.iter().flatten().all(|share| !share.key.scalar().is_zero());
+    if sound { Ok(()) } else { Err(Error::RandomGenerator) }
 }
 
 /// The secret key of which these are shares, as many as the threshold or more. With fewer, another

@@ -3,11 +3,13 @@
 //! All ask whether a product of pairings is 1. Pairs are collected some at a time, so that their
 //! Miller loops share what can be shared, and one final exponentiation serves them all.
 
-use rand_core::CryptoRng;
+use rand_core::TryCryptoRng;
 
 use super::super::projective::CHUNK;
 use super::super::{Affine, Error, Fq12, Message, Projective};
 use super::{PublicKey, Scheme, Signature, SignatureBackend, SourceGroup, Variant, equal_counts};
+use crate::machine::ct;
+use crate::scheme::random;
 
 /// A product of pairings of keys with points of the group of signatures.
 struct Product<B: SignatureBackend<V>, V: Variant> {
@@ -121,13 +123,14 @@ pub fn fast_aggregate_verify<B: SignatureBackend<V>, V: Variant>(
 /// an aggregate are found but with a chance of 2⁻¹²⁸. What is wrong is not told.
 ///
 /// # Errors
-/// [`Error::Empty`], [`Error::Counts`], [`Error::Verification`].
+/// [`Error::Empty`], [`Error::Counts`], [`Error::Verification`]; [`Error::RandomGenerator`] where the
+/// generator of the weights fails, or gives the same eight bytes twice at a time.
 pub fn batch_verify<B: SignatureBackend<V>, V: Variant>(
     scheme: Scheme,
     keys: &[PublicKey<B, V>],
     messages: &[&[u8]],
     signatures: &[Signature<B, V>],
-    rng: &mut impl CryptoRng,
+    rng: &mut impl TryCryptoRng,
 ) -> Result<(), Error> {
     check_lists(keys, messages.len())?;
     equal_counts(keys.len(), signatures.len())?;
@@ -136,7 +139,7 @@ pub fn batch_verify<B: SignatureBackend<V>, V: Variant>(
     let lists = keys.chunks(CHUNK).zip(messages.chunks(CHUNK)).zip(signatures.chunks(CHUNK));
     for ((keys, messages), signatures) in lists {
         let n = keys.len();
-        let weights: [u128; CHUNK] = core::array::from_fn(|_| random_weight(rng));
+        let weights = random_weights(n, rng)?;
         let mut weighted = [Projective::<B, V::Signatures>::identity(); CHUNK];
         for (weighted, signature) in weighted.iter_mut().zip(signatures) {
             *weighted = (*signature.as_affine()).into();
@@ -195,14 +198,10 @@ fn has_equal(messages: &[&[u8]]) -> bool {
     messages.iter().enumerate().any(|(i, message)| messages[..i].contains(message))
 }
 
-/// A uniform weight that is not 0.
-fn random_weight(rng: &mut impl CryptoRng) -> u128 {
-    loop {
-        let mut bytes = [0; 16];
-        rng.fill_bytes(&mut bytes);
-        let weight = u128::from_le_bytes(bytes);
-        if weight != 0 {
-            return weight;
-        }
-    }
+/// `n` uniform weights, of which none is 0: a draw in which both halves of a weight are 0 is refused.
+fn random_weights(n: usize, rng: &mut impl TryCryptoRng) -> Result<[u128; CHUNK], Error> {
+    let mut bytes = [[0; 16]; CHUNK];
+    random::fill(rng, bytes[..n].as_flattened_mut())?;
+    ct::mark_public(&bytes);
+    Ok(bytes.map(u128::from_le_bytes))
 }

@@ -13,8 +13,8 @@ use ::der::oid::ObjectIdentifier;
 use zeroize::Zeroizing;
 
 use super::{Curve, EncodedPoint, Error, MAX_BYTES, PrivateKey, PublicKey};
-use crate::machine::ct;
-use crate::machine::words::{self, LIMB_BYTES};
+use crate::machine::ct::{self, Mask};
+use crate::machine::words::{self, LIMB_BYTES, Limb};
 use crate::scheme::encoding::{
     self, ENCRYPTED_LABEL, PKCS8_LABEL, PrivateInfo, PublicInfo, SPKI_LABEL, element, pem,
     write_der,
@@ -89,14 +89,17 @@ pub const fn public_key_pem_length<C: Curve>() -> usize {
     pem::length(SPKI_LABEL, public_key_der_length::<C>())
 }
 
-/// Keys in files. The curve stands by its name and must be the one of the type; the scalar has as
-/// many bytes as the order; a public key that stands beside it must be its own. Attributes of
-/// PKCS #8 are passed over.
+/// Keys in files. The curve stands by its name and must be the one of the type; a public key that
+/// stands beside the scalar must be its own. Attributes of PKCS #8 are passed over.
+///
+/// The scalar is written with as many bytes as the order has (RFC 5915, section 3). It is read with
+/// zeros left out or added in front as well, since files of some programs have it so; how many zeros
+/// that are becomes known.
 ///
 /// ```
 /// use cycloid::scheme::ec::{self, P256, PrivateKey, PublicKey};
 ///
-/// let key = PrivateKey::<P256>::generate(&mut rand_core::UnwrapErr(getrandom::SysRng));
+/// let key = PrivateKey::<P256>::generate(&mut getrandom::SysRng)?;
 /// let mut text = [0; ec::private_key_pem_length::<P256>()];
 /// let same = PrivateKey::<P256>::from_pem(key.to_pkcs8_pem(&mut text)?)?;
 ///
@@ -111,7 +114,7 @@ impl<C: Curve> PrivateKey<C> {
     /// A key from DER, in whichever format.
     ///
     /// # Errors
-    /// Those of [`from_bytes`](Self::from_bytes); [`Error::Der`], [`Error::Encrypted`],
+    /// [`Error::PrivateKeyRange`]; [`Error::Der`], [`Error::Encrypted`], [`Error::IsPublicKey`],
     /// [`Error::OtherCurve`], [`Error::ExplicitParameters`], [`Error::Parameters`],
     /// [`Error::OtherPublicKey`]; of PKCS #8 also [`Error::Algorithm`].
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
@@ -194,7 +197,7 @@ impl<C: Curve> PrivateKey<C> {
 
     fn read_der(der: &[u8], format: PrivateFormat) -> Result<Self, Error> {
         let components = der::read_private(der, format, der::name::<C>())?;
-        let key = Self::from_bytes(components.scalar)?;
+        let key = Self::from_padded(components.scalar)?;
         for point in components.public.into_iter().flatten() {
             let point = PublicKey::from_sec1(point).map_err(|_| Error::OtherPublicKey)?;
             if point != *key.public_key() {
@@ -204,8 +207,21 @@ impl<C: Curve> PrivateKey<C> {
         Ok(key)
     }
 
+    /// The key with this scalar, with any number of zeros in front.
+    fn from_padded(bytes: &[u8]) -> Result<Self, Error> {
+        let (beyond, bytes) = bytes.split_at(bytes.len().saturating_sub(C::BYTES));
+        let beyond = beyond.iter().fold(0, |any, byte| any | Limb::from(*byte));
+        if !Mask::is_zero(beyond).reveal() {
+            return Err(Error::PrivateKeyRange);
+        }
+        let mut padded = Zeroizing::new([0; MAX_BYTES]);
+        let padded = &mut padded[..C::BYTES];
+        padded[C::BYTES - bytes.len()..].copy_from_slice(bytes);
+        Self::from_bytes(padded)
+    }
+
     fn read_pem(pem: &[u8], format: PrivateFormat) -> Result<Self, Error> {
-        let block = pem::find(pem, format.labels())?;
+        let block = pem::find_private(pem, format.labels())?;
         let format = PrivateFormat::of_label(block.label)?;
         with_decoded(&block, |der| Self::read_der(der, format))
     }

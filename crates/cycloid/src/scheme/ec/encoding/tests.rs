@@ -96,7 +96,7 @@ on_every_curve! {
     keys_come_back_as_they_were => come_back;
     what_may_stand_beside_the_scalar => beside;
     curves_and_algorithms_are_named_once_and_rightly => algorithms;
-    scalars_are_in_range_and_of_the_right_length => scalars;
+    scalars_are_in_range_and_have_zeros_in_front_or_not => scalars;
     output_that_is_too_small_is_left_alone => too_small;
     cut_short_or_made_longer => cut;
     every_byte_changed => changed;
@@ -148,12 +148,15 @@ fn come_back<C: Curve>() {
         assert_eq!(scalar(&again), scalar(&key));
         assert_eq!(again.public_key(), key.public_key());
     }
-    for wrong in [
-        PrivateKey::<C>::from_pkcs8_der(&sec1),
-        PrivateKey::from_sec1_der(&pkcs8),
-        PrivateKey::from_der(&spki),
-    ] {
+    for wrong in [PrivateKey::<C>::from_pkcs8_der(&sec1), PrivateKey::from_sec1_der(&pkcs8)] {
         assert_eq!(wrong.unwrap_err(), Error::Der);
+    }
+    for public in [
+        PrivateKey::<C>::from_der(&spki),
+        PrivateKey::from_pkcs8_der(&spki),
+        PrivateKey::from_sec1_der(&spki),
+    ] {
+        assert_eq!(public.unwrap_err(), Error::IsPublicKey);
     }
     for wrong in [PrivateKey::<C>::from_pkcs8_pem(&sec1_pem), PrivateKey::from_sec1_pem(&pkcs8_pem)]
     {
@@ -164,7 +167,10 @@ fn come_back<C: Curve>() {
     for again in [PublicKey::<C>::from_spki_der(&spki), PublicKey::from_spki_pem(spki_pem)] {
         assert_eq!(again.unwrap(), *key.public_key());
     }
-    assert_eq!(PrivateKey::<C>::from_pem(spki_pem).unwrap_err(), Error::PemLabel);
+    assert_eq!(PrivateKey::<C>::from_pem(spki_pem).unwrap_err(), Error::IsPublicKey);
+    assert_eq!(PrivateKey::<C>::from_sec1_pem(spki_pem).unwrap_err(), Error::IsPublicKey);
+    let among = format!("{spki_pem}{pkcs8_pem}");
+    assert_eq!(scalar(&PrivateKey::<C>::from_pem(&among).unwrap()), scalar(&key));
     assert_eq!(PublicKey::<C>::from_spki_pem(&pkcs8_pem), Err(Error::PemLabel));
     assert_eq!(PublicKey::<C>::from_spki_der(&pkcs8), Err(Error::Der));
 }
@@ -292,19 +298,36 @@ fn scalars<C: Curve>() {
     *last.last_mut().unwrap() -= 1;
     let mut one = vec![0; C::BYTES];
     one[C::BYTES - 1] = 1;
-    let length = |given| Some(Error::Length { needed: C::BYTES, given });
-    for (scalar, error) in [
-        (&one[..], None),
-        (&last, None),
-        (&order, Some(Error::PrivateKeyRange)),
-        (&vec![0; C::BYTES], Some(Error::PrivateKeyRange)),
-        (&vec![0xff; C::BYTES], Some(Error::PrivateKeyRange)),
-        (&one[1..], length(C::BYTES - 1)),
-        (&[&[0], &one[..]].concat(), length(C::BYTES + 1)),
-        (&[], length(0)),
+    let range = Some(Error::PrivateKeyRange);
+    let modulo = |number: &[u8]| [&[1], number].concat();
+    for (number, expected) in [
+        (&one[..], Ok(&one)),
+        (&last, Ok(&last)),
+        (&order, Err(range)),
+        (&vec![0; C::BYTES], Err(range)),
+        (&vec![0xff; C::BYTES], Err(range)),
+        (&[], Err(range)),
+        (&[0], Err(range)),
+        // Zeros left out, and zeros in front.
+        (&[1], Ok(&one)),
+        (&one[1..], Ok(&one)),
+        (&[&[0], &one[..]].concat(), Ok(&one)),
+        (&[&[0; 9], &last[..]].concat(), Ok(&last)),
+        // More than as many bytes, of which the first is not zero, or not all of them are.
+        (&modulo(&one), Err(range)),
+        (&[&[0, 1, 0], &last[..]].concat(), Err(range)),
+        (&vec![0; C::BYTES + 1], Err(range)),
     ] {
-        let file = sec1(scalar, &[&parameters(named::<C>())]);
-        assert_eq!(PrivateKey::<C>::from_der(&file).err(), error, "{scalar:x?}");
+        for file in [
+            sec1(number, &[&parameters(named::<C>())]),
+            pkcs8(ZERO, &[EC, named::<C>()], &sec1(number, &[]), &[]),
+        ] {
+            let read = PrivateKey::<C>::from_der(&file);
+            match expected {
+                Ok(expected) => assert_eq!(scalar(&read.unwrap()), *expected, "{number:x?}"),
+                Err(error) => assert_eq!(read.err(), error, "{number:x?}"),
+            }
+        }
     }
     // The version of ECPrivateKey.
     for version in [ZERO, b"\x02\x01\x02", b"\x02\x02\x00\x01", b"\x02\x01\xff"] {
@@ -385,6 +408,33 @@ fn changed<C: Curve>() {
             }
         }
     }
+}
+
+/// The file of a key whose scalar has another length is read, and written as the standard says.
+#[test]
+fn files_of_other_programs() {
+    fn check<C: Curve>(text: &str, expected: &str) {
+        let key = PrivateKey::<C>::from_pem(text).unwrap();
+        let hex: String = scalar(&key).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hex, expected);
+        let mut der = vec![0; private_key_der_length::<C>()];
+        let again = key.to_pkcs8_der(&mut der).unwrap();
+        assert_eq!(again.len(), private_key_der_length::<C>());
+        assert_eq!(scalar(&PrivateKey::<C>::from_der(again).unwrap()), scalar(&key));
+    }
+    macro_rules! file {
+        ($name:literal) => {
+            include_str!(concat!("../../../../tests/data/ec/", $name))
+        };
+    }
+    let short = "0000a023785768836418fd76a04b7c6fbb3a73aeb636291910674544ba082d86";
+    check::<P256>(file!("p256-short.pem"), short);
+    check::<P256>(file!("p256-short-pkcs8.pem"), short);
+    let signed = "8fa023785768836418fd76a04b7c6fbb3a73aeb636291910674544ba082d867d";
+    check::<P256>(file!("p256-signed.pem"), signed);
+    let short = "00fd8a4a9884abf6e211e657148270f1c7d73c528c85d36acda4138440ed471a92e424cc467b783a\
+                 b13e512ccb6cde4592aceb2fa96f85ab8ab9b7cf60f1462938fd";
+    check::<P521>(file!("p521-short.pem"), short);
 }
 
 #[test]

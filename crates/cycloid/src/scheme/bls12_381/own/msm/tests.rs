@@ -25,7 +25,7 @@ fn random(seed: u64) -> impl FnMut() -> u64 {
 }
 
 /// Members of the group, infinity among them, and opposite ones.
-fn points<G: Curve>(n: usize) -> Vec<Memory2<G>> {
+fn points<G: Curve<Memory: PartialEq>>(n: usize) -> Vec<Memory2<G>> {
     let infinity = [G::ZERO, G::ONE, G::ZERO];
     let mut next = random(1);
     let mut point = || {
@@ -57,7 +57,7 @@ fn scalars(n: usize) -> Vec<Integer> {
         .collect()
 }
 
-fn slow<G: Curve>(points: &[Memory2<G>], scalars: &[Integer]) -> Memory3<G> {
+fn slow<G: Curve<Memory: PartialEq>>(points: &[Memory2<G>], scalars: &[Integer]) -> Memory3<G> {
     let mut sum = [G::ZERO, G::ONE, G::ZERO];
     for (point, scalar) in points.iter().zip(scalars) {
         let point = to_memory3::<G>(point);
@@ -68,8 +68,12 @@ fn slow<G: Curve>(points: &[Memory2<G>], scalars: &[Integer]) -> Memory3<G> {
 }
 
 /// With every backend; with the emulated one and the portable lanes, which are slow, where that is said.
-fn check<G: Curve>(what: &str, points: &[Memory2<G>], scalars: &[Integer], emulated: bool)
-where
+fn check<G: Curve<Memory: PartialEq>>(
+    what: &str,
+    points: &[Memory2<G>],
+    scalars: &[Integer],
+    emulated: bool,
+) where
     Cycloid: Group<G, Projective = Memory3<G>, Affine = Memory2<G>>,
 {
     let affine = |point| single::<ToAffine<G>>(point, [G::ZERO; 2]);
@@ -93,7 +97,7 @@ where
 }
 
 /// The sum of the points themselves, and their affine coordinates, with the same backends.
-fn check_lists<G: Curve>(points: &[Memory2<G>], emulated: bool)
+fn check_lists<G: Curve<Memory: PartialEq>>(points: &[Memory2<G>], emulated: bool)
 where
     Cycloid: Group<G, Projective = Memory3<G>, Affine = Memory2<G>>,
 {
@@ -135,7 +139,7 @@ where
     }
 }
 
-fn every_number<G: Curve>()
+fn every_number<G: Curve<Memory: PartialEq>>()
 where
     Cycloid: Group<G, Projective = Memory3<G>, Affine = Memory2<G>>,
 {
@@ -174,7 +178,7 @@ fn second_group() {
 }
 
 /// Split up for threads, whether there are any or not.
-fn in_parts<G: Curve>()
+fn in_parts<G: Curve<Memory: PartialEq>>()
 where
     Cycloid: Group<G, Projective = Memory3<G>, Affine = Memory2<G>>,
 {
