@@ -6,8 +6,8 @@
 use std::sync::LazyLock;
 
 use cycloid::scheme::rsa::{
-    MAX_BITS, PrivateKey, PublicKey, pem_scratch_limbs, private_key_der_length, private_key_limbs,
-    private_key_pem_length, public_key_limbs,
+    Error, MAX_BITS, PrivateKey, PublicKey, Restriction, pem_scratch_limbs,
+    private_key_der_length, private_key_limbs, private_key_pem_length, public_key_limbs,
 };
 use cycloid_fuzz::{Input, Limb};
 use libfuzzer_sys::fuzz_target;
@@ -15,11 +15,13 @@ use libfuzzer_sys::fuzz_target;
 type Private = PrivateKey<Vec<Limb>>;
 type Public = PublicKey<Vec<Limb>>;
 
-/// A key that OpenSSL made, in each format: bytes alone do not come by one.
-static FILES: LazyLock<[Vec<u8>; 6]> = LazyLock::new(|| {
+/// Keys that OpenSSL made, in each format: bytes alone do not come by one.
+static FILES: LazyLock<[Vec<u8>; 8]> = LazyLock::new(|| {
     let pem = include_str!("../../crates/cycloid/tests/data/rsa/2048.pem");
     let key = PrivateKey::from_pem(pem, private_memory(), &mut scratch()).expect("a sound key");
     let mut room = vec![0; private_key_pem_length(2048)];
+    let pss = include_str!("../../crates/cycloid/tests/data/rsa/pss-sha256.pem");
+    let pss = PrivateKey::from_pem(pss, private_memory(), &mut scratch()).expect("a sound key");
     [
         key.to_pkcs8_der(&mut room).expect("room").to_vec(),
         key.to_pkcs1_der(&mut room).expect("room").to_vec(),
@@ -27,6 +29,8 @@ static FILES: LazyLock<[Vec<u8>; 6]> = LazyLock::new(|| {
         key.public().to_pkcs1_der(&mut room).expect("room").to_vec(),
         pem.as_bytes().to_vec(),
         key.public().to_spki_pem(&mut room).expect("room").as_bytes().to_vec(),
+        pss.to_pkcs8_der(&mut room).expect("room").to_vec(),
+        pss.public().to_spki_der(&mut room).expect("room").to_vec(),
     ]
 });
 
@@ -77,7 +81,13 @@ fn private_comes_back(key: &Private) {
     let mut room = vec![0; private_key_pem_length(key.bits())];
     let mut der = vec![0; private_key_der_length(key.bits())];
     let der = key.to_pkcs8_der(&mut der).expect("room");
-    let pem = key.to_pkcs1_pem(&mut room).expect("room");
+    let pem = match key.restriction() {
+        Restriction::None => key.to_pkcs1_pem(&mut room).expect("room"),
+        _ => {
+            assert_eq!(key.to_pkcs1_pem(&mut room), Err(Error::Restricted));
+            key.to_pkcs8_pem(&mut room).expect("room")
+        }
+    };
     let again = PrivateKey::from_pem(pem, private_memory(), &mut scratch()).expect("a sound key");
     assert_eq!(again.to_pkcs8_der(&mut room).expect("room"), der);
     assert_eq!(key.public().modulus_limbs(), again.public().modulus_limbs());
@@ -89,4 +99,5 @@ fn public_comes_back(key: &Public) {
     let again = PublicKey::from_pem(pem, public_memory(), &mut scratch()).expect("a sound key");
     assert_eq!(key.modulus_limbs(), again.modulus_limbs());
     assert_eq!(key.exponent(), again.exponent());
+    assert_eq!(key.restriction(), again.restriction());
 }

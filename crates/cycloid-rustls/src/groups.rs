@@ -1,6 +1,9 @@
 //! Key exchange: the groups of TLS (RFC 8446, section 4.2.7; RFC 8422, section 5.1.1) that Cycloid
 //! computes in.
 
+#[cfg(feature = "post-quantum")]
+mod hybrid;
+
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -10,10 +13,21 @@ use rustls::crypto::{ActiveKeyExchange, SharedSecret, SupportedKxGroup};
 use rustls::ffdhe_groups::FfdheGroup;
 use rustls::{Error, NamedGroup, PeerMisbehaved};
 
+#[cfg(feature = "post-quantum")]
+pub use hybrid::X25519MLKEM768;
+
 use crate::random;
 
-/// All groups, in order of preference.
-pub static ALL_GROUPS: &[&dyn SupportedKxGroup] = &[X25519, SECP256R1, SECP384R1, SECP521R1];
+/// All groups, in order of preference. A client sends shares of the first and, if that is
+/// `X25519MLKEM768`, of X25519.
+pub static ALL_GROUPS: &[&dyn SupportedKxGroup] = &[
+    #[cfg(feature = "post-quantum")]
+    X25519MLKEM768,
+    X25519,
+    SECP256R1,
+    SECP384R1,
+    SECP521R1,
+];
 
 /// X25519 (RFC 7748).
 pub static X25519: &dyn SupportedKxGroup = &Curve25519;

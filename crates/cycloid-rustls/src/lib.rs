@@ -9,13 +9,28 @@
 //!
 //! | what | which | computed by |
 //! |---|---|---|
-//! | key exchange | X25519, secp256r1, secp384r1, secp521r1 ([`ALL_GROUPS`]) | Cycloid |
+//! | key exchange | X25519MLKEM768 ([`ALL_GROUPS`]) | ML-KEM-768 by AWS-LC, X25519 by Cycloid |
+//! | | X25519, secp256r1, secp384r1, secp521r1 | Cycloid |
 //! | signing keys | RSA (PKCS #1 v1.5 and PSS), ECDSA on P-256, P-384 and P-521, Ed25519; from PKCS #8, SEC 1 and PKCS #1 ([`any_supported_key`]) | Cycloid |
 //! | verification | the same, RSA with 2048 to 8192 bits ([`VERIFICATION_ALGORITHMS`]) | Cycloid |
+//! | signing keys and verification | ML-DSA-44, ML-DSA-65, ML-DSA-87 | AWS-LC |
 //! | cipher suites of TLS 1.2 and 1.3: AEADs, hashes, HMAC, HKDF | those of rustls's provider for aws-lc-rs | AWS-LC |
 //! | random numbers | the operating system's | |
 //!
 //! The parts are public so that a provider may take some of them and leave others.
+//!
+//! Whatever rustls's own default offers, this provider offers too; a test compares them. What there is
+//! of AWS-LC against quantum computers, ML-KEM and ML-DSA, is there with the feature `post-quantum`,
+//! which is on unless switched off. X25519MLKEM768 comes first, and a client sends a share of X25519
+//! beside it, so that a server that has only this needs no second flight.
+//!
+//! # RSA keys
+//!
+//! Both primes of a key are tested when it is loaded, which takes as long as two signatures. A key for
+//! RSASSA-PSS only (id-RSASSA-PSS) signs by the one scheme of TLS that is for it, `rsa_pss_pss_*`
+//! with its hash function (RFC 8446, section 4.2.3), in TLS 1.3: rustls itself does not know these
+//! schemes, so a peer that is rustls offers none of them, and certificates with such keys are not
+//! verified. A key that none of the schemes is for is refused.
 //!
 //! # RSA keys and threads
 //!
@@ -45,6 +60,8 @@ mod keys;
 mod random;
 mod verification;
 
+#[cfg(feature = "post-quantum")]
+pub use groups::X25519MLKEM768;
 pub use groups::{ALL_GROUPS, SECP256R1, SECP384R1, SECP521R1, X25519};
 pub use keys::any_supported_key;
 pub use verification::{VERIFICATION_ALGORITHMS, VERIFICATION_ALGORITHMS_WITHOUT_MEMORY};

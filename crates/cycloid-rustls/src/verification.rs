@@ -4,6 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use aws_lc_rs::digest;
+#[cfg(feature = "post-quantum")]
+use aws_lc_rs::signature;
 use cycloid::scheme::ec::{Curve, P256, P384, P521, PublicKey};
 use cycloid::scheme::ecdsa::Signature;
 use cycloid::scheme::rsa::{self, MAX_BITS};
@@ -50,6 +52,12 @@ macro_rules! algorithms {
                     RSA_PKCS1_SHA256_WITHOUT_PARAMETERS,
                     RSA_PKCS1_SHA384_WITHOUT_PARAMETERS,
                     RSA_PKCS1_SHA512_WITHOUT_PARAMETERS,
+                    #[cfg(feature = "post-quantum")]
+                    ML_DSA_44,
+                    #[cfg(feature = "post-quantum")]
+                    ML_DSA_65,
+                    #[cfg(feature = "post-quantum")]
+                    ML_DSA_87,
                 ],
                 mapping: &[
                     (
@@ -71,6 +79,12 @@ macro_rules! algorithms {
                     (SignatureScheme::RSA_PKCS1_SHA512, &[RSA_PKCS1_SHA512]),
                     (SignatureScheme::RSA_PKCS1_SHA384, &[RSA_PKCS1_SHA384]),
                     (SignatureScheme::RSA_PKCS1_SHA256, &[RSA_PKCS1_SHA256]),
+                    #[cfg(feature = "post-quantum")]
+                    (SignatureScheme::ML_DSA_44, &[ML_DSA_44]),
+                    #[cfg(feature = "post-quantum")]
+                    (SignatureScheme::ML_DSA_65, &[ML_DSA_65]),
+                    #[cfg(feature = "post-quantum")]
+                    (SignatureScheme::ML_DSA_87, &[ML_DSA_87]),
                 ],
             }
         };
@@ -107,6 +121,13 @@ const RSA_PKCS1_SHA384_WITHOUT_PARAMETERS: Algorithm =
     &Rsa::pkcs1(Hash::Sha384, without_parameters(&[0x06, 9, 42, 134, 72, 134, 247, 13, 1, 1, 12]));
 const RSA_PKCS1_SHA512_WITHOUT_PARAMETERS: Algorithm =
     &Rsa::pkcs1(Hash::Sha512, without_parameters(&[0x06, 9, 42, 134, 72, 134, 247, 13, 1, 1, 13]));
+
+#[cfg(feature = "post-quantum")]
+const ML_DSA_44: Algorithm = &MlDsa { verification: &signature::ML_DSA_44, id: alg_id::ML_DSA_44 };
+#[cfg(feature = "post-quantum")]
+const ML_DSA_65: Algorithm = &MlDsa { verification: &signature::ML_DSA_65, id: alg_id::ML_DSA_65 };
+#[cfg(feature = "post-quantum")]
+const ML_DSA_87: Algorithm = &MlDsa { verification: &signature::ML_DSA_87, id: alg_id::ML_DSA_87 };
 
 /// An algorithm of nothing but its OBJECT IDENTIFIER in DER.
 const fn without_parameters(identifier: &'static [u8]) -> AlgorithmIdentifier {
@@ -275,6 +296,42 @@ impl fmt::Debug for Rsa {
     }
 }
 
+/// ML-DSA (FIPS 204), by AWS-LC.
+#[cfg(feature = "post-quantum")]
+struct MlDsa {
+    verification: &'static dyn signature::VerificationAlgorithm,
+    id: AlgorithmIdentifier,
+}
+
+#[cfg(feature = "post-quantum")]
+impl SignatureVerificationAlgorithm for MlDsa {
+    fn verify_signature(
+        &self,
+        public_key: &[u8],
+        message: &[u8],
+        signature: &[u8],
+    ) -> Result<(), InvalidSignature> {
+        signature::UnparsedPublicKey::new(self.verification, public_key)
+            .verify(message, signature)
+            .map_err(|_| InvalidSignature)
+    }
+
+    fn public_key_alg_id(&self) -> AlgorithmIdentifier {
+        self.id
+    }
+
+    fn signature_alg_id(&self) -> AlgorithmIdentifier {
+        self.id
+    }
+}
+
+#[cfg(feature = "post-quantum")]
+impl fmt::Debug for MlDsa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AWS-LC {:?}", self.verification)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use cycloid::scheme::ec::PrivateKey;
@@ -317,6 +374,6 @@ mod tests {
     fn both_tables_have_the_same_algorithms() {
         let [one, other] = [&VERIFICATION_ALGORITHMS, &VERIFICATION_ALGORITHMS_WITHOUT_MEMORY];
         assert_eq!(std::format!("{one:?}"), std::format!("{other:?}"));
-        assert_eq!(one.all.len(), 19);
+        assert_eq!(one.all.len(), if cfg!(feature = "post-quantum") { 22 } else { 19 });
     }
 }

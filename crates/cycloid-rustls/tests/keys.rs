@@ -107,9 +107,48 @@ fn a_key_that_does_not_load_says_why() {
     make("genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:1024");
     let said = reason("made.key");
     assert!(
-        said.starts_with("the RSA private key is not usable") && said.contains("1024"),
+        said.starts_with("the RSA private key (PKCS #8) is not usable") && said.contains("1024"),
         "{said}"
     );
+    make("genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -aes-256-cbc -pass pass:cycloid");
+    assert!(reason("made.key").contains("encrypted"), "{}", reason("made.key"));
+    make("genpkey -algorithm ED448");
+    assert!(reason("made.key").contains("algorithm 1.3.101.113"), "{}", reason("made.key"));
+
+    let said = |key: PrivateKeyDer<'static>| match any_supported_key(&key) {
+        Err(Error::General(reason)) => reason,
+        outcome => panic!("{outcome:?}"),
+    };
+    for bytes in [&[][..], &[0x30], &[0x30, 0], b"not a key", &[0x30, 3, 2, 1, 0]] {
+        let reason = said(PrivateKeyDer::Pkcs8(bytes.to_vec().into()));
+        assert!(reason.contains("is not PKCS #8 in DER"), "{reason}");
+        assert!(!reason.contains("RSA"), "{reason}");
+        let reason = said(PrivateKeyDer::Pkcs1(bytes.to_vec().into()));
+        assert!(reason.starts_with("the RSA private key (PKCS #1) is not usable"), "{reason}");
+        let reason = said(PrivateKeyDer::Sec1(bytes.to_vec().into()));
+        assert!(reason.starts_with("the ECDSA private key (SEC 1) is not usable"), "{reason}");
+    }
+    // A file that is sound around a key that is not.
+    for (kind, name, oid) in [
+        ("rsa-2048", "RSA", &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1][..]),
+        ("p256", "ECDSA", &[0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1]),
+        ("ed25519", "Ed25519", &[0x2b, 0x65, 0x70]),
+    ] {
+        let parameters: &[u8] = match kind {
+            "rsa-2048" => &[5, 0],
+            "p256" => &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7],
+            _ => &[],
+        };
+        let tlv = |tag: u8, parts: &[&[u8]]| {
+            let contents = parts.concat();
+            [&[tag, contents.len() as u8], &contents[..]].concat()
+        };
+        let algorithm = tlv(0x30, &[&tlv(6, &[oid]), parameters]);
+        let file = tlv(0x30, &[&[2, 1, 0], &algorithm, &tlv(4, &[&[0x30, 0]])]);
+        let reason = said(PrivateKeyDer::Pkcs8(file.into()));
+        let start = format!("the {name} private key (PKCS #8) is not usable");
+        assert!(reason.starts_with(&start), "{reason}");
+    }
 
     for (kind, key) in Certificate::all("bad").iter().map(|c| (c.kind, c.key())) {
         let der = key.secret_der().to_vec();
@@ -151,4 +190,75 @@ fn many_threads_sign_with_one_rsa_key() {
             });
         }
     });
+}
+
+#[test]
+fn a_key_for_pss_only_offers_what_it_is_for() {
+    let pss_pss = [0x0809, 0x080a, 0x080b].map(SignatureScheme::Unknown);
+    let options = |hash: &str, mask: &str, salt: usize| {
+        format!(
+            "-pkeyopt rsa_pss_keygen_md:{hash} -pkeyopt rsa_pss_keygen_mgf1_md:{mask} \
+             -pkeyopt rsa_pss_keygen_saltlen:{salt}"
+        )
+    };
+    for (kind, options, offered) in [
+        ("any", String::new(), &pss_pss[..]),
+        ("sha256", options("sha256", "sha256", 32), &pss_pss[..1]),
+        ("sha384", options("sha384", "sha384", 0), &pss_pss[1..2]),
+        ("sha512", options("sha512", "sha512", 64), &pss_pss[2..]),
+        // TLS has one hash function, none of SHA-1 here, and a salt as long as the digest.
+        ("sha1", options("sha1", "sha1", 20), &[]),
+        ("mask", options("sha256", "sha512", 32), &[]),
+        ("salt", options("sha256", "sha256", 33), &[]),
+    ] {
+        let certificate = Certificate::for_pss("pss", kind, &options);
+        let key = match any_supported_key(&certificate.key()) {
+            Ok(key) => key,
+            Err(Error::General(reason)) => {
+                assert!(offered.is_empty(), "{kind}: {reason}");
+                assert!(reason.contains("for which TLS has no signature scheme"), "{reason}");
+                continue;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        let mut found = Vec::new();
+        for number in 0..=u16::MAX {
+            let scheme = SignatureScheme::from(number);
+            if let Some(signer) = key.choose_scheme(&[scheme]) {
+                assert_eq!(signer.scheme(), scheme);
+                assert_eq!(signer.sign(b"message").unwrap().len(), 256);
+                found.push(scheme);
+            }
+        }
+        assert_eq!(found, offered, "{kind}");
+        // The public key is that of the certificate, with its algorithm.
+        let chain = certificate.chain();
+        let info = key.public_key().unwrap();
+        assert!(chain[0].windows(info.len()).any(|window| window == &info[..]), "{kind}");
+    }
+}
+
+#[test]
+fn a_key_with_a_prime_that_is_composite_is_refused() {
+    // The first prime is the product of two of 512 bits, and everything belongs together.
+    let key = PrivateKeyDer::from_pem_slice(include_bytes!("composite.pem")).unwrap();
+    let Err(Error::General(reason)) = any_supported_key(&key) else { panic!("it loads") };
+    assert_eq!(
+        reason,
+        "the RSA private key (PKCS #1) is not usable: a prime of the key is not prime"
+    );
+}
+
+#[cfg(feature = "post-quantum")]
+#[test]
+fn keys_of_ml_dsa_sign() {
+    use aws_lc_rs::signature::{
+        ML_DSA_44_SIGNING, ML_DSA_65_SIGNING, ML_DSA_87_SIGNING, PqdsaKeyPair,
+    };
+
+    for algorithm in [&ML_DSA_44_SIGNING, &ML_DSA_65_SIGNING, &ML_DSA_87_SIGNING] {
+        let key = PqdsaKeyPair::generate(algorithm).unwrap().to_pkcs8v1().unwrap();
+        let key = PrivateKeyDer::Pkcs8(key.as_ref().to_vec().into());
+        assert_eq!(signs(&*any_supported_key(&key).unwrap()), 1);
+    }
 }

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use cycloid_rustls::{ALL_GROUPS, default_provider};
+use cycloid_rustls::{ALL_GROUPS, X25519, default_provider};
 use rustls::crypto::SupportedKxGroup;
 use rustls::{
-    ClientConfig, ClientConnection, NamedGroup, ServerConfig, ServerConnection, Stream,
-    SupportedCipherSuite,
+    ClientConfig, ClientConnection, HandshakeKind, NamedGroup, ProtocolVersion, ServerConfig,
+    ServerConnection, Stream, SupportedCipherSuite,
 };
 use support::{
     Certificate, Shown, client_config, localhost, provider, server_config, version_flag,
@@ -161,6 +161,11 @@ fn our_server(
     (tls.negotiated_cipher_suite().unwrap(), group)
 }
 
+/// The groups that every OpenSSL has.
+fn classical() -> impl Iterator<Item = &'static dyn SupportedKxGroup> {
+    ALL_GROUPS.iter().copied().filter(|group| group.usable_for_version(ProtocolVersion::TLSv1_2))
+}
+
 /// Handshakes with each certificate, suite and group that belong together.
 fn each(
     test: &str,
@@ -169,7 +174,7 @@ fn each(
     for certificate in Certificate::all(test) {
         for suite in default_provider().cipher_suites {
             if certificate.suits(suite.suite()) {
-                ALL_GROUPS.iter().for_each(|group| check(&certificate, suite, *group));
+                classical().for_each(|group| check(&certificate, suite, group));
             }
         }
     }
@@ -204,7 +209,7 @@ fn client_certificates_on_both_sides() {
             if !certificate.suits(suite.suite()) {
                 continue;
             }
-            let provider = || provider(suite, ALL_GROUPS[0]);
+            let provider = || provider(suite, X25519);
             let config = client_config(provider(), &certificate, Shown::ByBoth).unwrap();
             let flags =
                 format!("{} -CAfile ca.pem -Verify 1 -verify_return_error", version_flag(suite));
@@ -216,5 +221,69 @@ fn client_certificates_on_both_sides() {
             let agreed = our_server(&config, &certificate, &flags, Shown::ByBoth);
             assert_eq!(agreed.0, suite, "{}", certificate.kind);
         }
+    }
+}
+
+#[cfg(feature = "post-quantum")]
+#[test]
+fn a_server_without_ml_kem_takes_the_share_of_x25519_in_the_first_flight() {
+    let certificate = &Certificate::all("first-flight")[2];
+    let mut provider = default_provider();
+    provider.cipher_suites.retain(|suite| suite.tls13().is_some());
+    let config = client_config(provider, certificate, Shown::ByServer).unwrap();
+    for (groups, kind) in
+        [("X25519:P-256", HandshakeKind::Full), ("P-384", HandshakeKind::FullWithHelloRetryRequest)]
+    {
+        let (_server, port) = s_server(certificate, &format!("-tls1_3 -groups {groups}"));
+        let mut tcp = connected(TcpStream::connect(("127.0.0.1", port)).unwrap());
+        let mut tls = ClientConnection::new(Arc::clone(&config), localhost()).unwrap();
+        let mut stream = Stream::new(&mut tls, &mut tcp);
+        stream.write_all(SENT.as_bytes()).unwrap();
+        let mut answer = vec![0; RETURNED.len()];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(answer, RETURNED.as_bytes());
+        assert_eq!(tls.handshake_kind(), Some(kind), "{groups}");
+    }
+}
+
+#[test]
+fn a_key_for_pss_only_signs_by_the_schemes_that_are_for_it() {
+    for (kind, options) in [
+        ("any", ""),
+        (
+            "sha256",
+            "-pkeyopt rsa_pss_keygen_md:sha256 -pkeyopt rsa_pss_keygen_mgf1_md:sha256 \
+             -pkeyopt rsa_pss_keygen_saltlen:32",
+        ),
+        (
+            "sha512",
+            "-pkeyopt rsa_pss_keygen_md:sha512 -pkeyopt rsa_pss_keygen_mgf1_md:sha512 \
+             -pkeyopt rsa_pss_keygen_saltlen:20",
+        ),
+    ] {
+        let certificate = Certificate::for_pss("pss-only", kind, options);
+        let provider = || {
+            let mut provider = default_provider();
+            provider.cipher_suites.retain(|suite| suite.tls13().is_some());
+            provider
+        };
+        // The certificate has the key of the file, of which rustls makes sure.
+        let config = server_config(provider(), &certificate, Shown::ByServer).unwrap();
+        our_server(&config, &certificate, "-tls1_3", Shown::ByServer);
+
+        let server = Certificate::all(&format!("pss-only-{kind}"));
+        let server = &server[2];
+        std::fs::copy(certificate.path("leaf.pem"), server.path("client.pem")).unwrap();
+        std::fs::copy(certificate.path("ca.pem"), server.path("client-ca.pem")).unwrap();
+        let builder = ClientConfig::builder_with_provider(Arc::new(provider()));
+        let config = builder
+            .with_protocol_versions(&[&rustls::version::TLS13])
+            .unwrap()
+            .with_root_certificates(server.roots())
+            .with_client_auth_cert(certificate.chain(), certificate.key())
+            .unwrap();
+        let flags = "-tls1_3 -CAfile client-ca.pem -Verify 1 -verify_return_error";
+        let (_server, port) = s_server(server, flags);
+        our_client(&Arc::new(config), port);
     }
 }

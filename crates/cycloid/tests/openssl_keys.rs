@@ -6,9 +6,9 @@ mod support;
 use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Context, Error, MAX_BITS, PrivateKey, PublicKey, context_limbs, generate_scratch,
-    pem_scratch_limbs, private_key_limbs, private_key_pem_length, public_key_limbs,
-    public_key_pem_length, verify_scratch_limbs,
+    Context, Error, MAX_BITS, PrivateKey, Pss, PublicKey, Restriction, context_limbs,
+    generate_scratch, pem_scratch_limbs, private_key_limbs, private_key_pem_length,
+    public_key_limbs, public_key_pem_length, verify_scratch_limbs,
 };
 use support::Generator;
 use support::openssl::{openssl, run};
@@ -127,11 +127,97 @@ fn fresh_keys_of_openssl() {
         let pem = openssl(arguments, b"");
         assert_same(&private(|m, s| PrivateKey::from_pem(&pem, m, s)), &pem);
     }
-    let pss = openssl("genpkey -quiet -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048", b"");
-    let key = private(|m, s| PrivateKey::from_pem(&pss, m, s));
-    let written = openssl("pkey -pubout", &pss);
-    let public = public(|m, s| PublicKey::from_pem(&written, m, s));
-    assert_eq!(public.modulus_limbs(), key.public().modulus_limbs());
+}
+
+/// Options of `openssl genpkey` for the hash functions of a key for RSASSA-PSS, its salt, and what
+/// the key is for then.
+fn restrictions() -> Vec<(String, Restriction)> {
+    let mut all = vec![(String::new(), Restriction::Pss)];
+    for (hash, mask_hash, salt_length) in [
+        (Hash::Sha1, Hash::Sha1, 20),
+        (Hash::Sha256, Hash::Sha256, 32),
+        (Hash::Sha256, Hash::Sha256, 20),
+        (Hash::Sha384, Hash::Sha384, 0),
+        (Hash::Sha512, Hash::Sha256, 64),
+        (Hash::Sha224, Hash::Sha512, 100),
+    ] {
+        let name = |hash: Hash| format!("{hash:?}").to_lowercase();
+        let options = format!(
+            "-pkeyopt rsa_pss_keygen_md:{} -pkeyopt rsa_pss_keygen_mgf1_md:{} \
+             -pkeyopt rsa_pss_keygen_saltlen:{salt_length}",
+            name(hash),
+            name(mask_hash)
+        );
+        all.push((options, Restriction::PssWith(Pss { hash, mask_hash, salt_length })));
+    }
+    all
+}
+
+#[test]
+fn keys_for_pss_stay_what_they_are() {
+    for (i, (options, restriction)) in restrictions().into_iter().enumerate() {
+        let made =
+            format!("genpkey -quiet -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048 {options}");
+        let pem = openssl(&made, b"");
+        let key = private(|m, s| PrivateKey::from_pem(&pem, m, s));
+        assert_eq!(key.restriction(), restriction, "{options}");
+        assert_same(&key, &pem);
+        let der = openssl("pkey -outform DER", &pem);
+        assert_same(&private(|m, s| PrivateKey::from_der(&der, m, s)), &pem);
+
+        // The public key, in what OpenSSL writes and in what is written here.
+        let spki = openssl("pkey -pubout", &pem);
+        let public = public(|m, s| PublicKey::from_pem(&spki, m, s));
+        assert_eq!(public.restriction(), restriction);
+        assert_same_public(&public, &spki);
+        let mut buffer = vec![0; public_key_pem_length(MAX_BITS)];
+        assert_eq!(key.public().to_spki_pem(&mut buffer).unwrap().as_bytes(), spki);
+
+        // A signature that the key is for, and one that it is not for, from each side.
+        let pss = match restriction {
+            Restriction::PssWith(pss) => pss,
+            _ => Pss::new(Hash::Sha256),
+        };
+        let name = |hash: Hash| format!("{hash:?}").to_lowercase();
+        let hash = name(pss.hash);
+        let length = pss.salt_length;
+        let mask = name(pss.mask_hash);
+        let sigopt = format!(
+            "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:{length} \
+             -sigopt rsa_mgf1_md:{mask}"
+        );
+        let private_path = temporary(&format!("pss-private-{i}.pem"), &pem);
+        let public_path = temporary(&format!("pss-public-{i}.pem"), &spki);
+        let mut memory = vec![0; context_limbs(2048)];
+        let mut context = Context::new(&key, Generator::new(3), &mut memory).unwrap();
+        let mut signature = vec![0; 256];
+        let mut scratch = vec![0; verify_scratch_limbs(2048)];
+        let digest = support::digest(pss.hash, b"message");
+
+        let signed = openssl(&format!("dgst -{hash} {sigopt} -sign {private_path}"), b"message");
+        public.verify_pss_with(pss, &digest, &signed, &mut scratch).unwrap();
+        if matches!(pss.hash, Hash::Sha256 | Hash::Sha384 | Hash::Sha512) {
+            context.sign_pss_with(pss, &digest, &mut signature).unwrap();
+            let path = temporary(&format!("pss-signature-{i}"), &signature);
+            let verify = format!("dgst -{hash} {sigopt} -verify {public_path} -signature {path}");
+            openssl(&verify, b"message");
+        }
+        let outcome = context.sign_pkcs1v15(Hash::Sha256, b"message", &mut signature);
+        assert_eq!(outcome, Err(Error::Restricted));
+        let pkcs1 = format!("dgst -sha256 -sigopt rsa_padding_mode:pkcs1 -sign {private_path}");
+        assert!(run(&pkcs1, b"message").is_none());
+        if let Restriction::PssWith(allowed) = restriction {
+            let other = Pss { salt_length: length + 1, ..Pss::new(Hash::Sha384) };
+            let outcome = context.sign_pss_with(other, &[1; 48], &mut signature);
+            let refused = allowed.hash != Hash::Sha384;
+            assert_eq!(outcome == Err(Error::RestrictedPss { allowed }), refused, "{options}");
+            if length > 0 {
+                let short = Pss { salt_length: length - 1, ..pss };
+                let outcome = public.verify_pss_with(short, &digest, &signed, &mut scratch);
+                assert_eq!(outcome, Err(Error::RestrictedPss { allowed }));
+            }
+        }
+    }
 }
 
 #[test]
@@ -155,7 +241,14 @@ fn what_is_not_supported_is_refused_by_name() {
     let traditional = openssl("rsa -traditional -aes256 -passout pass:cycloid", &pem);
     assert_eq!(read(&traditional), Some(Error::Encrypted));
 
-    let restricted = openssl("pkey -pubout", &file("pss-sha256"));
+    // SHA-512/256.
+    let restricted = openssl(
+        "genpkey -quiet -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048 \
+         -pkeyopt rsa_pss_keygen_md:sha512-256 -pkeyopt rsa_pss_keygen_mgf1_md:sha512-256",
+        b"",
+    );
+    assert_eq!(read(&restricted), Some(Error::PssParameters));
+    let restricted = openssl("pkey -pubout", &restricted);
     let mut scratch = vec![0; pem_scratch_limbs(2048)];
     let outcome = PublicKey::from_pem(&restricted, vec![0; public_key_limbs(2048)], &mut scratch);
     assert_eq!(outcome.unwrap_err(), Error::PssParameters);

@@ -102,6 +102,12 @@ pub(crate) fn import(check: &mut Check) {
         PrivateKey::from_pem(&pem[..length], memory(), &mut scratch).expect("a key")
     });
     check.judge("from PEM", read.public().modulus_limbs() == modulus);
+
+    let mut scratch = vec![0; rsa::check_primes_scratch_limbs(BITS)];
+    let mut rng = check.rng();
+    check.trace("check of the primes", || {
+        key.check_primes(1, &mut rng, &mut scratch).expect("they are prime");
+    });
 }
 
 pub(crate) fn sign(check: &mut Check) {

@@ -7,85 +7,116 @@ mod rsa;
 use std::sync::Arc;
 
 use cycloid::scheme::ec::{self, P256, P384, P521};
-use cycloid::scheme::{ed25519 as ed, rsa as rsa_scheme};
+use cycloid::scheme::ed25519 as ed;
+use pkcs8::der::asn1::OctetStringRef;
+use pkcs8::der::{Decode, Header, SliceReader};
+use pkcs8::{AlgorithmIdentifierRef, ObjectIdentifier, PrivateKeyInfoRef};
 use rustls::Error;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::SigningKey;
 
 /// A key from DER: RSA in PKCS #1 or PKCS #8, ECDSA on P-256, P-384 or P-521 in SEC 1 or PKCS #8,
-/// Ed25519 in PKCS #8.
+/// Ed25519 in PKCS #8, and ML-DSA in PKCS #8 with the feature `post-quantum`.
 ///
 /// # Errors
-/// [`rustls::Error::General`], which says what is wrong with the key, or that it is of no algorithm
-/// of these.
+/// [`rustls::Error::General`], which says what the file is and what is wrong with it, or that the key
+/// is of no algorithm of these.
 pub fn any_supported_key(der: &PrivateKeyDer<'_>) -> Result<Arc<dyn SigningKey>, Error> {
-    let tries: &[Try] = match der {
-        PrivateKeyDer::Pkcs1(_) => &[rsa],
-        PrivateKeyDer::Sec1(_) => &[p256, p384, p521],
-        PrivateKeyDer::Pkcs8(_) => &[rsa, p256, p384, p521, ed25519],
-        _ => &[],
+    let bytes = der.secret_der();
+    let outcome = match der {
+        PrivateKeyDer::Pkcs1(_) => rsa(bytes, "PKCS #1"),
+        PrivateKeyDer::Sec1(_) => on_any_curve(bytes, "SEC 1").unwrap_or_else(|| {
+            Err(format!("the private key (SEC 1) is on another curve: it is {SUPPORTED}"))
+        }),
+        PrivateKeyDer::Pkcs8(_) => pkcs8(der),
+        _ => Err("the private key is neither PKCS #1, nor PKCS #8, nor SEC 1".into()),
     };
-    for key in tries {
-        match key(der.secret_der()) {
-            Ok(key) => return Ok(key),
-            Err(Refusal::Other) => {}
-            Err(Refusal::Wrong(reason)) => return Err(Error::General(reason)),
+    outcome.map_err(Error::General)
+}
+
+/// A key, or why there is none.
+type Outcome = Result<Arc<dyn SigningKey>, String>;
+
+const SUPPORTED: &str = "neither RSA, nor ECDSA on P-256, P-384 or P-521, nor Ed25519";
+
+/// rsaEncryption and id-RSASSA-PSS (RFC 8017, appendix C).
+const RSA: [ObjectIdentifier; 2] = [
+    ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1"),
+    ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10"),
+];
+/// id-ecPublicKey (RFC 5480, section 2.1.1).
+const EC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
+/// id-Ed25519 (RFC 8410, section 3).
+const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
+/// id-ml-dsa-44, id-ml-dsa-65 and id-ml-dsa-87 (RFC 9881, section 2).
+#[cfg(feature = "post-quantum")]
+const ML_DSA: [ObjectIdentifier; 3] = [
+    ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.17"),
+    ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.18"),
+    ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.19"),
+];
+
+/// A key in PKCS #8 (RFC 5958), of the algorithm that the file names.
+fn pkcs8(der: &PrivateKeyDer<'_>) -> Outcome {
+    const FILE: &str = "PKCS #8";
+    let bytes = der.secret_der();
+    let info = PrivateKeyInfoRef::from_der(bytes).map_err(|error| {
+        if is_encrypted(bytes) {
+            "the private key (PKCS #8) is encrypted with a password: decrypt it first".into()
+        } else {
+            format!("the private key is not PKCS #8 in DER: {error}")
         }
+    })?;
+    match info.algorithm.oid {
+        oid if RSA.contains(&oid) => rsa(bytes, FILE),
+        EC => on_any_curve(bytes, FILE).unwrap_or_else(|| {
+            let curve = info.algorithm.parameters_oid();
+            let curve = curve.map_or_else(|_| "its own parameters".into(), |oid| oid.to_string());
+            Err(format!("the private key (PKCS #8, ECDSA on {curve}) is {SUPPORTED}"))
+        }),
+        ED25519 => match ed::SigningKey::from_der(bytes) {
+            Ok(key) => Ok(Arc::new(ed25519::Ed25519Key::new(key))),
+            Err(error) => Err(unusable("Ed25519", FILE, error)),
+        },
+        #[cfg(feature = "post-quantum")]
+        oid if ML_DSA.contains(&oid) => {
+            let key = rustls::crypto::aws_lc_rs::sign::any_supported_type(der);
+            key.map_err(|error| unusable("ML-DSA", FILE, error))
+        }
+        oid => Err(format!("the private key (PKCS #8, algorithm {oid}) is {SUPPORTED}")),
     }
-    Err(Error::General(
-        "the private key is neither RSA, nor ECDSA on P-256, P-384 or P-521, nor Ed25519".into(),
-    ))
 }
 
-type Try = fn(&[u8]) -> Result<Arc<dyn SigningKey>, Refusal>;
-
-/// Why a key was not loaded.
-enum Refusal {
-    /// It is one of another algorithm or curve.
-    Other,
-    /// There is something wrong with it.
-    Wrong(String),
+/// Whether this is EncryptedPrivateKeyInfo (RFC 5958, section 3): an algorithm and a ciphertext.
+fn is_encrypted(der: &[u8]) -> bool {
+    let fields = |mut reader: SliceReader<'_>| {
+        Header::decode(&mut reader)?;
+        AlgorithmIdentifierRef::decode(&mut reader)?;
+        <&OctetStringRef>::decode(&mut reader).map(|_| ())
+    };
+    SliceReader::new(der).and_then(fields).is_ok()
 }
 
-impl Refusal {
-    fn wrong(algorithm: &str, reason: impl std::fmt::Display) -> Self {
-        Self::Wrong(format!("the {algorithm} private key is not usable: {reason}"))
-    }
+fn unusable(algorithm: &str, file: &str, reason: impl std::fmt::Display) -> String {
+    format!("the {algorithm} private key ({file}) is not usable: {reason}")
 }
 
-fn rsa(der: &[u8]) -> Result<Arc<dyn SigningKey>, Refusal> {
+fn rsa(der: &[u8], file: &str) -> Outcome {
     match rsa::RsaKey::from_der(der) {
         Ok(key) => Ok(Arc::new(key)),
-        Err(rsa_scheme::Error::Algorithm) => Err(Refusal::Other),
-        Err(error) => Err(Refusal::wrong("RSA", error)),
+        Err(reason) => Err(unusable("RSA", file, reason)),
     }
 }
 
-/// A key on one of the curves.
-fn on<C: ecdsa::TlsCurve>(der: &[u8]) -> Result<Arc<dyn SigningKey>, Refusal> {
+/// A key on whichever of the curves it is, if it is on one of them.
+fn on_any_curve(der: &[u8], file: &str) -> Option<Outcome> {
+    [on::<P256>, on::<P384>, on::<P521>].into_iter().find_map(|on| on(der, file))
+}
+
+fn on<C: ecdsa::TlsCurve>(der: &[u8], file: &str) -> Option<Outcome> {
     match ec::PrivateKey::<C>::from_der(der) {
-        Ok(key) => Ok(Arc::new(ecdsa::EcdsaKey::new(key))),
-        Err(ec::Error::Algorithm | ec::Error::OtherCurve) => Err(Refusal::Other),
-        Err(error) => Err(Refusal::wrong("ECDSA", error)),
-    }
-}
-
-fn p256(der: &[u8]) -> Result<Arc<dyn SigningKey>, Refusal> {
-    on::<P256>(der)
-}
-
-fn p384(der: &[u8]) -> Result<Arc<dyn SigningKey>, Refusal> {
-    on::<P384>(der)
-}
-
-fn p521(der: &[u8]) -> Result<Arc<dyn SigningKey>, Refusal> {
-    on::<P521>(der)
-}
-
-fn ed25519(der: &[u8]) -> Result<Arc<dyn SigningKey>, Refusal> {
-    match ed::SigningKey::from_der(der) {
-        Ok(key) => Ok(Arc::new(ed25519::Ed25519Key::new(key))),
-        Err(ed::Error::Format(ed::FormatError::Algorithm)) => Err(Refusal::Other),
-        Err(error) => Err(Refusal::wrong("Ed25519", error)),
+        Ok(key) => Some(Ok(Arc::new(ecdsa::EcdsaKey::new(key)))),
+        Err(ec::Error::OtherCurve) => None,
+        Err(error) => Some(Err(unusable("ECDSA", file, error))),
     }
 }

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use chacha20::ChaCha20Rng;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    self, Context, MAX_BITS, PrivateKey, context_limbs, der_scratch_limbs, private_key_limbs,
-    public_key_der_length,
+    self, Context, MAX_BITS, PrivateKey, Pss, Restriction, check_primes_scratch_limbs,
+    context_limbs, der_scratch_limbs, private_key_limbs, public_key_der_length,
 };
-use rustls::pki_types::{SubjectPublicKeyInfoDer, alg_id};
-use rustls::sign::{Signer, SigningKey, public_key_to_spki};
+use rustls::pki_types::SubjectPublicKeyInfoDer;
+use rustls::sign::{Signer, SigningKey};
 use rustls::{Error, SignatureAlgorithm, SignatureScheme};
 use self_cell::{MutBorrow, self_cell};
 use zeroize::Zeroizing;
@@ -18,15 +18,48 @@ use zeroize::Zeroizing;
 use crate::random;
 use crate::verification::digest;
 
-/// What the key signs by, in order of preference.
-const SCHEMES: [SignatureScheme; 6] = [
-    SignatureScheme::RSA_PSS_SHA256,
-    SignatureScheme::RSA_PSS_SHA384,
-    SignatureScheme::RSA_PSS_SHA512,
-    SignatureScheme::RSA_PKCS1_SHA256,
-    SignatureScheme::RSA_PKCS1_SHA384,
-    SignatureScheme::RSA_PKCS1_SHA512,
+/// What a key signs by that is for everything (rsaEncryption), in order of preference.
+const SCHEMES: [Scheme; 6] = [
+    Scheme::new(SignatureScheme::RSA_PSS_SHA256, Hash::Sha256, true),
+    Scheme::new(SignatureScheme::RSA_PSS_SHA384, Hash::Sha384, true),
+    Scheme::new(SignatureScheme::RSA_PSS_SHA512, Hash::Sha512, true),
+    Scheme::new(SignatureScheme::RSA_PKCS1_SHA256, Hash::Sha256, false),
+    Scheme::new(SignatureScheme::RSA_PKCS1_SHA384, Hash::Sha384, false),
+    Scheme::new(SignatureScheme::RSA_PKCS1_SHA512, Hash::Sha512, false),
 ];
+
+/// What a key for RSASSA-PSS only signs by: rsa_pss_pss_sha256 and so on (RFC 8446, section 4.2.3),
+/// for which rustls has no names.
+const PSS_SCHEMES: [Scheme; 3] = [
+    Scheme::new(SignatureScheme::Unknown(0x0809), Hash::Sha256, true),
+    Scheme::new(SignatureScheme::Unknown(0x080a), Hash::Sha384, true),
+    Scheme::new(SignatureScheme::Unknown(0x080b), Hash::Sha512, true),
+];
+
+/// A signature scheme of TLS.
+#[derive(Clone, Copy)]
+struct Scheme {
+    name: SignatureScheme,
+    hash: Hash,
+    is_pss: bool,
+}
+
+impl Scheme {
+    const fn new(name: SignatureScheme, hash: Hash, is_pss: bool) -> Self {
+        Self { name, hash, is_pss }
+    }
+
+    /// PSS as TLS has it: one hash function, and a salt as long as the digest.
+    fn is_allowed(&self, allowed: &Pss) -> bool {
+        allowed.hash == self.hash
+            && allowed.mask_hash == self.hash
+            && allowed.salt_length <= self.hash.digest_length()
+    }
+}
+
+/// Rounds of the test of Miller and Rabin on each prime of a key that is loaded. By one round a prime
+/// that is composite by mistake is found, and what is composite on purpose gives no signature anyway.
+const ROUNDS: usize = 2;
 
 type Memory = Box<[u64]>;
 
@@ -35,6 +68,8 @@ pub(super) struct RsaKey(Arc<Shared>);
 
 struct Shared {
     key: Arc<PrivateKey<Memory>>,
+    /// What it signs by.
+    schemes: Vec<Scheme>,
     /// Those that are not in use.
     contexts: Mutex<Vec<OwnedContext>>,
 }
@@ -58,11 +93,37 @@ self_cell!(
 
 impl RsaKey {
     /// From PKCS #1 or PKCS #8.
-    pub(super) fn from_der(der: &[u8]) -> Result<Self, rsa::Error> {
+    ///
+    /// # Errors
+    /// What is wrong with the key.
+    pub(super) fn from_der(der: &[u8]) -> Result<Self, String> {
+        let said = |error: rsa::Error| error.to_string();
         let mut scratch = Zeroizing::new(vec![0; der_scratch_limbs(MAX_BITS)]);
         let memory: Memory = vec![0; private_key_limbs(MAX_BITS)].into();
-        let key = Arc::new(PrivateKey::from_der(der, memory, &mut scratch)?);
-        Ok(Self(Arc::new(Shared { key, contexts: Mutex::default() })))
+        let key = PrivateKey::from_der(der, memory, &mut scratch).map_err(said)?;
+        let schemes = schemes(key.restriction())?;
+        let mut scratch = vec![0; check_primes_scratch_limbs(key.bits())];
+        let mut rng = random::generator().map_err(|error| error.to_string())?;
+        key.check_primes(ROUNDS, &mut rng, &mut scratch).map_err(said)?;
+        Ok(Self(Arc::new(Shared { key: Arc::new(key), schemes, contexts: Mutex::default() })))
+    }
+}
+
+/// What a key with that restriction signs by.
+fn schemes(restriction: Restriction) -> Result<Vec<Scheme>, String> {
+    let schemes: Vec<_> = match restriction {
+        Restriction::None => SCHEMES.to_vec(),
+        Restriction::PssWith(allowed) => {
+            PSS_SCHEMES.into_iter().filter(|scheme| scheme.is_allowed(&allowed)).collect()
+        }
+        _ => PSS_SCHEMES.to_vec(),
+    };
+    match restriction {
+        Restriction::PssWith(allowed) if schemes.is_empty() => Err(format!(
+            "{}, for which TLS has no signature scheme",
+            rsa::Error::RestrictedPss { allowed }
+        )),
+        _ => Ok(schemes),
     }
 }
 
@@ -100,14 +161,15 @@ impl fmt::Debug for RsaKey {
 
 impl SigningKey for RsaKey {
     fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<Box<dyn Signer>> {
-        let scheme = SCHEMES.into_iter().find(|scheme| offered.contains(scheme))?;
+        let schemes = &self.0.schemes;
+        let scheme = *schemes.iter().find(|scheme| offered.contains(&scheme.name))?;
         Some(Box::new(RsaSigner { key: Arc::clone(&self.0), scheme }))
     }
 
     fn public_key(&self) -> Option<SubjectPublicKeyInfoDer<'_>> {
         let mut der = [0; public_key_der_length(MAX_BITS)];
-        let der = self.0.key.public().to_pkcs1_der(&mut der).ok()?.to_vec();
-        Some(public_key_to_spki(&alg_id::RSA_ENCRYPTION, der))
+        let der = self.0.key.public().to_spki_der(&mut der).ok()?.to_vec();
+        Some(der.into())
     }
 
     fn algorithm(&self) -> SignatureAlgorithm {
@@ -117,25 +179,18 @@ impl SigningKey for RsaKey {
 
 struct RsaSigner {
     key: Arc<Shared>,
-    scheme: SignatureScheme,
+    scheme: Scheme,
 }
 
 impl fmt::Debug for RsaSigner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Cycloid RSA signer by {:?}", self.scheme)
+        write!(f, "Cycloid RSA signer by {:?}", self.scheme.name)
     }
 }
 
 impl Signer for RsaSigner {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
-        let (hash, is_pss) = match self.scheme {
-            SignatureScheme::RSA_PSS_SHA256 => (Hash::Sha256, true),
-            SignatureScheme::RSA_PSS_SHA384 => (Hash::Sha384, true),
-            SignatureScheme::RSA_PSS_SHA512 => (Hash::Sha512, true),
-            SignatureScheme::RSA_PKCS1_SHA384 => (Hash::Sha384, false),
-            SignatureScheme::RSA_PKCS1_SHA512 => (Hash::Sha512, false),
-            _ => (Hash::Sha256, false),
-        };
+        let Scheme { hash, is_pss, .. } = self.scheme;
         let digest = digest(hash, message);
         let digest = digest.as_ref();
         let mut signature = vec![0; self.key.key.public().length()];
@@ -154,6 +209,6 @@ impl Signer for RsaSigner {
     }
 
     fn scheme(&self) -> SignatureScheme {
-        self.scheme
+        self.scheme.name
     }
 }

@@ -46,6 +46,23 @@ pub(crate) struct Certificate {
 }
 
 impl Certificate {
+    /// One for RSASSA-PSS only, with options of `openssl genpkey` for its parameters; its authority is
+    /// one for everything.
+    pub(crate) fn for_pss(test: &str, kind: &'static str, options: &str) -> Self {
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+        let certificate = Self::make(&directory, kind, "rsa:2048");
+        certificate.openssl(&format!(
+            "genpkey -quiet -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048 {options} \
+             -out leaf.key"
+        ));
+        certificate.openssl("pkey -in leaf.key -pubout -out leaf.pub");
+        certificate.openssl(
+            "x509 -new -force_pubkey leaf.pub -subj /CN=leaf -CA ca.pem -CAkey ca.key -days 30 \
+             -extfile openssl.cnf -extensions leaf -out leaf.pem",
+        );
+        certificate
+    }
+
     /// One of each kind, in a directory of the test's own.
     pub(crate) fn all(test: &str) -> Vec<Self> {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);

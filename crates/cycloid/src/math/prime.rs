@@ -1,12 +1,19 @@
 //! Prime numbers: a sieve by small primes, the test of Miller and Rabin, and the search for the
 //! primes of an RSA key (FIPS 186-5, appendices A.1.3 and B.3.1), eight candidates at a time.
 
+mod random;
+mod strong;
 #[cfg(test)]
 pub(crate) mod tests;
+pub(crate) mod twos;
+
+pub(crate) use random::{DRAWS, fill as fill_random};
 
 use rand_core::CryptoRng;
 
-use super::modular::{self, Error, Exponent, Exponentiation, Reduction, Strategy, Window};
+use strong::{is_strong, strong_scratch};
+
+use super::modular::{self, Error, Exponent, Exponentiation, Modulus, Reduction, Strategy, Window};
 use crate::machine::ct::{self, Mask};
 use crate::machine::lanes::{LANES, Lanes};
 use crate::machine::words::{self, LIMB_BITS, Limb};
@@ -141,19 +148,33 @@ pub const fn generate_scratch(n: usize) -> usize {
 }
 
 /// Puts a random probable prime of exactly `bits` bits into `prime`: at least √2·2^(bits−1),
-/// congruent to 3 modulo 4, `accept`ed, and found prime by nine rounds of the test of Miller and
-/// Rabin with random bases, more than FIPS 186-5, table B.1, asks for at any length.
+/// `accept`ed, and found prime by nine rounds of the test of Miller and Rabin with random bases,
+/// more than FIPS 186-5, table B.1, asks for at any length.
 ///
 /// `prime` has the limbs that `bits` bits need, at least two; `scratch` has [`generate_scratch`]
 /// and is wiped. Time depends on the number of candidates and on why those refused were refused;
 /// nothing else about the prime that is found shows, where nothing shows by `accept`.
 ///
 /// # Errors
-/// [`Error::ScratchTooSmall`]; nothing of use is in `prime` then.
+/// [`Error::ScratchTooSmall`]; [`Error::RandomGenerator`] where `rng` repeats itself, or none of
+/// 20·`bits` candidates will do (FIPS 186-5, appendix A.1.3, step 5.8), which happens to a sound
+/// generator once in 10²⁵ times unless `accept` refuses many. Nothing of use is in `prime` then.
 pub fn generate(
     prime: &mut [Limb],
     bits: usize,
-    mut accept: impl FnMut(&[Limb]) -> bool,
+    accept: impl FnMut(&[Limb]) -> bool,
+    rng: &mut impl CryptoRng,
+    scratch: &mut [Lanes],
+) -> Result<(), Error> {
+    generate_within(20 * bits, prime, bits, accept, rng, scratch)
+}
+
+/// [`generate`] that gives up after so many `candidates`.
+pub(crate) fn generate_within(
+    candidates: usize,
+    prime: &mut [Limb],
+    bits: usize,
+    accept: impl FnMut(&[Limb]) -> bool,
     rng: &mut impl CryptoRng,
     scratch: &mut [Lanes],
 ) -> Result<(), Error> {
@@ -165,55 +186,72 @@ pub fn generate(
         return Err(Error::ScratchTooSmall { needed, given });
     };
     let numbers = Lanes::as_limbs_mut(numbers);
-    let (candidates, room) = numbers.split_at_mut(LANES * n);
-    let outcome = loop {
-        for candidate in candidates.chunks_exact_mut(n) {
-            draw(candidate, bits, rng);
-            while has_small_factor(candidate) || !accept(candidate) {
-                draw(candidate, bits, rng);
-            }
-        }
-        let found = match test_eight(candidates, n, room, rng, scratch) {
-            Ok(passed) => passed.into_iter().position(|passed| passed),
-            Err(error) => break Err(error),
-        };
-        if let Some(lane) = found {
-            // Eight more rounds side by side on the one that passed.
-            prime.copy_from_slice(&candidates[lane * n..][..n]);
-            candidates.chunks_exact_mut(n).for_each(|candidate| candidate.copy_from_slice(prime));
-            match test_eight(candidates, n, room, rng, scratch) {
-                Ok(passed) if passed == [true; LANES] => break Ok(()),
-                Ok(_) => {}
-                Err(error) => break Err(error),
-            }
-        }
-    };
+    // No candidate is like one of an earlier use.
+    ct::wipe(numbers);
+    let outcome = search(candidates, prime, bits, accept, numbers, rng, scratch);
     ct::wipe(numbers);
     outcome
 }
 
-/// A random number of exactly `bits` bits, at least √2·2^(bits−1), congruent to 3 modulo 4.
-fn draw(candidate: &mut [Limb], bits: usize, rng: &mut impl CryptoRng) {
-    // The first 64 bits of √2/2.
-    const ROOT: Limb = 0xb504_f333_f9de_6484;
-    let shift = candidate.len() * LIMB_BITS - bits;
+fn search(
+    mut left: usize,
+    prime: &mut [Limb],
+    bits: usize,
+    mut accept: impl FnMut(&[Limb]) -> bool,
+    numbers: &mut [Limb],
+    rng: &mut impl CryptoRng,
+    scratch: &mut [Lanes],
+) -> Result<(), Error> {
+    let n = prime.len();
+    let (candidates, room) = numbers.split_at_mut(LANES * n);
     loop {
-        candidate.iter_mut().for_each(|limb| *limb = rng.next_u64());
-        let (top, below) = candidate.split_last_mut().expect("a candidate has limbs");
-        *top = *top >> shift | 1 << (LIMB_BITS - 1 - shift);
-        let next = below.last().copied().unwrap_or(0);
-        let leading = *top << shift | next.unbounded_shr((LIMB_BITS - shift) as u32);
-        candidate[0] |= 3;
-        if words::is_less(&[ROOT], &[leading]).reveal() {
-            return;
+        for lane in 0..LANES {
+            loop {
+                left = left.checked_sub(1).ok_or(Error::RandomGenerator)?;
+                draw(prime, bits, rng)?;
+                // That a generator repeats itself is the outcome.
+                if candidates.chunks_exact(n).any(|other| is_equal(prime, other).reveal()) {
+                    return Err(Error::RandomGenerator);
+                }
+                candidates[lane * n..][..n].copy_from_slice(prime);
+                if !has_small_factor(prime) && accept(prime) {
+                    break;
+                }
+            }
+        }
+        let passed = test_eight(candidates, n, room, rng, scratch)?;
+        if let Some(lane) = passed.into_iter().position(|passed| passed) {
+            // Eight more rounds side by side on the one that passed.
+            prime.copy_from_slice(&candidates[lane * n..][..n]);
+            candidates.chunks_exact_mut(n).for_each(|candidate| candidate.copy_from_slice(prime));
+            if test_eight(candidates, n, room, rng, scratch)? == [true; LANES] {
+                return Ok(());
+            }
         }
     }
 }
 
-/// One round of the test of Miller and Rabin on each of eight candidates of `n` limbs, congruent
-/// to 3 modulo 4, with random bases: prime ones pass, and others with a chance below 1/4.
-///
-/// For p = 2m + 1 with m odd, p is a strong probable prime to the base b if b^m is 1 or −1.
+/// A random odd number of exactly `bits` bits, at least √2·2^(bits−1).
+fn draw(candidate: &mut [Limb], bits: usize, rng: &mut impl CryptoRng) -> Result<(), Error> {
+    // The first 64 bits of √2/2.
+    const ROOT: Limb = 0xb504_f333_f9de_6484;
+    let shift = candidate.len() * LIMB_BITS - bits;
+    for _ in 0..DRAWS {
+        fill_random(candidate, rng)?;
+        let (top, below) = candidate.split_last_mut().expect("a candidate has limbs");
+        *top = *top >> shift | 1 << (LIMB_BITS - 1 - shift);
+        let next = below.last().copied().unwrap_or(0);
+        let leading = *top << shift | next.unbounded_shr((LIMB_BITS - shift) as u32);
+        candidate[0] |= 1;
+        if words::is_less(&[ROOT], &[leading]).reveal() {
+            return Ok(());
+        }
+    }
+    Err(Error::RandomGenerator)
+}
+
+/// One round of the test of Miller and Rabin (FIPS 186-5, appendix B.3.1) on each of eight odd
+/// candidates of `n` limbs, with random bases: prime ones pass, and others with a chance below 1/4.
 fn test_eight(
     candidates: &[Limb],
     n: usize,
@@ -223,14 +261,18 @@ fn test_eight(
 ) -> Result<[bool; LANES], Error> {
     let (bases, rest) = room.split_at_mut(LANES * n);
     let (exponents, results) = rest.split_at_mut(LANES * n);
-    bases.iter_mut().for_each(|limb| *limb = rng.next_u64());
-    let candidate = |lane: usize| &candidates[lane * n..][..n];
-    for (exponent, candidate) in exponents.chunks_exact_mut(n).zip(candidates.chunks_exact(n)) {
-        let above = candidate[1..].iter().chain(&[0]);
-        for ((limb, low), high) in exponent.iter_mut().zip(candidate).zip(above) {
-            *limb = low >> 1 | high << (LIMB_BITS - 1);
-        }
+    for base in bases.chunks_exact_mut(n) {
+        fill_random(base, rng)?;
     }
+    let candidate = |lane: usize| &candidates[lane * n..][..n];
+    // 1, 2. candidate − 1 = 2^a · m.
+    exponents.copy_from_slice(candidates);
+    let mut halvings = [0; LANES];
+    for (halvings, exponent) in halvings.iter_mut().zip(exponents.chunks_exact_mut(n)) {
+        exponent[0] &= !1;
+        *halvings = twos::take_out(exponent);
+    }
+    // 4.3. b^m.
     let mut powers = results.chunks_exact_mut(n);
     let outcomes = modular::pow_eight(
         core::array::from_fn(|_| powers.next().expect("room for eight")),
@@ -242,15 +284,83 @@ fn test_eight(
     for outcome in outcomes {
         outcome?;
     }
-    Ok(core::array::from_fn(|lane| {
-        let power = &mut results[lane * n..][..n];
-        let one = power[1..].iter().fold(power[0] ^ 1, |any, limb| any | limb);
-        // b^m = −1 where b^m + 1 = p; the sum does not leave n limbs, since b^m < p.
-        words::add(power, &[1]);
-        let minus_one = power.iter().zip(candidate(lane)).fold(0, |any, (a, b)| any | (a ^ b));
-        let passed = Mask::is_zero(one).value() | Mask::is_zero(minus_one).value();
-        (!Mask::is_zero(passed)).reveal()
-    }))
+    let scratch = &mut Lanes::as_limbs_mut(scratch)[..strong_scratch(n)];
+    let mut passed = [Ok(false); LANES];
+    for (lane, power) in results.chunks_exact_mut(n).enumerate() {
+        passed[lane] = is_strong(power, halvings[lane], candidate(lane), scratch);
+    }
+    ct::wipe(scratch);
+    ct::wipe(&mut halvings);
+    let mut outcome = [false; LANES];
+    for (outcome, passed) in outcome.iter_mut().zip(passed) {
+        *outcome = passed?;
+    }
+    Ok(outcome)
+}
+
+/// Whether two numbers of one length are equal.
+fn is_equal(a: &[Limb], b: &[Limb]) -> Mask {
+    Mask::is_zero(a.iter().zip(b).fold(0, |any, (a, b)| any | (a ^ b)))
+}
+
+/// Limbs of scratch for [`is_probable_prime`] with a number of `n` limbs.
+pub(crate) const fn secret_scratch(n: usize) -> usize {
+    let (power, strong) = (modular::pow_scratch_limbs_minimum(n), strong_scratch(n));
+    4 * n + if power > strong { power } else { strong }
+}
+
+/// Whether `candidate`, a secret odd number above 2⁶⁴ of public length without leading zero limbs,
+/// is prime, by `rounds` rounds of the test of Miller and Rabin with random bases: a composite
+/// number passes with a chance of 4^−rounds at most. Time tells the result, and why a composite
+/// number is one, but nothing of a prime.
+///
+/// `scratch` has [`secret_scratch`] limbs, and is wiped.
+///
+/// # Errors
+/// [`Error::ScratchTooSmall`], [`Error::RandomGenerator`], those of [`Modulus::prepare`].
+pub(crate) fn is_probable_prime(
+    candidate: &[Limb],
+    rounds: usize,
+    rng: &mut impl CryptoRng,
+    scratch: &mut [Limb],
+) -> Result<bool, Error> {
+    let n = candidate.len();
+    let (needed, given) = (secret_scratch(n), scratch.len());
+    let Some(scratch) = scratch.get_mut(..needed) else {
+        let [needed, given] = [needed, given].map(|limbs| limbs * size_of::<Limb>());
+        return Err(Error::ScratchTooSmall { needed, given });
+    };
+    let outcome = pass_rounds(candidate, rounds, rng, scratch);
+    ct::wipe(scratch);
+    outcome
+}
+
+fn pass_rounds(
+    candidate: &[Limb],
+    rounds: usize,
+    rng: &mut impl CryptoRng,
+    scratch: &mut [Limb],
+) -> Result<bool, Error> {
+    if has_small_factor(candidate) {
+        return Ok(false);
+    }
+    let n = candidate.len();
+    let (exponent, rest) = scratch.split_at_mut(n);
+    let (base, rest) = rest.split_at_mut(n);
+    let (power, rest) = rest.split_at_mut(n);
+    let (r_squared, work) = rest.split_at_mut(n);
+    let modulus = Modulus::prepare(candidate, r_squared, work)?;
+    exponent.copy_from_slice(candidate);
+    exponent[0] &= !1;
+    let halvings = twos::take_out(exponent);
+    for _ in 0..rounds {
+        fill_random(base, rng)?;
+        modular::pow(power, base, &Exponent::new(exponent), &modulus, work)?;
+        if !is_strong(power, halvings, candidate, work)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Whether `candidate`, a public number of any length, is prime, by `rounds` rounds of the test of
@@ -260,7 +370,8 @@ fn test_eight(
 /// `scratch` has [`is_probable_prime_scratch`] limbs for the number's length.
 ///
 /// # Errors
-/// [`Error::ScratchTooSmall`], and [`Error::ModulusTooLong`] where the number is.
+/// [`Error::ScratchTooSmall`], [`Error::ModulusTooLong`] where the number is, and
+/// [`Error::RandomGenerator`] where `rng` gives no base.
 pub fn is_probable_prime_vartime(
     candidate: &[Limb],
     rounds: usize,
@@ -303,14 +414,15 @@ pub fn is_probable_prime_vartime(
         exponent[i] = low >> (twos % LIMB_BITS) | high << 1 << (LIMB_BITS - 1 - twos % LIMB_BITS);
     }
     for _ in 0..rounds {
-        // A base from 2 to candidate − 2.
-        loop {
+        // A base from 2 to candidate − 2, as half of the numbers of that length are, but for three.
+        let found = (0..DRAWS).any(|_| {
             base.iter_mut().for_each(|limb| *limb = rng.next_u64());
             base[n - 1] >>= top;
             let below = words::compare_vartime(base, candidate).is_lt();
-            if below && words::bit_length_vartime(base) > 1 && !is_minus_one(base, candidate) {
-                break;
-            }
+            below && words::bit_length_vartime(base) > 1 && !is_minus_one(base, candidate)
+        });
+        if !found {
+            return Err(Error::RandomGenerator);
         }
         TEST.pow_vartime(power, base, &Exponent::new(exponent), candidate, work)?;
         let mut passes = words::trim_vartime(power) == [1] || is_minus_one(power, candidate);

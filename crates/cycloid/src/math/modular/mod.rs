@@ -98,6 +98,9 @@ pub enum Error {
     NotInvertible,
     /// The exponent has a bit set above the length that was declared for it.
     ExponentTooLong,
+    /// The random generator repeats itself, or none of its numbers would do, in more tries than a
+    /// sound generator ever needs.
+    RandomGenerator,
 }
 
 impl core::fmt::Display for Error {
@@ -114,6 +117,9 @@ impl core::fmt::Display for Error {
             }
             Self::NotInvertible => f.write_str("the number has no inverse modulo the modulus"),
             Self::ExponentTooLong => f.write_str("the exponent is longer than declared"),
+            Self::RandomGenerator => {
+                f.write_str("the random generator repeats itself, or gives no number that will do")
+            }
         }
     }
 }

@@ -2,7 +2,9 @@
 //! what was asked for.
 
 use std::vec;
+use std::vec::Vec;
 
+use num_bigint::BigUint;
 use rand_core::{Rng, TryCryptoRng, TryRng};
 
 use super::*;
@@ -33,6 +35,81 @@ impl TryRng for Counter {
 }
 
 impl TryCryptoRng for Counter {}
+
+/// A generator that gives some values again and again, and counts how many it gave.
+pub(crate) struct Repeating<'a> {
+    values: &'a [u64],
+    pub(crate) given: usize,
+}
+
+impl<'a> Repeating<'a> {
+    pub(crate) const fn new(values: &'a [u64]) -> Self {
+        Self { values, given: 0 }
+    }
+}
+
+impl TryRng for Repeating<'_> {
+    type Error = core::convert::Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        Ok(self.try_next_u64()? as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        self.given += 1;
+        Ok(self.values[(self.given - 1) % self.values.len()])
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&self.try_next_u64()?.to_le_bytes()[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for Repeating<'_> {}
+
+/// Generators that are stuck: at zero, at one, at all ones, at anything.
+pub(crate) const STUCK: [&[u64]; 4] = [&[0], &[1], &[u64::MAX], &[0x9e37_79b9_7f4a_7c15]];
+
+/// A generator that first gives values of the test's, and then those of another.
+pub(crate) struct Scripted<R> {
+    pub(crate) script: Vec<u64>,
+    pub(crate) at: usize,
+    pub(crate) then: R,
+}
+
+impl<R> Scripted<R> {
+    pub(crate) const fn new(script: Vec<u64>, then: R) -> Self {
+        Self { script, at: 0, then }
+    }
+}
+
+impl<R: TryCryptoRng<Error = core::convert::Infallible>> TryRng for Scripted<R> {
+    type Error = core::convert::Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        Ok(self.try_next_u64()? as u32)
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        self.at += 1;
+        match self.script.get(self.at - 1) {
+            Some(value) => Ok(*value),
+            None => self.then.try_next_u64(),
+        }
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        for chunk in bytes.chunks_mut(8) {
+            chunk.copy_from_slice(&self.try_next_u64()?.to_le_bytes()[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
+impl<R: TryCryptoRng<Error = core::convert::Infallible>> TryCryptoRng for Scripted<R> {}
 
 fn is_prime(candidate: &[Limb]) -> bool {
     let mut scratch = vec![0; is_probable_prime_scratch(candidate.len().max(1))];
@@ -108,7 +185,8 @@ fn generated_primes_are_what_was_asked_for() {
     for bits in [65_usize, 128, 200, 256, 512] {
         let n = bits.div_ceil(64);
         let mut prime = vec![0; n];
-        let mut scratch = vec![Lanes([1; 8]); generate_scratch(n)];
+        let mut scratch = vec![Lanes([0; 8]); generate_scratch(n)];
+        scratch[..4 * n].fill(Lanes([1; 8]));
         let mut asked = 0;
         let accept = |candidate: &[Limb]| {
             asked += 1;
@@ -117,13 +195,13 @@ fn generated_primes_are_what_was_asked_for() {
         generate(&mut prime, bits, accept, &mut Counter(bits as u64), &mut scratch).unwrap();
         assert!(asked >= 8);
         assert!(is_prime(&prime), "{prime:x?}");
-        assert_eq!(prime[0] & 7, 3);
+        assert_eq!(prime[0] & 5, 1);
         assert_eq!(words::bit_length_vartime(&prime), bits);
         // The square of a prime of at least √2·2^(bits−1) has 2·bits bits.
         let mut square = vec![0; 2 * n];
         words::Words::square(words::Portable, &mut square, &prime);
         assert_eq!(words::bit_length_vartime(&square), 2 * bits);
-        assert!(scratch[..4 * n].iter().all(|element| *element == Lanes([0; 8])));
+        assert!(scratch.iter().all(|element| *element == Lanes([0; 8])));
     }
 }
 
@@ -142,5 +220,197 @@ fn too_little_scratch_is_an_error() {
         let mut scratch = vec![Lanes([0; 8]); given];
         let outcome = generate(&mut [0; 2], 128, |_| true, &mut Counter(1), &mut scratch);
         assert!(matches!(outcome, Err(Error::ScratchTooSmall { .. })));
+    }
+}
+
+/// A prime of `bits` bits with the property.
+fn prime_that(
+    bits: usize,
+    candidates: usize,
+    accept: impl FnMut(&[Limb]) -> bool,
+    rng: &mut impl CryptoRng,
+) -> Result<Vec<Limb>, Error> {
+    let mut prime = vec![0; bits.div_ceil(64)];
+    let mut scratch = vec![Lanes([7; 8]); generate_scratch(prime.len())];
+    generate_within(candidates, &mut prime, bits, accept, rng, &mut scratch)?;
+    Ok(prime)
+}
+
+#[test]
+fn primes_of_both_residues_modulo_four() {
+    let mut residues = [0; 4];
+    for seed in 0..32 {
+        let prime = prime_that(128, 2560, |_| true, &mut Counter(seed)).unwrap();
+        residues[(prime[0] & 3) as usize] += 1;
+    }
+    assert!(residues[1] >= 4 && residues[3] >= 4, "{residues:?}");
+}
+
+#[test]
+fn primes_whose_predecessors_are_often_even() {
+    // Of those that are tested, about every sixth is prime, however often p − 1 is even.
+    for halvings in [2, 5, 9, 12] {
+        let mut tested = 0;
+        let accept = |candidate: &[Limb]| {
+            let fits = candidate[0] & ((2 << halvings) - 1) == 1 | 1 << halvings;
+            tested += usize::from(fits);
+            fits
+        };
+        let prime = prime_that(128, 1 << 22, accept, &mut Counter(halvings)).unwrap();
+        assert!(is_prime(&prime), "{prime:x?}");
+        assert_eq!((prime[0] - 1).trailing_zeros(), halvings as u32);
+        assert!(tested < 100, "{halvings} halvings: {tested}");
+    }
+}
+
+fn is_secret_prime(candidate: &[Limb]) -> bool {
+    let mut scratch = vec![3; secret_scratch(candidate.len())];
+    let outcome = is_probable_prime(candidate, 8, &mut Counter(7), &mut scratch).unwrap();
+    assert!(scratch.iter().all(|limb| *limb == 0));
+    outcome
+}
+
+#[test]
+fn secret_numbers_are_judged_as_public_ones() {
+    // p − 1 divisible by 2⁹⁶ and by 2¹⁸⁹: the primes 2²²⁴ − 2⁹⁶ + 1 and 3·2¹⁸⁹ + 1.
+    assert!(is_secret_prime(&[1, 0xffff_ffff_0000_0000, u64::MAX, 0xffff_ffff]));
+    assert!(is_secret_prime(&[1, 0, 3 << 61]));
+    assert!(!is_secret_prime(&[1, 0, 5 << 61]));
+    for x in [
+        443_656_337_893_445_593_609_056_001_u128,
+        318_665_857_834_031_151_167_461,
+        3_317_044_064_679_887_385_961_981,
+        0xffff_ffff_ffff_ffc5 * 0xffff_ffff_ffff_ffc5,
+    ] {
+        assert!(!is_secret_prime(&[x as u64, (x >> 64) as u64]), "{x}");
+    }
+    let mut random = Counter(11);
+    let mut primes = 0;
+    for i in 0..2000_u64 {
+        let twos = i % 70;
+        let odd = u128::from(random.next_u64()) << 64 | u128::from(random.next_u64()) | 1;
+        let number = (odd << twos | 1 << 127) + u128::from(twos > 0);
+        let number = [number as u64, (number >> 64) as u64];
+        let expected = is_prime(&number);
+        assert_eq!(is_secret_prime(&number), expected, "{number:x?}");
+        primes += usize::from(expected);
+    }
+    assert!(primes > 20, "{primes}");
+}
+
+/// A product of two primes p and 2p − 1, and a base to which it is a strong probable prime.
+fn strong_pseudoprime() -> ([Limb; 2], [Limb; 2]) {
+    let number = |limbs: &[Limb]| limbs.iter().rev().fold(BigUint::ZERO, |sum, l| (sum << 64) + l);
+    let limbs = |number: &BigUint| {
+        let mut digits = number.to_u64_digits();
+        digits.resize(2, 0);
+        [digits[0], digits[1]]
+    };
+    let composite = (0xeeee_eeee_u64..)
+        .filter(|p| p % 4 == 3 && trial_division(*p) && trial_division(2 * p - 1))
+        .map(|p| BigUint::from(p) * BigUint::from(2 * p - 1))
+        .find(|composite| composite.bits() == 65)
+        .unwrap();
+    let one = BigUint::from(1_u8);
+    let exponent = (&composite - &one) >> 1;
+    let mut random = Counter(5);
+    loop {
+        let base = [random.next_u64(), random.next_u64()];
+        let power = number(&base).modpow(&exponent, &composite);
+        if power == one || power == &composite - &one {
+            return (limbs(&composite), base);
+        }
+    }
+}
+
+#[test]
+fn a_composite_number_that_passes_the_first_round_fails_the_second_ones() {
+    let (composite, base) = strong_pseudoprime();
+    assert!(!is_prime(&composite));
+    // Eight candidates: it, and numbers that small primes do not divide. Eight bases.
+    let mut script = composite.to_vec();
+    let mut random = Counter(9);
+    while script.len() < 16 {
+        let candidate = [random.next_u64() | 1, 1];
+        let is_new = !has_small_factor(&candidate) && !is_prime(&candidate);
+        // Leading bits as those that are drawn have.
+        if is_new && candidate[0] >> 63 == 1 {
+            script.extend(candidate);
+        }
+    }
+    script.extend(base);
+    script.extend((0..14).map(|_| random.next_u64()));
+    let length = script.len();
+    let mut rng = Scripted::new(script, Counter(13));
+    let mut first = Vec::new();
+    let accept = |candidate: &[Limb]| {
+        first.push(candidate.to_vec());
+        true
+    };
+    let prime = prime_that(65, 1300, accept, &mut rng).unwrap();
+    assert_eq!(first[0], composite);
+    assert!(rng.at > length + 16, "it was not taken for a prime first");
+    assert_ne!(prime, composite);
+    assert!(is_prime(&prime));
+}
+
+#[test]
+fn generators_that_repeat_themselves_are_errors() {
+    for values in STUCK {
+        let mut rng = Repeating::new(values);
+        let outcome = prime_that(1024, usize::MAX, |_| true, &mut rng);
+        assert_eq!(outcome, Err(Error::RandomGenerator), "{values:x?}");
+        assert!(rng.given <= 16, "{values:x?}: {}", rng.given);
+
+        let mut rng = Repeating::new(values);
+        let mut scratch = vec![0; is_probable_prime_scratch(2)];
+        // Zero, one and what is not less than the number are no bases of the test.
+        let prime = [u64::MAX, u64::MAX >> 1];
+        let outcome = is_probable_prime_vartime(&prime, 4, &mut rng, &mut scratch);
+        let is_base = ![0, 1, u64::MAX].contains(&values[0]);
+        assert_eq!(outcome, if is_base { Ok(true) } else { Err(Error::RandomGenerator) });
+        assert!(rng.given <= 2 * DRAWS);
+        let outcome = is_probable_prime(
+            &prime,
+            4,
+            &mut Repeating::new(values),
+            &mut vec![0; secret_scratch(2)],
+        );
+        assert_eq!(outcome, Err(Error::RandomGenerator));
+    }
+    // A candidate that is repeated, and several of them.
+    for (period, candidates) in [(16, 2), (17, 2000), (32, 2000), (128, 2000)] {
+        let mut random = Counter(period);
+        let mut values: Vec<u64> = (0..period).map(|_| random.next_u64()).collect();
+        // Every number is large enough, whichever value is its highest.
+        values.iter_mut().for_each(|value| *value |= 3 << 62);
+        let mut rng = Repeating::new(&values);
+        let outcome = prime_that(1024, 2000, |_| false, &mut rng);
+        assert_eq!(outcome, Err(Error::RandomGenerator), "{period}");
+        assert_eq!(rng.given, 16 * candidates, "{period}");
+    }
+}
+
+#[test]
+fn a_search_ends_after_as_many_candidates_as_were_said() {
+    let mut asked = 0;
+    let accept = |_: &[Limb]| {
+        asked += 1;
+        false
+    };
+    let outcome = prime_that(256, 3000, accept, &mut Counter(1));
+    assert_eq!(outcome, Err(Error::RandomGenerator));
+    // Small primes divide six of seven.
+    assert!((300..900).contains(&asked), "{asked}");
+    let mut scratch = vec![Lanes::ZERO; generate_scratch(4)];
+    let outcome = generate(&mut [0; 4], 256, |_| false, &mut Counter(1), &mut scratch);
+    assert_eq!(outcome, Err(Error::RandomGenerator));
+}
+
+#[test]
+fn scratch_holds_what_a_round_needs() {
+    for n in 2..=64 {
+        let lanes = modular::pow_eight_scratch_minimum(n) * LANES;
+        assert!(strong_scratch(n) <= lanes, "{n}");
     }
 }

@@ -151,12 +151,14 @@ impl core::error::Error for Error {}
 super::random::cause!(Error);
 
 impl From<modular::Error> for Error {
-    /// The modulus of a group is odd and not too long, so what can be wrong is the scratch.
+    /// The modulus of a group is odd and not too long, so what can be wrong is the scratch or the
+    /// random generator.
     fn from(error: modular::Error) -> Self {
         match error {
             modular::Error::ScratchTooSmall { needed, given } => {
                 Self::MemoryTooSmall { needed: needed / LIMB_BYTES, given: given / LIMB_BYTES }
             }
+            modular::Error::RandomGenerator => Self::RandomGenerator,
             _ => unreachable!("a group has been checked"),
         }
     }

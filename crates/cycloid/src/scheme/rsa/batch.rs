@@ -272,6 +272,14 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
         ct::wipe(Lanes::as_limbs_mut(self.work));
     }
 
+    /// The slots of the blindings that are in use.
+    #[cfg(test)]
+    pub(super) fn used_slots(&mut self) -> impl Iterator<Item = Blinding<'_>> {
+        let (size, bits) = (slot_limbs(self.bits), self.bits);
+        let used = self.slots.chunks_exact_mut(size).filter(|slot| slot[0] != 0);
+        used.map(move |slot| Blinding::of(&mut slot[SLOT_KEY + limbs(bits)..], bits).unwrap())
+    }
+
     /// Puts the message representative of a job into its place.
     fn represent(&mut self, job: &Job<'_>, place: usize) -> Result<(), Error> {
         let (needed, given) = (self.bits, job.key.bits());

@@ -10,10 +10,11 @@ use super::{Error, limbs};
 use crate::machine::ct;
 use crate::machine::words::{LIMB_BITS, Limb};
 use crate::math::modular::{self, Modulus, montgomery_mul};
+use crate::math::prime::{DRAWS, fill_random};
 use crate::scheme::rsa::public::PublicKey;
 
 /// Private operations between two draws.
-const USES: Limb = 32;
+pub(super) const USES: Limb = 32;
 
 /// Limbs of memory for the blinding of a key of `bits` bits.
 pub(super) const fn blinding_limbs(bits: usize) -> usize {
@@ -30,7 +31,7 @@ pub(super) const fn draw_scratch_limbs(bits: usize) -> usize {
 
 /// The blinding of one key, in memory which is all zeros at first.
 pub(super) struct Blinding<'a> {
-    uses_left: &'a mut Limb,
+    pub(super) uses_left: &'a mut Limb,
     /// r^e mod n in Montgomery's representation, R = 2^(64·n).
     pub(super) factor: &'a mut [Limb],
     /// 1/r mod n, likewise.
@@ -47,6 +48,9 @@ impl<'a> Blinding<'a> {
     }
 
     /// Draws r where the last one has been used up. `scratch` has [`draw_scratch_limbs`].
+    ///
+    /// # Errors
+    /// [`Error::RandomGenerator`]; the next use draws again then.
     pub(super) fn renew(
         &mut self,
         key: &PublicKey<&[Limb]>,
@@ -60,15 +64,20 @@ impl<'a> Blinding<'a> {
         let n = modulus.limbs().len();
         let (random, scratch) = scratch.split_at_mut(n);
         let unused = (n * LIMB_BITS - key.bits()) as u32;
-        loop {
-            random.iter_mut().for_each(|limb| *limb = rng.next_u64());
+        let mut outcome = Err(modular::Error::NotInvertible);
+        for _ in 0..DRAWS {
+            fill_random(random, rng)?;
             random[n - 1] &= Limb::MAX >> unused;
             // What is refused is not used, so it may be known that it was.
-            match modular::invert(self.inverse, random, modulus.limbs(), scratch) {
-                Ok(()) => break,
-                Err(modular::Error::NotInvertible) => {}
-                Err(error) => return Err(error.into()),
+            outcome = modular::invert(self.inverse, random, modulus.limbs(), scratch);
+            if outcome != Err(modular::Error::NotInvertible) {
+                break;
             }
+        }
+        match outcome {
+            // At least half of the numbers of that length are less than the modulus.
+            Err(modular::Error::NotInvertible) => return Err(Error::RandomGenerator),
+            outcome => outcome?,
         }
         key.raise(self.factor, random, scratch)?;
         ct::wipe(random);
@@ -102,3 +111,6 @@ impl<'a> Blinding<'a> {
         *self.uses_left -= 1;
     }
 }
+
+#[cfg(test)]
+mod tests;

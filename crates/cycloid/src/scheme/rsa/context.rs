@@ -121,6 +121,7 @@ pub(super) fn represent(
     message: &mut [Limb],
     room: &mut [u8],
 ) -> Result<(), Error> {
+    operation.check(key.restriction())?;
     let bytes = &mut room[..key.public().length()];
     operation.represent(key.bits(), rng, bytes)?;
     words::from_be_bytes(message, bytes);

@@ -5,14 +5,14 @@ use rand_core::CryptoRng;
 use super::private::{Parts, PrivateKey, are_apart, private_key_limbs};
 use super::public::checked_modulus_length;
 use super::{Error, checked_memory, prime_limbs};
-use crate::machine::ct;
+use crate::machine::ct::{self, Mask};
 use crate::machine::lanes::Lanes;
 use crate::machine::words::{self, Limb, Portable, Words};
 use crate::math::modular::{self, Modulus};
-use crate::math::prime;
+use crate::math::prime::{self, twos};
 
 /// Elements of scratch for generating a key of `bits` bits: what the search for a prime of h limbs
-/// needs, which is more than the 16·h limbs that everything after it does.
+/// needs, which is more than the 16·h + 16 limbs that everything after it does.
 pub const fn generate_scratch(bits: usize) -> usize {
     prime::generate_scratch(prime_limbs(bits))
 }
@@ -26,7 +26,9 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// that are found.
     ///
     /// # Errors
-    /// [`Error::ModulusLength`], [`Error::PublicExponent`], [`Error::MemoryTooSmall`].
+    /// [`Error::ModulusLength`], [`Error::PublicExponent`], [`Error::MemoryTooSmall`];
+    /// [`Error::RandomGenerator`] where `rng` repeats itself, or gives no prime among as many
+    /// candidates as the standard allows, which happens to a sound one once in 10¹² times.
     pub fn generate(
         bits: usize,
         public_exponent: u32,
@@ -70,11 +72,12 @@ fn fill(
     let Parts { n, n_r_squared, d, p, p_r_squared, d_p, q, q_r_squared, d_q, q_inverse } =
         Parts::of_mut(memory, bits)?;
     let h = p.len();
-    // 4, 5. Primes of which e has an inverse modulo each less 1, at least 2^(bits/2 − 100) apart.
+    // 4, 5. Primes of which e has an inverse modulo each less 1, at least 2^(bits/2 − 100) apart,
+    // among 5·nlen and 10·nlen candidates.
     let usable = |prime: &[Limb]| inverse_of(less_one_modulo(prime, exponent), exponent).is_some();
-    prime::generate(p, bits / 2, usable, rng, scratch)?;
+    prime::generate_within(5 * bits, p, bits / 2, usable, rng, scratch)?;
     let far = |prime: &[Limb]| usable(prime) && are_apart(p, prime, bits, &mut *d_p).reveal();
-    prime::generate(q, bits / 2, far, rng, scratch)?;
+    prime::generate_within(10 * bits, q, bits / 2, far, rng, scratch)?;
 
     let scratch = Lanes::as_limbs_mut(scratch);
     let (product, scratch) = scratch.split_at_mut(2 * h);
@@ -93,17 +96,25 @@ fn fill(
     invert_exponent(d_p, order_p, exponent, scratch)?;
     invert_exponent(d_q, order_q, exponent, scratch)?;
 
-    // λ = (p − 1)·(q − 1) / gcd, where both are twice an odd number.
-    let (divisor, rest) = scratch.split_at_mut(h);
-    halve(order_p);
-    halve(order_q);
-    let largest_first = words::is_less(order_p, order_q);
-    ct::swap_if(largest_first, order_p, order_q);
-    modular::gcd(divisor, order_q, order_p, rest)?;
+    // λ = lcm(p − 1, q − 1) = (p − 1)·q' / g, doubled as often as it takes, where q' is q − 1 without
+    // its factors of 2 and g the divisor that q' and p − 1 have in common. Nothing has the length
+    // of q', which is secret: for every odd m between, g is gcd(p − 1, m) with m = 3·(p − 1) + q',
+    // which has two bits more than the primes since √2·2^(h−1) < p − 1 < 2^h and q' < 2^(h−1).
+    let (multiple, rest) = scratch.split_at_mut(h + 1);
+    let (padded, rest) = rest.split_at_mut(h + 1);
+    let (divisor, rest) = rest.split_at_mut(h + 1);
+    let twos_of_q = twos::take_out(order_q);
+    Portable.mul(multiple, order_p, &[3]);
+    words::add(multiple, order_q);
+    padded[..h].copy_from_slice(order_p);
+    padded[h] = 0;
+    modular::gcd(divisor, padded, multiple, rest)?;
     let (quotient, rest) = rest.split_at_mut(h);
-    divide_exactly(quotient, order_q, divisor);
-    words::double(order_p);
+    divide_exactly(quotient, order_q, &divisor[..h]);
+    let twos_of_p = twos::take_out(order_p);
     Portable.mul(product, order_p, quotient);
+    let is_less = Mask::less(twos_of_p, twos_of_q);
+    twos::put_in(product, is_less.select(twos_of_q, twos_of_p));
     let (whole, rest) = rest.split_at_mut(product.len());
     invert_exponent(whole, product, exponent, rest)?;
     d.copy_from_slice(&whole[..d.len()]);
@@ -171,12 +182,5 @@ fn divide_exactly(quotient: &mut [Limb], x: &mut [Limb], divisor: &[Limb]) {
     }
 }
 
-/// `a = a / 2` for an even number.
-fn halve(a: &mut [Limb]) {
-    let mut above = 0;
-    for limb in a.iter_mut().rev() {
-        let low = *limb << 63;
-        *limb = *limb >> 1 | above;
-        above = low;
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -80,8 +80,9 @@
 //! PKCS #1, PKCS #8 and SubjectPublicKeyInfo, in DER and in PEM. No heap here either: PEM is decoded
 //! into the scratch, which is wiped, and a key is written to a buffer of the caller's. `from_pem` and
 //! `from_der` take whichever format it is; where one is prescribed, `from_pkcs8_pem` and the like
-//! take only that. Encrypted keys, keys of three primes and keys restricted to certain parameters of
-//! RSASSA-PSS are refused, each by an error of its own.
+//! take only that. Encrypted keys and keys of three primes are refused, each by an error of its own.
+//! A key for RSASSA-PSS only (id-RSASSA-PSS, with or without parameters) stays one: its
+//! [`Restriction`] is part of it, and goes with it into the files that it is written to.
 //!
 //! ```
 //! # #[cfg(feature = "encoding")] {
@@ -127,8 +128,10 @@ mod pkcs1v15_encryption;
 mod private;
 mod pss;
 mod public;
+mod random;
 #[cfg(feature = "hazardous")]
 mod raw;
+mod restriction;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -145,9 +148,10 @@ pub use encoding::{
 };
 pub use generate::generate_scratch;
 pub use oaep::Oaep;
-pub use private::{PrivateComponents, PrivateKey, private_key_limbs};
+pub use private::{PrivateComponents, PrivateKey, check_primes_scratch_limbs, private_key_limbs};
 pub use pss::Pss;
 pub use public::{PublicKey, encrypt_scratch_limbs, public_key_limbs, verify_scratch_limbs};
+pub use restriction::Restriction;
 pub use step::Step;
 #[cfg(feature = "signature")]
 pub use traits::{Signature, SigningKey, VerifyingKey};
@@ -222,11 +226,23 @@ pub enum Error {
     Algorithm,
     /// The parameters of the algorithm are not NULL, which they shall be (RFC 8017, appendix A.1).
     Parameters,
-    /// The key is restricted to certain parameters of RSASSA-PSS (RFC 4055, section 3.1), which is
-    /// not supported.
+    /// The parameters of RSASSA-PSS (RFC 4055, section 3.1) are not such, or have a hash function, a
+    /// mask or a trailer that is not supported.
     PssParameters,
+    /// The key is for signatures with RSASSA-PSS only, and what was asked for is something else.
+    Restricted,
+    /// The key is for signatures with RSASSA-PSS with other parameters only.
+    RestrictedPss {
+        /// Its parameters; the salt may be longer.
+        allowed: Pss,
+    },
     /// The private key has more than two primes, which is not supported.
     MultiPrime,
+    /// A prime is not prime.
+    Composite,
+    /// The random generator repeats itself, or gave no number that will do in more tries than a
+    /// sound one ever needs.
+    RandomGenerator,
     /// The public key that stands beside the private one (RFC 5958) is not its own.
     PublicKey,
     /// The digest is not as long as the hash function's.
@@ -294,7 +310,19 @@ impl core::fmt::Display for Error {
             Self::Algorithm => f.write_str("the key is for another algorithm than RSA"),
             Self::Parameters => f.write_str("the parameters of the algorithm are not NULL"),
             Self::PssParameters => {
-                f.write_str("a key restricted to parameters of RSASSA-PSS is not supported")
+                f.write_str("the parameters of RSASSA-PSS are malformed or not supported")
+            }
+            Self::Restricted => {
+                f.write_str("the key is restricted to signatures with RSASSA-PSS (id-RSASSA-PSS)")
+            }
+            Self::RestrictedPss { allowed: Pss { hash, mask_hash, salt_length } } => write!(
+                f,
+                "the key is restricted to RSASSA-PSS with {hash:?}, MGF1 with {mask_hash:?} and a \
+                 salt of {salt_length} bytes or more"
+            ),
+            Self::Composite => f.write_str("a prime of the key is not prime"),
+            Self::RandomGenerator => {
+                f.write_str("the random generator repeats itself, or gives no number that will do")
             }
             Self::MultiPrime => f.write_str("a key of more than two primes is not supported"),
             Self::PublicKey => f.write_str("the public key in the file is not the private key's"),
@@ -327,6 +355,7 @@ impl From<modular::Error> for Error {
                 Self::MemoryTooSmall { needed: needed / LIMB_BYTES, given: given / LIMB_BYTES }
             }
             modular::Error::ModulusEven | modular::Error::ModulusZero => Self::Even,
+            modular::Error::RandomGenerator => Self::RandomGenerator,
             _ => Self::Fault,
         }
     }

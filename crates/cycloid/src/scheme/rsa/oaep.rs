@@ -6,7 +6,7 @@ use super::context::Context;
 use super::operation::Operation;
 use super::pss::mask;
 use super::public::PublicKey;
-use super::{Error, Hash};
+use super::{Error, Hash, random};
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::Limb;
 
@@ -46,7 +46,7 @@ impl Oaep<'_> {
 /// modulus. Constant-time but for lengths and the label.
 ///
 /// # Errors
-/// [`Error::MessageTooLong`]; `encoded` is untouched then.
+/// [`Error::MessageTooLong`], [`Error::RandomGenerator`].
 pub(super) fn encode(
     encoded: &mut [u8],
     oaep: &Oaep<'_>,
@@ -68,7 +68,7 @@ pub(super) fn encode(
     end[0] = 1;
     end[1..].copy_from_slice(message);
     // d, e, f. maskedDB.
-    rng.fill_bytes(seed);
+    random::fill(seed, rng)?;
     mask(oaep.mask_hash, seed, db);
     // g, h. maskedSeed.
     mask(oaep.mask_hash, db, seed);
@@ -139,8 +139,8 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::MessageTooLong`], [`Error::Length`], [`Error::MemoryTooSmall`]; `ciphertext` is
-    /// untouched then.
+    /// [`Error::MessageTooLong`], [`Error::Length`], [`Error::MemoryTooSmall`],
+    /// [`Error::RandomGenerator`], [`Error::Restricted`]; `ciphertext` is untouched then.
     pub fn encrypt_oaep(
         &self,
         oaep: &Oaep<'_>,
@@ -178,7 +178,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
     /// # Errors
     /// [`Error::Decryption`] where the padding, the label or the key is wrong, without saying
     /// which. For reasons that everyone sees: [`Error::Length`] and [`Error::OutOfRange`] for the
-    /// ciphertext, [`Error::OutputTooSmall`]. [`Error::Fault`]. `output` is untouched then.
+    /// ciphertext, [`Error::OutputTooSmall`], [`Error::Restricted`]. [`Error::RandomGenerator`],
+    /// [`Error::Fault`]. `output` is untouched then.
     pub fn decrypt_oaep(
         &mut self,
         oaep: &Oaep<'_>,

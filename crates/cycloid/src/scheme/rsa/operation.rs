@@ -6,7 +6,7 @@ use rand_core::CryptoRng;
 use super::oaep::{self, Oaep};
 use super::pkcs1v15_encryption::{self, Rejection};
 use super::pss::{self, Pss};
-use super::{Error, Hash, pkcs1v15};
+use super::{Error, Hash, Restriction, pkcs1v15};
 use crate::machine::words::Limb;
 use crate::scheme::hash::DigestBytes;
 
@@ -77,6 +77,14 @@ impl<'a> Operation<'a> {
     #[cfg(feature = "hazardous")]
     pub(super) const fn raw(input: &'a [u8], output: &'a mut [u8]) -> Self {
         Self { purpose: Purpose::Raw { input }, output }
+    }
+
+    /// An error unless a key with the restriction is for this.
+    pub(super) fn check(&self, restriction: Restriction) -> Result<(), Error> {
+        match &self.purpose {
+            Purpose::SignPss { pss, .. } => restriction.allows_pss(*pss),
+            _ => restriction.allows_all(),
+        }
     }
 
     /// Writes the message representative for a key of `bits` bits, as long as its modulus.

@@ -58,7 +58,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
     /// RSASSA-PKCS1-v1_5 signature of a message; `signature` is as long as the modulus.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::HashRetired`], [`Error::Fault`]; `signature` is untouched then.
+    /// [`Error::Length`], [`Error::HashRetired`], [`Error::Restricted`],
+    /// [`Error::RandomGenerator`], [`Error::Fault`]; `signature` is untouched then.
     pub fn sign_pkcs1v15(
         &mut self,
         hash: Hash,
@@ -88,7 +89,8 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// [`verify_scratch_limbs`](super::verify_scratch_limbs). All values are public.
     ///
     /// # Errors
-    /// [`Error::Signature`] where it is not valid; [`Error::MemoryTooSmall`].
+    /// [`Error::Signature`] where it is not valid; [`Error::MemoryTooSmall`],
+    /// [`Error::Restricted`].
     pub fn verify_pkcs1v15(
         &self,
         hash: Hash,

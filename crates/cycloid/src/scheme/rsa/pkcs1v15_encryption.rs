@@ -12,15 +12,19 @@ use sha2::Sha256;
 use sha2::digest::Digest;
 use zeroize::Zeroize;
 
-use super::Error;
 use super::context::Context;
 use super::operation::Operation;
 use super::public::PublicKey;
+use super::{Error, random};
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::{LIMB_BYTES, Limb};
 
 /// Bytes of an encoded message that are not the message: 00 02, at least eight of padding, 00.
 const OVERHEAD: usize = 11;
+
+/// How often a byte of the padding is drawn again where it is zero: a sound generator gives so many
+/// zeros once in 2¹²⁸ times.
+const REDRAWS: usize = 15;
 
 /// The longest message, in bytes, under a modulus of `length` bytes, which is at least 11.
 pub(super) const fn longest_message(length: usize) -> usize {
@@ -31,7 +35,7 @@ pub(super) const fn longest_message(length: usize) -> usize {
 /// the modulus. Constant-time but for lengths, and for how often random bytes are drawn.
 ///
 /// # Errors
-/// [`Error::MessageTooLong`]; `encoded` is untouched then.
+/// [`Error::MessageTooLong`], [`Error::RandomGenerator`].
 pub(super) fn encode(
     encoded: &mut [u8],
     rng: &mut impl CryptoRng,
@@ -48,10 +52,13 @@ pub(super) fn encode(
     end[0] = 0;
     end[1..].copy_from_slice(message);
     let padding = &mut start[2..];
-    rng.fill_bytes(padding);
+    random::fill(padding, rng)?;
+    // A zero is not used, so it may be known that it was drawn.
+    let is_zero = |byte: &u8| Mask::is_zero(Limb::from(*byte)).reveal();
     for byte in padding {
-        // A zero is not used, so it may be known that it was drawn.
-        while Mask::is_zero(Limb::from(*byte)).reveal() {
+        let mut redraws = 0..REDRAWS;
+        while is_zero(byte) {
+            redraws.next().ok_or(Error::RandomGenerator)?;
             rng.fill_bytes(core::slice::from_mut(byte));
         }
     }
@@ -186,8 +193,8 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::MessageTooLong`], [`Error::Length`], [`Error::MemoryTooSmall`]; `ciphertext` is
-    /// untouched then.
+    /// [`Error::MessageTooLong`], [`Error::Length`], [`Error::MemoryTooSmall`],
+    /// [`Error::RandomGenerator`], [`Error::Restricted`]; `ciphertext` is untouched then.
     pub fn encrypt_pkcs1v15(
         &self,
         message: &[u8],
@@ -228,7 +235,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
     ///
     /// # Errors
     /// Only for reasons that everyone sees: [`Error::Length`] and [`Error::OutOfRange`] for the
-    /// ciphertext, [`Error::OutputTooSmall`]; and [`Error::Fault`]. `output` is untouched then.
+    /// ciphertext, [`Error::OutputTooSmall`], [`Error::Restricted`]; [`Error::RandomGenerator`] and
+    /// [`Error::Fault`]. `output` is untouched then.
     pub fn decrypt_pkcs1v15(
         &mut self,
         ciphertext: &[u8],

@@ -1,15 +1,23 @@
 //! The private key: its parts, checked once and prepared.
 
+use rand_core::CryptoRng;
+
 use super::public::{PublicKey, bit_length, checked_exponent, checked_modulus_length, trimmed};
-use super::{Error, checked_memory, limbs, prime_limbs};
+use super::{Error, Restriction, checked_memory, limbs, prime_limbs};
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::{self, LIMB_BITS, Limb, Portable, Words};
 use crate::math::modular::{self, Modulus};
+use crate::math::prime;
 
 /// Limbs of memory for a private key of `bits` bits: n and R² mod n; the private exponent d; p and
 /// q, for each R² modulo it and d modulo it less 1; and 1/q mod p.
 pub const fn private_key_limbs(bits: usize) -> usize {
     3 * limbs(bits) + 7 * prime_limbs(bits)
+}
+
+/// Limbs of scratch for [`PrivateKey::check_primes`] with a key of `bits` bits.
+pub const fn check_primes_scratch_limbs(bits: usize) -> usize {
+    prime::secret_scratch(prime_limbs(bits))
 }
 
 /// The parts of a key as in PKCS #1 (RFC 8017, appendix A.1.2), all big-endian; leading zeros are
@@ -39,6 +47,7 @@ pub struct PrivateKey<M: AsRef<[Limb]> + AsMut<[Limb]>> {
     memory: M,
     bits: usize,
     exponent: u32,
+    restriction: Restriction,
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> Drop for PrivateKey<M> {
@@ -131,7 +140,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     ///
     /// `memory` has at least [`private_key_limbs`] for the modulus, `scratch` 4n + 4 limbs for a
     /// modulus of n, which is wiped. Constant-time but for the outcome and for lengths. That p and
-    /// q are prime is not tested: a key of which they are not gives [`Error::Fault`] when used.
+    /// q are prime is not tested: a key of which they are not gives [`Error::Fault`] whenever it is
+    /// used, and [`check_primes`](Self::check_primes) tells.
     ///
     /// # Errors
     /// [`Error::ModulusLength`], [`Error::Even`], [`Error::PublicExponent`], [`Error::Primes`],
@@ -145,7 +155,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         let outcome = load(components, memory.as_mut(), scratch);
         ct::wipe(scratch);
         match outcome {
-            Ok((bits, exponent)) => Ok(Self { memory, bits, exponent }),
+            Ok((bits, exponent)) => Ok(Self::from_prepared(memory, bits, exponent)),
             Err(error) => {
                 ct::wipe(memory.as_mut());
                 Err(error)
@@ -155,7 +165,49 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
 
     /// A key whose parts are in `memory` and right.
     pub(super) const fn from_prepared(memory: M, bits: usize, exponent: u32) -> Self {
-        Self { memory, bits, exponent }
+        Self { memory, bits, exponent, restriction: Restriction::None }
+    }
+
+    /// What the key may be used for.
+    pub const fn restriction(&self) -> Restriction {
+        self.restriction
+    }
+
+    /// The same key for less: one that has no restriction may get any, and one for PSS parameters.
+    ///
+    /// # Errors
+    /// [`Error::Restricted`] and [`Error::RestrictedPss`] where the key has another restriction
+    /// already; [`Error::SaltTooLong`] where the modulus is too short for it. The key is dropped
+    /// then.
+    pub fn restricted(mut self, to: Restriction) -> Result<Self, Error> {
+        self.restriction = self.restriction.narrowed(to, self.bits)?;
+        Ok(self)
+    }
+
+    /// Tests whether both primes are prime, which reading a key leaves out: `rounds` rounds of the
+    /// test of Miller and Rabin on each, with random bases (FIPS 186-5, appendix B.3.1). A key that
+    /// was made at random passes with a composite one never, and one that was made to deceive with a
+    /// chance of 4^−rounds at most.
+    ///
+    /// `scratch` has [`check_primes_scratch_limbs`], and is wiped. A round takes as long as a
+    /// signature, at every length, and so much longer than reading that a key is not tested unasked.
+    /// Constant-time where both are prime.
+    ///
+    /// # Errors
+    /// [`Error::Composite`]; [`Error::MemoryTooSmall`], [`Error::RandomGenerator`].
+    pub fn check_primes(
+        &self,
+        rounds: usize,
+        rng: &mut impl CryptoRng,
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        let parts = self.borrowed().parts();
+        for prime in [parts.p, parts.q] {
+            if !prime::is_probable_prime(prime, rounds, rng, scratch)? {
+                return Err(Error::Composite);
+            }
+        }
+        Ok(())
     }
 
     /// The public key, which borrows this one's memory.
@@ -170,7 +222,12 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
 
     /// The key, whatever its memory is.
     pub(super) fn borrowed(&self) -> BorrowedKey<'_> {
-        BorrowedKey { memory: self.memory.as_ref(), bits: self.bits, exponent: self.exponent }
+        BorrowedKey {
+            memory: self.memory.as_ref(),
+            bits: self.bits,
+            exponent: self.exponent,
+            restriction: self.restriction,
+        }
     }
 }
 
@@ -180,6 +237,7 @@ pub(super) struct BorrowedKey<'a> {
     memory: &'a [Limb],
     bits: usize,
     exponent: u32,
+    restriction: Restriction,
 }
 
 impl<'a> BorrowedKey<'a> {
@@ -188,13 +246,18 @@ impl<'a> BorrowedKey<'a> {
         self.bits
     }
 
+    /// What the key may be used for.
+    pub(super) const fn restriction(&self) -> Restriction {
+        self.restriction
+    }
+
     /// The length of each prime in bits.
     pub(super) const fn prime_bits(&self) -> usize {
         self.bits.div_ceil(2)
     }
 
     pub(super) const fn public(&self) -> PublicKey<&'a [Limb]> {
-        PublicKey::from_prepared(self.memory, self.bits, self.exponent)
+        PublicKey::from_prepared(self.memory, self.bits, self.exponent, self.restriction)
     }
 
     pub(super) fn parts(&self) -> Parts<&'a [Limb]> {
@@ -337,3 +400,6 @@ pub(super) fn equal(a: &[Limb], b: &[Limb]) -> Mask {
 fn is_one(a: &[Limb]) -> Mask {
     Mask::is_zero(a[1..].iter().fold(a[0] ^ 1, |any, limb| any | limb))
 }
+
+#[cfg(test)]
+mod tests;

@@ -31,6 +31,13 @@ impl Pss {
     }
 }
 
+/// The salt of a signature that is verified, by its length in bytes.
+#[derive(Clone, Copy)]
+pub(super) enum Salt {
+    Exactly(usize),
+    AtLeast(usize),
+}
+
 /// `data ^= MGF1(seed)` (RFC 8017, appendix B.2.1).
 pub(super) fn mask(hash: Hash, seed: &[u8], data: &mut [u8]) {
     for (counter, block) in (0u32..).zip(data.chunks_mut(hash.digest_length())) {
@@ -85,15 +92,14 @@ pub(super) fn encode(
     Ok(())
 }
 
-/// EMSA-PSS-VERIFY of a buffer as long as the modulus, which it destroys, with a salt of
-/// `salt_length` bytes, or of any length.
+/// EMSA-PSS-VERIFY of a buffer as long as the modulus, which it destroys.
 pub(super) fn is_encoding_of(
     buffer: &mut [u8],
     modulus_bits: usize,
     hash: Hash,
     mask_hash: Hash,
     digest: &[u8],
-    salt_length: Option<usize>,
+    salt: Salt,
 ) -> bool {
     let leading = buffer.len() - (modulus_bits - 1).div_ceil(8);
     if buffer[..leading].iter().any(|byte| *byte != 0) {
@@ -111,13 +117,13 @@ pub(super) fn is_encoding_of(
     db[0] &= used;
     // 10. Zeros, a one, the salt.
     let zeros = db.iter().take_while(|byte| **byte == 0).count();
-    match db.get(zeros..) {
-        // 11 to 14. H' = Hash(M').
-        Some([1, salt @ ..]) if salt_length.is_none_or(|length| length == salt.len()) => {
-            *seed(hash, digest, salt) == *h
-        }
-        _ => false,
-    }
+    let Some([1, found @ ..]) = db.get(zeros..) else { return false };
+    let is_long_enough = match salt {
+        Salt::Exactly(length) => found.len() == length,
+        Salt::AtLeast(length) => found.len() >= length,
+    };
+    // 11 to 14. H' = Hash(M').
+    is_long_enough && *seed(hash, digest, found) == *h
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
@@ -125,7 +131,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
     /// as long as the modulus.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::HashRetired`], [`Error::Fault`]; `signature` is untouched then.
+    /// [`Error::Length`], [`Error::HashRetired`], [`Error::RestrictedPss`],
+    /// [`Error::RandomGenerator`], [`Error::Fault`]; `signature` is untouched then.
     pub fn sign_pss(
         &mut self,
         hash: Hash,
@@ -171,7 +178,8 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// least [`verify_scratch_limbs`](super::verify_scratch_limbs). All values are public.
     ///
     /// # Errors
-    /// [`Error::Signature`] where it is not valid; [`Error::MemoryTooSmall`].
+    /// [`Error::Signature`] where it is not valid; [`Error::MemoryTooSmall`];
+    /// [`Error::RestrictedPss`].
     pub fn verify_pss(
         &self,
         hash: Hash,
@@ -195,8 +203,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         signature: &[u8],
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
-        let scheme = Scheme::Pss { mask_hash: hash, salt_length };
-        self.verify(scheme, hash, digest, signature, scratch)
+        self.verify(Scheme::pss_of(hash, salt_length), hash, digest, signature, scratch)
     }
 
     /// [`verify_pss`](Self::verify_pss) of a message whose digest is known, with all that can be

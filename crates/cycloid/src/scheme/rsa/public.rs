@@ -1,6 +1,6 @@
 //! The public key, and the public operation.
 
-use super::{Error, MAX_BITS, MIN_BITS, checked_memory, limbs};
+use super::{Error, MAX_BITS, MIN_BITS, Restriction, checked_memory, limbs};
 use crate::machine::ct;
 use crate::machine::words::{self, Limb};
 use crate::math::modular::{self, Exponent, Modulus};
@@ -28,6 +28,7 @@ pub struct PublicKey<M> {
     memory: M,
     bits: usize,
     exponent: u32,
+    restriction: Restriction,
 }
 
 impl<M: AsRef<[Limb]>> core::fmt::Debug for PublicKey<M> {
@@ -59,14 +60,34 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
         words::from_be_bytes(limbs, modulus);
         check_fingerprint(limbs)?;
         Modulus::prepare(limbs, r_squared, scratch)?;
-        Ok(Self { memory, bits, exponent })
+        Ok(Self { memory, bits, exponent, restriction: Restriction::None })
     }
 }
 
 impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// What is known to be a key: n and R² mod n in `memory`.
-    pub(super) const fn from_prepared(memory: M, bits: usize, exponent: u32) -> Self {
-        Self { memory, bits, exponent }
+    pub(super) const fn from_prepared(
+        memory: M,
+        bits: usize,
+        exponent: u32,
+        restriction: Restriction,
+    ) -> Self {
+        Self { memory, bits, exponent, restriction }
+    }
+
+    /// What the key may be used for.
+    pub const fn restriction(&self) -> Restriction {
+        self.restriction
+    }
+
+    /// The same key for less: one that has no restriction may get any, and one for PSS parameters.
+    ///
+    /// # Errors
+    /// [`Error::Restricted`] and [`Error::RestrictedPss`] where the key has another restriction
+    /// already; [`Error::SaltTooLong`] where the modulus is too short for it.
+    pub fn restricted(mut self, to: Restriction) -> Result<Self, Error> {
+        self.restriction = self.restriction.narrowed(to, self.bits)?;
+        Ok(self)
     }
 
     /// The length of the modulus in bits.
@@ -116,7 +137,8 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
 
     /// The same key, whatever its memory is.
     pub(super) fn borrowed(&self) -> PublicKey<&[Limb]> {
-        PublicKey { memory: self.memory.as_ref(), bits: self.bits, exponent: self.exponent }
+        let memory = self.memory.as_ref();
+        PublicKey::from_prepared(memory, self.bits, self.exponent, self.restriction)
     }
 
     /// The number that a signature, as long as the modulus, is (RFC 8017, section 8.2.2, steps 1
@@ -136,14 +158,15 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// scratch is wiped.
     ///
     /// # Errors
-    /// [`Error::Length`] for `ciphertext`, [`Error::MemoryTooSmall`], [`Error::OutOfRange`], and
-    /// those of `encode`; `ciphertext` is untouched then.
+    /// [`Error::Restricted`], [`Error::Length`] for `ciphertext`, [`Error::MemoryTooSmall`],
+    /// [`Error::OutOfRange`], and those of `encode`; `ciphertext` is untouched then.
     pub(super) fn encrypt(
         &self,
         ciphertext: &mut [u8],
         scratch: &mut [Limb],
         encode: impl FnOnce(&mut [u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        self.restriction.allows_all()?;
         let (needed, given) = (self.length(), ciphertext.len());
         if needed != given {
             return Err(Error::Length { needed, given });

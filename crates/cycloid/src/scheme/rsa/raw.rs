@@ -26,8 +26,8 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Length`] for either, [`Error::OutOfRange`], [`Error::MemoryTooSmall`]; `output` is
-    /// untouched then.
+    /// [`Error::Length`] for either, [`Error::OutOfRange`], [`Error::MemoryTooSmall`],
+    /// [`Error::Restricted`]; `output` is untouched then.
     pub fn raw_public_operation(
         &self,
         input: &[u8],
@@ -58,8 +58,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Length`] for either, [`Error::OutOfRange`], [`Error::Fault`]; `output` is untouched
-    /// then.
+    /// [`Error::Length`] for either, [`Error::OutOfRange`], [`Error::Restricted`],
+    /// [`Error::RandomGenerator`], [`Error::Fault`]; `output` is untouched then.
     pub fn raw_private_operation(&mut self, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
         self.perform(Operation::raw(input, output))?;
         Ok(())

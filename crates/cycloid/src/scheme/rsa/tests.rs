@@ -13,7 +13,7 @@ use crate::machine::words::Limb;
 use crate::math::prime::tests::Counter;
 
 std::thread_local! {
-    static FAULT: Cell<Option<usize>> = const { Cell::new(None) };
+    pub(super) static FAULT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
 /// Flips a bit of the result of that of several private operations for which a test has asked.
@@ -21,9 +21,9 @@ pub(super) fn disturb(operation: usize, result: &mut [Limb]) {
     result[0] ^= Limb::from(FAULT.get() == Some(operation)) << 17;
 }
 
-type Key = PrivateKey<Vec<Limb>>;
+pub(super) type Key = PrivateKey<Vec<Limb>>;
 
-fn generate(bits: usize, exponent: u32, seed: u64) -> Result<Key, Error> {
+pub(super) fn generate(bits: usize, exponent: u32, seed: u64) -> Result<Key, Error> {
     let mut scratch = vec![Lanes([0; 8]); generate_scratch(bits)];
     let memory = vec![0; private_key_limbs(bits)];
     PrivateKey::generate(bits, exponent, memory, &mut Counter(seed), &mut scratch)
@@ -34,18 +34,18 @@ pub(super) fn key() -> &'static Key {
     KEY.get_or_init(|| generate(2048, 65537, 1).unwrap())
 }
 
-fn number(limbs: &[Limb]) -> BigUint {
+pub(super) fn number(limbs: &[Limb]) -> BigUint {
     limbs.iter().rev().fold(BigUint::ZERO, |sum, limb| (sum << 64) + limb)
 }
 
 /// The parts of a key as bytes, in the order of PKCS #1 after the exponent.
-fn bytes(key: &Key) -> [Vec<u8>; 7] {
+pub(super) fn bytes(key: &Key) -> [Vec<u8>; 7] {
     let parts = key.borrowed().parts();
     [parts.n, parts.d, parts.p, parts.q, parts.d_p, parts.d_q, parts.q_inverse]
         .map(|part| number(part).to_bytes_be())
 }
 
-fn components<'a>(bytes: &'a [Vec<u8>; 7], exponent: &'a [u8]) -> PrivateComponents<'a> {
+pub(super) fn components<'a>(bytes: &'a [Vec<u8>; 7], exponent: &'a [u8]) -> PrivateComponents<'a> {
     let [modulus, private_exponent, prime1, prime2, exponent1, exponent2, coefficient] = bytes;
     PrivateComponents {
         modulus,
@@ -59,7 +59,7 @@ fn components<'a>(bytes: &'a [Vec<u8>; 7], exponent: &'a [u8]) -> PrivateCompone
     }
 }
 
-fn load(components: &PrivateComponents<'_>) -> Result<Key, Error> {
+pub(super) fn load(components: &PrivateComponents<'_>) -> Result<Key, Error> {
     PrivateKey::new(components, vec![0; private_key_limbs(8192)], &mut vec![0; 600])
 }
 

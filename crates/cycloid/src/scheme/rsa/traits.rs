@@ -7,7 +7,7 @@ use rand_core::CryptoRng;
 use signature::hazmat::{PrehashSigner, PrehashVerifier};
 use signature::{Keypair, MultipartSigner, MultipartVerifier, SignatureEncoding, Signer, Verifier};
 
-use super::{Context, Error, MAX_BITS, MIN_BITS, PublicKey, verify_scratch_limbs};
+use super::{Context, Error, MAX_BITS, MIN_BITS, Pss, PublicKey, verify_scratch_limbs};
 use crate::machine::words::Limb;
 use crate::scheme::Hash;
 
@@ -81,12 +81,13 @@ pub struct VerifyingKey<M: AsRef<[Limb]>> {
 }
 
 impl<M: AsRef<[Limb]>> VerifyingKey<M> {
-    /// For signatures with PKCS #1 v1.5 padding.
+    /// For signatures with PKCS #1 v1.5 padding. By a key that is not for them, none is valid.
     pub const fn pkcs1v15(key: PublicKey<M>, hash: Hash) -> Self {
         Self { key, scheme: Scheme { padding: Padding::Pkcs1v15, hash } }
     }
 
-    /// For RSASSA-PSS with a salt as long as the digest.
+    /// For RSASSA-PSS with a salt as long as the digest. By a key that is not for them, none is
+    /// valid.
     pub const fn pss(key: PublicKey<M>, hash: Hash) -> Self {
         Self { key, scheme: Scheme { padding: Padding::Pss, hash } }
     }
@@ -169,7 +170,7 @@ impl<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> SigningKey<'a, M, R> {
     /// For signatures with PKCS #1 v1.5 padding.
     ///
     /// # Errors
-    /// [`Error::HashRetired`].
+    /// [`Error::HashRetired`], [`Error::Restricted`].
     pub fn pkcs1v15(context: Context<'a, M, R>, hash: Hash) -> Result<Self, Error> {
         let verifying_key = VerifyingKey::pkcs1v15(context.key().public(), hash);
         Self::new(context, verifying_key)
@@ -178,7 +179,7 @@ impl<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> SigningKey<'a, M, R> {
     /// For RSASSA-PSS with a salt as long as the digest.
     ///
     /// # Errors
-    /// [`Error::HashRetired`].
+    /// [`Error::HashRetired`], [`Error::RestrictedPss`].
     pub fn pss(context: Context<'a, M, R>, hash: Hash) -> Result<Self, Error> {
         let verifying_key = VerifyingKey::pss(context.key().public(), hash);
         Self::new(context, verifying_key)
@@ -188,8 +189,14 @@ impl<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> SigningKey<'a, M, R> {
         context: Context<'a, M, R>,
         verifying_key: VerifyingKey<&'a [Limb]>,
     ) -> Result<Self, Error> {
-        if verifying_key.scheme.hash.is_retired() {
+        let Scheme { padding, hash } = verifying_key.scheme;
+        if hash.is_retired() {
             return Err(Error::HashRetired);
+        }
+        let restriction = verifying_key.key.restriction();
+        match padding {
+            Padding::Pkcs1v15 => restriction.allows_all()?,
+            Padding::Pss => restriction.allows_pss(Pss::new(hash))?,
         }
         Ok(Self { context: RefCell::new(context), verifying_key })
     }

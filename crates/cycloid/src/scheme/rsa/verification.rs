@@ -2,9 +2,9 @@
 //! All values are public.
 
 use super::eight::whole_lanes;
-use super::pss::{self, Pss};
+use super::pss::{self, Pss, Salt};
 use super::public::{PublicKey, verify_scratch_limbs};
-use super::{Error, Hash, checked_memory, limbs, pkcs1v15};
+use super::{Error, Hash, Restriction, checked_memory, limbs, pkcs1v15};
 use crate::machine::lanes::{self, Backend, LANES, LaneWords, Lanes};
 use crate::machine::words::{self, Limb};
 use crate::math::modular::Residues8;
@@ -14,16 +14,33 @@ use crate::scheme::hash::DigestBytes;
 #[derive(Clone, Copy)]
 pub(super) enum Scheme {
     Pkcs1v15,
-    /// With a salt of any length, where none is given.
-    Pss {
-        mask_hash: Hash,
-        salt_length: Option<usize>,
-    },
+    Pss { mask_hash: Hash, salt: Salt },
 }
 
 impl Scheme {
     pub(super) const fn pss(pss: Pss) -> Self {
-        Self::Pss { mask_hash: pss.mask_hash, salt_length: Some(pss.salt_length) }
+        Self::Pss { mask_hash: pss.mask_hash, salt: Salt::Exactly(pss.salt_length) }
+    }
+
+    /// With one hash function, and a salt of any length where none is given.
+    pub(super) fn pss_of(hash: Hash, salt_length: Option<usize>) -> Self {
+        let salt = salt_length.map_or(Salt::AtLeast(0), Salt::Exactly);
+        Self::Pss { mask_hash: hash, salt }
+    }
+
+    /// The encoding, for a digest by `hash`, that a key with the restriction takes: a salt of any
+    /// length is one that is long enough for the key.
+    fn under(self, restriction: Restriction, hash: Hash) -> Result<Self, Error> {
+        match self {
+            Self::Pkcs1v15 => restriction.allows_all().map(|()| self),
+            Self::Pss { mask_hash, salt: Salt::Exactly(salt_length) } => {
+                restriction.allows_pss(Pss { hash, mask_hash, salt_length }).map(|()| self)
+            }
+            Self::Pss { mask_hash, salt: Salt::AtLeast(given) } => {
+                let least = restriction.least_salt(hash, mask_hash)?;
+                Ok(Self::Pss { mask_hash, salt: Salt::AtLeast(given.max(least)) })
+            }
+        }
     }
 
     /// Whether `encoded`, the number that a signature is the root of, stands for the digest.
@@ -37,8 +54,8 @@ impl Scheme {
     ) -> Result<(), Error> {
         let valid = match self {
             Self::Pkcs1v15 => pkcs1v15::is_encoding_of(encoded, hash, digest),
-            Self::Pss { mask_hash, salt_length } => {
-                pss::is_encoding_of(encoded, modulus_bits, hash, mask_hash, digest, salt_length)
+            Self::Pss { mask_hash, salt } => {
+                pss::is_encoding_of(encoded, modulus_bits, hash, mask_hash, digest, salt)
             }
         };
         if valid { Ok(()) } else { Err(Error::Signature) }
@@ -58,6 +75,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         if digest.len() != hash.digest_length() {
             return Err(Error::DigestLength);
         }
+        let scheme = scheme.under(self.restriction(), hash)?;
         let scratch = checked_memory(scratch, verify_scratch_limbs(self.bits()))?;
         let n = limbs(self.bits());
         let (s, rest) = scratch.split_at_mut(n);
@@ -73,7 +91,8 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
 /// A signature to be verified, and later whether it is valid.
 pub struct Verification<'a> {
     key: PublicKey<&'a [Limb]>,
-    scheme: Scheme,
+    /// Or why the key is not for it.
+    scheme: Result<Scheme, Error>,
     hash: Hash,
     digest: Option<DigestBytes>,
     signature: &'a [u8],
@@ -89,6 +108,7 @@ impl<'a> Verification<'a> {
         signature: &'a [u8],
     ) -> Self {
         let digest = DigestBytes::known(hash, digest);
+        let scheme = scheme.under(key.restriction(), hash);
         let outcome = Err(Error::NotDone);
         Self { key: key.borrowed(), scheme, hash, digest, signature, outcome }
     }
@@ -131,8 +151,7 @@ impl<'a> Verification<'a> {
         salt_length: Option<usize>,
         signature: &'a [u8],
     ) -> Self {
-        let scheme = Scheme::Pss { mask_hash: hash, salt_length };
-        Self::new(key, scheme, hash, digest, signature)
+        Self::new(key, Scheme::pss_of(hash, salt_length), hash, digest, signature)
     }
 
     /// As [`PublicKey::verify_pss_with`].
@@ -149,7 +168,7 @@ impl<'a> Verification<'a> {
     ///
     /// # Errors
     /// [`Error::Signature`] where it is not; [`Error::DigestLength`], [`Error::MemoryTooSmall`];
-    /// [`Error::NotDone`] before.
+    /// [`Error::Restricted`], [`Error::RestrictedPss`]; [`Error::NotDone`] before.
     pub const fn outcome(&self) -> Result<(), Error> {
         self.outcome
     }
@@ -159,7 +178,8 @@ impl<'a> Verification<'a> {
         let encoded = &mut words::as_bytes_mut(room)[..self.key.length()];
         words::to_be_bytes(encoded, m);
         let digest = self.digest.as_deref().unwrap_or(&[]);
-        self.outcome = self.scheme.check(encoded, self.key.bits(), self.hash, digest);
+        let check = |scheme: Scheme| scheme.check(encoded, self.key.bits(), self.hash, digest);
+        self.outcome = self.scheme.and_then(check);
     }
 }
 
@@ -213,6 +233,8 @@ pub fn verify_batch_with(
         let needed = verify_batch_scratch(verification.key.bits()) * LANES;
         verification.outcome = if verification.digest.is_none() {
             Err(Error::DigestLength)
+        } else if let Err(error) = verification.scheme {
+            Err(error)
         } else if given < needed {
             Err(Error::MemoryTooSmall { needed, given })
         } else {
@@ -261,7 +283,8 @@ fn verify_one(verification: &mut Verification<'_>, scratch: &mut [Lanes]) {
     let Verification { key, scheme, hash, digest, signature, .. } = verification;
     let digest = digest.as_deref().unwrap_or(&[]);
     let scratch = Lanes::as_limbs_mut(scratch);
-    verification.outcome = key.verify(*scheme, *hash, digest, signature, scratch);
+    let verify = |scheme| key.verify(scheme, *hash, digest, signature, scratch);
+    verification.outcome = scheme.and_then(verify);
 }
 
 /// Verifies the signatures of a group, at most eight, whose moduli have equally many limbs.

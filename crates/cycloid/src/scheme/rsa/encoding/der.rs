@@ -6,18 +6,16 @@ use der::{
     Decode, DecodeValue, Encode, EncodeValue, FixedTag, Header, Length, Reader, SliceReader, Tag,
     Writer,
 };
-use pkcs1::{ALGORITHM_ID, ObjectIdentifier, RsaPrivateKey, RsaPublicKey};
+use pkcs1::{RsaPrivateKey, RsaPublicKey};
 use pkcs8::PrivateKeyInfoRef;
-use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
+use spki::SubjectPublicKeyInfoRef;
 
 use super::super::private::{Parts, PrivateComponents};
-use super::{Error, PrivateFormat, PublicFormat};
+use super::algorithm::restriction;
+use super::{Error, PrivateFormat, PublicFormat, Restriction};
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::{LIMB_BITS, LIMB_BYTES, Limb};
 use crate::scheme::encoding::{first_tags, first_tags_of_private};
-
-/// id-RSASSA-PSS (RFC 4055, section 3.1).
-const PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
 
 /// What can go wrong below: bytes that are not such a structure.
 fn malformed(_: der::Error) -> Error {
@@ -30,26 +28,31 @@ pub(super) struct PublicComponents<'a> {
     pub(super) exponent: &'a [u8],
 }
 
-/// The parts of a private key in one of the formats.
+/// The parts of a private key in one of the formats, and what it is for.
 pub(super) fn read_private(
     der: &[u8],
     format: PrivateFormat,
-) -> Result<PrivateComponents<'_>, Error> {
+) -> Result<(PrivateComponents<'_>, Restriction), Error> {
     // Of the first two fields, PKCS #8 has version and algorithm, PKCS #1 version and modulus.
     let fields = first_tags_of_private(der)?;
     match format {
         PrivateFormat::Pkcs8 => read_private_info(der),
         PrivateFormat::Any if fields[1] == Tag::Sequence => read_private_info(der),
-        PrivateFormat::Pkcs1 | PrivateFormat::Any => read_private_key(der),
+        PrivateFormat::Pkcs1 | PrivateFormat::Any => {
+            Ok((read_private_key(der)?, Restriction::None))
+        }
     }
 }
 
-/// The parts of a public key in one of the formats.
-pub(super) fn read_public(der: &[u8], format: PublicFormat) -> Result<PublicComponents<'_>, Error> {
+/// The parts of a public key in one of the formats, and what it is for.
+pub(super) fn read_public(
+    der: &[u8],
+    format: PublicFormat,
+) -> Result<(PublicComponents<'_>, Restriction), Error> {
     match format {
         PublicFormat::Spki => read_public_info(der),
         PublicFormat::Any if first_tags(der)?[0] == Tag::Sequence => read_public_info(der),
-        PublicFormat::Pkcs1 | PublicFormat::Any => read_public_key(der),
+        PublicFormat::Pkcs1 | PublicFormat::Any => Ok((read_public_key(der)?, Restriction::None)),
     }
 }
 
@@ -104,9 +107,9 @@ impl<'a> DecodeValue<'a> for Number<'a> {
 
 /// OneAsymmetricKey (RFC 5958, section 2). Attributes are passed over; a public key must be that
 /// of the private key.
-fn read_private_info(der: &[u8]) -> Result<PrivateComponents<'_>, Error> {
+fn read_private_info(der: &[u8]) -> Result<(PrivateComponents<'_>, Restriction), Error> {
     let info = PrivateKeyInfoRef::from_der(der).map_err(malformed)?;
-    check_algorithm(&info.algorithm)?;
+    let restriction = restriction(&info.algorithm)?;
     let key = read_private_key(info.private_key.as_bytes())?;
     if let Some(public) = info.public_key {
         let public = read_public_key(public.as_bytes().ok_or(Error::Der)?)?;
@@ -114,7 +117,7 @@ fn read_private_info(der: &[u8]) -> Result<PrivateComponents<'_>, Error> {
             return Err(Error::PublicKey);
         }
     }
-    Ok(key)
+    Ok((key, restriction))
 }
 
 /// RSAPublicKey (RFC 8017, appendix A.1.1).
@@ -127,23 +130,11 @@ fn read_public_key(der: &[u8]) -> Result<PublicComponents<'_>, Error> {
 }
 
 /// SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7).
-fn read_public_info(der: &[u8]) -> Result<PublicComponents<'_>, Error> {
+fn read_public_info(der: &[u8]) -> Result<(PublicComponents<'_>, Restriction), Error> {
     let info = SubjectPublicKeyInfoRef::from_der(der).map_err(malformed)?;
-    check_algorithm(&info.algorithm)?;
-    read_public_key(info.subject_public_key.as_bytes().ok_or(Error::Der)?)
-}
-
-/// rsaEncryption, the parameters of which shall be NULL (RFC 8017, appendix A.1), or
-/// id-RSASSA-PSS without parameters: with them, the key would be good for one hash function and
-/// for salts from one length on only (RFC 4055, section 3.1), which a key here cannot say.
-fn check_algorithm(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<(), Error> {
-    match (algorithm.oid, algorithm.parameters) {
-        (PSS, None) => Ok(()),
-        (PSS, Some(_)) => Err(Error::PssParameters),
-        (oid, _) if oid != ALGORITHM_ID.oid => Err(Error::Algorithm),
-        (_, parameters) if parameters != ALGORITHM_ID.parameters => Err(Error::Parameters),
-        _ => Ok(()),
-    }
+    let restriction = restriction(&info.algorithm)?;
+    let key = read_public_key(info.subject_public_key.as_bytes().ok_or(Error::Der)?)?;
+    Ok((key, restriction))
 }
 
 /// RSAPrivateKey, to be written.

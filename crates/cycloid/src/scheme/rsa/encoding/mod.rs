@@ -5,16 +5,17 @@
 //! limbs to the caller's buffer. Base64 is read and written without lookups or branches that depend
 //! on it. What becomes known of a private key is the length of its encoded numbers.
 
+mod algorithm;
 mod der;
 #[cfg(test)]
 mod tests;
 
 use ::der::Encode;
-use pkcs1::ALGORITHM_ID;
 
-use super::private::{PrivateComponents, PrivateKey};
+use self::algorithm::Algorithm;
+use super::private::PrivateKey;
 use super::public::{PublicKey, bit_length, checked_modulus_length, trimmed};
-use super::{Error, limbs, verify_scratch_limbs};
+use super::{Error, Restriction, limbs, verify_scratch_limbs};
 use crate::machine::ct;
 use crate::machine::words::{self, LIMB_BYTES, Limb};
 use crate::scheme::encoding::{
@@ -84,8 +85,13 @@ const fn integer(bits: usize) -> usize {
     element(bits / 8 + 1)
 }
 
-/// AlgorithmIdentifier of rsaEncryption.
-const ALGORITHM_LENGTH: usize = 15;
+/// The most bytes that AlgorithmIdentifier has: of id-RSASSA-PSS with two hash functions and a salt.
+const ALGORITHM_LENGTH: usize = {
+    let hash = element(element(9) + element(0));
+    let mask = element(element(9) + hash);
+    let salt = element(integer(16));
+    element(element(9) + element(element(hash) + element(mask) + salt))
+};
 /// The public exponent.
 const EXPONENT: usize = integer(32);
 
@@ -131,15 +137,16 @@ pub const fn pem_scratch_limbs(bits: usize) -> usize {
 /// [`new`](PrivateKey::new), with the same errors.
 ///
 /// PKCS #8 may have attributes, which are passed over, and a public key, which must be the private
-/// key's. A key for RSASSA-PSS only is accepted if it is not restricted to parameters; that it is for
-/// this only is the caller's to remember, and not written.
+/// key's. The algorithm, rsaEncryption or id-RSASSA-PSS with or without parameters, becomes the key's
+/// [`Restriction`], and that the algorithm. PKCS #1 has none, so a key that is restricted is not
+/// written as that.
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// A key from DER, in whichever format.
     ///
     /// # Errors
     /// Those of [`new`](Self::new); [`Error::Der`], [`Error::Encrypted`], [`Error::MultiPrime`];
     /// of PKCS #8 also [`Error::Algorithm`], [`Error::Parameters`], [`Error::PssParameters`],
-    /// [`Error::PublicKey`].
+    /// [`Error::SaltTooLong`], [`Error::PublicKey`].
     pub fn from_der(der: &[u8], memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
         Self::read_der(der, PrivateFormat::Any, memory, scratch)
     }
@@ -204,8 +211,9 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// Writes the key as PKCS #1 in DER, as [`to_pkcs8_der`](Self::to_pkcs8_der).
     ///
     /// # Errors
-    /// [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`Error::Restricted`], [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs1_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+        self.restriction().allows_all()?;
         Ok(write_der(&self.structure(), output)?)
     }
 
@@ -221,8 +229,9 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// Writes the key as PKCS #1 in PEM, as [`to_pkcs8_pem`](Self::to_pkcs8_pem).
     ///
     /// # Errors
-    /// [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`Error::Restricted`], [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs1_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
+        self.restriction().allows_all()?;
         Ok(pem::write(&self.structure(), PrivateFormat::PKCS1_LABEL, output)?)
     }
 
@@ -232,9 +241,9 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         memory: M,
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
-        let components = der::read_private(der, format)?;
+        let (components, restriction) = der::read_private(der, format)?;
         check_scratch(components.modulus, scratch.len(), 0)?;
-        Self::new(&components, memory, scratch)
+        Self::new(&components, memory, scratch)?.restricted(restriction)
     }
 
     fn read_pem(
@@ -246,9 +255,9 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         let block = pem::find(pem, format.labels())?;
         let format = PrivateFormat::of_label(block.label)?;
         let outcome = with_decoded(&block, scratch, |der, taken, scratch| {
-            let components: PrivateComponents<'_> = der::read_private(der, format)?;
+            let (components, restriction) = der::read_private(der, format)?;
             check_scratch(components.modulus, scratch.len(), taken)?;
-            Self::new(&components, memory, scratch)
+            Self::new(&components, memory, scratch)?.restricted(restriction)
         });
         ct::wipe(scratch);
         outcome
@@ -256,7 +265,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
 
     /// OneAsymmetricKey.
     fn private_info(&self) -> impl Encode {
-        PrivateInfo { algorithm: ALGORITHM_ID, key: self.structure() }
+        PrivateInfo { algorithm: Algorithm(self.restriction()), key: self.structure() }
     }
 
     /// RSAPrivateKey.
@@ -269,14 +278,16 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
 /// [`public_key_limbs`](super::public_key_limbs); `scratch` [`der_scratch_limbs`] or
 /// [`pem_scratch_limbs`]. A key is checked as by [`new`](PublicKey::new), with the same errors.
 ///
-/// A key for RSASSA-PSS only is accepted if it is not restricted to parameters; that it is for this
-/// only is the caller's to remember, and not written.
+/// The algorithm, rsaEncryption or id-RSASSA-PSS with or without parameters, becomes the key's
+/// [`Restriction`], and that the algorithm. PKCS #1 has none, so a key that is restricted is not
+/// written as that.
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
     /// A key from DER, in whichever format.
     ///
     /// # Errors
     /// Those of [`new`](Self::new); [`Error::Der`]; of SubjectPublicKeyInfo also
-    /// [`Error::Algorithm`], [`Error::Parameters`], [`Error::PssParameters`].
+    /// [`Error::Algorithm`], [`Error::Parameters`], [`Error::PssParameters`],
+    /// [`Error::SaltTooLong`].
     pub fn from_der(der: &[u8], memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
         Self::read_der(der, PublicFormat::Any, memory, scratch, 0)
     }
@@ -337,9 +348,9 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
         scratch: &mut [Limb],
         taken: usize,
     ) -> Result<Self, Error> {
-        let components = der::read_public(der, format)?;
+        let (components, restriction) = der::read_public(der, format)?;
         check_scratch(components.modulus, scratch.len(), taken)?;
-        Self::new(components.modulus, components.exponent, memory, scratch)
+        Self::new(components.modulus, components.exponent, memory, scratch)?.restricted(restriction)
     }
 
     fn read_pem(
@@ -369,8 +380,9 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// Writes the key as PKCS #1 in DER, as [`to_spki_der`](Self::to_spki_der).
     ///
     /// # Errors
-    /// [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`Error::Restricted`], [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs1_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+        self.restriction().allows_all()?;
         Ok(write_der(&self.structure(), output)?)
     }
 
@@ -386,14 +398,15 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// Writes the key as PKCS #1 in PEM, as [`to_spki_pem`](Self::to_spki_pem).
     ///
     /// # Errors
-    /// [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`Error::Restricted`], [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs1_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
+        self.restriction().allows_all()?;
         Ok(pem::write(&self.structure(), PublicFormat::PKCS1_LABEL, output)?)
     }
 
     /// SubjectPublicKeyInfo.
     fn public_info(&self) -> impl Encode {
-        PublicInfo { algorithm: ALGORITHM_ID, key: self.structure() }
+        PublicInfo { algorithm: Algorithm(self.restriction()), key: self.structure() }
     }
 
     /// RSAPublicKey.

@@ -10,7 +10,7 @@ use base64ct::{Base64, Encoding};
 use num_bigint::BigUint;
 use proptest::prelude::*;
 
-use super::super::{MAX_BITS, private_key_limbs, public_key_limbs};
+use super::super::{Hash, MAX_BITS, private_key_limbs, public_key_limbs};
 use super::*;
 
 type Private = PrivateKey<Vec<Limb>>;
@@ -21,6 +21,8 @@ macro_rules! pem_file {
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rsa/", $name))
     };
 }
+
+pub(super) use pem_file;
 
 const KEY: &str = pem_file!("2048.pem");
 
@@ -33,27 +35,27 @@ const KEYS: [(usize, &str); 5] = [
     (8192, pem_file!("8192.pem")),
 ];
 
-fn memory() -> Vec<Limb> {
+pub(super) fn memory() -> Vec<Limb> {
     vec![0; private_key_limbs(MAX_BITS)]
 }
 
-fn scratch() -> Vec<Limb> {
+pub(super) fn scratch() -> Vec<Limb> {
     vec![0; pem_scratch_limbs(MAX_BITS)]
 }
 
-fn from_der(der: &[u8]) -> Result<Private, Error> {
+pub(super) fn from_der(der: &[u8]) -> Result<Private, Error> {
     PrivateKey::from_der(der, memory(), &mut scratch())
 }
 
-fn from_pem(pem: impl AsRef<[u8]>) -> Result<Private, Error> {
+pub(super) fn from_pem(pem: impl AsRef<[u8]>) -> Result<Private, Error> {
     PrivateKey::from_pem(pem, memory(), &mut scratch())
 }
 
-fn public_from_der(der: &[u8]) -> Result<Public, Error> {
+pub(super) fn public_from_der(der: &[u8]) -> Result<Public, Error> {
     PublicKey::from_der(der, memory(), &mut scratch())
 }
 
-fn pkcs8(key: &Private) -> Vec<u8> {
+pub(super) fn pkcs8(key: &Private) -> Vec<u8> {
     key.to_pkcs8_der(&mut vec![0; private_key_der_length(key.bits())]).unwrap().to_vec()
 }
 
@@ -61,7 +63,7 @@ fn pkcs1(key: &Private) -> Vec<u8> {
     key.to_pkcs1_der(&mut vec![0; private_key_der_length(key.bits())]).unwrap().to_vec()
 }
 
-fn spki(key: &PublicKey<impl AsRef<[Limb]>>) -> Vec<u8> {
+pub(super) fn spki(key: &PublicKey<impl AsRef<[Limb]>>) -> Vec<u8> {
     key.to_spki_der(&mut vec![0; public_key_der_length(key.bits())]).unwrap().to_vec()
 }
 
@@ -70,14 +72,14 @@ fn public_pkcs1(key: &PublicKey<impl AsRef<[Limb]>>) -> Vec<u8> {
 }
 
 /// The bytes in a PEM text, by another way.
-fn decoded(pem: &str) -> Vec<u8> {
+pub(super) fn decoded(pem: &str) -> Vec<u8> {
     let lines = pem.lines().filter(|line| !line.starts_with('-'));
     let mut bytes = vec![0; pem.len()];
     Base64::decode(lines.collect::<String>(), &mut bytes).unwrap().to_vec()
 }
 
 /// A DER element.
-fn tlv(tag: u8, contents: &[&[u8]]) -> Vec<u8> {
+pub(super) fn tlv(tag: u8, contents: &[&[u8]]) -> Vec<u8> {
     let contents = contents.concat();
     let length = contents.len();
     let header = match length {
@@ -89,11 +91,11 @@ fn tlv(tag: u8, contents: &[&[u8]]) -> Vec<u8> {
 }
 
 const RSA: &[u8] = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01";
-const PSS: &[u8] = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0a";
-const NULL: &[u8] = b"\x05\x00";
+pub(super) const PSS: &[u8] = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0a";
+pub(super) const NULL: &[u8] = b"\x05\x00";
 
 /// PKCS #8 of the first key, with another version, algorithm, and what follows the key.
-fn info(version: u8, algorithm: &[&[u8]], behind: &[u8]) -> Vec<u8> {
+pub(super) fn info(version: u8, algorithm: &[&[u8]], behind: &[u8]) -> Vec<u8> {
     let key = tlv(0x04, &[&pkcs1(&from_pem(KEY).unwrap())]);
     tlv(0x30, &[&[2, 1, version], &tlv(0x30, algorithm), &key, behind])
 }
@@ -260,7 +262,6 @@ fn what_is_not_supported_is_refused_by_name() {
         (pem_file!("three-primes.pem"), Error::MultiPrime),
         (pem_file!("encrypted.pem"), Error::Encrypted),
         (pem_file!("encrypted-traditional.pem"), Error::Encrypted),
-        (pem_file!("pss-sha256.pem"), Error::PssParameters),
         (pem_file!("p256.pem"), Error::Algorithm),
     ] {
         assert_eq!(from_pem(pem).unwrap_err(), error);
@@ -285,7 +286,6 @@ fn what_is_not_supported_is_refused_by_name() {
         (&[RSA, NULL][..], None),
         (&[PSS], None),
         (&[PSS, NULL], Some(Error::PssParameters)),
-        (&[PSS, restricted], Some(Error::PssParameters)),
         (&[RSA], Some(Error::Parameters)),
         (&[RSA, restricted], Some(Error::Parameters)),
         (&[RSA, b"\x05\x01\x00"], Some(Error::Parameters)),
@@ -300,18 +300,12 @@ fn what_is_not_supported_is_refused_by_name() {
 }
 
 #[test]
-fn a_key_for_pss_is_a_key() {
-    let key = from_pem(pem_file!("pss.pem")).unwrap();
-    assert_eq!(key.bits(), 2048);
-}
-
-#[test]
 fn what_may_stand_behind_the_key() {
     let key = from_pem(KEY).unwrap();
     let public = public_pkcs1(&key.public());
     let bits = tlv(0x81, &[&[0], &public]);
     let attributes = tlv(0xa0, &[&tlv(0x30, &[b"\x06\x01\x2a", &tlv(0x31, &[NULL])])]);
-    let other = public_pkcs1(&from_pem(pem_file!("pss.pem")).unwrap().public());
+    let other = public_pkcs1(&from_pem(pem_file!("3072.pem")).unwrap().public());
     let other = tlv(0x81, &[&[0], &other]);
     let both = [&attributes[..], &bits].concat();
     for (version, behind, error) in [
@@ -426,7 +420,7 @@ fn the_primes_may_stand_in_either_order() {
         let rng = crate::math::prime::tests::Counter(7);
         let mut context = super::super::Context::new(&key, rng, &mut memory).unwrap();
         let mut signature = [0; 256];
-        context.sign_pkcs1v15(crate::scheme::Hash::Sha256, b"message", &mut signature).unwrap();
+        context.sign_pkcs1v15(Hash::Sha256, b"message", &mut signature).unwrap();
     }
 }
 
@@ -507,26 +501,48 @@ fn cut_short_or_made_longer() {
     }
 }
 
-/// A file that is read gives a key that is written as this file: DER is unique, and what is read
-/// was checked.
+/// A file that is read gives a key that is written as this file, or as one that is read as the same
+/// key: DER is unique, but for the parameters of hash functions, and what is read was checked.
 fn assert_sound(file: &[u8]) {
     if let Ok(key) = from_der(file) {
-        assert!(file == pkcs8(&key) || file == pkcs1(&key), "{file:x?}");
         let mut memory = vec![0; super::super::context_limbs(key.bits())];
         let rng = crate::math::prime::tests::Counter(7);
         let mut context = super::super::Context::new(&key, rng, &mut memory).unwrap();
         let mut signature = vec![0; key.bits().div_ceil(8)];
-        context.sign_pkcs1v15(crate::scheme::Hash::Sha256, b"message", &mut signature).unwrap();
+        match key.restriction() {
+            Restriction::None => {
+                assert!(file == pkcs8(&key) || file == pkcs1(&key), "{file:x?}");
+                context.sign_pkcs1v15(Hash::Sha256, b"message", &mut signature).unwrap();
+            }
+            restriction => {
+                let again = from_der(&pkcs8(&key)).unwrap();
+                assert_eq!((again.restriction(), pkcs8(&again)), (restriction, pkcs8(&key)));
+                let outcome = context.sign_pkcs1v15(Hash::Sha256, b"message", &mut signature);
+                assert_eq!(outcome, Err(Error::Restricted));
+            }
+        }
     }
     if let Ok(key) = public_from_der(file) {
-        assert!(file == spki(&key) || file == public_pkcs1(&key), "{file:x?}");
+        if key.restriction() == Restriction::None {
+            assert!(file == spki(&key) || file == public_pkcs1(&key), "{file:x?}");
+        } else {
+            let again = public_from_der(&spki(&key)).unwrap();
+            assert_eq!(again.restriction(), key.restriction());
+        }
     }
 }
 
 #[test]
 fn every_byte_changed() {
     let key = from_pem(KEY).unwrap();
-    let files = [pkcs8(&key), pkcs1(&key), spki(&key.public()), public_pkcs1(&key.public())];
+    let restricted = from_pem(pem_file!("pss-sha256.pem")).unwrap();
+    let files = [
+        pkcs8(&key),
+        pkcs1(&key),
+        spki(&key.public()),
+        public_pkcs1(&key.public()),
+        spki(&restricted.public()),
+    ];
     for file in files {
         let mut changed = file.clone();
         for i in 0..file.len() {

@@ -1,0 +1,94 @@
+//! What a key may be used for, as its algorithm says (RFC 8017, appendices A.1 and A.2.3; RFC 4055,
+//! sections 1.2 and 3.1).
+
+use super::{Error, Hash, Pss};
+
+/// What a key may be used for. It is part of the key: read and written with it, and kept to by every
+/// operation, alone and in batches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Restriction {
+    /// rsaEncryption: everything.
+    #[default]
+    None,
+    /// id-RSASSA-PSS without parameters: signatures with PSS.
+    Pss,
+    /// id-RSASSA-PSS with parameters: signatures with PSS with these two hash functions, and with a
+    /// salt that is at least so long. The trailer is 0xbc.
+    PssWith(Pss),
+}
+
+impl Restriction {
+    /// Whether a key with a modulus of `bits` bits may have the restriction: it leaves something.
+    ///
+    /// # Errors
+    /// [`Error::SaltTooLong`].
+    pub(super) const fn check_length(self, bits: usize) -> Result<(), Error> {
+        match self {
+            // RFC 8017, section 9.1.1, step 3.
+            Self::PssWith(pss)
+                if pss.salt_length > (bits - 1).div_ceil(8) - pss.hash.digest_length() - 2 =>
+            {
+                Err(Error::SaltTooLong)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// An error unless the key is for more than PSS.
+    ///
+    /// # Errors
+    /// [`Error::Restricted`].
+    pub(super) const fn allows_all(self) -> Result<(), Error> {
+        match self {
+            Self::None => Ok(()),
+            Self::Pss | Self::PssWith(_) => Err(Error::Restricted),
+        }
+    }
+
+    /// An error unless the key is for PSS with these hash functions; otherwise the least length of
+    /// the salt in bytes.
+    ///
+    /// # Errors
+    /// [`Error::RestrictedPss`].
+    pub(super) fn least_salt(self, hash: Hash, mask_hash: Hash) -> Result<usize, Error> {
+        match self {
+            Self::None | Self::Pss => Ok(0),
+            Self::PssWith(allowed) if allowed.hash == hash && allowed.mask_hash == mask_hash => {
+                Ok(allowed.salt_length)
+            }
+            Self::PssWith(allowed) => Err(Error::RestrictedPss { allowed }),
+        }
+    }
+
+    /// An error unless the key is for PSS with these parameters.
+    ///
+    /// # Errors
+    /// [`Error::RestrictedPss`].
+    pub(super) fn allows_pss(self, pss: Pss) -> Result<(), Error> {
+        match (self, self.least_salt(pss.hash, pss.mask_hash)?) {
+            (Self::PssWith(allowed), least) if pss.salt_length < least => {
+                Err(Error::RestrictedPss { allowed })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// This restriction, where the key has none so far or the same one.
+    ///
+    /// # Errors
+    /// [`Error::Restricted`], [`Error::RestrictedPss`], [`Error::SaltTooLong`].
+    pub(super) fn narrowed(self, to: Self, bits: usize) -> Result<Self, Error> {
+        to.check_length(bits)?;
+        match (self, to) {
+            (Self::None, to) => Ok(to),
+            (Self::Pss, Self::Pss | Self::PssWith(_)) => Ok(to),
+            (Self::Pss, Self::None) => Err(Error::Restricted),
+            (Self::PssWith(allowed), to) if to != self => Err(Error::RestrictedPss { allowed }),
+            (Self::PssWith(_), _) => Ok(self),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
