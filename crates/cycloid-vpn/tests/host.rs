@@ -3,11 +3,13 @@
 
 use std::collections::BTreeSet;
 use std::env;
+use std::io::{BufRead, BufReader};
 use std::net::IpAddr;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use cycloid_vpn::net::dns::{Dns, Resolver, Server};
 use cycloid_vpn::net::killswitch::KillSwitch;
 use cycloid_vpn::net::netlink::{Netlink, Route};
 use cycloid_vpn::net::routes::{self, Destination, Gateway, Host, Redirect, Tunnel, Wanted};
@@ -27,7 +29,7 @@ fn apart(test: &str, body: impl FnOnce()) {
         unshare.arg("--map-root-user");
     }
     let status = unshare
-        .args(["--net", "--"])
+        .args(["--net", "--mount", "--"])
         .arg(env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
         .env(INSIDE, "1")
@@ -264,6 +266,84 @@ fn the_kill_switch_closes_and_opens() {
         let failed = journal.undo();
         assert!(failed.is_empty(), "{failed:?}");
         assert!(allowed("8.8.8.8", 53));
+    });
+}
+
+fn resolver(path: &Path) -> (Resolver, Dns) {
+    let server = Server { address: "10.8.0.1".parse().unwrap(), port: None };
+    (Resolver::File(path.to_owned()), Dns { servers: vec![server], ..Dns::default() })
+}
+
+const DIRECTORY: &str = "CYCLOID_VPN_TEST_DIRECTORY";
+
+/// The process that the next test kills.
+#[test]
+fn a_process_with_a_tunnel() {
+    let Some(directory) = env::var_os(DIRECTORY) else { return };
+    let directory = Path::new(&directory);
+    let mut journal = Journal::open(directory, "killed").unwrap();
+    let (resolver, dns) = resolver(&directory.join("etc/resolv.conf"));
+    resolver.apply(&dns, "tun0", &mut journal).unwrap();
+    println!("it stands");
+    loop {
+        std::thread::park();
+    }
+}
+
+#[test]
+fn the_name_servers_of_a_killed_process_go_with_the_next_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("etc/resolv.conf");
+    std::fs::create_dir(directory.path().join("etc")).unwrap();
+    let original = "nameserver 192.168.1.1\n";
+    std::fs::write(&path, original).unwrap();
+    let mut process = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "a_process_with_a_tunnel", "--nocapture"])
+        .env(DIRECTORY, directory.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(process.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.ends_with("it stands\n") {
+        assert!(output.read_line(&mut line).unwrap() > 0, "{line}");
+    }
+    let mut journal = Journal::open(directory.path(), "other").unwrap();
+    let (resolver, dns) = resolver(&path);
+    resolver.apply(&dns, "tun1", &mut journal).unwrap();
+    assert!(std::fs::read_to_string(&path).unwrap().contains("tun0, tun1;"));
+    process.kill().unwrap();
+    process.wait().unwrap();
+    assert!(journal.undo().is_empty());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), original);
+}
+
+#[test]
+fn name_servers_in_a_file_that_is_mounted_come_back() {
+    apart("name_servers_in_a_file_that_is_mounted_come_back", || {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("resolv.conf");
+        let original = "nameserver 192.168.1.1\noptions edns0\n";
+        std::fs::write(&path, original).unwrap();
+        let mount = |arguments: &[&str]| {
+            let mut command = Command::new(arguments[0]);
+            assert!(command.args(&arguments[1..]).arg(&path).status().unwrap().success());
+        };
+        // As in a container: a file that cannot be replaced, only written.
+        mount(&["mount", "--bind", path.to_str().unwrap()]);
+        let (resolver, dns) = resolver(&path);
+        let [mut one, mut two] =
+            ["one", "two"].map(|name| Journal::open(directory.path(), name).unwrap());
+        resolver.apply(&dns, "tun0", &mut one).unwrap();
+        resolver.apply(&dns, "tun1", &mut two).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.ends_with("nameserver 10.8.0.1\noptions edns0\n"), "{text}");
+        assert!(one.undo().is_empty());
+        assert!(std::fs::read_to_string(&path).unwrap().contains(" tun1;"));
+        assert!(two.undo().is_empty());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), original);
+        mount(&["umount"]);
+        assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 3);
     });
 }
 

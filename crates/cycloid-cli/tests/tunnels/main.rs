@@ -4,6 +4,7 @@
 mod bed;
 mod flood;
 mod p2p;
+mod revocation;
 mod service;
 
 use std::io::{Read, Write};

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::proto::Role;
 use crate::proto::data::{Cipher, Digest};
+use crate::proto::tls::{RevocationList, Subject, certificates_from_pem};
 
 /// What a configuration would do.
 #[derive(Clone, Debug)]
@@ -249,9 +250,7 @@ impl Writer<'_> {
             self.secret("key", key);
         }
         match &tls.revoked {
-            Some(Revoked::List(list)) => {
-                self.read("crl-verify", list);
-            }
+            Some(Revoked::List(list)) => self.revocation_lists(list, tls.ca.as_ref()),
             Some(Revoked::Directory(path)) if !path.is_dir() => {
                 self.fail(format!("{} is no directory", path.display()), "make it");
             }
@@ -380,6 +379,38 @@ impl Writer<'_> {
                 self.fail(format!("{name}: the certificate of {subject} begins at {from}"), hint);
             } else if to.to_unix_duration().as_secs() < self.unix + 30 * 86400 {
                 self.warn(format!("{name}: the certificate of {subject} ends at {to}: renew it"));
+            }
+        }
+    }
+}
+
+impl Writer<'_> {
+    fn revocation_lists(&mut self, material: &Material, ca: Option<&Material>) {
+        let Some(bytes) = self.read("crl-verify", material) else { return };
+        let lists = match RevocationList::from_pem(&bytes) {
+            Ok(lists) => lists,
+            Err(it) => return self.fail(format!("crl-verify: {material}: {it}"), it.hint),
+        };
+        let unix = self.unix;
+        let ended = |list: &RevocationList| list.next_update().is_some_and(|end| end < unix);
+        let in_force = |list: &RevocationList| !ended(list) && list.this_update() <= unix;
+        for list in &lists {
+            let replaced =
+                |other: &RevocationList| other.issuer() == list.issuer() && in_force(other);
+            if in_force(list) || lists.iter().any(replaced) {
+                continue;
+            }
+            let what = if ended(list) { "is too old" } else { "begins later" };
+            let message = format!("crl-verify: the list of {} {what}", list.issuer());
+            self.fail(message, "make a new one, as by `openssl ca -gencrl` or `easyrsa gen-crl`");
+        }
+        let ca = ca.and_then(|ca| certificates_from_pem(&ca.read().ok()?).ok());
+        for authority in ca.iter().flatten().filter_map(Subject::of_certificate) {
+            if !lists.iter().any(|list| *list.issuer() == authority) {
+                self.warn(format!(
+                    "crl-verify: {material} has no list of {authority}: peers of that authority are \
+                     refused, and nobody sees which authorities it revoked"
+                ));
             }
         }
     }

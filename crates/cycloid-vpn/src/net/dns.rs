@@ -4,21 +4,23 @@
 //! |---|---|---|
 //! | systemd-resolved | `resolvectl`, by interface | yes |
 //! | resolvconf, openresolv | `resolvconf -a` with a record | no |
-//! | neither | the file `/etc/resolv.conf`, whose original is kept beside it | no |
+//! | neither | the file `/etc/resolv.conf`, which all tunnels share (`resolver_file`) | no |
 //!
 //! Where domains cannot be split, the tunnel's servers answer for all names.
 //!
 //! Source: openvpn(8), "--dns" and "--dhcp-option"; resolvectl(1); resolvconf(8); resolv.conf(5).
 
+mod resolver_file;
+
 use std::fmt::Write;
 use std::fs;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::tool;
-use super::undo::{Journal, Undo, replace_file};
+use super::undo::{Journal, Undo};
+pub(super) use resolver_file::{Lock, settle};
 
 /// The most servers and domains that are passed on.
 const MOST: usize = 32;
@@ -119,7 +121,7 @@ impl Resolver {
                     tool::run("resolvconf", &["-a", &record], resolver_lines(dns).as_bytes())
                 })
             }
-            Self::File(path) => write_file(path, dns, interface, journal),
+            Self::File(path) => resolver_file::add(path, interface, &resolver_lines(dns), journal),
         }
     }
 
@@ -175,45 +177,6 @@ fn resolver_lines(dns: &Dns) -> String {
     text
 }
 
-/// The first line of a file that is ours.
-const MARK: &str = "# Written by cycloid vpn for ";
-
-/// The file's new contents: the tunnel's servers, or the old ones if it has none; the options stay.
-fn file_contents(original: &str, dns: &Dns, interface: &str) -> String {
-    let new = resolver_lines(dns);
-    let has = |word: &str| new.lines().any(|line| line.starts_with(word));
-    let (servers, domains) = (has("nameserver"), has("search"));
-    let kept = original.lines().filter(|line| match line.split_whitespace().next() {
-        Some("nameserver") => !servers,
-        Some("search" | "domain") => !domains,
-        Some("options" | "sortlist") => true,
-        _ => false,
-    });
-    let kept: String = kept.map(|line| format!("{line}\n")).collect();
-    format!(
-        "{MARK}{interface}; the original is kept beside it and comes back at the end.\n{new}{kept}"
-    )
-}
-
-fn write_file(path: &Path, dns: &Dns, interface: &str, journal: &mut Journal) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".cycloid-vpn.{interface}"));
-    let kept = path.with_file_name(name);
-    // After a loss of power the journal is gone, but what it would have brought back is not.
-    let current = fs::read_to_string(path)?;
-    let ours = current.starts_with(&format!("{MARK}{interface};"));
-    let original = match fs::read_to_string(&kept) {
-        Ok(kept) if ours => kept,
-        _ => current,
-    };
-    let mode = fs::metadata(path)?.permissions().mode() & 0o777;
-    replace_file(&kept, original.as_bytes(), mode)?;
-    let undo = Undo::ResolverFile { file: path.to_owned(), original: kept };
-    journal.change(undo, || {
-        replace_file(path, file_contents(&original, dns, interface).as_bytes(), mode)
-    })
-}
-
 pub(super) fn revert_resolved(interface: &str) -> io::Result<()> {
     // With the interface, everything that was told of it is gone.
     if !Path::new("/sys/class/net").join(interface).exists() {
@@ -224,19 +187,6 @@ pub(super) fn revert_resolved(interface: &str) -> io::Result<()> {
 
 pub(super) fn revert_resolvconf(record: &str) -> io::Result<()> {
     tool::run("resolvconf", &["-d", record], b"")
-}
-
-/// Puts the original back, unless somebody else has written the file since.
-pub(super) fn restore_file(path: &Path, original: &Path) -> io::Result<()> {
-    let text = match fs::read(original) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        text => text?,
-    };
-    if fs::read(path)?.starts_with(MARK.as_bytes()) {
-        let mode = fs::metadata(path)?.permissions().mode() & 0o777;
-        replace_file(path, &text, mode)?;
-    }
-    fs::remove_file(original)
 }
 
 #[cfg(test)]
@@ -314,12 +264,5 @@ mod tests {
         fs::write(&path, "nameserver 1.1.1.1\n").unwrap();
         assert!(journal.undo().is_empty());
         assert_eq!(fs::read_to_string(&path).unwrap(), "nameserver 1.1.1.1\n");
-    }
-
-    #[test]
-    fn domains_alone_leave_the_servers() {
-        let search = Dns { servers: vec![], ..dns() };
-        let text = file_contents("nameserver 1.1.1.1\nsearch home\n", &search, "tun0");
-        assert!(text.ends_with("\nsearch example.org lan\nnameserver 1.1.1.1\n"), "{text}");
     }
 }

@@ -9,7 +9,7 @@
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
@@ -37,12 +37,10 @@ pub enum Undo {
         /// The record's name.
         record: String,
     },
-    /// A file of resolv.conf's form was replaced.
+    /// A tunnel's lines were put into a file of resolv.conf's form.
     ResolverFile {
         /// Which.
         file: PathBuf,
-        /// Where the original is kept.
-        original: PathBuf,
     },
     /// nftables was given a table.
     Firewall {
@@ -69,7 +67,7 @@ impl Undo {
             }
             Self::Resolved { interface } => dns::revert_resolved(interface),
             Self::Resolvconf { record } => dns::revert_resolvconf(record),
-            Self::ResolverFile { file, original } => dns::restore_file(file, original),
+            Self::ResolverFile { file } => dns::settle(file),
             Self::Firewall { table } => killswitch::remove(table),
         }
     }
@@ -92,8 +90,8 @@ impl Undo {
             Self::AddRoute(deleted) => route("add-route", deleted),
             Self::Resolved { interface } => vec!["resolved".to_owned(), interface.clone()],
             Self::Resolvconf { record } => vec!["resolvconf".to_owned(), record.clone()],
-            Self::ResolverFile { file, original } => {
-                vec!["resolver-file".to_owned(), path_text(file), path_text(original)]
+            Self::ResolverFile { file } => {
+                vec!["resolver-file".to_owned(), file.to_string_lossy().into_owned()]
             }
             Self::Firewall { table } => vec!["firewall".to_owned(), table.clone()],
         }
@@ -123,9 +121,7 @@ impl Undo {
         match fields[..] {
             ["resolved", interface] => Some(Self::Resolved { interface: interface.to_owned() }),
             ["resolvconf", record] => Some(Self::Resolvconf { record: record.to_owned() }),
-            ["resolver-file", file, original] => {
-                Some(Self::ResolverFile { file: file.into(), original: original.into() })
-            }
+            ["resolver-file", file] => Some(Self::ResolverFile { file: file.into() }),
             ["firewall", table] => Some(Self::Firewall { table: table.to_owned() }),
             _ => None,
         }
@@ -162,6 +158,8 @@ pub struct Journal {
     /// The entries, each with where it begins in the file.
     entries: Vec<(u64, Undo)>,
     length: u64,
+    /// By which other tunnels see that this one's lines in the resolver's file are of use.
+    resolver: Option<dns::Lock>,
 }
 
 /// Why there is no journal.
@@ -224,7 +222,7 @@ impl Journal {
             entries.extend(Undo::parse(entry).map(|undo| (length, undo)));
             length += line.len() as u64;
         }
-        Ok(Self { file, entries, length })
+        Ok(Self { file, entries, length, resolver: None })
     }
 
     /// Notes how the change that comes next is taken back.
@@ -268,6 +266,15 @@ impl Journal {
         change().or_else(|error| self.forget_last().and(Err(error)))
     }
 
+    /// Keeps a lock until [`release`](Self::release), or until the lines that it is for are taken back.
+    pub(super) fn hold(&mut self, lock: dns::Lock) {
+        self.resolver = Some(lock);
+    }
+
+    pub(super) fn release(&mut self) {
+        self.resolver = None;
+    }
+
     /// Whether nothing is to be taken back.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -301,6 +308,9 @@ impl Journal {
                 kept.push(undo);
                 continue;
             }
+            if matches!(undo, Undo::ResolverFile { .. }) {
+                self.release();
+            }
             if let Err(error) = perform(&undo) {
                 kept.push(undo.clone());
                 failed.push((undo, error));
@@ -324,10 +334,6 @@ impl Journal {
 fn file_name(instance: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-@".contains(c);
     instance.chars().map(|c| if plain(c) { c } else { '_' }).take(128).collect()
-}
-
-fn path_text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
 }
 
 /// A field without what divides fields and lines.
@@ -365,6 +371,8 @@ pub(crate) fn replace_file(path: &Path, contents: &[u8], mode: u32) -> io::Resul
             .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
             .open(&fresh)?;
         file.write_all(contents)?;
+        // What the mask of the process took away.
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
         file.sync_all()?;
         fs::rename(&fresh, path)
     })();
@@ -395,7 +403,7 @@ mod tests {
             Undo::AddRoute(default),
             Undo::Resolved { interface: "tun0".into() },
             Undo::Resolvconf { record: "tun0.cycloid-vpn".into() },
-            Undo::ResolverFile { file: "/a\tb\n%/resolv.conf".into(), original: "/o".into() },
+            Undo::ResolverFile { file: "/a\tb\n%/resolv.conf".into() },
             Undo::Firewall { table: "cycloid_vpn_x".into() },
         ]
     }
@@ -467,7 +475,6 @@ mod tests {
 
     #[test]
     fn a_file_is_replaced_with_its_mode() {
-        use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("f");
         fs::write(&path, "old, and longer").unwrap();

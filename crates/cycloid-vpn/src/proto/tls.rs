@@ -5,6 +5,7 @@
 
 mod encrypted;
 mod identity;
+mod revocation;
 mod verifier;
 
 use std::io::{Read, Write};
@@ -24,8 +25,9 @@ use zeroize::Zeroizing;
 
 use super::{Error, Role};
 pub use encrypted::is_encrypted;
-pub use identity::Identity;
+pub use identity::{Identity, Subject};
 pub(crate) use identity::{decimal, short_name};
+pub use revocation::{RevocationList, RevokedSerials, UnusableList};
 pub use verifier::{NameRule, PeerRules, Usage};
 
 /// The longest record of TLS, header included: RFC 8446, 5.2, and RFC 5246, 6.2.3.

@@ -2,11 +2,8 @@
 //! here.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
 use std::time::Duration;
 
-use rustls::pki_types::CertificateRevocationListDer;
-use rustls::pki_types::pem::PemObject;
 use zeroize::Zeroizing;
 
 use super::Failure;
@@ -15,8 +12,8 @@ use crate::proto::data::{Cipher, Framing};
 use crate::proto::options::Options;
 use crate::proto::timing::Timing;
 use crate::proto::tls::{
-    Credentials, NameRule, PeerRules, TlsFactory, TlsSettings, Usage, certificates_from_pem,
-    is_encrypted,
+    Credentials, NameRule, PeerRules, RevocationList, RevokedSerials, TlsFactory, TlsSettings,
+    Usage, certificates_from_pem, is_encrypted,
 };
 use crate::proto::wrap::ProtectionKey;
 use crate::proto::{Role, Transport};
@@ -114,13 +111,19 @@ fn rules(tls: &config::Tls) -> Result<PeerRules, Failure> {
         rules.authorities = certificates_from_pem(&read("ca", ca)?)
             .map_err(|error| Failure::new(format!("ca {ca}: {error}")))?;
     }
-    if let Some(Revoked::List(list)) = &tls.revoked {
-        let pem = read("crl-verify", list)?;
-        let lists: Result<Vec<_>, _> = CertificateRevocationListDer::pem_slice_iter(&pem).collect();
-        rules.revocation = lists
-            .ok()
-            .filter(|lists| !lists.is_empty())
-            .ok_or_else(|| Failure::new(format!("crl-verify {list}: no list in PEM")))?;
+    match &tls.revoked {
+        Some(Revoked::List(list)) => {
+            rules.revocation = RevocationList::from_pem(&read("crl-verify", list)?)
+                .map_err(|it| Failure::new(format!("crl-verify {list}: {it}")).hint(it.hint))?;
+        }
+        Some(Revoked::Directory(directory)) => {
+            let directory = directory.clone();
+            // Without its directory nobody knows what was revoked.
+            rules.revoked_serials = Some(RevokedSerials::new(move |serial| {
+                !directory.is_dir() || directory.join(serial).exists()
+            }));
+        }
+        None => {}
     }
     Ok(rules)
 }
@@ -141,16 +144,6 @@ fn purpose_of(purpose: &str) -> Result<Usage, Failure> {
         .collect::<Result<Vec<usize>, _>>()
         .map(Usage::Purpose)
         .map_err(|_| Failure::new(format!("remote-cert-eku {purpose}: not a known purpose")))
-}
-
-/// Whether a directory of revoked certificates has one of this serial number.
-pub fn is_revoked(tls: &config::Tls, serial: &str) -> bool {
-    match &tls.revoked {
-        Some(Revoked::Directory(directory)) => {
-            !directory.is_dir() || PathBuf::from(directory).join(serial).exists()
-        }
-        _ => false,
-    }
 }
 
 /// When things happen by themselves.
@@ -193,4 +186,46 @@ pub fn largest_tcp(
         config::MssFix::Inner(size) => usize::from(size),
     };
     u16::try_from(inner.min(usize::from(tun_mtu))).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn rules_of(revoked: Revoked) -> Result<PeerRules, Failure> {
+        rules(&config::Tls { revoked: Some(revoked), ..config::Tls::default() })
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_used_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("crl.pem");
+        for (text, problem) in [
+            ("no list", "there is no revocation list in PEM"),
+            ("-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----\n", "is malformed"),
+        ] {
+            fs::write(&path, text).unwrap();
+            let failure = rules_of(Revoked::List(Material::File(path.clone()))).unwrap_err();
+            let message = failure.to_string();
+            assert!(message.starts_with(&format!("crl-verify {}: ", path.display())), "{message}");
+            assert!(message.contains(problem), "{message}");
+            assert!(failure.advice().is_some());
+        }
+    }
+
+    #[test]
+    fn a_directory_of_revoked_serial_numbers_is_asked_anew_each_time() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("revoked");
+        fs::create_dir(&path).unwrap();
+        let rules = rules_of(Revoked::Directory(path.clone())).unwrap();
+        let serials = rules.revoked_serials.unwrap();
+        assert!(!serials.contains("12"));
+        fs::write(path.join("12"), "").unwrap();
+        assert!(serials.contains("12") && !serials.contains("1"));
+        fs::remove_dir_all(path).unwrap();
+        assert!(serials.contains("1"), "nobody knows");
+    }
 }

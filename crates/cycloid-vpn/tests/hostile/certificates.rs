@@ -5,7 +5,7 @@ use std::time::Duration;
 use cycloid_vpn::proto::client::ClientEnd;
 use cycloid_vpn::proto::push::PushReply;
 use cycloid_vpn::proto::server::ServerEnd;
-use cycloid_vpn::proto::tls::PeerRules;
+use cycloid_vpn::proto::tls::{PeerRules, RevocationList};
 use cycloid_vpn::proto::{Error, Role};
 
 use crate::puppet::Puppet;
@@ -56,6 +56,68 @@ fn a_certificate_taken_back_is_refused_at_the_next_connection() {
     world.reconnect(client);
     assert!(!world.connect());
     assert_eq!(world.server_side.connected.len(), 1);
+}
+
+/// A client and a server, each with a certificate of an authority below the root, where both look
+/// through the same lists.
+fn below(root: &Authority, middle: &Authority, revocation: &[RevocationList]) -> World {
+    let (mut client, mut server) = Kind::Crypt.settings(root, 1);
+    let rules = PeerRules { revocation: revocation.to_vec(), ..root.rules() };
+    let tls = |role, name, serial| {
+        root.tls_with(role, Some(middle.issue(name, role, serial)), rules.clone())
+    };
+    client.tls = tls(Role::Client, "client", 2);
+    server.tls = tls(Role::Server, "server", 3);
+    World::new(1, Weather::FAIR, client, server)
+}
+
+#[test]
+fn a_revoked_authority_between_is_refused_by_both_ends() {
+    let root = Authority::new("root");
+    let [of_client, of_server] = [5, 6].map(|serial| root.below("middle", serial));
+    let lists =
+        |serials: &[u64]| vec![root.revoke(serials), of_client.revoke(&[]), of_server.revoke(&[])];
+    for middle in [&of_client, &of_server] {
+        let mut world = below(&root, middle, &lists(&[99]));
+        assert!(world.connect(), "{:?}", world.client_side.end);
+        assert_stands(&mut world);
+    }
+
+    // Each end shows a certificate of another authority, of which one was revoked.
+    for revoked in [5, 6] {
+        let rules = PeerRules { revocation: lists(&[revoked]), ..root.rules() };
+        let (mut client, mut server) = Kind::Crypt.settings(&root, 1);
+        let own = of_client.issue("client", Role::Client, 2);
+        client.tls = root.tls_with(Role::Client, Some(own), rules.clone());
+        let own = of_server.issue("server", Role::Server, 3);
+        server.tls = root.tls_with(Role::Server, Some(own), rules);
+        let mut world = World::new(1, Weather::FAIR, client, server);
+        world.judge = Box::new(|_| unreachable!("it was never to be judged"));
+        assert!(!world.connect());
+        world.run_until(Duration::from_secs(70), |_| false);
+        assert!(world.server_side.paths.is_empty());
+        let reasons = format!("{:?} {:?}", world.client_side.end, world.server_side.ended);
+        let reason = "the authority above it, CN=middle, was revoked";
+        assert_eq!(reasons.matches(reason).count(), 1, "{reasons}");
+        let at_client = format!("{:?}", world.client_side.end).contains(reason);
+        assert_eq!(at_client, revoked == 6, "{reasons}");
+    }
+}
+
+#[test]
+fn an_authority_revoked_meanwhile_is_refused_at_the_next_key() {
+    let root = Authority::new("root");
+    let middle = root.below("middle", 5);
+    let mut world = below(&root, &middle, &[root.revoke(&[]), middle.revoke(&[])]);
+    assert!(world.connect(), "{:?}", world.client_side.end);
+    assert_stands(&mut world);
+    let revocation = vec![root.revoke(&[5]), middle.revoke(&[])];
+    let rules = PeerRules { revocation, ..root.rules() };
+    let own = middle.issue("server", Role::Server, 3);
+    world.server.set_tls(root.tls_with(Role::Server, Some(own), rules));
+    renegotiate(&mut world);
+    assert!(matches!(world.server_side.ended[..], [(_, ServerEnd::Failed(Error::Tls(_)))]));
+    assert!(world.server_side.paths.is_empty(), "its keys are gone");
 }
 
 /// Another user with a good certificate, who could put packets into a session without protection.

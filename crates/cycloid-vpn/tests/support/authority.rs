@@ -3,27 +3,47 @@
 use std::sync::Arc;
 
 use cycloid_vpn::proto::Role;
-use cycloid_vpn::proto::tls::{Credentials, PeerRules, TlsFactory, TlsSettings, Usage};
+use cycloid_vpn::proto::tls::{
+    Credentials, PeerRules, RevocationList, TlsFactory, TlsSettings, Usage,
+};
 use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType,
     ExtendedKeyUsagePurpose, IsCa, KeyIdMethod, KeyPair, KeyUsagePurpose, RevokedCertParams,
     SerialNumber, date_time_ymd,
 };
-use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 /// An authority that lives as long as the test.
 pub(crate) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
+    /// What those that it issues show beside their own.
+    above: Vec<CertificateDer<'static>>,
 }
 
 impl Authority {
     pub(crate) fn new(name: &str) -> Arc<Self> {
+        let key = KeyPair::generate().expect("a key");
+        let issuer = CertifiedIssuer::self_signed(Self::params(name), key).expect("an authority");
+        Arc::new(Self { issuer, above: Vec::new() })
+    }
+
+    /// An authority that this one issued.
+    #[allow(dead_code)]
+    pub(crate) fn below(&self, name: &str, serial: u64) -> Arc<Self> {
+        let mut params = Self::params(name);
+        params.serial_number = Some(SerialNumber::from(serial));
+        let key = KeyPair::generate().expect("a key");
+        let issuer = CertifiedIssuer::signed_by(params, key, &self.issuer).expect("an authority");
+        let above = [issuer.der().clone()].into_iter().chain(self.above.clone()).collect();
+        Arc::new(Self { issuer, above })
+    }
+
+    fn params(name: &str) -> CertificateParams {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         params.distinguished_name.push(DnType::CommonName, name);
-        let key = KeyPair::generate().expect("a key");
-        Arc::new(Self { issuer: CertifiedIssuer::self_signed(params, key).expect("an authority") })
+        params
     }
 
     pub(crate) fn certificate(&self) -> CertificateDer<'static> {
@@ -54,13 +74,13 @@ impl Authority {
         let key = KeyPair::generate().expect("a key");
         let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
         Credentials {
-            chain: vec![certificate.der().clone()],
+            chain: [certificate.der().clone()].into_iter().chain(self.above.clone()).collect(),
             key: PrivateKeyDer::Pkcs8(key.serialize_der().into()),
         }
     }
 
     /// A list that takes back the certificates of these serial numbers.
-    pub(crate) fn revoke(&self, serials: &[u64]) -> CertificateRevocationListDer<'static> {
+    pub(crate) fn revoke(&self, serials: &[u64]) -> RevocationList {
         let revoked = serials
             .iter()
             .map(|&serial| RevokedCertParams {
@@ -70,7 +90,7 @@ impl Authority {
                 invalidity_date: None,
             })
             .collect();
-        CertificateRevocationListParams {
+        let list = CertificateRevocationListParams {
             this_update: date_time_ymd(2025, 1, 1),
             next_update: date_time_ymd(2035, 1, 1),
             crl_number: SerialNumber::from(1),
@@ -79,9 +99,8 @@ impl Authority {
             key_identifier_method: KeyIdMethod::Sha256,
         }
         .signed_by(&self.issuer)
-        .expect("a list")
-        .der()
-        .clone()
+        .expect("a list");
+        RevocationList::from_der(list.der()).expect("a list that can be used")
     }
 
     /// What a peer must be that this authority vouches for.

@@ -255,7 +255,16 @@ fn a_profile_is_checked() {
     };
     assert!(failed(unix + 826 * day, "ended at"));
     assert!(failed(unix - 2 * day, "begins at"));
-    fs::remove_file(directory.path().join("crl.pem")).unwrap();
+    assert!(failed(unix + 3651 * day, "crl-verify: the list of CN=A is too old"));
+    assert!(failed(unix - 2 * day, "crl-verify: the list of CN=A begins later"));
+    let list = directory.path().join("crl.pem");
+    let other = tempfile::tempdir().unwrap();
+    Authority::create(other.path(), "B", KeyKind::P256, unix, 3650).unwrap();
+    fs::copy(other.path().join("crl.pem"), &list).unwrap();
+    assert!(warned(&config::check(&path, unix).unwrap(), "crl.pem has no list of CN=A"));
+    fs::write(&list, "-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----\n").unwrap();
+    assert!(failed(unix, "crl.pem: a revocation list is malformed"));
+    fs::remove_file(list).unwrap();
     assert!(failed(unix, "crl-verify: cannot read"));
 
     let weak = directory.path().join("weak.ovpn");

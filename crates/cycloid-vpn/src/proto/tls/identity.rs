@@ -9,6 +9,7 @@ use x509_cert::der::asn1::{
     BitStringRef, Ia5StringRef, PrintableStringRef, TeletexStringRef, Utf8StringRef,
 };
 use x509_cert::der::{Decode, Tag, Tagged};
+use x509_cert::name::Name;
 
 use crate::proto::Error;
 
@@ -67,6 +68,53 @@ impl Identity {
     }
 }
 
+/// Whose a certificate or a list is, for comparing: two spellings of a name are equal if they differ in
+/// the kind of string, in case or in spaces only (RFC 5280, 7.1).
+#[derive(Clone, Debug)]
+pub struct Subject {
+    text: String,
+    parts: Vec<Vec<(String, String)>>,
+}
+
+impl Subject {
+    /// Whose a certificate is; `None` if it cannot be read.
+    pub fn of_certificate(certificate: &CertificateDer<'_>) -> Option<Self> {
+        let parsed = Certificate::from_der(certificate).ok()?;
+        Some(Self::of(&parsed.tbs_certificate.subject))
+    }
+
+    pub(super) fn of(name: &Name) -> Self {
+        let spelt = |part: &AttributeTypeAndValue| match text(part) {
+            Ok(text) => text,
+            Err(_) => format!("#{}", base16ct::lower::encode_string(part.value.value())),
+        };
+        let part = |part: &AttributeTypeAndValue| {
+            let words: Vec<_> = spelt(part).split_whitespace().map(str::to_lowercase).collect();
+            (part.oid.to_string(), words.join(" "))
+        };
+        let texts = name.0.iter().flat_map(|set| set.0.iter());
+        let texts = texts.map(|it| format!("{}={}", short_name(&it.oid.to_string()), spelt(it)));
+        Self {
+            text: texts.collect::<Vec<_>>().join(", "),
+            parts: name.0.iter().map(|set| set.0.iter().map(part).collect()).collect(),
+        }
+    }
+}
+
+impl PartialEq for Subject {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts == other.parts
+    }
+}
+
+impl Eq for Subject {}
+
+impl std::fmt::Display for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 /// SHA-256 of a certificate in DER: what `peer-fingerprint` lists.
 pub(super) fn fingerprint(certificate: &[u8]) -> [u8; 32] {
     aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, certificate)
@@ -76,7 +124,7 @@ pub(super) fn fingerprint(certificate: &[u8]) -> [u8; 32] {
 }
 
 /// RFC 5280, 4.2.1.3: a string of bits.
-fn key_usage(certificate: &Certificate) -> Option<u16> {
+pub(super) fn key_usage(certificate: &Certificate) -> Option<u16> {
     let extensions = certificate.tbs_certificate.extensions.as_deref()?;
     let extension = extensions.iter().find(|it| it.extn_id.to_string() == "2.5.29.15")?;
     let bits = BitStringRef::from_der(extension.extn_value.as_bytes()).ok()?;

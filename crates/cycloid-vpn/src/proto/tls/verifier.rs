@@ -1,32 +1,39 @@
 //! Whom this end accepts: chains, revocation, fingerprints, names and usages.
 
+use std::borrow::Cow;
+use std::cell::RefCell;
+
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{
-    CertificateDer, CertificateRevocationListDer, ServerName, TrustAnchor, UnixTime,
-};
+use rustls::pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{
     CertificateError, DigitallySignedStruct, DistinguishedName, OtherError, SignatureScheme,
 };
 use webpki::{
-    CertRevocationList, EndEntityCert, ExpirationPolicy, ExtendedKeyUsageValidator,
-    KeyPurposeIdIter, KeyUsage, OwnedCertRevocationList, RequiredEkuNotFoundContext,
-    RevocationCheckDepth, RevocationOptionsBuilder, UnknownStatusPolicy, anchor_from_trusted_cert,
+    EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter, KeyUsage,
+    RequiredEkuNotFoundContext, VerifiedPath, anchor_from_trusted_cert,
 };
+use x509_cert::Certificate;
+use x509_cert::der::Decode;
+use x509_cert::ext::pkix::ExtendedKeyUsage;
 
 use super::identity::{Identity, fingerprint};
+use super::revocation::{Refusal, Revocation, RevocationList, RevokedSerials, split};
 use crate::proto::{Error, Role};
 
 /// What the other end's certificate must be. With neither authorities nor fingerprints nobody is
 /// accepted.
 #[derive(Clone, Debug, Default)]
 pub struct PeerRules {
-    /// `ca`: those that may vouch for the peer.
+    /// `ca`: those that may vouch for the peer. A chain ends at one that no other of them issued.
     pub authorities: Vec<CertificateDer<'static>>,
-    /// `crl-verify`: which of their certificates they took back. Where there is a list, a
-    /// certificate whose authority has none, or an old one, is refused.
-    pub revocation: Vec<CertificateRevocationListDer<'static>>,
+    /// `crl-verify`: which certificates were revoked, anywhere in the peer's chain. Where there is a
+    /// list, a peer whose own authority has none, or an old one, is refused; an authority above it
+    /// may be without one.
+    pub revocation: Vec<RevocationList>,
+    /// `crl-verify DIRECTORY dir`: the same by serial numbers.
+    pub revoked_serials: Option<RevokedSerials>,
     /// `peer-fingerprint`: SHA-256 of certificates that are accepted. Without authorities these
     /// alone decide; with them both must hold.
     pub fingerprints: Vec<[u8; 32]>,
@@ -78,21 +85,17 @@ pub enum Usage {
 const SERVER_AUTH: &[usize] = &[1, 3, 6, 1, 5, 5, 7, 3, 1];
 const CLIENT_AUTH: &[usize] = &[1, 3, 6, 1, 5, 5, 7, 3, 2];
 
-/// What a certificate is looked through for.
-struct Purpose<'a> {
-    wanted: &'a [usize],
-    required: bool,
-}
+/// One of these purposes a certificate must name, if it names any. This is for all of a chain: that
+/// a purpose is there at all is demanded of the peer's own certificate only.
+struct Purposes<'a>([&'a [usize]; 2]);
 
-impl ExtendedKeyUsageValidator for Purpose<'_> {
+impl ExtendedKeyUsageValidator for Purposes<'_> {
     fn validate(&self, purposes: KeyPurposeIdIter<'_, '_>) -> Result<(), webpki::Error> {
         let mut present = Vec::new();
         for purpose in purposes {
             present.push(purpose?.to_decoded_oid());
         }
-        if present.iter().any(|purpose| purpose == self.wanted)
-            || (present.is_empty() && !self.required)
-        {
+        if present.is_empty() || present.iter().any(|purpose| self.0.contains(&&purpose[..])) {
             return Ok(());
         }
         Err(webpki::Error::RequiredEkuNotFoundContext(RequiredEkuNotFoundContext {
@@ -102,43 +105,56 @@ impl ExtendedKeyUsageValidator for Purpose<'_> {
     }
 }
 
+/// Whether a certificate names this purpose.
+fn has_purpose(certificate: &CertificateDer<'_>, wanted: &[usize]) -> bool {
+    let purposes = || {
+        let parsed = Certificate::from_der(certificate).ok()?;
+        let extensions = parsed.tbs_certificate.extensions.as_deref()?;
+        let extension = extensions.iter().find(|it| it.extn_id.to_string() == "2.5.29.37")?;
+        ExtendedKeyUsage::from_der(extension.extn_value.as_bytes()).ok()
+    };
+    let is_wanted = |number: &Vec<usize>| number == wanted;
+    purposes().is_some_and(|all| {
+        all.0.iter().any(|it| is_wanted(&it.arcs().map(|arc| arc as usize).collect()))
+    })
+}
+
 /// The rules, ready for use.
 #[derive(Debug)]
 pub(super) struct Verifier {
     role: Role,
     rules: PeerRules,
     anchors: Vec<TrustAnchor<'static>>,
-    lists: Vec<CertRevocationList<'static>>,
+    /// Authorities of `ca` between a peer and an anchor.
+    between: Vec<CertificateDer<'static>>,
+    revocation: Option<Revocation>,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
 impl Verifier {
     /// `role` is this end's own.
     pub(super) fn new(role: Role, rules: PeerRules) -> Result<Self, Error> {
-        let anchors = rules
-            .authorities
+        let algorithms = cycloid_rustls::VERIFICATION_ALGORITHMS;
+        let (ends, between) = split(&rules.authorities, algorithms.all);
+        let configuration = |what: String| Error::Configuration(what);
+        let anchors = ends
             .iter()
             .map(|certificate| anchor_from_trusted_cert(certificate).map(|it| it.to_owned()))
             .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| Error::Configuration(format!("authority's certificate: {error}")))?;
-        let lists = rules
-            .revocation
-            .iter()
-            .map(|list| OwnedCertRevocationList::from_der(list).map(CertRevocationList::from))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| Error::Configuration(format!("revocation list: {error}")))?;
+            .map_err(|error| configuration(format!("authority's certificate: {error}")))?;
+        if anchors.is_empty() && !rules.authorities.is_empty() {
+            return Err(configuration("no authority is a root: each is issued by another".into()));
+        }
+        let (lists, serials) = (&rules.revocation, rules.revoked_serials.as_ref());
+        let revocation = Revocation::new(lists, serials, &ends, algorithms.all)
+            .map_err(|problem| configuration(problem.into()))?;
+        let between = between.into_iter().cloned().collect();
         if anchors.is_empty() && rules.fingerprints.is_empty() && !rules.optional {
             return Err(Error::Configuration(
                 "neither an authority nor a fingerprint says whom to trust".into(),
             ));
         }
-        Ok(Self {
-            role,
-            rules,
-            anchors,
-            lists,
-            algorithms: cycloid_rustls::VERIFICATION_ALGORITHMS,
-        })
+        Ok(Self { role, rules, anchors, between, revocation, algorithms })
     }
 
     fn verify(
@@ -160,6 +176,11 @@ impl Verifier {
         }
         let identity = Identity::of(certificate)
             .map_err(|_| refused("its subject cannot be read, or has control characters"))?;
+        if self.anchors.is_empty()
+            && let Some(revocation) = &self.revocation
+        {
+            revocation.check_alone(&identity.serial).map_err(taken_back)?;
+        }
         let has = |bits: u16| identity.key_usage.is_some_and(|usage| usage & bits == bits);
         if !rules.key_usages.is_empty() && !rules.key_usages.iter().any(|&bits| has(bits)) {
             return Err(refused("its key is not for this use"));
@@ -181,54 +202,72 @@ impl Verifier {
             Role::Client => SERVER_AUTH,
             Role::Server => CLIENT_AUTH,
         };
-        let usage = match &self.rules.usage {
-            Usage::IfPresent => Purpose { wanted: role, required: false },
-            Usage::Required => Purpose { wanted: role, required: true },
-            Usage::Purpose(wanted) => Purpose { wanted, required: true },
+        let wanted = match &self.rules.usage {
+            Usage::IfPresent => None,
+            Usage::Required => Some(role),
+            Usage::Purpose(wanted) => Some(&wanted[..]),
         };
-        let lists: Vec<&CertRevocationList<'_>> = self.lists.iter().collect();
-        let revocation = RevocationOptionsBuilder::new(&lists).ok().map(|options| {
-            options
-                .with_depth(RevocationCheckDepth::EndEntity)
-                .with_status_policy(UnknownStatusPolicy::Deny)
-                .with_expiration_policy(ExpirationPolicy::Enforce)
-                .build()
-        });
+        let known = self.between.iter().map(|it| CertificateDer::from(it.as_ref()));
+        let given = intermediates.iter().map(|it| CertificateDer::from(it.as_ref()));
+        let intermediates: Vec<_> = given.chain(known).collect();
+        // Of several ways to an authority one may do, so the reason waits until all were tried.
+        let reason = RefCell::new(None);
+        let check = |path: &VerifiedPath<'_>| {
+            let Some(revocation) = &self.revocation else { return Ok(()) };
+            revocation.check(path, now).map_err(|why| {
+                reason.borrow_mut().get_or_insert(why);
+                webpki::Error::CertRevoked
+            })
+        };
+        let purposes = Purposes([role, wanted.unwrap_or(role)]);
         end.verify_for_usage(
             self.algorithms.all,
             &self.anchors,
-            intermediates,
+            &intermediates,
             now,
-            usage,
-            revocation,
+            purposes,
             None,
+            Some(&check),
         )
         .map(drop)
-        .map_err(|error| failed(&error))
+        .map_err(|error| match (&error, reason.take()) {
+            (webpki::Error::CertRevoked, Some(why)) => taken_back(why),
+            _ => failed(&error),
+        })?;
+        match wanted {
+            Some(wanted) if !has_purpose(certificate, wanted) => {
+                Err(refused("it is not for this purpose"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn taken_back(why: Refusal) -> rustls::Error {
+    match why {
+        Refusal::Revoked => CertificateError::Revoked.into(),
+        Refusal::Other(why) => refused(why),
     }
 }
 
 /// The reason in words; rustls sends `certificate_unknown` for it.
-fn refused(why: &'static str) -> rustls::Error {
+fn refused(why: impl Into<Cow<'static, str>>) -> rustls::Error {
     #[derive(Debug)]
-    struct Refused(&'static str);
+    struct Refused(Cow<'static, str>);
     impl std::fmt::Display for Refused {
         fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
             write!(f, "the peer's certificate is refused: {}", self.0)
         }
     }
     impl std::error::Error for Refused {}
-    CertificateError::Other(OtherError(std::sync::Arc::new(Refused(why)))).into()
+    CertificateError::Other(OtherError(std::sync::Arc::new(Refused(why.into())))).into()
 }
 
 fn failed(error: &webpki::Error) -> rustls::Error {
     match error {
         webpki::Error::CertExpired { .. } => CertificateError::Expired.into(),
         webpki::Error::CertNotValidYet { .. } => CertificateError::NotValidYet.into(),
-        webpki::Error::CertRevoked => CertificateError::Revoked.into(),
         webpki::Error::UnknownIssuer => CertificateError::UnknownIssuer.into(),
-        webpki::Error::UnknownRevocationStatus => CertificateError::UnknownRevocationStatus.into(),
-        webpki::Error::CrlExpired { .. } => refused("its authority's revocation list is too old"),
         webpki::Error::RequiredEkuNotFoundContext(_) => refused("it is not for this purpose"),
         _ => CertificateError::BadEncoding.into(),
     }

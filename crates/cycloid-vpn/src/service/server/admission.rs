@@ -26,7 +26,6 @@ use crate::proto::push::PushReply;
 use crate::proto::server::{PeerId, Verify};
 use crate::service::hooks::{Environment, Kind, Outcome, Secret, Trust};
 use crate::service::management::ClientNews;
-use crate::service::settings;
 use crate::service::surroundings::job;
 
 /// The longest reason that a client is told, in characters.
@@ -104,11 +103,6 @@ impl Program<'_> {
         };
         if name.is_empty() {
             return Err("it has no name".into());
-        }
-        if let Some(identity) = &verify.identity
-            && settings::is_revoked(&config.common.tls, &identity.serial_decimal())
-        {
-            return Err(format!("the certificate of {name} is revoked").into());
         }
         let wants_password = config.common.hooks.verify_password.is_some() || self.asks_manager();
         if wants_password && verify.username.is_empty() && !config.password_optional {
