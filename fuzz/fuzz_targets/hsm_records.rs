@@ -83,14 +83,20 @@ fn fill(store: &Store, to: &BackupKey) -> Result<(Content, Vec<u8>)> {
         attributes.set(cka::LABEL, label);
         attributes
     };
-    store.insert(&labelled("one"), Some(b"a secret"))?;
-    store.insert(&labelled("two"), Some(b"another"))?;
-    store.insert(&labelled("three"), None)?;
-    store.delete(2)?;
-    store.update(1, 1, &labelled("one again"))?;
-    store.set_setting("first", b"value")?;
-    store.set_setting("second", b"")?;
-    store.audit("anna", "did something")?;
+    store.write(|write| {
+        write.insert((&labelled("one"), Some(b"a secret")))?;
+        write.insert((&labelled("two"), Some(b"another")))?;
+        write.insert((&labelled("three"), None)).map(drop)
+    })?;
+    store.write(|write| {
+        write.delete(2)?;
+        write.update(1, 1, &labelled("one again")).map(drop)
+    })?;
+    store.write(|write| {
+        write.set_setting("first", b"value")?;
+        write.set_setting("second", b"")?;
+        write.audit("anna", "did something")
+    })?;
     store.audit("bert", "did something else")?;
     Ok((content(store)?, store.backup(to)?))
 }
@@ -185,7 +191,7 @@ fn changed_backup(input: &mut Input<'_>) {
         Store::create(&url(&place), &unlocking()).expect("a keystore can be made")
     });
     let backup = input.changed(&SOUND.backup);
-    let restored = TARGET.restore(&backup, &SOUND.key);
+    let restored = TARGET.restore(&backup, &SOUND.key, "target");
     assert_eq!(restored.is_ok(), backup == SOUND.backup);
     if restored.is_ok() {
         let objects = content(&TARGET).expect("it was restored").objects;
@@ -196,7 +202,7 @@ fn changed_backup(input: &mut Input<'_>) {
             objects.iter().map(part).collect::<Vec<_>>()
         };
         assert_eq!(plain(&objects), plain(&SOUND.content.objects));
-        TARGET.clear().expect("it can be emptied");
+        TARGET.write(|write| write.clear()).expect("it can be emptied");
     }
 }
 

@@ -4,8 +4,10 @@ mod support;
 
 use cycloid_hsm::Code;
 use cycloid_hsm::attribute::cka;
+use cycloid_hsm::daemon::{Server, Settings};
 use cycloid_hsm::mechanism::{Parameter, ckg, ckm};
 use cycloid_hsm::rpc::{Client, Mechanism, Request, Response, Role, Secret};
+use cycloid_hsm::store::Store;
 use support::*;
 
 #[test]
@@ -278,6 +280,98 @@ fn too_many_wrong_pins_for_a_key_log_out() {
     let locked = (0..20).map(|_| wrong()).find(|code| *code != Code::PIN_INCORRECT);
     assert_eq!(locked, Some(Code::PIN_LOCKED));
     assert_eq!(wrong(), Code::USER_NOT_LOGGED_IN);
+}
+
+/// A disk that is full while the audit log is written, for whatever changes something.
+#[test]
+fn nothing_changes_without_its_line_in_the_audit_log() {
+    let daemon = Daemon::start();
+    let user = daemon.user();
+    let officer = daemon.client();
+    let pin = || Secret::new(OFFICER_PIN);
+    officer.call(&Request::Login { role: Role::SecurityOfficer, pin: pin() }).unwrap();
+    let (public, private) = generate(&user, &Pair::Curve(P256), true);
+    let token = truths(&[(cka::TOKEN, true)]);
+    let mut curve = token.clone();
+    curve.set(cka::EC_PARAMS, P256);
+    let mut aes = token.clone();
+    aes.set_number(cka::VALUE_LEN, 32);
+    let mut data = token.clone();
+    data.set_number(cka::CLASS, cycloid_hsm::attribute::cko::DATA.into());
+    let mut label = truths(&[]);
+    label.set(cka::LABEL, "changed");
+    let pairs = mechanism(ckm::EC_KEY_PAIR_GEN);
+    let changes = [
+        (&user, Request::GeneratePair { mechanism: pairs, public: curve, private: token.clone() }),
+        (&user, Request::Generate { mechanism: mechanism(ckm::AES_KEY_GEN), template: aes }),
+        (&user, Request::Create { template: data }),
+        (&user, Request::Copy { object: public, template: token }),
+        (&user, Request::SetAttributes { object: public, template: label }),
+        (&user, Request::Destroy { object: private }),
+        (&user, Request::SetPin { old: Secret::new(USER_PIN), new: Secret::new(b"another") }),
+        (&officer, Request::InitPin { role: Role::User, pin: Secret::new(b"another") }),
+        (&officer, Request::RotateMasterKey {}),
+        (&daemon.client(), Request::Login { role: Role::User, pin: Secret::new(USER_PIN) }),
+        (&daemon.client(), Request::Login { role: Role::User, pin: Secret::new(b"wrong") }),
+        (&daemon.client(), Request::InitToken { pin: pin(), label: "another".into() }),
+    ];
+    let database = rusqlite::Connection::open(daemon.directory.path().join("keys.db")).unwrap();
+    database.busy_timeout(std::time::Duration::from_secs(60)).unwrap();
+    let store = &daemon.server.daemon().token.store;
+    let content = || {
+        let settings = ["pin.user", "pin.officer", "pin.auditor", "token.label"];
+        (store.load().unwrap().1, settings.map(|name| store.setting(name).unwrap()))
+    };
+    let lines = || store.audit_verify(None).unwrap().sequence;
+    for (client, change) in &changes {
+        let before = (content(), lines());
+        database.execute_batch("ALTER TABLE audit_log RENAME TO taken").unwrap();
+        let refused = client.call(change);
+        database.execute_batch("ALTER TABLE taken RENAME TO audit_log").unwrap();
+        assert_eq!(code(refused), Code::DEVICE_ERROR, "{change:?}");
+        assert_eq!((content(), lines()), before, "{change:?}");
+    }
+    for (client, change) in changes {
+        let before = (content(), lines());
+        let changed = client.call(&change).is_ok();
+        // A PIN that was changed meanwhile is wrong, which is counted.
+        assert!(changed || matches!(change, Request::Login { .. }), "{change:?}");
+        assert!(lines() > before.1, "{change:?}");
+        // A rotation seals the same anew.
+        let rotated = matches!(change, Request::RotateMasterKey {});
+        assert_eq!(content() == before.0, rotated, "{change:?}");
+    }
+}
+
+/// Two daemons on one database, each asked by three clients at once, judge as many PINs as one would.
+#[test]
+fn two_daemons_on_one_database_judge_no_more_pins_than_one() {
+    let one = Daemon::start();
+    let url = format!("sqlite:{}", one.directory.path().join("keys.db").display());
+    let store = Store::open(&url).unwrap();
+    store.unlock(&unlocking()).unwrap();
+    let socket = one.directory.path().join("other");
+    let other = Server::start(store, Settings { socket: socket.clone(), ..Settings::default() });
+    let other = other.unwrap();
+    let begin = std::sync::Barrier::new(6);
+    let start = std::time::Instant::now();
+    let guess = &|socket: &std::path::Path| {
+        let client = Client::connect(socket, "guesser").unwrap();
+        begin.wait();
+        code(client.call(&Request::Login { role: Role::User, pin: Secret::new(b"a guess") }))
+    };
+    let codes: Vec<Code> = std::thread::scope(|scope| {
+        let sockets = [&one.socket, &socket];
+        let guesses = (0..6).map(|i| scope.spawn(move || guess(sockets[i % 2])));
+        guesses.collect::<Vec<_>>().into_iter().map(|guess| guess.join().unwrap()).collect()
+    });
+    let count = |code| codes.iter().filter(|other| **other == code).count();
+    let (judged, locked) = (count(Code::PIN_INCORRECT), count(Code::PIN_LOCKED));
+    assert_eq!(judged + locked, 6, "{codes:?}");
+    // Three are free. A machine that takes a second for this has waited one, and so on.
+    let waited = (0..3).take_while(|n| start.elapsed().as_secs() >= (1 << (n + 1)) - 1).count();
+    assert!((3..=3 + waited).contains(&judged), "{codes:?} in {:?}", start.elapsed());
+    other.stop();
 }
 
 #[test]

@@ -196,8 +196,8 @@ pub(crate) enum KeyCommand {
     Import(Import),
     /// Print the public half of a key as PEM.
     Export(Select),
-    /// Destroy a key, both halves of it.
-    Delete(Select),
+    /// Destroy a key: both halves of a pair, or one object.
+    Delete(Delete),
 }
 
 #[derive(Debug, Args)]
@@ -241,6 +241,33 @@ pub(crate) struct Import {
 pub(crate) struct Select {
     /// The label of the key.
     pub(crate) label: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cycloid hsm key delete ca                   shows what would go, and asks
+  cycloid hsm key delete ca --id 01           where several keys are called ca
+  cycloid hsm key delete ca --object 7 --yes  one object, by its number in `key list`
+
+The private and the public key of one pair, with one label and one identifier, go together.
+Certificates and data that are called the same stay, unless there is no such key, or --object
+names them. What went is printed as `key list` prints it, and how many on standard error.")]
+pub(crate) struct Delete {
+    #[command(flatten)]
+    pub(crate) select: Select,
+
+    /// The identifier of the key, in hexadecimal digits; needed where the label is not enough.
+    #[arg(long, value_name = "HEX")]
+    pub(crate) id: Option<String>,
+
+    /// The number of the one object that is to go, which may be half of a pair.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) object: Option<u64>,
+
+    /// Do not ask. Without a terminal nothing is destroyed unless this is given.
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]

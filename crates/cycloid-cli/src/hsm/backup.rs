@@ -78,10 +78,7 @@ fn restore(hsm: &Hsm, restore: &Restore) -> Result<(), Stop> {
     } else {
         BackupPrivateKey::combine(&shares)
     };
-    let restored = key.and_then(|key| store.restore(&sealed, &key));
+    let restored = key.and_then(|key| store.restore(&sealed, &key, "operator"));
     let count = restored.map_err(|error| refused(&error))?;
-    store
-        .audit("operator", &format!("{count} objects were restored from a backup"))
-        .map_err(|error| refused(&error))?;
     output::print(&format!("{count} objects restored\n"))
 }

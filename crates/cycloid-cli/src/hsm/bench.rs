@@ -153,8 +153,11 @@ fn multiply(url: &str, unlocking: &Unlocking, keys: usize, starter: &Starter) ->
             template
         });
         let templates: Vec<Template> = templates.collect();
-        let records = templates.iter().map(|template| (template, Some(&*secret)));
-        store.insert_all(records).map_err(|error| refused(&error))?;
+        let stored = store.write(|write| {
+            let mut records = templates.iter().map(|template| (template, Some(&*secret)));
+            records.try_for_each(|record| write.insert(record).map(drop))
+        });
+        stored.map_err(|error| refused(&error))?;
     }
     Ok(())
 }

@@ -8,13 +8,17 @@ use cycloid_hsm::rpc::{Client, Mechanism, Request, Response, Role};
 use cycloid_lab::Failure;
 
 use super::arguments::{Generate, Hsm, Import, Key, KeyCommand};
-use super::{call, failed, login, read_secret, unexpected};
+use super::{call, delete, failed, login, read_secret, unexpected};
 use crate::output::{self, Stop};
 
 pub(super) fn run(hsm: &Hsm, key: &Key) -> Result<(), Stop> {
     // What makes no sense is said before a PIN is asked for.
     let generation = match &key.command {
         KeyCommand::Generate(generate) => Some(requests(generate)?),
+        KeyCommand::Delete(delete) => {
+            delete::may_ask(delete)?;
+            None
+        }
         _ => None,
     };
     let client = login(hsm, Role::User, key.pin_file.as_deref())?;
@@ -27,7 +31,7 @@ pub(super) fn run(hsm: &Hsm, key: &Key) -> Result<(), Stop> {
         (KeyCommand::List, _) => list(&client),
         (KeyCommand::Import(import), _) => take_in(&client, import),
         (KeyCommand::Export(select), _) => export(&client, &select.label),
-        (KeyCommand::Delete(select), _) => delete(&client, &select.label),
+        (KeyCommand::Delete(delete), _) => delete::run(&client, delete),
     }
 }
 
@@ -36,7 +40,7 @@ fn usage(message: impl Into<String>, hint: &str) -> Stop {
 }
 
 /// An identifier, given or random.
-fn identifier(hex: Option<&str>) -> Result<Vec<u8>, Stop> {
+pub(super) fn identifier(hex: Option<&str>) -> Result<Vec<u8>, Stop> {
     let Some(hex) = hex else {
         let mut bytes = vec![0; 16];
         getrandom::fill(&mut bytes)
@@ -105,7 +109,7 @@ pub(crate) fn requests(generate: &Generate) -> Result<Request, Stop> {
     Ok(Request::GeneratePair { mechanism: mechanism(number), public, private: template })
 }
 
-fn find(client: &Client, template: Template) -> Result<Vec<u64>, Stop> {
+pub(super) fn find(client: &Client, template: Template) -> Result<Vec<u64>, Stop> {
     match call(client, &Request::Find { template })? {
         Response::Objects { objects } => Ok(objects),
         other => Err(unexpected(&other)),
@@ -138,30 +142,76 @@ fn kind(class: u32, key_type: u32) -> &'static str {
     }
 }
 
-fn list(client: &Client) -> Result<(), Stop> {
-    let mut text = String::new();
-    for object in find(client, Template::new())? {
-        let numbers = [cka::CLASS, cka::KEY_TYPE, cka::ID, cka::EXTRACTABLE, cka::LABEL];
-        let values = attributes(client, object, &numbers)?;
-        let [class, key_type, id, extractable, label] = values.as_slice() else { continue };
-        let half = match number(class) {
+/// An object, as far as it is shown.
+pub(super) struct Object {
+    pub(super) handle: u64,
+    pub(super) class: u32,
+    pub(super) key_type: u32,
+    pub(super) id: Vec<u8>,
+    pub(super) public_key_info: Vec<u8>,
+    pub(super) destroyable: bool,
+    extractable: Option<bool>,
+    label: Vec<u8>,
+}
+
+impl Object {
+    pub(super) fn read(client: &Client, handle: u64) -> Result<Self, Stop> {
+        let numbers = [
+            cka::CLASS,
+            cka::KEY_TYPE,
+            cka::ID,
+            cka::EXTRACTABLE,
+            cka::LABEL,
+            cka::PUBLIC_KEY_INFO,
+            cka::DESTROYABLE,
+        ];
+        let values = attributes(client, handle, &numbers)?;
+        let [class, key_type, id, extractable, label, info, destroyable] = values.as_slice() else {
+            return Err(failed(
+                format!("the daemon does not describe object {handle}"),
+                "program and daemon should be of one version",
+            ));
+        };
+        let truth = |value: &AttributeValue| match value.value.0.as_slice() {
+            [byte] => Some(*byte != 0),
+            _ => None,
+        };
+        Ok(Self {
+            handle,
+            class: number(class),
+            key_type: number(key_type),
+            id: id.value.0.clone(),
+            public_key_info: info.value.0.clone(),
+            destroyable: truth(destroyable) != Some(false),
+            extractable: truth(extractable),
+            label: label.value.0.clone(),
+        })
+    }
+
+    /// Its line in a list: number, class, kind, whether it leaves, identifier, label.
+    pub(super) fn line(&self) -> String {
+        let class = match self.class {
             cko::PRIVATE_KEY => "private",
             cko::PUBLIC_KEY => "public",
             cko::SECRET_KEY => "secret",
             _ => "-",
         };
-        let id: String = id.value.0.iter().map(|byte| format!("{byte:02x}")).collect();
-        let leaves = match extractable.value.0.as_slice() {
-            [1] => "extractable",
-            [0] => "stays",
-            _ => "-",
+        let id: String = self.id.iter().map(|byte| format!("{byte:02x}")).collect();
+        let leaves = match self.extractable {
+            Some(true) => "extractable",
+            Some(false) => "stays",
+            None => "-",
         };
-        let label = String::from_utf8_lossy(&label.value.0);
-        text.push_str(&format!(
-            "{object}\t{half}\t{}\t{leaves}\t{id}\t{}\n",
-            kind(number(class), number(key_type)),
-            label.escape_debug()
-        ));
+        let (handle, kind) = (self.handle, kind(self.class, self.key_type));
+        let label = String::from_utf8_lossy(&self.label);
+        format!("{handle}\t{class}\t{kind}\t{leaves}\t{id}\t{}\n", label.escape_debug())
+    }
+}
+
+fn list(client: &Client) -> Result<(), Stop> {
+    let mut text = String::new();
+    for object in find(client, Template::new())? {
+        text.push_str(&Object::read(client, object)?.line());
     }
     output::print(&text)
 }
@@ -202,22 +252,6 @@ fn export(client: &Client, label: &str) -> Result<(), Stop> {
     }
     text.push_str("-----END PUBLIC KEY-----\n");
     output::print(&text)
-}
-
-fn delete(client: &Client, label: &str) -> Result<(), Stop> {
-    let mut template = Template::new();
-    template.set(cka::LABEL, label.as_bytes());
-    let objects = find(client, template)?;
-    if objects.is_empty() {
-        return Err(failed(
-            format!("there is nothing called {label:?}"),
-            "`cycloid hsm key list` shows what there is",
-        ));
-    }
-    for object in objects {
-        call(client, &Request::Destroy { object })?;
-    }
-    Ok(())
 }
 
 fn take_in(client: &Client, import: &Import) -> Result<(), Stop> {

@@ -3,6 +3,7 @@
 pub(crate) mod arguments;
 mod backup;
 pub(crate) mod bench;
+mod delete;
 pub(crate) mod keys;
 mod serve;
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 
-use cycloid_hsm::daemon::{Server, Settings, Tls};
+use cycloid_hsm::daemon::{Memory, Server, Settings, Tls, forbid_dumps, lock_memory};
 use cycloid_hsm::rpc::default_socket;
 use cycloid_hsm::store::{Store, Unlocking};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -15,6 +15,10 @@ use signal_hook::iterator::Signals;
 use super::arguments::{Hsm, Serve};
 use super::{failed, key_file, read_key_file, refused};
 use crate::output::{self, Stop};
+
+/// What lets a daemon lock its memory.
+const UNLIMITED: &str =
+    "lift the limit: `ulimit -l unlimited` as root, or LimitMEMLOCK=infinity in a unit of systemd";
 
 /// Makes a directory that only the owner enters, unless it is there.
 pub(super) fn make_directory(path: &Path) -> io::Result<()> {
@@ -47,8 +51,13 @@ fn tls(arguments: &Serve) -> Result<Option<Tls>, Stop> {
 
 pub(super) fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
     // Keys must not be in a core file, nor be read by another process of the same user.
-    cycloid_hsm::daemon::forbid_dumps()
+    forbid_dumps()
         .map_err(|error| failed(format!("cannot forbid core dumps: {error}"), "see prctl(2)"))?;
+    // Before there is a key: what is swapped out already stays so.
+    let memory = lock_memory();
+    if memory != Memory::Locked {
+        eprintln!("warning: memory is {memory}\nhint: {UNLIMITED}");
+    }
     let tls = tls(arguments)?;
     let store = Store::open(&super::database(hsm)?).map_err(|error| refused(&error))?;
     let key_path = key_file(hsm)?;
@@ -68,6 +77,7 @@ pub(super) fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
         users: arguments.users.clone(),
         workers: arguments.workers,
         prepared_keys: arguments.prepared_keys,
+        memory,
         ..Settings::default()
     };
     let socket = settings.socket.clone();

@@ -86,7 +86,12 @@ impl Application {
 
     /// Who it is, for the audit log.
     pub fn who(&self) -> String {
-        let role = match self.role() {
+        self.who_as(self.role())
+    }
+
+    /// [`who`](Self::who) once it has that role.
+    pub fn who_as(&self, role: Option<Role>) -> String {
+        let role = match role {
             None => "nobody",
             Some(Role::SecurityOfficer) => "officer",
             Some(Role::User) => "user",

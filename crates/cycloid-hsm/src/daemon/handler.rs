@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 use super::application::{Application, Applications};
 use super::connection::Reply;
+use super::memory::Memory;
 use super::metrics::Metrics;
+use super::pin;
 use super::server::Task;
 use super::token::Token;
 use crate::attribute::cka;
@@ -27,10 +29,13 @@ pub struct Daemon {
     pub engine: Engine,
     /// What is counted.
     pub metrics: Metrics,
+    pub(super) judge: pin::Judge,
+    pub(super) memory: Memory,
     pub(super) applications: Applications,
     tasks: Mutex<Sender<Task>>,
     /// Signatures in the current second, of keys that may make only so many.
     rates: Mutex<HashMap<u64, (u64, u64)>>,
+    started: Instant,
 }
 
 /// One request: who asks, and where the answer goes.
@@ -39,22 +44,19 @@ pub(super) struct Asked {
     pub(super) reply: Reply,
 }
 
-/// Milliseconds since 1970.
-pub(super) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    since.as_millis().try_into().unwrap_or(u64::MAX)
-}
-
 impl Daemon {
     /// A daemon on a token, for so many workers, which gives what takes long to `tasks`.
-    pub fn new(token: Token, workers: usize, tasks: Sender<Task>) -> Self {
+    pub fn new(token: Token, workers: usize, memory: Memory, tasks: Sender<Task>) -> Self {
         Self {
             token,
             engine: Engine::new(workers),
             metrics: Metrics::default(),
+            judge: pin::Judge::default(),
+            memory,
             applications: Applications::default(),
             tasks: Mutex::new(tasks),
             rates: Mutex::default(),
+            started: Instant::now(),
         }
     }
 
@@ -277,7 +279,7 @@ impl Daemon {
     pub(super) fn admit(&self, object: &Object) -> Result<()> {
         let Some(limit) = object.attributes.number(cka::RATE_LIMIT)? else { return Ok(()) };
         let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
-        let second = now() / 1000;
+        let second = self.started.elapsed().as_secs();
         let (of, count) = rates.entry(object.id).or_default();
         if *of != second {
             (*of, *count) = (second, 0);
@@ -289,25 +291,22 @@ impl Daemon {
         Ok(())
     }
 
-    /// Writes a line of the audit log, in a transaction of its own.
+    /// Writes a line of the audit log, in a transaction of its own: for what changes nothing there.
     pub(super) fn note(&self, application: &Application, what: &str) -> Result<()> {
         self.token.store.audit(&application.who(), what)
     }
 
+    fn try_refresh(&self) -> Result<()> {
+        if self.token.refresh()? { self.judge.observe(&self.token.store) } else { Ok(()) }
+    }
+
     /// Takes over what other daemons changed.
     pub fn refresh(&self) {
-        if let Err(error) = self.token.refresh() {
+        if let Err(error) = self.try_refresh() {
             self.metrics.failed_refresh();
             eprintln!("warning: the database cannot be read: {error}");
         }
     }
-}
-
-/// How an object is called in the audit log.
-pub(super) fn describe(object: &Object) -> String {
-    let label = String::from_utf8_lossy(object.attributes.get(cka::LABEL).unwrap_or_default());
-    let label: String = label.chars().filter(|c| !c.is_control()).take(64).collect();
-    format!("object {} {label:?}", object.id)
 }
 
 /// Refuses whoever is not logged in as `role`.

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::handler::Daemon;
+use super::memory::Memory;
 use crate::engine::Kind;
 
 /// Upper bounds of the histograms' buckets, in microseconds.
@@ -103,6 +104,9 @@ impl Metrics {
         writeln!(text, "cycloid_hsm_connections {}", self.connections.load(Ordering::Relaxed))?;
         family(text, "objects", "gauge", "Stored objects.")?;
         writeln!(text, "cycloid_hsm_objects {}", daemon.token.count())?;
+        family(text, "memory_locked", "gauge", "1 where no memory of the daemon is swapped out.")?;
+        let locked = u8::from(daemon.memory == Memory::Locked);
+        writeln!(text, "cycloid_hsm_memory_locked {locked}")?;
         family(text, "queue_depth", "gauge", "Jobs that wait, by kind.")?;
         for (kind, depth) in daemon.engine.depths() {
             writeln!(text, "cycloid_hsm_queue_depth{{kind=\"{kind}\"}} {depth}")?;

@@ -5,6 +5,7 @@ mod connection;
 mod cryptography;
 mod handler;
 mod index;
+mod memory;
 mod metrics;
 mod objects;
 pub mod pin;
@@ -16,6 +17,7 @@ mod token;
 mod wire;
 
 pub use handler::Daemon;
+pub use memory::{Memory, forbid_dumps, lock_memory};
 pub use server::{Server, Settings};
 pub use wire::Tls;
 
@@ -38,17 +40,11 @@ pub fn check_token(label: &str, officer_pin: &[u8], user_pin: &[u8]) -> Result<(
 /// # Errors
 /// [`Code::PIN_LEN_RANGE`](crate::Code::PIN_LEN_RANGE); those of the store.
 pub fn initialize(store: &Store, label: &str, officer_pin: &[u8], user_pin: &[u8]) -> Result<()> {
-    sessions::set_label(store, label)?;
-    pin::set(store, Role::SecurityOfficer, officer_pin)?;
-    pin::set(store, Role::User, user_pin)?;
-    store.audit("operator", &format!("the token {label:?} was made"))
-}
-
-/// Keeps this process out of core files, and from being read by others of the same user.
-///
-/// # Errors
-/// Those of the kernel.
-pub fn forbid_dumps() -> std::io::Result<()> {
-    use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-    Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
+    let (officer, user) = (pin::Fresh::new(officer_pin)?, pin::Fresh::new(user_pin)?);
+    store.write(|write| {
+        sessions::set_label(write, label)?;
+        officer.set(write, Role::SecurityOfficer)?;
+        user.set(write, Role::User)?;
+        write.audit("operator", &format!("the token {label:?} was made"))
+    })
 }

@@ -1,7 +1,8 @@
 //! Requests about objects: to find, see, make, change and destroy them.
 
 use super::application::Application;
-use super::handler::{Daemon, describe, needs};
+use super::handler::{Daemon, needs};
+use super::token::describe;
 use crate::attribute::{Template, cka};
 use crate::error::{Code, Result};
 use crate::key::PrivateKey;
@@ -90,14 +91,7 @@ impl Daemon {
             }
             return application.insert(new).ok_or_else(|| Code::USER_NOT_LOGGED_IN.into());
         }
-        let id = self.token.insert(&new)?;
-        self.note_object(application, id, how)?;
-        Ok(id)
-    }
-
-    fn note_object(&self, application: &Application, id: u64, how: &str) -> Result<()> {
-        let name = self.token.object(id).map_or_else(|| id.to_string(), |object| describe(&object));
-        self.note(application, &format!("{name}: {how}"))
+        self.token.insert(&new, &application.who(), how)
     }
 
     pub(super) fn create(&self, application: &Application, template: Template) -> Result<Response> {
@@ -145,8 +139,7 @@ impl Daemon {
         let attributes = change::changed(&object, changes, application.role())?;
         self.may_write(application, &object.attributes)?;
         if object.is_stored() {
-            self.token.update(&object, &attributes)?;
-            self.note_object(application, id, "changed")?;
+            self.token.update(&object, &attributes, &application.who())?;
         } else if !application.replace(Object {
             id,
             version: object.version + 1,
@@ -166,8 +159,7 @@ impl Daemon {
         }
         self.may_write(application, &object.attributes)?;
         if object.is_stored() {
-            self.token.delete(id)?;
-            self.note(application, &format!("{}: destroyed", describe(&object)))?;
+            self.token.delete(&object, &application.who())?;
         } else {
             application.remove(id);
         }
@@ -214,9 +206,7 @@ impl Daemon {
         self.may_write(application, &private.attributes)?;
         let stored = |new: &New| new.attributes.is(cka::TOKEN);
         let (public, private) = if stored(&public) && stored(&private) {
-            let (public, private) = self.token.insert_pair(&public, &private)?;
-            self.note_object(application, private, how)?;
-            (public, private)
+            self.token.insert_pair(&public, &private, &application.who(), how)?
         } else {
             (self.keep(application, public, how)?, self.keep(application, private, how)?)
         };

@@ -1,6 +1,15 @@
-//! PINs: argon2id, and a delay that doubles with each wrong one.
+//! PINs: argon2id, and a wait that doubles with each wrong one.
 //!
-//! Failures are counted in the store before a PIN is looked at, so that pulling the plug gains nothing.
+//! An attempt is *counted before it is judged*, in a transaction of the store: so pulling the plug gains
+//! nothing, and daemons on one database that are asked at once judge no more attempts than one would.
+//!
+//! The wait needs no clock that the daemons agree on, and none that can be set. The store has the number
+//! of the latest attempt, and each daemon measures by a clock of its own, which only goes forward, how
+//! long it has known that number. No daemon can have known it for longer than it is there. Who starts, or
+//! hears of an attempt late, waits longer, never shorter: a restart begins the wait anew.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use rand_core::{Rng, UnwrapErr};
@@ -10,28 +19,31 @@ use zeroize::Zeroizing;
 use crate::error::{Code, Result};
 use crate::rpc::Role;
 use crate::rpc::codec::{Bytes, Value};
-use crate::store::Store;
+use crate::store::{Store, Write};
 
 /// Bytes of a PIN.
 pub const LENGTHS: std::ops::RangeInclusive<usize> = 4..=255;
 
-/// Wrong PINs before the delay begins.
+/// Wrong PINs before the wait begins.
 const FREE_FAILURES: u32 = 3;
 
-/// The longest delay, in seconds.
-const LONGEST_DELAY: u64 = 15 * 60;
+/// The longest wait, in seconds.
+const LONGEST_WAIT: u64 = 15 * 60;
 
 /// What is stored of a PIN.
 struct Verifier {
+    /// Attempts since the last right one.
     failures: u32,
-    /// Milliseconds since 1970.
-    last_failure: u64,
+    /// The generation that the latest attempt made, which no other attempt has.
+    attempt: u64,
     /// Kibibytes and passes of argon2id.
     memory: u32,
     passes: u32,
     salt: Vec<u8>,
     hash: Vec<u8>,
 }
+
+const ROLES: [Role; 3] = [Role::SecurityOfficer, Role::User, Role::Auditor];
 
 const fn name(role: Role) -> &'static str {
     match role {
@@ -46,8 +58,9 @@ const fn name(role: Role) -> &'static str {
 const COST: (u32, u32) = (19 * 1024, 2);
 
 impl Verifier {
-    fn read(store: &Store, role: Role) -> Result<Option<Self>> {
-        let bytes = store.setting(name(role))?.unwrap_or_default();
+    /// What a setting holds; `None` where there is no PIN.
+    fn parse(setting: Option<Vec<u8>>) -> Result<Option<Self>> {
+        let bytes = setting.unwrap_or_default();
         if bytes.is_empty() {
             return Ok(None);
         }
@@ -56,7 +69,7 @@ impl Verifier {
         let parse = |from: &mut &[u8]| {
             Ok(Self {
                 failures: u32::read(from)?,
-                last_failure: u64::read(from)?,
+                attempt: u64::read(from)?,
                 memory: u32::read(from)?,
                 passes: u32::read(from)?,
                 salt: Bytes::read(from)?.0,
@@ -68,15 +81,23 @@ impl Verifier {
         })
     }
 
-    fn write(&self, store: &Store, role: Role) -> Result<()> {
+    fn read(store: &Store, role: Role) -> Result<Option<Self>> {
+        Self::parse(store.setting(name(role))?)
+    }
+
+    fn read_in(write: &mut Write<'_>, role: Role) -> Result<Option<Self>> {
+        Self::parse(write.setting(name(role))?)
+    }
+
+    fn store(&self, write: &mut Write<'_>, role: Role) -> Result<()> {
         let mut bytes = Vec::new();
         self.failures.write(&mut bytes);
-        self.last_failure.write(&mut bytes);
+        self.attempt.write(&mut bytes);
         self.memory.write(&mut bytes);
         self.passes.write(&mut bytes);
         Bytes(self.salt.clone()).write(&mut bytes);
         Bytes(self.hash.clone()).write(&mut bytes);
-        store.set_setting(name(role), &bytes)
+        write.set_setting(name(role), &bytes)
     }
 
     /// argon2id (RFC 9106) of the PIN.
@@ -103,32 +124,48 @@ pub(super) fn check_length(pin: &[u8]) -> Result<()> {
     }
 }
 
-/// Sets a PIN, and forgets its failures.
-///
-/// # Errors
-/// [`Code::PIN_LEN_RANGE`]; those of the store.
-pub fn set(store: &Store, role: Role, pin: &[u8]) -> Result<()> {
-    check_length(pin)?;
-    let mut salt = vec![0; 16];
-    UnwrapErr(getrandom::SysRng).fill_bytes(&mut salt);
-    let mut verifier = Verifier {
-        failures: 0,
-        last_failure: 0,
-        memory: COST.0,
-        passes: COST.1,
-        salt,
-        hash: Vec::new(),
-    };
-    verifier.hash = verifier.derive(pin)?.to_vec();
-    verifier.write(store, role)
+/// A PIN that is to be set, hashed.
+pub struct Fresh(Verifier);
+
+impl Fresh {
+    /// Hashes a PIN.
+    ///
+    /// # Errors
+    /// [`Code::PIN_LEN_RANGE`].
+    pub fn new(pin: &[u8]) -> Result<Self> {
+        check_length(pin)?;
+        let mut salt = vec![0; 16];
+        UnwrapErr(getrandom::SysRng).fill_bytes(&mut salt);
+        let (memory, passes) = COST;
+        let hash = Vec::new();
+        let mut verifier = Verifier { failures: 0, attempt: 0, memory, passes, salt, hash };
+        verifier.hash = verifier.derive(pin)?.to_vec();
+        Ok(Self(verifier))
+    }
+
+    /// Sets it, and forgets the failures of the one before.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn set(mut self, write: &mut Write<'_>, role: Role) -> Result<()> {
+        self.0.attempt = write.generation().0;
+        self.0.store(write, role)
+    }
+}
+
+/// Its hash is no secret to the store, but nobody else's business.
+impl std::fmt::Debug for Fresh {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Fresh")
+    }
 }
 
 /// Takes a PIN away: nobody logs in as that role.
 ///
 /// # Errors
 /// Those of the store.
-pub fn remove(store: &Store, role: Role) -> Result<()> {
-    store.set_setting(name(role), &[])
+pub fn remove(write: &mut Write<'_>, role: Role) -> Result<()> {
+    write.set_setting(name(role), &[])
 }
 
 /// Whether the role has a PIN.
@@ -139,6 +176,17 @@ pub fn is_set(store: &Store, role: Role) -> Result<bool> {
     Ok(Verifier::read(store, role)?.is_some())
 }
 
+/// Refuses where the role has a PIN by now.
+///
+/// # Errors
+/// [`Code::FUNCTION_FAILED`]; those of the store.
+pub(super) fn needs_none(write: &mut Write<'_>, role: Role) -> Result<()> {
+    match Verifier::read_in(write, role)? {
+        None => Ok(()),
+        Some(_) => Err(Code::FUNCTION_FAILED.because("somebody else set the PIN meanwhile")),
+    }
+}
+
 /// Wrong PINs since the last right one.
 ///
 /// # Errors
@@ -147,81 +195,153 @@ pub fn failures(store: &Store, role: Role) -> Result<u32> {
     Ok(Verifier::read(store, role)?.map_or(0, |verifier| verifier.failures))
 }
 
-/// Seconds to wait after so many wrong PINs.
-const fn delay(failures: u32) -> u64 {
+/// The wait after so many wrong PINs.
+const fn wait(failures: u32) -> Duration {
     if failures < FREE_FAILURES {
-        return 0;
+        return Duration::ZERO;
     }
     let doubled = 1u64 << if failures - FREE_FAILURES < 20 { failures - FREE_FAILURES } else { 20 };
-    if doubled < LONGEST_DELAY { doubled } else { LONGEST_DELAY }
+    Duration::from_secs(if doubled < LONGEST_WAIT { doubled } else { LONGEST_WAIT })
 }
 
-/// Checks a PIN, at `now`, in milliseconds since 1970.
-///
-/// # Errors
-/// [`Code::USER_PIN_NOT_INITIALIZED`]; [`Code::PIN_LOCKED`] while the delay lasts, whatever the PIN;
-/// [`Code::PIN_INCORRECT`].
-pub fn check(store: &Store, role: Role, pin: &[u8], now: u64) -> Result<()> {
-    let Some(mut verifier) = Verifier::read(store, role)? else {
-        return Err(Code::USER_PIN_NOT_INITIALIZED.into());
-    };
-    let wait = delay(verifier.failures) * 1000;
-    let passed = now.saturating_sub(verifier.last_failure);
-    if passed < wait {
-        let seconds = (wait - passed).div_ceil(1000);
-        return Err(
-            Code::PIN_LOCKED.because(format!("there were too many wrong PINs: wait {seconds} s"))
-        );
+/// The latest attempt of a role that this daemon knows of.
+#[derive(Clone, Copy)]
+struct Known {
+    attempt: u64,
+    /// Since when, by this daemon's clock.
+    since: Duration,
+}
+
+/// Judges PINs, as one daemon of any number.
+pub struct Judge {
+    known: Mutex<[Option<Known>; 3]>,
+    /// Time since some moment.
+    clock: Box<dyn Fn() -> Duration + Send + Sync>,
+}
+
+impl std::fmt::Debug for Judge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Judge")
     }
-    let failures = verifier.failures;
-    verifier.failures = failures.saturating_add(1);
-    verifier.last_failure = now;
-    verifier.write(store, role)?;
-    let hash = verifier.derive(pin)?;
-    if !bool::from(hash.as_slice().ct_eq(&verifier.hash)) {
-        return Err(Code::PIN_INCORRECT.into());
+}
+
+impl Default for Judge {
+    /// By the system's clock that nobody sets, CLOCK_MONOTONIC.
+    fn default() -> Self {
+        let start = Instant::now();
+        Self::with_clock(move || start.elapsed())
     }
-    (verifier.failures, verifier.last_failure) = (0, 0);
-    verifier.write(store, role)
+}
+
+impl Judge {
+    fn with_clock(clock: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
+        Self { known: Mutex::default(), clock: Box::new(clock) }
+    }
+
+    fn known(&self) -> MutexGuard<'_, [Option<Known>; 3]> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long the role's latest attempt is known, now that it is this one.
+    fn age(&self, role: Role, attempt: u64) -> Duration {
+        let at = ROLES.iter().position(|other| *other == role).expect("there are no other roles");
+        let slot = &mut self.known()[at];
+        let now = (self.clock)();
+        let known = match *slot {
+            Some(known) if known.attempt == attempt => known,
+            _ => *slot.insert(Known { attempt, since: now }),
+        };
+        // A clock that went back has measured nothing.
+        now.saturating_sub(known.since)
+    }
+
+    /// Takes notice of attempts that other daemons counted, from when on their wait runs here.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn observe(&self, store: &Store) -> Result<()> {
+        for role in ROLES {
+            if let Some(verifier) = Verifier::read(store, role)? {
+                self.age(role, verifier.attempt);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts an attempt, with a line of `who` in the audit log that begins with `what`, and then judges
+    /// the PIN. It stays counted as wrong until [`Right::settle`].
+    ///
+    /// # Errors
+    /// [`Code::USER_PIN_NOT_INITIALIZED`]; [`Code::PIN_LOCKED`] while the wait lasts, whatever the PIN;
+    /// [`Code::PIN_INCORRECT`]; those of the store, and then nothing was judged.
+    pub fn judge(
+        &self,
+        store: &Store,
+        role: Role,
+        pin: &[u8],
+        who: &str,
+        what: &str,
+    ) -> Result<Right> {
+        let verifier = store.write(|write| {
+            let Some(mut verifier) = Verifier::read_in(write, role)? else {
+                return Err(Code::USER_PIN_NOT_INITIALIZED.into());
+            };
+            let wait = wait(verifier.failures);
+            let rest = wait.saturating_sub(self.age(role, verifier.attempt));
+            if !rest.is_zero() {
+                let seconds = rest.as_millis().div_ceil(1000);
+                let text = format!("there were too many wrong PINs: wait {seconds} s");
+                return Err(Code::PIN_LOCKED.because(text));
+            }
+            verifier.failures = verifier.failures.saturating_add(1);
+            verifier.attempt = write.generation().0;
+            verifier.store(write, role)?;
+            let count = verifier.failures;
+            write.audit(who, &format!("{what}: attempt {count} since the last right PIN"))?;
+            Ok(verifier)
+        })?;
+        // Once it is there: what is known from here on is not known for too long.
+        self.age(role, verifier.attempt);
+        let hash = verifier.derive(pin)?;
+        if bool::from(hash.as_slice().ct_eq(&verifier.hash)) {
+            Ok(Right { role, verifier })
+        } else {
+            Err(Code::PIN_INCORRECT.into())
+        }
+    }
+}
+
+/// A PIN that was right.
+#[must_use = "it counts as wrong until it is settled"]
+pub struct Right {
+    role: Role,
+    verifier: Verifier,
+}
+
+impl std::fmt::Debug for Right {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Right({:?})", self.role)
+    }
+}
+
+impl Right {
+    /// Forgets the failures, in the transaction of what the PIN was given for.
+    ///
+    /// # Errors
+    /// [`Code::PIN_INCORRECT`] if the role has another PIN by now, or none.
+    pub fn settle(self, write: &mut Write<'_>) -> Result<()> {
+        let now = Verifier::read_in(write, self.role)?;
+        let same =
+            |now: &Verifier| (&now.salt, &now.hash) == (&self.verifier.salt, &self.verifier.hash);
+        match now.filter(same) {
+            None => Err(Code::PIN_INCORRECT.because("the PIN was changed meanwhile")),
+            Some(mut now) => {
+                now.failures = 0;
+                now.store(write, self.role)
+            }
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn delays_double_up_to_a_quarter_of_an_hour() {
-        let delays: Vec<u64> = (0..8).map(delay).collect();
-        assert_eq!(delays, [0, 0, 0, 1, 2, 4, 8, 16]);
-        assert_eq!(delay(u32::MAX), LONGEST_DELAY);
-    }
-
-    #[test]
-    fn wrong_pins_are_counted_and_delay_the_next_even_if_it_is_right() {
-        let directory = tempfile::tempdir().unwrap();
-        let url = format!("sqlite:{}", directory.path().join("keys.db").display());
-        let store = Store::create(&url, &crate::store::Unlocking::key_file(&[7; 32])).unwrap();
-        let code =
-            |pin: &[u8], now| check(&store, Role::User, pin, now).map_err(|error| error.code);
-        assert_eq!(code(b"1234", 0), Err(Code::USER_PIN_NOT_INITIALIZED));
-        set(&store, Role::User, b"1234").unwrap();
-        let mut now = 1_000_000;
-        for count in 1..=3 {
-            assert_eq!(code(b"4321", now), Err(Code::PIN_INCORRECT));
-            assert_eq!(failures(&store, Role::User), Ok(count));
-        }
-        // One second, then two; a try that comes too early does not count.
-        assert_eq!(code(b"1234", now + 999), Err(Code::PIN_LOCKED));
-        assert_eq!(failures(&store, Role::User), Ok(3));
-        now += 1000;
-        assert_eq!(code(b"4321", now), Err(Code::PIN_INCORRECT));
-        assert_eq!(code(b"1234", now + 1999), Err(Code::PIN_LOCKED));
-        assert_eq!(code(b"1234", now + 2000), Ok(()));
-        assert_eq!(failures(&store, Role::User), Ok(0));
-        assert_eq!(
-            set(&store, Role::User, b"123").map_err(|error| error.code),
-            Err(Code::PIN_LEN_RANGE)
-        );
-        assert_eq!(code(b"1234", now), Ok(()));
-    }
-}
+mod tests;

@@ -22,6 +22,7 @@ use rustix::event::{EventfdFlags, Timespec, eventfd};
 use super::application::Peer;
 use super::connection::{Connection, Gathering, State};
 use super::handler::Daemon;
+use super::memory::Memory;
 use super::token::Token;
 use super::wire::{Tls, Wire};
 use crate::engine::{Arena, Compute, Next};
@@ -45,6 +46,8 @@ pub struct Settings {
     pub most_connections: usize,
     /// How often what other daemons changed is looked for.
     pub refresh: Duration,
+    /// Whether this process's memory is locked, for whoever asks for its status.
+    pub memory: Memory,
 }
 
 impl Default for Settings {
@@ -57,6 +60,7 @@ impl Default for Settings {
             prepared_keys: 4096,
             most_connections: 1024,
             refresh: Duration::from_millis(500),
+            memory: Memory::default(),
         }
     }
 }
@@ -162,8 +166,12 @@ impl Server {
             0 => thread::available_parallelism().map_or(1, usize::from),
             workers => workers,
         };
+        let daemon = Daemon::new(token, workers, settings.memory.clone(), tasks);
+        if !daemon.token.store.is_locked() {
+            daemon.judge.observe(&daemon.token.store)?;
+        }
         let shared = Arc::new(Shared {
-            daemon: Arc::new(Daemon::new(token, workers, tasks)),
+            daemon: Arc::new(daemon),
             settings,
             poll,
             listener,

@@ -6,13 +6,14 @@ use rand_core::{Rng, UnwrapErr};
 use zeroize::Zeroizing;
 
 use super::application::Application;
-use super::handler::{Daemon, describe, needs, now};
+use super::handler::{Daemon, needs};
 use super::pin;
+use super::token::describe;
 use crate::attribute::cka;
 use crate::error::{Code, Result};
 use crate::rpc::message::{Response, TokenInfo};
 use crate::rpc::{Role, Secret};
-use crate::store::{Store, Unlocking};
+use crate::store::{Unlocking, Write};
 
 /// Random bytes that are given at once.
 const MOST_RANDOM: u32 = 64 * 1024;
@@ -33,9 +34,9 @@ pub(super) fn check_label(label: &str) -> Result<()> {
 }
 
 /// Sets what programs call the token by.
-pub(super) fn set_label(store: &Store, label: &str) -> Result<()> {
+pub(super) fn set_label(write: &mut Write<'_>, label: &str) -> Result<()> {
     check_label(label)?;
-    store.set_setting(LABEL, label.as_bytes())
+    write.set_setting(LABEL, label.as_bytes())
 }
 
 impl Daemon {
@@ -87,14 +88,28 @@ impl Daemon {
             Some(_) => return Err(Code::USER_ANOTHER_ALREADY_LOGGED_IN.into()),
             None => {}
         }
-        let checked = pin::check(&self.token.store, role, pin, now());
-        if let Err(error) = &checked {
-            self.note(application, &format!("login as {role:?} refused: {error}"))?;
-        }
-        checked?;
+        let right = self.judge(application, role, pin, &format!("login as {role:?}"))?;
+        self.token.store.write(|write| {
+            right.settle(write)?;
+            write.audit(&application.who_as(Some(role)), "login")
+        })?;
         application.set_role(Some(role));
-        self.note(application, "login")?;
         Ok(Response::Done {})
+    }
+
+    /// Judges a PIN that is given for `what`; the audit log has a refusal too.
+    fn judge(
+        &self,
+        application: &Application,
+        role: Role,
+        pin: &[u8],
+        what: &str,
+    ) -> Result<pin::Right> {
+        let judged = self.judge.judge(&self.token.store, role, pin, &application.who(), what);
+        if let Err(error) = &judged {
+            self.note(application, &format!("{what} refused: {error}"))?;
+        }
+        judged
     }
 
     /// The user's PIN once more, for one use of a key that asks for it before each (PKCS #11 3.0, section
@@ -110,13 +125,16 @@ impl Daemon {
         if !object.attributes.is(cka::ALWAYS_AUTHENTICATE) {
             return Err(Code::OPERATION_NOT_INITIALIZED.because("the key asks for no PIN"));
         }
-        if let Err(error) = pin::check(&self.token.store, Role::User, pin, now()) {
-            self.note(application, &format!("{}: refused: {error}", describe(&object)))?;
+        let what = format!("{}: one use", describe(&object));
+        let right = self.judge(application, Role::User, pin, &what).inspect_err(|error| {
             if error.code == Code::PIN_LOCKED {
-                self.logout(application)?;
+                application.log_out();
             }
-            return Err(error);
-        }
+        })?;
+        self.token.store.write(|write| {
+            right.settle(write)?;
+            write.audit(&application.who(), &format!("{what} permitted"))
+        })?;
         application.permit(key);
         Ok(Response::Done {})
     }
@@ -138,19 +156,30 @@ impl Daemon {
     ) -> Result<Response> {
         let store = &self.token.store;
         check_label(label)?;
-        if pin::is_set(store, Role::SecurityOfficer)? {
-            pin::check(store, Role::SecurityOfficer, pin, now())?;
-        } else {
-            pin::set(store, Role::SecurityOfficer, pin)?;
-        }
-        self.note(application, &format!("the token is initialised anew as {label:?}"))?;
-        // Who was logged in was so on the token that ends here.
+        let officer = Role::SecurityOfficer;
+        let known = match pin::is_set(store, officer)? {
+            true => Ok(self.judge(application, officer, pin, "initialising the token")?),
+            false => Err(pin::Fresh::new(pin)?),
+        };
+        self.token.clear(|write| {
+            match known {
+                Ok(right) => right.settle(write)?,
+                Err(fresh) => {
+                    pin::needs_none(write, officer)?;
+                    fresh.set(write, officer)?;
+                }
+            }
+            for role in [Role::User, Role::Auditor] {
+                pin::remove(write, role)?;
+            }
+            set_label(write, label)?;
+            let line = format!("the token is initialised anew as {label:?}");
+            write.audit(&application.who(), &line)
+        })?;
+        // Who was logged in was so on the token that ended here. Whoever asks for a change waits for
+        // this thread.
         self.applications.log_out_all();
-        self.token.clear()?;
-        for role in [Role::User, Role::Auditor] {
-            pin::remove(store, role)?;
-        }
-        set_label(store, label)?;
+        self.token.load()?;
         Ok(Response::Done {})
     }
 
@@ -166,8 +195,11 @@ impl Daemon {
                 Code::USER_TYPE_INVALID.because("the officer's own PIN is changed by SetPin")
             );
         }
-        pin::set(&self.token.store, role, pin)?;
-        self.note(application, &format!("a new PIN for {role:?}"))?;
+        let fresh = pin::Fresh::new(pin)?;
+        self.token.store.write(|write| {
+            fresh.set(write, role)?;
+            write.audit(&application.who(), &format!("a new PIN for {role:?}"))
+        })?;
         Ok(Response::Done {})
     }
 
@@ -178,9 +210,13 @@ impl Daemon {
         new: &[u8],
     ) -> Result<Response> {
         let role = application.role().unwrap_or(Role::User);
-        pin::check(&self.token.store, role, old, now())?;
-        pin::set(&self.token.store, role, new)?;
-        self.note(application, &format!("the PIN of {role:?} was changed"))?;
+        let fresh = pin::Fresh::new(new)?;
+        let right = self.judge(application, role, old, &format!("changing the PIN of {role:?}"))?;
+        self.token.store.write(|write| {
+            right.settle(write)?;
+            fresh.set(write, role)?;
+            write.audit(&application.who(), &format!("the PIN of {role:?} was changed"))
+        })?;
         Ok(Response::Done {})
     }
 
@@ -195,8 +231,10 @@ impl Daemon {
 
     pub(super) fn status(&self) -> Result<Response> {
         let text = format!(
-            "version       {}\nkeystore      {}\nobjects       {}\napplications  {}\nwaiting       {}\n",
+            "version       {}\nmemory        {}\nkeystore      {}\nobjects       {}\napplications  {}\n\
+             waiting       {}\n",
             env!("CARGO_PKG_VERSION"),
+            self.memory,
             if self.token.store.is_locked() { "locked" } else { "open" },
             self.token.count(),
             self.applications.count(),
@@ -215,20 +253,23 @@ impl Daemon {
             return Ok(Response::Done {});
         }
         self.token.store.unlock(&Unlocking { passphrase, key_file })?;
-        if let Err(error) = self.token.load() {
-            // A store that is not sound stays closed.
-            self.token.lock();
-            return Err(error);
-        }
-        self.note(application, "the keystore was unlocked")?;
+        let opened = self
+            .token
+            .load()
+            .and_then(|()| self.judge.observe(&self.token.store))
+            .and_then(|()| self.note(application, "the keystore was unlocked"));
+        // A store that is not sound, or cannot say that it was opened, stays closed.
+        opened.inspect_err(|_| self.token.lock())?;
         Ok(Response::Done {})
     }
 
     pub(super) fn lock(&self, application: &Arc<Application>) -> Result<Response> {
         needs(application, Role::SecurityOfficer)?;
-        self.note(application, "the keystore was locked")?;
+        let noted = self.note(application, "the keystore was locked");
+        // Also where that cannot be written: an open keystore is worse than a missing line.
         self.applications.log_out_all();
         self.token.lock();
+        noted?;
         Ok(Response::Done {})
     }
 
@@ -247,8 +288,7 @@ impl Daemon {
 
     pub(super) fn rotate(&self, application: &Application) -> Result<Response> {
         needs(application, Role::SecurityOfficer)?;
-        self.note(application, "the master key is rotated")?;
-        let value = self.token.store.rotate_master_key()?;
+        let value = self.token.store.rotate_master_key(&application.who())?;
         self.token.load()?;
         Ok(Response::Number { value })
     }

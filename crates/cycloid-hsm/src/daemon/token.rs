@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use zeroize::Zeroizing;
 
 use super::index::Index;
-use crate::attribute::{Template, cko};
+use crate::attribute::{Template, cka, cko};
 use crate::error::{Code, Result};
 use crate::key::Key;
 use crate::object::{New, Object};
 use crate::spans::{self, Span};
-use crate::store::{Generation, Record, Store};
+use crate::store::{self, Generation, Record, Store, Write};
 
 /// Stored objects and their keys.
 #[derive(Debug)]
@@ -108,20 +108,21 @@ impl Token {
         Ok(())
     }
 
-    /// Takes over what other daemons on the same database have changed.
+    /// Takes over what other daemons on the same database have changed. Returns whether anything was
+    /// written, by whomever.
     ///
     /// # Errors
     /// Those of the store.
-    pub fn refresh(&self) -> Result<()> {
+    pub fn refresh(&self) -> Result<bool> {
         if self.store.is_locked() {
-            return Ok(());
+            return Ok(false);
         }
         let mut generation = self.generation.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(since) = *generation else { return Ok(()) };
+        let Some(since) = *generation else { return Ok(false) };
         let (now, changed, deleted) = self.store.changes(since)?;
         if changed.is_empty() && deleted.is_empty() {
             *generation = Some(now);
-            return Ok(());
+            return Ok(now != since);
         }
         let mut index = write(&self.index);
         for id in deleted {
@@ -130,7 +131,7 @@ impl Token {
         }
         changed.into_iter().for_each(|record| index.insert(object(record)));
         *generation = Some(now);
-        Ok(())
+        Ok(true)
     }
 
     /// Forgets all keys and objects.
@@ -202,29 +203,33 @@ impl Token {
         Ok(key)
     }
 
-    /// Stores an object.
+    /// Stores an object, with a line of `who` in the audit log: that it was made, and `how`.
     ///
     /// # Errors
     /// Those of the store.
-    pub fn insert(&self, new: &New) -> Result<u64> {
-        let record =
-            self.store.insert(&new.attributes, new.secret.as_deref().map(Vec::as_slice))?;
+    pub fn insert(&self, new: &New, who: &str, how: &str) -> Result<u64> {
+        let record = self.store.write(|write| {
+            let record = write.insert(row(new))?;
+            write.audit(who, &format!("{}: {how}", name(record.id, &record.attributes)))?;
+            Ok(record)
+        })?;
         let id = record.id;
         write(&self.index).insert(object(record));
         Ok(id)
     }
 
-    /// Stores two objects, or none.
+    /// Stores two objects, or none, with one line in the audit log.
     ///
     /// # Errors
     /// Those of the store.
-    pub fn insert_pair(&self, one: &New, other: &New) -> Result<(u64, u64)> {
-        let secret = |new: &New| new.secret.clone();
-        let (first, second) = (secret(one), secret(other));
-        let (one, other) = self.store.insert_pair(
-            (&one.attributes, first.as_deref().map(Vec::as_slice)),
-            (&other.attributes, second.as_deref().map(Vec::as_slice)),
-        )?;
+    pub fn insert_pair(&self, one: &New, other: &New, who: &str, how: &str) -> Result<(u64, u64)> {
+        let (one, other) = self.store.write(|write| {
+            let (one, other) = (write.insert(row(one))?, write.insert(row(other))?);
+            let label = label(&other.attributes);
+            let line = format!("objects {} and {} {label:?}: {how}", one.id, other.id);
+            write.audit(who, &line)?;
+            Ok((one, other))
+        })?;
         let ids = (one.id, other.id);
         let mut index = write(&self.index);
         index.insert(object(one));
@@ -232,35 +237,64 @@ impl Token {
         Ok(ids)
     }
 
-    /// Changes the attributes of an object.
+    /// Changes the attributes of an object, with a line in the audit log.
     ///
     /// # Errors
     /// Those of the store.
-    pub fn update(&self, old: &Object, attributes: &Template) -> Result<()> {
-        let record = self.store.update(old.id, old.version, attributes)?;
+    pub fn update(&self, old: &Object, attributes: &Template, who: &str) -> Result<()> {
+        let record = self.store.write(|write| {
+            let record = write.update(old.id, old.version, attributes)?;
+            write.audit(who, &format!("{}: changed", name(old.id, attributes)))?;
+            Ok(record)
+        })?;
         write(&self.index).insert(object(record));
         Ok(())
     }
 
-    /// Destroys an object.
+    /// Destroys an object, with a line in the audit log.
     ///
     /// # Errors
     /// Those of the store.
-    pub fn delete(&self, id: u64) -> Result<()> {
-        self.store.delete(id)?;
-        write(&self.index).remove(id);
-        write(&self.prepared.keys).remove(&id);
+    pub fn delete(&self, old: &Object, who: &str) -> Result<()> {
+        self.store.write(|write| {
+            write.delete(old.id)?;
+            write.audit(who, &format!("{}: destroyed", describe(old)))
+        })?;
+        write(&self.index).remove(old.id);
+        write(&self.prepared.keys).remove(&old.id);
         Ok(())
     }
 
-    /// Destroys all objects.
+    /// Destroys all objects in one transaction with what `act` writes.
     ///
     /// # Errors
-    /// Those of the store.
-    pub fn clear(&self) -> Result<()> {
-        self.store.clear()?;
-        let loaded = self.load();
+    /// Those of the store and of `act`.
+    pub fn clear(&self, act: impl FnOnce(&mut Write<'_>) -> Result<()>) -> Result<()> {
+        self.store.write(|write| {
+            write.clear()?;
+            act(write)
+        })?;
+        *write(&self.index) = Index::default();
         write(&self.prepared.keys).clear();
-        loaded
+        Ok(())
     }
+}
+
+fn row(new: &New) -> store::New<'_> {
+    (&new.attributes, new.secret.as_deref().map(Vec::as_slice))
+}
+
+/// The label of an object as the audit log has it.
+fn label(attributes: &Template) -> String {
+    let label = String::from_utf8_lossy(attributes.get(cka::LABEL).unwrap_or_default());
+    label.chars().filter(|c| !c.is_control()).take(64).collect()
+}
+
+fn name(id: u64, attributes: &Template) -> String {
+    format!("object {id} {:?}", label(attributes))
+}
+
+/// How an object is called in the audit log.
+pub(super) fn describe(object: &Object) -> String {
+    name(object.id, &object.attributes)
 }

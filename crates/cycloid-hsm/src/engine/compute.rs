@@ -1,7 +1,8 @@
 //! What a worker computes with: batches of the library, and their memory.
 //!
 //! Nothing leaves here that was not verified: RSA raises its result to the public exponent inside the
-//! library, every other signature is verified here, side by side like the signing.
+//! library, every other signature is verified here, side by side like the signing, by a public key that
+//! is not part of what signed.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +11,7 @@ use cycloid::bls12_381::signature::Scheme;
 use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::ec::{self, P224, P256, P384, P521};
 use cycloid::scheme::ecdsa::{self, SignJob, VerifyJob};
-use cycloid::scheme::ed25519::{self, Rule, SigningKey, Variant};
+use cycloid::scheme::ed25519::{self, Rule, Variant};
 use cycloid::scheme::{self, ecdh, rsa, x25519};
 use getrandom::SysRng;
 use rand_core::{CryptoRng, UnwrapErr};
@@ -18,7 +19,7 @@ use zeroize::Zeroizing;
 
 use super::job::{Job, Kind, Outcome, Work};
 use crate::error::{Code, Error};
-use crate::key::{Curve, PrimeCurveKey, PrivateKey, PublicKey};
+use crate::key::{Curve, EdwardsKey, PrimeCurveKey, PrivateKey, PublicKey};
 use crate::mechanism::Hash;
 use crate::spans::{self, Span};
 
@@ -288,7 +289,7 @@ pub(crate) fn variant(prehashed: bool, context: &[u8]) -> Variant<'_> {
 }
 
 fn ed25519(jobs: &[Job]) -> Vec<Outcome> {
-    let parts: Vec<(&SigningKey, Variant<'_>, &[u8])> = jobs
+    let parts: Vec<(&EdwardsKey, Variant<'_>, &[u8])> = jobs
         .iter()
         .filter_map(|job| match (&*job.key, &job.work) {
             (PrivateKey::Ed25519(key), Work::Ed25519 { message, prehashed, context }) => {
@@ -314,7 +315,7 @@ fn ed25519(jobs: &[Job]) -> Vec<Outcome> {
         .iter()
         .zip(&signatures)
         .map(|((key, variant, message), signature)| {
-            ed25519::Job::verify(key.verifying_key(), Rule::Strict, *variant, message, signature)
+            ed25519::Job::verify(key.public(), Rule::Strict, *variant, message, signature)
         })
         .collect();
     let span = spans::enter(Span::Verification);
@@ -389,6 +390,6 @@ fn bls(job: &Job) -> Outcome {
         return Err(Code::KEY_TYPE_INCONSISTENT.into());
     };
     let signature = key.sign(Scheme::ProofOfPossession, message);
-    key.public_key().verify(Scheme::ProofOfPossession, message, &signature).map_err(|_| fault())?;
+    key.public().verify(Scheme::ProofOfPossession, message, &signature).map_err(|_| fault())?;
     Ok(Zeroizing::new(signature.to_bytes().to_vec()))
 }

@@ -8,6 +8,8 @@
 //! makes it much shorter. So a single client never waits, and many fill the lanes.
 
 mod compute;
+#[cfg(test)]
+mod faults;
 mod job;
 
 use std::collections::{BTreeMap, VecDeque};

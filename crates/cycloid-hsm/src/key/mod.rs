@@ -4,6 +4,7 @@ pub(crate) mod curve;
 mod prime_curve;
 pub(crate) mod private;
 pub(crate) mod public;
+mod witnessed;
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ pub(crate) use curve::Curve;
 pub(crate) use prime_curve::PrimeCurveKey;
 pub(crate) use private::PrivateKey;
 pub(crate) use public::PublicKey;
+pub(crate) use witnessed::{BlsKey, EdwardsKey};
 
 /// A key that is ready for use.
 #[derive(Clone)]

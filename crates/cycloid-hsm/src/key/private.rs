@@ -1,7 +1,7 @@
 //! Private keys, made ready for use, and their form at rest: PKCS #8 (RFC 5958), for BLS12-381 the
 //! scalar's 32 bytes, big-endian.
 
-use cycloid::bls12_381::signature;
+use cycloid::bls12_381::{Cycloid, signature};
 use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::ec::{self, P224, P256, P384, P521};
 use cycloid::scheme::rsa::{self, PrivateComponents, public_key_limbs};
@@ -10,8 +10,8 @@ use pkcs8::der::Decode;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, Zeroizing};
 
-use super::PrimeCurveKey;
 use super::curve::{Curve, octet_string};
+use super::{BlsKey, EdwardsKey, PrimeCurveKey};
 use crate::attribute::{Template, cka, ckk};
 use crate::error::{Code, Error, Result};
 
@@ -28,11 +28,11 @@ pub enum PrivateKey {
     /// On P-521.
     P521(PrimeCurveKey<P521>),
     /// Ed25519.
-    Ed25519(Box<ed25519::SigningKey>),
+    Ed25519(Box<EdwardsKey>),
     /// X25519.
     X25519(x25519::PrivateKey),
     /// BLS12-381, public keys in G1.
-    Bls(signature::SecretKey<cycloid::bls12_381::Cycloid, signature::MinPk>),
+    Bls(Box<BlsKey>),
 }
 
 /// Lengths of RSA moduli that are taken, in bits.
@@ -116,9 +116,9 @@ impl PrivateKey {
             ec::PrivateKey::<C>::generate(rng).map(|key| variant(key.into())).map_err(not_made)
         }, else {
             match curve {
-                Curve::Ed25519 => ed25519::SigningKey::generate(rng)
-                    .map(|key| Self::Ed25519(Box::new(key)))
-                    .map_err(not_made),
+                Curve::Ed25519 => {
+                    ed25519::SigningKey::generate(rng).map(Self::ed25519).map_err(not_made)
+                }
                 _ => x25519::PrivateKey::generate(rng).map(Self::X25519).map_err(not_made),
             }
         })
@@ -129,7 +129,15 @@ impl PrivateKey {
     /// # Errors
     /// As [`generate_ec`](Self::generate_ec).
     pub fn generate_bls(rng: &mut impl CryptoRng) -> Result<Self> {
-        signature::SecretKey::generate(rng).map(Self::Bls).map_err(not_made)
+        signature::SecretKey::generate(rng).map(Self::bls).map_err(not_made)
+    }
+
+    fn ed25519(key: ed25519::SigningKey) -> Self {
+        Self::Ed25519(Box::new(key.into()))
+    }
+
+    fn bls(key: signature::SecretKey<Cycloid, signature::MinPk>) -> Self {
+        Self::Bls(Box::new(key.into()))
     }
 
     /// The key whose form at rest is `bytes`.
@@ -138,7 +146,7 @@ impl PrivateKey {
     /// [`Code::ATTRIBUTE_VALUE_INVALID`] where they are no such key; [`Code::KEY_SIZE_RANGE`].
     pub fn from_bytes(key_type: u32, bytes: &[u8]) -> Result<Self> {
         if key_type == ckk::BLS12_381 {
-            return signature::SecretKey::from_bytes(bytes).map(Self::Bls).map_err(invalid);
+            return signature::SecretKey::from_bytes(bytes).map(Self::bls).map_err(invalid);
         }
         let info = pkcs8::PrivateKeyInfoRef::from_der(bytes).map_err(invalid)?;
         let oid = info.algorithm.oid.as_bytes();
@@ -166,8 +174,7 @@ impl PrivateKey {
                     else Err(Code::CURVE_NOT_SUPPORTED.into()))
             }
             ckk::EC_EDWARDS if oid == &Curve::Ed25519.identifier()[2..] => {
-                let key = ed25519::SigningKey::from_der(bytes).map_err(invalid)?;
-                Ok(Self::Ed25519(Box::new(key)))
+                ed25519::SigningKey::from_der(bytes).map(Self::ed25519).map_err(invalid)
             }
             ckk::EC_MONTGOMERY if oid == &Curve::X25519.identifier()[2..] => {
                 x25519::PrivateKey::from_der(bytes).map(Self::X25519).map_err(invalid)
@@ -256,9 +263,7 @@ impl PrivateKey {
                     let value: &[u8; 32] =
                         value.try_into().map_err(|_| Code::ATTRIBUTE_VALUE_INVALID)?;
                     Ok(match curve {
-                        Curve::Ed25519 => {
-                            Self::Ed25519(Box::new(ed25519::SigningKey::from_seed(value)))
-                        }
+                        Curve::Ed25519 => Self::ed25519(ed25519::SigningKey::from_seed(value)),
                         _ => Self::X25519(x25519::PrivateKey::from(*value)),
                     })
                 })
@@ -305,7 +310,8 @@ impl PrivateKey {
         })
     }
 
-    /// Writes what is public of it as attributes of a private key or, with `whole`, of its public key.
+    /// Writes what is public of it as attributes of a private key or, with `whole`, of its public key. For
+    /// BLS12-381, which has no SubjectPublicKeyInfo, a private key has its public one as `CKA_EC_POINT`.
     pub fn describe(&self, to: &mut Template, whole: bool) {
         to.set_number(cka::KEY_TYPE, self.key_type().into());
         match self {
@@ -318,9 +324,8 @@ impl PrivateKey {
                 }
             }
             Self::Bls(key) => {
-                if whole {
-                    to.set(cka::VALUE, key.public_key().to_bytes());
-                }
+                let number = if whole { cka::VALUE } else { cka::EC_POINT };
+                to.set(number, key.public().to_bytes());
             }
             _ => {
                 let curve = self.curve().expect("all others are on curves");
@@ -335,7 +340,7 @@ impl PrivateKey {
 
     fn public_point(&self) -> Vec<u8> {
         for_prime_curve!(self, key => key.public_key().to_uncompressed().to_vec(),
-            Self::Ed25519(key) => key.verifying_key().as_bytes().to_vec(),
+            Self::Ed25519(key) => key.public().as_bytes().to_vec(),
             Self::X25519(key) => key.public_key().to_vec(),
             Self::Rsa(_) | Self::Bls(_) => Vec::new(),
         )
@@ -348,7 +353,7 @@ impl PrivateKey {
             key => key.public_key().to_spki_der(&mut buffer).map(<[u8]>::len).ok(),
             Self::Rsa(key) => key.public().to_spki_der(&mut buffer).map(<[u8]>::len).ok(),
             Self::Ed25519(key) => {
-                key.verifying_key().to_der(&mut buffer).map(<[u8]>::len).ok()
+                key.public().to_der(&mut buffer).map(<[u8]>::len).ok()
             }
             Self::X25519(key) => {
                 x25519::public_key_to_der(&key.public_key(), &mut buffer).map(<[u8]>::len).ok()
@@ -357,6 +362,17 @@ impl PrivateKey {
         );
         buffer.truncate(written.expect("the buffer has room for the longest"));
         buffer
+    }
+
+    /// Whether it is the key of these attributes of a private key, as far as they say: what is public of it
+    /// was written there when it was made, and was kept apart from it.
+    pub fn is_of(&self, attributes: &Template) -> bool {
+        let mut described = Template::new();
+        self.describe(&mut described, false);
+        [cka::PUBLIC_KEY_INFO, cka::EC_POINT].into_iter().all(|number| {
+            let known = attributes.get(number).filter(|value| !value.is_empty());
+            known.is_none_or(|value| described.get(number) == Some(value))
+        })
     }
 
     /// The attributes of it that are secret, for a key that may be seen.

@@ -119,8 +119,10 @@ impl Object {
                 Ok(Key::Public(key.into()))
             }
             (cko::PRIVATE_KEY, Some(secret)) => PrivateKey::from_bytes(self.key_type(), secret)
+                .ok()
+                .filter(|key| key.is_of(&self.attributes))
                 .map(|key| Key::Private(key.into()))
-                .map_err(|_| broken()),
+                .ok_or_else(broken),
             (cko::SECRET_KEY, Some(secret)) => {
                 Ok(Key::Secret(Zeroizing::new(secret.to_vec()).into()))
             }
@@ -161,4 +163,49 @@ pub(crate) const fn is_symmetric(key_type: u32) -> bool {
             | ckk::SHA384_HMAC
             | ckk::SHA512_HMAC
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use getrandom::SysRng;
+    use rand_core::UnwrapErr;
+
+    use super::*;
+    use crate::key::Curve;
+    use crate::object::build::{Origin, private};
+
+    /// Whichever bit of what is at rest flips on the way from its seal, it is the same key or none.
+    #[test]
+    fn no_flipped_bit_of_a_secret_makes_another_key() {
+        let rng = &mut UnwrapErr(SysRng);
+        let curves = [Curve::P256, Curve::P521, Curve::Ed25519, Curve::X25519];
+        let mut keys: Vec<_> = curves
+            .into_iter()
+            .map(|curve| PrivateKey::generate_ec(curve, rng).expect("a sound generator"))
+            .collect();
+        keys.push(PrivateKey::generate_bls(rng).expect("a sound generator"));
+        for key in keys {
+            let New { attributes, secret } =
+                private(Template::new(), &key, Origin::Given).expect("nothing contradicts it");
+            let mut secret = secret.expect("a private key has one");
+            let (session_secret, session_key) = (None, OnceLock::new());
+            let object = Object { id: 1, version: 1, attributes, session_secret, session_key };
+            let sound = key.to_bytes();
+            let mut refused = 0;
+            for bit in 0..8 * secret.len() {
+                secret[bit / 8] ^= 1 << (bit % 8);
+                match object.key(Some(&secret)) {
+                    Ok(Key::Private(key)) => assert_eq!(key.to_bytes(), sound, "bit {bit}"),
+                    Ok(_) => panic!("it is a private key"),
+                    Err(error) => {
+                        assert_eq!(error.code, Code::DEVICE_ERROR);
+                        refused += 1;
+                    }
+                }
+                secret[bit / 8] ^= 1 << (bit % 8);
+            }
+            assert!(refused >= 250, "{refused} of {}", 8 * secret.len());
+            assert!(object.key(Some(&secret)).is_ok());
+        }
+    }
 }

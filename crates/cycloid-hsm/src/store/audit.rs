@@ -14,7 +14,7 @@ use super::database::{Access, Row, Value};
 use super::keyring::Keyring;
 use super::seal::{Part, associated, mac};
 use super::violation::Violation;
-use super::write::Session;
+use super::write::{Session, Write};
 use crate::error::{Code, Error, Result};
 use crate::rpc::Bytes;
 pub use crate::rpc::message::AuditEntry;
@@ -71,32 +71,41 @@ fn entry(mut row: Row) -> Result<AuditEntry> {
     })
 }
 
-impl Store {
-    /// Adds a line to the audit log, with the time it is now.
+impl Write<'_> {
+    /// Adds a line to the audit log, with the time it is now. It is there if all else that the
+    /// transaction writes is, and only then.
     ///
     /// # Errors
     /// [`Code::ARGUMENTS_BAD`] if there is a NUL in it, which PostgreSQL does not store;
     /// [`Code::DEVICE_ERROR`].
-    pub fn audit(&self, who: &str, what: &str) -> Result<()> {
+    pub fn audit(&mut self, who: &str, what: &str) -> Result<()> {
         if who.contains('\0') || what.contains('\0') {
             return Err(Code::ARGUMENTS_BAD.because("a line of the audit log contains a NUL"));
         }
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let time = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        self.write(|write| {
-            let Session { transaction, keys, manifest } = &mut write.session;
-            manifest.audit = manifest.audit.next(keys, time, who, what);
-            let values = [
-                Value::number(manifest.audit.sequence),
-                Value::number(time),
-                Value::Text(who),
-                Value::Text(what),
-                Value::Bytes(&manifest.audit.mac),
-            ];
-            let insert = "INSERT INTO audit_log (sequence, time, who, what, mac) \
-                VALUES ($1, $2, $3, $4, $5)";
-            transaction.execute(insert, &values).map(drop)
-        })
+        let Session { transaction, keys, manifest } = &mut self.session;
+        manifest.audit = manifest.audit.next(keys, time, who, what);
+        let values = [
+            Value::number(manifest.audit.sequence),
+            Value::number(time),
+            Value::Text(who),
+            Value::Text(what),
+            Value::Bytes(&manifest.audit.mac),
+        ];
+        let insert = "INSERT INTO audit_log (sequence, time, who, what, mac) \
+            VALUES ($1, $2, $3, $4, $5)";
+        transaction.execute(insert, &values).map(drop)
+    }
+}
+
+impl Store {
+    /// Adds a line to the audit log, in a transaction of its own: for what changes nothing else.
+    ///
+    /// # Errors
+    /// As [`Write::audit`].
+    pub fn audit(&self, who: &str, what: &str) -> Result<()> {
+        self.write(|write| write.audit(who, what))
     }
 
     /// Lines of the audit log from number `from` on, at most `limit` of them, as they stand in the

@@ -36,7 +36,7 @@ mod record;
 mod seal;
 mod slot;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod unlocking;
 mod violation;
 mod write;
@@ -45,7 +45,6 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use zeroize::Zeroizing;
 
-use crate::attribute::Template;
 use crate::error::{Code, Error, Result};
 use database::{Access, Database, Value};
 use keyring::Keyring;
@@ -53,14 +52,14 @@ use manifest::{Term, View};
 use record::{SealedRecord, SealedSetting};
 use seal::Identity;
 use violation::{Name, Violation};
-use write::{Session, Write};
+use write::Session;
 
 pub use audit::{AuditEntry, AuditHead};
 pub use backup::{BackupKey, BackupPrivateKey, Share};
 pub use manifest::Generation;
 pub use record::Record;
 pub use slot::{Cost, KEY_FILE, Unlocking};
-pub use write::New;
+pub use write::{New, Write};
 
 /// A keystore, locked or unlocked, for as many threads as want it.
 pub struct Store {
@@ -132,65 +131,6 @@ impl Store {
         Ok((now, records, deleted.map(|(id, _)| id).collect()))
     }
 
-    /// Makes an object.
-    ///
-    /// # Errors
-    /// [`Code::TEMPLATE_INCOMPLETE`] without a class; [`Code::DEVICE_ERROR`].
-    pub fn insert(&self, attributes: &Template, secret: Option<&[u8]>) -> Result<Record> {
-        self.write(|write| write.insert((attributes, secret)))
-    }
-
-    /// Makes two objects, or none.
-    ///
-    /// # Errors
-    /// As [`insert`](Self::insert).
-    pub fn insert_pair(&self, first: New<'_>, second: New<'_>) -> Result<(Record, Record)> {
-        self.write(|write| Ok((write.insert(first)?, write.insert(second)?)))
-    }
-
-    /// Makes some objects, or none; gives how many.
-    ///
-    /// # Errors
-    /// As [`insert`](Self::insert).
-    pub fn insert_all<'a>(&self, all: impl IntoIterator<Item = New<'a>>) -> Result<usize> {
-        self.write(|write| {
-            let mut count = 0;
-            for new in all {
-                write.insert(new)?;
-                count += 1;
-            }
-            Ok(count)
-        })
-    }
-
-    /// Gives an object other attributes, all of them; its secret stays.
-    ///
-    /// # Errors
-    /// [`Code::OBJECT_HANDLE_INVALID`]; [`Code::FUNCTION_FAILED`] if its version is not `version`:
-    /// someone else updated it.
-    pub fn update(&self, id: u64, version: u64, attributes: &Template) -> Result<Record> {
-        self.write(|write| write.update(id, version, attributes))
-    }
-
-    /// Destroys an object.
-    ///
-    /// # Errors
-    /// [`Code::OBJECT_HANDLE_INVALID`].
-    pub fn delete(&self, id: u64) -> Result<()> {
-        self.write(|write| write.delete(id))
-    }
-
-    /// Destroys all objects. Settings and the audit log stay.
-    ///
-    /// # Errors
-    /// [`Code::DEVICE_ERROR`].
-    pub fn clear(&self) -> Result<()> {
-        self.write(|write| {
-            let rows = write.session.records()?;
-            rows.iter().try_for_each(|row| write.delete_row(row))
-        })
-    }
-
     /// The secret of an object.
     ///
     /// # Errors
@@ -220,44 +160,46 @@ impl Store {
         Ok(row.map(|row| row.open(&keys)).transpose()?.map(|value| value.to_vec()))
     }
 
-    /// Gives a setting a value; protected as records are, and not listed among them.
-    ///
-    /// # Errors
-    /// [`Code::DEVICE_ERROR`].
-    pub fn set_setting(&self, name: &str, value: &[u8]) -> Result<()> {
-        self.write(|write| write.set_setting(name, value))
-    }
-
     /// Makes a new master key, and seals all records and settings anew with it, some at a time, while
     /// others read and write. If it does not come to its end, the next call goes on where it stopped.
-    /// Gives how many rows it sealed.
+    /// Its first and its last transaction each write a line of `who` to the audit log. Returns how many
+    /// rows it sealed.
     ///
     /// # Errors
     /// [`Code::DEVICE_ERROR`].
-    pub fn rotate_master_key(&self) -> Result<u64> {
-        let mut sealed = self.rotation_step(true)?.unwrap_or_default();
-        while let Some(more) = self.rotation_step(false)? {
+    pub fn rotate_master_key(&self, who: &str) -> Result<u64> {
+        let mut sealed = self.rotation_step(who, true, 0)?.unwrap_or_default();
+        while let Some(more) = self.rotation_step(who, false, sealed)? {
             sealed += more;
         }
         Ok(sealed)
     }
 
-    /// One transaction of a rotation, the first of which may start one. `None` after the last.
-    fn rotation_step(&self, may_start: bool) -> Result<Option<u64>> {
+    /// One transaction of a rotation: with `first` one that starts it, or takes it up again. `None` after
+    /// the last.
+    fn rotation_step(&self, who: &str, first: bool, sealed: u64) -> Result<Option<u64>> {
         self.write(|write| {
             let keys = write.session.keys.clone();
-            if !keys.is_rotating() {
-                if may_start {
+            if first {
+                write.audit(who, "the master key is rotated")?;
+                if !keys.is_rotating() {
                     write.set_keyring(keys.with_new_master()?);
+                    return Ok(Some(0));
                 }
-                return Ok(may_start.then_some(0));
             }
-            let sealed = write.seal_some_anew()?;
-            if sealed == 0 {
-                write.set_keyring(keys.without_old_master()?);
+            if !keys.is_rotating() {
                 return Ok(None);
             }
-            Ok(Some(sealed))
+            let more = write.seal_some_anew()?;
+            if more == 0 {
+                write.set_keyring(keys.without_old_master()?);
+                write.audit(
+                    who,
+                    &format!("the master key was rotated: {sealed} rows sealed anew"),
+                )?;
+                return Ok(None);
+            }
+            Ok(Some(more))
         })
     }
 
@@ -266,8 +208,12 @@ impl Store {
         self.identity[..8].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Does something in one transaction, while no one else writes.
-    fn write<T>(&self, act: impl FnOnce(&mut Write<'_>) -> Result<T>) -> Result<T> {
+    /// Does something in one transaction, while no one else writes: all that `act` writes lasts, with its
+    /// lines of the audit log, or, where it fails, nothing.
+    ///
+    /// # Errors
+    /// Those of `act`; [`Code::DEVICE_ERROR`]. If it is the commit that fails, the changes may last or not.
+    pub fn write<T>(&self, act: impl FnOnce(&mut Write<'_>) -> Result<T>) -> Result<T> {
         let _one = self.writer();
         let mut write = Write::begin(self)?;
         let value = act(&mut write)?;

@@ -86,13 +86,20 @@ impl<'a> Session<'a> {
     }
 }
 
-/// A session that writes. While it lasts, nobody else does.
-pub(super) struct Write<'a> {
+/// A transaction that writes. While it lasts, nobody else does.
+pub struct Write<'a> {
     store: &'a Store,
     pub(super) session: Session<'a>,
     /// What the view becomes.
     changes: Vec<(Name, Option<Term>)>,
     keyring: Option<Arc<Keyring>>,
+}
+
+/// Which keystore it writes to.
+impl std::fmt::Debug for Write<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Write({:?})", self.store)
+    }
 }
 
 impl<'a> Write<'a> {
@@ -142,7 +149,8 @@ impl<'a> Write<'a> {
         self.changes.push((name, new));
     }
 
-    const fn generation(&self) -> Generation {
+    /// The generation that this transaction makes, which no other has.
+    pub const fn generation(&self) -> Generation {
         self.session.manifest.generation
     }
 
@@ -158,7 +166,11 @@ impl<'a> Write<'a> {
         Ok((row, record))
     }
 
-    pub(super) fn insert(&mut self, (attributes, secret): New<'_>) -> Result<Record> {
+    /// Makes an object.
+    ///
+    /// # Errors
+    /// [`Code::TEMPLATE_INCOMPLETE`] without a class; [`Code::DEVICE_ERROR`].
+    pub fn insert(&mut self, (attributes, secret): New<'_>) -> Result<Record> {
         let id = self.session.manifest.next;
         self.session.manifest.next += 1;
         let place = Place { id, version: 1, generation: self.generation() };
@@ -180,12 +192,12 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    pub(super) fn update(
-        &mut self,
-        id: u64,
-        version: u64,
-        attributes: &Template,
-    ) -> Result<Record> {
+    /// Gives an object other attributes, all of them; its secret stays.
+    ///
+    /// # Errors
+    /// [`Code::OBJECT_HANDLE_INVALID`]; [`Code::FUNCTION_FAILED`] if its version is not `version`:
+    /// someone else updated it.
+    pub fn update(&mut self, id: u64, version: u64, attributes: &Template) -> Result<Record> {
         let (row, record) = self.genuine(id)?;
         if record.version != version {
             let text =
@@ -212,19 +224,57 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    pub(super) fn delete(&mut self, id: u64) -> Result<()> {
+    /// Destroys an object.
+    ///
+    /// # Errors
+    /// [`Code::OBJECT_HANDLE_INVALID`].
+    pub fn delete(&mut self, id: u64) -> Result<()> {
         let (row, _) = self.genuine(id)?;
         self.delete_row(&row)
     }
 
-    pub(super) fn delete_row(&mut self, row: &SealedRecord) -> Result<()> {
+    /// Destroys all objects. Settings and the audit log stay.
+    ///
+    /// # Errors
+    /// [`Code::DEVICE_ERROR`].
+    pub fn clear(&mut self) -> Result<()> {
+        let rows = self.session.records()?;
+        rows.iter().try_for_each(|row| self.delete_row(row))
+    }
+
+    fn delete_row(&mut self, row: &SealedRecord) -> Result<()> {
         self.remove_record(row)?;
         let values = [Value::number(row.place.id), Value::number(self.generation().0)];
         let insert = "INSERT INTO deletions (id, generation) VALUES ($1, $2)";
         self.session.transaction.execute(insert, &values).map(drop)
     }
 
-    pub(super) fn set_setting(&mut self, name: &str, value: &[u8]) -> Result<()> {
+    /// The value of a setting, which stays what it is until this transaction ends.
+    ///
+    /// # Errors
+    /// [`Code::DEVICE_ERROR`].
+    pub fn setting(&mut self, name: &str) -> Result<Option<Vec<u8>>> {
+        let Some(row) = self.session.setting(name)? else {
+            let before = self.generation().0 - 1;
+            let name = Name::Setting(name.to_owned());
+            return match &*self.store.view() {
+                Some(view) if view.has(&name) && view.generation.0 >= before => {
+                    Err(Violation::Missing("rows").into())
+                }
+                _ => Ok(None),
+            };
+        };
+        let value = row.open(&self.session.keys)?;
+        let term = row.term(&self.session.keys);
+        self.store.check_seen(&row.name(), row.generation, &term)?;
+        Ok(Some(value.to_vec()))
+    }
+
+    /// Gives a setting a value; protected as records are, and not listed among them.
+    ///
+    /// # Errors
+    /// [`Code::DEVICE_ERROR`].
+    pub fn set_setting(&mut self, name: &str, value: &[u8]) -> Result<()> {
         if let Some(row) = self.session.setting(name)? {
             row.open(&self.session.keys)?;
             let term = row.term(&self.session.keys);

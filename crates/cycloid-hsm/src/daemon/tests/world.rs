@@ -177,7 +177,33 @@ impl World {
             assert_eq!(found, life.objects, "{name}");
         }
         assert!(found.is_empty(), "nobody made {found:?}");
+        check_log(store, &records);
     }
+}
+
+/// Compares the objects with the audit log: there is each object that was made and not destroyed, and no
+/// other, and each was changed as often as its version says.
+fn check_log(store: &Store, records: &[Record]) {
+    let mut logged = BTreeMap::new();
+    let entries = store.audit_entries(1, u32::MAX).unwrap();
+    for entry in &entries {
+        let words: Vec<&str> = entry.what.split(' ').collect();
+        let number = |word: &str| word.parse::<u64>().unwrap();
+        match words[..] {
+            ["objects", one, "and", other, _, "generated"] => {
+                for id in [one, other].map(number) {
+                    assert_eq!(logged.insert(id, 1), None, "{id} was made twice");
+                }
+            }
+            ["object", id, _, "changed"] => *logged.get_mut(&number(id)).unwrap() += 1,
+            ["object", id, _, "destroyed"] => drop(logged.remove(&number(id)).unwrap()),
+            ["object" | "objects", ..] => panic!("{}", entry.what),
+            _ => {}
+        }
+    }
+    let found: BTreeMap<u64, u64> =
+        records.iter().map(|record| (record.id, record.version)).collect();
+    assert_eq!(found, logged, "what is there, and what is in the audit log");
 }
 
 /// What a record has, whose secret must be that of its public half.

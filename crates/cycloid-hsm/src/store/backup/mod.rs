@@ -132,12 +132,12 @@ impl Store {
     }
 
     /// Makes all objects of a backup, or none, with numbers of their own, and gives how many there
-    /// are. The keystore must have none.
+    /// are. The keystore must have none. The transaction writes a line of `who` to the audit log.
     ///
     /// # Errors
     /// [`Code::ENCRYPTED_DATA_INVALID`] if the backup was cut short, changed, or made for another
     /// key; [`Code::ACTION_PROHIBITED`] if there are objects; [`Code::DEVICE_ERROR`].
-    pub fn restore(&self, backup: &[u8], key: &BackupPrivateKey) -> Result<u64> {
+    pub fn restore(&self, backup: &[u8], key: &BackupPrivateKey, who: &str) -> Result<u64> {
         let text = open(backup, key)?;
         let mut from = text.as_slice();
         let malformed = |Malformed| unsound();
@@ -152,7 +152,11 @@ impl Store {
                 let secret = Option::<Secret>::read(&mut from).map_err(malformed)?;
                 write.insert((&attributes, secret.as_deref()))?;
             }
-            if from.is_empty() { Ok(count) } else { Err(unsound()) }
+            if !from.is_empty() {
+                return Err(unsound());
+            }
+            write.audit(who, &format!("{count} objects were restored from a backup"))?;
+            Ok(count)
         })
     }
 }
@@ -287,12 +291,12 @@ mod tests {
                 to.extend_from_slice(&rest);
             };
             sealing.write(256 + rest.len(), write).unwrap();
-            let restored = store.restore(&sealing.finish().unwrap(), &key);
+            let restored = store.restore(&sealing.finish().unwrap(), &key, "test");
             let (_, found) = store.load().unwrap();
             if count == records && rest.is_empty() {
                 prop_assert_eq!(restored, Ok(records));
                 prop_assert_eq!(found.len() as u64, records);
-                store.clear().unwrap();
+                store.write(|write| write.clear()).unwrap();
             } else {
                 let refused = [Code::ENCRYPTED_DATA_INVALID, Code::TEMPLATE_INCOMPLETE];
                 prop_assert!(refused.contains(&restored.unwrap_err().code));

@@ -38,11 +38,14 @@ fn a_backup_comes_back_elsewhere(place: &Place) {
     assert_eq!("00".parse::<BackupKey>().unwrap_err().code, Code::ARGUMENTS_BAD);
     let backup = source.backup(&key).unwrap();
     let private = elsewhere.open().backup_private_key().unwrap();
-    assert_eq!(target.restore(&backup, &private).unwrap(), 3);
+    assert_eq!(target.restore(&backup, &private, "test").unwrap(), 3);
     assert_eq!(objects(&target), objects(&source));
     assert_eq!(objects(&elsewhere.open()), objects(&source));
     // Not twice, and into nothing but an empty keystore.
-    assert_eq!(target.restore(&backup, &private).unwrap_err().code, Code::ACTION_PROHIBITED);
+    assert_eq!(
+        target.restore(&backup, &private, "test").unwrap_err().code,
+        Code::ACTION_PROHIBITED
+    );
     assert_eq!(objects(&target).len(), 3);
     // A point of small order.
     let guessable = source.backup(&BackupKey([0; 32])).unwrap_err();
@@ -59,7 +62,7 @@ fn a_backup_for_custodians_comes_back(place: &Place) {
     let shares = texts.map(|text| text.parse::<Share>().unwrap());
     let key = BackupPrivateKey::combine(&shares).unwrap();
     let target = place.create();
-    assert_eq!(target.restore(&backup, &key).unwrap(), 3);
+    assert_eq!(target.restore(&backup, &key, "test").unwrap(), 3);
     assert_eq!(objects(&target), objects(&source));
 }
 
@@ -69,7 +72,7 @@ fn a_backup_that_was_changed_is_refused(place: &Place) {
     let key = target.backup_private_key().unwrap();
     let backup = source.backup(&key.public()).unwrap();
     let refused = |backup: &[u8], key: &BackupPrivateKey| {
-        let refused = target.restore(backup, key).unwrap_err();
+        let refused = target.restore(backup, key, "test").unwrap_err();
         assert_eq!(refused.code, Code::ENCRYPTED_DATA_INVALID);
     };
     for at in 0..backup.len() {
@@ -82,7 +85,7 @@ fn a_backup_that_was_changed_is_refused(place: &Place) {
     refused(&[&*backup, &[0]].concat(), &key);
     refused(&backup, &BackupPrivateKey::generate().unwrap());
     assert_eq!(objects(&target), []);
-    assert_eq!(target.restore(&backup, &key).unwrap(), 3);
+    assert_eq!(target.restore(&backup, &key, "test").unwrap(), 3);
 }
 
 fn a_backup_of_many_chunks_is_whole_or_refused(place: &Place) {
@@ -106,13 +109,15 @@ fn a_backup_of_many_chunks_is_whole_or_refused(place: &Place) {
     let all = (0..chunks).collect::<Vec<_>>();
     assert_eq!(of(&all), backup);
     for at in 0..chunks {
-        target.restore(&of(&all[..at]), &key).unwrap_err();
-        target.restore(&of(&all[at + 1..]), &key).unwrap_err();
-        target.restore(&of(&[&all[..at], &all[at..=at], &all[at..]].concat()), &key).unwrap_err();
+        target.restore(&of(&all[..at]), &key, "test").unwrap_err();
+        target.restore(&of(&all[at + 1..]), &key, "test").unwrap_err();
+        target
+            .restore(&of(&[&all[..at], &all[at..=at], &all[at..]].concat()), &key, "test")
+            .unwrap_err();
         let mut exchanged = all.clone();
         exchanged.swap(at, (at + 1) % chunks);
-        target.restore(&of(&exchanged), &key).unwrap_err();
+        target.restore(&of(&exchanged), &key, "test").unwrap_err();
     }
-    assert_eq!(target.restore(&backup, &key).unwrap(), 5);
+    assert_eq!(target.restore(&backup, &key, "test").unwrap(), 5);
     assert_eq!(objects(&target), objects(&source));
 }

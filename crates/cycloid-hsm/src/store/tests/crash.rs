@@ -120,27 +120,43 @@ fn work(name: &str, url: &str) -> Result<()> {
         };
         say("try", &operation, &[]);
         let mut ids = vec![];
+        // Each change has its line of the audit log, in its transaction.
+        let line = operation.to_string();
         match &operation {
             Operation::Insert(label) => {
-                ids.push(store.insert(&labelled(label), Some(label.as_bytes()))?.id);
+                let record = store.write(|write| {
+                    write.audit(name, &line)?;
+                    write.insert((&labelled(label), Some(label.as_bytes())))
+                })?;
+                ids.push(record.id);
             }
-            Operation::Pair(first, second) => {
-                let (of_first, of_second) = (labelled(first), labelled(second));
-                let first = (&of_first, Some(first.as_bytes()));
-                let (first, second) = store.insert_pair(first, (&of_second, None))?;
-                ids.extend([first.id, second.id]);
-            }
+            Operation::Pair(first, second) => store.write(|write| {
+                ids.push(write.insert((&labelled(first), Some(first.as_bytes())))?.id);
+                write.audit(name, &line)?;
+                ids.push(write.insert((&labelled(second), None))?.id);
+                Ok(())
+            })?,
             Operation::Update(id, label) => {
                 let version = mine.get_mut(id).unwrap();
-                *version = store.update(*id, *version, &labelled(label))?.version;
+                let record = store.write(|write| {
+                    write.audit(name, &line)?;
+                    write.update(*id, *version, &labelled(label))
+                })?;
+                *version = record.version;
             }
             Operation::Delete(id) => {
-                store.delete(*id)?;
+                store.write(|write| {
+                    write.delete(*id)?;
+                    write.audit(name, &line)
+                })?;
                 mine.remove(id);
             }
-            Operation::Set(value) => store.set_setting(name, value.as_bytes())?,
-            Operation::Audit => store.audit(name, "worked")?,
-            Operation::Rotate => drop(store.rotate_master_key()?),
+            Operation::Set(value) => store.write(|write| {
+                write.set_setting(name, value.as_bytes())?;
+                write.audit(name, &line)
+            })?,
+            Operation::Audit => store.audit(name, &line)?,
+            Operation::Rotate => drop(store.rotate_master_key("rotation")?),
         }
         mine.extend(ids.iter().map(|id| (*id, 1)));
         say("did", &operation, &ids);
@@ -154,11 +170,13 @@ struct State {
     /// Version, label and secret.
     records: BTreeMap<u64, (u64, String, Option<String>)>,
     setting: Option<String>,
+    /// Lines of the audit log, one for each change.
     audited: usize,
 }
 
 impl State {
     fn apply(&mut self, operation: &Operation, ids: &[u64]) {
+        self.audited += usize::from(!matches!(operation, Operation::Rotate));
         match operation {
             Operation::Insert(label) => {
                 self.records.insert(ids[0], (1, label.clone(), Some(label.clone())));
@@ -174,8 +192,7 @@ impl State {
             }
             Operation::Delete(id) => drop(self.records.remove(id).unwrap()),
             Operation::Set(value) => self.setting = Some(value.clone()),
-            Operation::Audit => self.audited += 1,
-            Operation::Rotate => (),
+            Operation::Audit | Operation::Rotate => (),
         }
     }
 
@@ -286,7 +303,7 @@ fn kill_again_and_again(place: &Place, test: &str, rounds: usize, mut disturb: i
         store.audit("parent", "looks").unwrap();
         let (_, records) = store.load().unwrap();
         if round % 7 == 6 {
-            store.rotate_master_key().unwrap();
+            store.rotate_master_key("test").unwrap();
             assert_eq!(store.load().unwrap().1, records);
         }
         head = store.audit_verify(Some(&head)).unwrap();

@@ -1,5 +1,6 @@
 //! Tests of the store, each on SQLite and on PostgreSQL.
 
+mod audited;
 mod backup;
 mod crash;
 mod many;
@@ -9,7 +10,7 @@ mod tampering;
 mod tls;
 
 use super::*;
-use crate::attribute::{cka, cko};
+use crate::attribute::{Template, cka, cko};
 use server::Server;
 
 /// Runs each of the functions of a module, which take a [`Place`], on both databases.
@@ -23,26 +24,26 @@ macro_rules! on_each_database {
         }
     };
 }
-use on_each_database;
+pub(crate) use on_each_database;
 
 /// A database of a test's own, without a keystore.
-enum Place {
+pub(crate) enum Place {
     Sqlite(tempfile::TempDir),
     Postgresql(Arc<Server>, String),
 }
 
 impl Place {
-    fn sqlite() -> Self {
+    pub(crate) fn sqlite() -> Self {
         Self::Sqlite(tempfile::tempdir().unwrap())
     }
 
-    fn postgresql() -> Self {
+    pub(crate) fn postgresql() -> Self {
         let server = Server::shared();
         let database = server.new_database();
         Self::Postgresql(server, database)
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         match self {
             Self::Sqlite(directory) => {
                 format!("sqlite:{}", directory.path().join("keystore").display())
@@ -51,15 +52,56 @@ impl Place {
         }
     }
 
-    fn create(&self) -> Store {
+    pub(crate) fn create(&self) -> Store {
         Store::create_with_cost(&self.url(), &passphrase(), Cost::LOWEST).unwrap()
     }
 
     /// Another daemon.
-    fn open(&self) -> Store {
+    pub(crate) fn open(&self) -> Store {
         let store = Store::open(&self.url()).unwrap();
         store.unlock(&passphrase()).unwrap();
         store
+    }
+
+    /// Takes a table away, as a full disk would, and puts it back.
+    pub(crate) fn without<T>(&self, table: &str, act: impl FnOnce() -> T) -> T {
+        let run = |statement: String| {
+            let database = Database::new(&self.url()).unwrap();
+            let mut transaction = database.begin(Access::Write).unwrap();
+            transaction.run(&statement).unwrap();
+            transaction.commit().unwrap();
+        };
+        run(format!("ALTER TABLE {table} RENAME TO taken"));
+        let value = act();
+        run(format!("ALTER TABLE taken RENAME TO {table}"));
+        value
+    }
+}
+
+/// Changes one at a time, without lines of the audit log.
+impl Store {
+    fn insert(&self, attributes: &Template, secret: Option<&[u8]>) -> Result<Record> {
+        self.write(|write| write.insert((attributes, secret)))
+    }
+
+    fn insert_pair(&self, first: New<'_>, second: New<'_>) -> Result<(Record, Record)> {
+        self.write(|write| Ok((write.insert(first)?, write.insert(second)?)))
+    }
+
+    fn update(&self, id: u64, version: u64, attributes: &Template) -> Result<Record> {
+        self.write(|write| write.update(id, version, attributes))
+    }
+
+    fn delete(&self, id: u64) -> Result<()> {
+        self.write(|write| write.delete(id))
+    }
+
+    fn clear(&self) -> Result<()> {
+        self.write(|write| write.clear())
+    }
+
+    fn set_setting(&self, name: &str, value: &[u8]) -> Result<()> {
+        self.write(|write| write.set_setting(name, value))
     }
 }
 

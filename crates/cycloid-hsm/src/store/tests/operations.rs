@@ -122,7 +122,7 @@ fn a_locked_store_does_nothing(place: &Place) {
         store.setting("label").unwrap_err(),
         store.set_setting("label", b"").unwrap_err(),
         store.clear().unwrap_err(),
-        store.rotate_master_key().unwrap_err(),
+        store.rotate_master_key("test").unwrap_err(),
         store.add_unlocking(&passphrase()).unwrap_err(),
         store.audit("who", "what").unwrap_err(),
         store.audit_verify(None).unwrap_err(),
@@ -230,7 +230,7 @@ fn epochs(store: &Store) -> Vec<u64> {
 
 fn a_rotation_seals_all_anew(place: &Place) {
     let (store, other) = (place.create(), place.open());
-    assert_eq!(store.rotate_master_key().unwrap(), 0);
+    assert_eq!(store.rotate_master_key("test").unwrap(), 0);
     for number in 0..300 {
         store.insert(&labelled(&number.to_string()), Some(&[7; 100])).unwrap();
     }
@@ -238,7 +238,7 @@ fn a_rotation_seals_all_anew(place: &Place) {
     let (_, before) = store.load().unwrap();
     let (generation, _) = other.load().unwrap();
     assert_eq!(epochs(&store), [2]);
-    assert_eq!(store.rotate_master_key().unwrap(), 301);
+    assert_eq!(store.rotate_master_key("test").unwrap(), 301);
     assert_eq!(epochs(&store), [3]);
     assert_eq!(store.load().unwrap().1, before);
     // The other daemon has not heard of the key, and finds it.
@@ -258,7 +258,10 @@ fn a_rotation_goes_on_where_it_stopped(place: &Place) {
         let interrupted = place.open();
         interrupted.load().unwrap();
         for step in 0..steps {
-            assert_eq!(interrupted.rotation_step(step == 0).unwrap().is_some(), step < 4);
+            assert_eq!(
+                interrupted.rotation_step("test", step == 0, 0).unwrap().is_some(),
+                step < 4
+            );
         }
         let successor = place.open();
         assert_eq!(successor.load().unwrap().1.len(), 300);
@@ -267,7 +270,7 @@ fn a_rotation_goes_on_where_it_stopped(place: &Place) {
         store.changes(Generation(0)).unwrap();
         let left = if steps == 5 { 301 } else { 300 - 128 * (steps as u64 - 1).min(2) };
         let left = if steps == 4 { 0 } else { left };
-        assert_eq!(successor.rotate_master_key().unwrap(), left, "after {steps} steps");
+        assert_eq!(successor.rotate_master_key("test").unwrap(), left, "after {steps} steps");
         assert_eq!(epochs(&store).len(), 1);
         assert_eq!(interrupted.secret(record.id).unwrap().as_slice(), b"secret");
         successor.delete(record.id).unwrap();

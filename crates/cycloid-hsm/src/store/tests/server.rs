@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use postgres::{Client, NoTls};
 use rustix::process::{Pid, Signal, kill_process};
 
-pub(super) struct Server {
+pub(crate) struct Server {
     directory: tempfile::TempDir,
     settings: Vec<String>,
     process: Mutex<Child>,

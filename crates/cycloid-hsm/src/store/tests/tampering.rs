@@ -341,7 +341,7 @@ fn every_byte_of_manifest_and_keyring_counts(place: &Place) {
     fresh.unlock(&passphrase()).unwrap();
     fresh.load().unwrap();
     // The keyring before a rotation, whose key sealed what is no longer there.
-    store.rotate_master_key().unwrap();
+    store.rotate_master_key("test").unwrap();
     let Field::Bytes(earlier) = &keystore[0][3] else { panic!("they are bytes") };
     attacker.set("keystore", "keyring", "one = 1", Value::Bytes(earlier));
     assert_found(Store::open(&place.url()).unwrap().unlock(&passphrase()), Violation::Keyring);

@@ -1,0 +1,185 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+use super::*;
+use crate::store::tests::{Place, on_each_database};
+
+on_each_database! {
+    wrong_pins_are_counted_and_delay_the_next_even_if_it_is_right,
+    a_clock_that_is_set_back_shortens_no_wait_and_a_restart_begins_it_anew,
+    daemons_on_one_database_judge_no_more_than_one,
+    an_attempt_that_cannot_be_recorded_is_not_judged,
+    a_right_pin_that_was_replaced_meanwhile_opens_nothing,
+}
+
+/// Milliseconds that a test sets.
+#[derive(Clone, Default)]
+struct Clock(Arc<AtomicU64>);
+
+impl Clock {
+    fn set(&self, milliseconds: u64) {
+        self.0.store(milliseconds, Ordering::SeqCst);
+    }
+
+    fn judge(&self) -> Judge {
+        let now = self.0.clone();
+        Judge::with_clock(move || Duration::from_millis(now.load(Ordering::SeqCst)))
+    }
+}
+
+fn set(store: &Store, pin: &[u8]) {
+    let fresh = Fresh::new(pin).unwrap();
+    store.write(|write| fresh.set(write, Role::User)).unwrap();
+}
+
+/// A login, less whose it is.
+fn login(judge: &Judge, store: &Store, pin: &[u8]) -> Result<(), Code> {
+    judge
+        .judge(store, Role::User, pin, "test", "login")
+        .and_then(|right| store.write(|write| right.settle(write)))
+        .map_err(|error| error.code)
+}
+
+#[test]
+fn waits_double_up_to_a_quarter_of_an_hour() {
+    let waits: Vec<u64> = (0..8).map(|failures| wait(failures).as_secs()).collect();
+    assert_eq!(waits, [0, 0, 0, 1, 2, 4, 8, 16]);
+    assert_eq!(wait(u32::MAX).as_secs(), LONGEST_WAIT);
+}
+
+fn wrong_pins_are_counted_and_delay_the_next_even_if_it_is_right(place: &Place) {
+    let store = place.create();
+    let clock = Clock::default();
+    let judge = clock.judge();
+    let login = |pin| login(&judge, &store, pin);
+    assert_eq!(login(b"1234"), Err(Code::USER_PIN_NOT_INITIALIZED));
+    set(&store, b"1234");
+    clock.set(1_000_000);
+    for count in 1..=3 {
+        assert_eq!(login(b"4321"), Err(Code::PIN_INCORRECT));
+        assert_eq!(failures(&store, Role::User), Ok(count));
+    }
+    // One second, then two; an attempt that comes too early does not count.
+    clock.set(1_000_999);
+    assert_eq!(login(b"1234"), Err(Code::PIN_LOCKED));
+    assert_eq!(failures(&store, Role::User), Ok(3));
+    clock.set(1_001_000);
+    assert_eq!(login(b"4321"), Err(Code::PIN_INCORRECT));
+    clock.set(1_002_999);
+    assert_eq!(login(b"1234"), Err(Code::PIN_LOCKED));
+    clock.set(1_003_000);
+    assert_eq!(login(b"1234"), Ok(()));
+    assert_eq!(failures(&store, Role::User), Ok(0));
+    assert_eq!(Fresh::new(b"123").map_err(|error| error.code).err(), Some(Code::PIN_LEN_RANGE));
+    // Each attempt has its line, in its transaction.
+    let lines = store.audit_entries(1, u32::MAX).unwrap();
+    let what: Vec<&str> = lines.iter().map(|line| line.what.as_str()).collect();
+    let attempts: Vec<_> =
+        (1..=5).map(|n| format!("login: attempt {n} since the last right PIN")).collect();
+    assert_eq!(what, attempts);
+}
+
+fn a_clock_that_is_set_back_shortens_no_wait_and_a_restart_begins_it_anew(place: &Place) {
+    let store = place.create();
+    let clock = Clock::default();
+    let judge = clock.judge();
+    set(&store, b"1234");
+    clock.set(3_600_000);
+    for _ in 0..4 {
+        let _ = login(&judge, &store, b"4321");
+    }
+    // An hour back: a second is still a second.
+    clock.set(0);
+    let refused = judge.judge(&store, Role::User, b"1234", "test", "login").unwrap_err();
+    assert_eq!(refused.code, Code::PIN_LOCKED);
+    assert!(refused.to_string().contains("wait 1 s"), "{refused}");
+    clock.set(3_600_999);
+    assert_eq!(login(&judge, &store, b"1234"), Err(Code::PIN_LOCKED));
+    // Another daemon, or this one after a restart, with a clock that is far ahead.
+    let ahead = Clock::default();
+    ahead.set(u64::MAX / 2);
+    let restarted = ahead.judge();
+    assert_eq!(login(&restarted, &place.open(), b"1234"), Err(Code::PIN_LOCKED));
+    ahead.set(u64::MAX / 2 + 999);
+    assert_eq!(login(&restarted, &place.open(), b"1234"), Err(Code::PIN_LOCKED));
+    ahead.set(u64::MAX / 2 + 1000);
+    assert_eq!(login(&restarted, &place.open(), b"1234"), Ok(()));
+    // The system's own clock is no time of day: it says nothing when it starts.
+    assert!((Judge::default().clock)() < Duration::from_secs(3600));
+}
+
+/// Has each daemon judge some wrong PINs, all at once, and gives how many were judged.
+fn judged(daemons: &[(Store, Judge)], attempts: usize) -> usize {
+    let begin = Barrier::new(daemons.len());
+    let count = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for (store, judge) in daemons {
+            scope.spawn(|| {
+                begin.wait();
+                for _ in 0..attempts {
+                    match login(judge, store, b"4321") {
+                        Err(Code::PIN_INCORRECT) => drop(count.fetch_add(1, Ordering::SeqCst)),
+                        refused => assert_eq!(refused, Err(Code::PIN_LOCKED)),
+                    }
+                }
+            });
+        }
+    });
+    count.into_inner() as usize
+}
+
+fn daemons_on_one_database_judge_no_more_than_one(place: &Place) {
+    set(&place.create(), b"1234");
+    let clock = Clock::default();
+    let daemons: Vec<(Store, Judge)> = (0..4).map(|_| (place.open(), clock.judge())).collect();
+    assert_eq!(judged(&daemons, 3), FREE_FAILURES as usize);
+    let mut now = 0;
+    for seconds in [1, 2, 4] {
+        for (store, judge) in &daemons {
+            judge.observe(store).unwrap();
+        }
+        now += 1000 * seconds - 1;
+        clock.set(now);
+        assert_eq!(judged(&daemons, 2), 0);
+        now += 1;
+        clock.set(now);
+        assert_eq!(judged(&daemons, 2), 1);
+    }
+    let (store, judge) = &daemons[0];
+    judge.observe(store).unwrap();
+    clock.set(now + 8000);
+    assert_eq!(login(judge, store, b"1234"), Ok(()));
+}
+
+fn an_attempt_that_cannot_be_recorded_is_not_judged(place: &Place) {
+    let store = place.create();
+    set(&store, b"1234");
+    let judge = Clock::default().judge();
+    for table in ["audit_log", "settings"] {
+        for pin in [b"1234", b"4321"] {
+            let refused = place.without(table, || login(&judge, &store, pin));
+            assert_eq!(refused, Err(Code::DEVICE_ERROR), "{table}");
+        }
+    }
+    assert_eq!(failures(&store, Role::User), Ok(0));
+    assert_eq!(login(&judge, &store, b"1234"), Ok(()));
+}
+
+fn a_right_pin_that_was_replaced_meanwhile_opens_nothing(place: &Place) {
+    let store = place.create();
+    set(&store, b"1234");
+    let judge = Clock::default().judge();
+    for replace in [
+        |store: &Store| set(store, b"5678"),
+        |store: &Store| {
+            store.write(|write| remove(write, Role::User)).unwrap();
+        },
+    ] {
+        let right = judge.judge(&store, Role::User, b"1234", "test", "login").unwrap();
+        replace(&place.open());
+        let settled = store.write(|write| right.settle(write));
+        assert_eq!(settled.map_err(|error| error.code), Err(Code::PIN_INCORRECT));
+        set(&store, b"1234");
+    }
+}
