@@ -41,6 +41,7 @@ pub(super) fn fill(rng: &mut impl TryCryptoRng, bytes: &mut [u8]) -> Result<(), 
     let filled = rng.try_fill_bytes(bytes);
     ct::mark_secret(bytes);
     let (samples, _) = bytes.as_chunks();
+    // What is refused is not used, so it may be known that it was.
     if filled.is_err() || repeats(samples.len(), |i| Limb::from_le_bytes(samples[i])).reveal() {
         ct::wipe_bytes(bytes);
         return Err(Error);
@@ -56,6 +57,7 @@ pub(super) fn fill_limbs(rng: &mut impl TryCryptoRng, limbs: &mut [Limb]) -> Res
     let filled =
         limbs.iter_mut().try_for_each(|limb| rng.try_next_u64().map(|drawn| *limb = drawn));
     ct::mark_secret(limbs);
+    // What is refused is not used, so it may be known that it was.
     if filled.is_err() || repeats(limbs.len(), |i| limbs[i]).reveal() {
         ct::wipe(limbs);
         return Err(Error);
@@ -63,7 +65,7 @@ pub(super) fn fill_limbs(rng: &mut impl TryCryptoRng, limbs: &mut [Limb]) -> Res
     Ok(())
 }
 
-/// Whether one of the samples comes twice. That a draw was refused says nothing of what is used.
+/// Whether one of the samples comes twice.
 fn repeats(count: usize, sample: impl Fn(usize) -> Limb) -> Mask {
     let pairs = (0..count).flat_map(|i| (0..i).map(move |j| (i, j)));
     pairs.fold(Mask::from_bit(0), |any, (i, j)| any | Mask::equal(sample(i), sample(j)))

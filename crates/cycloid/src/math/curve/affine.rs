@@ -19,6 +19,7 @@ impl<C: Curve> PartialEq for AffinePoint<C> {
     fn eq(&self, other: &Self) -> bool {
         let words = [(&self.x, &other.x), (&self.y, &other.y)];
         let words = words.iter().flat_map(|(a, b)| a.as_ref().iter().zip(b.as_ref()));
+        // Whether two points are the same is the outcome.
         Mask::is_zero(words.fold(0, |any, (a, b)| any | (a ^ b))).reveal()
     }
 }

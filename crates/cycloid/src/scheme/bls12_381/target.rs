@@ -137,6 +137,7 @@ impl<B: Pairing> Fq12<B> {
 fn random_integer(integer: &mut [u8; 48], rng: &mut impl TryCryptoRng) -> Result<(), Error> {
     for _ in 0..random::DRAWS {
         random::fill(rng, integer)?;
+        // Random elements of Fq12 are not for secrets.
         ct::mark_public(integer);
         // p has 381 bits.
         integer[0] &= 0x1f;

@@ -6,8 +6,6 @@ use rand_core::TryCryptoRng;
 
 use super::{Curve, Error, MAX_BYTES, PublicKey};
 use crate::machine::ct;
-#[cfg(test)]
-use crate::machine::words;
 use crate::math::curve::{Scalar, multiply_base};
 use crate::scheme::random;
 
@@ -67,7 +65,7 @@ impl<C: Curve> PrivateKey<C> {
 
     /// What the key is in memory: the scalar and the coordinates of the public key.
     #[cfg(test)]
-    pub(in super::super) fn memory(&mut self) -> [&mut [words::Limb]; 3] {
+    pub(in super::super) fn memory(&mut self) -> [&mut [crate::machine::words::Limb]; 3] {
         let [x, y] = self.public.point_mut().limbs_mut();
         [self.scalar.limbs_mut(), x, y]
     }

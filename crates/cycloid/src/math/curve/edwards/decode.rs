@@ -72,6 +72,7 @@ pub(crate) fn is_canonical(encoding: &Encoding) -> bool {
     let is_minus_one =
         words::is_zero(&[difference[0] ^ 1, difference[1], difference[2], difference[3]]);
     let odd = Mask::from_bit(encoding[3] >> SIGN);
+    // Whether the encoding is accepted is the outcome.
     (below & !((is_one | is_minus_one) & odd)).reveal()
 }
 

@@ -213,11 +213,13 @@ pub(super) fn to_memory3<G: Curve>(a: &Memory2<G>) -> Memory3<G> {
 /// Whether a point is infinity, which becomes public.
 pub(super) fn is_zero<G: Curve>(coordinates: &[G::Memory]) -> bool {
     let words = coordinates.iter().flat_map(G::words);
+    // Whether a point is infinity is public.
     Mask::is_zero(words.fold(0, |any, word| any | word)).reveal()
 }
 
 /// Whether two points have the same coordinates, which becomes public. Time depends on none of them.
 pub(super) fn are_equal<G: Curve>(a: &Memory2<G>, b: &Memory2<G>) -> bool {
     let words = a.iter().zip(b).flat_map(|(a, b)| G::words(a).iter().zip(G::words(b)));
+    // Whether two points are the same is the outcome.
     Mask::is_zero(words.fold(0, |any, (a, b)| any | (a ^ b))).reveal()
 }

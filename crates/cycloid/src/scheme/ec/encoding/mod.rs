@@ -211,6 +211,7 @@ impl<C: Curve> PrivateKey<C> {
     fn from_padded(bytes: &[u8]) -> Result<Self, Error> {
         let (beyond, bytes) = bytes.split_at(bytes.len().saturating_sub(C::BYTES));
         let beyond = beyond.iter().fold(0, |any, byte| any | Limb::from(*byte));
+        // That a number is too large is the outcome.
         if !Mask::is_zero(beyond).reveal() {
             return Err(Error::PrivateKeyRange);
         }
