@@ -1,5 +1,5 @@
-//! The project's own commands: `cargo xtask test`, `lint`, `layers`, `tables`, `ct`, `fuzz-smoke`,
-//! `no-std`.
+//! The project's own commands: `cargo xtask test`, `lint`, `layers`, `tables`, `ct`, `residue`,
+//! `fuzz-smoke`, `no-std`.
 //!
 //! No dependency but large numbers and JSON, so that it builds in seconds. Whatever a command runs,
 //! it prints first.
@@ -14,6 +14,7 @@ mod lint;
 mod no_std;
 mod paths;
 mod process;
+mod residue;
 mod reveals;
 mod strays;
 mod tables;
@@ -31,11 +32,11 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 7] = [
+const COMMANDS: [Command; 8] = [
     Command {
         name: "test",
         options: "",
-        about: "install what is missing, then run all the tests, no-std, ct and fuzz-smoke",
+        about: "install what is missing, then run all the tests, no-std, ct, residue and fuzz-smoke",
         run: |arguments| none(arguments).and_then(|()| test::run()),
     },
     Command {
@@ -64,6 +65,12 @@ const COMMANDS: [Command; 7] = [
         options: "[--all]",
         about: "constant time, traced on this processor; planted leaks must be found",
         run: |arguments| ct::run(arguments).map(drop),
+    },
+    Command {
+        name: "residue",
+        options: "",
+        about: "no secret stays in memory after an operation, and stack use is as documented",
+        run: |arguments| none(arguments).and_then(|()| residue::run().map(drop)),
     },
     Command {
         name: "fuzz-smoke",

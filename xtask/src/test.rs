@@ -1,7 +1,10 @@
 //! `cargo xtask test`: sets up, runs everything, and ends with what the test programs said.
 
-use crate::process::{Outcome, cargo, run_and_keep, say};
-use crate::{ct, debian, fuzz, no_std};
+use crate::process::{Outcome, cargo, run_and_keep, say, shown};
+use crate::{ct, debian, fuzz, no_std, residue};
+
+/// Bytes of stack of a thread with musl, where a program does not ask for more.
+const SMALLEST_STACK: &str = "131072";
 
 /// Runs all tests; the first that fails ends it.
 pub(crate) fn run() -> Outcome {
@@ -17,16 +20,22 @@ pub(crate) fn run() -> Outcome {
 }
 
 fn all(summary: &mut Vec<String>) -> Outcome {
-    let tests = "test --workspace --locked --no-fail-fast";
-    let (lines, outcome) = run_and_keep(&mut cargo(tests), is_summary);
-    summary.push(format!("cargo {tests}"));
-    summary.extend(lines);
-    outcome?;
-    // As users get it, without overflow checks and debug assertions, the library is run by the three
+    // The library's own on the threads of the C library that has the smallest.
+    let mut library = cargo("test -p cycloid --locked --no-fail-fast");
+    library.env("RUST_MIN_STACK", SMALLEST_STACK);
+    let others = cargo("test --workspace --exclude cycloid --locked --no-fail-fast");
+    for mut tests in [library, others] {
+        let (lines, outcome) = run_and_keep(&mut tests, is_summary);
+        summary.push(shown(&tests));
+        summary.extend(lines);
+        outcome?;
+    }
+    // As users get it, without overflow checks and debug assertions, the library is run by those
     // that follow.
     no_std::run()?;
     summary.push("no-std: the library runs without std and without an allocator".into());
     summary.push(ct::run(&[])?);
+    summary.push(residue::run()?);
     summary.push(fuzz::run(fuzz::SMOKE_SECONDS)?);
     Ok(())
 }

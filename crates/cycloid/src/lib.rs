@@ -20,7 +20,7 @@ pub mod machine;
 mod math;
 pub mod scheme;
 
-pub use machine::cpu;
+pub use machine::{cpu, stack};
 pub use math::{modular, prime};
 #[cfg(feature = "bls12-381")]
 pub use scheme::bls12_381;

@@ -97,6 +97,8 @@ pub fn has_sha() -> bool {
 use x86_64::detected;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::{Adx, Avx512, Ifma};
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86_64::{VectorRegisters, vector_registers};
 
 #[cfg(not(target_arch = "x86_64"))]
 const fn detected(_level: Level) -> bool {
@@ -111,6 +113,31 @@ mod x86_64 {
     cpufeatures::new!(avx512, "avx512f", "avx512dq", "avx512bw", "avx512vl");
     cpufeatures::new!(ifma, "avx512ifma");
     cpufeatures::new!(sha, "sha", "sse4.1");
+    cpufeatures::new!(avx, "avx");
+
+    /// Which vector registers there are.
+    #[derive(Clone, Copy)]
+    pub(in super::super) enum VectorRegisters {
+        /// 16 of 128 bits.
+        Sse,
+        /// 16 of 256 bits.
+        Avx,
+        /// 32 of 512 bits, and masks.
+        Avx512,
+    }
+
+    /// Those that this processor has. [`limit`](super::limit) does not count: other crates and the
+    /// C library use what there is.
+    #[inline]
+    pub(in super::super) fn vector_registers() -> VectorRegisters {
+        if avx512::get() {
+            VectorRegisters::Avx512
+        } else if avx::get() {
+            VectorRegisters::Avx
+        } else {
+            VectorRegisters::Sse
+        }
+    }
 
     pub(super) fn has_sha() -> bool {
         sha::get()

@@ -11,4 +11,5 @@ pub mod ct;
 pub mod field;
 pub mod lanes;
 pub mod prefetch;
+pub mod stack;
 pub mod words;

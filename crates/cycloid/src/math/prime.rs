@@ -16,6 +16,7 @@ use strong::{is_strong, strong_scratch};
 use super::modular::{self, Error, Exponent, Exponentiation, Modulus, Reduction, Strategy, Window};
 use crate::machine::ct::{self, Mask};
 use crate::machine::lanes::{LANES, Lanes};
+use crate::machine::stack;
 use crate::machine::words::{self, LIMB_BITS, Limb};
 
 /// The odd primes by which candidates are divided before they are tested.
@@ -188,7 +189,9 @@ pub(crate) fn generate_within(
     let numbers = Lanes::as_limbs_mut(numbers);
     // No candidate is like one of an earlier use.
     ct::wipe(numbers);
-    let outcome = search(candidates, prime, bits, accept, numbers, rng, scratch);
+    let outcome = stack::clean(modular::STACK_USE, || {
+        search(candidates, prime, bits, accept, numbers, rng, scratch)
+    });
     ct::wipe(numbers);
     outcome
 }

@@ -10,7 +10,8 @@
 use core::fmt;
 
 use super::little_endian::{bytes, limbs};
-use crate::machine::ct;
+use super::stack_use;
+use crate::machine::{ct, stack};
 use crate::math::curve::edwards::{
     self, Base, Combination, CombineVartime, Compare, Decode, Encode, Stored, is_canonical, one,
 };
@@ -40,27 +41,29 @@ impl Point {
 
     /// The encoding (RFC 8032, section 5.1.2).
     pub fn to_bytes(&self) -> [u8; 32] {
-        bytes(&one::<Encode>(&self.0))
+        stack::clean(stack_use::CURVE25519_POINT, || bytes(&one::<Encode>(&self.0)))
     }
 
     /// The sum.
     pub fn add(&self, other: &Self) -> Self {
-        Self(one::<edwards::Sum>(&(self.0, other.0)))
+        stack::clean(stack_use::CURVE25519_POINT, || Self(one::<edwards::Sum>(&(self.0, other.0))))
     }
 
     /// The opposite point.
     pub fn negate(&self) -> Self {
-        Self(one::<edwards::Negate>(&self.0))
+        stack::clean(stack_use::CURVE25519_POINT, || Self(one::<edwards::Negate>(&self.0)))
     }
 
     /// The point times a scalar.
     pub fn multiply(&self, scalar: &Scalar) -> Self {
-        Self(one::<edwards::Multiply>(&(self.0, scalar.0.clone())))
+        stack::clean(stack_use::CURVE25519_POINT, || {
+            Self(one::<edwards::Multiply>(&(self.0, scalar.0.clone())))
+        })
     }
 
     /// The base point times a scalar.
     pub fn multiply_base(scalar: &Scalar) -> Self {
-        Self(one::<Base>(&scalar.0))
+        stack::clean(stack_use::CURVE25519_POINT, || Self(one::<Base>(&scalar.0)))
     }
 
     /// This point times a scalar plus the base point times another; all of them public.
@@ -119,32 +122,32 @@ impl Scalar {
 
     /// The number of little-endian bytes if it is less than L, which becomes known.
     pub fn from_bytes(number: &[u8; 32]) -> Option<Self> {
-        edwards::Scalar::canonical(&limbs(number)).map(Self)
+        stack::clean(stack_use::CURVE25519_SCALAR, || {
+            edwards::Scalar::canonical(&limbs(number)).map(Self)
+        })
     }
 
     /// The number of little-endian bytes modulo L: of 64 random bytes, a random scalar.
     pub fn from_wide_bytes(number: &[u8; 64]) -> Self {
         let (halves, _) = number.as_chunks();
-        let [mut low, mut high] = [limbs(&halves[0]), limbs(&halves[1])];
-        let scalar = Self(edwards::Scalar::reduced(&low, &high));
-        ct::wipe(&mut low);
-        ct::wipe(&mut high);
-        scalar
+        stack::clean(stack_use::CURVE25519_SCALAR, || {
+            Self(edwards::Scalar::reduced(&limbs(&halves[0]), &limbs(&halves[1])))
+        })
     }
 
     /// Little-endian bytes of the number, which is less than L.
     pub fn to_bytes(&self) -> [u8; 32] {
-        bytes(self.0.limbs())
+        stack::clean(stack_use::CURVE25519_SCALAR, || bytes(self.0.limbs()))
     }
 
     /// The sum.
     pub fn add(&self, other: &Self) -> Self {
-        Self(self.0.multiply_add(&Self::one().0, &other.0))
+        self.multiply_add(&Self::one(), other)
     }
 
     /// The difference.
     pub fn sub(&self, other: &Self) -> Self {
-        self.add(&Self(other.0.negate()))
+        stack::clean(stack_use::CURVE25519_SCALAR, || self.add(&Self(other.0.negate())))
     }
 
     /// The product.
@@ -154,12 +157,14 @@ impl Scalar {
 
     /// This number times `factor` plus `summand`.
     pub fn multiply_add(&self, factor: &Self, summand: &Self) -> Self {
-        Self(self.0.multiply_add(&factor.0, &summand.0))
+        stack::clean(stack_use::CURVE25519_SCALAR, || {
+            Self(self.0.multiply_add(&factor.0, &summand.0))
+        })
     }
 
     /// 1 over this number, 0 over 0.
     pub fn invert(&self) -> Self {
-        Self(self.0.invert())
+        stack::clean(stack_use::CURVE25519_SCALAR, || Self(self.0.invert()))
     }
 }
 

@@ -17,6 +17,7 @@ mod random;
 #[cfg(feature = "encoding")]
 mod rfc8410;
 pub mod rsa;
+pub mod stack_use;
 mod verify_after_sign;
 pub mod x25519;
 

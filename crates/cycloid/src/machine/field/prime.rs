@@ -4,7 +4,14 @@ use core::fmt::Debug;
 
 use super::super::lanes::{self, Lanes};
 use super::super::words::{self, LIMB_BITS, Limb};
-use super::{Limbs, Task};
+use super::{Arithmetic, Limbs, Task};
+
+/// Does `task` with a backend in frames of its own: a caller that chooses among backends would
+/// otherwise have room for the frames of all of them.
+#[inline(never)]
+fn apart<P: Prime, T: Task<P>, A: Arithmetic<P>>(token: A, task: T) -> T::Output {
+    task.run(token)
+}
 
 /// A prime number modulo which there is arithmetic.
 pub trait Prime: Copy + Clone + Debug + Default + Send + Sync + 'static {
@@ -51,20 +58,20 @@ macro_rules! primes {
             #[inline]
             fn run_one<T: Task<Self>>(backend: words::Backend, task: T) -> T::Output {
                 match backend {
-                    words::Backend::Portable(token) => task.run(token),
+                    words::Backend::Portable(token) => apart(token, task),
                     #[cfg(target_arch = "x86_64")]
-                    words::Backend::Adx(token) => task.run(token),
+                    words::Backend::Adx(token) => apart(token, task),
                 }
             }
 
             #[inline]
             fn run_eight<T: Task<Self>>(backend: lanes::Backend, task: T) -> T::Output {
                 match backend {
-                    lanes::Backend::Portable(token) => task.run(token),
+                    lanes::Backend::Portable(token) => apart(token, task),
                     #[cfg(target_arch = "x86_64")]
-                    lanes::Backend::Avx512(token) => task.run(token),
+                    lanes::Backend::Avx512(token) => apart(token, task),
                     #[cfg(target_arch = "x86_64")]
-                    lanes::Backend::Ifma(token) => task.run(token),
+                    lanes::Backend::Ifma(token) => apart(token, task),
                 }
             }
         }

@@ -114,6 +114,13 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
     }
 }
 
+/// Does `task` with a backend for eight in frames of its own, as those of different backends would
+/// otherwise lie side by side.
+#[inline(never)]
+fn apart<P: Dense, T: WideTask<P>, A: Wide<P>>(token: A, task: T) -> T::Output {
+    task.run(token)
+}
+
 /// A prime without a special form.
 pub trait Dense: Prime {
     /// As [`run_one`](Prime::run_one).
@@ -151,14 +158,14 @@ macro_rules! dense {
             fn run_eight_wide<T: WideTask<Self>>(backend: lanes::Backend, task: T) -> T::Output {
                 match backend {
                     #[cfg(test)]
-                    lanes::Backend::Portable(token) => task.run(token),
+                    lanes::Backend::Portable(token) => apart(token, task),
                     // Compiled for tests only, for it takes long and nothing chooses it.
                     #[cfg(not(test))]
                     lanes::Backend::Portable(_) => unreachable!("no backend without vectors is chosen"),
                     #[cfg(target_arch = "x86_64")]
-                    lanes::Backend::Avx512(token) => task.run(token),
+                    lanes::Backend::Avx512(token) => apart(token, task),
                     #[cfg(target_arch = "x86_64")]
-                    lanes::Backend::Ifma(token) => task.run(token),
+                    lanes::Backend::Ifma(token) => apart(token, task),
                 }
             }
         }

@@ -152,17 +152,21 @@ pub(crate) fn multiply_some<F: Endomorphism>(
     sum
 }
 
-/// Multiples of a point from 0 on.
+/// Multiples of a point from 0 on, each made of those that stand in the table already.
+#[inline(never)]
 fn fill<F: Field>(
     table: &mut [<F::Arithmetic as Arithmetic<Bls12Base>>::Element],
     point: &Point<F>,
 ) {
-    let mut multiples = [Point::infinity(point.x.arithmetic()); ENTRIES];
-    for i in 1..ENTRIES {
-        multiples[i] =
-            if i % 2 == 0 { multiples[i / 2].double() } else { multiples[i - 1].add(point) };
-    }
-    for (entry, multiple) in table.chunks_exact_mut(Point::<F>::RAW).zip(&multiples) {
+    let f = point.x.arithmetic();
+    for i in 0..ENTRIES {
+        let known = |i: usize| read::<F>(f, &table[i * Point::<F>::RAW..]);
+        let multiple = match i {
+            0 => Point::infinity(f),
+            _ if i % 2 == 0 => known(i / 2).double(),
+            _ => known(i - 1).add(point),
+        };
+        let entry = &mut table[i * Point::<F>::RAW..][..Point::<F>::RAW];
         for (coordinate, raw) in [&multiple.x, &multiple.y, &multiple.z]
             .into_iter()
             .zip(entry.chunks_exact_mut(F::DEGREE))
@@ -232,14 +236,15 @@ pub(crate) fn pow_in_group<A: Wide<Bls12Base>>(
 ) -> Fp12<A> {
     const RAW: usize = 12;
     let f = a.arithmetic();
-    let mut powers = [Fp12::one(f); ENTRIES];
-    for i in 1..ENTRIES {
-        powers[i] =
-            if i % 2 == 0 { powers[i / 2].square_cyclotomic() } else { powers[i - 1].mul(a) };
-    }
     let mut table = [A::ZERO; ENTRIES * RAW];
-    for (entry, power) in table.chunks_exact_mut(RAW).zip(&powers) {
-        power.write(entry);
+    for i in 0..ENTRIES {
+        let known = |i: usize| Fp12::read(f, &table[i * RAW..][..RAW]);
+        let power = match i {
+            0 => Fp12::one(f),
+            _ if i % 2 == 0 => known(i / 2).square_cyclotomic(),
+            _ => known(i - 1).mul(a),
+        };
+        power.write(&mut table[i * RAW..][..RAW]);
     }
     let mut product = Fp12::one(f);
     for window in (0..(64 + 1usize).div_ceil(WINDOW)).rev() {

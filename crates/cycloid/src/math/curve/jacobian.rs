@@ -260,6 +260,12 @@ impl<C: Curve, A: Arithmetic<C::Field>> Added<C, A> {
         Self { sum: Jacobian { x: x3, y: y3, z: z3 }, h, r }
     }
 
+    /// Z of the sum divided by the product of the points' Z.
+    #[inline(always)]
+    pub(super) fn difference(&self) -> &Element<C::Field, A> {
+        &self.h
+    }
+
     /// The sum, where the points may have been the same, `point` being one of them.
     pub(super) fn complete(self, point: &Jacobian<C, A>) -> Jacobian<C, A> {
         let same = self.h.is_zero() & self.r.is_zero();

@@ -11,7 +11,7 @@
 //! large. The scalar 0 is computed as 1, and the result replaced by infinity.
 
 use super::digits::{OddScalar, digit, digits};
-use super::jacobian::{Affine, Jacobian};
+use super::jacobian::{Added, Affine, Jacobian};
 use super::{AffinePoint, Backend, Curve, Scalar};
 use crate::machine::field::{Arithmetic, Masks, Task};
 use crate::machine::lanes::{self, LANES};
@@ -118,38 +118,83 @@ pub(super) fn point_multiple<C: Curve, A: Arithmetic<C::Field>>(
 ) -> Jacobian<C, A> {
     let arithmetic = point.x.arithmetic();
     let scalars = &odd_scalars(scalars, WINDOW)[..A::WIDTH];
-    let base = point.to_jacobian();
-    let twice = base.double();
-    let mut multiples = [base; MULTIPLES];
-    for i in 1..MULTIPLES {
-        multiples[i] = twice.add(&multiples[i - 1]).sum;
-    }
-    let affine = table_is_affine::<C, A>();
-    if affine {
-        multiples = Jacobian::with_z_1(&multiples);
-    }
-    let table = multiples.map(|multiple| multiple.raw());
-    let multiple = |place: usize| {
-        let (negative, index) = digit::<C, A>(arithmetic, scalars, place);
-        let mut entry = [A::ZERO; 3];
-        arithmetic.lookup(&mut entry, table.as_flattened(), index);
-        Jacobian::<C, A>::from_raw(arithmetic, entry).negate_if(negative)
-    };
-    let add = |sum: &Jacobian<C, A>, &multiple: &Jacobian<C, A>| {
-        if affine {
-            sum.add_affine(&Affine { x: multiple.x, y: multiple.y })
-        } else {
-            sum.add(&multiple)
+    if table_is_affine::<C, A>() {
+        let mut table = [[A::ZERO; 2]; MULTIPLES];
+        write_affine_multiples(point, &mut table);
+        let multiple = |place: usize| {
+            let (negative, index) = digit::<C, A>(arithmetic, scalars, place);
+            let mut entry = [A::ZERO; 2];
+            arithmetic.lookup(&mut entry, table.as_flattened(), index);
+            let [x, y] = entry.map(|value| Element::from_raw(arithmetic, value));
+            Affine { x, y }.negate_if(negative)
+        };
+        sum_of_places(scalars, multiple, |first| first.to_jacobian(), Jacobian::add_affine)
+    } else {
+        let base = point.to_jacobian();
+        let twice = base.double();
+        let mut table = [base.raw(); MULTIPLES];
+        for i in 1..MULTIPLES {
+            table[i] = twice.add(&Jacobian::from_raw(arithmetic, table[i - 1])).sum.raw();
         }
-    };
+        let multiple = |place: usize| {
+            let (negative, index) = digit::<C, A>(arithmetic, scalars, place);
+            let mut entry = [A::ZERO; 3];
+            arithmetic.lookup(&mut entry, table.as_flattened(), index);
+            Jacobian::<C, A>::from_raw(arithmetic, entry).negate_if(negative)
+        };
+        sum_of_places(scalars, multiple, |first| *first, Jacobian::add)
+    }
+}
+
+/// The sum of all digits' multiples from the highest digit on, with a multiple's own addition.
+#[inline(always)]
+fn sum_of_places<C: Curve, A: Arithmetic<C::Field>, M>(
+    scalars: &[OddScalar],
+    multiple: impl Fn(usize) -> M,
+    first: impl Fn(&M) -> Jacobian<C, A>,
+    add: impl Fn(&Jacobian<C, A>, &M) -> Added<C, A>,
+) -> Jacobian<C, A> {
     let top = digits::<C>(WINDOW) - 1;
-    let mut sum = multiple(top);
+    let mut sum = first(&multiple(top));
     for place in (1..top).rev() {
         sum = add(&sum.double_times(WINDOW), &multiple(place)).sum;
     }
     sum = sum.double_times(WINDOW);
     let last = add(&sum, &multiple(0));
     finish(scalars, last.complete(&sum))
+}
+
+/// The odd multiples of a point in affine coordinates, by one inversion: of neighbours' Z the one is
+/// the other times Z of 2P and the difference of abscissas, so that the last one's inverse gives all
+/// others.
+///
+/// The coordinates are divided where they stand, and in a frame of its own: eight points side by
+/// side take up to 2 KB each.
+#[inline(never)]
+fn write_affine_multiples<C: Curve, A: Arithmetic<C::Field>>(
+    point: &Affine<C, A>,
+    table: &mut [[A::Element; 2]; MULTIPLES],
+) {
+    let arithmetic = point.x.arithmetic();
+    let element = |raw: &A::Element| Element::<C::Field, A>::from_raw(arithmetic, *raw);
+    let mut multiple = point.to_jacobian();
+    let twice = multiple.double();
+    table[0] = [*point.x.raw(), *point.y.raw()];
+    let mut ratios = [A::ZERO; MULTIPLES];
+    for i in 1..MULTIPLES {
+        let added = twice.add(&multiple);
+        ratios[i] = *(&twice.z * added.difference()).raw();
+        multiple = added.sum;
+        table[i] = [*multiple.x.raw(), *multiple.y.raw()];
+    }
+    let mut inverse = multiple.z.invert();
+    for i in (1..MULTIPLES).rev() {
+        let square = inverse.square();
+        let [x, y] = &table[i];
+        let (x, y) = (&element(x) * &square, &element(y) * &(&square * &inverse));
+        table[i] = [*x.raw(), *y.raw()];
+        inverse = &inverse * &element(&ratios[i]);
+    }
 }
 
 /// Whether an inversion for the table of a point costs less than what additions of affine points

@@ -147,7 +147,7 @@ impl<C: Curve> Scalar<C> {
         let zero = self.is_zero();
         let nonzero = Self::select(zero, &Self::one(), self);
         let mut scratch = [0; modular::invert_scratch_limbs(MAX_LIMBS)];
-        let outcome = modular::invert(
+        let outcome = modular::invert_in_frames(
             inverse.0.as_mut(),
             nonzero.0.as_ref(),
             C::ORDER.as_ref(),

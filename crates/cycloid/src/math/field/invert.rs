@@ -61,8 +61,12 @@ impl<P: Prime> Task<P> for InvertAll<'_, P::Words> {
 fn invert_integer<P: Prime>(number: &P::Words) -> P::Words {
     let mut scratch = [0; modular::invert_scratch_limbs(MAX_LIMBS)];
     let mut inverse = P::Words::ZERO;
-    let outcome =
-        modular::invert(inverse.as_mut(), number.as_ref(), P::MODULUS.as_ref(), &mut scratch);
+    let outcome = modular::invert_in_frames(
+        inverse.as_mut(),
+        number.as_ref(),
+        P::MODULUS.as_ref(),
+        &mut scratch,
+    );
     debug_assert!(outcome.is_ok());
     inverse
 }

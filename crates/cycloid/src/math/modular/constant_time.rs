@@ -3,11 +3,11 @@
 use super::eight::Lane;
 use super::montgomery::Montgomery;
 use super::{
-    Checked, Error, Exponent, Exponentiation, Products, Residues, Window, across, checked_scratch,
-    split_result, window,
+    Checked, Error, Exponent, Exponentiation, Products, Residues, STACK_USE, STACK_USE_WORDS,
+    Window, across, checked_scratch, split_result, window,
 };
-use crate::machine::ct;
 use crate::machine::words::{self, Backend, Limb, Words};
+use crate::machine::{ct, stack};
 
 /// An odd modulus made ready: prepared once, used for many exponentiations.
 ///
@@ -177,7 +177,9 @@ pub fn pow(
         && exponent.bits() >= across::SHORTEST_EXPONENT
         && scratch.len() >= across::scratch_limbs(n, exponent.bits())
     {
-        return across::pow(backend, result, base, exponent, modulus, scratch);
+        return stack::clean(STACK_USE, || {
+            across::pow(backend, result, base, exponent, modulus, scratch)
+        });
     }
     pow_with(Backend::best(), result, base, exponent, modulus, scratch)
 }
@@ -216,7 +218,9 @@ pub fn mul(
     let (result, padding) = split_result(result, n)?;
     let scratch = checked_scratch(scratch, pow_scratch_limbs_minimum(n))?;
     padding.fill(0);
-    Backend::best().run(Mul { result, a, b: &b[..n.min(b.len())], modulus, scratch });
+    stack::clean(STACK_USE_WORDS, || {
+        Backend::best().run(Mul { result, a, b: &b[..n.min(b.len())], modulus, scratch });
+    });
     ct::wipe(scratch);
     Ok(())
 }
@@ -302,7 +306,7 @@ pub fn pow_with(
     let n = modulus.limbs().len();
     let room = scratch.len().saturating_sub(words::montgomery_work(n));
     let way = fitting(fastest(n, exponent.bits()), n, room);
-    run(way, backend, result, base, exponent, modulus, scratch)
+    stack::clean(STACK_USE_WORDS, || run(way, backend, result, base, exponent, modulus, scratch))
 }
 
 fn run(

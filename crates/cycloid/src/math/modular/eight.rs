@@ -6,10 +6,12 @@ mod tests;
 
 use super::montgomery::Montgomery;
 use super::residues8::Residues8;
-use super::{Checked, Error, Exponent, Modulus, Products, Residues, Window, split_result, window};
-use crate::machine::ct;
+use super::{
+    Checked, Error, Exponent, Modulus, Products, Residues, STACK_USE, Window, split_result, window,
+};
 use crate::machine::lanes::{self, Backend, LANE_LIMB_BITS, LANES, LaneWords, Lanes};
 use crate::machine::words::{self, LIMB_BITS, Limb, Words};
+use crate::machine::{ct, stack};
 
 /// Elements of scratch, of 64 bytes each, with which [`pow_eight`] is fastest, for moduli of at
 /// most `n` limbs and exponents of `exponent_bits` bits.
@@ -77,7 +79,7 @@ pub fn pow_eight_with(
         let modulus = Checked::new(limbs)?.odd()?;
         Ok(Lane { modulus, r_squared: None })
     });
-    pow_lanes(backend, results, bases, exponents, moduli, scratch)
+    stack::clean(STACK_USE, || pow_lanes(backend, results, bases, exponents, moduli, scratch))
 }
 
 /// [`pow_eight`] with prepared moduli, so that R² need not be computed anew.
@@ -107,7 +109,7 @@ pub fn pow_eight_prepared_with(
     scratch: &mut [Lanes],
 ) -> [Result<(), Error>; LANES] {
     let moduli = moduli.map(|modulus| Ok(modulus.lane()));
-    pow_lanes(backend, results, bases, exponents, moduli, scratch)
+    stack::clean(STACK_USE, || pow_lanes(backend, results, bases, exponents, moduli, scratch))
 }
 
 /// A lane's modulus, and R² for limbs of 64 bits where it is known.

@@ -16,12 +16,14 @@ mod tests;
 
 use super::across::{self, Across};
 use super::montgomery::Montgomery;
-use super::{Error, Exponent, Modulus, Products, Residues, checked_scratch, split_result};
+use super::{
+    Error, Exponent, Modulus, Products, Residues, STACK_USE, checked_scratch, split_result,
+};
 use crate::machine::across as across_lanes;
 use crate::machine::across::AcrossLanes;
-use crate::machine::ct;
 use crate::machine::lanes::{Backend, LANES, Lanes};
 use crate::machine::words::{self, LIMB_BITS, Limb, Words};
+use crate::machine::{ct, stack};
 
 /// The shape of a comb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -287,18 +289,18 @@ impl<'a> FixedBase<'a> {
         let (result, padding) = split_result(result, n)?;
         let scratch = checked_scratch(scratch, Self::scratch_limbs(n))?;
         padding.fill(0);
-        match self.form {
+        stack::clean(STACK_USE, || match self.form {
             Form::Zero => result.fill(0),
             Form::Words { table } => {
-                let pow = PowWords { fixed: self, result, exponent, table, scratch };
+                let pow = PowWords { fixed: self, result, exponent, table, scratch: &mut *scratch };
                 words::Backend::best().run(pow);
             }
             Form::Across { backend, modulus, table } => {
-                let scratch = Lanes::aligned_mut(scratch);
+                let scratch = Lanes::aligned_mut(&mut *scratch);
                 let pow = PowAcross { fixed: self, result, exponent, modulus, table, scratch };
                 across_lanes::run(backend, pow);
             }
-        }
+        });
         ct::wipe(scratch);
         Ok(())
     }

@@ -4,8 +4,9 @@
 //! their matrix in two words.
 
 use super::divsteps::{DIVSTEPS, Matrix, divsteps};
-use super::{Checked, Error, checked_scratch, split_result};
+use super::{Checked, Error, STACK_USE_WORDS, checked_scratch, split_result};
 use crate::machine::ct::{self, Mask};
+use crate::machine::stack;
 use crate::machine::words::{self, Limb};
 
 /// Steps that are done on low words before the numbers themselves are touched. The entries of the
@@ -32,6 +33,16 @@ pub const fn invert_scratch_limbs(n: usize) -> usize {
 /// than the modulus, and that becomes known; otherwise as the module says. Nothing is written to
 /// `result` then.
 pub fn invert(
+    result: &mut [Limb],
+    x: &[Limb],
+    modulus: &[Limb],
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    stack::clean(STACK_USE_WORDS, || invert_in_frames(result, x, modulus, scratch))
+}
+
+/// [`invert`], which leaves numbers on the stack.
+pub(crate) fn invert_in_frames(
     result: &mut [Limb],
     x: &[Limb],
     modulus: &[Limb],
@@ -74,11 +85,13 @@ pub fn gcd(
     modulus: &[Limb],
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
-    with_checked(result, x, modulus, scratch, |result, modulus, x, [f, g, d, e]| {
-        all_steps(modulus, x, [&mut *f, g, d, e]);
-        negate_if(Mask::from_bit(f[modulus.limbs.len()] >> 63), f);
-        result.copy_from_slice(&f[..result.len()]);
-        Ok(())
+    stack::clean(STACK_USE_WORDS, || {
+        with_checked(result, x, modulus, scratch, |result, modulus, x, [f, g, d, e]| {
+            all_steps(modulus, x, [&mut *f, g, d, e]);
+            negate_if(Mask::from_bit(f[modulus.limbs.len()] >> 63), f);
+            result.copy_from_slice(&f[..result.len()]);
+            Ok(())
+        })
     })
 }
 

@@ -60,12 +60,19 @@ pub use eight::{
 };
 pub use exponent::Exponent;
 pub use fixed_base::{Comb, FixedBase};
+pub(crate) use inverse::invert_in_frames;
 pub use inverse::{gcd, invert, invert_scratch_limbs};
 pub(crate) use residues8::Residues8;
 pub use strategy::{Exponentiation, Reduction, Strategy, Window};
 
 use crate::machine::ct::Mask;
 use crate::machine::words::{LIMB_BITS, Limb};
+
+/// The most stack that an operation uses, in bytes: what a thread must have left when it calls one.
+pub const STACK_USE: usize = 7 << 10;
+
+/// The same for one number in limbs of 64 bits.
+const STACK_USE_WORDS: usize = 4 << 10;
 
 /// The longest modulus, in bits.
 pub const MAX_BITS: usize = 16384;

@@ -11,8 +11,8 @@ use rand_core::TryCryptoRng;
 use super::backend::{Integer, Scalars};
 use super::error::{array, equal_counts};
 use super::{Cycloid, Error, integer};
-use crate::machine::ct;
-use crate::scheme::random;
+use crate::machine::{ct, stack};
+use crate::scheme::{random, stack_use};
 
 /// An element of Fr, computed with by the backend `B`.
 ///
@@ -59,12 +59,14 @@ impl<B: Scalars> Fr<B> {
     /// # Errors
     /// [`Error::Length`]; [`Error::NotCanonical`] for r and more.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_integer(&integer::from_le_bytes(array(bytes)?))
+        stack::clean(stack_use::BLS_SCALAR, || {
+            Self::from_integer(&integer::from_le_bytes(array(bytes)?))
+        })
     }
 
     /// The element as 32 bytes, little-endian.
     pub fn to_bytes(&self) -> [u8; 32] {
-        integer::to_le_bytes(&self.to_integer())
+        stack::clean(stack_use::BLS_SCALAR, || integer::to_le_bytes(&self.to_integer()))
     }
 
     /// The element that 32 bytes are, big-endian, as the drafts write scalars.
@@ -72,33 +74,39 @@ impl<B: Scalars> Fr<B> {
     /// # Errors
     /// As [`from_bytes`](Self::from_bytes).
     pub fn from_be_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let mut reversed = *array::<32>(bytes)?;
-        reversed.reverse();
-        let element = Self::from_bytes(&reversed);
-        ct::wipe_bytes(&mut reversed);
-        element
+        stack::clean(stack_use::BLS_SCALAR, || {
+            let mut reversed = *array::<32>(bytes)?;
+            reversed.reverse();
+            let element = Self::from_bytes(&reversed);
+            ct::wipe_bytes(&mut reversed);
+            element
+        })
     }
 
     /// The element as 32 bytes, big-endian.
     pub fn to_be_bytes(&self) -> [u8; 32] {
-        let mut bytes = self.to_bytes();
-        bytes.reverse();
-        bytes
+        stack::clean(stack_use::BLS_SCALAR, || {
+            let mut bytes = self.to_bytes();
+            bytes.reverse();
+            bytes
+        })
     }
 
     /// The integer that any number of bytes are, little-endian, modulo r.
     pub fn from_bytes_wide(bytes: &[u8]) -> Self {
-        // By Horner's rule over pieces of 31 bytes, each of which is below r.
-        let shift = Self(B::fr_from_integer(&[0, 0, 0, 1 << 56]));
-        let mut sum = Self::ZERO;
-        for piece in bytes.chunks(31).rev() {
-            let mut padded = [0; 32];
-            padded[..piece.len()].copy_from_slice(piece);
-            let digit = Self(B::fr_from_integer(&integer::from_le_bytes(&padded)));
-            ct::wipe_bytes(&mut padded);
-            sum = sum * shift + digit;
-        }
-        sum
+        stack::clean(stack_use::BLS_SCALAR, || {
+            // By Horner's rule over pieces of 31 bytes, each of which is below r.
+            let shift = Self(B::fr_from_integer(&[0, 0, 0, 1 << 56]));
+            let mut sum = Self::ZERO;
+            for piece in bytes.chunks(31).rev() {
+                let mut padded = [0; 32];
+                padded[..piece.len()].copy_from_slice(piece);
+                let digit = Self(B::fr_from_integer(&integer::from_le_bytes(&padded)));
+                ct::wipe_bytes(&mut padded);
+                sum = sum * shift + digit;
+            }
+            sum
+        })
     }
 
     /// The element that an integer is, little-endian.
@@ -124,11 +132,13 @@ impl<B: Scalars> Fr<B> {
     /// [`Error::RandomGenerator`] where the generator fails, or gives the same eight bytes twice:
     /// zeros, ones, or whatever else it is stuck at.
     pub fn random(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
-        let mut bytes = [0; 64];
-        random::fill(rng, &mut bytes)?;
-        let element = Self::from_bytes_wide(&bytes);
-        ct::wipe_bytes(&mut bytes);
-        Ok(element)
+        stack::clean(stack_use::BLS_SCALAR, || {
+            let mut bytes = [0; 64];
+            random::fill(rng, &mut bytes)?;
+            let element = Self::from_bytes_wide(&bytes);
+            ct::wipe_bytes(&mut bytes);
+            Ok(element)
+        })
     }
 
     /// A uniform element that is not 0.
@@ -163,7 +173,9 @@ impl<B: Scalars> Fr<B> {
 
     /// The inverse, or `None` of 0.
     pub fn invert(&self) -> Option<Self> {
-        (!self.is_zero()).then(|| Self(B::fr_invert(&self.0)))
+        stack::clean(stack_use::BLS_SCALAR, || {
+            (!self.is_zero()).then(|| Self(B::fr_invert(&self.0)))
+        })
     }
 
     /// The inverse of a public element, or `None` of 0.
@@ -178,16 +190,18 @@ impl<B: Scalars> Fr<B> {
 
     /// This element to the power of an integer, little-endian. Time depends on its limbs' number.
     pub fn pow(&self, exponent: &[u64]) -> Self {
-        let mut power = Self::ONE;
-        let less_one = *self - Self::ONE;
-        for limb in exponent.iter().rev() {
-            for bit in (0..u64::BITS).rev() {
-                // 1 + bit·(a − 1) is a or 1, without a choice.
-                let bit = Self(B::fr_from_integer(&[limb >> bit & 1, 0, 0, 0]));
-                power = power.square() * (Self::ONE + bit * less_one);
+        stack::clean(stack_use::BLS_SCALAR, || {
+            let mut power = Self::ONE;
+            let less_one = *self - Self::ONE;
+            for limb in exponent.iter().rev() {
+                for bit in (0..u64::BITS).rev() {
+                    // 1 + bit·(a − 1) is a or 1, without a choice.
+                    let bit = Self(B::fr_from_integer(&[limb >> bit & 1, 0, 0, 0]));
+                    power = power.square() * (Self::ONE + bit * less_one);
+                }
             }
-        }
-        power
+            power
+        })
     }
 
     /// This element to the power of a public integer, little-endian.

@@ -6,6 +6,8 @@ use super::backend::Pairing;
 use super::error::equal_counts;
 use super::projective::CHUNK;
 use super::{Cycloid, Error, Fq12, G1Affine, G2Affine, Gt};
+use crate::machine::stack;
+use crate::scheme::stack_use;
 
 /// The lines of a Miller loop for a point of G2, of which the loop then takes less time.
 pub struct G2Prepared<B: Pairing = Cycloid>(Option<B::Prepared>);
@@ -37,23 +39,36 @@ impl<B: Pairing> G2Prepared<B> {
 /// # Errors
 /// [`Error::Counts`].
 pub fn miller_loop<B: Pairing>(p: &[G1Affine<B>], q: &[G2Affine<B>]) -> Result<Fq12<B>, Error> {
+    stack::clean(stack_use::bls_pairings(p.len()), || miller_loop_in_frames(p, q))
+}
+
+/// [`miller_loop`], which leaves the points on the stack.
+pub(super) fn miller_loop_in_frames<B: Pairing>(
+    p: &[G1Affine<B>],
+    q: &[G2Affine<B>],
+) -> Result<Fq12<B>, Error> {
     equal_counts(p.len(), q.len())?;
-    let is_left_out = |p: &G1Affine<B>, q: &G2Affine<B>| p.is_identity() || q.is_identity();
-    if !p.iter().zip(q).any(|(p, q)| is_left_out(p, q)) {
+    if !p.iter().zip(q).any(|(p, q)| p.is_identity() || q.is_identity()) {
         return Ok(Fq12::from_raw(B::miller_loop(p, q)));
     }
-    // Infinity is rare; what is left without it goes in copies.
+    Ok(miller_loop_of_finite(p, q))
+}
+
+/// Infinity is rare; what is left without it goes in copies.
+#[inline(never)]
+fn miller_loop_of_finite<B: Pairing>(p: &[G1Affine<B>], q: &[G2Affine<B>]) -> Fq12<B> {
     let mut product = Fq12::one();
     for (p, q) in p.chunks(CHUNK).zip(q.chunks(CHUNK)) {
         let mut finite = ([G1Affine::identity(); CHUNK], [G2Affine::identity(); CHUNK]);
         let mut count = 0;
-        for (p, q) in p.iter().zip(q).filter(|(p, q)| !is_left_out(p, q)) {
+        let finite_pairs = p.iter().zip(q).filter(|(p, q)| !p.is_identity() && !q.is_identity());
+        for (p, q) in finite_pairs {
             (finite.0[count], finite.1[count]) = (*p, *q);
             count += 1;
         }
         product *= Fq12::from_raw(B::miller_loop(&finite.0[..count], &finite.1[..count]));
     }
-    Ok(product)
+    product
 }
 
 /// [`miller_loop`] with lines that were prepared.
@@ -64,31 +79,33 @@ pub fn miller_loop_prepared<B: Pairing>(
     p: &[G1Affine<B>],
     q: &[&G2Prepared<B>],
 ) -> Result<Fq12<B>, Error> {
-    equal_counts(p.len(), q.len())?;
-    let mut product = None;
-    for (p, q) in p.chunks(CHUNK).zip(q.chunks(CHUNK)) {
-        let mut points = [G1Affine::identity(); CHUNK];
-        let mut lines = [None; CHUNK];
-        let finite = p.iter().zip(q).filter(|(p, _)| !p.is_identity());
-        let mut count = 0;
-        for (p, line) in finite.filter_map(|(p, q)| Some((p, q.0.as_ref()?))) {
-            (points[count], lines[count]) = (*p, Some(line));
-            count += 1;
+    stack::clean(stack_use::BLS_PAIRING, || {
+        equal_counts(p.len(), q.len())?;
+        let mut product = None;
+        for (p, q) in p.chunks(CHUNK).zip(q.chunks(CHUNK)) {
+            let mut points = [G1Affine::identity(); CHUNK];
+            let mut lines = [None; CHUNK];
+            let finite = p.iter().zip(q).filter(|(p, _)| !p.is_identity());
+            let mut count = 0;
+            for (p, line) in finite.filter_map(|(p, q)| Some((p, q.0.as_ref()?))) {
+                (points[count], lines[count]) = (*p, Some(line));
+                count += 1;
+            }
+            let Some(first) = lines[0] else { continue };
+            let lines = lines.map(|line| line.unwrap_or(first));
+            let factor = Fq12::from_raw(B::miller_loop_prepared(&points[..count], &lines[..count]));
+            product = Some(product.map_or(factor, |product: Fq12<B>| product * factor));
         }
-        let Some(first) = lines[0] else { continue };
-        let lines = lines.map(|line| line.unwrap_or(first));
-        let factor = Fq12::from_raw(B::miller_loop_prepared(&points[..count], &lines[..count]));
-        product = Some(product.map_or(factor, |product: Fq12<B>| product * factor));
-    }
-    Ok(product.unwrap_or_else(Fq12::one))
+        Ok(product.unwrap_or_else(Fq12::one))
+    })
 }
 
 /// e(p, q): the final exponentiation of the Miller loop.
 pub fn pairing<B: Pairing>(p: &G1Affine<B>, q: &G2Affine<B>) -> Gt<B> {
-    match multi_pairing(&[*p], &[*q]) {
+    stack::clean(stack_use::BLS_PAIRING, || match multi_pairing_in_frames(&[*p], &[*q]) {
         Ok(value) => value,
         Err(_) => unreachable!("one point of each"),
-    }
+    })
 }
 
 /// e(p₀, q₀) · e(p₁, q₁) · …, with one final exponentiation.
@@ -96,8 +113,16 @@ pub fn pairing<B: Pairing>(p: &G1Affine<B>, q: &G2Affine<B>) -> Gt<B> {
 /// # Errors
 /// [`Error::Counts`].
 pub fn multi_pairing<B: Pairing>(p: &[G1Affine<B>], q: &[G2Affine<B>]) -> Result<Gt<B>, Error> {
+    stack::clean(stack_use::bls_pairings(p.len()), || multi_pairing_in_frames(p, q))
+}
+
+fn multi_pairing_in_frames<B: Pairing>(
+    p: &[G1Affine<B>],
+    q: &[G2Affine<B>],
+) -> Result<Gt<B>, Error> {
     // The value of a Miller loop is never 0.
-    Ok(miller_loop(p, q)?.final_exponentiation().unwrap_or_else(Gt::one))
+    let value = miller_loop_in_frames(p, q)?;
+    Ok(value.final_exponentiation_in_frames().unwrap_or_else(Gt::one))
 }
 
 /// Whether e(p₀, q₀) · e(p₁, q₁) · … = 1; true of no pairs.

@@ -9,6 +9,8 @@ use rand_core::TryCryptoRng;
 use super::backend::{First, Group, Second, SourceGroup};
 use super::error::equal_counts;
 use super::{Affine, Cycloid, Error, Fr, Message, hash, integer};
+use crate::machine::stack;
+use crate::scheme::stack_use;
 
 /// A member of the group `G` of order r, computed with by the backend `B`: [`G1`] and [`G2`].
 #[repr(transparent)]
@@ -68,7 +70,9 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
 
     /// `scalar` times this point.
     pub fn multiply(&self, scalar: &Fr<B>) -> Self {
-        Self(<B as Group<G>>::multiply(&self.0, scalar.raw()))
+        stack::clean(stack_use::BLS_MULTIPLY, || {
+            Self(<B as Group<G>>::multiply(&self.0, scalar.raw()))
+        })
     }
 
     /// A public scalar times this point.
@@ -78,7 +82,9 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
 
     /// `scalar` times the generator.
     pub fn multiply_generator(scalar: &Fr<B>) -> Self {
-        Self(<B as Group<G>>::multiply_generator(scalar.raw()))
+        stack::clean(stack_use::BLS_MULTIPLY, || {
+            Self(<B as Group<G>>::multiply_generator(scalar.raw()))
+        })
     }
 
     /// pointsᵢ ← scalarsᵢ · pointsᵢ.
@@ -87,7 +93,9 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
     /// [`Error::Counts`].
     pub fn multiply_many(points: &mut [Self], scalars: &[Fr<B>]) -> Result<(), Error> {
         equal_counts(points.len(), scalars.len())?;
-        <B as Group<G>>::multiply_many(points, scalars);
+        stack::clean(stack_use::bls_multiples(points.len()), || {
+            <B as Group<G>>::multiply_many(points, scalars)
+        });
         Ok(())
     }
 

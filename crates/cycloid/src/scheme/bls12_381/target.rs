@@ -10,7 +10,8 @@ use super::backend::Pairing;
 use super::error::array;
 use super::{Cycloid, Error, Fr, G1Affine, G2Affine, encoding, pairing};
 use crate::machine::ct::{self, Mask};
-use crate::scheme::random;
+use crate::machine::stack;
+use crate::scheme::{random, stack_use};
 
 /// An element of Fq12, computed with by the backend `B`.
 ///
@@ -129,6 +130,11 @@ impl<B: Pairing> Fq12<B> {
     /// This element to the power of 3·(p¹² − 1)/r, a member of GT; `None` of 0. The factor 3 makes
     /// it cheaper, and is that of zkcrypto and blst (Hayashida, Hayasaka and Teruya, eprint 2020/875).
     pub fn final_exponentiation(&self) -> Option<Gt<B>> {
+        stack::clean(stack_use::BLS_PAIRING, || self.final_exponentiation_in_frames())
+    }
+
+    /// [`final_exponentiation`](Self::final_exponentiation), which leaves the element on the stack.
+    pub(super) fn final_exponentiation_in_frames(&self) -> Option<Gt<B>> {
         (!self.is_zero()).then(|| Gt(B::final_exponentiation(&self.0)))
     }
 }
@@ -209,7 +215,7 @@ impl<B: Pairing> Gt<B> {
 
     /// This member to the power of a scalar.
     pub fn pow(&self, exponent: &Fr<B>) -> Self {
-        Self(B::gt_pow(&self.0, exponent.raw()))
+        stack::clean(stack_use::BLS_PAIRING, || Self(B::gt_pow(&self.0, exponent.raw())))
     }
 
     /// This member to the power of a public scalar.

@@ -4,10 +4,11 @@ use core::fmt;
 
 use super::private::{checked_length, write_public, write_secret};
 use super::{Error, Group, PrivateKey, Validation, limbs, public};
-use crate::machine::ct;
 use crate::machine::lanes::{Backend, LANES, Lanes};
 use crate::machine::words::Limb;
+use crate::machine::{ct, stack};
 use crate::math::modular::{self, Exponent};
+use crate::scheme::stack_use;
 
 /// Elements of scratch, of 64 bytes each, for [`run_batch`] with moduli of at most `bits` bits and
 /// exponents of `exponent_bits`.
@@ -143,7 +144,7 @@ pub fn run_batch(mut jobs: &mut [Job<'_>], scratch: &mut [Lanes]) {
         let n = first.group.prime().len();
         let alike = jobs.iter().take_while(|job| job.group.prime().len() == n).count();
         let (alike_jobs, others) = jobs.split_at_mut(alike);
-        run_alike(alike_jobs, n, scratch);
+        stack::clean(stack_use::DH_BATCH, || run_alike(alike_jobs, n, scratch));
         jobs = others;
     }
     ct::wipe(Lanes::as_limbs_mut(scratch));

@@ -2,10 +2,11 @@
 
 use super::private::{checked_length, write_public};
 use super::{Comb, Error, Group, PrivateKey, checked_memory, limbs, scratch_limbs_minimum};
-use crate::machine::ct;
 use crate::machine::lanes::Lanes;
 use crate::machine::words::Limb;
+use crate::machine::{ct, stack};
 use crate::math::modular::FixedBase;
+use crate::scheme::stack_use;
 
 /// Elements of memory, of 64 bytes each, for a [`Generator`] of a group with a modulus of `bits`
 /// bits.
@@ -99,9 +100,11 @@ impl<'a> Generator<'a> {
             return key.public_value(value, scratch);
         }
         let (power, rest) = scratch.split_at_mut(group.prime().len());
-        self.base.pow(power, &exponent, rest)?;
-        write_public(value, power);
-        ct::wipe(power);
-        Ok(())
+        stack::clean(stack_use::DH, || {
+            self.base.pow(power, &exponent, rest)?;
+            write_public(value, power);
+            ct::wipe(power);
+            Ok(())
+        })
     }
 }

@@ -7,9 +7,10 @@ use rand_core::TryCryptoRng;
 use super::group::Order;
 use super::{Error, Group, Validation, checked_memory, limbs, public};
 use crate::machine::ct::{self, Mask};
+use crate::machine::stack;
 use crate::machine::words::{self, LIMB_BITS, Limb};
 use crate::math::modular::{self, Exponent};
-use crate::scheme::random;
+use crate::scheme::{random, stack_use};
 
 /// Limbs of memory for a private key with an exponent of `exponent_bits` bits.
 pub const fn private_key_limbs(exponent_bits: usize) -> usize {
@@ -68,17 +69,8 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
     ) -> Result<Self, Error> {
         let bits = group.exponent_bits();
         let exponent = checked_memory(memory.as_mut(), private_key_limbs(bits))?;
-        let last = exponent.len() - 1;
-        for _ in 0..random::DRAWS {
-            random::fill_limbs(rng, exponent)?;
-            exponent[last] &= Limb::MAX >> (exponent.len() * LIMB_BITS - bits);
-            // What is refused is not used, so it may be known that it was.
-            if is_allowed(group, exponent).reveal() {
-                return Ok(Self { group: *group, memory, bits });
-            }
-        }
-        ct::wipe(exponent);
-        Err(Error::RandomGenerator)
+        stack::clean(stack_use::DH, || draw(group, exponent, bits, rng))?;
+        Ok(Self { group: *group, memory, bits })
     }
 
     /// An exponent that is given, big-endian: from 1 to p − 2 but for (p − 1)/2 where p is a safe
@@ -95,8 +87,10 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         let bits = (8 * bytes.len()).min(group.bits());
         let limbs = checked_memory(memory.as_mut(), private_key_limbs(bits))?;
         let beyond = beyond.iter().fold(0, |any, byte| any | Limb::from(*byte));
-        words::from_be_bytes(limbs, bytes);
-        let allowed = Mask::is_zero(beyond).value() & is_allowed(group, limbs).value();
+        let allowed = stack::clean(stack_use::DH, || {
+            words::from_be_bytes(limbs, bytes);
+            Mask::is_zero(beyond).value() & is_allowed(group, limbs).value()
+        });
         if Mask::is_zero(!allowed).reveal() {
             Ok(Self { group: *group, memory, bits })
         } else {
@@ -128,10 +122,12 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         checked_length(group, value)?;
         let scratch = self.checked_scratch(scratch)?;
         let (result, rest) = scratch.split_at_mut(group.prime().len());
-        modular::pow(result, group.generator(), &self.exponent(), &group.modulus(), rest)?;
-        write_public(value, result);
-        ct::wipe(result);
-        Ok(())
+        stack::clean(stack_use::DH, || {
+            modular::pow(result, group.generator(), &self.exponent(), &group.modulus(), rest)?;
+            write_public(value, result);
+            ct::wipe(result);
+            Ok(())
+        })
     }
 
     /// The secret shared with the other party, whose public value is `peer`: `shared = peer^x mod
@@ -154,7 +150,8 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         let group = &self.group;
         checked_length(group, shared)?;
         let scratch = self.checked_scratch(scratch)?;
-        let outcome = self.agree_in(peer, validation, shared, scratch);
+        let outcome =
+            stack::clean(stack_use::DH, || self.agree_in(peer, validation, shared, scratch));
         // What is beyond, the exponentiation has wiped.
         ct::wipe(&mut scratch[..scratch_limbs_minimum(group.bits())]);
         outcome
@@ -181,6 +178,26 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         let used = scratch.len().min(scratch_limbs(self.group.bits(), self.bits));
         Ok(&mut scratch[..used])
     }
+}
+
+/// A random exponent that the group allows, of at most so many bits; zeros with an error.
+fn draw(
+    group: &Group<'_>,
+    exponent: &mut [Limb],
+    bits: usize,
+    rng: &mut impl TryCryptoRng,
+) -> Result<(), Error> {
+    let last = exponent.len() - 1;
+    for _ in 0..random::DRAWS {
+        random::fill_limbs(rng, exponent)?;
+        exponent[last] &= Limb::MAX >> (exponent.len() * LIMB_BITS - bits);
+        // What is refused is not used, so it may be known that it was.
+        if is_allowed(group, exponent).reveal() {
+            return Ok(());
+        }
+    }
+    ct::wipe(exponent);
+    Err(Error::RandomGenerator)
 }
 
 /// Writes a public value, which from here on is one.

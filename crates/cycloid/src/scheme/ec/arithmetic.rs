@@ -28,7 +28,9 @@ use rand_core::TryCryptoRng;
 
 use super::private::random_scalar;
 use super::{Curve, Error, PrivateKey, PublicKey};
+use crate::machine::stack;
 use crate::math::curve::{self, AffinePoint, AnyPoint};
+use crate::scheme::stack_use;
 
 /// An integer modulo the order n of the group.
 #[derive(Clone)]
@@ -54,7 +56,7 @@ impl<C: Curve> Scalar<C> {
     /// # Errors
     /// [`Error::RandomGenerator`], as for [`PrivateKey::generate`].
     pub fn random(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
-        random_scalar(rng).map(Self)
+        stack::clean(stack_use::EC_SCALAR, || random_scalar(rng).map(Self))
     }
 
     /// The integer of [`Curve::BYTES`] big-endian bytes.
@@ -63,13 +65,15 @@ impl<C: Curve> Scalar<C> {
     /// [`Error::Length`]; [`Error::ScalarRange`] for n and more.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         check_length::<C>(bytes)?;
-        curve::Scalar::from_bytes(bytes).map(Self).ok_or(Error::ScalarRange)
+        stack::clean(stack_use::EC_SCALAR, || {
+            curve::Scalar::from_bytes(bytes).map(Self).ok_or(Error::ScalarRange)
+        })
     }
 
     /// The leftmost bits of a digest, as many as n has, modulo n: the number that ECDSA makes of it
     /// (FIPS 186-5, section 6.4.1, steps 1 and 2).
     pub fn from_digest(digest: &[u8]) -> Self {
-        Self(curve::Scalar::from_leftmost_bits(digest))
+        stack::clean(stack_use::EC_SCALAR, || Self(curve::Scalar::from_leftmost_bits(digest)))
     }
 
     /// Writes the integer: [`Curve::BYTES`] big-endian bytes.
@@ -78,14 +82,14 @@ impl<C: Curve> Scalar<C> {
     /// [`Error::Length`].
     pub fn to_bytes(&self, bytes: &mut [u8]) -> Result<(), Error> {
         check_length::<C>(bytes)?;
-        self.0.to_bytes(bytes);
+        stack::clean(stack_use::EC_SCALAR, || self.0.to_bytes(bytes));
         Ok(())
     }
 
     /// 1 over this scalar; 0 for 0.
     #[must_use]
     pub fn invert(&self) -> Self {
-        Self(self.0.invert())
+        stack::clean(stack_use::ec_point::<C>(), || Self(self.0.invert()))
     }
 }
 
@@ -98,7 +102,7 @@ fn check_length<C: Curve>(bytes: &[u8]) -> Result<(), Error> {
 
 impl<C: Curve> From<&PrivateKey<C>> for Scalar<C> {
     fn from(key: &PrivateKey<C>) -> Self {
-        Self(key.scalar().clone())
+        stack::clean(stack_use::EC_SCALAR, || Self(key.scalar().clone()))
     }
 }
 
@@ -115,12 +119,14 @@ impl<C: Curve> Point<C> {
 
     /// k·G, faster than the product of k and [`generator`](Self::generator).
     pub fn generator_times(scalar: &Scalar<C>) -> Self {
-        Self(AnyPoint::base_multiple(&scalar.0))
+        stack::clean(stack_use::ec_point::<C>(), || Self(AnyPoint::base_multiple(&scalar.0)))
     }
 
     /// The sum of the products of all terms.
     pub fn sum_of_products(terms: &[(&Scalar<C>, &Self)]) -> Self {
-        Self(AnyPoint::sum_of_products(terms.iter().map(|(scalar, point)| (&scalar.0, &point.0))))
+        stack::clean(stack_use::ec_point::<C>(), || {
+            Self(AnyPoint::sum_of_products(terms.iter().map(|(k, point)| (&k.0, &point.0))))
+        })
     }
 
     /// u·G and the sum of the products of all terms, of public scalars and points, which takes less
@@ -147,7 +153,9 @@ impl<C: Curve> Point<C> {
     /// # Errors
     /// [`Error::PointAtInfinity`].
     pub fn to_public_key(&self) -> Result<PublicKey<C>, Error> {
-        self.0.to_affine().map(PublicKey::from_point).ok_or(Error::PointAtInfinity)
+        stack::clean(stack_use::ec_point::<C>(), || {
+            self.0.to_affine().map(PublicKey::from_point).ok_or(Error::PointAtInfinity)
+        })
     }
 }
 
@@ -160,7 +168,7 @@ impl<C: Curve> From<PublicKey<C>> for Point<C> {
 /// Takes as long for any two; the outcome is public.
 impl<C: Curve> PartialEq for Scalar<C> {
     fn eq(&self, other: &Self) -> bool {
-        self.0.equal(&other.0).reveal()
+        stack::clean(stack_use::EC_SCALAR, || self.0.equal(&other.0).reveal())
     }
 }
 
@@ -169,7 +177,7 @@ impl<C: Curve> Eq for Scalar<C> {}
 /// Takes as long for any two; the outcome is public.
 impl<C: Curve> PartialEq for Point<C> {
     fn eq(&self, other: &Self) -> bool {
-        self.0.equal(&other.0).reveal()
+        stack::clean(stack_use::ec_point::<C>(), || self.0.equal(&other.0).reveal())
     }
 }
 
@@ -188,31 +196,31 @@ impl<C: Curve> fmt::Debug for Point<C> {
 }
 
 macro_rules! operators {
-    ($($trait:ident $method:ident ($left:ident, $right:ident) -> $output:ident $compute:expr;)+) => {$(
+    ($($trait:ident $method:ident ($left:ident, $right:ident) -> $output:ident $stack:expr, $compute:expr;)+) => {$(
         impl<C: Curve> $trait<&$right<C>> for &$left<C> {
             type Output = $output<C>;
 
             fn $method(self, other: &$right<C>) -> $output<C> {
-                $output($compute(&self.0, &other.0))
+                stack::clean($stack, || $output($compute(&self.0, &other.0)))
             }
         }
     )+};
 }
 
 operators! {
-    Add add (Scalar, Scalar) -> Scalar curve::Scalar::add;
-    Sub sub (Scalar, Scalar) -> Scalar |a: &curve::Scalar<C>, b: &curve::Scalar<C>| a.add(&b.negate());
-    Mul mul (Scalar, Scalar) -> Scalar curve::Scalar::mul;
-    Add add (Point, Point) -> Point AnyPoint::add;
-    Sub sub (Point, Point) -> Point |a: &AnyPoint<C>, b: &AnyPoint<C>| a.add(&b.negate());
-    Mul mul (Scalar, Point) -> Point |k, point| AnyPoint::sum_of_products([(k, point)].into_iter());
+    Add add (Scalar, Scalar) -> Scalar stack_use::EC_SCALAR, curve::Scalar::add;
+    Sub sub (Scalar, Scalar) -> Scalar stack_use::EC_SCALAR, |a: &curve::Scalar<C>, b: &curve::Scalar<C>| a.add(&b.negate());
+    Mul mul (Scalar, Scalar) -> Scalar stack_use::EC_SCALAR, curve::Scalar::mul;
+    Add add (Point, Point) -> Point stack_use::ec_point::<C>(), AnyPoint::add;
+    Sub sub (Point, Point) -> Point stack_use::ec_point::<C>(), |a: &AnyPoint<C>, b: &AnyPoint<C>| a.add(&b.negate());
+    Mul mul (Scalar, Point) -> Point stack_use::ec_point::<C>(), |k, point| AnyPoint::sum_of_products([(k, point)].into_iter());
 }
 
 impl<C: Curve> Neg for &Scalar<C> {
     type Output = Scalar<C>;
 
     fn neg(self) -> Scalar<C> {
-        Scalar(self.0.negate())
+        stack::clean(stack_use::EC_SCALAR, || Scalar(self.0.negate()))
     }
 }
 
@@ -220,6 +228,6 @@ impl<C: Curve> Neg for &Point<C> {
     type Output = Point<C>;
 
     fn neg(self) -> Point<C> {
-        Point(self.0.negate())
+        stack::clean(stack_use::EC_SCALAR, || Point(self.0.negate()))
     }
 }

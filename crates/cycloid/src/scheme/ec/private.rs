@@ -5,11 +5,14 @@ use core::fmt;
 use rand_core::TryCryptoRng;
 
 use super::{Curve, Error, MAX_BYTES, PublicKey};
-use crate::machine::ct;
+use crate::machine::{ct, stack};
 use crate::math::curve::{Scalar, multiply_base};
-use crate::scheme::random;
+use crate::scheme::{random, stack_use};
 
 /// A private key and its public key; wiped when it is dropped.
+///
+/// A move leaves a copy that nobody wipes, and so does taking a key out of a `Result`:
+/// [`stack::try_keep`] puts it where it stays.
 pub struct PrivateKey<C: Curve> {
     scalar: Scalar<C>,
     public: PublicKey<C>,
@@ -23,7 +26,9 @@ impl<C: Curve> PrivateKey<C> {
     /// time, or gives nothing usable in 128 draws.
     pub fn generate(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
         // 0 comes of a sound generator less often than it fails the other tests.
-        Self::from_scalar(random_scalar(rng)?).ok_or(Error::RandomGenerator)
+        stack::clean(stack_use::ec_key::<C>(), || {
+            Self::from_scalar(random_scalar(rng)?).ok_or(Error::RandomGenerator)
+        })
     }
 
     /// The key with this scalar: [`Curve::BYTES`] bytes, big-endian.
@@ -31,6 +36,10 @@ impl<C: Curve> PrivateKey<C> {
     /// # Errors
     /// [`Error::Length`]; [`Error::PrivateKeyRange`] for 0, and for n and more.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+        stack::clean(stack_use::ec_key::<C>(), || Self::read_bytes(bytes))
+    }
+
+    pub(super) fn read_bytes(bytes: &[u8]) -> Result<Self, Error> {
         if bytes.len() != C::BYTES {
             return Err(Error::Length { needed: C::BYTES, given: bytes.len() });
         }
@@ -46,7 +55,7 @@ impl<C: Curve> PrivateKey<C> {
         if bytes.len() != C::BYTES {
             return Err(Error::Length { needed: C::BYTES, given: bytes.len() });
         }
-        self.scalar.to_bytes(bytes);
+        stack::clean(stack_use::EC_SCALAR, || self.scalar.to_bytes(bytes));
         Ok(())
     }
 

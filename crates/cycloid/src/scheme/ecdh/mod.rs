@@ -15,8 +15,9 @@
 use core::fmt;
 
 use super::ec::{Curve, Error, MAX_BYTES, PrivateKey, PublicKey};
+use super::stack_use;
 use crate::machine::lanes::{Backend, LANES};
-use crate::machine::{ct, words};
+use crate::machine::{ct, stack, words};
 use crate::math::curve::{AffinePoint, Scalar, multiply, multiply_eight};
 
 /// With fewer jobs than this, one at a time is faster than eight side by side.
@@ -70,7 +71,9 @@ impl Drop for SharedSecret {
 impl<C: Curve> PrivateKey<C> {
     /// The secret that is shared with the holder of `peer`.
     pub fn agree(&self, peer: &PublicKey<C>) -> SharedSecret {
-        SharedSecret::new(multiply(self.scalar(), peer.point()))
+        stack::clean(stack_use::ecdh_agree::<C>(), || {
+            SharedSecret::new(multiply(self.scalar(), peer.point()))
+        })
     }
 }
 
@@ -92,7 +95,7 @@ impl<'a, C: Curve> Job<'a, C> {
     /// # Errors
     /// [`Error::NotDone`] before the job was in a batch.
     pub fn outcome(&self) -> Result<SharedSecret, Error> {
-        self.outcome.clone()
+        stack::clean(stack_use::EC_SCALAR, || self.outcome.clone())
     }
 }
 
@@ -111,7 +114,9 @@ pub fn run_batch<C: Curve>(jobs: &mut [Job<'_, C>]) {
 pub fn run_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [Job<'_, C>]) {
     for jobs in jobs.chunks_mut(LANES) {
         match backend {
-            Some(backend) if jobs.len() >= WORTH_EIGHT => run_eight(backend, jobs),
+            Some(backend) if jobs.len() >= WORTH_EIGHT => {
+                stack::clean(stack_use::ecdh_batch::<C>(), || run_eight(backend, jobs));
+            }
             _ => jobs.iter_mut().for_each(|job| job.outcome = Ok(job.key.agree(job.peer))),
         }
     }

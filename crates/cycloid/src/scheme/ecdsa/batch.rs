@@ -5,12 +5,14 @@ use core::fmt;
 use super::nonce::{Nonces, first_nonces};
 use super::{Hash, Signature, multipliers, signature, verified, verify_prepared};
 use crate::machine::lanes::{Backend, LANES};
+use crate::machine::stack;
 use crate::math::curve::{
     AffinePoint, Curve, Scalar, has_x_eight_vartime, has_x_prepared_eight_vartime,
     multiply_base_eight,
 };
 use crate::scheme::ec::{Error, PreparedPublicKey, PrivateKey, PublicKey};
 use crate::scheme::hash::DigestBytes;
+use crate::scheme::stack_use;
 
 /// With fewer jobs than this, one at a time is faster than eight side by side.
 const WORTH_EIGHT: usize = 4;
@@ -97,7 +99,9 @@ pub fn sign_batch<C: Curve>(jobs: &mut [SignJob<'_, C>]) {
 pub fn sign_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [SignJob<'_, C>]) {
     for jobs in jobs.chunks_mut(LANES) {
         match backend {
-            Some(backend) if jobs.len() >= WORTH_EIGHT => sign_eight(backend, jobs),
+            Some(backend) if jobs.len() >= WORTH_EIGHT => {
+                stack::clean(stack_use::ecdsa_sign_batch::<C>(), || sign_eight(backend, jobs));
+            }
             _ => jobs.iter_mut().for_each(|job| {
                 job.outcome = Ok(job.key.sign_prehashed(job.hash, job.digest.bytes()));
             }),

@@ -37,7 +37,8 @@ pub use signature::{Signature, SignatureBytes};
 pub use traits::{DerSignature, SigningKey, VerifyingKey};
 
 use super::ec::{Curve, Error, PreparedPublicKey, PrivateKey, PublicKey};
-use super::{Hash, VerifyAfterSign};
+use super::{Hash, VerifyAfterSign, stack_use};
+use crate::machine::stack;
 use crate::math::curve::{
     AffinePoint, Scalar, has_x_prepared_vartime, has_x_vartime, multiply_base,
 };
@@ -59,6 +60,10 @@ impl<C: Curve> PrivateKey<C> {
     /// [`sign_prehashed`](Self::sign_prehashed) with `random` mixed into the nonce (RFC 6979, section
     /// 3.6). However bad the randomness is, the nonce is not worse than without it.
     pub fn sign_hedged(&self, hash: Hash, digest: &[u8], random: &[u8]) -> Signature<C> {
+        stack::clean(stack_use::ecdsa_sign::<C>(), || self.sign_in_frames(hash, digest, random))
+    }
+
+    fn sign_in_frames(&self, hash: Hash, digest: &[u8], random: &[u8]) -> Signature<C> {
         let digest = Scalar::from_leftmost_bits(digest);
         let mut nonces = Nonces::new(hash, self.scalar(), &digest, random);
         sign_by(self.scalar(), &digest, || nonces.next())

@@ -8,6 +8,8 @@ use super::verify::{Made, Verification, verify_all, verify_made};
 use super::{Error, Rule, SigningKey, Variant, VerifyingKey};
 use crate::machine::ct;
 use crate::machine::lanes::{Backend, LANES};
+use crate::machine::stack;
+use crate::scheme::stack_use;
 
 /// One operation of a batch, and what became of it.
 pub struct Job<'a> {
@@ -142,7 +144,10 @@ fn run_signing(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
         let signings: [_; LANES] =
             core::array::from_fn(|i| sound[i].as_ref().map_or(*first, |(signing, ..)| *signing));
         let mut signatures = [[0; 64]; LANES];
-        sign_all::<LANES>(backend, &signings[..count], &mut signatures[..count]);
+        // What the jobs are about takes the rest, and is not secret.
+        stack::clean(stack_use::ED25519_SIGN_BATCH - (8 << 10), || {
+            sign_all::<LANES>(backend, &signings[..count], &mut signatures[..count]);
+        });
         let verify: [bool; LANES] =
             core::array::from_fn(|i| sound[i].as_ref().is_some_and(|(_, verify, ..)| *verify));
         let right = verify_signed(backend, &signings[..count], &signatures, verify);

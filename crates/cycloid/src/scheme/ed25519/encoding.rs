@@ -1,7 +1,9 @@
 //! Keys as DER and PEM (RFC 8410).
 
 use super::{Error, FormatError, SigningKey, VerifyingKey};
+use crate::machine::stack;
 use crate::scheme::rfc8410::{self, ED25519, Template};
+use crate::scheme::stack_use;
 
 /// The length of a private key in DER, in bytes.
 pub const PRIVATE_KEY_DER_LENGTH: usize = rfc8410::PRIVATE_DER_LENGTH;
@@ -36,8 +38,12 @@ impl SigningKey {
     /// [`FormatError::Der`], [`FormatError::Algorithm`], [`FormatError::Encrypted`],
     /// [`FormatError::IsPublicKey`], [`FormatError::PublicKey`].
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
+        stack::clean(stack_use::ED25519_SIGN, || Self::read_der(der))
+    }
+
+    fn read_der(der: &[u8]) -> Result<Self, Error> {
         let info = rfc8410::read_private(der, ED25519)?;
-        let key = Self::from_seed(info.private);
+        let key = Self::of_seed(info.private);
         match info.public {
             Some(public) if public != key.verifying_key().as_bytes() => {
                 Err(FormatError::PublicKey.into())
@@ -51,7 +57,9 @@ impl SigningKey {
     /// # Errors
     /// As [`from_der`](Self::from_der); [`FormatError::Pem`], [`FormatError::PemLabel`].
     pub fn from_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
-        rfc8410::with_private_pem(pem.as_ref(), Self::from_der)
+        stack::clean(stack_use::ED25519_SIGN, || {
+            rfc8410::with_private_pem(pem.as_ref(), Self::read_der)
+        })
     }
 
     /// Writes the key as PKCS #8 of version 1, which everyone reads, in DER to the start of
@@ -60,7 +68,9 @@ impl SigningKey {
     /// # Errors
     /// [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
-        Ok(Template::private(&ED25519, self.seed(), None).to_der(output)?)
+        stack::clean(stack_use::ED25519_SIGN, || {
+            Ok(Template::private(&ED25519, self.seed(), None).to_der(output)?)
+        })
     }
 
     /// Writes the key with its public key as PKCS #8 of version 2 in DER, as
@@ -70,7 +80,9 @@ impl SigningKey {
     /// [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_key_pair_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
         let public = self.verifying_key().as_bytes();
-        Ok(Template::private(&ED25519, self.seed(), Some(public)).to_der(output)?)
+        stack::clean(stack_use::ED25519_SIGN, || {
+            Ok(Template::private(&ED25519, self.seed(), Some(public)).to_der(output)?)
+        })
     }
 
     /// Writes the key as PKCS #8 of version 1 in PEM, as [`to_der`](Self::to_der):
@@ -79,7 +91,9 @@ impl SigningKey {
     /// # Errors
     /// [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
-        Ok(Template::private(&ED25519, self.seed(), None).to_private_pem(output)?)
+        stack::clean(stack_use::ED25519_SIGN, || {
+            Ok(Template::private(&ED25519, self.seed(), None).to_private_pem(output)?)
+        })
     }
 
     /// Writes the key with its public key as PKCS #8 of version 2 in PEM, as
@@ -89,7 +103,9 @@ impl SigningKey {
     /// [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_key_pair_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
         let public = self.verifying_key().as_bytes();
-        Ok(Template::private(&ED25519, self.seed(), Some(public)).to_private_pem(output)?)
+        stack::clean(stack_use::ED25519_SIGN, || {
+            Ok(Template::private(&ED25519, self.seed(), Some(public)).to_private_pem(output)?)
+        })
     }
 }
 

@@ -7,11 +7,11 @@ use rand_core::TryCryptoRng;
 use super::hash::{Digest, Message, Preimage, reduced_digests};
 use super::verify::{Made, verify_made};
 use super::{Error, Variant, VerifyingKey};
-use crate::machine::ct;
 use crate::machine::lanes::Backend;
+use crate::machine::{ct, stack};
 use crate::math::curve::edwards::{Base, Encode, EncodeBase, Scalar, each, one};
 use crate::scheme::little_endian::{bytes, limbs};
-use crate::scheme::{VerifyAfterSign, random};
+use crate::scheme::{VerifyAfterSign, random, stack_use};
 
 /// A signing key: the 32 bytes that RFC 8032 calls the private key, what they expand to, and its
 /// public key; wiped when dropped.
@@ -44,15 +44,21 @@ impl SigningKey {
     /// [`Error::RandomGenerator`] where the generator fails, or gives the same eight bytes twice:
     /// zeros, ones, or whatever else it is stuck at.
     pub fn generate(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
-        let mut seed = [0; 32];
-        random::fill(rng, &mut seed)?;
-        let key = Self::from_seed(&seed);
-        ct::wipe_bytes(&mut seed);
-        Ok(key)
+        stack::clean(stack_use::ED25519_SIGN, || {
+            let mut seed = [0; 32];
+            random::fill(rng, &mut seed)?;
+            let key = Self::of_seed(&seed);
+            ct::wipe_bytes(&mut seed);
+            Ok(key)
+        })
     }
 
     /// The key of 32 bytes, whatever they are (RFC 8032, section 5.1.5).
     pub fn from_seed(seed: &[u8; 32]) -> Self {
+        stack::clean(stack_use::ED25519_SIGN, || Self::of_seed(seed))
+    }
+
+    pub(super) fn of_seed(seed: &[u8; 32]) -> Self {
         let digest = Digest::of(seed);
         let [secret, prefix] = digest.halves();
         let mut number = limbs(secret);
@@ -134,7 +140,9 @@ impl SigningKey {
 
     fn sign_message(&self, message: Message<'_>) -> [u8; 64] {
         let mut signature = [[0; 64]];
-        sign_all::<1>(None, &[Signing { key: self, message }], &mut signature);
+        stack::clean(stack_use::ED25519_SIGN, || {
+            sign_all::<1>(None, &[Signing { key: self, message }], &mut signature);
+        });
         signature[0]
     }
 }

@@ -13,9 +13,10 @@ use super::pss::Pss;
 use super::public::checked_modulus_length;
 use super::step::Step;
 use super::{Error, Hash, limbs, prime_limbs};
-use crate::machine::ct;
 use crate::machine::lanes::{self, Backend, LANES, Lanes};
 use crate::machine::words::{self, Limb};
+use crate::machine::{ct, stack};
+use crate::scheme::stack_use;
 
 /// A private operation, and later its outcome.
 pub struct Job<'a> {
@@ -246,6 +247,10 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
     /// [`run`](Self::run), of which `observer` hears each step that begins, for whoever measures where
     /// the time goes. Which steps there are says as much as the time that they take.
     pub fn run_observed(&mut self, jobs: &mut [Job<'_>], observer: &mut dyn FnMut(Step)) {
+        stack::clean(stack_use::RSA_BATCH, || self.run_in_frames(jobs, observer));
+    }
+
+    fn run_in_frames(&mut self, jobs: &mut [Job<'_>], observer: &mut dyn FnMut(Step)) {
         observer(Step::Representation);
         let mut waiting = [0; LANES];
         let mut count = 0;

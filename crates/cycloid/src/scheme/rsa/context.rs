@@ -9,8 +9,10 @@ use super::private::{BorrowedKey, Parts, PrivateKey, equal};
 use super::step::Step;
 use super::{Error, checked_memory, limbs, prime_limbs};
 use crate::machine::ct::{self, Mask};
+use crate::machine::stack;
 use crate::machine::words::{self, Limb, Portable, Words};
 use crate::math::modular::{self, Exponent, montgomery_mul};
+use crate::scheme::stack_use;
 
 /// Limbs of memory with which a [`Context`] for a key of `bits` bits is fastest.
 pub const fn context_limbs(bits: usize) -> usize {
@@ -85,8 +87,9 @@ impl<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'a, M, R> {
     /// Those of the operation, and [`Error::Fault`]; its output is untouched then.
     pub(super) fn perform(&mut self, mut operation: Operation<'_>) -> Result<usize, Error> {
         let (blinding, memory) = self.memory.split_at_mut(blinding_limbs(self.key.bits()));
-        let outcome =
-            perform(&self.key.borrowed(), blinding, &mut operation, &mut self.rng, memory);
+        let outcome = stack::clean(stack_use::RSA_PRIVATE, || {
+            perform(&self.key.borrowed(), blinding, &mut operation, &mut self.rng, memory)
+        });
         ct::wipe(memory);
         outcome
     }

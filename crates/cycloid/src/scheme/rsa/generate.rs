@@ -7,9 +7,11 @@ use super::public::checked_modulus_length;
 use super::{Error, checked_memory, prime_limbs};
 use crate::machine::ct::{self, Mask};
 use crate::machine::lanes::Lanes;
+use crate::machine::stack;
 use crate::machine::words::{self, Limb, Portable, Words};
 use crate::math::modular::{self, Modulus};
 use crate::math::prime::{self, twos};
+use crate::scheme::stack_use;
 
 /// Elements of scratch for generating a key of `bits` bits: what the search for a prime of h limbs
 /// needs, which is more than the 16·h + 16 limbs that everything after it does.
@@ -49,7 +51,10 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
             return Err(Error::MemoryTooSmall { needed, given });
         }
         checked_memory(memory.as_mut(), private_key_limbs(bits))?;
-        let outcome = fill(memory.as_mut(), bits, public_exponent, rng, scratch);
+        let room = memory.as_mut();
+        let outcome = stack::clean(stack_use::RSA_GENERATE, || {
+            fill(room, bits, public_exponent, rng, &mut *scratch)
+        });
         ct::wipe(Lanes::as_limbs_mut(scratch));
         match outcome {
             Ok(()) => Ok(Self::from_prepared(memory, bits, public_exponent)),

@@ -8,7 +8,9 @@ use super::pss::mask;
 use super::public::PublicKey;
 use super::{Error, Hash, random};
 use crate::machine::ct::{self, Mask};
+use crate::machine::stack;
 use crate::machine::words::Limb;
+use crate::scheme::stack_use;
 
 /// What sender and receiver of OAEP agree on.
 ///
@@ -149,7 +151,9 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         ciphertext: &mut [u8],
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
-        self.encrypt(ciphertext, scratch, |encoded| encode(encoded, oaep, rng, message))
+        stack::clean(stack_use::RSA_PUBLIC, || {
+            self.encrypt(ciphertext, scratch, |encoded| encode(encoded, oaep, rng, message))
+        })
     }
 }
 

@@ -17,7 +17,9 @@ use super::operation::Operation;
 use super::public::PublicKey;
 use super::{Error, random};
 use crate::machine::ct::{self, Mask};
+use crate::machine::stack;
 use crate::machine::words::{LIMB_BYTES, Limb};
+use crate::scheme::stack_use;
 
 /// Bytes of an encoded message that are not the message: 00 02, at least eight of padding, 00.
 const OVERHEAD: usize = 11;
@@ -202,7 +204,9 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         ciphertext: &mut [u8],
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
-        self.encrypt(ciphertext, scratch, |encoded| encode(encoded, rng, message))
+        stack::clean(stack_use::RSA_PUBLIC, || {
+            self.encrypt(ciphertext, scratch, |encoded| encode(encoded, rng, message))
+        })
     }
 }
 

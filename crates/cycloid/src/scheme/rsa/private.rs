@@ -5,9 +5,11 @@ use rand_core::CryptoRng;
 use super::public::{PublicKey, bit_length, checked_exponent, checked_modulus_length, trimmed};
 use super::{Error, Restriction, checked_memory, limbs, prime_limbs};
 use crate::machine::ct::{self, Mask};
+use crate::machine::stack;
 use crate::machine::words::{self, LIMB_BITS, Limb, Portable, Words};
 use crate::math::modular::{self, Modulus};
 use crate::math::prime;
+use crate::scheme::stack_use;
 
 /// Limbs of memory for a private key of `bits` bits: n and R² mod n; the private exponent d; p and
 /// q, for each R² modulo it and d modulo it less 1; and 1/q mod p.
@@ -43,6 +45,9 @@ pub struct PrivateComponents<'a> {
 }
 
 /// A private key, in the memory `M`, checked and prepared; wiped when dropped.
+///
+/// `M` is best lent (`&mut [u64]`, or `&mut` of an array), or a `Vec` or a `Box`: an array itself is
+/// moved with the key, and a move leaves a copy that nobody wipes.
 pub struct PrivateKey<M: AsRef<[Limb]> + AsMut<[Limb]>> {
     memory: M,
     bits: usize,
@@ -152,7 +157,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         mut memory: M,
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
-        let outcome = load(components, memory.as_mut(), scratch);
+        let room = memory.as_mut();
+        let outcome = stack::clean(stack_use::RSA_KEY, || load(components, room, scratch));
         ct::wipe(scratch);
         match outcome {
             Ok((bits, exponent)) => Ok(Self::from_prepared(memory, bits, exponent)),

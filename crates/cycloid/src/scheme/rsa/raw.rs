@@ -7,7 +7,9 @@ use super::Error;
 use super::context::Context;
 use super::operation::{Operation, copy};
 use super::public::PublicKey;
+use crate::machine::stack;
 use crate::machine::words::Limb;
+use crate::scheme::stack_use;
 
 impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// RSAEP and RSAVP1 (RFC 8017, sections 5.1.1 and 5.2.2): `output = input^e mod n`. Both are
@@ -34,7 +36,9 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         output: &mut [u8],
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
-        self.encrypt(output, scratch, |encoded| copy(encoded, input))
+        stack::clean(stack_use::RSA_PUBLIC, || {
+            self.encrypt(output, scratch, |encoded| copy(encoded, input))
+        })
     }
 }
 

@@ -3,11 +3,11 @@
 use core::fmt;
 
 use super::{Error, PrivateKey, SharedSecret};
-use crate::machine::ct;
 use crate::machine::lanes::{Backend, LANES};
+use crate::machine::{ct, stack};
 use crate::math::curve::edwards::{Scalar, UOfBase, each};
 use crate::math::curve::montgomery::{Factors, Ladder};
-use crate::scheme::little_endian;
+use crate::scheme::{little_endian, stack_use};
 
 /// One operation of a batch, and what became of it.
 pub struct Job<'a> {
@@ -80,11 +80,11 @@ pub fn run_batch(jobs: &mut [Job<'_>]) {
 pub fn run_batch_with(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
     let mut agreements = jobs.iter_mut().filter(|job| job.peer.is_some());
     while let Some(jobs) = next_jobs(&mut agreements) {
-        agree(backend, jobs);
+        stack::clean(stack_use::X25519_BATCH, || agree(backend, jobs));
     }
     let mut public_keys = jobs.iter_mut().filter(|job| job.peer.is_none());
     while let Some(jobs) = next_jobs(&mut public_keys) {
-        public_key(backend, jobs);
+        stack::clean(stack_use::X25519_BATCH, || public_key(backend, jobs));
     }
 }
 

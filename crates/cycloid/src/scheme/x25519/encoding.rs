@@ -1,7 +1,9 @@
 //! Keys as DER and PEM (RFC 8410).
 
 use super::{Error, FormatError, PrivateKey};
+use crate::machine::stack;
 use crate::scheme::rfc8410::{self, Template, X25519};
+use crate::scheme::stack_use;
 
 /// The length of a private key in DER, in bytes.
 pub const PRIVATE_KEY_DER_LENGTH: usize = rfc8410::PRIVATE_DER_LENGTH;
@@ -29,6 +31,10 @@ impl PrivateKey {
     /// [`FormatError::Der`], [`FormatError::Algorithm`], [`FormatError::Encrypted`],
     /// [`FormatError::IsPublicKey`], [`FormatError::PublicKey`].
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
+        stack::clean(stack_use::X25519, || Self::read_der(der))
+    }
+
+    fn read_der(der: &[u8]) -> Result<Self, Error> {
         let info = rfc8410::read_private(der, X25519)?;
         let key = Self(*info.private);
         match info.public {
@@ -42,7 +48,7 @@ impl PrivateKey {
     /// # Errors
     /// As [`from_der`](Self::from_der); [`FormatError::Pem`], [`FormatError::PemLabel`].
     pub fn from_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
-        rfc8410::with_private_pem(pem.as_ref(), Self::from_der)
+        stack::clean(stack_use::X25519, || rfc8410::with_private_pem(pem.as_ref(), Self::read_der))
     }
 
     /// Writes the key as PKCS #8 in DER to the start of `output`, and gives what is there then:
@@ -51,7 +57,9 @@ impl PrivateKey {
     /// # Errors
     /// [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
-        Ok(Template::private(&X25519, &self.0, None).to_der(output)?)
+        stack::clean(stack_use::X25519, || {
+            Ok(Template::private(&X25519, &self.0, None).to_der(output)?)
+        })
     }
 
     /// Writes the key as PKCS #8 in PEM, as [`to_der`](Self::to_der): [`PRIVATE_KEY_PEM_LENGTH`]
@@ -60,7 +68,9 @@ impl PrivateKey {
     /// # Errors
     /// [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
-        Ok(Template::private(&X25519, &self.0, None).to_private_pem(output)?)
+        stack::clean(stack_use::X25519, || {
+            Ok(Template::private(&X25519, &self.0, None).to_private_pem(output)?)
+        })
     }
 }
 

@@ -33,8 +33,9 @@ use super::little_endian::{self, limbs};
 use super::random;
 #[cfg(feature = "encoding")]
 pub use super::rfc8410::FormatError;
-use crate::machine::ct;
+use super::stack_use;
 use crate::machine::words::{self, Limb};
+use crate::machine::{ct, stack};
 use crate::math::curve::edwards::{Scalar, UOfBase, one};
 use crate::math::curve::montgomery::{Factors, Ladder};
 pub use batch::{Job, run_batch, run_batch_with};
@@ -106,9 +107,11 @@ impl PrivateKey {
     /// [`Error::RandomGenerator`] where the generator fails, or gives the same eight bytes twice:
     /// zeros, ones, or whatever else it is stuck at.
     pub fn generate(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
-        let mut key = Self([0; 32]);
-        random::fill(rng, &mut key.0)?;
-        Ok(key)
+        stack::clean(stack_use::X25519, || {
+            let mut key = Self([0; 32]);
+            random::fill(rng, &mut key.0)?;
+            Ok(key)
+        })
     }
 
     /// The bytes of the key.
@@ -118,9 +121,11 @@ impl PrivateKey {
 
     /// The public key, which the other party needs.
     pub fn public_key(&self) -> [u8; 32] {
-        let u = one::<UOfBase>(&self.base_number());
-        ct::mark_public(&u);
-        little_endian::bytes(&u)
+        stack::clean(stack_use::X25519, || {
+            let u = one::<UOfBase>(&self.base_number());
+            ct::mark_public(&u);
+            little_endian::bytes(&u)
+        })
     }
 
     /// The secret shared with the party whose public key is `peer`.
@@ -128,10 +133,12 @@ impl PrivateKey {
     /// # Errors
     /// [`Error::SharedSecret`].
     pub fn agree(&self, peer: &[u8; 32]) -> Result<SharedSecret, Error> {
-        let mut u = one::<Ladder>(&self.factors(peer));
-        let shared = SharedSecret::new(&u);
-        ct::wipe(&mut u);
-        shared
+        stack::clean(stack_use::X25519, || {
+            let mut u = one::<Ladder>(&self.factors(peer));
+            let shared = SharedSecret::new(&u);
+            ct::wipe(&mut u);
+            shared
+        })
     }
 
     /// The number that the key stands for, from 2²⁵⁴ to 2²⁵⁵ and divisible by 8 (RFC 7748, section

@@ -31,6 +31,7 @@ impl<E: Each> WideTask<Bls12Base> for Work<'_, E> {
 }
 
 /// Does some work with the best backend for one number.
+#[inline(never)]
 pub(super) fn one<T: WideTask<Bls12Base>>(task: T) -> T::Output {
     Bls12Base::run_one_wide(words::Backend::best(), task)
 }
@@ -70,8 +71,18 @@ pub(super) fn many<E: Each>(inputs: &[E::Input], outputs: &mut [E::Output]) {
     }
 }
 
-/// Up to eight side by side; where there are fewer, the last stands for those that are missing.
+/// Up to eight side by side.
 fn eight<E: Each>(backend: lanes::Backend, inputs: &[E::Input], outputs: &mut [E::Output]) {
+    if inputs.len() == LANES {
+        Bls12Base::run_eight_wide(backend, Work::<E> { inputs, outputs });
+    } else {
+        some_of_eight::<E>(backend, inputs, outputs);
+    }
+}
+
+/// Fewer than eight; the last stands for those that are missing.
+#[inline(never)]
+fn some_of_eight<E: Each>(backend: lanes::Backend, inputs: &[E::Input], outputs: &mut [E::Output]) {
     let last = inputs.len() - 1;
     let all: [E::Input; LANES] = core::array::from_fn(|lane| inputs[lane.min(last)]);
     let mut results: [E::Output; LANES] = core::array::from_fn(|lane| outputs[lane.min(last)]);

@@ -15,6 +15,7 @@ use super::msm::{self, Plan};
 use super::threads;
 use crate::machine::ct;
 use crate::machine::field::{Bls12Base, Wide};
+use crate::machine::lanes::LANES;
 use crate::math::bls12_381::{self, Endomorphism, Field, Mapped, Words, reveal};
 use crate::math::field::MAX_WIDTH;
 
@@ -172,7 +173,7 @@ fn element<G: Curve, A: Wide<Bls12Base>>(f: A, inputs: &[[[u8; 64]; 4]], i: usiz
 }
 
 /// How many points are taken at a time where copies are made.
-const CHUNK: usize = 64;
+const CHUNK: usize = LANES;
 
 /// kᵢ·aᵢ with `E`.
 fn multiply_many<E, G>(points: &mut [Memory3<G>], parts: impl Fn(usize) -> [u128; 4])

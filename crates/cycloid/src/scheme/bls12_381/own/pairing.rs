@@ -130,13 +130,16 @@ each! {
 /// Pairs whose loops share their squarings.
 const PAIRS: usize = 16;
 
-/// The loops of up to [`PAIRS`] pairs together.
-struct Together<'a> {
+/// What verifies a signature.
+const FEW: usize = 2;
+
+/// The loops of up to `N` pairs together.
+struct Together<'a, const N: usize> {
     p: &'a [G1Affine<Cycloid>],
     q: &'a [G2Affine<Cycloid>],
 }
 
-impl WideTask<Bls12Base> for Together<'_> {
+impl<const N: usize> WideTask<Bls12Base> for Together<'_, N> {
     type Output = Memory;
 
     fn run<A: Wide<Bls12Base>>(self, f: A) -> Memory {
@@ -144,8 +147,8 @@ impl WideTask<Bls12Base> for Together<'_> {
         let q =
             |i: usize| import_affine::<Second, A>(f, &[*self.q[i].raw(); MAX_WIDTH][..A::WIDTH]);
         let last = self.p.len() - 1;
-        let points: [_; PAIRS] = core::array::from_fn(|i| p(i.min(last)));
-        let mut runners: [_; PAIRS] = core::array::from_fn(|i| Runner::new(&q(i.min(last))));
+        let points: [_; N] = core::array::from_fn(|i| p(i.min(last)));
+        let mut runners: [_; N] = core::array::from_fn(|i| Runner::new(&q(i.min(last))));
         let value = bls12_381::miller_loop(f, &points[..=last], &mut runners[..=last]);
         first(&value)
     }
@@ -196,6 +199,20 @@ fn first<A: Wide<Bls12Base>>(value: &Fp12<A>) -> Memory {
     let mut memory = [ZERO; MAX_WIDTH];
     value.export(&mut memory[..A::WIDTH]);
     memory[0]
+}
+
+/// The product of the loops of up to eight pairs, each by itself.
+#[inline(never)]
+fn miller_loops_apart(p: &[G1Affine<Cycloid>], q: &[G2Affine<Cycloid>]) -> Memory {
+    let last = p.len() - 1;
+    let inputs: [_; LANES] = core::array::from_fn(|lane| {
+        let lane = lane.min(last);
+        (*p[lane].raw(), *q[lane].raw())
+    });
+    let mut values = [ZERO; LANES];
+    many::<MillerLoop>(&inputs[..p.len()], &mut values[..p.len()]);
+    let (first, others) = (values[0], &values[1..p.len()]);
+    others.iter().fold(first, |product, value| Cycloid::fq12_mul(&product, value))
 }
 
 impl Pairing for Cycloid {
@@ -292,20 +309,12 @@ impl Pairing for Cycloid {
         let apart = lanes::Backend::best().map_or(usize::MAX, |backend| fewest(backend) + 1);
         let chunk = if p.len() < apart { PAIRS } else { LANES };
         for (p, q) in p.chunks(chunk).zip(q.chunks(chunk)) {
-            if p.len() < apart {
-                product = Self::fq12_mul(&product, &one(Together { p, q }));
-                continue;
-            }
-            let last = p.len() - 1;
-            let inputs: [_; LANES] = core::array::from_fn(|lane| {
-                let lane = lane.min(last);
-                (*p[lane].raw(), *q[lane].raw())
-            });
-            let mut values = [ZERO; LANES];
-            many::<MillerLoop>(&inputs[..p.len()], &mut values[..p.len()]);
-            for value in &values[..p.len()] {
-                product = Self::fq12_mul(&product, value);
-            }
+            let factor = match p.len() {
+                few if few <= FEW.min(apart - 1) => one(Together::<FEW> { p, q }),
+                some if some < apart => one(Together::<PAIRS> { p, q }),
+                _ => miller_loops_apart(p, q),
+            };
+            product = Self::fq12_mul(&product, &factor);
         }
         product
     }

@@ -113,7 +113,7 @@ impl<B: Backend> SignatureBackend<MinPk> for B {
         keys: &[Affine<Self, First>],
         points: &[Affine<Self, Second>],
     ) -> Result<Fq12<Self>, Error> {
-        pairing::miller_loop(keys, points)
+        pairing::miller_loop_in_frames(keys, points)
     }
 }
 
@@ -122,6 +122,6 @@ impl<B: Backend> SignatureBackend<MinSig> for B {
         keys: &[Affine<Self, Second>],
         points: &[Affine<Self, First>],
     ) -> Result<Fq12<Self>, Error> {
-        pairing::miller_loop(points, keys)
+        pairing::miller_loop_in_frames(points, keys)
     }
 }

@@ -9,8 +9,8 @@ use rand_core::TryCryptoRng;
 use super::super::{Error, Fr, Projective};
 use super::verify::core_verify;
 use super::{PublicKey, Scheme, Signature, SignatureBackend, Variant, derivation};
-use crate::machine::ct;
-use crate::scheme::VerifyAfterSign;
+use crate::machine::{ct, stack};
+use crate::scheme::{VerifyAfterSign, stack_use};
 
 /// A secret key: a scalar that is not 0. It is wiped when it is dropped.
 pub struct SecretKey<B: SignatureBackend<V>, V: Variant> {
@@ -24,7 +24,7 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
     /// # Errors
     /// [`Error::RandomGenerator`], as for [`Fr::random`].
     pub fn generate(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
-        Fr::random_nonzero(rng).map(Self::of)
+        stack::clean(stack_use::BLS_KEY, || Fr::random_nonzero(rng).map(Self::of))
     }
 
     /// KeyGen of the draft (section 2.3) with its own salt: a key out of 32 or more bytes that
@@ -33,7 +33,9 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
     /// # Errors
     /// [`Error::KeyMaterialTooShort`].
     pub fn key_gen(key_material: &[u8], key_info: &[u8]) -> Result<Self, Error> {
-        derivation::key_gen(key_material, key_info, &derivation::first_salt()).map(Self::of)
+        stack::clean(stack_use::BLS_KEY, || {
+            derivation::key_gen(key_material, key_info, &derivation::first_salt()).map(Self::of)
+        })
     }
 
     /// KeyGen of the draft with the salt as it is given, which the protocol chooses.
@@ -45,7 +47,9 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
         key_info: &[u8],
         salt: &[u8],
     ) -> Result<Self, Error> {
-        derivation::key_gen(key_material, key_info, salt).map(Self::of)
+        stack::clean(stack_use::BLS_KEY, || {
+            derivation::key_gen(key_material, key_info, salt).map(Self::of)
+        })
     }
 
     /// The root of a tree of keys, out of a seed of 32 bytes or more (EIP-2333, derive_master_SK).
@@ -58,10 +62,10 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
 
     /// The child with this index in the tree of keys (EIP-2333, derive_child_SK).
     pub fn derive_child(&self, index: u32) -> Self {
-        match derivation::derive_child(&self.scalar, index) {
+        stack::clean(stack_use::BLS_KEY, || match derivation::derive_child(&self.scalar, index) {
             Ok(scalar) => Self::of(scalar),
             Err(_) => unreachable!("the key material is a digest"),
-        }
+        })
     }
 
     /// The key at the end of a path from the root of a seed, `[12381, 3600, 0, 0]` for EIP-2334's
@@ -70,8 +74,10 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
     /// # Errors
     /// [`Error::KeyMaterialTooShort`].
     pub fn derive_path(seed: &[u8], path: &[u32]) -> Result<Self, Error> {
-        let root = Self::derive_master(seed)?;
-        Ok(path.iter().fold(root, |key, index| key.derive_child(*index)))
+        stack::clean(stack_use::BLS_KEY, || {
+            let root = Self::derive_master(seed)?;
+            Ok(path.iter().fold(root, |key, index| key.derive_child(*index)))
+        })
     }
 
     /// The key with this scalar: 32 bytes, big-endian.
@@ -79,12 +85,12 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
     /// # Errors
     /// [`Error::Length`]; [`Error::NotCanonical`] for r and more; [`Error::ZeroKey`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        Self::from_scalar(Fr::from_be_bytes(bytes)?)
+        stack::clean(stack_use::BLS_KEY, || Self::from_scalar(Fr::from_be_bytes(bytes)?))
     }
 
     /// The scalar as 32 bytes, big-endian.
     pub fn to_bytes(&self) -> [u8; 32] {
-        self.scalar.to_be_bytes()
+        stack::clean(stack_use::BLS_SCALAR, || self.scalar.to_be_bytes())
     }
 
     /// The key with this scalar.
@@ -102,7 +108,9 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
 
     /// The public key (SkToPk, section 2.4).
     pub fn public_key(&self) -> PublicKey<B, V> {
-        PublicKey::of(published(Projective::multiply_generator(&self.scalar).to_affine()))
+        stack::clean(stack_use::BLS_MULTIPLY, || {
+            PublicKey::of(published(Projective::multiply_generator(&self.scalar).to_affine()))
+        })
     }
 
     /// Signs a message (sections 3.1, 3.2.1 and 3.3). With message augmentation the public key is
@@ -138,8 +146,10 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
     }
 
     fn sign_with(&self, prefix: &[u8], message: &[u8], tag: &[u8]) -> Signature<B, V> {
-        let hash = Projective::hash_parts_to_curve(&[prefix, message], tag);
-        Signature::from_affine(published(hash.multiply(&self.scalar).to_affine()))
+        stack::clean(stack_use::BLS_SIGN, || {
+            let hash = Projective::hash_parts_to_curve(&[prefix, message], tag);
+            Signature::from_affine(published(hash.multiply(&self.scalar).to_affine()))
+        })
     }
 
     pub(super) const fn of(scalar: Fr<B>) -> Self {

@@ -10,6 +10,8 @@ use super::super::backend::{Group, Scalars, SourceGroup};
 use super::super::projective::CHUNK;
 use super::super::{Affine, Error, Fr, Projective};
 use super::{PublicKey, SecretKey, Signature, SignatureBackend, Variant};
+use crate::machine::stack;
+use crate::scheme::stack_use;
 
 /// A holder's share of a secret key: a secret key itself, and the number of the holder. It is wiped
 /// when it is dropped.
@@ -36,7 +38,7 @@ pub fn share<B: SignatureBackend<V>, V: Variant>(
     if threshold == 0 || threshold > shares.len() || u32::try_from(shares.len()).is_err() {
         return Err(Error::Threshold);
     }
-    let outcome = fill(secret, threshold, shares, rng);
+    let outcome = stack::clean(stack_use::BLS_KEY, || fill(secret, threshold, shares, rng));
     if outcome.is_err() {
         shares.iter_mut().for_each(|share| *share = None);
     }
@@ -74,17 +76,19 @@ fn fill<B: SignatureBackend<V>, V: Variant>(
 pub fn recover_secret_key<B: SignatureBackend<V>, V: Variant>(
     shares: &[Share<B, V>],
 ) -> Result<SecretKey<B, V>, Error> {
-    // Each sum is a key, so that it is wiped also where a number turns out to be wrong.
-    let mut sum = SecretKey::of(Fr::ZERO);
-    for i in 0..shares.len() {
-        let factor = lagrange(shares.len(), |j| shares[j].number, i)?;
-        sum = SecretKey::of(*sum.scalar() + factor * *shares[i].key.scalar());
-    }
-    match shares.is_empty() {
-        true => Err(Error::Empty),
-        false if sum.scalar().is_zero() => Err(Error::ZeroKey),
-        false => Ok(sum),
-    }
+    stack::clean(stack_use::BLS_KEY, || {
+        // Each sum is a key, so that it is wiped also where a number turns out to be wrong.
+        let mut sum = SecretKey::of(Fr::ZERO);
+        for i in 0..shares.len() {
+            let factor = lagrange(shares.len(), |j| shares[j].number, i)?;
+            sum = SecretKey::of(*sum.scalar() + factor * *shares[i].key.scalar());
+        }
+        match shares.is_empty() {
+            true => Err(Error::Empty),
+            false if sum.scalar().is_zero() => Err(Error::ZeroKey),
+            false => Ok(sum),
+        }
+    })
 }
 
 /// The signature by the shared key, of signatures of the same message by the holders of these

@@ -54,7 +54,7 @@ impl<B: SignatureBackend<V>, V: Variant> Product<B, V> {
         if self.collected > 0 {
             self.compute();
         }
-        match self.value.final_exponentiation() {
+        match self.value.final_exponentiation_in_frames() {
             Some(value) if value.is_one() => Ok(()),
             _ => Err(Error::Verification),
         }

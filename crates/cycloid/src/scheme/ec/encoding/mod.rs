@@ -14,11 +14,13 @@ use zeroize::Zeroizing;
 
 use super::{Curve, EncodedPoint, Error, MAX_BYTES, PrivateKey, PublicKey};
 use crate::machine::ct::{self, Mask};
+use crate::machine::stack;
 use crate::machine::words::{self, LIMB_BYTES, Limb};
 use crate::scheme::encoding::{
     self, ENCRYPTED_LABEL, PKCS8_LABEL, PrivateInfo, PublicInfo, SPKI_LABEL, element, pem,
     write_der,
 };
+use crate::scheme::stack_use;
 
 encoding::causes!(Error);
 
@@ -118,7 +120,7 @@ impl<C: Curve> PrivateKey<C> {
     /// [`Error::OtherCurve`], [`Error::ExplicitParameters`], [`Error::Parameters`],
     /// [`Error::OtherPublicKey`]; of PKCS #8 also [`Error::Algorithm`].
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
-        Self::read_der(der, PrivateFormat::Any)
+        stack::clean(stack_use::ec_key::<C>(), || Self::read_der(der, PrivateFormat::Any))
     }
 
     /// A key from PKCS #8 in DER.
@@ -126,7 +128,7 @@ impl<C: Curve> PrivateKey<C> {
     /// # Errors
     /// As [`from_der`](Self::from_der).
     pub fn from_pkcs8_der(der: &[u8]) -> Result<Self, Error> {
-        Self::read_der(der, PrivateFormat::Pkcs8)
+        stack::clean(stack_use::ec_key::<C>(), || Self::read_der(der, PrivateFormat::Pkcs8))
     }
 
     /// A key from ECPrivateKey in DER, in which the curve has to be named.
@@ -134,7 +136,7 @@ impl<C: Curve> PrivateKey<C> {
     /// # Errors
     /// As [`from_der`](Self::from_der).
     pub fn from_sec1_der(der: &[u8]) -> Result<Self, Error> {
-        Self::read_der(der, PrivateFormat::Sec1)
+        stack::clean(stack_use::ec_key::<C>(), || Self::read_der(der, PrivateFormat::Sec1))
     }
 
     /// The first private key in a PEM text, labelled `PRIVATE KEY` or `EC PRIVATE KEY`.
@@ -142,7 +144,7 @@ impl<C: Curve> PrivateKey<C> {
     /// # Errors
     /// As [`from_der`](Self::from_der); [`Error::Pem`], [`Error::PemLabel`], [`Error::PemTooLong`].
     pub fn from_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
-        Self::read_pem(pem.as_ref(), PrivateFormat::Any)
+        stack::clean(stack_use::ec_key::<C>(), || Self::read_pem(pem.as_ref(), PrivateFormat::Any))
     }
 
     /// The first private key in a PEM text that is labelled `PRIVATE KEY`.
@@ -150,7 +152,9 @@ impl<C: Curve> PrivateKey<C> {
     /// # Errors
     /// As [`from_pem`](Self::from_pem).
     pub fn from_pkcs8_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
-        Self::read_pem(pem.as_ref(), PrivateFormat::Pkcs8)
+        stack::clean(stack_use::ec_key::<C>(), || {
+            Self::read_pem(pem.as_ref(), PrivateFormat::Pkcs8)
+        })
     }
 
     /// The first private key in a PEM text that is labelled `EC PRIVATE KEY`.
@@ -158,7 +162,7 @@ impl<C: Curve> PrivateKey<C> {
     /// # Errors
     /// As [`from_pem`](Self::from_pem).
     pub fn from_sec1_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
-        Self::read_pem(pem.as_ref(), PrivateFormat::Sec1)
+        stack::clean(stack_use::ec_key::<C>(), || Self::read_pem(pem.as_ref(), PrivateFormat::Sec1))
     }
 
     /// Writes the key as PKCS #8 in DER to the start of `output`, and gives what is there then: at
@@ -167,7 +171,7 @@ impl<C: Curve> PrivateKey<C> {
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs8_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
-        Ok(write_der(&self.parts().pkcs8(), output)?)
+        stack::clean(stack_use::ec_key::<C>(), || Ok(write_der(&self.parts().pkcs8(), output)?))
     }
 
     /// Writes the key as ECPrivateKey in DER, as [`to_pkcs8_der`](Self::to_pkcs8_der).
@@ -175,7 +179,7 @@ impl<C: Curve> PrivateKey<C> {
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_sec1_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
-        Ok(write_der(&self.parts().sec1(), output)?)
+        stack::clean(stack_use::ec_key::<C>(), || Ok(write_der(&self.parts().sec1(), output)?))
     }
 
     /// Writes the key as PKCS #8 in PEM to the start of `output`, and gives what is there then: at
@@ -184,7 +188,9 @@ impl<C: Curve> PrivateKey<C> {
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs8_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
-        Ok(pem::write(&self.parts().pkcs8(), PKCS8_LABEL, output)?)
+        stack::clean(stack_use::ec_key::<C>(), || {
+            Ok(pem::write(&self.parts().pkcs8(), PKCS8_LABEL, output)?)
+        })
     }
 
     /// Writes the key as ECPrivateKey in PEM, as [`to_pkcs8_pem`](Self::to_pkcs8_pem).
@@ -192,7 +198,9 @@ impl<C: Curve> PrivateKey<C> {
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_sec1_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
-        Ok(pem::write(&self.parts().sec1(), PrivateFormat::SEC1_LABEL, output)?)
+        stack::clean(stack_use::ec_key::<C>(), || {
+            Ok(pem::write(&self.parts().sec1(), PrivateFormat::SEC1_LABEL, output)?)
+        })
     }
 
     fn read_der(der: &[u8], format: PrivateFormat) -> Result<Self, Error> {
@@ -218,7 +226,7 @@ impl<C: Curve> PrivateKey<C> {
         let mut padded = Zeroizing::new([0; MAX_BYTES]);
         let padded = &mut padded[..C::BYTES];
         padded[C::BYTES - bytes.len()..].copy_from_slice(bytes);
-        Self::from_bytes(padded)
+        Self::read_bytes(padded)
     }
 
     fn read_pem(pem: &[u8], format: PrivateFormat) -> Result<Self, Error> {

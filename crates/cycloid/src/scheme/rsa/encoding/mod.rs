@@ -16,12 +16,13 @@ use self::algorithm::Algorithm;
 use super::private::PrivateKey;
 use super::public::{PublicKey, bit_length, checked_modulus_length, trimmed};
 use super::{Error, Restriction, limbs, verify_scratch_limbs};
-use crate::machine::ct;
 use crate::machine::words::{self, LIMB_BYTES, Limb};
+use crate::machine::{ct, stack};
 use crate::scheme::encoding::{
     self, ENCRYPTED_LABEL, PKCS8_LABEL, PrivateInfo, PublicInfo, SPKI_LABEL, element, pem,
     write_der,
 };
+use crate::scheme::stack_use;
 
 encoding::causes!(Error);
 
@@ -148,7 +149,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// of PKCS #8 also [`Error::Algorithm`], [`Error::Parameters`], [`Error::PssParameters`],
     /// [`Error::SaltTooLong`], [`Error::PublicKey`].
     pub fn from_der(der: &[u8], memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
-        Self::read_der(der, PrivateFormat::Any, memory, scratch)
+        stack::clean(Self::STACK, || Self::read_der(der, PrivateFormat::Any, memory, scratch))
     }
 
     /// A key from PKCS #8 in DER.
@@ -156,7 +157,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// # Errors
     /// As [`from_der`](Self::from_der).
     pub fn from_pkcs8_der(der: &[u8], memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
-        Self::read_der(der, PrivateFormat::Pkcs8, memory, scratch)
+        stack::clean(Self::STACK, || Self::read_der(der, PrivateFormat::Pkcs8, memory, scratch))
     }
 
     /// A key from PKCS #1 in DER.
@@ -164,7 +165,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// # Errors
     /// As [`from_der`](Self::from_der).
     pub fn from_pkcs1_der(der: &[u8], memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
-        Self::read_der(der, PrivateFormat::Pkcs1, memory, scratch)
+        stack::clean(Self::STACK, || Self::read_der(der, PrivateFormat::Pkcs1, memory, scratch))
     }
 
     /// The first private key in a PEM text, labelled `PRIVATE KEY` or `RSA PRIVATE KEY`.
@@ -172,7 +173,9 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// # Errors
     /// As [`from_der`](Self::from_der); [`Error::Pem`], [`Error::PemLabel`].
     pub fn from_pem(pem: impl AsRef<[u8]>, memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
-        Self::read_pem(pem.as_ref(), PrivateFormat::Any, memory, scratch)
+        stack::clean(Self::STACK, || {
+            Self::read_pem(pem.as_ref(), PrivateFormat::Any, memory, scratch)
+        })
     }
 
     /// The first private key in a PEM text that is labelled `PRIVATE KEY`.
@@ -184,7 +187,9 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         memory: M,
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
-        Self::read_pem(pem.as_ref(), PrivateFormat::Pkcs8, memory, scratch)
+        stack::clean(Self::STACK, || {
+            Self::read_pem(pem.as_ref(), PrivateFormat::Pkcs8, memory, scratch)
+        })
     }
 
     /// The first private key in a PEM text that is labelled `RSA PRIVATE KEY`.
@@ -196,7 +201,9 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         memory: M,
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
-        Self::read_pem(pem.as_ref(), PrivateFormat::Pkcs1, memory, scratch)
+        stack::clean(Self::STACK, || {
+            Self::read_pem(pem.as_ref(), PrivateFormat::Pkcs1, memory, scratch)
+        })
     }
 
     /// Writes the key as PKCS #8 in DER to the start of `output`, and gives what is there then: at
@@ -205,7 +212,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs8_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
-        Ok(write_der(&self.private_info(), output)?)
+        stack::clean(stack_use::RSA_KEY, || Ok(write_der(&self.private_info(), output)?))
     }
 
     /// Writes the key as PKCS #1 in DER, as [`to_pkcs8_der`](Self::to_pkcs8_der).
@@ -214,7 +221,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// [`Error::Restricted`], [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs1_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
         self.restriction().allows_all()?;
-        Ok(write_der(&self.structure(), output)?)
+        stack::clean(stack_use::RSA_KEY, || Ok(write_der(&self.structure(), output)?))
     }
 
     /// Writes the key as PKCS #8 in PEM to the start of `output`, and gives what is there then: at
@@ -223,7 +230,9 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs8_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
-        Ok(pem::write(&self.private_info(), PKCS8_LABEL, output)?)
+        stack::clean(stack_use::RSA_KEY, || {
+            Ok(pem::write(&self.private_info(), PKCS8_LABEL, output)?)
+        })
     }
 
     /// Writes the key as PKCS #1 in PEM, as [`to_pkcs8_pem`](Self::to_pkcs8_pem).
@@ -232,8 +241,13 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// [`Error::Restricted`], [`Error::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs1_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
         self.restriction().allows_all()?;
-        Ok(pem::write(&self.structure(), PrivateFormat::PKCS1_LABEL, output)?)
+        stack::clean(stack_use::RSA_KEY, || {
+            Ok(pem::write(&self.structure(), PrivateFormat::PKCS1_LABEL, output)?)
+        })
     }
+
+    /// Where the memory is an array, it is moved within.
+    const STACK: usize = stack_use::RSA_KEY + 4 * size_of::<M>();
 
     fn read_der(
         der: &[u8],

@@ -1,0 +1,272 @@
+//! BLS12-381: keys, signatures, shares, multiples and pairings of secrets.
+
+use cycloid::bls12_381::signature::{
+    MinPk, MinSig, Scheme, SecretKey, batch_verify, recover_secret_key, share,
+};
+use cycloid::bls12_381::{Cycloid, Fr, G1, G2, multi_pairing, pairing};
+use cycloid::scheme::stack_use;
+use cycloid::stack;
+use num_bigint::BigUint;
+
+use super::{Case, Prepared, Random, Tape, big_endian, case, number};
+use crate::needles::Needles;
+use crate::protocol::Input;
+
+const MESSAGE: &[u8] = b"what is signed is public";
+
+type Key = SecretKey<Cycloid, MinPk>;
+type OtherKey = SecretKey<Cycloid, MinSig>;
+
+pub(super) fn add(cases: &mut Vec<Case>) {
+    let key = stack_use::BLS_KEY;
+    cases.push(case(
+        "BLS key_gen",
+        key,
+        material,
+        |input| (first(input), None),
+        |(bytes, place)| {
+            stack::try_keep(place, || Key::key_gen(bytes, b"information"))
+                .expect("it is long enough");
+        },
+    ));
+    cases.push(case(
+        "BLS from_bytes",
+        key,
+        scalar,
+        |input| (first(input), None),
+        |(bytes, place)| {
+            stack::try_keep(place, || Key::from_bytes(bytes)).expect("it is in range");
+        },
+    ));
+    cases.push(case(
+        "BLS generate",
+        key,
+        |random| {
+            let mut prepared = Prepared::default();
+            let bytes = random.bytes(64);
+            prepared.needles.bytes("random numbers", &bytes);
+            secret(&mut prepared.needles, &(BigUint::from_bytes_le(&bytes) % order()));
+            prepared.input.push(bytes);
+            prepared
+        },
+        |input| (first(input), None),
+        |(tape, place)| {
+            stack::try_keep(place, || Key::generate(&mut Tape(tape))).expect("the numbers differ");
+        },
+    ));
+    cases.push(case(
+        "BLS derive_child and to_bytes",
+        key,
+        |random| {
+            let mut prepared = scalar(random);
+            let child = Key::from_bytes(&prepared.input[0]).expect("in range").derive_child(7);
+            secret(&mut prepared.needles, &BigUint::from_bytes_be(&child.to_bytes()));
+            prepared
+        },
+        |input| (loaded(input), None, None),
+        |(key, place, bytes)| {
+            stack::keep(place, || key.derive_child(7));
+            stack::keep(bytes, || key.to_bytes());
+        },
+    ));
+    cases.push(case(
+        "BLS share and recover",
+        key,
+        |random| {
+            let mut prepared = scalar(random);
+            prepared.input.push(random.bytes(64 * 2));
+            let [key, tape] =
+                [&prepared.input[0], &prepared.input[1]].map(|part| part.clone().leak());
+            let secret_key = Key::from_bytes(key).expect("it is in range");
+            let mut shares = [const { None }; 4];
+            share(&secret_key, 3, &mut shares, &mut Tape(tape)).expect("3 are fewer than 4");
+            for share in shares.iter().flatten() {
+                let share = BigUint::from_bytes_be(&share.key.to_bytes());
+                secret(&mut prepared.needles, &share);
+            }
+            for coefficient in prepared.input[1].chunks(64) {
+                prepared.needles.bytes("random numbers", coefficient);
+                secret(&mut prepared.needles, &(BigUint::from_bytes_le(coefficient) % order()));
+            }
+            prepared
+        },
+        |input| {
+            let [_, tape] = input.parts();
+            (loaded(input), tape, [const { None }; 4], None, None)
+        },
+        |(key, tape, shares, all, place)| {
+            share(key, 3, shares, &mut Tape(tape)).expect("3 are fewer than 4");
+            let shares = stack::keep(all, || {
+                shares.each_mut().map(|share| share.take().expect("there are four"))
+            });
+            stack::try_keep(place, || recover_secret_key(shares)).expect("there are enough");
+        },
+    ));
+    cases.push(case(
+        "BLS sign and public_key, small keys",
+        stack_use::BLS_SIGN,
+        scalar,
+        loaded,
+        |key| {
+            std::hint::black_box(key.public_key());
+            std::hint::black_box(key.sign(Scheme::MessageAugmentation, MESSAGE));
+        },
+    ));
+    cases.push(case(
+        "BLS sign and prove_possession, small signatures",
+        stack_use::BLS_SIGN,
+        scalar,
+        |input| OtherKey::from_bytes(first(input)).expect("it is in range"),
+        |key| {
+            std::hint::black_box(key.sign(Scheme::Basic, MESSAGE));
+            std::hint::black_box(key.prove_possession());
+        },
+    ));
+    cases.push(case(
+        "BLS multiples and a power by a secret scalar",
+        stack_use::BLS_MULTIPLY_MANY,
+        scalar,
+        |input| {
+            let scalar = Fr::<Cycloid>::from_be_bytes(first(input)).expect("it is in range");
+            let gt = pairing(&G1::generator().to_affine(), &G2::generator().to_affine());
+            (scalar, [scalar; 8], [G1::generator(); 8], [G2::generator(); 8], gt)
+        },
+        |(scalar, scalars, first, second, gt)| {
+            first[0] = first[0].multiply(scalar);
+            second[0] = second[0].multiply(scalar);
+            second[1] = G2::multiply_generator(scalar);
+            G1::multiply_many(first, scalars).expect("as many");
+            G2::multiply_many(second, scalars).expect("as many");
+            *gt = gt.pow(scalar);
+        },
+    ));
+    cases.push(case(
+        "BLS pairing of secret points",
+        stack_use::BLS_PAIRING,
+        coordinates,
+        |input| {
+            let scalar = Fr::<Cycloid>::from_be_bytes(first(input)).expect("it is in range");
+            (points(&scalar), None)
+        },
+        |((g1, g2), value)| {
+            stack::keep(value, || pairing(g1, g2));
+        },
+    ));
+    cases.push(case(
+        "BLS product of eight pairings of secret points",
+        stack_use::BLS_PAIRING_MANY,
+        coordinates,
+        |input| {
+            let scalar = Fr::<Cycloid>::from_be_bytes(first(input)).expect("it is in range");
+            let (g1, g2) = points(&scalar);
+            ([g1; 8], [g2; 8], None)
+        },
+        |(g1, g2, value)| {
+            stack::try_keep(value, || multi_pairing(g1, g2)).expect("as many");
+        },
+    ));
+    cases.push(case(
+        "BLS batch_verify of eight",
+        stack_use::BLS_PAIRING_MANY,
+        |random| Prepared { needles: Needles::default(), ..scalar(random) },
+        |input| {
+            let key = loaded(input);
+            ([key.public_key(); 8], [key.sign(Scheme::Basic, MESSAGE); 8])
+        },
+        |(keys, signatures)| {
+            let scheme = Scheme::ProofOfPossession;
+            let outcome = batch_verify(scheme, keys, &[MESSAGE; 8], signatures, &mut Random::new());
+            // They are signatures by another scheme's tag.
+            assert!(outcome.is_err());
+        },
+    ));
+    cases.push(case(
+        "BLS verify",
+        stack_use::BLS_VERIFY,
+        |random| Prepared { needles: Needles::default(), ..scalar(random) },
+        |input| {
+            let key = loaded(input);
+            (key.public_key(), key.sign(Scheme::Basic, MESSAGE))
+        },
+        |(key, signature)| {
+            key.verify(Scheme::Basic, MESSAGE, signature).expect("it is one");
+        },
+    ));
+}
+
+type Points = (cycloid::bls12_381::G1Affine<Cycloid>, cycloid::bls12_381::G2Affine<Cycloid>);
+
+fn points(scalar: &Fr<Cycloid>) -> Points {
+    (G1::multiply_generator(scalar).to_affine(), G2::multiply_generator(scalar).to_affine())
+}
+
+fn first(input: Input) -> &'static [u8] {
+    input.parts::<1>()[0]
+}
+
+fn loaded(input: Input) -> Key {
+    Key::from_bytes(first(input)).expect("it is in range")
+}
+
+fn order() -> BigUint {
+    number("73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001")
+}
+
+fn base() -> BigUint {
+    number(
+        "1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf\
+         6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaab",
+    )
+}
+
+/// A scalar in all its forms: whole, and as the endomorphisms split it.
+fn secret(needles: &mut Needles, scalar: &BigUint) {
+    needles.residue("scalar", scalar, &order());
+    let x = BigUint::from(0xd201_0000_0001_0000_u64);
+    let square = &x * &x;
+    for (name, base) in [("x", &x), ("x²", &square), ("x² − 1", &(&square - 1_u8))] {
+        let mut rest = scalar.clone();
+        while rest > BigUint::ZERO {
+            needles.number(&format!("digit in base {name}"), &(&rest % base));
+            rest /= base;
+        }
+    }
+}
+
+fn scalar(random: &mut Random) -> Prepared {
+    let mut prepared = Prepared::default();
+    let scalar = random.below(&order());
+    secret(&mut prepared.needles, &scalar);
+    prepared.input.push(big_endian(&scalar, 32));
+    prepared
+}
+
+/// A scalar, and the coordinates of its multiples and of their pairing.
+fn coordinates(random: &mut Random) -> Prepared {
+    let mut prepared = scalar(random);
+    let scalar = Fr::<Cycloid>::from_be_bytes(&prepared.input[0]).expect("in range");
+    let p = base();
+    let (g1, g2) = points(&scalar);
+    for bytes in [&g1.to_uncompressed()[..], &g2.to_uncompressed()] {
+        for coordinate in bytes.chunks(48) {
+            let coordinate = BigUint::from_bytes_be(coordinate);
+            prepared.needles.residue("coordinate", &coordinate, &p);
+        }
+    }
+    for coefficient in pairing(&g1, &g2).to_bytes().chunks(48) {
+        let coefficient = BigUint::from_bytes_le(coefficient);
+        prepared.needles.residue("pairing", &coefficient, &p);
+    }
+    prepared
+}
+
+/// Key material, and the key that comes of it.
+fn material(random: &mut Random) -> Prepared {
+    let mut prepared = Prepared::default();
+    let material = random.bytes(32);
+    prepared.needles.hashed("key material", &material);
+    let key = Key::key_gen(&material, b"information").expect("it is long enough");
+    secret(&mut prepared.needles, &BigUint::from_bytes_be(&key.to_bytes()));
+    prepared.input.push(material);
+    prepared
+}
