@@ -10,22 +10,24 @@ use rand_core::{TryCryptoRng, TryRng};
 use signature::hazmat::{PrehashSigner, PrehashVerifier};
 use signature::{Keypair, MultipartSigner, MultipartVerifier, SignatureEncoding, Signer, Verifier};
 
-/// A generator that gives the same byte again and again, for tests only.
-struct Constant(u8);
+/// A generator that gives the same bytes again and again, from which salts are made, but other
+/// numbers, from which blindings are; for tests only.
+struct Constant(u64);
 
 impl TryRng for Constant {
     type Error = std::convert::Infallible;
 
     fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
-        Ok(u32::from_ne_bytes([self.0; 4]))
+        Ok(self.try_next_u64()? as u32)
     }
 
     fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
-        Ok(u64::from_ne_bytes([self.0; 8]))
+        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+        Ok(self.0)
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
-        bytes.fill(self.0);
+        bytes.fill(5);
         Ok(())
     }
 }
