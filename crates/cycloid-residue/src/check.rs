@@ -11,7 +11,7 @@ use crate::search::{memory, search, touched};
 use crate::subject::PAINTED;
 
 /// Bytes that the frames of a case's own take between the measuring and the operation.
-const OWN_FRAMES: usize = 2560;
+const OWN_FRAMES: usize = 4096;
 
 /// How many places are shown of an operation that leaves many.
 const SHOWN: usize = 400;

@@ -86,7 +86,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
     ));
     cases.push(case(
         "RSA batch of eight",
-        stack_use::RSA_BATCH,
+        stack_use::RSA_BATCH + 8 * BITS / 8,
         key,
         |input| (loaded(input), Random::new()),
         |(key, random)| {

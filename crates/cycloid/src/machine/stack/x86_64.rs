@@ -38,12 +38,14 @@ macro_rules! wiping {
                 "mov rbp, rsp",
                 ".cfi_def_cfa_register rbp",
                 $zero,
-                // What is above the first whole cache line: steps that share lines take twice as long.
+                // What is above the first whole cache line, and 64 bytes in any case: steps that share
+                // lines take twice as long.
                 "sub rsp, 64",
                 "xor eax, eax",
                 ".irp i, 0,1,2,3,4,5,6,7",
                 "mov [rsp + 8*\\i], rax",
                 ".endr",
+                "mov rsp, rbp",
                 "and rsp, -64",
                 "test rdi, rdi",
                 "jz 3f",
