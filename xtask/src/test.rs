@@ -24,7 +24,7 @@ fn all(summary: &mut Vec<String>) -> Outcome {
     // Lists of points of BLS12-381 take more where there are vectors (`scheme::stack_use`).
     let mut library = cargo("test -p cycloid --locked --no-fail-fast -- --skip bls12_381");
     library.env("RUST_MIN_STACK", SMALLEST_STACK);
-    let lists = cargo("test -p cycloid --lib --locked --no-fail-fast bls12_381");
+    let lists = cargo("test -p cycloid --locked --no-fail-fast bls12_381");
     let others = cargo("test --workspace --exclude cycloid --locked --no-fail-fast");
     for mut tests in [library, lists, others] {
         let (lines, outcome) = run_and_keep(&mut tests, is_summary);
