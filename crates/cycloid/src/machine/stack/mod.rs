@@ -19,15 +19,15 @@
 //!
 //! What a signal handler leaves there is not overwritten where its frame lies below the operation's.
 
+#[cfg(any(not(target_arch = "x86_64"), miri))]
+mod volatile;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-#[path = "x86_64.rs"]
-mod wiping;
+mod x86_64;
 
-#[cfg(not(all(target_arch = "x86_64", not(miri))))]
-#[path = "portable.rs"]
-mod wiping;
-
-pub use wiping::wipe;
+#[cfg(any(not(target_arch = "x86_64"), miri))]
+pub use volatile::wipe;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub use x86_64::wipe;
 
 /// Does `operation`, and then overwrites `bytes` of the stack below this call and all registers
 /// that a function may change. `bytes` is public, and at least what the operation uses.

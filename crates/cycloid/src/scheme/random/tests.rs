@@ -192,10 +192,12 @@ fn the_search_for_a_scalar_ends() {
 #[cfg(feature = "bls12-381")]
 mod bls {
     use super::*;
-    use crate::bls12_381::signature::{
+    use crate::scheme::bls12_381::signature::{
         MinPk, MinSig, PublicKey, Scheme, SecretKey, Share, batch_verify, share,
     };
-    use crate::bls12_381::{self, Affine, Cycloid, First, Fq12, Fr, Gt, Projective, Second};
+    use crate::scheme::bls12_381::{
+        self, Affine, Cycloid, First, Fq12, Fr, Gt, Projective, Second,
+    };
 
     type Key = SecretKey<Cycloid, MinPk>;
 

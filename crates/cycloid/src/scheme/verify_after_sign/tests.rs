@@ -198,11 +198,11 @@ fn ed25519_batches_release_no_wrong_signature() {
 #[cfg(feature = "bls12-381")]
 mod bls {
     use super::random;
-    use crate::bls12_381::backend::Group;
-    use crate::bls12_381::signature::{
+    use crate::scheme::bls12_381::backend::Group;
+    use crate::scheme::bls12_381::signature::{
         MinPk, MinSig, PublicKey, Scheme, SecretKey, SignatureBackend, Variant,
     };
-    use crate::bls12_381::{Affine, Cycloid, Error, Fr};
+    use crate::scheme::bls12_381::{Affine, Cycloid, Error, Fr};
 
     fn flips<V: Variant>(flipped_public: impl Fn(&PublicKey<Cycloid, V>) -> PublicKey<Cycloid, V>)
     where
@@ -243,7 +243,7 @@ mod bls {
         assert_eq!(checked.prove_possession(), Err(Error::Fault));
     }
 
-    fn changed<B: Group<G, Affine = A>, G: crate::bls12_381::SourceGroup, A: Copy>(
+    fn changed<B: Group<G, Affine = A>, G: crate::scheme::bls12_381::SourceGroup, A: Copy>(
         point: &Affine<B, G>,
         flip: impl Fn(&mut A),
     ) -> Affine<B, G> {
