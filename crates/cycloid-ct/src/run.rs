@@ -95,7 +95,7 @@ fn traced(options: &Options) -> Result<(), Failure> {
     let runs = options.runs.unwrap_or(if options.all { RUNS_OF_ALL } else { RUNS });
     in_turns(queue, runs, |subject, runs| {
         let verdict = subject.judge(runs);
-        steps += runs.iter().map(|run| run.steps()).sum::<usize>();
+        steps += runs.iter().map(Run::steps).sum::<usize>();
         results += runs.iter().map(|run| run.results).sum::<usize>();
         failed += usize::from(!verdict);
     });

@@ -40,8 +40,9 @@ impl Cache {
     pub(crate) fn at(&mut self, address: u64) -> &'static Code {
         let factory = &mut self.factory;
         let code = self.codes.entry(address).or_insert_with(|| Box::new(decode(address, factory)));
+        let code: *const Code = &raw const **code;
         // SAFETY: a code is boxed and never dropped while the program runs.
-        unsafe { &*(&raw const **code) }
+        unsafe { &*code }
     }
 }
 

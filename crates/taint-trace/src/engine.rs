@@ -252,8 +252,8 @@ fn control_and_status() -> u32 {
 fn set_control_and_status(value: u32) {
     // SAFETY: what is loaded differs from what was stored in sticky bits only.
     unsafe {
-        std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const value, options(nostack, readonly))
-    };
+        std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const value, options(nostack, readonly));
+    }
 }
 
 /// The base of the segment FS, where thread-local storage is.

@@ -195,7 +195,7 @@ fn name(instruction: &Instruction) -> String {
 pub(super) fn rule(instruction: &Instruction) -> Option<Rule> {
     let name = name(instruction);
     let mut operands = (0..instruction.op_count()).map(|i| instruction.op_register(i));
-    if operands.any(|register| register.is_mm()) || instruction.op0_register().is_k() {
+    if operands.any(Register::is_mm) || instruction.op0_register().is_k() {
         return None;
     }
     if name == "pblendvb" && is_legacy(instruction) {

@@ -94,7 +94,7 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
     pub fn multiply_many(points: &mut [Self], scalars: &[Fr<B>]) -> Result<(), Error> {
         equal_counts(points.len(), scalars.len())?;
         stack::clean(stack_use::bls_multiples(points.len()), || {
-            <B as Group<G>>::multiply_many(points, scalars)
+            <B as Group<G>>::multiply_many(points, scalars);
         });
         Ok(())
     }
