@@ -151,3 +151,46 @@ pub(super) fn encode<G: SourceGroup>(coordinates: Option<Coordinates<G>>) -> G::
     }
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// y is larger where the first of its coefficients that is not 0 is more than half of p.
+    fn model(y: &[u8]) -> bool {
+        let half = from_limbs(HALF_MODULUS);
+        let first = y.chunks(48).find(|integer| integer.iter().any(|byte| *byte != 0));
+        first.is_some_and(|integer| integer > &half[..])
+    }
+
+    #[test]
+    fn the_larger_ordinate() {
+        let limb = |i: usize, limbs: [u64; 6], change: u64| {
+            let mut limbs = limbs;
+            limbs[i] ^= change;
+            from_limbs(limbs)
+        };
+        let half = HALF_MODULUS;
+        let mut values = [[0; 48]; 18];
+        values[1] = limb(0, [0; 6], 1);
+        values[2] = from_limbs(half);
+        // p − 1.
+        values[3] = MODULUS;
+        values[3][47] -= 1;
+        // Next to half of p, in every limb.
+        values[4] = limb(0, half, 3);
+        values[5] = limb(0, half, 1);
+        for i in 0..6 {
+            values[6 + 2 * i] = limb(i, half, 1 << 40);
+            values[7 + 2 * i] = limb(i, [0; 6], 1 << 63 >> (8 * i));
+        }
+        for first in &values {
+            assert_eq!(is_larger(first).reveal(), model(first), "{first:x?}");
+            for second in &values {
+                let both = [first.as_slice(), second].concat();
+                assert_eq!(is_larger(&both).reveal(), model(&both), "{both:x?}");
+            }
+        }
+        assert!(is_larger(&values[3]).reveal() && !is_larger(&values[2]).reveal());
+    }
+}
