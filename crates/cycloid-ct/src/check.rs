@@ -18,8 +18,8 @@ pub(crate) struct Check {
     /// Results that were wrong, or not as secret or as public as they must be.
     pub(crate) wrong: Vec<String>,
     pub(crate) results: usize,
-    /// Whether how long a search takes depends on what was drawn, so that traces differ.
-    pub(crate) searching: bool,
+    /// Whether traces may differ.
+    pub(crate) varying: bool,
 }
 
 /// Numbers that look random (xorshift).
@@ -49,7 +49,7 @@ impl Check {
             reports: Vec::new(),
             wrong: Vec::new(),
             results: 0,
-            searching: false,
+            varying: false,
         }
     }
 
@@ -90,10 +90,10 @@ impl Check {
         limbs
     }
 
-    /// Declares that this case searches: the number of candidates is public, and no two runs draw
-    /// the same.
-    pub(crate) const fn searches(&mut self) {
-        self.searching = true;
+    /// Declares that the steps of this case depend on public values that differ from run to run: on
+    /// candidates that were refused, on a signature that is verified. Traces then differ, too.
+    pub(crate) const fn varies(&mut self) {
+        self.varying = true;
     }
 
     /// A generator of secret random numbers.

@@ -183,7 +183,7 @@ impl Subject {
 
 /// Where two runs part, if they do.
 fn difference(first: &Run, other: &Run) -> Option<String> {
-    if first.searching {
+    if first.varying {
         return None;
     }
     for (a, b) in first.traces.iter().zip(&other.traces) {
@@ -241,7 +241,7 @@ struct Run {
     wrong: Vec<String>,
     crashed: Vec<String>,
     results: usize,
-    searching: bool,
+    varying: bool,
 }
 
 impl Run {
@@ -307,7 +307,7 @@ fn encode(check: &Check) -> Vec<u8> {
         bytes.extend(format!("{kind}{}\n", text.replace('\n', "\r")).into_bytes());
     };
     line('R', &check.results.to_string());
-    line('S', &u8::from(check.searching).to_string());
+    line('S', &u8::from(check.varying).to_string());
     check.wrong.iter().for_each(|wrong| line('W', wrong));
     for (name, report) in &check.reports {
         for finding in &report.findings {
@@ -331,7 +331,7 @@ fn decode(bytes: &[u8]) -> Run {
         let text_lines = || text.replace('\r', "\n");
         match kind {
             "R" => run.results = text.parse().expect("it was written as a number"),
-            "S" => run.searching = text == "1",
+            "S" => run.varying = text == "1",
             "W" => run.wrong.push(text_lines()),
             "F" => run.findings.push(text_lines()),
             "T" => {

@@ -12,7 +12,7 @@ pub(crate) fn prime_256(check: &mut Check) {
     let mut found = vec![0; n];
     let mut scratch = vec![Lanes::ZERO; prime::generate_scratch(n)];
     let mut rng = check.rng();
-    check.searches();
+    check.varies();
     check.trace("prime", || {
         prime::generate(&mut found, BITS, |_| true, &mut rng, &mut scratch).expect("it has room");
     });

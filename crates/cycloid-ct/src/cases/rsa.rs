@@ -74,7 +74,7 @@ pub(crate) fn generate(check: &mut Check) {
     let mut scratch = vec![Lanes::ZERO; rsa::generate_scratch(BITS)];
     let memory = vec![0; rsa::private_key_limbs(BITS)];
     let mut rng = check.rng();
-    check.searches();
+    check.varies();
     let key = check.hold("generate", || {
         PrivateKey::generate(BITS, EXPONENT, memory, &mut rng, &mut scratch).expect("it has room")
     });

@@ -41,7 +41,7 @@ pub const fn ecdsa_sign<C: Curve>() -> usize {
 
 /// Any number of ECDSA signatures, eight side by side.
 pub const fn ecdsa_sign_batch<C: Curve>() -> usize {
-    of_curve::<C>([124, 124, 164, 208])
+    of_curve::<C>([132, 132, 172, 216])
 }
 
 /// One verification of an ECDSA signature.
