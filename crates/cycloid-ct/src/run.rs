@@ -13,7 +13,8 @@ use crate::cases::{self, Case};
 use crate::check::Check;
 use crate::plant;
 
-const USAGE: &str = "cycloid-ct [--all] [--runs N] [--only TEXT] [--cpu LEVEL] | --plants | --list";
+const USAGE: &str =
+    "cycloid-ct [--all] [--runs N] [--only TEXT] [--cpu LEVEL] | --plants | --backends | --list";
 
 /// Runs of a case, with other secrets in each; their traces must be equal.
 const RUNS: u64 = 2;
@@ -58,6 +59,10 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = String>) -> Result<(), Fai
                 options.level = Some(level.ok_or_else(|| (format!("no level `{name}`"), USAGE))?);
             }
             "--plants" => return plants(),
+            "--backends" => {
+                println!("{}{}", names(&levels(&options)), absent());
+                return Ok(());
+            }
             "--list" => {
                 cases::ALL.iter().for_each(|case| println!("{}", case.name));
                 return Ok(());
@@ -99,7 +104,6 @@ fn traced(options: &Options) -> Result<(), Failure> {
         results += runs.iter().map(|run| run.results).sum::<usize>();
         failed += usize::from(!verdict);
     });
-    let names: Vec<_> = levels.iter().map(|level| level.name()).collect();
     let seconds = started.elapsed().as_secs();
     println!(
         "{count} operations on backends: {steps} instructions traced in {seconds} s, {results} results checked"
@@ -107,8 +111,12 @@ fn traced(options: &Options) -> Result<(), Failure> {
     if failed > 0 {
         return Err((format!("{failed} of {count} fail"), "the lines above name the instructions"));
     }
-    println!("traced without a finding: {}{}", names.join(", "), absent());
+    println!("traced without a finding: {}{}", names(&levels), absent());
     Ok(())
+}
+
+fn names(levels: &[Level]) -> String {
+    levels.iter().map(|level| level.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// Names what this processor lacks, so that its absence is not taken for a result.
