@@ -1,6 +1,6 @@
 //! `cargo xtask test`: sets up, runs everything, and ends with what the test programs said.
 
-use crate::process::{Outcome, cargo, run_and_keep, say, shown};
+use crate::process::{Outcome, cargo, run as run_program, run_and_keep, say, shown};
 use crate::{ct, debian, fuzz, no_std, residue};
 
 /// Bytes of stack of a thread with musl, where a program does not ask for more.
@@ -20,13 +20,17 @@ pub(crate) fn run() -> Outcome {
 }
 
 fn all(summary: &mut Vec<String>) -> Outcome {
-    // The library's own on the threads of the C library that has the smallest.
-    // Lists of points of BLS12-381 take more where there are vectors (`scheme::stack_use`).
-    let mut library = cargo("test -p cycloid --locked --no-fail-fast -- --skip bls12_381");
+    // The library's own on the threads of the C library that has the smallest; the compiler needs
+    // larger ones, so it runs before. Lists of points of BLS12-381 take more where there are vectors
+    // (`scheme::stack_use`).
+    let own = "test -p cycloid --lib --tests --locked";
+    run_program(&mut cargo(&format!("{own} --no-run")))?;
+    let mut library = cargo(&format!("{own} --no-fail-fast -- --skip bls12_381"));
     library.env("RUST_MIN_STACK", SMALLEST_STACK);
-    let lists = cargo("test -p cycloid --locked --no-fail-fast bls12_381");
+    let lists = cargo(&format!("{own} --no-fail-fast bls12_381"));
+    let examples = cargo("test -p cycloid --doc --locked");
     let others = cargo("test --workspace --exclude cycloid --locked --no-fail-fast");
-    for mut tests in [library, lists, others] {
+    for mut tests in [library, lists, examples, others] {
         let (lines, outcome) = run_and_keep(&mut tests, is_summary);
         summary.push(shown(&tests));
         summary.extend(lines);
