@@ -100,7 +100,9 @@ pub fn sign_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [SignJob<'
     for jobs in jobs.chunks_mut(LANES) {
         match backend {
             Some(backend) if jobs.len() >= WORTH_EIGHT => {
-                stack::clean(stack_use::ecdsa_sign_batch::<C>(), || sign_eight(backend, jobs));
+                // What the jobs are about takes the rest, and is not secret.
+                let used = stack_use::ecdsa_sign_batch::<C>() - (2 << 10);
+                stack::clean(used, || sign_eight(backend, jobs));
             }
             _ => jobs.iter_mut().for_each(|job| {
                 job.outcome = Ok(job.key.sign_prehashed(job.hash, job.digest.bytes()));
