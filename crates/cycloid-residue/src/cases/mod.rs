@@ -32,9 +32,12 @@ pub(crate) struct Case {
     /// The most stack that it uses, as documented.
     pub(crate) stack: usize,
     pub(crate) expect: Expect,
-    prepare: Box<dyn Fn(&mut Random) -> Prepared>,
-    run: Box<dyn Fn(Input, &mut Stop)>,
+    prepare: Box<Prepare>,
+    run: Box<Run>,
 }
+
+type Prepare = dyn Fn(&mut Random) -> Prepared;
+type Run = dyn Fn(Input, &mut Stop);
 
 /// What the search should find.
 #[derive(Clone, Copy)]

@@ -32,8 +32,8 @@ pub use x86_64::wipe;
 /// Does `operation`, and then overwrites `bytes` of the stack below this call and all registers
 /// that a function may change. `bytes` is public, and at least what the operation uses.
 ///
-/// Give [`wipe`] to whatever else computes with secrets in values that are moved: arithmetic on
-/// scalars and points of one's own, for one.
+/// It is also for whatever a program computes with secrets by itself, such as arithmetic on scalars
+/// and points, whose values are moved.
 #[inline(always)]
 pub fn clean<T>(bytes: usize, operation: impl FnOnce() -> T) -> T {
     // The outcome goes straight to where it is wanted; by way of a variable here it would be copied

@@ -145,7 +145,7 @@ fn run_signing(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
             core::array::from_fn(|i| sound[i].as_ref().map_or(*first, |(signing, ..)| *signing));
         let mut signatures = [[0; 64]; LANES];
         // What the jobs are about takes the rest, and is not secret.
-        stack::clean(stack_use::ED25519_SIGN_BATCH - (8 << 10), || {
+        stack::clean(stack_use::ED25519_SIGN_BATCH - (12 << 10), || {
             sign_all::<LANES>(backend, &signings[..count], &mut signatures[..count]);
         });
         let verify: [bool; LANES] =
