@@ -41,6 +41,16 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         },
     ));
     cases.push(case(
+        "RSA check_primes",
+        stack_use::RSA_PRIVATE,
+        key,
+        |input| (loaded(input), Random::new()),
+        |(key, random)| {
+            let mut scratch = vec![0; rsa::check_primes_scratch_limbs(BITS)];
+            key.check_primes(2, random, &mut scratch).expect("they are prime");
+        },
+    ));
+    cases.push(case(
         "RSA sign",
         stack_use::RSA_PRIVATE + 8 * rsa::context_limbs(BITS),
         key,

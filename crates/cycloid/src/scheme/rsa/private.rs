@@ -208,12 +208,14 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
         let parts = self.borrowed().parts();
-        for prime in [parts.p, parts.q] {
-            if !prime::is_probable_prime(prime, rounds, rng, scratch)? {
-                return Err(Error::Composite);
+        stack::clean(stack_use::RSA_PRIVATE, || {
+            for prime in [parts.p, parts.q] {
+                if !prime::is_probable_prime(prime, rounds, rng, scratch)? {
+                    return Err(Error::Composite);
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// The public key, which borrows this one's memory.
