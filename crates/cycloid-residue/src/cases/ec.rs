@@ -51,7 +51,7 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
     ));
     cases.push(case(
         name("sign ×8"),
-        stack_use::ecdsa_sign_batch::<C>(),
+        stack_use::ecdsa_sign_batch::<C>() + EIGHT * size_of::<SignJob<'_, C>>(),
         keys(EIGHT),
         |input| input.parts::<EIGHT>().map(private::<C>),
         |keys| {
@@ -180,7 +180,7 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
     ));
     cases.push(case(
         name("agree ×8"),
-        stack_use::ecdh_batch::<C>(),
+        stack_use::ecdh_batch::<C>() + EIGHT * size_of::<ecdh::Job<'_, C>>(),
         shared::<C>(EIGHT),
         |input| {
             let [peer, keys @ ..] = input.parts::<{ EIGHT + 1 }>();
@@ -238,7 +238,7 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
     ));
     cases.push(case(
         name("verify ×8"),
-        stack_use::ecdsa_verify_batch::<C>(),
+        stack_use::ecdsa_verify_batch::<C>() + EIGHT * size_of::<VerifyJob<'_, C>>(),
         verify(EIGHT),
         |input| {
             input.parts::<EIGHT>().map(|bytes| {
