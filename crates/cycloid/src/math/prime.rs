@@ -306,9 +306,10 @@ fn is_equal(a: &[Limb], b: &[Limb]) -> Mask {
     Mask::is_zero(a.iter().zip(b).fold(0, |any, (a, b)| any | (a ^ b)))
 }
 
-/// Limbs of scratch for [`is_probable_prime`] with a number of `n` limbs.
+/// Limbs of scratch for [`is_probable_prime`] with a number of `n` limbs: with less, a power takes
+/// several times as long.
 pub(crate) const fn secret_scratch(n: usize) -> usize {
-    let (power, strong) = (modular::pow_scratch_limbs_minimum(n), strong_scratch(n));
+    let (power, strong) = (modular::pow_scratch_limbs(n, n * LIMB_BITS), strong_scratch(n));
     4 * n + if power > strong { power } else { strong }
 }
 
