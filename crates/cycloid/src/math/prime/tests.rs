@@ -412,5 +412,7 @@ fn scratch_holds_what_a_round_needs() {
     for n in 2..=64 {
         let lanes = modular::pow_eight_scratch_minimum(n) * LANES;
         assert!(strong_scratch(n) <= lanes, "{n}");
+        let least = 4 * n + modular::pow_scratch_limbs_minimum(n);
+        assert!(least <= secret_scratch(n), "{n}");
     }
 }
