@@ -6,9 +6,9 @@ mod support;
 use std::collections::BTreeSet;
 
 use cycloid_rustls::{any_supported_key, default_provider};
-use rustls::SignatureScheme;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::{PrivateKeyDer, SignatureVerificationAlgorithm};
+use rustls::{SignatureScheme, SupportedCipherSuite};
 use support::Certificate;
 
 /// Names of what one has and the other lacks.
@@ -33,7 +33,7 @@ fn no_group_is_missing_and_the_same_comes_first() {
 #[test]
 fn no_cipher_suite_is_missing() {
     let [ours, theirs] = [default_provider(), aws_lc_rs::default_provider()]
-        .map(|provider| names(provider.cipher_suites.iter().map(|suite| suite.suite())));
+        .map(|provider| names(provider.cipher_suites.iter().map(SupportedCipherSuite::suite)));
     assert_eq!(ours, theirs);
 }
 
