@@ -229,8 +229,8 @@ impl Drop for Lines<'_> {
 #[cfg(test)]
 mod tests {
     use std::string::String;
+    use std::vec;
     use std::vec::Vec;
-    use std::{format, vec};
 
     use super::*;
 
@@ -293,7 +293,7 @@ mod tests {
             );
             let block = find(text.as_bytes(), &["KEY"]).expect("it is there");
             let mut again = vec![0; block.most_bytes()];
-            assert_eq!(block.decode(&mut again), Ok(der), "{}", format!("{length} bytes"));
+            assert_eq!(block.decode(&mut again), Ok(der), "{length} bytes");
         }
     }
 }
