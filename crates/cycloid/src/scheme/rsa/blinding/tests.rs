@@ -60,6 +60,11 @@ fn a_blinding_is_drawn_anew_after_32_uses() {
         context.sign_pkcs1v15(Hash::Sha256, b"message", &mut [0; BITS / 8]).unwrap();
         assert_eq!(drawn.get() > 0, i % 32 == 0, "operation {i}");
     }
+}
+
+#[test]
+fn a_batch_draws_blindings_anew_after_32_uses() {
+    let drawn = Cell::new(0);
     for backend in [Backend::best(), None] {
         let mut memory = vec![Lanes::ZERO; batch_lanes(BITS, 8)];
         let rng = Counted(Counter(5), &drawn);
@@ -117,7 +122,10 @@ fn both_factors_are_squared_after_each_use() {
         assert_eq!((&next, left), (&squares(&last), USES - 1 - i), "use {i}");
         last = next;
     }
+}
 
+#[test]
+fn a_batch_squares_both_factors_after_each_use() {
     for backend in lanes::tests::backends().into_iter().map(Some).chain([None]) {
         let mut memory = vec![Lanes::ZERO; batch_lanes(BITS, 8)];
         let mut batch = Batch::with_backend(backend, BITS, Counter(7), &mut memory).unwrap();
@@ -160,7 +168,10 @@ fn a_blinding_is_discarded_after_a_fault() {
     let (after, left) = numbers(&blinding);
     assert_eq!(left, USES - 1);
     assert!(after != before && after != squares(&before));
+}
 
+#[test]
+fn a_batch_discards_a_blinding_after_a_fault() {
     for backend in lanes::tests::backends() {
         let mut memory = vec![Lanes::ZERO; batch_lanes(BITS, 8)];
         let mut batch = Batch::with_backend(Some(backend), BITS, Counter(7), &mut memory).unwrap();
