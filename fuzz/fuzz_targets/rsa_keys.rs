@@ -6,8 +6,8 @@
 use std::sync::LazyLock;
 
 use cycloid::scheme::rsa::{
-    Error, MAX_BITS, PrivateKey, PublicKey, Restriction, pem_scratch_limbs,
-    private_key_der_length, private_key_limbs, private_key_pem_length, public_key_limbs,
+    Error, MAX_BITS, PrivateKey, PublicKey, Restriction, pem_scratch_limbs, private_key_der_length,
+    private_key_limbs, private_key_pem_length, public_key_limbs,
 };
 use cycloid_fuzz::{Input, Limb};
 use libfuzzer_sys::fuzz_target;

@@ -1,8 +1,7 @@
-//! The process that is searched: it runs one operation after the other, and stops after each with
-//! its registers saved and its dead stack as the operation left it.
+//! The searched process. It runs one operation after the other. After each it stops, with its
+//! registers saved and its dead stack as the operation left it.
 //!
-//! What it reads and writes meanwhile goes through the kernel without a library in between, from
-//! memory that is left out of the search ([`Excluded`]).
+//! Its messages go straight to the kernel, from memory that the search leaves out.
 
 use std::arch::asm;
 use std::io::Write;

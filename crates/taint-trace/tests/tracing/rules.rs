@@ -24,6 +24,9 @@ struct Block {
     flags: [u8; 8],
 }
 
+/// What is traced.
+type Work = fn(&mut Block);
+
 /// Numbers that look random (xorshift).
 struct Numbers(u64);
 
@@ -50,7 +53,7 @@ const PATTERNS: [(u64, u64); 9] = [
 ];
 
 /// Runs `work` on pairs of inputs and compares.
-fn differs_only_where_tainted(name: &str, work: fn(&mut Block)) {
+fn differs_only_where_tainted(name: &str, work: Work) {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     for (a_mask, b_mask) in PATTERNS {
         for round in 0..6 {
@@ -82,10 +85,9 @@ fn differs_only_where_tainted(name: &str, work: fn(&mut Block)) {
                     }
                 }
                 trace(|| work(black_box(block)));
-                for i in 0..72 {
-                    let place =
-                        if i < 64 { &block.out[i..=i] } else { &block.flags[i - 64..=i - 64] };
-                    untainted[i] = !is_secret(place);
+                let places = block.out.iter().chain(&block.flags);
+                for (untainted, place) in untainted.iter_mut().zip(places) {
+                    *untainted = !is_secret(std::slice::from_ref(place));
                 }
             }
             let bytes = |block: &Block| [&block.out[..], &block.flags].concat();
@@ -139,7 +141,7 @@ macro_rules! general {
 }
 
 fn general() {
-    let cases: [(&str, fn(&mut Block)); 87] = general![
+    let cases: [(&str, Work); 87] = general![
         "mov r8, r9",
         "mov r8d, r9d",
         "mov r8w, r9w",
@@ -263,7 +265,7 @@ macro_rules! vectors {
 }
 
 fn vectors() {
-    let legacy: [(&str, fn(&mut Block)); 24] = vectors!(
+    let legacy: [(&str, Work); 24] = vectors!(
         "movdqu xmm",
         "movdqu [r13], xmm0",
         "",
@@ -301,7 +303,7 @@ fn vectors() {
         eprintln!("no AVX2: vectors of 32 bytes are not traced");
         return;
     }
-    let avx2: [(&str, fn(&mut Block)); 19] = vectors!(
+    let avx2: [(&str, Work); 19] = vectors!(
         "vmovdqu ymm",
         "vmovdqu [r13], ymm0",
         "",
@@ -337,7 +339,7 @@ fn wide_vectors() {
         eprintln!("no AVX-512: vectors of 64 bytes are not traced");
         return;
     }
-    let avx512: [(&str, fn(&mut Block)); 26] = vectors!(
+    let avx512: [(&str, Work); 26] = vectors!(
         "vmovdqu64 zmm",
         "vmovdqu64 [r13], zmm0",
         "mov ecx, 0x5a\nkmovw k1, ecx\nkmovw k2, r8d\nxor ecx, ecx",
@@ -377,7 +379,7 @@ fn wide_vectors() {
         eprintln!("no IFMA: its instructions are not traced");
         return;
     }
-    let ifma: [(&str, fn(&mut Block)); 2] = vectors!(
+    let ifma: [(&str, Work); 2] = vectors!(
         "vmovdqu64 zmm",
         "vmovdqu64 [r13], zmm0",
         "",

@@ -265,7 +265,7 @@ mod tests {
 
     use super::*;
     use crate::attribute::cka;
-    use crate::store::{Cost, Unlocking};
+    use crate::store::{Cost, Unlocking, Write};
 
     /// Whoever has the public half of a backup key can seal for it: what is inside is as little to be
     /// trusted as what is outside.
@@ -296,7 +296,7 @@ mod tests {
             if count == records && rest.is_empty() {
                 prop_assert_eq!(restored, Ok(records));
                 prop_assert_eq!(found.len() as u64, records);
-                store.write(|write| write.clear()).unwrap();
+                store.write(|write: &mut Write<'_>| write.clear()).unwrap();
             } else {
                 let refused = [Code::ENCRYPTED_DATA_INVALID, Code::TEMPLATE_INCOMPLETE];
                 prop_assert!(refused.contains(&restored.unwrap_err().code));

@@ -97,7 +97,7 @@ impl Store {
     }
 
     fn clear(&self) -> Result<()> {
-        self.write(|write| write.clear())
+        self.write(|write: &mut Write<'_>| write.clear())
     }
 
     fn set_setting(&self, name: &str, value: &[u8]) -> Result<()> {

@@ -138,10 +138,10 @@ fn a_list_must_be_in_force() {
     let chain = Chain::new();
     let Chain { root, middle, .. } = &chain;
     let [good_root, good_middle] = [root, middle].map(|authority| authority.list(&[]));
-    let old = |authority| Draft::of(authority).from_to("250101000000Z", Some("261031235959Z"));
-    let early = |authority| Draft::of(authority).from_to("261101000001Z", Some("350101000000Z"));
-    let endless = |authority| Draft::of(authority).from_to("261101000000Z", None);
-    let last = |authority| Draft::of(authority).from_to("250101000000Z", Some("261101000000Z"));
+    let old = |authority| Draft::of(authority).updated("250101000000Z", Some("261031235959Z"));
+    let early = |authority| Draft::of(authority).updated("261101000001Z", Some("350101000000Z"));
+    let endless = |authority| Draft::of(authority).updated("261101000000Z", None);
+    let last = |authority| Draft::of(authority).updated("250101000000Z", Some("261101000000Z"));
     for (lists, why) in [
         ([good_root.clone(), old(middle).list()], "of its authority CN=middle is too old"),
         ([old(root).list(), good_middle.clone()], "of its authority CN=root is too old"),
@@ -161,7 +161,7 @@ fn the_newer_of_two_lists_counts() {
     let chain = Chain::new();
     let newer = |serials: &[u64]| {
         Draft::of(&chain.middle)
-            .from_to("260601000000Z", Some("350101000000Z"))
+            .updated("260601000000Z", Some("350101000000Z"))
             .revoking(serials)
             .list()
     };
@@ -317,7 +317,7 @@ fn a_list_says_which_certificates_it_speaks_of() {
     chain.refused(&[scoped(middle, &at("http://a/1")).revoking(&[PEER]).list()], REVOKED);
     chain.refused(&[scoped(middle, &at("http://a/2")).list()], other);
     // One list of a part does not take the place of another part's.
-    let newer = scoped(middle, authorities).from_to("260601000000Z", None).list();
+    let newer = scoped(middle, authorities).updated("260601000000Z", None).list();
     chain.refused(&[newer, middle.list(&[PEER])], REVOKED);
 }
 
@@ -343,7 +343,7 @@ fn what_a_list_does_not_say_in_full_is_not_taken() {
         (of_entry(21, false, b"\x0a\x01\x01").of_version_1(), "version"),
         (Draft { version: b"\x02\x01\x02", ..draft() }, "version"),
         (Draft { algorithm: sha1, ..draft() }, "algorithm that is not trusted"),
-        (draft().from_to("a day", None), "malformed"),
+        (draft().updated("a day", None), "malformed"),
     ];
     for (draft, why) in cases {
         let error = RevocationList::from_der(&draft.der()).unwrap_err();
@@ -379,7 +379,7 @@ fn a_list_of_version_1_counts_like_one_of_version_2() {
     chain.accepted(&[list(root, &[99]), list(middle, &[99])]);
     chain.refused(&[list(root, &[MIDDLE]), middle.list(&[])], REVOKED_ABOVE);
     chain.refused(&[root.list(&[]), list(middle, &[99, PEER])], REVOKED);
-    let late = Draft::of(middle).of_version_1().from_to("250101000000Z", Some("260101000000Z"));
+    let late = Draft::of(middle).of_version_1().updated("250101000000Z", Some("260101000000Z"));
     chain.refused(&[late.list()], "is too old");
     let forged = Draft::of(middle).of_version_1().signed_by(root).list();
     chain.refused(&[forged], "is not signed by");

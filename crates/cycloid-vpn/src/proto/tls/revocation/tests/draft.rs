@@ -109,7 +109,7 @@ pub(super) fn entry(serial: u64, extensions: &[Vec<u8>]) -> Vec<u8> {
     // A number whose first bit is set has a zero before it.
     let bytes = serial.to_be_bytes();
     let zeros = (serial.leading_zeros() / 8) as usize;
-    let sign: &[u8] = if serial.leading_zeros() % 8 == 0 { &[0] } else { &[] };
+    let sign: &[u8] = if serial.leading_zeros().is_multiple_of(8) { &[0] } else { &[] };
     let number = tlv(2, &[sign, &bytes[zeros..]]);
     let extensions: Vec<&[u8]> = extensions.iter().map(Vec::as_slice).collect();
     let extensions = if extensions.is_empty() { Vec::new() } else { tlv(0x30, &extensions) };
@@ -142,7 +142,7 @@ impl<'a> Draft<'a> {
         Self { signer, ..self }
     }
 
-    pub(super) fn from_to(
+    pub(super) fn updated(
         self,
         this_update: &'static str,
         next_update: Option<&'static str>,
