@@ -7,3 +7,4 @@ pub(crate) mod field;
 pub(crate) mod jacobi;
 pub mod modular;
 pub mod prime;
+pub(crate) mod random;

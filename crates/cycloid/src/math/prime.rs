@@ -1,19 +1,17 @@
 //! Prime numbers: a sieve by small primes, the test of Miller and Rabin, and the search for the
 //! primes of an RSA key (FIPS 186-5, appendices A.1.3 and B.3.1), eight candidates at a time.
 
-mod random;
 mod strong;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod twos;
-
-pub(crate) use random::{DRAWS, fill as fill_random};
 
 use rand_core::CryptoRng;
 
 use strong::{is_strong, strong_scratch};
 
 use super::modular::{self, Error, Exponent, Exponentiation, Modulus, Reduction, Strategy, Window};
+use super::random;
 use crate::machine::ct::{self, Mask};
 use crate::machine::lanes::{LANES, Lanes};
 use crate::machine::stack;
@@ -239,8 +237,8 @@ fn draw(candidate: &mut [Limb], bits: usize, rng: &mut impl CryptoRng) -> Result
     // The first 64 bits of √2/2.
     const ROOT: Limb = 0xb504_f333_f9de_6484;
     let shift = candidate.len() * LIMB_BITS - bits;
-    for _ in 0..DRAWS {
-        fill_random(candidate, rng)?;
+    for _ in 0..random::DRAWS {
+        random::fill_limbs(rng, candidate)?;
         let (top, below) = candidate.split_last_mut().expect("a candidate has limbs");
         *top = *top >> shift | 1 << (LIMB_BITS - 1 - shift);
         let next = below.last().copied().unwrap_or(0);
@@ -265,7 +263,7 @@ fn test_eight(
     let (bases, rest) = room.split_at_mut(LANES * n);
     let (exponents, results) = rest.split_at_mut(LANES * n);
     for base in bases.chunks_exact_mut(n) {
-        fill_random(base, rng)?;
+        random::fill_limbs(rng, base)?;
     }
     let candidate = |lane: usize| &candidates[lane * n..][..n];
     // 1, 2. candidate − 1 = 2^a · m.
@@ -358,7 +356,7 @@ fn pass_rounds(
     exponent[0] &= !1;
     let halvings = twos::take_out(exponent);
     for _ in 0..rounds {
-        fill_random(base, rng)?;
+        random::fill_limbs(rng, base)?;
         modular::pow(power, base, &Exponent::new(exponent), &modulus, work)?;
         if !is_strong(power, halvings, candidate, work)? {
             return Ok(false);
@@ -419,7 +417,7 @@ pub fn is_probable_prime_vartime(
     }
     for _ in 0..rounds {
         // A base from 2 to candidate − 2, as half of the numbers of that length are, but for three.
-        let found = (0..DRAWS).any(|_| {
+        let found = (0..random::DRAWS).any(|_| {
             base.iter_mut().for_each(|limb| *limb = rng.next_u64());
             base[n - 1] >>= top;
             let below = words::compare_vartime(base, candidate).is_lt();

@@ -133,6 +133,8 @@ impl core::fmt::Display for Error {
 
 impl core::error::Error for Error {}
 
+super::random::cause!(Error);
+
 /// Products of residues: all that reading an exponent by windows needs, whether an element is a
 /// limb of one number, limbs of eight, or part of one number across eight lanes.
 pub(crate) trait Products {

@@ -369,7 +369,7 @@ fn generators_that_repeat_themselves_are_errors() {
         let outcome = is_probable_prime_vartime(&prime, 4, &mut rng, &mut scratch);
         let is_base = ![0, 1, u64::MAX].contains(&values[0]);
         assert_eq!(outcome, if is_base { Ok(true) } else { Err(Error::RandomGenerator) });
-        assert!(rng.given <= 2 * DRAWS);
+        assert!(rng.given <= 2 * random::DRAWS);
         let outcome = is_probable_prime(
             &prime,
             4,

@@ -6,6 +6,8 @@ use std::vec::Vec;
 use rand_core::{TryCryptoRng, TryRng};
 
 use super::*;
+use crate::machine::words::Limb;
+use crate::math::random::{Error, repeats};
 use crate::scheme::{dh, ec, ed25519, x25519};
 
 /// A generator that gives the bytes of a function of their place, up to a place from which it fails.

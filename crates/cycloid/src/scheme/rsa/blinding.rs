@@ -10,7 +10,7 @@ use super::{Error, limbs};
 use crate::machine::ct;
 use crate::machine::words::{LIMB_BITS, Limb};
 use crate::math::modular::{self, Modulus, montgomery_mul};
-use crate::math::prime::{DRAWS, fill_random};
+use crate::scheme::random;
 use crate::scheme::rsa::public::PublicKey;
 
 /// Private operations between two draws.
@@ -65,8 +65,8 @@ impl<'a> Blinding<'a> {
         let (random, scratch) = scratch.split_at_mut(n);
         let unused = (n * LIMB_BITS - key.bits()) as u32;
         let mut outcome = Err(modular::Error::NotInvertible);
-        for _ in 0..DRAWS {
-            fill_random(random, rng)?;
+        for _ in 0..random::DRAWS {
+            random::fill_limbs(rng, random)?;
             random[n - 1] &= Limb::MAX >> unused;
             // What is refused is not used, so it may be known that it was.
             outcome = modular::invert(self.inverse, random, modulus.limbs(), scratch);

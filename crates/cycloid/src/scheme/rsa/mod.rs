@@ -128,11 +128,12 @@ mod pkcs1v15_encryption;
 mod private;
 mod pss;
 mod public;
-mod random;
 #[cfg(feature = "hazardous")]
 mod raw;
 mod restriction;
 mod step;
+#[cfg(test)]
+mod stuck_generators;
 #[cfg(test)]
 mod tests;
 #[cfg(feature = "signature")]
@@ -157,7 +158,7 @@ pub use step::Step;
 pub use traits::{Signature, SigningKey, VerifyingKey};
 pub use verification::{Verification, verify_batch, verify_batch_scratch, verify_batch_with};
 
-use super::Hash;
+use super::{Hash, random};
 use crate::machine::words::{LIMB_BITS, LIMB_BYTES};
 use crate::math::modular;
 
@@ -345,6 +346,8 @@ impl core::fmt::Display for Error {
 }
 
 impl core::error::Error for Error {}
+
+random::cause!(Error);
 
 impl From<modular::Error> for Error {
     /// What goes wrong below with arguments that were checked here is a shortage of memory, or a

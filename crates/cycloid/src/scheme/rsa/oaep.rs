@@ -6,11 +6,11 @@ use super::context::Context;
 use super::operation::Operation;
 use super::pss::mask;
 use super::public::PublicKey;
-use super::{Error, Hash, random};
+use super::{Error, Hash};
 use crate::machine::ct::{self, Mask};
 use crate::machine::stack;
 use crate::machine::words::Limb;
-use crate::scheme::stack_use;
+use crate::scheme::{random, stack_use};
 
 /// What sender and receiver of OAEP agree on.
 ///
@@ -70,7 +70,7 @@ pub(super) fn encode(
     end[0] = 1;
     end[1..].copy_from_slice(message);
     // d, e, f. maskedDB.
-    random::fill(seed, rng)?;
+    random::fill(rng, seed)?;
     mask(oaep.mask_hash, seed, db);
     // g, h. maskedSeed.
     mask(oaep.mask_hash, db, seed);

@@ -12,14 +12,14 @@ use sha2::Sha256;
 use sha2::digest::Digest;
 use zeroize::Zeroize;
 
+use super::Error;
 use super::context::Context;
 use super::operation::Operation;
 use super::public::PublicKey;
-use super::{Error, random};
 use crate::machine::ct::{self, Mask};
 use crate::machine::stack;
 use crate::machine::words::{LIMB_BYTES, Limb};
-use crate::scheme::stack_use;
+use crate::scheme::{random, stack_use};
 
 /// Bytes of an encoded message that are not the message: 00 02, at least eight of padding, 00.
 const OVERHEAD: usize = 11;
@@ -54,7 +54,7 @@ pub(super) fn encode(
     end[0] = 0;
     end[1..].copy_from_slice(message);
     let padding = &mut start[2..];
-    random::fill(padding, rng)?;
+    random::fill(rng, padding)?;
     // A zero is not used, so it may be known that it was drawn.
     let is_zero = |byte: &u8| Mask::is_zero(Limb::from(*byte)).reveal();
     for byte in padding {

@@ -215,5 +215,5 @@ fn without_a_blinding_nothing_is_computed() {
     let mut scratch = vec![0; draw_scratch_limbs(BITS)];
     let outcome = blinding.renew(&key().public(), &mut rng, &mut scratch);
     assert_eq!(outcome, Err(Error::RandomGenerator));
-    assert_eq!((rng.given, *blinding.uses_left), (32 * DRAWS, 0));
+    assert_eq!((rng.given, *blinding.uses_left), (32 * random::DRAWS, 0));
 }

@@ -1,26 +1,12 @@
 //! Encryption with generators that are stuck.
 
 use std::vec;
-use std::vec::Vec;
 
-use super::*;
-use crate::math::prime::tests::{Counter, Repeating, STUCK};
+use super::Error;
+use crate::math::prime::tests::{Repeating, STUCK};
 use crate::scheme::Hash;
 use crate::scheme::rsa::tests::key;
 use crate::scheme::rsa::{Oaep, encrypt_scratch_limbs};
-
-#[test]
-fn what_repeats_the_first_eight_bytes_is_refused() {
-    for length in 0..40 {
-        for values in STUCK {
-            let outcome = fill(&mut vec![0; length], &mut Repeating::new(values));
-            assert_eq!(outcome.is_err(), length >= LEAST, "{length} bytes of {values:x?}");
-        }
-        assert_eq!(fill(&mut vec![0; length], &mut Counter(1)), Ok(()));
-        let values: Vec<_> = (0..8).collect();
-        assert_eq!(fill(&mut vec![0; length], &mut Repeating::new(&values)), Ok(()));
-    }
-}
 
 #[test]
 fn nothing_is_encrypted_with_a_generator_that_is_stuck() {
