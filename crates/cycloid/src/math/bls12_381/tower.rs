@@ -192,6 +192,40 @@ impl<A: Wide<Bls12Base>> Fp6Wide<A> {
     }
 }
 
+/// The product of two lines. The coefficient of w is 0.
+struct Lines<A: Wide<Bls12Base>> {
+    /// The coefficients of 1, v and v².
+    even: Fp6<A>,
+    of_vw: Fp2<A>,
+    of_v2w: Fp2<A>,
+}
+
+impl<A: Wide<Bls12Base>> Lines<A> {
+    #[inline(never)]
+    fn new([a0, a1, a4]: &Line<A>, [b0, b1, b4]: &Line<A>) -> Self {
+        a0.arithmetic().run(
+            #[inline(always)]
+            || {
+                let mut t0 = a0.mul_wide(b0);
+                let t1 = a1.mul_wide(b1);
+                let t4 = a4.mul_wide(b4);
+                let mut t01 = a0.add_factor(a1).mul_wide(&b0.add_factor(b1));
+                let mut t04 = a0.add_factor(a4).mul_wide(&b0.add_factor(b4));
+                let mut t14 = a1.add_factor(a4).mul_wide(&b1.add_factor(b4));
+                t01.sub_both(&t0, &t1);
+                t04.sub_both(&t0, &t4);
+                t14.sub_both(&t1, &t4);
+                t0.add_xi(&t4);
+                Self {
+                    even: Fp6 { c0: t0.reduce(), c1: t01.reduce(), c2: t1.reduce() },
+                    of_vw: t04.reduce(),
+                    of_v2w: t14.reduce(),
+                }
+            },
+        )
+    }
+}
+
 impl<A: Wide<Bls12Base>> Fp12<A> {
     pub(crate) fn one(arithmetic: A) -> Self {
         let zero = Fp6::zero(arithmetic);
@@ -321,33 +355,25 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
     }
 
     /// Times two lines, which are first multiplied with each other: 23 products of Fp2 instead of
-    /// 26. Of w their product has no part without v.
-    #[inline(never)]
+    /// 26. Two functions, so that the stack holds the intermediate values of one at a time.
+    #[inline(always)]
     pub(super) fn mul_by_two_lines(&self, a: &Line<A>, b: &Line<A>) -> Self {
+        self.mul_by_lines(&Lines::new(a, b))
+    }
+
+    #[inline(never)]
+    fn mul_by_lines(&self, Lines { even, of_vw, of_v2w }: &Lines<A>) -> Self {
         self.arithmetic().run(
             #[inline(always)]
             || {
-                let ([a0, a1, a4], [b0, b1, b4]) = (a, b);
-                let mut t0 = a0.mul_wide(b0);
-                let t1 = a1.mul_wide(b1);
-                let t4 = a4.mul_wide(b4);
-                let mut t01 = a0.add_factor(a1).mul_wide(&b0.add_factor(b1));
-                let mut t04 = a0.add_factor(a4).mul_wide(&b0.add_factor(b4));
-                let mut t14 = a1.add_factor(a4).mul_wide(&b1.add_factor(b4));
-                t01.sub_both(&t0, &t1);
-                t04.sub_both(&t0, &t4);
-                t14.sub_both(&t1, &t4);
-                t0.add_xi(&t4);
-                let lines = Fp6 { c0: t0.reduce(), c1: t01.reduce(), c2: t1.reduce() };
-                let (of_vw, of_v2w) = (t04.reduce(), t14.reduce());
-                let low = self.c0.mul_wide(&lines);
-                let high = self.c1.mul_by_01_wide(&of_vw, &of_v2w);
-                let lines = Fp6 {
-                    c0: lines.c0,
-                    c1: lines.c1.add_factor(&of_vw),
-                    c2: lines.c2.add_factor(&of_v2w),
+                let low = self.c0.mul_wide(even);
+                let high = self.c1.mul_by_01_wide(of_vw, of_v2w);
+                let sum = Fp6 {
+                    c0: even.c0,
+                    c1: even.c1.add_factor(of_vw),
+                    c2: even.c2.add_factor(of_v2w),
                 };
-                let both = self.c0.add_factor(&self.c1).mul_wide(&lines);
+                let both = self.c0.add_factor(&self.c1).mul_wide(&sum);
                 Self::from_products(low, both, &high)
             },
         )
