@@ -24,7 +24,7 @@ pub(super) const fn blinding_limbs(bits: usize) -> usize {
 /// Limbs of scratch for drawing one: the number r, and what raising and inverting it need.
 pub(super) const fn draw_scratch_limbs(bits: usize) -> usize {
     let n = limbs(bits);
-    let raise = modular::pow_scratch_limbs_minimum(n);
+    let raise = modular::pow_minimum_scratch_limbs(n);
     let invert = modular::invert_scratch_limbs(n);
     n + if raise > invert { raise } else { invert }
 }

@@ -20,7 +20,7 @@ pub const fn context_limbs(bits: usize) -> usize {
 }
 
 /// Limbs of memory without which a [`Context`] for a key of `bits` bits does not work.
-pub const fn context_limbs_minimum(bits: usize) -> usize {
+pub const fn minimum_context_limbs(bits: usize) -> usize {
     blinding_limbs(bits) + power_limbs_minimum(bits)
 }
 
@@ -36,7 +36,7 @@ pub(super) const fn power_limbs(bits: usize) -> usize {
 /// The same without which it does not work.
 const fn power_limbs_minimum(bits: usize) -> usize {
     let n = limbs(bits);
-    let check = 2 * prime_limbs(bits) + n + modular::pow_scratch_limbs_minimum(n);
+    let check = 2 * prime_limbs(bits) + n + modular::pow_minimum_scratch_limbs(n);
     let draw = draw_scratch_limbs(bits);
     n + if check > draw { check } else { draw }
 }
@@ -64,12 +64,12 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R> core::fmt::Debug for Context<'_, M, R>
 }
 
 impl<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'a, M, R> {
-    /// A context in `memory`: at least [`context_limbs_minimum`], at best [`context_limbs`].
+    /// A context in `memory`: at least [`minimum_context_limbs`], at best [`context_limbs`].
     ///
     /// # Errors
     /// [`Error::MemoryTooSmall`].
     pub fn new(key: &'a PrivateKey<M>, rng: R, memory: &'a mut [Limb]) -> Result<Self, Error> {
-        checked_memory(memory, context_limbs_minimum(key.bits()))?;
+        checked_memory(memory, minimum_context_limbs(key.bits()))?;
         let used = memory.len().min(context_limbs(key.bits()));
         let memory = &mut memory[..used];
         ct::wipe(&mut memory[..blinding_limbs(key.bits())]);

@@ -27,9 +27,9 @@ pub(super) const fn half_lanes(bits: usize) -> usize {
 pub(super) const fn scratch_lanes(bits: usize) -> usize {
     let (n, h) = (whole_lanes(bits), half_lanes(bits));
     let powers = powers_of_eight(h, fastest_of_eight(h, bits / 2));
-    let half = 2 * h + powers + lanes::montgomery_work(h);
+    let half = 2 * h + powers + lanes::montgomery_work_lanes(h);
     let results = 2 * prime_limbs(bits);
-    8 * n + lanes::montgomery_work(n) + half + results
+    8 * n + lanes::montgomery_work_lanes(n) + half + results
 }
 
 /// Eight private operations, or four of which each stands in two lanes.
@@ -64,7 +64,7 @@ impl lanes::Task for PrivateEight<'_, '_, '_> {
         let (blinded, scratch) = scratch.split_at_mut(n);
         let (power, scratch) = scratch.split_at_mut(n);
         let (room, scratch) = scratch.split_at_mut(3 * n);
-        let (work, scratch) = scratch.split_at_mut(lanes::montgomery_work(n));
+        let (work, scratch) = scratch.split_at_mut(lanes::montgomery_work_lanes(n));
         let (results, scratch) = scratch.split_at_mut(2 * prime_limbs(bits));
         let results = Lanes::as_limbs_mut(results);
 

@@ -15,15 +15,15 @@ use crate::scheme::stack_use;
 
 /// Elements of scratch for generating a key of `bits` bits: what the search for a prime of h limbs
 /// needs, which is more than the 16·h + 16 limbs that everything after it does.
-pub const fn generate_scratch(bits: usize) -> usize {
-    prime::generate_scratch(prime_limbs(bits))
+pub const fn generate_scratch_lanes(bits: usize) -> usize {
+    prime::generate_scratch_lanes(prime_limbs(bits))
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// A new key of exactly `bits` bits, an even number, with a public exponent that is odd and at
     /// least 65537.
     ///
-    /// `memory` has at least [`private_key_limbs`], `scratch` [`generate_scratch`]; it is wiped.
+    /// `memory` has at least [`private_key_limbs`], `scratch` [`generate_scratch_lanes`]; it is wiped.
     /// Time depends on the number of candidates that are tried, which says nothing about the primes
     /// that are found.
     ///
@@ -46,7 +46,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
             return Err(Error::PublicExponent);
         }
         let given = Lanes::as_limbs_mut(scratch).len();
-        let needed = generate_scratch(bits) * 8;
+        let needed = generate_scratch_lanes(bits) * 8;
         if given < needed {
             return Err(Error::MemoryTooSmall { needed, given });
         }

@@ -4,7 +4,7 @@
 //! [`public_key_limbs`] and [`private_key_limbs`] say how many. It is checked once, when it is
 //! made, and the private one is wiped when it is dropped. Private operations go through a
 //! [`Context`], one for each caller, which holds the blinding and all working memory; with more
-//! memory it is faster, and it says so: [`context_limbs`], [`context_limbs_minimum`]. Many private
+//! memory it is faster, and it says so: [`context_limbs`], [`minimum_context_limbs`]. Many private
 //! operations go through a [`Batch`], many verifications through [`verify_batch`], eight side by
 //! side.
 //!
@@ -17,7 +17,7 @@
 //! # use cycloid::scheme::{Hash, rsa::{self, Context, PrivateKey, PublicKey}};
 //! # fn example(rng: &mut impl rand_core::CryptoRng) -> Result<(), rsa::Error> {
 //! const BITS: usize = 2048;
-//! let mut scratch = [cycloid::machine::lanes::Lanes([0; 8]); rsa::generate_scratch(BITS)];
+//! let mut scratch = [cycloid::machine::lanes::Lanes([0; 8]); rsa::generate_scratch_lanes(BITS)];
 //! let memory = [0; rsa::private_key_limbs(BITS)];
 //! let key = PrivateKey::generate(BITS, 65537, memory, rng, &mut scratch)?;
 //!
@@ -141,13 +141,13 @@ mod traits;
 mod verification;
 
 pub use batch::{Batch, Job, batch_lanes};
-pub use context::{Context, context_limbs, context_limbs_minimum};
+pub use context::{Context, context_limbs, minimum_context_limbs};
 #[cfg(feature = "encoding")]
 pub use encoding::{
     der_scratch_limbs, pem_scratch_limbs, private_key_der_length, private_key_pem_length,
     public_key_der_length, public_key_pem_length,
 };
-pub use generate::generate_scratch;
+pub use generate::generate_scratch_lanes;
 pub use oaep::Oaep;
 pub use private::{PrivateComponents, PrivateKey, check_primes_scratch_limbs, private_key_limbs};
 pub use pss::Pss;
@@ -156,7 +156,7 @@ pub use restriction::Restriction;
 pub use step::Step;
 #[cfg(feature = "signature")]
 pub use traits::{Signature, SigningKey, VerifyingKey};
-pub use verification::{Verification, verify_batch, verify_batch_scratch, verify_batch_with};
+pub use verification::{Verification, verify_batch, verify_batch_scratch_lanes, verify_batch_with};
 
 use super::{Hash, random};
 use crate::machine::words::{LIMB_BITS, LIMB_BYTES};

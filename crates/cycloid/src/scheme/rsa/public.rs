@@ -13,7 +13,7 @@ pub const fn public_key_limbs(bits: usize) -> usize {
 /// Limbs of scratch for verifying with a key of `bits` bits.
 pub const fn verify_scratch_limbs(bits: usize) -> usize {
     // Signature and message representative, and what exponentiation needs.
-    2 * limbs(bits) + modular::pow_scratch_limbs_minimum(limbs(bits))
+    2 * limbs(bits) + modular::pow_minimum_scratch_limbs(limbs(bits))
 }
 
 /// Limbs of scratch for encrypting with a key of `bits` bits.

@@ -24,7 +24,7 @@ pub(super) fn disturb(operation: usize, result: &mut [Limb]) {
 pub(super) type Key = PrivateKey<Vec<Limb>>;
 
 pub(super) fn generate(bits: usize, exponent: u32, seed: u64) -> Result<Key, Error> {
-    let mut scratch = vec![Lanes([0; 8]); generate_scratch(bits)];
+    let mut scratch = vec![Lanes([0; 8]); generate_scratch_lanes(bits)];
     let memory = vec![0; private_key_limbs(bits)];
     PrivateKey::generate(bits, exponent, memory, &mut Counter(seed), &mut scratch)
 }
@@ -187,7 +187,7 @@ fn roca_keys_are_refused() {
 fn signatures_are_right_and_verify() {
     let key = key();
     let [n, d, ..] = bytes(key).map(|part| BigUint::from_bytes_be(&part));
-    for memory in [context_limbs_minimum(2048), context_limbs(2048)] {
+    for memory in [minimum_context_limbs(2048), context_limbs(2048)] {
         let mut memory = vec![0; memory];
         let mut context = Context::new(key, Counter(5), &mut memory).unwrap();
         let mut scratch = vec![0; verify_scratch_limbs(2048)];
@@ -219,7 +219,7 @@ fn signatures_are_right_and_verify() {
 
 #[test]
 fn low_memory_is_as_low_as_promised() {
-    assert!(context_limbs_minimum(2048) * 8 <= 2244, "{}", context_limbs_minimum(2048) * 8);
+    assert!(minimum_context_limbs(2048) * 8 <= 2244, "{}", minimum_context_limbs(2048) * 8);
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn nothing_leaves_after_a_fault() {
 #[test]
 fn wrong_arguments_are_errors() {
     let mut memory = vec![0; context_limbs(2048)];
-    let given = context_limbs_minimum(2048) - 1;
+    let given = minimum_context_limbs(2048) - 1;
     let outcome = Context::new(key(), Counter(5), &mut memory[..given]).map(|_| ());
     assert_eq!(outcome, Err(Error::MemoryTooSmall { needed: given + 1, given }));
     let mut context = Context::new(key(), Counter(5), &mut memory).unwrap();
@@ -529,7 +529,7 @@ fn signatures_verified_together_are_as_valid_as_alone() {
     let backends = lanes::tests::backends().into_iter().map(Some).chain([None]);
     for backend in backends {
         for from in [0, 1, 5, 20, 26, 27] {
-            let mut scratch = vec![Lanes([7; 8]); verify_batch_scratch(2112)];
+            let mut scratch = vec![Lanes([7; 8]); verify_batch_scratch_lanes(2112)];
             let mut verifications: Vec<_> = signed[from..]
                 .iter()
                 .map(|(key, message, signature)| {
@@ -544,7 +544,7 @@ fn signatures_verified_together_are_as_valid_as_alone() {
     let (key, _, signature) = &signed[0];
     let mut one = [Verification::pss_prehashed(key, Hash::Sha256, &[0; 31], None, signature)];
     assert_eq!(one[0].outcome(), Err(Error::NotDone));
-    verify_batch(&mut one, &mut vec![Lanes::ZERO; verify_batch_scratch(2048)]);
+    verify_batch(&mut one, &mut vec![Lanes::ZERO; verify_batch_scratch_lanes(2048)]);
     assert_eq!(one[0].outcome(), Err(Error::DigestLength));
     let mut one = [Verification::pkcs1v15(key, Hash::Sha256, &[0; 31], signature)];
     verify_batch(&mut one, &mut []);

@@ -144,7 +144,7 @@ impl<M: AsRef<[Limb]>> Verifier<Signature> for VerifyingKey<M> {
 ///
 /// # fn example(rng: &mut impl rand_core::CryptoRng) -> Result<(), Box<dyn std::error::Error>> {
 /// # const BITS: usize = 2048;
-/// # let mut scratch = [cycloid::machine::lanes::Lanes([0; 8]); rsa::generate_scratch(BITS)];
+/// # let mut scratch = [cycloid::machine::lanes::Lanes([0; 8]); rsa::generate_scratch_lanes(BITS)];
 /// # let memory = [0; rsa::private_key_limbs(BITS)];
 /// let key = PrivateKey::generate(BITS, 65537, memory, rng, &mut scratch)?;
 /// let mut memory = [0; rsa::context_limbs(BITS)];

@@ -190,22 +190,22 @@ impl core::fmt::Debug for Verification<'_> {
 }
 
 /// Elements of scratch for [`verify_batch`] with keys of at most `bits` bits.
-pub const fn verify_batch_scratch(bits: usize) -> usize {
+pub const fn verify_batch_scratch_lanes(bits: usize) -> usize {
     let n = whole_lanes(bits);
-    let eight = 6 * n + lanes::montgomery_work(n) + 2 * limbs(bits).div_ceil(LANES);
+    let eight = 6 * n + lanes::montgomery_work_lanes(n) + 2 * limbs(bits).div_ceil(LANES);
     let one = verify_scratch_limbs(bits).div_ceil(LANES);
     if eight > one { eight } else { one }
 }
 
 /// Verifies many signatures, with keys of any lengths; each has its outcome afterwards.
 ///
-/// `scratch` has at least [`verify_batch_scratch`] elements for the longest key.
+/// `scratch` has at least [`verify_batch_scratch_lanes`] elements for the longest key.
 ///
 /// ```
 /// # use cycloid::machine::lanes::Lanes;
 /// # use cycloid::scheme::{Hash, rsa::{self, PublicKey, Verification}};
 /// # fn example(keys: &[PublicKey<Vec<u64>>], signatures: &[Vec<u8>]) -> Result<(), rsa::Error> {
-/// let mut scratch = [Lanes::ZERO; rsa::verify_batch_scratch(4096)];
+/// let mut scratch = [Lanes::ZERO; rsa::verify_batch_scratch_lanes(4096)];
 /// let mut verifications: Vec<Verification<'_>> = keys
 ///     .iter()
 ///     .zip(signatures)
@@ -230,7 +230,7 @@ pub fn verify_batch_with(
 ) {
     let given = scratch.len() * LANES;
     for verification in verifications.iter_mut() {
-        let needed = verify_batch_scratch(verification.key.bits()) * LANES;
+        let needed = verify_batch_scratch_lanes(verification.key.bits()) * LANES;
         verification.outcome = if verification.digest.is_none() {
             Err(Error::DigestLength)
         } else if let Err(error) = verification.scheme {

@@ -8,13 +8,13 @@ use rand_core::Rng;
 
 use super::*;
 use crate::math::prime::tests::{Counter, Repeating, STUCK, Scripted};
-use crate::math::prime::{is_probable_prime_scratch, is_probable_prime_vartime};
+use crate::math::prime::{is_probable_prime_scratch_limbs, is_probable_prime_vartime};
 use crate::scheme::rsa::tests::{bytes, generate, number};
 
 const BITS: usize = 2048;
 
 fn generate_with(rng: &mut impl CryptoRng) -> Result<PrivateKey<Vec<Limb>>, Error> {
-    let mut scratch = vec![Lanes([7; 8]); generate_scratch(BITS)];
+    let mut scratch = vec![Lanes([7; 8]); generate_scratch_lanes(BITS)];
     let outcome =
         PrivateKey::generate(BITS, 65537, vec![0; private_key_limbs(BITS)], rng, &mut scratch);
     assert!(Lanes::as_limbs_mut(&mut scratch).iter().all(|limb| *limb == 0));
@@ -71,7 +71,7 @@ fn generators_that_are_stuck_are_errors() {
 
 /// The first prime of a key that is made with a generator.
 fn first_prime(rng: &mut impl CryptoRng) -> Vec<Limb> {
-    let mut scratch = vec![Lanes::ZERO; generate_scratch(BITS)];
+    let mut scratch = vec![Lanes::ZERO; generate_scratch_lanes(BITS)];
     let mut p = vec![0; prime_limbs(BITS)];
     let usable = |prime: &[Limb]| inverse_of(less_one_modulo(prime, 65537), 65537).is_some();
     prime::generate_within(5 * BITS, &mut p, BITS / 2, usable, rng, &mut scratch).unwrap();
@@ -90,7 +90,7 @@ fn a_second_prime_that_is_close_to_the_first_is_not_taken() {
         let q = loop {
             q += 2_u8;
             let limbs = q.to_u64_digits();
-            let mut scratch = vec![0; is_probable_prime_scratch(limbs.len())];
+            let mut scratch = vec![0; is_probable_prime_scratch_limbs(limbs.len())];
             let is_prime = is_probable_prime_vartime(&limbs, 4, &mut Counter(1), &mut scratch);
             if is_prime.unwrap() && &q % 65537_u32 != BigUint::from(1_u8) {
                 break limbs;

@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 
 use super::*;
 use crate::math::prime::tests::{Counter, Repeating, STUCK};
-use crate::math::prime::{is_probable_prime_scratch, is_probable_prime_vartime};
+use crate::math::prime::{is_probable_prime_scratch_limbs, is_probable_prime_vartime};
 use crate::scheme::Hash;
 use crate::scheme::rsa::tests::{Key, bytes, components, generate, key, load};
 use crate::scheme::rsa::{Context, context_limbs};
@@ -37,7 +37,7 @@ fn next_prime(mut from: BigUint) -> BigUint {
     from |= BigUint::from(1_u8);
     loop {
         let limbs = from.to_u64_digits();
-        let mut scratch = vec![0; is_probable_prime_scratch(limbs.len())];
+        let mut scratch = vec![0; is_probable_prime_scratch_limbs(limbs.len())];
         let is_prime = is_probable_prime_vartime(&limbs, 4, &mut Counter(1), &mut scratch).unwrap();
         if is_prime && &from % 65537_u32 != BigUint::from(1_u8) {
             return from;
