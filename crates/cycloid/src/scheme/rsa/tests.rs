@@ -127,17 +127,17 @@ fn parts_that_do_not_belong_together_are_refused() {
         long[i].insert(0, 1);
         assert!(load(&components(&long, &e)).is_err(), "part {i}");
     }
-    // Residues that are right modulo p − 1 and so on, but not the least.
+    // Residues that are congruent modulo p − 1 and so on, but not reduced.
     let [n, d, p, q, d_p, ..] = right.clone().map(|part| BigUint::from_bytes_be(&part));
     let mut larger = right.clone();
     larger[4] = (&d_p + &p - 1u8).to_bytes_be();
     assert_eq!(load(&components(&larger, &e)).unwrap_err(), Error::PrivateExponent);
-    // A private exponent modulo (p − 1)(q − 1) instead of the least common multiple is right too.
+    // A private exponent modulo (p − 1)(q − 1) instead of the least common multiple is valid too.
     let phi = (&p - 1u8) * (&q - 1u8);
     let mut other = right.clone();
     other[1] = BigUint::from(65537u32).modinv(&phi).unwrap().to_bytes_be();
     assert!(load(&components(&other, &e)).is_ok());
-    // It is less than the modulus, as long as which the next of them here is.
+    // It is less than the modulus; the next one here is as long as the modulus.
     let past = &d + (&n - &d + &phi) / &phi * &phi;
     assert!(past >= n && past.bits() == 2048);
     other[1] = past.to_bytes_be();
@@ -165,7 +165,8 @@ fn parts_that_do_not_belong_together_are_refused() {
 
 #[test]
 fn roca_keys_are_refused() {
-    // A power of 65537 modulo the product of the first small primes, plus a multiple of it.
+    // A power of 65537 modulo the product of the first small primes, plus a multiple of the
+    // product.
     let product = [
         3u32, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89,
         97, 101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
@@ -191,13 +192,13 @@ fn signatures_are_right_and_verify() {
         let mut memory = vec![0; memory];
         let mut context = Context::new(key, Counter(5), &mut memory).unwrap();
         let mut scratch = vec![0; verify_scratch_limbs(2048)];
-        // More than the uses of one blinding.
+        // More than one blinding's uses.
         for i in 0..40u8 {
             let hash = [Hash::Sha256, Hash::Sha384, Hash::Sha512][usize::from(i) % 3];
             let message = [i; 7];
             let mut signature = [0; 256];
             context.sign_pkcs1v15(hash, &message, &mut signature).unwrap();
-            // The slow model: what the signature encodes, raised to d.
+            // The slow model: the encoded message raised to d.
             let s = BigUint::from_bytes_be(&signature);
             let encoded = s.modpow(&BigUint::from(65537u32), &n);
             assert_eq!(encoded.modpow(&d, &n), s);
@@ -305,7 +306,7 @@ fn wrong_arguments_are_errors() {
     assert_eq!(outcome, Err(Error::MemoryTooSmall { needed, given }));
 }
 
-/// Some keys of `bits` bits, with exponents of different lengths.
+/// Returns some keys of `bits` bits, with exponents of different lengths.
 fn keys(bits: usize) -> Vec<Key> {
     [(65537, 1), (65539, 2), (0x0123_4567, 3)]
         .map(|(exponent, seed)| generate(bits, exponent, seed).unwrap())
@@ -337,7 +338,7 @@ fn a_batch_gives_what_single_operations_give() {
         for backend in backends {
             let mut memory = batch_memory(bits);
             let mut batch = Batch::with_backend(backend, bits, Counter(7), &mut memory).unwrap();
-            // What takes long takes a group of each kind only.
+            // Slow backends run one group of each kind only.
             let sizes: &[usize] = match backend.map(lanes::Backend::name) {
                 Some("avx512") | None => &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 17, 19],
                 _ => &[3, 6],
@@ -386,7 +387,7 @@ fn an_observer_hears_the_steps_in_order() {
         ];
         let rest = steps[start..].iter().filter(|step| **step != Step::Representation);
         let rest: Vec<_> = rest.copied().collect();
-        // Eight together with vectors, one after the other without.
+        // With vectors eight run together; without, one by one.
         assert!(rest.chunks(once.len()).all(|steps| steps == once), "{rest:?}");
     }
 }
@@ -481,7 +482,7 @@ fn a_batch_draws_blindings_anew_and_makes_room_for_them() {
     let mut memory = vec![Lanes::ZERO; batch_lanes(2048, 9)];
     let mut batch = Batch::new(2048, Counter(7), &mut memory).unwrap();
     let mut scratch = vec![0; verify_scratch_limbs(2048)];
-    // More than the uses of one blinding, with more keys in lanes than there are blindings for.
+    // More than one blinding's uses, with more keys in lanes than there are blindings.
     for round in 0..36 {
         let mut signatures = [[0; 256]; 8];
         let mut jobs: Vec<Job<'_>> = signatures

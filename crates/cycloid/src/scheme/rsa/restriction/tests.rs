@@ -1,4 +1,4 @@
-//! Keys for RSASSA-PSS only: what they refuse, alone and in batches, and what they do.
+//! Keys for RSASSA-PSS only: what they refuse and what they permit, alone and in batches.
 
 use std::string::ToString;
 use std::vec;
@@ -17,7 +17,7 @@ const BITS: usize = 2048;
 const LENGTH: usize = BITS / 8;
 const MESSAGE: &[u8] = b"message";
 
-/// SHA-384, another hash function for the mask, and a salt of 40 bytes or more.
+/// SHA-384, another hash function for the mask, and a salt of at least 40 bytes.
 const ALLOWED: Pss = Pss { hash: Hash::Sha384, mask_hash: Hash::Sha256, salt_length: 40 };
 const WITH: Restriction = Restriction::PssWith(ALLOWED);
 const OTHER: Result<(), Error> = Err(Error::RestrictedPss { allowed: ALLOWED });
@@ -34,7 +34,7 @@ fn pss(hash: Hash, mask_hash: Hash, salt_length: usize) -> Pss {
     Pss { hash, mask_hash, salt_length }
 }
 
-/// Parameters, and whether a key with [`WITH`] is for them.
+/// Returns parameters, and whether a key with [`WITH`] permits them.
 fn parameters() -> [(Pss, bool); 8] {
     use Hash::{Sha256, Sha384, Sha512};
     [
@@ -89,7 +89,7 @@ fn alone() {
             assert_eq!(context.sign_pss_with(pss, &digest, &mut output), expected, "{pss:?}");
             if expected.is_err() {
                 assert_eq!(output, [0xaa; LENGTH]);
-                // Another key signs so.
+                // An unrestricted key with the same parts signs with them.
                 let key = self::key();
                 let mut memory = vec![0; context_limbs(BITS)];
                 let mut context = Context::new(key, Counter(5), &mut memory).unwrap();
