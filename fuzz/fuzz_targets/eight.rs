@@ -59,7 +59,7 @@ impl Lane {
 fn together(lanes: &[Lane; LANES], backend: Option<Backend>) -> [Given; LANES] {
     let most = |f: fn(&Lane) -> usize| lanes.iter().map(f).max().unwrap_or(0);
     let (n, e) = (most(|lane| lane.modulus.len()), most(|lane| lane.exponent.len()));
-    let mut scratch = vec![Lanes([7; LANES]); modular::pow_eight_scratch(n, 64 * e)];
+    let mut scratch = vec![Lanes([7; LANES]); modular::pow_eight_scratch_lanes(n, 64 * e)];
     let mut results = lanes.each_ref().map(|lane| vec![7; lane.room]);
     let outcomes = modular::pow_eight_with(
         backend,

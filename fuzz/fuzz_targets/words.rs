@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use cycloid::machine::words::{self, Backend, Task, Words, montgomery_n0, montgomery_work};
+use cycloid::machine::words::{self, Backend, Task, Words, montgomery_n0, montgomery_work_limbs};
 use cycloid_fuzz::{Input, Limb, assert_holds, big};
 use libfuzzer_sys::fuzz_target;
 use num_bigint::BigUint;
@@ -81,7 +81,7 @@ fn montgomery<W: Words>(Case { a, b, c }: &Case, words: W) {
     modulus[0] |= 1;
     let m = big(&modulus);
     let n0 = montgomery_n0(modulus[0]);
-    let mut work = vec![0; montgomery_work(n)];
+    let mut work = vec![0; montgomery_work_limbs(n)];
     let reduced = |x: &BigUint| {
         let mut limbs = (x % &m).to_u64_digits();
         limbs.resize(n, 0);

@@ -156,7 +156,7 @@ macro_rules! group {
                 result!($sum(pointers.as_ptr(), points.len()))
             }
 
-            fn msm_scratch(n: usize) -> usize {
+            fn msm_scratch_limbs(n: usize) -> usize {
                 // SAFETY: plain arithmetic.
                 n * SCALAR_LIMBS + unsafe { blst::$scratch_sizeof(n) }.div_ceil(8)
             }

@@ -23,7 +23,7 @@
 //!
 //! // 3·P + 5·Q with scratch of one's own.
 //! let points = [p, G1::random(rng)?.to_affine()];
-//! let mut scratch = vec![0; G1::<Blst>::multi_scalar_scratch(points.len())];
+//! let mut scratch = vec![0; G1::<Blst>::multi_scalar_scratch_limbs(points.len())];
 //! let scalars = [Fr::from(3), Fr::from(5)];
 //! let sum = G1::multi_scalar_multiply_vartime(&points, &scalars, &mut scratch)?;
 //! assert_eq!(sum, G1::from(points[0]) * scalars[0] + G1::from(points[1]) * scalars[1]);

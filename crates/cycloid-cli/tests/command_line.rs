@@ -185,7 +185,7 @@ fn an_rsa_run_has_every_peer_that_does_the_operation() {
         let row = sign.records.iter().find(|row| row.group == "Cycloid" && row.label == label);
         row.unwrap().memory.scratch.unwrap()
     };
-    assert_eq!(scratch("least"), cycloid::scheme::rsa::context_limbs_minimum(2048) * 8);
+    assert_eq!(scratch("least"), cycloid::scheme::rsa::minimum_context_limbs(2048) * 8);
     assert!(scratch("6 KB") <= 6144);
     assert!(scratch("least") < scratch("6 KB") && scratch("6 KB") < scratch("default"));
     let allocations = |row: &&cycloid_lab::record::Record| row.memory.allocations;

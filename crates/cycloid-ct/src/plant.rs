@@ -121,7 +121,7 @@ fn after_eight(check: &mut Check) {
     let mut e: [_; LANES] = std::array::from_fn(|_| check.exponent(40));
     e[5] = marked(&e[5]);
     let mut results = [(); LANES].map(|()| vec![0; n]);
-    let mut scratch = vec![Lanes::ZERO; modular::pow_eight_scratch(n, 40)];
+    let mut scratch = vec![Lanes::ZERO; modular::pow_eight_scratch_lanes(n, 40)];
     check.trace("eight", || {
         let exponents =
             std::array::from_fn(|lane| Exponent::with_bits(&e[lane], 40).expect("that short"));

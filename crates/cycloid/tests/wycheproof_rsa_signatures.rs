@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use cycloid::machine::lanes::{Backend, LANES, Lanes};
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Error, MAX_BITS, Pss, PublicKey, Verification, public_key_limbs, verify_batch_scratch,
+    Error, MAX_BITS, Pss, PublicKey, Verification, public_key_limbs, verify_batch_scratch_lanes,
     verify_batch_with, verify_scratch_limbs,
 };
 use support::{digest, hash};
@@ -134,7 +134,7 @@ impl Vectors {
     /// Verifies all in a batch, on every backend, so that each stands in every lane in turn, valid
     /// ones beside others; the portable lanes, which are slow, take one turn.
     fn in_every_lane(&self) {
-        let mut scratch = vec![Lanes::ZERO; verify_batch_scratch(MAX_BITS)];
+        let mut scratch = vec![Lanes::ZERO; verify_batch_scratch_lanes(MAX_BITS)];
         for backend in Backend::available() {
             let turns = if matches!(backend, Backend::Portable(_)) { 1 } else { LANES };
             for turn in 0..turns {

@@ -15,7 +15,7 @@ pub(crate) fn msm<B: Backend + Group<G>, G: SourceGroup>(
     points: &[Affine<B, G>],
     scalars: &[Fr<B>],
 ) -> Projective<B, G> {
-    let mut scratch = vec![u64::MAX; Projective::<B, G>::multi_scalar_scratch(points.len())];
+    let mut scratch = vec![u64::MAX; Projective::<B, G>::multi_scalar_scratch_limbs(points.len())];
     Projective::multi_scalar_multiply_vartime(points, scalars, &mut scratch).expect("enough")
 }
 
@@ -100,7 +100,7 @@ fn integers_of<B: Backend + Group<G>, G: SourceGroup>() {
 fn wrong_lists<B: Backend>() {
     let points = [Affine::<B, First>::generator(); 40];
     let scalars = [Fr::ONE; 40];
-    let mut scratch = vec![0; Projective::<B, First>::multi_scalar_scratch(40)];
+    let mut scratch = vec![0; Projective::<B, First>::multi_scalar_scratch_limbs(40)];
     assert_eq!(
         Projective::multi_scalar_multiply_vartime(&points, &scalars[1..], &mut scratch),
         Err(Error::Counts { first: 40, other: 39 })

@@ -102,7 +102,7 @@ pub(crate) fn others(check: &mut Check) {
     let mut r_squared = vec![0; n];
     let mut product = vec![0; n];
     let mut square = vec![0; n];
-    let mut scratch = vec![0; modular::pow_scratch_limbs_minimum(n)];
+    let mut scratch = vec![0; modular::pow_minimum_scratch_limbs(n)];
     check.trace("products", || {
         let modulus = Modulus::prepare(&secret_m, &mut r_squared, &mut scratch).expect("odd");
         modular::mul(&mut product, &secret_a, &secret_x, &modulus, &mut scratch).expect("sound");
@@ -138,7 +138,7 @@ fn eight(check: &mut Check, n: usize, bits: usize, unequal: bool) {
     let bases = b.each_ref().map(|b| marked(b));
     let exponents = e.each_ref().map(|e| marked(e));
     let mut results = m.each_ref().map(|m| vec![0; m.len()]);
-    let mut scratch = vec![Lanes::ZERO; modular::pow_eight_scratch(n, bits)];
+    let mut scratch = vec![Lanes::ZERO; modular::pow_eight_scratch_lanes(n, bits)];
     let mut done = 0;
     check.trace(format!("pow_eight at {n} limbs"), || {
         let exponents = std::array::from_fn(|lane| {
@@ -170,7 +170,7 @@ pub(crate) fn fixed_base(check: &mut Check) {
             [&m, &base, &exponent].map(|limbs| marked(limbs));
         let mut r_squared = vec![0; n];
         let mut scratch = vec![0; FixedBase::scratch_limbs(n)];
-        let mut memory = vec![Lanes::ZERO; FixedBase::memory(n, comb)];
+        let mut memory = vec![Lanes::ZERO; FixedBase::memory_lanes(n, comb)];
         let mut result = vec![0; n];
         check.trace("fixed base", || {
             let modulus = Modulus::prepare(&secret_m, &mut r_squared, &mut scratch).expect("odd");

@@ -10,7 +10,7 @@ pub(crate) fn prime_256(check: &mut Check) {
     const BITS: usize = 256;
     let n = BITS.div_ceil(64);
     let mut found = vec![0; n];
-    let mut scratch = vec![Lanes::ZERO; prime::generate_scratch(n)];
+    let mut scratch = vec![Lanes::ZERO; prime::generate_scratch_lanes(n)];
     let mut rng = check.rng();
     check.varies();
     check.trace("prime", || {

@@ -59,7 +59,7 @@ pub(crate) fn imported(check: &mut Check) -> Held<Key> {
 fn prime(check: &mut Check) -> BigUint {
     let bits = BITS / 2;
     let mut found = vec![0; bits.div_ceil(64)];
-    let mut scratch = vec![Lanes::ZERO; prime::generate_scratch(found.len())];
+    let mut scratch = vec![Lanes::ZERO; prime::generate_scratch_lanes(found.len())];
     let mut rng = check.rng();
     loop {
         prime::generate(&mut found, bits, |_| true, &mut rng, &mut scratch).expect("it has room");
@@ -71,7 +71,7 @@ fn prime(check: &mut Check) -> BigUint {
 }
 
 pub(crate) fn generate(check: &mut Check) {
-    let mut scratch = vec![Lanes::ZERO; rsa::generate_scratch(BITS)];
+    let mut scratch = vec![Lanes::ZERO; rsa::generate_scratch_lanes(BITS)];
     let memory = vec![0; rsa::private_key_limbs(BITS)];
     let mut rng = check.rng();
     check.varies();
@@ -115,7 +115,7 @@ pub(crate) fn sign(check: &mut Check) {
 }
 
 pub(crate) fn sign_least(check: &mut Check) {
-    signatures(check, rsa::context_limbs_minimum(BITS));
+    signatures(check, rsa::minimum_context_limbs(BITS));
 }
 
 /// Signs with a context of `limbs`, twice, so that the blinding is used again.

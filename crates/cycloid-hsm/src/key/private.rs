@@ -101,7 +101,7 @@ impl PrivateKey {
             );
         }
         let memory = vec![0; rsa::private_key_limbs(bits)].into_boxed_slice();
-        let mut scratch = vec![Lanes::ZERO; rsa::generate_scratch(bits)];
+        let mut scratch = vec![Lanes::ZERO; rsa::generate_scratch_lanes(bits)];
         rsa::PrivateKey::generate(bits, exponent, memory, rng, &mut scratch)
             .map(Self::Rsa)
             .map_err(invalid)

@@ -126,7 +126,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
 }
 
 fn generated(memory: &mut [u64]) -> PrivateKey<&mut [u64]> {
-    let mut scratch = vec![Lanes::ZERO; rsa::generate_scratch(BITS)];
+    let mut scratch = vec![Lanes::ZERO; rsa::generate_scratch_lanes(BITS)];
     let random = &mut Random::new();
     PrivateKey::generate(BITS, 65537, memory, random, &mut scratch).expect("there is room")
 }

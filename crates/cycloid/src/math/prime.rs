@@ -8,7 +8,7 @@ pub(crate) mod twos;
 
 use rand_core::CryptoRng;
 
-use strong::{is_strong, strong_scratch};
+use strong::{is_strong, strong_scratch_limbs};
 
 use super::modular::{self, Error, Exponent, Exponentiation, Modulus, Reduction, Strategy, Window};
 use super::random;
@@ -141,16 +141,16 @@ fn has_small_factor(candidate: &[Limb]) -> bool {
 }
 
 /// Elements of scratch for [`generate`] with primes of `n` limbs.
-pub const fn generate_scratch(n: usize) -> usize {
+pub const fn generate_scratch_lanes(n: usize) -> usize {
     // Eight candidates, bases, exponents and results of n limbs, eight limbs to an element.
-    4 * n + modular::pow_eight_scratch(n, n * LIMB_BITS)
+    4 * n + modular::pow_eight_scratch_lanes(n, n * LIMB_BITS)
 }
 
 /// Puts a random probable prime of exactly `bits` bits into `prime`: at least √2·2^(bits−1),
 /// `accept`ed, and found prime by nine rounds of the test of Miller and Rabin with random bases,
 /// more than FIPS 186-5, table B.1, asks for at any length.
 ///
-/// `prime` has the limbs that `bits` bits need, at least two; `scratch` has [`generate_scratch`]
+/// `prime` has the limbs that `bits` bits need, at least two; `scratch` has [`generate_scratch_lanes`]
 /// and is wiped. Time depends on the number of candidates and on why those refused were refused;
 /// nothing else about the prime that is found shows, where nothing shows by `accept`.
 ///
@@ -181,7 +181,7 @@ pub(crate) fn generate_within(
     debug_assert!(bits > LIMB_BITS && n == bits.div_ceil(LIMB_BITS));
     let given = size_of_val(scratch);
     let Some((numbers, scratch)) = scratch.split_at_mut_checked(4 * n) else {
-        let needed = generate_scratch(n) * size_of::<Lanes>();
+        let needed = generate_scratch_lanes(n) * size_of::<Lanes>();
         return Err(Error::ScratchTooSmall { needed, given });
     };
     let numbers = Lanes::as_limbs_mut(numbers);
@@ -285,7 +285,7 @@ fn test_eight(
     for outcome in outcomes {
         outcome?;
     }
-    let scratch = &mut Lanes::as_limbs_mut(scratch)[..strong_scratch(n)];
+    let scratch = &mut Lanes::as_limbs_mut(scratch)[..strong_scratch_limbs(n)];
     let mut passed = [Ok(false); LANES];
     for (lane, power) in results.chunks_exact_mut(n).enumerate() {
         passed[lane] = is_strong(power, halvings[lane], candidate(lane), scratch);
@@ -307,7 +307,7 @@ fn is_equal(a: &[Limb], b: &[Limb]) -> Mask {
 /// Limbs of scratch for [`is_probable_prime`] with a number of `n` limbs: with less, a power takes
 /// several times as long.
 pub(crate) const fn secret_scratch(n: usize) -> usize {
-    let (power, strong) = (modular::pow_scratch_limbs(n, n * LIMB_BITS), strong_scratch(n));
+    let (power, strong) = (modular::pow_scratch_limbs(n, n * LIMB_BITS), strong_scratch_limbs(n));
     4 * n + if power > strong { power } else { strong }
 }
 
@@ -369,7 +369,7 @@ fn pass_rounds(
 /// Miller and Rabin with random bases: a composite number passes with a chance of 4^−rounds at
 /// most. Time depends on the number.
 ///
-/// `scratch` has [`is_probable_prime_scratch`] limbs for the number's length.
+/// `scratch` has [`is_probable_prime_scratch_limbs`] limbs for the number's length.
 ///
 /// # Errors
 /// [`Error::ScratchTooSmall`], [`Error::ModulusTooLong`] where the number is, and
@@ -395,7 +395,7 @@ pub fn is_probable_prime_vartime(
     if n == 1 && candidate[0] <= largest * largest {
         return Ok(true);
     }
-    let needed = is_probable_prime_scratch(n);
+    let needed = is_probable_prime_scratch_limbs(n);
     let given = size_of_val(scratch);
     let Some((numbers, work)) = scratch.split_at_mut_checked(3 * n) else {
         return Err(Error::ScratchTooSmall { needed: needed * size_of::<Limb>(), given });
@@ -450,7 +450,7 @@ const TEST: Strategy = Strategy {
 };
 
 /// Limbs of scratch for [`is_probable_prime_vartime`] with a number of `n` limbs.
-pub const fn is_probable_prime_scratch(n: usize) -> usize {
+pub const fn is_probable_prime_scratch_limbs(n: usize) -> usize {
     3 * n + TEST.scratch_limbs(n)
 }
 

@@ -25,7 +25,7 @@ pub enum Hash {
 /// The longest digest, in bytes.
 pub(crate) const MAX_DIGEST: usize = 64;
 
-/// What a hash function gives; wiped when dropped, as it may be made of secrets.
+/// The output of a hash function; wiped when dropped, since its input may be secret.
 #[derive(Clone, Debug)]
 pub(crate) struct DigestBytes {
     bytes: [u8; MAX_DIGEST],
@@ -41,7 +41,7 @@ impl DigestBytes {
         Self::of_output(digest.finalize())
     }
 
-    /// What a hash function gave, which is wiped.
+    /// Copies the output of a hash function, then wipes the original.
     pub(crate) fn of_output(mut output: impl AsRef<[u8]> + AsMut<[u8]>) -> Self {
         let mut bytes = [0; MAX_DIGEST];
         let length = output.as_ref().len();
@@ -50,12 +50,13 @@ impl DigestBytes {
         Self { bytes, length }
     }
 
-    /// `length` times the same byte.
+    /// Returns `length` copies of `byte`.
     pub(crate) const fn filled(byte: u8, length: usize) -> Self {
         Self { bytes: [byte; MAX_DIGEST], length }
     }
 
-    /// A digest that was computed elsewhere, if it is as long as those of the hash function.
+    /// Returns a digest computed elsewhere, or `None` if its length is not that of the hash
+    /// function.
     pub(crate) fn known(hash: Hash, digest: &[u8]) -> Option<Self> {
         let length = hash.digest_length();
         if digest.len() != length {
@@ -82,7 +83,7 @@ impl core::ops::Deref for DigestBytes {
 }
 
 impl Hash {
-    /// The length of its digest, in bytes.
+    /// Returns the length of the digest, in bytes.
     pub const fn digest_length(self) -> usize {
         match self {
             Self::Sha1 => 20,
@@ -93,12 +94,12 @@ impl Hash {
         }
     }
 
-    /// Whether it is for verifying old signatures only.
+    /// Returns whether the function is for verifying old signatures only.
     pub(crate) const fn is_retired(self) -> bool {
         matches!(self, Self::Sha1 | Self::Sha224)
     }
 
-    /// The digest of the parts one after the other.
+    /// Hashes the concatenation of the parts.
     pub(crate) fn digest(self, parts: &[&[u8]]) -> DigestBytes {
         match self {
             Self::Sha1 => DigestBytes::new::<sha1::Sha1>(parts),

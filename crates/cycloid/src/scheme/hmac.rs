@@ -1,4 +1,4 @@
-//! HMAC (FIPS 198-1) by the hash functions of the schemes, chosen at run time.
+//! HMAC (FIPS 198-1) with the schemes' hash functions, chosen at run time.
 
 pub(crate) mod eight;
 
@@ -12,7 +12,7 @@ use super::hash::{DigestBytes, Hash};
 use crate::machine::cpu;
 use crate::machine::lanes::Backend;
 
-/// A key that has been taken in, ready for any number of messages; wiped when dropped.
+/// An absorbed key, ready for any number of messages; wiped when dropped.
 #[allow(clippy::large_enum_variant, reason = "it lives on the stack, and not for long")]
 pub(crate) enum Keyed {
     Sha1(Hmac<Sha1>),
@@ -24,7 +24,7 @@ pub(crate) enum Keyed {
     OnVectors(OnVectors),
 }
 
-/// The states after the inner pad and after the outer pad, in two of eight lanes.
+/// The states after the inner pad and after the outer pad, in two of the eight lanes.
 pub(crate) struct OnVectors {
     backend: Backend,
     states: States,
@@ -49,12 +49,13 @@ fn authenticate<M: Mac + Clone>(keyed: &M, parts: &[&[u8]]) -> DigestBytes {
 
 impl Keyed {
     pub(crate) fn new(hash: Hash, key: &[u8]) -> Self {
-        // Without instructions for SHA, eight blocks on vectors take less time than one without.
+        // Without SHA instructions, eight blocks on vectors take less time than one without
+        // vectors.
         let faster = matches!(hash, Hash::Sha224 | Hash::Sha256) && !cpu::has_sha();
         Self::new_with(Backend::best().filter(|_| faster), hash, key)
     }
 
-    /// On the vectors of a backend, if there is one and `hash` is of the SHA-2 family.
+    /// Uses the vectors of `backend`, if there is one and `hash` is in the SHA-2 family.
     fn new_with(backend: Option<Backend>, hash: Hash, key: &[u8]) -> Self {
         if let Some(backend) = backend
             && let Some(keyed) = OnVectors::new(backend, hash, key)
@@ -70,7 +71,7 @@ impl Keyed {
         }
     }
 
-    /// The code of the parts one after the other.
+    /// Returns the code of the concatenated parts.
     pub(crate) fn authenticate(&self, parts: &[&[u8]]) -> DigestBytes {
         match self {
             Self::Sha1(keyed) => authenticate(keyed, parts),
@@ -84,7 +85,7 @@ impl Keyed {
 }
 
 impl OnVectors {
-    /// `None` for SHA-1, and for a key that is longer than a block.
+    /// Returns `None` for SHA-1 and for a key longer than a block.
     fn new(backend: Backend, hash: Hash, key: &[u8]) -> Option<Self> {
         let mut states = States::new(hash)?;
         let block = states.block_length();
@@ -95,7 +96,7 @@ impl OnVectors {
         for pad in &mut pads {
             pad.iter_mut().zip(key).for_each(|(pad, key)| *pad ^= key);
         }
-        // The lanes from 2 on are not looked at again.
+        // Lanes 2 to 7 repeat the first two and are never read.
         states.absorb(Some(backend), core::array::from_fn(|lane| &pads[lane % 2][..block]));
         pads.zeroize();
         Some(Self { backend, states, length: hash.digest_length() })

@@ -1,14 +1,14 @@
-//! Numbers of 256 bits as little-endian bytes.
+//! 256-bit integers as little-endian bytes.
 
 use crate::machine::words::Limb;
 
-/// The limbs of a number.
+/// Returns the limbs of a number.
 pub(crate) fn limbs(bytes: &[u8; 32]) -> [Limb; 4] {
     let (chunks, _) = bytes.as_chunks();
     core::array::from_fn(|i| Limb::from_le_bytes(chunks[i]))
 }
 
-/// The bytes of a number.
+/// Returns the bytes of a number.
 pub(crate) fn bytes(limbs: &[Limb; 4]) -> [u8; 32] {
     let mut bytes = [0; 32];
     for (chunk, limb) in bytes.chunks_exact_mut(8).zip(limbs) {

@@ -1,4 +1,4 @@
-//! Floor 3: what a standard specifies. Bytes in and bytes out.
+//! Floor 3: algorithms as standards specify them. Bytes in and bytes out.
 
 #[cfg(feature = "bls12-381")]
 pub mod bls12_381;

@@ -1,4 +1,4 @@
-//! What schemes draw from random generators, and what they make of broken ones.
+//! Drawing from random generators, and detecting broken ones.
 
 pub(super) use crate::math::random::{DRAWS, cause, fill, fill_limbs};
 

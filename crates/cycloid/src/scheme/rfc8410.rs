@@ -1,5 +1,5 @@
-//! Keys of X25519 and Ed25519 as DER and PEM: PKCS #8 (RFC 5958) and SubjectPublicKeyInfo (RFC
-//! 5280, section 4.1.2.7) around 32 bytes (RFC 8410); PEM as in RFC 7468.
+//! X25519 and Ed25519 keys as DER and PEM: 32 bytes (RFC 8410) in PKCS #8 (RFC 5958) or
+//! SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7); PEM as in RFC 7468.
 
 use core::fmt;
 
@@ -17,14 +17,14 @@ use crate::machine::ct;
 pub(super) const X25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.110");
 pub(super) const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
 
-/// The length of a private key in DER, without and with the public key.
+/// The length of a private key in DER, without and with its public key.
 pub(super) const PRIVATE_DER_LENGTH: usize = 48;
 pub(super) const PAIR_DER_LENGTH: usize = 83;
 
 /// The length of a public key in DER.
 pub(super) const PUBLIC_DER_LENGTH: usize = 44;
 
-/// The length of each in PEM.
+/// The lengths of the same structures in PEM.
 pub(super) const PRIVATE_PEM_LENGTH: usize = pem::length(PKCS8_LABEL, PRIVATE_DER_LENGTH);
 pub(super) const PAIR_PEM_LENGTH: usize = pem::length(PKCS8_LABEL, PAIR_DER_LENGTH);
 pub(super) const PUBLIC_PEM_LENGTH: usize = pem::length(SPKI_LABEL, PUBLIC_DER_LENGTH);
@@ -32,25 +32,25 @@ pub(super) const PUBLIC_PEM_LENGTH: usize = pem::length(SPKI_LABEL, PUBLIC_DER_L
 /// The longest DER that is read from PEM: a private key with some attributes.
 const MAX_DER: usize = 1024;
 
-/// Why a key was not read or written.
+/// Why reading or writing a key failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The bytes are not DER of such a key.
+    /// The bytes are not DER of this kind of key.
     Der,
-    /// The key is one for another algorithm, or its algorithm has parameters.
+    /// The key is for another algorithm, or its algorithm has parameters.
     Algorithm,
     /// The private key is encrypted with a password.
     Encrypted,
-    /// The file holds a public key, where a private one is asked for.
+    /// The file holds a public key, but a private key is required.
     IsPublicKey,
-    /// The public key beside the private key is that of another one.
+    /// The public key stored with the private key does not match it.
     PublicKey,
-    /// The text is not PEM, or its base64 is wrong, or holds more than a kilobyte.
+    /// The text is not PEM, its base64 is invalid, or it holds more than a kilobyte.
     Pem,
-    /// No label in the PEM is that of such a key.
+    /// No PEM label matches this kind of key.
     PemLabel,
-    /// The buffer for a key is too small.
+    /// The output buffer is too small for the key.
     OutputTooSmall {
         /// Bytes needed.
         needed: usize,
@@ -80,19 +80,19 @@ impl core::error::Error for FormatError {}
 
 encoding::causes!(FormatError);
 
-/// What can go wrong below: bytes that are not such a structure.
+/// Maps errors of the DER reader: the bytes are not the expected structure.
 fn malformed(_: der::Error) -> FormatError {
     FormatError::Der
 }
 
-/// A private key, and the public key if it is there.
+/// A private key, and its public key if present.
 pub(super) struct PrivateInfo<'a> {
     pub(super) private: &'a [u8; 32],
     pub(super) public: Option<&'a [u8; 32]>,
 }
 
-/// OneAsymmetricKey (RFC 5958, section 2) around CurvePrivateKey (RFC 8410, section 7). Attributes
-/// are passed over. Of Ed25519 the [`ExplicitlyTagged`] form is read as well.
+/// Reads OneAsymmetricKey (RFC 5958, section 2) around CurvePrivateKey (RFC 8410, section 7).
+/// Attributes are skipped. For Ed25519 the [`ExplicitlyTagged`] form is read as well.
 pub(super) fn read_private(
     der: &[u8],
     algorithm: ObjectIdentifier,
@@ -116,8 +116,9 @@ pub(super) fn read_private(
     })
 }
 
-/// OneAsymmetricKey of version 2 in which the public key is tagged `[1] EXPLICIT` and not, as RFC
-/// 5958 says, `IMPLICIT`: what the crate ring wrote up to version 0.16. It is read, and not written.
+/// OneAsymmetricKey of version 2 with the public key tagged `[1] EXPLICIT` instead of `IMPLICIT`,
+/// which RFC 5958 prescribes. Versions of the crate ring up to 0.16 wrote this form. It is read but
+/// not written.
 struct ExplicitlyTagged<'a>(AlgorithmIdentifierRef<'a>, &'a OctetStringRef, BitStringRef<'a>);
 
 impl FixedTag for ExplicitlyTagged<'_> {
@@ -128,7 +129,7 @@ impl<'a> DecodeValue<'a> for ExplicitlyTagged<'a> {
     type Error = der::Error;
 
     fn decode_value<R: Reader<'a>>(reader: &mut R, _header: Header) -> der::Result<Self> {
-        // Version 2 is 1.
+        // Version 2 is encoded as 1.
         if u8::decode(reader)? != 1 {
             return Err(reader.error(Tag::Integer.value_error()));
         }
@@ -140,7 +141,7 @@ impl<'a> DecodeValue<'a> for ExplicitlyTagged<'a> {
     }
 }
 
-/// SubjectPublicKeyInfo.
+/// Reads SubjectPublicKeyInfo.
 pub(super) fn read_public(
     der: &[u8],
     algorithm: ObjectIdentifier,
@@ -151,7 +152,7 @@ pub(super) fn read_public(
     key.try_into().map_err(|_| FormatError::Der)
 }
 
-/// Parameters shall be absent (RFC 8410, section 3).
+/// Checks that parameters are absent, as RFC 8410, section 3, requires.
 fn check_algorithm(
     found: &AlgorithmIdentifierRef<'_>,
     algorithm: ObjectIdentifier,
@@ -163,7 +164,8 @@ fn check_algorithm(
     }
 }
 
-/// Hands on the DER of the first private key in a PEM text; what was decoded is wiped.
+/// Passes the DER of the first private key in a PEM text to a closure, then wipes the decoded
+/// bytes.
 pub(super) fn with_private_pem<T, E: From<FormatError>>(
     text: &[u8],
     read: impl FnOnce(&[u8]) -> Result<T, E>,
@@ -171,7 +173,7 @@ pub(super) fn with_private_pem<T, E: From<FormatError>>(
     with_block(pem::find_private(text, &[PKCS8_LABEL, ENCRYPTED_LABEL]), read)
 }
 
-/// Hands on the DER of the first public key in a PEM text.
+/// Passes the DER of the first public key in a PEM text to a closure.
 pub(super) fn with_public_pem<T, E: From<FormatError>>(
     text: &[u8],
     read: impl FnOnce(&[u8]) -> Result<T, E>,
@@ -199,13 +201,13 @@ fn with_block<T, E: From<FormatError>>(
     outcome
 }
 
-/// A structure of which all but the object identifier and the keys is fixed, part by part.
+/// A DER structure in parts, in which only the object identifier and the keys vary.
 pub(super) struct Template<'a>([&'a [u8]; 6]);
 
 impl<'a> Template<'a> {
-    /// OneAsymmetricKey, of version 2 and with the public key where there is one:
-    /// `SEQUENCE { INTEGER version, SEQUENCE { OBJECT IDENTIFIER }, OCTET STRING { OCTET STRING },
-    /// [1] BIT STRING }`.
+    /// Returns OneAsymmetricKey, with version 2 and the public key if there is one: `SEQUENCE {
+    /// INTEGER version, SEQUENCE { OBJECT IDENTIFIER }, OCTET STRING { OCTET STRING }, [1] BIT
+    /// STRING }`.
     pub(super) fn private(
         algorithm: &'a ObjectIdentifier,
         key: &'a [u8; 32],
@@ -222,13 +224,13 @@ impl<'a> Template<'a> {
         }
     }
 
-    /// SubjectPublicKeyInfo: `SEQUENCE { SEQUENCE { OBJECT IDENTIFIER }, BIT STRING }`.
+    /// Returns SubjectPublicKeyInfo: `SEQUENCE { SEQUENCE { OBJECT IDENTIFIER }, BIT STRING }`.
     pub(super) fn public(algorithm: &'a ObjectIdentifier, key: &'a [u8; 32]) -> Self {
         let header = &[0x30, 0x2a, 0x30, 0x05, 0x06, 0x03];
         Self([header, algorithm.as_bytes(), &[0x03, 0x21, 0x00], key, &[], &[]])
     }
 
-    /// Writes it in DER to the start of `output`, and gives what is there then.
+    /// Writes the structure as DER and returns the written prefix of `output`.
     pub(super) fn to_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], FormatError> {
         let (needed, given) = (self.0.iter().map(|part| part.len()).sum(), output.len());
         let output = output.get_mut(..needed);
@@ -242,12 +244,12 @@ impl<'a> Template<'a> {
         Ok(output)
     }
 
-    /// Writes a private key in PEM to the start of `output`, and gives what is there then.
+    /// Writes a private key as PEM and returns the written prefix of `output`.
     pub(super) fn to_private_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, FormatError> {
         Ok(pem::write(self, PKCS8_LABEL, output)?)
     }
 
-    /// Writes a public key in PEM to the start of `output`, and gives what is there then.
+    /// Writes a public key as PEM and returns the written prefix of `output`.
     pub(super) fn to_public_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, FormatError> {
         Ok(pem::write(self, SPKI_LABEL, output)?)
     }

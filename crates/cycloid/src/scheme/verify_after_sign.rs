@@ -1,10 +1,10 @@
 //! Signing that verifies each signature before it is released.
 
-/// A private key that verifies each of its signatures before it is released, with a public key that
-/// was stored apart from what signs.
+/// A private key that verifies each signature before releasing it. It checks against a public key
+/// that is stored apart from the data used for signing.
 ///
-/// It has the methods for signing that the key itself has, each of which gives a signature that
-/// verifies, or the scheme's `Error::Fault` and nothing of the signature.
+/// It has the same signing methods as the key itself. Each returns a signature that verifies, or
+/// the scheme's `Error::Fault` and nothing of the signature.
 ///
 /// | | one signature | a batch |
 /// |---|---|---|
@@ -12,18 +12,18 @@
 /// | Ed25519 | [`SigningKey::verify_after_sign`](super::ed25519::SigningKey::verify_after_sign) | [`Job::verify_after_sign`](super::ed25519::Job::verify_after_sign) |
 /// | BLS12-381 | [`SecretKey::verify_after_sign`](super::bls12_381::signature::SecretKey::verify_after_sign) | |
 ///
-/// **What it finds**: a bit that has changed in a private key or in its public key, and errors of the
-/// computation. A wrong signature can give the key away, as two Ed25519 signatures of one message
-/// under different public keys do; so the public key is decoded anew from the bytes that were hashed.
+/// **Detected**: flipped bits in the private or the public key, and computation errors. A wrong
+/// signature can reveal the key, as two Ed25519 signatures of one message under different public
+/// keys do. Therefore the public key is decoded again from the bytes that were hashed.
 ///
-/// **What it does not find**: an error in the nonce before its point was computed, since the
-/// signature is right then. Somebody who causes errors of his choice learns a key from such, unless
+/// **Not detected**: an error in the nonce before its point was computed, because the signature is
+/// then valid. An attacker who can induce chosen faults learns a key from such signatures, unless
 /// nonces are hedged.
 ///
-/// **Cost**: one verification for each signature. On the processor of README's tables that is four
-/// times what signing takes with ECDSA and Ed25519, three and a half times eight side by side, and
+/// **Cost**: one verification per signature. On the processor of the README's tables, this is four
+/// times the cost of signing with ECDSA and Ed25519, three and a half times eight side by side, and
 /// three times with BLS12-381. Time depends on the message or digest, the signature and the public
-/// key, and on no other secret value; that a signature was wrong becomes known.
+/// key, and on no other secret value. Whether a signature was wrong becomes public.
 ///
 /// ```
 /// use cycloid::scheme::Hash;

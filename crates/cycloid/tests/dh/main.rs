@@ -49,7 +49,7 @@ fn scratch(group: &Group<'_>) -> Vec<u64> {
 }
 
 fn batch_scratch(group: &Group<'_>) -> Vec<Lanes> {
-    vec![Lanes::ZERO; dh::batch_scratch(group.bits(), group.bits())]
+    vec![Lanes::ZERO; dh::batch_scratch_lanes(group.bits(), group.bits())]
 }
 
 fn agree(key: &Key, peer: &[u8], validation: Validation) -> Result<Vec<u8>, Error> {
@@ -224,7 +224,7 @@ fn public_values_in_every_way() {
             (&Group::FFDHE2048, Comb::new(8, 1).unwrap()),
         ] {
             let bits = group.bits();
-            let mut memory = vec![Lanes::ZERO; dh::generator_memory(bits, comb)];
+            let mut memory = vec![Lanes::ZERO; dh::generator_lanes(bits, comb)];
             let mut scratch = vec![0; dh::generator_scratch_limbs(bits)];
             let generator = Generator::prepare(group, comb, &mut memory, &mut scratch).unwrap();
             let mut rng = Random::new(bits as u64);
@@ -269,7 +269,7 @@ fn public_values_in_every_way() {
 fn generators_refuse_what_they_cannot_do() {
     let _turn = turn();
     let group = &Group::FFDHE2048;
-    let mut memory = vec![Lanes::ZERO; dh::generator_memory(2048, Comb::COMPACT)];
+    let mut memory = vec![Lanes::ZERO; dh::generator_lanes(2048, Comb::COMPACT)];
     let mut scratch = vec![0; dh::generator_scratch_limbs(2048)];
     let short = memory.len() - 1;
     let error = Generator::prepare(group, Comb::COMPACT, &mut memory[..short], &mut scratch);
@@ -318,13 +318,13 @@ fn less_scratch_gives_the_same() {
         let own = key(&Group::FFDHE2048, &[0x91; 29]).unwrap();
         let expected = agree(&own, &[3, 3], Validation::Partial);
         let mut shared = [0; 256];
-        for limbs in [dh::scratch_limbs_minimum(2048), 400, 1000] {
+        for limbs in [dh::minimum_scratch_limbs(2048), 400, 1000] {
             let mut scratch = vec![0; limbs];
             own.agree(&[3, 3], Validation::Partial, &mut shared, &mut scratch).unwrap();
             assert_eq!(expected.as_deref(), Ok(&shared[..]));
             assert!(scratch.iter().all(|limb| *limb == 0), "the scratch is wiped");
         }
-        let mut scratch = vec![0; dh::scratch_limbs_minimum(2048) - 1];
+        let mut scratch = vec![0; dh::minimum_scratch_limbs(2048) - 1];
         let error = own.agree(&[3, 3], Validation::Partial, &mut shared, &mut scratch);
         assert!(matches!(error, Err(Error::MemoryTooSmall { .. })));
     });

@@ -133,7 +133,7 @@ fn given_orders() {
     // Partial validation is full where the prime is not safe.
     let memory_of_key = vec![0; dh::private_key_limbs(2048)];
     let key = PrivateKey::new(&group, &[3], memory_of_key).unwrap();
-    let (mut shared, mut scratch) = ([0; 256], vec![0; dh::scratch_limbs_minimum(2048)]);
+    let (mut shared, mut scratch) = ([0; 256], vec![0; dh::minimum_scratch_limbs(2048)]);
     let outcome = key.agree(&[4], Validation::Partial, &mut shared, &mut scratch);
     assert_eq!(outcome, Err(Error::PublicSubgroup));
     for (exponent, right) in [(&q - &one, true), (q.clone(), false), (&q + &one, false)] {

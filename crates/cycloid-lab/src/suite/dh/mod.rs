@@ -5,7 +5,7 @@ mod ours;
 use std::time::Duration;
 
 use cycloid::machine::lanes::Lanes;
-use cycloid::scheme::dh::{Comb, Group, Validation, scratch_limbs_minimum};
+use cycloid::scheme::dh::{Comb, Group, Validation, minimum_scratch_limbs};
 
 use super::backends;
 use super::prepared::{Judge, Prepared};
@@ -235,7 +235,7 @@ impl TablePlan<'_> {
                     subject(label, "PrivateKey::agree", limbs * size_of::<u64>(), operation)
                 };
                 let best = ours::scratch_one(group);
-                let least = scratch_limbs_minimum(group.bits());
+                let least = minimum_scratch_limbs(group.bits());
                 vec![
                     agree(REFERENCE, Validation::Full, best),
                     agree("range check", Validation::Partial, best),

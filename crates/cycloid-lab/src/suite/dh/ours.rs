@@ -4,8 +4,9 @@ use chacha20::ChaCha20Rng;
 use cycloid::machine::lanes::Lanes;
 use cycloid::modular::{self, Exponent, Modulus};
 use cycloid::scheme::dh::{
-    Comb, Generator, Group, Job, MAX_BITS, PrivateKey, Validation, batch_scratch, exponent_bits,
-    generator_memory, generator_scratch_limbs, private_key_limbs, run_batch, scratch_limbs,
+    Comb, Generator, Group, Job, MAX_BITS, PrivateKey, Validation, batch_scratch_lanes,
+    exponent_bits, generator_lanes, generator_scratch_limbs, private_key_limbs, run_batch,
+    scratch_limbs,
 };
 use rand_core::{Rng, SeedableRng};
 
@@ -110,7 +111,7 @@ pub(super) fn eight_agreements(group: &'static Group<'static>) -> Call {
 
 /// Elements of scratch for eight operations.
 pub(super) fn scratch_eight(group: &Group<'_>) -> usize {
-    batch_scratch(group.bits(), group.exponent_bits())
+    batch_scratch_lanes(group.bits(), group.exponent_bits())
 }
 
 /// Limbs of scratch with which one operation is fastest.
@@ -120,12 +121,12 @@ pub(super) fn scratch_one(group: &Group<'_>) -> usize {
 
 /// The memory of a table of the generator's powers, in bytes.
 pub(super) fn table_memory(group: &Group<'_>, comb: Comb) -> usize {
-    generator_memory(group.bits(), comb) * size_of::<Lanes>()
+    generator_lanes(group.bits(), comb) * size_of::<Lanes>()
 }
 
 /// A table of the generator's powers, for as long as the process runs.
 fn table(group: &'static Group<'static>, comb: Comb) -> Generator<'static> {
-    let memory = Box::leak(vec![Lanes::ZERO; generator_memory(group.bits(), comb)].into());
+    let memory = Box::leak(vec![Lanes::ZERO; generator_lanes(group.bits(), comb)].into());
     let mut scratch = vec![0; generator_scratch_limbs(group.bits())];
     Generator::prepare(group, comb, memory, &mut scratch).expect("the memory is enough")
 }

@@ -94,12 +94,12 @@ fn prepare(limbs: &[u64]) -> (Modulus<'static>, Option<u64>) {
 
 /// Scratch with which the default is fastest.
 pub(super) fn scratch_limbs(input: &Input) -> usize {
-    modular::pow_scratch_limbs_here(input.modulus.len(), input.exponent_bits)
+    modular::pow_this_cpu_scratch_limbs(input.modulus.len(), input.exponent_bits)
 }
 
 /// The least scratch with which the default works.
 pub(super) const fn scratch_limbs_least(input: &Input) -> usize {
-    modular::pow_scratch_limbs_minimum(input.modulus.len())
+    modular::pow_minimum_scratch_limbs(input.modulus.len())
 }
 
 impl Operation for Prepared {
@@ -129,7 +129,7 @@ pub(super) struct Eight {
 
 /// Elements of scratch with which eight at once are fastest.
 pub(super) const fn scratch_eight(input: &Input) -> usize {
-    modular::pow_eight_scratch(input.modulus.len(), input.exponent_bits)
+    modular::pow_eight_scratch_lanes(input.modulus.len(), input.exponent_bits)
 }
 
 impl Eight {

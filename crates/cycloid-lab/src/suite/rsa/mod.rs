@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::rsa::{
-    context_limbs, generate_scratch, verify_batch_scratch, verify_scratch_limbs,
+    context_limbs, generate_scratch_lanes, verify_batch_scratch_lanes, verify_scratch_limbs,
 };
 
 use self::ours::Budget;
@@ -286,7 +286,7 @@ impl TablePlan<'_> {
             Some(private(label, limbs, ours::private(task, input, limbs)))
         };
         let in_batch = |label, jobs: usize, call| {
-            let scratch = ours::batch_scratch(bits, jobs) * size_of::<Lanes>();
+            let scratch = ours::batch_scratch_lanes(bits, jobs) * size_of::<Lanes>();
             let judge = judge::of_batch(task, inputs);
             let operation = Prepared::ours(&input.data, jobs * bits / 8, judge, call);
             Subject::ours(label, "Batch::run", backends::eight(), scratch, Box::new(operation))
@@ -297,7 +297,7 @@ impl TablePlan<'_> {
                 let scratch = verify_scratch_limbs(bits) * size_of::<u64>();
                 let operation = one(ours::verifier(input));
                 let eight = one(ours::eight_verifiers(inputs));
-                let scratch_eight = verify_batch_scratch(bits) * size_of::<Lanes>();
+                let scratch_eight = verify_batch_scratch_lanes(bits) * size_of::<Lanes>();
                 vec![
                     Subject::ours(REFERENCE, function, backends::words(), scratch, operation),
                     Subject::ours(EIGHT, "verify_batch", backends::eight(), scratch_eight, eight)
@@ -305,7 +305,7 @@ impl TablePlan<'_> {
                 ]
             }
             Kind::Later(Task::Generate) => {
-                let scratch = generate_scratch(bits) * size_of::<Lanes>();
+                let scratch = generate_scratch_lanes(bits) * size_of::<Lanes>();
                 let operation = one(ours::generator(input));
                 vec![Subject::ours(REFERENCE, function, backends::eight(), scratch, operation)]
             }

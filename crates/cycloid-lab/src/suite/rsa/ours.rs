@@ -5,8 +5,8 @@ use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
     Batch, Context, Job, MAX_BITS, Oaep, PrivateComponents, PrivateKey, Verification, batch_lanes,
-    context_limbs, context_limbs_minimum, generate_scratch, private_key_limbs, verify_batch,
-    verify_batch_scratch, verify_scratch_limbs,
+    context_limbs, generate_scratch_lanes, minimum_context_limbs, private_key_limbs, verify_batch,
+    verify_batch_scratch_lanes, verify_scratch_limbs,
 };
 use rand_core::SeedableRng;
 
@@ -50,7 +50,7 @@ impl Budget {
     /// Limbs of a context for a key of `bits` bits, if the budget is enough for one and less than
     /// it can use.
     pub(super) fn limbs(self, bits: usize) -> Option<usize> {
-        let (least, most) = (context_limbs_minimum(bits), context_limbs(bits));
+        let (least, most) = (minimum_context_limbs(bits), context_limbs(bits));
         match self {
             Self::Full => Some(most),
             Self::Bytes(bytes) => {
@@ -123,7 +123,7 @@ fn operate(
 }
 
 /// Elements of memory of a batch of `jobs` jobs, each of whose blindings is kept.
-pub(super) fn batch_scratch(bits: usize, jobs: usize) -> usize {
+pub(super) fn batch_scratch_lanes(bits: usize, jobs: usize) -> usize {
     batch_lanes(bits, jobs)
 }
 
@@ -134,7 +134,7 @@ pub(super) fn batch<const JOBS: usize>(task: Task, inputs: &[Input; 8]) -> Call 
     let keys = inputs.each_ref().map(|input| private_key(&input.key));
     let data = inputs.each_ref().map(|input| input.data.clone());
     // As for a context.
-    let memory = vec![Lanes::ZERO; batch_scratch(bits, JOBS)].leak();
+    let memory = vec![Lanes::ZERO; batch_scratch_lanes(bits, JOBS)].leak();
     let mut batch = Batch::new(bits, random(), memory).expect("the memory is enough");
     Box::new(move |_, output| {
         let mut outputs = output.chunks_exact_mut(bits / 8);
@@ -170,7 +170,7 @@ pub(super) fn verifier(input: &Input) -> Call {
 pub(super) fn eight_verifiers(inputs: &[Input; 8]) -> Call {
     let keys = inputs.each_ref().map(|input| private_key(&input.key));
     let inputs = inputs.clone();
-    let mut scratch = vec![Lanes::ZERO; verify_batch_scratch(inputs[0].key.bits)];
+    let mut scratch = vec![Lanes::ZERO; verify_batch_scratch_lanes(inputs[0].key.bits)];
     Box::new(move |signature, _| {
         let publics = keys.each_ref().map(PrivateKey::public);
         let mut verifications: [Verification<'_>; 8] = std::array::from_fn(|i| {
@@ -186,7 +186,7 @@ pub(super) fn eight_verifiers(inputs: &[Input; 8]) -> Call {
 
 pub(super) fn generator(input: &Input) -> Call {
     let (bits, mut rng) = (input.key.bits, random());
-    let mut scratch = vec![Lanes([0; 8]); generate_scratch(bits)];
+    let mut scratch = vec![Lanes([0; 8]); generate_scratch_lanes(bits)];
     let mut made = None;
     Box::new(move |digest, output| {
         if digest.is_empty() {

@@ -24,7 +24,7 @@
 use super::super::lanes::{LANES, Lanes};
 use super::super::words::Limb;
 use super::vector::DigitVectors;
-use super::{Modulus, montgomery_work, vectors};
+use super::{Modulus, montgomery_work_lanes, vectors};
 
 /// The index of the window at 0.
 pub(super) const ZERO: usize = LANES - 1;
@@ -74,7 +74,7 @@ impl<'a, V: DigitVectors> Product<'a, V> {
     pub(super) fn new(work: &'a mut [Lanes], modulus: &'a Modulus<'a, V>) -> Self {
         let n = modulus.n;
         let vectors = vectors(n);
-        let (windows, rest) = work[..montgomery_work(n)].split_at_mut(LANES * (vectors + 1));
+        let (windows, rest) = work[..montgomery_work_lanes(n)].split_at_mut(LANES * (vectors + 1));
         let (t, rest) = rest.split_at_mut(2 * vectors);
         let (low, factors) = rest.split_at_mut(vectors);
         Self {

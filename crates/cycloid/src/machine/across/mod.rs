@@ -46,7 +46,7 @@ mod vector;
 use super::lanes::{Backend, LANES, LaneWords, Lanes};
 use super::words::Limb;
 pub use convert::{load, reduce, store};
-pub use modulus::{Modulus, modulus_memory};
+pub use modulus::{Modulus, modulus_lanes};
 
 /// Bits in a digit, redundancy aside.
 pub const DIGIT_BITS: usize = 51;
@@ -80,7 +80,7 @@ const fn padding(n: usize) -> usize {
 ///
 /// The windows of one factor; the product; its lower half, and the other factor or the quotient, in
 /// the form in which a backend multiplies.
-pub const fn montgomery_work(n: usize) -> usize {
+pub const fn montgomery_work_lanes(n: usize) -> usize {
     LANES * (vectors(n) + 1) + 4 * vectors(n)
 }
 
@@ -90,11 +90,11 @@ pub const fn montgomery_work(n: usize) -> usize {
 /// with T < 4m² and q < R + 2⁻³⁷R, T / R + q·m / R < m/2 + m + m/8, since R ≥ 8m.
 ///
 /// `accumulator` and `by` have [`vectors`]`(n)` elements for a modulus of n digits, `work` has
-/// [`montgomery_work`]`(n)`, twice that for a pair.
+/// [`montgomery_work_lanes`]`(n)`, twice that for a pair.
 pub trait AcrossLanes: LaneWords {
     /// Prepares an odd modulus above 1 of exactly `bits` bits, little-endian limbs.
     ///
-    /// `memory` has [`modulus_memory`]`(n)` and `work` [`montgomery_work`]`(n)` elements for
+    /// `memory` has [`modulus_lanes`]`(n)` and `work` [`montgomery_work_lanes`]`(n)` elements for
     /// n = [`digits`]`(bits)`. Time depends on `bits` only.
     fn prepare<'a>(
         self,

@@ -6,7 +6,8 @@ use super::super::lanes::{LANES, Lanes};
 use super::super::words::{LIMB_BITS, Limb, montgomery_n0};
 use super::convert::double_mod;
 use super::{
-    AcrossLanes, DIGIT_BITS, DIGIT_MASK, MAX_DIGITS, digits, load, montgomery_work, reduce, vectors,
+    AcrossLanes, DIGIT_BITS, DIGIT_MASK, MAX_DIGITS, digits, load, montgomery_work_lanes, reduce,
+    vectors,
 };
 
 /// An odd modulus in the form in which one backend multiplies. The value may be secret.
@@ -24,7 +25,7 @@ pub struct Modulus<'a, V> {
 
 /// Elements of memory for a modulus of `n` digits: its digits, R² mod modulus, its windows and
 /// those of −1 / modulus.
-pub const fn modulus_memory(n: usize) -> usize {
+pub const fn modulus_lanes(n: usize) -> usize {
     2 * vectors(n) + (n + 1) + n
 }
 
@@ -41,10 +42,10 @@ impl<'a, V: AcrossLanes> Modulus<'a, V> {
         let n = digits(bits);
         let vectors = vectors(n);
         assert!(n <= MAX_DIGITS);
-        let (number, rest) = memory[..modulus_memory(n)].split_at_mut(vectors);
+        let (number, rest) = memory[..modulus_lanes(n)].split_at_mut(vectors);
         let (r_squared, rest) = rest.split_at_mut(vectors);
         let (windows, inverse) = rest.split_at_mut(n + 1);
-        let work = &mut work[..montgomery_work(n)];
+        let work = &mut work[..montgomery_work_lanes(n)];
         load(number, modulus);
         {
             let (all, rest) = work.split_at_mut(LANES * (vectors + 1));
@@ -69,7 +70,7 @@ impl<'a, V: AcrossLanes> Modulus<'a, V> {
     /// What [`AcrossLanes::prepare`] left in `memory` for a modulus of `bits` bits.
     pub fn prepared(backend: V, bits: usize, memory: &'a [Lanes]) -> Self {
         let n = digits(bits);
-        let (number, rest) = memory[..modulus_memory(n)].split_at(vectors(n));
+        let (number, rest) = memory[..modulus_lanes(n)].split_at(vectors(n));
         let (r_squared, rest) = rest.split_at(vectors(n));
         let (windows, inverse) = rest.split_at(n + 1);
         Self { backend, n, digits: number, windows, inverse, r_squared }

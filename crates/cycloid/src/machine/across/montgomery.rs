@@ -3,7 +3,7 @@
 use super::super::lanes::Lanes;
 use super::kernel::Product;
 use super::vector::DigitVectors;
-use super::{Modulus, montgomery_work};
+use super::{Modulus, montgomery_work_lanes};
 
 /// The steps for one length, compiled for the instructions of a backend, each a function of its
 /// own. `triangle` and `square` say what they do; here each goes through all its tiles.
@@ -94,6 +94,6 @@ fn pair<'a, V: DigitVectors>(
 ) -> [Product<'a, V>; 2] {
     let [first, second] = moduli;
     assert_eq!(first.n, second.n, "a pair has one length");
-    let work = work.split_at_mut(montgomery_work(first.n));
+    let work = work.split_at_mut(montgomery_work_lanes(first.n));
     [Product::new(work.0, first), Product::new(work.1, second)]
 }

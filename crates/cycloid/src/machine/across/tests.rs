@@ -138,11 +138,11 @@ impl Task for Multiply<'_> {
     fn run<A: AcrossLanes>(self, across: A) -> Self::Output {
         let bits = self.0[0].modulus.bits() as usize;
         let n = digits(bits);
-        let mut work = guarded(vec![GUARD; 2 * montgomery_work(n)]);
-        let mut memory = [(); 2].map(|()| guarded(vec![GUARD; modulus_memory(n)]));
+        let mut work = guarded(vec![GUARD; 2 * montgomery_work_lanes(n)]);
+        let mut memory = [(); 2].map(|()| guarded(vec![GUARD; modulus_lanes(n)]));
         let [first, second] = &mut memory;
         let moduli = [(first, &self.0[0]), (second, &self.0[1])].map(|(memory, factors)| {
-            let mut work = guarded(vec![GUARD; montgomery_work(n)]);
+            let mut work = guarded(vec![GUARD; montgomery_work_lanes(n)]);
             let modulus = factors.modulus.to_u64_digits();
             let modulus = across.prepare(&modulus, bits, inner(memory), inner(&mut work));
             assert_guards(&work);
@@ -156,7 +156,7 @@ impl Task for Multiply<'_> {
         let accumulators = || self.0.each_ref().map(|factors| guarded(factors.a.clone()));
         let mut one_by_one = accumulators();
         for ((accumulator, factors), modulus) in one_by_one.iter_mut().zip(self.0).zip(&moduli) {
-            let mut work = guarded(vec![GUARD; montgomery_work(n)]);
+            let mut work = guarded(vec![GUARD; montgomery_work_lanes(n)]);
             match &factors.b {
                 Some(b) => across.multiply(inner(accumulator), b, inner(&mut work), modulus),
                 None => across.square(inner(accumulator), inner(&mut work), modulus),
@@ -268,8 +268,8 @@ impl Task for Chain<'_> {
         let Self(modulus, start) = self;
         let bits = modulus.bits() as usize;
         let n = digits(bits);
-        let mut work = vec![GUARD; montgomery_work(n)];
-        let mut memory = vec![GUARD; modulus_memory(n)];
+        let mut work = vec![GUARD; montgomery_work_lanes(n)];
+        let mut memory = vec![GUARD; modulus_lanes(n)];
         let limbs = modulus.to_u64_digits();
         let prepared = across_lanes.prepare(&limbs, bits, &mut memory, &mut work);
         let by = across(n, start);

@@ -67,7 +67,7 @@ pub const fn lane_limbs(bits: usize) -> usize {
 ///
 /// The 2n columns of a product, and a block of the modulus in the form in which a backend
 /// multiplies.
-pub const fn montgomery_work(n: usize) -> usize {
+pub const fn montgomery_work_lanes(n: usize) -> usize {
     2 * n + MAX_BLOCK
 }
 
@@ -83,7 +83,7 @@ pub trait LaneWords: Copy + Debug + Send + Sync + 'static {
     /// `accumulator = accumulator · by / R mod modulus`, almost reduced.
     ///
     /// `accumulator`, `by` and `modulus` have n limbs, where n is some [`lane_limbs`]; `work` has
-    /// [`montgomery_work`]`(n)`; `k0` holds −1 / modulus mod 2⁵² of each lane.
+    /// [`montgomery_work_lanes`]`(n)`; `k0` holds −1 / modulus mod 2⁵² of each lane.
     fn montgomery_mul(
         self,
         accumulator: &mut [Lanes],

@@ -157,7 +157,7 @@ fn check_mul(
     for backend in backends {
         let mut accumulator = guarded(n, a);
         let by = b.map(|b| guarded(n, b));
-        let mut work = vec![GUARD; montgomery_work(n) + 2];
+        let mut work = vec![GUARD; montgomery_work_lanes(n) + 2];
         backend.run(MontgomeryMul {
             accumulator: inner(&mut accumulator),
             by: by.as_ref().map(|by| &by[1..=n]),
@@ -240,7 +240,7 @@ fn a_long_chain_stays_almost_reduced() {
         for backend in &backends {
             let mut accumulator = guarded(n, &start);
             let by = guarded(n, &start);
-            let mut work = vec![GUARD; montgomery_work(n) + 2];
+            let mut work = vec![GUARD; montgomery_work_lanes(n) + 2];
             for step in 0..100 {
                 backend.run(MontgomeryMul {
                     accumulator: inner(&mut accumulator),

@@ -62,7 +62,7 @@ pub trait Words: Copy + Debug + Send + Sync + 'static {
 
     /// `accumulator = accumulator · by / R mod modulus`, less than `modulus`.
     ///
-    /// `accumulator`, `by` and `modulus` have n limbs, `work` has [`montgomery_work`]`(n)`.
+    /// `accumulator`, `by` and `modulus` have n limbs, `work` has [`montgomery_work_limbs`]`(n)`.
     /// One of the factors may be any number below R, the other must be less than `modulus`.
     #[inline]
     fn montgomery_mul(
@@ -116,7 +116,7 @@ pub trait Words: Copy + Debug + Send + Sync + 'static {
 }
 
 /// Limbs of working memory for Montgomery multiplication modulo a number of `n` limbs.
-pub const fn montgomery_work(n: usize) -> usize {
+pub const fn montgomery_work_limbs(n: usize) -> usize {
     2 * n
 }
 

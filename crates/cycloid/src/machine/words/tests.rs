@@ -260,7 +260,7 @@ fn check_montgomery<W: Words>(words: W, a: &[Limb], b: &[Limb], modulus: &[Limb]
     let n0 = montgomery_n0(modulus[0]);
     let m = number(modulus);
     let r = BigUint::from(1u8) << (LIMB_BITS * n);
-    let junk = vec![CANARY; montgomery_work(n)];
+    let junk = vec![CANARY; montgomery_work_limbs(n)];
     let check = |result: &[Limb], expected: BigUint| {
         let result = number(result);
         assert!(result < m, "{} {n}: not reduced", W::NAME);

@@ -190,7 +190,7 @@ impl<C: Curve> words::Task for Product<'_, C> {
     fn run<W: Backend>(self, backend: W) -> Scalar<C> {
         let order = C::ORDER;
         let (order, n0) = (order.as_ref(), C::ORDER_N0);
-        let mut work = [0; words::montgomery_work(MAX_LIMBS)];
+        let mut work = [0; words::montgomery_work_limbs(MAX_LIMBS)];
         let mut product = self.a.clone();
         let r_squared = C::ORDER_R_SQUARED;
         let limbs = product.0.as_mut();

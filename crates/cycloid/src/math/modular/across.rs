@@ -34,7 +34,7 @@ const fn fastest(n: usize, exponent_bits: usize) -> Window {
 const fn scratch_lanes(n: usize, exponent_bits: usize) -> usize {
     let vectors = across::vectors(n);
     let powers = window::fixed_work_limbs(fastest(n, exponent_bits).bits(), vectors);
-    across::modulus_memory(n) + vectors + powers + across::montgomery_work(n)
+    across::modulus_lanes(n) + vectors + powers + across::montgomery_work_lanes(n)
 }
 
 /// Limbs of scratch for a modulus of `n` limbs: the elements, and what aligning them may take.
@@ -88,7 +88,7 @@ impl across::Task for Pow<'_> {
         let n = across::digits(bits);
         let vectors = across::vectors(n);
         let width = fastest(n, exponent.bits()).bits();
-        let (memory, rest) = scratch.split_at_mut(across::modulus_memory(n));
+        let (memory, rest) = scratch.split_at_mut(across::modulus_lanes(n));
         let (power, rest) = rest.split_at_mut(vectors);
         let (powers, work) = rest.split_at_mut(window::fixed_work_limbs(width, vectors));
 
@@ -155,7 +155,7 @@ pub(super) struct Across<'a, A> {
 }
 
 impl<'a, A> Across<'a, A> {
-    /// `work` has [`across::montgomery_work`] elements.
+    /// `work` has [`across::montgomery_work_lanes`] elements.
     pub(super) const fn new(
         backend: A,
         modulus: &'a across::Modulus<'a, A>,

@@ -72,7 +72,7 @@ impl<'a> Modulus<'a> {
 
     /// Limbs of scratch that [`prepare`](Self::prepare) needs for a modulus of `n` limbs.
     pub const fn scratch_limbs(n: usize) -> usize {
-        words::montgomery_work(n)
+        words::montgomery_work_limbs(n)
     }
 
     /// The modulus without leading zero limbs.
@@ -132,7 +132,7 @@ pub const fn pow_scratch_limbs(n: usize, exponent_bits: usize) -> usize {
 
 /// Limbs of scratch with which [`pow`] is fastest on this processor, and which it then uses: for
 /// callers that choose their memory at run time.
-pub fn pow_scratch_limbs_here(n: usize, exponent_bits: usize) -> usize {
+pub fn pow_this_cpu_scratch_limbs(n: usize, exponent_bits: usize) -> usize {
     if pow_is_across_lanes(n) {
         across::scratch_limbs(n, exponent_bits)
     } else {
@@ -147,19 +147,19 @@ pub fn pow_is_across_lanes(n: usize) -> bool {
 }
 
 const fn words_scratch_limbs(n: usize, exponent_bits: usize) -> usize {
-    words::montgomery_work(n) + fastest(n, exponent_bits).work_limbs(n)
+    words::montgomery_work_limbs(n) + fastest(n, exponent_bits).work_limbs(n)
 }
 
 /// Limbs of scratch without which [`pow`] does not work, for a modulus of `n` limbs.
-pub const fn pow_scratch_limbs_minimum(n: usize) -> usize {
-    words::montgomery_work(n) + Exponentiation::Ladder.work_limbs(n)
+pub const fn pow_minimum_scratch_limbs(n: usize) -> usize {
+    words::montgomery_work_limbs(n) + Exponentiation::Ladder.work_limbs(n)
 }
 
 /// `result = base^exponent mod modulus` in constant time, on the fastest backend.
 ///
 /// Little-endian limbs. `base` has any length and value; `result` has at least as many limbs as
 /// the modulus and is padded with zeros. Takes the largest window, up to the best for the
-/// exponent's length, whose table fits into `scratch`: at least [`pow_scratch_limbs_minimum`],
+/// exponent's length, whose table fits into `scratch`: at least [`pow_minimum_scratch_limbs`],
 /// at best [`pow_scratch_limbs`]. What is used of `scratch` is wiped. Time depends on the lengths
 /// in bits of modulus and exponent, and in limbs of base and scratch, and on no value.
 ///
@@ -187,7 +187,7 @@ pub fn pow(
 /// [`pow`] for a public exponent: square and multiply, skipping zero bits. Time depends on the
 /// exponent, and on nothing else that [`pow`]'s does not depend on.
 ///
-/// `scratch` has at least [`pow_scratch_limbs_minimum`] and is wiped.
+/// `scratch` has at least [`pow_minimum_scratch_limbs`] and is wiped.
 ///
 /// # Errors
 /// As [`pow`].
@@ -203,7 +203,7 @@ pub fn pow_vartime(
 
 /// `result = a · b mod modulus` in constant time; `a` has any length and value, `b` at most as
 /// many limbs as the modulus. Otherwise as [`pow`]; `scratch` has at least
-/// [`pow_scratch_limbs_minimum`].
+/// [`pow_minimum_scratch_limbs`].
 ///
 /// # Errors
 /// As [`pow`].
@@ -216,7 +216,7 @@ pub fn mul(
 ) -> Result<(), Error> {
     let n = modulus.limbs().len();
     let (result, padding) = split_result(result, n)?;
-    let scratch = checked_scratch(scratch, pow_scratch_limbs_minimum(n))?;
+    let scratch = checked_scratch(scratch, pow_minimum_scratch_limbs(n))?;
     padding.fill(0);
     stack::clean(STACK_USE_WORDS, || {
         Backend::best().run(Mul { result, a, b: &b[..n.min(b.len())], modulus, scratch });
@@ -242,7 +242,7 @@ impl words::Task for Mul<'_> {
             result.fill(0);
             return;
         }
-        let (work, other) = scratch.split_at_mut(words::montgomery_work(result.len()));
+        let (work, other) = scratch.split_at_mut(words::montgomery_work_limbs(result.len()));
         let r_squared = Some(modulus.r_squared);
         let mut residues = Montgomery::new(words, modulus.limbs(), r_squared, work);
         // a · R, which times b, divided by R, is a · b.
@@ -304,7 +304,7 @@ pub fn pow_with(
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
     let n = modulus.limbs().len();
-    let room = scratch.len().saturating_sub(words::montgomery_work(n));
+    let room = scratch.len().saturating_sub(words::montgomery_work_limbs(n));
     let way = fitting(fastest(n, exponent.bits()), n, room);
     stack::clean(STACK_USE_WORDS, || run(way, backend, result, base, exponent, modulus, scratch))
 }
@@ -320,7 +320,7 @@ fn run(
 ) -> Result<(), Error> {
     let n = modulus.limbs().len();
     let (result, padding) = split_result(result, n)?;
-    let scratch = checked_scratch(scratch, words::montgomery_work(n) + way.work_limbs(n))?;
+    let scratch = checked_scratch(scratch, words::montgomery_work_limbs(n) + way.work_limbs(n))?;
     padding.fill(0);
     backend.run(Pow { way, result, base, exponent, modulus, scratch });
     ct::wipe(scratch);
@@ -360,7 +360,7 @@ impl words::Task for Pow<'_> {
             result.fill(0);
             return;
         }
-        let (work, rest) = scratch.split_at_mut(words::montgomery_work(result.len()));
+        let (work, rest) = scratch.split_at_mut(words::montgomery_work_limbs(result.len()));
         let r_squared = Some(modulus.r_squared);
         let mut residues = Montgomery::new(words, modulus.limbs(), r_squared, work);
         way.run(&mut residues, result, base, exponent, rest);

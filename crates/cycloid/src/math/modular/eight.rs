@@ -15,13 +15,13 @@ use crate::machine::{ct, stack};
 
 /// Elements of scratch, of 64 bytes each, with which [`pow_eight`] is fastest, for moduli of at
 /// most `n` limbs and exponents of `exponent_bits` bits.
-pub const fn pow_eight_scratch(n: usize, exponent_bits: usize) -> usize {
+pub const fn pow_eight_scratch_lanes(n: usize, exponent_bits: usize) -> usize {
     let n = lanes::lane_limbs(n * LIMB_BITS);
     work_lanes(n, fastest(n, exponent_bits))
 }
 
 /// Elements of scratch without which [`pow_eight`] does not work, for moduli of at most `n` limbs.
-pub const fn pow_eight_scratch_minimum(n: usize) -> usize {
+pub const fn pow_eight_minimum_scratch_lanes(n: usize) -> usize {
     work_lanes(lanes::lane_limbs(n * LIMB_BITS), Window::ALL[0])
 }
 
@@ -34,7 +34,7 @@ pub(crate) const fn fastest(n: usize, exponent_bits: usize) -> Window {
 /// Working memory for `n` limbs in each lane: modulus and result, table and entry, and what
 /// multiplication needs.
 const fn work_lanes(n: usize, window: Window) -> usize {
-    2 * n + powers_lanes(n, window) + lanes::montgomery_work(n)
+    2 * n + powers_lanes(n, window) + lanes::montgomery_work_lanes(n)
 }
 
 pub(crate) const fn powers_lanes(n: usize, window: Window) -> usize {
@@ -47,8 +47,8 @@ pub(crate) const fn powers_lanes(n: usize, window: Window) -> usize {
 /// Lengths are public and may differ from lane to lane; time is that of the longest. The results
 /// are the same as those of [`pow`](super::pow), and each lane has its own outcome: a lane whose
 /// arguments are refused leaves its result as it was and does not disturb the others. Takes the
-/// largest window whose table fits into `scratch`: at least [`pow_eight_scratch_minimum`], at best
-/// [`pow_eight_scratch`] elements for the longest modulus. What is used of `scratch` is wiped.
+/// largest window whose table fits into `scratch`: at least [`pow_eight_minimum_scratch_lanes`], at best
+/// [`pow_eight_scratch_lanes`] elements for the longest modulus. What is used of `scratch` is wiped.
 ///
 /// # Errors
 /// Of a lane: as [`Modulus::prepare`] and [`pow`](super::pow). [`Error::ScratchTooSmall`] is that
@@ -280,7 +280,7 @@ pub(super) fn reduced<'a>(base: &[Limb], modulus: &[Limb], room: &'a mut [Limb])
     let n = modulus.len();
     let (result, rest) = room.split_at_mut(n);
     let (one, rest) = rest.split_at_mut(n);
-    let work = &mut rest[..words::montgomery_work(n)];
+    let work = &mut rest[..words::montgomery_work_limbs(n)];
     words::Backend::best().run(Reduce { base, modulus, one, result, work });
     result
 }

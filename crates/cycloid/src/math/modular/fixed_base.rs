@@ -174,20 +174,20 @@ impl core::fmt::Debug for FixedBase<'_> {
 
 impl<'a> FixedBase<'a> {
     /// Elements of memory, of 64 bytes each, for a modulus of `n` limbs.
-    pub const fn memory(n: usize, comb: Comb) -> usize {
+    pub const fn memory_lanes(n: usize, comb: Comb) -> usize {
         let words = (n * comb.entries()).div_ceil(LANES);
         if n < across::SHORTEST {
             return words;
         }
         let digits = across_lanes::digits(n * LIMB_BITS);
         let table = across_lanes::vectors(digits) * comb.entries();
-        let across = across_lanes::modulus_memory(digits) + table;
+        let across = across_lanes::modulus_lanes(digits) + table;
         if across > words { across } else { words }
     }
 
     /// Limbs of scratch for making the table and for a power, for a modulus of `n` limbs.
     pub const fn scratch_limbs(n: usize) -> usize {
-        let words = words::montgomery_work(n) + 2 * n;
+        let words = words::montgomery_work_limbs(n) + 2 * n;
         if n < across::SHORTEST {
             return words;
         }
@@ -199,7 +199,7 @@ impl<'a> FixedBase<'a> {
 
     /// Computes the table for exponents of up to `exponent_bits` bits, at least one.
     ///
-    /// `base` has any length; `memory` has at least [`FixedBase::memory`] elements, `scratch` at
+    /// `base` has any length; `memory` has at least [`FixedBase::memory_lanes`] elements, `scratch` at
     /// least [`FixedBase::scratch_limbs`], which are wiped. Takes the time of one or two powers
     /// without a table. Constant-time but for lengths.
     ///
@@ -232,7 +232,8 @@ impl<'a> FixedBase<'a> {
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
         let n = modulus.limbs().len();
-        let (needed, given) = (Self::memory(n, comb) * size_of::<Lanes>(), size_of_val(memory));
+        let (needed, given) =
+            (Self::memory_lanes(n, comb) * size_of::<Lanes>(), size_of_val(memory));
         if given < needed {
             return Err(Error::ScratchTooSmall { needed, given });
         }
@@ -245,7 +246,7 @@ impl<'a> FixedBase<'a> {
             Some(backend) => {
                 let digits = across_lanes::digits(modulus.bits());
                 let vectors = across_lanes::vectors(digits);
-                let (ready, rest) = memory.split_at_mut(across_lanes::modulus_memory(digits));
+                let (ready, rest) = memory.split_at_mut(across_lanes::modulus_lanes(digits));
                 let table = &mut rest[..vectors * comb.entries()];
                 let scratch = Lanes::aligned_mut(scratch);
                 let fill = FillAcross { base, bits, comb, modulus, ready, table, scratch };
@@ -321,7 +322,7 @@ impl words::Task for FillWords<'_> {
     fn run<W: Words>(self, words: W) {
         let Self { base, bits, comb, modulus, table, scratch } = self;
         let n = modulus.limbs().len();
-        let (work, rest) = scratch.split_at_mut(words::montgomery_work(n));
+        let (work, rest) = scratch.split_at_mut(words::montgomery_work_limbs(n));
         let r_squared = Some(modulus.r_squared());
         let mut residues = Montgomery::new(words, modulus.limbs(), r_squared, work);
         let (one, others) = table.split_at_mut(n);
@@ -345,7 +346,7 @@ impl words::Task for PowWords<'_> {
         let Self { fixed, result, exponent, table, scratch } = self;
         let FixedBase { modulus, comb, bits, .. } = fixed;
         let n = result.len();
-        let (work, rest) = scratch.split_at_mut(words::montgomery_work(n));
+        let (work, rest) = scratch.split_at_mut(words::montgomery_work_limbs(n));
         let r_squared = Some(modulus.r_squared());
         let mut residues = Montgomery::new(words, modulus.limbs(), r_squared, work);
         comb.pow(&mut residues, exponent, *bits, result, table, &mut rest[..n]);
@@ -355,7 +356,7 @@ impl words::Task for PowWords<'_> {
 
 /// Elements of scratch for numbers of `n` digits: two numbers, and what multiplication needs.
 const fn across_scratch(n: usize) -> usize {
-    2 * across_lanes::vectors(n) + across_lanes::montgomery_work(n)
+    2 * across_lanes::vectors(n) + across_lanes::montgomery_work_lanes(n)
 }
 
 struct FillAcross<'a> {

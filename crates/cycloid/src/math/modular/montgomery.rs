@@ -16,7 +16,7 @@ pub(super) struct Montgomery<'a, W> {
 }
 
 impl<'a, W: Words> Montgomery<'a, W> {
-    /// `modulus` has n limbs, the highest not 0; `work` has [`words::montgomery_work`]`(n)`.
+    /// `modulus` has n limbs, the highest not 0; `work` has [`words::montgomery_work_limbs`]`(n)`.
     pub(super) fn new(
         words: W,
         modulus: &'a [Limb],

@@ -16,7 +16,7 @@ pub(crate) struct Residues8<'a, L> {
 }
 
 impl<'a, L: LaneWords> Residues8<'a, L> {
-    /// `modulus` has n limbs, `work` has [`lanes::montgomery_work`]`(n)`.
+    /// `modulus` has n limbs, `work` has [`lanes::montgomery_work_lanes`]`(n)`.
     pub(crate) fn new(backend: L, modulus: &'a [Lanes], work: &'a mut [Lanes]) -> Self {
         Self { backend, modulus, k0: lanes::montgomery_k0(modulus), work }
     }

@@ -75,7 +75,7 @@ impl Reduction {
         match self {
             Self::BasicVartime => basic::work_limbs(n),
             Self::BarrettVartime => barrett::work_limbs(n),
-            Self::Montgomery => words::montgomery_work(n),
+            Self::Montgomery => words::montgomery_work_limbs(n),
         }
     }
 }

@@ -74,7 +74,7 @@ fn check_default(
     });
     let exponent_limbs = exponent;
     let exponent = Exponent::new(exponent);
-    for scratch in [pow_scratch_limbs_minimum(n), pow_scratch_limbs(n, exponent.bits())] {
+    for scratch in [pow_minimum_scratch_limbs(n), pow_scratch_limbs(n, exponent.bits())] {
         let mut result = vec![GUARD; n];
         with_guarded_scratch(scratch, |scratch| {
             pow_with(backend, &mut result, base, &exponent, &modulus, scratch).unwrap();
@@ -89,13 +89,13 @@ fn check_default(
         assert_eq!(number(&result), *expected, "across lanes on {}", lanes.name());
     }
     let mut result = vec![GUARD; n];
-    with_guarded_scratch(pow_scratch_limbs_minimum(n), |scratch| {
+    with_guarded_scratch(pow_minimum_scratch_limbs(n), |scratch| {
         pow_vartime(&mut result, base, &exponent, &modulus, scratch).unwrap();
     });
     assert_eq!(number(&result), *expected, "default for public exponents");
     let factor = &exponent_limbs[..n.min(exponent_limbs.len())];
     let mut result = vec![GUARD; n + 1];
-    with_guarded_scratch(pow_scratch_limbs_minimum(n), |scratch| {
+    with_guarded_scratch(pow_minimum_scratch_limbs(n), |scratch| {
         mul(&mut result, base, factor, &modulus, scratch).unwrap();
     });
     let product = number(base) * number(factor) % number(modulus.limbs());
@@ -242,7 +242,7 @@ fn the_default_tells_errors_and_changes_nothing() {
     let mut scratch = [GUARD; 64];
     let mut result = [GUARD; 2];
     let exponent = Exponent::new(&[5]);
-    let minimum = pow_scratch_limbs_minimum(2);
+    let minimum = pow_minimum_scratch_limbs(2);
     let outcome = pow(&mut result, &[3], &exponent, &modulus, &mut scratch[..minimum - 1]);
     let (needed, given) = (minimum * 8, minimum * 8 - 8);
     assert_eq!(outcome, Err(Error::ScratchTooSmall { needed, given }));
@@ -258,7 +258,7 @@ fn less_scratch_gives_a_smaller_window_and_the_same_result() {
     let modulus = Modulus::prepare(&limbs, &mut r_squared, &mut scratch).unwrap();
     let exponent = [0x0123_4567_89ab_cdef; 4];
     let expected = model(&[11], &exponent, &limbs);
-    for given in pow_scratch_limbs_minimum(4)..=pow_scratch_limbs(4, 256) + 5 {
+    for given in pow_minimum_scratch_limbs(4)..=pow_scratch_limbs(4, 256) + 5 {
         let mut result = [GUARD; 4];
         let exponent = Exponent::new(&exponent);
         pow(&mut result, &[11], &exponent, &modulus, &mut scratch[..given]).unwrap();
@@ -297,10 +297,10 @@ fn scratch_is_at_most_half_of_the_classic_table() {
 fn scratch_is_told_for_every_length() {
     for n in 0..=MAX_BITS / 64 {
         for bits in [0, 1, 64 * n] {
-            let least = pow_scratch_limbs_minimum(n);
+            let least = pow_minimum_scratch_limbs(n);
             assert!(pow_scratch_limbs(n, bits) >= least, "{n} limbs, {bits} bits");
-            assert!(pow_scratch_limbs_here(n, bits) >= least, "{n} limbs, {bits} bits");
-            assert!(pow_eight_scratch(n, bits) >= pow_eight_scratch_minimum(n));
+            assert!(pow_this_cpu_scratch_limbs(n, bits) >= least, "{n} limbs, {bits} bits");
+            assert!(pow_eight_scratch_lanes(n, bits) >= pow_eight_minimum_scratch_lanes(n));
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::machine::words::Limb;
 use crate::math::modular::{Error, Modulus, montgomery_mul};
 
 /// Limbs of scratch for [`is_strong`] with a candidate of `n` limbs.
-pub(super) const fn strong_scratch(n: usize) -> usize {
+pub(super) const fn strong_scratch_limbs(n: usize) -> usize {
     2 * n + Modulus::scratch_limbs(n)
 }
 
@@ -19,7 +19,7 @@ pub(super) const fn strong_scratch(n: usize) -> usize {
 ///
 /// Time tells the result, and of a candidate that fails how many squarings that took. For one that
 /// passes there are as many squarings as for any other, since their number tells bits of p.
-/// `scratch` has [`strong_scratch`] limbs, and is not wiped.
+/// `scratch` has [`strong_scratch_limbs`] limbs, and is not wiped.
 ///
 /// # Errors
 /// Those of [`Modulus::prepare`].

@@ -112,7 +112,7 @@ impl<R: TryCryptoRng<Error = core::convert::Infallible>> TryRng for Scripted<R> 
 impl<R: TryCryptoRng<Error = core::convert::Infallible>> TryCryptoRng for Scripted<R> {}
 
 fn is_prime(candidate: &[Limb]) -> bool {
-    let mut scratch = vec![0; is_probable_prime_scratch(candidate.len().max(1))];
+    let mut scratch = vec![0; is_probable_prime_scratch_limbs(candidate.len().max(1))];
     is_probable_prime_vartime(candidate, 20, &mut Counter(7), &mut scratch).unwrap()
 }
 
@@ -185,7 +185,7 @@ fn generated_primes_are_what_was_asked_for() {
     for bits in [65_usize, 128, 200, 256, 512] {
         let n = bits.div_ceil(64);
         let mut prime = vec![0; n];
-        let mut scratch = vec![Lanes([0; 8]); generate_scratch(n)];
+        let mut scratch = vec![Lanes([0; 8]); generate_scratch_lanes(n)];
         scratch[..4 * n].fill(Lanes([1; 8]));
         let mut asked = 0;
         let accept = |candidate: &[Limb]| {
@@ -207,14 +207,14 @@ fn generated_primes_are_what_was_asked_for() {
 
 #[test]
 fn too_little_scratch_is_an_error() {
-    let needed = is_probable_prime_scratch(2);
+    let needed = is_probable_prime_scratch_limbs(2);
     for given in [0, 5, needed - 1] {
         let mut scratch = vec![0; given];
         let outcome =
             is_probable_prime_vartime(&[u64::MAX, u64::MAX >> 1], 1, &mut Counter(1), &mut scratch);
         assert!(matches!(outcome, Err(Error::ScratchTooSmall { .. })));
     }
-    let needed = generate_scratch(2);
+    let needed = generate_scratch_lanes(2);
     for given in [0, 7, 8, 20] {
         assert!(given < needed);
         let mut scratch = vec![Lanes([0; 8]); given];
@@ -231,7 +231,7 @@ fn prime_that(
     rng: &mut impl CryptoRng,
 ) -> Result<Vec<Limb>, Error> {
     let mut prime = vec![0; bits.div_ceil(64)];
-    let mut scratch = vec![Lanes([7; 8]); generate_scratch(prime.len())];
+    let mut scratch = vec![Lanes([7; 8]); generate_scratch_lanes(prime.len())];
     generate_within(candidates, &mut prime, bits, accept, rng, &mut scratch)?;
     Ok(prime)
 }
@@ -363,7 +363,7 @@ fn generators_that_repeat_themselves_are_errors() {
         assert!(rng.given <= 16, "{values:x?}: {}", rng.given);
 
         let mut rng = Repeating::new(values);
-        let mut scratch = vec![0; is_probable_prime_scratch(2)];
+        let mut scratch = vec![0; is_probable_prime_scratch_limbs(2)];
         // Zero, one and what is not less than the number are no bases of the test.
         let prime = [u64::MAX, u64::MAX >> 1];
         let outcome = is_probable_prime_vartime(&prime, 4, &mut rng, &mut scratch);
@@ -402,7 +402,7 @@ fn a_search_ends_after_as_many_candidates_as_were_said() {
     assert_eq!(outcome, Err(Error::RandomGenerator));
     // Small primes divide six of seven.
     assert!((300..900).contains(&asked), "{asked}");
-    let mut scratch = vec![Lanes::ZERO; generate_scratch(4)];
+    let mut scratch = vec![Lanes::ZERO; generate_scratch_lanes(4)];
     let outcome = generate(&mut [0; 4], 256, |_| false, &mut Counter(1), &mut scratch);
     assert_eq!(outcome, Err(Error::RandomGenerator));
 }
@@ -410,9 +410,9 @@ fn a_search_ends_after_as_many_candidates_as_were_said() {
 #[test]
 fn scratch_holds_what_a_round_needs() {
     for n in 2..=64 {
-        let lanes = modular::pow_eight_scratch_minimum(n) * LANES;
-        assert!(strong_scratch(n) <= lanes, "{n}");
-        let least = 4 * n + modular::pow_scratch_limbs_minimum(n);
+        let lanes = modular::pow_eight_minimum_scratch_lanes(n) * LANES;
+        assert!(strong_scratch_limbs(n) <= lanes, "{n}");
+        let least = 4 * n + modular::pow_minimum_scratch_limbs(n);
         assert!(least <= secret_scratch(n), "{n}");
     }
 }

@@ -332,14 +332,14 @@ pub trait Group<G: SourceGroup>: Scalars {
     }
 
     /// Limbs of scratch that [`msm_vartime`](Self::msm_vartime) needs for n points.
-    fn msm_scratch(n: usize) -> usize {
+    fn msm_scratch_limbs(n: usize) -> usize {
         let _ = n;
         0
     }
 
     /// k₀a₀ + k₁a₁ + …, of members of the group and public kᵢ, for every number of them.
     ///
-    /// `scratch` has [`msm_scratch`](Self::msm_scratch) limbs or more, with anything in them.
+    /// `scratch` has [`msm_scratch_limbs`](Self::msm_scratch_limbs) limbs or more, with anything in them.
     fn msm_vartime(
         points: &[Affine<Self, G>],
         scalars: &[Fr<Self>],

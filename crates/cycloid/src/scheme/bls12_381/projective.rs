@@ -115,13 +115,13 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
     }
 
     /// Limbs of scratch for [`multi_scalar_multiply_vartime`](Self::multi_scalar_multiply_vartime).
-    pub fn multi_scalar_scratch(points: usize) -> usize {
-        <B as Group<G>>::msm_scratch(points)
+    pub fn multi_scalar_scratch_limbs(points: usize) -> usize {
+        <B as Group<G>>::msm_scratch_limbs(points)
     }
 
     /// Σ scalarsᵢ · pointsᵢ, of public scalars; any number of points, infinity, equal and opposite
     /// ones among them. `scratch` has
-    /// [`multi_scalar_scratch`](Self::multi_scalar_scratch)`(points.len())` limbs or more.
+    /// [`multi_scalar_scratch_limbs`](Self::multi_scalar_scratch_limbs)`(points.len())` limbs or more.
     ///
     /// # Errors
     /// [`Error::Counts`], [`Error::ScratchTooSmall`].
@@ -131,7 +131,7 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
         scratch: &mut [u64],
     ) -> Result<Self, Error> {
         equal_counts(points.len(), scalars.len())?;
-        let (needed, given) = (Self::multi_scalar_scratch(points.len()), scratch.len());
+        let (needed, given) = (Self::multi_scalar_scratch_limbs(points.len()), scratch.len());
         if given < needed {
             return Err(Error::ScratchTooSmall { needed, given });
         }

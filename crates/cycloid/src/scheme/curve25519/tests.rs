@@ -1,4 +1,4 @@
-//! The laws of the group and of the scalars.
+//! Group laws and scalar arithmetic.
 
 use super::*;
 
@@ -74,7 +74,7 @@ fn scalars() {
     assert_eq!(bytes(&Scalar::from_wide_bytes(&wide)), [0; 32]);
 }
 
-/// L, as L − 1 and 1.
+/// Returns L, as L − 1 plus 1.
 fn bytes_of_order() -> [u8; 32] {
     let mut order = Scalar(edwards::Scalar::ZERO).sub(&Scalar::one()).to_bytes();
     order[0] += 1;

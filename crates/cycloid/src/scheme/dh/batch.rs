@@ -12,9 +12,9 @@ use crate::scheme::stack_use;
 
 /// Elements of scratch, of 64 bytes each, for [`run_batch`] with moduli of at most `bits` bits and
 /// exponents of `exponent_bits`.
-pub const fn batch_scratch(bits: usize, exponent_bits: usize) -> usize {
+pub const fn batch_scratch_lanes(bits: usize, exponent_bits: usize) -> usize {
     // Eight bases and results of n limbs, eight limbs to an element.
-    2 * limbs(bits) + modular::pow_eight_scratch(limbs(bits), exponent_bits)
+    2 * limbs(bits) + modular::pow_eight_scratch_lanes(limbs(bits), exponent_bits)
 }
 
 /// One operation of a batch, and what became of it.
@@ -107,7 +107,7 @@ impl<'a> Job<'a> {
 ///
 /// Groups may differ. Neighbours whose moduli have equally many limbs go side by side, eight at a
 /// time, so jobs are best sorted by length; fewer than eight that are left over go side by side or
-/// one after the other, whichever is faster. `scratch` has [`batch_scratch`] elements for the
+/// one after the other, whichever is faster. `scratch` has [`batch_scratch_lanes`] elements for the
 /// longest modulus and exponent; with less, windows are smaller. It is wiped.
 ///
 /// Time depends on lengths, on the public values where they are validated, and on which jobs are
@@ -120,7 +120,7 @@ impl<'a> Job<'a> {
 /// const BITS: usize = 2048;
 /// const EXPONENT_BITS: usize = dh::exponent_bits(BITS);
 /// let group = &Group::FFDHE2048;
-/// let mut scratch = [Lanes::ZERO; dh::batch_scratch(BITS, EXPONENT_BITS)];
+/// let mut scratch = [Lanes::ZERO; dh::batch_scratch_lanes(BITS, EXPONENT_BITS)];
 ///
 /// // Sixteen clients have sent their public values. One of them is not honest.
 /// let mut peers = [[7; BITS / 8]; 16];
@@ -152,7 +152,7 @@ pub fn run_batch(mut jobs: &mut [Job<'_>], scratch: &mut [Lanes]) {
 
 /// [`run_batch`] for moduli of `n` limbs each; leaves secrets in `scratch`.
 fn run_alike(jobs: &mut [Job<'_>], n: usize, scratch: &mut [Lanes]) {
-    let least = 2 * n + modular::pow_eight_scratch_minimum(n);
+    let least = 2 * n + modular::pow_eight_minimum_scratch_lanes(n);
     if scratch.len() < least {
         let (needed, given) = (least * LANES, scratch.len() * LANES);
         let error = Error::MemoryTooSmall { needed, given };

@@ -1,7 +1,7 @@
 //! Public values from a table of the generator's powers.
 
 use super::private::{checked_length, write_public};
-use super::{Comb, Error, Group, PrivateKey, checked_memory, limbs, scratch_limbs_minimum};
+use super::{Comb, Error, Group, PrivateKey, checked_memory, limbs, minimum_scratch_limbs};
 use crate::machine::lanes::Lanes;
 use crate::machine::words::Limb;
 use crate::machine::{ct, stack};
@@ -10,14 +10,14 @@ use crate::scheme::stack_use;
 
 /// Elements of memory, of 64 bytes each, for a [`Generator`] of a group with a modulus of `bits`
 /// bits.
-pub const fn generator_memory(bits: usize, comb: Comb) -> usize {
-    FixedBase::memory(limbs(bits), comb)
+pub const fn generator_lanes(bits: usize, comb: Comb) -> usize {
+    FixedBase::memory_lanes(limbs(bits), comb)
 }
 
 /// Limbs of scratch for a [`Generator`] of a group with a modulus of `bits` bits.
 pub const fn generator_scratch_limbs(bits: usize) -> usize {
     let fixed = limbs(bits) + FixedBase::scratch_limbs(limbs(bits));
-    let least = scratch_limbs_minimum(bits);
+    let least = minimum_scratch_limbs(bits);
     if fixed > least { fixed } else { least }
 }
 
@@ -34,7 +34,7 @@ pub const fn generator_scratch_limbs(bits: usize) -> usize {
 /// const BITS: usize = 2048;
 /// let group = &Group::FFDHE2048;
 /// let mut scratch = [0; dh::generator_scratch_limbs(BITS)];
-/// let mut memory = [Lanes::ZERO; dh::generator_memory(BITS, Comb::BALANCED)];
+/// let mut memory = [Lanes::ZERO; dh::generator_lanes(BITS, Comb::BALANCED)];
 /// let generator = Generator::prepare(group, Comb::BALANCED, &mut memory, &mut scratch)?;
 ///
 /// let memory = [0; dh::private_key_limbs(dh::exponent_bits(BITS))];
@@ -52,7 +52,7 @@ pub struct Generator<'a> {
 impl<'a> Generator<'a> {
     /// Computes the table for exponents of up to [`Group::exponent_bits`] bits.
     ///
-    /// `memory` has at least [`generator_memory`] elements, `scratch` [`generator_scratch_limbs`].
+    /// `memory` has at least [`generator_lanes`] elements, `scratch` [`generator_scratch_limbs`].
     /// Takes about the time of one public value without a table.
     ///
     /// # Errors

@@ -10,7 +10,7 @@
 //!
 //! **Memory.** A key lives in memory that its owner chooses, [`private_key_limbs`] of it, and is
 //! wiped when it is dropped. Operations take scratch, at best [`scratch_limbs`], at least
-//! [`scratch_limbs_minimum`], and wipe it. The known groups are constants, ready for use.
+//! [`minimum_scratch_limbs`], and wipe it. The known groups are constants, ready for use.
 //!
 //! **Validation.** Values from outside are checked by the operation that takes them, to the
 //! [`Validation`] that the caller names; a shared secret that can be guessed never leaves.
@@ -53,11 +53,11 @@ mod public;
 #[cfg(test)]
 mod tests;
 
-pub use batch::{Job, batch_scratch, run_batch};
-pub use generator::{Generator, generator_memory, generator_scratch_limbs};
+pub use batch::{Job, batch_scratch_lanes, run_batch};
+pub use generator::{Generator, generator_lanes, generator_scratch_limbs};
 pub use group::{Group, exponent_bits};
 pub use parameters::{Parameters, group_limbs, group_scratch_limbs};
-pub use private::{PrivateKey, private_key_limbs, scratch_limbs, scratch_limbs_minimum};
+pub use private::{PrivateKey, minimum_scratch_limbs, private_key_limbs, scratch_limbs};
 pub use public::Validation;
 
 use crate::machine::words::{LIMB_BITS, LIMB_BYTES};

@@ -24,8 +24,8 @@ pub const fn group_limbs(bits: usize) -> usize {
 pub const fn group_scratch_limbs(bits: usize) -> usize {
     let n = limbs(bits);
     let needs = [
-        prime::is_probable_prime_scratch(n),
-        n + modular::pow_scratch_limbs_minimum(n),
+        prime::is_probable_prime_scratch_limbs(n),
+        n + modular::pow_minimum_scratch_limbs(n),
         jacobi::scratch_limbs(n),
     ];
     let mut most = needs[0];

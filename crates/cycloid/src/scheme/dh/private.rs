@@ -24,9 +24,9 @@ pub const fn scratch_limbs(bits: usize, exponent_bits: usize) -> usize {
 }
 
 /// Limbs of scratch without which operations do not work, for a modulus of `bits` bits.
-pub const fn scratch_limbs_minimum(bits: usize) -> usize {
+pub const fn minimum_scratch_limbs(bits: usize) -> usize {
     // Base, result or a check's, and what exponentiation needs.
-    2 * limbs(bits) + modular::pow_scratch_limbs_minimum(limbs(bits))
+    2 * limbs(bits) + modular::pow_minimum_scratch_limbs(limbs(bits))
 }
 
 /// A private exponent x of a group, in the memory `M`; wiped when dropped.
@@ -153,7 +153,7 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         let outcome =
             stack::clean(stack_use::DH, || self.agree_in(peer, validation, shared, scratch));
         // What is beyond, the exponentiation has wiped.
-        ct::wipe(&mut scratch[..scratch_limbs_minimum(group.bits())]);
+        ct::wipe(&mut scratch[..minimum_scratch_limbs(group.bits())]);
         outcome
     }
 
@@ -174,7 +174,7 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
 
     /// What is used of the scratch.
     fn checked_scratch<'s>(&self, scratch: &'s mut [Limb]) -> Result<&'s mut [Limb], Error> {
-        checked_memory(scratch, scratch_limbs_minimum(self.group.bits()))?;
+        checked_memory(scratch, minimum_scratch_limbs(self.group.bits()))?;
         let used = scratch.len().min(scratch_limbs(self.group.bits(), self.bits));
         Ok(&mut scratch[..used])
     }

@@ -22,7 +22,7 @@ pub enum Validation {
 }
 
 /// Puts a public value into `value`, as many limbs as p, and checks it. Leading zeros are allowed.
-/// `scratch` has [`modular::pow_scratch_limbs_minimum`].
+/// `scratch` has [`modular::pow_minimum_scratch_limbs`].
 pub(super) fn read(
     value: &mut [Limb],
     group: &Group<'_>,

@@ -135,7 +135,7 @@ fn known_groups_are_those_of_the_standards() {
         assert_eq!(group.generator(), [2]);
         let half: Vec<Limb> = group.half().collect();
         assert_eq!(number(&half), &p >> 1);
-        let mut scratch = vec![0; prime::is_probable_prime_scratch(half.len())];
+        let mut scratch = vec![0; prime::is_probable_prime_scratch_limbs(half.len())];
         for candidate in [group.prime(), &half] {
             let mut rng = Counter(bits as u64);
             let passes =

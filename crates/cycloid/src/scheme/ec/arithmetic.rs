@@ -1,9 +1,9 @@
-//! The group of a curve, for protocols that need more than signatures and key agreement.
+//! Arithmetic in the group of a curve, for protocols beyond signatures and key agreement.
 //!
-//! A [`Point`] is on the curve or infinity, and a [`Scalar`] from 0 to n − 1: nothing else can be
-//! made. Both may be secret, infinity and zero included: time depends on the curve and on how many
-//! terms a sum has only, but for functions in `_vartime` and for what answers a question or gives
-//! bytes. Both are wiped when they are dropped.
+//! A [`Point`] is on the curve or infinity, and a [`Scalar`] is from 0 to n − 1; no other value can
+//! be constructed. Both may be secret, including infinity and zero. Time depends only on the curve
+//! and on the number of terms in a sum. The exceptions are functions ending in `_vartime`,
+//! comparisons, and conversions to bytes. Both types are wiped when dropped.
 //!
 //! ```
 //! use cycloid::scheme::ec::P256;
@@ -41,17 +41,17 @@ pub struct Scalar<C: Curve>(curve::Scalar<C>);
 pub struct Point<C: Curve>(AnyPoint<C>);
 
 impl<C: Curve> Scalar<C> {
-    /// 0.
+    /// Returns 0.
     pub fn zero() -> Self {
         Self(curve::Scalar::zero())
     }
 
-    /// 1.
+    /// Returns 1.
     pub fn one() -> Self {
         Self(curve::Scalar::one())
     }
 
-    /// A scalar, uniform from 0 to n − 1.
+    /// Draws a scalar uniformly from 0 to n − 1.
     ///
     /// # Errors
     /// [`Error::RandomGenerator`], as for [`PrivateKey::generate`].
@@ -59,10 +59,10 @@ impl<C: Curve> Scalar<C> {
         stack::clean(stack_use::EC_SCALAR, || random_scalar(rng).map(Self))
     }
 
-    /// The integer of [`Curve::BYTES`] big-endian bytes.
+    /// Reads an integer from [`Curve::BYTES`] big-endian bytes.
     ///
     /// # Errors
-    /// [`Error::Length`]; [`Error::ScalarRange`] for n and more.
+    /// [`Error::Length`]; [`Error::ScalarRange`] for n or more.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         check_length::<C>(bytes)?;
         stack::clean(stack_use::EC_SCALAR, || {
@@ -70,13 +70,13 @@ impl<C: Curve> Scalar<C> {
         })
     }
 
-    /// The leftmost bits of a digest, as many as n has, modulo n: the number that ECDSA makes of it
-    /// (FIPS 186-5, section 6.4.1, steps 1 and 2).
+    /// Returns the leftmost bits of a digest, as many as n has, modulo n. ECDSA derives its integer
+    /// from a digest this way (FIPS 186-5, section 6.4.1, steps 1 and 2).
     pub fn from_digest(digest: &[u8]) -> Self {
         stack::clean(stack_use::EC_SCALAR, || Self(curve::Scalar::from_leftmost_bits(digest)))
     }
 
-    /// Writes the integer: [`Curve::BYTES`] big-endian bytes.
+    /// Writes the integer as [`Curve::BYTES`] big-endian bytes.
     ///
     /// # Errors
     /// [`Error::Length`].
@@ -86,7 +86,7 @@ impl<C: Curve> Scalar<C> {
         Ok(())
     }
 
-    /// 1 over this scalar; 0 for 0.
+    /// Returns the inverse of this scalar; 0 for 0.
     #[must_use]
     pub fn invert(&self) -> Self {
         stack::clean(stack_use::ec_point::<C>(), || Self(self.0.invert()))
@@ -107,40 +107,40 @@ impl<C: Curve> From<&PrivateKey<C>> for Scalar<C> {
 }
 
 impl<C: Curve> Point<C> {
-    /// The point at infinity, the neutral one.
+    /// Returns the point at infinity, the neutral element.
     pub fn infinity() -> Self {
         Self(AnyPoint::infinity())
     }
 
-    /// G.
+    /// Returns the generator G.
     pub fn generator() -> Self {
         Self(AffinePoint::GENERATOR.into())
     }
 
-    /// k·G, faster than the product of k and [`generator`](Self::generator).
+    /// Returns k·G, faster than multiplying [`generator`](Self::generator) by k.
     pub fn generator_times(scalar: &Scalar<C>) -> Self {
         stack::clean(stack_use::ec_point::<C>(), || Self(AnyPoint::base_multiple(&scalar.0)))
     }
 
-    /// The sum of the products of all terms.
+    /// Returns the sum of the products of all terms.
     pub fn sum_of_products(terms: &[(&Scalar<C>, &Self)]) -> Self {
         stack::clean(stack_use::ec_point::<C>(), || {
             Self(AnyPoint::sum_of_products(terms.iter().map(|(k, point)| (&k.0, &point.0))))
         })
     }
 
-    /// u·G and the sum of the products of all terms, of public scalars and points, which takes less
-    /// time.
+    /// Returns u·G plus the sum of the products of all terms, for public scalars and points. Takes
+    /// less time than the constant-time functions.
     pub fn sum_of_products_vartime(base: &Scalar<C>, terms: &[(&Scalar<C>, &Self)]) -> Self {
         let terms = terms.iter().map(|(scalar, point)| (&scalar.0, &point.0));
         Self(AnyPoint::sum_of_products_vartime(&base.0, terms))
     }
 
-    /// Reads a point as [`PublicKey::from_sec1`] does, and infinity, which is a single 0 (SEC 1,
-    /// section 2.3.4).
+    /// Reads a point as [`PublicKey::from_sec1`] does. Also accepts infinity, encoded as a single 0
+    /// byte (SEC 1, section 2.3.4).
     ///
     /// # Errors
-    /// Those of [`PublicKey::from_sec1`].
+    /// As [`PublicKey::from_sec1`].
     pub fn from_sec1(bytes: &[u8]) -> Result<Self, Error> {
         match PublicKey::from_sec1(bytes) {
             Err(Error::PointAtInfinity) => Ok(Self::infinity()),
@@ -148,7 +148,7 @@ impl<C: Curve> Point<C> {
         }
     }
 
-    /// The point as a public key, which has encodings.
+    /// Converts the point to a public key, which has encodings.
     ///
     /// # Errors
     /// [`Error::PointAtInfinity`].
@@ -165,7 +165,7 @@ impl<C: Curve> From<PublicKey<C>> for Point<C> {
     }
 }
 
-/// Takes as long for any two; the outcome is public.
+/// Compares in constant time; the result is public.
 impl<C: Curve> PartialEq for Scalar<C> {
     fn eq(&self, other: &Self) -> bool {
         stack::clean(stack_use::EC_SCALAR, || self.0.equal(&other.0).reveal())
@@ -174,7 +174,7 @@ impl<C: Curve> PartialEq for Scalar<C> {
 
 impl<C: Curve> Eq for Scalar<C> {}
 
-/// Takes as long for any two; the outcome is public.
+/// Compares in constant time; the result is public.
 impl<C: Curve> PartialEq for Point<C> {
     fn eq(&self, other: &Self) -> bool {
         stack::clean(stack_use::ec_point::<C>(), || self.0.equal(&other.0).reveal())

@@ -1,31 +1,30 @@
-//! What can be wrong with a key, a point or a signature.
+//! The error type of keys, points and signatures on NIST curves.
 
 use core::fmt;
 
 use crate::math::curve::DecodeError;
 use crate::scheme::random;
 
-/// Why an operation was not done.
+/// Why an operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A private key is not from 1 to n − 1.
+    /// The private key is not from 1 to n − 1.
     PrivateKeyRange,
-    /// A scalar is not from 0 to n − 1.
+    /// The scalar is not from 0 to n − 1.
     ScalarRange,
-    /// An encoding is not as long as it must be.
+    /// The encoding has the wrong length.
     Length {
         /// Bytes needed.
         needed: usize,
         /// Bytes given.
         given: usize,
     },
-    /// The first byte of a point is none that SEC 1 knows, or its length is not the one that belongs
-    /// to it.
+    /// The first byte of a point is not defined by SEC 1, or does not match the encoding's length.
     PointFormat,
     /// The point is infinity.
     PointAtInfinity,
-    /// A coordinate is not less than the prime.
+    /// A coordinate is not less than the field's prime.
     CoordinateRange,
     /// The point is not on the curve.
     NotOnCurve,
@@ -33,52 +32,52 @@ pub enum Error {
     SignatureRange,
     /// The signature is not DER.
     SignatureFormat,
-    /// The bytes are not a key of that format in DER: cut short, with something behind the end, or
-    /// with a length not in its shortest form.
+    /// The bytes are not a key of this format in DER: they are truncated, have trailing data, or
+    /// encode a length in more bytes than necessary.
     Der,
-    /// The text holds no PEM (RFC 7468), or its base64 is wrong.
+    /// The text holds no PEM (RFC 7468), or its base64 is invalid.
     Pem,
-    /// The text is PEM, but no label in it is that of such a key.
+    /// The text is PEM, but no label matches this kind of key.
     PemLabel,
-    /// The PEM is several times as long as a key with its public key.
+    /// The PEM is several times longer than a key with its public key.
     PemTooLong,
-    /// The private key is encrypted with a password, which must be taken off elsewhere.
+    /// The private key is encrypted with a password; decrypt it elsewhere first.
     Encrypted,
-    /// The file holds a public key, where a private one is asked for.
+    /// The file holds a public key, but a private key is required.
     IsPublicKey,
-    /// The key is not one for elliptic curves (id-ecPublicKey).
+    /// The key is not an elliptic-curve key (id-ecPublicKey).
     Algorithm,
     /// The key is on another curve.
     OtherCurve,
-    /// The curve is given by its parameters and not by its name, which is not supported (RFC 5480,
-    /// section 2.1.1, forbids it).
+    /// The curve is given by explicit parameters instead of its name. This is not supported, and
+    /// RFC 5480, section 2.1.1, forbids it.
     ExplicitParameters,
-    /// The curve is not named, or named differently at two places.
+    /// The curve is not named, or has different names in two places.
     Parameters,
-    /// The public key that stands beside the private one is not its own.
+    /// The public key stored with the private key does not match it.
     OtherPublicKey,
-    /// The output does not have room for the key that is written.
+    /// The output buffer is too small for the key.
     OutputTooSmall {
         /// Bytes needed.
         needed: usize,
         /// Bytes given.
         given: usize,
     },
-    /// There is not enough memory for a key's multiples.
+    /// The memory for the key's multiples is too small.
     MemoryTooSmall {
         /// Limbs needed.
         needed: usize,
         /// Limbs given.
         given: usize,
     },
-    /// The signature is not one of this message by this key.
+    /// The signature is not valid for this message and key.
     Verification,
-    /// The signature that was made does not verify, so it was not released: a key has changed in
+    /// The signature that was made does not verify, so it was not released. A key has changed in
     /// memory, or a computation went wrong.
     Fault,
-    /// The random generator failed, or repeats itself.
+    /// The random generator fails or repeats itself.
     RandomGenerator,
-    /// The job has not been in a batch.
+    /// The job has not been run in a batch yet.
     NotDone,
 }
 

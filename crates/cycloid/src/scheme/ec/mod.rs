@@ -1,15 +1,15 @@
 //! Keys on the NIST curves (SP 800-186, section 3.2.1), for [ECDSA](super::ecdsa) and
 //! [ECDH](super::ecdh).
 //!
-//! A curve is a type: [`P224`], [`P256`], [`P384`] or [`P521`]. A [`PublicKey`] holds a point that is
-//! on the curve and is not infinity, and nothing else can be made; a [`PrivateKey`] owns its public
-//! key, and is wiped when it is dropped. The groups have prime order, so a point on the curve is in
-//! the group.
+//! A curve is a type: [`P224`], [`P256`], [`P384`] or [`P521`]. A [`PublicKey`] holds a point that
+//! is on the curve and not infinity; no other value can be constructed. A [`PrivateKey`] contains
+//! its public key and is wiped when dropped. The groups have prime order, so every point on the
+//! curve is in the group.
 //!
-//! **Memory.** Nothing is allocated and no scratch is passed: an operation takes some kilobytes of
-//! stack, for eight side by side some tens.
+//! **Memory.** Nothing is allocated and no scratch is passed. An operation uses some kilobytes of
+//! stack; a batch of eight uses some tens of kilobytes.
 //!
-//! **Time** depends on the curve, and on no secret value. Public keys are public.
+//! **Time** depends on the curve and on no secret value. Public keys are public.
 //!
 //! ```
 //! use cycloid::scheme::ec::{P256, PrivateKey, PublicKey};
@@ -38,5 +38,5 @@ pub use prepared::{PreparedPublicKey, prepared_key_limbs};
 pub use private::PrivateKey;
 pub use public::{EncodedPoint, PublicKey};
 
-/// Bytes of the longest coordinate or scalar.
+/// Bytes in the longest coordinate or scalar.
 pub(super) const MAX_BYTES: usize = 66;

@@ -1,15 +1,16 @@
-//! Public keys that many signatures are verified with.
+//! Public keys with precomputed multiples, for verifying many signatures.
 
 use core::fmt;
 
 use super::{Curve, Error, PublicKey};
 use crate::math::curve::{multiples_limbs, write_multiples};
 
-/// A public key with multiples of its point, so that a signature is verified in less than half of
-/// the time. Making it takes as long as some verifications, and memory: [`prepared_key_limbs`].
+/// A public key with precomputed multiples of its point. With it a verification takes less than
+/// half the time. Preparing takes as long as a few verifications and needs [`prepared_key_limbs`]
+/// of memory.
 ///
-/// `M` is memory of the caller's, such as an array, a `Box` or a `&mut [u64]`. Nothing in it is
-/// secret. It stays as long as it was and as it was written; where it has shrunk, verification is an
+/// `M` is the caller's memory, such as an array, a `Box` or a `&mut [u64]`. Its contents are not
+/// secret. Its length and contents must not change; if it has shrunk, verification returns an
 /// error.
 ///
 /// ```
@@ -30,8 +31,8 @@ pub struct PreparedPublicKey<C: Curve, M> {
     memory: M,
 }
 
-/// Limbs of memory for a [`PreparedPublicKey`]: 2304 for P-256, that is 18 KiB; 12, 30 and 61 KiB
-/// for P-224, P-384 and P-521.
+/// Returns the limbs of memory for a [`PreparedPublicKey`]: 2304 for P-256, which is 18 KiB; 12, 30
+/// and 61 KiB for P-224, P-384 and P-521.
 pub const fn prepared_key_limbs<C: Curve>() -> usize {
     multiples_limbs::<C>()
 }
@@ -51,7 +52,7 @@ impl<C: Curve, M: AsRef<[u64]> + AsMut<[u64]>> PreparedPublicKey<C, M> {
 }
 
 impl<C: Curve, M: AsRef<[u64]>> PreparedPublicKey<C, M> {
-    /// The key itself.
+    /// Returns the key itself.
     pub const fn public_key(&self) -> &PublicKey<C> {
         &self.key
     }
@@ -61,10 +62,10 @@ impl<C: Curve, M: AsRef<[u64]>> PreparedPublicKey<C, M> {
         &self.memory
     }
 
-    /// The multiples.
+    /// Returns the multiples.
     ///
     /// # Errors
-    /// [`Error::MemoryTooSmall`] where the memory, which is the caller's, has shrunk.
+    /// [`Error::MemoryTooSmall`] if the caller's memory has shrunk.
     pub(in super::super) fn multiples(&self) -> Result<&[u64], Error> {
         let (needed, memory) = (prepared_key_limbs::<C>(), self.memory.as_ref());
         memory.get(..needed).ok_or(Error::MemoryTooSmall { needed, given: memory.len() })

@@ -9,32 +9,32 @@ use crate::machine::{ct, stack};
 use crate::math::curve::{Scalar, multiply_base};
 use crate::scheme::{random, stack_use};
 
-/// A private key and its public key; wiped when it is dropped.
+/// A private key and its public key; wiped when dropped.
 ///
-/// A move leaves a copy that nobody wipes, and so does taking a key out of a `Result`:
-/// [`stack::try_keep`] puts it where it stays.
+/// A move leaves an unwiped copy, and so does unwrapping a `Result`. [`stack::try_keep`] stores the
+/// key where it stays.
 pub struct PrivateKey<C: Curve> {
     scalar: Scalar<C>,
     public: PublicKey<C>,
 }
 
 impl<C: Curve> PrivateKey<C> {
-    /// A new key, uniform from 1 to n − 1 (FIPS 186-5, appendix A.2.2, by rejection).
+    /// Generates a key, uniform from 1 to n − 1 (FIPS 186-5, appendix A.2.2, by rejection).
     ///
     /// # Errors
-    /// [`Error::RandomGenerator`] where the generator fails, gives the same eight bytes twice at a
-    /// time, or gives nothing usable in 128 draws.
+    /// [`Error::RandomGenerator`] if the generator fails, returns the same eight bytes twice, or
+    /// gives no usable value in 128 draws.
     pub fn generate(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
-        // 0 comes of a sound generator less often than it fails the other tests.
+        // A sound generator draws 0 less often than it fails the other tests.
         stack::clean(stack_use::ec_key::<C>(), || {
             Self::from_scalar(random_scalar(rng)?).ok_or(Error::RandomGenerator)
         })
     }
 
-    /// The key with this scalar: [`Curve::BYTES`] bytes, big-endian.
+    /// Reads a key from its scalar: [`Curve::BYTES`] big-endian bytes.
     ///
     /// # Errors
-    /// [`Error::Length`]; [`Error::PrivateKeyRange`] for 0, and for n and more.
+    /// [`Error::Length`]; [`Error::PrivateKeyRange`] for 0, and for n or more.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         stack::clean(stack_use::ec_key::<C>(), || Self::read_bytes(bytes))
     }
@@ -47,7 +47,7 @@ impl<C: Curve> PrivateKey<C> {
         Self::from_scalar(scalar).ok_or(Error::PrivateKeyRange)
     }
 
-    /// Writes the scalar: [`Curve::BYTES`] bytes, big-endian.
+    /// Writes the scalar as [`Curve::BYTES`] big-endian bytes.
     ///
     /// # Errors
     /// [`Error::Length`].
@@ -59,12 +59,12 @@ impl<C: Curve> PrivateKey<C> {
         Ok(())
     }
 
-    /// Its public key.
+    /// Returns the public key.
     pub const fn public_key(&self) -> &PublicKey<C> {
         &self.public
     }
 
-    /// `None` for 0.
+    /// Returns `None` for 0.
     fn from_scalar(scalar: Scalar<C>) -> Option<Self> {
         let point = multiply_base(&scalar)?;
         point.mark_public();
@@ -72,7 +72,7 @@ impl<C: Curve> PrivateKey<C> {
         Some(Self { scalar, public })
     }
 
-    /// What the key is in memory: the scalar and the coordinates of the public key.
+    /// Returns the key's memory: the scalar and the coordinates of the public key.
     #[cfg(test)]
     pub(in super::super) fn memory(&mut self) -> [&mut [crate::machine::words::Limb]; 3] {
         let [x, y] = self.public.point_mut().limbs_mut();
@@ -90,8 +90,8 @@ impl<C: Curve> fmt::Debug for PrivateKey<C> {
     }
 }
 
-/// A scalar, uniform from 0 to n − 1: random bits, as many as n has, until they are less than n.
-/// How often that takes says nothing of the scalar.
+/// Draws a scalar uniformly from 0 to n − 1: random bits, as many as n has, until they are less
+/// than n. The number of draws reveals nothing about the scalar.
 pub(super) fn random_scalar<C: Curve>(rng: &mut impl TryCryptoRng) -> Result<Scalar<C>, Error> {
     let mut bytes = [0; MAX_BYTES];
     let bytes = &mut bytes[..C::BYTES];

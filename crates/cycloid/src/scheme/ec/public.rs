@@ -10,18 +10,18 @@ use crate::math::curve::AffinePoint;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey<C: Curve>(AffinePoint<C>);
 
-/// First bytes of encodings.
+/// First bytes of point encodings.
 const COMPRESSED_EVEN: u8 = 2;
 const COMPRESSED_ODD: u8 = 3;
 const UNCOMPRESSED: u8 = 4;
 
 impl<C: Curve> PublicKey<C> {
-    /// Reads a point, compressed or uncompressed (SEC 1, section 2.3.4), and validates it (SP
-    /// 800-56A, section 5.6.2.3.3; the groups having prime order, that is full validation).
+    /// Reads a compressed or uncompressed point (SEC 1, section 2.3.4) and validates it (SP
+    /// 800-56A, section 5.6.2.3.3). The groups have prime order, so this is full validation.
     ///
     /// # Errors
-    /// [`Error::PointFormat`], [`Error::PointAtInfinity`], [`Error::CoordinateRange`],
-    /// [`Error::NotOnCurve`]. The hybrid form is refused.
+    /// [`Error::PointFormat`], also for the hybrid form; [`Error::PointAtInfinity`],
+    /// [`Error::CoordinateRange`], [`Error::NotOnCurve`].
     pub fn from_sec1(bytes: &[u8]) -> Result<Self, Error> {
         let (&tag, rest) = bytes.split_first().ok_or(Error::PointFormat)?;
         let point = match (tag, rest.len()) {
@@ -38,14 +38,16 @@ impl<C: Curve> PublicKey<C> {
         Ok(Self(point))
     }
 
-    /// 4 and both coordinates, 1 + 2·[`Curve::BYTES`] bytes (SEC 1, section 2.3.3).
+    /// Encodes the point as 4 and both coordinates, 1 + 2·[`Curve::BYTES`] bytes (SEC 1, section
+    /// 2.3.3).
     pub fn to_uncompressed(&self) -> EncodedPoint {
         EncodedPoint::new(UNCOMPRESSED, C::BYTES, &[self.0.x().as_ref(), self.0.y().as_ref()])
     }
 
-    /// 2 or 3 and the abscissa, 1 + [`Curve::BYTES`] bytes (SEC 1, section 2.3.3).
+    /// Encodes the point as 2 or 3 and the x coordinate, 1 + [`Curve::BYTES`] bytes (SEC 1, section
+    /// 2.3.3).
     pub fn to_compressed(&self) -> EncodedPoint {
-        // COMPRESSED_ODD is one more; points may be secret, so this is no branch.
+        // Points may be secret, so this avoids a branch: COMPRESSED_ODD is one more.
         let tag = COMPRESSED_EVEN + u8::from(self.0.y_is_odd());
         EncodedPoint::new(tag, C::BYTES, &[self.0.x().as_ref()])
     }
@@ -72,7 +74,7 @@ impl<C: Curve> fmt::Debug for PublicKey<C> {
     }
 }
 
-/// A point as bytes.
+/// An encoded point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EncodedPoint {
     bytes: [u8; 1 + 2 * MAX_BYTES],

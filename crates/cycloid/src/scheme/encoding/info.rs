@@ -1,8 +1,8 @@
-//! The structures around a key, to be written: OneAsymmetricKey and SubjectPublicKeyInfo.
+//! The structures around a key when it is written: OneAsymmetricKey and SubjectPublicKeyInfo.
 
 use der::{Encode, EncodeValue, FixedTag, Header, Length, Tag, Writer};
 
-/// OneAsymmetricKey (RFC 5958, section 2) without attributes and public key, around a private key.
+/// OneAsymmetricKey (RFC 5958, section 2) around a private key, without attributes or public key.
 pub(crate) struct PrivateInfo<A, K> {
     /// AlgorithmIdentifier.
     pub(crate) algorithm: A,
@@ -39,7 +39,7 @@ impl<A, K> FixedTag for PublicInfo<A, K> {
 }
 
 impl<A, K: Encode> PublicInfo<A, K> {
-    /// The contents of the bit string: the number of bits not used, and the key.
+    /// Returns the length of the bit string's contents: the number of unused bits, then the key.
     fn bits_length(&self) -> der::Result<Length> {
         Length::ONE + self.key.encoded_len()?
     }

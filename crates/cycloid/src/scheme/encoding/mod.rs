@@ -1,5 +1,5 @@
-//! What the files of keys have in common, whatever the scheme: the structures around a key in DER,
-//! PEM, and writing to a buffer of the caller's.
+//! Key-file code that all schemes share: the DER structures around a key, PEM, and writing to the
+//! caller's buffer.
 
 mod info;
 pub(super) mod pem;
@@ -10,8 +10,8 @@ use ::der::{Decode, Encode, Header, SliceReader, Tag, Tagged};
 
 pub(super) use info::{PrivateInfo, PublicInfo};
 
-/// Why a key was not read or written, as far as that has nothing to do with the scheme. Each scheme's
-/// error has the same causes.
+/// Why reading or writing a key failed, for causes that do not depend on the scheme. Each scheme's
+/// error type has the same causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Error {
     Der,
@@ -22,7 +22,7 @@ pub(super) enum Error {
     OutputTooSmall { needed: usize, given: usize },
 }
 
-/// Gives the error of a scheme these causes under the same names.
+/// Converts these errors to the variants of the same names in a scheme's error type.
 macro_rules! causes {
     ($scheme:ty) => {
         impl From<$crate::scheme::encoding::Error> for $scheme {
@@ -52,9 +52,9 @@ pub(super) const ENCRYPTED_LABEL: &str = "ENCRYPTED PRIVATE KEY";
 /// The label of SubjectPublicKeyInfo.
 pub(super) const SPKI_LABEL: &str = "PUBLIC KEY";
 
-/// The length of a DER element with `contents` bytes.
+/// Returns the length of a DER element with `contents` bytes.
 pub(super) const fn element(contents: usize) -> usize {
-    // Tag and length, which has bytes of its own from 128 on.
+    // Tag and length; the length takes extra bytes from 128 on.
     let length = match contents {
         0..0x80 => 1,
         0x80..0x100 => 2,
@@ -63,12 +63,12 @@ pub(super) const fn element(contents: usize) -> usize {
     1 + length + contents
 }
 
-/// The tags of the first two fields of a sequence.
+/// Returns the tags of the first two fields of a private key's sequence.
 ///
 /// # Errors
-/// [`Error::Der`] where there are none. No file of a private key begins with an algorithm:
-/// [`Error::Encrypted`] where the ciphertext follows it, as in EncryptedPrivateKeyInfo (RFC 5958,
-/// section 3), [`Error::IsPublicKey`] where a key does, as in SubjectPublicKeyInfo.
+/// [`Error::Der`] if there are no two fields. No file of a private key begins with an algorithm:
+/// [`Error::Encrypted`] if a ciphertext follows it, as in EncryptedPrivateKeyInfo (RFC 5958,
+/// section 3), [`Error::IsPublicKey`] if a key follows it, as in SubjectPublicKeyInfo.
 pub(super) fn first_tags_of_private(der: &[u8]) -> Result<[Tag; 2], Error> {
     match first_tags(der)? {
         [Tag::Sequence, Tag::OctetString] => Err(Error::Encrypted),
@@ -77,7 +77,7 @@ pub(super) fn first_tags_of_private(der: &[u8]) -> Result<[Tag; 2], Error> {
     }
 }
 
-/// The tags of the first two fields of a sequence.
+/// Returns the tags of the first two fields of a sequence.
 pub(super) fn first_tags(der: &[u8]) -> Result<[Tag; 2], Error> {
     let tags = |reader: &mut SliceReader<'_>| {
         Header::decode(reader)?.tag().assert_eq(Tag::Sequence)?;
@@ -86,7 +86,7 @@ pub(super) fn first_tags(der: &[u8]) -> Result<[Tag; 2], Error> {
     SliceReader::new(der).and_then(|mut reader| tags(&mut reader)).map_err(|_| Error::Der)
 }
 
-/// Writes a structure in DER to the start of `output`, and gives what is there then.
+/// Writes a structure as DER and returns the written prefix of `output`.
 ///
 /// # Errors
 /// [`Error::OutputTooSmall`]; nothing is written then.
@@ -100,12 +100,12 @@ fn encoded_length(key: &impl Encode) -> Result<usize, Error> {
     length.map_err(not_encodable)
 }
 
-/// What cannot happen: structures of ours are not too long, and the output has their length.
+/// Handles an impossible error: our structures are never too long, and the output has their length.
 fn not_encodable<E>(_: E) -> Error {
     Error::Der
 }
 
-/// The first `needed` bytes of `output`.
+/// Returns the first `needed` bytes of `output`.
 fn checked_output(output: &mut [u8], needed: usize) -> Result<&mut [u8], Error> {
     let given = output.len();
     output.get_mut(..needed).ok_or(Error::OutputTooSmall { needed, given })

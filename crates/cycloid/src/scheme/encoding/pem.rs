@@ -1,4 +1,4 @@
-//! PEM (RFC 7468): base64 between two lines that name what it holds.
+//! PEM (RFC 7468): base64 between two lines that carry a label.
 
 use base64ct::{Base64, Encoding};
 use der::Encode;
@@ -7,23 +7,23 @@ use super::{Error, SPKI_LABEL, checked_output, encoded_length, not_encodable, st
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::Limb;
 
-/// Bytes that a line holds.
+/// Bytes encoded in one line.
 const LINE: usize = 48;
 
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const DASHES: &str = "-----";
 
-/// The length of a PEM text, in bytes.
+/// Returns the length of a PEM text, in bytes.
 pub(crate) const fn length(label: &str, der: usize) -> usize {
     let boundaries = BEGIN.len() + END.len() + 2 * (label.len() + DASHES.len() + 1);
     boundaries + der.div_ceil(3) * 4 + der.div_ceil(LINE)
 }
 
-/// [`find`] for a private key.
+/// Like [`find`], for a private key.
 ///
 /// # Errors
-/// As [`find`]; [`Error::IsPublicKey`] where there is none, and a public key is.
+/// As [`find`]; [`Error::IsPublicKey`] if the text holds a public key and no private key.
 pub(crate) fn find_private<'t>(
     text: &'t [u8],
     labels: &[&'static str],
@@ -34,8 +34,8 @@ pub(crate) fn find_private<'t>(
     })
 }
 
-/// The label and the base64 of the first block of a text with one of the labels. Whatever else
-/// stands in the text is passed over (RFC 7468, section 2), other blocks as well.
+/// Returns the first block that has one of the labels. Any other text (RFC 7468, section 2) and
+/// other blocks are skipped.
 pub(crate) fn find<'t>(text: &'t [u8], labels: &[&'static str]) -> Result<Block<'t>, Error> {
     let mut rest = text;
     let mut outcome = Err(Error::Pem);
@@ -57,24 +57,25 @@ pub(crate) fn find<'t>(text: &'t [u8], labels: &[&'static str]) -> Result<Block<
     outcome
 }
 
-/// A block of a PEM text.
+/// A block of a PEM text: its label and its base64.
 pub(crate) struct Block<'t> {
     pub(crate) label: &'static str,
     base64: &'t [u8],
 }
 
 impl Block<'_> {
-    /// An upper bound on the bytes that it holds.
+    /// Returns an upper bound on the number of encoded bytes.
     pub(crate) const fn most_bytes(&self) -> usize {
         self.base64.len() / 4 * 3
     }
 
-    /// Decodes it into the start of `output`, which has [`most_bytes`](Self::most_bytes), and gives
-    /// what is there then. Time depends on where white space stands, and on whether the rest is
-    /// base64.
+    /// Decodes the block and returns the written prefix of `output`, which has at least
+    /// [`most_bytes`](Self::most_bytes) bytes. Time depends on the positions of white space and on
+    /// whether the rest is base64.
     ///
     /// # Errors
-    /// [`Error::Encrypted`] where headers say that it is (RFC 1421, section 4.6.1.1); [`Error::Pem`].
+    /// [`Error::Encrypted`] if headers declare encryption (RFC 1421, section 4.6.1.1);
+    /// [`Error::Pem`].
     pub(crate) fn decode<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
         if position(self.base64, b":").is_some() {
             let encrypted = position(self.base64, b"ENCRYPTED").is_some();
@@ -85,14 +86,14 @@ impl Block<'_> {
         Ok(&output[..length])
     }
 
-    /// Collects characters in groups of four, and decodes a group whenever it is full. Whether all of
-    /// it is base64 becomes public at the end; time depends on nothing else than the length.
+    /// Collects characters in groups of four and decodes each full group. Whether all of it is
+    /// base64 becomes public at the end; otherwise time depends on the length only.
     fn decode_groups(&self, output: &mut [u8]) -> Result<usize, Error> {
         let (mut group, mut held, mut length) = ([0; 4], 0, 0);
         let mut valid = Mask::from_bit(1);
         let mut padding = 0;
         for character in self.base64.iter().filter(|byte| !is_space(**byte)) {
-            // Padding stands at the end only, one or two characters of the last group.
+            // Padding is public: it is one or two characters at the end of the last group.
             let is_padding = Mask::equal((*character).into(), b'='.into()).reveal();
             if padding > 0 && !is_padding || is_padding && held < 2 {
                 return Err(Error::Pem);
@@ -105,18 +106,18 @@ impl Block<'_> {
                 valid = valid & right;
                 let kept = 3 - padding;
                 output[length..length + kept].copy_from_slice(&bytes[..kept]);
-                // What does not make a whole byte is zero.
+                // Bits beyond the last whole byte must be zero.
                 valid = valid & ct::equal_bytes(&bytes[kept..], &[0; 3][kept..]);
                 length += kept;
             }
         }
         ct::wipe_bytes(&mut group);
-        // Whether all of it is base64 is the outcome.
+        // Whether all of it is base64 is the function's result.
         if held == 0 && valid.reveal() { Ok(length) } else { Err(Error::Pem) }
     }
 }
 
-/// Three bytes from four characters, and whether all four are in the alphabet.
+/// Decodes four characters to three bytes; the mask tells whether all four are in the alphabet.
 fn decode_group(group: &[u8; 4]) -> ([u8; 3], Mask) {
     let (bits, valid) = group.iter().fold((0, Mask::from_bit(1)), |(bits, valid), character| {
         let (value, known) = value(*character);
@@ -125,10 +126,10 @@ fn decode_group(group: &[u8; 4]) -> ([u8; 3], Mask) {
     ([(bits >> 16) as u8, (bits >> 8) as u8, bits as u8], valid)
 }
 
-/// The six bits of a character, and whether it is in the alphabet (RFC 4648, section 4).
+/// Returns the six bits of a character, and whether it is in the alphabet (RFC 4648, section 4).
 fn value(character: u8) -> (Limb, Mask) {
     let character = Limb::from(character);
-    // First and last character of a range, and the value of the first.
+    // First and last character of each range, and the value of the first.
     let ranges =
         [(b'A', b'Z', 0), (b'a', b'z', 26), (b'0', b'9', 52), (b'+', b'+', 62), (b'/', b'/', 63)];
     ranges.into_iter().fold((0, Mask::from_bit(0)), |(value, known), (first, last, start)| {
@@ -141,20 +142,20 @@ fn value(character: u8) -> (Limb, Mask) {
     })
 }
 
-/// Where `pattern` stands first in a text. Where it stands is public, what else the text holds is
-/// not.
+/// Returns the first position of `pattern` in a text. The position is public; the rest of the text
+/// is not.
 fn position(text: &[u8], pattern: &[u8]) -> Option<usize> {
     text.windows(pattern.len()).position(|window| ct::equal_bytes(window, pattern).reveal())
 }
 
-/// Whether a character is white space: space, tab, line feed, form feed or carriage return. Where
-/// lines end is public, what they hold is not.
+/// Returns whether a character is white space: space, tab, line feed, form feed or carriage return.
+/// Positions of line ends are public; the contents of lines are not.
 fn is_space(character: u8) -> bool {
     let equals = |space: u8| Mask::equal(character.into(), space.into());
     (equals(b' ') | equals(b'\n') | equals(b'\r') | equals(b'\t') | equals(b'\x0c')).reveal()
 }
 
-/// Writes a structure in PEM to the start of `output`, and gives what is there then.
+/// Writes a structure as PEM and returns the written prefix of `output`.
 ///
 /// # Errors
 /// [`Error::OutputTooSmall`]; nothing is written then.
@@ -174,7 +175,7 @@ pub(crate) fn write<'o>(
     ct::ascii(output).ok_or(Error::Pem)
 }
 
-/// Puts texts to the start of `output`, and gives the rest.
+/// Copies texts to the start of `output` and returns the rest of it.
 fn put<'o>(output: &'o mut [u8], texts: &[&str]) -> &'o mut [u8] {
     texts.iter().fold(output, |output, text| {
         let (start, rest) = output.split_at_mut(text.len());
@@ -183,9 +184,9 @@ fn put<'o>(output: &'o mut [u8], texts: &[&str]) -> &'o mut [u8] {
     })
 }
 
-/// Takes DER and writes lines of base64. Nothing depends on what the bytes are.
+/// A DER writer that emits lines of base64. Time does not depend on the bytes' values.
 struct Lines<'o> {
-    /// What the next line holds.
+    /// The contents of the next line.
     held: [u8; LINE],
     count: usize,
     output: &'o mut [u8],
@@ -193,7 +194,7 @@ struct Lines<'o> {
 }
 
 impl Lines<'_> {
-    /// Writes what is held as a line.
+    /// Writes the held bytes as a line.
     fn end_line(&mut self) -> der::Result<()> {
         if self.count > 0 {
             let line = Base64::encode(&self.held[..self.count], &mut self.output[self.at..]);
@@ -272,7 +273,7 @@ mod tests {
         {
             assert_eq!(decoded(text), Err(Error::Pem), "{text}");
         }
-        // Bits that stand for nothing.
+        // The unused bits are not zero.
         assert_eq!(decoded("TR=="), Err(Error::Pem));
         assert_eq!(decoded("TWF="), Err(Error::Pem));
     }

@@ -1,22 +1,22 @@
-//! What of a private key's file is public: its structure.
+//! Declares which parts of a private key's file are public: its structure.
 //!
-//! Tags, lengths, object identifiers and public keys follow from the kind of the key. The contents
-//! of its numbers and of the innermost octet string are secret.
+//! Tags, lengths, object identifiers and public keys follow from the kind of key. The contents of
+//! integers and of the innermost octet string are secret.
 
 use crate::machine::ct;
 
-/// Numbers of so many bytes and fewer are versions and public exponents.
+/// Integers of this many bytes or fewer are versions and public exponents.
 const SMALL: usize = 4;
 
-/// How deep structures of keys are nested, with room.
+/// The nesting depth of key structures, with a margin.
 const DEPTH: usize = 6;
 
 const INTEGER: u8 = 0x02;
 const OCTET_STRING: u8 = 0x04;
 const CONSTRUCTED: u8 = 0x20;
 
-/// Declares the structure of a private key in DER public, in any of its formats. Malformed bytes are
-/// declared as far as they can be followed; whoever reads them next refuses them.
+/// Declares the structure of a private key in DER public, in any of its formats. Malformed bytes
+/// are declared as far as they can be parsed; the reader refuses them afterwards.
 pub(super) fn reveal(der: &[u8]) {
     reveal_fields(der, 0);
 }
@@ -26,8 +26,8 @@ fn reveal_fields(mut der: &[u8], depth: usize) {
     while let Some((tag, contents, rest)) = element(der) {
         let secret = match tag {
             INTEGER => contents.len() > SMALL,
-            // The third field of PKCS #8 holds the key as a structure of its own; the second field
-            // of SEC 1, and what is alone in a string, are the key.
+            // The octet string that is the third field of PKCS #8 contains a nested structure. The
+            // second field of SEC 1, and a lone field in an octet string, are the key itself.
             OCTET_STRING => (depth, number) != (1, 2),
             _ => false,
         };
@@ -35,14 +35,14 @@ fn reveal_fields(mut der: &[u8], depth: usize) {
         if nested && depth < DEPTH {
             reveal_fields(contents, depth + 1);
         } else if !secret {
-            // Identifiers, versions, public keys: they follow from the kind of the file, or are known.
+            // Identifiers, versions and public keys follow from the kind of file or are known.
             ct::mark_public(contents);
         }
         (der, number) = (rest, number + 1);
     }
 }
 
-/// The tag and the contents of the first element, and what follows it. The header is declared
+/// Splits off the first element: returns its tag, its contents and the rest. Declares its header
 /// public.
 fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (header, rest) = der.split_at_checked(2)?;

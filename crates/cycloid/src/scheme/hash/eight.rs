@@ -1,7 +1,7 @@
-//! A hash function on eight messages side by side, of any lengths.
+//! A hash function on eight messages of any lengths, side by side.
 //!
-//! The lanes take their blocks in step; one whose message has ended keeps its state. Time depends
-//! on the lengths of the messages only.
+//! The lanes absorb blocks in lockstep; a lane whose message has ended keeps its state. Time
+//! depends on the lengths of the messages only.
 
 #[cfg(test)]
 mod tests;
@@ -12,21 +12,22 @@ use super::{DigestBytes, Hash, MAX_DIGEST};
 use crate::machine::lanes::sha::Sha2Word;
 use crate::machine::lanes::{Backend, LANES, Portable};
 
-/// Eight states after as many blocks each; wiped when dropped, as they may be made of secrets.
+/// Eight states, each after the same number of blocks; wiped when dropped, since their inputs may
+/// be secret.
 #[allow(clippy::large_enum_variant, reason = "it lives on the stack, and not for long")]
 pub(crate) enum States {
     Narrow(StatesOf<u32>),
     Wide(StatesOf<u64>),
 }
 
-/// The same, word by word, lane by lane.
+/// Eight states for one word size, stored word by word, lane by lane.
 pub(crate) struct StatesOf<W: Sha2Word> {
     words: [[W; LANES]; 8],
     blocks: usize,
 }
 
 impl States {
-    /// Before the first block; `None` for SHA-1.
+    /// Returns the states before the first block; `None` for SHA-1.
     pub(crate) fn new(hash: Hash) -> Option<Self> {
         let [first, second] = INITIAL;
         match hash {
@@ -38,7 +39,7 @@ impl States {
         }
     }
 
-    /// Bytes in a block.
+    /// Returns the bytes in a block.
     pub(crate) const fn block_length(&self) -> usize {
         match self {
             Self::Narrow(_) => u32::BLOCK,
@@ -46,7 +47,7 @@ impl States {
         }
     }
 
-    /// After one more block in each lane, of [`block_length`](Self::block_length) bytes.
+    /// Absorbs one block in each lane, of [`block_length`](Self::block_length) bytes.
     pub(crate) fn absorb(&mut self, backend: Option<Backend>, blocks: [&[u8]; LANES]) {
         match self {
             Self::Narrow(states) => states.absorb(backend, blocks),
@@ -54,9 +55,9 @@ impl States {
         }
     }
 
-    /// The digests, of `length` bytes, of the blocks so far and of a message for each lane, in
-    /// parts; one after the other where that is faster. What comes of a lane without a message
-    /// means nothing.
+    /// Returns digests of `length` bytes of the blocks absorbed so far followed by one message per
+    /// lane, given in parts. Computes them one by one if that is faster. The result of a lane
+    /// without a message is meaningless.
     pub(crate) fn finish<'a>(
         &self,
         backend: Option<Backend>,
@@ -69,7 +70,8 @@ impl States {
         }
     }
 
-    /// The digest, of `length` bytes, of the blocks so far in one lane and of a message in parts.
+    /// Returns the digest, of `length` bytes, of one lane's absorbed blocks followed by a message
+    /// in parts.
     pub(crate) fn finish_one<'a>(
         &self,
         backend: Backend,
@@ -154,7 +156,7 @@ impl<W: Sha2Word> Drop for StatesOf<W> {
     }
 }
 
-/// The backend, or one after the other where that is faster.
+/// Returns `backend`, or the portable one if hashing one by one is faster.
 fn faster<W: Sha2Word>(backend: Option<Backend>, blocks: usize, longest: usize) -> Backend {
     let one_after_the_other = Backend::Portable(Portable);
     backend.filter(|_| W::pays(blocks, longest)).unwrap_or(one_after_the_other)
@@ -164,29 +166,29 @@ fn wipe<W: Sha2Word>(blocks: &mut [W::Block]) {
     blocks.iter_mut().for_each(|block| block.as_mut().zeroize());
 }
 
-/// A message with its padding (FIPS 180-4, section 5.1), block by block.
+/// A padded message (FIPS 180-4, section 5.1), block by block.
 struct Padded<'a, I> {
     parts: I,
-    /// What is left of the last part that was taken.
+    /// The rest of the last part taken.
     rest: &'a [u8],
-    /// Whether the bit that ends the message is still to come.
+    /// Whether the bit that ends the message has not been written yet.
     open: bool,
-    /// Blocks that are left.
+    /// Blocks left.
     blocks: usize,
-    /// Length of the message in bits, with the blocks that came before.
+    /// Length of the message in bits, including the blocks absorbed before.
     bits: u64,
 }
 
 impl<'a, I: Iterator<Item = &'a [u8]> + Clone> Padded<'a, I> {
     fn new<W: Sha2Word>(parts: I, before: usize) -> Self {
         let length: usize = parts.clone().map(<[u8]>::len).sum();
-        // After the bit, as a byte, comes the length in two words.
+        // A byte with the end bit is followed by the length in two words.
         let blocks = (length + 1 + 2 * size_of::<W>()).div_ceil(W::BLOCK);
         let bits = 8 * (before * W::BLOCK + length) as u64;
         Self { parts, rest: &[], open: true, blocks, bits }
     }
 
-    /// Makes the next block, and tells whether there is one.
+    /// Fills the next block; returns whether there is one.
     fn next(&mut self, block: &mut [u8]) -> bool {
         if self.blocks == 0 {
             return false;
@@ -217,8 +219,8 @@ impl<'a, I: Iterator<Item = &'a [u8]> + Clone> Padded<'a, I> {
     }
 }
 
-/// The initial values of SHA-512 and of SHA-384 (FIPS 180-4, section 5.3). Those of SHA-256 are the
-/// first halves of the words of the one, those of SHA-224 the second halves of those of the other.
+/// The initial values of SHA-512 and of SHA-384 (FIPS 180-4, section 5.3). SHA-256's are the high
+/// halves of the first array's words, SHA-224's the low halves of the second's.
 const INITIAL: [[u64; 8]; 2] = [
     [
         0x6a09e667f3bcc908,

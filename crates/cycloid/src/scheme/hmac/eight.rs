@@ -44,7 +44,7 @@ impl KeyedEight {
         Self { backend, keys: Keys::Eight { inner, outer }, length }
     }
 
-    /// The codes of a message for each lane.
+    /// Returns the code of one message per lane.
     pub(crate) fn authenticate(&self, messages: [&[&[u8]]; LANES]) -> [DigestBytes; LANES] {
         match &self.keys {
             Keys::Eight { inner, outer } => {

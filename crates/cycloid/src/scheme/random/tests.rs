@@ -1,4 +1,4 @@
-//! Generators that are broken, each in its own way, and what is made of them.
+//! Broken random generators, and the operations that must refuse them.
 
 use std::vec;
 use std::vec::Vec;
@@ -10,12 +10,12 @@ use crate::machine::words::Limb;
 use crate::math::random::{Error, repeats};
 use crate::scheme::{dh, ec, ed25519, x25519};
 
-/// A generator that gives the bytes of a function of their place, up to a place from which it fails.
+/// A generator that computes each byte from its position and fails from a given position on.
 pub(in crate::scheme) struct Broken {
     pub(in crate::scheme) name: &'static str,
     byte: fn(usize) -> u8,
     left: usize,
-    /// Bytes given.
+    /// Bytes returned so far.
     pub(in crate::scheme) place: usize,
 }
 
@@ -29,7 +29,7 @@ impl Broken {
     }
 }
 
-/// A byte of a sound generator (splitmix64).
+/// Returns a byte of a sound generator (splitmix64).
 fn sound(place: usize) -> u8 {
     let x = (place as u64 / 8 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -37,8 +37,8 @@ fn sound(place: usize) -> u8 {
     (x ^ x >> 31).to_le_bytes()[place % 8]
 }
 
-/// The generators that every operation must refuse: those that give always the same, and those that
-/// fail, at once or in the middle.
+/// Returns the generators that every operation must refuse: those that repeat themselves, and those
+/// that fail at once or midway.
 pub(in crate::scheme) fn broken() -> Vec<Broken> {
     vec![
         Broken::giving("zeros", |_| 0),
@@ -52,7 +52,7 @@ pub(in crate::scheme) fn broken() -> Vec<Broken> {
     ]
 }
 
-/// A sound generator.
+/// Returns a sound generator.
 pub(in crate::scheme) fn working() -> Broken {
     Broken::giving("sound", sound)
 }
@@ -111,7 +111,7 @@ fn sound_generators_pass() {
     }
 }
 
-/// Whatever is refused leaves zeros.
+/// A refused draw leaves zeros.
 #[test]
 fn broken_generators_are_found() {
     for length in [24, 28, 32, 64, 66, 1024] {
@@ -128,7 +128,7 @@ fn broken_generators_are_found() {
     }
 }
 
-/// Wherever a sample comes again, and nowhere else.
+/// A repeated sample is found at every pair of positions, and only then.
 #[test]
 fn every_pair_is_compared() {
     for (i, j) in (0..12).flat_map(|i| (0..i).map(move |j| (i, j))) {
@@ -142,7 +142,8 @@ fn every_pair_is_compared() {
     }
 }
 
-/// Does something with each broken generator, which must not draw more than a few kilobytes first.
+/// Runs an operation with each broken generator, which must not draw more than a few kilobytes
+/// first.
 fn refused<E: From<Error> + PartialEq + core::fmt::Debug>(
     operation: impl Fn(&mut Broken) -> Result<(), E>,
 ) {
@@ -158,7 +159,7 @@ fn refused_on_curve<C: ec::Curve>() {
     refused(|rng| ec::arithmetic::Scalar::<C>::random(rng).map(drop));
 }
 
-/// No key is made with a broken generator, and nothing is searched for in vain.
+/// No key is made with a broken generator, and no search runs without end.
 #[test]
 fn key_generation_refuses_broken_generators() {
     refused_on_curve::<ec::P224>();
@@ -178,10 +179,11 @@ fn key_generation_refuses_broken_generators() {
     }
 }
 
-/// A search ends with a generator of numbers that pass the test and are never below the order.
+/// The search ends with a generator that passes the repetition test but never draws below the
+/// order.
 #[test]
 fn the_search_for_a_scalar_ends() {
-    // The order begins with four bytes of ones, and four zeros.
+    // The order begins with four 0xff bytes and four zeros.
     let mut rng = Broken::giving("too large", |place| match place % 32 {
         0..8 => 0xff,
         _ => sound(place),
@@ -215,7 +217,7 @@ mod bls {
         refused(|rng| Fq12::<Cycloid>::random(rng).map(drop));
     }
 
-    /// Shares by a polynomial of which coefficients are 0 would give the key away.
+    /// Shares of a polynomial with zero coefficients would reveal the key.
     #[test]
     fn sharing_refuses_broken_generators() {
         let key = Key::from_bytes(&[7; 32]).unwrap();
@@ -227,7 +229,7 @@ mod bls {
         });
     }
 
-    /// With weights that are known, wrong signatures could cancel each other.
+    /// With known weights, wrong signatures could cancel each other.
     #[test]
     fn batch_verification_refuses_broken_generators() {
         let key = Key::from_bytes(&[7; 32]).unwrap();
@@ -235,7 +237,7 @@ mod bls {
         let messages: [&[u8]; 2] = [b"one", b"two"];
         let signatures = messages.map(|message| key.sign(Scheme::Basic, message));
         refused(|rng| batch_verify(Scheme::Basic, &keys, &messages, &signatures, rng));
-        // One by itself has a weight that is not 0.
+        // A single signature has a weight that is not 0.
         let mut broken = broken();
         let zeros = &mut broken[0];
         let outcome =
@@ -243,7 +245,7 @@ mod bls {
         assert_eq!(outcome, Err(bls12_381::Error::RandomGenerator));
     }
 
-    /// Of integers that are never below p.
+    /// The search ends with integers that are never below p.
     #[test]
     fn the_search_for_a_coefficient_ends() {
         let mut rng = Broken::giving("too large", |place| match place % 48 {

@@ -1,5 +1,5 @@
-//! Many private operations: eight at a time where the processor has vectors for that, each with a
-//! key, an input and an outcome of its own.
+//! Batches of private operations, eight at a time where the processor has vectors. Each job has its
+//! own key, input and outcome.
 
 use rand_core::CryptoRng;
 
@@ -18,7 +18,7 @@ use crate::machine::words::{self, Limb};
 use crate::machine::{ct, stack};
 use crate::scheme::stack_use;
 
-/// A private operation, and later its outcome.
+/// A private operation, and its outcome once it has run.
 pub struct Job<'a> {
     key: BorrowedKey<'a>,
     operation: Result<Operation<'a>, Error>,
@@ -33,7 +33,7 @@ impl<'a> Job<'a> {
         Self { key: key.borrowed(), operation, outcome: Err(Error::NotDone) }
     }
 
-    /// As [`Context::sign_pkcs1v15`](super::Context::sign_pkcs1v15).
+    /// Creates a job for [`Context::sign_pkcs1v15`](super::Context::sign_pkcs1v15).
     pub fn sign_pkcs1v15<M: AsRef<[Limb]> + AsMut<[Limb]>>(
         key: &'a PrivateKey<M>,
         hash: Hash,
@@ -43,7 +43,8 @@ impl<'a> Job<'a> {
         Self::sign_pkcs1v15_prehashed(key, hash, &hash.digest(&[message]), signature)
     }
 
-    /// As [`Context::sign_pkcs1v15_prehashed`](super::Context::sign_pkcs1v15_prehashed).
+    /// Creates a job for
+    /// [`Context::sign_pkcs1v15_prehashed`](super::Context::sign_pkcs1v15_prehashed).
     pub fn sign_pkcs1v15_prehashed<M: AsRef<[Limb]> + AsMut<[Limb]>>(
         key: &'a PrivateKey<M>,
         hash: Hash,
@@ -53,7 +54,7 @@ impl<'a> Job<'a> {
         Self::new(key, Operation::sign_pkcs1v15(hash, digest, signature))
     }
 
-    /// As [`Context::sign_pss`](super::Context::sign_pss).
+    /// Creates a job for [`Context::sign_pss`](super::Context::sign_pss).
     pub fn sign_pss<M: AsRef<[Limb]> + AsMut<[Limb]>>(
         key: &'a PrivateKey<M>,
         hash: Hash,
@@ -63,7 +64,7 @@ impl<'a> Job<'a> {
         Self::sign_pss_with(key, Pss::new(hash), &hash.digest(&[message]), signature)
     }
 
-    /// As [`Context::sign_pss_prehashed`](super::Context::sign_pss_prehashed).
+    /// Creates a job for [`Context::sign_pss_prehashed`](super::Context::sign_pss_prehashed).
     pub fn sign_pss_prehashed<M: AsRef<[Limb]> + AsMut<[Limb]>>(
         key: &'a PrivateKey<M>,
         hash: Hash,
@@ -74,7 +75,7 @@ impl<'a> Job<'a> {
         Self::sign_pss_with(key, Pss { salt_length, ..Pss::new(hash) }, digest, signature)
     }
 
-    /// As [`Context::sign_pss_with`](super::Context::sign_pss_with).
+    /// Creates a job for [`Context::sign_pss_with`](super::Context::sign_pss_with).
     pub fn sign_pss_with<M: AsRef<[Limb]> + AsMut<[Limb]>>(
         key: &'a PrivateKey<M>,
         pss: Pss,
@@ -84,8 +85,8 @@ impl<'a> Job<'a> {
         Self::new(key, Operation::sign_pss(pss, digest, signature))
     }
 
-    /// As [`Context::decrypt_oaep`](super::Context::decrypt_oaep); the outcome is the length of the
-    /// message.
+    /// Creates a job for [`Context::decrypt_oaep`](super::Context::decrypt_oaep). Its outcome is
+    /// the length of the message.
     pub fn decrypt_oaep<M: AsRef<[Limb]> + AsMut<[Limb]>>(
         key: &'a PrivateKey<M>,
         oaep: Oaep<'a>,
@@ -95,8 +96,8 @@ impl<'a> Job<'a> {
         Self::new(key, Ok(Operation::decrypt_oaep(oaep, ciphertext, output)))
     }
 
-    /// As [`Context::decrypt_pkcs1v15`](super::Context::decrypt_pkcs1v15); the outcome is the length
-    /// of the message.
+    /// Creates a job for [`Context::decrypt_pkcs1v15`](super::Context::decrypt_pkcs1v15). Its
+    /// outcome is the length of the message.
     pub fn decrypt_pkcs1v15<M: AsRef<[Limb]> + AsMut<[Limb]>>(
         key: &'a PrivateKey<M>,
         ciphertext: &'a [u8],
@@ -105,7 +106,7 @@ impl<'a> Job<'a> {
         Self::new(key, Ok(Operation::decrypt_pkcs1v15(ciphertext, output)))
     }
 
-    /// As [`Context::raw_private_operation`](super::Context::raw_private_operation).
+    /// Creates a job for [`Context::raw_private_operation`](super::Context::raw_private_operation).
     #[cfg(feature = "hazardous")]
     pub fn raw_private_operation<M: AsRef<[Limb]> + AsMut<[Limb]>>(
         key: &'a PrivateKey<M>,
@@ -115,12 +116,12 @@ impl<'a> Job<'a> {
         Self::new(key, Ok(Operation::raw(input, output)))
     }
 
-    /// How many bytes were written to its output, or of a message that was decrypted its length,
-    /// once a [`Batch`] has run it.
+    /// Returns the number of bytes written to the output, or for decryption the length of the
+    /// message, once a [`Batch`] has run the job.
     ///
     /// # Errors
-    /// Those of the operation; [`Error::KeyLength`] where the key was not for that batch;
-    /// [`Error::NotDone`] where none has run it. The output is untouched then.
+    /// Those of the operation; [`Error::KeyLength`] if the batch is for keys of another length;
+    /// [`Error::NotDone`] if no batch has run the job. The output is untouched then.
     pub const fn outcome(&self) -> Result<usize, Error> {
         self.outcome
     }
@@ -128,39 +129,41 @@ impl<'a> Job<'a> {
 
 impl core::fmt::Debug for Job<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        // The length of a message that was decrypted may be secret.
+        // The length of a decrypted message may be secret.
         write!(f, "rsa::Job({} bits, {:?})", self.key.bits(), self.outcome.map(|_| ()))
     }
 }
 
-/// Elements of memory for a [`Batch`] with keys of `bits` bits that keeps `blindings` blindings.
+/// Returns the `Lanes` of memory for a [`Batch`] with keys of `bits` bits that keeps `blindings`
+/// blindings.
 pub const fn batch_lanes(bits: usize, blindings: usize) -> usize {
     let blindings = if blindings < LANES { LANES } else { blindings };
     work_lanes(bits) + (blindings * slot_limbs(bits)).div_ceil(LANES)
 }
 
-/// Elements for the messages, for three numbers in lanes, and for scratch, of one operation or of
-/// eight.
+/// Returns the `Lanes` for the messages, for three numbers in lanes and for scratch, of one
+/// operation or of eight.
 const fn work_lanes(bits: usize) -> usize {
     let one = power_limbs(bits).div_ceil(LANES);
     let eight = scratch_lanes(bits);
     limbs(bits) + 3 * whole_lanes(bits) + if one > eight { one } else { eight }
 }
 
-/// Limbs in which a blinding is kept: when it was used, for which public key, and its factors.
+/// Returns the limbs of a stored blinding: the time of its last use, the public key and the
+/// factors.
 const fn slot_limbs(bits: usize) -> usize {
     SLOT_KEY + limbs(bits) + blinding_limbs(bits)
 }
 
-/// Where the modulus stands in a slot, after the time of its last use and the public exponent.
+/// Position of the modulus in a slot, after the time of its last use and the public exponent.
 const SLOT_KEY: usize = 2;
 
-/// What is needed for private operations with many keys of one length: a generator of random
-/// numbers, blindings, and all working memory, which is wiped when it is dropped.
+/// The state for private operations with many keys of one length: a random generator, blindings and
+/// all working memory. Wiped when dropped.
 ///
-/// Operations run eight at a time, blinded and checked as those of a [`Context`](super::Context),
-/// and give the same bytes. The blinding of a key is kept for its next uses, one for each lane that
-/// it stood in, as long as there is room; the one that was used least recently goes first.
+/// Operations run eight at a time, blinded and checked like those of a [`Context`](super::Context),
+/// and give the same bytes. The batch keeps blindings for the next uses of a key, one for each lane
+/// that the key occupied. When memory is full, it evicts the least recently used one.
 ///
 /// ```
 /// # use cycloid::machine::lanes::Lanes;
@@ -189,7 +192,7 @@ pub struct Batch<'a, R> {
     backend: Option<Backend>,
     work: &'a mut [Lanes],
     slots: &'a mut [Limb],
-    /// Counts the uses of blindings.
+    /// Counts the uses of blindings, as the time of use.
     time: Limb,
 }
 
@@ -206,8 +209,8 @@ impl<R> core::fmt::Debug for Batch<'_, R> {
 }
 
 impl<'a, R: CryptoRng> Batch<'a, R> {
-    /// A batch for keys of `bits` bits in `memory`, of which [`batch_lanes`] tells the size; what
-    /// there is beyond the least is used for more blindings.
+    /// Creates a batch for keys of `bits` bits in `memory`, sized by [`batch_lanes`]. Memory beyond
+    /// the minimum holds more blindings.
     ///
     /// # Errors
     /// [`Error::ModulusLength`], [`Error::MemoryTooSmall`].
@@ -215,8 +218,8 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
         Self::with_backend(Backend::best(), bits, rng, memory)
     }
 
-    /// [`new`](Self::new) on a backend of the caller's choice; without one, operations are done
-    /// one after the other.
+    /// Like [`new`](Self::new), on a backend chosen by the caller; with `None`, operations run one
+    /// by one.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -237,15 +240,15 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
         Ok(Self { bits, rng, backend, work, slots, time: 0 })
     }
 
-    /// Runs all jobs, each of which has its outcome afterwards, whatever that of another is.
+    /// Runs all jobs. Each has its own outcome afterwards, independent of the others'.
     ///
     /// Time depends on the number of jobs and on how many of them are refused.
     pub fn run(&mut self, jobs: &mut [Job<'_>]) {
         self.run_observed(jobs, &mut |_| {});
     }
 
-    /// [`run`](Self::run), of which `observer` hears each step that begins, for whoever measures where
-    /// the time goes. Which steps there are says as much as the time that they take.
+    /// Like [`run`](Self::run), but calls `observer` when a step begins, for measuring where time
+    /// goes. The sequence of steps reveals no more than timing already does.
     pub fn run_observed(&mut self, jobs: &mut [Job<'_>], observer: &mut dyn FnMut(Step)) {
         stack::clean(stack_use::RSA_BATCH, || self.run_in_frames(jobs, observer));
     }
@@ -277,7 +280,7 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
         ct::wipe(Lanes::as_limbs_mut(self.work));
     }
 
-    /// The slots of the blindings that are in use.
+    /// Returns the blindings in use.
     #[cfg(test)]
     pub(super) fn used_slots(&mut self) -> impl Iterator<Item = Blinding<'_>> {
         let (size, bits) = (slot_limbs(self.bits), self.bits);
@@ -285,7 +288,7 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
         used.map(move |slot| Blinding::of(&mut slot[SLOT_KEY + limbs(bits)..], bits).unwrap())
     }
 
-    /// Puts the message representative of a job into its place.
+    /// Writes the message representative of a job to its place.
     fn represent(&mut self, job: &Job<'_>, place: usize) -> Result<(), Error> {
         let (needed, given) = (self.bits, job.key.bits());
         if needed != given {
@@ -299,7 +302,7 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
         represent(&job.key, operation, &mut self.rng, message, room)
     }
 
-    /// Runs the jobs of one group, whose messages stand from a place on.
+    /// Runs the jobs of one group, whose messages start at a given place.
     fn run_group(
         &mut self,
         jobs: &mut [Job<'_>],
@@ -367,7 +370,7 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
             let mut blinding = blinding(self.slots, *slot, self.bits)?;
             blinding.renew(&jobs[*i].key.public(), &mut self.rng, scratch)?;
         }
-        // Few operations stand in two lanes each; a lane that is left over repeats the first one.
+        // Four operations or fewer occupy two lanes each; an unused lane repeats the first one.
         let twice = group.len() <= HALF;
         let place = |lane: usize| {
             let place = if twice { lane % HALF } else { lane };
@@ -398,7 +401,7 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
             lanes::store(blinding.inverse, inverse, place);
             blinding.count();
             let job = &mut jobs[*i];
-            // Whether there was a fault is the outcome.
+            // Whether there was a fault is the operation's result.
             job.outcome = if right[place].reveal() {
                 let result = &mut messages[place * n..][..n];
                 lanes::store(result, results, place);
@@ -411,8 +414,8 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
         Ok(())
     }
 
-    /// The slot for a key's blinding that is not among those `taken`: one that has it, or else the
-    /// least recently used.
+    /// Returns the slot for a key's blinding, other than those in `taken`: the slot that holds it,
+    /// or else the least recently used one.
     fn slot(&mut self, key: &BorrowedKey<'_>, taken: &[usize]) -> usize {
         let n = limbs(self.bits);
         let (modulus, exponent) = (key.parts().n, Limb::from(key.public().exponent()));
@@ -423,7 +426,7 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
             if taken.contains(&i) {
                 continue;
             }
-            // r^e is another number for another e, and 1/r then no longer takes it away.
+            // With another e, r^e is another number that 1/r no longer cancels.
             if slot[1] == exponent && slot[SLOT_KEY..][..n] == *modulus {
                 found = Some(i);
                 break;
@@ -443,13 +446,13 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
     }
 }
 
-/// The blinding in a slot.
+/// Returns the blinding in a slot.
 fn blinding(slots: &mut [Limb], slot: usize, bits: usize) -> Result<Blinding<'_>, Error> {
     let slot = &mut slots[slot * slot_limbs(bits)..][..slot_limbs(bits)];
     Blinding::of(&mut slot[SLOT_KEY + limbs(bits)..], bits)
 }
 
-/// Takes a result to where it goes; `room` is as long.
+/// Writes a result to its output; `room` has the same length.
 fn deliver(job: &mut Job<'_>, result: &[Limb], room: &mut [Limb]) -> Result<usize, Error> {
     let bytes = &mut words::as_bytes_mut(room)[..job.key.public().length()];
     words::to_be_bytes(bytes, result);
@@ -457,8 +460,9 @@ fn deliver(job: &mut Job<'_>, result: &[Limb], room: &mut [Limb]) -> Result<usiz
     job.operation.as_mut().map_err(|error| *error)?.deliver(d, bytes)
 }
 
-/// How many of `left` operations, at most eight, to do next: all of those that one pass over the
-/// halves of four or two passes over those of eight take, or one alone where that is faster.
+/// Returns how many of `left` operations, at most eight, to run next. Two passes over the halves of
+/// eight run up to eight, one pass over the halves of four runs up to four; one alone if that is
+/// faster.
 fn group_size(backend: Option<Backend>, left: usize) -> usize {
     let alone = match backend {
         None => return 1,
@@ -473,8 +477,8 @@ fn group_size(backend: Option<Backend>, left: usize) -> usize {
     }
 }
 
-/// How many operations, one after the other, take less time than one pass over four: with AVX-512,
-/// two take 0.9 of it at 2048 bits and 0.7 at 4096, and three as much or more.
+/// Returns how many operations take less time one by one than in one pass over four. With AVX-512,
+/// two take 0.9 of a pass at 2048 bits and 0.7 at 4096, and three take as long as a pass or longer.
 const fn faster_alone(backend: Backend) -> usize {
     match backend {
         Backend::Portable(_) => 0,

@@ -1,8 +1,8 @@
-//! Blinding of the private operation: m·r^e is raised to d instead of m, so that what is computed
-//! with is known to nobody, and the result is multiplied by 1/r (Kocher, Timing Attacks on
-//! Implementations of Diffie-Hellman, RSA, DSS, and Other Systems, 1996, section 10).
+//! Blinding of the private operation: m·r^e is raised to d instead of m, so that nobody knows the
+//! number computed with; the result is multiplied by 1/r (Kocher, Timing Attacks on Implementations
+//! of Diffie-Hellman, RSA, DSS, and Other Systems, 1996, section 10).
 //!
-//! Both factors are squared after each use, and drawn anew after [`USES`].
+//! Both factors are squared after each use and redrawn after [`USES`] uses.
 
 use rand_core::CryptoRng;
 
@@ -13,23 +13,24 @@ use crate::math::modular::{self, Modulus, montgomery_mul};
 use crate::scheme::random;
 use crate::scheme::rsa::public::PublicKey;
 
-/// Private operations between two draws.
+/// Number of private operations between two draws.
 pub(super) const USES: Limb = 32;
 
-/// Limbs of memory for the blinding of a key of `bits` bits.
+/// Returns the limbs of memory for the blinding of a key of `bits` bits.
 pub(super) const fn blinding_limbs(bits: usize) -> usize {
     1 + 2 * limbs(bits)
 }
 
-/// Limbs of scratch for drawing one: the number r, and what raising and inverting it need.
+/// Returns the limbs of scratch for drawing a blinding: r, and scratch for raising and inverting
+/// it.
 pub(super) const fn draw_scratch_limbs(bits: usize) -> usize {
     let n = limbs(bits);
-    let raise = modular::pow_scratch_limbs_minimum(n);
+    let raise = modular::pow_minimum_scratch_limbs(n);
     let invert = modular::invert_scratch_limbs(n);
     n + if raise > invert { raise } else { invert }
 }
 
-/// The blinding of one key, in memory which is all zeros at first.
+/// The blinding of one key, in memory that starts as zeros.
 pub(super) struct Blinding<'a> {
     pub(super) uses_left: &'a mut Limb,
     /// r^e mod n in Montgomery's representation, R = 2^(64·n).
@@ -39,7 +40,7 @@ pub(super) struct Blinding<'a> {
 }
 
 impl<'a> Blinding<'a> {
-    /// The blinding of a key of `bits` bits that lies in [`blinding_limbs`].
+    /// Returns the blinding of a key of `bits` bits stored in [`blinding_limbs`].
     pub(super) fn of(memory: &'a mut [Limb], bits: usize) -> Result<Self, Error> {
         let memory = super::checked_memory(memory, blinding_limbs(bits))?;
         let (uses_left, factors) = memory.split_at_mut(1);
@@ -47,7 +48,7 @@ impl<'a> Blinding<'a> {
         Ok(Self { uses_left: &mut uses_left[0], factor, inverse })
     }
 
-    /// Draws r where the last one has been used up. `scratch` has [`draw_scratch_limbs`].
+    /// Draws r if the last one is used up. `scratch` has [`draw_scratch_limbs`].
     ///
     /// # Errors
     /// [`Error::RandomGenerator`]; the next use draws again then.
@@ -68,14 +69,14 @@ impl<'a> Blinding<'a> {
         for _ in 0..random::DRAWS {
             random::fill_limbs(rng, random)?;
             random[n - 1] &= Limb::MAX >> unused;
-            // What is refused is not used, so it may be known that it was.
+            // Refused numbers are not used, so the refusal may be public.
             outcome = modular::invert(self.inverse, random, modulus.limbs(), scratch);
             if outcome != Err(modular::Error::NotInvertible) {
                 break;
             }
         }
         match outcome {
-            // At least half of the numbers of that length are less than the modulus.
+            // At least half of the numbers of this length are less than the modulus.
             Err(modular::Error::NotInvertible) => return Err(Error::RandomGenerator),
             outcome => outcome?,
         }
@@ -88,7 +89,7 @@ impl<'a> Blinding<'a> {
         Ok(())
     }
 
-    /// Makes it ready for the next use: (r^e)² = (r²)^e, and (1/r)² = 1/r².
+    /// Prepares the next use: (r^e)² = (r²)^e, and (1/r)² = 1/r².
     pub(super) fn square(
         &mut self,
         modulus: &Modulus<'_>,
@@ -101,12 +102,13 @@ impl<'a> Blinding<'a> {
         Ok(())
     }
 
-    /// Has it drawn anew: after a fault, whoever caused it may have learnt something of it.
+    /// Forces a new draw: an attacker who caused a fault may have learnt something about the
+    /// blinding.
     pub(super) const fn discard(&mut self) {
         *self.uses_left = 0;
     }
 
-    /// It has been used, and squared.
+    /// Counts a use; the factors have been squared.
     pub(super) const fn count(&mut self) {
         *self.uses_left -= 1;
     }

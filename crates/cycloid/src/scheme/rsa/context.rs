@@ -1,5 +1,5 @@
-//! The private operation, in a context of its caller's own: blinded, by the Chinese remainder
-//! theorem, and checked before it leaves.
+//! The private operation in a context owned by one caller: blinded, computed by the Chinese
+//! remainder theorem, and checked before the result is released.
 
 use rand_core::CryptoRng;
 
@@ -14,18 +14,19 @@ use crate::machine::words::{self, Limb, Portable, Words};
 use crate::math::modular::{self, Exponent, montgomery_mul};
 use crate::scheme::stack_use;
 
-/// Limbs of memory with which a [`Context`] for a key of `bits` bits is fastest.
+/// Returns the limbs of memory with which a [`Context`] for a key of `bits` bits is fastest.
 pub const fn context_limbs(bits: usize) -> usize {
     blinding_limbs(bits) + power_limbs(bits)
 }
 
-/// Limbs of memory without which a [`Context`] for a key of `bits` bits does not work.
-pub const fn context_limbs_minimum(bits: usize) -> usize {
+/// Returns the minimum limbs of memory of a [`Context`] for a key of `bits` bits.
+pub const fn minimum_context_limbs(bits: usize) -> usize {
     blinding_limbs(bits) + power_limbs_minimum(bits)
 }
 
-/// Limbs of memory, beside the blinding, with which one operation is fastest: message, as long as
-/// the modulus, result, as long as two primes, and the scratch of everything else.
+/// Returns the limbs of memory, besides the blinding, with which one operation is fastest: the
+/// message, as long as the modulus; the result, as long as two primes; and scratch for everything
+/// else.
 pub(super) const fn power_limbs(bits: usize) -> usize {
     let h = prime_limbs(bits);
     let fastest = limbs(bits) + 2 * h + modular::pow_scratch_limbs(h, h * words::LIMB_BITS);
@@ -33,18 +34,18 @@ pub(super) const fn power_limbs(bits: usize) -> usize {
     if fastest > minimum { fastest } else { minimum }
 }
 
-/// The same without which it does not work.
+/// Returns the minimum number of those limbs.
 const fn power_limbs_minimum(bits: usize) -> usize {
     let n = limbs(bits);
-    let check = 2 * prime_limbs(bits) + n + modular::pow_scratch_limbs_minimum(n);
+    let check = 2 * prime_limbs(bits) + n + modular::pow_minimum_scratch_limbs(n);
     let draw = draw_scratch_limbs(bits);
     n + if check > draw { check } else { draw }
 }
 
-/// What one caller needs for operations with a private key: the blinding, a generator of random
-/// numbers and all working memory, which is wiped when the context is dropped.
+/// The state of one caller's private operations: the blinding, a random generator and all working
+/// memory. Wiped when dropped.
 ///
-/// Contexts of the same key are independent: each thread has its own.
+/// Contexts of the same key are independent, so each thread has its own.
 pub struct Context<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R> {
     key: &'a PrivateKey<M>,
     rng: R,
@@ -64,24 +65,25 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R> core::fmt::Debug for Context<'_, M, R>
 }
 
 impl<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'a, M, R> {
-    /// A context in `memory`: at least [`context_limbs_minimum`], at best [`context_limbs`].
+    /// Creates a context in `memory`: at least [`minimum_context_limbs`], at best
+    /// [`context_limbs`].
     ///
     /// # Errors
     /// [`Error::MemoryTooSmall`].
     pub fn new(key: &'a PrivateKey<M>, rng: R, memory: &'a mut [Limb]) -> Result<Self, Error> {
-        checked_memory(memory, context_limbs_minimum(key.bits()))?;
+        checked_memory(memory, minimum_context_limbs(key.bits()))?;
         let used = memory.len().min(context_limbs(key.bits()));
         let memory = &mut memory[..used];
         ct::wipe(&mut memory[..blinding_limbs(key.bits())]);
         Ok(Self { key, rng, memory })
     }
 
-    /// The key.
+    /// Returns the key.
     pub const fn key(&self) -> &'a PrivateKey<M> {
         self.key
     }
 
-    /// Does an operation; gives the bytes written.
+    /// Runs an operation and returns the number of bytes written.
     ///
     /// # Errors
     /// Those of the operation, and [`Error::Fault`]; its output is untouched then.
@@ -95,7 +97,7 @@ impl<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'a, M, R> {
     }
 }
 
-/// Does one operation; `memory` has at least [`power_limbs_minimum`], and is not wiped.
+/// Runs one operation. `memory` has at least [`power_limbs_minimum`] and is not wiped.
 fn perform(
     key: &BorrowedKey<'_>,
     blinding: &mut [Limb],
@@ -116,7 +118,8 @@ fn perform(
     operation.deliver(parts.d, bytes)
 }
 
-/// The message representative of an operation, as a number; `room` has its bytes at least.
+/// Writes the message representative of an operation as a number; `room` has at least as many
+/// bytes.
 pub(super) fn represent(
     key: &BorrowedKey<'_>,
     operation: &Operation<'_>,
@@ -128,12 +131,13 @@ pub(super) fn represent(
     let bytes = &mut room[..key.public().length()];
     operation.represent(key.bits(), rng, bytes)?;
     words::from_be_bytes(message, bytes);
-    // Whether it is a number that the key is for is no secret.
+    // Whether the number is in the key's range is public.
     if words::is_less(message, key.parts().n).reveal() { Ok(()) } else { Err(Error::OutOfRange) }
 }
 
-/// RSASP1 and RSADP (RFC 8017, sections 5.2.1 and 5.1.2): `result = message^d mod n`, in the limbs
-/// of two primes. Destroys the message. `observer` hears which step begins, but for the first.
+/// RSASP1 and RSADP (RFC 8017, sections 5.2.1 and 5.1.2): computes `result = message^d mod n` in
+/// the limbs of two primes. Destroys the message. Calls `observer` when each step but the first
+/// begins.
 pub(super) fn power(
     key: &BorrowedKey<'_>,
     blinding: &mut Blinding<'_>,
@@ -157,7 +161,7 @@ pub(super) fn power(
     let result = &mut result[..n];
     #[cfg(test)]
     super::tests::disturb(0, result);
-    // A wrong half would give away the primes (Boneh, DeMillo and Lipton, 1997).
+    // A wrong half would reveal the primes (Boneh, DeMillo and Lipton, 1997).
     observer(Step::Verification);
     let (check, rest) = scratch.split_at_mut(n);
     key.public().raise(check, result, rest)?;
@@ -170,9 +174,8 @@ pub(super) fn power(
     blinding.square(&modulus, scratch)
 }
 
-/// From m_1 and m_2, one after the other in `result`, to m modulo p·q (RFC 8017, section 5.1.2,
-/// step 2.b). `scratch` has as many limbs as the primes together and what a product modulo one
-/// needs.
+/// Combines m_1 and m_2, stored one after the other in `result`, to m modulo p·q (RFC 8017, section
+/// 5.1.2, step 2.b). `scratch` has the limbs of both primes plus those of a product modulo one.
 pub(super) fn combine(
     parts: &Parts<&[Limb]>,
     result: &mut [Limb],
@@ -182,7 +185,7 @@ pub(super) fn combine(
     let p = parts.p_modulus()?;
     let (m1, m2) = result.split_at_mut(h);
     let (residue, scratch) = scratch.split_at_mut(h);
-    // m_2 mod p: primes of one length are less than twice each other.
+    // m_2 mod p; primes of equal length are less than twice each other.
     residue.copy_from_slice(m2);
     words::reduce_once(0, residue, parts.p);
     // h = (m_1 − m_2) · qInv mod p.

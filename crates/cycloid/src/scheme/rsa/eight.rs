@@ -1,5 +1,5 @@
-//! Private operations in eight lanes: blinded, by the Chinese remainder theorem, and checked, as
-//! one operation is.
+//! Private operations in eight lanes: blinded, computed by the Chinese remainder theorem, and
+//! checked, like a single operation.
 
 use super::context::combine;
 use super::private::BorrowedKey;
@@ -10,45 +10,45 @@ use crate::machine::lanes::{self, LANES, LaneWords, Lanes};
 use crate::machine::words::{LIMB_BITS, Limb};
 use crate::math::modular::{Exponent, Products, Residues8, fastest_of_eight, powers_of_eight};
 
-/// As many operations as fill the lanes with both of their halves at once.
+/// The number of operations that fill the lanes with both of their halves at once.
 pub(super) const HALF: usize = LANES / 2;
 
-/// Limbs of a number as long as the modulus in a lane.
+/// Returns the lane limbs of a number as long as the modulus.
 pub(super) const fn whole_lanes(bits: usize) -> usize {
     lanes::lane_limbs(limbs(bits) * LIMB_BITS)
 }
 
-/// Limbs of a number as long as a prime in a lane.
+/// Returns the lane limbs of a number as long as a prime.
 pub(super) const fn half_lanes(bits: usize) -> usize {
     lanes::lane_limbs(prime_limbs(bits) * LIMB_BITS)
 }
 
-/// Elements of scratch for eight private operations with keys of `bits` bits.
+/// Returns the `Lanes` of scratch for eight private operations with keys of `bits` bits.
 pub(super) const fn scratch_lanes(bits: usize) -> usize {
     let (n, h) = (whole_lanes(bits), half_lanes(bits));
     let powers = powers_of_eight(h, fastest_of_eight(h, bits / 2));
-    let half = 2 * h + powers + lanes::montgomery_work(h);
+    let half = 2 * h + powers + lanes::montgomery_work_lanes(h);
     let results = 2 * prime_limbs(bits);
-    8 * n + lanes::montgomery_work(n) + half + results
+    8 * n + lanes::montgomery_work_lanes(n) + half + results
 }
 
-/// Eight private operations, or four of which each stands in two lanes.
+/// Eight private operations, or four that occupy two lanes each.
 pub(super) struct PrivateEight<'a, 'm, 'o> {
-    /// The key of each lane, all of one length.
+    /// The key of each lane, all of the same length.
     pub(super) keys: [BorrowedKey<'a>; LANES],
     /// Whether lane i + 4 holds the same operation as lane i.
     pub(super) twice: bool,
-    /// The messages, which the results replace, less than the moduli; and the factors of their
+    /// The messages, less than the moduli, which the results replace; and the factors of their
     /// blindings, which are squared. Three numbers of [`whole_lanes`].
     pub(super) numbers: &'m mut [Lanes],
-    /// [`scratch_lanes`].
+    /// Scratch of [`scratch_lanes`].
     pub(super) scratch: &'m mut [Lanes],
-    /// Hears which step begins, but for the first.
+    /// Called when each step but the first begins.
     pub(super) observer: &'o mut dyn FnMut(Step),
 }
 
 impl lanes::Task for PrivateEight<'_, '_, '_> {
-    /// In which lanes the result is right. A wrong one must not leave.
+    /// The lanes in which the result is right. A wrong result must not be released.
     type Output = Result<[Mask; LANES], Error>;
 
     fn run<L: LaneWords>(self, backend: L) -> Self::Output {
@@ -64,7 +64,7 @@ impl lanes::Task for PrivateEight<'_, '_, '_> {
         let (blinded, scratch) = scratch.split_at_mut(n);
         let (power, scratch) = scratch.split_at_mut(n);
         let (room, scratch) = scratch.split_at_mut(3 * n);
-        let (work, scratch) = scratch.split_at_mut(lanes::montgomery_work(n));
+        let (work, scratch) = scratch.split_at_mut(lanes::montgomery_work_lanes(n));
         let (results, scratch) = scratch.split_at_mut(2 * prime_limbs(bits));
         let results = Lanes::as_limbs_mut(results);
 
@@ -116,7 +116,7 @@ impl lanes::Task for PrivateEight<'_, '_, '_> {
             }
         }
 
-        // A wrong half would give away the primes (Boneh, DeMillo and Lipton, 1997).
+        // A wrong half would reveal the primes (Boneh, DeMillo and Lipton, 1997).
         observer(Step::Verification);
         power.copy_from_slice(x);
         let exponents = keys.map(|key| Limb::from(key.public().exponent()));
@@ -136,7 +136,7 @@ impl lanes::Task for PrivateEight<'_, '_, '_> {
     }
 }
 
-/// `x^exponent mod modulus` for eight primes, each with R² modulo it, and exponents.
+/// Computes `x^exponent mod modulus` for eight primes, each with its R² and its exponent.
 fn power_of_half<'m, L: LaneWords>(
     backend: L,
     halves: [(&[Limb], &[Limb], &[Limb]); LANES],

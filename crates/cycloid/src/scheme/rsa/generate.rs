@@ -13,24 +13,24 @@ use crate::math::modular::{self, Modulus};
 use crate::math::prime::{self, twos};
 use crate::scheme::stack_use;
 
-/// Elements of scratch for generating a key of `bits` bits: what the search for a prime of h limbs
-/// needs, which is more than the 16·h + 16 limbs that everything after it does.
-pub const fn generate_scratch(bits: usize) -> usize {
-    prime::generate_scratch(prime_limbs(bits))
+/// Returns the `Lanes` of scratch for generating a key of `bits` bits. The search for a prime of h
+/// limbs needs more than the 16·h + 16 limbs of all later steps.
+pub const fn generate_scratch_lanes(bits: usize) -> usize {
+    prime::generate_scratch_lanes(prime_limbs(bits))
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
-    /// A new key of exactly `bits` bits, an even number, with a public exponent that is odd and at
-    /// least 65537.
+    /// Generates a key of exactly `bits` bits, an even number, with a public exponent that is odd
+    /// and at least 65537.
     ///
-    /// `memory` has at least [`private_key_limbs`], `scratch` [`generate_scratch`]; it is wiped.
-    /// Time depends on the number of candidates that are tried, which says nothing about the primes
-    /// that are found.
+    /// `memory` has at least [`private_key_limbs`], and `scratch` [`generate_scratch_lanes`], which
+    /// is wiped. Time depends on the number of candidates tried, which reveals nothing about the
+    /// primes.
     ///
     /// # Errors
     /// [`Error::ModulusLength`], [`Error::PublicExponent`], [`Error::MemoryTooSmall`];
-    /// [`Error::RandomGenerator`] where `rng` repeats itself, or gives no prime among as many
-    /// candidates as the standard allows, which happens to a sound one once in 10¹² times.
+    /// [`Error::RandomGenerator`] if `rng` repeats itself, or gives no prime among the standard's
+    /// maximum number of candidates, which happens to a sound generator once in 10¹² times.
     pub fn generate(
         bits: usize,
         public_exponent: u32,
@@ -46,7 +46,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
             return Err(Error::PublicExponent);
         }
         let given = Lanes::as_limbs_mut(scratch).len();
-        let needed = generate_scratch(bits) * 8;
+        let needed = generate_scratch_lanes(bits) * 8;
         if given < needed {
             return Err(Error::MemoryTooSmall { needed, given });
         }
@@ -66,7 +66,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     }
 }
 
-/// Makes all parts of a key in its memory.
+/// Computes all parts of a key in its memory.
 fn fill(
     memory: &mut [Limb],
     bits: usize,
@@ -77,8 +77,8 @@ fn fill(
     let Parts { n, n_r_squared, d, p, p_r_squared, d_p, q, q_r_squared, d_q, q_inverse } =
         Parts::of_mut(memory, bits)?;
     let h = p.len();
-    // 4, 5. Primes of which e has an inverse modulo each less 1, at least 2^(bits/2 − 100) apart,
-    // among 5·nlen and 10·nlen candidates.
+    // 4, 5. Primes p with e invertible modulo p − 1, at least 2^(bits/2 − 100) apart, among 5·nlen
+    // and 10·nlen candidates.
     let usable = |prime: &[Limb]| inverse_of(less_one_modulo(prime, exponent), exponent).is_some();
     prime::generate_within(5 * bits, p, bits / 2, usable, rng, scratch)?;
     let far = |prime: &[Limb]| usable(prime) && are_apart(p, prime, bits, &mut *d_p).reveal();
@@ -88,10 +88,10 @@ fn fill(
     let (product, scratch) = scratch.split_at_mut(2 * h);
     Portable.mul(product, p, q);
     n.copy_from_slice(&product[..n.len()]);
-    // Half of the public key.
+    // The modulus is half of the public key.
     ct::mark_public(n);
 
-    // d mod (p − 1) and d mod (q − 1) are the inverses of e there.
+    // d mod (p − 1) and d mod (q − 1) are the inverses of e modulo p − 1 and q − 1.
     let (order_p, scratch) = scratch.split_at_mut(h);
     let (order_q, scratch) = scratch.split_at_mut(h);
     order_p.copy_from_slice(p);
@@ -101,9 +101,9 @@ fn fill(
     invert_exponent(d_p, order_p, exponent, scratch)?;
     invert_exponent(d_q, order_q, exponent, scratch)?;
 
-    // λ = lcm(p − 1, q − 1) = (p − 1)·q' / g, doubled as often as it takes, where q' is q − 1 without
-    // its factors of 2 and g the divisor that q' and p − 1 have in common. Nothing has the length
-    // of q', which is secret: for every odd m between, g is gcd(p − 1, m) with m = 3·(p − 1) + q',
+    // λ = lcm(p − 1, q − 1) = (p − 1)·q' / g, doubled as often as necessary, where q' is q − 1
+    // without its factors of 2 and g the greatest common divisor of q' and p − 1. The length of q'
+    // is secret, so no operand has it: for every odd m, g is gcd(p − 1, m) with m = 3·(p − 1) + q',
     // which has two bits more than the primes since √2·2^(h−1) < p − 1 < 2^h and q' < 2^(h−1).
     let (multiple, rest) = scratch.split_at_mut(h + 1);
     let (padded, rest) = rest.split_at_mut(h + 1);
@@ -135,19 +135,20 @@ fn fill(
     Ok(())
 }
 
-/// `x − 1 mod exponent` for an odd x, in constant time.
+/// Returns `x − 1 mod exponent` for an odd x, in constant time.
 fn less_one_modulo(x: &[Limb], exponent: u32) -> Limb {
     let low = x[0] & !1;
     remainder(x[1..].iter().rev().chain([&low]), exponent)
 }
 
-/// The number of these limbs, most significant first, modulo the exponent, in constant time.
+/// Returns the number with these limbs, most significant first, modulo the exponent, in constant
+/// time.
 fn remainder<'a>(limbs: impl Iterator<Item = &'a Limb>, exponent: u32) -> Limb {
     let divisor = prime::Divisor::new(u64::from(exponent));
     limbs.fold(0, |rest, limb| divisor.append(rest, *limb))
 }
 
-/// `1 / x mod exponent`, if there is one; that there is none becomes known.
+/// Returns `1 / x mod exponent` if it exists; whether it does becomes public.
 fn inverse_of(x: Limb, exponent: u32) -> Option<Limb> {
     let mut inverse = [0];
     let mut scratch = [0; modular::invert_scratch_limbs(1)];
@@ -155,14 +156,16 @@ fn inverse_of(x: Limb, exponent: u32) -> Option<Limb> {
     Some(inverse[0])
 }
 
-/// `inverse = 1 / exponent mod order` in constant time; equal lengths; `scratch` has one limb more.
+/// Computes `inverse = 1 / exponent mod order` in constant time. Both have equal lengths; `scratch`
+/// has one limb more.
 fn invert_exponent(
     inverse: &mut [Limb],
     order: &[Limb],
     exponent: u32,
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
-    // (1 + k·order) / e with k ≡ −1/order modulo e, which makes it divisible, and is below order.
+    // (1 + k·order) / e with k ≡ −1/order modulo e, which makes it divisible; the result is below
+    // order.
     let rest = remainder(order.iter().rev(), exponent);
     let k = Limb::from(exponent) - inverse_of(rest, exponent).ok_or(Error::PublicExponent)?;
     let numerator = &mut scratch[..order.len() + 1];
@@ -172,9 +175,9 @@ fn invert_exponent(
     Ok(())
 }
 
-/// `quotient = x / divisor`, for an odd divisor that divides x, limb by limb from the lowest
-/// (Jebelean, An algorithm for exact division, 1993). Constant-time. Destroys `x`, which is at
-/// least as long as the quotient.
+/// Computes `quotient = x / divisor`, for an odd divisor that divides x, limb by limb from the
+/// lowest (Jebelean, An algorithm for exact division, 1993). Constant-time. Destroys `x`, which is
+/// at least as long as the quotient.
 fn divide_exactly(quotient: &mut [Limb], x: &mut [Limb], divisor: &[Limb]) {
     let inverse = words::montgomery_n0(divisor[0]).wrapping_neg();
     for (i, digit) in quotient.iter_mut().enumerate() {

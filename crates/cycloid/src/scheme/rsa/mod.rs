@@ -1,23 +1,22 @@
 //! RSA: signatures and encryption (RFC 8017), with keys of 2048 to 8192 bits.
 //!
-//! A key lives in memory that its owner chooses: an array, a boxed slice, whatever gives limbs;
-//! [`public_key_limbs`] and [`private_key_limbs`] say how many. It is checked once, when it is
-//! made, and the private one is wiped when it is dropped. Private operations go through a
-//! [`Context`], one for each caller, which holds the blinding and all working memory; with more
-//! memory it is faster, and it says so: [`context_limbs`], [`context_limbs_minimum`]. Many private
-//! operations go through a [`Batch`], many verifications through [`verify_batch`], eight side by
-//! side.
+//! A key lives in memory of the caller's choice, such as an array or a boxed slice of limbs;
+//! [`public_key_limbs`] and [`private_key_limbs`] return the sizes. A key is checked once, when it
+//! is made. A private key is wiped when it is dropped. Private operations go through a [`Context`],
+//! one per thread, which holds the blinding and all working memory; more memory makes it faster
+//! ([`context_limbs`], [`minimum_context_limbs`]). A [`Batch`] runs many private operations, and
+//! [`verify_batch`] many verifications, eight side by side.
 //!
-//! **Time.** A private operation is blinded with a random number of the context's own, computed in
-//! constant time by the two halves of the Chinese remainder theorem, and its result is raised to
-//! the public exponent again and compared before it leaves. Bits of the modulus and of the primes,
-//! and the public exponent, are public.
+//! **Time.** A private operation is blinded with a random number from the context and computed in
+//! constant time by the Chinese remainder theorem. Before the result is released, it is raised to
+//! the public exponent and compared with the input. The bit lengths of the modulus and of the
+//! primes, and the public exponent, are public.
 //!
 //! ```
 //! # use cycloid::scheme::{Hash, rsa::{self, Context, PrivateKey, PublicKey}};
 //! # fn example(rng: &mut impl rand_core::CryptoRng) -> Result<(), rsa::Error> {
 //! const BITS: usize = 2048;
-//! let mut scratch = [cycloid::machine::lanes::Lanes([0; 8]); rsa::generate_scratch(BITS)];
+//! let mut scratch = [cycloid::machine::lanes::Lanes([0; 8]); rsa::generate_scratch_lanes(BITS)];
 //! let memory = [0; rsa::private_key_limbs(BITS)];
 //! let key = PrivateKey::generate(BITS, 65537, memory, rng, &mut scratch)?;
 //!
@@ -34,10 +33,10 @@
 //!
 //! # Encryption
 //!
-//! A public key encrypts with OAEP, or with PKCS #1 v1.5 where a protocol asks for that; a context
-//! decrypts. With OAEP a ciphertext that is not sound is an error, which does not say what is wrong
-//! with it. With PKCS #1 v1.5 it is none: that is what attackers ask for (Bleichenbacher, 1998), so
-//! decryption gives a message of its own making instead, always the same for the same ciphertext.
+//! A public key encrypts with OAEP, or with PKCS #1 v1.5 if a protocol requires it; a context
+//! decrypts. With OAEP, an invalid ciphertext is an error that does not say what is wrong with it.
+//! With PKCS #1 v1.5 it is not an error, because attackers exploit such errors (Bleichenbacher,
+//! 1998). Decryption returns a synthetic message instead, always the same for the same ciphertext.
 //!
 //! ```
 //! # #[cfg(feature = "encoding")] {
@@ -76,20 +75,20 @@
 //!
 //! # Keys in files
 //!
-//! With the feature `encoding`, which is on unless switched off, keys are read from and written to
-//! PKCS #1, PKCS #8 and SubjectPublicKeyInfo, in DER and in PEM. No heap here either: PEM is decoded
-//! into the scratch, which is wiped, and a key is written to a buffer of the caller's. `from_pem` and
-//! `from_der` take whichever format it is; where one is prescribed, `from_pkcs8_pem` and the like
-//! take only that. Encrypted keys and keys of three primes are refused, each by an error of its own.
-//! A key for RSASSA-PSS only (id-RSASSA-PSS, with or without parameters) stays one: its
-//! [`Restriction`] is part of it, and goes with it into the files that it is written to.
+//! With the feature `encoding`, which is on by default, keys are read from and written to PKCS #1,
+//! PKCS #8 and SubjectPublicKeyInfo, in DER and in PEM. This needs no heap either: PEM is decoded
+//! into the scratch, which is wiped, and a key is written to the caller's buffer. `from_pem` and
+//! `from_der` accept every format; functions such as `from_pkcs8_pem` accept one. Encrypted keys
+//! and keys with three primes are refused, each with an error of its own. A key for RSASSA-PSS only
+//! (id-RSASSA-PSS, with or without parameters) stays restricted: its [`Restriction`] is part of the
+//! key and is written with it.
 //!
 //! ```
 //! # #[cfg(feature = "encoding")] {
 //! use cycloid::scheme::rsa::{self, MAX_BITS, PrivateKey, PublicKey};
 //!
 //! # let pem = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rsa/2048.pem"));
-//! // Memory for any key, where its length is not known beforehand.
+//! // Memory for a key of any length, since the length is not known in advance.
 //! let memory = [0; rsa::private_key_limbs(MAX_BITS)];
 //! let mut scratch = [0; rsa::pem_scratch_limbs(MAX_BITS)];
 //! let key = PrivateKey::from_pem(pem, memory, &mut scratch)?;
@@ -107,12 +106,12 @@
 //! # Ok::<(), cycloid::scheme::rsa::Error>(())
 //! ```
 //!
-//! The text that was written holds the key: whoever writes one wipes it after use.
+//! The output of these functions contains the key: the caller wipes it after use.
 //!
 //! # The traits of `signature`
 //!
-//! With the feature `signature`, a `SigningKey` around a context and a `VerifyingKey` around a public
-//! key have the traits of the crate of that name, for programs that are written against them.
+//! With the feature `signature`, a `SigningKey` around a context and a `VerifyingKey` around a
+//! public key implement the traits of the crate `signature`.
 
 mod batch;
 mod blinding;
@@ -141,13 +140,13 @@ mod traits;
 mod verification;
 
 pub use batch::{Batch, Job, batch_lanes};
-pub use context::{Context, context_limbs, context_limbs_minimum};
+pub use context::{Context, context_limbs, minimum_context_limbs};
 #[cfg(feature = "encoding")]
 pub use encoding::{
     der_scratch_limbs, pem_scratch_limbs, private_key_der_length, private_key_pem_length,
     public_key_der_length, public_key_pem_length,
 };
-pub use generate::generate_scratch;
+pub use generate::generate_scratch_lanes;
 pub use oaep::Oaep;
 pub use private::{PrivateComponents, PrivateKey, check_primes_scratch_limbs, private_key_limbs};
 pub use pss::Pss;
@@ -156,7 +155,7 @@ pub use restriction::Restriction;
 pub use step::Step;
 #[cfg(feature = "signature")]
 pub use traits::{Signature, SigningKey, VerifyingKey};
-pub use verification::{Verification, verify_batch, verify_batch_scratch, verify_batch_with};
+pub use verification::{Verification, verify_batch, verify_batch_scratch_lanes, verify_batch_with};
 
 use super::{Hash, random};
 use crate::machine::words::{LIMB_BITS, LIMB_BYTES};

@@ -12,40 +12,40 @@ use crate::machine::stack;
 use crate::machine::words::Limb;
 use crate::scheme::{random, stack_use};
 
-/// What sender and receiver of OAEP agree on.
+/// The OAEP parameters that sender and receiver agree on.
 ///
-/// Every [`enum@Hash`] will do, SHA-1 too: nothing rests on its resistance to collisions.
+/// Every [`enum@Hash`] is acceptable, including SHA-1: OAEP does not rely on collision resistance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Oaep<'a> {
-    /// The hash function of the label, whose length the seed has.
+    /// The hash function of the label; the seed is as long as its digest.
     pub hash: Hash,
     /// The hash function of the mask, MGF1.
     pub mask_hash: Hash,
-    /// What the ciphertext is bound to; it is not in it.
+    /// The label that the ciphertext is bound to. The ciphertext does not contain it.
     pub label: &'a [u8],
 }
 
 impl Oaep<'_> {
-    /// One hash function for label and mask, and an empty label.
+    /// Uses one hash function for label and mask, and an empty label.
     pub const fn new(hash: Hash) -> Self {
         Self { hash, mask_hash: hash, label: &[] }
     }
 
-    /// The longest message, in bytes, under a modulus of `length` bytes.
+    /// Returns the length of the longest message, in bytes, under a modulus of `length` bytes.
     pub const fn longest_message(&self, length: usize) -> usize {
-        // Zero where there is no room at all, which no modulus of 2048 bits comes near.
+        // Zero if nothing fits, which cannot happen with a modulus of 2048 bits or more.
         length.saturating_sub(self.overhead())
     }
 
-    /// Bytes of an encoded message that are not the message: a zero, the seed, the label's digest
-    /// and a one.
+    /// Returns the bytes of an encoded message besides the message: a zero, the seed, the label's
+    /// digest and a one.
     const fn overhead(&self) -> usize {
         2 * self.hash.digest_length() + 2
     }
 }
 
-/// EME-OAEP encoding (RFC 8017, section 7.1.1, step 2): all of `encoded`, which is as long as the
-/// modulus. Constant-time but for lengths and the label.
+/// EME-OAEP encoding (RFC 8017, section 7.1.1, step 2): fills `encoded`, which is as long as the
+/// modulus. Constant-time except for lengths and the label.
 ///
 /// # Errors
 /// [`Error::MessageTooLong`], [`Error::RandomGenerator`].
@@ -78,11 +78,12 @@ pub(super) fn encode(
 }
 
 /// EME-OAEP decoding (RFC 8017, section 7.1.2, step 3) of all of `encoded`, which is as long as the
-/// modulus and is destroyed: the message to the start of `output`, zeros behind it as far as the
-/// longest message would reach, and the length of the message.
+/// modulus and is destroyed. Writes the message to the start of `output`, followed by zeros up to
+/// the length of the longest message, and returns the message's length.
 ///
-/// `output` has at least [`Oaep::longest_message`] bytes. Constant-time but for whether it succeeds:
-/// what was wrong shows nowhere, and where the message begins only in the length that is returned.
+/// `output` has at least [`Oaep::longest_message`] bytes. Constant-time except for success or
+/// failure: nothing reveals which check failed, and only the returned length reveals where the
+/// message begins.
 ///
 /// # Errors
 /// [`Error::Decryption`]; `output` is untouched then.
@@ -98,7 +99,7 @@ pub(super) fn decode(
     // c, d. The seed. e, f. DB.
     mask(oaep.mask_hash, db, seed);
     mask(oaep.mask_hash, seed, db);
-    // g. Every condition is evaluated, whichever fails (Manger, 2001).
+    // g. Every condition is evaluated, even after one fails (Manger, 2001).
     let (label_hash, rest) = db.split_at_mut(seed.len());
     let mut good = Mask::is_zero(Limb::from(y[0]))
         & ct::equal_bytes(label_hash, &oaep.hash.digest(&[oaep.label]));
@@ -110,7 +111,7 @@ pub(super) fn decode(
         padding = first.select(i, padding);
         found = found | first;
     }
-    // That it failed, and no more, is the result.
+    // The result reveals that decoding failed, and nothing more.
     if !(good & found).reveal() {
         return Err(Error::Decryption);
     }
@@ -118,15 +119,15 @@ pub(super) fn decode(
     let padding = padding as usize;
     ct::shift_bytes(message, padding);
     output[..longest].copy_from_slice(message);
-    // Not less than zero, which a check would have to branch for.
+    // Never below zero; a check for that would need a branch.
     Ok(longest.wrapping_sub(padding))
 }
 
 impl<M: AsRef<[Limb]>> PublicKey<M> {
-    /// RSAES-OAEP encryption of a message of at most [`Oaep::longest_message`] bytes, with
-    /// randomness of the caller's; `ciphertext` is as long as the modulus, `scratch` has at least
-    /// [`encrypt_scratch_limbs`](super::encrypt_scratch_limbs) and is wiped. Constant-time but for
-    /// lengths and the label.
+    /// RSAES-OAEP: encrypts a message of at most [`Oaep::longest_message`] bytes with the caller's
+    /// random generator. `ciphertext` is as long as the modulus; `scratch` has at least
+    /// [`encrypt_scratch_limbs`](super::encrypt_scratch_limbs) and is wiped. Constant-time except
+    /// for lengths and the label.
     ///
     /// ```
     /// # use cycloid::scheme::{Hash, rsa::{self, Oaep, PublicKey}};
@@ -158,11 +159,11 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
-    /// RSAES-OAEP decryption: the message goes to the start of `output`, and its length is
-    /// returned.
+    /// RSAES-OAEP: decrypts a ciphertext, writes the message to the start of `output` and returns
+    /// its length.
     ///
-    /// `output` has at least [`Oaep::longest_message`] bytes, so that nothing depends on the
-    /// message's length; as many are written, with zeros behind the message.
+    /// `output` has at least [`Oaep::longest_message`] bytes, so that time does not depend on the
+    /// message's length. That many bytes are written, with zeros after the message.
     ///
     /// ```
     /// # use cycloid::scheme::{Hash, rsa::{self, Context, Oaep}};
@@ -180,9 +181,9 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Decryption`] where the padding, the label or the key is wrong, without saying
-    /// which. For reasons that everyone sees: [`Error::Length`] and [`Error::OutOfRange`] for the
-    /// ciphertext, [`Error::OutputTooSmall`], [`Error::Restricted`]. [`Error::RandomGenerator`],
+    /// [`Error::Decryption`] if the padding, the label or the key is wrong, without saying which.
+    /// From public values: [`Error::Length`] and [`Error::OutOfRange`] for the ciphertext,
+    /// [`Error::OutputTooSmall`], [`Error::Restricted`]. Also [`Error::RandomGenerator`] and
     /// [`Error::Fault`]. `output` is untouched then.
     pub fn decrypt_oaep(
         &mut self,

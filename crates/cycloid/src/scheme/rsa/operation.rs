@@ -1,5 +1,5 @@
-//! What a private operation is for: what the power is taken of, and what becomes of it. One
-//! operation and eight side by side are made of the same two halves.
+//! The uses of a private operation: how its input is encoded and how its result is delivered.
+//! Single operations and batches of eight share both halves.
 
 use rand_core::CryptoRng;
 
@@ -10,7 +10,7 @@ use super::{Error, Hash, Restriction, pkcs1v15};
 use crate::machine::words::Limb;
 use crate::scheme::hash::DigestBytes;
 
-/// A private operation that is still to be done, and where its result goes.
+/// A pending private operation and the destination of its result.
 pub(super) struct Operation<'a> {
     purpose: Purpose<'a>,
     output: &'a mut [u8],
@@ -39,7 +39,7 @@ enum Purpose<'a> {
 }
 
 impl<'a> Operation<'a> {
-    /// RSASSA-PKCS1-v1_5 signature of a digest.
+    /// Signs a digest with RSASSA-PKCS1-v1_5.
     pub(super) fn sign_pkcs1v15(
         hash: Hash,
         digest: &[u8],
@@ -49,7 +49,7 @@ impl<'a> Operation<'a> {
         Ok(Self { purpose: Purpose::SignPkcs1v15 { hash, digest }, output: signature })
     }
 
-    /// RSASSA-PSS signature of a digest, with a random salt.
+    /// Signs a digest with RSASSA-PSS and a random salt.
     pub(super) fn sign_pss(
         pss: Pss,
         digest: &[u8],
@@ -59,7 +59,7 @@ impl<'a> Operation<'a> {
         Ok(Self { purpose: Purpose::SignPss { pss, digest }, output: signature })
     }
 
-    /// RSAES-OAEP decryption.
+    /// Decrypts with RSAES-OAEP.
     pub(super) const fn decrypt_oaep(
         oaep: Oaep<'a>,
         ciphertext: &'a [u8],
@@ -68,18 +68,18 @@ impl<'a> Operation<'a> {
         Self { purpose: Purpose::DecryptOaep { oaep, ciphertext }, output }
     }
 
-    /// RSAES-PKCS1-v1_5 decryption with implicit rejection.
+    /// Decrypts with RSAES-PKCS1-v1_5 and implicit rejection.
     pub(super) const fn decrypt_pkcs1v15(ciphertext: &'a [u8], output: &'a mut [u8]) -> Self {
         Self { purpose: Purpose::DecryptPkcs1v15 { ciphertext }, output }
     }
 
-    /// The power itself.
+    /// Computes the bare power.
     #[cfg(feature = "hazardous")]
     pub(super) const fn raw(input: &'a [u8], output: &'a mut [u8]) -> Self {
         Self { purpose: Purpose::Raw { input }, output }
     }
 
-    /// An error unless a key with the restriction is for this.
+    /// Returns an error unless a key with the restriction allows this operation.
     pub(super) fn check(&self, restriction: Restriction) -> Result<(), Error> {
         match &self.purpose {
             Purpose::SignPss { pss, .. } => restriction.allows_pss(*pss),
@@ -120,8 +120,8 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// Takes the result, as long as the modulus, to where it goes, and destroys it; gives the
-    /// length of what is there then. `d` is the private exponent.
+    /// Writes the result, which is as long as the modulus and is destroyed, to its destination.
+    /// Returns the length of the delivered output. `d` is the private exponent.
     pub(super) fn deliver(&mut self, d: &[Limb], result: &mut [u8]) -> Result<usize, Error> {
         match &self.purpose {
             Purpose::SignPkcs1v15 { .. } | Purpose::SignPss { .. } => {
@@ -141,20 +141,20 @@ impl<'a> Operation<'a> {
         }
     }
 
-    /// A signature is as long as the modulus, as the representative is.
+    /// Checks that the output is as long as the modulus, as signatures are.
     fn check_output(&self, representative: &[u8]) -> Result<(), Error> {
         let (needed, given) = (representative.len(), self.output.len());
         if needed == given { Ok(()) } else { Err(Error::Length { needed, given }) }
     }
 
-    /// The longest message finds room, so that nothing depends on the length of the one there is.
+    /// Checks that the longest message fits, so that time does not depend on the actual length.
     const fn check_room(&self, needed: usize) -> Result<(), Error> {
         let given = self.output.len();
         if needed <= given { Ok(()) } else { Err(Error::OutputTooSmall { needed, given }) }
     }
 }
 
-/// What is as long as the modulus is its own representative.
+/// Copies an input as long as the modulus, which is its own representative.
 pub(super) fn copy(representative: &mut [u8], input: &[u8]) -> Result<(), Error> {
     let (needed, given) = (representative.len(), input.len());
     if needed != given {
@@ -164,7 +164,7 @@ pub(super) fn copy(representative: &mut [u8], input: &[u8]) -> Result<(), Error>
     Ok(())
 }
 
-/// A digest that may be signed.
+/// Returns a digest that may be signed.
 fn signable(hash: Hash, digest: &[u8]) -> Result<DigestBytes, Error> {
     if hash.is_retired() {
         return Err(Error::HashRetired);

@@ -9,7 +9,7 @@ use super::verification::Scheme;
 use super::{Error, Hash};
 use crate::machine::words::Limb;
 
-/// The DER encoding of DigestInfo up to the digest (RFC 8017, section 9.2, note 1).
+/// Returns the DER encoding of DigestInfo up to the digest (RFC 8017, section 9.2, note 1).
 const fn prefix(hash: Hash) -> &'static [u8] {
     match hash {
         Hash::Sha1 => b"\x30\x21\x30\x09\x06\x05\x2b\x0e\x03\x02\x1a\x05\x00\x04\x14",
@@ -28,8 +28,8 @@ const fn prefix(hash: Hash) -> &'static [u8] {
     }
 }
 
-/// EMSA-PKCS1-v1_5: 00 01 FF … FF 00 DigestInfo. A modulus of 2048 bits is long enough for every
-/// digest.
+/// EMSA-PKCS1-v1_5: writes 00 01 FF … FF 00 DigestInfo. A modulus of 2048 bits is long enough for
+/// every digest.
 pub(super) fn encode(encoded: &mut [u8], hash: Hash, digest: &[u8]) {
     let (padding, info) = encoded.split_at_mut(encoded.len() - prefix(hash).len() - digest.len());
     let last = padding.len() - 1;
@@ -42,8 +42,8 @@ pub(super) fn encode(encoded: &mut [u8], hash: Hash, digest: &[u8]) {
     end.copy_from_slice(digest);
 }
 
-/// Whether `encoded`, as long as the modulus, is the one valid encoding of the digest, which is
-/// compared and not parsed.
+/// Returns whether `encoded`, as long as the modulus, is the one valid encoding of the digest.
+/// Compares encodings instead of parsing.
 pub(super) fn is_encoding_of(encoded: &[u8], hash: Hash, digest: &[u8]) -> bool {
     let (padding, info) = encoded.split_at(encoded.len() - prefix(hash).len() - digest.len());
     let (start, end) = info.split_at(prefix(hash).len());
@@ -55,7 +55,7 @@ pub(super) fn is_encoding_of(encoded: &[u8], hash: Hash, digest: &[u8]) -> bool 
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
-    /// RSASSA-PKCS1-v1_5 signature of a message; `signature` is as long as the modulus.
+    /// Signs a message with RSASSA-PKCS1-v1_5; `signature` is as long as the modulus.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::HashRetired`], [`Error::Restricted`],
@@ -69,7 +69,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
         self.sign_pkcs1v15_prehashed(hash, &hash.digest(&[message]), signature)
     }
 
-    /// [`sign_pkcs1v15`](Self::sign_pkcs1v15) of a message whose digest is known.
+    /// Like [`sign_pkcs1v15`](Self::sign_pkcs1v15), for a message given by its digest.
     ///
     /// # Errors
     /// As [`sign_pkcs1v15`](Self::sign_pkcs1v15), and [`Error::DigestLength`].
@@ -89,8 +89,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// [`verify_scratch_limbs`](super::verify_scratch_limbs). All values are public.
     ///
     /// # Errors
-    /// [`Error::Signature`] where it is not valid; [`Error::MemoryTooSmall`],
-    /// [`Error::Restricted`].
+    /// [`Error::Signature`] if it is not valid; [`Error::MemoryTooSmall`], [`Error::Restricted`].
     pub fn verify_pkcs1v15(
         &self,
         hash: Hash,
@@ -101,7 +100,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         self.verify_pkcs1v15_prehashed(hash, &hash.digest(&[message]), signature, scratch)
     }
 
-    /// [`verify_pkcs1v15`](Self::verify_pkcs1v15) of a message whose digest is known.
+    /// Like [`verify_pkcs1v15`](Self::verify_pkcs1v15), for a message given by its digest.
     ///
     /// # Errors
     /// As [`verify_pkcs1v15`](Self::verify_pkcs1v15), and [`Error::DigestLength`].

@@ -1,10 +1,10 @@
 //! Encryption with PKCS #1 v1.5 padding, RSAES-PKCS1-v1_5 (RFC 8017, section 7.2), and decryption
 //! with implicit rejection (draft-irtf-cfrg-rsa-guidance, section 7).
 //!
-//! Whoever learns whether a ciphertext's padding is good can decrypt any ciphertext (Bleichenbacher,
-//! 1998). So decryption never says that it is not: it gives a message then that is made of the
-//! ciphertext and the key, always the same for the same ciphertext, and of a length and a content
-//! that nobody without the key can tell from a message that was sent.
+//! Anyone who learns whether a ciphertext's padding is valid can decrypt any ciphertext
+//! (Bleichenbacher, 1998). Therefore decryption never reports invalid padding. It returns a
+//! synthetic message derived from the ciphertext and the key, always the same for the same
+//! ciphertext. Nobody without the key can tell its length and content from those of a real message.
 
 use hmac::{Hmac, KeyInit, Mac};
 use rand_core::CryptoRng;
@@ -21,20 +21,21 @@ use crate::machine::stack;
 use crate::machine::words::{LIMB_BYTES, Limb};
 use crate::scheme::{random, stack_use};
 
-/// Bytes of an encoded message that are not the message: 00 02, at least eight of padding, 00.
+/// Bytes of an encoded message besides the message: 00 02, at least eight of padding, 00.
 const OVERHEAD: usize = 11;
 
-/// How often a byte of the padding is drawn again where it is zero: a sound generator gives so many
-/// zeros once in 2¹²⁸ times.
+/// Redraws of a padding byte that is zero: a sound generator gives that many zeros in a row once in
+/// 2¹²⁸ times.
 const REDRAWS: usize = 15;
 
-/// The longest message, in bytes, under a modulus of `length` bytes, which is at least 11.
+/// Returns the length of the longest message, in bytes, under a modulus of `length` bytes, at least
+/// 11.
 pub(super) const fn longest_message(length: usize) -> usize {
     length - OVERHEAD
 }
 
-/// EME-PKCS1-v1_5 encoding (RFC 8017, section 7.2.1, step 2): all of `encoded`, which is as long as
-/// the modulus. Constant-time but for lengths, and for how often random bytes are drawn.
+/// EME-PKCS1-v1_5 encoding (RFC 8017, section 7.2.1, step 2): fills `encoded`, which is as long as
+/// the modulus. Constant-time except for lengths and for the number of draws.
 ///
 /// # Errors
 /// [`Error::MessageTooLong`], [`Error::RandomGenerator`].
@@ -55,7 +56,7 @@ pub(super) fn encode(
     end[1..].copy_from_slice(message);
     let padding = &mut start[2..];
     random::fill(rng, padding)?;
-    // A zero is not used, so it may be known that it was drawn.
+    // A zero is not used, so its draw may be public.
     let is_zero = |byte: &u8| Mask::is_zero(Limb::from(*byte)).reveal();
     for byte in padding {
         let mut redraws = 0..REDRAWS;
@@ -67,15 +68,16 @@ pub(super) fn encode(
     Ok(())
 }
 
-/// EME-PKCS1-v1_5 decoding of all of `encoded`, which is as long as the modulus and is destroyed:
-/// the message that it holds, or else the synthetic one, to the start of `output`, zeros behind it
-/// as far as the longest message would reach, and the length of the message.
+/// EME-PKCS1-v1_5 decoding of all of `encoded`, which is as long as the modulus and is destroyed.
+/// Writes the message, or the synthetic one, to the start of `output`, followed by zeros up to the
+/// length of the longest message, and returns the message's length.
 ///
-/// `output` has at least 11 bytes less than `encoded`. Constant-time but for the length of `encoded`.
+/// `output` has at least 11 bytes less than `encoded`. Constant-time except for the length of
+/// `encoded`.
 pub(super) fn decode(encoded: &mut [u8], rejection: &Rejection, output: &mut [u8]) -> usize {
     let longest = longest_message(encoded.len());
     let (good, length) = parse(encoded);
-    // Both messages stand at the end of as many bytes.
+    // Both messages are at the end of buffers of equal length.
     rejection.message(encoded.len(), |synthetic, at| {
         for (byte, other) in encoded[at..].iter_mut().zip(synthetic) {
             *byte = good.select_byte(*byte, *other);
@@ -83,14 +85,14 @@ pub(super) fn decode(encoded: &mut [u8], rejection: &Rejection, output: &mut [u8
     });
     let length = good.select(length as Limb, rejection.length(longest) as Limb) as usize;
     let message = &mut encoded[OVERHEAD..];
-    // Not less than zero, which a check would have to branch for.
+    // Never below zero; a check for that would need a branch.
     ct::shift_bytes(message, longest.wrapping_sub(length));
     output[..longest].copy_from_slice(message);
     length
 }
 
-/// Whether `encoded` is 00 02, at least eight bytes that are not zero, 00, and a message; and the
-/// message's length, which is at most the longest, and means nothing where it is not.
+/// Returns whether `encoded` is 00 02, at least eight nonzero bytes, 00 and a message. Also returns
+/// the message's length, at most the longest, which is meaningless if the encoding is invalid.
 fn parse(encoded: &[u8]) -> (Mask, usize) {
     let (start, rest) = encoded.split_at(OVERHEAD - 1);
     let is_zero = |byte: &u8| Mask::is_zero(Limb::from(*byte));
@@ -101,25 +103,25 @@ fn parse(encoded: &[u8]) -> (Mask, usize) {
     let mut found = Mask::from_bit(0);
     let mut length = 0;
     for (following, byte) in (0..).zip(rest.iter().rev()) {
-        // The first zero is the last one seen from the end.
+        // The first zero is the last one seen when scanning from the end.
         length = is_zero(byte).select(following, length);
         found = found | is_zero(byte);
     }
     (good & found, length as usize)
 }
 
-/// Where messages come from when the padding is wrong.
+/// The source of synthetic messages for invalid padding.
 pub(super) struct Rejection {
     /// HMAC with the key derivation key.
     keyed: Hmac<Sha256>,
 }
 
-/// Lengths among which the synthetic message's is chosen.
+/// Number of candidates for the synthetic message's length.
 const CANDIDATES: usize = 128;
 
 impl Rejection {
-    /// For a ciphertext, which is as long as the modulus, and the private exponent d:
-    /// KDK = HMAC(SHA-256(d), ciphertext), d as bytes as long as the modulus.
+    /// Derives the key for a ciphertext, which is as long as the modulus, and the private exponent
+    /// d: KDK = HMAC(SHA-256(d), ciphertext), with d as long as the modulus, in bytes.
     pub(super) fn new(d: &[Limb], ciphertext: &[u8]) -> Self {
         let mut hash = Sha256::new();
         let mut leading = d.len() * LIMB_BYTES - ciphertext.len();
@@ -136,7 +138,7 @@ impl Rejection {
         Self { keyed }
     }
 
-    /// IRPRF(KDK, label, length), given to `each` in pieces together with where they begin.
+    /// Computes IRPRF(KDK, label, length) and passes it to `each` in pieces with their positions.
     fn output(&self, label: &[u8], length: usize, mut each: impl FnMut(&[u8], usize)) {
         let bits = 8 * length as u16;
         for (i, at) in (0u16..).zip((0..length).step_by(32)) {
@@ -150,15 +152,15 @@ impl Rejection {
         }
     }
 
-    /// Bytes as many as the modulus has, at the end of which the synthetic message stands.
+    /// Generates as many bytes as the modulus has; the synthetic message is at their end.
     fn message(&self, length: usize, each: impl FnMut(&[u8], usize)) {
         self.output(b"message", length, each);
     }
 
-    /// The length of the synthetic message, at most `longest`: the last candidate that is not
-    /// longer. That there is none has a probability below 2^−128.
+    /// Returns the length of the synthetic message, at most `longest`: the last candidate that is
+    /// not longer. The probability that there is none is below 2^−128.
     fn length(&self, longest: usize) -> usize {
-        // All ones up to the length of longest + 1.
+        // A mask of ones as wide as longest + 1.
         let ones = (longest + 2).next_power_of_two() as Limb - 1;
         let mut length = 0;
         self.output(b"length", 2 * CANDIDATES, |block, _| {
@@ -176,12 +178,13 @@ fn hmac(key: &[u8]) -> Hmac<Sha256> {
 }
 
 impl<M: AsRef<[Limb]>> PublicKey<M> {
-    /// RSAES-PKCS1-v1_5 encryption of a message of at most 11 bytes less than the modulus, with
-    /// randomness of the caller's; `ciphertext` is as long as the modulus, `scratch` has at least
-    /// [`encrypt_scratch_limbs`](super::encrypt_scratch_limbs) and is wiped. Constant-time but for
-    /// lengths, and for how often random bytes are drawn.
+    /// RSAES-PKCS1-v1_5: encrypts a message of at most 11 bytes less than the modulus with the
+    /// caller's random generator. `ciphertext` is as long as the modulus; `scratch` has at least
+    /// [`encrypt_scratch_limbs`](super::encrypt_scratch_limbs) and is wiped. Constant-time except
+    /// for lengths and for the number of draws.
     ///
-    /// For protocols that ask for it; [`encrypt_oaep`](Self::encrypt_oaep) is the better padding.
+    /// Use it only if a protocol requires it; [`encrypt_oaep`](Self::encrypt_oaep) is the better
+    /// padding.
     ///
     /// ```
     /// # use cycloid::scheme::rsa::{self, PublicKey};
@@ -211,16 +214,16 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
-    /// RSAES-PKCS1-v1_5 decryption with implicit rejection: a message goes to the start of
-    /// `output`, and its length is returned.
+    /// RSAES-PKCS1-v1_5 with implicit rejection: decrypts a ciphertext, writes a message to the
+    /// start of `output` and returns its length.
     ///
-    /// **Where the padding is wrong, this is no error**, and there is no way to learn of it: the
-    /// message is a synthetic one then, which depends on the ciphertext and on the key. Authenticate
-    /// what the message is the key of, as every sound protocol does, and treat a message of an
-    /// unexpected length as a wrong key of the expected length.
+    /// **Invalid padding is not an error**, and nothing reveals it: the message is then a synthetic
+    /// one that depends on the ciphertext and on the key. If the message is a key, authenticate
+    /// what it encrypts, as every sound protocol does. Treat a message of an unexpected length as a
+    /// wrong key of the expected length.
     ///
-    /// `output` has at least 11 bytes less than the modulus, so that nothing depends on the
-    /// message's length; as many are written, with zeros behind the message.
+    /// `output` has at least 11 bytes less than the modulus, so that time does not depend on the
+    /// message's length. That many bytes are written, with zeros after the message.
     ///
     /// ```
     /// # use cycloid::scheme::rsa::{self, Context};
@@ -238,8 +241,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
     /// ```
     ///
     /// # Errors
-    /// Only for reasons that everyone sees: [`Error::Length`] and [`Error::OutOfRange`] for the
-    /// ciphertext, [`Error::OutputTooSmall`], [`Error::Restricted`]; [`Error::RandomGenerator`] and
+    /// From public values only: [`Error::Length`] and [`Error::OutOfRange`] for the ciphertext,
+    /// [`Error::OutputTooSmall`], [`Error::Restricted`]. Also [`Error::RandomGenerator`] and
     /// [`Error::Fault`]. `output` is untouched then.
     pub fn decrypt_pkcs1v15(
         &mut self,

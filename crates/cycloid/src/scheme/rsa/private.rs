@@ -1,4 +1,4 @@
-//! The private key: its parts, checked once and prepared.
+//! The private key: its parts, checked once and prepared for use.
 
 use rand_core::CryptoRng;
 
@@ -11,13 +11,13 @@ use crate::math::modular::{self, Modulus};
 use crate::math::prime;
 use crate::scheme::stack_use;
 
-/// Limbs of memory for a private key of `bits` bits: n and R² mod n; the private exponent d; p and
-/// q, for each R² modulo it and d modulo it less 1; and 1/q mod p.
+/// Returns the limbs of memory for a private key of `bits` bits: n and R² mod n; the private
+/// exponent d; p and q, for each prime its R² and d modulo the prime less 1; and 1/q mod p.
 pub const fn private_key_limbs(bits: usize) -> usize {
     3 * limbs(bits) + 7 * prime_limbs(bits)
 }
 
-/// Limbs of scratch for [`PrivateKey::check_primes`] with a key of `bits` bits.
+/// Returns the limbs of scratch for [`PrivateKey::check_primes`] with a key of `bits` bits.
 pub const fn check_primes_scratch_limbs(bits: usize) -> usize {
     prime::secret_scratch(prime_limbs(bits))
 }
@@ -44,10 +44,10 @@ pub struct PrivateComponents<'a> {
     pub coefficient: &'a [u8],
 }
 
-/// A private key, in the memory `M`, checked and prepared; wiped when dropped.
+/// A checked and prepared private key in the memory `M`; wiped when dropped.
 ///
-/// `M` is best lent (`&mut [u64]`, or `&mut` of an array), or a `Vec` or a `Box`: an array itself is
-/// moved with the key, and a move leaves a copy that nobody wipes.
+/// For `M`, prefer borrowed memory (`&mut [u64]`, or `&mut` of an array), a `Vec` or a `Box`. An
+/// array moves with the key, and a move leaves an unwiped copy.
 pub struct PrivateKey<M: AsRef<[Limb]> + AsMut<[Limb]>> {
     memory: M,
     bits: usize,
@@ -61,7 +61,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> Drop for PrivateKey<M> {
     }
 }
 
-/// No part of the key, only what is public of it.
+/// Prints only the public parts of the key.
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> core::fmt::Debug for PrivateKey<M> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "rsa::PrivateKey({} bits, e = {})", self.bits, self.exponent)
@@ -84,7 +84,7 @@ pub(super) struct Parts<T> {
 }
 
 impl<'a> Parts<&'a mut [Limb]> {
-    /// The parts of a key of `bits` bits in its memory.
+    /// Returns the parts of a key of `bits` bits in its memory.
     pub(super) fn of_mut(memory: &'a mut [Limb], bits: usize) -> Result<Self, Error> {
         let memory = checked_memory(memory, private_key_limbs(bits))?;
         let (n, h) = (limbs(bits), prime_limbs(bits));
@@ -141,12 +141,12 @@ impl<'a> Parts<&'a [Limb]> {
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
-    /// A key from its parts, every one of which is checked against the others.
+    /// Creates a key from its parts and checks them against each other.
     ///
-    /// `memory` has at least [`private_key_limbs`] for the modulus, `scratch` 4n + 4 limbs for a
-    /// modulus of n, which is wiped. Constant-time but for the outcome and for lengths. That p and
-    /// q are prime is not tested: a key of which they are not gives [`Error::Fault`] whenever it is
-    /// used, and [`check_primes`](Self::check_primes) tells.
+    /// `memory` has at least [`private_key_limbs`] for the modulus. `scratch` has 4n + 4 limbs for
+    /// a modulus of n limbs, and is wiped. Constant-time except for the outcome and for lengths.
+    /// Primality of p and q is not tested: a key with a composite factor gives [`Error::Fault`]
+    /// whenever it is used, and [`check_primes`](Self::check_primes) detects it.
     ///
     /// # Errors
     /// [`Error::ModulusLength`], [`Error::Even`], [`Error::PublicExponent`], [`Error::Primes`],
@@ -169,35 +169,35 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         }
     }
 
-    /// A key whose parts are in `memory` and right.
+    /// Creates a key from `memory` that holds valid parts.
     pub(super) const fn from_prepared(memory: M, bits: usize, exponent: u32) -> Self {
         Self { memory, bits, exponent, restriction: Restriction::None }
     }
 
-    /// What the key may be used for.
+    /// Returns the uses that the key is restricted to.
     pub const fn restriction(&self) -> Restriction {
         self.restriction
     }
 
-    /// The same key for less: one that has no restriction may get any, and one for PSS parameters.
+    /// Restricts the key further: an unrestricted key may get any restriction, and one for PSS may
+    /// get parameters.
     ///
     /// # Errors
-    /// [`Error::Restricted`] and [`Error::RestrictedPss`] where the key has another restriction
-    /// already; [`Error::SaltTooLong`] where the modulus is too short for it. The key is dropped
+    /// [`Error::Restricted`] and [`Error::RestrictedPss`] if the key has a different restriction;
+    /// [`Error::SaltTooLong`] if the modulus is too short for the restriction. The key is dropped
     /// then.
     pub fn restricted(mut self, to: Restriction) -> Result<Self, Error> {
         self.restriction = self.restriction.narrowed(to, self.bits)?;
         Ok(self)
     }
 
-    /// Tests whether both primes are prime, which reading a key leaves out: `rounds` rounds of the
-    /// test of Miller and Rabin on each, with random bases (FIPS 186-5, appendix B.3.1). A key that
-    /// was made at random passes with a composite one never, and one that was made to deceive with a
-    /// chance of 4^−rounds at most.
+    /// Tests whether both primes are prime, which reading a key does not do: `rounds` rounds of the
+    /// Miller-Rabin test on each, with random bases (FIPS 186-5, appendix B.3.1). A randomly made
+    /// composite never passes; one made to deceive passes with a probability of at most 4^−rounds.
     ///
-    /// `scratch` has [`check_primes_scratch_limbs`], and is wiped. A round takes as long as a
-    /// signature, at every length, and so much longer than reading that a key is not tested unasked.
-    /// Constant-time where both are prime.
+    /// `scratch` has [`check_primes_scratch_limbs`] and is wiped. At every length a round takes as
+    /// long as a signature, so much longer than reading that the test runs only on request.
+    /// Constant-time if both are prime.
     ///
     /// # Errors
     /// [`Error::Composite`]; [`Error::MemoryTooSmall`], [`Error::RandomGenerator`].
@@ -218,17 +218,17 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         })
     }
 
-    /// The public key, which borrows this one's memory.
+    /// Returns the public key, which borrows this key's memory.
     pub fn public(&self) -> PublicKey<&[Limb]> {
         self.borrowed().public()
     }
 
-    /// The length of the modulus in bits.
+    /// Returns the length of the modulus in bits.
     pub const fn bits(&self) -> usize {
         self.bits
     }
 
-    /// The key, whatever its memory is.
+    /// Borrows the key, whatever its memory type.
     pub(super) fn borrowed(&self) -> BorrowedKey<'_> {
         BorrowedKey {
             memory: self.memory.as_ref(),
@@ -239,7 +239,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     }
 }
 
-/// A private key in the memory of its owner.
+/// A private key in borrowed memory.
 #[derive(Clone, Copy)]
 pub(super) struct BorrowedKey<'a> {
     memory: &'a [Limb],
@@ -249,17 +249,17 @@ pub(super) struct BorrowedKey<'a> {
 }
 
 impl<'a> BorrowedKey<'a> {
-    /// The length of the modulus in bits.
+    /// Returns the length of the modulus in bits.
     pub(super) const fn bits(&self) -> usize {
         self.bits
     }
 
-    /// What the key may be used for.
+    /// Returns the uses that the key is restricted to.
     pub(super) const fn restriction(&self) -> Restriction {
         self.restriction
     }
 
-    /// The length of each prime in bits.
+    /// Returns the length of each prime in bits.
     pub(super) const fn prime_bits(&self) -> usize {
         self.bits.div_ceil(2)
     }
@@ -273,7 +273,8 @@ impl<'a> BorrowedKey<'a> {
     }
 }
 
-/// Puts the components into the memory of a key and checks them; gives length and exponent.
+/// Loads the components into a key's memory and checks them. Returns the modulus length and the
+/// exponent.
 fn load(
     components: &PrivateComponents<'_>,
     memory: &mut [Limb],
@@ -286,8 +287,8 @@ fn load(
     let scratch = checked_memory(scratch, 4 * n + 4)?;
     let parts = Parts::of_mut(memory, bits)?;
     let fill = |part: &mut [Limb], bytes: &[u8], error: Error| {
-        // What does not fit must be zero, and that it is not becomes known; how many of the bytes
-        // that do fit are zero does not.
+        // Excess bytes must be zero, and whether they are becomes public; the number of zeros among
+        // the remaining bytes does not.
         let (excess, bytes) = bytes.split_at(bytes.len().saturating_sub(size_of_val(part)));
         let excess = excess.iter().fold(0, |any, byte| any | Limb::from(*byte));
         if !Mask::is_zero(excess).reveal() {
@@ -303,7 +304,7 @@ fn load(
     fill(parts.d_p, components.exponent1, Error::PrivateExponent)?;
     fill(parts.d_q, components.exponent2, Error::PrivateExponent)?;
     fill(parts.q_inverse, components.coefficient, Error::PrivateExponent)?;
-    // Each prime has half the bits: what it has from its highest on is 1.
+    // Each prime has half the bits: the bits from its highest one up are the number 1.
     let top = bits.div_ceil(2) - 1;
     let wrong = |prime: &[Limb]| prime[top / LIMB_BITS] >> (top % LIMB_BITS) ^ 1;
     if !Mask::is_zero(wrong(parts.p) | wrong(parts.q)).reveal() {
@@ -318,7 +319,8 @@ fn load(
     Ok((bits, exponent))
 }
 
-/// p·q = n, both odd, and far enough apart (FIPS 186-5, appendix A.1.3, step 5.4).
+/// Checks that p·q = n, that both are odd, and that they are far enough apart (FIPS 186-5, appendix
+/// A.1.3, step 5.4).
 fn check_primes(
     parts: &Parts<&mut [Limb]>,
     bits: usize,
@@ -330,23 +332,23 @@ fn check_primes(
     let product = &mut scratch[..2 * parts.p.len()];
     Portable.mul(product, parts.p, parts.q);
     let (low, high) = product.split_at(parts.n.len());
-    // Whether the parts make a key is the outcome of the import.
+    // Whether the parts form a key is the result of the import.
     if !equal(low, parts.n).reveal() || !words::is_zero(high).reveal() {
         return Err(Error::Product);
     }
-    // Whether the primes are far enough apart is the outcome of the import.
+    // Whether the primes are far enough apart is the result of the import.
     if !are_apart(parts.p, parts.q, bits, product).reveal() {
         return Err(Error::Primes);
     }
     Ok(())
 }
 
-/// |p − q| ≥ 2^(bits/2 − 100); `room` has the limbs of a prime.
+/// Returns whether |p − q| ≥ 2^(bits/2 − 100); `room` has the limbs of a prime.
 pub(super) fn are_apart(p: &[Limb], q: &[Limb], bits: usize, room: &mut [Limb]) -> Mask {
     let difference = &mut room[..p.len()];
     difference.copy_from_slice(p);
     let borrow = words::sub(difference, q);
-    // The magnitude, but for 1 where negative, which does not matter at this size.
+    // The magnitude; off by 1 if negative, which does not matter at this size.
     let flip = Mask::from_bit(borrow).value();
     difference.iter_mut().for_each(|limb| *limb ^= flip);
     let from = bits / 2 - 100;
@@ -355,8 +357,8 @@ pub(super) fn are_apart(p: &[Limb], q: &[Limb], bits: usize, room: &mut [Limb]) 
     !Mask::is_zero(any)
 }
 
-/// e·d ≡ e·d_p ≡ 1 modulo p − 1, the same for q, and q·q_inverse ≡ 1 modulo p; each residue less
-/// than its modulus, and d less than n.
+/// Checks that e·d ≡ e·d_p ≡ 1 modulo p − 1, likewise for q, and q·q_inverse ≡ 1 modulo p; that
+/// each residue is less than its modulus, and d less than n.
 fn check_exponents(
     parts: &Parts<&mut [Limb]>,
     exponent: u32,
@@ -383,11 +385,11 @@ fn check_exponents(
     let p = Modulus::prepared(parts.p, parts.p_r_squared)?;
     modular::mul(product, parts.q, parts.q_inverse, &p, rest)?;
     right &= is_one(product).value();
-    // Whether the exponents fit is the outcome of the import.
+    // Whether the exponents match is the result of the import.
     if Mask::is_zero(!right).reveal() { Ok(()) } else { Err(Error::PrivateExponent) }
 }
 
-/// `remainder = x mod modulus` bit by bit, for any modulus that is not 0, in constant time.
+/// Computes `remainder = x mod modulus` bit by bit, for any nonzero modulus, in constant time.
 fn modulo(remainder: &mut [Limb], x: &[Limb], modulus: &[Limb]) {
     remainder.fill(0);
     for limb in x.iter().rev() {
@@ -399,12 +401,12 @@ fn modulo(remainder: &mut [Limb], x: &[Limb], modulus: &[Limb]) {
     }
 }
 
-/// Whether two numbers of one length are equal.
+/// Returns whether two numbers of the same length are equal.
 pub(super) fn equal(a: &[Limb], b: &[Limb]) -> Mask {
     Mask::is_zero(a.iter().zip(b).fold(0, |any, (a, b)| any | (a ^ b)))
 }
 
-/// Whether a number is 1.
+/// Returns whether a number is 1.
 fn is_one(a: &[Limb]) -> Mask {
     Mask::is_zero(a[1..].iter().fold(a[0] ^ 1, |any, limb| any | limb))
 }

@@ -9,36 +9,36 @@ use super::verification::Scheme;
 use super::{Error, Hash};
 use crate::machine::words::Limb;
 
-/// What signer and verifier of RSASSA-PSS agree on (RFC 8017, appendix A.2.3).
+/// The RSASSA-PSS parameters that signer and verifier agree on (RFC 8017, appendix A.2.3).
 ///
-/// Most often it is what [`Pss::new`] makes, and [`Context::sign_pss`] and
-/// [`PublicKey::verify_pss`] do with it.
+/// [`Pss::new`] returns the most common parameters, which [`Context::sign_pss`] and
+/// [`PublicKey::verify_pss`] use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pss {
     /// The hash function of the message.
     pub hash: Hash,
-    /// The hash function of the mask, MGF1: any, since nothing rests on its resistance to
-    /// collisions.
+    /// The hash function of the mask, MGF1. Any will do, since MGF1 does not rely on collision
+    /// resistance.
     pub mask_hash: Hash,
     /// The length of the salt, in bytes.
     pub salt_length: usize,
 }
 
 impl Pss {
-    /// One hash function for message and mask, and a salt as long as its digest.
+    /// Uses one hash function for message and mask, and a salt as long as its digest.
     pub const fn new(hash: Hash) -> Self {
         Self { hash, mask_hash: hash, salt_length: hash.digest_length() }
     }
 }
 
-/// The salt of a signature that is verified, by its length in bytes.
+/// The salt of a signature being verified, by its length in bytes.
 #[derive(Clone, Copy)]
 pub(super) enum Salt {
     Exactly(usize),
     AtLeast(usize),
 }
 
-/// `data ^= MGF1(seed)` (RFC 8017, appendix B.2.1).
+/// Computes `data ^= MGF1(seed)` (RFC 8017, appendix B.2.1).
 pub(super) fn mask(hash: Hash, seed: &[u8], data: &mut [u8]) {
     for (counter, block) in (0u32..).zip(data.chunks_mut(hash.digest_length())) {
         let digest = hash.digest(&[seed, &counter.to_be_bytes()]);
@@ -48,13 +48,13 @@ pub(super) fn mask(hash: Hash, seed: &[u8], data: &mut [u8]) {
     }
 }
 
-/// H = Hash(eight zeros ‖ digest ‖ salt).
+/// Returns H = Hash(eight zeros ‖ digest ‖ salt).
 fn seed(hash: Hash, digest: &[u8], salt: &[u8]) -> crate::scheme::hash::DigestBytes {
     hash.digest(&[&[0; 8], digest, salt])
 }
 
-/// The encoded message within a buffer as long as the modulus, the bits that it does not use being
-/// the leading ones: it has one bit less than the modulus.
+/// Returns the encoded message within a buffer as long as the modulus. The message has one bit less
+/// than the modulus; the unused bits are the leading ones.
 fn encoded(buffer: &mut [u8], modulus_bits: usize) -> (&mut [u8], u8) {
     let bits = modulus_bits - 1;
     let start = buffer.len() - bits.div_ceil(8);
@@ -62,7 +62,7 @@ fn encoded(buffer: &mut [u8], modulus_bits: usize) -> (&mut [u8], u8) {
     (&mut buffer[start..], 0xff >> unused)
 }
 
-/// EMSA-PSS-ENCODE, with a random salt, into a buffer as long as the modulus.
+/// EMSA-PSS-ENCODE with a random salt, into a buffer as long as the modulus.
 pub(super) fn encode(
     buffer: &mut [u8],
     modulus_bits: usize,
@@ -77,14 +77,14 @@ pub(super) fn encode(
     if pss.salt_length > encoded.len() - digest.len() - 2 {
         return Err(Error::SaltTooLong);
     }
-    // 4. The salt, right at its place. 5, 6. H = Hash(M'). 7, 8. DB = 00 … 00 01 ‖ salt.
+    // 4. The salt, written in its final place. 5, 6. H = Hash(M'). 7, 8. DB = 00 … 00 01 ‖ salt.
     let (db, end) = encoded.split_at_mut(encoded.len() - digest.len() - 1);
     let (padding, salt) = db.split_at_mut(db.len() - pss.salt_length);
     rng.fill_bytes(salt);
     let h = seed(pss.hash, digest, salt);
     padding.fill(0);
     padding[padding.len() - 1] = 1;
-    // 9, 10. maskedDB. 11. The bits that are not used are zero. 12. maskedDB ‖ H ‖ bc.
+    // 9, 10. maskedDB. 11. Unused bits are zero. 12. maskedDB ‖ H ‖ bc.
     mask(pss.mask_hash, &h, db);
     db[0] &= used;
     end[..digest.len()].copy_from_slice(&h);
@@ -92,7 +92,7 @@ pub(super) fn encode(
     Ok(())
 }
 
-/// EMSA-PSS-VERIFY of a buffer as long as the modulus, which it destroys.
+/// EMSA-PSS-VERIFY of a buffer as long as the modulus; destroys the buffer.
 pub(super) fn is_encoding_of(
     buffer: &mut [u8],
     modulus_bits: usize,
@@ -106,7 +106,7 @@ pub(super) fn is_encoding_of(
         return false;
     }
     let (encoded, used) = encoded(buffer, modulus_bits);
-    // 3 to 5. maskedDB ‖ H ‖ bc. 6. The bits that are not used are zero.
+    // 3 to 5. maskedDB ‖ H ‖ bc. 6. Unused bits are zero.
     let (db, end) = encoded.split_at_mut(encoded.len() - digest.len() - 1);
     let (h, last) = end.split_at(digest.len());
     if last != [0xbc] || db[0] & !used != 0 {
@@ -127,8 +127,8 @@ pub(super) fn is_encoding_of(
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
-    /// RSASSA-PSS signature of a message with a random salt as long as the digest; `signature` is
-    /// as long as the modulus.
+    /// Signs a message with RSASSA-PSS and a random salt as long as the digest; `signature` is as
+    /// long as the modulus.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::HashRetired`], [`Error::RestrictedPss`],
@@ -142,12 +142,12 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
         self.sign_pss_with(Pss::new(hash), &hash.digest(&[message]), signature)
     }
 
-    /// [`sign_pss`](Self::sign_pss) of a message whose digest is known, with a random salt of
+    /// Like [`sign_pss`](Self::sign_pss), for a message given by its digest, with a random salt of
     /// `salt_length` bytes.
     ///
     /// # Errors
-    /// As [`sign_pss`](Self::sign_pss), [`Error::DigestLength`], and [`Error::SaltTooLong`] above
-    /// what the modulus takes.
+    /// As [`sign_pss`](Self::sign_pss), [`Error::DigestLength`], and [`Error::SaltTooLong`] if the
+    /// salt does not fit the modulus.
     pub fn sign_pss_prehashed(
         &mut self,
         hash: Hash,
@@ -158,7 +158,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
         self.sign_pss_with(Pss { salt_length, ..Pss::new(hash) }, digest, signature)
     }
 
-    /// [`sign_pss_prehashed`](Self::sign_pss_prehashed) with all that can be chosen.
+    /// Like [`sign_pss_prehashed`](Self::sign_pss_prehashed), with all parameters chosen by the
+    /// caller.
     ///
     /// # Errors
     /// As [`sign_pss_prehashed`](Self::sign_pss_prehashed).
@@ -178,7 +179,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// least [`verify_scratch_limbs`](super::verify_scratch_limbs). All values are public.
     ///
     /// # Errors
-    /// [`Error::Signature`] where it is not valid; [`Error::MemoryTooSmall`];
+    /// [`Error::Signature`] if it is not valid; [`Error::MemoryTooSmall`];
     /// [`Error::RestrictedPss`].
     pub fn verify_pss(
         &self,
@@ -190,7 +191,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         self.verify_pss_with(Pss::new(hash), &hash.digest(&[message]), signature, scratch)
     }
 
-    /// [`verify_pss`](Self::verify_pss) of a message whose digest is known, with a salt of
+    /// Like [`verify_pss`](Self::verify_pss), for a message given by its digest, with a salt of
     /// `salt_length` bytes, or of any length.
     ///
     /// # Errors
@@ -206,8 +207,8 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         self.verify(Scheme::pss_of(hash, salt_length), hash, digest, signature, scratch)
     }
 
-    /// [`verify_pss`](Self::verify_pss) of a message whose digest is known, with all that can be
-    /// chosen.
+    /// Like [`verify_pss`](Self::verify_pss), for a message given by its digest, with all
+    /// parameters chosen by the caller.
     ///
     /// # Errors
     /// As [`verify_pss_prehashed`](Self::verify_pss_prehashed).

@@ -5,24 +5,24 @@ use crate::machine::ct;
 use crate::machine::words::{self, Limb};
 use crate::math::modular::{self, Exponent, Modulus};
 
-/// Limbs of memory for a public key of `bits` bits: the modulus n, and R² mod n.
+/// Returns the limbs of memory for a public key of `bits` bits: the modulus n, and R² mod n.
 pub const fn public_key_limbs(bits: usize) -> usize {
     2 * limbs(bits)
 }
 
-/// Limbs of scratch for verifying with a key of `bits` bits.
+/// Returns the limbs of scratch for verifying with a key of `bits` bits.
 pub const fn verify_scratch_limbs(bits: usize) -> usize {
-    // Signature and message representative, and what exponentiation needs.
-    2 * limbs(bits) + modular::pow_scratch_limbs_minimum(limbs(bits))
+    // Signature, message representative and scratch for the exponentiation.
+    2 * limbs(bits) + modular::pow_minimum_scratch_limbs(limbs(bits))
 }
 
-/// Limbs of scratch for encrypting with a key of `bits` bits.
+/// Returns the limbs of scratch for encrypting with a key of `bits` bits.
 pub const fn encrypt_scratch_limbs(bits: usize) -> usize {
-    // Encoded message and message representative, and what exponentiation needs.
+    // Encoded message, message representative and scratch for the exponentiation.
     verify_scratch_limbs(bits)
 }
 
-/// A public key, in the memory `M`, checked and prepared.
+/// A checked and prepared public key in the memory `M`.
 #[derive(Clone, Copy)]
 pub struct PublicKey<M> {
     memory: M,
@@ -38,7 +38,7 @@ impl<M: AsRef<[Limb]>> core::fmt::Debug for PublicKey<M> {
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
-    /// A key from modulus and exponent, both big-endian; leading zeros are allowed.
+    /// Creates a key from modulus and exponent, both big-endian; leading zeros are allowed.
     ///
     /// `memory` has at least [`public_key_limbs`], `scratch` [`verify_scratch_limbs`].
     ///
@@ -65,7 +65,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
 }
 
 impl<M: AsRef<[Limb]>> PublicKey<M> {
-    /// What is known to be a key: n and R² mod n in `memory`.
+    /// Creates a key from `memory` that holds a valid n and R² mod n.
     pub(super) const fn from_prepared(
         memory: M,
         bits: usize,
@@ -75,42 +75,43 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         Self { memory, bits, exponent, restriction }
     }
 
-    /// What the key may be used for.
+    /// Returns the uses that the key is restricted to.
     pub const fn restriction(&self) -> Restriction {
         self.restriction
     }
 
-    /// The same key for less: one that has no restriction may get any, and one for PSS parameters.
+    /// Restricts the key further: an unrestricted key may get any restriction, and one for PSS may
+    /// get parameters.
     ///
     /// # Errors
-    /// [`Error::Restricted`] and [`Error::RestrictedPss`] where the key has another restriction
-    /// already; [`Error::SaltTooLong`] where the modulus is too short for it.
+    /// [`Error::Restricted`] and [`Error::RestrictedPss`] if the key has a different restriction;
+    /// [`Error::SaltTooLong`] if the modulus is too short for the restriction.
     pub fn restricted(mut self, to: Restriction) -> Result<Self, Error> {
         self.restriction = self.restriction.narrowed(to, self.bits)?;
         Ok(self)
     }
 
-    /// The length of the modulus in bits.
+    /// Returns the length of the modulus in bits.
     pub const fn bits(&self) -> usize {
         self.bits
     }
 
-    /// The length of the modulus, and so of signatures, in bytes.
+    /// Returns the length of the modulus, and so of signatures, in bytes.
     pub const fn length(&self) -> usize {
         self.bits.div_ceil(8)
     }
 
-    /// The public exponent.
+    /// Returns the public exponent.
     pub const fn exponent(&self) -> u32 {
         self.exponent
     }
 
-    /// The modulus, little-endian limbs.
+    /// Returns the modulus as little-endian limbs.
     pub fn modulus_limbs(&self) -> &[Limb] {
         &self.memory.as_ref()[..limbs(self.bits)]
     }
 
-    /// R² mod n, R = 2^(64·limbs).
+    /// Returns R² mod n, R = 2^(64·limbs).
     pub(super) fn r_squared(&self) -> &[Limb] {
         let n = limbs(self.bits);
         &self.memory.as_ref()[n..2 * n]
@@ -122,8 +123,8 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         Ok(Modulus::prepared(&memory[..n], &memory[n..2 * n])?)
     }
 
-    /// `result = x^e mod n`: RSAEP and RSAVP1 (RFC 8017, sections 5.1.1 and 5.2.2). Time depends on
-    /// the exponent, not on `x`.
+    /// RSAEP and RSAVP1 (RFC 8017, sections 5.1.1 and 5.2.2): computes `result = x^e mod n`. Time
+    /// depends on the exponent, not on `x`.
     pub(super) fn raise(
         &self,
         result: &mut [Limb],
@@ -135,14 +136,14 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         Ok(())
     }
 
-    /// The same key, whatever its memory is.
+    /// Borrows the key, whatever its memory type.
     pub(super) fn borrowed(&self) -> PublicKey<&[Limb]> {
         let memory = self.memory.as_ref();
         PublicKey::from_prepared(memory, self.bits, self.exponent, self.restriction)
     }
 
-    /// The number that a signature, as long as the modulus, is (RFC 8017, section 8.2.2, steps 1
-    /// and 2.a). One of another length, or not below the modulus, is not valid.
+    /// Converts a signature, as long as the modulus, to a number (RFC 8017, section 8.2.2, steps 1
+    /// and 2.a). It is invalid if it has another length or is not below the modulus.
     pub(super) fn load(&self, number: &mut [Limb], signature: &[u8]) -> Result<(), Error> {
         if signature.len() != self.length() {
             return Err(Error::Signature);
@@ -154,8 +155,8 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     }
 
     /// RSAEP of the message that `encode` writes into bytes as long as the modulus (RFC 8017,
-    /// sections 7.1.1 and 7.2.1, steps 2 and 3). Constant-time with respect to the message; the
-    /// scratch is wiped.
+    /// sections 7.1.1 and 7.2.1, steps 2 and 3). Constant-time in the message; the scratch is
+    /// wiped.
     ///
     /// # Errors
     /// [`Error::Restricted`], [`Error::Length`] for `ciphertext`, [`Error::MemoryTooSmall`],
@@ -189,7 +190,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         let encoded = &mut words::as_bytes_mut(c)[..ciphertext.len()];
         encode(encoded)?;
         words::from_be_bytes(m, encoded);
-        // Whether the encoded message is below the modulus is the outcome.
+        // Whether the encoded message is below the modulus is the function's result.
         if !words::is_less(m, self.modulus_limbs()).reveal() {
             return Err(Error::OutOfRange);
         }
@@ -199,18 +200,18 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     }
 }
 
-/// `bytes` without leading zeros.
+/// Returns `bytes` without leading zeros.
 pub(super) fn trimmed(bytes: &[u8]) -> &[u8] {
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
     &bytes[zeros..]
 }
 
-/// The length in bits of a number without leading zero bytes.
+/// Returns the length in bits of a number without leading zero bytes.
 pub(super) fn bit_length(bytes: &[u8]) -> usize {
     bytes.first().map_or(0, |first| bytes.len() * 8 - first.leading_zeros() as usize)
 }
 
-/// The public exponent: odd, at least 3, at most 32 bits.
+/// Parses the public exponent: odd, at least 3, at most 32 bits.
 pub(super) fn checked_exponent(exponent: &[u8]) -> Result<u32, Error> {
     let exponent = trimmed(exponent);
     if exponent.len() > 4 {
@@ -224,7 +225,7 @@ pub(super) fn checked_exponent(exponent: &[u8]) -> Result<u32, Error> {
     }
 }
 
-/// The limbs of a modulus of `bits` bits, if that is a length that keys may have.
+/// Returns the limbs of a modulus of `bits` bits if keys may have that length.
 pub(super) fn checked_modulus_length(bits: usize) -> Result<usize, Error> {
     if (MIN_BITS..=MAX_BITS).contains(&bits) {
         Ok(limbs(bits))
@@ -233,9 +234,9 @@ pub(super) fn checked_modulus_length(bits: usize) -> Result<usize, Error> {
     }
 }
 
-/// An error where the modulus is a power of 65537 modulo each of the small primes by whose product
-/// the affected key generator made its primes (Nemec and others, The Return of Coppersmith's
-/// Attack, 2017, section 3.2).
+/// Returns an error if the modulus is a power of 65537 modulo each of the small primes whose
+/// product the affected key generator used to make its primes (Nemec and others, The Return of
+/// Coppersmith's Attack, 2017, section 3.2).
 pub(super) fn check_fingerprint(modulus: &[Limb]) -> Result<(), Error> {
     const PRIMES: [u64; 38] = [
         3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89,

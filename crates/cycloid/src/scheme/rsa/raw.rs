@@ -1,5 +1,5 @@
 //! RSA without padding (RFC 8017, section 5). **Hazardous**: by itself it neither hides nor
-//! authenticates anything. It is there for paddings that this library does not have.
+//! authenticates anything. It is meant for paddings that this library does not implement.
 
 use rand_core::CryptoRng;
 
@@ -12,10 +12,10 @@ use crate::machine::words::Limb;
 use crate::scheme::stack_use;
 
 impl<M: AsRef<[Limb]>> PublicKey<M> {
-    /// RSAEP and RSAVP1 (RFC 8017, sections 5.1.1 and 5.2.2): `output = input^e mod n`. Both are
-    /// big-endian and as long as the modulus; `scratch` has at least
-    /// [`encrypt_scratch_limbs`](super::encrypt_scratch_limbs) and is wiped. Constant-time with
-    /// respect to the input.
+    /// RSAEP and RSAVP1 (RFC 8017, sections 5.1.1 and 5.2.2): computes `output = input^e mod n`.
+    /// Both are big-endian and as long as the modulus; `scratch` has at least
+    /// [`encrypt_scratch_limbs`](super::encrypt_scratch_limbs) and is wiped. Constant-time in the
+    /// input.
     ///
     /// ```
     /// # use cycloid::scheme::rsa::{self, PublicKey};
@@ -43,11 +43,11 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
-    /// RSADP and RSASP1 (RFC 8017, sections 5.1.2 and 5.2.1): `output = input^d mod n`. Both are
-    /// big-endian and as long as the modulus. The input is public, the output is not.
+    /// RSADP and RSASP1 (RFC 8017, sections 5.1.2 and 5.2.1): computes `output = input^d mod n`.
+    /// Both are big-endian and as long as the modulus. The input is public; the output is not.
     ///
-    /// What the output looks like must not be seen by whoever chooses the input: a padding is to be
-    /// removed from it in constant time, and without telling whether it was there.
+    /// Nobody who can choose the input may learn anything about the output's form: remove the
+    /// padding in constant time, without revealing whether it was valid.
     ///
     /// ```
     /// # use cycloid::scheme::rsa::{self, Context};

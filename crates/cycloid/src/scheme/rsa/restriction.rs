@@ -1,25 +1,26 @@
-//! What a key may be used for, as its algorithm says (RFC 8017, appendices A.1 and A.2.3; RFC 4055,
-//! sections 1.2 and 3.1).
+//! Restrictions on the use of a key, given by its algorithm identifier (RFC 8017, appendices A.1
+//! and A.2.3; RFC 4055, sections 1.2 and 3.1).
 
 use super::{Error, Hash, Pss};
 
-/// What a key may be used for. It is part of the key: read and written with it, and kept to by every
-/// operation, alone and in batches.
+/// The permitted uses of a key. A restriction is part of the key: it is read and written with it,
+/// and every operation respects it, alone and in batches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Restriction {
-    /// rsaEncryption: everything.
+    /// rsaEncryption: no restriction.
     #[default]
     None,
-    /// id-RSASSA-PSS without parameters: signatures with PSS.
+    /// id-RSASSA-PSS without parameters: PSS signatures only.
     Pss,
-    /// id-RSASSA-PSS with parameters: signatures with PSS with these two hash functions, and with a
-    /// salt that is at least so long. The trailer is 0xbc.
+    /// id-RSASSA-PSS with parameters: PSS signatures with these two hash functions and with a salt
+    /// of at least this length. The trailer is 0xbc.
     PssWith(Pss),
 }
 
 impl Restriction {
-    /// Whether a key with a modulus of `bits` bits may have the restriction: it leaves something.
+    /// Checks that a key with a modulus of `bits` bits may have the restriction, that is, that it
+    /// permits some use.
     ///
     /// # Errors
     /// [`Error::SaltTooLong`].
@@ -35,7 +36,7 @@ impl Restriction {
         }
     }
 
-    /// An error unless the key is for more than PSS.
+    /// Returns an error if the key is for PSS only.
     ///
     /// # Errors
     /// [`Error::Restricted`].
@@ -46,8 +47,8 @@ impl Restriction {
         }
     }
 
-    /// An error unless the key is for PSS with these hash functions; otherwise the least length of
-    /// the salt in bytes.
+    /// Returns the minimum length of the salt in bytes, or an error if the key is not for PSS with
+    /// these hash functions.
     ///
     /// # Errors
     /// [`Error::RestrictedPss`].
@@ -61,7 +62,7 @@ impl Restriction {
         }
     }
 
-    /// An error unless the key is for PSS with these parameters.
+    /// Returns an error unless the key is for PSS with these parameters.
     ///
     /// # Errors
     /// [`Error::RestrictedPss`].
@@ -74,7 +75,7 @@ impl Restriction {
         }
     }
 
-    /// This restriction, where the key has none so far or the same one.
+    /// Returns the restriction `to` if the key has none so far or the same one.
     ///
     /// # Errors
     /// [`Error::Restricted`], [`Error::RestrictedPss`], [`Error::SaltTooLong`].

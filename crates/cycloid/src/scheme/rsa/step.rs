@@ -1,18 +1,18 @@
-//! What a private operation consists of, for whoever measures it.
+//! The steps of a private operation, for measurements.
 
-/// A step of a private operation, in the order of their first beginnings.
+/// A step of a private operation, ordered by first occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// The input becomes a number: padding, masks.
+    /// Converting the input to a number: padding, masks.
     Representation,
-    /// The message is blinded; later the result is unblinded, and the factors are squared.
+    /// Blinding the message; later unblinding the result and squaring the factors.
     Blinding,
-    /// The powers modulo both primes.
+    /// Raising to powers modulo both primes.
     Exponentiation,
-    /// The two halves become one number (RFC 8017, section 5.1.2, step 2.b).
+    /// Combining the two halves (RFC 8017, section 5.1.2, step 2.b).
     Recombination,
-    /// The result is raised to the public exponent and compared.
+    /// Raising the result to the public exponent and comparing.
     Verification,
-    /// The result goes to where it was asked for; padding is taken off.
+    /// Writing the result to its destination; removing padding.
     Delivery,
 }

@@ -1,4 +1,4 @@
-//! Encryption with generators that are stuck.
+//! Encryption with generators that repeat themselves.
 
 use std::vec;
 
@@ -25,7 +25,7 @@ fn nothing_is_encrypted_with_a_generator_that_is_stuck() {
         let outcome = public.encrypt_pkcs1v15(b"message", &mut rng, &mut ciphertext, &mut scratch);
         assert_eq!(outcome, Err(Error::RandomGenerator), "{values:x?}");
     }
-    // The shortest padding, of eight bytes, of which a zero must be drawn again.
+    // The shortest padding has eight bytes; a zero among them must be redrawn.
     let mut rng = Repeating::new(&[0]);
     let message = [1; 256 - 11];
     let outcome = public.encrypt_pkcs1v15(&message, &mut rng, &mut ciphertext, &mut scratch);
@@ -40,7 +40,7 @@ fn a_zero_in_the_padding_is_drawn_again() {
     let public = key().public();
     let mut ciphertext = [0; 256];
     let mut scratch = vec![0; encrypt_scratch_limbs(2048)];
-    // Fifteen zeros, and the byte after them: one more is refused.
+    // Fifteen draws of zero and a nonzero byte pass; one more zero is refused.
     for (zeros, outcome) in [(14, Ok(())), (15, Err(Error::RandomGenerator))] {
         let mut values = vec![0x0101_0101_0101_0100];
         values.extend(vec![0; zeros]);

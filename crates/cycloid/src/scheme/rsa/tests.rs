@@ -24,7 +24,7 @@ pub(super) fn disturb(operation: usize, result: &mut [Limb]) {
 pub(super) type Key = PrivateKey<Vec<Limb>>;
 
 pub(super) fn generate(bits: usize, exponent: u32, seed: u64) -> Result<Key, Error> {
-    let mut scratch = vec![Lanes([0; 8]); generate_scratch(bits)];
+    let mut scratch = vec![Lanes([0; 8]); generate_scratch_lanes(bits)];
     let memory = vec![0; private_key_limbs(bits)];
     PrivateKey::generate(bits, exponent, memory, &mut Counter(seed), &mut scratch)
 }
@@ -127,17 +127,17 @@ fn parts_that_do_not_belong_together_are_refused() {
         long[i].insert(0, 1);
         assert!(load(&components(&long, &e)).is_err(), "part {i}");
     }
-    // Residues that are right modulo p − 1 and so on, but not the least.
+    // Residues that are congruent modulo p − 1 and so on, but not reduced.
     let [n, d, p, q, d_p, ..] = right.clone().map(|part| BigUint::from_bytes_be(&part));
     let mut larger = right.clone();
     larger[4] = (&d_p + &p - 1u8).to_bytes_be();
     assert_eq!(load(&components(&larger, &e)).unwrap_err(), Error::PrivateExponent);
-    // A private exponent modulo (p − 1)(q − 1) instead of the least common multiple is right too.
+    // A private exponent modulo (p − 1)(q − 1) instead of the least common multiple is valid too.
     let phi = (&p - 1u8) * (&q - 1u8);
     let mut other = right.clone();
     other[1] = BigUint::from(65537u32).modinv(&phi).unwrap().to_bytes_be();
     assert!(load(&components(&other, &e)).is_ok());
-    // It is less than the modulus, as long as which the next of them here is.
+    // It is less than the modulus; the next one here is as long as the modulus.
     let past = &d + (&n - &d + &phi) / &phi * &phi;
     assert!(past >= n && past.bits() == 2048);
     other[1] = past.to_bytes_be();
@@ -165,7 +165,8 @@ fn parts_that_do_not_belong_together_are_refused() {
 
 #[test]
 fn roca_keys_are_refused() {
-    // A power of 65537 modulo the product of the first small primes, plus a multiple of it.
+    // A power of 65537 modulo the product of the first small primes, plus a multiple of the
+    // product.
     let product = [
         3u32, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89,
         97, 101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
@@ -187,17 +188,17 @@ fn roca_keys_are_refused() {
 fn signatures_are_right_and_verify() {
     let key = key();
     let [n, d, ..] = bytes(key).map(|part| BigUint::from_bytes_be(&part));
-    for memory in [context_limbs_minimum(2048), context_limbs(2048)] {
+    for memory in [minimum_context_limbs(2048), context_limbs(2048)] {
         let mut memory = vec![0; memory];
         let mut context = Context::new(key, Counter(5), &mut memory).unwrap();
         let mut scratch = vec![0; verify_scratch_limbs(2048)];
-        // More than the uses of one blinding.
+        // More than one blinding's uses.
         for i in 0..40u8 {
             let hash = [Hash::Sha256, Hash::Sha384, Hash::Sha512][usize::from(i) % 3];
             let message = [i; 7];
             let mut signature = [0; 256];
             context.sign_pkcs1v15(hash, &message, &mut signature).unwrap();
-            // The slow model: what the signature encodes, raised to d.
+            // The slow model: the encoded message raised to d.
             let s = BigUint::from_bytes_be(&signature);
             let encoded = s.modpow(&BigUint::from(65537u32), &n);
             assert_eq!(encoded.modpow(&d, &n), s);
@@ -219,7 +220,7 @@ fn signatures_are_right_and_verify() {
 
 #[test]
 fn low_memory_is_as_low_as_promised() {
-    assert!(context_limbs_minimum(2048) * 8 <= 2244, "{}", context_limbs_minimum(2048) * 8);
+    assert!(minimum_context_limbs(2048) * 8 <= 2244, "{}", minimum_context_limbs(2048) * 8);
 }
 
 #[test]
@@ -275,7 +276,7 @@ fn nothing_leaves_after_a_fault() {
 #[test]
 fn wrong_arguments_are_errors() {
     let mut memory = vec![0; context_limbs(2048)];
-    let given = context_limbs_minimum(2048) - 1;
+    let given = minimum_context_limbs(2048) - 1;
     let outcome = Context::new(key(), Counter(5), &mut memory[..given]).map(|_| ());
     assert_eq!(outcome, Err(Error::MemoryTooSmall { needed: given + 1, given }));
     let mut context = Context::new(key(), Counter(5), &mut memory).unwrap();
@@ -305,7 +306,7 @@ fn wrong_arguments_are_errors() {
     assert_eq!(outcome, Err(Error::MemoryTooSmall { needed, given }));
 }
 
-/// Some keys of `bits` bits, with exponents of different lengths.
+/// Returns some keys of `bits` bits, with exponents of different lengths.
 fn keys(bits: usize) -> Vec<Key> {
     [(65537, 1), (65539, 2), (0x0123_4567, 3)]
         .map(|(exponent, seed)| generate(bits, exponent, seed).unwrap())
@@ -337,7 +338,7 @@ fn a_batch_gives_what_single_operations_give() {
         for backend in backends {
             let mut memory = batch_memory(bits);
             let mut batch = Batch::with_backend(backend, bits, Counter(7), &mut memory).unwrap();
-            // What takes long takes a group of each kind only.
+            // Slow backends run one group of each kind only.
             let sizes: &[usize] = match backend.map(lanes::Backend::name) {
                 Some("avx512") | None => &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 17, 19],
                 _ => &[3, 6],
@@ -386,7 +387,7 @@ fn an_observer_hears_the_steps_in_order() {
         ];
         let rest = steps[start..].iter().filter(|step| **step != Step::Representation);
         let rest: Vec<_> = rest.copied().collect();
-        // Eight together with vectors, one after the other without.
+        // With vectors eight run together; without, one by one.
         assert!(rest.chunks(once.len()).all(|steps| steps == once), "{rest:?}");
     }
 }
@@ -481,7 +482,7 @@ fn a_batch_draws_blindings_anew_and_makes_room_for_them() {
     let mut memory = vec![Lanes::ZERO; batch_lanes(2048, 9)];
     let mut batch = Batch::new(2048, Counter(7), &mut memory).unwrap();
     let mut scratch = vec![0; verify_scratch_limbs(2048)];
-    // More than the uses of one blinding, with more keys in lanes than there are blindings for.
+    // More than one blinding's uses, with more keys in lanes than there are blindings.
     for round in 0..36 {
         let mut signatures = [[0; 256]; 8];
         let mut jobs: Vec<Job<'_>> = signatures
@@ -529,7 +530,7 @@ fn signatures_verified_together_are_as_valid_as_alone() {
     let backends = lanes::tests::backends().into_iter().map(Some).chain([None]);
     for backend in backends {
         for from in [0, 1, 5, 20, 26, 27] {
-            let mut scratch = vec![Lanes([7; 8]); verify_batch_scratch(2112)];
+            let mut scratch = vec![Lanes([7; 8]); verify_batch_scratch_lanes(2112)];
             let mut verifications: Vec<_> = signed[from..]
                 .iter()
                 .map(|(key, message, signature)| {
@@ -544,7 +545,7 @@ fn signatures_verified_together_are_as_valid_as_alone() {
     let (key, _, signature) = &signed[0];
     let mut one = [Verification::pss_prehashed(key, Hash::Sha256, &[0; 31], None, signature)];
     assert_eq!(one[0].outcome(), Err(Error::NotDone));
-    verify_batch(&mut one, &mut vec![Lanes::ZERO; verify_batch_scratch(2048)]);
+    verify_batch(&mut one, &mut vec![Lanes::ZERO; verify_batch_scratch_lanes(2048)]);
     assert_eq!(one[0].outcome(), Err(Error::DigestLength));
     let mut one = [Verification::pkcs1v15(key, Hash::Sha256, &[0; 31], signature)];
     verify_batch(&mut one, &mut []);

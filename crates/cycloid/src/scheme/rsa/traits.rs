@@ -1,5 +1,5 @@
-//! The traits of the crate `signature`, for programs that are written against them: signatures
-//! with PKCS #1 v1.5 padding, and RSASSA-PSS with a salt as long as the digest.
+//! Implementations of the traits of the crate `signature`: signatures with PKCS #1 v1.5 padding,
+//! and RSASSA-PSS with a salt as long as the digest.
 
 use core::cell::RefCell;
 
@@ -40,7 +40,7 @@ impl core::fmt::Debug for Signature {
     }
 }
 
-/// The bytes of a signature as the standard has them: as many as the modulus has.
+/// Reads the bytes of a signature in the standard's form, as long as the modulus.
 impl TryFrom<&[u8]> for Signature {
     type Error = signature::Error;
 
@@ -58,7 +58,7 @@ impl SignatureEncoding for Signature {
     type Repr = Self;
 }
 
-/// What a signature is made with, and what it verifies by.
+/// The signature scheme and its hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Scheme {
     padding: Padding,
@@ -71,9 +71,9 @@ enum Padding {
     Pss,
 }
 
-/// A public key with the scheme that its signatures are of, in the memory `M`.
+/// A public key in the memory `M`, with its signature scheme.
 ///
-/// Verifying takes its scratch, about five kilobytes, from the stack.
+/// Verifying uses about five kilobytes of stack as scratch.
 #[derive(Clone, Copy, Debug)]
 pub struct VerifyingKey<M: AsRef<[Limb]>> {
     key: PublicKey<M>,
@@ -81,18 +81,19 @@ pub struct VerifyingKey<M: AsRef<[Limb]>> {
 }
 
 impl<M: AsRef<[Limb]>> VerifyingKey<M> {
-    /// For signatures with PKCS #1 v1.5 padding. By a key that is not for them, none is valid.
+    /// Creates a key for signatures with PKCS #1 v1.5 padding. If the RSA key does not permit them,
+    /// no signature is valid.
     pub const fn pkcs1v15(key: PublicKey<M>, hash: Hash) -> Self {
         Self { key, scheme: Scheme { padding: Padding::Pkcs1v15, hash } }
     }
 
-    /// For RSASSA-PSS with a salt as long as the digest. By a key that is not for them, none is
-    /// valid.
+    /// Creates a key for RSASSA-PSS with a salt as long as the digest. If the RSA key does not
+    /// permit it, no signature is valid.
     pub const fn pss(key: PublicKey<M>, hash: Hash) -> Self {
         Self { key, scheme: Scheme { padding: Padding::Pss, hash } }
     }
 
-    /// The key alone.
+    /// Returns the RSA key alone.
     pub const fn public(&self) -> &PublicKey<M> {
         &self.key
     }
@@ -132,10 +133,10 @@ impl<M: AsRef<[Limb]>> Verifier<Signature> for VerifyingKey<M> {
     }
 }
 
-/// A context with the scheme that it signs by.
+/// A context with its signature scheme.
 ///
-/// The traits sign with a shared reference, while each signature changes the context's blinding.
-/// So the context is in a cell, and a signing key, like a context, is one thread's own.
+/// The traits sign through a shared reference, but each signature changes the context's blinding.
+/// Therefore the context is in a cell, and a signing key, like a context, belongs to one thread.
 ///
 /// ```
 /// use cycloid::scheme::Hash;
@@ -144,7 +145,7 @@ impl<M: AsRef<[Limb]>> Verifier<Signature> for VerifyingKey<M> {
 ///
 /// # fn example(rng: &mut impl rand_core::CryptoRng) -> Result<(), Box<dyn std::error::Error>> {
 /// # const BITS: usize = 2048;
-/// # let mut scratch = [cycloid::machine::lanes::Lanes([0; 8]); rsa::generate_scratch(BITS)];
+/// # let mut scratch = [cycloid::machine::lanes::Lanes([0; 8]); rsa::generate_scratch_lanes(BITS)];
 /// # let memory = [0; rsa::private_key_limbs(BITS)];
 /// let key = PrivateKey::generate(BITS, 65537, memory, rng, &mut scratch)?;
 /// let mut memory = [0; rsa::context_limbs(BITS)];
@@ -167,7 +168,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R> core::fmt::Debug for SigningKey<'_, M,
 }
 
 impl<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> SigningKey<'a, M, R> {
-    /// For signatures with PKCS #1 v1.5 padding.
+    /// Creates a key for signatures with PKCS #1 v1.5 padding.
     ///
     /// # Errors
     /// [`Error::HashRetired`], [`Error::Restricted`].
@@ -176,7 +177,7 @@ impl<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> SigningKey<'a, M, R> {
         Self::new(context, verifying_key)
     }
 
-    /// For RSASSA-PSS with a salt as long as the digest.
+    /// Creates a key for RSASSA-PSS with a salt as long as the digest.
     ///
     /// # Errors
     /// [`Error::HashRetired`], [`Error::RestrictedPss`].
@@ -214,7 +215,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> PrehashSigner<Signature>
     for SigningKey<'_, M, R>
 {
     fn sign_prehash(&self, digest: &[u8]) -> Result<Signature, signature::Error> {
-        // Borrowed already only where the random generator itself signs with this key.
+        // Already borrowed only if the random generator itself signs with this key.
         let mut context = self.context.try_borrow_mut().map_err(|_| signature::Error::new())?;
         let VerifyingKey { key, scheme: Scheme { padding, hash } } = self.verifying_key;
         let mut signature = Signature { bytes: [0; MAX_BITS / 8], length: key.length() };

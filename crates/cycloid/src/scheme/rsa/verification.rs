@@ -1,4 +1,4 @@
-//! Verifying signatures, one or many: eight at a time where the processor has vectors for that.
+//! Signature verification, single and in batches: eight at a time where the processor has vectors.
 //! All values are public.
 
 use super::eight::whole_lanes;
@@ -10,7 +10,7 @@ use crate::machine::words::{self, Limb};
 use crate::math::modular::Residues8;
 use crate::scheme::hash::DigestBytes;
 
-/// The encoding of the digest in a signature.
+/// The padding scheme of a signature.
 #[derive(Clone, Copy)]
 pub(super) enum Scheme {
     Pkcs1v15,
@@ -22,14 +22,14 @@ impl Scheme {
         Self::Pss { mask_hash: pss.mask_hash, salt: Salt::Exactly(pss.salt_length) }
     }
 
-    /// With one hash function, and a salt of any length where none is given.
+    /// Returns PSS with one hash function, and with a salt of any length if none is given.
     pub(super) fn pss_of(hash: Hash, salt_length: Option<usize>) -> Self {
         let salt = salt_length.map_or(Salt::AtLeast(0), Salt::Exactly);
         Self::Pss { mask_hash: hash, salt }
     }
 
-    /// The encoding, for a digest by `hash`, that a key with the restriction takes: a salt of any
-    /// length is one that is long enough for the key.
+    /// Returns the scheme that a key with the restriction accepts for a digest by `hash`. A salt of
+    /// any length becomes one of at least the key's minimum.
     fn under(self, restriction: Restriction, hash: Hash) -> Result<Self, Error> {
         match self {
             Self::Pkcs1v15 => restriction.allows_all().map(|()| self),
@@ -43,8 +43,8 @@ impl Scheme {
         }
     }
 
-    /// Whether `encoded`, the number that a signature is the root of, stands for the digest.
-    /// Destroys it.
+    /// Returns whether `encoded`, the signature raised to the public exponent, is a valid encoding
+    /// of the digest. Destroys it.
     fn check(
         self,
         encoded: &mut [u8],
@@ -88,10 +88,10 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     }
 }
 
-/// A signature to be verified, and later whether it is valid.
+/// A signature to verify, and its outcome once it has been verified.
 pub struct Verification<'a> {
     key: PublicKey<&'a [Limb]>,
-    /// Or why the key is not for it.
+    /// The scheme, or the reason why the key does not permit it.
     scheme: Result<Scheme, Error>,
     hash: Hash,
     digest: Option<DigestBytes>,
@@ -113,7 +113,7 @@ impl<'a> Verification<'a> {
         Self { key: key.borrowed(), scheme, hash, digest, signature, outcome }
     }
 
-    /// As [`PublicKey::verify_pkcs1v15`].
+    /// Creates a verification like [`PublicKey::verify_pkcs1v15`].
     pub fn pkcs1v15<M: AsRef<[Limb]>>(
         key: &'a PublicKey<M>,
         hash: Hash,
@@ -123,7 +123,7 @@ impl<'a> Verification<'a> {
         Self::pkcs1v15_prehashed(key, hash, &hash.digest(&[message]), signature)
     }
 
-    /// As [`PublicKey::verify_pkcs1v15_prehashed`].
+    /// Creates a verification like [`PublicKey::verify_pkcs1v15_prehashed`].
     pub fn pkcs1v15_prehashed<M: AsRef<[Limb]>>(
         key: &'a PublicKey<M>,
         hash: Hash,
@@ -133,7 +133,7 @@ impl<'a> Verification<'a> {
         Self::new(key, Scheme::Pkcs1v15, hash, digest, signature)
     }
 
-    /// As [`PublicKey::verify_pss`].
+    /// Creates a verification like [`PublicKey::verify_pss`].
     pub fn pss<M: AsRef<[Limb]>>(
         key: &'a PublicKey<M>,
         hash: Hash,
@@ -143,7 +143,7 @@ impl<'a> Verification<'a> {
         Self::pss_with(key, Pss::new(hash), &hash.digest(&[message]), signature)
     }
 
-    /// As [`PublicKey::verify_pss_prehashed`].
+    /// Creates a verification like [`PublicKey::verify_pss_prehashed`].
     pub fn pss_prehashed<M: AsRef<[Limb]>>(
         key: &'a PublicKey<M>,
         hash: Hash,
@@ -154,7 +154,7 @@ impl<'a> Verification<'a> {
         Self::new(key, Scheme::pss_of(hash, salt_length), hash, digest, signature)
     }
 
-    /// As [`PublicKey::verify_pss_with`].
+    /// Creates a verification like [`PublicKey::verify_pss_with`].
     pub fn pss_with<M: AsRef<[Limb]>>(
         key: &'a PublicKey<M>,
         pss: Pss,
@@ -164,16 +164,16 @@ impl<'a> Verification<'a> {
         Self::new(key, Scheme::pss(pss), pss.hash, digest, signature)
     }
 
-    /// Whether the signature is valid, once [`verify_batch`] has seen it.
+    /// Returns whether the signature is valid, once [`verify_batch`] has processed it.
     ///
     /// # Errors
-    /// [`Error::Signature`] where it is not; [`Error::DigestLength`], [`Error::MemoryTooSmall`];
-    /// [`Error::Restricted`], [`Error::RestrictedPss`]; [`Error::NotDone`] before.
+    /// [`Error::Signature`] if it is invalid; [`Error::DigestLength`], [`Error::MemoryTooSmall`];
+    /// [`Error::Restricted`], [`Error::RestrictedPss`]; [`Error::NotDone`] before [`verify_batch`].
     pub const fn outcome(&self) -> Result<(), Error> {
         self.outcome
     }
 
-    /// Compares the number that the signature is the root of.
+    /// Checks the signature raised to the public exponent, and stores the outcome.
     fn check(&mut self, m: &[Limb], room: &mut [Limb]) {
         let encoded = &mut words::as_bytes_mut(room)[..self.key.length()];
         words::to_be_bytes(encoded, m);
@@ -189,23 +189,23 @@ impl core::fmt::Debug for Verification<'_> {
     }
 }
 
-/// Elements of scratch for [`verify_batch`] with keys of at most `bits` bits.
-pub const fn verify_batch_scratch(bits: usize) -> usize {
+/// Returns the `Lanes` of scratch for [`verify_batch`] with keys of at most `bits` bits.
+pub const fn verify_batch_scratch_lanes(bits: usize) -> usize {
     let n = whole_lanes(bits);
-    let eight = 6 * n + lanes::montgomery_work(n) + 2 * limbs(bits).div_ceil(LANES);
+    let eight = 6 * n + lanes::montgomery_work_lanes(n) + 2 * limbs(bits).div_ceil(LANES);
     let one = verify_scratch_limbs(bits).div_ceil(LANES);
     if eight > one { eight } else { one }
 }
 
 /// Verifies many signatures, with keys of any lengths; each has its outcome afterwards.
 ///
-/// `scratch` has at least [`verify_batch_scratch`] elements for the longest key.
+/// `scratch` has at least [`verify_batch_scratch_lanes`] for the longest key.
 ///
 /// ```
 /// # use cycloid::machine::lanes::Lanes;
 /// # use cycloid::scheme::{Hash, rsa::{self, PublicKey, Verification}};
 /// # fn example(keys: &[PublicKey<Vec<u64>>], signatures: &[Vec<u8>]) -> Result<(), rsa::Error> {
-/// let mut scratch = [Lanes::ZERO; rsa::verify_batch_scratch(4096)];
+/// let mut scratch = [Lanes::ZERO; rsa::verify_batch_scratch_lanes(4096)];
 /// let mut verifications: Vec<Verification<'_>> = keys
 ///     .iter()
 ///     .zip(signatures)
@@ -222,7 +222,7 @@ pub fn verify_batch(verifications: &mut [Verification<'_>], scratch: &mut [Lanes
     verify_batch_with(Backend::best(), verifications, scratch);
 }
 
-/// [`verify_batch`] on a backend of the caller's choice; without one, one after the other.
+/// Like [`verify_batch`], on a backend chosen by the caller; with `None`, one by one.
 pub fn verify_batch_with(
     backend: Option<Backend>,
     verifications: &mut [Verification<'_>],
@@ -230,7 +230,7 @@ pub fn verify_batch_with(
 ) {
     let given = scratch.len() * LANES;
     for verification in verifications.iter_mut() {
-        let needed = verify_batch_scratch(verification.key.bits()) * LANES;
+        let needed = verify_batch_scratch_lanes(verification.key.bits()) * LANES;
         verification.outcome = if verification.digest.is_none() {
             Err(Error::DigestLength)
         } else if let Err(error) = verification.scheme {
@@ -241,7 +241,7 @@ pub fn verify_batch_with(
             Err(Error::NotDone)
         };
     }
-    // Eight of one length at a time, the first being the first that is left.
+    // Takes up to eight of one length at a time, starting with the first remaining one.
     let mut first = 0;
     while first < verifications.len() {
         if verifications[first].outcome != Err(Error::NotDone) {
@@ -269,7 +269,7 @@ pub fn verify_batch_with(
     }
 }
 
-/// How many verifications, one after the other, take less time than eight at once.
+/// Returns how many verifications take less time one by one than eight at once.
 const fn faster_alone(backend: Backend) -> usize {
     match backend {
         Backend::Portable(_) => 0,
@@ -287,7 +287,7 @@ fn verify_one(verification: &mut Verification<'_>, scratch: &mut [Lanes]) {
     verification.outcome = scheme.and_then(verify);
 }
 
-/// Verifies the signatures of a group, at most eight, whose moduli have equally many limbs.
+/// Verifies the signatures of a group of at most eight, whose moduli have the same number of limbs.
 fn verify_eight(
     backend: Backend,
     verifications: &mut [Verification<'_>],
@@ -306,7 +306,7 @@ fn verify_eight(
             Err(error) => *outcome = Err(error),
         }
     }
-    // A lane that is left over raises 0.
+    // An unused lane raises 0.
     let keys = core::array::from_fn(|lane| {
         verifications[group.get(lane).copied().unwrap_or(group[0])].key
     });
@@ -320,12 +320,12 @@ fn verify_eight(
     }
 }
 
-/// `number = number^e mod n` in each lane, for keys with equally many limbs.
+/// Computes `number = number^e mod n` in each lane, for keys with the same number of limbs.
 struct RaiseEight<'a, 'm> {
     keys: [PublicKey<&'a [Limb]>; LANES],
     /// Less than the moduli; [`whole_lanes`].
     number: &'m mut [Lanes],
-    /// Five times as much, and what a product needs.
+    /// Five times as much, and the scratch of a product.
     scratch: &'m mut [Lanes],
 }
 

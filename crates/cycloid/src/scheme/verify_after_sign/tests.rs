@@ -1,4 +1,4 @@
-//! Every bit of a key in memory is flipped, and what is signed with it then.
+//! Flips every bit of a key in memory and checks the signatures made with it.
 
 use std::vec::Vec;
 
@@ -8,7 +8,7 @@ use crate::scheme::ecdsa::{SignJob, sign_batch_with};
 use crate::scheme::ed25519::{self, Error, Job, SigningKey, Variant, run_batch_with};
 use crate::scheme::{Hash, random};
 
-/// Backends for a batch, and none.
+/// Returns all backends for a batch, and none.
 fn backends() -> impl Iterator<Item = Option<lanes::Backend>> {
     lanes::Backend::available().map(Some).chain([None])
 }
@@ -19,13 +19,13 @@ fn ecdsa_key<C: Curve>(seed: u8) -> PrivateKey<C> {
     PrivateKey::from_bytes(&bytes).unwrap()
 }
 
-/// Flips a bit of the scalar or, behind it, of a coordinate.
+/// Flips a bit of the scalar or, for higher indices, of a coordinate.
 fn flip<C: Curve>(key: &mut PrivateKey<C>, bit: usize) {
     let mut limbs = key.memory().into_iter().flatten();
     *limbs.nth(bit / 64).unwrap() ^= 1 << (bit % 64);
 }
 
-/// Every `step`-th bit of the scalar and of both coordinates.
+/// Flips every `step`-th bit of the scalar and of both coordinates.
 fn ecdsa<C: Curve>(step: usize) {
     let sound = ecdsa_key::<C>(0x35);
     let (public, digest) = (*sound.public_key(), [0xa7; 32]);
@@ -48,8 +48,8 @@ fn ecdsa<C: Curve>(step: usize) {
             refused += usize::from(random.is_empty() && checked.is_err());
         }
     }
-    // A flip in the scalar makes the signature wrong, and one in the public key its check. Only bits
-    // beyond the length of the prime may mean nothing.
+    // A flip in the scalar makes the signature wrong; a flip in the public key makes its check
+    // fail. Only bits beyond the length of the prime may have no effect.
     assert!(tried >= 32 && wrong >= tried / 4, "{wrong} of {tried}");
     assert!(refused >= tried * 4 / 5, "{refused} of {tried}");
     let signature = sound.verify_after_sign().sign_prehashed(Hash::Sha256, &digest);
@@ -66,7 +66,8 @@ fn ecdsa_releases_no_wrong_signature() {
     ecdsa::<P521>(13);
 }
 
-/// A flipped lane has its own error, and one that is not to be verified what it would have alone.
+/// A lane with a flipped bit fails alone; a lane without verification returns the result of a
+/// single signature.
 fn ecdsa_batches<C: Curve>() {
     let digest = [0x5c; 32];
     let mut keys: Vec<PrivateKey<C>> = (1..=11).map(ecdsa_key).collect();
@@ -88,7 +89,7 @@ fn ecdsa_batches<C: Curve>() {
                 let outcome = if [0, 3, 7, 9].contains(&i) { Err(ec::Error::Fault) } else { right };
                 assert_eq!(job.outcome(), outcome, "{} {backend:?} {i} of {count}", C::NAME);
             }
-            // Only some are to be verified.
+            // Only some jobs are verified.
             let mut jobs: Vec<_> = (0..count)
                 .map(|i| if i % 3 == 0 { job(i).verify_after_sign() } else { job(i) })
                 .collect();
@@ -124,7 +125,7 @@ fn ed25519_releases_no_wrong_signature() {
         let unchecked = key.sign(b"message");
         let signature = key.verify_after_sign().sign(b"message");
         if let Ok(signature) = signature {
-            // A prefix gives the nonce, and another one is as good.
+            // The prefix only determines the nonce, and any other nonce is as good.
             assert_eq!(public.verify_strict(b"message", &signature), Ok(()), "{bit}");
             assert_eq!(signature == expected, !(512..768).contains(&bit), "{bit}");
         }
@@ -138,8 +139,9 @@ fn ed25519_releases_no_wrong_signature() {
         let prehashed = key.verify_after_sign().sign_prehashed(&[7; 64], b"context");
         assert_eq!(prehashed.is_err(), is_wrong, "{bit}");
     }
-    // The seed and the prefix make no signature wrong; the number does, and so do the bytes of the
-    // public key: with the point beside them that was not changed, the signature would verify.
+    // Flips in the seed and the prefix make no signature wrong. Flips in the scalar do, and so do
+    // flips in the bytes of the public key: checked against the unchanged point stored with them,
+    // the signature would verify.
     assert_eq!(refused, [0, 256, 0, 256]);
     let checked = sound.verify_after_sign();
     assert_eq!(checked.sign(b"message"), Ok(expected));
@@ -182,7 +184,7 @@ fn ed25519_batches_release_no_wrong_signature() {
             }
         }
     }
-    // A verification stays what it was.
+    // Jobs that verify are unaffected.
     let key = SigningKey::from_seed(&[3; 32]);
     let signature = key.sign(b"message");
     let verify = |message: &'static [u8]| {
@@ -234,7 +236,7 @@ mod bls {
         }
         assert_eq!(checked.sign_with_tag(b"a", b"tag"), Ok(sound.sign_with_tag(b"a", b"tag")));
         assert_eq!(checked.prove_possession(), Ok(sound.prove_possession()));
-        // A public key that has changed releases nothing.
+        // A changed public key releases nothing.
         let public = flipped_public(&public);
         let checked = sound.verify_after_sign(&public);
         for scheme in [Scheme::Basic, Scheme::MessageAugmentation, Scheme::ProofOfPossession] {

@@ -10,7 +10,7 @@ use super::{case, encoded, rng};
 
 pub(super) fn sum<B: Backend + Group<G>, G: SourceGroup>(log: u32) -> Case {
     let n = 1_usize << log;
-    let scratch = Projective::<B, G>::multi_scalar_scratch(n);
+    let scratch = Projective::<B, G>::multi_scalar_scratch_limbs(n);
     let prepare = move || {
         let mut rng = rng();
         // Each point is the last and a random one: a random multiple takes long.

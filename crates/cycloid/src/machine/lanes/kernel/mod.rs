@@ -24,7 +24,7 @@ mod start;
 mod window;
 
 use super::vector::Vectors;
-use super::{Lanes, MAX_BLOCK, montgomery_work};
+use super::{Lanes, MAX_BLOCK, montgomery_work_lanes};
 pub(super) use lookup::lookup;
 use one_block::{mul_block, square_block};
 use reduce::reduce;
@@ -46,7 +46,7 @@ pub(super) fn montgomery_mul<V: Vectors, const T: usize, const ONE_BLOCK: bool>(
 ) {
     let n = modulus.len();
     assert!(accumulator.len() == n && by.len() == n && n.is_multiple_of(T) && n < 1024);
-    let (columns, room) = work[..montgomery_work(n)].split_at_mut(2 * n);
+    let (columns, room) = work[..montgomery_work_lanes(n)].split_at_mut(2 * n);
     into_factors(v, accumulator);
     if ONE_BLOCK {
         return mul_block::<V, T>(v, accumulator, by, room, modulus, k0);
@@ -76,7 +76,7 @@ pub(super) fn montgomery_square<V: Vectors, const T: usize, const ONE_BLOCK: boo
 ) {
     let n = modulus.len();
     assert!(accumulator.len() == n && n.is_multiple_of(T) && n < 1024);
-    let (columns, room) = work[..montgomery_work(n)].split_at_mut(2 * n);
+    let (columns, room) = work[..montgomery_work_lanes(n)].split_at_mut(2 * n);
     if ONE_BLOCK && !V::CONVERTS {
         return square_block::<V, T>(v, accumulator, columns, modulus, k0);
     }

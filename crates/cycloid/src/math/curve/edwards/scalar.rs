@@ -88,7 +88,7 @@ impl words::Task for MultiplyAdd<'_> {
     type Output = Scalar;
 
     fn run<W: Words>(self, words: W) -> Scalar {
-        let mut work = [0; words::montgomery_work(4)];
+        let mut work = [0; words::montgomery_work_limbs(4)];
         let mut product = Scalar(*self.a);
         words.montgomery_mul(&mut product.0, self.b, &mut work, &ORDER, N0);
         words.montgomery_mul(&mut product.0, &R_SQUARED, &mut work, &ORDER, N0);

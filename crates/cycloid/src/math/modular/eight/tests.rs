@@ -71,7 +71,7 @@ fn check(jobs: &[Job; LANES]) {
     let limbs = longest(|job| job.modulus.len());
     let bits = LIMB_BITS * longest(|job| job.exponent.len());
     for backend in backends() {
-        run(backend, jobs, pow_eight_scratch(limbs, bits));
+        run(backend, jobs, pow_eight_scratch_lanes(limbs, bits));
     }
 }
 
@@ -149,7 +149,7 @@ fn nothing_but_bad_lanes_and_ones() {
 #[test]
 fn a_short_result_is_the_error_of_its_lane() {
     let mut results = [[GUARD; 2]; LANES];
-    let mut scratch = vec![Lanes([0; LANES]); pow_eight_scratch(2, 64)];
+    let mut scratch = vec![Lanes([0; LANES]); pow_eight_scratch_lanes(2, 64)];
     let mut rows = results.iter_mut().enumerate();
     let outcomes = pow_eight(
         core::array::from_fn(|_| {
@@ -176,8 +176,8 @@ fn scratch_decides_the_window_and_too_little_is_an_error() {
     let jobs: [Job; LANES] = core::array::from_fn(|lane| {
         Job::new(&[lane as Limb + 2], &[Limb::MAX; 2], &[Limb::MAX; 2])
     });
-    let minimum = pow_eight_scratch_minimum(2);
-    for elements in minimum..=pow_eight_scratch(2, 128) + 1 {
+    let minimum = pow_eight_minimum_scratch_lanes(2);
+    for elements in minimum..=pow_eight_scratch_lanes(2, 128) + 1 {
         for backend in backends() {
             run(backend, &jobs, elements);
         }
@@ -203,7 +203,7 @@ fn scratch_decides_the_window_and_too_little_is_an_error() {
 fn scratch_is_wiped() {
     for backend in backends() {
         let mut results = [[0; 3]; LANES];
-        let mut scratch = vec![Lanes([GUARD; LANES]); pow_eight_scratch(3, 64)];
+        let mut scratch = vec![Lanes([GUARD; LANES]); pow_eight_scratch_lanes(3, 64)];
         let mut rows = results.iter_mut();
         let _ = pow_eight_with(
             backend,
@@ -269,7 +269,7 @@ fn prepared_moduli_give_the_same() {
                 core::array::from_fn(|lane| jobs[lane].base.as_slice()),
                 core::array::from_fn(|lane| Exponent::new(&jobs[lane].exponent)),
                 moduli.each_ref(),
-                &mut vec![Lanes([0; LANES]); pow_eight_scratch(5, 64)],
+                &mut vec![Lanes([0; LANES]); pow_eight_scratch_lanes(5, 64)],
             );
             for lane in 0..LANES {
                 assert_eq!(outcomes[lane], Ok(()));

@@ -410,7 +410,7 @@ macro_rules! group {
                 sum
             }
 
-            fn msm_scratch(n: usize) -> usize {
+            fn msm_scratch_limbs(n: usize) -> usize {
                 msm::scratch::<$G>(n, threads::parts(n))
             }
 

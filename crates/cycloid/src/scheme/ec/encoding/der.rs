@@ -1,4 +1,4 @@
-//! Keys as DER: ECPrivateKey, and what stands in OneAsymmetricKey and SubjectPublicKeyInfo, read
+//! EC keys as DER: ECPrivateKey, and the parts of OneAsymmetricKey and SubjectPublicKeyInfo, read
 //! without copying.
 
 use der::asn1::{AnyRef, BitStringRef, ContextSpecific, OctetStringRef};
@@ -17,7 +17,7 @@ use crate::scheme::encoding::first_tags_of_private;
 /// id-ecPublicKey (RFC 5480, section 2.1.1).
 pub(super) const ALGORITHM: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
 
-/// The name of a curve (RFC 5480, section 2.1.1.1).
+/// Returns the object identifier of a curve (RFC 5480, section 2.1.1.1).
 pub(super) const fn name<C: Curve>() -> ObjectIdentifier {
     ObjectIdentifier::new_unwrap(match C::BITS {
         224 => "1.3.132.0.33",
@@ -28,29 +28,29 @@ pub(super) const fn name<C: Curve>() -> ObjectIdentifier {
     })
 }
 
-/// AlgorithmIdentifier of keys on a curve; `name` is the [name] of the curve.
+/// Returns the AlgorithmIdentifier of keys on a curve; `name` is the curve's [name].
 pub(super) fn algorithm(name: &ObjectIdentifier) -> AlgorithmIdentifierRef<'_> {
     AlgorithmIdentifierRef { oid: ALGORITHM, parameters: Some(name.into()) }
 }
 
-/// What can go wrong below: bytes that are not such a structure.
+/// Maps errors of the DER reader: the bytes are not the expected structure.
 fn malformed(_: der::Error) -> Error {
     Error::Der
 }
 
-/// The scalar of a private key, big-endian, and the public keys that stand beside it.
+/// The scalar of a private key, big-endian, and the public keys stored with it.
 pub(super) struct PrivateComponents<'a> {
     pub(super) scalar: &'a [u8],
     pub(super) public: [Option<&'a [u8]>; 2],
 }
 
-/// The parts of a private key on the curve of that name in one of the formats.
+/// Reads the parts of a private key on the named curve from either format.
 pub(super) fn read_private(
     der: &[u8],
     format: PrivateFormat,
     name: ObjectIdentifier,
 ) -> Result<PrivateComponents<'_>, Error> {
-    // Of the first two fields, PKCS #8 has version and algorithm, ECPrivateKey version and scalar.
+    // PKCS #8 begins with version and algorithm, ECPrivateKey with version and scalar.
     let fields = first_tags_of_private(der)?;
     match format {
         PrivateFormat::Pkcs8 => read_private_info(der, name),
@@ -63,9 +63,9 @@ pub(super) fn read_private(
     }
 }
 
-/// OneAsymmetricKey (RFC 5958, section 2). Attributes are passed over. The parameters may stand
-/// within the key as well, and have to be the same there (RFC 5915, section 3, asks that they
-/// stand).
+/// Reads OneAsymmetricKey (RFC 5958, section 2). Attributes are skipped. If the parameters are
+/// repeated within the key, they must be the same there (RFC 5915, section 3, requires them to be
+/// present).
 fn read_private_info(der: &[u8], name: ObjectIdentifier) -> Result<PrivateComponents<'_>, Error> {
     let info = PrivateKeyInfoRef::from_der(der).map_err(malformed)?;
     check_algorithm(&info.algorithm, name)?;
@@ -77,7 +77,7 @@ fn read_private_info(der: &[u8], name: ObjectIdentifier) -> Result<PrivateCompon
     Ok(PrivateComponents { scalar: key.scalar, public: [key.public, outer] })
 }
 
-/// The point in SubjectPublicKeyInfo (RFC 5480, section 2).
+/// Returns the point in SubjectPublicKeyInfo (RFC 5480, section 2).
 pub(super) fn read_public_info(der: &[u8], name: ObjectIdentifier) -> Result<&[u8], Error> {
     let info = SubjectPublicKeyInfoRef::from_der(der).map_err(malformed)?;
     check_algorithm(&info.algorithm, name)?;
@@ -94,7 +94,8 @@ fn check_algorithm(
     check_parameters(algorithm.parameters, name)
 }
 
-/// ECParameters (RFC 5480, section 2.1.1): the name of the curve, and nothing else.
+/// Checks that ECParameters (RFC 5480, section 2.1.1) consist of the name of the curve and nothing
+/// else.
 fn check_parameters(parameters: Option<AnyRef<'_>>, name: ObjectIdentifier) -> Result<(), Error> {
     let parameters = parameters.ok_or(Error::Parameters)?;
     match parameters.tag() {
@@ -118,7 +119,7 @@ impl EcPrivateKey<'_> {
     const PUBLIC_KEY: TagNumber = TagNumber(1);
 }
 
-/// ECPrivateKey to be written, with the public key, and with the parameters where they are given.
+/// Returns an ECPrivateKey for writing, with the public key, and with parameters if given.
 pub(super) fn private_key<'a>(
     scalar: &'a [u8],
     parameters: Option<&'a ObjectIdentifier>,
@@ -149,7 +150,7 @@ impl<'a> DecodeValue<'a> for EcPrivateKey<'a> {
 }
 
 impl EcPrivateKey<'_> {
-    /// The fields after the version.
+    /// Returns the fields after the version.
     fn fields(&self) -> der::Result<(&OctetStringRef, impl Encode, impl Encode)> {
         let parameters = self.parameters.map(|value| ContextSpecific {
             tag_number: Self::PARAMETERS,
@@ -184,7 +185,7 @@ impl EncodeValue for EcPrivateKey<'_> {
     }
 }
 
-/// A point to be written as it is: the contents of the bit string of SubjectPublicKeyInfo.
+/// A point in its encoded form, for writing: the contents of SubjectPublicKeyInfo's bit string.
 pub(super) struct Point<'a>(pub(super) &'a [u8]);
 
 impl Encode for Point<'_> {

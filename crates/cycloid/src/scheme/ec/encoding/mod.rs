@@ -1,8 +1,8 @@
-//! Keys as DER and PEM: ECPrivateKey (RFC 5915; the format of SEC 1), PKCS #8 (RFC 5958) and
-//! SubjectPublicKeyInfo (RFC 5480), with curves by name; PEM as in RFC 7468.
+//! EC keys as DER and PEM: ECPrivateKey (RFC 5915; the format of SEC 1), PKCS #8 (RFC 5958) and
+//! SubjectPublicKeyInfo (RFC 5480), with named curves; PEM as in RFC 7468.
 //!
-//! Reading DER borrows from the input; PEM is decoded into a buffer on the stack, which is wiped.
-//! Base64 is read and written without lookups or branches that depend on it.
+//! Reading DER borrows from the input. PEM is decoded into a stack buffer, which is wiped. Base64
+//! is read and written without lookups or branches that depend on its contents.
 
 mod der;
 #[cfg(test)]
@@ -29,14 +29,15 @@ encoding::causes!(Error);
 enum PrivateFormat {
     Sec1,
     Pkcs8,
-    /// Whichever it is.
+    /// Either format.
     Any,
 }
 
 impl PrivateFormat {
     const SEC1_LABEL: &str = "EC PRIVATE KEY";
 
-    /// The labels by which PEM is searched; a key that is encrypted is found, to be refused.
+    /// Returns the PEM labels to search for. The label of encrypted keys is included so that they
+    /// are refused with an error of their own.
     const fn labels(self) -> &'static [&'static str] {
         match self {
             Self::Sec1 => &[Self::SEC1_LABEL],
@@ -54,8 +55,8 @@ impl PrivateFormat {
     }
 }
 
-/// Bytes that the base64 of a PEM block may stand for, white space counted as if it did: six times
-/// what the longest key has.
+/// Upper bound on the bytes that the base64 of a PEM block may encode, with white space counted as
+/// base64: six times the longest key.
 const PEM_ROOM: usize = 2048;
 
 /// AlgorithmIdentifier.
@@ -64,39 +65,39 @@ const fn algorithm_length<C: Curve>() -> usize {
     element(element(der::ALGORITHM.as_bytes().len()) + name)
 }
 
-/// A point, not compressed, in a BIT STRING.
+/// Returns the length of an uncompressed point in a BIT STRING.
 const fn point_length<C: Curve>() -> usize {
     element(2 + 2 * C::BYTES)
 }
 
-/// The most bytes that a private key on the curve has in DER, in either format.
+/// Returns the maximum length of a private key on the curve in DER, in either format, in bytes.
 pub const fn private_key_der_length<C: Curve>() -> usize {
     let version = element(1);
     let key = element(version + element(C::BYTES) + element(point_length::<C>()));
     element(version + algorithm_length::<C>() + element(key))
 }
 
-/// The most bytes that a private key on the curve has in PEM, in either format.
+/// Returns the maximum length of a private key on the curve in PEM, in either format, in bytes.
 pub const fn private_key_pem_length<C: Curve>() -> usize {
     pem::length(PKCS8_LABEL, private_key_der_length::<C>())
 }
 
-/// The bytes that a public key on the curve has in DER.
+/// Returns the length of a public key on the curve in DER, in bytes.
 pub const fn public_key_der_length<C: Curve>() -> usize {
     element(algorithm_length::<C>() + point_length::<C>())
 }
 
-/// The bytes that a public key on the curve has in PEM.
+/// Returns the length of a public key on the curve in PEM, in bytes.
 pub const fn public_key_pem_length<C: Curve>() -> usize {
     pem::length(SPKI_LABEL, public_key_der_length::<C>())
 }
 
-/// Keys in files. The curve stands by its name and must be the one of the type; a public key that
-/// stands beside the scalar must be its own. Attributes of PKCS #8 are passed over.
+/// Keys in files. The curve is given by name and must match the type. A public key stored with the
+/// scalar must match it. Attributes of PKCS #8 are skipped.
 ///
-/// The scalar is written with as many bytes as the order has (RFC 5915, section 3). It is read with
-/// zeros left out or added in front as well, since files of some programs have it so; how many zeros
-/// that are becomes known.
+/// The scalar is written with as many bytes as the order has (RFC 5915, section 3). On reading,
+/// leading zeros may be missing or extra, as some programs write them so; the number of zeros
+/// becomes public.
 ///
 /// ```
 /// use cycloid::scheme::ec::{self, P256, PrivateKey, PublicKey};
@@ -111,9 +112,9 @@ pub const fn public_key_pem_length<C: Curve>() -> usize {
 /// # Ok::<(), ec::Error>(())
 /// ```
 ///
-/// The text that was written holds the key: whoever writes one wipes it after use.
+/// The output of these functions contains the key: the caller wipes it after use.
 impl<C: Curve> PrivateKey<C> {
-    /// A key from DER, in whichever format.
+    /// Reads a key from DER, in either format.
     ///
     /// # Errors
     /// [`Error::PrivateKeyRange`]; [`Error::Der`], [`Error::Encrypted`], [`Error::IsPublicKey`],
@@ -123,7 +124,7 @@ impl<C: Curve> PrivateKey<C> {
         stack::clean(stack_use::ec_key::<C>(), || Self::read_der(der, PrivateFormat::Any))
     }
 
-    /// A key from PKCS #8 in DER.
+    /// Reads a key from PKCS #8 in DER.
     ///
     /// # Errors
     /// As [`from_der`](Self::from_der).
@@ -131,7 +132,7 @@ impl<C: Curve> PrivateKey<C> {
         stack::clean(stack_use::ec_key::<C>(), || Self::read_der(der, PrivateFormat::Pkcs8))
     }
 
-    /// A key from ECPrivateKey in DER, in which the curve has to be named.
+    /// Reads a key from ECPrivateKey in DER, which must name the curve.
     ///
     /// # Errors
     /// As [`from_der`](Self::from_der).
@@ -139,7 +140,7 @@ impl<C: Curve> PrivateKey<C> {
         stack::clean(stack_use::ec_key::<C>(), || Self::read_der(der, PrivateFormat::Sec1))
     }
 
-    /// The first private key in a PEM text, labelled `PRIVATE KEY` or `EC PRIVATE KEY`.
+    /// Reads the first private key in a PEM text, labelled `PRIVATE KEY` or `EC PRIVATE KEY`.
     ///
     /// # Errors
     /// As [`from_der`](Self::from_der); [`Error::Pem`], [`Error::PemLabel`], [`Error::PemTooLong`].
@@ -147,7 +148,7 @@ impl<C: Curve> PrivateKey<C> {
         stack::clean(stack_use::ec_key::<C>(), || Self::read_pem(pem.as_ref(), PrivateFormat::Any))
     }
 
-    /// The first private key in a PEM text that is labelled `PRIVATE KEY`.
+    /// Reads the first private key labelled `PRIVATE KEY` in a PEM text.
     ///
     /// # Errors
     /// As [`from_pem`](Self::from_pem).
@@ -157,7 +158,7 @@ impl<C: Curve> PrivateKey<C> {
         })
     }
 
-    /// The first private key in a PEM text that is labelled `EC PRIVATE KEY`.
+    /// Reads the first private key labelled `EC PRIVATE KEY` in a PEM text.
     ///
     /// # Errors
     /// As [`from_pem`](Self::from_pem).
@@ -165,8 +166,8 @@ impl<C: Curve> PrivateKey<C> {
         stack::clean(stack_use::ec_key::<C>(), || Self::read_pem(pem.as_ref(), PrivateFormat::Sec1))
     }
 
-    /// Writes the key as PKCS #8 in DER to the start of `output`, and gives what is there then: at
-    /// most [`private_key_der_length`] bytes. The public key stands with it.
+    /// Writes the key and its public key as PKCS #8 in DER. Returns the written prefix of `output`,
+    /// at most [`private_key_der_length`] bytes.
     ///
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
@@ -174,7 +175,7 @@ impl<C: Curve> PrivateKey<C> {
         stack::clean(stack_use::ec_key::<C>(), || Ok(write_der(&self.parts().pkcs8(), output)?))
     }
 
-    /// Writes the key as ECPrivateKey in DER, as [`to_pkcs8_der`](Self::to_pkcs8_der).
+    /// Writes the key as ECPrivateKey in DER, like [`to_pkcs8_der`](Self::to_pkcs8_der).
     ///
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
@@ -182,8 +183,8 @@ impl<C: Curve> PrivateKey<C> {
         stack::clean(stack_use::ec_key::<C>(), || Ok(write_der(&self.parts().sec1(), output)?))
     }
 
-    /// Writes the key as PKCS #8 in PEM to the start of `output`, and gives what is there then: at
-    /// most [`private_key_pem_length`] bytes. The public key stands with it.
+    /// Writes the key and its public key as PKCS #8 in PEM. Returns the written prefix of `output`,
+    /// at most [`private_key_pem_length`] bytes.
     ///
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
@@ -193,7 +194,7 @@ impl<C: Curve> PrivateKey<C> {
         })
     }
 
-    /// Writes the key as ECPrivateKey in PEM, as [`to_pkcs8_pem`](Self::to_pkcs8_pem).
+    /// Writes the key as ECPrivateKey in PEM, like [`to_pkcs8_pem`](Self::to_pkcs8_pem).
     ///
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
@@ -215,11 +216,11 @@ impl<C: Curve> PrivateKey<C> {
         Ok(key)
     }
 
-    /// The key with this scalar, with any number of zeros in front.
+    /// Reads a key from its scalar, with any number of leading zeros.
     fn from_padded(bytes: &[u8]) -> Result<Self, Error> {
         let (beyond, bytes) = bytes.split_at(bytes.len().saturating_sub(C::BYTES));
         let beyond = beyond.iter().fold(0, |any, byte| any | Limb::from(*byte));
-        // That a number is too large is the outcome.
+        // Whether the number is too large is the function's result.
         if !Mask::is_zero(beyond).reveal() {
             return Err(Error::PrivateKeyRange);
         }
@@ -237,7 +238,7 @@ impl<C: Curve> PrivateKey<C> {
 
     fn parts(&self) -> PrivateParts {
         let mut scalar = Zeroizing::new([0; MAX_BYTES]);
-        // The length is right.
+        // The length is correct, so this cannot fail.
         let outcome = self.to_bytes(&mut scalar[..C::BYTES]);
         debug_assert_eq!(outcome, Ok(()));
         let public = self.public_key().to_uncompressed();
@@ -245,7 +246,7 @@ impl<C: Curve> PrivateKey<C> {
     }
 }
 
-/// What a private key is written from.
+/// The parts that a written private key consists of.
 struct PrivateParts {
     scalar: Zeroizing<[u8; MAX_BYTES]>,
     length: usize,
@@ -254,32 +255,32 @@ struct PrivateParts {
 }
 
 impl PrivateParts {
-    /// ECPrivateKey by itself, which says the curve.
+    /// Returns a standalone ECPrivateKey, which names the curve.
     fn sec1(&self) -> impl Encode {
         der::private_key(&self.scalar[..self.length], Some(&self.name), &self.public)
     }
 
-    /// OneAsymmetricKey, which says the curve beside the algorithm and, as everybody writes it, not
-    /// again in the key.
+    /// Returns OneAsymmetricKey, which names the curve in the algorithm and, as is customary, does
+    /// not repeat it in the key.
     fn pkcs8(&self) -> impl Encode {
         let key = der::private_key(&self.scalar[..self.length], None, &self.public);
         PrivateInfo { algorithm: der::algorithm(&self.name), key }
     }
 }
 
-/// Keys in files: SubjectPublicKeyInfo, in which the curve stands by its name and must be the one of
-/// the type. Points are read in either form and written without compression.
+/// Keys in files: SubjectPublicKeyInfo with a named curve, which must match the type. Points are
+/// read in compressed or uncompressed form and written uncompressed.
 impl<C: Curve> PublicKey<C> {
-    /// A key from SubjectPublicKeyInfo in DER.
+    /// Reads a key from SubjectPublicKeyInfo in DER.
     ///
     /// # Errors
-    /// Those of [`from_sec1`](Self::from_sec1); [`Error::Der`], [`Error::Algorithm`],
+    /// As [`from_sec1`](Self::from_sec1); [`Error::Der`], [`Error::Algorithm`],
     /// [`Error::OtherCurve`], [`Error::ExplicitParameters`], [`Error::Parameters`].
     pub fn from_spki_der(der: &[u8]) -> Result<Self, Error> {
         Self::from_sec1(der::read_public_info(der, der::name::<C>())?)
     }
 
-    /// The first public key in a PEM text, labelled `PUBLIC KEY`.
+    /// Reads the first public key in a PEM text, labelled `PUBLIC KEY`.
     ///
     /// # Errors
     /// As [`from_spki_der`](Self::from_spki_der); [`Error::Pem`], [`Error::PemLabel`],
@@ -288,8 +289,8 @@ impl<C: Curve> PublicKey<C> {
         with_decoded(&pem::find(pem.as_ref(), &[SPKI_LABEL])?, Self::from_spki_der)
     }
 
-    /// Writes the key as SubjectPublicKeyInfo in DER to the start of `output`, and gives what is
-    /// there then: [`public_key_der_length`] bytes. The point is not compressed.
+    /// Writes the key as SubjectPublicKeyInfo in DER, with the point uncompressed. Returns the
+    /// written prefix of `output`, which has [`public_key_der_length`] bytes.
     ///
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
@@ -298,8 +299,8 @@ impl<C: Curve> PublicKey<C> {
         Ok(write_der(&public_info(&point, &name), output)?)
     }
 
-    /// Writes the key as SubjectPublicKeyInfo in PEM to the start of `output`, and gives what is
-    /// there then: [`public_key_pem_length`] bytes. The point is not compressed.
+    /// Writes the key as SubjectPublicKeyInfo in PEM, with the point uncompressed. Returns the
+    /// written prefix of `output`, which has [`public_key_pem_length`] bytes.
     ///
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
@@ -313,7 +314,7 @@ fn public_info<'a>(point: &'a [u8], name: &'a ObjectIdentifier) -> impl Encode +
     PublicInfo { algorithm: der::algorithm(name), key: der::Point(point) }
 }
 
-/// Decodes a block and hands on the DER, which is wiped afterwards.
+/// Decodes a block, passes the DER to a closure and wipes it afterwards.
 fn with_decoded<T>(
     block: &pem::Block<'_>,
     read: impl FnOnce(&[u8]) -> Result<T, Error>,

@@ -1,4 +1,4 @@
-//! Files put together by hand, the right and the wrong; and bytes that were changed.
+//! Hand-made valid and invalid key files, and files with changed bytes.
 
 use std::format;
 use std::string::String;
@@ -28,10 +28,10 @@ const EC_DH: &[u8] = b"\x06\x05\x2b\x81\x04\x01\x0c";
 const NULL: &[u8] = b"\x05\x00";
 const ONE: &[u8] = b"\x02\x01\x01";
 const ZERO: &[u8] = b"\x02\x01\x00";
-/// The name of secp256k1, on no curve here.
+/// The object identifier of secp256k1, a curve that is not supported.
 const SECP256K1: &[u8] = b"\x06\x05\x2b\x81\x04\x00\x0a";
 
-/// The name of a curve.
+/// Returns the object identifier of a curve.
 fn named<C: Curve>() -> &'static [u8] {
     match C::BITS {
         224 => b"\x06\x05\x2b\x81\x04\x00\x21",
@@ -42,7 +42,7 @@ fn named<C: Curve>() -> &'static [u8] {
     }
 }
 
-/// The key with the scalar that ends with `last`.
+/// Returns the key whose scalar ends with `last`.
 fn key<C: Curve>(last: u8) -> PrivateKey<C> {
     let mut scalar = [0; MAX_BYTES];
     scalar[..C::BYTES].fill(0x5a);
@@ -57,7 +57,7 @@ fn scalar<C: Curve>(key: &PrivateKey<C>) -> Vec<u8> {
     scalar
 }
 
-/// ECPrivateKey of a scalar and what follows it.
+/// Returns ECPrivateKey with a scalar and the fields that follow it.
 fn sec1(scalar: &[u8], behind: &[&[u8]]) -> Vec<u8> {
     tlv(0x30, &[ONE, &tlv(4, &[scalar]), &behind.concat()])
 }
@@ -117,7 +117,7 @@ fn written<C: Curve>() {
     assert_eq!(expected.len(), public_key_der_length::<C>());
 }
 
-/// The files of a key: PKCS #8, ECPrivateKey, SubjectPublicKeyInfo.
+/// Returns the files of a key: PKCS #8, ECPrivateKey, SubjectPublicKeyInfo.
 fn files<C: Curve>(key: &PrivateKey<C>) -> [Vec<u8>; 3] {
     let mut der = vec![0; private_key_der_length::<C>()];
     [
@@ -204,13 +204,13 @@ fn beside<C: Curve>() {
     ] {
         let inner = sec1(&own, behind);
         assert_eq!(PrivateKey::<C>::from_sec1_der(&inner).err(), error, "{behind:x?}");
-        // Within PKCS #8 the curve need not be named again.
+        // Within PKCS #8 the key may omit the curve.
         let error = error.filter(|error| *error != Error::Parameters);
         let whole = pkcs8(ZERO, &[EC, named::<C>()], &inner, &[]);
         assert_eq!(PrivateKey::<C>::from_der(&whole).err(), error, "{behind:x?}");
     }
 
-    // What may stand behind the key in PKCS #8.
+    // Fields that may follow the key in PKCS #8.
     let attributes = tlv(0xa0, &[&tlv(0x30, &[b"\x06\x01\x2a", &tlv(0x31, &[NULL])])]);
     let bits = |key: &PrivateKey<C>| tlv(0x81, &[&[0], &key.public_key().to_uncompressed()]);
     let (mine, theirs) = (bits(&key(3)), bits(&other));
@@ -221,7 +221,7 @@ fn beside<C: Curve>() {
         (ONE, &theirs, Some(Error::OtherPublicKey)),
         (ONE, &tlv(0x81, &[&[0], &[0]]), Some(Error::OtherPublicKey)),
         (ONE, &tlv(0x81, &[&[1], &mine[4..]]), Some(Error::Der)),
-        // A public key makes it version 2, and nothing else does.
+        // A public key requires version 2, and version 2 requires a public key.
         (ZERO, &mine, Some(Error::Der)),
         (ONE, &[], Some(Error::Der)),
         (b"\x02\x01\x02", &[], Some(Error::Der)),
@@ -260,8 +260,8 @@ fn algorithms<C: Curve>() {
         assert_eq!(PrivateKey::<C>::from_der(&whole).err(), error, "{algorithm:x?}");
         let whole = spki(&algorithm, &point);
         assert_eq!(PublicKey::<C>::from_spki_der(&whole).err(), error, "{algorithm:x?}");
-        // The same within ECPrivateKey, alone; and within PKCS #8, where it must be what stands
-        // outside.
+        // The same algorithm in a standalone ECPrivateKey; and within PKCS #8, where it must match
+        // the outer one.
         if let [EC, within] = algorithm[..] {
             let inner = sec1(&own, &[&parameters(within)]);
             assert_eq!(PrivateKey::<C>::from_der(&inner).err(), error, "{algorithm:x?}");
@@ -308,12 +308,12 @@ fn scalars<C: Curve>() {
         (&vec![0xff; C::BYTES], Err(range)),
         (&[], Err(range)),
         (&[0], Err(range)),
-        // Zeros left out, and zeros in front.
+        // Missing leading zeros, and extra ones.
         (&[1], Ok(&one)),
         (&one[1..], Ok(&one)),
         (&[&[0], &one[..]].concat(), Ok(&one)),
         (&[&[0; 9], &last[..]].concat(), Ok(&last)),
-        // More than as many bytes, of which the first is not zero, or not all of them are.
+        // Longer than the order, with a first byte or another extra byte that is not zero.
         (&modulo(&one), Err(range)),
         (&[&[0, 1, 0], &last[..]].concat(), Err(range)),
         (&vec![0; C::BYTES + 1], Err(range)),
@@ -381,8 +381,8 @@ fn cut<C: Curve>() {
     assert_eq!(PublicKey::<C>::from_spki_der(&longer), Err(Error::Der));
 }
 
-/// A file that is read gives a key that is written as this file: DER is unique, what is read was
-/// checked, and only the form of points is free.
+/// A file that is read gives a key that is written as the same file: DER is unique, the input was
+/// checked, and only the form of points may differ.
 fn assert_sound<C: Curve>(file: &[u8]) {
     if let Ok(key) = PrivateKey::<C>::from_der(file) {
         let [pkcs8, sec1, _] = files(&key);
@@ -410,7 +410,7 @@ fn changed<C: Curve>() {
     }
 }
 
-/// The file of a key whose scalar has another length is read, and written as the standard says.
+/// A scalar of another length is read; it is written with the standard length.
 #[test]
 fn files_of_other_programs() {
     fn check<C: Curve>(text: &str, expected: &str) {

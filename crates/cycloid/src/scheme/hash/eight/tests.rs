@@ -1,4 +1,4 @@
-//! Against the crates that compute one digest.
+//! Comparison with crates that compute one digest.
 
 use std::vec::Vec;
 
@@ -21,7 +21,7 @@ fn eight_agree_with_one_at_all_lengths() {
     for hash in [Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512] {
         for backend in backends().into_iter().map(Some).chain([None]) {
             for length in 0..=300 {
-                // Other lengths in the other lanes, in one, three and no parts.
+                // Lengths differ between lanes; messages have one, three and no parts.
                 let parts: [Vec<&[u8]>; LANES] = core::array::from_fn(|lane| {
                     let message = &bytes[lane..][..(length + 43 * lane) % 301];
                     let (first, rest) = message.split_at(message.len() / 3);

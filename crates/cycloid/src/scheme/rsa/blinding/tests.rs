@@ -1,5 +1,5 @@
-//! When blindings are drawn, what becomes of them after a use and after a fault, and generators that
-//! are stuck.
+//! The lifecycle of blindings: when they are drawn, how they change after a use and after a fault,
+//! and generators that repeat themselves.
 
 use std::cell::Cell;
 use std::vec;
@@ -18,7 +18,7 @@ use crate::scheme::rsa::{Batch, Context, Job, batch_lanes, context_limbs, prime_
 
 const BITS: usize = 2048;
 
-/// A generator that tells how many numbers it gave.
+/// A generator that counts the numbers it returned.
 struct Counted<'a>(Counter, &'a Cell<usize>);
 
 impl TryRng for Counted<'_> {
@@ -77,7 +77,7 @@ fn a_batch_draws_blindings_anew_after_32_uses() {
     }
 }
 
-/// Both factors of a blinding as numbers modulo n, and how many uses are left.
+/// Returns both factors of a blinding as numbers modulo n, and the number of uses left.
 fn numbers(blinding: &Blinding<'_>) -> ([BigUint; 2], Limb) {
     let n = number(key().public().modulus_limbs());
     let r_inverse = (BigUint::from(1_u8) << (64 * blinding.factor.len())).modinv(&n).unwrap();
@@ -85,7 +85,7 @@ fn numbers(blinding: &Blinding<'_>) -> ([BigUint; 2], Limb) {
     ([plain(blinding.factor), plain(blinding.inverse)], *blinding.uses_left)
 }
 
-/// One takes away what the other adds.
+/// Asserts that one factor cancels the other.
 fn assert_inverse([factor, inverse]: &[BigUint; 2]) {
     let n = number(key().public().modulus_limbs());
     let one = factor * inverse.modpow(&BigUint::from(65537_u32), &n) % &n;
@@ -97,7 +97,7 @@ fn squares(numbers: &[BigUint; 2]) -> [BigUint; 2] {
     numbers.each_ref().map(|number| number * number % &n)
 }
 
-/// One private operation with a blinding, which a test may disturb.
+/// Runs one private operation with a blinding; a test may tamper with it.
 fn use_once(blinding: &mut Blinding<'_>, rng: &mut Counter) -> Result<(), Error> {
     let key = key().borrowed();
     let mut memory = vec![0; power_limbs(BITS) + draw_scratch_limbs(BITS)];
@@ -129,8 +129,8 @@ fn a_batch_squares_both_factors_after_each_use() {
     for backend in lanes::tests::backends().into_iter().map(Some).chain([None]) {
         let mut memory = vec![Lanes::ZERO; batch_lanes(BITS, 8)];
         let mut batch = Batch::with_backend(backend, BITS, Counter(7), &mut memory).unwrap();
-        // Eight in as many lanes, and four that each stand in two; without lanes, one blinding serves
-        // what is left over.
+        // Eight operations in eight lanes, and four in two lanes each; without lanes, one blinding
+        // serves the remaining ones.
         let sizes: &[usize] = if backend.is_some() { &[8, 4] } else { &[8] };
         for &jobs in sizes {
             assert_eq!(run(&mut batch, 8), [Ok(256); 8]);

@@ -1,6 +1,6 @@
-//! AlgorithmIdentifier of an RSA key, which says what the key is for: rsaEncryption (RFC 8017,
-//! appendix A.1), or id-RSASSA-PSS with or without parameters (appendix A.2.3; RFC 4055, sections 1.2
-//! and 3.1).
+//! The AlgorithmIdentifier of an RSA key, which restricts its use: rsaEncryption (RFC 8017,
+//! appendix A.1), or id-RSASSA-PSS with or without parameters (appendix A.2.3; RFC 4055, sections
+//! 1.2 and 3.1).
 
 use der::asn1::{AnyRef, ContextSpecificRef};
 use der::{
@@ -24,12 +24,12 @@ const HASHES: [(Hash, ObjectIdentifier); 5] = [
     (Hash::Sha512, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.3")),
 ];
 
-/// The values that are left out of the parameters.
+/// The default values, which are omitted from the parameters.
 const DEFAULT_HASH: Hash = Hash::Sha1;
 const DEFAULT_SALT: u16 = 20;
 const DEFAULT_TRAILER: u8 = 1;
 
-/// What a key with that algorithm is for.
+/// Returns the restriction of a key with that algorithm.
 pub(super) fn restriction(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Restriction, Error> {
     match (algorithm.oid, algorithm.parameters) {
         (PSS, None) => Ok(Restriction::Pss),
@@ -46,7 +46,7 @@ pub(super) fn restriction(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Rest
 
 type MaskAlgorithm<'a> = AlgorithmIdentifier<AlgorithmIdentifierRef<'a>>;
 
-/// RSASSA-PSS-params, as far as they are there.
+/// RSASSA-PSS-params; each field is optional.
 struct Parameters<'a> {
     hash: Option<AlgorithmIdentifierRef<'a>>,
     mask: Option<MaskAlgorithm<'a>>,
@@ -72,7 +72,7 @@ impl<'a> DecodeValue<'a> for Parameters<'a> {
 }
 
 impl Parameters<'_> {
-    /// What they stand for, if that is supported.
+    /// Returns the parameters' values if they are supported.
     fn pss(&self) -> Option<Pss> {
         if self.trailer.is_some_and(|trailer| trailer != DEFAULT_TRAILER) {
             return None;
@@ -88,7 +88,7 @@ impl Parameters<'_> {
     }
 }
 
-/// The hash function of an identifier, the parameters of which are NULL or absent: both are to be
+/// Returns the hash function of an identifier whose parameters are NULL or absent; both must be
 /// accepted (RFC 4055, section 2.1).
 fn known_hash(algorithm: &AlgorithmIdentifierRef<'_>) -> Option<Hash> {
     if algorithm.parameters.is_some_and(|parameters| parameters != AnyRef::NULL) {
@@ -97,13 +97,14 @@ fn known_hash(algorithm: &AlgorithmIdentifierRef<'_>) -> Option<Hash> {
     HASHES.iter().find(|(_, oid)| *oid == algorithm.oid).map(|(hash, _)| *hash)
 }
 
-/// The identifier of a hash function, with NULL, as RSASSA-PSS-params has it (RFC 4055, section 3.1).
+/// Returns the identifier of a hash function with NULL parameters, as in RSASSA-PSS-params (RFC
+/// 4055, section 3.1).
 fn hash_algorithm(hash: Hash) -> Option<AlgorithmIdentifierRef<'static>> {
     let (_, oid) = HASHES.iter().find(|(known, _)| *known == hash)?;
     Some(AlgorithmIdentifier { oid: *oid, parameters: Some(AnyRef::NULL) })
 }
 
-/// The algorithm of a key with a restriction, to be written.
+/// The algorithm of a key with a restriction, for writing.
 pub(super) struct Algorithm(pub(super) Restriction);
 
 impl FixedTag for Algorithm {
@@ -132,7 +133,7 @@ impl EncodeValue for Algorithm {
 }
 
 impl Parameters<'static> {
-    /// Without what is the default, as DER has it (X.690, section 11.5).
+    /// Omits default values, as DER requires (X.690, section 11.5).
     fn of(pss: Pss) -> Self {
         let Pss { hash, mask_hash, salt_length } = pss;
         let identifier = |hash: Hash| hash_algorithm(hash).filter(|_| hash != DEFAULT_HASH);
@@ -142,7 +143,7 @@ impl Parameters<'static> {
     }
 }
 
-/// A field with its tag.
+/// Returns a field with its tag.
 fn field<T: Encode>(number: u32, value: &Option<T>) -> Option<ContextSpecificRef<'_, T>> {
     let value = value.as_ref()?;
     Some(ContextSpecificRef { tag_number: TagNumber(number), tag_mode: TagMode::Explicit, value })

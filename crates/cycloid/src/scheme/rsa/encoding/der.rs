@@ -1,5 +1,5 @@
-//! Keys as DER: the structures of PKCS #1, PKCS #8 and SubjectPublicKeyInfo, read without copying
-//! and written straight from limbs.
+//! RSA keys as DER: the structures of PKCS #1, PKCS #8 and SubjectPublicKeyInfo, read without
+//! copying and written directly from limbs.
 
 use der::asn1::UintRef;
 use der::{
@@ -17,7 +17,7 @@ use crate::machine::ct::{self, Mask};
 use crate::machine::words::{LIMB_BITS, LIMB_BYTES, Limb};
 use crate::scheme::encoding::{first_tags, first_tags_of_private};
 
-/// What can go wrong below: bytes that are not such a structure.
+/// Maps errors of the DER reader: the bytes are not the expected structure.
 fn malformed(_: der::Error) -> Error {
     Error::Der
 }
@@ -28,12 +28,12 @@ pub(super) struct PublicComponents<'a> {
     pub(super) exponent: &'a [u8],
 }
 
-/// The parts of a private key in one of the formats, and what it is for.
+/// Reads the parts of a private key in one of the formats, and its restriction.
 pub(super) fn read_private(
     der: &[u8],
     format: PrivateFormat,
 ) -> Result<(PrivateComponents<'_>, Restriction), Error> {
-    // Of the first two fields, PKCS #8 has version and algorithm, PKCS #1 version and modulus.
+    // PKCS #8 begins with version and algorithm, PKCS #1 with version and modulus.
     let fields = first_tags_of_private(der)?;
     match format {
         PrivateFormat::Pkcs8 => read_private_info(der),
@@ -44,7 +44,7 @@ pub(super) fn read_private(
     }
 }
 
-/// The parts of a public key in one of the formats, and what it is for.
+/// Reads the parts of a public key in one of the formats, and its restriction.
 pub(super) fn read_public(
     der: &[u8],
     format: PublicFormat,
@@ -56,13 +56,13 @@ pub(super) fn read_public(
     }
 }
 
-/// RSAPrivateKey (RFC 8017, appendix A.1.2).
+/// Reads RSAPrivateKey (RFC 8017, appendix A.1.2).
 fn read_private_key(der: &[u8]) -> Result<PrivateComponents<'_>, Error> {
     let version = |mut reader: SliceReader<'_>| {
         Header::decode(&mut reader)?.tag().assert_eq(Tag::Sequence)?;
         u8::decode(&mut reader)
     };
-    // Version 1 is for keys with otherPrimeInfos.
+    // Version 1 marks keys with otherPrimeInfos.
     if SliceReader::new(der).and_then(version).map_err(malformed)? == 1 {
         return Err(Error::MultiPrime);
     }
@@ -79,8 +79,8 @@ fn read_private_key(der: &[u8]) -> Result<PrivateComponents<'_>, Error> {
     })
 }
 
-/// An INTEGER that is not negative, big-endian, without the byte that is there for the sign. It is
-/// secret but for its length.
+/// A nonnegative INTEGER, big-endian, without the leading sign byte. It is secret except for its
+/// length.
 struct Number<'a>(&'a [u8]);
 
 impl FixedTag for Number<'_> {
@@ -93,11 +93,11 @@ impl<'a> DecodeValue<'a> for Number<'a> {
     fn decode_value<R: Reader<'a>>(reader: &mut R, header: Header) -> der::Result<Self> {
         let bytes = reader.read_slice(header.length())?;
         let (first, rest) = bytes.split_first().ok_or(Tag::Integer.length_error())?;
-        // A byte of zeros stands first where the next one has its highest bit set, and only there:
-        // the length of the number says so too.
+        // DER has a leading zero byte exactly if the next byte has its highest bit set. The length
+        // of the number reveals the same.
         let for_sign = Mask::is_zero(Limb::from(*first)).reveal();
         let top = if for_sign { rest.first().copied().unwrap_or(0x80) } else { !first };
-        // Whether the number is written as DER says is the outcome.
+        // Whether the number is valid DER is the result of reading.
         if !Mask::from_bit(Limb::from(top >> 7)).reveal() {
             return Err(Tag::Integer.value_error().into());
         }
@@ -105,8 +105,8 @@ impl<'a> DecodeValue<'a> for Number<'a> {
     }
 }
 
-/// OneAsymmetricKey (RFC 5958, section 2). Attributes are passed over; a public key must be that
-/// of the private key.
+/// Reads OneAsymmetricKey (RFC 5958, section 2). Attributes are skipped; a public key must match
+/// the private key.
 fn read_private_info(der: &[u8]) -> Result<(PrivateComponents<'_>, Restriction), Error> {
     let info = PrivateKeyInfoRef::from_der(der).map_err(malformed)?;
     let restriction = restriction(&info.algorithm)?;
@@ -120,7 +120,7 @@ fn read_private_info(der: &[u8]) -> Result<(PrivateComponents<'_>, Restriction),
     Ok((key, restriction))
 }
 
-/// RSAPublicKey (RFC 8017, appendix A.1.1).
+/// Reads RSAPublicKey (RFC 8017, appendix A.1.1).
 fn read_public_key(der: &[u8]) -> Result<PublicComponents<'_>, Error> {
     let key = RsaPublicKey::<UintRef<'_>>::from_der(der).map_err(malformed)?;
     Ok(PublicComponents {
@@ -129,7 +129,7 @@ fn read_public_key(der: &[u8]) -> Result<PublicComponents<'_>, Error> {
     })
 }
 
-/// SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7).
+/// Reads SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7).
 fn read_public_info(der: &[u8]) -> Result<(PublicComponents<'_>, Restriction), Error> {
     let info = SubjectPublicKeyInfoRef::from_der(der).map_err(malformed)?;
     let restriction = restriction(&info.algorithm)?;
@@ -137,7 +137,7 @@ fn read_public_info(der: &[u8]) -> Result<(PublicComponents<'_>, Restriction), E
     Ok((key, restriction))
 }
 
-/// RSAPrivateKey, to be written.
+/// Returns an RSAPrivateKey for writing.
 pub(super) fn private_key<'a>(parts: &Parts<&'a [Limb]>, exponent: u32) -> impl Encode + use<'a> {
     RsaPrivateKey {
         modulus: Integer::Limbs(parts.n),
@@ -152,7 +152,7 @@ pub(super) fn private_key<'a>(parts: &Parts<&'a [Limb]>, exponent: u32) -> impl 
     }
 }
 
-/// RSAPublicKey, to be written.
+/// Returns an RSAPublicKey for writing.
 pub(super) fn public_key(modulus: &[Limb], exponent: u32) -> impl Encode {
     RsaPublicKey {
         modulus: Integer::Limbs(modulus),
@@ -160,16 +160,16 @@ pub(super) fn public_key(modulus: &[Limb], exponent: u32) -> impl Encode {
     }
 }
 
-/// A number to be written. Its length in bytes becomes known, as it does to everyone who sees the
-/// length of the file.
+/// A number for writing. Its length in bytes becomes public, since the length of the file reveals
+/// it.
 enum Integer<'a> {
     Limbs(&'a [Limb]),
     Small([Limb; 1]),
 }
 
 impl Integer<'_> {
-    /// The limbs from the most significant one on, and the bytes that have to be written of them:
-    /// as many as leave a bit for the sign.
+    /// Returns the limbs, most significant first, and the number of bytes to write: enough to leave
+    /// a bit for the sign.
     fn limbs(&self) -> (impl ExactSizeIterator<Item = [u8; LIMB_BYTES]>, usize) {
         let limbs = match self {
             Self::Limbs(limbs) => limbs,

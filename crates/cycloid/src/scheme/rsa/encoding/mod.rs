@@ -1,9 +1,9 @@
-//! Keys as DER and PEM: PKCS #1 (RFC 8017, appendices A.1.1 and A.1.2), PKCS #8 (RFC 5958) and
+//! RSA keys as DER and PEM: PKCS #1 (RFC 8017, appendices A.1.1 and A.1.2), PKCS #8 (RFC 5958) and
 //! SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7); PEM as in RFC 7468.
 //!
-//! Reading borrows from the input, or for PEM from the caller's scratch; writing goes from the
-//! limbs to the caller's buffer. Base64 is read and written without lookups or branches that depend
-//! on it. What becomes known of a private key is the length of its encoded numbers.
+//! Reading borrows from the input, or for PEM from the caller's scratch. Writing goes from the
+//! limbs directly to the caller's buffer. Base64 is read and written without lookups or branches
+//! that depend on its contents. Only the lengths of a private key's encoded numbers become public.
 
 mod algorithm;
 mod der;
@@ -31,14 +31,15 @@ encoding::causes!(Error);
 enum PrivateFormat {
     Pkcs1,
     Pkcs8,
-    /// Whichever it is.
+    /// Either format.
     Any,
 }
 
 impl PrivateFormat {
     const PKCS1_LABEL: &str = "RSA PRIVATE KEY";
 
-    /// The labels by which PEM is searched; a key that is encrypted is found, to be refused.
+    /// Returns the PEM labels to search for. The label of encrypted keys is included so that they
+    /// are refused with an error of their own.
     const fn labels(self) -> &'static [&'static str] {
         match self {
             Self::Pkcs1 => &[Self::PKCS1_LABEL],
@@ -61,7 +62,7 @@ impl PrivateFormat {
 enum PublicFormat {
     Pkcs1,
     Spki,
-    /// Whichever it is.
+    /// Either format.
     Any,
 }
 
@@ -81,68 +82,69 @@ impl PublicFormat {
     }
 }
 
-/// The most bytes that an INTEGER of `bits` bits has.
+/// Returns the maximum length of an INTEGER of `bits` bits, in bytes.
 const fn integer(bits: usize) -> usize {
     element(bits / 8 + 1)
 }
 
-/// The most bytes that AlgorithmIdentifier has: of id-RSASSA-PSS with two hash functions and a salt.
+/// The maximum length of an AlgorithmIdentifier, in bytes: id-RSASSA-PSS with two hash functions
+/// and a salt.
 const ALGORITHM_LENGTH: usize = {
     let hash = element(element(9) + element(0));
     let mask = element(element(9) + hash);
     let salt = element(integer(16));
     element(element(9) + element(element(hash) + element(mask) + salt))
 };
-/// The public exponent.
+/// The maximum length of the public exponent, in bytes.
 const EXPONENT: usize = integer(32);
 
-/// The most bytes that a private key of `bits` bits has in DER, in either format.
+/// Returns the maximum length of a private key of `bits` bits in DER, in either format, in bytes.
 pub const fn private_key_der_length(bits: usize) -> usize {
     let version = integer(0);
     let parts = 2 * integer(bits) + EXPONENT + 5 * integer(bits.div_ceil(2));
     element(version + ALGORITHM_LENGTH + element(element(version + parts)))
 }
 
-/// The most bytes that a private key of `bits` bits has in PEM, in either format.
+/// Returns the maximum length of a private key of `bits` bits in PEM, in either format, in bytes.
 pub const fn private_key_pem_length(bits: usize) -> usize {
     pem::length(PKCS8_LABEL, private_key_der_length(bits))
 }
 
-/// The most bytes that a public key of `bits` bits has in DER, in either format.
+/// Returns the maximum length of a public key of `bits` bits in DER, in either format, in bytes.
 pub const fn public_key_der_length(bits: usize) -> usize {
     element(ALGORITHM_LENGTH + element(1 + element(integer(bits) + EXPONENT)))
 }
 
-/// The most bytes that a public key of `bits` bits has in PEM, in either format.
+/// Returns the maximum length of a public key of `bits` bits in PEM, in either format, in bytes.
 pub const fn public_key_pem_length(bits: usize) -> usize {
     pem::length(SPKI_LABEL, public_key_der_length(bits))
 }
 
-/// Limbs of scratch for reading a key of `bits` bits, private or public, from DER.
+/// Returns the limbs of scratch for reading a key of `bits` bits, private or public, from DER.
 pub const fn der_scratch_limbs(bits: usize) -> usize {
     let (private, public) = (4 * limbs(bits) + 4, verify_scratch_limbs(bits));
     if private > public { private } else { public }
 }
 
-/// Limbs of scratch for reading a key of `bits` bits, private or public, from PEM that holds the
-/// key and its public key; an unusual number of attributes or line breaks takes more.
+/// Returns the limbs of scratch for reading a key of `bits` bits, private or public, from PEM that
+/// holds the key and its public key. An unusual number of attributes or line breaks needs more.
 pub const fn pem_scratch_limbs(bits: usize) -> usize {
     let decoded = private_key_der_length(bits) + public_key_der_length(bits);
-    // A line break of two characters on each line of 64.
+    // Allows for a two-character line break after every 64 characters.
     der_scratch_limbs(bits) + (decoded + decoded / 32 + 8).div_ceil(LIMB_BYTES)
 }
 
-/// The key, its memory and the scratch being the caller's. `memory` has at least
-/// [`private_key_limbs`](super::private_key_limbs); `scratch` [`der_scratch_limbs`] or
-/// [`pem_scratch_limbs`], and is wiped, also on an error. A key is checked as by
+/// Keys in files. The caller provides the key's memory and the scratch: `memory` has at least
+/// [`private_key_limbs`](super::private_key_limbs), and `scratch` [`der_scratch_limbs`] or
+/// [`pem_scratch_limbs`], which is wiped, also on an error. A key is checked as by
 /// [`new`](PrivateKey::new), with the same errors.
 ///
-/// PKCS #8 may have attributes, which are passed over, and a public key, which must be the private
-/// key's. The algorithm, rsaEncryption or id-RSASSA-PSS with or without parameters, becomes the key's
-/// [`Restriction`], and that the algorithm. PKCS #1 has none, so a key that is restricted is not
-/// written as that.
+/// PKCS #8 may have attributes, which are skipped, and a public key, which must match the private
+/// key. The algorithm, rsaEncryption or id-RSASSA-PSS with or without parameters, determines the
+/// key's [`Restriction`] and is written back from it. PKCS #1 has no algorithm, so a restricted key
+/// cannot be written in that format.
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
-    /// A key from DER, in whichever format.
+    /// Reads a key from DER, in either format.
     ///
     /// # Errors
     /// Those of [`new`](Self::new); [`Error::Der`], [`Error::Encrypted`], [`Error::MultiPrime`];
@@ -152,7 +154,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         stack::clean(Self::STACK, || Self::read_der(der, PrivateFormat::Any, memory, scratch))
     }
 
-    /// A key from PKCS #8 in DER.
+    /// Reads a key from PKCS #8 in DER.
     ///
     /// # Errors
     /// As [`from_der`](Self::from_der).
@@ -160,7 +162,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         stack::clean(Self::STACK, || Self::read_der(der, PrivateFormat::Pkcs8, memory, scratch))
     }
 
-    /// A key from PKCS #1 in DER.
+    /// Reads a key from PKCS #1 in DER.
     ///
     /// # Errors
     /// As [`from_der`](Self::from_der).
@@ -168,7 +170,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         stack::clean(Self::STACK, || Self::read_der(der, PrivateFormat::Pkcs1, memory, scratch))
     }
 
-    /// The first private key in a PEM text, labelled `PRIVATE KEY` or `RSA PRIVATE KEY`.
+    /// Reads the first private key in a PEM text, labelled `PRIVATE KEY` or `RSA PRIVATE KEY`.
     ///
     /// # Errors
     /// As [`from_der`](Self::from_der); [`Error::Pem`], [`Error::PemLabel`].
@@ -178,7 +180,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         })
     }
 
-    /// The first private key in a PEM text that is labelled `PRIVATE KEY`.
+    /// Reads the first private key labelled `PRIVATE KEY` in a PEM text.
     ///
     /// # Errors
     /// As [`from_pem`](Self::from_pem).
@@ -192,7 +194,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         })
     }
 
-    /// The first private key in a PEM text that is labelled `RSA PRIVATE KEY`.
+    /// Reads the first private key labelled `RSA PRIVATE KEY` in a PEM text.
     ///
     /// # Errors
     /// As [`from_pem`](Self::from_pem).
@@ -206,8 +208,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         })
     }
 
-    /// Writes the key as PKCS #8 in DER to the start of `output`, and gives what is there then: at
-    /// most [`private_key_der_length`].
+    /// Writes the key as PKCS #8 in DER. Returns the written prefix of `output`, at most
+    /// [`private_key_der_length`] bytes.
     ///
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
@@ -215,7 +217,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         stack::clean(stack_use::RSA_KEY, || Ok(write_der(&self.private_info(), output)?))
     }
 
-    /// Writes the key as PKCS #1 in DER, as [`to_pkcs8_der`](Self::to_pkcs8_der).
+    /// Writes the key as PKCS #1 in DER, like [`to_pkcs8_der`](Self::to_pkcs8_der).
     ///
     /// # Errors
     /// [`Error::Restricted`], [`Error::OutputTooSmall`]; nothing is written then.
@@ -224,8 +226,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         stack::clean(stack_use::RSA_KEY, || Ok(write_der(&self.structure(), output)?))
     }
 
-    /// Writes the key as PKCS #8 in PEM to the start of `output`, and gives what is there then: at
-    /// most [`private_key_pem_length`].
+    /// Writes the key as PKCS #8 in PEM. Returns the written prefix of `output`, at most
+    /// [`private_key_pem_length`] bytes.
     ///
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
@@ -235,7 +237,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         })
     }
 
-    /// Writes the key as PKCS #1 in PEM, as [`to_pkcs8_pem`](Self::to_pkcs8_pem).
+    /// Writes the key as PKCS #1 in PEM, like [`to_pkcs8_pem`](Self::to_pkcs8_pem).
     ///
     /// # Errors
     /// [`Error::Restricted`], [`Error::OutputTooSmall`]; nothing is written then.
@@ -246,7 +248,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         })
     }
 
-    /// Where the memory is an array, it is moved within.
+    /// If the memory is an array, it moves with the key and needs stack of its own.
     const STACK: usize = stack_use::RSA_KEY + 4 * size_of::<M>();
 
     fn read_der(
@@ -277,26 +279,26 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         outcome
     }
 
-    /// OneAsymmetricKey.
+    /// Returns OneAsymmetricKey.
     fn private_info(&self) -> impl Encode {
         PrivateInfo { algorithm: Algorithm(self.restriction()), key: self.structure() }
     }
 
-    /// RSAPrivateKey.
+    /// Returns RSAPrivateKey.
     fn structure(&self) -> impl Encode {
         der::private_key(&self.borrowed().parts(), self.public().exponent())
     }
 }
 
-/// The key, its memory and the scratch being the caller's. `memory` has at least
-/// [`public_key_limbs`](super::public_key_limbs); `scratch` [`der_scratch_limbs`] or
+/// Keys in files. The caller provides the key's memory and the scratch: `memory` has at least
+/// [`public_key_limbs`](super::public_key_limbs), and `scratch` [`der_scratch_limbs`] or
 /// [`pem_scratch_limbs`]. A key is checked as by [`new`](PublicKey::new), with the same errors.
 ///
-/// The algorithm, rsaEncryption or id-RSASSA-PSS with or without parameters, becomes the key's
-/// [`Restriction`], and that the algorithm. PKCS #1 has none, so a key that is restricted is not
-/// written as that.
+/// The algorithm, rsaEncryption or id-RSASSA-PSS with or without parameters, determines the key's
+/// [`Restriction`] and is written back from it. PKCS #1 has no algorithm, so a restricted key
+/// cannot be written in that format.
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
-    /// A key from DER, in whichever format.
+    /// Reads a key from DER, in either format.
     ///
     /// # Errors
     /// Those of [`new`](Self::new); [`Error::Der`]; of SubjectPublicKeyInfo also
@@ -306,7 +308,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
         Self::read_der(der, PublicFormat::Any, memory, scratch, 0)
     }
 
-    /// A key from SubjectPublicKeyInfo in DER.
+    /// Reads a key from SubjectPublicKeyInfo in DER.
     ///
     /// # Errors
     /// As [`from_der`](Self::from_der).
@@ -314,7 +316,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
         Self::read_der(der, PublicFormat::Spki, memory, scratch, 0)
     }
 
-    /// A key from PKCS #1 in DER.
+    /// Reads a key from PKCS #1 in DER.
     ///
     /// # Errors
     /// As [`from_der`](Self::from_der).
@@ -322,7 +324,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
         Self::read_der(der, PublicFormat::Pkcs1, memory, scratch, 0)
     }
 
-    /// The first public key in a PEM text, labelled `PUBLIC KEY` or `RSA PUBLIC KEY`.
+    /// Reads the first public key in a PEM text, labelled `PUBLIC KEY` or `RSA PUBLIC KEY`.
     ///
     /// # Errors
     /// As [`from_der`](Self::from_der); [`Error::Pem`], [`Error::PemLabel`].
@@ -330,7 +332,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
         Self::read_pem(pem.as_ref(), PublicFormat::Any, memory, scratch)
     }
 
-    /// The first public key in a PEM text that is labelled `PUBLIC KEY`.
+    /// Reads the first public key labelled `PUBLIC KEY` in a PEM text.
     ///
     /// # Errors
     /// As [`from_pem`](Self::from_pem).
@@ -342,7 +344,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
         Self::read_pem(pem.as_ref(), PublicFormat::Spki, memory, scratch)
     }
 
-    /// The first public key in a PEM text that is labelled `RSA PUBLIC KEY`.
+    /// Reads the first public key labelled `RSA PUBLIC KEY` in a PEM text.
     ///
     /// # Errors
     /// As [`from_pem`](Self::from_pem).
@@ -354,7 +356,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
         Self::read_pem(pem.as_ref(), PublicFormat::Pkcs1, memory, scratch)
     }
 
-    /// `taken` limbs of the scratch are in use already.
+    /// Reads a key from DER when `taken` limbs of the scratch are already in use.
     fn read_der(
         der: &[u8],
         format: PublicFormat,
@@ -382,8 +384,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
 }
 
 impl<M: AsRef<[Limb]>> PublicKey<M> {
-    /// Writes the key as SubjectPublicKeyInfo in DER to the start of `output`, and gives what is
-    /// there then: at most [`public_key_der_length`].
+    /// Writes the key as SubjectPublicKeyInfo in DER. Returns the written prefix of `output`, at
+    /// most [`public_key_der_length`] bytes.
     ///
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
@@ -391,7 +393,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         Ok(write_der(&self.public_info(), output)?)
     }
 
-    /// Writes the key as PKCS #1 in DER, as [`to_spki_der`](Self::to_spki_der).
+    /// Writes the key as PKCS #1 in DER, like [`to_spki_der`](Self::to_spki_der).
     ///
     /// # Errors
     /// [`Error::Restricted`], [`Error::OutputTooSmall`]; nothing is written then.
@@ -400,8 +402,8 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         Ok(write_der(&self.structure(), output)?)
     }
 
-    /// Writes the key as SubjectPublicKeyInfo in PEM to the start of `output`, and gives what is
-    /// there then: at most [`public_key_pem_length`].
+    /// Writes the key as SubjectPublicKeyInfo in PEM. Returns the written prefix of `output`, at
+    /// most [`public_key_pem_length`] bytes.
     ///
     /// # Errors
     /// [`Error::OutputTooSmall`]; nothing is written then.
@@ -409,7 +411,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         Ok(pem::write(&self.public_info(), SPKI_LABEL, output)?)
     }
 
-    /// Writes the key as PKCS #1 in PEM, as [`to_spki_pem`](Self::to_spki_pem).
+    /// Writes the key as PKCS #1 in PEM, like [`to_spki_pem`](Self::to_spki_pem).
     ///
     /// # Errors
     /// [`Error::Restricted`], [`Error::OutputTooSmall`]; nothing is written then.
@@ -418,19 +420,19 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         Ok(pem::write(&self.structure(), PublicFormat::PKCS1_LABEL, output)?)
     }
 
-    /// SubjectPublicKeyInfo.
+    /// Returns SubjectPublicKeyInfo.
     fn public_info(&self) -> impl Encode {
         PublicInfo { algorithm: Algorithm(self.restriction()), key: self.structure() }
     }
 
-    /// RSAPublicKey.
+    /// Returns RSAPublicKey.
     fn structure(&self) -> impl Encode {
         der::public_key(self.modulus_limbs(), self.exponent())
     }
 }
 
-/// Decodes a block into the end of the scratch, and hands on the DER, the limbs that it takes
-/// there, and the rest of the scratch.
+/// Decodes a block into the end of the scratch. Passes the DER, the number of limbs it occupies and
+/// the rest of the scratch to a closure.
 fn with_decoded<T>(
     block: &pem::Block<'_>,
     scratch: &mut [Limb],
@@ -442,8 +444,8 @@ fn with_decoded<T>(
     read(block.decode(words::as_bytes_mut(end))?, taken, rest)
 }
 
-/// Whether the scratch is long enough for a modulus, when `free` limbs are left and `taken` are in
-/// use.
+/// Checks that the scratch is long enough for a modulus, when `free` limbs are left and `taken` are
+/// in use.
 fn check_scratch(modulus: &[u8], free: usize, taken: usize) -> Result<(), Error> {
     let bits = bit_length(trimmed(modulus));
     checked_modulus_length(bits)?;

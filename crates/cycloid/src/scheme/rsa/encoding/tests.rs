@@ -1,5 +1,5 @@
-//! Keys that OpenSSL made, read and written again; files that must be refused, by name; and bytes
-//! that were changed.
+//! Reading and writing keys made by OpenSSL; files that must be refused, each with its error; files
+//! with changed bytes.
 
 use std::format;
 use std::string::{String, ToString};
@@ -26,7 +26,7 @@ pub(super) use pem_file;
 
 const KEY: &str = pem_file!("2048.pem");
 
-/// Lengths and keys.
+/// Bit lengths and keys.
 const KEYS: [(usize, &str); 5] = [
     (2048, KEY),
     (2050, pem_file!("2050.pem")),
@@ -71,7 +71,7 @@ fn public_pkcs1(key: &PublicKey<impl AsRef<[Limb]>>) -> Vec<u8> {
     key.to_pkcs1_der(&mut vec![0; public_key_der_length(key.bits())]).unwrap().to_vec()
 }
 
-/// The bytes in a PEM text, by another way.
+/// Decodes a PEM text independently of the library.
 pub(super) fn decoded(pem: &str) -> Vec<u8> {
     let lines = pem.lines().filter(|line| !line.starts_with('-'));
     let mut bytes = vec![0; pem.len()];
@@ -94,7 +94,7 @@ const RSA: &[u8] = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01";
 pub(super) const PSS: &[u8] = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x0a";
 pub(super) const NULL: &[u8] = b"\x05\x00";
 
-/// PKCS #8 of the first key, with another version, algorithm, and what follows the key.
+/// Returns PKCS #8 of the first key, with a given version and algorithm, followed by `behind`.
 pub(super) fn info(version: u8, algorithm: &[&[u8]], behind: &[u8]) -> Vec<u8> {
     let key = tlv(0x04, &[&pkcs1(&from_pem(KEY).unwrap())]);
     tlv(0x30, &[&[2, 1, version], &tlv(0x30, algorithm), &key, behind])
@@ -106,7 +106,7 @@ fn keys_come_back_as_they_were() {
         let der = decoded(pem);
         let key = PrivateKey::from_pkcs8_pem(pem, memory(), &mut scratch()).unwrap();
         assert_eq!(key.bits(), bits);
-        // DER is unique, and the text OpenSSL's.
+        // DER is unique, and the text must equal OpenSSL's.
         assert_eq!(pkcs8(&key), der);
         let mut text = vec![0; private_key_pem_length(bits)];
         assert_eq!(key.to_pkcs8_pem(&mut text).unwrap(), pem);
@@ -177,7 +177,7 @@ fn memory_of_just_the_promised_size_is_enough() {
         let public = vec![0; public_key_limbs(bits)];
         PublicKey::from_der(&spki(&key.public()), public, &mut scratch).unwrap();
 
-        // A limb less is an error that tells what is needed.
+        // One limb less is an error that says how many are needed.
         for short in 0..scratch.len() {
             let needed = scratch.len();
             let scratch = &mut scratch[..short];
@@ -273,7 +273,7 @@ fn what_is_not_supported_is_refused_by_name() {
             assert_eq!(outcome.unwrap_err(), error);
         }
     }
-    // The same key without its PKCS #8.
+    // The same key without its PKCS #8 wrapper.
     let der = decoded(pem_file!("three-primes.pem"));
     let outcome = PrivateKey::from_pkcs1_der(&der[26..], memory(), &mut scratch());
     assert_eq!(outcome.unwrap_err(), Error::MultiPrime);
@@ -314,7 +314,7 @@ fn what_may_stand_behind_the_key() {
         (1, &bits, None),
         (1, &both, None),
         (1, &other, Some(Error::PublicKey)),
-        // A public key makes it version 2, and nothing else does.
+        // A public key requires version 2, and version 2 requires a public key.
         (0, &bits, Some(Error::Der)),
         (1, &[], Some(Error::Der)),
         (2, &[], Some(Error::Der)),
@@ -327,7 +327,7 @@ fn what_may_stand_behind_the_key() {
     }
 }
 
-/// The nine numbers of the first key, each a DER element.
+/// Returns the nine numbers of the first key, each as a DER element.
 fn numbers() -> Vec<Vec<u8>> {
     let mut rest = &pkcs1(&from_pem(KEY).unwrap())[4..];
     let mut numbers = Vec::new();
@@ -349,7 +349,7 @@ fn joined(numbers: &[Vec<u8>]) -> Vec<u8> {
     tlv(0x30, &numbers.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
-/// An INTEGER of these bytes.
+/// Returns the bytes of an INTEGER.
 fn contents(number: &[u8]) -> &[u8] {
     let header = if number[1] < 0x80 { 2 } else { usize::from(number[1] & 0x7f) + 2 };
     &number[header..]
@@ -368,7 +368,7 @@ fn numbers_that_are_not_der_are_refused() {
             tlv(0x02, &[&negative]),
             tlv(0x02, &[]),
             tlv(0x04, &[value]),
-            // A length with a byte too many.
+            // A length encoded with one byte too many.
             [&[2, 0x83, 0], &(value.len() as u16).to_be_bytes()[..], value].concat(),
             // An indefinite length.
             [&[2, 0x80], value, &[0, 0]].concat(),
@@ -378,7 +378,7 @@ fn numbers_that_are_not_der_are_refused() {
             numbers[i] = wrong;
             assert_eq!(from_der(&joined(&numbers)).unwrap_err(), Error::Der, "number {i}");
         }
-        // Zero and one are no part of a key, but not for their form.
+        // Zero and one are well-formed, but cannot be part of a key.
         for small in 0..2 {
             let mut numbers = right.clone();
             numbers[i] = tlv(0x02, &[&[small]]);
@@ -408,7 +408,7 @@ fn the_primes_may_stand_in_either_order() {
     let mut swapped = numbers;
     swapped.swap(4, 5);
     swapped.swap(6, 7);
-    // The coefficient is that of the order.
+    // The coefficient depends on the order of the primes.
     assert_eq!(from_der(&joined(&swapped)).unwrap_err(), Error::PrivateExponent);
     swapped[8] = tlv(0x02, &[sign, &inverse]);
     let der = joined(&swapped);
@@ -501,8 +501,8 @@ fn cut_short_or_made_longer() {
     }
 }
 
-/// A file that is read gives a key that is written as this file, or as one that is read as the same
-/// key: DER is unique, but for the parameters of hash functions, and what is read was checked.
+/// A file that is read gives a key that is written as the same file, or as a file of the same key:
+/// DER is unique except for the parameters of hash functions, and the input was checked.
 fn assert_sound(file: &[u8]) {
     if let Ok(key) = from_der(file) {
         let mut memory = vec![0; super::super::context_limbs(key.bits())];
@@ -580,7 +580,7 @@ proptest! {
     fn elements_of_any_shape(
         tags in proptest::collection::vec((0..6usize, 0..40usize), 0..12),
     ) {
-        // Sequences, numbers and strings, at random but well formed.
+        // Random but well-formed sequences, numbers and strings.
         let elements: Vec<Vec<u8>> = tags
             .iter()
             .map(|(tag, length)| tlv([2, 3, 4, 5, 6, 0x30][*tag], &[&vec![1; *length]]))

@@ -1,4 +1,4 @@
-//! Which primes a key gets, and generators that are stuck.
+//! Properties of generated primes, and generators that repeat themselves.
 
 use std::vec;
 use std::vec::Vec;
@@ -8,13 +8,13 @@ use rand_core::Rng;
 
 use super::*;
 use crate::math::prime::tests::{Counter, Repeating, STUCK, Scripted};
-use crate::math::prime::{is_probable_prime_scratch, is_probable_prime_vartime};
+use crate::math::prime::{is_probable_prime_scratch_limbs, is_probable_prime_vartime};
 use crate::scheme::rsa::tests::{bytes, generate, number};
 
 const BITS: usize = 2048;
 
 fn generate_with(rng: &mut impl CryptoRng) -> Result<PrivateKey<Vec<Limb>>, Error> {
-    let mut scratch = vec![Lanes([7; 8]); generate_scratch(BITS)];
+    let mut scratch = vec![Lanes([7; 8]); generate_scratch_lanes(BITS)];
     let outcome =
         PrivateKey::generate(BITS, 65537, vec![0; private_key_limbs(BITS)], rng, &mut scratch);
     assert!(Lanes::as_limbs_mut(&mut scratch).iter().all(|limb| *limb == 0));
@@ -24,7 +24,7 @@ fn generate_with(rng: &mut impl CryptoRng) -> Result<PrivateKey<Vec<Limb>>, Erro
 #[test]
 fn moduli_and_primes_of_both_residues_modulo_four() {
     let mut moduli = [0; 4];
-    // p − 1 is even as often as q − 1, more often, less often.
+    // Sometimes p − 1 has as many factors of 2 as q − 1, sometimes more, sometimes fewer.
     let mut halvings = [0; 3];
     for seed in 0..32 {
         let key = generate(BITS, 65537, seed).unwrap();
@@ -57,7 +57,7 @@ fn generators_that_are_stuck_are_errors() {
         let mut rng = Repeating::new(values);
         assert_eq!(generate_with(&mut rng).map(|_| ()), Err(Error::RandomGenerator));
         assert!(rng.given <= 16, "{values:x?}: {}", rng.given);
-        // After the first prime was found.
+        // The generator gets stuck after the first prime.
         let mut good = Scripted::new(Vec::new(), Counter(1));
         first_prime(&mut good);
         let start = good.at;
@@ -69,9 +69,9 @@ fn generators_that_are_stuck_are_errors() {
     }
 }
 
-/// The first prime of a key that is made with a generator.
+/// Returns the first prime of a key made with a generator.
 fn first_prime(rng: &mut impl CryptoRng) -> Vec<Limb> {
-    let mut scratch = vec![Lanes::ZERO; generate_scratch(BITS)];
+    let mut scratch = vec![Lanes::ZERO; generate_scratch_lanes(BITS)];
     let mut p = vec![0; prime_limbs(BITS)];
     let usable = |prime: &[Limb]| inverse_of(less_one_modulo(prime, 65537), 65537).is_some();
     prime::generate_within(5 * BITS, &mut p, BITS / 2, usable, rng, &mut scratch).unwrap();
@@ -84,13 +84,13 @@ fn a_second_prime_that_is_close_to_the_first_is_not_taken() {
     let p = first_prime(&mut recorded);
     let mut counter = Counter(1);
     let script: Vec<Limb> = (0..recorded.at).map(|_| counter.next_u64()).collect();
-    // Less and more than 2^(1024 − 100) from p.
+    // Slightly less and slightly more than 2^(1024 − 100) from p.
     for (distance, taken) in [(923, false), (924, true)] {
         let mut q: BigUint = number(&p) + (BigUint::from(1_u8) << distance);
         let q = loop {
             q += 2_u8;
             let limbs = q.to_u64_digits();
-            let mut scratch = vec![0; is_probable_prime_scratch(limbs.len())];
+            let mut scratch = vec![0; is_probable_prime_scratch_limbs(limbs.len())];
             let is_prime = is_probable_prime_vartime(&limbs, 4, &mut Counter(1), &mut scratch);
             if is_prime.unwrap() && &q % 65537_u32 != BigUint::from(1_u8) {
                 break limbs;

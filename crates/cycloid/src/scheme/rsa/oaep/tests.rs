@@ -1,4 +1,4 @@
-//! The encoding, with everything about it wrong that can be; and whole ciphertexts.
+//! The OAEP encoding with every possible defect, and whole ciphertexts.
 
 use std::vec;
 use std::vec::Vec;
@@ -11,7 +11,7 @@ use crate::scheme::rsa::{Batch, Job, batch_lanes, context_limbs, encrypt_scratch
 
 const HASHES: [Hash; 5] = [Hash::Sha1, Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512];
 
-/// What an encoded message hides, in the clear: Y, the seed and DB, masked as they are.
+/// Masks an encoded message given in the clear: Y, the seed and DB.
 fn masked(oaep: &Oaep<'_>, y: u8, seed: &[u8], db: &[u8]) -> Vec<u8> {
     let (mut seed, mut db) = (seed.to_vec(), db.to_vec());
     mask(oaep.mask_hash, &seed, &mut db);
@@ -19,7 +19,7 @@ fn masked(oaep: &Oaep<'_>, y: u8, seed: &[u8], db: &[u8]) -> Vec<u8> {
     [vec![y], seed, db].concat()
 }
 
-/// lHash || zeros || rest, with the label's digest.
+/// Returns lHash || zeros || rest, with the label's digest.
 fn db(oaep: &Oaep<'_>, length: usize, rest: &[u8]) -> Vec<u8> {
     let mut db = oaep.hash.digest(&[oaep.label]).to_vec();
     db.resize(length - 1 - oaep.hash.digest_length() - rest.len(), 0);
@@ -71,12 +71,12 @@ fn what_is_wrong_is_refused_and_leaves_the_output_alone() {
     for y in 1..=255 {
         assert_eq!(decoded(&oaep, y, &right), Err(Error::Decryption), "Y = {y}");
     }
-    // Every byte up to the one before the message, in every bit.
+    // Flips every bit of every byte before the message.
     for i in 0..right.len() - 7 {
         for bit in 0..8 {
             let mut wrong = right.clone();
             wrong[i] ^= 1 << bit;
-            // A one in the padding begins a longer message.
+            // A one in the padding starts a longer message.
             let expected = if i >= h && i < right.len() - 8 && bit == 0 {
                 Ok(right.len() - i - 1)
             } else {
@@ -85,11 +85,11 @@ fn what_is_wrong_is_refused_and_leaves_the_output_alone() {
             assert_eq!(decoded(&oaep, 0, &wrong), expected, "byte {i}, bit {bit}");
         }
     }
-    // No one at all; a one only where the label's digest is; an empty message.
+    // No separator; a separator only within the label's digest; an empty message.
     assert_eq!(decoded(&oaep, 0, &db(&oaep, 256, b"")), Err(Error::Decryption));
     assert_eq!(decoded(&oaep, 0, &db(&oaep, 256, b"\x02\x01")), Err(Error::Decryption));
     assert_eq!(decoded(&oaep, 0, &db(&oaep, 256, b"\x01")), Ok(0));
-    // Other parameters than the sender's.
+    // Parameters other than the sender's.
     let mut encoded = [0; 256];
     for (i, other) in [
         Oaep { label: b"other", ..oaep },
@@ -132,7 +132,7 @@ fn ciphertexts_one_by_one_and_in_a_batch() {
             ciphertext
         })
         .collect();
-    // Bad neighbours: another's label, something random, too much, too short.
+    // Invalid neighbours: another job's ciphertext, random bytes, too long, too short.
     ciphertexts[3] = ciphertexts[4].clone();
     ciphertexts[8][100] ^= 1;
     ciphertexts[9].fill(0xff);

@@ -1,5 +1,5 @@
-//! The padding and the synthetic message against the obvious model, the draft's test vectors, and
-//! whole ciphertexts.
+//! Padding and synthetic message compared with a straightforward model, the draft's test vectors,
+//! and whole ciphertexts.
 
 use std::collections::HashMap;
 use std::vec;
@@ -18,7 +18,7 @@ use crate::scheme::rsa::{
     private_key_limbs,
 };
 
-/// HMAC-SHA-256 by its definition (RFC 2104), for keys of one digest.
+/// HMAC-SHA-256 by its definition (RFC 2104), for keys as long as a digest.
 fn hmac_model(key: &[u8], data: &[u8]) -> Vec<u8> {
     let pad = |with: u8| {
         let mut block = [with; 64];
@@ -29,7 +29,7 @@ fn hmac_model(key: &[u8], data: &[u8]) -> Vec<u8> {
     Sha256::digest([pad(0x5c), inner.to_vec()].concat()).to_vec()
 }
 
-/// The synthetic message as the draft describes it, step by step.
+/// Computes the synthetic message step by step as the draft describes it.
 fn synthetic_model(d: &BigUint, ciphertext: &[u8]) -> Vec<u8> {
     let k = ciphertext.len();
     let d = d.to_bytes_be();
@@ -56,7 +56,7 @@ fn synthetic_model(d: &BigUint, ciphertext: &[u8]) -> Vec<u8> {
     prf(b"message", k)[k - length..].to_vec()
 }
 
-/// The message in `encoded`, if there is one, in time that depends on it.
+/// Returns the message in `encoded`, if there is one, in variable time.
 fn parse_model(encoded: &[u8]) -> Option<&[u8]> {
     let rest = encoded.strip_prefix(&[0, 2])?;
     let separator = rest.iter().position(|byte| *byte == 0)?;
@@ -67,7 +67,7 @@ fn number(limbs: &[Limb]) -> BigUint {
     limbs.iter().rev().fold(BigUint::ZERO, |sum, limb| (sum << 64) + limb)
 }
 
-/// Decodes with an exponent and a ciphertext that are any, and compares with the models.
+/// Decodes with an arbitrary exponent and ciphertext, and compares with the models.
 fn check(encoded: &[u8], seed: u8) -> bool {
     let k = encoded.len();
     let ciphertext: Vec<u8> = (0..k).map(|i| (i as u8).wrapping_mul(7) ^ seed).collect();
@@ -84,7 +84,7 @@ fn check(encoded: &[u8], seed: u8) -> bool {
     good
 }
 
-/// A generator that gives a zero for every fourth byte, about.
+/// A generator that returns a zero for about every fourth byte.
 struct Zeros(Counter);
 
 impl TryRng for Zeros {
@@ -132,7 +132,7 @@ fn every_kind_of_wrong_padding() {
     for k in [256, 257, 384, 520] {
         let right = [&[0, 2][..], &[0x55; 20], &[0], &vec![0x66; k - 23]].concat();
         assert!(check(&right, 0));
-        // The first two bytes, with each bit flipped, and exchanged.
+        // The first two bytes, with each bit flipped, and swapped.
         for (i, bit) in (0..2).flat_map(|i| (0..8).map(move |bit| (i, bit))) {
             let mut wrong = right.clone();
             wrong[i] ^= 1 << bit;
@@ -143,13 +143,13 @@ fn every_kind_of_wrong_padding() {
             wrong[..2].copy_from_slice(&start);
             assert!(!check(&wrong, 1));
         }
-        // A separator that is too early, at each place, beside the right one.
+        // An extra separator before the right one, at each position.
         for i in 2..k {
             let mut other = right.clone();
             other[i] = 0;
             assert_eq!(check(&other, i as u8), i >= 10, "separator at {i}");
         }
-        // The only separator at each place, and none.
+        // The only separator at each position, and none.
         let none = [&[0, 2][..], &vec![0x80; k - 2]].concat();
         assert!(!check(&none, 2));
         for i in 2..k {
@@ -173,17 +173,17 @@ fn synthetic_messages_have_every_length() {
         let rejection = Rejection::new(&[3; 32], &ciphertext);
         seen[decode(&mut none.clone(), &rejection, &mut [0; 245])] = true;
     }
-    // A length is missing from so many with a probability below 2^−9.
+    // The probability that a length is missing from so many is below 2^−9.
     assert!(seen.iter().all(|seen| *seen));
 }
 
-/// The parts of a key by their names.
+/// The parts of a key by name.
 type Parts = HashMap<&'static str, Vec<u8>>;
 
-/// A ciphertext and what it decrypts to.
+/// A ciphertext and its decryption.
 type Case = [Vec<u8>; 2];
 
-/// The keys and the cases of the vectors.
+/// Parses the keys and cases of the vectors.
 fn vectors() -> Vec<(Parts, Vec<Case>)> {
     let mut keys: Vec<(Parts, Vec<Case>)> = Vec::new();
     for line in include_str!("vectors.txt").lines() {
@@ -222,7 +222,7 @@ fn vectors_of_the_draft() {
         let mut memory = vec![0; context_limbs(3072)];
         let k = parts["n"].len();
         let key = PrivateKey::new(&components, vec![0; private_key_limbs(3072)], &mut vec![0; 600]);
-        // Primes of different lengths, as 2049 bits have them, are refused.
+        // Keys with primes of different lengths, such as the one of 2049 bits, are refused.
         assert_eq!(key.as_ref().err(), (k == 257).then_some(&Error::Primes));
         let mut context =
             key.as_ref().ok().map(|key| Context::new(key, Counter(1), &mut memory).unwrap());

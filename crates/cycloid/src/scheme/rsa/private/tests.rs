@@ -1,4 +1,4 @@
-//! What a key is checked for when it is read, beyond that its parts belong together.
+//! Checks on reading a key, beyond the consistency of its parts.
 
 use std::vec;
 use std::vec::Vec;
@@ -7,14 +7,14 @@ use num_bigint::BigUint;
 
 use super::*;
 use crate::math::prime::tests::{Counter, Repeating, STUCK};
-use crate::math::prime::{is_probable_prime_scratch, is_probable_prime_vartime};
+use crate::math::prime::{is_probable_prime_scratch_limbs, is_probable_prime_vartime};
 use crate::scheme::Hash;
 use crate::scheme::rsa::tests::{Key, bytes, components, generate, key, load};
 use crate::scheme::rsa::{Context, context_limbs};
 
 const E: [u8; 3] = [1, 0, 1];
 
-/// The parts of a key with these factors, whatever they are, in the order of PKCS #1.
+/// Returns the parts of a key with arbitrary factors, in the order of PKCS #1.
 fn parts(p: &BigUint, q: &BigUint) -> [Vec<u8>; 7] {
     let e = BigUint::from(65537_u32);
     let (p1, q1) = (p - 1_u8, q - 1_u8);
@@ -32,12 +32,12 @@ fn prime(key: &Key, which: usize) -> BigUint {
     BigUint::from_bytes_be(&bytes(key)[which])
 }
 
-/// The next prime that can be one of a key.
+/// Returns the next prime that a key may have.
 fn next_prime(mut from: BigUint) -> BigUint {
     from |= BigUint::from(1_u8);
     loop {
         let limbs = from.to_u64_digits();
-        let mut scratch = vec![0; is_probable_prime_scratch(limbs.len())];
+        let mut scratch = vec![0; is_probable_prime_scratch_limbs(limbs.len())];
         let is_prime = is_probable_prime_vartime(&limbs, 4, &mut Counter(1), &mut scratch).unwrap();
         if is_prime && &from % 65537_u32 != BigUint::from(1_u8) {
             return from;
@@ -48,7 +48,7 @@ fn next_prime(mut from: BigUint) -> BigUint {
 
 #[test]
 fn a_coefficient_that_is_not_reduced_is_refused() {
-    // Primes of 1056 bits in 17 limbs leave room for it.
+    // Primes of 1056 bits leave room in 17 limbs.
     let key = generate(2112, 65537, 3).unwrap();
     let mut parts = bytes(&key);
     assert!(load(&components(&parts, &E)).is_ok());
@@ -80,7 +80,7 @@ fn a_prime_that_is_composite_is_told() {
     };
     assert_eq!(check(key()), Ok(()));
     let (p, q) = (prime(key(), 2), prime(key(), 3));
-    // A product of two primes of 512 bits as p and as q, and one with a small factor.
+    // A product of two 512-bit primes as p and as q, and one with a small factor.
     let half = next_prime(BigUint::from(15_u8) << 508);
     let large = &half * next_prime(&half + 1_u8);
     let small = next_prime((BigUint::from(3_u8) << 1022) / 7_u8) * 7_u8;
@@ -102,7 +102,7 @@ fn a_prime_that_is_composite_is_told() {
     let given = check_primes_scratch_limbs(2048) - 1;
     let outcome = key().check_primes(2, &mut Counter(3), &mut scratch[..given]);
     assert_eq!(outcome, Err(Error::MemoryTooSmall { needed: given + 1, given }));
-    // A length that no limb ends at.
+    // A length that is not a multiple of the limb size.
     let odd = generate(2050, 65537, 5).unwrap();
     let mut scratch = vec![0; check_primes_scratch_limbs(2050)];
     assert_eq!(odd.check_primes(1, &mut Counter(3), &mut scratch), Ok(()));

@@ -1,4 +1,4 @@
-//! Keys for RSASSA-PSS only: what they refuse, alone and in batches, and what they do.
+//! Keys for RSASSA-PSS only: what they refuse and what they permit, alone and in batches.
 
 use std::string::ToString;
 use std::vec;
@@ -10,14 +10,14 @@ use crate::math::prime::tests::Counter;
 use crate::scheme::rsa::tests::{Key, bytes, components, key, load};
 use crate::scheme::rsa::{
     Batch, Context, Job, Oaep, Verification, batch_lanes, context_limbs, encrypt_scratch_limbs,
-    verify_batch_scratch, verify_batch_with, verify_scratch_limbs,
+    verify_batch_scratch_lanes, verify_batch_with, verify_scratch_limbs,
 };
 
 const BITS: usize = 2048;
 const LENGTH: usize = BITS / 8;
 const MESSAGE: &[u8] = b"message";
 
-/// SHA-384, another hash function for the mask, and a salt of 40 bytes or more.
+/// SHA-384, another hash function for the mask, and a salt of at least 40 bytes.
 const ALLOWED: Pss = Pss { hash: Hash::Sha384, mask_hash: Hash::Sha256, salt_length: 40 };
 const WITH: Restriction = Restriction::PssWith(ALLOWED);
 const OTHER: Result<(), Error> = Err(Error::RestrictedPss { allowed: ALLOWED });
@@ -34,7 +34,7 @@ fn pss(hash: Hash, mask_hash: Hash, salt_length: usize) -> Pss {
     Pss { hash, mask_hash, salt_length }
 }
 
-/// Parameters, and whether a key with [`WITH`] is for them.
+/// Returns parameters, and whether a key with [`WITH`] permits them.
 fn parameters() -> [(Pss, bool); 8] {
     use Hash::{Sha256, Sha384, Sha512};
     [
@@ -89,7 +89,7 @@ fn alone() {
             assert_eq!(context.sign_pss_with(pss, &digest, &mut output), expected, "{pss:?}");
             if expected.is_err() {
                 assert_eq!(output, [0xaa; LENGTH]);
-                // Another key signs so.
+                // An unrestricted key with the same parts signs with them.
                 let key = self::key();
                 let mut memory = vec![0; context_limbs(BITS)];
                 let mut context = Context::new(key, Counter(5), &mut memory).unwrap();
@@ -109,7 +109,7 @@ fn a_salt_of_any_length_is_long_enough() {
     let mut memory = vec![0; context_limbs(BITS)];
     let mut context = Context::new(self::key(), Counter(5), &mut memory).unwrap();
     let mut scratch = vec![0; verify_scratch_limbs(BITS)];
-    let mut wide = vec![Lanes::ZERO; verify_batch_scratch(BITS)];
+    let mut wide = vec![Lanes::ZERO; verify_batch_scratch_lanes(BITS)];
     let digest = Hash::Sha256.digest(&[MESSAGE]);
     for (salt, outcome) in [(0, Err(Error::Signature)), (32, Err(Error::Signature)), (33, Ok(()))] {
         let mut signature = [0; LENGTH];
@@ -179,7 +179,7 @@ fn in_a_batch_beside_keys_that_are_not_restricted() {
                 _ => Verification::pkcs1v15(&publics[0], Hash::Sha256, MESSAGE, output),
             })
             .collect();
-        let mut scratch = vec![Lanes::ZERO; verify_batch_scratch(BITS)];
+        let mut scratch = vec![Lanes::ZERO; verify_batch_scratch_lanes(BITS)];
         verify_batch_with(backend, &mut verifications, &mut scratch);
         for (i, verification) in verifications.iter().enumerate() {
             let expected = match i {

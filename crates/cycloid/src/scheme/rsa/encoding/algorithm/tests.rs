@@ -1,5 +1,5 @@
-//! Keys for RSASSA-PSS in files: parameters in every form, those that are not supported, and that a key
-//! is written as what it was read as.
+//! RSASSA-PSS key files: all forms of parameters, unsupported ones, and writing a key with the
+//! parameters it was read with.
 
 use std::vec;
 use std::vec::Vec;
@@ -36,7 +36,7 @@ fn a_key_for_pss_stays_one() {
     }
 }
 
-/// [0] EXPLICIT and so on.
+/// Returns a field tagged [0] EXPLICIT and so on.
 fn tagged(number: u8, contents: &[u8]) -> Vec<u8> {
     tlv(0xa0 | number, &[contents])
 }
@@ -57,7 +57,7 @@ fn parameters_of_pss() {
         [SHA1.to_vec(), sha2(4), sha2(1), sha2(2), sha2(3)].map(|oid| hash(&oid));
     let both = |hash: &[u8]| [tagged(0, hash), tagged(1, &mask(hash))].concat();
     let absent = tlv(0x30, &[&sha2(1)]);
-    // What is written as it was read.
+    // Canonical forms, written as they were read.
     for (parameters, pss) in [
         (vec![], allowed(Sha1, Sha1, 20)),
         (salt(&[32]), allowed(Sha1, Sha1, 32)),
@@ -77,8 +77,7 @@ fn parameters_of_pss() {
         assert_eq!(key.restriction(), Restriction::PssWith(pss.unwrap()));
         assert_eq!(pkcs8(&key), file);
     }
-    // Other forms of the same (RFC 4055, section 2.1): absent instead of NULL, and what is the
-    // default though it need not be there.
+    // Other accepted forms (RFC 4055, section 2.1): absent instead of NULL, and explicit defaults.
     let default = [both(&of_sha1), salt(&[20]), tagged(3, &[2, 1, 1])].concat();
     let without_null = [tagged(0, &absent), tagged(1, &mask(&absent)), salt(&[32])].concat();
     for (parameters, pss) in [
@@ -94,7 +93,7 @@ fn parameters_of_pss() {
     let unknown: &[u8] = b"\x06\x01\x2a";
     let error = Error::PssParameters;
     for (parameters, error) in [
-        // SHA-512/256, and no hash function at all.
+        // SHA-512/256, and something that is not a hash function.
         (tagged(0, &hash(&sha2(6))), error),
         (tagged(0, &hash(unknown)), error),
         (tagged(0, &tlv(0x30, &[&sha2(1), b"\x02\x01\x05"])), error),
@@ -102,7 +101,7 @@ fn parameters_of_pss() {
         (tagged(1, &tlv(0x30, &[MGF1])), error),
         (tagged(1, &mask(NULL)), error),
         (tagged(1, &mask(&hash(&sha2(6)))), error),
-        // Another trailer.
+        // Another trailer value.
         (tagged(3, &[2, 1, 2]), error),
         (salt(&[0x80]), error),
         (salt(&[0, 32]), error),
@@ -113,13 +112,13 @@ fn parameters_of_pss() {
         ([salt(&[32]), NULL.to_vec()].concat(), error),
         (tagged(4, NULL), error),
         (vec![0xa0], Error::Der),
-        // More than there is room for.
+        // A salt that does not fit.
         ([both(&of_512), salt(&[0, 191])].concat(), Error::SaltTooLong),
         ([both(&of_512), salt(&[0x7f, 0xff])].concat(), Error::SaltTooLong),
     ] {
         let algorithm: &[&[u8]] = &[PSS, &tlv(0x30, &[&parameters])];
         let outcome = from_der(&info(0, algorithm, &[])).err();
-        // What is not DER may be found to be so already where the file is taken apart.
+        // Malformed DER may already be detected when the file is parsed.
         assert!([Some(error), Some(Error::PssParameters)].contains(&outcome), "{parameters:x?}");
     }
 }
