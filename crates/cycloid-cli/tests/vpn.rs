@@ -1,4 +1,4 @@
-//! `cycloid vpn` as a person meets it, and its keys as OpenVPN reads them.
+//! Tests of the `cycloid vpn` command line, and of its keys with OpenVPN.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -30,7 +30,7 @@ fn from_nothing_to_profiles() {
         ["pki", "server", "gate", "--host", "vpn.example", "--redirect", "--dns", "9.9.9.9"];
     assert_eq!(stdout(directory, &server), "pki/gate.conf\n");
     assert_eq!(stdout(directory, &["pki", "client", "alice"]), "pki/alice.ovpn\n");
-    assert!(stdout(directory, &["check", "pki/gate.conf"]).contains("A server of at most 1024"));
+    assert!(stdout(directory, &["check", "pki/gate.conf"]).contains("A server for at most 1024"));
     let text = stdout(directory, &["check", "pki/alice.ovpn"]);
     assert!(text.contains("It connects to vpn.example, udp port 1194."), "{text}");
     let json = stdout(directory, &["check", "--json", "pki/alice.ovpn"]);
@@ -68,13 +68,25 @@ fn mistakes_are_answered_in_two_lines() {
     let directory = scratch.path();
     std::fs::write(directory.join("x.ovpn"), "client\nremot h\n").unwrap();
     for (arguments, message, hint) in [
-        (&["check", "x.ovpn"][..], "x.ovpn:2: there is no such directive: `remot h`", "remote"),
-        (&["check", "absent"], "cannot read absent", "name a file"),
+        (&["check", "x.ovpn"][..], "x.ovpn:2: unknown directive: `remot h`", "remote"),
+        (&["check", "absent"], "cannot read absent", "name an existing file"),
         (&["pki", "client", "a"], "cannot read pki/ca.key", "pki init"),
         (&["genkey", "tls-crypt-v2-client"], "required", "--help"),
-        (&["genkey", "tls-crypt", "--output", "x.ovpn"], "cannot write x.ovpn", "written over"),
-        (&["genkey", "tls-auth", "--server-key", "x"], "tls-crypt-v2-client only", "leave it out"),
-        (&["genkey", "tls-auth", "--metadata", "x"], "tls-crypt-v2-client only", "leave it out"),
+        (
+            &["genkey", "tls-crypt", "--output", "x.ovpn"],
+            "cannot write x.ovpn",
+            "never overwritten",
+        ),
+        (
+            &["genkey", "tls-auth", "--server-key", "x"],
+            "tls-crypt-v2-client only",
+            "remove the option",
+        ),
+        (
+            &["genkey", "tls-auth", "--metadata", "x"],
+            "tls-crypt-v2-client only",
+            "remove the option",
+        ),
     ] {
         let output = run(directory, arguments);
         assert!(!output.status.success() && output.stdout.is_empty(), "{arguments:?}");

@@ -1,8 +1,9 @@
-//! Rounds of packets through the engine in memory, and crowds of clients, for whoever measures what
-//! they cost.
+//! Measures the VPN's cost: rounds of packets through the engine in memory, and crowds of clients
+//! that load a server.
 //!
-//! A round works on about 64 KiB of inner packets, which stay in the processor's cache as they do
-//! between a device and a socket. It is checked: what is opened is what was sealed.
+//! A round processes about 64 KiB of inner packets, which stay in the processor's cache as they do
+//! between a device and a socket. [`Round::check`] compares the opened packets with the sealed
+//! ones.
 
 mod crowd;
 
@@ -19,7 +20,7 @@ use crate::proto::{Error, Role};
 
 pub use crowd::Crowd;
 
-/// The ciphers that are worth measuring: all that peers agree on, and the one for old peers.
+/// Ciphers to measure: all that peers negotiate, and the CBC cipher for old peers.
 pub const CIPHERS: [Cipher; 5] = [
     Cipher::Aes256Gcm,
     Cipher::ChaCha20Poly1305,
@@ -28,18 +29,18 @@ pub const CIPHERS: [Cipher; 5] = [
     Cipher::Cbc { cipher: CbcCipher::Aes256, digest: Digest::Sha256 },
 ];
 
-/// What the inner packets are.
+/// Shape of the inner packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Packets of so many bytes.
+    /// Packets of this many bytes.
     Packets(usize),
-    /// A super-packet of TCP, cut to packets of 1400 bytes for sealing and joined again after
-    /// opening, so that its checksums are computed on both ways, too.
+    /// A TCP super-packet, cut into packets of 1400 bytes before sealing and joined after opening.
+    /// So its checksums are computed in both directions.
     SuperPacket,
 }
 
 impl Shape {
-    /// Bytes of an inner packet.
+    /// Returns the size of an inner packet in bytes.
     pub const fn packet_bytes(self) -> usize {
         match self {
             Self::Packets(length) => length,
@@ -47,7 +48,7 @@ impl Shape {
         }
     }
 
-    /// Inner packets of a round.
+    /// Returns the number of inner packets in a round.
     pub const fn packets(self) -> usize {
         match self {
             Self::Packets(length) => {
@@ -68,15 +69,15 @@ impl fmt::Display for Shape {
     }
 }
 
-/// Bytes of a round's inner packets, for packets that are small fewer.
+/// Target size of a round's inner packets in bytes. `MAX_PACKETS` limits it for small packets.
 const ROUND: usize = 64 << 10;
 const MAX_PACKETS: usize = 256;
 
-/// IPv4 and TCP without options.
+/// IPv4 and TCP headers without options.
 const HEADERS: usize = 40;
 const SEGMENT: usize = 1360;
 
-/// A round of packets, to be sealed and opened again and again.
+/// A round of packets that can be sealed and opened repeatedly.
 pub struct Round {
     shape: Shape,
     sealer: Sealer,
@@ -84,20 +85,20 @@ pub struct Round {
     joiner: Joiner,
     /// One inner packet, or the super-packet.
     template: Vec<u8>,
-    /// Where a super-packet is cut.
+    /// Buffer in which a super-packet is cut.
     scratch: Vec<u8>,
-    /// Room for a datagram.
+    /// Buffer size for one datagram.
     stride: usize,
     datagrams: Vec<u8>,
     lengths: Vec<usize>,
 }
 
 impl Round {
-    /// A round with keys that protect nothing.
+    /// Returns a round with fixed test keys.
     ///
     /// # Errors
     ///
-    /// What the engine itself reports, which would be a defect.
+    /// Errors of the engine, which indicate a bug.
     pub fn new(cipher: Cipher, shape: Shape) -> Result<Self, Error> {
         let material = || KeyMaterial::from(Zeroizing::new(std::array::from_fn(|at| at as u8)));
         let parameters = Parameters {
@@ -128,7 +129,7 @@ impl Round {
         })
     }
 
-    /// Inner packets to datagrams.
+    /// Seals the inner packets into datagrams.
     ///
     /// # Errors
     ///
@@ -143,7 +144,8 @@ impl Round {
                 }
             }
             Shape::SuperPacket => {
-                // Those of the first packet stand where the whole has its own.
+                // `split` reads the headers from the start of the buffer, where the previous round
+                // left those of its first packet.
                 self.scratch[..HEADERS].copy_from_slice(&self.template[..HEADERS]);
                 let mut segments = split(&virtio_header(), &mut self.scratch)
                     .map_err(|_| Error::Malformed("super-packet"))?;
@@ -156,29 +158,30 @@ impl Round {
         Ok(())
     }
 
-    /// The datagrams that were sealed last to inner packets, once.
+    /// Opens the datagrams of the last `seal`. Works once for each `seal`.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new); or it was done before, as a packet is opened once only.
+    /// Those of [`new`](Self::new), and an error for datagrams that are already open: the replay
+    /// window accepts each packet once.
     pub fn open(&mut self) -> Result<(), Error> {
         self.open_and(|_, _| true)
     }
 
-    /// Seals and opens a round, and compares all of it.
+    /// Seals and opens a round, and compares all packets.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new); or what was opened is not what was sealed.
+    /// Those of [`new`](Self::new), and an error if an opened packet differs from the sealed one.
     pub fn check(&mut self) -> Result<(), Error> {
-        // Cutting writes headers over payload that has been handed out.
+        // Splitting overwrites payload in the scratch buffer with headers.
         self.scratch.copy_from_slice(&self.template);
         self.seal()?;
         self.open_and(|opened, sealed| opened == sealed)
     }
 
-    /// `same` is given what was opened and what was sealed, of which headers are left out that were
-    /// made anew.
+    /// Opens the datagrams and calls `same` with the opened and the sealed bytes, without
+    /// recomputed headers.
     fn open_and(&mut self, same: impl Fn(&[u8], &[u8]) -> bool) -> Result<(), Error> {
         let (mut opened, mut right) = (0, true);
         for (index, length) in self.lengths.iter().enumerate() {
@@ -203,17 +206,17 @@ impl Round {
         let mut expected = self.lengths.len() * self.template.len();
         if self.shape == Shape::SuperPacket {
             expected = self.template.len();
-            // In one piece, or else nothing was joined.
+            // A super-packet must come out whole, or the joiner failed.
             self.joiner.flush(&mut self.datagrams, |slices| {
                 let length: usize = slices[1..].iter().map(|slice| slice.len()).sum();
                 opened = opened.max(length);
             });
         }
-        if opened == expected && right { Ok(()) } else { Err(Error::Malformed("what was opened")) }
+        if opened == expected && right { Ok(()) } else { Err(Error::Malformed("opened packets")) }
     }
 }
 
-/// What a TUN device puts before a super-packet of [`super_packet`].
+/// Returns the virtio header that a TUN device puts before [`super_packet`].
 fn virtio_header() -> VirtioHeader {
     VirtioHeader {
         flags: 1,
@@ -225,8 +228,8 @@ fn virtio_header() -> VirtioHeader {
     }
 }
 
-/// A super-packet of TCP with so many bytes of payload. Its checksum and lengths are of no account:
-/// they are made anew for each packet that it is cut to.
+/// Returns a TCP super-packet with this many bytes of payload. Its checksum and lengths are
+/// arbitrary: splitting recomputes them for each packet.
 fn super_packet(payload: usize) -> Vec<u8> {
     let mut packet = vec![0x45; HEADERS + payload];
     packet[..20]
@@ -241,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_opened_is_what_was_sealed() {
+    fn opened_packets_equal_the_sealed_ones() {
         for cipher in CIPHERS {
             for shape in [Shape::Packets(64), Shape::Packets(1400), Shape::SuperPacket] {
                 let mut round = Round::new(cipher, shape).unwrap();
@@ -250,7 +253,7 @@ mod tests {
                     round.seal().unwrap();
                     round.open().unwrap();
                 }
-                assert!(round.open().is_err(), "a packet is opened once only");
+                assert!(round.open().is_err(), "a packet opens once only");
                 round.scratch.copy_from_slice(&round.template);
                 round.seal().unwrap();
                 round.template[HEADERS + 3] ^= 1;
@@ -260,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_are_as_long_as_they_say() {
+    fn rounds_have_the_announced_size() {
         assert_eq!(Shape::Packets(64).packets(), MAX_PACKETS);
         assert_eq!(Shape::Packets(1400).packets(), 46);
         assert_eq!(Shape::SuperPacket.packets() * SEGMENT + HEADERS, 65_320);

@@ -1,16 +1,15 @@
-//! OpenVPN's protocol: a core without I/O or clock, the configuration files of the field, and a
-//! client and a server for Linux on them.
+//! An implementation of OpenVPN's protocol: a sans-I/O core, a parser of OpenVPN's configuration
+//! files, and a client and a server for Linux.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`mod@bench`] | the engine in memory and crowds of clients, to be measured |
-//! | [`config`] | configuration files as OpenVPN 2.6 has them, and a small authority that makes them |
-//! | [`net`] | the Linux side: TUN device, sockets, the threads between them; routes, names, firewall |
-//! | [`proto`] | the protocol: what arrives and what time it is goes in, what to send and which keys to use comes out |
-//! | [`service`] | what is around it in a program: management, hooks, pool, status, log |
+//! | [`mod@bench`] | measurements: the engine in memory and crowds of clients |
+//! | [`config`] | OpenVPN 2.6 configuration files, and a small certificate authority that creates them |
+//! | [`net`] | the Linux side: TUN device, sockets, data path threads, routes, DNS and firewall |
+//! | [`proto`] | the protocol core: takes packets and the time, returns packets to send and keys to use |
+//! | [`service`] | client and server programs: management, hooks, address pool, status, log |
 //!
-//! Source: the wire protocol as OpenVPN 2.6 speaks it, for which draft-openvpn-wire-protocol is the
-//! description.
+//! Source: the wire protocol of OpenVPN 2.6, described in draft-openvpn-wire-protocol.
 
 pub mod bench;
 pub mod config;

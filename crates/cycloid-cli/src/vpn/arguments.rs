@@ -1,4 +1,4 @@
-//! What `cycloid vpn` takes.
+//! Arguments of `cycloid vpn`.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
@@ -12,12 +12,12 @@ use crate::arguments::{Common, VpnSuite};
 #[command(after_help = "\
 Examples:
   cycloid vpn client client.ovpn                   connect, as root
-  cycloid vpn server server.conf                   take clients in, as root
-  cycloid vpn check client.ovpn                    what a file does, and what is weak in it
-  cycloid vpn pki init                             make an authority, in the directory pki
-  cycloid vpn pki server gate --host vpn.example   make a server's profile, pki/gate.conf
-  cycloid vpn pki client alice                     make a client's profile, pki/alice.ovpn
-  cycloid vpn genkey tls-crypt --output ta.key     make a key for the control channel")]
+  cycloid vpn server server.conf                   accept clients, as root
+  cycloid vpn check client.ovpn                    explain a file and list its weak settings
+  cycloid vpn pki init                             create a CA in the directory pki
+  cycloid vpn pki server gate --host vpn.example   create a server profile, pki/gate.conf
+  cycloid vpn pki client alice                     create a client profile, pki/alice.ovpn
+  cycloid vpn genkey tls-crypt --output ta.key     create a control channel key")]
 pub(crate) struct Vpn {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -25,36 +25,36 @@ pub(crate) struct Vpn {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Connect to a server, as a client's file says, and stay connected.
+    /// Connect to a server and stay connected.
     Client(Run),
-    /// Take clients in, as a server's file says.
+    /// Serve clients.
     Server(Run),
-    /// Measure packets in memory beside the bare ciphers, and whole tunnels beside OpenVPN's.
+    /// Measure the packet engine in memory and whole tunnels, next to bare ciphers and OpenVPN.
     Bench(Bench),
-    /// Keep network namespaces and keys that are thrown away when standard input ends.
+    /// Keep temporary network namespaces and keys until standard input ends.
     #[command(hide = true)]
     ThrowAway,
-    /// Connect many clients, say so, and stay until standard input ends.
+    /// Connect many clients, report the time taken, and stay until standard input ends.
     #[command(hide = true)]
     Crowd(Crowd),
-    /// Say what a configuration file would do, and what is weak in it.
+    /// Explain a configuration file and list its weak settings.
     Check(Check),
-    /// Make a key that protects the control channel.
+    /// Generate a control channel key.
     Genkey(Genkey),
-    /// Keep a small certificate authority, and make profiles of servers and clients.
+    /// Run a small certificate authority and create profiles for servers and clients.
     Pki(Pki),
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Signals: SIGTERM and SIGINT end it, SIGUSR1 connects anew, SIGHUP reads keys and certificates anew,
-SIGUSR2 writes statistics. All that was changed on this machine is taken back at the end, or, after a
-crash, at the next start.")]
+Signals: SIGTERM and SIGINT stop it, SIGUSR1 reconnects, SIGHUP reloads keys and certificates,
+SIGUSR2 logs statistics. Every change to this machine is undone on exit or, after a crash, at the next
+start.")]
 pub(crate) struct Run {
-    /// The file: .ovpn or .conf.
+    /// Configuration file (.ovpn or .conf).
     pub(crate) file: PathBuf,
 
-    /// What this one is called among several on a machine [default: the file's name].
+    /// Instance name, if several run on this machine [default: the file's name].
     #[arg(long, value_name = "NAME")]
     pub(crate) instance: Option<String>,
 }
@@ -62,13 +62,13 @@ pub(crate) struct Run {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  cycloid vpn bench                                 packets in memory, and as root whole tunnels
+  cycloid vpn bench                                 packets in memory and, as root, whole tunnels
   cycloid vpn bench --part engine                   packets in memory
-  cycloid vpn bench --part handshakes               what each client costs a server
+  cycloid vpn bench --part handshakes               server cost per connecting client
   cycloid vpn bench --full --part tunnels           both transports, both directions, long streams
   cycloid vpn bench --part tunnels --seconds 10     streams of ten seconds
 
-The same as cycloid bench vpn. Namespaces and keys are its own, and thrown away.")]
+The same as cycloid bench vpn. It uses temporary namespaces and keys.")]
 pub(crate) struct Bench {
     #[command(flatten)]
     pub(crate) suite: VpnSuite,
@@ -79,24 +79,24 @@ pub(crate) struct Bench {
 
 #[derive(Debug, Args)]
 pub(crate) struct Crowd {
-    /// A client's file, for all of them.
+    /// Client configuration file, used by all clients.
     pub(crate) file: PathBuf,
 
-    /// How many clients.
+    /// Number of clients.
     #[arg(long)]
     pub(crate) count: usize,
 
-    /// How many of them begin before one is connected.
+    /// Number of handshakes in flight at once.
     #[arg(long)]
     pub(crate) at_once: usize,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// A client's (.ovpn) or a server's file.
+    /// Client (.ovpn) or server configuration file.
     pub(crate) file: PathBuf,
 
-    /// Write an object for programs: lines, warnings and failures.
+    /// Write JSON: lines, warnings and failures.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -108,34 +108,35 @@ Examples:
   cycloid vpn genkey tls-crypt-v2-server --output server.key
   cycloid vpn genkey tls-crypt-v2-client --server-key server.key --output alice.key")]
 pub(crate) struct Genkey {
-    /// For which directive.
+    /// Kind of key, named after its directive.
     pub(crate) kind: KeyKind,
 
-    /// The server's key, which opens the client's.
+    /// The server key that seals the client key.
     #[arg(long, value_name = "FILE", required_if_eq("kind", "tls-crypt-v2-client"))]
     pub(crate) server_key: Option<PathBuf>,
 
-    /// What a client's key tells the server, for tls-crypt-v2-verify, in at most 733 bytes [default:
-    /// when it was made].
+    /// Metadata sealed into a client key for tls-crypt-v2-verify, at most 733 bytes [default: the
+    /// creation time].
     #[arg(long, value_name = "TEXT")]
     pub(crate) metadata: Option<String>,
 
-    /// Where to write it, for its owner alone; nothing is written over [default: stdout].
+    /// Output file, readable by its owner only; existing files are never overwritten [default:
+    /// stdout].
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KeyKind {
-    /// One key for all, which authenticates.
+    /// One shared key that authenticates.
     TlsAuth,
-    /// One key for all, which encrypts.
+    /// One shared key that encrypts and authenticates.
     TlsCrypt,
-    /// A server's key, which opens those of its clients.
+    /// A server key, which seals and opens client keys.
     TlsCryptV2Server,
-    /// A client's own key.
+    /// A key for one client.
     TlsCryptV2Client,
-    /// A server's key for tokens, for auth-gen-token-secret.
+    /// A server key for session tokens (auth-gen-token-secret).
     AuthToken,
 }
 
@@ -144,31 +145,31 @@ pub(crate) struct Pki {
     #[command(subcommand)]
     pub(crate) command: PkiCommand,
 
-    /// Where the authority is.
+    /// Directory of the authority.
     #[arg(long, value_name = "DIRECTORY", default_value = "pki", global = true)]
     pub(crate) directory: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PkiCommand {
-    /// Make an authority.
+    /// Create a certificate authority.
     Init(Init),
-    /// Make the profile of a server, NAME.conf, with all its keys.
+    /// Create a server profile, NAME.conf, with its keys inline.
     Server(Server),
-    /// Make the profile of a client of all servers there are, NAME.ovpn, with all its keys.
+    /// Create a client profile, NAME.ovpn, for all existing servers, with its keys inline.
     Client(Client),
-    /// Revoke a certificate: servers with the new crl.pem let nobody in with it.
+    /// Revoke a certificate and update crl.pem, which servers need to refuse it.
     Revoke(Name),
-    /// List the certificates: serial number, what for, name, and since when revoked.
+    /// List certificates: serial number, role, name and time of revocation.
     List,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// Where it is to be [default: that of --directory].
+    /// Directory of the authority [default: that of --directory].
     pub(crate) place: Option<PathBuf>,
 
-    /// What it is called in its certificate.
+    /// Name in the authority's certificate.
     #[arg(long, default_value = "Cycloid VPN")]
     pub(crate) name: String,
 
@@ -178,11 +179,11 @@ pub(crate) struct Init {
 
 #[derive(Debug, Args)]
 pub(crate) struct Certificate<const DAYS: u32> {
-    /// What kind of key.
+    /// Kind of key.
     #[arg(long, value_name = "KIND", default_value = "p-256")]
     pub(crate) key: SigningKey,
 
-    /// How long the certificate is good.
+    /// Validity of the certificate in days.
     #[arg(long, default_value_t = DAYS, value_parser = clap::value_parser!(u32).range(1..=36500))]
     pub(crate) days: u32,
 }
@@ -194,37 +195,37 @@ pub(crate) enum SigningKey {
     P256,
     /// Ed25519.
     Ed25519,
-    /// RSA of 2048 bits, for old peers.
+    /// RSA with 2048 bits, for old peers.
     #[value(name = "rsa-2048")]
     Rsa2048,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Server {
-    /// What the server is called; its file is NAME.conf.
+    /// Name of the server; its file is NAME.conf.
     pub(crate) name: String,
 
-    /// The name or address by which clients reach it.
+    /// Host name or address that clients connect to.
     #[arg(long)]
     pub(crate) host: String,
 
-    /// Its port.
+    /// Port.
     #[arg(long, default_value_t = 1194, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: u16,
 
-    /// TCP instead of UDP: slower, but it passes where UDP does not.
+    /// Use TCP instead of UDP: slower, but it works where UDP is blocked.
     #[arg(long)]
     pub(crate) tcp: bool,
 
-    /// The network inside.
+    /// IPv4 network inside the tunnel.
     #[arg(long, value_name = "NETWORK/BITS", default_value = "10.8.0.0/24", value_parser = network::<Ipv4Addr>)]
     pub(crate) network: (Ipv4Addr, u8),
 
-    /// The network inside, of IPv6 [default: none].
+    /// IPv6 network inside the tunnel [default: none].
     #[arg(long, value_name = "NETWORK/BITS", value_parser = network::<Ipv6Addr>)]
     pub(crate) network_ipv6: Option<(Ipv6Addr, u8)>,
 
-    /// All traffic of clients goes through the tunnel.
+    /// Route all client traffic through the tunnel.
     #[arg(long)]
     pub(crate) redirect: bool,
 
@@ -238,7 +239,7 @@ pub(crate) struct Server {
 
 #[derive(Debug, Args)]
 pub(crate) struct Client {
-    /// What the client is called; its file is NAME.ovpn.
+    /// Name of the client; its file is NAME.ovpn.
     pub(crate) name: String,
 
     #[command(flatten)]
@@ -247,7 +248,7 @@ pub(crate) struct Client {
 
 #[derive(Debug, Args)]
 pub(crate) struct Name {
-    /// Whose certificate.
+    /// Name in the certificate.
     pub(crate) name: String,
 }
 
@@ -255,5 +256,5 @@ fn network<A: std::str::FromStr>(text: &str) -> Result<(A, u8), String> {
     let parsed = text
         .split_once('/')
         .and_then(|(address, bits)| Some((address.parse().ok()?, bits.parse().ok()?)));
-    parsed.ok_or_else(|| "write it as NETWORK/BITS".to_owned())
+    parsed.ok_or_else(|| "expected NETWORK/BITS".to_owned())
 }

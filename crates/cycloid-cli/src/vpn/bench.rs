@@ -1,5 +1,5 @@
-//! `cycloid vpn bench`, and the processes that it starts: one keeps network namespaces and keys, others
-//! are crowds of clients.
+//! `cycloid vpn bench`, and the helper processes that it starts: one keeps network namespaces and
+//! keys, the others are crowds of clients.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -17,12 +17,12 @@ use crate::hsm::bench::program;
 use crate::output::{self, Stop};
 use crate::throw_away::{Directory, Starter};
 
-/// `bench`: the suite, by its other name.
+/// Runs `bench`, an alias of `cycloid bench vpn`.
 pub(super) fn run(arguments: &Bench) -> Result<(), Stop> {
     bench::measure(&arguments.common, |_| Ok(vec![Box::new(suite(&arguments.suite)?)]), |_| Ok(()))
 }
 
-/// The suite as the arguments ask for it. What cannot be measured here is told.
+/// Returns the suite for these arguments. Prints a note about what cannot be measured here.
 pub(crate) fn suite(arguments: &VpnSuite) -> Result<Vpn, Stop> {
     let parts = Vpn::parts_from_list(&arguments.part).map_err(Stop::Usage)?;
     let mut suite = usual(parts)?;
@@ -31,16 +31,16 @@ pub(crate) fn suite(arguments: &VpnSuite) -> Result<Vpn, Stop> {
     Ok(suite)
 }
 
-/// Those parts, as the effort says.
+/// Returns the suite for these parts, with the defaults of the effort level.
 pub(crate) fn usual(parts: Vec<Part>) -> Result<Vpn, Stop> {
     let suite = Vpn::new(&program()?, parts);
     if let Some(failure) = suite.left_out() {
-        eprintln!("note: tunnels are not measured: {failure}\nhint: {}", failure.hint);
+        eprintln!("note: skipping tunnels: {failure}\nhint: {}", failure.hint);
     }
     Ok(suite)
 }
 
-/// `throw-away`: keeps namespaces and keys until standard input ends, then removes both.
+/// Runs `throw-away`: keeps namespaces and keys until standard input ends, then removes both.
 pub(super) fn throw_away() -> Result<(), Stop> {
     let starter = Starter::watch()?;
     let directory = Directory::new()?;
@@ -59,7 +59,7 @@ pub(super) fn throw_away() -> Result<(), Stop> {
     for line in ["pki init", "pki server gate --host 10.99.0.1", "pki client alice"] {
         let mut command = Command::new(program()?);
         command.arg("vpn").args(line.split(' ')).current_dir(directory.path());
-        finished(&mut command, "making keys")?;
+        finished(&mut command, "cannot create keys")?;
     }
     let place = ThrowAway { directory: directory.path().into(), namespaces: namespaces.0.clone() };
     output::print(&(serde_json::to_string(&place).expect("it is data") + "\n"))?;
@@ -67,21 +67,21 @@ pub(super) fn throw_away() -> Result<(), Stop> {
     Ok(())
 }
 
-/// `crowd`: connects clients, says how long that took, and stays until standard input ends.
+/// Runs `crowd`: connects clients, prints how long that took, and stays until standard input ends.
 pub(super) fn crowd(arguments: &Crowd) -> Result<(), Stop> {
     let (config, _) = config::read_client(&arguments.file).map_err(|error| wrong(&error.into()))?;
     let mut crowd = cycloid_vpn::bench::Crowd::new(&config).map_err(|failure| wrong(&failure))?;
     let begin = Instant::now();
     crowd
         .connect(arguments.count, arguments.at_once)
-        .map_err(|failure| failed(failure.to_string(), "the server's log says why"))?;
+        .map_err(|failure| failed(failure.to_string(), "see the server's log for the reason"))?;
     let gathered = Gathered { seconds: begin.elapsed().as_secs_f64() };
     output::print(&(serde_json::to_string(&gathered).expect("it is data") + "\n"))?;
     let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
     Ok(())
 }
 
-/// Network namespaces, which go with this value, and what runs in them.
+/// Two network namespaces. Drop kills the processes in them and deletes them.
 struct Namespaces([String; 2]);
 
 impl Drop for Namespaces {
@@ -98,7 +98,7 @@ impl Drop for Namespaces {
 }
 
 fn ip(line: &str) -> Result<(), Stop> {
-    finished(Command::new("ip").args(line.split_whitespace()), "making network namespaces")
+    finished(Command::new("ip").args(line.split_whitespace()), "cannot create network namespaces")
 }
 
 fn finished(command: &mut Command, what: &str) -> Result<(), Stop> {

@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &Check) -> Result<(), Stop> {
         for warning in &report.warnings {
             eprintln!("warning: {warning}");
         }
-        // The last is what the command ends with.
+        // The caller prints the last failure.
         for error in report.failures.iter().rev().skip(1).rev() {
             eprintln!("error: {error}\nhint: {}", error.hint);
         }

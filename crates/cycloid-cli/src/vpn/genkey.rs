@@ -22,8 +22,8 @@ pub(super) fn run(arguments: &Genkey) -> Result<(), Stop> {
     ] {
         if given && arguments.kind != KeyKind::TlsCryptV2Client {
             return Err(Stop::Usage(cycloid_lab::Failure::new(
-                format!("{name} is for tls-crypt-v2-client only"),
-                "leave it out",
+                format!("{name} applies to tls-crypt-v2-client only"),
+                "remove the option",
             )));
         }
     }
@@ -38,13 +38,13 @@ pub(super) fn run(arguments: &Genkey) -> Result<(), Stop> {
         }
         (KeyKind::TlsCryptV2Client, None) => {
             return Err(Stop::Usage(cycloid_lab::Failure::new(
-                "a client's key is sealed with its server's",
-                "name that with --server-key",
+                "a client key needs its server's key",
+                "pass it with --server-key FILE",
             )));
         }
     };
     if let Some(error) = broken {
-        return Err(failed(format!("there are no random numbers: {error}"), "see getrandom(2)"));
+        return Err(failed(format!("cannot get random numbers: {error}"), "see getrandom(2)"));
     }
     match &arguments.output {
         Some(path) => write_new(path, &text),
@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &Genkey) -> Result<(), Stop> {
     }
 }
 
-/// What the key says of its client.
+/// Returns the metadata to seal into a client key.
 fn metadata(arguments: &Genkey) -> Result<Metadata, Stop> {
     let Some(text) = &arguments.metadata else { return Ok(Metadata::timestamp(now())) };
     Metadata::user(text.as_bytes()).map_err(|error| {
@@ -63,13 +63,13 @@ fn metadata(arguments: &Genkey) -> Result<Metadata, Stop> {
 
 fn server_key(path: &Path) -> Result<ServerKey, Stop> {
     let bytes = Material::File(path.to_owned()).read().map_err(|error| {
-        failed(format!("cannot read {}: {error}", path.display()), "name the server's key")
+        failed(format!("cannot read {}: {error}", path.display()), "pass the server's key file")
     })?;
     let text = Zeroizing::new(String::from_utf8_lossy(&bytes).into_owned());
     ServerKey::parse(&text).map_err(|error| {
         failed(
-            format!("{} is no server's key: {error}", path.display()),
-            "make one with `cycloid vpn genkey tls-crypt-v2-server`",
+            format!("{} is not a tls-crypt-v2 server key: {error}", path.display()),
+            "create one with `cycloid vpn genkey tls-crypt-v2-server`",
         )
     })
 }
@@ -82,8 +82,8 @@ fn write_new(path: &Path, text: &str) -> Result<(), Stop> {
     });
     written.map_err(|error| {
         let hint = match error.kind() {
-            io::ErrorKind::AlreadyExists => "nothing is written over: remove it first",
-            _ => "name a file in a directory that you may write",
+            io::ErrorKind::AlreadyExists => "existing files are never overwritten: remove it first",
+            _ => "choose a file in a writable directory",
         };
         failed(format!("cannot write {}: {error}", path.display()), hint)
     })

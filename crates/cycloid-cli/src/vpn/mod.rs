@@ -1,4 +1,4 @@
-//! `cycloid vpn`.
+//! The `cycloid vpn` command.
 
 pub(crate) mod arguments;
 pub(crate) mod bench;
@@ -15,7 +15,7 @@ use crate::output::Stop;
 use crate::profile::whole_run;
 use arguments::{Command, Vpn};
 
-/// Runs a command.
+/// Runs a subcommand.
 pub(crate) fn run(vpn: &Vpn) -> Result<(), Stop> {
     match &vpn.command {
         Command::Client(arguments) => whole_run(run::CLIENT, || run::client(arguments)),

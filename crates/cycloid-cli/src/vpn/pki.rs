@@ -16,7 +16,7 @@ pub(super) fn run(pki: &Pki) -> Result<(), Stop> {
             Authority::create(directory, &init.name, key, now(), init.certificate.days)
                 .map_err(stop)?;
             eprintln!(
-                "made an authority in {}: whoever reads ca.key there can make clients",
+                "created an authority in {}: keep its ca.key secret, it can sign new clients",
                 directory.display()
             );
             Ok(())
@@ -34,7 +34,9 @@ pub(super) fn run(pki: &Pki) -> Result<(), Stop> {
             settings.key = kind(server.certificate.key);
             settings.days = server.certificate.days;
             let path = open()?.server(&server.name, &settings, now()).map_err(stop)?;
-            eprintln!("put crl.pem beside the file, anew after each `cycloid vpn pki revoke`");
+            eprintln!(
+                "put crl.pem next to the file and update it after each `cycloid vpn pki revoke`"
+            );
             output::print(&format!("{}\n", path.display()))
         }
         PkiCommand::Client(client) => {
@@ -46,7 +48,7 @@ pub(super) fn run(pki: &Pki) -> Result<(), Stop> {
         PkiCommand::Revoke(arguments) => {
             open()?.revoke(&arguments.name, now()).map_err(stop)?;
             let list = pki.directory.join("crl.pem");
-            eprintln!("give the servers the new {}", list.display());
+            eprintln!("copy the updated {} to the servers", list.display());
             Ok(())
         }
         PkiCommand::List => {

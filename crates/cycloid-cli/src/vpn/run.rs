@@ -13,11 +13,11 @@ use super::failed;
 use crate::output::Stop;
 use crate::profile::answer_whoever_asks;
 
-/// What profiles of them are called.
+/// Titles of profiles of the two services.
 pub(super) const CLIENT: &str = "cycloid vpn client";
 pub(super) const SERVER: &str = "cycloid vpn server";
 
-/// Stays connected until it is told to end.
+/// Runs a client until it is told to stop.
 pub(super) fn client(arguments: &Run) -> Result<(), Stop> {
     let (config, warnings) =
         config::read_client(&arguments.file).map_err(|error| wrong(&error.into()))?;
@@ -26,7 +26,7 @@ pub(super) fn client(arguments: &Run) -> Result<(), Stop> {
         .map_err(|failure| wrong(&failure))
 }
 
-/// Serves until it is told to end.
+/// Runs a server until it is told to stop.
 pub(super) fn server(arguments: &Run) -> Result<(), Stop> {
     let (config, warnings) =
         config::read_server(&arguments.file).map_err(|error| wrong(&error.into()))?;
@@ -36,7 +36,7 @@ pub(super) fn server(arguments: &Run) -> Result<(), Stop> {
 }
 
 pub(super) fn wrong(failure: &Failure) -> Stop {
-    failed(failure.to_string(), failure.advice().unwrap_or("`cycloid vpn check FILE` says more"))
+    failed(failure.to_string(), failure.advice().unwrap_or("run `cycloid vpn check FILE`"))
 }
 
 fn instance(arguments: &Run) -> String {
@@ -46,7 +46,7 @@ fn instance(arguments: &Run) -> String {
     })
 }
 
-/// The log, with what the file gave rise to; and the file with the process's number.
+/// Opens the log, writes the configuration's warnings to it, and writes the pid file.
 fn begin(common: &config::Common, warnings: &[Warning]) -> Result<Log, Stop> {
     let settings = &common.log;
     let stamp = match (settings.machine_readable, settings.suppress_timestamps) {
@@ -55,7 +55,7 @@ fn begin(common: &config::Common, warnings: &[Warning]) -> Result<Log, Stop> {
         (false, false) => Stamp::Local,
     };
     let cannot = |path: &Path, error: std::io::Error| {
-        failed(format!("cannot write {}: {error}", path.display()), "name a place that is writable")
+        failed(format!("cannot write {}: {error}", path.display()), "choose a writable path")
     };
     let mut log = match &settings.target {
         LogTarget::Standard => Log::stdout(settings.verbosity, stamp),
@@ -75,7 +75,7 @@ fn begin(common: &config::Common, warnings: &[Warning]) -> Result<Log, Stop> {
     Ok(log)
 }
 
-/// Who asks at the terminal that a service was started from.
+/// Asks for secrets at the terminal that the service was started from.
 struct Terminal {
     service: &'static str,
 }
@@ -91,8 +91,8 @@ impl Terminal {
 impl Person for Terminal {
     fn account(&mut self, name: Option<&str>) -> Result<(String, Zeroizing<String>), Failure> {
         if !std::io::stdin().is_terminal() {
-            return Err(Failure::new("the server wants a name and a password")
-                .hint("put them into a file, one line each: auth-user-pass FILE"));
+            return Err(Failure::new("the server asks for a user name and a password")
+                .hint("write them to a file, one line each: auth-user-pass FILE"));
         }
         let name = match name {
             Some(name) => name.to_owned(),
@@ -108,12 +108,13 @@ impl Person for Terminal {
     fn passphrase(&mut self) -> Result<Zeroizing<String>, Failure> {
         if !std::io::stdin().is_terminal() {
             return Err(Failure::new("the private key is encrypted")
-                .hint("put its passphrase into a file that nobody else may read: askpass FILE"));
+                .hint("write its passphrase to a file that only you can read: askpass FILE"));
         }
-        Self::secret("passphrase of the private key: ")
+        Self::secret("private key passphrase: ")
     }
 
-    /// Before, another thread would be in the way: the kernel keeps privileges by thread.
+    /// Starts the profile thread only now: the kernel keeps privileges per thread, so a thread that
+    /// started earlier would keep them.
     fn privileges_are_dropped(&mut self) {
         answer_whoever_asks(self.service);
     }

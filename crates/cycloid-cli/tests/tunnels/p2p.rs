@@ -272,7 +272,7 @@ fn p2p_what_is_told_of_a_server_of_one() {
         .output()
         .expect("the program starts");
     let text = String::from_utf8_lossy(&check.stdout);
-    assert!(text.contains("A server of one peer at a time"), "{text}");
+    assert!(text.contains("A point-to-point server for one peer at a time"), "{text}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Clients of one server, many of them in one thread: they connect by the protocol's core and stay,
-//! without a device and without traffic, so that whoever measures sees what they cost the server.
+//! Many clients of one server in one thread. They run only the protocol core, without a device and
+//! without traffic, to measure what each client costs the server.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -15,7 +15,7 @@ use crate::proto::{Now, Role, Transport};
 use crate::service::client::{core_settings, resolve};
 use crate::service::{Clock, Failure, random, settings};
 
-/// Clients that are connected.
+/// A crowd of connected clients.
 pub struct Crowd {
     settings: Arc<ClientSettings>,
     server: SocketAddr,
@@ -24,30 +24,30 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// Reads keys and certificates of a client's profile, whose first server is the one.
+    /// Reads the keys and certificates of a client profile. Only its first remote is used.
     ///
     /// # Errors
-    /// What is wrong with them; or the server is reached over TCP, or has no address.
+    /// Unreadable or invalid keys and certificates, a TCP remote, or a remote without an address.
     pub fn new(config: &config::Client) -> Result<Self, Failure> {
         let remote = &config.remotes[0];
         if remote.link.protocol.transport == Transport::Tcp {
-            return Err(Failure::new("a crowd comes over UDP only").hint("say `proto udp`"));
+            return Err(Failure::new("a crowd needs UDP").hint("set `proto udp`"));
         }
         let tls = settings::tls(Role::Client, &config.common.tls, None)?;
         let settings = core_settings(config, &remote.link, tls, None)?;
         let server = resolve(remote).ok().and_then(|addresses| addresses.first().copied());
         let server = server.ok_or_else(|| {
-            Failure::new(format!("{}: no address", remote.host)).hint("give `remote` an address")
+            Failure::new(format!("{}: no address", remote.host)).hint("set `remote` to an address")
         })?;
         Ok(Self { settings: settings.into(), server, clock: Clock::start(), members: Vec::new() })
     }
 
-    /// Connects so many more, `at_once` of them at a time.
+    /// Connects `count` more clients, with `at_once` handshakes in flight.
     ///
     /// # Errors
-    /// One of them does not get in.
+    /// A client that fails to connect.
     pub fn connect(&mut self, count: usize, at_once: usize) -> Result<(), Failure> {
-        let cannot = |error: io::Error| Failure::new(format!("a client's socket: {error}"));
+        let cannot = |error: io::Error| Failure::new(format!("client socket: {error}"));
         let mut left = count;
         let mut connecting: Vec<Member> = Vec::new();
         while left > 0 || !connecting.is_empty() {
@@ -59,7 +59,7 @@ impl Crowd {
             for member in &mut connecting {
                 member.go(self.clock.now()).map_err(cannot)?;
                 if let Some(end) = &member.end {
-                    return Err(Failure::new(format!("a client does not get in: {end:?}")));
+                    return Err(Failure::new(format!("a client failed to connect: {end:?}")));
                 }
             }
             self.members.extend(connecting.extract_if(.., |member| member.is_up));
@@ -81,14 +81,14 @@ impl Crowd {
             .map_err(|error| Failure::new(error.to_string())))
     }
 
-    /// Until a packet comes to one of them, or something is due.
+    /// Waits until a packet arrives for a client or a timer is due.
     fn wait(&self, members: &[Member]) {
         let deadline = members.iter().filter_map(|member| member.core.deadline()).min();
         let left = self.clock.until(deadline.unwrap_or_default());
         let left = Timespec { tv_sec: left.as_secs() as _, tv_nsec: left.subsec_nanos().into() };
         let mut sockets: Vec<_> =
             members.iter().map(|member| PollFd::new(&member.socket, PollFlags::IN)).collect();
-        // A signal ends it early, as a packet does.
+        // A signal also ends the wait.
         let _ = poll(&mut sockets, Some(&left));
     }
 }
@@ -102,7 +102,7 @@ struct Member {
 }
 
 impl Member {
-    /// Takes what has come, and does what is due.
+    /// Processes received packets and due timers.
     fn go(&mut self, now: Now) -> io::Result<()> {
         let Self { socket, core, is_up, end } = self;
         let mut wire = Wire(socket);
@@ -115,7 +115,7 @@ impl Member {
         loop {
             match socket.recv(&mut packet) {
                 Ok(length) => {
-                    // What is not for it is dropped: data above all.
+                    // Other packets are dropped, mainly data.
                     let _ =
                         core.receive(now, &mut packet[..length], &mut random, &mut wire, &mut told);
                 }
@@ -130,12 +130,12 @@ impl Member {
     }
 }
 
-/// A client's way to its server, for control packets only.
+/// A client's socket to its server, for control packets only.
 struct Wire<'a>(&'a UdpSocket);
 
 impl Sink for Wire<'_> {
     fn send(&mut self, packet: &[u8]) {
-        // What is lost is sent again.
+        // Lost packets are retransmitted.
         let _ = self.0.send(packet);
     }
 

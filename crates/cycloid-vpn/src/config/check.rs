@@ -1,4 +1,5 @@
-//! What a file does, in plain sentences, and what is weak in it: `cycloid vpn check`.
+//! `cycloid vpn check`: explains in plain sentences what a configuration file does, and lists its
+//! weak settings.
 
 use std::fmt::Write;
 use std::os::unix::fs::MetadataExt;
@@ -16,19 +17,19 @@ use crate::proto::Role;
 use crate::proto::data::{Cipher, Digest};
 use crate::proto::tls::{RevocationList, Subject, certificates_from_pem};
 
-/// What a configuration would do.
+/// The effects and problems of a configuration.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Sentences, each a line.
+    /// Sentences, one a line.
     pub lines: Vec<String>,
-    /// What is weak, or otherwise than its author may think.
+    /// Weak or surprising settings.
     pub warnings: Vec<Warning>,
-    /// Why it would not start: files that cannot be read, and certificates that are no longer good.
+    /// Reasons why it would not start: unreadable files and expired certificates.
     pub failures: Vec<Error>,
 }
 
-/// Reads a client's or a server's file and the files that it names, and says what they do at the
-/// time `unix`, in seconds since 1970. Nothing is changed.
+/// Reads a client or server file and the files that it names, and describes their effect at the
+/// time `unix`, in seconds since 1970. Changes nothing.
 ///
 /// # Errors
 /// Those of [`read`](super::read).
@@ -84,39 +85,39 @@ impl Writer<'_> {
             }
         }
         self.say(match (client.pull, client.route_nopull) {
-            (false, _) => "Point to point: addresses and routes are those of this file.",
-            (true, true) => "It takes what the server pushes, but no routes and no name servers.",
-            (true, false) => "It takes addresses, routes and name servers from the server.",
+            (false, _) => "Point to point: this file sets addresses and routes.",
+            (true, true) => "It accepts pushed options, except routes and name servers.",
+            (true, false) => "It accepts addresses, routes and name servers from the server.",
         });
         match &client.credentials {
             None => {}
-            Some(Credentials::Ask) => self.say("It asks a person for name and password."),
+            Some(Credentials::Ask) => self.say("It asks for user name and password."),
             Some(Credentials::File(path)) => {
-                self.say(format!("It reads name and password from {}.", path.display()));
+                self.say(format!("It reads user name and password from {}.", path.display()));
                 self.secret("auth-user-pass", &Material::File(path.clone()));
             }
             Some(Credentials::Inline { password, .. }) => self.say(match password {
-                Some(_) => "It has name and password from this file.",
-                None => "It has the name from this file, and asks a person for the password.",
+                Some(_) => "This file contains user name and password.",
+                None => "This file contains the user name; it asks for the password.",
             }),
         }
         if client.kill_switch {
-            self.say("While it runs, nothing but the tunnel leaves the machine.");
+            self.say("The kill switch blocks all traffic outside the tunnel while it runs.");
         }
     }
 
     fn server(&mut self, server: &Server) {
         self.say(match server.many {
-            true => format!("A server of at most {} clients.", server.max_clients),
+            true => format!("A server for at most {} clients.", server.max_clients),
             false => {
-                "A server of one peer at a time, point to point; it pushes nothing.".to_owned()
+                "A point-to-point server for one peer at a time; it pushes nothing.".to_owned()
             }
         });
         if server.common.link.float && !server.remotes.is_empty() {
-            self.say("The peer may come from anywhere, as it may float.");
+            self.say("The peer may connect from any address (float).");
         } else {
             for (host, port) in &server.remotes {
-                self.say(format!("The peer may come from {host}, over UDP from port {port}."));
+                self.say(format!("The peer must connect from {host}, over UDP from port {port}."));
             }
         }
         for listen in &server.listen {
@@ -129,23 +130,20 @@ impl Writer<'_> {
         }
         self.control_key(&server.common.link, Role::Server);
         if let Some(pool) = server.pool {
-            self.say(format!("Clients have addresses from {} to {}.", pool.first, pool.last));
+            self.say(format!("Clients get addresses from {} to {}.", pool.first, pool.last));
         }
         if let Some(pool) = server.pool_ipv6 {
-            self.say(format!(
-                "Clients have addresses from {} on, in a /{}.",
-                pool.first, pool.prefix
-            ));
+            self.say(format!("Clients get addresses from {}/{} upwards.", pool.first, pool.prefix));
         }
         match server.common.tls.client_certificate {
             ClientCertificate::Require => {}
-            ClientCertificate::Optional => self.say("A client may do without a certificate."),
+            ClientCertificate::Optional => self.say("A client certificate is optional."),
             ClientCertificate::None => {
-                self.warn("no client has a certificate: passwords alone say who comes in");
+                self.warn("clients need no certificate: passwords alone authenticate them");
             }
         }
         if let Some((command, _)) = &server.common.hooks.verify_password {
-            self.say(format!("{} decides on passwords.", command[0]));
+            self.say(format!("{} checks passwords.", command[0]));
         }
         if !server.push.is_empty() {
             self.say("It pushes to clients:");
@@ -154,23 +152,23 @@ impl Writer<'_> {
             }
         }
         if server.client_to_client {
-            self.say("Clients reach each other.");
+            self.say("Clients can reach each other.");
         }
         if server.duplicate_names {
-            self.warn("duplicate-cn: a certificate that is copied works for everybody who has it");
+            self.warn("duplicate-cn: several clients can share a copied certificate unnoticed");
         }
     }
 
     fn control_key(&mut self, link: &Link, role: Role) {
         match &link.control_key {
             ControlKey::Plain => self.warn(
-                "the control channel has no key of its own, so anybody reaches TLS: add tls-crypt or \
+                "the control channel has no key, so anybody can reach TLS: add tls-crypt or \
                  tls-crypt-v2 at both ends",
             ),
             ControlKey::Auth { key, direction } => {
                 self.say(format!("Control packets are authenticated with the key in {key}."));
                 if direction.is_none() {
-                    self.warn("tls-auth without key-direction: both ends use the same keys");
+                    self.warn("tls-auth without key-direction: both directions use the same key");
                 }
                 self.secret("tls-auth", key);
             }
@@ -181,7 +179,7 @@ impl Writer<'_> {
             ControlKey::CryptV2 { key, .. } => {
                 let whose = match role {
                     Role::Client => "the client's own key",
-                    Role::Server => "each client's own key, which is opened by that",
+                    Role::Server => "each client's own key, unsealed with the server key",
                 };
                 self.say(format!("Control packets are encrypted with {whose} in {key}."));
                 self.secret("tls-crypt-v2", key);
@@ -197,22 +195,20 @@ impl Writer<'_> {
             let place = match &management.address {
                 ManagementAddress::Unix(path) => format!("the socket {}", path.display()),
                 ManagementAddress::Tcp(host, port) => format!("{host} port {port}"),
-                ManagementAddress::Tunnel(port) => format!("its address inside, port {port}"),
+                ManagementAddress::Tunnel(port) => format!("its tunnel address, port {port}"),
             };
-            self.say(format!("Its management interface is at {place}."));
+            self.say(format!("The management interface is at {place}."));
             let unix = matches!(management.address, ManagementAddress::Unix(_));
             if !unix && management.password.is_none() {
-                self.warn(
-                    "whoever reaches the management port controls the tunnel: add a password",
-                );
+                self.warn("the management port controls the tunnel without a password: add one");
             }
         }
         if common.hooks.security == Some(3) {
-            self.warn("script-security 3 puts passwords where other processes can read them");
+            self.warn("script-security 3 exposes passwords to other processes");
         }
         match &common.process.user {
-            Some(user) => self.say(format!("Once all is set up it runs as {user}.")),
-            None => self.say("It keeps the rights of the user who starts it."),
+            Some(user) => self.say(format!("After setup it runs as {user}.")),
+            None => self.say("It keeps the privileges of the user who starts it."),
         }
     }
 
@@ -221,21 +217,21 @@ impl Writer<'_> {
         self.say(match (tls.version_min, tls.version_max) {
             (TlsVersion::V1_3, _) => "TLS is 1.3.",
             (_, TlsVersion::V1_2) => "TLS is 1.2.",
-            _ => "TLS is 1.3, or 1.2 if the peer has no better.",
+            _ => "TLS is 1.3, or 1.2 if the peer lacks 1.3.",
         });
         let mut peer = match (&tls.ca, tls.peer_fingerprints.len()) {
-            (Some(ca), _) => format!("The peer's certificate is of the authority in {ca}"),
-            (None, count) => format!("The peer's certificate is one of {count} known"),
+            (Some(ca), _) => format!("The peer needs a certificate from the authority in {ca}"),
+            (None, count) => format!("The peer needs one of {count} known certificates"),
         };
         if let Some(role) = tls.peer_role {
             let end = if role == Role::Server { "server" } else { "client" };
             // Writing to a string does not fail.
-            let _ = write!(peer, ", made for a {end}");
+            let _ = write!(peer, ", issued for a {end}");
         }
         let _ = match &tls.peer_name {
-            Some(PeerName::Subject(name)) => write!(peer, ", for the subject {name}"),
-            Some(PeerName::Name(name)) => write!(peer, ", for the name {name}"),
-            Some(PeerName::Prefix(name)) => write!(peer, ", for a name that begins with {name}"),
+            Some(PeerName::Subject(name)) => write!(peer, ", with the subject {name}"),
+            Some(PeerName::Name(name)) => write!(peer, ", with the name {name}"),
+            Some(PeerName::Prefix(name)) => write!(peer, ", with a name that begins with {name}"),
             None => Ok(()),
         };
         self.say(format!("{peer}."));
@@ -252,12 +248,12 @@ impl Writer<'_> {
         match &tls.revoked {
             Some(Revoked::List(list)) => self.revocation_lists(list, tls.ca.as_ref()),
             Some(Revoked::Directory(path)) if !path.is_dir() => {
-                self.fail(format!("{} is no directory", path.display()), "make it");
+                self.fail(format!("{} is not a directory", path.display()), "create it");
             }
             _ => {}
         }
         if tls.certificate_profile == super::CertificateProfile::Insecure {
-            self.warn("tls-cert-profile insecure takes certificates that can be forged");
+            self.warn("tls-cert-profile insecure accepts forgeable certificates");
         }
     }
 
@@ -268,37 +264,44 @@ impl Writer<'_> {
             data.cipher_names(" or ")
         ));
         if let Some(fallback) = data.fallback {
-            self.say(format!("With a peer that cannot negotiate it is {}.", fallback.name()));
+            self.say(format!(
+                "With a peer that cannot negotiate, the cipher is {}.",
+                fallback.name()
+            ));
         }
         if data.ciphers.iter().chain(&data.fallback).any(|cipher: &Cipher| !cipher.is_aead()) {
-            self.warn("CBC is slower than GCM, and for old peers only");
+            self.warn("CBC is slower than GCM: use it for old peers only");
             if data.digest == Digest::Sha1 {
                 self.warn("auth SHA1 is for old peers only: use SHA256 at both ends");
             }
         }
         match common.timing.renegotiate_after {
             Some(after) => self.say(format!("Keys are renewed every {}.", time(after))),
-            None => self.say("Keys are not renewed by time at this end."),
+            None => self.say("This end does not renew keys on a timer."),
         }
     }
 
     fn tunnel(&mut self, common: &Common) {
         let tunnel = &common.tunnel;
         let device = tunnel.device.as_deref().unwrap_or("the next free tunN");
-        let mut line =
-            format!("The device is {device}, its packets have {} bytes", common.link.tun_mtu);
+        let mut line = format!("The device is {device}, its MTU is {} bytes", common.link.tun_mtu);
         let _ = match common.link.mssfix {
             MssFix::Off => write!(line, "."),
             MssFix::Packet(size) => {
-                write!(line, "; TCP's are made to fit {size} bytes outside, headers included.")
+                write!(
+                    line,
+                    "; TCP segments are clamped to {size} bytes outside, headers included."
+                )
             }
-            MssFix::Payload(size) => write!(line, "; TCP's are made to fit {size} bytes outside."),
-            MssFix::Inner(size) => write!(line, "; TCP's have at most {size}."),
+            MssFix::Payload(size) => {
+                write!(line, "; TCP segments are clamped to {size} bytes outside.")
+            }
+            MssFix::Inner(size) => write!(line, "; the TCP MSS is at most {size}."),
         };
         self.say(line);
         if let Some((address, remote)) = tunnel.ifconfig {
             self.say(format!(
-                "Its address is {address}, with {remote} ({}).",
+                "Its address is {address}, with peer or netmask {remote} ({}).",
                 tunnel.topology.name()
             ));
         }
@@ -306,36 +309,36 @@ impl Writer<'_> {
             self.say(format!("Its address is {}/{}.", ipv6.address, ipv6.prefix));
         }
         for route in &tunnel.routes {
-            self.say(format!("A route is made to {route}."));
+            self.say(format!("It adds a route to {route}."));
         }
         for route in &tunnel.routes_ipv6 {
-            self.say(format!("A route is made to {route}."));
+            self.say(format!("It adds a route to {route}."));
         }
         if let Some(RouteGateway::Address(address)) = tunnel.route_gateway {
-            self.say(format!("Routes go by {address} if nothing else is said."));
+            self.say(format!("The default gateway for routes is {address}."));
         }
         if let Some(redirect) = tunnel.redirect {
             let what = match (redirect.ipv4, redirect.ipv6) {
                 (true, true) => "All traffic goes",
-                (true, false) => "All traffic of IPv4 goes",
-                (false, true) => "All traffic of IPv6 goes",
-                (false, false) => "What routes say goes",
+                (true, false) => "All IPv4 traffic goes",
+                (false, true) => "All IPv6 traffic goes",
+                (false, false) => "Only routed traffic goes",
             };
             self.say(format!("{what} through the tunnel."));
         }
         for address in &tunnel.dns.addresses {
-            self.say(format!("Names are resolved by {address}."));
+            self.say(format!("The name server is {address}."));
         }
     }
 
-    /// Reads a file, or says why that does not go.
+    /// Reads a file, or records the failure.
     fn read(&mut self, name: &str, material: &Material) -> Option<zeroize::Zeroizing<Vec<u8>>> {
         match material.read() {
             Ok(bytes) => Some(bytes),
             Err(error) => {
                 self.fail(
                     format!("{name}: cannot read {material}: {error}"),
-                    "paths are relative to the file that they stand in",
+                    "paths are relative to the directory of this file",
                 );
                 None
             }
@@ -343,13 +346,13 @@ impl Writer<'_> {
     }
 
     fn secret(&mut self, name: &str, material: &Material) {
-        // Keys in the configuration make the configuration a secret.
+        // An inline key makes the configuration file secret.
         let path = material.path().unwrap_or(self.file).to_owned();
         if self.read(name, material).is_none() {
             return;
         }
         let open = path.metadata().is_ok_and(|metadata| metadata.mode() & 0o077 != 0);
-        let message = format!("{} holds keys, and others can read it: chmod 600", path.display());
+        let message = format!("{} holds keys that others can read: chmod 600", path.display());
         if open && !self.report.warnings.iter().any(|warning| warning.message == message) {
             self.warn(message);
         }
@@ -360,8 +363,8 @@ impl Writer<'_> {
         let chain = match Certificate::load_pem_chain(&bytes) {
             Ok(chain) if !chain.is_empty() => chain,
             _ => {
-                let hint = "it begins with -----BEGIN CERTIFICATE-----";
-                return self.fail(format!("{name}: there is no certificate in {material}"), hint);
+                let hint = "a certificate begins with -----BEGIN CERTIFICATE-----";
+                return self.fail(format!("{name}: no certificate in {material}"), hint);
             }
         };
         for certificate in chain {
@@ -371,14 +374,19 @@ impl Writer<'_> {
             let (from, to) = (validity.not_before, validity.not_after);
             if to.to_unix_duration().as_secs() < self.unix {
                 self.fail(
-                    format!("{name}: the certificate of {subject} ended at {to}"),
+                    format!("{name}: the certificate of {subject} expired at {to}"),
                     "renew it",
                 );
             } else if from.to_unix_duration().as_secs() > self.unix {
-                let hint = "wait, or set the clock";
-                self.fail(format!("{name}: the certificate of {subject} begins at {from}"), hint);
+                let hint = "wait or correct the clock";
+                self.fail(
+                    format!("{name}: the certificate of {subject} is not valid before {from}"),
+                    hint,
+                );
             } else if to.to_unix_duration().as_secs() < self.unix + 30 * 86400 {
-                self.warn(format!("{name}: the certificate of {subject} ends at {to}: renew it"));
+                self.warn(format!(
+                    "{name}: the certificate of {subject} expires at {to}: renew it"
+                ));
             }
         }
     }
@@ -400,16 +408,19 @@ impl Writer<'_> {
             if in_force(list) || lists.iter().any(replaced) {
                 continue;
             }
-            let what = if ended(list) { "is too old" } else { "begins later" };
+            let what = if ended(list) { "has expired" } else { "is not valid yet" };
             let message = format!("crl-verify: the list of {} {what}", list.issuer());
-            self.fail(message, "make a new one, as by `openssl ca -gencrl` or `easyrsa gen-crl`");
+            self.fail(
+                message,
+                "create a new one, e.g. with `openssl ca -gencrl` or `easyrsa gen-crl`",
+            );
         }
         let ca = ca.and_then(|ca| certificates_from_pem(&ca.read().ok()?).ok());
         for authority in ca.iter().flatten().filter_map(Subject::of_certificate) {
             if !lists.iter().any(|list| *list.issuer() == authority) {
                 self.warn(format!(
-                    "crl-verify: {material} has no list of {authority}: peers of that authority are \
-                     refused, and nobody sees which authorities it revoked"
+                    "crl-verify: {material} has no list of {authority}: its peers are \
+                     refused, and its revocations of other authorities go unnoticed"
                 ));
             }
         }

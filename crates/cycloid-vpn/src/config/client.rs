@@ -1,4 +1,4 @@
-//! A client's configuration.
+//! The configuration of a client.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,68 +9,68 @@ use zeroize::Zeroizing;
 use super::common::Common;
 use super::link::Link;
 
-/// What a client's file says.
+/// A client's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Client {
-    /// What servers have too.
+    /// Settings shared with servers.
     pub common: Common,
-    /// Servers, in the order in which they are tried; at least one.
+    /// Servers, in the order of trying; at least one.
     pub remotes: Vec<Remote>,
-    /// `remote-random`: shuffle them at the start.
+    /// `remote-random`: shuffle the servers at the start.
     pub remote_random: bool,
-    /// `remote-random-hostname`: a random label before names, so that no cache answers.
+    /// `remote-random-hostname`: prefix host names with a random label to defeat DNS caches.
     pub remote_random_hostname: bool,
-    /// `resolv-retry`: how long to try to resolve a name; without end if none.
+    /// `resolv-retry`: how long to retry a name lookup; `None` is forever.
     pub resolve_retry: Option<Duration>,
-    /// `auth-user-pass`; none if there is no password.
+    /// `auth-user-pass`; `None` without a password.
     pub credentials: Option<Credentials>,
     /// `auth-retry`.
     pub auth_retry: AuthRetry,
-    /// `auth-nocache`: forget the password once it has been used.
+    /// `auth-nocache`: forget the password after use.
     pub auth_nocache: bool,
-    /// `static-challenge`: what to ask a person, and whether the answer may be seen.
+    /// `static-challenge`: the question for the user, and whether to echo the answer.
     pub static_challenge: Option<(String, bool)>,
-    /// `client`, `pull`: take what the server pushes.
+    /// `client`, `pull`: accept options that the server pushes.
     pub pull: bool,
-    /// `route-nopull`: but no routes and no name servers.
+    /// `route-nopull`: ignore pushed routes and name servers.
     pub route_nopull: bool,
-    /// `pull-filter`, in order; the first that matches decides.
+    /// `pull-filter`, in order; the first match decides.
     pub pull_filters: Vec<PullFilter>,
-    /// `push-peer-info`: tell the server about this machine.
+    /// `push-peer-info`: tell the server details of this machine.
     pub push_peer_info: bool,
-    /// `kill-switch`, a directive of Cycloid's own: nothing but the tunnel leaves the machine, also
-    /// while it is down.
+    /// `kill-switch`, a Cycloid directive: block all traffic outside the tunnel, also while the
+    /// tunnel is down.
     pub kill_switch: bool,
 }
 
-/// `remote`, or a `<connection>`.
+/// A server to connect to, from `remote` or a `<connection>` block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
-    /// A name, or an address.
+    /// Host name or address.
     pub host: String,
     /// The port.
     pub port: u16,
-    /// How.
+    /// Transport.
     pub link: Link,
 }
 
-/// Where a user's name and password come from.
+/// Source of a user's name and password.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Credentials {
-    /// A person is asked.
+    /// Ask the user.
     Ask,
-    /// The first two lines of a file; a person is asked for a password that is not there.
+    /// The first two lines of a file; the user is asked for a missing password.
     File(PathBuf),
-    /// The first two lines of a block.
+    /// The first two lines of an inline block.
     Inline {
-        /// The name.
+        /// The user name.
         username: String,
-        /// A person is asked if none.
+        /// The password; the user is asked if `None`.
         password: Option<Zeroizing<String>>,
     },
 }
 
-/// Says where they are, never what.
+/// Shows the source, never the secret.
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -81,40 +81,40 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// `auth-retry`: what to do when the server refuses the password.
+/// `auth-retry`: reaction to a refused password.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AuthRetry {
-    /// End.
+    /// Stop.
     #[default]
     None,
-    /// Try again with the same.
+    /// Retry with the same password.
     NoInteract,
-    /// Ask for another.
+    /// Ask for another password.
     Interact,
 }
 
-/// `pull-filter`.
+/// A `pull-filter` rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PullFilter {
-    /// What happens.
+    /// The action.
     pub verdict: Verdict,
-    /// To options that begin with this.
+    /// Prefix of the matching options.
     pub prefix: String,
 }
 
-/// What a client does with an option that the server pushes.
+/// A client's action on a pushed option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Take it.
+    /// Apply it.
     Accept,
-    /// Pass it over.
+    /// Ignore it.
     Ignore,
-    /// Disconnect, and start anew.
+    /// Disconnect and reconnect.
     Reject,
 }
 
 impl Client {
-    /// What to do with an option of a push reply, as `pull-filter` and `route-nopull` say.
+    /// Returns the action on an option of a push reply, from `pull-filter` and `route-nopull`.
     pub fn verdict(&self, option: &str) -> Verdict {
         let filter = self.pull_filters.iter().find(|filter| option.starts_with(&filter.prefix));
         match filter.map_or(Verdict::Accept, |filter| filter.verdict) {

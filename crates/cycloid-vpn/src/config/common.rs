@@ -1,5 +1,5 @@
-//! What a client and a server have in common, beside TLS and the tunnel: the process, its sockets,
-//! its log, its hooks and its management.
+//! Settings shared by clients and servers, except TLS and the tunnel: process, sockets, log, hooks
+//! and management interface.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,32 +9,32 @@ use super::link::Link;
 use super::tls::{DataChannel, Timing, Tls};
 use super::tunnel::Tunnel;
 
-/// What both ends have.
+/// Settings shared by clients and servers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Common {
-    /// The transport. A client's remotes have each their own, and this is what they start from.
+    /// The transport. For a client it holds the defaults of each remote.
     pub link: Link,
-    /// The sockets outside.
+    /// Options of the outer sockets.
     pub sockets: Sockets,
-    /// TLS.
+    /// TLS settings.
     pub tls: Tls,
-    /// Ciphers of the data channel.
+    /// Data channel ciphers.
     pub data: DataChannel,
-    /// Times.
+    /// Timeouts and intervals.
     pub timing: Timing,
     /// The device, addresses, routes and name servers.
     pub tunnel: Tunnel,
-    /// The process.
+    /// Process settings.
     pub process: Process,
-    /// Messages, and the status file.
+    /// Log and status file.
     pub log: Log,
     /// `management`.
     pub management: Option<Management>,
-    /// Hooks.
+    /// Scripts.
     pub hooks: Hooks,
 }
 
-/// Options of sockets; the system's choice where there is none.
+/// Socket options; `None` keeps the system's default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sockets {
     /// `sndbuf`, bytes.
@@ -45,46 +45,46 @@ pub struct Sockets {
     pub tcp_nodelay: bool,
     /// `mark`: SO_MARK.
     pub mark: Option<u32>,
-    /// `bind-dev`: the interface outside.
+    /// `bind-dev`: the outer interface.
     pub device: Option<String>,
-    /// `multihome`: answer from the address that was asked.
+    /// `multihome`: answer from the address that received the request.
     pub multihome: bool,
-    /// `passtos`: the type of service inside is that outside.
+    /// `passtos`: copy the inner type of service to the outer packet.
     pub pass_tos: bool,
-    /// `tcp-queue-limit`: packets that wait for a TCP client; 64 if none.
+    /// `tcp-queue-limit`: packets queued for a TCP client; `None` is 64.
     pub tcp_queue_limit: Option<u32>,
 }
 
-/// The process.
+/// Process settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Process {
     /// `cd`.
     pub directory: Option<PathBuf>,
-    /// `user`: who to become once all is set up.
+    /// `user`: the user to switch to after setup.
     pub user: Option<String>,
     /// `group`.
     pub group: Option<String>,
     /// `chroot`.
     pub chroot: Option<PathBuf>,
-    /// `daemon`: go to the background, under this name in the log.
+    /// `daemon`: run in the background, with this name in the log.
     pub daemon: Option<String>,
     /// `writepid`.
     pub pid_file: Option<PathBuf>,
     /// `nice`.
     pub nice: Option<i8>,
-    /// `mlock`: nothing is ever written to swap.
+    /// `mlock`: keep all memory out of swap.
     pub lock_memory: bool,
-    /// `persist-key`: keys are not read again on SIGUSR1.
+    /// `persist-key`: do not reload keys on SIGUSR1.
     pub persist_key: bool,
-    /// `remap-usr1`: the signal that takes the place of SIGUSR1, SIGHUP or SIGTERM.
+    /// `remap-usr1`: the signal that replaces SIGUSR1: SIGHUP or SIGTERM.
     pub remap_usr1: Option<String>,
-    /// `threads`, a directive of Cycloid's own: how many processors move packets; all if none.
+    /// `threads`, a Cycloid directive: number of processors that move packets; `None` is all.
     pub threads: Option<usize>,
-    /// `metrics ADDRESS:PORT`, a directive of Cycloid's own: where Prometheus asks.
+    /// `metrics ADDRESS:PORT`, a Cycloid directive: the address that Prometheus scrapes.
     pub metrics: Option<SocketAddr>,
 }
 
-/// Where messages go.
+/// Destination of log messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum LogTarget {
     /// Standard error.
@@ -94,29 +94,29 @@ pub enum LogTarget {
     File {
         /// The file.
         path: PathBuf,
-        /// What is there stays.
+        /// Append instead of truncating.
         append: bool,
     },
-    /// `syslog`, or a daemon without a file: under this name.
+    /// `syslog`, or `daemon` without a log file: the name in the system log.
     Syslog(String),
 }
 
-/// Messages, and the status file.
+/// Log and status file settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Log {
     /// `log`, `log-append`, `syslog`.
     pub target: LogTarget,
-    /// `verb`: 0 fatal errors only, 1 to 4 normal, 5 to 11 for debugging; 1.
+    /// `verb`: 0 is fatal errors only, 1 to 4 normal, 5 to 11 debugging. The default is 1.
     pub verbosity: u8,
-    /// `mute`: at most so many consecutive messages of a kind.
+    /// `mute`: maximum number of consecutive messages of a kind.
     pub mute: Option<u32>,
     /// `suppress-timestamps`.
     pub suppress_timestamps: bool,
     /// `machine-readable-output`.
     pub machine_readable: bool,
-    /// `status`: the file, and how often it is written; every 60 s.
+    /// `status`: the file and its interval. The default interval is 60 s.
     pub status: Option<(PathBuf, Duration)>,
-    /// `status-version`: 1, 2 or 3; 1.
+    /// `status-version`: 1, 2 or 3. The default is 1.
     pub status_version: u8,
 }
 
@@ -134,91 +134,91 @@ impl Default for Log {
     }
 }
 
-/// Where the management interface is.
+/// Address of the management interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ManagementAddress {
-    /// A socket in the file system.
+    /// A Unix socket.
     Unix(PathBuf),
-    /// An address or a name, and a port.
+    /// A host name or address, and a port.
     Tcp(String, u16),
-    /// The own address in the tunnel, and a port.
+    /// This end's tunnel address, and a port.
     Tunnel(u16),
 }
 
-/// Where its password is.
+/// Source of the management password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ManagementPassword {
     /// The first line of a file.
     File(PathBuf),
-    /// Asked for at the start.
+    /// Asked for at startup.
     Ask,
 }
 
-/// `management` and its companions.
+/// `management` and its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Management {
-    /// Where it is.
+    /// Address of the interface.
     pub address: ManagementAddress,
-    /// What who connects must say.
+    /// Password that a connection must give.
     pub password: Option<ManagementPassword>,
-    /// The rest.
+    /// Other options.
     pub options: ManagementOptions,
 }
 
-/// `management-…`.
+/// Options from `management-…` directives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ManagementOptions {
-    /// `management-client`: connect there instead of listening.
+    /// `management-client`: connect to the address instead of listening.
     pub connect: bool,
     /// `management-hold`: wait for `hold release` before each start.
     pub hold: bool,
-    /// `management-query-passwords`: ask there, not at the terminal.
+    /// `management-query-passwords`: ask for passwords over management instead of the terminal.
     pub query_passwords: bool,
-    /// `management-query-remote`: ask there before each remote is tried.
+    /// `management-query-remote`: ask over management before trying each remote.
     pub query_remote: bool,
-    /// `management-signal`: connect anew when who is connected leaves.
+    /// `management-signal`: reconnect the tunnel when the management client disconnects.
     pub signal_on_disconnect: bool,
-    /// `management-forget-disconnect`: forget passwords when who is connected leaves.
+    /// `management-forget-disconnect`: forget passwords when the management client disconnects.
     pub forget_on_disconnect: bool,
-    /// `management-up-down`: tell of addresses.
+    /// `management-up-down`: report address changes.
     pub up_down: bool,
-    /// `management-client-auth`: ask there whether a client may come in.
+    /// `management-client-auth`: let the management client admit or refuse each VPN client.
     pub client_auth: bool,
-    /// `management-log-cache`: lines that are kept; 250 if none.
+    /// `management-log-cache`: number of log lines to keep; `None` is 250.
     pub log_cache: Option<u32>,
-    /// `management-client-user`: who may connect to a socket in the file system.
+    /// `management-client-user`: user allowed to connect to the Unix socket.
     pub client_user: Option<String>,
-    /// `management-client-group`.
+    /// `management-client-group`: group allowed to connect to the Unix socket.
     pub client_group: Option<String>,
 }
 
 /// A program and its arguments.
 pub type Command = Vec<String>;
 
-/// How a password gets to its hook.
+/// How a hook receives the password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PasswordVia {
-    /// In the environment, which other processes of the same user can read.
+    /// In the environment, readable by other processes of the same user.
     Environment,
-    /// In a file, whose name is the last argument.
+    /// In a file, named by the last argument.
     File,
 }
 
-/// Hooks: programs that are run when something happens.
+/// Programs to run on events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hooks {
-    /// `script-security`: 0 none, 1 the system's own tools, 2 hooks, 3 with passwords in their
-    /// environment; 1 if none.
+    /// `script-security`: 0 runs nothing, 1 only system tools, 2 also hooks, 3 also passes
+    /// passwords in the environment. `None` is 1.
     pub security: Option<u8>,
     /// `up`.
     pub up: Option<Command>,
-    /// `up-delay`: after the peer is reached, not before.
+    /// `up-delay`: run `up` after the peer is reached, not before.
     pub up_delay: bool,
-    /// `up-restart`: `up` and `down` also run at restarts.
+    /// `up-restart`: also run `up` and `down` on restarts.
     pub up_restart: bool,
     /// `down`.
     pub down: Option<Command>,
-    /// `down-pre`: before the device is closed, not after.
+    /// `down-pre`: run `down` before closing the device, not after.
     pub down_pre: bool,
     /// `route-up`.
     pub route_up: Option<Command>,
@@ -230,7 +230,7 @@ pub struct Hooks {
     pub tls_verify: Option<Command>,
     /// `tls-crypt-v2-verify`.
     pub tls_crypt_v2_verify: Option<Command>,
-    /// `tls-export-cert`: a directory for the certificates of who connects.
+    /// `tls-export-cert`: directory for the certificates of connecting peers.
     pub export_certificates: Option<PathBuf>,
     /// `client-connect`.
     pub client_connect: Option<Command>,
@@ -242,8 +242,8 @@ pub struct Hooks {
     pub learn_address: Option<Command>,
     /// `auth-user-pass-verify`.
     pub verify_password: Option<(Command, PasswordVia)>,
-    /// `tmp-dir`: for files that pass between hooks and the process.
+    /// `tmp-dir`: directory for files exchanged with hooks.
     pub directory: Option<PathBuf>,
-    /// `setenv`, `setenv-safe` (its names begin with `OPENVPN_`).
+    /// `setenv` and `setenv-safe` (whose names begin with `OPENVPN_`).
     pub environment: Vec<(String, String)>,
 }

@@ -1,5 +1,5 @@
-//! A configuration while it is read: directives are put in one by one, and what they mean together
-//! is found at the end.
+//! A configuration that is being read: takes directives one by one and interprets them together at
+//! the end.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,25 +20,25 @@ use super::per_client::PerClient;
 use super::server::{Listen, Network, Pool6, Server};
 use super::values::Call;
 
-/// The largest file, in bytes.
+/// The largest configuration file, in bytes.
 const MAX_FILE: u64 = 4 << 20;
-/// How deep `config` may nest.
+/// The deepest nesting of `config`.
 const MAX_DEPTH: usize = 10;
 
-/// What is being read.
+/// The kind of text that is being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// A file of a client or a server.
+    /// A client's or a server's file.
     Profile,
-    /// A `<connection>` of it.
+    /// A `<connection>` block.
     Connection,
-    /// A file of `client-config-dir`, or what `client-connect` wrote.
+    /// A file of `client-config-dir`, or the output of `client-connect`.
     PerClient,
-    /// What a server pushes.
+    /// Options pushed by a server.
     Pushed,
 }
 
-/// `remote`, as it stands.
+/// The arguments of a `remote` line.
 #[derive(Clone)]
 pub(super) struct RemoteLine {
     pub(super) host: String,
@@ -52,21 +52,21 @@ pub(super) struct Draft {
     pub(super) client: Client,
     pub(super) server: Server,
     pub(super) per_client: PerClient,
-    /// Who opens the TLS connection: `client`, `tls-client`, `server`, `tls-server`.
+    /// This end's TLS role, from `client`, `tls-client`, `server` or `tls-server`.
     pub(super) role: Option<Role>,
     pub(super) many: bool,
-    /// `tcp-client` or `tcp-server` was said.
+    /// The role that `tcp-client` or `tcp-server` requires.
     pub(super) tcp_role: Option<Role>,
     pub(super) key_direction: Option<Direction>,
-    /// `remote` outside of a `<connection>`.
+    /// `remote` lines outside of a `<connection>`.
     pub(super) remotes: Vec<RemoteLine>,
-    /// `remote` in the `<connection>` that is being read.
+    /// The `remote` line of the `<connection>` that is being read.
     pub(super) connection_remote: Option<RemoteLine>,
     pub(super) network: Option<Network>,
     pub(super) network_ipv6: Option<Pool6>,
     /// `keepalive`, in seconds.
     pub(super) keepalive: Option<(u32, u32)>,
-    /// `local` of a server, with the port and protocol of its own if it has them.
+    /// A server's `local` and `listen` lines, with optional port and protocol.
     pub(super) listen: Vec<(String, Option<u16>, Option<Protocol>)>,
     pub(super) topology_given: bool,
     pub(super) tun_mtu_given: bool,
@@ -75,16 +75,16 @@ pub(super) struct Draft {
     pub(super) management_options: ManagementOptions,
     pub(super) ignore_unknown: Vec<String>,
     pub(super) forward_compatible: bool,
-    /// The first of each name.
+    /// The first occurrence of each directive.
     pub(super) seen: BTreeMap<&'static str, Directive>,
     pub(super) warnings: Vec<Warning>,
     depth: usize,
-    /// Files that `config` named, all of them.
+    /// Number of files that `config` included.
     included: usize,
 }
 
 impl Draft {
-    /// Puts in a file, from its bytes.
+    /// Adds the directives of a file's bytes.
     pub(super) fn text(&mut self, file: &Path, scope: Scope, bytes: &[u8]) -> Result<(), Error> {
         self.lines(&file.into(), 1, scope, bytes)
     }
@@ -106,11 +106,11 @@ impl Draft {
         let wrong = |problem| directive.error(problem);
         match (directive.name.as_str(), &directive.block) {
             ("connection", Some(block)) => return self.connection(scope, directive, block),
-            // A server may not have the client open files.
+            // A server must not make the client open files.
             ("config", None) if !directive.arguments.is_empty() && scope != Scope::Pushed => {
                 return self.include(scope, directive);
             }
-            // `setenv opt X …` is X, which may be unknown.
+            // `setenv opt X …` means X, and X may be unknown.
             ("setenv", None) if directive.arguments.first().is_some_and(|name| name == "opt") => {
                 let mut inner = directive.clone();
                 if inner.arguments.len() > 1 {
@@ -146,12 +146,16 @@ impl Draft {
         }
         if entry.place & here == 0 {
             let (place, hint) = match scope {
-                Scope::Connection => ("in a <connection>", "put it outside, where it is for all"),
-                Scope::PerClient => ("for a single client", "put it into the server's file"),
-                Scope::Pushed => ("in what a server pushes", "it is the client's own to say"),
-                Scope::Profile => ("here", "it is for one client: a file of client-config-dir"),
+                Scope::Connection => {
+                    ("in a <connection>", "move it outside, where it applies to all")
+                }
+                Scope::PerClient => ("for a single client", "move it to the server's file"),
+                Scope::Pushed => ("in what a server pushes", "set it in the client's file"),
+                Scope::Profile => {
+                    ("here", "it applies to one client: move it to a file of client-config-dir")
+                }
             };
-            return Err(wrong(Problem::new(format!("this may not stand {place}"), hint)));
+            return Err(wrong(Problem::new(format!("not allowed {place}"), hint)));
         }
         self.check_shape(entry, directive).map_err(wrong)?;
         match entry.action {
@@ -160,19 +164,19 @@ impl Draft {
                 apply(self, &Call { directive, scope, base: &base }).map_err(wrong)?;
             }
             Action::Ignore(reason) if !self.seen.contains_key(entry.name) => {
-                self.warn(directive, format!("{} is passed over: {reason}", entry.name));
+                self.warn(directive, format!("{} is ignored: {reason}", entry.name));
             }
             Action::Ignore(_) | Action::Refuse { .. } => {}
         }
         self.seen.entry(entry.name).or_insert_with(|| Directive {
-            // It is kept to say where it stands.
+            // The empty block is kept for error messages.
             block: directive.block.as_ref().map(|_| Vec::new().into()),
             ..directive.clone()
         });
         Ok(())
     }
 
-    /// Whether a directive has as many arguments as it takes, or a block if it may.
+    /// Checks the number of arguments, and whether a block is allowed.
     fn check_shape(&self, entry: &directives::Entry, directive: &Directive) -> Result<(), Problem> {
         let name = entry.name;
         if directive.block.is_some() {
@@ -180,8 +184,8 @@ impl Draft {
                 return Ok(());
             }
             return Err(Problem::new(
-                format!("{name} takes no block"),
-                format!("write it on a line: {name} …"),
+                format!("{name} cannot be a block"),
+                format!("write it on one line: {name} …"),
             ));
         }
         let count = directive.arguments.len();
@@ -194,12 +198,13 @@ impl Draft {
             (least, usize::MAX) => format!("it takes {least} or more"),
             (least, most) => format!("it takes {least} to {most}"),
         };
-        let quotes = if count > entry.arguments.1 { "; quotes make words one" } else { "" };
+        let quotes =
+            if count > entry.arguments.1 { "; quote arguments that contain spaces" } else { "" };
         Err(Problem::new(format!("{name} has {count} arguments"), format!("{takes}{quotes}")))
     }
 
     fn unknown_ignored(&mut self, directive: &Directive) {
-        let message = format!("{} is unknown, and passed over as the file asks", directive.name);
+        let message = format!("{} is unknown, and ignored as the file asks", directive.name);
         if !self.warnings.iter().any(|warning| warning.message == message) {
             self.warn(directive, message);
         }
@@ -213,7 +218,7 @@ impl Draft {
         });
     }
 
-    /// Warns at the place of a directive if it is there, else of the file.
+    /// Warns at a directive's line if it is present, otherwise for the whole file.
     pub(super) fn warn_of(&mut self, name: &str, file: &Path, message: impl Into<String>) {
         match self.seen.get(name).cloned() {
             Some(directive) => self.warn(&directive, message),
@@ -225,7 +230,7 @@ impl Draft {
         }
     }
 
-    /// What relative paths in a directive start from: `cd`, else the directory of its file.
+    /// Returns the base of a directive's relative paths: `cd`, otherwise the directory of its file.
     fn base(&self, directive: &Directive) -> PathBuf {
         match &self.common.process.directory {
             Some(directory) => directory.clone(),
@@ -233,7 +238,7 @@ impl Draft {
         }
     }
 
-    /// A `<connection>`: it starts from what stands above it.
+    /// Reads a `<connection>`, which inherits the settings above it.
     fn connection(
         &mut self,
         scope: Scope,
@@ -241,14 +246,15 @@ impl Draft {
         block: &[u8],
     ) -> Result<(), Error> {
         if scope != Scope::Profile {
-            let hint = "connections stand side by side, in a client's file";
-            return Err(directive.error(Problem::new("this may not stand here", hint)));
+            let hint = "put connections side by side in a client's file";
+            return Err(directive.error(Problem::new("not allowed here", hint)));
         }
         let outside = (self.common.link.clone(), self.key_direction);
         let given = (self.tun_mtu_given, self.mssfix_given);
         self.lines(&directive.file, directive.line + 1, Scope::Connection, block)?;
         let Some(remote) = self.connection_remote.take() else {
-            let problem = Problem::new("no remote is in it", "add `remote HOST PORT PROTOCOL`");
+            let problem =
+                Problem::new("the connection has no remote", "add `remote HOST PORT PROTOCOL`");
             return Err(directive.error(problem));
         };
         let remote = self.remote(remote).map_err(|problem| directive.error(problem))?;
@@ -261,12 +267,12 @@ impl Draft {
         Ok(())
     }
 
-    /// `config FILE`.
+    /// Reads a `config FILE` line.
     fn include(&mut self, scope: Scope, directive: &Directive) -> Result<(), Error> {
         if self.depth == MAX_DEPTH || self.included == 100 {
             let problem = Problem::new(
-                format!("files include each other more than {MAX_DEPTH} deep, or 100 in all"),
-                "does one include itself?",
+                format!("more than {MAX_DEPTH} nested or 100 included files"),
+                "check whether a file includes itself",
             );
             return Err(directive.error(problem));
         }
@@ -280,13 +286,10 @@ impl Draft {
     }
 }
 
-/// A configuration file's bytes.
+/// Reads a configuration file.
 pub(super) fn read(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, Problem> {
     let cannot = |error: std::io::Error| {
-        Problem::new(
-            format!("cannot read {}: {error}", path.display()),
-            "name a file that is there",
-        )
+        Problem::new(format!("cannot read {}: {error}", path.display()), "name an existing file")
     };
     let file = File::open(path).map_err(cannot)?;
     let length = file.metadata().map_err(cannot)?.len().min(MAX_FILE);
@@ -304,14 +307,15 @@ pub(super) fn read(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, Problem> 
 fn unknown(directive: &Directive) -> Problem {
     let hint = match directives::nearest(&directive.name) {
         Some(name) => format!("did you mean {name}?"),
-        None if directive.name.starts_with("</") => "this block was not opened".into(),
-        None => "remove it, or say `ignore-unknown-option NAME` above it".into(),
+        None if directive.name.starts_with("</") => "no block of this name is open".into(),
+        None => "remove it, or add `ignore-unknown-option NAME` above it".into(),
     };
-    Problem::new("there is no such directive", hint)
+    Problem::new("unknown directive", hint)
 }
 
 impl Listen {
-    /// Of a server's `local`, with the file's port and protocol where it has none.
+    /// Returns the socket of a `local` or `listen` line; the file's port and protocol are the
+    /// defaults.
     pub(super) fn from_line(
         line: (String, Option<u16>, Option<Protocol>),
         port: Option<u16>,

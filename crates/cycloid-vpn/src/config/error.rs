@@ -1,22 +1,22 @@
-//! What is wrong with a file, where, and what to do about it.
+//! Errors and warnings about a configuration file, with place and hint.
 
 use std::fmt;
 use std::path::PathBuf;
 
 /// Why a configuration cannot be used.
 ///
-/// No secret is in it: a block's contents never are, and of a line only what stands there in clear.
+/// Contains no secrets: never the contents of a block, and only the line's cleartext.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// The file as it was named, or as the one that includes it names it.
+    /// The file name as given by the caller or by the including file.
     pub file: PathBuf,
-    /// The line, from 1; 0 if it is about the file as a whole.
+    /// The line, from 1; 0 for the file as a whole.
     pub line: u32,
-    /// The directive as it stands there; empty if it is about the file as a whole.
+    /// The directive as written; empty for the file as a whole.
     pub text: String,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do about it.
+    /// The next step for the user.
     pub hint: String,
 }
 
@@ -33,14 +33,14 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What works otherwise than its author may think.
+/// A setting with a surprising effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     /// The file, as in [`Error`].
     pub file: PathBuf,
     /// The line, as in [`Error`].
     pub line: u32,
-    /// What it is, and what to do about it.
+    /// The problem and the next step.
     pub message: String,
 }
 
@@ -58,7 +58,7 @@ fn write_place(f: &mut fmt::Formatter<'_>, file: &std::path::Path, line: u32) ->
     }
 }
 
-/// An [`Error`] that does not know yet where it is.
+/// An [`Error`] without its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Problem {
     pub(super) message: String,

@@ -1,5 +1,5 @@
-//! What the directives of a file mean together: what `server` and its companions stand for, and what
-//! does not go together.
+//! Combines a file's directives: expands `server` and related directives, and rejects
+//! contradictions.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
@@ -19,11 +19,11 @@ use super::server::{Listen, Network, Pool, Pool6, Server};
 use super::tls::ClientCertificate;
 use super::tunnel::{Ifconfig6, Route, RouteGateway, Target, Topology};
 
-/// What a client that pulls waits for a sign of life, if nobody says otherwise.
+/// The default timeout for a silent peer at a client that pulls.
 const PULLED_PING_RESTART: Duration = Duration::from_secs(120);
 
-/// Directives that make no sense where there is one peer, whose certificate says who it is and whose
-/// file says what it does.
+/// Directives that make no sense with a single peer: its certificate identifies it and its file
+/// configures it.
 const FOR_MANY: [&str; 19] = [
     "push",
     "ifconfig-pool",
@@ -47,11 +47,11 @@ const FOR_MANY: [&str; 19] = [
 ];
 
 impl Draft {
-    /// The whole of it.
+    /// Checks everything and returns the profile.
     pub(super) fn finish(mut self, file: &Path) -> Result<(Profile, Vec<Warning>), Error> {
         let Some(role) = self.role else {
             return Err(Problem::new(
-                "the file is neither a client's nor a server's",
+                "the file is for neither a client nor a server",
                 "add `client`, or `server NETWORK NETMASK`",
             )
             .at(file, 0, ""));
@@ -62,7 +62,7 @@ impl Draft {
             management.options = self.management_options.clone();
         } else if self.management_options != Default::default() {
             let name = self.seen.keys().find(|name| name.starts_with("management-")).copied();
-            self.warn_of(name.unwrap_or_default(), file, "it does nothing without `management`");
+            self.warn_of(name.unwrap_or_default(), file, "it has no effect without `management`");
         }
         let profile = match role {
             Role::Client => Profile::Client(Box::new(self.finish_client(file)?)),
@@ -71,7 +71,7 @@ impl Draft {
         Ok((profile, self.warnings))
     }
 
-    /// An error at a directive if it is there, else of the file.
+    /// Returns an error at a directive if it is present, otherwise for the whole file.
     fn wrong(&self, name: &str, file: &Path, message: &str, hint: &str) -> Error {
         let problem = Problem::new(message, hint);
         match self.seen.get(name) {
@@ -80,21 +80,21 @@ impl Draft {
         }
     }
 
-    /// Whether each directive is for this end.
+    /// Checks that each directive applies to this end.
     fn check_places(&self, role: Role) -> Result<(), Error> {
         let (here, end, hint) = match role {
-            Role::Client => (place::CLIENT, "server", "this is a client's file: remove it"),
-            Role::Server => (place::SERVER, "client", "this is a server's file: remove it"),
+            Role::Client => (place::CLIENT, "server", "this is a client file: remove it"),
+            Role::Server => (place::SERVER, "client", "this is a server file: remove it"),
         };
         for (name, directive) in &self.seen {
             let place = match *name {
                 "connection" => place::CLIENT,
-                // One peer has one address; who serves many cannot know theirs.
+                // One peer has a known address; a server for many clients cannot know theirs.
                 "remote" | "ipchange" if self.many => place::CLIENT,
                 _ => directives::find(name).map_or(0, |entry| entry.place),
             };
             if place & here == 0 {
-                let problem = Problem::new(format!("{name} is for a {end}"), hint);
+                let problem = Problem::new(format!("{name} is for a {end} only"), hint);
                 return Err(directive.error(problem));
             }
         }
@@ -107,24 +107,24 @@ impl Draft {
             && self.common.tunnel.device.as_deref().is_some_and(|name| !name.starts_with("tun"))
         {
             let hint = "add `dev-type tun`";
-            return Err(self.wrong("dev", file, "the name does not say what device it is", hint));
+            return Err(self.wrong("dev", file, "the device name does not imply its type", hint));
         }
         if tls.version_max < tls.version_min {
             let hint = "lower tls-version-min, or raise tls-version-max";
-            return Err(self.wrong("tls-version-max", file, "no version of TLS is left", hint));
+            return Err(self.wrong("tls-version-max", file, "no TLS version is left", hint));
         }
         if tls.certificate.is_some() != tls.key.is_some() {
             let (is, other) = match tls.key {
-                None => ("cert", "no key is named for the certificate"),
-                Some(_) => ("key", "no certificate is named for the key"),
+                None => ("cert", "the certificate has no key"),
+                Some(_) => ("key", "the key has no certificate"),
             };
-            return Err(self.wrong(is, file, other, "name both, with cert and key, or none"));
+            return Err(self.wrong(is, file, other, "set both cert and key, or neither"));
         }
         let needs_authority =
             role == Role::Client || tls.client_certificate != ClientCertificate::None;
         if needs_authority && tls.ca.is_none() && tls.peer_fingerprints.is_empty() {
-            let hint = "name an authority with ca, or the peer's certificate with peer-fingerprint";
-            return Err(self.wrong("", file, "nothing says which peer to trust", hint));
+            let hint = "set ca to an authority, or peer-fingerprint to the peer's certificate";
+            return Err(self.wrong("", file, "no trusted peer or authority", hint));
         }
         let data = &mut self.common.data;
         let all = data.ciphers.iter_mut().chain(&mut data.fallback).chain(&mut data.cipher);
@@ -138,8 +138,7 @@ impl Draft {
             data.fallback = data.fallback.or(data.cipher);
             let tunnel = &self.common.tunnel;
             if tunnel.ifconfig.is_none() && tunnel.ifconfig_ipv6.is_none() {
-                let message =
-                    "there is no ifconfig, and nobody pushes one: the tunnel has no address";
+                let message = "the tunnel has no address: add ifconfig";
                 self.warn_of("", file, message);
             }
         }
@@ -147,7 +146,7 @@ impl Draft {
             let data = &self.common.data;
             if !data.ciphers.contains(&cipher) && data.fallback != Some(cipher) {
                 let message = format!(
-                    "cipher {0} is not used: peers negotiate one of {1}; for peers that cannot, \
+                    "cipher {0} is ignored: peers negotiate one of {1}; for peers that cannot, \
                      add `data-ciphers-fallback {0}`",
                     cipher.name(),
                     data.cipher_names(", ")
@@ -158,7 +157,7 @@ impl Draft {
         self.check_hooks(file)
     }
 
-    /// Whether both ends say in their files all that there is to say.
+    /// Returns whether both ends are configured by their own files alone.
     fn is_point_to_point(&self) -> bool {
         !self.many && !self.client.pull
     }
@@ -169,14 +168,14 @@ impl Draft {
         let Some(name) = first_hook(hooks) else { return Ok(()) };
         if level < 2 {
             let hint = "add `script-security 2`";
-            return Err(self.wrong(name, file, "hooks may not be run", hint));
+            return Err(self.wrong(name, file, "script-security forbids hooks", hint));
         }
         if level < 3 && matches!(hooks.verify_password, Some((_, PasswordVia::Environment))) {
             return Err(self.wrong(
                 "auth-user-pass-verify",
                 file,
-                "passwords may not be put into the environment",
-                "say via-file in place of via-env, or add `script-security 3`",
+                "script-security forbids passwords in the environment",
+                "use via-file instead of via-env, or add `script-security 3`",
             ));
         }
         Ok(())
@@ -190,29 +189,34 @@ impl Draft {
                 client.remotes.push(remote);
             }
         } else if !self.remotes.is_empty() {
-            let message = "it is not used: each <connection> has its own";
+            let message = "it is ignored: each <connection> has its own";
             self.warn_of("remote", file, message);
         }
         if client.remotes.is_empty() {
             let hint = "add `remote HOST PORT PROTOCOL`";
-            return Err(self.wrong("client", file, "no server is named", hint));
+            return Err(self.wrong("client", file, "no server to connect to", hint));
         }
         if self.tcp_role == Some(Role::Server) {
-            let hint = "say tcp-client, or tcp";
-            return Err(self.wrong("proto", file, "a client connects, it does not listen", hint));
+            let hint = "use tcp-client or tcp";
+            return Err(self.wrong("proto", file, "a client cannot listen", hint));
         }
         if !client.pull && client.credentials.is_some() {
             let hint =
-                "add `pull`, or say `client`; point to point, certificates say who the ends are";
-            let message = "only a server of many asks for a password";
+                "add `pull` or use `client`; point-to-point ends authenticate by certificate";
+            let message = "only a server for many clients asks for a password";
             return Err(self.wrong("auth-user-pass", file, message, hint));
         }
         let tls = &self.common.tls;
         if tls.certificate.is_none() && client.credentials.is_none() {
-            let hint = "name a certificate with cert and key, or add auth-user-pass";
-            return Err(self.wrong("", file, "nothing says who the client is", hint));
+            let hint = "set cert and key, or add auth-user-pass";
+            return Err(self.wrong(
+                "",
+                file,
+                "the client has no certificate and no password",
+                hint,
+            ));
         }
-        // A peer that has `remote` looks at the port too.
+        // A peer with `remote` also checks the port.
         for link in client.remotes.iter_mut().map(|remote| &mut remote.link) {
             let by_udp = link.protocol.transport == Transport::Udp;
             if !client.pull && by_udp && link.bind != Bind::Unbound {
@@ -227,8 +231,8 @@ impl Draft {
             if link.bind == Bind::Unbound
                 && (link.local.is_some() || self.seen.contains_key("lport"))
             {
-                let hint = "remove nobind, or local and lport";
-                return Err(self.wrong("nobind", file, "an address is named to bind to", hint));
+                let hint = "remove nobind, or remove local and lport";
+                return Err(self.wrong("nobind", file, "nobind contradicts local and lport", hint));
             }
             if index == 0
                 && link.explicit_exit_notify > 0
@@ -237,7 +241,7 @@ impl Draft {
                     .iter()
                     .all(|remote| remote.link.protocol.transport == Transport::Tcp)
             {
-                self.warnings.push(Warning { file: file.to_owned(), line: 0, message: "explicit-exit-notify does nothing on TCP, where the end of the connection says it".into() });
+                self.warnings.push(Warning { file: file.to_owned(), line: 0, message: "explicit-exit-notify has no effect on TCP: closing the connection notifies the peer".into() });
             }
         }
         let tls = &self.common.tls;
@@ -247,7 +251,7 @@ impl Draft {
             && tls.peer_extended_key_usage.is_none()
             && tls.peer_fingerprints.is_empty()
         {
-            let message = "any certificate of the authority may be the server's, also a client's: add \
+            let message = "certificates of clients also pass as the server's: add \
                            `remote-cert-tls server`";
             self.warn_of("", file, message);
         }
@@ -268,7 +272,7 @@ impl Draft {
         }
         let tls = &self.common.tls;
         if tls.certificate.is_none() {
-            let hint = "name them with cert and key; `cycloid vpn pki server NAME` makes them";
+            let hint = "set cert and key; `cycloid vpn pki server NAME` creates both";
             return Err(self.wrong("", file, "a server needs a certificate and a key", hint));
         }
         let hooks = &self.common.hooks;
@@ -278,7 +282,7 @@ impl Draft {
             return Err(self.wrong(
                 "verify-client-cert",
                 file,
-                "anybody would be let in: no certificate is needed, and no password",
+                "anyone could connect: neither a certificate nor a password is required",
                 "add auth-user-pass-verify or management-client-auth, or remove it",
             ));
         }
@@ -289,20 +293,20 @@ impl Draft {
         ] {
             if set && !asks {
                 let hint = "add auth-user-pass-verify or management-client-auth";
-                return Err(self.wrong(name, file, "no user is ever asked for a password", hint));
+                return Err(self.wrong(name, file, "clients are never asked for a password", hint));
             }
         }
         if server.ccd_exclusive && server.client_config_dir.is_none() {
             let hint = "add client-config-dir";
-            return Err(self.wrong("ccd-exclusive", file, "nobody could come in", hint));
+            return Err(self.wrong("ccd-exclusive", file, "every client would be refused", hint));
         }
         if self.tcp_role == Some(Role::Client) {
-            let hint = "say tcp-server, or tcp";
-            return Err(self.wrong("proto", file, "a server listens, it does not connect", hint));
+            let hint = "use tcp-server or tcp";
+            return Err(self.wrong("proto", file, "a server cannot connect", hint));
         }
         if self.network.is_some() && server.pool.is_some() {
-            let hint = "say `server NETWORK NETMASK nopool`, or remove ifconfig-pool";
-            let message = "the pool is there already, from `server`";
+            let hint = "use `server NETWORK NETMASK nopool`, or remove ifconfig-pool";
+            let message = "`server` already defines a pool";
             if self.network.is_some_and(|network| network.pool) {
                 return Err(self.wrong("ifconfig-pool", file, message, hint));
             }
@@ -333,31 +337,38 @@ impl Draft {
         Ok(Server { common: std::mem::take(&mut self.common), ..server })
     }
 
-    /// What only a server of many can do.
+    /// Checks that a point-to-point server uses no directive for many clients.
     fn check_one_peer(&self, file: &Path) -> Result<(), Error> {
         if self.network_ipv6.is_some() {
-            let hint = "say ifconfig-ipv6; for many, add `server NETWORK NETMASK` or `mode server`";
-            return Err(self.wrong("server-ipv6", file, "there is one peer only", hint));
+            let hint = "use ifconfig-ipv6; for many clients, add `server` or `mode server`";
+            return Err(self.wrong(
+                "server-ipv6",
+                file,
+                "a point-to-point server has one peer",
+                hint,
+            ));
         }
         let redirects = self.common.tunnel.redirect.is_some_and(|it| it.ipv4 || it.ipv6);
         if redirects && self.remotes.is_empty() {
-            let hint = "add `remote HOST`, so that packets outside keep their way";
-            let message = "nothing says where the peer is";
+            let hint = "add `remote HOST`, so that outer packets bypass the tunnel";
+            let message = "the peer's address is unknown";
             return Err(self.wrong("redirect-gateway", file, message, hint));
         }
         let optional = self.common.tls.client_certificate != ClientCertificate::Require;
         for name in FOR_MANY {
             let harmless = name.ends_with("cert") && !optional;
             if self.seen.contains_key(name) && !harmless {
-                let hint = "remove it; for many, add `server NETWORK NETMASK` or `mode server`";
-                let message = format!("{name} is for a server of many, and there is one peer only");
+                let hint = "remove it; for many clients, add `server` or `mode server`";
+                let message = format!(
+                    "{name} needs a server for many clients, and this one is point-to-point"
+                );
                 return Err(self.wrong(name, file, &message, hint));
             }
         }
         Ok(())
     }
 
-    /// `server`, as openvpn(8) spells it out.
+    /// Expands `server` as openvpn(8) describes.
     fn expand(&mut self, server: &mut Server, network: Network) {
         let tunnel = &mut self.common.tunnel;
         let base = u32::from(network.address);
@@ -391,14 +402,14 @@ impl Draft {
         push(format!("topology {}", tunnel.topology.name()));
         if network.pool {
             let netmask = (tunnel.topology == Topology::Subnet).then_some(network.netmask);
-            // The smallest network of net30 has one place, of four addresses.
+            // The smallest net30 network holds one client, with four addresses.
             let end = end.max(first);
             server.pool = Some(Pool { first: at(first), last: at(end), netmask });
         }
     }
 
-    /// `server-ipv6`: the server is the first address, and clients begin further up where there is
-    /// room.
+    /// Expands `server-ipv6`: the server takes the first address, and the pool starts higher if
+    /// there is room.
     fn expand_ipv6(&mut self, server: &mut Server, network: Pool6) {
         let base = u128::from(network.first);
         let at = |offset: u128| Ipv6Addr::from(base + offset);
@@ -410,7 +421,7 @@ impl Draft {
         server.push.push("tun-ipv6".into());
     }
 
-    /// `keepalive`: a server waits twice as long, so that the client notices first.
+    /// Expands `keepalive`: a server waits twice as long, so that the client notices first.
     fn keep_alive(&mut self, many: bool, push: &mut Vec<String>) {
         let Some((interval, timeout)) = self.keepalive else { return };
         let seconds = |seconds: u32| {
@@ -426,7 +437,7 @@ impl Draft {
     }
 }
 
-/// The name of a hook's directive, if there is one.
+/// Returns the directive of the first hook, if any is set.
 fn first_hook(hooks: &Hooks) -> Option<&'static str> {
     let password = hooks.verify_password.is_some();
     [

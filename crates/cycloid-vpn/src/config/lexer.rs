@@ -1,10 +1,9 @@
-//! From the bytes of a file to its directives: lines, words, quotes, escapes, comments and blocks.
+//! Splits a file's bytes into directives: lines, words, quotes, escapes, comments and blocks.
 //!
-//! Words are divided by blanks. `"…"` and `'…'` hold a word with blanks; outside of single quotes a
-//! backslash takes a blank, a quotation mark or a backslash for itself. `#` and `;` where a word
-//! could begin start a comment. `<name>` alone on a line opens a block, which goes on, byte for
-//! byte, to the line that begins with `</name>`. Lines end in LF or CRLF, and a byte order mark is
-//! passed over.
+//! Blanks separate words. `"…"` and `'…'` enclose a word with blanks. Outside of single quotes, a
+//! backslash escapes a blank, a quotation mark or a backslash. `#` and `;` at the start of a word
+//! begin a comment. `<name>` alone on a line opens a block, whose bytes are kept verbatim up to a
+//! line that begins with `</name>`. Lines end in LF or CRLF. A byte order mark is ignored.
 //!
 //! Source: openvpn(8), "--config" and "INLINE FILE SUPPORT".
 
@@ -15,26 +14,26 @@ use zeroize::Zeroizing;
 
 use super::error::{Error, Problem};
 
-/// The longest line outside of blocks, in bytes.
+/// The longest line outside of a block, in bytes.
 pub(super) const MAX_LINE: usize = 4096;
 /// The most words in a line.
 const MAX_WORDS: usize = 64;
 
-/// One directive: a line, or a block.
+/// A directive: a line or a block.
 #[derive(Clone)]
 pub(super) struct Directive {
-    /// The file it stands in.
+    /// The file that contains it.
     pub(super) file: Arc<Path>,
-    /// Its line, or that which opens the block; from 1.
+    /// Its line, or the line that opens the block, from 1.
     pub(super) line: u32,
     pub(super) name: String,
     pub(super) arguments: Vec<String>,
-    /// The lines between `<name>` and `</name>`, each with its end.
+    /// The lines between `<name>` and `</name>`, with their line ends.
     pub(super) block: Option<Zeroizing<Vec<u8>>>,
 }
 
 impl Directive {
-    /// As it stands in the file, but for the contents of a block.
+    /// Returns the directive as written, without the contents of a block.
     pub(super) fn text(&self) -> String {
         if self.block.is_some() {
             return format!("<{}>", self.name);
@@ -58,7 +57,7 @@ impl Directive {
     }
 }
 
-/// The directives of a file whose first line has the number `first`.
+/// Returns the directives of a file whose first line has the number `first`.
 pub(super) fn directives(
     file: &Arc<Path>,
     first: u32,
@@ -66,7 +65,7 @@ pub(super) fn directives(
 ) -> Result<Vec<Directive>, Error> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
-        let problem = Problem::new("this is UTF-16", "save it as UTF-8, or as plain ASCII");
+        let problem = Problem::new("the file is UTF-16", "save it as UTF-8");
         return Err(problem.at(&**file, 0, ""));
     }
     let mut found = Vec::new();
@@ -93,8 +92,8 @@ pub(super) fn directives(
                 let behind = &rest[length..];
                 if behind.is_empty() {
                     return Err(directive.error(Problem::new(
-                        "this block has no end",
-                        format!("put {end} on a line of its own behind it"),
+                        "the block is not closed",
+                        format!("add a line {end} after it"),
                     )));
                 }
                 let text = &behind[..line_length(behind)];
@@ -115,7 +114,7 @@ pub(super) fn directives(
     Ok(found)
 }
 
-/// Bytes of the first line, with its end.
+/// Returns the length of the first line with its line end, in bytes.
 fn line_length(text: &[u8]) -> usize {
     text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| at + 1)
 }
@@ -126,16 +125,16 @@ fn block_name(directive: &Directive) -> Option<String> {
     opens.then(|| name.to_owned())
 }
 
-/// The words of a line.
+/// Splits a line into words.
 ///
 /// # Errors
-/// Too long a line, too many words, quotes that do not end, a backslash before what needs none,
-/// control characters, and words that are not UTF-8. A comment may hold any bytes.
+/// A line that is too long, too many words, unclosed quotes, an unnecessary backslash, a control
+/// character, or a word that is not UTF-8. Comments may contain any bytes.
 pub(super) fn words(line: &[u8]) -> Result<Vec<String>, Problem> {
     if line.len() > MAX_LINE {
         return Err(Problem::new(
             format!("the line has more than {MAX_LINE} bytes"),
-            "is this a configuration file, with each directive on a line of its own?",
+            "check that this is a configuration file with one directive a line",
         ));
     }
     let mut words = Vec::new();
@@ -167,7 +166,7 @@ pub(super) fn words(line: &[u8]) -> Result<Vec<String>, Problem> {
         if words.len() == MAX_WORDS {
             return Err(Problem::new(
                 format!("the line has more than {MAX_WORDS} words"),
-                "divide it, or put what belongs together in quotes",
+                "split it, or quote arguments that contain spaces",
             ));
         }
         words.push(checked(word)?);
@@ -175,14 +174,11 @@ pub(super) fn words(line: &[u8]) -> Result<Vec<String>, Problem> {
 }
 
 fn no_end(quote: char) -> Problem {
-    Problem::new(
-        format!("a word in quotes has no end: {quote} is missing"),
-        "close it on the same line",
-    )
+    Problem::new(format!("unclosed quote: {quote} is missing"), "close it on the same line")
 }
 
-/// Takes escapes away, up to a byte that `ends` and is not escaped; where that byte is, if there is
-/// one.
+/// Removes escapes up to an unescaped byte for which `ends` holds. Returns the word and the
+/// position of that byte, if any.
 fn unescaped(text: &[u8], ends: impl Fn(u8) -> bool) -> Result<(Vec<u8>, Option<usize>), Problem> {
     let mut word = Vec::new();
     let mut at = 0;
@@ -192,7 +188,7 @@ fn unescaped(text: &[u8], ends: impl Fn(u8) -> bool) -> Result<(Vec<u8>, Option<
                 Some(&next @ (b'\\' | b'"' | b' ' | b'\t')) => word.push(next),
                 _ => {
                     return Err(Problem::new(
-                        "a backslash stands before what needs none",
+                        "invalid backslash escape",
                         r"write \\ for each backslash, or put the word in single quotes",
                     ));
                 }
@@ -214,8 +210,8 @@ fn checked(word: Vec<u8>) -> Result<String, Problem> {
         .map_err(|_| Problem::new("a word is not UTF-8", "save the file as UTF-8"))?;
     match word.chars().find(|letter| letter.is_control() && *letter != '\t') {
         Some(control) => Err(Problem::new(
-            format!("there is a control character, {:#04x}", u32::from(control)),
-            "remove it; it is not visible in most editors",
+            format!("control character {:#04x}", u32::from(control)),
+            "remove it; most editors do not show it",
         )),
         None => Ok(word),
     }
@@ -254,12 +250,12 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_no_lines() {
+    fn malformed_lines() {
         let long = format!("x {}", "a".repeat(MAX_LINE));
         let many = "x ".repeat(MAX_WORDS + 1);
         let cases: [(&[u8], &str); 8] = [
-            (br#"x "a"#, "no end"),
-            (b"x 'a", "no end"),
+            (br#"x "a"#, "unclosed quote"),
+            (b"x 'a", "unclosed quote"),
             (br"ca C:\keys", "backslash"),
             (br"x a\", "backslash"),
             (b"x \xFF", "not UTF-8"),
@@ -271,12 +267,12 @@ mod tests {
             let problem = words(line).unwrap_err();
             assert!(problem.message.contains(message), "{problem:?}");
         }
-        // In a comment nobody minds.
+        // Comments may contain any bytes.
         assert!(words(b"# \xFF caf\xE9").unwrap().is_empty());
     }
 
     #[test]
-    fn blocks_are_taken_as_they_are() {
+    fn blocks_are_kept_verbatim() {
         let text =
             b"\xEF\xBB\xBFclient\r\n<ca>\r\n# no \"comment\r\n\xFF\r\n </ca>\r\n--verb 3\r\n";
         let file: Arc<Path> = Path::new("x.ovpn").into();

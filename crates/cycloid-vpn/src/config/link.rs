@@ -1,5 +1,5 @@
-//! What may differ from one `remote` to the next: the transport, sizes of packets, and the keys that
-//! protect the control channel.
+//! Settings that may differ between `remote`s: the transport, packet sizes and control channel
+//! keys.
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,12 +20,12 @@ pub const PORT: u16 = 1194;
 pub struct Protocol {
     /// UDP or TCP.
     pub transport: Transport,
-    /// Which addresses.
+    /// The address family.
     pub family: Family,
 }
 
 impl Protocol {
-    /// The word in a file: `udp`, `tcp4` and so on.
+    /// Returns the word in a file: `udp`, `tcp4` and so on.
     pub fn name(self) -> &'static str {
         match (self.transport, self.family) {
             (Transport::Udp, Family::Any) => "udp",
@@ -38,65 +38,65 @@ impl Protocol {
     }
 }
 
-/// A family of addresses.
+/// An address family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// IPv4 or IPv6, as names resolve and the machine has it.
+    /// IPv4 or IPv6, whichever the name resolves to and the machine supports.
     Any,
     /// IPv4 only.
     V4,
-    /// IPv6; a server's socket takes IPv4 too, unless `bind ipv6only`.
+    /// IPv6; a server's socket also accepts IPv4, unless `bind ipv6only` is set.
     V6,
 }
 
-/// Whether the socket has an address and a port of its own.
+/// Whether the socket binds to a fixed address and port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bind {
-    /// A server has; a client has if `local` or `lport` says which.
+    /// A server binds; a client binds if `local` or `lport` is set.
     Default,
-    /// `bind`: yes. With `ipv6only`, an IPv6 socket takes no IPv4.
+    /// `bind`: binds.
     Bound {
-        /// `ipv6only`.
+        /// `ipv6only`: an IPv6 socket does not accept IPv4.
         ipv6_only: bool,
     },
-    /// `nobind`: the system chooses.
+    /// `nobind`: the system chooses address and port.
     Unbound,
 }
 
-/// `mssfix`: the largest TCP segment inside of the tunnel follows from this.
+/// `mssfix`: determines the largest TCP segment inside the tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MssFix {
-    /// Segments stay as they are.
+    /// Leaves segments unchanged.
     Off,
-    /// Bytes of a packet outside, with its headers of IP and UDP or TCP (`mssfix N mtu`).
+    /// Bytes of an outer packet with its IP and UDP or TCP headers (`mssfix N mtu`).
     Packet(u16),
-    /// Bytes of a packet outside, without these headers (`mssfix N`).
+    /// Bytes of an outer packet without these headers (`mssfix N`).
     Payload(u16),
-    /// Bytes of a packet inside, with its headers of IP and TCP (`mssfix N fixed`).
+    /// Bytes of an inner packet with its IP and TCP headers (`mssfix N fixed`).
     Inner(u16),
 }
 
 /// `mtu-disc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MtuDiscovery {
-    /// Never set Don't Fragment.
+    /// Never sets Don't Fragment.
     No,
-    /// As the route says.
+    /// Follows the route's setting.
     Maybe,
-    /// Always set Don't Fragment.
+    /// Always sets Don't Fragment.
     Yes,
 }
 
-/// What protects control packets, beside TLS.
+/// Protection of control packets, in addition to TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControlKey {
-    /// Nothing.
+    /// No protection.
     Plain,
     /// `tls-auth`: an HMAC, with the digest of `auth`.
     Auth {
         /// A static key of 2048 bits.
         key: Material,
-        /// Without one, both ends use the same half.
+        /// The half of the key for each direction; `None` uses the same half in both.
         direction: Option<Direction>,
     },
     /// `tls-crypt`: one static key for all.
@@ -104,24 +104,24 @@ pub enum ControlKey {
         /// A static key of 2048 bits.
         key: Material,
     },
-    /// `tls-crypt-v2`: a key of each client's own, which the server's key wraps.
+    /// `tls-crypt-v2`: one key per client, wrapped with the server's key.
     CryptV2 {
         /// A client's key with its wrapped form, or a server's key.
         key: Material,
-        /// At a server: accept clients that know no cookies for such keys (`allow-noncookie`, which
-        /// is the default; `force-cookie` refuses them).
+        /// For a server: accept clients without support for v2 cookies (`allow-noncookie`, the
+        /// default). `force-cookie` refuses them.
         allow_without_cookie: bool,
-        /// At a server: what clients without a key of their own use, tls-auth or tls-crypt; they are
-        /// refused if none.
+        /// For a server: the tls-auth or tls-crypt key of clients without their own key; `None`
+        /// refuses them.
         shared: Option<Box<ControlKey>>,
     },
 }
 
 impl ControlKey {
-    /// Reads the key. `digest` is that of `auth`; `role` is this end's.
+    /// Reads the key. `digest` is that of `auth`, `role` is this end's role.
     ///
     /// # Errors
-    /// The file cannot be read, or is no key of that kind.
+    /// An unreadable file, or a key of another kind.
     pub fn load(&self, digest: Digest, role: Role) -> Result<ProtectionKey, Error> {
         let (directive, key) = match self {
             Self::Plain => return Ok(ProtectionKey::Plain),
@@ -132,12 +132,12 @@ impl ControlKey {
         let wrong = |reason: &dyn std::fmt::Display| {
             Problem::new(
                 format!("{directive}: cannot use {key}: {reason}"),
-                format!("`cycloid vpn genkey` makes keys for {directive}"),
+                format!("create a key with `cycloid vpn genkey` for {directive}"),
             )
             .at(key.path().unwrap_or(Path::new("")), 0, "")
         };
         let bytes = key.read().map_err(|error| wrong(&error))?;
-        let text = str::from_utf8(&bytes).map_err(|_| wrong(&"it is no text"))?;
+        let text = str::from_utf8(&bytes).map_err(|_| wrong(&"it is not text"))?;
         let shared_key = || StaticKey::parse(text).map_err(|error| wrong(&error));
         Ok(match self {
             Self::Plain => ProtectionKey::Plain,
@@ -159,35 +159,37 @@ impl ControlKey {
     }
 }
 
-/// One way to the peer, apart from its address.
+/// The settings of one path to the peer, except its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// `proto`; UDP.
+    /// `proto`. The default is UDP.
     pub protocol: Protocol,
     /// `local`: the address or name to bind to.
     pub local: Option<String>,
     /// `lport` or `port`.
     pub local_port: Option<u16>,
-    /// `rport` or `port`, for a remote without one.
+    /// `rport` or `port`: the port of remotes without their own.
     pub remote_port: u16,
     /// `bind`, `nobind`.
     pub bind: Bind,
-    /// `float`: packets of the peer may come from any address, if they are authentic.
+    /// `float`: authentic packets of the peer may come from any address.
     pub float: bool,
-    /// `connect-retry`: the time between two attempts, which doubles up to the second; 1 s, 300 s.
+    /// `connect-retry`: first and maximum delay between attempts; it doubles each time. The
+    /// defaults are 1 s and 300 s.
     pub connect_retry: (Duration, Duration),
-    /// `connect-retry-max`: rounds through all remotes; without end if none.
+    /// `connect-retry-max`: number of rounds through all remotes; `None` is unlimited.
     pub connect_retry_max: Option<u32>,
-    /// `server-poll-timeout` or `connect-timeout`: how long to wait for the first answer; 120 s.
+    /// `server-poll-timeout` or `connect-timeout`: timeout for the first answer. The default is 120
+    /// s.
     pub connect_timeout: Duration,
-    /// `explicit-exit-notify`: how often to say so on UDP; a server tells its clients to come back
-    /// to it with 1, to go to the next with 2. 0 if it says nothing.
+    /// `explicit-exit-notify`: number of exit notifications over UDP; 0 sends none. A server asks
+    /// its clients to reconnect to it with 1, or to go to the next server with 2.
     pub explicit_exit_notify: u32,
-    /// `tun-mtu`, bytes of a packet inside; 1500.
+    /// `tun-mtu`: bytes of an inner packet. The default is 1500.
     pub tun_mtu: u16,
-    /// `mssfix`; 1492 bytes outside, or what `tun-mtu` says if that is not 1500.
+    /// `mssfix`. The default is 1492 bytes outside, or derived from a `tun-mtu` other than 1500.
     pub mssfix: MssFix,
-    /// `mtu-disc`; the system's choice if none.
+    /// `mtu-disc`; `None` keeps the system's default.
     pub mtu_discovery: Option<MtuDiscovery>,
     /// `tls-auth`, `tls-crypt`, `tls-crypt-v2`.
     pub control_key: ControlKey,

@@ -1,4 +1,4 @@
-//! Keys, certificates and passwords: in a file of their own, or in a block of the configuration.
+//! Keys, certificates and passwords, from a file or an inline block.
 
 use std::fmt;
 use std::fs::File;
@@ -7,23 +7,23 @@ use std::path::PathBuf;
 
 use zeroize::Zeroizing;
 
-/// The largest file of keys or certificates, in bytes.
+/// The largest key or certificate file, in bytes.
 const MAX_MATERIAL: u64 = 16 << 20;
 
-/// Bytes that are, or may be, a secret.
+/// Bytes that may be secret, by their source.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Material {
-    /// In a file, relative to the process's directory.
+    /// A file, relative to the process's working directory.
     File(PathBuf),
-    /// In the configuration itself.
+    /// A block in the configuration.
     Inline(Zeroizing<Vec<u8>>),
 }
 
 impl Material {
-    /// The bytes, read at once.
+    /// Reads the bytes.
     ///
     /// # Errors
-    /// The file's; one of more than 16 MiB is [`io::ErrorKind::FileTooLarge`].
+    /// I/O errors; a file larger than 16 MiB is [`io::ErrorKind::FileTooLarge`].
     pub fn read(&self) -> io::Result<Zeroizing<Vec<u8>>> {
         let path = match self {
             Self::Inline(bytes) => return Ok(bytes.clone()),
@@ -31,7 +31,7 @@ impl Material {
         };
         let file = File::open(path)?;
         let length = file.metadata()?.len().min(MAX_MATERIAL);
-        // One byte more than it has, so that the end is seen without growing.
+        // One extra byte, so that the read sees the end of the file without reallocating.
         let room = usize::try_from(length).map_err(|_| io::ErrorKind::FileTooLarge)? + 1;
         let mut bytes = Zeroizing::new(Vec::with_capacity(room));
         file.take(MAX_MATERIAL + 1).read_to_end(&mut bytes)?;
@@ -41,7 +41,7 @@ impl Material {
         Ok(bytes)
     }
 
-    /// The file, if it is in one.
+    /// Returns the path, if the source is a file.
     pub fn path(&self) -> Option<&std::path::Path> {
         match self {
             Self::File(path) => Some(path),
@@ -50,7 +50,7 @@ impl Material {
     }
 }
 
-/// Says where it is, never what.
+/// Shows the source, never the secret.
 impl fmt::Debug for Material {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

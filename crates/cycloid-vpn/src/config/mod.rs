@@ -1,19 +1,19 @@
-//! Configuration files, as OpenVPN 2.6 has them: of clients (`.ovpn`), of servers, and of single
-//! clients at a server.
+//! Parses OpenVPN 2.6 configuration files: of clients (`.ovpn`), of servers, and of single clients
+//! at a server.
 //!
-//! [`read`] gives a [`Profile`] whose fields are typed and have OpenVPN's defaults, or the first
-//! [`Error`], with file, line, text and a hint. What changes nothing is passed over with a
-//! [`Warning`]; what would be misunderstood, and what is unknown, is an error. Paths are relative to
-//! the file that they stand in, or to the directory that `cd` names.
+//! [`read`] returns a [`Profile`] with typed fields and OpenVPN's defaults, or the first [`Error`]
+//! with file, line, text and a hint. A directive without effect is ignored with a [`Warning`]; an
+//! unknown or unsafe one is an error. Paths are relative to the directory of their file, or to the
+//! directory that `cd` sets.
 //!
-//! Four directives are Cycloid's own:
+//! Four directives are specific to Cycloid:
 //!
 //! | directive | at | does |
 //! |---|---|---|
-//! | `listen ADDRESS [PORT] [PROTOCOL]` | a server | one of several sockets; `*` is any address, and `local` may stand several times too |
-//! | `threads N` | both | how many processors move packets |
-//! | `kill-switch` | a client | nothing but the tunnel leaves the machine, also while it is down |
-//! | `metrics ADDRESS:PORT` | both | where Prometheus asks |
+//! | `listen ADDRESS [PORT] [PROTOCOL]` | a server | adds a listening socket; `*` is any address. `local` may be repeated too |
+//! | `threads N` | both | number of processors that move packets |
+//! | `kill-switch` | a client | blocks all traffic outside the tunnel, also while it is down |
+//! | `metrics ADDRESS:PORT` | both | the address that Prometheus scrapes |
 //!
 //! Source: openvpn(8), 2.6.
 
@@ -59,17 +59,17 @@ use std::path::Path;
 
 use draft::{Draft, Scope};
 
-/// What a file is for.
+/// A parsed configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Profile {
-    /// It has `client` or `tls-client`.
+    /// A file with `client` or `tls-client`.
     Client(Box<Client>),
-    /// It has `server`, `mode server` or `tls-server`.
+    /// A file with `server`, `mode server` or `tls-server`.
     Server(Box<Server>),
 }
 
 impl Profile {
-    /// What clients and servers have both.
+    /// Returns the settings that clients and servers share.
     pub fn common(&self) -> &Common {
         match self {
             Self::Client(client) => &client.common,
@@ -78,51 +78,51 @@ impl Profile {
     }
 }
 
-/// Reads a client's or a server's file.
+/// Reads a client or server file.
 ///
 /// # Errors
-/// It cannot be read, or says what cannot be.
+/// An unreadable file or an invalid configuration.
 pub fn read(path: &Path) -> Result<(Profile, Vec<Warning>), Error> {
     let bytes = draft::read(path).map_err(|problem| problem.at(path, 0, ""))?;
     parse(path, &bytes)
 }
 
-/// Reads the text of a client's or a server's file, whose name is what relative paths start from. No
-/// file is opened but those that it includes by `config`.
+/// Parses the text of a client or server file. Relative paths start from the directory of `file`.
+/// Opens only files that `config` includes.
 ///
 /// # Errors
-/// It says what cannot be.
+/// An invalid configuration.
 pub fn parse(file: &Path, text: &[u8]) -> Result<(Profile, Vec<Warning>), Error> {
     let mut draft = Draft::default();
     draft.text(file, Scope::Profile, text)?;
     draft.finish(file)
 }
 
-/// Reads a client's file.
+/// Reads a client file.
 ///
 /// # Errors
-/// Those of [`read`]; it is a server's.
+/// Those of [`read`], and a server file.
 pub fn read_client(path: &Path) -> Result<(Client, Vec<Warning>), Error> {
     match read(path)? {
         (Profile::Client(client), warnings) => Ok((*client, warnings)),
         (Profile::Server(_), _) => Err(error::Problem::new(
-            "this is a server's file",
-            "start it with `cycloid vpn server`, or name a client's",
+            "this is a server file",
+            "start it with `cycloid vpn server`, or name a client file",
         )
         .at(path, 0, "")),
     }
 }
 
-/// Reads a server's file.
+/// Reads a server file.
 ///
 /// # Errors
-/// Those of [`read`]; it is a client's.
+/// Those of [`read`], and a client file.
 pub fn read_server(path: &Path) -> Result<(Server, Vec<Warning>), Error> {
     match read(path)? {
         (Profile::Server(server), warnings) => Ok((*server, warnings)),
         (Profile::Client(_), _) => Err(error::Problem::new(
-            "this is a client's file",
-            "start it with `cycloid vpn client`, or name a server's",
+            "this is a client file",
+            "start it with `cycloid vpn client`, or name a server file",
         )
         .at(path, 0, "")),
     }

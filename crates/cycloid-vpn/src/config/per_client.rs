@@ -1,5 +1,5 @@
-//! What a server does otherwise for one client: a file of `client-config-dir`, or what the hook
-//! `client-connect` wrote.
+//! A server's settings for one client, from a file of `client-config-dir` or the output of the hook
+//! `client-connect`.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
@@ -8,24 +8,24 @@ use super::draft::{Draft, Scope, read};
 use super::error::{Error, Warning};
 use super::tunnel::Ifconfig6;
 
-/// What is said of one client.
+/// A server's settings for one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PerClient {
-    /// `ifconfig-push`: the client's address, and the server's or the netmask.
+    /// `ifconfig-push`: the client's address, and the server's address or the netmask.
     pub ifconfig: Option<(Ipv4Addr, Ipv4Addr)>,
     /// `ifconfig-ipv6-push`.
     pub ifconfig_ipv6: Option<Ifconfig6>,
-    /// `iroute`: networks behind the client, with the bits of their masks.
+    /// `iroute`: networks behind the client, with prefix lengths.
     pub routes: Vec<(Ipv4Addr, u8)>,
     /// `iroute-ipv6`.
     pub routes_ipv6: Vec<(Ipv6Addr, u8)>,
-    /// `push-reset`: nothing of the server's own list is pushed.
+    /// `push-reset`: drop the server's push list.
     pub push_reset: bool,
-    /// `push-remove`: what has this in it is not pushed.
+    /// `push-remove`: drop options of the server's push list that contain this text.
     pub push_remove: Vec<String>,
-    /// `push`: what is pushed besides.
+    /// `push`: additional options.
     pub push: Vec<String>,
-    /// `disable`: the client does not come in.
+    /// `disable`: refuse the client.
     pub disable: bool,
 }
 
@@ -33,23 +33,24 @@ impl PerClient {
     /// Reads a file.
     ///
     /// # Errors
-    /// The file cannot be read, or says what cannot be.
+    /// An unreadable file or an invalid directive.
     pub fn read(path: &Path) -> Result<(Self, Vec<Warning>), Error> {
         let bytes = read(path).map_err(|problem| problem.at(path, 0, ""))?;
         Self::parse(path, &bytes)
     }
 
-    /// Reads the text of a file; its name is for messages.
+    /// Parses the text of a file. `file` is used in messages only.
     ///
     /// # Errors
-    /// It says what cannot be.
+    /// An invalid directive.
     pub fn parse(file: &Path, text: &[u8]) -> Result<(Self, Vec<Warning>), Error> {
         let mut draft = Draft::default();
         draft.text(file, Scope::PerClient, text)?;
         Ok((draft.per_client, draft.warnings))
     }
 
-    /// Adds what is said later: addresses take the place of those before, the rest comes on top.
+    /// Adds settings from a later source: later addresses replace earlier ones, all other settings
+    /// accumulate.
     pub fn add(&mut self, later: Self) {
         self.ifconfig = later.ifconfig.or(self.ifconfig);
         self.ifconfig_ipv6 = later.ifconfig_ipv6.or(self.ifconfig_ipv6);
@@ -61,7 +62,8 @@ impl PerClient {
         self.disable |= later.disable;
     }
 
-    /// What the client is pushed, of what the server pushes to all and of what is for this one.
+    /// Returns the options to push to this client: the server's list with its removals applied,
+    /// then the client's own.
     pub fn push_list<'a>(&'a self, server: &'a [String]) -> impl Iterator<Item = &'a str> {
         let kept = server.iter().filter(|option| {
             !self.push_reset && !self.push_remove.iter().any(|text| option.contains(text.as_str()))

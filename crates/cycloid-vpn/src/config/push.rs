@@ -1,4 +1,4 @@
-//! What a server may push. Client and server ask the one table of directives.
+//! Options that a server may push. Client and server use the same table of directives.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use super::common::Common;
 use super::directives::{self, place};
 use super::draft::{Draft, Scope};
 
-/// Whether an option, such as `route 10.0.0.0 255.0.0.0`, is one that a server may push.
+/// Returns whether a server may push this option, such as `route 10.0.0.0 255.0.0.0`.
 pub fn may_be_pushed(option: &str) -> bool {
     directives::find(name(option)).is_some_and(|entry| entry.place & place::PUSHED != 0)
 }
 
-/// Whether an option is one that `route-nopull` passes over: routes and name servers.
+/// Returns whether `route-nopull` ignores this option: routes and name servers.
 pub fn is_route(option: &str) -> bool {
     matches!(
         name(option),
@@ -36,12 +36,11 @@ fn name(option: &str) -> &str {
     option.split_ascii_whitespace().next().unwrap_or_default()
 }
 
-/// What a client's configuration becomes by the options that its server pushed. An option that the
-/// client's filters pass over is left out; one that is unknown, or is not for a server to say, is
-/// passed over with a warning.
+/// Applies pushed options to a client's configuration. Skips options that the client's filters
+/// ignore. Skips options that are unknown or that a server may not push, with a warning.
 ///
 /// # Errors
-/// An option that the client refuses (`pull-filter reject`).
+/// An option that the client rejects (`pull-filter reject`).
 pub fn apply(client: &Client, options: &[String]) -> Result<(Common, Vec<String>), String> {
     let mut draft = Draft::default();
     draft.common = client.common.clone();
@@ -53,7 +52,7 @@ pub fn apply(client: &Client, options: &[String]) -> Result<(Common, Vec<String>
             Verdict::Reject => return Err(option.clone()),
         }
         if !may_be_pushed(option) {
-            warnings.push(format!("pushed: {} is not for a server to say", name(option)));
+            warnings.push(format!("ignored pushed option: a server may not push {}", name(option)));
             continue;
         }
         if let Err(error) = draft.text(Path::new("pushed"), Scope::Pushed, option.as_bytes()) {

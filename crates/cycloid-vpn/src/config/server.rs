@@ -1,4 +1,4 @@
-//! A server's configuration, and what `server` and its companions stand for.
+//! The configuration of a server, and the data of `server` and related directives.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
@@ -8,58 +8,60 @@ use super::common::Common;
 use super::link::{PORT, Protocol};
 use super::material::Material;
 
-/// What a server's file says.
+/// A server's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
-    /// What clients have too.
+    /// Settings shared with clients.
     pub common: Common,
-    /// Where it listens; at least one.
+    /// Listening sockets; at least one.
     pub listen: Vec<Listen>,
-    /// `mode server`: serves many clients. Otherwise one peer at a time, which is not pushed to.
+    /// `mode server`: serves many clients. Otherwise one peer at a time, without pushing options.
     pub many: bool,
-    /// `remote`: the only names or addresses that the one peer may have, over UDP with the port; any
-    /// if none.
+    /// `remote`: allowed names or addresses of the single peer, with its port over UDP; empty
+    /// allows any.
     pub remotes: Vec<(String, u16)>,
-    /// `ifconfig-pool`: the addresses for clients.
+    /// `ifconfig-pool`: IPv4 addresses for clients.
     pub pool: Option<Pool>,
-    /// `ifconfig-ipv6-pool`: the addresses for clients.
+    /// `ifconfig-ipv6-pool`: IPv6 addresses for clients.
     pub pool_ipv6: Option<Pool6>,
-    /// `ifconfig-pool-persist`: a file with the addresses that clients had, and how often it is
-    /// written; just read if never.
+    /// `ifconfig-pool-persist`: a file with previous client addresses, and the write interval;
+    /// `None` only reads it.
     pub pool_persist: Option<(PathBuf, Option<Duration>)>,
-    /// What each client is pushed, in order: `push`, and what `server`, `keepalive` and `topology`
-    /// add. Addresses, cipher and peer id are each client's own, and not here.
+    /// Options pushed to each client, in order: `push`, and those that `server`, `keepalive` and
+    /// `topology` add. Addresses, cipher and peer id are added for each client.
     pub push: Vec<String>,
-    /// `client-config-dir`: files by clients' names, else `DEFAULT`; see [`PerClient`].
+    /// `client-config-dir`: a directory of files named after clients, or `DEFAULT`; see
+    /// [`PerClient`].
     ///
     /// [`PerClient`]: super::PerClient
     pub client_config_dir: Option<PathBuf>,
-    /// `ccd-exclusive`: who has no file there does not come in.
+    /// `ccd-exclusive`: refuse clients without a file there.
     pub ccd_exclusive: bool,
-    /// `client-to-client`: clients reach each other.
+    /// `client-to-client`: route packets between clients.
     pub client_to_client: bool,
-    /// `duplicate-cn`: several clients may have one name.
+    /// `duplicate-cn`: several clients may share one name.
     pub duplicate_names: bool,
-    /// `max-clients`; 1024.
+    /// `max-clients`. The default is 1024.
     pub max_clients: u32,
-    /// `max-routes-per-client`: addresses behind one client; 256.
+    /// `max-routes-per-client`: learned addresses behind one client. The default is 256.
     pub max_routes_per_client: u32,
-    /// `username-as-common-name`: a client's name is the user's.
+    /// `username-as-common-name`: the user name is the client's name.
     pub username_as_common_name: bool,
-    /// `auth-user-pass-optional`: a client without a password reaches the hook.
+    /// `auth-user-pass-optional`: call the hook also for a client without a password.
     pub password_optional: bool,
     /// `auth-gen-token`.
     pub auth_token: Option<AuthToken>,
-    /// `auth-gen-token-secret`: the key that tokens are made with, so that they outlive the process.
+    /// `auth-gen-token-secret`: the token key, so that tokens survive a restart.
     pub auth_token_secret: Option<Material>,
     /// `opt-verify`: disconnect clients whose options differ.
     pub verify_options: bool,
-    /// `connect-freq`: at most so many new clients in this time.
+    /// `connect-freq`: limit on new clients in this time.
     pub connect_frequency: Option<(u32, Duration)>,
-    /// `connect-freq-initial`: at most so many answers to first packets in this time; 100, 10 s.
+    /// `connect-freq-initial`: limit on answers to initial packets in this time. The default is 100
+    /// in 10 s.
     pub connect_frequency_initial: (u32, Duration),
-    /// `stale-routes-check`: addresses behind clients are forgotten after the first time, looked for
-    /// each second.
+    /// `stale-routes-check`: age after which addresses behind clients expire, and the interval of
+    /// the check.
     pub stale_routes: Option<(Duration, Duration)>,
 }
 
@@ -92,12 +94,12 @@ impl Default for Server {
     }
 }
 
-/// `local`, or `listen ADDRESS [PORT] [PROTOCOL]`, of which a server may have several.
+/// A socket from `local` or `listen ADDRESS [PORT] [PROTOCOL]`; a server may have several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listen {
-    /// An address or a name; all addresses if none.
+    /// Host name or address; `None` is all addresses.
     pub host: Option<String>,
-    /// The port; 1194.
+    /// The port. The default is 1194.
     pub port: u16,
     /// The protocol.
     pub protocol: Protocol,
@@ -109,38 +111,38 @@ impl Listen {
     }
 }
 
-/// Addresses, the first and the last included.
+/// A range of IPv4 addresses, inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {
-    /// The lowest.
+    /// The lowest address.
     pub first: Ipv4Addr,
-    /// The highest.
+    /// The highest address.
     pub last: Ipv4Addr,
-    /// What clients get as their netmask, with the topology subnet.
+    /// The netmask of clients with the topology subnet.
     pub netmask: Option<Ipv4Addr>,
 }
 
-/// Addresses from this one on, to the end of its network.
+/// IPv6 addresses from this one to the end of its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool6 {
-    /// The lowest.
+    /// The lowest address.
     pub first: Ipv6Addr,
-    /// Bits of the network's mask.
+    /// The network's prefix length.
     pub prefix: u8,
 }
 
 /// `auth-gen-token`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuthToken {
-    /// How long a token is good; without end if none.
+    /// Lifetime of a token; `None` is unlimited.
     pub lifetime: Option<Duration>,
-    /// How often it is renewed; at each renegotiation if none.
+    /// Renewal interval; `None` renews at each renegotiation.
     pub renewal: Option<Duration>,
-    /// `external-auth`: hooks are asked all the same.
+    /// `external-auth`: call the hooks for tokens too.
     pub external: bool,
 }
 
-/// `server`: a network, of which the server has the first address.
+/// The network of `server`; the server takes its first address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Network {
     pub(super) address: Ipv4Addr,

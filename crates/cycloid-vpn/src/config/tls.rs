@@ -1,4 +1,4 @@
-//! TLS and the data channel: who the peer must be, and which ciphers.
+//! TLS and data channel settings: the peer's identity and the ciphers.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,27 +17,27 @@ pub enum TlsVersion {
     V1_3,
 }
 
-/// `verify-x509-name`: what the peer's certificate must say.
+/// `verify-x509-name`: the required name in the peer's certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PeerName {
     /// The whole subject, as in `C=KG, ST=NA, L=Bishkek, CN=Server-1`.
     Subject(String),
-    /// The common name, or another field if [`Tls::username_field`] says so.
+    /// The common name, or the field that [`Tls::username_field`] sets.
     Name(String),
-    /// The beginning of it.
+    /// A prefix of that name.
     Prefix(String),
 }
 
 /// `crl-verify`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Revoked {
-    /// A list, or several, in PEM.
+    /// One or more lists in PEM.
     List(Material),
-    /// A directory: the serial number, in decimal, of each revoked certificate is a file's name.
+    /// A directory with a file for each revoked certificate, named by its serial number in decimal.
     Directory(PathBuf),
 }
 
-/// `tls-cert-profile`: which keys and digests certificates may have.
+/// `tls-cert-profile`: accepted keys and digests of certificates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CertificateProfile {
     /// SHA-1 and better, RSA with 1024 bits and more.
@@ -53,60 +53,59 @@ pub enum CertificateProfile {
 /// `verify-client-cert`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientCertificate {
-    /// Each client has one.
+    /// Each client needs a certificate.
     Require,
-    /// A client that has one must have a good one.
+    /// A client may omit its certificate; a given one must be valid.
     Optional,
-    /// None is asked for.
+    /// The server asks for no certificate.
     None,
 }
 
-/// How the control channel's TLS is set up.
+/// TLS settings of the control channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tls {
     /// `ca`: authorities, in PEM.
     pub ca: Option<Material>,
-    /// `cert`: the own certificate, and what is between it and the authority, in PEM.
+    /// `cert`: this end's certificate and its intermediates, in PEM.
     pub certificate: Option<Material>,
-    /// `extra-certs`: more of what is in between.
+    /// `extra-certs`: more intermediates.
     pub extra_certificates: Option<Material>,
-    /// `key`: the own private key, in PEM.
+    /// `key`: this end's private key, in PEM.
     pub key: Option<Material>,
-    /// `askpass`: where the key's passphrase is; `Some(None)` asks a person.
+    /// `askpass`: the file with the key's passphrase; `Some(None)` asks the user.
     pub key_passphrase: Option<Option<PathBuf>>,
     /// `crl-verify`.
     pub revoked: Option<Revoked>,
-    /// `tls-version-min`; TLS 1.2.
+    /// `tls-version-min`. The default is TLS 1.2.
     pub version_min: TlsVersion,
-    /// `tls-version-max`; TLS 1.3.
+    /// `tls-version-max`. The default is TLS 1.3.
     pub version_max: TlsVersion,
-    /// `tls-cipher`: names of cipher suites of TLS 1.2, as IANA or OpenSSL spells them.
+    /// `tls-cipher`: TLS 1.2 cipher suites, in IANA or OpenSSL spelling.
     pub cipher_suites_1_2: Option<Vec<String>>,
-    /// `tls-ciphersuites`: names of cipher suites of TLS 1.3.
+    /// `tls-ciphersuites`: TLS 1.3 cipher suites.
     pub cipher_suites_1_3: Option<Vec<String>>,
-    /// `tls-groups`: names of groups, as OpenSSL spells them.
+    /// `tls-groups`: groups in OpenSSL spelling.
     pub groups: Option<Vec<String>>,
-    /// `tls-cert-profile`; legacy.
+    /// `tls-cert-profile`. The default is legacy.
     pub certificate_profile: CertificateProfile,
     /// `verify-x509-name`.
     pub peer_name: Option<PeerName>,
-    /// `x509-username-field`: the subject's field that is a client's name; CN.
+    /// `x509-username-field`: the subject field that holds a client's name. The default is CN.
     pub username_field: String,
-    /// `remote-cert-ku`: the peer's key usages must have all bits of one of these; the bits as in the
-    /// first two bytes of the extension (0x80 is digitalSignature).
+    /// `remote-cert-ku`: the peer's key usage must contain all bits of one of these values. The
+    /// bits are those of the extension's first two bytes (0x80 is digitalSignature).
     pub peer_key_usages: Vec<u16>,
-    /// `remote-cert-eku`: the extended key usage that the peer must have, a name or an identifier in
-    /// dots.
+    /// `remote-cert-eku`: the required extended key usage, as a name or a dotted identifier.
     pub peer_extended_key_usage: Option<String>,
-    /// `remote-cert-tls`: which end the peer's certificate is for, by its extended key usage, and by
-    /// its key usage if it has one.
+    /// `remote-cert-tls`: the required role of the peer's certificate, checked by its extended key
+    /// usage, and by its key usage if present.
     pub peer_role: Option<Role>,
-    /// `peer-fingerprint`: SHA-256 of the peer's certificate in DER is one of these. No authority is
-    /// needed then.
+    /// `peer-fingerprint`: allowed SHA-256 hashes of the peer's certificate in DER. Replaces an
+    /// authority.
     pub peer_fingerprints: Vec<[u8; 32]>,
     /// `verify-client-cert`, at a server.
     pub client_certificate: ClientCertificate,
-    /// `tls-exit`: end if TLS fails.
+    /// `tls-exit`: exit if TLS fails.
     pub exit_on_failure: bool,
 }
 
@@ -137,30 +136,31 @@ impl Default for Tls {
     }
 }
 
-/// What `data-ciphers` is if nothing is said, in the order of preference.
+/// The default of `data-ciphers`, in order of preference.
 pub(super) const DATA_CIPHERS: [Cipher; 3] =
     [Cipher::Aes256Gcm, Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305];
 
-/// The data channel.
+/// Settings of the data channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataChannel {
-    /// `data-ciphers`, in the order of preference; AES-256-GCM, AES-128-GCM, ChaCha20-Poly1305. CBC
-    /// has the digest of `auth`.
+    /// `data-ciphers`, in order of preference. The default is AES-256-GCM, AES-128-GCM,
+    /// ChaCha20-Poly1305. CBC ciphers use the digest of `auth`.
     pub ciphers: Vec<Cipher>,
-    /// `data-ciphers-fallback`: for peers that do not negotiate.
+    /// `data-ciphers-fallback`: the cipher for peers that do not negotiate.
     pub fallback: Option<Cipher>,
-    /// `cipher`: what peers that do not negotiate are told.
+    /// `cipher`: the cipher announced to peers that do not negotiate.
     pub cipher: Option<Cipher>,
-    /// `auth`; SHA-1. AEADs do not use it.
+    /// `auth`. The default is SHA-1. AEADs do not use it.
     pub digest: Digest,
     /// `comp-lzo`, `compress`.
     pub framing: Framing,
-    /// `replay-window`: packets and time by which one may be late; 64, 15 s.
+    /// `replay-window`: how many packets and how much time a packet may be late. The default is 64
+    /// packets and 15 s.
     pub replay_window: (u32, Duration),
 }
 
 impl DataChannel {
-    /// The names of `data-ciphers`, with this between them.
+    /// Returns the names of `data-ciphers`, joined with `between`.
     pub fn cipher_names(&self, between: &str) -> String {
         let names: Vec<_> = self.ciphers.iter().map(|cipher| cipher.name()).collect();
         names.join(between)
@@ -180,36 +180,38 @@ impl Default for DataChannel {
     }
 }
 
-/// When keys are renewed, peers looked after, and connections ended.
+/// Key renewal, keepalive and timeout settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// `reneg-sec`: a key's longest life; 3600 s. Without end if none.
+    /// `reneg-sec`: a key's maximum lifetime. The default is 3600 s; `None` is unlimited.
     pub renegotiate_after: Option<Duration>,
-    /// The second number of `reneg-sec`: its shortest life; a server takes 90 % of the longest if
-    /// none, a client the longest.
+    /// The second number of `reneg-sec`: a key's minimum lifetime. `None` is 90 % of the maximum at
+    /// a server, and the maximum at a client.
     pub renegotiate_not_before: Option<Duration>,
-    /// `reneg-bytes`: bytes each way under one key; without end if none.
+    /// `reneg-bytes`: limit on bytes per direction under one key; `None` is unlimited.
     pub renegotiate_bytes: Option<u64>,
-    /// `reneg-pkts`: packets each way under one key; without end if none.
+    /// `reneg-pkts`: limit on packets per direction under one key; `None` is unlimited.
     pub renegotiate_packets: Option<u64>,
-    /// `hand-window`: the time in which a handshake must end; 60 s.
+    /// `hand-window`: time limit of a handshake. The default is 60 s.
     pub hand_window: Duration,
-    /// `tran-window`: the time for which an old key stays beside the next; 3600 s.
+    /// `tran-window`: how long an old key remains valid next to its successor. The default is 3600
+    /// s.
     pub transition_window: Duration,
-    /// `tls-timeout`: a control packet is sent again after this, then after twice as long; 2 s.
+    /// `tls-timeout`: first retransmission delay of a control packet, doubled each time. The
+    /// default is 2 s.
     pub retransmit_after: Duration,
-    /// `ping`: what is sent after so long a silence of one's own.
+    /// `ping`: send a ping after sending nothing for this long.
     pub ping: Option<Duration>,
-    /// `ping-restart`: connect anew, or at a server forget the client, after so long a silence of the
-    /// peer. A client that pulls has 120 s if nothing else is said.
+    /// `ping-restart`: reconnect after this much silence from the peer; a server drops the client
+    /// instead. The default for a client that pulls is 120 s.
     pub ping_restart: Option<Duration>,
-    /// `ping-exit`: end after so long a silence of the peer.
+    /// `ping-exit`: exit after this much silence from the peer.
     pub ping_exit: Option<Duration>,
-    /// `ping-timer-rem`: count silence only once the peer's address is known.
+    /// `ping-timer-rem`: start the silence timer only once the peer's address is known.
     pub ping_timer_needs_peer: bool,
-    /// `inactive`: end if the tunnel carried no more than so many bytes in this time.
+    /// `inactive`: exit if the tunnel carries no more than this many bytes in this time.
     pub inactive: Option<(Duration, u64)>,
-    /// `session-timeout`: end after this time.
+    /// `session-timeout`: exit after this time.
     pub session_timeout: Option<Duration>,
 }
 

@@ -1,22 +1,22 @@
-//! The inside of the tunnel: addresses, routes and name servers.
+//! Settings inside the tunnel: addresses, routes and name servers.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
-/// `topology`: what addresses the two ends have.
+/// `topology`: the addressing scheme of the two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topology {
-    /// A /30 for each client.
+    /// A /30 network for each client.
     Net30,
-    /// An address for each client, and a route to it.
+    /// One address for each client, with a route to it.
     PointToPoint,
-    /// One network, in which each client has an address.
+    /// One network with an address for each client.
     Subnet,
 }
 
 impl Topology {
-    /// The word in a file.
+    /// Returns the word in a file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Net30 => "net30",
@@ -26,18 +26,18 @@ impl Topology {
     }
 }
 
-/// An address that may not be known before the tunnel stands.
+/// An address that may be unknown before the tunnel is up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target<A> {
-    /// Known.
+    /// A known address.
     Address(A),
-    /// A name, to be resolved before the tunnel stands.
+    /// A name, resolved before the tunnel is up.
     Name(String),
-    /// `vpn_gateway`: the peer's address inside.
+    /// `vpn_gateway`: the peer's tunnel address.
     VpnGateway,
-    /// `net_gateway`, `net_gateway_ipv6`: the gateway of the default route as it was before.
+    /// `net_gateway`, `net_gateway_ipv6`: the gateway of the original default route.
     NetGateway,
-    /// `remote_host`: the peer's address outside.
+    /// `remote_host`: the peer's outer address.
     RemoteHost,
 }
 
@@ -46,11 +46,11 @@ pub enum Target<A> {
 pub struct Route<A> {
     /// The network.
     pub network: Target<A>,
-    /// Bits of the network's mask.
+    /// The prefix length.
     pub prefix: u8,
-    /// By which gateway; by the tunnel's own if none.
+    /// The gateway; `None` is the tunnel's default.
     pub gateway: Option<Target<A>>,
-    /// `route-metric`'s if none.
+    /// The metric; `None` is that of `route-metric`.
     pub metric: Option<u32>,
 }
 
@@ -79,42 +79,42 @@ impl<A: fmt::Display> fmt::Display for Target<A> {
 /// `route-gateway`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RouteGateway {
-    /// Known.
+    /// A known address.
     Address(Ipv4Addr),
-    /// To be resolved.
+    /// A name to resolve.
     Name(String),
 }
 
-/// `redirect-gateway`, `redirect-private`: all traffic goes through the tunnel, or just the flags
-/// hold.
+/// `redirect-gateway`, `redirect-private`: routes all traffic through the tunnel, or only applies
+/// the flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Redirect {
-    /// The default route of IPv4: no `!ipv4`, and not `redirect-private`.
+    /// Redirect the IPv4 default route: neither `!ipv4` nor `redirect-private` is set.
     pub ipv4: bool,
-    /// `ipv6`: that of IPv6.
+    /// `ipv6`: redirect the IPv6 default route.
     pub ipv6: bool,
-    /// `def1`: by two halves, which leave the default route as it is.
+    /// `def1`: use two half routes and keep the default route.
     pub def1: bool,
-    /// `local`: the server is on the own network, and needs no route by the gateway.
+    /// `local`: the server is on the local network and needs no route via the gateway.
     pub local: bool,
-    /// `autolocal`: find out whether it is.
+    /// `autolocal`: detect whether the server is local.
     pub auto_local: bool,
-    /// `block-local`: the own network goes through the tunnel too, all but its gateway.
+    /// `block-local`: route the local network through the tunnel too, except its gateway.
     pub block_local: bool,
-    /// `bypass-dhcp`: a route by the gateway to the DHCP server.
+    /// `bypass-dhcp`: route the DHCP server via the gateway.
     pub bypass_dhcp: bool,
-    /// `bypass-dns`: a route by the gateway to the name servers.
+    /// `bypass-dns`: route the name servers via the gateway.
     pub bypass_dns: bool,
 }
 
 /// `dns server N`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DnsServer {
-    /// −128 to 127; the lower comes first.
+    /// −128 to 127; the lowest comes first.
     pub priority: i8,
-    /// Up to eight; port 53 if it is 0.
+    /// Up to eight addresses; port 0 stands for 53.
     pub addresses: Vec<SocketAddr>,
-    /// Domains that are resolved here, and only they; all if there is none.
+    /// Domains that only this server resolves; empty is all.
     pub resolve_domains: Vec<String>,
     /// `yes`, `optional` or `no`.
     pub dnssec: Option<String>,
@@ -124,7 +124,7 @@ pub struct DnsServer {
     pub server_name: Option<String>,
 }
 
-/// Name servers, for as long as the tunnel stands.
+/// Name servers to use while the tunnel is up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dns {
     /// `dhcp-option DNS`, `DNS6`.
@@ -133,31 +133,32 @@ pub struct Dns {
     pub domain: Option<String>,
     /// `dhcp-option DOMAIN-SEARCH`, `dns search-domains`.
     pub search: Vec<String>,
-    /// `dns server`, in the order of priority; if there are any, they stand in place of `addresses`.
+    /// `dns server`, in order of priority; if there are any, they replace `addresses`.
     pub servers: Vec<DnsServer>,
-    /// Other kinds of `dhcp-option`, which hooks get in their environment.
+    /// Other kinds of `dhcp-option`, passed to hooks in the environment.
     pub other: Vec<Vec<String>>,
 }
 
 /// `ifconfig-ipv6`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ifconfig6 {
-    /// The own address.
+    /// This end's address.
     pub address: Ipv6Addr,
-    /// Bits of the network's mask.
+    /// The prefix length.
     pub prefix: u8,
-    /// The peer's.
+    /// The peer's address.
     pub remote: Option<Ipv6Addr>,
 }
 
-/// The device and what it carries.
+/// The device, its addresses and its routes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tunnel {
-    /// `dev`: the device's name; the system numbers a `tunN` if none.
+    /// `dev`: the device's name; `None` lets the system number a `tunN`.
     pub device: Option<String>,
-    /// `topology`; net30.
+    /// `topology`. The default is net30.
     pub topology: Topology,
-    /// `ifconfig`: the own address, and the peer's or, with the topology subnet, the netmask.
+    /// `ifconfig`: this end's address, and the peer's address or, with the topology subnet, the
+    /// netmask.
     pub ifconfig: Option<(Ipv4Addr, Ipv4Addr)>,
     /// `ifconfig-ipv6`.
     pub ifconfig_ipv6: Option<Ifconfig6>,
@@ -171,23 +172,23 @@ pub struct Tunnel {
     pub route_gateway: Option<RouteGateway>,
     /// `route-ipv6-gateway`.
     pub route_ipv6_gateway: Option<Ipv6Addr>,
-    /// `route-metric`; 0.
+    /// `route-metric`. The default is 0.
     pub route_metric: u32,
-    /// `route-delay`: how long to wait before routes are made.
+    /// `route-delay`: delay before adding routes.
     pub route_delay: Duration,
-    /// `route-noexec`: hooks make the routes.
+    /// `route-noexec`: hooks add the routes.
     pub route_noexec: bool,
     /// `redirect-gateway`, `redirect-private`.
     pub redirect: Option<Redirect>,
     /// `dhcp-option`, `dns`.
     pub dns: Dns,
-    /// `block-outside-dns`: no name is resolved outside of the tunnel.
+    /// `block-outside-dns`: no name lookups outside of the tunnel.
     pub block_outside_dns: bool,
-    /// `block-ipv6`: IPv6 inside is answered with an unreachable.
+    /// `block-ipv6`: answer inner IPv6 packets with an ICMPv6 unreachable message.
     pub block_ipv6: bool,
-    /// `txqueuelen`: the device's queue, in packets; the system's choice if none.
+    /// `txqueuelen`: the device's queue length in packets; `None` keeps the system's default.
     pub queue_length: Option<u32>,
-    /// `persist-tun`: the device stays through a reconnection.
+    /// `persist-tun`: keep the device through a reconnection.
     pub persist: bool,
 }
 

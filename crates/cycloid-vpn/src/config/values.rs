@@ -1,4 +1,4 @@
-//! The arguments of a directive as values.
+//! Parses the arguments of a directive.
 
 use std::fmt::Display;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -15,14 +15,14 @@ use super::tunnel::Target;
 
 pub(super) type Result<T> = std::result::Result<T, Problem>;
 
-/// A year and more: the longest time, in seconds, that a file may ask for.
+/// The longest allowed time in seconds, about 34 years.
 const MAX_SECONDS: u32 = 1 << 30;
 
-/// A directive that stands where it may, with as many arguments as it takes.
+/// A directive in an allowed place with a valid number of arguments.
 pub(super) struct Call<'a> {
     pub(super) directive: &'a Directive,
     pub(super) scope: Scope,
-    /// What relative paths start from.
+    /// The base of relative paths.
     pub(super) base: &'a Path,
 }
 
@@ -31,13 +31,13 @@ impl Call<'_> {
         &self.directive.arguments
     }
 
-    /// An argument; blank and `default` are as if it were not there.
+    /// Returns an argument; empty and `default` count as absent.
     pub(super) fn get(&self, index: usize) -> Option<&str> {
         let argument = self.directive.arguments.get(index)?;
         (!argument.is_empty() && argument != "default").then_some(argument)
     }
 
-    /// An argument that the table says is there.
+    /// Returns an argument that the table guarantees.
     pub(super) fn text(&self, index: usize) -> &str {
         self.directive.arguments.get(index).map_or("", String::as_str)
     }
@@ -54,7 +54,7 @@ impl Call<'_> {
         text.parse().ok().filter(|number| range.contains(number)).ok_or_else(|| {
             Problem::new(
                 format!("'{text}' is not a number that {} takes", self.directive.name),
-                format!("give one from {} to {}", range.start(), range.end()),
+                format!("use a number from {} to {}", range.start(), range.end()),
             )
         })
     }
@@ -63,7 +63,7 @@ impl Call<'_> {
         Ok(Duration::from_secs(u64::from(self.number(index, 0..=MAX_SECONDS)?)))
     }
 
-    /// Seconds, of which 0 means never.
+    /// Returns a duration in seconds, with `None` for 0.
     pub(super) fn seconds_or_never(&self, index: usize) -> Result<Option<Duration>> {
         Ok(Some(self.seconds(index)?).filter(|time| !time.is_zero()))
     }
@@ -77,8 +77,8 @@ impl Call<'_> {
         choices.iter().find(|choice| choice.0 == text).map(|choice| choice.1).ok_or_else(|| {
             let names: Vec<&str> = choices.iter().map(|choice| choice.0).collect();
             Problem::new(
-                format!("{} knows no '{text}'", self.directive.name),
-                format!("it is one of {}", names.join(", ")),
+                format!("{} does not accept '{text}'", self.directive.name),
+                format!("use one of {}", names.join(", ")),
             )
         })
     }
@@ -86,30 +86,30 @@ impl Call<'_> {
     pub(super) fn ipv4(&self, index: usize) -> Result<Ipv4Addr> {
         let text = self.text(index);
         text.parse().map_err(|_| {
-            Problem::new(format!("'{text}' is no IPv4 address"), "write it as in 10.8.0.1")
+            Problem::new(format!("'{text}' is not an IPv4 address"), "write it like 10.8.0.1")
         })
     }
 
     pub(super) fn ipv6(&self, index: usize) -> Result<Ipv6Addr> {
         let text = self.text(index);
         text.parse().map_err(|_| {
-            Problem::new(format!("'{text}' is no IPv6 address"), "write it as in fd00::1")
+            Problem::new(format!("'{text}' is not an IPv6 address"), "write it like fd00::1")
         })
     }
 
-    /// The bits of a netmask.
+    /// Returns the prefix length of a netmask.
     pub(super) fn netmask(&self, index: usize) -> Result<u8> {
         let mask = u32::from(self.ipv4(index)?);
         if mask.leading_ones() != mask.count_ones() {
             return Err(Problem::new(
-                format!("'{}' is no netmask: its ones have gaps", self.text(index)),
-                "write it as in 255.255.255.0",
+                format!("'{}' is not a netmask: its one bits are not contiguous", self.text(index)),
+                "write it like 255.255.255.0",
             ));
         }
         Ok(mask.leading_ones() as u8)
     }
 
-    /// An IPv6 address and the bits of its network's mask.
+    /// Returns an IPv6 address and its prefix length.
     pub(super) fn network_ipv6(&self, index: usize) -> Result<(Ipv6Addr, u8)> {
         let text = self.text(index);
         let parsed = text.split_once('/').and_then(|(address, prefix)| {
@@ -117,11 +117,11 @@ impl Call<'_> {
             Some((address.parse().ok()?, prefix))
         });
         parsed.ok_or_else(|| {
-            Problem::new(format!("'{text}' is no IPv6 network"), "write it as in fd00:1::/64")
+            Problem::new(format!("'{text}' is not an IPv6 network"), "write it like fd00:1::/64")
         })
     }
 
-    /// An address that may be one of the words for addresses not yet known, or a name.
+    /// Returns an address, a name, or a keyword for an address known later.
     pub(super) fn target<A: FromStr>(&self, index: usize) -> Result<Target<A>> {
         let text = self.text(index);
         Ok(match text {
@@ -135,21 +135,21 @@ impl Call<'_> {
         })
     }
 
-    /// A host's name or address, as it may be given to a resolver.
+    /// Returns a host name or address that is safe to pass to a resolver.
     pub(super) fn host(&self, index: usize) -> Result<String> {
         let text = self.text(index);
-        // Digits and dots are an address with a slip in it, not a name.
+        // Digits and dots alone are a mistyped address, not a name.
         let numeric = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         let name = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
         let address = text.parse::<std::net::IpAddr>().is_ok()
-            // With the interface that a link-local address is on.
+            // A link-local address with its interface.
             || text.split_once('%').is_some_and(|(address, _)| address.parse::<Ipv6Addr>().is_ok());
         if address || (name && !numeric && text.len() <= 253) {
             return Ok(text.to_owned());
         }
         Err(Problem::new(
-            format!("'{text}' is neither an address nor a host's name"),
-            "write it as in 192.0.2.1, 2001:db8::1 or vpn.example.org",
+            format!("'{text}' is neither an address nor a host name"),
+            "write it like 192.0.2.1, 2001:db8::1 or vpn.example.org",
         ))
     }
 
@@ -157,7 +157,7 @@ impl Call<'_> {
         self.base.join(self.text(index))
     }
 
-    /// What the block holds, or the file that the first argument names.
+    /// Returns the block's contents, or the file that the first argument names.
     pub(super) fn material(&self) -> Result<Material> {
         if let Some(block) = &self.directive.block {
             return Ok(Material::Inline(block.clone()));
@@ -165,18 +165,18 @@ impl Call<'_> {
         match self.text(0) {
             "[inline]" => {
                 let name = &self.directive.name;
-                let hint = format!("remove the line if there is a block <{name}>");
-                Err(Problem::new("`[inline]` is no file", hint))
+                let hint = format!("remove the line if the file has a block <{name}>");
+                Err(Problem::new("`[inline]` is not a file", hint))
             }
             _ => Ok(Material::File(self.path(0))),
         }
     }
 
-    /// A program and its arguments, written as one word.
+    /// Parses a program and its arguments, written as one word.
     pub(super) fn command(&self, index: usize) -> Result<Vec<String>> {
         let mut words = lexer::words(self.text(index).as_bytes())?;
         let Some(program) = words.first_mut() else {
-            return Err(Problem::new("no program is named", "give its path"));
+            return Err(Problem::new("the program is missing", "write its path"));
         };
         if let Some(path) = self.base.join(&*program).to_str() {
             *program = path.to_owned();
@@ -184,7 +184,7 @@ impl Call<'_> {
         Ok(words)
     }
 
-    /// Words between colons.
+    /// Returns the words between colons.
     pub(super) fn list(&self, index: usize) -> Vec<String> {
         self.text(index).split(':').filter(|name| !name.is_empty()).map(str::to_owned).collect()
     }

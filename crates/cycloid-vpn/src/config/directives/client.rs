@@ -1,4 +1,4 @@
-//! Directives of clients alone.
+//! Client-only directives.
 
 use super::place::{BOTH, CLIENT};
 use super::{Entry, ignored, refused, used};
@@ -76,19 +76,19 @@ pub(super) const TABLE: &[Entry] = &[
         draft.client.kill_switch = true;
         Ok(())
     }),
-    ignored("allow-pull-fqdn", CLIENT, "names in pushed routes are resolved anyway"),
+    ignored("allow-pull-fqdn", CLIENT, "names in pushed routes are always resolved"),
     ignored("allow-recursive-routing", CLIENT, "packets to the server never enter the tunnel"),
     refused(
         "proto-force",
-        "remotes are not chosen by their protocol",
-        "keep the remotes that you want, or name the protocol with proto",
+        "remotes cannot be filtered by protocol",
+        "remove the unwanted remotes, or set the protocol with proto",
     ),
 ];
 
 pub(super) fn set_role(draft: &mut Draft, role: Role) -> Result<()> {
     if draft.role.is_some_and(|present| present != role) {
         return Err(Problem::new(
-            "the file is a client's and a server's at once",
+            "the file is for both a client and a server",
             "keep `client` (or tls-client), or `server` (or tls-server)",
         ));
     }
@@ -100,20 +100,21 @@ fn credentials(call: &Call<'_>) -> Result<Credentials> {
     let Some(block) = &call.directive.block else {
         return Ok(match call.get(0) {
             Some("[inline]") => {
-                let hint = "remove the line if there is a block <auth-user-pass>";
-                return Err(Problem::new("`[inline]` is no file", hint));
+                let hint = "remove the line if the file has a block <auth-user-pass>";
+                return Err(Problem::new("`[inline]` is not a file", hint));
             }
             Some(_) => Credentials::File(call.path(0)),
             None => Credentials::Ask,
         });
     };
-    let text = std::str::from_utf8(block)
-        .map_err(|_| Problem::new("name or password is not UTF-8", "save the file as UTF-8"))?;
+    let text = std::str::from_utf8(block).map_err(|_| {
+        Problem::new("the user name or password is not UTF-8", "save the file as UTF-8")
+    })?;
     let mut lines = text.lines().map(|line| line.trim_end_matches('\r'));
     let username = lines.next().filter(|name| !name.is_empty()).ok_or_else(|| {
         Problem::new(
-            "there is no name in it",
-            "the first line is the name, the second the password",
+            "the user name is missing",
+            "write the user name on the first line and the password on the second",
         )
     })?;
     let password = lines.next().filter(|password| !password.is_empty());

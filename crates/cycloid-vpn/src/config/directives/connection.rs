@@ -1,4 +1,4 @@
-//! Directives on the way to the peer.
+//! Directives for the connection to the peer.
 
 use super::place::{BOTH, CLIENT, CONNECTION, PUSHED, SERVER};
 use super::{Entry, refused, used};
@@ -75,7 +75,8 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     used("tun-mtu", ANY | PUSHED, 1, 2, |draft, call| {
-        // The second is the size that the options string tells, for peers that compare it.
+        // The second argument is the MTU announced in the options string, for peers that compare
+        // it.
         draft.common.link.tun_mtu = call.number(0, 100..=65535)?;
         draft.tun_mtu_given = true;
         Ok(())
@@ -120,17 +121,21 @@ pub(super) const TABLE: &[Entry] = &[
     .or_block(),
     refused(
         "fragment",
-        "packets are not divided by the tunnel itself",
-        "take it away at both ends; mssfix keeps TCP's packets small enough",
+        "the tunnel does not fragment packets",
+        "remove it at both ends; mssfix keeps TCP packets small enough",
     ),
     refused("http-proxy", "proxies are not supported", "connect directly, or forward the port"),
-    refused("http-proxy-user-pass", "proxies are not supported", "take it away with http-proxy"),
-    refused("http-proxy-option", "proxies are not supported", "take it away with http-proxy"),
+    refused(
+        "http-proxy-user-pass",
+        "proxies are not supported",
+        "remove it together with http-proxy",
+    ),
+    refused("http-proxy-option", "proxies are not supported", "remove it together with http-proxy"),
     refused("socks-proxy", "proxies are not supported", "connect directly, or forward the port"),
     refused(
         "port-share",
-        "the port is not shared with another service",
-        "give each a port or an address of its own, or put a proxy that sorts before both",
+        "the port cannot be shared with another service",
+        "give each its own port or address, or put a demultiplexing proxy in front",
     ),
 ];
 
@@ -147,8 +152,8 @@ fn remote(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
     let protocol = match call.get(2) {
         Some(_) => match protocol(call, 2)? {
             (_, Some(Role::Server)) => {
-                let hint = "say tcp or tcp-client";
-                return Err(Problem::new("a client connects, it does not listen", hint));
+                let hint = "set tcp or tcp-client";
+                return Err(Problem::new("a client cannot listen", hint));
             }
             (protocol, _) => Some(protocol),
         },
@@ -158,14 +163,14 @@ fn remote(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
     match call.scope {
         Scope::Connection => draft.connection_remote = Some(line),
         _ if draft.remotes.len() == 64 => {
-            return Err(Problem::new("there are more than 64 remotes", "keep some of them"));
+            return Err(Problem::new("more than 64 remotes", "remove some of them"));
         }
         _ => draft.remotes.push(line),
     }
     Ok(())
 }
 
-/// `local HOST [PORT] [PROTOCOL]`, and `listen` with the same.
+/// `local HOST [PORT] [PROTOCOL]`, and `listen` with the same arguments.
 fn listen(draft: &mut Draft, call: &Call<'_>, any: bool) -> Result<()> {
     let host = match call.text(0) {
         "*" if any || call.scope == Scope::Profile => "*".to_owned(),
@@ -186,7 +191,7 @@ fn listen(draft: &mut Draft, call: &Call<'_>, any: bool) -> Result<()> {
     Ok(())
 }
 
-/// A protocol, and who of the two this end is if the word says so.
+/// Returns the protocol, and this end's role if the word implies one.
 fn protocol(call: &Call<'_>, index: usize) -> Result<(Protocol, Option<Role>)> {
     let name = call.text(index);
     let (base, role) = match (name.strip_suffix("-client"), name.strip_suffix("-server")) {
@@ -211,8 +216,8 @@ fn protocol(call: &Call<'_>, index: usize) -> Result<(Protocol, Option<Role>)> {
 
 fn no_protocol(name: &str) -> Problem {
     Problem::new(
-        format!("there is no protocol '{name}'"),
-        "it is udp, udp4, udp6, tcp, tcp4 or tcp6, and with tcp also -client or -server behind it",
+        format!("unknown protocol '{name}'"),
+        "use udp, udp4, udp6, tcp, tcp4 or tcp6; tcp may end in -client or -server",
     )
 }
 
@@ -231,8 +236,8 @@ fn mssfix(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
     draft.common.link.mssfix = match size {
         0 => MssFix::Off,
         1..100 => {
-            let hint = "give 100 or more, or 0 to leave segments as they are";
-            return Err(Problem::new(format!("{size} bytes hold no packet"), hint));
+            let hint = "set 100 or more, or 0 to leave segments unchanged";
+            return Err(Problem::new(format!("{size} bytes are too few for a packet"), hint));
         }
         _ => make(size),
     };
@@ -243,7 +248,7 @@ fn key_direction(call: &Call<'_>, index: usize) -> Result<Direction> {
     call.choice(index, &[("0", Direction::Normal), ("1", Direction::Inverse)])
 }
 
-/// A key for the control channel. A server may have one for clients with keys of their own, and one
+/// Sets the control channel key. A server may have two: one for clients with their own key, and one
 /// for clients without.
 fn set_key(draft: &mut Draft, key: ControlKey) -> Result<()> {
     let present = std::mem::replace(&mut draft.common.link.control_key, ControlKey::Plain);
@@ -269,13 +274,13 @@ fn set_key(draft: &mut Draft, key: ControlKey) -> Result<()> {
 
 pub(in crate::config) fn two_keys() -> Problem {
     Problem::new(
-        "the control channel has keys of two kinds",
-        "keep one of tls-auth, tls-crypt and tls-crypt-v2, the one that the peer has",
+        "the control channel has two kinds of key",
+        "keep the one that the peer uses: tls-auth, tls-crypt or tls-crypt-v2",
     )
 }
 
 impl Draft {
-    /// A remote as what is said of all of them and of this one makes it.
+    /// Returns a remote from the global settings and its own line.
     pub(in crate::config) fn remote(
         &self,
         line: RemoteLine,
@@ -286,7 +291,7 @@ impl Draft {
         Ok(crate::config::client::Remote { host: line.host, port, link })
     }
 
-    /// The link with what depends on other directives.
+    /// Returns the link after applying directives that depend on others.
     pub(in crate::config) fn finished_link(&self) -> crate::config::link::Link {
         let mut link = self.common.link.clone();
         let shared = match &mut link.control_key {
@@ -297,7 +302,7 @@ impl Draft {
             *direction = direction.or(self.key_direction);
         }
         if self.tun_mtu_given && !self.mssfix_given && link.tun_mtu != 1500 {
-            // Who chose another size knows the path: segments just fill it.
+            // A non-default MTU implies that the author knows the path: segments fill it exactly.
             link.mssfix = MssFix::Inner(link.tun_mtu);
         }
         link

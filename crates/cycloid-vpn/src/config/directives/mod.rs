@@ -1,8 +1,7 @@
-//! The table of directives: what each is called, where it may stand, what it takes, and what is done
-//! with it.
+//! The table of directives: names, allowed places, arguments and effects.
 //!
-//! A directive is used, or passed over with one warning where that changes nothing that its author
-//! could rely on, or refused with the reason where it would.
+//! A directive is used, ignored or refused. It is ignored, with one warning, if that changes
+//! nothing that its author could rely on. Otherwise it is refused with a reason.
 
 mod client;
 mod connection;
@@ -18,17 +17,17 @@ use super::draft::Draft;
 use super::error::Problem;
 use super::values::Call;
 
-/// Where a directive may stand; bits.
+/// Bits for the places where a directive is allowed.
 pub(super) mod place {
-    /// In a client's file.
+    /// A client's file.
     pub(in crate::config) const CLIENT: u8 = 1;
-    /// In a server's file.
+    /// A server's file.
     pub(in crate::config) const SERVER: u8 = 2;
-    /// In a `<connection>`.
+    /// A `<connection>` block.
     pub(in crate::config) const CONNECTION: u8 = 4;
-    /// In what is said of one client.
+    /// The settings of a single client.
     pub(in crate::config) const PER_CLIENT: u8 = 8;
-    /// In what a server pushes.
+    /// Options pushed by a server.
     pub(in crate::config) const PUSHED: u8 = 16;
 
     pub(super) const BOTH: u8 = CLIENT | SERVER;
@@ -36,11 +35,11 @@ pub(super) mod place {
 
 pub(super) type Apply = fn(&mut Draft, &Call<'_>) -> Result<(), Problem>;
 
-/// What is done with a directive.
+/// The effect of a directive.
 #[derive(Clone, Copy)]
 pub(super) enum Action {
     Use(Apply),
-    /// Nothing, for this reason.
+    /// Does nothing, for this reason.
     Ignore(&'static str),
     Refuse {
         reason: &'static str,
@@ -48,19 +47,19 @@ pub(super) enum Action {
     },
 }
 
-/// A directive.
+/// A directive's table entry.
 pub(super) struct Entry {
     pub(super) name: &'static str,
     /// Bits of [`place`].
     pub(super) place: u8,
-    /// The least and the most arguments.
+    /// The minimum and maximum number of arguments.
     pub(super) arguments: (usize, usize),
-    /// Whether a block may stand in place of arguments.
+    /// Whether a block may replace the arguments.
     pub(super) block: bool,
     pub(super) action: Action,
 }
 
-/// A directive that takes `least` to `most` arguments.
+/// Returns an entry for a directive with `least` to `most` arguments.
 const fn used(name: &'static str, place: u8, least: usize, most: usize, apply: Apply) -> Entry {
     Entry { name, place, arguments: (least, most), block: false, action: Action::Use(apply) }
 }
@@ -96,14 +95,14 @@ fn all() -> impl Iterator<Item = &'static Entry> {
     TABLES.into_iter().flatten()
 }
 
-/// The directive of that name.
+/// Returns the entry with this name.
 pub(super) fn find(name: &str) -> Option<&'static Entry> {
     all().find(|entry| entry.name == name)
 }
 
-/// The name that is likely meant by one with a slip in it: no more than a third of it is wrong.
+/// Returns the closest directive name, if at most a third of it differs.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
-    // No directive is nearly as long, and the comparison takes the product of the lengths.
+    // Directive names are much shorter, and the comparison takes the product of the lengths.
     if name.len() > 64 {
         return None;
     }
@@ -112,7 +111,7 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
     (distance * 3 <= nearest.len()).then_some(nearest)
 }
 
-/// How many bytes must be put in, taken out or changed to make one of the other (Levenshtein).
+/// Returns the Levenshtein distance in bytes.
 fn distance(one: &str, other: &str) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (i, a) in one.bytes().enumerate() {
@@ -132,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_name_stands_twice() {
+    fn names_are_unique() {
         let mut names: Vec<_> = all().map(|entry| entry.name).collect();
         let count = names.len();
         names.sort_unstable();
@@ -142,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_passed_over_or_refused_says_why() {
+    fn ignored_and_refused_entries_give_a_reason() {
         for entry in all() {
             match entry.action {
                 Action::Use(_) => assert!(entry.place != 0, "{}", entry.name),
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_recognised() {
+    fn typos_are_recognised() {
         for (wrong, right) in [
             ("remot", Some("remote")),
             ("cyper", Some("cipher")),

@@ -1,24 +1,27 @@
-//! Directives that change nothing here: for other systems, for ways of working that this program does
-//! not have, or of long ago.
+//! Directives without effect here: for other systems, for unsupported modes, or obsolete.
 
 use super::place::{BOTH, CLIENT, CONNECTION, PUSHED, SERVER};
 use super::{Entry, ignored, refused, used};
 
 const WINDOWS: &str = "it is for Windows";
-const DCO: &str = "packets are moved by the program itself, not by a kernel module";
-const ALWAYS: &str = "it is always so";
+const DCO: &str = "Cycloid moves packets itself, without a kernel module";
+const ALWAYS: &str = "it is always on";
 
 pub(super) const TABLE: &[Entry] = &[
     used("ignore-unknown-option", BOTH, 1, 64, |draft, call| {
         draft.ignore_unknown.extend(call.all().iter().cloned());
         Ok(())
     }),
-    // Handled before the table is asked: it holds directives of its own.
-    refused("connection", "a connection is a block", "write <connection>, lines, </connection>"),
-    refused("config", "no file is named", "name one: config FILE"),
+    // `Draft` handles these before the table lookup, since they contain directives.
+    refused(
+        "connection",
+        "`connection` must be a block",
+        "write <connection>, lines, </connection>",
+    ),
+    refused("config", "the file is missing", "write config FILE"),
     ignored("fast-io", BOTH, ALWAYS),
-    ignored("persist-local-ip", BOTH, "the address is looked up anew after a restart"),
-    ignored("persist-remote-ip", BOTH, "the address is looked up anew after a restart"),
+    ignored("persist-local-ip", BOTH, "the address is always looked up again after a restart"),
+    ignored("persist-remote-ip", BOTH, "the address is always looked up again after a restart"),
     ignored("disable-dco", BOTH, DCO),
     ignored("disable-occ", BOTH, "options of the peer are compared only with opt-verify"),
     ignored("register-dns", BOTH | PUSHED, WINDOWS),
@@ -36,31 +39,35 @@ pub(super) const TABLE: &[Entry] = &[
     ignored("show-net-up", BOTH, WINDOWS),
     ignored("echo", BOTH | PUSHED, "it is for a graphical interface"),
     ignored("parameter", BOTH | PUSHED, "it is for a graphical interface"),
-    ignored("shaper", BOTH | PUSHED, "the rate is not limited; tc(8) does that"),
-    ignored("iproute", BOTH, "addresses and routes are set without a program"),
+    ignored("shaper", BOTH | PUSHED, "rates are not limited; use tc(8)"),
+    ignored("iproute", BOTH, "addresses and routes are set over netlink"),
     ignored("engine", BOTH, "it is for OpenSSL"),
     ignored("providers", BOTH, "it is for OpenSSL"),
-    ignored("prng", BOTH, "random numbers are the operating system's"),
-    ignored("use-prediction-resistance", BOTH, "random numbers are the operating system's"),
-    ignored("compat-mode", BOTH, "ciphers and versions are as the other directives say"),
-    ignored("replay-persist", BOTH, "each session has keys of its own, so nothing old is accepted"),
-    ignored("single-session", BOTH, "a peer's new session takes the place of its old one"),
-    ignored("gremlin", BOTH, "packets are not harmed on purpose"),
-    ignored("setcon", BOTH, "the service manager sets the context of SELinux"),
+    ignored("prng", BOTH, "random numbers come from the operating system"),
+    ignored("use-prediction-resistance", BOTH, "random numbers come from the operating system"),
+    ignored("compat-mode", BOTH, "other directives set ciphers and versions"),
+    ignored(
+        "replay-persist",
+        BOTH,
+        "each session has its own keys, so old packets are never accepted",
+    ),
+    ignored("single-session", BOTH, "a peer's new session always replaces its old one"),
+    ignored("gremlin", BOTH, "packets are never corrupted on purpose"),
+    ignored("setcon", BOTH, "the service manager sets the SELinux context"),
     ignored("auth-token", CLIENT | PUSHED, "tokens come from the server"),
     ignored("auth-token-user", CLIENT | PUSHED, "tokens come from the server"),
     ignored("socks-proxy-retry", CLIENT | CONNECTION, "proxies are not supported"),
     ignored("http-proxy-retry", CLIENT | CONNECTION, "proxies are not supported"),
     ignored("http-proxy-timeout", CLIENT | CONNECTION, "proxies are not supported"),
+    ignored("x509-track", BOTH, "hooks always get the whole subject of each certificate"),
+    ignored("keying-material-exporter", BOTH, "nothing uses the exported key"),
     ignored(
-        "x509-track",
-        BOTH,
-        "the environment of hooks has the whole subject of each certificate",
+        "force-tls-key-material-export",
+        SERVER,
+        "key export is used whenever the peer supports it",
     ),
-    ignored("keying-material-exporter", BOTH, "nobody here uses what it exports"),
-    ignored("force-tls-key-material-export", SERVER, "keys are exported where the peer can"),
     refused("plugin", "plugins are not loaded", "use hooks, such as auth-user-pass-verify"),
-    // What a server pushes by itself, and a file does not say.
+    // Options that a server pushes itself; configuration files never contain them.
     pushed("peer-id"),
     pushed("protocol-flags"),
     pushed("key-derivation"),
@@ -73,6 +80,6 @@ const fn pushed(name: &'static str) -> Entry {
         place: PUSHED,
         arguments: (0, usize::MAX),
         block: false,
-        action: super::Action::Ignore("the server says it when a client connects"),
+        action: super::Action::Ignore("the server sets it when a client connects"),
     }
 }

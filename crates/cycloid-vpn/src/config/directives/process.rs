@@ -1,4 +1,4 @@
-//! Directives on the process, its sockets, its log, its hooks and its management.
+//! Directives for the process, its sockets, log, hooks and management interface.
 
 use super::place::{BOTH, CLIENT, PUSHED, SERVER};
 use super::{Entry, ignored, refused, used};
@@ -10,7 +10,7 @@ use crate::config::draft::Draft;
 use crate::config::error::Problem;
 use crate::config::values::{Call, Result};
 
-/// A directive without arguments that sets a flag.
+/// A directive without arguments, which sets a flag.
 macro_rules! flag {
     ($name:literal, $place:expr, $($field:ident).+) => {
         used($name, $place, 0, 0, |draft, _| {
@@ -20,7 +20,7 @@ macro_rules! flag {
     };
 }
 
-/// A directive whose argument is a program to run.
+/// A directive whose argument is a program.
 macro_rules! hook {
     ($name:literal, $place:expr, $field:ident) => {
         used($name, $place, 1, 1, |draft, call| set_hook(draft, call, |hooks| &mut hooks.$field))
@@ -72,8 +72,8 @@ pub(super) const TABLE: &[Entry] = &[
         let text = call.text(0);
         draft.common.process.metrics = Some(text.parse().map_err(|_| {
             Problem::new(
-                format!("'{text}' is no address and port"),
-                "write it as in 127.0.0.1:9176 or [::1]:9176",
+                format!("'{text}' is not ADDRESS:PORT"),
+                "write it like 127.0.0.1:9176 or [::1]:9176",
             )
         })?);
         Ok(())
@@ -127,8 +127,8 @@ pub(super) const TABLE: &[Entry] = &[
     }),
     flag!("suppress-timestamps", BOTH, common.log.suppress_timestamps),
     flag!("machine-readable-output", BOTH, common.log.machine_readable),
-    ignored("mute-replay-warnings", BOTH, "replays are counted, not told one by one"),
-    ignored("errors-to-stderr", BOTH, "messages go to standard error anyway"),
+    ignored("mute-replay-warnings", BOTH, "replays are counted, not logged one by one"),
+    ignored("errors-to-stderr", BOTH, "messages always go to standard error"),
     used("status", BOTH, 1, 2, |draft, call| {
         let every = match call.get(1) {
             Some(_) => call.seconds(1)?.max(std::time::Duration::from_secs(1)),
@@ -164,7 +164,7 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     refused("management-query-proxy", "proxies are not supported", "remove it"),
-    refused("management-client-pf", "there is no packet filter inside", "use nftables"),
+    refused("management-client-pf", "the tunnel has no packet filter", "use nftables"),
     // Hooks.
     used("script-security", BOTH, 1, 2, |draft, call| {
         draft.common.hooks.security = Some(call.number(0, 0..=3)?);
@@ -198,7 +198,7 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.hooks.directory = Some(call.path(0));
         Ok(())
     }),
-    // A server may set only what `setenv-safe` marks: a hook's PATH is not its to choose.
+    // A server may set only `setenv-safe` variables, and so cannot set a hook's PATH.
     used("setenv", BOTH, 1, 2, setenv),
     used("setenv-safe", BOTH | PUSHED, 1, 2, |draft, call| {
         let name = variable(call)?;
@@ -208,7 +208,7 @@ pub(super) const TABLE: &[Entry] = &[
 ];
 
 fn buffer(call: &Call<'_>) -> Result<Option<u32>> {
-    // 0 leaves it to the system.
+    // 0 keeps the system's default.
     Ok(Some(call.number(0, 0..=i32::MAX as u32)?).filter(|bytes| *bytes > 0))
 }
 
@@ -251,13 +251,13 @@ fn setenv(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A variable's name.
+/// Returns the variable name in the first argument.
 fn variable<'a>(call: &'a Call<'_>) -> Result<&'a str> {
     let name = call.text(0);
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     if name.is_empty() || !name.bytes().all(allowed) {
-        let hint = "it has letters, digits and underscores";
-        return Err(Problem::new(format!("'{name}' is no variable's name"), hint));
+        let hint = "use letters, digits and underscores";
+        return Err(Problem::new(format!("'{name}' is not a variable name"), hint));
     }
     Ok(name)
 }

@@ -1,4 +1,4 @@
-//! Directives of servers, and what is said of single clients.
+//! Directives of servers and of single clients.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::config::server::{AuthToken, Network, Pool, Pool6};
 use crate::config::values::{Call, Result};
 use crate::proto::Role;
 
-/// The longest option that can be pushed, in bytes: it goes into a message of 1024 with others.
+/// The longest pushed option in bytes: it shares a message of 1024 bytes with others.
 const MAX_PUSH: usize = 900;
 
 pub(super) const TABLE: &[Entry] = &[
@@ -39,8 +39,8 @@ pub(super) const TABLE: &[Entry] = &[
         if u32::from(address) & !u32::from(netmask) != 0 {
             let network = std::net::Ipv4Addr::from(u32::from(address) & u32::from(netmask));
             return Err(Problem::new(
-                "the address has bits that its netmask takes away",
-                format!("write the network, {network}"),
+                "the address has bits outside its netmask",
+                format!("write the network address, {network}"),
             ));
         }
         draft.network = Some(Network { address, netmask, prefix, pool });
@@ -52,7 +52,7 @@ pub(super) const TABLE: &[Entry] = &[
         let host_bits = u128::MAX.checked_shr(u32::from(prefix)).unwrap_or(0);
         if !(64..=124).contains(&prefix) || u128::from(first) & host_bits != 0 {
             return Err(Problem::new(
-                "this is no network for a server",
+                "not a valid server network",
                 "give one of /64 to /124, whose other bits are 0, as in fd00:1::/64",
             ));
         }
@@ -71,7 +71,7 @@ pub(super) const TABLE: &[Entry] = &[
         if pool.last < pool.first || u32::from(pool.last) - u32::from(pool.first) > 0xFFFF {
             return Err(Problem::new(
                 "a pool has 1 to 65536 addresses",
-                "give the lowest, then the highest",
+                "write the lowest, then the highest",
             ));
         }
         draft.server.pool = Some(pool);
@@ -85,15 +85,15 @@ pub(super) const TABLE: &[Entry] = &[
         draft.server.pool_persist = Some((call.path(0), every));
         Ok(())
     }),
-    ignored("ifconfig-pool-linear", SERVER, "say `topology p2p` in place of it"),
+    ignored("ifconfig-pool-linear", SERVER, "use `topology p2p` instead"),
     used("push", SERVER | PER_CLIENT, 1, 1, |draft, call| {
         let option = call.text(0);
         if option.len() > MAX_PUSH || option.contains([',', '\t']) {
-            let hint = format!("it has at most {MAX_PUSH} bytes, and no comma or tab in it");
+            let hint = format!("use at most {MAX_PUSH} bytes, without commas and tabs");
             return Err(Problem::new("this cannot be pushed", hint));
         }
         if !push::may_be_pushed(option) {
-            let message = format!("clients do not take what is pushed here: {option}");
+            let message = format!("clients ignore the pushed option: {option}");
             draft.warn(call.directive, message);
         }
         let list = match call.scope {
@@ -149,7 +149,7 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     used("max-clients", SERVER, 1, 1, |draft, call| {
-        // A peer's number has 24 bits, and the highest stands for none.
+        // A peer id has 24 bits; the highest value means none.
         draft.server.max_clients = call.number(0, 1..=(1 << 24) - 2)?;
         Ok(())
     }),
@@ -191,8 +191,8 @@ pub(super) const TABLE: &[Entry] = &[
     }),
     ignored("hash-size", SERVER, "tables grow by themselves"),
     ignored("bcast-buffers", SERVER, "nothing is broadcast"),
-    refused("vlan-accept", "there are no VLANs in the tunnel", "use a server for each network"),
-    refused("vlan-pvid", "there are no VLANs in the tunnel", "use a server for each network"),
+    refused("vlan-accept", "the tunnel has no VLANs", "run one server per network"),
+    refused("vlan-pvid", "the tunnel has no VLANs", "run one server per network"),
 ];
 
 fn auth_token(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
@@ -207,8 +207,8 @@ fn auth_token(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
             0 => token.lifetime = call.seconds_or_never(index)?,
             1 => token.renewal = call.seconds_or_never(index)?,
             _ => {
-                let hint = "as in auth-gen-token 86400 600 external-auth";
-                return Err(Problem::new("it has two times at most", hint));
+                let hint = "write it like auth-gen-token 86400 600 external-auth";
+                return Err(Problem::new("more than two times", hint));
             }
         }
         times += 1;

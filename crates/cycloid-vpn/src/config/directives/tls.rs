@@ -1,4 +1,4 @@
-//! Directives on TLS, the data channel, and times.
+//! Directives for TLS, the data channel and timing.
 
 use super::place::{BOTH, PUSHED, SERVER};
 use super::{Entry, ignored, refused, used};
@@ -38,22 +38,26 @@ pub(super) const TABLE: &[Entry] = &[
     }),
     refused(
         "pkcs12",
-        "keys in PKCS #12 are not read",
-        "convert it: openssl pkcs12 -in FILE -nodes -out all.pem; then name it with ca, cert and key",
+        "PKCS #12 files are not supported",
+        "convert it: openssl pkcs12 -in FILE -nodes -out all.pem; then set ca, cert and key to it",
     ),
-    refused("capath", "a directory of authorities is not read", "put them into one file, for ca"),
-    refused("pkcs11-providers", "keys in tokens are not used", "name files with cert and key"),
-    refused("pkcs11-id", "keys in tokens are not used", "name files with cert and key"),
-    refused("cryptoapicert", "this is for Windows", "name files with cert and key"),
+    refused(
+        "capath",
+        "directories of authorities are not supported",
+        "put them into one file and set ca",
+    ),
+    refused("pkcs11-providers", "PKCS #11 tokens are not supported", "set cert and key to files"),
+    refused("pkcs11-id", "PKCS #11 tokens are not supported", "set cert and key to files"),
+    refused("cryptoapicert", "this is for Windows", "set cert and key to files"),
     refused(
         "management-external-key",
-        "keys behind the management interface are not used",
-        "name files with cert and key",
+        "keys from the management interface are not supported",
+        "set cert and key to files",
     ),
     refused(
         "management-external-cert",
-        "certificates behind the management interface are not used",
-        "name files with cert and key",
+        "certificates from the management interface are not supported",
+        "set cert and key to files",
     ),
     used("crl-verify", BOTH, 1, 2, |draft, call| {
         draft.common.tls.revoked = Some(match call.get(1) {
@@ -68,7 +72,7 @@ pub(super) const TABLE: &[Entry] = &[
     .or_block(),
     used("tls-version-min", BOTH, 1, 2, |draft, call| {
         if matches!(call.text(0), "1.0" | "1.1") {
-            draft.warn(call.directive, "TLS before 1.2 is never used: the least is 1.2");
+            draft.warn(call.directive, "TLS before 1.2 is never used: the minimum is 1.2");
         } else {
             draft.common.tls.version_min = version(call)?;
         }
@@ -112,15 +116,15 @@ pub(super) const TABLE: &[Entry] = &[
         ];
         let make = if call.get(1).is_some() { call.choice(1, &choices)? } else { choices[0].1 };
         if call.text(0).is_empty() {
-            return Err(Problem::new("an empty name matches nothing", "give the peer's name"));
+            return Err(Problem::new("an empty name matches nothing", "set the peer's name"));
         }
         draft.common.tls.peer_name = Some(make(call.owned(0)));
         Ok(())
     }),
     used("x509-username-field", BOTH, 1, 1, |draft, call| {
         if call.text(0).starts_with("ext:") {
-            let hint = "name a field of the subject, such as CN or emailAddress";
-            return Err(Problem::new("names are not taken from extensions", hint));
+            let hint = "use a field of the subject, such as CN or emailAddress";
+            return Err(Problem::new("names in extensions are not supported", hint));
         }
         draft.common.tls.username_field = call.owned(0);
         Ok(())
@@ -133,12 +137,12 @@ pub(super) const TABLE: &[Entry] = &[
     used("remote-cert-ku", BOTH, 0, 16, |draft, call| {
         let usages = call.all().iter().map(|text| {
             u16::from_str_radix(text, 16).map_err(|_| {
-                Problem::new(format!("'{text}' is no key usage"), "write it in hex, as in a0")
+                Problem::new(format!("'{text}' is not a key usage"), "write it in hex, like a0")
             })
         });
         let mut usages: Vec<u16> = usages.collect::<Result<_>>()?;
         if usages.is_empty() {
-            // Any, but some.
+            // Any usage matches, but the extension must be present.
             usages.push(0);
         }
         draft.common.tls.peer_key_usages = usages;
@@ -163,13 +167,13 @@ pub(super) const TABLE: &[Entry] = &[
     .or_block(),
     refused(
         "verify-hash",
-        "the fingerprint of an authority is not compared",
-        "compare the peer's own with peer-fingerprint, or name the authority with ca alone",
+        "authority fingerprints are not supported",
+        "use peer-fingerprint for the peer's certificate, or ca for the authority",
     ),
     refused(
         "ns-cert-type",
-        "Netscape's certificate types are no longer looked at",
-        "say `remote-cert-tls` with the same word; the peer's certificate needs the key usage for it",
+        "Netscape certificate types are no longer supported",
+        "use `remote-cert-tls` with the same word; the peer's certificate needs that key usage",
     ),
     used("verify-client-cert", SERVER, 0, 1, |draft, call| {
         let choices = [
@@ -189,8 +193,8 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.tls.exit_on_failure = true;
         Ok(())
     }),
-    ignored("dh", BOTH, "keys are agreed on elliptic curves, always new"),
-    ignored("key-method", BOTH, "there is only the second"),
+    ignored("dh", BOTH, "key agreement always uses ephemeral elliptic curve keys"),
+    ignored("key-method", BOTH, "only key method 2 exists"),
     // The data channel.
     used("data-ciphers", BOTH, 1, 1, data_ciphers),
     used("ncp-ciphers", BOTH, 1, 1, data_ciphers),
@@ -203,15 +207,15 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.data.cipher = cipher(call.text(0));
         if draft.common.data.cipher.is_none() {
             let name = call.text(0);
-            draft.warn(call.directive, format!("the cipher {name} is never used: it is too weak"));
+            draft.warn(call.directive, format!("the cipher {name} is too weak and never used"));
         }
         Ok(())
     }),
     used("auth", BOTH, 1, 1, |draft, call| {
         draft.common.data.digest = Digest::from_name(call.text(0)).ok_or_else(|| {
             Problem::new(
-                format!("packets are not authenticated with {}", call.text(0)),
-                "use SHA256 or SHA512 at both ends; AEAD ciphers need none at all",
+                format!("the digest {} is not supported", call.text(0)),
+                "use SHA256 or SHA512 at both ends; AEAD ciphers need no digest",
             )
         })?;
         Ok(())
@@ -234,7 +238,7 @@ pub(super) const TABLE: &[Entry] = &[
     }),
     used("allow-compression", BOTH, 1, 1, |draft, call| {
         if call.choice(0, &[("no", false), ("yes", true), ("asym", true)])? {
-            draft.warn(call.directive, "compression stays off, whatever this allows");
+            draft.warn(call.directive, "compression always stays off");
         }
         Ok(())
     }),
@@ -246,18 +250,26 @@ pub(super) const TABLE: &[Entry] = &[
         }
         Ok(())
     }),
-    refused("no-replay", "without it, old packets could be sent again", "remove it at both ends"),
-    refused("no-iv", "without it, encryption has no strength", "remove it at both ends"),
-    refused("ncp-disable", "ciphers are always negotiated", "name one in data-ciphers if you must"),
+    refused(
+        "no-replay",
+        "without replay protection, old packets could be sent again",
+        "remove it at both ends",
+    ),
+    refused("no-iv", "without an IV, encryption is broken", "remove it at both ends"),
+    refused(
+        "ncp-disable",
+        "ciphers are always negotiated",
+        "to force one, list only it in data-ciphers",
+    ),
     refused(
         "secret",
-        "a static key protects nothing that was sent before it is stolen, and is not supported",
-        "use TLS: `cycloid vpn pki init` makes an authority, and files for both ends",
+        "static-key mode is not supported: a stolen static key also reveals past traffic",
+        "use TLS: `cycloid vpn pki init` creates an authority",
     ),
     refused(
         "keysize",
-        "the size of a cipher's key is not changed",
-        "name the cipher with the size that you want, such as AES-256-GCM",
+        "cipher key sizes are fixed",
+        "choose a cipher with the wanted size, such as AES-256-GCM",
     ),
     // Times.
     used("reneg-sec", BOTH, 1, 2, |draft, call| {
@@ -294,7 +306,7 @@ pub(super) const TABLE: &[Entry] = &[
         if interval > 0 && timeout < 2 * interval {
             return Err(Problem::new(
                 "one lost packet would end the connection",
-                "the second number is at least twice the first, as in keepalive 10 60",
+                "set the second number to at least twice the first, like keepalive 10 60",
             ));
         }
         draft.keepalive = Some((interval, timeout));
@@ -340,12 +352,12 @@ fn at_least_one(call: &Call<'_>) -> Result<std::time::Duration> {
 
 fn compression() -> Problem {
     Problem::new(
-        "compression gives away what is encrypted (VORACLE), and is not supported",
-        "turn it off at both ends; `comp-lzo no` or `compress stub-v2` keeps just its framing",
+        "compression is not supported: it leaks plaintext (VORACLE)",
+        "turn it off at both ends; `comp-lzo no` or `compress stub-v2` keep only its framing",
     )
 }
 
-/// A cipher that there is, in any case of letters. The digest of CBC is known at the end.
+/// Returns a supported cipher by name, ignoring case. `finish` sets the digest of CBC ciphers.
 fn cipher(name: &str) -> Option<Cipher> {
     Cipher::from_name(name, Digest::Sha1)
 }
@@ -353,8 +365,8 @@ fn cipher(name: &str) -> Option<Cipher> {
 fn no_cipher(name: &str) -> Problem {
     Problem::new(
         format!("the cipher {name} is not supported"),
-        "there are AES-256-GCM, AES-192-GCM, AES-128-GCM, CHACHA20-POLY1305, and AES-256-CBC, \
-         AES-192-CBC and AES-128-CBC for old peers; a ? before a name passes it over",
+        "use AES-256-GCM, AES-192-GCM, AES-128-GCM, CHACHA20-POLY1305, or AES-256-CBC, \
+         AES-192-CBC and AES-128-CBC for old peers; a ? before a name makes it optional",
     )
 }
 
@@ -383,18 +395,18 @@ fn data_ciphers(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
         }
     });
     if ciphers.is_empty() {
-        return Err(Problem::new("no cipher is left", "name at least AES-256-GCM"));
+        return Err(Problem::new("no cipher is left", "add AES-256-GCM"));
     }
     draft.common.data.ciphers = ciphers;
     Ok(())
 }
 
-/// SHA-256 of a certificate, in hex with colons.
+/// Parses a certificate's SHA-256 in hex with colons.
 fn fingerprint(text: &str) -> Result<[u8; 32]> {
     let wrong = || {
         Problem::new(
-            "this is no SHA-256 fingerprint",
-            "32 bytes in hex with colons, as openssl x509 -fingerprint -sha256 prints them",
+            "not a SHA-256 fingerprint",
+            "write 32 bytes in hex with colons, as openssl x509 -fingerprint -sha256 prints them",
         )
     };
     let mut bytes = [0; 32];

@@ -1,4 +1,4 @@
-//! Directives on the device, addresses, routes and name servers.
+//! Directives for the device, addresses, routes and name servers.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,9 +11,9 @@ use crate::config::tunnel::{
 };
 use crate::config::values::{Call, Result};
 
-/// The longest name of an interface (IFNAMSIZ less its end).
+/// The longest interface name (IFNAMSIZ without its NUL).
 const MAX_INTERFACE: usize = 15;
-/// The most routes of a kind.
+/// The most routes per address family.
 const MAX_ROUTES: usize = 10_000;
 
 pub(super) const TABLE: &[Entry] = &[
@@ -24,10 +24,10 @@ pub(super) const TABLE: &[Entry] = &[
         }
         let allowed = |byte: u8| byte.is_ascii_graphic() && byte != b'/';
         if name.len() > MAX_INTERFACE || name.is_empty() || !name.bytes().all(allowed) {
-            let hint = format!("give 1 to {MAX_INTERFACE} letters and digits, as in tun0");
-            return Err(Problem::new("this cannot be an interface's name", hint));
+            let hint = format!("use 1 to {MAX_INTERFACE} letters and digits, like tun0");
+            return Err(Problem::new("invalid interface name", hint));
         }
-        // `tun` is whichever is free.
+        // `tun` takes the next free number.
         draft.common.tunnel.device = (name != "tun").then(|| name.to_owned());
         Ok(())
     }),
@@ -69,9 +69,9 @@ pub(super) const TABLE: &[Entry] = &[
             let host_bits = u32::MAX.checked_shr(u32::from(prefix)).unwrap_or(0);
             if u32::from(address) & host_bits != 0 {
                 return Err(Problem::new(
-                    "the address has bits that its netmask takes away",
+                    "the address has bits outside its netmask",
                     format!(
-                        "write the network, {}",
+                        "write the network address, {}",
                         std::net::Ipv4Addr::from(u32::from(address) & !host_bits)
                     ),
                 ));
@@ -137,22 +137,22 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     ignored("tun-ipv6", BOTH | PUSHED, "the tunnel always carries IPv6"),
-    ignored("tun-mtu-extra", BOTH, "there is room for any packet"),
-    ignored("tun-max-mtu", BOTH, "there is room for any packet"),
+    ignored("tun-mtu-extra", BOTH, "buffers fit any packet"),
+    ignored("tun-max-mtu", BOTH, "buffers fit any packet"),
     ignored("link-mtu", BOTH, "sizes follow from tun-mtu and the ciphers"),
     ignored("udp-mtu", BOTH, "sizes follow from tun-mtu and the ciphers"),
     ignored("mtu-dynamic", BOTH, "sizes follow from tun-mtu and the ciphers"),
-    ignored("mtu-test", BOTH, "sizes are not tried out; mssfix is set from tun-mtu"),
-    refused("server-bridge", "TAP devices are not supported", "use `server`, and route"),
-    refused("client-nat", "addresses are not translated", "use nftables"),
-    refused("vlan-tagging", "there are no VLANs in the tunnel", "use a server for each network"),
+    ignored("mtu-test", BOTH, "sizes are not probed; mssfix follows from tun-mtu"),
+    refused("server-bridge", "TAP devices are not supported", "use `server` and routes"),
+    refused("client-nat", "address translation is not supported", "use nftables"),
+    refused("vlan-tagging", "the tunnel has no VLANs", "run one server per network"),
     refused("lladdr", "TAP devices are not supported", "remove it"),
     refused(
         "mktun",
-        "devices are made when the tunnel starts",
-        "use `ip tuntap add` for one that stays",
+        "the tunnel creates its device at the start",
+        "use `ip tuntap add` for a persistent device",
     ),
-    refused("rmtun", "devices go when the tunnel ends", "use `ip tuntap del`"),
+    refused("rmtun", "the tunnel removes its device at the end", "use `ip tuntap del`"),
     used("ifconfig-ipv6-pool", SERVER, 1, 1, |draft, call| {
         let (first, prefix) = call.network_ipv6(0)?;
         draft.server.pool_ipv6 = Some(crate::config::server::Pool6 { first, prefix });
@@ -163,11 +163,11 @@ pub(super) const TABLE: &[Entry] = &[
 fn no_tap() -> Problem {
     Problem::new(
         "TAP devices are not supported: the tunnel carries IP, not Ethernet",
-        "use `dev tun` at both ends, and routes in place of a bridge",
+        "use `dev tun` at both ends, and routes instead of a bridge",
     )
 }
 
-/// An address, the bits of its network's mask, and the peer's address if it is given.
+/// Parses an address, its prefix length, and the optional peer address.
 pub(super) fn ifconfig_ipv6(call: &Call<'_>) -> Result<Ifconfig6> {
     let (address, prefix) = call.network_ipv6(0)?;
     let remote = match call.get(1) {
@@ -177,7 +177,7 @@ pub(super) fn ifconfig_ipv6(call: &Call<'_>) -> Result<Ifconfig6> {
     Ok(Ifconfig6 { address, prefix, remote })
 }
 
-/// The gateway and the metric at the end of a route.
+/// Parses the optional gateway and metric at the end of a route.
 fn by<A: std::str::FromStr>(
     call: &Call<'_>,
     index: usize,
@@ -195,8 +195,8 @@ fn by<A: std::str::FromStr>(
 
 fn push_route<A>(routes: &mut Vec<Route<A>>, route: Route<A>) -> Result<()> {
     if routes.len() == MAX_ROUTES {
-        let hint = "join neighbours into larger networks";
-        return Err(Problem::new(format!("there are more than {MAX_ROUTES} routes"), hint));
+        let hint = "merge adjacent networks";
+        return Err(Problem::new(format!("more than {MAX_ROUTES} routes"), hint));
     }
     routes.push(route);
     Ok(())
@@ -217,8 +217,8 @@ fn redirect(draft: &mut Draft, call: &Call<'_>, gateway: bool) -> Result<()> {
             "!ipv4" => redirect.ipv4 = false,
             other => {
                 return Err(Problem::new(
-                    format!("there is no flag '{other}'"),
-                    "they are def1, ipv6, !ipv4, local, autolocal, block-local, bypass-dhcp and \
+                    format!("unknown flag '{other}'"),
+                    "use def1, ipv6, !ipv4, local, autolocal, block-local, bypass-dhcp or \
                      bypass-dns",
                 ));
             }
@@ -235,8 +235,8 @@ fn dhcp_option(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
         "DNS" | "DNS6" => {
             let address: IpAddr = value.parse().map_err(|_| {
                 Problem::new(
-                    format!("'{value}' is no address of a name server"),
-                    "write it as in dhcp-option DNS 10.8.0.1",
+                    format!("'{value}' is not a name server address"),
+                    "write it like dhcp-option DNS 10.8.0.1",
                 )
             })?;
             dns.addresses.push(address);
@@ -246,7 +246,7 @@ fn dhcp_option(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
         _ => dns.other.push(call.all().to_vec()),
     }
     if dns.addresses.len() + dns.search.len() + dns.other.len() > 256 {
-        return Err(Problem::new("there are more than 256 of them", "keep those that are needed"));
+        return Err(Problem::new("more than 256 dhcp-option lines", "remove some of them"));
     }
     Ok(())
 }
@@ -254,8 +254,8 @@ fn dhcp_option(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
 fn domain(name: &str) -> Result<String> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     if name.is_empty() || name.len() > 253 || !name.bytes().all(allowed) {
-        let problem = format!("'{name}' is no domain");
-        return Err(Problem::new(problem, "write it as in example.org"));
+        let problem = format!("'{name}' is not a domain");
+        return Err(Problem::new(problem, "write it like example.org"));
     }
     Ok(name.to_owned())
 }
@@ -273,8 +273,8 @@ fn dns(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
     call.choice(0, &[("server", ()), ("search-domains", ())])?;
     let priority = call.number(1, -128..=127)?;
     if call.all().len() < 4 {
-        let hint = "as in dns server 1 address 10.8.0.1";
-        return Err(Problem::new("something is missing", hint));
+        let hint = "write it like dns server 1 address 10.8.0.1";
+        return Err(Problem::new("an argument is missing", hint));
     }
     let at = dns.servers.partition_point(|server| server.priority < priority);
     if dns.servers.get(at).is_none_or(|server| server.priority != priority) {
@@ -285,7 +285,7 @@ fn dns(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
         "address" => {
             for text in from(3) {
                 if server.addresses.len() == 8 {
-                    let hint = "use another number for more";
+                    let hint = "use another server number for more";
                     return Err(Problem::new("a server has more than 8 addresses", hint));
                 }
                 server.addresses.push(dns_address(text)?);
@@ -307,22 +307,22 @@ fn dns(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
         "sni" => server.server_name = Some(domain(call.text(3))?),
         other => {
             return Err(Problem::new(
-                format!("a name server has no '{other}'"),
-                "it has address, resolve-domains, dnssec, transport and sni",
+                format!("unknown name server setting '{other}'"),
+                "use address, resolve-domains, dnssec, transport or sni",
             ));
         }
     }
     Ok(())
 }
 
-/// An address, with the port behind a colon or none; IPv6 in brackets if there is one.
+/// Parses an address with an optional port after a colon. IPv6 with a port needs brackets.
 fn dns_address(text: &str) -> Result<SocketAddr> {
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     let address = bare.parse::<IpAddr>().map(|address| SocketAddr::new(address, 0));
     address.or_else(|_| text.parse()).map_err(|_| {
         Problem::new(
-            format!("'{text}' is no address of a name server"),
-            "write it as in 10.8.0.1, 10.8.0.1:5353 or [fd00::1]:5353",
+            format!("'{text}' is not a name server address"),
+            "write it like 10.8.0.1, 10.8.0.1:5353 or [fd00::1]:5353",
         )
     })
 }

@@ -1,16 +1,16 @@
-//! A small certificate authority in a directory, and profiles for OpenVPN and Cycloid that need
-//! nothing beside themselves.
+//! A small certificate authority in a directory. It creates self-contained profiles for OpenVPN and
+//! Cycloid.
 //!
 //! | file | holds |
 //! |---|---|
-//! | `ca.crt`, `ca.key` | the authority: whoever has the key can make clients |
-//! | `crl.pem` | the certificates that were revoked, signed anew by each revocation |
-//! | `tls-crypt-v2.key` | the server's key, which opens those of the clients |
-//! | `server.conf`, `NAME.conf` | profiles of servers, with all their keys |
-//! | `NAME.ovpn` | profiles of clients, with all their keys |
-//! | `index` | a line for each certificate: serial number, `server` or `client`, name, and when it was revoked or `-`, divided by tabs |
+//! | `ca.crt`, `ca.key` | the authority; the key can sign clients and must stay secret |
+//! | `crl.pem` | the list of revoked certificates, signed again at each revocation |
+//! | `tls-crypt-v2.key` | the server key that unwraps the clients' keys |
+//! | `server.conf`, `NAME.conf` | server profiles with all their keys |
+//! | `NAME.ovpn` | client profiles with all their keys |
+//! | `index` | one line for each certificate, separated by tabs: serial number, `server` or `client`, name, and time of revocation or `-` |
 //!
-//! Files with keys can be read by their owner alone, and none is written over.
+//! Key files are readable by their owner only. Existing files are never overwritten.
 //!
 //! Source: RFC 5280.
 
@@ -41,12 +41,12 @@ use crate::proto::Role;
 use crate::proto::wrap::ServerKey;
 
 const DAY: u64 = 86400;
-/// A list of what was revoked is good for so long; servers refuse everybody once it is over.
+/// Lifetime of a revocation list in days; servers refuse all clients once it has expired.
 const CRL_DAYS: u64 = 3650;
 /// The longest name, in bytes (RFC 5280, ub-common-name).
 const MAX_NAME: usize = 64;
 
-/// Why the authority cannot do it.
+/// An error of the authority.
 #[derive(Debug)]
 pub struct Error {
     message: String,
@@ -58,7 +58,7 @@ impl Error {
         Self { message: message.into(), hint }
     }
 
-    /// What to do about it.
+    /// Returns the next step for the user.
     pub fn hint(&self) -> &'static str {
         self.hint
     }
@@ -74,11 +74,14 @@ impl std::error::Error for Error {}
 
 impl From<rcgen::Error> for Error {
     fn from(error: rcgen::Error) -> Self {
-        Self::new(format!("cannot make it: {error}"), "choose another kind of key, or another name")
+        Self::new(
+            format!("cannot create the certificate: {error}"),
+            "choose another kind of key, or another name",
+        )
     }
 }
 
-/// A kind of key, of an authority or an end.
+/// The kind of an authority's or peer's key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeyKind {
     /// ECDSA on P-256 with SHA-256.
@@ -86,7 +89,7 @@ pub enum KeyKind {
     P256,
     /// Ed25519, for peers with OpenSSL 1.1.1 and later.
     Ed25519,
-    /// RSA of 2048 bits with SHA-256, for old peers.
+    /// RSA with 2048 bits and SHA-256, for old peers.
     Rsa2048,
 }
 
@@ -101,8 +104,8 @@ impl KeyKind {
     }
 }
 
-/// An Ed25519 key in the form without the public key (RFC 8410, section 7): OpenSSL before 3.2 reads
-/// no other.
+/// Generates an Ed25519 key without the public key (RFC 8410, section 7): OpenSSL before 3.2 reads
+/// no other form.
 fn ed25519() -> Result<KeyPair, Error> {
     const HEAD: [u8; 16] = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
     let mut der = Zeroizing::new([0; HEAD.len() + 32]);
@@ -112,7 +115,7 @@ fn ed25519() -> Result<KeyPair, Error> {
     Ok(KeyPair::from_pkcs8_der_and_sign_algo(&key, &rcgen::PKCS_ED25519)?)
 }
 
-/// An authority, and the directory that it lives in.
+/// An authority and its directory.
 pub struct Authority {
     directory: PathBuf,
     issuer: Issuer<'static, KeyPair>,
@@ -120,33 +123,33 @@ pub struct Authority {
     certificate: String,
 }
 
-/// What was made for one end.
+/// A certificate and its key.
 pub(crate) struct Issued {
-    /// In PEM.
+    /// The certificate in PEM.
     pub(crate) certificate: String,
-    /// PKCS #8 in PEM.
+    /// The key as PKCS #8 in PEM.
     pub(crate) key: Zeroizing<String>,
 }
 
 /// A line of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// In hex, 32 digits.
+    /// Serial number, 32 hexadecimal digits.
     pub serial: String,
-    /// What it is for.
+    /// The role that the certificate is for.
     pub role: Role,
     /// The common name.
     pub name: String,
-    /// Seconds since 1970; none if it is good.
+    /// Time of revocation in seconds since 1970; `None` if valid.
     pub revoked: Option<u64>,
 }
 
 impl Authority {
-    /// Makes an authority in a directory, which is made if it is not there. `unix` is the time in
-    /// seconds since 1970, from which on it is good, for so many days.
+    /// Creates an authority in a directory, and the directory if needed. The authority is valid for
+    /// `days` days from `unix`, in seconds since 1970.
     ///
     /// # Errors
-    /// There is one already; the directory cannot be written; `name` cannot be.
+    /// An existing authority, an unwritable directory, or an invalid `name`.
     pub fn create(
         directory: &Path,
         name: &str,
@@ -166,7 +169,8 @@ impl Authority {
         parameters.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
         let certificate = parameters.self_signed(&key)?.pem();
         let text = Zeroizing::new(key.serialize_pem());
-        // The key comes first: without it there is no authority, and a second one is not made.
+        // The key is written first: without it there is no authority, and its presence prevents a
+        // second one.
         write_new(&directory.join("ca.key"), text.as_bytes(), 0o600)?;
         write_new(&directory.join("ca.crt"), certificate.as_bytes(), 0o644)?;
         let mut failed = None;
@@ -183,16 +187,16 @@ impl Authority {
         Ok(authority)
     }
 
-    /// Opens an authority that is there.
+    /// Opens an existing authority.
     ///
     /// # Errors
-    /// Its files are not there, or not what they should be.
+    /// Missing or invalid files.
     pub fn open(directory: &Path) -> Result<Self, Error> {
         let key = read(&directory.join("ca.key"))?;
         let certificate = read(&directory.join("ca.crt"))?.to_string();
         let broken = || {
-            let message = format!("{} is no authority of this program", directory.display());
-            Error::new(message, "make one with `cycloid vpn pki init`")
+            let message = format!("{} is not an authority created by cycloid", directory.display());
+            Error::new(message, "create one with `cycloid vpn pki init`")
         };
         let parsed = Certificate::from_pem(&certificate).map_err(|_| broken())?;
         let name = common_name(&parsed).ok_or_else(broken)?;
@@ -204,19 +208,19 @@ impl Authority {
         Ok(Self { directory: directory.to_owned(), issuer, certificate })
     }
 
-    /// What was made so far.
+    /// Returns all issued certificates.
     ///
     /// # Errors
-    /// The index cannot be read, or is broken.
+    /// An unreadable or malformed index.
     pub fn entries(&self) -> Result<Vec<Entry>, Error> {
         let path = self.directory.join("index");
         let broken =
-            || Error::new(format!("{} is broken", path.display()), "restore it from a backup");
+            || Error::new(format!("{} is malformed", path.display()), "restore it from a backup");
         let text = read(&path)?;
         text.lines().map(|line| entry(line).ok_or_else(broken)).collect()
     }
 
-    /// A certificate and a key for a server or a client, noted in the index.
+    /// Issues a certificate and key for a server or client, and records it in the index.
     pub(crate) fn issue(
         &self,
         role: Role,
@@ -229,7 +233,7 @@ impl Authority {
         let mut entries = self.entries()?;
         if entries.iter().any(|entry| entry.name == name && entry.revoked.is_none()) {
             let hint = "choose another name, or revoke that one first";
-            return Err(Error::new(format!("there is a certificate for {name} already"), hint));
+            return Err(Error::new(format!("{name} already has a certificate"), hint));
         }
         let mut key = kind.generate()?;
         let mut parameters = parameters(name, unix, days)?;
@@ -237,7 +241,7 @@ impl Authority {
         parameters.is_ca = IsCa::ExplicitNoCa;
         parameters.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         if role == Role::Server && kind == KeyKind::Rsa2048 {
-            // TLS 1.2 without Diffie-Hellman, which peers look for by remote-cert-ku.
+            // For TLS 1.2 key transport without Diffie-Hellman; peers check it with remote-cert-ku.
             parameters.key_usages.push(KeyUsagePurpose::KeyEncipherment);
         }
         parameters.extended_key_usages = vec![match role {
@@ -258,20 +262,20 @@ impl Authority {
         Ok(Issued { certificate, key: text })
     }
 
-    /// Revokes the certificate of that name, and signs the list of revoked certificates anew. Servers
-    /// read the list at their next start, or when it changes.
+    /// Revokes the certificate of that name and signs a new revocation list. Servers read the list
+    /// at the start and on SIGHUP.
     ///
     /// # Errors
-    /// There is none that is good; a file cannot be written.
+    /// No valid certificate of that name, or an unwritable file.
     pub fn revoke(&self, name: &str, unix: u64) -> Result<(), Error> {
         let mut entries = self.entries()?;
         let good = |entry: &&mut Entry| entry.name == name && entry.revoked.is_none();
         let Some(entry) = entries.iter_mut().find(good) else {
-            let message = format!("there is no good certificate for {name}");
-            return Err(Error::new(message, "`cycloid vpn pki list` shows what there is"));
+            let message = format!("{name} has no valid certificate");
+            return Err(Error::new(message, "`cycloid vpn pki list` shows all certificates"));
         };
         entry.revoked = Some(unix);
-        // The list first: what is not noted can be done again.
+        // The list is written first: if the index update fails, the revocation can be repeated.
         self.write_revoked(&entries, unix)?;
         self.write_entries(&entries)
     }
@@ -291,8 +295,12 @@ impl Authority {
         for entry in entries {
             let Some(time) = entry.revoked else { continue };
             let serial = base16ct::lower::decode_vec(&entry.serial);
-            let serial =
-                serial.map_err(|_| Error::new("a serial number is broken", "see index"))?;
+            let serial = serial.map_err(|_| {
+                Error::new(
+                    "a serial number in the index is malformed",
+                    "restore index from a backup",
+                )
+            })?;
             revoked_certs.push(RevokedCertParams {
                 serial_number: SerialNumber::from_slice(&serial),
                 revocation_time: date(time),
@@ -316,7 +324,7 @@ impl Authority {
 fn parameters(name: &str, unix: u64, days: u32) -> Result<CertificateParams, Error> {
     let mut serial = [0; 16];
     random(&mut serial).map_err(no_random)?;
-    // Positive, and of the same length always.
+    // Positive and of constant length.
     serial[0] = serial[0] & 0x3F | 0x40;
     let mut parameters = CertificateParams::default();
     parameters.distinguished_name = distinguished_name(name);
@@ -332,7 +340,7 @@ fn distinguished_name(name: &str) -> DistinguishedName {
     subject
 }
 
-/// The only common name of a subject.
+/// Returns the common name if the subject has exactly one.
 fn common_name(certificate: &Certificate) -> Option<String> {
     use x509_cert::der::asn1::Utf8StringRef;
     let [relative] = &certificate.tbs_certificate.subject.0[..] else { return None };
@@ -340,28 +348,29 @@ fn common_name(certificate: &Certificate) -> Option<String> {
     Some(attribute.value.decode_as::<Utf8StringRef<'_>>().ok()?.as_str().to_owned())
 }
 
-/// `unix` seconds after the start of 1970; the end of 9999 is the last that a certificate can say.
+/// Returns the date `unix` seconds after 1970, capped at the end of 9999, the last date of a
+/// certificate.
 fn date(unix: u64) -> OffsetDateTime {
     let seconds = i64::try_from(unix).unwrap_or(i64::MAX).min(253_402_300_799);
     OffsetDateTime::from_unix_timestamp(seconds).expect("a year with four digits")
 }
 
 fn no_random(error: getrandom::Error) -> Error {
-    Error::new(format!("there are no random numbers: {error}"), "see getrandom(2)")
+    Error::new(format!("cannot get random numbers: {error}"), "see getrandom(2)")
 }
 
 fn random(bytes: &mut [u8]) -> Result<(), getrandom::Error> {
     getrandom::fill(bytes)
 }
 
-/// A name becomes a file's and a certificate's, and stands in profiles.
+/// Checks a name: it is used in file names, certificates and profiles.
 fn check_name(name: &str) -> Result<(), Error> {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@ ".contains(&byte);
     let edges = name.trim() == name && !name.starts_with(['.', '-']);
     if name.is_empty() || name.len() > MAX_NAME || !edges || !name.bytes().all(allowed) {
         return Err(Error::new(
-            format!("'{name}' cannot be a name"),
-            "use up to 64 letters, digits and -_.@, without a dot or a hyphen at the beginning",
+            format!("invalid name '{name}'"),
+            "use up to 64 letters, digits, spaces and -_.@, without a leading dot or hyphen",
         ));
     }
     Ok(())
@@ -389,12 +398,12 @@ fn read(path: &Path) -> Result<Zeroizing<String>, Error> {
     let bytes = super::Material::File(path.to_owned()).read();
     let bytes = bytes.map_err(|error| cannot("read", path, &error))?;
     let text = str::from_utf8(&bytes).map_err(|_| {
-        Error::new(format!("{} is no text", path.display()), "restore it from a backup")
+        Error::new(format!("{} is not text", path.display()), "restore it from a backup")
     })?;
     Ok(Zeroizing::new(text.to_owned()))
 }
 
-/// Writes a file that was not there, to the disk.
+/// Creates a file and syncs it to disk. Fails if it exists.
 pub(super) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
     let written = OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
     let written = written.and_then(|mut file| {
@@ -404,7 +413,7 @@ pub(super) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Erro
     written.map_err(|error| cannot("write", path, &error))
 }
 
-/// Puts a file in the place of another, whole or not at all.
+/// Replaces a file atomically.
 fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
     let beside = path.with_extension("part");
     let written =
@@ -413,7 +422,7 @@ fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
         file.write_all(bytes)?;
         file.sync_all()?;
         std::fs::rename(&beside, path)?;
-        // The name is on the disk once the directory is.
+        // Syncing the directory makes the rename durable.
         path.parent().map_or(Ok(()), |directory| File::open(directory)?.sync_all())
     });
     written.map_err(|error| cannot("write", path, &error))
@@ -422,10 +431,10 @@ fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
 fn cannot(what: &str, path: &Path, error: &io::Error) -> Error {
     let hint = match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            "nothing is written over: remove it first, or choose another"
+            "existing files are never overwritten: remove it first, or choose another"
         }
-        io::ErrorKind::NotFound => "make an authority first, with `cycloid vpn pki init`",
-        _ => "name a directory that you may write",
+        io::ErrorKind::NotFound => "create an authority first with `cycloid vpn pki init`",
+        _ => "choose a writable directory",
     };
     Error::new(format!("cannot {what} {}: {error}", path.display()), hint)
 }

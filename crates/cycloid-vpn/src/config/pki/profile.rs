@@ -1,4 +1,4 @@
-//! Profiles: files of servers and clients with everything in them.
+//! Creates self-contained profiles of servers and clients.
 
 use std::fmt::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -11,31 +11,31 @@ use crate::config::link::{PORT, Protocol};
 use crate::proto::wrap::{Metadata, ServerKey};
 use crate::proto::{Role, Transport};
 
-/// What a server's profile says.
+/// Settings of a server profile.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
-    /// The name or address by which clients reach it.
+    /// Host name or address that clients connect to.
     pub host: String,
-    /// The port; 1194.
+    /// The port. The default is 1194.
     pub port: u16,
     /// UDP or TCP.
     pub protocol: Protocol,
-    /// The network inside, and the bits of its mask: 16 to 29.
+    /// The IPv4 network inside the tunnel, with a prefix length of 16 to 29.
     pub network: (Ipv4Addr, u8),
-    /// The network inside, and the bits of its mask: 64 to 124.
+    /// The IPv6 network inside the tunnel, with a prefix length of 64 to 124.
     pub network_ipv6: Option<(Ipv6Addr, u8)>,
-    /// All traffic of clients goes through the tunnel.
+    /// Routes all client traffic through the tunnel.
     pub redirect: bool,
     /// Name servers for clients.
     pub dns: Vec<std::net::IpAddr>,
-    /// The key's kind.
+    /// The kind of key.
     pub key: KeyKind,
-    /// How long the certificate is good, in days.
+    /// Validity of the certificate in days.
     pub days: u32,
 }
 
 impl ServerSettings {
-    /// A server with the usual settings.
+    /// Returns the default settings for a host.
     pub fn new(host: impl Into<String>) -> Self {
         Self {
             host: host.into(),
@@ -51,12 +51,12 @@ impl ServerSettings {
     }
 }
 
-/// What a client's profile says.
+/// Settings of a client profile.
 #[derive(Clone, Debug)]
 pub struct ClientSettings {
-    /// The key's kind.
+    /// The kind of key.
     pub key: KeyKind,
-    /// How long the certificate is good, in days.
+    /// Validity of the certificate in days.
     pub days: u32,
 }
 
@@ -67,11 +67,11 @@ impl Default for ClientSettings {
 }
 
 impl Authority {
-    /// Makes `NAME.conf`, the profile of a server, and says where it is. Profiles of clients that are
-    /// made from now on try this server too, after those before.
+    /// Creates `NAME.conf`, a server profile, and returns its path. Client profiles created later
+    /// also try this server, after earlier servers.
     ///
     /// # Errors
-    /// The name is taken or cannot be one; a setting cannot be; a file cannot be written.
+    /// A taken or invalid name, an invalid setting, or an unwritable file.
     pub fn server(
         &self,
         name: &str,
@@ -82,8 +82,11 @@ impl Authority {
         let host = &settings.host;
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:".contains(&byte);
         if host.is_empty() || !host.bytes().all(allowed) {
-            let message = format!("'{host}' is neither an address nor a host's name");
-            return Err(Error::new(message, "give what clients connect to, as vpn.example.org"));
+            let message = format!("'{host}' is neither an address nor a host name");
+            return Err(Error::new(
+                message,
+                "use the name that clients connect to, like vpn.example.org",
+            ));
         }
         let path = self.directory.join(format!("{name}.conf"));
         self.check_free(&path)?;
@@ -101,10 +104,10 @@ impl Authority {
         Ok(path)
     }
 
-    /// Makes `NAME.ovpn`, the profile of a client of all servers there are, and says where it is.
+    /// Creates `NAME.ovpn`, a client profile for all existing servers, and returns its path.
     ///
     /// # Errors
-    /// There is no server yet; the name is taken or cannot be one; a file cannot be written.
+    /// No server yet, a taken or invalid name, or an unwritable file.
     pub fn client(
         &self,
         name: &str,
@@ -116,13 +119,16 @@ impl Authority {
         self.check_free(&path)?;
         let remotes = self.directory.join("remotes");
         if !remotes.exists() {
-            let hint = "make one with `cycloid vpn pki server NAME --host HOST`";
-            return Err(Error::new("there is no server for it yet", hint));
+            let hint = "create one with `cycloid vpn pki server NAME --host HOST`";
+            return Err(Error::new("the authority has no server yet", hint));
         }
         let remotes = read(&remotes)?;
         let server_key = ServerKey::parse(&read(&self.directory.join("tls-crypt-v2.key"))?);
         let server_key = server_key.map_err(|error| {
-            Error::new(format!("tls-crypt-v2.key is broken: {error}"), "restore it from a backup")
+            Error::new(
+                format!("tls-crypt-v2.key is malformed: {error}"),
+                "restore it from a backup",
+            )
         })?;
         let mut failed = None;
         let mut fill = |bytes: &mut [u8]| failed = failed.or(random(bytes).err());
@@ -144,11 +150,11 @@ impl Authority {
         if !path.exists() {
             return Ok(());
         }
-        let hint = "nothing is written over: remove it first, or choose another name";
-        Err(Error::new(format!("there is a profile {} already", path.display()), hint))
+        let hint = "existing files are never overwritten: remove it, or choose another name";
+        Err(Error::new(format!("the profile {} already exists", path.display()), hint))
     }
 
-    /// A profile with its keys and certificates.
+    /// Returns a profile with its keys and certificates inline.
     fn whole(&self, text: &str, issued: &Issued, tls_crypt_v2: &str) -> Zeroizing<String> {
         let blocks = [
             ("ca", self.certificate.as_str()),
@@ -156,7 +162,7 @@ impl Authority {
             ("key", &issued.key),
             ("tls-crypt-v2", tls_crypt_v2),
         ];
-        // Room for all of it, so that no copy of a key stays behind.
+        // Full capacity from the start: reallocation would leave copies of keys in memory.
         let room = text.len() + blocks.iter().map(|block| block.1.len() + 40).sum::<usize>();
         let mut whole = Zeroizing::new(String::with_capacity(room));
         whole.push_str(text);
@@ -182,8 +188,8 @@ fn server_text(settings: &ServerSettings) -> Result<String, Error> {
     let (network, prefix) = settings.network;
     let netmask = Ipv4Addr::from(u32::MAX.checked_shl(32 - u32::from(prefix.min(32))).unwrap_or(0));
     if !(16..=29).contains(&prefix) || u32::from(network) & !u32::from(netmask) != 0 {
-        let message = format!("{network}/{prefix} is no network for a server");
-        return Err(Error::new(message, "give one of /16 to /29, as 10.8.0.0/24"));
+        let message = format!("{network}/{prefix} is not a valid server network");
+        return Err(Error::new(message, "use a prefix of /16 to /29, like 10.8.0.0/24"));
     }
     let mut text = String::new();
     // Writing to a string does not fail.
@@ -196,8 +202,8 @@ fn server_text(settings: &ServerSettings) -> Result<String, Error> {
     if let Some((network, prefix)) = settings.network_ipv6 {
         let host_bits = u128::MAX.checked_shr(u32::from(prefix)).unwrap_or(0);
         if !(64..=124).contains(&prefix) || u128::from(network) & host_bits != 0 {
-            let message = format!("{network}/{prefix} is no network for a server");
-            return Err(Error::new(message, "give one of /64 to /124, as fd00:8::/64"));
+            let message = format!("{network}/{prefix} is not a valid server network");
+            return Err(Error::new(message, "use a prefix of /64 to /124, like fd00:8::/64"));
         }
         let _ = writeln!(text, "server-ipv6 {network}/{prefix}");
     }

@@ -1,4 +1,4 @@
-//! Profiles as the installed OpenVPN takes them, in a network of its own.
+//! Tests profiles with the installed OpenVPN, in a separate network namespace.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -17,7 +17,7 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
 
-/// A network of its own, in which OpenVPN may make devices.
+/// A network namespace in which OpenVPN may create devices.
 struct Network {
     holder: Child,
 }
@@ -29,11 +29,11 @@ impl Network {
             .spawn()
             .expect("unshare is installed");
         let network = Self { holder };
-        // It is there, with its user, once `unshare` has become what it was told to run.
+        // The namespace and its user mapping are ready once `unshare` has executed its command.
         let name = format!("/proc/{}/comm", network.holder.id());
         let end = std::time::Instant::now() + Duration::from_secs(60);
         while fs::read_to_string(&name).unwrap() != "sleep\n" {
-            assert!(std::time::Instant::now() < end, "unshare may not make a network");
+            assert!(std::time::Instant::now() < end, "unshare cannot create a network namespace");
             std::thread::sleep(Duration::from_millis(10));
         }
         let up = network.command("ip").args(["link", "set", "lo", "up"]).status();
@@ -41,7 +41,7 @@ impl Network {
         network
     }
 
-    /// A program in this network.
+    /// Returns a command that runs in this namespace.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new("nsenter");
         command.args(["--target", &self.holder.id().to_string(), "--user", "--net"]);
@@ -57,7 +57,7 @@ impl Drop for Network {
     }
 }
 
-/// An OpenVPN that runs, and the lines that it says.
+/// A running OpenVPN and its output lines.
 struct Running {
     child: Child,
     lines: Receiver<String>,
@@ -85,7 +85,8 @@ impl Running {
         Self { child, lines }
     }
 
-    /// Waits for a line with one of these in it, and says which; fails with all lines if none comes.
+    /// Waits for a line that contains one of the texts and returns the text's index. Panics with
+    /// all lines if none comes.
     fn wait_for(&self, texts: &[&str]) -> usize {
         let mut all = String::new();
         loop {
@@ -112,7 +113,7 @@ impl Drop for Running {
 
 const UP: &str = "Initialization Sequence Completed";
 
-/// Makes a server and a client, and has OpenVPN connect them; then revokes the client.
+/// Creates a server and a client, lets OpenVPN connect them, then revokes the client.
 fn openvpn_takes(kind: KeyKind) {
     let directory = tempfile::tempdir().unwrap();
     let unix = now();
@@ -125,7 +126,7 @@ fn openvpn_takes(kind: KeyKind) {
     settings.key = kind;
     authority.server("server", &settings, unix).unwrap();
     let client = ClientSettings { key: kind, ..ClientSettings::default() };
-    // Another process, another day: all there is to know is in the directory.
+    // Reopened, as a later process does: the directory holds the whole state.
     let authority = Authority::open(directory.path()).unwrap();
     authority.client("alice", &client, unix).unwrap();
 
@@ -158,7 +159,7 @@ fn openvpn_takes_profiles_with_rsa() {
 }
 
 #[test]
-fn profiles_say_what_was_asked_for() {
+fn profiles_contain_the_settings() {
     let directory = tempfile::tempdir().unwrap();
     let at = |name: &str| directory.path().join(name);
     let unix = now();
@@ -181,7 +182,7 @@ fn profiles_say_what_was_asked_for() {
     let digest = client.common.data.digest;
     client.remotes[0].link.control_key.load(digest, Role::Client).unwrap();
     server.common.link.control_key.load(digest, Role::Server).unwrap();
-    // A server's key is no client's.
+    // A server key is not a client key.
     let error = server.common.link.control_key.load(digest, Role::Client).unwrap_err();
     assert!(error.hint.contains("genkey"), "{error}");
 
@@ -192,14 +193,14 @@ fn profiles_say_what_was_asked_for() {
 }
 
 #[test]
-fn what_is_there_stays() {
+fn existing_files_stay() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     let unix = now();
     let authority = Authority::create(path, "A", KeyKind::P256, unix, 3650).unwrap();
     let before = fs::read(path.join("ca.key")).unwrap();
     let error = Authority::create(path, "A", KeyKind::P256, unix, 3650).err().unwrap();
-    assert!(error.hint().contains("written over"), "{error}");
+    assert!(error.hint().contains("never overwritten"), "{error}");
     assert_eq!(fs::read(path.join("ca.key")).unwrap(), before);
 
     let error = authority.client("x", &ClientSettings::default(), unix).unwrap_err();
@@ -208,10 +209,10 @@ fn what_is_there_stays() {
     assert!(authority.server("s", &ServerSettings::new("h"), unix).is_err());
     for name in ["", "../x", "a/b", ".x", "-x", "a\nb", " a", &"a".repeat(65)] {
         let error = authority.client(name, &ClientSettings::default(), unix).unwrap_err();
-        assert!(error.to_string().contains("cannot be a name"), "{error}");
+        assert!(error.to_string().contains("invalid name"), "{error}");
     }
     let error = authority.server("t", &ServerSettings::new("h\nup x"), unix).unwrap_err();
-    assert!(error.to_string().contains("host's name"), "{error}");
+    assert!(error.to_string().contains("host name"), "{error}");
     assert!(authority.revoke("nobody", unix).is_err());
     assert_eq!(authority.entries().unwrap().len(), 1);
     authority.revoke("s", 7).unwrap();
@@ -220,7 +221,7 @@ fn what_is_there_stays() {
 }
 
 #[test]
-fn a_profile_is_checked() {
+fn check_reports_expiry_and_missing_files() {
     let directory = tempfile::tempdir().unwrap();
     let unix = now();
     let authority = Authority::create(directory.path(), "A", KeyKind::P256, unix, 3650).unwrap();
@@ -231,11 +232,12 @@ fn a_profile_is_checked() {
     assert!(report.failures.is_empty(), "{:?}", report.failures);
     let text = report.lines.join("\n");
     for sentence in [
-        "A server of at most 1024 clients.",
+        "A server for at most 1024 clients.",
         "It listens on every address, udp port 1194.",
-        "Clients have addresses from 10.8.0.2 to 10.8.0.253.",
+        "Clients get addresses from 10.8.0.2 to 10.8.0.253.",
         "  redirect-gateway def1",
-        "The peer's certificate is of the authority in the block in this file, made for a client.",
+        "The peer needs a certificate from the authority in the block in this file, issued for a \
+         client.",
     ] {
         assert!(text.contains(sentence), "{sentence}: {text}");
     }
@@ -246,17 +248,17 @@ fn a_profile_is_checked() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
     assert!(warned(&config::check(&path, unix).unwrap(), "chmod 600"));
 
-    // Near its end, after it, before its beginning, and without the files that it names.
+    // Near expiry, after it, before the start of validity, and without the referenced files.
     let day = 86400;
     assert!(warned(&config::check(&path, unix + 800 * day).unwrap(), "renew it"));
     let failed = |unix: u64, text: &str| {
         let report = config::check(&path, unix).unwrap();
         report.failures.iter().any(|failure| failure.message.contains(text))
     };
-    assert!(failed(unix + 826 * day, "ended at"));
-    assert!(failed(unix - 2 * day, "begins at"));
-    assert!(failed(unix + 3651 * day, "crl-verify: the list of CN=A is too old"));
-    assert!(failed(unix - 2 * day, "crl-verify: the list of CN=A begins later"));
+    assert!(failed(unix + 826 * day, "expired at"));
+    assert!(failed(unix - 2 * day, "is not valid before"));
+    assert!(failed(unix + 3651 * day, "crl-verify: the list of CN=A has expired"));
+    assert!(failed(unix - 2 * day, "crl-verify: the list of CN=A is not valid yet"));
     let list = directory.path().join("crl.pem");
     let other = tempfile::tempdir().unwrap();
     Authority::create(other.path(), "B", KeyKind::P256, unix, 3650).unwrap();

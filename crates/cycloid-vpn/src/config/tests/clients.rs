@@ -1,4 +1,4 @@
-//! Clients' files.
+//! Tests of client files.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ fn hosts(client: &Client) -> Vec<(&str, u16, &str)> {
     remotes.map(|one| (one.host.as_str(), one.port, one.link.protocol.name())).collect()
 }
 
-/// In the style of portals for universities: everything inline, UDP first, then TCP.
+/// In the style of university portals: everything inline, UDP first, then TCP.
 #[test]
 fn portal() {
     let text = format!(
@@ -89,7 +89,7 @@ fn provider() {
     assert_eq!(hosts(&unix), hosts(&dos));
 }
 
-/// In the style of a how-to: files beside the configuration, and paths from there.
+/// In the style of a how-to: files next to the configuration, with relative paths.
 #[test]
 fn files_beside() {
     let text = "client\ndev tun\nproto tcp\nremote my-server-1 1194\n;remote my-server-2 1194\nnobind\n\
@@ -113,7 +113,7 @@ fn files_beside() {
     assert_eq!(moved.common.tls.ca, file("/keys/ca.crt"));
 }
 
-/// In the style of Access Server: forward compatible, with what no other server says.
+/// In the style of Access Server: forward compatible, with directives that only it uses.
 #[test]
 fn access_server() {
     let text = format!(
@@ -127,7 +127,7 @@ fn access_server() {
     );
     let (client, warnings) = client(&text);
     assert_eq!(warnings.len(), 2, "{warnings:?}");
-    assert!(warnings.iter().all(|text| text.contains("unknown, and passed over")));
+    assert!(warnings.iter().all(|text| text.contains("unknown, and ignored")));
     assert!(client.push_peer_info);
     assert_eq!(client.common.hooks.environment, [("UV_ID".to_owned(), "abc".to_owned())]);
     assert_eq!(client.common.tls.certificate_profile, CertificateProfile::Preferred);
@@ -136,7 +136,7 @@ fn access_server() {
 }
 
 #[test]
-fn connections_start_from_what_stands_above() {
+fn connections_inherit_the_settings_above_them() {
     let text = format!(
         "client\nnobind\ntun-mtu 1400\n<connection>\nremote a.example 1000 udp\n</connection>\n\
          connect-retry 5 60\n<connection>\nremote b.example\nproto tcp-client\nport 2000\n\
@@ -207,7 +207,7 @@ fn routes_redirection_and_name_servers() {
     assert_eq!(second.addresses[0], "10.8.0.2:5353".parse().unwrap());
     assert_eq!(second.resolve_domains, ["corp.example"]);
 
-    // The filters come first, then route-nopull; what neither names is taken.
+    // Filters apply first, then route-nopull; all other options are accepted.
     for (option, verdict) in [
         ("route 192.168.1.0 255.255.255.0", Verdict::Ignore),
         ("route 10.0.0.0 255.0.0.0", Verdict::Ignore),

@@ -1,4 +1,4 @@
-//! Bytes that nobody wrote: an error at worst.
+//! Fuzz-like tests: arbitrary input causes at most an error.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use rustix::time::{ClockId, clock_gettime};
 use super::BLOCKS;
 use crate::config::{PerClient, parse};
 
-/// Words that directives are made of, and some that they are not.
+/// Words of directives, and some that no directive uses.
 fn word() -> impl Strategy<Value = String> {
     prop_oneof![
         prop::sample::select(vec![
@@ -92,9 +92,9 @@ proptest! {
     }
 }
 
-/// A file that includes itself twice would be read 2^10 times were it not for the limit in all.
+/// Without the total limit, a file that includes itself twice would be read 2^10 times.
 #[test]
-fn inclusion_ends_soon() {
+fn inclusion_is_bounded() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.conf");
     std::fs::write(&path, "setenv A b\n").unwrap();
@@ -105,9 +105,9 @@ fn inclusion_ends_soon() {
 }
 
 #[test]
-fn long_blocks_cost_no_more_than_they_are_long() {
+fn long_blocks_take_linear_time() {
     let text = "<ca>\nx\n</ca>\n".repeat(20_000);
-    // Of this thread's time, whatever else the machine does.
+    // CPU time of this thread, independent of other load.
     let seconds = || clock_gettime(ClockId::ThreadCPUTime).tv_sec;
     let start = seconds();
     let _ = parse(Path::new("x"), text.as_bytes());

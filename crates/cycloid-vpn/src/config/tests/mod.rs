@@ -1,4 +1,4 @@
-//! Files as they are in the field, and files with something wrong in them.
+//! Tests of real-world configuration files and of faulty ones.
 
 mod clients;
 mod errors;
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::{Client, Error, Profile, Server, Warning, parse};
 
-/// Blocks that any client or server needs; their contents are looked at by who uses them.
+/// Blocks that every client or server needs. The parser does not look at their contents.
 pub(super) const BLOCKS: &str = "\
 <ca>
 -----BEGIN CERTIFICATE-----

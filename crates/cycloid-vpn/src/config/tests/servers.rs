@@ -1,4 +1,4 @@
-//! Servers' files, and what is said of single clients.
+//! Tests of server files and of settings for single clients.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ fn v6(text: &str) -> Ipv6Addr {
     text.parse().unwrap()
 }
 
-/// In the style of nodes of portals for universities: a process for each port, hooks for each client.
+/// In the style of university portal nodes: one process per port, hooks for each client.
 #[test]
 fn node() {
     let text = format!(
@@ -41,7 +41,7 @@ fn node() {
     );
     let (server, warnings) = server(&text);
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings[0].contains("dh is passed over"), "{warnings:?}");
+    assert!(warnings[0].contains("dh is ignored"), "{warnings:?}");
     let common = &server.common;
     assert!(server.many);
     assert_eq!(common.tunnel.device.as_deref(), Some("tun0"));
@@ -86,7 +86,7 @@ fn node() {
     assert!(common.sockets.tcp_nodelay);
 }
 
-/// In the style of a how-to: net30, files beside the configuration, DES and the like left out.
+/// In the style of a how-to: net30, files next to the configuration, without DES.
 #[test]
 fn how_to() {
     let text = "port 1194\nproto tcp-server\ndev tun\nca ca.crt\ncert server.crt\nkey server.key  # secret\n\
@@ -177,7 +177,7 @@ fn one_peer() {
 #[test]
 fn point_to_point() {
     let text = format!("ifconfig 10.0.0.1 10.0.0.2\ncipher AES-256-CBC\n{BLOCKS}");
-    // `cipher` is for a peer that cannot negotiate, and the port is the one that it expects.
+    // `cipher` is for a peer that cannot negotiate; the default port is the one it expects.
     let (one, warnings) = server(&format!("tls-server\nverify-client-cert require\n{text}"));
     assert_eq!(one.common.data.fallback.map(Cipher::name), Some("AES-256-CBC"));
     assert!(warnings.is_empty(), "{warnings:?}");
@@ -261,10 +261,10 @@ fn files_include_files() {
     std::fs::write(at("sub/more.conf"), "ca ca.crt\ncert c\nkey k\n").unwrap();
     let (server, _) = read_server(&at("main.conf")).unwrap();
     assert_eq!(server.common.tls.ca, Some(Material::File(at("sub/ca.crt"))));
-    assert!(read_client(&at("main.conf")).unwrap_err().message.contains("server's file"));
+    assert!(read_client(&at("main.conf")).unwrap_err().message.contains("server file"));
 
     std::fs::write(at("sub/more.conf"), "config ../main.conf\n").unwrap();
-    assert!(read(&at("main.conf")).unwrap_err().message.contains("include each other"));
+    assert!(read(&at("main.conf")).unwrap_err().message.contains("included files"));
     std::fs::write(at("sub/more.conf"), "config absent\n").unwrap();
     assert!(read(&at("main.conf")).unwrap_err().message.contains("cannot read"));
 }
