@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use super::arguments::Run;
 use super::failed;
 use crate::output::Stop;
-use crate::profile::answer_whoever_asks;
+use crate::profile::answer_profile_requests;
 
 /// What profiles of them are called.
 pub(super) const CLIENT: &str = "cycloid vpn client";
@@ -115,7 +115,7 @@ impl Person for Terminal {
 
     /// Before, another thread would be in the way: the kernel keeps privileges by thread.
     fn privileges_are_dropped(&mut self) {
-        answer_whoever_asks(self.service);
+        answer_profile_requests(self.service);
     }
 }
 
