@@ -1,4 +1,4 @@
-//! What may be written on the command line.
+//! The command line's arguments.
 
 use std::path::PathBuf;
 
@@ -15,18 +15,18 @@ use crate::profile::arguments::Profile;
 use crate::report::Report;
 use crate::vpn::arguments::Vpn;
 
-/// Constant-time cryptography, and what it costs.
+/// Constant-time cryptography, and benchmarks of its cost.
 #[derive(Debug, Parser)]
 #[command(name = "cycloid", version, arg_required_else_help = true, disable_help_subcommand = true)]
 #[command(after_help = "\
 Examples:
-  cycloid bench                     every table, beside the peers
+  cycloid bench                     every table, with the peers
   cycloid bench --quick             the same in less time
-  cycloid bench modexp --help       what one suite takes
-  cycloid compare old.json new.json did it change, and is that more than noise
-  cycloid profile ec p256-sign      where an operation's time goes
-  cycloid report                    a page of the tables and plots, for a browser
-  cycloid hsm init                  make a keystore, then serve it with cycloid hsm serve")]
+  cycloid bench modexp --help       the options of one suite
+  cycloid compare old.json new.json what changed by more than noise
+  cycloid profile ec p256-sign      where an operation spends its time
+  cycloid report                    an HTML page with the tables and plots
+  cycloid hsm init                  create a keystore; then run cycloid hsm serve")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -34,94 +34,95 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure time, memory and allocations beside the peers.
+    /// Measure time, memory and allocations, next to the peers.
     Bench(Bench),
-    /// Say what became faster or slower, and whether that is more than noise.
+    /// Compare two records: what became faster or slower by more than noise.
     Compare(Compare),
-    /// Keep the course of the numbers, and say what is beyond the usual.
+    /// Record results over time and flag outliers.
     History(History),
-    /// Say where the time goes: flat profile, call graph, flame graph, and what changed.
+    /// Show where time is spent: flat profile, call graph, flame graph, differences.
     Profile(Box<Profile>),
-    /// Make one page for a browser of what was measured: plots, tables, flame graphs.
+    /// Make one HTML page of results: plots, tables, flame graphs.
     Report(Report),
     /// Keep keys in a daemon, for programs that use them through PKCS #11.
     Hsm(Hsm),
-    /// Carry traffic to and from peers that speak OpenVPN's protocol.
+    /// Carry traffic to and from peers that speak the OpenVPN protocol.
     Vpn(Vpn),
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  cycloid bench                                 every suite, with the usual sizes
+  cycloid bench                                 every suite, with the default sizes
   cycloid bench --quick --json > results.json   for programs; --save does both
-  cycloid bench ec --csv > results.csv          for spreadsheets, a line a row
-  cycloid bench modexp --bits 2048 --full       one table, as exact as it gets
+  cycloid bench ec --csv > results.csv          for spreadsheets, one line per row
+  cycloid bench modexp --bits 2048 --full       one table, as precisely as possible
   cycloid bench rsa --operation sign,verify     some tables of a suite
-  cycloid bench ec --instructions               and instructions, by valgrind")]
+  cycloid bench ec --instructions               count instructions too, with valgrind")]
 pub(crate) struct Bench {
-    /// A suite; all of them if none is named.
+    /// A suite [default: all].
     #[command(subcommand)]
     pub(crate) suite: Option<Suite>,
 
     #[command(flatten)]
     pub(crate) common: Common,
 
-    /// Count instructions, too, and the machine code that is executed: by valgrind's callgrind, with
-    /// the portable backend and with ADX.
+    /// Also count instructions and bytes of executed machine code, with valgrind's callgrind, for
+    /// the portable backend and for ADX.
     ///
-    /// Each row is run once more under valgrind; one that takes too long is left out, and --full
-    /// gives it more time. What runs in other processes, as all of hsm and of vpn's tunnels, is not
-    /// counted. The counts are exact, so `cycloid compare` tells any difference.
+    /// Each row runs once more under valgrind; a row that takes too long is left out, and --full
+    /// allows it more time. Work in other processes, as in hsm and in vpn's tunnels, is not
+    /// counted. The counts are exact, so `cycloid compare` reports any difference.
     #[arg(long, global = true, help_heading = "Options of every suite")]
     pub(crate) instructions: bool,
 
-    /// Count here, under callgrind, and print what.
+    /// Count in this process, under callgrind, and print the counts.
     #[arg(long, hide = true, global = true, value_name = "LEVEL", requires = "instructions")]
     pub(crate) count_at: Option<String>,
 }
 
-/// What every suite takes.
+/// Options that every suite takes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every suite")]
 pub(crate) struct Common {
-    /// Less time: fewer sizes and samples, well under a minute.
+    /// Take less time: fewer sizes and samples, well under a minute.
     #[arg(long, global = true, conflicts_with = "full")]
     pub(crate) quick: bool,
 
-    /// More time: many samples, some minutes.
+    /// Take more time: many samples, some minutes.
     #[arg(long, global = true)]
     pub(crate) full: bool,
 
-    /// Use at most these instructions: portable, adx, avx512, ifma [default: all there are].
+    /// Use at most this instruction set: portable, adx, avx512, ifma [default: all available].
     ///
-    /// For the library's own code; peers choose for themselves. The environment variable
+    /// Limits the library's own code; peers choose for themselves. The environment variable
     /// CYCLOID_CPU does the same.
     #[arg(long, value_name = "LEVEL", global = true)]
     pub(crate) cpu: Option<String>,
 
-    /// Peers: openssl, gmp, aws-lc, crypto-bigint, ring, graviola, dalek, rustcrypto, zkcrypto,
-    /// arkworks, mirage-crypto, softhsm, openvpn, wireguard-go, separated by commas; all; none.
+    /// Peers to measure: openssl, gmp, aws-lc, crypto-bigint, ring, graviola, dalek, rustcrypto,
+    /// zkcrypto, arkworks, mirage-crypto, softhsm, openvpn, wireguard-go, separated by commas; all;
+    /// none.
     #[arg(long, value_name = "LIST", default_value = "all", global = true)]
     pub(crate) peers: String,
 
-    /// Print the record as comma-separated values in place of tables, a row a line.
+    /// Print the record as comma-separated values instead of tables, one row per line.
     #[arg(long, global = true, conflicts_with_all = ["json", "markdown"])]
     pub(crate) csv: bool,
 
-    /// Print the record as JSON in place of tables.
+    /// Print the record as JSON instead of tables.
     #[arg(long, global = true, conflicts_with = "markdown")]
     pub(crate) json: bool,
 
-    /// Print the record as Markdown in place of tables, a section for each.
+    /// Print the record as Markdown instead of tables, one section per table.
     #[arg(long, global = true)]
     pub(crate) markdown: bool,
 
-    /// Write the record as JSON to a file, too.
+    /// Also write the record as JSON to a file.
     #[arg(long, value_name = "FILE", global = true)]
     pub(crate) save: Option<PathBuf>,
 
-    /// Keep every single sample in the record.
+    /// Keep every sample in the record.
     #[arg(long, global = true)]
     pub(crate) samples: bool,
 }
@@ -140,7 +141,7 @@ impl Common {
 pub(crate) enum Suite {
     /// Modular exponentiation: 36 strategies, the default, eight at once, the peers.
     Modexp(ModExp),
-    /// RSA: sign, verify, decrypt, generate keys, with much memory and with little.
+    /// RSA: sign, verify, decrypt and generate keys, with much memory and with little.
     Rsa(Rsa),
     /// Diffie-Hellman in the groups of RFC 7919: shared secrets and keys.
     Dh(Dh),
@@ -151,37 +152,37 @@ pub(crate) enum Suite {
     /// TLS: full handshakes of rustls on Cycloid, on AWS-LC and on ring.
     #[cfg(feature = "tls")]
     Tls,
-    /// The HSM: signatures through PKCS #11 for many clients, beside SoftHSM.
+    /// The HSM: signatures through PKCS #11 for many clients, next to SoftHSM.
     Hsm(HsmSuite),
-    /// The VPN: packets in memory, and as root whole tunnels beside OpenVPN's.
+    /// The VPN: packets in memory and, as root, whole tunnels next to OpenVPN's.
     Vpn(VpnSuite),
 }
 
-/// What of the VPN is measured.
+/// The options of the VPN suite.
 #[derive(Debug, Args)]
 pub(crate) struct VpnSuite {
-    /// Parts: engine (packets in memory), tunnels, start (of a client), handshakes (what each client
-    /// costs a server), separated by commas; all.
+    /// Parts: engine (packets in memory), tunnels, start (a client's startup), handshakes (a
+    /// server's cost per client), separated by commas; all.
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub(crate) part: String,
 
-    /// How often each tunnel has its turn [default: 3, with --full 9].
+    /// Number of rounds of each tunnel [default: 3, with --full 9].
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) rounds: Option<u32>,
 
-    /// How long a stream runs, in seconds [default: 1, with --full 5].
+    /// Duration of a stream in seconds [default: 1, with --full 5].
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=600))]
     pub(crate) seconds: Option<u32>,
 }
 
-/// Which signatures of the HSM are measured.
+/// The options of the HSM suite.
 #[derive(Debug, Args)]
 pub(crate) struct HsmSuite {
-    /// Keys: rsa-2048, rsa-4096, p-256, ed25519, separated by commas; all [default: all].
+    /// Kinds of key: rsa-2048, rsa-4096, p-256, ed25519, separated by commas; all [default: all].
     #[arg(long, value_name = "LIST")]
     pub(crate) key: Option<String>,
 
-    /// Numbers of clients at once, 1 to 256, separated by commas [default: 1,2,4,8,16,32].
+    /// Numbers of concurrent clients, 1 to 256, separated by commas [default: 1,2,4,8,16,32].
     #[arg(long, value_name = "LIST")]
     pub(crate) clients: Option<String>,
 }
@@ -194,10 +195,10 @@ Examples:
   cycloid bench modexp --exponent 65537                  as RSA public keys use it
   cycloid bench modexp --exponent 256                    exponents of 256 bits
   cycloid bench modexp --strategy 'montgomery fw,fast'   some rows
-  cycloid bench modexp --cpu portable --peers none       what plain Rust does")]
+  cycloid bench modexp --cpu portable --peers none       plain Rust only")]
 pub(crate) struct ModExp {
-    /// Lengths of the modulus in bits, 64 to 16384, separated by commas [default: those that RSA
-    /// and Diffie-Hellman use]. With --crt, of the RSA key.
+    /// Lengths of the modulus in bits, 64 to 16384, separated by commas [default: the lengths that
+    /// RSA and Diffie-Hellman use]. With --crt, lengths of the RSA key.
     #[arg(long, value_name = "LIST")]
     pub(crate) bits: Option<String>,
 
@@ -205,11 +206,11 @@ pub(crate) struct ModExp {
     #[arg(long, value_name = "EXPONENT", default_value = "full")]
     pub(crate) exponent: String,
 
-    /// The two exponentiations of half the size that an RSA private key needs.
+    /// Measure the two half-size exponentiations of an RSA private key.
     #[arg(long)]
     pub(crate) crt: bool,
 
-    /// Strategies whose names have these words, alternatives separated by commas; all; none.
+    /// Strategies whose names contain these words, alternatives separated by commas; all; none.
     #[arg(long, value_name = "FILTER", default_value = "all")]
     pub(crate) strategy: String,
 }
@@ -219,7 +220,7 @@ pub(crate) struct ModExp {
 Examples:
   cycloid bench rsa --bits 2048                     every operation with keys of one length
   cycloid bench rsa --operation sign,verify         these two
-  cycloid bench rsa --operation generate --full     the mean of 50 keys and more a side")]
+  cycloid bench rsa --operation generate --full     the mean of 50 keys or more per peer")]
 pub(crate) struct Rsa {
     /// Lengths of keys in bits, 2048 to 8192, separated by commas [default: 2048,3072,4096].
     #[arg(long, value_name = "LIST")]
@@ -227,7 +228,7 @@ pub(crate) struct Rsa {
 
     /// Operations: sign, pss, verify, oaep, decrypt, first-use, batch, generate, separated by
     /// commas; all [default: all, batch with --full only]. Keys longer than the first length are
-    /// generated with --full, or where generate stands alone.
+    /// generated only with --full, or if generate is the only operation.
     #[arg(long, value_name = "LIST")]
     pub(crate) operation: Option<String>,
 }
@@ -238,7 +239,7 @@ Examples:
   cycloid bench dh                    the usual groups
   cycloid bench dh --bits 8192        ffdhe8192")]
 pub(crate) struct Dh {
-    /// Groups by the bits of their modulus, 2048, 3072, 4096, 6144 or 8192, separated by commas
+    /// Groups, by the bits of their modulus: 2048, 3072, 4096, 6144 or 8192, separated by commas
     /// [default: 2048,3072,4096].
     #[arg(long, value_name = "LIST")]
     pub(crate) bits: Option<String>,
@@ -259,7 +260,7 @@ pub(crate) struct Ec {
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub(crate) operation: String,
 
-    /// How many operations a batch has, 1 to 64, separated by commas.
+    /// Number of operations in a batch, 1 to 64, separated by commas.
     #[arg(long, value_name = "LIST", default_value = "8")]
     pub(crate) batch: String,
 }
@@ -275,13 +276,13 @@ pub(crate) struct Bls {
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub(crate) part: String,
 
-    /// Binary logarithms of the numbers of points that are multiplied and summed, 0 to 20, separated
-    /// by commas [default: 8,10,12, with --quick 8, with --full up to 14].
+    /// Binary logarithms of the number of points in a multi-scalar multiplication, 0 to 20,
+    /// separated by commas [default: 8,10,12, with --quick 8, with --full up to 14].
     #[arg(long, value_name = "LIST")]
     pub(crate) sums: Option<String>,
 }
 
-/// Reads the command line; what clap prints by itself, help and version, goes to stdout.
+/// Parses the command line. Help and version go to stdout.
 pub(crate) fn parse() -> Result<Arguments, Stop> {
     Arguments::try_parse().or_else(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -290,13 +291,13 @@ pub(crate) fn parse() -> Result<Arguments, Stop> {
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Stop::Usage(Failure::new(
             "no command is given",
-            "cycloid bench measures; cycloid --help says what else there is",
+            "run cycloid bench to measure; cycloid --help lists all commands",
         ))),
         _ => Err(Stop::Usage(in_two_lines(&error))),
     })
 }
 
-/// clap's paragraphs as one line that says what is wrong and one that says what to do.
+/// Reduces clap's paragraphs to a message and a hint.
 fn in_two_lines(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
     let first = text.lines().next().unwrap_or_default();
@@ -311,7 +312,7 @@ fn in_two_lines(error: &clap::Error) -> Failure {
             });
     let hint = match suggestion {
         Some(name) => format!("did you mean {name}"),
-        None => "add --help to the command to see what it takes".into(),
+        None => "add --help to the command to see its arguments".into(),
     };
     Failure::new(message, hint)
 }

@@ -1,4 +1,4 @@
-//! `cycloid bench`: measure, show, save.
+//! `cycloid bench`: measures, shows and saves.
 
 use std::env;
 
@@ -24,13 +24,13 @@ use crate::output::{self, Destination, Stop};
 use crate::progress::Bar;
 use crate::vpn;
 
-/// The environment variable that does what `--cpu` does.
+/// The environment variable with the same effect as `--cpu`.
 pub(crate) const VARIABLE: &str = "CYCLOID_CPU";
 
-/// The exit code after Ctrl-C: 128 and the signal's number, as shells have it.
+/// The exit code after Ctrl-C: 128 plus the signal's number, as in shells.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// How wide the output is where no terminal says it.
+/// The width of the output if stdout is not a terminal.
 const WIDTH: usize = tables::MAX_WIDTH;
 
 pub(crate) fn run(bench: &Bench) -> Result<(), Stop> {
@@ -44,12 +44,13 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Stop> {
     measure(&bench.common, |effort| suites(bench, effort), count::add)
 }
 
-/// Counts the instructions of what is asked for, and prints what was counted for who reads the counts.
+/// Counts the instructions of the chosen rows in this process, and prints the counts for the parent
+/// process.
 fn count_here(bench: &Bench, level: &str) -> Result<(), Stop> {
     let known = lab_count::LEVELS.into_iter().find(|known| known.name() == level);
     let level = known.ok_or_else(|| {
-        let message = format!("valgrind does not execute '{level}'");
-        Stop::Usage(Failure::new(message, "`cycloid bench --instructions` says it right"))
+        let message = format!("valgrind cannot execute '{level}'");
+        Stop::Usage(Failure::new(message, "run `cycloid bench --instructions` instead"))
     })?;
     let effort = bench.common.effort();
     let peers = Peer::from_list(&bench.common.peers).map_err(Stop::Usage)?;
@@ -58,7 +59,7 @@ fn count_here(bench: &Bench, level: &str) -> Result<(), Stop> {
     output::print(&serde_json::to_string(&rows).expect("rows are nothing but data"))
 }
 
-/// Measures what `suites` gives, has `add` add what else there is to it, and shows and saves it.
+/// Measures the suites that `suites` returns, extends the report with `add`, shows it and saves it.
 pub(crate) fn measure(
     common: &Common,
     suites: impl FnOnce(Effort) -> Result<Vec<Box<dyn suite::Suite>>, Stop>,
@@ -105,8 +106,8 @@ pub(crate) fn measure(
     }
 }
 
-/// From here on, the first Ctrl-C ends the run with what is finished by then, and the second at once.
-/// Children see that this process has gone, and tidy up.
+/// From here on, the first Ctrl-C ends the run with the results finished by then; the second ends
+/// it at once. Child processes notice that this process has exited, and clean up.
 fn catch_interrupts() -> Result<(), Stop> {
     let flag = interrupt::flag();
     signal_hook::flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), flag.clone())
@@ -115,12 +116,12 @@ fn catch_interrupts() -> Result<(), Stop> {
         .map_err(|error| {
             Stop::Failed(Failure::new(
                 format!("cannot catch signals: {error}"),
-                "is this process run in a way that forbids it?",
+                "check whether a sandbox forbids sigaction(2)",
             ))
         })
 }
 
-/// How many tables there are, and of each suite how many there are not.
+/// Prints the number of finished tables, and the missing tables of each suite.
 fn tell_unfinished(report: &Report) {
     let suite = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
     let missing: Vec<String> = report
@@ -136,7 +137,7 @@ fn tell_unfinished(report: &Report) {
     );
 }
 
-/// What the arguments name.
+/// Returns the suites that the arguments name.
 fn suites(bench: &Bench, effort: Effort) -> Result<Vec<Box<dyn suite::Suite>>, Stop> {
     Ok(match &bench.suite {
         None => all(effort)?,
@@ -197,22 +198,22 @@ fn suites(bench: &Bench, effort: Effort) -> Result<Vec<Box<dyn suite::Suite>>, S
     })
 }
 
-/// Every suite; the HSM's only where its module is there, which is built by itself, and the VPN's
-/// tunnels where they can be made.
+/// Returns every suite: the HSM's only if its module, which is built separately, is found, and the
+/// VPN's tunnels only if they can be created.
 fn all(effort: Effort) -> Result<Vec<Box<dyn suite::Suite>>, Stop> {
     let mut suites = suite::all(effort);
     let program = env::current_exe().unwrap_or_default();
     match Hsm::usual(&program, effort) {
         Ok(hsm) => suites.push(Box::new(hsm)),
         Err(failure) => {
-            eprintln!("note: the HSM is not measured: {failure}\nhint: {}", failure.hint);
+            eprintln!("note: skipped the HSM suite: {failure}\nhint: {}", failure.hint);
         }
     }
     suites.push(Box::new(vpn::bench::usual(Part::ALL.into())?));
     Ok(suites)
 }
 
-/// Lowers the library's level to what the flag says, or else the environment variable.
+/// Limits the library to the level in the flag or, failing that, in the environment variable.
 pub(crate) fn limit_cpu(flag: Option<&str>) -> Result<(), Stop> {
     let (name, place) = match (flag, env::var(VARIABLE)) {
         (Some(name), _) => (name.to_owned(), "--cpu"),
@@ -226,9 +227,9 @@ pub(crate) fn limit_cpu(flag: Option<&str>) -> Result<(), Stop> {
         Err(Stop::Usage(Failure::new(message, format!("this processor has {names}"))))
     };
     match Level::from_name(&name) {
-        None => failure(format!("no level is called '{name}', as {place} says")),
+        None => failure(format!("unknown level '{name}' in {place}")),
         Some(level) if level > detected => {
-            failure(format!("this processor does not have {name}, as {place} demands"))
+            failure(format!("this processor lacks {name}, which {place} demands"))
         }
         Some(level) => {
             cpu::limit(level);

@@ -1,5 +1,5 @@
-//! Another run of this program, which prints a record: for what may not harm this one, or runs under
-//! something else.
+//! Runs this program as a child process that prints a record: for work that may crash, or that runs
+//! under another program such as valgrind.
 
 use std::env;
 use std::io::Read;
@@ -13,13 +13,13 @@ use serde::de::DeserializeOwned;
 
 use crate::output::Stop;
 
-/// The arguments of this run, for another one.
+/// Returns the arguments of this run, for the child.
 pub(crate) fn arguments() -> impl Iterator<Item = std::ffi::OsString> {
     env::args_os().skip(1)
 }
 
-/// Runs `command`, which is called `name` where something is wrong, and reads the record that it prints.
-/// `astray` is the hint where it dies, or does not end for so long.
+/// Runs `command`, called `name` in messages, and parses the record that it prints. `astray` is the
+/// hint if the child dies or does not end within `patience`.
 pub(crate) fn run<R: DeserializeOwned>(
     command: &mut Command,
     patience: Duration,
@@ -31,11 +31,11 @@ pub(crate) fn run<R: DeserializeOwned>(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(|error| failed(format!("no process starts: {error}"), "see fork(2)"))?;
+        .map_err(|error| failed(format!("cannot start a process: {error}"), "see fork(2)"))?;
     let read = |mut pipe: Box<dyn Read + Send>| {
         thread::spawn(move || {
             let mut bytes = Vec::new();
-            // What cannot be read is not there, which the reader of it will say.
+            // A read error leaves the output short, which the parser reports.
             let _ = pipe.read_to_end(&mut bytes);
             bytes
         })
@@ -50,7 +50,7 @@ pub(crate) fn run<R: DeserializeOwned>(
             _ => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(failed(format!("{name} does not end"), astray));
+                return Err(failed(format!("{name} did not end in time"), astray));
             }
         }
     };
@@ -60,14 +60,14 @@ pub(crate) fn run<R: DeserializeOwned>(
         return Err(failed(format!("{name} died of signal {signal}"), astray));
     }
     if !status.success() {
-        return Err(Stop::Failed(told(&String::from_utf8_lossy(&stderr), name)));
+        return Err(Stop::Failed(child_failure(&String::from_utf8_lossy(&stderr), name)));
     }
     serde_json::from_slice(&stdout)
         .map_err(|error| failed(format!("{name} printed no record: {error}"), "report it"))
 }
 
-/// What another run of this program said went wrong.
-fn told(stderr: &str, name: &str) -> Failure {
+/// Extracts the error message that the child printed.
+fn child_failure(stderr: &str, name: &str) -> Failure {
     let line = |start: &str| {
         let line = stderr.lines().rev().find_map(|line| line.strip_prefix(start));
         line.map(str::to_owned)

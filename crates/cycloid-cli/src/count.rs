@@ -1,4 +1,4 @@
-//! `cycloid bench --instructions`: what is measured is run once more, under callgrind.
+//! `cycloid bench --instructions`: runs the measured rows once more, under callgrind.
 
 use std::thread;
 use std::time::Duration;
@@ -12,17 +12,18 @@ use crate::child;
 use crate::hsm::bench::program;
 use crate::output::Stop;
 
-/// Single rows that take too long are left out; this is for all of them, on a busy machine.
+/// The time limit of a whole count, on a busy machine. Single rows that take too long are left out.
 const PATIENCE: Duration = Duration::from_secs(6 * 3600);
 
-/// The flag, without its hyphens, that has such a process count, behind its own arguments.
+/// The hidden flag, without its hyphens, that makes a child process count; it follows this run's
+/// own arguments.
 pub(crate) const FLAG: &str = "count-at";
 
-/// What a process under callgrind is called, and what may be wrong with it.
+/// The name of a process under callgrind, and the hint if it fails.
 const CALLED: [&str; 2] =
     ["the program under valgrind", "leave out peers with --peers, or report it"];
 
-/// Counts the instructions of every row, at each level side by side, and puts them into the record.
+/// Counts the instructions of every row, at all levels in parallel, and adds them to the record.
 pub(crate) fn add(report: &mut Report) -> Result<(), Stop> {
     let levels = count::LEVELS.into_iter().filter(|level| *level <= cpu::level());
     let counted: Vec<_> = thread::scope(|scope| {
@@ -49,12 +50,12 @@ type Counted = Vec<(count::Row, Option<cycloid_lab::record::Count>)>;
 fn at(level: Level) -> Result<Counted, Stop> {
     let directory = tempfile::tempdir().map_err(|error| {
         Stop::Failed(Failure::new(
-            format!("there is no directory for what callgrind writes: {error}"),
-            "TMPDIR names a place for it",
+            format!("cannot create a directory for callgrind's output: {error}"),
+            "set TMPDIR to a writable directory",
         ))
     })?;
     let mut command = count::command(&program()?, directory.path());
-    // The arguments say what is measured; the level is not for that process to choose.
+    // The arguments select the rows; the level comes from the flag alone.
     command.args(child::arguments()).arg(format!("--{FLAG}")).arg(level.name());
     command.env_remove(bench::VARIABLE);
     let rows = child::run(&mut command, PATIENCE, CALLED)?;

@@ -1,4 +1,4 @@
-//! `cycloid history`: the course of the numbers from run to run.
+//! `cycloid history`: records results over time and flags outliers.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -18,43 +18,44 @@ use crate::output::{self, Stop};
 #[command(after_help = "\
 Examples:
   cycloid bench ec --save ec.json && cycloid history add ec.json
-  cycloid history show                  the suites' means, run by run
-  cycloid history show p-256 sign       the rows that are called so
-  cycloid history check ec.json         whether a run is beyond what is usual")]
+  cycloid history show                  each suite's mean, run by run
+  cycloid history show p-256 sign       the rows whose names have these words
+  cycloid history check ec.json         whether a run is an outlier")]
 pub(crate) struct History {
     #[command(subcommand)]
     command: What,
 
-    /// The file, which has a line for each run.
+    /// The history file, with one line per run.
     #[arg(long, value_name = "FILE", global = true, default_value = "docs/results/history.jsonl")]
     file: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Add a record as a line.
+    /// Append a record to the history.
     Add {
-        /// What bench --save wrote.
+        /// A record that bench --save wrote.
         record: PathBuf,
 
-        /// The commit that was measured [default: that of the current directory].
+        /// The measured commit [default: the commit in the current directory].
         #[arg(long, value_name = "COMMIT")]
         commit: Option<String>,
     },
-    /// Print the course of the suites' means, or of the rows whose names have all these words.
+    /// Print the suites' means over time, or the rows whose names have all these words.
     Show {
         /// Words in the names of rows.
         words: Vec<String>,
     },
-    /// Say whether a record is beyond what was usual on this machine.
+    /// Flag the outliers of a record against the history of this machine.
     ///
-    /// Beyond is more than Q3 + 3 IQR of the changes from run to run; there must be ten. The exit
-    /// code is 0 if no row is slower, 3 if one is, 1 or 2 if they could not be compared.
+    /// A row is an outlier if it changed by more than Q3 + 3 IQR of the changes from run to run; at
+    /// least ten changes are needed. The exit code is 0 if no row is slower, 3 if one is, 1 or 2 if
+    /// the check failed.
     Check {
-        /// What bench --save wrote.
+        /// A record that bench --save wrote.
         record: PathBuf,
 
-        /// The floor of relevance in per cent: what differs by less is the same.
+        /// The smallest relevant change in per cent: smaller differences count as equal.
         #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = compare::percent)]
         threshold: f64,
 
@@ -69,7 +70,7 @@ pub(crate) fn run(arguments: &History) -> Result<(), Stop> {
     match &arguments.command {
         What::Add { record, commit } => {
             let entry = Entry::of(&compare::read(record)?, commit.clone().or_else(commit_here));
-            // What is there must be a history, or else it is another file.
+            // A file that is not a history is not appended to.
             read(file)?;
             let opened = OpenOptions::new().create(true).append(true).open(file);
             let written = opened.and_then(|mut file| file.write_all(entry.line().as_bytes()));
@@ -80,7 +81,7 @@ pub(crate) fn run(arguments: &History) -> Result<(), Stop> {
         }
         What::Check { record, threshold, json } => {
             let newest = Entry::of(&compare::read(record)?, None);
-            // The run itself may have been added before.
+            // The run itself may be in the history already.
             let mut earlier = read(file)?;
             earlier.retain(|entry| entry.date != newest.date);
             let checks = history::check(&earlier, &newest, *threshold);
@@ -95,7 +96,7 @@ pub(crate) fn run(arguments: &History) -> Result<(), Stop> {
     }
 }
 
-/// The entries of the file; none if it is not there yet.
+/// Returns the entries of the file; none if it does not exist.
 fn read(file: &Path) -> Result<Vec<Entry>, Stop> {
     match fs::read_to_string(file) {
         Ok(text) => history::read(&text, &file.display().to_string()).map_err(Stop::Failed),
@@ -104,7 +105,7 @@ fn read(file: &Path) -> Result<Vec<Entry>, Stop> {
     }
 }
 
-/// The commit of the repository around the current directory, if there is one.
+/// Returns the commit of the repository around the current directory, if there is one.
 fn commit_here() -> Option<String> {
     let mut git = Command::new("git");
     git.args(["describe", "--always", "--dirty", "--exclude=*"]).stdin(Stdio::null());
@@ -115,6 +116,6 @@ fn commit_here() -> Option<String> {
 fn cannot(what: &str, file: &Path, error: &std::io::Error) -> Stop {
     Stop::Failed(Failure::new(
         format!("cannot {what} {}: {error}", file.display()),
-        "--file names another one",
+        "name another file with --file",
     ))
 }

@@ -1,8 +1,8 @@
 //! The program `cycloid`.
 //!
-//! Data goes to stdout and messages to stderr. An error is a line that says what is wrong, and a
-//! line that says what to do; the exit code is 2 for arguments that make no sense, 130 after Ctrl-C and
-//! 1 for whatever else fails; 3 is the answer of a comparison that something is slower.
+//! Data goes to stdout and messages to stderr. An error is a line that states the problem and a
+//! line that states the remedy. The exit code is 2 for invalid arguments, 3 if a comparison found
+//! something slower, 130 after Ctrl-C, and 1 for any other failure.
 
 mod arguments;
 mod bench;
@@ -15,7 +15,7 @@ mod output;
 mod profile;
 mod progress;
 mod report;
-mod throw_away;
+mod temporary;
 mod vpn;
 
 use std::process::ExitCode;
@@ -35,15 +35,15 @@ fn main() -> ExitCode {
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(stop) => stop.tell(),
+        Err(stop) => stop.report(),
     }
 }
 
 impl Stop {
-    /// Tells the person what there is to tell.
-    fn tell(self) -> ExitCode {
+    /// Prints the message, and returns the exit code.
+    fn report(self) -> ExitCode {
         match self {
-            // A reader that is gone has had enough of it.
+            // A reader that has closed stdout wants no more output.
             Self::Shown | Self::ReaderGone => ExitCode::SUCCESS,
             Self::Slower => ExitCode::from(3),
             Self::Interrupted => ExitCode::from(bench::INTERRUPTED),

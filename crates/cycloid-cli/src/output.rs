@@ -1,4 +1,4 @@
-//! Writing results: to stdout, and into files that are whole or not there.
+//! Writes results to stdout, and to files that are never left half-written.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -9,15 +9,15 @@ use cycloid_lab::Failure;
 /// Why the program ends early.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// The arguments make no sense.
+    /// Invalid arguments.
     Usage(Failure),
-    /// Something else failed.
+    /// Any other failure.
     Failed(Failure),
-    /// What was asked for has been shown.
+    /// The requested output has been shown.
     Shown,
-    /// What was compared has become slower, and that has been shown.
+    /// The comparison found something slower, and has shown it.
     Slower,
-    /// Ctrl-C; what was finished by then has been shown.
+    /// Ctrl-C; the finished results have been shown.
     Interrupted,
     /// The reader of stdout has closed it, which is no failure.
     ReaderGone,
@@ -31,13 +31,13 @@ pub(crate) fn print(text: &str) -> Result<(), Stop> {
         ErrorKind::BrokenPipe => Stop::ReaderGone,
         _ => Stop::Failed(Failure::new(
             format!("cannot write to stdout: {error}"),
-            "nothing is lost with --save FILE",
+            "use --save FILE to keep the results",
         )),
     })
 }
 
-/// A file that is to be written at the end of a long run, and that can be, as far as can be told
-/// at its start.
+/// A file to be written at the end of a long run. Whether it is writable is checked at the start,
+/// as far as possible.
 pub(crate) struct Destination {
     path: PathBuf,
 }
@@ -48,20 +48,21 @@ impl Destination {
         let opened = OpenOptions::new().append(true).create(true).open(path);
         opened.map_err(|error| cannot_write(path, &error))?;
         if !existed {
-            // Nothing stays behind if the run is stopped.
+            // No empty file stays behind if the run is stopped.
             let _ = fs::remove_file(path);
         }
         Ok(Self { path: path.to_owned() })
     }
 
-    /// Puts `text` there: first beside it, then in its place, so that it is never half there.
+    /// Writes `text` to a temporary file next to the destination and renames it, so that the
+    /// destination is never half-written.
     pub(crate) fn write(&self, text: &str) -> Result<(), Stop> {
         let beside = {
             let mut name = self.path.clone().into_os_string();
             name.push(".part");
             PathBuf::from(name)
         };
-        // What is no ordinary file, such as /dev/stdout, is written into, not replaced.
+        // A special file, such as /dev/stdout, is written into instead of replaced.
         let ordinary = self.path.metadata().map_or(true, |metadata| metadata.is_file());
         let written = if ordinary {
             File::create(&beside)

@@ -1,12 +1,12 @@
-//! The progress bar: on stderr, and only where a person looks at it.
+//! The progress bar: on stderr, and only if it is a terminal.
 
 use std::time::{Duration, Instant};
 
 use cycloid_lab::suite::Progress;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// How often it is drawn. Drawing takes time from what is measured, so it is seldom, and no other
-/// thread does it.
+/// The interval between redraws. Drawing takes time from the measurement, so it is rare, and no
+/// other thread does it.
 const INTERVAL: Duration = Duration::from_millis(250);
 
 pub(crate) struct Bar {
@@ -43,7 +43,7 @@ impl Progress for Bar {
         let done = done.as_millis() as u64;
         let whole = self.bar.length().unwrap_or(0);
         self.bar.set_position(done.min(whole));
-        // The plan says how much is left of what, and the clock how long that much takes here.
+        // The rest of the plan, scaled by the ratio of real to planned time so far.
         let left = if done == 0 {
             whole as f64 / 1000.0
         } else {

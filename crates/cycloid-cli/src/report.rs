@@ -1,4 +1,4 @@
-//! `cycloid report`: records as one page for a browser.
+//! `cycloid report`: writes records as one HTML page.
 
 use std::env;
 use std::fs;
@@ -10,24 +10,24 @@ use cycloid_lab::page::{self, Source};
 
 use crate::output::{self, Destination, Stop};
 
-/// Where the repository has its records.
+/// The directory of the repository's records.
 const RESULTS: &str = "docs/results";
 
-/// What is written where nothing else is said.
+/// The default name of the page.
 const PAGE: &str = "cycloid-report.html";
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  cycloid report                               of the records in docs/results
-  cycloid report mine.json --output mine.html  of what bench --save mine.json wrote
+  cycloid report                               from the records in docs/results
+  cycloid report mine.json --output mine.html  from a record of bench --save
   cycloid report sign.json --profile s.folded  with a flame graph of folded stacks")]
 pub(crate) struct Report {
     /// Records that bench --save or profile --save wrote [default: those in docs/results].
     #[arg(value_name = "RECORD")]
     records: Vec<PathBuf>,
 
-    /// Where to write the page; - is stdout.
+    /// The file to write; - is stdout.
     #[arg(long, value_name = "FILE", default_value = PAGE)]
     output: PathBuf,
 
@@ -55,12 +55,12 @@ pub(crate) fn run(report: &Report) -> Result<(), Stop> {
     Ok(())
 }
 
-/// All that is in the results of the repository that the current directory lies in.
+/// Returns all records in the results directory of the repository around the current directory.
 fn of_repository() -> Result<Vec<Source>, Stop> {
     let nowhere = || {
         Stop::Usage(Failure::new(
-            format!("no record is named, and there is no {RESULTS} here"),
-            "cycloid bench --save FILE writes a record; cycloid report FILE makes a page of it",
+            format!("no record given, and no {RESULTS} in this or a parent directory"),
+            "write a record with cycloid bench --save FILE, then run cycloid report FILE",
         ))
     };
     let here = env::current_dir().map_err(|_| nowhere())?;
@@ -73,11 +73,11 @@ fn of_repository() -> Result<Vec<Source>, Stop> {
     for path in paths.iter().filter(|path| has_extension(path, "json")) {
         match Source::record(&name(path), &read(path)?) {
             Ok(source) => sources.push(source),
-            // A folder may hold other things, too.
-            Err(failure) => eprintln!("left out: {failure}"),
+            // The folder may contain other files.
+            Err(failure) => eprintln!("note: left out {failure}"),
         }
     }
-    // Stacks beside a record of the same name are in it.
+    // Stacks are skipped if a record of the same name, which contains them, exists.
     let alone =
         |path: &&PathBuf| has_extension(path, "folded") && !path.with_extension("json").exists();
     for path in paths.iter().filter(alone) {
@@ -86,7 +86,7 @@ fn of_repository() -> Result<Vec<Source>, Stop> {
     if sources.is_empty() { Err(nowhere()) } else { Ok(sources) }
 }
 
-/// A file that was named.
+/// Reads a record that the arguments name.
 fn source(path: &Path) -> Result<Source, Stop> {
     Source::record(&name(path), &read(path)?).map_err(Stop::Failed)
 }
@@ -95,7 +95,7 @@ fn read(path: &Path) -> Result<String, Stop> {
     fs::read_to_string(path).map_err(|error| cannot_read(path, &error))
 }
 
-/// How the page calls a file: without the folders that it lies in.
+/// Returns the file's name on the page: without its folders.
 fn name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
@@ -119,7 +119,7 @@ mod tests {
     use crate::arguments::Arguments;
 
     #[test]
-    fn every_command_on_the_page_is_one() {
+    fn every_command_on_the_page_parses() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(RESULTS);
         let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let records = files.filter(|path| has_extension(path, "json"));

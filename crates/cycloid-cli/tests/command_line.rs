@@ -1,4 +1,4 @@
-//! The program as a person or a script meets it.
+//! The command line: arguments, messages, exit codes, and records of the suites.
 
 use std::fs;
 use std::io::Read;
@@ -17,14 +17,14 @@ fn run(arguments: &[&str]) -> Output {
     cycloid(arguments).output().unwrap()
 }
 
-/// A path for a test of that name, with nothing there.
+/// Returns the path of a test's scratch file, which does not exist.
 fn scratch_file(name: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_file(&path);
     path
 }
 
-/// The two lines on stderr; nothing else is said, and nothing is on stdout.
+/// Returns the message and the hint on stderr, and asserts that nothing else is printed.
 fn complaint(output: &Output, code: i32) -> (String, String) {
     let text = String::from_utf8(output.stderr.clone()).unwrap();
     assert_eq!(output.status.code(), Some(code), "{text}");
@@ -37,7 +37,7 @@ fn complaint(output: &Output, code: i32) -> (String, String) {
 }
 
 #[test]
-fn arguments_that_make_no_sense_are_answered_in_two_lines() {
+fn invalid_arguments_are_answered_by_a_message_and_a_hint() {
     let cases: [(&[&str], &str, &str); 30] = [
         (&[], "no command is given", "cycloid bench"),
         (&["bnech"], "unrecognized subcommand 'bnech'", "did you mean bench"),
@@ -67,7 +67,7 @@ fn arguments_that_make_no_sense_are_answered_in_two_lines() {
         (&["vpn", "bench", "--seconds", "x"], "invalid value 'x'", "--help"),
         (&["bench", "--csv", "--json"], "cannot be used with", "--help"),
         (&["bench", "--peers", "gmp,nss"], "no peer is called 'nss'", "crypto-bigint"),
-        (&["bench", "--cpu", "z80"], "no level is called 'z80', as --cpu says", "portable"),
+        (&["bench", "--cpu", "z80"], "unknown level 'z80' in --cpu", "portable"),
         (&["bench", "--save", ""], "a value is required", "--help"),
     ];
     for (arguments, error, hint) in cases {
@@ -78,13 +78,13 @@ fn arguments_that_make_no_sense_are_answered_in_two_lines() {
 }
 
 #[test]
-fn a_level_that_the_processor_lacks_is_refused() {
+fn a_level_beyond_the_processor_is_refused() {
     let detected = cycloid::cpu::detected_level();
     let Some(lacking) = cycloid::cpu::Level::ALL.into_iter().find(|level| *level > detected) else {
         return;
     };
     let (error, hint) = complaint(&run(&["bench", "--cpu", lacking.name()]), 2);
-    assert!(error.contains("does not have"), "{error}");
+    assert!(error.contains("this processor lacks"), "{error}");
     assert!(hint.contains(detected.name()), "{hint}");
 }
 
@@ -92,12 +92,12 @@ fn a_level_that_the_processor_lacks_is_refused() {
 fn the_environment_variable_is_checked_too() {
     let output = cycloid(&["bench"]).env("CYCLOID_CPU", "fast").output().unwrap();
     let (error, hint) = complaint(&output, 2);
-    assert_eq!(error, "no level is called 'fast', as CYCLOID_CPU says");
+    assert_eq!(error, "unknown level 'fast' in CYCLOID_CPU");
     assert!(hint.contains("portable"), "{hint}");
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_refused_before_anything_is_measured() {
+fn an_unwritable_file_is_refused_before_anything_is_measured() {
     for path in ["/no/such/directory/results.json", "/"] {
         let (error, _) = complaint(&run(&["bench", "--full", "--save", path]), 1);
         assert!(error.starts_with(&format!("cannot write {path}: ")), "{error}");
@@ -125,7 +125,7 @@ fn a_quick_run_has_every_strategy_and_every_peer() {
     let path = saved.to_str().unwrap();
     let output = run(&["bench", "modexp", "--bits", "256", "--quick", "--json", "--save", path]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.stderr.is_empty(), "no progress bar where no person looks");
+    assert!(output.stderr.is_empty(), "no progress bar without a terminal");
     let report: Report = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(fs::read(&saved).unwrap(), output.stdout);
     assert_eq!((report.format, &*report.effort), (FORMAT, "quick"));
@@ -134,7 +134,9 @@ fn a_quick_run_has_every_strategy_and_every_peer() {
     for strategy in cycloid::modular::Strategy::ALL {
         let (group, label) = (strategy.reduction.to_string(), strategy.exponentiation.to_string());
         let rows = table.records.iter().filter(|row| row.group == group && row.label == label);
-        let [row] = rows.collect::<Vec<_>>()[..] else { panic!("{strategy} is not there once") };
+        let [row] = rows.collect::<Vec<_>>()[..] else {
+            panic!("{strategy} does not have exactly one row")
+        };
         assert_eq!(row.memory.scratch, Some(strategy.scratch_bytes(256)));
         assert_eq!(row.constant_time, strategy.is_constant_time());
         assert!(row.time.samples >= 5 && row.ratio.samples == row.time.samples);
@@ -169,7 +171,7 @@ fn an_rsa_run_has_every_peer_that_does_the_operation() {
     for table in &report.tables {
         let decrypts = table.title.contains("decrypt");
         for peer in &report.peers {
-            // A runner's first use cannot be told from later ones.
+            // A runner process cannot distinguish a first use from a later one.
             let first_use = table.title.contains("first use") && peer.name == "mirage-crypto";
             if first_use || decrypts && ["ring", "graviola"].contains(&&*peer.name) {
                 continue;
@@ -197,7 +199,7 @@ fn an_rsa_run_has_every_peer_that_does_the_operation() {
 }
 
 #[test]
-fn a_dh_run_has_both_operations_beside_both_peers() {
+fn a_dh_run_has_both_operations_and_both_peers() {
     let output = run(&["bench", "dh", "--bits", "2048", "--quick", "--json"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Report = serde_json::from_slice(&output.stdout).unwrap();
@@ -212,7 +214,7 @@ fn a_dh_run_has_both_operations_beside_both_peers() {
 }
 
 #[test]
-fn an_ec_run_has_every_curve_and_operation_beside_every_peer_that_does_it() {
+fn an_ec_run_has_every_curve_and_operation_and_every_peer_that_supports_it() {
     let output = run(&["bench", "ec", "--quick", "--json", "--batch", "3,8"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Report = serde_json::from_slice(&output.stdout).unwrap();
@@ -267,7 +269,7 @@ fn a_bls_run_has_the_backends_side_by_side_and_peers_below() {
 
 #[cfg(feature = "tls")]
 #[test]
-fn a_tls_run_is_beside_both_providers_and_shows_rates() {
+fn a_tls_run_has_both_providers_and_shows_rates() {
     let output = run(&["bench", "tls", "--quick", "--peers", "aws-lc,ring,gmp"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
@@ -296,7 +298,7 @@ fn key_generation_is_compared_by_means() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_missing_peer_is_named_with_its_package() {
-    // The dynamic linker takes the empty file for the library and cannot load it.
+    // The dynamic linker finds the empty file as the library and fails to load it.
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("without-gmp");
     fs::create_dir_all(&directory).unwrap();
     fs::write(directory.join("libgmp.so.10"), "").unwrap();
@@ -320,7 +322,7 @@ fn a_missing_peer_is_named_with_its_package() {
 }
 
 #[test]
-fn a_lower_level_is_used_and_said() {
+fn a_lower_level_is_used_and_reported() {
     let arguments = ["bench", "modexp", "--bits", "128", "--quick", "--strategy", "none"];
     let output = cycloid(&arguments)
         .args(["--peers", "none", "--json"])
@@ -334,7 +336,7 @@ fn a_lower_level_is_used_and_said() {
 }
 
 #[test]
-fn a_table_off_a_terminal_is_plain_text_of_at_most_100_columns() {
+fn a_table_without_a_terminal_is_plain_text_of_at_most_100_columns() {
     let output = run(&["bench", "modexp", "--bits", "128", "--quick", "--peers", "gmp"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(!text.contains('\u{1b}'));
@@ -345,11 +347,11 @@ fn a_table_off_a_terminal_is_plain_text_of_at_most_100_columns() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_stdout_is_no_error() {
     let arguments = ["bench", "modexp", "--bits", "64", "--quick", "--peers", "none", "--json"];
     let mut child =
         cycloid(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Closed before anything is written.
+    // stdout is closed before anything is written.
     drop(child.stdout.take());
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();

@@ -1,4 +1,4 @@
-//! `cycloid compare` and `cycloid history` as a person or a script meets them.
+//! The command line of `cycloid compare` and `cycloid history`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn run(arguments: &[&str], directory: &Path) -> Output {
     command.args(arguments).current_dir(directory).stdin(Stdio::null()).output().unwrap()
 }
 
-/// What was printed, after an exit with `code`.
+/// Returns stdout, after asserting the exit code.
 fn said(output: &Output, code: i32) -> String {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{errors}");
@@ -24,7 +24,7 @@ fn complaint(output: &Output, code: i32) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// An empty directory for a test of that name.
+/// Returns an empty directory for a test.
 fn place(name: &str) -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compare").join(name);
     let _ = fs::remove_dir_all(&place);
@@ -32,8 +32,8 @@ fn place(name: &str) -> PathBuf {
     place
 }
 
-/// A record as it is committed, of the tables with this in their titles, in which no number is far
-/// from the truth; `slower` is by how much the first row of ours takes longer.
+/// Returns a committed record, reduced to the tables with `tables` in their titles. The times of
+/// the ×8 row are multiplied by `slower`.
 fn record(tables: &str, slower: f64) -> Report {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/ec-zen-5.json");
     let mut report = Report::from_json(&fs::read_to_string(path).unwrap(), path).unwrap();
@@ -53,7 +53,7 @@ fn save(report: &Report, path: &Path) {
 }
 
 #[test]
-fn records_are_compared_and_the_exit_code_says_whether_something_is_slower() {
+fn records_are_compared_and_the_exit_code_tells_whether_something_is_slower() {
     let place = place("records");
     save(&record("P-256: sign", 1.0), &place.join("a.json"));
     save(&record("P-256: sign", 1.5), &place.join("b.json"));
@@ -66,7 +66,7 @@ fn records_are_compared_and_the_exit_code_says_whether_something_is_slower() {
     let same = said(&run(&["compare", "a.json,a.json", "a.json"], &place), 0);
     assert!(same.contains("old (2 runs) and new (1 run)"), "{same}");
     assert!(same.contains("0 faster, 0 slower"), "{same}");
-    // What is below the floor is not looked at.
+    // Changes below the threshold are ignored.
     let floor = said(&run(&["compare", "a.json", "b.json", "--threshold", "60%"], &place), 0);
     assert!(floor.contains("0 faster, 0 slower"), "{floor}");
 
@@ -80,7 +80,7 @@ fn records_are_compared_and_the_exit_code_says_whether_something_is_slower() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_said_in_two_lines() {
+fn incomparable_records_are_answered_by_a_message_and_a_hint() {
     let place = place("complaints");
     save(&record("P-256: sign", 1.0), &place.join("a.json"));
     save(&record("P-384: sign", 1.0), &place.join("other.json"));
@@ -90,13 +90,13 @@ fn what_cannot_be_compared_is_said_in_two_lines() {
         (&["compare", "a.json", "b.json"], 1, "cannot read b.json"),
         (&["compare", "a.json", "no.json"], 1, "no.json is no record"),
         (&["compare", "a.json", "other.json"], 1, "no row in common"),
-        (&["compare", "a.json", "a.json", "--threshold", "much"], 2, "not a number of per cent"),
+        (&["compare", "a.json", "a.json", "--threshold", "much"], 2, "expected a percentage"),
         (&["compare", "a.json", "a.json", "--rounds", "3"], 2, "required"),
         (&["compare", "--build", ".", "no-such-revision"], 1, "no-such-revision"),
         (&["history", "check", "no.json"], 1, "no.json is no record"),
     ];
     for (arguments, code, part) in cases {
-        // The working tree would be built first.
+        // The working tree would be built first, so `--build` gets a small repository.
         let place =
             if arguments.contains(&"--build") { repository("unknown") } else { place.clone() };
         let text = complaint_without_progress(&run(arguments, &place), code);
@@ -107,7 +107,7 @@ fn what_cannot_be_compared_is_said_in_two_lines() {
     }
 }
 
-/// The last two lines: what cargo says while it builds stands before them.
+/// Returns the last two lines: cargo's output may come before them.
 fn complaint_without_progress(output: &Output, code: i32) -> String {
     let text = complaint(output, code);
     let lines: Vec<&str> = text.lines().collect();
@@ -115,7 +115,7 @@ fn complaint_without_progress(output: &Output, code: i32) -> String {
 }
 
 #[test]
-fn a_history_grows_by_a_line_a_run_and_tells_what_is_beyond_the_usual() {
+fn a_history_grows_by_one_line_per_run_and_flags_outliers() {
     let place = place("history");
     let file = ["--file", "history.jsonl"];
     let history = |arguments: &[&str]| run(&[&["history"], arguments, &file[..]].concat(), &place);
@@ -150,8 +150,8 @@ fn git(place: &Path, arguments: &[&str]) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A repository whose program prints a record, with what it was told to measure as its effort: in
-/// the commit `first` one, in `second` one that is slower.
+/// Makes a repository whose program prints a record with its own arguments as the effort. The
+/// record in the commit `second` is slower than the one in `first`.
 fn repository(name: &str) -> PathBuf {
     let place = place(name);
     fs::create_dir_all(place.join("src")).unwrap();
@@ -176,7 +176,7 @@ fn repository(name: &str) -> PathBuf {
 }
 
 #[test]
-fn two_revisions_are_built_and_run_in_turns() {
+fn two_revisions_are_built_and_run_alternately() {
     let place = repository("revisions");
     let arguments =
         ["compare", "--build", "first", "second", "--rounds", "2", "--", "ec", "--full"];
@@ -192,7 +192,7 @@ fn two_revisions_are_built_and_run_in_turns() {
     let saved = fs::read_to_string(place.join("target/compare/runs/new-2.json")).unwrap();
     assert_eq!(Report::from_json(&saved, "it").unwrap().effort, "bench ec --full --json");
 
-    // The working tree is what the second commit is, and what was changed since.
+    // The working tree is the second commit, plus later changes.
     let text = said(&run(&["compare", "--build", "second", ".", "--rounds", "1"], &place), 0);
     assert!(text.contains("0 faster, 0 slower"), "{text}");
     save(&record("P-256: sign", 1.0), &place.join("src/record.json"));
@@ -205,7 +205,7 @@ fn two_revisions_are_built_and_run_in_turns() {
     said(&run(&[&twice[..], &flags].concat(), &place), 0);
     let programs = fs::read_dir(place.join("target/compare/programs")).unwrap().count();
     assert_eq!(programs, 4);
-    // Nothing is left of the sources, and git knows of no other tree.
+    // No sources and no git worktree remain.
     assert!(!place.join("target/compare/source").exists());
     let trees = fs::read_dir(place.join(".git/worktrees")).map_or(0, Iterator::count);
     assert_eq!(trees, 0);

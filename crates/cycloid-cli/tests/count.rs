@@ -1,4 +1,4 @@
-//! `cycloid bench --instructions`, as a person or a script meets it.
+//! The command line of `cycloid bench --instructions`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
-fn without_valgrind_it_says_so_before_anything_is_measured() {
+fn missing_valgrind_is_reported_before_anything_is_measured() {
     let arguments = ["bench", "--full", "ec", "--instructions", "--peers", "none"];
     let output = cycloid(&arguments).env("PATH", "").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -31,7 +31,7 @@ fn without_valgrind_it_says_so_before_anything_is_measured() {
 }
 
 #[test]
-fn the_part_that_valgrind_runs_runs_nowhere_else() {
+fn counting_refuses_to_run_outside_valgrind() {
     let output = cycloid(&["bench", "ec", "--instructions", "--count-at", "adx"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(said(&output).contains("does not run under valgrind"), "{}", said(&output));
@@ -76,9 +76,9 @@ fn instructions_of_a_signature_are_counted_compared_and_shown() {
         is_sound(adx);
         assert!(adx.count < one.portable.unwrap().count, "{one:?}");
     }
-    assert_eq!([one, eight], counts(second), "the same program takes the same");
+    assert_eq!([one, eight], counts(second), "counts are reproducible");
 
-    // One instruction more is told.
+    // A difference of one instruction is reported.
     let mut report = Report::from_json(&fs::read_to_string(second).unwrap(), second).unwrap();
     let count =
         report.tables[0].records[0].instructions.as_mut().unwrap().portable.as_mut().unwrap();

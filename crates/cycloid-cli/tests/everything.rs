@@ -1,4 +1,4 @@
-//! What holds for the benchmarks of every suite: their forms, their width, and how they are interrupted.
+//! Properties of every suite's benchmarks: output formats, width, and interruption.
 
 use std::fs;
 use std::io::Read;
@@ -16,7 +16,7 @@ fn cycloid(arguments: &[&str]) -> Command {
     command
 }
 
-/// An empty directory for what a test of that name throws away.
+/// Returns an empty directory for a test's temporary files.
 fn scratch(name: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&path);
@@ -30,7 +30,7 @@ fn report(arguments: &[&str]) -> Report {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The cells of a line of comma-separated values.
+/// Splits a line of comma-separated values into its cells.
 fn cells(line: &str) -> Vec<String> {
     let (mut cells, mut inside) = (vec![String::new()], false);
     for character in line.chars() {
@@ -89,7 +89,7 @@ fn every_suite_fits_80_columns_and_has_a_row_for_each_record() {
 }
 
 #[test]
-fn forms_are_printed_in_place_of_tables() {
+fn csv_and_markdown_replace_the_tables() {
     let run = |form: &str| {
         let arguments = ["bench", "modexp", "--bits", "64", "--strategy", "none", "--quick"];
         let output = cycloid(&arguments).args(["--peers", "none", form]).output().unwrap();
@@ -106,7 +106,7 @@ fn interrupt(child: &Child) {
     assert!(sent.success());
 }
 
-/// Whether SIGINT, the second signal, is in one of the sets of signals of that name.
+/// Returns whether SIGINT, signal 2, is in the named signal set of any thread.
 fn is_among(child: &Child, set: &str) -> bool {
     let mut files = vec![format!("/proc/{}/status", child.id())];
     let threads = fs::read_dir(format!("/proc/{}/task", child.id())).unwrap();
@@ -121,14 +121,14 @@ fn is_among(child: &Child, set: &str) -> bool {
     sets.iter().any(|set| set & 2 != 0)
 }
 
-/// Returns when an interrupt no longer simply kills.
+/// Waits until SIGINT no longer kills the process.
 fn wait_until_interrupts_are_caught(child: &Child) {
     wait_until("interrupts are caught", || is_among(child, "SigCgt:"));
-    // What is to be done about them is told right after that.
+    // The handler's flag is registered right after the signal is caught.
     thread::sleep(Duration::from_millis(200));
 }
 
-/// Whether one was sent that no thread has taken up.
+/// Returns whether a SIGINT is pending that no thread has taken.
 fn has_interrupt(child: &Child) -> bool {
     is_among(child, "SigPnd:") || is_among(child, "ShdPnd:")
 }
@@ -141,7 +141,7 @@ fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// The exit code, and what it said on both outputs.
+/// Returns the exit code, stdout and stderr.
 fn end(mut child: Child) -> (Option<i32>, String, String) {
     let (mut output, mut said) = (String::new(), String::new());
     child.stdout.take().unwrap().read_to_string(&mut output).unwrap();
@@ -154,13 +154,14 @@ fn started(command: &mut Command) -> Child {
 }
 
 #[test]
-fn an_interrupted_run_shows_and_saves_what_was_finished() {
+fn an_interrupted_run_shows_and_saves_the_finished_tables() {
     let saved = scratch("interrupted").join("record.json");
     let bits: Vec<String> = (64..164).map(|bits| bits.to_string()).collect();
     let mut arguments = vec!["bench", "modexp", "--quick", "--strategy", "none", "--json"];
     let bits = bits.join(",");
     arguments.extend(["--peers", "none", "--bits", &bits, "--save", saved.to_str().unwrap()]);
-    // The whole run takes over a minute; before something is finished, no machine is slow for long enough.
+    // The whole run takes over a minute. An attempt that is interrupted too early is repeated with
+    // a longer wait.
     let mut attempts = [2, 8, 32].into_iter();
     let (output, said) = loop {
         let child = started(&mut cycloid(&arguments));
@@ -187,19 +188,19 @@ fn an_interrupted_run_shows_and_saves_what_was_finished() {
 
 #[test]
 fn the_second_interrupt_ends_the_run_at_once() {
-    // Making keys of this length takes long, and nobody looks at the first meanwhile.
+    // Generating keys of this length takes long, and does not check for an interrupt meanwhile.
     let arguments = ["bench", "rsa", "--bits", "8192", "--operation", "sign", "--peers", "none"];
     let child = started(&mut cycloid(&arguments));
     wait_until_interrupts_are_caught(&child);
     interrupt(&child);
-    // Two that wait would be one.
-    wait_until("the first was heard", || !has_interrupt(&child));
+    // Two pending signals would merge into one.
+    wait_until("the first signal was handled", || !has_interrupt(&child));
     interrupt(&child);
     let (code, output, _) = end(child);
     assert_eq!((code, &*output), (Some(130), ""));
 }
 
-/// The server's namespace of a run that keeps its files there, once both ends of a tunnel have a log.
+/// Returns the server's namespace once both ends of a tunnel have a log in the run's directory.
 fn namespace(directory: &Path) -> Option<String> {
     let bench = fs::read_dir(directory).unwrap().next()?.ok()?.path();
     let files = fs::read_dir(bench).ok()?;
@@ -210,7 +211,7 @@ fn namespace(directory: &Path) -> Option<String> {
     Some(log.trim_end_matches("-0.log").to_owned())
 }
 
-/// As root; needs OpenVPN, iperf3 and ping.
+/// Needs root, OpenVPN, iperf3 and ping.
 #[test]
 fn tunnels_leave_nothing_behind_when_interrupted_or_killed() {
     for (name, kill) in [("tunnels-interrupted", false), ("tunnels-killed", true)] {
@@ -234,15 +235,15 @@ fn tunnels_leave_nothing_behind_when_interrupted_or_killed() {
             let report: Report = serde_json::from_str(&output).unwrap();
             assert_eq!(report.unfinished[0], "vpn: tunnels over UDP, client to server");
         }
-        wait_until("all of it goes", || {
+        wait_until("everything is removed", || {
             !exists() && fs::read_dir(&directory).unwrap().next().is_none()
         });
     }
 }
 
-/// As root; needs OpenVPN, wireguard-go, iperf3 and ping.
+/// Needs root, OpenVPN, wireguard-go, iperf3 and ping.
 #[test]
-fn tunnels_and_what_clients_cost_are_measured_beside_the_peers() {
+fn tunnels_and_client_costs_are_measured_with_the_peers() {
     let arguments =
         ["vpn", "bench", "--part", "tunnels,start,handshakes", "--rounds", "2", "--json"];
     let output = cycloid(&arguments).output().unwrap();

@@ -1,4 +1,4 @@
-//! Measuring the HSM, as a person or a script meets it: a daemon, modules, and nothing left behind.
+//! Benchmarks and profiles of the HSM: they run a daemon and modules, and leave nothing behind.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use cycloid_lab::profile;
 use cycloid_lab::record::Report;
 
-/// An empty directory for what a test of that name throws away.
+/// Returns an empty directory for a test's temporary files.
 fn scratch(name: &str) -> PathBuf {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&path);
@@ -28,7 +28,7 @@ fn is_empty(directory: &Path) -> bool {
 }
 
 #[test]
-fn a_bench_has_a_line_for_each_number_of_clients_and_leaves_nothing_behind() {
+fn a_bench_has_a_table_for_each_number_of_clients_and_leaves_nothing_behind() {
     let directory = scratch("bench");
     let arguments = ["hsm", "bench", "--quick", "--key", "p-256,ed25519", "--clients", "1,3"];
     let output = cycloid(&arguments, &directory).arg("--json").output().unwrap();
@@ -57,7 +57,7 @@ fn a_bench_has_a_line_for_each_number_of_clients_and_leaves_nothing_behind() {
     }
 }
 
-/// Killed without a chance to say goodbye, by whatever it may be.
+/// The bench is killed with SIGKILL, so it cannot clean up itself.
 #[test]
 fn a_bench_that_is_killed_leaves_neither_daemon_nor_keystore() {
     let directory = scratch("killed");
@@ -87,7 +87,7 @@ fn a_bench_that_is_killed_leaves_neither_daemon_nor_keystore() {
 #[test]
 fn a_profile_has_every_configuration_and_its_spans() {
     let directory = scratch("profile");
-    // Not among what is thrown away.
+    // These files must outlive the temporary directory.
     let [saved, folded] = ["profile.json", "profile.folded"]
         .map(|name| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name));
     let arguments = ["profile", "hsm-sign", "--quick", "--signatures", "200", "--clients", "16"];
@@ -106,7 +106,7 @@ fn a_profile_has_every_configuration_and_its_spans() {
         names,
         ["unwrap every time", "master key cached", "prepared keys cached", "batched"]
     );
-    // What is unwrapped for each signature is so in this configuration and in no other.
+    // Only the configuration without a key cache unwraps the key for each signature.
     let calls = |title: &str, name: &str| {
         let profile = report.profiles.iter().find(|profile| profile.title.starts_with(title));
         let profile = profile.unwrap_or_else(|| panic!("{title}"));

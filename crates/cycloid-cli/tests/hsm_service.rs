@@ -1,4 +1,4 @@
-//! The HSM's daemon and the commands that change it, as a person or a script meets them.
+//! The HSM's daemon and the commands that administer it.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 const PIN: &str = "a pin for a test";
 
-/// A daemon on a keystore of its own.
+/// A daemon with its own keystore.
 struct Daemon {
     home: tempfile::TempDir,
     serve: Child,
@@ -19,7 +19,7 @@ impl Daemon {
         Self::start_under(&[])
     }
 
-    /// One that is started by another program, with its arguments.
+    /// Starts the daemon through another program with arguments, such as `prlimit`.
     fn start_under(starter: &[&str]) -> Self {
         let home = tempfile::tempdir().unwrap();
         let pin = home.path().join("pin");
@@ -44,7 +44,7 @@ impl Daemon {
         hsm(&self.home, arguments).output().unwrap()
     }
 
-    /// What it prints, where nothing goes wrong.
+    /// Returns stdout of a successful command.
     fn printed(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", error(&output));
@@ -55,7 +55,7 @@ impl Daemon {
         self.printed(&["key", "generate", kind, "--label", label, "--id", id]);
     }
 
-    /// The lines of `key list`, each without its number.
+    /// Returns the lines of `key list`, each without its number.
     fn list(&self) -> Vec<String> {
         self.lines().into_iter().map(|(_, rest)| rest).collect()
     }
@@ -66,7 +66,7 @@ impl Daemon {
         list.lines().map(split).collect()
     }
 
-    /// The same on a terminal, with what is typed there. What it says is on the standard output.
+    /// Runs a command on a terminal and types `text`. Returns whether it succeeded, and its output.
     fn typed(&self, arguments: &str, text: &str) -> (bool, String) {
         let mut command = Command::new("script");
         let program = env!("CARGO_BIN_EXE_cycloid");
@@ -75,7 +75,7 @@ impl Daemon {
         let mut child = command.spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         input.write_all(text.as_bytes()).unwrap();
-        // It is held open until the end: what ends early is the terminal, and not the answer.
+        // The input stays open until the end: closing it would end the terminal, not the answer.
         let status = child.wait().unwrap();
         drop(input);
         let mut said = String::new();
@@ -124,11 +124,11 @@ fn a_pair_is_destroyed_and_nothing_else() {
     assert_eq!(error(&output), "destroyed 2 objects\n");
     assert_eq!(daemon.list(), ["public\tec\t-\t02\tweb", "private\tec\tstays\t02\tweb"]);
     let output = daemon.run(&["key", "delete", "ca", "--yes"]);
-    assert!(error(&output).contains("there is nothing called \"ca\""), "{}", error(&output));
+    assert!(error(&output).contains("no object is labelled \"ca\""), "{}", error(&output));
 }
 
 #[test]
-fn a_label_of_several_keys_destroys_none_of_them() {
+fn an_ambiguous_label_destroys_nothing() {
     let daemon = Daemon::start();
     daemon.generate("p-256", "ca", "01");
     daemon.generate("ed25519", "ca", "02");
@@ -144,19 +144,19 @@ fn a_label_of_several_keys_destroys_none_of_them() {
         said
     };
     let said = refused(&["--yes"], "--id");
-    assert!(said.starts_with("error: 3 keys are called \"ca\":\n"), "{said}");
+    assert!(said.starts_with("error: 3 keys are labelled \"ca\":\n"), "{said}");
     for (number, rest) in &before {
         assert!(said.contains(&format!("{number}\t{rest}\n")), "{said}");
     }
     refused(&["--yes", "--id", "04"], "key list");
     refused(&["--yes", "--object", "99"], "key list");
-    // Off a terminal nobody can say yes.
+    // Without a terminal nobody can confirm.
     refused(&["--id", "01"], "--yes");
 
     daemon.printed(&["key", "delete", "ca", "--id", "02", "--yes"]);
     daemon.printed(&["key", "delete", "ca", "--id", "03", "--yes"]);
     assert_eq!(daemon.lines(), before[..2]);
-    // With one identifier for two pairs, numbers are left, which also name half of a pair.
+    // If two pairs share an identifier, only the number selects, and it may name half of a pair.
     daemon.generate("p-256", "ca", "01");
     let now = daemon.lines();
     let output = daemon.run(&["key", "delete", "ca", "--id", "01", "--yes"]);
@@ -168,7 +168,7 @@ fn a_label_of_several_keys_destroys_none_of_them() {
 }
 
 #[test]
-fn on_a_terminal_it_is_asked() {
+fn on_a_terminal_deletion_asks_for_confirmation() {
     let daemon = Daemon::start();
     daemon.generate("p-256", "ca", "01");
     let (success, said) = daemon.typed("key delete ca", "\n");
@@ -180,21 +180,21 @@ fn on_a_terminal_it_is_asked() {
     assert_eq!(daemon.list(), [""; 0]);
 }
 
-/// A line of `/proc/PID/status`, in KiB.
+/// Returns a field of `/proc/PID/status`, in KiB.
 fn kibibytes(daemon: &Daemon, name: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", daemon.serve.id())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     line.trim_start_matches(':').trim().strip_suffix(" kB").unwrap().parse().unwrap()
 }
 
-/// Whether this process locks memory whatever its limit says: CAP_IPC_LOCK.
+/// Returns whether this process may lock memory regardless of its limit: CAP_IPC_LOCK.
 fn is_exempt() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let capable = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap();
     u64::from_str_radix(capable.trim(), 16).unwrap() & 1 << 14 != 0
 }
 
-/// For root, or where the limit is lifted, everything that a daemon has mapped is locked, also what it
+/// For root, or with the limit lifted, all mapped memory of a daemon is locked, including what it
 /// maps once it has keys.
 #[test]
 fn a_daemon_locks_all_of_its_memory() {
@@ -204,7 +204,7 @@ fn a_daemon_locks_all_of_its_memory() {
         true => Daemon::start_under(&lifted),
         false if is_exempt() => Daemon::start(),
         false => {
-            eprintln!("not run: this user may not lock memory without bounds");
+            eprintln!("not run: this user may not lock unlimited memory");
             return;
         }
     };
@@ -219,7 +219,7 @@ fn a_daemon_locks_all_of_its_memory() {
 }
 
 #[test]
-fn a_daemon_that_cannot_lock_its_memory_says_so_and_serves() {
+fn a_daemon_that_cannot_lock_its_memory_warns_and_serves() {
     let limited = ["prlimit", "--memlock=1048576:1048576"];
     // Root is exempt from the limit by a capability.
     let exempt = Command::new("setpriv").args(["--bounding-set", "-ipc_lock", "true"]).output();
@@ -237,6 +237,6 @@ fn a_daemon_that_cannot_lock_its_memory_says_so_and_serves() {
     assert!(daemon.printed(&["metrics"]).contains("\ncycloid_hsm_memory_locked 0\n"));
     let warnings = fs::read_to_string(&daemon.warnings).unwrap();
     assert!(warnings.starts_with(&format!("warning: memory is {why}\nhint: ")), "{warnings}");
-    // The keyring has its own pages, whatever the limit.
+    // The keyring's own pages are locked, whatever the limit.
     assert!((4..1024).contains(&kibibytes(&daemon, "VmLck")));
 }

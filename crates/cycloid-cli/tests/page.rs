@@ -1,5 +1,5 @@
-//! The page of `cycloid report` in a browser, on a screen as narrow as a telephone's: it fits, tables
-//! sort, bars of flame graphs grow, the dark form is dark, and nothing is complained about.
+//! The page of `cycloid report` in a browser, as narrow as a telephone: it fits, tables sort, bars
+//! of flame graphs zoom, the dark theme is dark, and the console stays empty.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// CSS pixels.
+/// In CSS pixels.
 const WIDTH: u32 = 360;
 
-/// What is done with the page, in a document around it; the results are its text.
+/// A document that embeds the page, operates it, and writes the results as its text.
 const DRIVER: &str = r#"<!DOCTYPE html><meta charset="utf-8"><title>driver</title>
 <body><iframe id="frame" style="border:0;width:WIDTHpx;height:800px"></iframe>
 <pre id="results"></pre><script>
@@ -55,7 +55,7 @@ frame.onload = () => {
 frame.src = "PAGE";
 </script></body>"#;
 
-/// Makes the page of the committed records.
+/// Writes the page of the committed records.
 fn page() -> PathBuf {
     let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.html");
     let _ = fs::remove_file(&page);
@@ -72,7 +72,7 @@ fn page() -> PathBuf {
     page
 }
 
-/// What [`DRIVER`] found, in a light or a dark browser.
+/// Returns the results of [`DRIVER`], in a light or a dark browser.
 fn in_browser(page: &Path, dark: bool) -> Value {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("browser-{dark}"));
     let _ = fs::remove_dir_all(&folder);
@@ -82,7 +82,7 @@ fn in_browser(page: &Path, dark: bool) -> Value {
     fs::write(&driver, DRIVER.replace("WIDTH", &WIDTH.to_string()).replace("PAGE", &url)).unwrap();
     let output = Command::new("chromium")
         .args(["--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking"])
-        // Tests run as root, too; and the page is a file that the driver, another, looks into.
+        // Tests may run as root, and the driver reads into another local file, the page.
         .args(["--no-sandbox", "--allow-file-access-from-files", "--disable-dev-shm-usage"])
         .args(["--enable-logging=stderr", "--virtual-time-budget=60000", "--dump-dom"])
         .arg(format!("--blink-settings=preferredColorScheme={}", if dark { 0 } else { 1 }))
@@ -90,7 +90,7 @@ fn in_browser(page: &Path, dark: bool) -> Value {
         .arg(format!("file://{}", driver.display()))
         .stdin(Stdio::null())
         .output()
-        .expect("Chromium has to be there: apt install chromium");
+        .expect("Chromium is needed: apt install chromium");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
     let complaints: Vec<&str> = said.lines().filter(|line| line.contains("CONSOLE")).collect();
@@ -109,13 +109,13 @@ fn texts(cells: &Value) -> Vec<&str> {
     cells.as_array().unwrap().iter().map(|cell| cell.as_str().unwrap()).collect()
 }
 
-/// Cells as numbers; those of which nothing is known are none.
+/// Parses cells as numbers; cells without a number become `None`.
 fn numbers(cells: &Value) -> Vec<Option<f64>> {
     texts(cells).iter().map(|cell| cell.replace(',', "").parse().ok()).collect()
 }
 
 #[test]
-fn the_page_fits_a_telephone_and_works_there() {
+fn the_page_fits_and_works_on_a_telephone() {
     let page = page();
     assert!(fs::metadata(&page).unwrap().len() < 1 << 20);
     for dark in [false, true] {
@@ -138,7 +138,10 @@ fn the_page_fits_a_telephone_and_works_there() {
                 assert_eq!(table[which]["order"], order);
                 let numbers = numbers(&table[which]["cells"]);
                 let known: Vec<f64> = numbers.iter().map_while(|number| *number).collect();
-                assert!(numbers[known.len()..].iter().all(Option::is_none), "the unknown is last");
+                assert!(
+                    numbers[known.len()..].iter().all(Option::is_none),
+                    "unknown values come last"
+                );
                 match which {
                     "up" => assert!(known.is_sorted()),
                     _ => assert!(known.iter().rev().is_sorted()),

@@ -1,4 +1,4 @@
-//! `cycloid profile`, as a person or a script meets it.
+//! The command line of `cycloid profile`.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -15,7 +15,7 @@ fn cycloid(arguments: &[&str]) -> Output {
     command.stdin(Stdio::null()).output().unwrap()
 }
 
-/// What a successful run prints.
+/// Returns stdout of a successful run.
 fn printed(arguments: &[&str]) -> String {
     let output = cycloid(arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -35,9 +35,9 @@ fn samples_of(nodes: &[Node], name: &str) -> u64 {
     nodes.iter().map(of).sum()
 }
 
-/// The program says by itself whether its stacks are right; here, its record is looked at, too.
+/// The program checks its stacks itself; this test also checks its record.
 #[test]
-fn stacks_tell_the_truth_where_call_counts_do_not() {
+fn stacks_attribute_time_correctly_where_call_counts_do_not() {
     let test: SelfTest =
         serde_json::from_str(&printed(&["profile", "self-test", "--seconds", "2", "--json"]))
             .unwrap();
@@ -78,7 +78,7 @@ fn an_operation_is_profiled_in_every_form() {
     let profile = &report.profiles[0];
     let sampling = profile.sampling.unwrap();
     assert!(sampling.samples > 0 && sampling.lost == 0, "{sampling:?}");
-    // Most of it is the library's, by names that say so.
+    // Most samples are the library's, and carry its names.
     let ours = samples_of(&profile.roots, "cycloid::");
     assert!(ours * 4 >= sampling.samples * 3, "{ours} of {sampling:?}");
     assert!(report.configurations[0].first_seconds.unwrap() > 0.0);
@@ -107,7 +107,7 @@ fn a_peer_is_profiled_by_its_name() {
 }
 
 #[test]
-fn what_is_not_there_is_said_with_a_hint() {
+fn unknown_names_are_reported_with_a_hint() {
     for (arguments, says) in [
         (&["profile"][..], "required"),
         (&["profile", "ec", "p-257"], "ec has no operation with the words 'p 257'"),
@@ -124,7 +124,7 @@ fn what_is_not_there_is_said_with_a_hint() {
     assert!(printed(&["profile", "--list"]).lines().any(|line| line == "ec p-256-sign"));
 }
 
-/// A daemon on a keystore of its own.
+/// A daemon with its own keystore.
 struct Daemon {
     _home: tempfile::TempDir,
     socket: String,
@@ -157,7 +157,7 @@ impl Daemon {
         done(&mut hsm(&self.socket, &self.store, &arguments));
     }
 
-    /// Ends it, and gives what it said on standard error.
+    /// Stops the daemon, and returns its stderr.
     fn end(self) -> String {
         done(Command::new("kill").arg(self.serve.id().to_string()));
         let output = self.serve.wait_with_output().unwrap();
@@ -178,14 +178,14 @@ fn done(command: &mut Command) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A service that somebody asks to profile itself writes its stacks when it is told to end.
+/// A service with CYCLOID_PROFILE writes its stacks when it is stopped.
 #[test]
 fn a_service_writes_its_stacks_when_it_ends() {
     let home = tempfile::tempdir().unwrap();
     let folded = home.path().join("service.folded");
     let daemon = Daemon::start(Some(&folded));
     daemon.generate("a");
-    // It is at that already.
+    // It is profiling its whole run already, so it refuses.
     let number = daemon.serve.id().to_string();
     let output = cycloid(&["profile", "--pid", &number, "--seconds", "0.1"]);
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stdout));
@@ -195,9 +195,9 @@ fn a_service_writes_its_stacks_when_it_ends() {
     assert!(folded.lines().any(generated), "{folded}");
 }
 
-/// A service that runs gives its profile to whoever asks, again and again, and serves meanwhile.
+/// A running service answers repeated profile requests while it serves.
 #[test]
-fn a_service_that_runs_is_asked_for_its_profile() {
+fn a_running_service_answers_profile_requests() {
     let daemon = Daemon::start(None);
     let number = daemon.serve.id().to_string();
     for turn in ["first", "second"] {
@@ -217,7 +217,7 @@ fn a_service_that_runs_is_asked_for_its_profile() {
         let report: Report = serde_json::from_slice(&report.stdout).unwrap();
         assert_eq!(report.workload, "cycloid hsm serve");
         let [profile] = &report.profiles[..] else { panic!("{report:?}") };
-        // Seconds, of which a busy machine makes more.
+        // The unit is seconds; a busy machine may take longer than requested.
         let longest = start.elapsed().as_secs_f64().round() as u64;
         assert!((4..=longest).contains(&profile.operations), "{} {longest}", profile.operations);
         let sampling = profile.sampling.unwrap();
@@ -227,9 +227,9 @@ fn a_service_that_runs_is_asked_for_its_profile() {
     daemon.end();
 }
 
-/// What is no such service is told so, and lives on.
+/// A process that is no such service gets no signal.
 #[test]
-fn other_processes_are_not_asked() {
+fn other_processes_are_not_signalled() {
     let mut other = Command::new("sleep")
         .arg("600")
         .stdout(Stdio::null())
@@ -239,11 +239,11 @@ fn other_processes_are_not_asked() {
     let output = cycloid(&["profile", "--pid", &other.id().to_string()]);
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("is no service that can be asked"), "{said}");
+    assert!(said.contains("is not a service that can be profiled"), "{said}");
     assert_eq!(other.try_wait().unwrap(), None);
     other.kill().unwrap();
     other.wait().unwrap();
     let output = cycloid(&["profile", "--pid", &other.id().to_string()]);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("there is no process"), "{said}");
+    assert!(said.contains("no process has the id"), "{said}");
 }

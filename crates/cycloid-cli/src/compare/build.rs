@@ -1,9 +1,9 @@
-//! Two revisions, two compilers or two sets of flags: built, and run in turns, process by process.
+//! Builds two revisions, compilers or sets of flags, and runs them alternately in separate
+//! processes.
 //!
-//! Everything lies below `target/compare` of the repository: `build` (compiled crates, shared by
-//! all revisions with the same compiler and flags), `programs` (one for each combination, which is
-//! not built again), `runs` (the records of the last comparison, for `cycloid compare` to read
-//! again).
+//! All files lie below `target/compare` in the repository: `build` (compiled crates, shared by all
+//! revisions with the same compiler and flags), `programs` (one per combination, built once),
+//! `runs` (the records of the last comparison, which `cycloid compare` can read again).
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,43 +18,43 @@ use cycloid_lab::record::Report;
 
 use crate::output::Stop;
 
-/// The revision that is the working tree as it is.
+/// The name of the working tree in place of a revision.
 const WORKING_TREE: &str = ".";
 
-/// What is measured unless it is said.
+/// The default arguments of `cycloid bench`.
 const USUAL: [&str; 1] = ["--quick"];
 
-/// How revisions are built and run.
+/// The options for building and running revisions.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of --build")]
 pub(crate) struct How {
-    /// How often each of the two runs.
+    /// Number of runs of each side.
     #[arg(long, value_name = "N", default_value = "5", requires = "build")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
 
-    /// RUSTFLAGS of the first.
+    /// RUSTFLAGS of the first side.
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, requires = "build")]
     flags_a: Option<String>,
 
-    /// RUSTFLAGS of the second.
+    /// RUSTFLAGS of the second side.
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, requires = "build")]
     flags_b: Option<String>,
 
-    /// The compiler of the first, as rustup calls it.
+    /// The first side's rustup toolchain.
     #[arg(long, value_name = "NAME", requires = "build")]
     toolchain_a: Option<String>,
 
-    /// The compiler of the second.
+    /// The second side's rustup toolchain.
     #[arg(long, value_name = "NAME", requires = "build")]
     toolchain_b: Option<String>,
 
-    /// What `cycloid bench` is given, after -- [default: --quick].
+    /// Arguments for `cycloid bench`, after -- [default: --quick].
     #[arg(last = true, value_name = "BENCH", requires = "build")]
     bench: Vec<String>,
 }
 
-/// Builds both revisions and runs them; the records of each.
+/// Builds both revisions, runs them, and returns the records of each.
 pub(super) fn run(revisions: [&str; 2], how: &How) -> Result<[Vec<Report>; 2], Stop> {
     let root = PathBuf::from(git(Path::new("."), &["rev-parse", "--show-toplevel"])?);
     let place = root.join("target/compare");
@@ -67,12 +67,12 @@ pub(super) fn run(revisions: [&str; 2], how: &How) -> Result<[Vec<Report>; 2], S
     };
     let programs = [program(0)?, program(1)?];
     let runs = place.join("runs");
-    // What an earlier comparison left is not of this one.
+    // Records of an earlier comparison must not mix with this one's.
     let _ = fs::remove_dir_all(&runs);
     make_directory(&runs)?;
     let mut records = [Vec::new(), Vec::new()];
     for round in 1..=how.rounds {
-        // Who begins alternates, so that neither always follows the other.
+        // The order alternates, so that neither side always runs second.
         let order = if round % 2 == 1 { [0, 1] } else { [1, 0] };
         for side in order {
             let name = SIDES[side];
@@ -88,7 +88,7 @@ pub(super) fn run(revisions: [&str; 2], how: &How) -> Result<[Vec<Report>; 2], S
     Ok(records)
 }
 
-/// How one side is built.
+/// The build settings of one side.
 struct Build<'a> {
     root: &'a Path,
     place: &'a Path,
@@ -97,7 +97,7 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// The program of a revision, built if it is not there.
+    /// Returns the program of a revision, and builds it if it does not exist.
     fn program(&self, revision: &str) -> Result<PathBuf, Stop> {
         let variant = self.variant();
         let programs = self.place.join("programs");
@@ -117,7 +117,7 @@ impl Build<'_> {
         let source = self.place.join("source");
         let text = source.to_string_lossy().into_owned();
         let remove = || git(self.root, &["worktree", "remove", "--force", &text]);
-        // One may be left of a comparison that was stopped.
+        // An interrupted comparison may have left a worktree.
         let _ = remove();
         git(self.root, &["worktree", "add", "--detach", "--force", &text, &commit])?;
         let built = self.build(&source, &program);
@@ -125,7 +125,7 @@ impl Build<'_> {
         built.and(removed.map(drop)).map(|()| program)
     }
 
-    /// What tells programs of the same revision apart.
+    /// Returns a suffix that distinguishes programs of the same revision.
     fn variant(&self) -> String {
         if self.toolchain.is_none() && self.flags.is_none() {
             return String::new();
@@ -150,12 +150,12 @@ impl Build<'_> {
         let status = status.map_err(|error| cannot("run cargo", &error))?;
         if !status.success() {
             return Err(Stop::Failed(Failure::new(
-                format!("{} is not built ({status})", source.display()),
-                "what cargo printed above says why",
+                format!("building {} failed ({status})", source.display()),
+                "see cargo's output above",
             )));
         }
         let built = target.join(format!("release/cycloid{}", std::env::consts::EXE_SUFFIX));
-        // Beside it first: one that was copied by half would count as built.
+        // Copied under another name first: a half-copied program would count as built.
         let part = program.with_extension("part");
         fs::copy(&built, &part)
             .and_then(|_| fs::rename(&part, program))
@@ -163,7 +163,7 @@ impl Build<'_> {
     }
 }
 
-/// The record that a program prints.
+/// Runs a program, and returns the record that it prints.
 fn measure(program: &Path, arguments: &[String]) -> Result<String, Stop> {
     let mut command = Command::new(program);
     command.arg("bench");
@@ -182,7 +182,7 @@ fn measure(program: &Path, arguments: &[String]) -> Result<String, Stop> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// What git prints, without the last line break.
+/// Runs git, and returns its output without trailing white space.
 fn git(directory: &Path, arguments: &[&str]) -> Result<String, Stop> {
     let output = Command::new("git")
         .current_dir(directory)
@@ -194,17 +194,17 @@ fn git(directory: &Path, arguments: &[&str]) -> Result<String, Stop> {
         return Ok(String::from_utf8_lossy(&output.stdout).trim_end().into());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.lines().last().unwrap_or("it does not say why").trim_start_matches("fatal: ");
+    let said = said.lines().last().unwrap_or("no reason given").trim_start_matches("fatal: ");
     Err(Stop::Failed(Failure::new(
         format!("git {} failed: {said}", arguments[0]),
-        "--build works within a git repository of this project",
+        "run --build inside a git repository of this project",
     )))
 }
 
 fn unknown(revision: &str) -> Stop {
     Stop::Failed(Failure::new(
-        format!("there is no revision '{revision}'"),
-        "a branch, a tag or a commit; . is the working tree as it is",
+        format!("unknown revision '{revision}'"),
+        "give a branch, a tag or a commit; . is the working tree",
     ))
 }
 
@@ -215,6 +215,6 @@ fn make_directory(path: &Path) -> Result<(), Stop> {
 fn cannot(what: &str, error: &std::io::Error) -> Stop {
     Stop::Failed(Failure::new(
         format!("cannot {what}: {error}"),
-        "see whether it is there, and may be used",
+        "check that it exists and is accessible",
     ))
 }

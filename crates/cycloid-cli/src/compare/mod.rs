@@ -1,4 +1,4 @@
-//! `cycloid compare`: did it change, and is that more than noise.
+//! `cycloid compare`: reports changes between records that exceed noise.
 
 mod build;
 
@@ -15,31 +15,31 @@ use crate::output::{self, Stop};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  cycloid compare old.json new.json             what bench --save wrote, before and after
+  cycloid compare old.json new.json             records of bench --save, before and after
   cycloid compare a1.json,a2.json,a3.json b1.json,b2.json,b3.json
-                                                repeated runs, best made in turns
+                                                repeated runs, best run alternately
   cycloid compare --build main . -- ec --quick  two revisions of this repository, built and
-                                                run in turns; . is the working tree
+                                                run alternately; . is the working tree
   cycloid compare --build HEAD HEAD --flags-b '-C target-cpu=native' -- modexp --bits 2048
-                                                what a flag is worth
+                                                the effect of a compiler flag
 
-Exit code: 0 if no row of ours is slower, 3 if one is, 1 or 2 if they could not be compared.")]
+Exit code: 0 if no row of the library is slower, 3 if one is, 1 or 2 if the comparison failed.")]
 pub(crate) struct Compare {
-    /// A record, or those of several runs, separated by commas; with --build, a revision.
+    /// A record, or the records of several runs, separated by commas; with --build, a revision.
     old: String,
 
-    /// The same of the other side.
+    /// The other side, in the same form.
     new: String,
 
-    /// The floor of relevance in per cent: what differs by less is the same.
+    /// The smallest relevant change in per cent: smaller differences count as equal.
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
     threshold: f64,
 
-    /// Show every row, not only what changed or is undecided.
+    /// Show every row, not only changed and undecided rows.
     #[arg(long)]
     all: bool,
 
-    /// Print everything as JSON.
+    /// Print every row as JSON.
     #[arg(long, conflicts_with_all = ["csv", "markdown"])]
     json: bool,
 
@@ -47,11 +47,12 @@ pub(crate) struct Compare {
     #[arg(long, conflicts_with = "markdown")]
     csv: bool,
 
-    /// Print a table for a comment on a change.
+    /// Print a Markdown table for a comment on a change.
     #[arg(long)]
     markdown: bool,
 
-    /// Build two revisions of the repository around the current directory, and run them in turns.
+    /// Build two revisions of the repository around the current directory, and run them
+    /// alternately.
     #[arg(long)]
     build: bool,
 
@@ -59,11 +60,11 @@ pub(crate) struct Compare {
     how: build::How,
 }
 
-/// A fraction from per cent.
+/// Parses a percentage, and returns it as a fraction.
 pub(crate) fn percent(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('%').trim().parse::<f64>() {
         Ok(percent) if (0.0..1000.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err("it is not a number of per cent".into()),
+        _ => Err("expected a percentage from 0 to 1000".into()),
     }
 }
 
@@ -90,16 +91,16 @@ fn shown(comparison: &Comparison, arguments: &Compare) -> String {
     }
 }
 
-/// The records in the files of a list.
+/// Reads the records in a comma-separated list of files.
 fn records(list: &str) -> Result<Vec<Report>, Stop> {
     list.split(',').map(|path| read(&PathBuf::from(path))).collect()
 }
 
-/// The record in a file.
+/// Reads the record in a file.
 pub(crate) fn read(path: &Path) -> Result<Report, Stop> {
     let name = path.display();
     let text = fs::read_to_string(path).map_err(|error| {
-        let hint = "records are what `cycloid bench --save FILE` writes";
+        let hint = "name a record that `cycloid bench --save FILE` wrote";
         Stop::Failed(Failure::new(format!("cannot read {name}: {error}"), hint))
     })?;
     Report::from_json(&text, &name.to_string()).map_err(Stop::Failed)

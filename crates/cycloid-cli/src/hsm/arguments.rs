@@ -1,4 +1,4 @@
-//! What `cycloid hsm` takes.
+//! The arguments of `cycloid hsm`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,27 +7,27 @@ use clap::{Args, Subcommand};
 
 use crate::arguments::{Common, HsmSuite};
 
-/// A key manager: keys that never leave the daemon, used through PKCS #11.
+/// Manage keys that never leave a daemon, for programs that use PKCS #11.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  cycloid hsm init --label office       make a keystore; asks for two PINs
-  cycloid hsm serve                     serve it until it is told to stop
+  cycloid hsm init --label office       create a keystore; asks for two PINs
+  cycloid hsm serve                     serve it until stopped
   cycloid hsm key generate rsa-2048 --label ca
   cycloid hsm key list
-  cycloid hsm bench                     what it does in a second, beside SoftHSM
+  cycloid hsm bench                     signatures a second, compared with SoftHSM
 
-Programs use the keys through libcycloid_pkcs11.so; docs/hsm.md shows how.")]
+Programs use the keys through libcycloid_pkcs11.so; see docs/hsm.md.")]
 pub(crate) struct Hsm {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Where the daemon listens, a socket or, for a client, tls://HOST:PORT [default:
-    /// $CYCLOID_HSM_SOCKET, or cycloid-hsm.sock in $XDG_RUNTIME_DIR, or /run/cycloid-hsm/socket].
+    /// The daemon's socket, or, for a client, tls://HOST:PORT [default: $CYCLOID_HSM_SOCKET, or
+    /// cycloid-hsm.sock in $XDG_RUNTIME_DIR, or /run/cycloid-hsm/socket].
     #[arg(long, value_name = "PATH", global = true)]
     pub(crate) socket: Option<PathBuf>,
 
-    /// Where the keystore is [default: $CYCLOID_HSM_HOME, or cycloid-hsm in $XDG_DATA_HOME or
+    /// The keystore's directory [default: $CYCLOID_HSM_HOME, or cycloid-hsm in $XDG_DATA_HOME or
     /// ~/.local/share].
     #[arg(long, value_name = "DIRECTORY", global = true)]
     pub(crate) home: Option<PathBuf>,
@@ -39,32 +39,32 @@ pub(crate) struct Hsm {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make a keystore and its token.
+    /// Create a keystore and its token.
     Init(Init),
-    /// Serve the token to the programs of this machine.
+    /// Serve the token to the programs on this machine.
     Serve(Serve),
-    /// Say how the daemon is.
+    /// Show the daemon's status.
     Status,
-    /// Open a keystore that is locked: asks for its passphrase, or reads its key file.
+    /// Unlock a locked keystore: asks for its passphrase, or reads its key file.
     Unlock(Unlock),
-    /// Close the keystore, and forget all keys; needs the security officer's PIN.
+    /// Lock the keystore and wipe all keys from memory; needs the security officer's PIN.
     Lock(Pin),
-    /// Make, list and destroy keys; needs the user's PIN.
+    /// Generate, list and destroy keys; needs the user's PIN.
     Key(Key),
-    /// Seal all records anew under a new master key; needs the security officer's PIN.
+    /// Re-seal all records under a new master key; needs the security officer's PIN.
     Rotate(Pin),
-    /// Seal all keys for another keystore or for custodians, and restore them.
+    /// Back up all keys for another keystore or for custodians, and restore them.
     Backup(Backup),
-    /// The audit log.
+    /// Show or verify the audit log.
     Audit(Audit),
-    /// Print the daemon's metrics, as Prometheus reads them.
+    /// Print the daemon's metrics in Prometheus format.
     Metrics,
-    /// Measure a daemon of its own beside SoftHSM: signatures a second, latencies, processor time.
+    /// Benchmark against SoftHSM: signatures a second, latencies, processor time.
     Bench(Bench),
-    /// Keep a keystore and a daemon that are thrown away when standard input ends.
+    /// Keep a temporary keystore and daemon until standard input ends.
     #[command(hide = true)]
     ThrowAway(ThrowAway),
-    /// Sign with a module as standard input says.
+    /// Load a module and sign as instructed on standard input.
     #[command(hide = true)]
     Load(Load),
 }
@@ -72,11 +72,11 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  cycloid hsm bench                               every key, 1 to 32 clients, beside SoftHSM
-  cycloid hsm bench --key rsa-2048 --clients 16   one line of it
-  cycloid hsm bench --full                        narrower intervals, and the start with 100,000 keys
+  cycloid hsm bench                               every key, 1 to 32 clients, with SoftHSM
+  cycloid hsm bench --key rsa-2048 --clients 16   one row
+  cycloid hsm bench --full                        narrower intervals, and startup with 100,000 keys
 
-The same as cycloid bench hsm. Keystore and daemon are its own, and thrown away.")]
+The same as cycloid bench hsm. The keystore and the daemon are temporary.")]
 pub(crate) struct Bench {
     #[command(flatten)]
     pub(crate) suite: HsmSuite,
@@ -87,7 +87,7 @@ pub(crate) struct Bench {
 
 #[derive(Debug, Args)]
 pub(crate) struct ThrowAway {
-    /// Keys in the keystore to begin with.
+    /// Number of keys in the keystore at the start.
     #[arg(long, default_value_t = 0)]
     pub(crate) keys: usize,
 
@@ -102,19 +102,19 @@ pub(crate) struct Load {
     #[arg(long)]
     pub(crate) module: PathBuf,
 
-    /// The process that computes for it.
+    /// The process id of the service that computes for the module.
     #[arg(long)]
     pub(crate) service: Option<u32>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// What programs call the token by, 32 bytes at most.
+    /// The token's label, as programs see it; at most 32 bytes.
     #[arg(long, default_value = "cycloid")]
     pub(crate) label: String,
 
-    /// Open the keystore by a passphrase that is asked for, instead of a key file: someone must be
-    /// there whenever the daemon starts.
+    /// Protect the keystore with a passphrase instead of a key file: somebody must enter it
+    /// whenever the daemon starts.
     #[arg(long)]
     pub(crate) passphrase: bool,
 
@@ -129,42 +129,43 @@ pub(crate) struct Init {
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Start locked, until `cycloid hsm unlock`, even if there is a key file.
+    /// Start locked, even if a key file exists; `cycloid hsm unlock` unlocks.
     #[arg(long)]
     pub(crate) locked: bool,
 
-    /// Users, by number, that may connect beside the daemon's own and root, separated by commas.
+    /// Numeric ids of users that may connect besides the daemon's own and root, separated by
+    /// commas.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) users: Vec<u32>,
 
-    /// Serve other machines too, by TLS, at an address with a port.
+    /// Serve other machines too, over TLS, at this address and port.
     #[arg(long, value_name = "ADDRESS", requires_all = ["certificate", "key", "client_ca"])]
     pub(crate) listen_tls: Option<SocketAddr>,
 
-    /// The daemon's certificate, and those between it and its authority (PEM).
+    /// The daemon's certificate, followed by its intermediate certificates (PEM).
     #[arg(long, value_name = "FILE", requires = "listen_tls")]
     pub(crate) certificate: Option<PathBuf>,
 
-    /// The private key of the certificate (PEM).
+    /// The certificate's private key (PEM).
     #[arg(long, value_name = "FILE", requires = "listen_tls")]
     pub(crate) key: Option<PathBuf>,
 
-    /// The authorities whose certificates clients show (PEM); nobody else is served.
+    /// The authorities that sign client certificates (PEM); other clients are refused.
     #[arg(long, value_name = "FILE", requires = "listen_tls")]
     pub(crate) client_ca: Option<PathBuf>,
 
-    /// Threads that compute [default: one for each processor].
+    /// Number of worker threads [default: one for each processor].
     #[arg(long, value_name = "COUNT", default_value_t = 0, hide_default_value = true)]
     pub(crate) workers: usize,
 
-    /// Keys that are kept unwrapped and prepared; 0 unwraps for each use.
+    /// Number of unwrapped keys to cache; 0 unwraps the key for each use.
     #[arg(long, value_name = "COUNT", default_value_t = 4096)]
     pub(crate) prepared_keys: usize,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Unlock {
-    /// The key file that opens it [default: ask for the passphrase].
+    /// The keystore's key file [default: ask for the passphrase].
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
 }
@@ -190,82 +191,83 @@ pub(crate) struct Key {
 pub(crate) enum KeyCommand {
     /// List keys, certificates and data.
     List,
-    /// Generate a key inside: it never leaves.
+    /// Generate a key inside the keystore.
     Generate(Generate),
-    /// Take in a private key from a PEM file (PKCS #8).
+    /// Import a private key from a PEM file (PKCS #8).
     Import(Import),
-    /// Print the public half of a key as PEM.
+    /// Print a public key as PEM.
     Export(Select),
-    /// Destroy a key: both halves of a pair, or one object.
+    /// Destroy a key: both halves of a pair, or a single object.
     Delete(Delete),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Generate {
-    /// rsa-2048, rsa-3072, rsa-4096, p-224, p-256, p-384, p-521, ed25519, x25519, bls12-381, aes-128,
-    /// aes-256.
+    /// The kind of key: rsa-2048, rsa-3072, rsa-4096, p-224, p-256, p-384, p-521, ed25519, x25519,
+    /// bls12-381, aes-128, aes-256.
     pub(crate) kind: String,
 
-    /// What it is found by.
+    /// The key's label.
     #[arg(long)]
     pub(crate) label: String,
 
-    /// Its identifier, in hexadecimal digits [default: a random one].
+    /// The key's identifier, in hexadecimal digits [default: random].
     #[arg(long, value_name = "HEX")]
     pub(crate) id: Option<String>,
 
-    /// Let it be wrapped by other keys; otherwise it never leaves.
+    /// Allow other keys to wrap this one; without this flag it never leaves the keystore.
     #[arg(long)]
     pub(crate) extractable: bool,
 
-    /// Signatures that it makes in a second at most.
+    /// Maximum number of signatures in a second.
     #[arg(long, value_name = "COUNT")]
     pub(crate) rate_limit: Option<u64>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// The file.
+    /// The PEM file.
     pub(crate) file: PathBuf,
 
-    /// What it is found by.
+    /// The key's label.
     #[arg(long)]
     pub(crate) label: String,
 
-    /// Its identifier, in hexadecimal digits [default: a random one].
+    /// The key's identifier, in hexadecimal digits [default: random].
     #[arg(long, value_name = "HEX")]
     pub(crate) id: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Select {
-    /// The label of the key.
+    /// The key's label.
     pub(crate) label: String,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  cycloid hsm key delete ca                   shows what would go, and asks
-  cycloid hsm key delete ca --id 01           where several keys are called ca
+  cycloid hsm key delete ca                   show what would be destroyed, and ask
+  cycloid hsm key delete ca --id 01           if several keys have the label ca
   cycloid hsm key delete ca --object 7 --yes  one object, by its number in `key list`
 
-The private and the public key of one pair, with one label and one identifier, go together.
-Certificates and data that are called the same stay, unless there is no such key, or --object
-names them. What went is printed as `key list` prints it, and how many on standard error.")]
+The private and the public key of a pair, with the same label and identifier, are destroyed
+together. Certificates and data with the same label stay, unless no key has that label, or
+--object names them. The destroyed objects are printed as `key list` prints them, and their
+number on standard error.")]
 pub(crate) struct Delete {
     #[command(flatten)]
     pub(crate) select: Select,
 
-    /// The identifier of the key, in hexadecimal digits; needed where the label is not enough.
+    /// The key's identifier, in hexadecimal digits; needed if several keys have the label.
     #[arg(long, value_name = "HEX")]
     pub(crate) id: Option<String>,
 
-    /// The number of the one object that is to go, which may be half of a pair.
+    /// The number of the one object to destroy, which may be half of a pair.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) object: Option<u64>,
 
-    /// Do not ask. Without a terminal nothing is destroyed unless this is given.
+    /// Destroy without asking; required when there is no terminal.
     #[arg(long)]
     pub(crate) yes: bool,
 }
@@ -280,8 +282,7 @@ pub(crate) struct Audit {
 pub(crate) enum AuditCommand {
     /// Print the log; needs the security officer's PIN.
     Show(Pin),
-    /// Check every line of the log against the one before it, and print the head, which is worth
-    /// keeping elsewhere.
+    /// Verify the log's hash chain and print its head; keep the head elsewhere.
     Verify(AuditVerify),
 }
 
@@ -295,11 +296,11 @@ pub(crate) struct AuditVerify {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  cycloid hsm backup key                              on the keystore that is to restore: its backup key
-  cycloid hsm backup make --to KEY keys.backup        on the keystore that has the keys
-  cycloid hsm backup restore keys.backup              on the first again, which has no objects yet
+  cycloid hsm backup key                              on the keystore that will restore: print its backup key
+  cycloid hsm backup make --to KEY keys.backup        on the keystore with the keys
+  cycloid hsm backup restore keys.backup              on the first keystore, which must be empty
 
-  cycloid hsm backup split --needed 2 --shares 3      a backup key whose private half is with custodians
+  cycloid hsm backup split --needed 2 --shares 3      a backup key whose private half goes to custodians
   cycloid hsm backup restore keys.backup --share-file a --share-file b")]
 pub(crate) struct Backup {
     #[command(subcommand)]
@@ -308,43 +309,43 @@ pub(crate) struct Backup {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BackupCommand {
-    /// Print this keystore's backup key: backups that are made for it are restored here.
+    /// Print this keystore's backup key: this keystore can restore backups made for it.
     Key,
     /// Make a backup key, and print its private half in shares.
     Split(Split),
     /// Write a backup of all objects, whether or not a daemon runs.
     Make(Make),
-    /// Make all objects of a backup, in a keystore that has none.
+    /// Restore all objects of a backup into an empty keystore.
     Restore(Restore),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Split {
-    /// How many shares restore.
+    /// Number of shares needed to restore.
     #[arg(long, value_name = "COUNT")]
     pub(crate) needed: u8,
 
-    /// How many shares there are.
+    /// Total number of shares.
     #[arg(long, value_name = "COUNT")]
     pub(crate) shares: u8,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Make {
-    /// The backup key that restores.
+    /// The backup key that can restore this backup.
     #[arg(long, value_name = "KEY")]
     pub(crate) to: String,
 
-    /// The file to write, which must not be there.
+    /// The file to write; it must not exist.
     pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Restore {
-    /// The backup.
+    /// The backup file.
     pub(crate) file: PathBuf,
 
-    /// A file with a custodian's share; once for each share [default: this keystore's own key].
+    /// A file with a custodian's share; repeat for each share [default: this keystore's own key].
     #[arg(long, value_name = "FILE")]
     pub(crate) share_file: Vec<PathBuf>,
 }

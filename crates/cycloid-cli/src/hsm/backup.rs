@@ -1,4 +1,4 @@
-//! `cycloid hsm backup`: on the keystore itself, with or without a daemon.
+//! `cycloid hsm backup`: opens the keystore directly, whether or not a daemon runs.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(super) fn run(hsm: &Hsm, backup: &Backup) -> Result<(), Stop> {
 
 fn split(split: &Split) -> Result<(), Stop> {
     let usage = |error: cycloid_hsm::Error| {
-        Stop::Usage(Failure::new(error.to_string(), "two of three, or three of five, are usual"))
+        Stop::Usage(Failure::new(error.to_string(), "two of three or three of five are usual"))
     };
     let key = BackupPrivateKey::generate().map_err(|error| refused(&error))?;
     let shares = key.split(split.needed, split.shares).map_err(usage)?;
@@ -34,13 +34,19 @@ fn split(split: &Split) -> Result<(), Stop> {
         text.push('\n');
     }
     output::print(&text)?;
-    eprintln!("give each custodian one share, and keep none; {} of them restore", split.needed);
+    eprintln!(
+        "give each custodian one share and keep none; {} shares restore a backup",
+        split.needed
+    );
     Ok(())
 }
 
 fn make(hsm: &Hsm, make: &Make) -> Result<(), Stop> {
     let to: BackupKey = make.to.parse().map_err(|error: cycloid_hsm::Error| {
-        Stop::Usage(Failure::new(error.to_string(), "`cycloid hsm backup key` prints one"))
+        Stop::Usage(Failure::new(
+            error.to_string(),
+            "give a backup key as `cycloid hsm backup key` prints it",
+        ))
     })?;
     let store = open(hsm)?;
     let sealed = store.backup(&to).map_err(|error| refused(&error))?;
@@ -50,7 +56,7 @@ fn make(hsm: &Hsm, make: &Make) -> Result<(), Stop> {
     serve::write_new(&make.file, &sealed).map_err(|error| {
         failed(
             format!("cannot write {}: {error}", make.file.display()),
-            "name a file that is not there, in a directory that you may write",
+            "name a new file in a writable directory",
         )
     })
 }
@@ -60,15 +66,15 @@ fn share(path: &Path) -> Result<Share, Stop> {
     let text = std::str::from_utf8(&bytes).ok();
     text.and_then(|text| text.trim().parse().ok()).ok_or_else(|| {
         failed(
-            format!("{} holds no share, or one with a slip in it", path.display()),
-            "a share is the text behind `share N` that `cycloid hsm backup split` printed",
+            format!("{} holds no valid share", path.display()),
+            "give the text after `share N` in the output of `cycloid hsm backup split`",
         )
     })
 }
 
 fn restore(hsm: &Hsm, restore: &Restore) -> Result<(), Stop> {
     let sealed = std::fs::read(&restore.file).map_err(|error| {
-        failed(format!("cannot read {}: {error}", restore.file.display()), "name the backup")
+        failed(format!("cannot read {}: {error}", restore.file.display()), "name the backup file")
     })?;
     let shares: Vec<Share> =
         restore.share_file.iter().map(|path| share(path)).collect::<Result<_, _>>()?;

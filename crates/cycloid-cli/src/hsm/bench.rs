@@ -1,5 +1,5 @@
-//! `cycloid hsm bench`, and the processes that it starts: one that keeps a throw-away keystore with a
-//! daemon, and one for each module that signs.
+//! `cycloid hsm bench` and its child processes: one keeps a temporary keystore with a daemon, and
+//! one driver for each module signs.
 
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
@@ -19,12 +19,12 @@ use super::{failed, refused, serve};
 use crate::arguments::HsmSuite;
 use crate::bench;
 use crate::output::{self, Stop};
-use crate::throw_away::{Directory, Starter, cannot};
+use crate::temporary::{Directory, Starter, cannot};
 
-/// Keys that are written in one transaction.
+/// The number of keys written in one transaction.
 const AT_ONCE: usize = 1000;
 
-/// `bench`: the suite, by its other name.
+/// `bench`: the same suite as `cycloid bench hsm`.
 pub(super) fn run(arguments: &Bench) -> Result<(), Stop> {
     bench::measure(
         &arguments.common,
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &Bench) -> Result<(), Stop> {
     )
 }
 
-/// The suite as the arguments ask for it.
+/// Returns the suite with the settings in the arguments.
 pub(crate) fn suite(arguments: &HsmSuite, effort: Effort) -> Result<Hsm, Stop> {
     let mut suite = Hsm::whole(&program()?, effort).map_err(Stop::Failed)?;
     if let Some(list) = &arguments.key {
@@ -45,21 +45,26 @@ pub(crate) fn suite(arguments: &HsmSuite, effort: Effort) -> Result<Hsm, Stop> {
     Ok(suite)
 }
 
-/// This program.
+/// Returns the path of this program.
 pub(crate) fn program() -> Result<std::path::PathBuf, Stop> {
     std::env::current_exe().map_err(|error| {
-        failed(format!("the program does not find itself: {error}"), "see proc(5)")
+        failed(format!("cannot find this program's own path: {error}"), "see proc(5)")
     })
 }
 
-/// `load`: loads a module, and signs as it is told.
+/// `load`: loads a module, and signs as standard input instructs.
 pub(super) fn load(arguments: &Load) -> Result<(), Stop> {
     let target = Target { module: arguments.module.clone(), service: arguments.service };
-    driver::follow(&target, io::stdin().lock(), io::stdout().lock())
-        .map_err(|error| failed(format!("the orders cannot be followed: {error}"), "see the bench"))
+    driver::follow(&target, io::stdin().lock(), io::stdout().lock()).map_err(|error| {
+        failed(
+            format!("cannot follow the instructions on standard input: {error}"),
+            "run `cycloid hsm bench` instead",
+        )
+    })
 }
 
-/// `throw-away`: keeps a keystore and its daemon until standard input ends, then removes both.
+/// `throw-away`: keeps a temporary keystore and its daemon until standard input ends, then removes
+/// both.
 pub(super) fn throw_away(arguments: &ThrowAway) -> Result<(), Stop> {
     let starter = Starter::watch()?;
     let directory = Directory::new()?;
@@ -100,7 +105,7 @@ pub(super) fn throw_away(arguments: &ThrowAway) -> Result<(), Stop> {
     Ok(())
 }
 
-/// A daemon of its own process, which ends when this is dropped.
+/// A daemon in its own process, killed on drop.
 struct Daemon(Child);
 
 impl Daemon {
@@ -114,18 +119,18 @@ impl Daemon {
         let _ = BufReader::new(said).read_line(&mut line);
         match line.starts_with("listening") {
             true => Ok(daemon),
-            false => Err(failed("the daemon does not start", "its message is above")),
+            false => Err(failed("the daemon did not start", "its message is above")),
         }
     }
 
-    /// Has it make the pair of keys that others are made like.
+    /// Makes the daemon generate the key pair that `multiply` copies.
     fn generate(&mut self, home: &Path) -> Result<(), Stop> {
         let mut command = Command::new(program()?);
         command.args(["hsm", "key", "generate", "p-256", "--label", "key", "--socket"]);
         command.arg(home.join("socket")).env("CYCLOID_HSM_PIN", USER_PIN).stdout(Stdio::null());
         match command.stdin(Stdio::null()).status() {
             Ok(status) if status.success() => Ok(()),
-            Ok(_) => Err(failed("the daemon makes no key", "its message is above")),
+            Ok(_) => Err(failed("the daemon did not generate a key", "its message is above")),
             Err(error) => Err(cannot("start the program", &error)),
         }
     }
@@ -133,13 +138,13 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // Nothing in it is worth more than the time that it would take.
+        // The keystore is temporary, so an orderly shutdown is not worth its time.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Stores the one private key so often, each with a label of its own.
+/// Stores `keys` copies of the private key, each with its own label.
 fn multiply(url: &str, unlocking: &Unlocking, keys: usize, starter: &Starter) -> Result<(), Stop> {
     let store = Store::open(url).map_err(|error| refused(&error))?;
     let (attributes, secret) = private_key(&store, unlocking).map_err(|error| refused(&error))?;
@@ -162,7 +167,7 @@ fn multiply(url: &str, unlocking: &Unlocking, keys: usize, starter: &Starter) ->
     Ok(())
 }
 
-/// The one private key of a keystore that is unlocked now.
+/// Unlocks the keystore, and returns its only private key.
 fn private_key(
     store: &Store,
     unlocking: &Unlocking,

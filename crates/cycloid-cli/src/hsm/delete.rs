@@ -1,4 +1,4 @@
-//! `cycloid hsm key delete`: one key, after it was shown what that is.
+//! `cycloid hsm key delete`: shows the selected key, asks, and destroys it.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal};
@@ -12,12 +12,15 @@ use super::keys::{Object, find, identifier};
 use super::{call, failed};
 use crate::output::{self, Stop};
 
-/// Refuses before anything else where it must be confirmed and there is nobody to do so.
+/// Fails early if confirmation is needed but no terminal is attached.
 pub(super) fn may_ask(delete: &Delete) -> Result<(), Stop> {
     if delete.yes || Term::stderr().is_term() && io::stdin().is_terminal() {
         return Ok(());
     }
-    Err(failed("there is nobody to ask whether to destroy the key", "give --yes"))
+    Err(failed(
+        "cannot ask for confirmation without a terminal",
+        "give --yes to destroy the key without asking",
+    ))
 }
 
 pub(super) fn run(client: &Client, delete: &Delete) -> Result<(), Stop> {
@@ -26,15 +29,15 @@ pub(super) fn run(client: &Client, delete: &Delete) -> Result<(), Stop> {
     if let Some(object) = chosen.iter().find(|object| !object.destroyable) {
         return Err(failed(
             format!("object {} may not be destroyed", object.handle),
-            "its CKA_DESTROYABLE is false, which nobody can change; nothing was destroyed",
+            "its CKA_DESTROYABLE is false and cannot be changed; nothing was destroyed",
         ));
     }
     if !delete.yes {
-        eprint!("{lines}destroy {}? Nothing brings it back. [y/N] ", count(chosen.len()));
+        eprint!("{lines}destroy {}? This cannot be undone. [y/N] ", count(chosen.len()));
         let mut answer = String::new();
         let read = io::stdin().lock().read_line(&mut answer);
         if read.is_err() || !matches!(answer.trim(), "y" | "Y" | "yes") {
-            return Err(failed("nothing was destroyed", "answer y, or give --yes, to destroy it"));
+            return Err(failed("nothing was destroyed", "answer y or give --yes to destroy it"));
         }
     }
     for (done, object) in chosen.iter().enumerate() {
@@ -54,7 +57,7 @@ fn count(objects: usize) -> String {
     format!("{objects} object{}", if objects == 1 { "" } else { "s" })
 }
 
-/// The one key that is meant, as one object or as the two of a pair.
+/// Returns the selected key: one object, or both halves of a pair.
 fn choose(client: &Client, delete: &Delete) -> Result<Vec<Object>, Stop> {
     let mut template = Template::new();
     template.set(cka::LABEL, delete.select.label.as_bytes());
@@ -78,14 +81,15 @@ fn choose(client: &Client, delete: &Delete) -> Result<Vec<Object>, Stop> {
             (None, None) => String::new(),
         };
         failed(
-            format!("there is nothing called {label:?}{with}"),
-            "`cycloid hsm key list` shows what there is",
+            format!("no object is labelled {label:?}{with}"),
+            "list the objects with `cycloid hsm key list`",
         )
     })
 }
 
-/// What can be destroyed by itself. A private and a public key are a pair if they have one identifier and
-/// one public key, and nothing else has. Certificates and data count only where there are no keys.
+/// Groups objects into units that can be destroyed by themselves. A private and a public key are a
+/// pair if they share one identifier and one public key that no other object has. Certificates and
+/// data count only if there are no keys.
 fn units(objects: Vec<Object>) -> Vec<Vec<Object>> {
     let is_key = |object: &Object| {
         matches!(object.class, cko::PRIVATE_KEY | cko::PUBLIC_KEY | cko::SECRET_KEY)
@@ -118,10 +122,10 @@ fn ambiguous(delete: &Delete, units: &[Vec<Object>]) -> Stop {
         units.iter().map(|unit| unit[0].id.as_slice()).collect();
     let told_apart = ids.len() == units.len() && !ids.contains(&[][..]);
     let hint = if told_apart {
-        "choose one by its identifier, the fifth column, with --id; nothing was destroyed"
+        "nothing was destroyed; choose a key by its identifier, the fifth column, with --id"
     } else {
-        "choose one by its number, the first column, with --object; nothing was destroyed"
+        "nothing was destroyed; choose a key by its number, the first column, with --object"
     };
     let label = &delete.select.label;
-    failed(format!("{} keys are called {label:?}:\n{}", units.len(), lines.trim_end()), hint)
+    failed(format!("{} keys are labelled {label:?}:\n{}", units.len(), lines.trim_end()), hint)
 }

@@ -1,4 +1,4 @@
-//! `cycloid hsm key`.
+//! `cycloid hsm key`: lists, generates, imports, exports and destroys keys.
 
 use base64ct::{Base64, Encoding};
 use cycloid_hsm::attribute::{Template, cka, ckk, cko};
@@ -12,7 +12,7 @@ use super::{call, delete, failed, login, read_secret, unexpected};
 use crate::output::{self, Stop};
 
 pub(super) fn run(hsm: &Hsm, key: &Key) -> Result<(), Stop> {
-    // What makes no sense is said before a PIN is asked for.
+    // Invalid arguments are reported before a PIN is asked for.
     let generation = match &key.command {
         KeyCommand::Generate(generate) => Some(requests(generate)?),
         KeyCommand::Delete(delete) => {
@@ -29,7 +29,7 @@ pub(super) fn run(hsm: &Hsm, key: &Key) -> Result<(), Stop> {
         }
         (KeyCommand::Generate(_), None) => Ok(()),
         (KeyCommand::List, _) => list(&client),
-        (KeyCommand::Import(import), _) => take_in(&client, import),
+        (KeyCommand::Import(import), _) => import_pem(&client, import),
         (KeyCommand::Export(select), _) => export(&client, &select.label),
         (KeyCommand::Delete(delete), _) => delete::run(&client, delete),
     }
@@ -39,12 +39,13 @@ fn usage(message: impl Into<String>, hint: &str) -> Stop {
     Stop::Usage(Failure::new(message, hint))
 }
 
-/// An identifier, given or random.
+/// Parses an identifier, or draws a random one.
 pub(super) fn identifier(hex: Option<&str>) -> Result<Vec<u8>, Stop> {
     let Some(hex) = hex else {
         let mut bytes = vec![0; 16];
-        getrandom::fill(&mut bytes)
-            .map_err(|error| failed(format!("no random bytes: {error}"), "see getrandom(2)"))?;
+        getrandom::fill(&mut bytes).map_err(|error| {
+            failed(format!("cannot draw random bytes: {error}"), "see getrandom(2)")
+        })?;
         return Ok(bytes);
     };
     let digits: Option<Vec<u32>> = hex.chars().map(|digit| digit.to_digit(16)).collect();
@@ -53,13 +54,13 @@ pub(super) fn identifier(hex: Option<&str>) -> Result<Vec<u8>, Stop> {
             Ok(digits.chunks(2).map(|pair| (16 * pair[0] + pair[1]) as u8).collect())
         }
         _ => Err(usage(
-            format!("{hex:?} is no identifier"),
-            "an identifier is an even number of hexadecimal digits",
+            format!("{hex:?} is not an identifier"),
+            "give an even number of hexadecimal digits",
         )),
     }
 }
 
-/// The request that makes such a key.
+/// Returns the request that generates the key.
 pub(crate) fn requests(generate: &Generate) -> Result<Request, Stop> {
     let id = identifier(generate.id.as_deref())?;
     let mut template = Template::new();
@@ -95,8 +96,8 @@ pub(crate) fn requests(generate: &Generate) -> Result<Request, Stop> {
         "x25519" => &[6, 3, 0x2b, 0x65, 0x6e],
         other => {
             return Err(usage(
-                format!("there are no keys of kind {other:?}"),
-                "rsa-2048, p-256 and ed25519 are the usual ones; --help has all",
+                format!("unknown kind of key {other:?}"),
+                "rsa-2048, p-256 and ed25519 are usual; --help lists all",
             ));
         }
     };
@@ -142,7 +143,7 @@ fn kind(class: u32, key_type: u32) -> &'static str {
     }
 }
 
-/// An object, as far as it is shown.
+/// The displayed attributes of an object.
 pub(super) struct Object {
     pub(super) handle: u64,
     pub(super) class: u32,
@@ -168,8 +169,8 @@ impl Object {
         let values = attributes(client, handle, &numbers)?;
         let [class, key_type, id, extractable, label, info, destroyable] = values.as_slice() else {
             return Err(failed(
-                format!("the daemon does not describe object {handle}"),
-                "program and daemon should be of one version",
+                format!("the daemon sent an incomplete description of object {handle}"),
+                "use the same version of the program and the daemon",
             ));
         };
         let truth = |value: &AttributeValue| match value.value.0.as_slice() {
@@ -188,7 +189,7 @@ impl Object {
         })
     }
 
-    /// Its line in a list: number, class, kind, whether it leaves, identifier, label.
+    /// Returns its line in a list: number, class, kind, extractability, identifier, label.
     pub(super) fn line(&self) -> String {
         let class = match self.class {
             cko::PRIVATE_KEY => "private",
@@ -216,7 +217,7 @@ fn list(client: &Client) -> Result<(), Stop> {
     output::print(&text)
 }
 
-/// The one key with this label and class.
+/// Finds the only key with this label and class.
 fn only(client: &Client, label: &str, class: u32) -> Result<u64, Stop> {
     let mut template = Template::new();
     template.set(cka::LABEL, label.as_bytes());
@@ -224,11 +225,11 @@ fn only(client: &Client, label: &str, class: u32) -> Result<u64, Stop> {
     match find(client, template)?.as_slice() {
         [object] => Ok(*object),
         [] => Err(failed(
-            format!("there is no key {label:?}"),
-            "`cycloid hsm key list` shows what there is",
+            format!("no key is labelled {label:?}"),
+            "list the keys with `cycloid hsm key list`",
         )),
         several => Err(failed(
-            format!("{} keys are called {label:?}", several.len()),
+            format!("{} keys are labelled {label:?}", several.len()),
             "labels need not be unique; a PKCS #11 program can choose by identifier",
         )),
     }
@@ -240,8 +241,8 @@ fn export(client: &Client, label: &str) -> Result<(), Stop> {
     let Some(info) = values.first().filter(|value| value.code == 0 && !value.value.0.is_empty())
     else {
         return Err(failed(
-            "the key has no form in PEM",
-            "BLS12-381 keys are read through PKCS #11, as CKA_VALUE",
+            "the key has no PEM form",
+            "read a BLS12-381 public key through PKCS #11, as CKA_VALUE",
         ));
     };
     let mut text = String::from("-----BEGIN PUBLIC KEY-----\n");
@@ -254,7 +255,7 @@ fn export(client: &Client, label: &str) -> Result<(), Stop> {
     output::print(&text)
 }
 
-fn take_in(client: &Client, import: &Import) -> Result<(), Stop> {
+fn import_pem(client: &Client, import: &Import) -> Result<(), Stop> {
     let text = read_secret(&import.file)?;
     let mut template = Template::new();
     template.set_bool(cka::TOKEN, true);

@@ -1,4 +1,4 @@
-//! `cycloid hsm`.
+//! `cycloid hsm`: the keystore's daemon, and the commands that administer it.
 
 pub(crate) mod arguments;
 mod backup;
@@ -18,10 +18,10 @@ use cycloid_lab::Failure;
 use zeroize::Zeroizing;
 
 use crate::output::{self, Stop};
-use crate::profile::{answer_whoever_asks, whole_run};
+use crate::profile::{answer_profile_requests, whole_run};
 use arguments::{Audit, AuditCommand, Command, Hsm, Init, Unlock};
 
-/// What profiles of the daemon are called.
+/// The title of the daemon's profiles.
 const SERVE: &str = "cycloid hsm serve";
 
 /// Runs a command.
@@ -29,7 +29,7 @@ pub(crate) fn run(hsm: &Hsm) -> Result<(), Stop> {
     match &hsm.command {
         Command::Init(init) => make(hsm, init),
         Command::Serve(arguments) => {
-            answer_whoever_asks(SERVE);
+            answer_profile_requests(SERVE);
             whole_run(SERVE, || serve::serve(hsm, arguments))
         }
         Command::Status => text(hsm, &Request::Status {}),
@@ -43,7 +43,7 @@ pub(crate) fn run(hsm: &Hsm) -> Result<(), Stop> {
             let client = login(hsm, Role::SecurityOfficer, pin.pin_file.as_deref())?;
             match call(&client, &Request::RotateMasterKey {})? {
                 Response::Number { value } => {
-                    output::print(&format!("{value} records sealed anew\n"))
+                    output::print(&format!("{value} records re-sealed\n"))
                 }
                 other => Err(unexpected(&other)),
             }
@@ -61,25 +61,25 @@ pub(crate) fn failed(message: impl Into<String>, hint: impl Into<String>) -> Sto
     Stop::Failed(Failure::new(message, hint))
 }
 
-/// What a refusal means to whoever typed the command.
+/// Turns an error of the keystore or its daemon into a message with a hint.
 pub(crate) fn refused(error: &Error) -> Stop {
     let hint = match error.code {
         Code::DEVICE_REMOVED => {
             "start it with `cycloid hsm serve`, or name its socket with --socket"
         }
-        Code::PIN_INCORRECT => "too many wrong PINs make the next one wait",
+        Code::PIN_INCORRECT => "try again; too many wrong PINs delay the next attempt",
         Code::PIN_LOCKED => "wait, then try again",
-        Code::USER_PIN_NOT_INITIALIZED => "make the token with `cycloid hsm init`",
-        Code::PIN_LEN_RANGE => "choose another; nothing was made",
-        _ => "the daemon's log and `cycloid hsm status` may say more",
+        Code::USER_PIN_NOT_INITIALIZED => "initialize the token with `cycloid hsm init`",
+        Code::PIN_LEN_RANGE => "choose a PIN of another length; nothing was created",
+        _ => "see the daemon's log and `cycloid hsm status`",
     };
     failed(error.to_string(), hint)
 }
 
 pub(crate) fn unexpected(response: &Response) -> Stop {
     failed(
-        format!("the daemon answers {}", response.name()),
-        "program and daemon should be of one version",
+        format!("unexpected answer from the daemon: {}", response.name()),
+        "use the same version of the program and the daemon",
     )
 }
 
@@ -99,7 +99,7 @@ fn text(hsm: &Hsm, request: &Request) -> Result<(), Stop> {
     }
 }
 
-/// The directory of the keystore.
+/// Returns the keystore's directory.
 fn home(hsm: &Hsm) -> Result<PathBuf, Stop> {
     if let Some(home) = &hsm.home {
         return Ok(home.clone());
@@ -111,7 +111,7 @@ fn home(hsm: &Hsm) -> Result<PathBuf, Stop> {
         return Ok(PathBuf::from(data).join("cycloid-hsm"));
     }
     let home = std::env::var_os("HOME")
-        .ok_or_else(|| failed("there is no home directory", "say where with --home"))?;
+        .ok_or_else(|| failed("HOME is not set", "name the keystore's directory with --home"))?;
     Ok(PathBuf::from(home).join(".local/share/cycloid-hsm"))
 }
 
@@ -126,7 +126,7 @@ fn key_file(hsm: &Hsm) -> Result<PathBuf, Stop> {
     Ok(home(hsm)?.join("key"))
 }
 
-/// Reads a secret from a file, less the end of its line.
+/// Reads a secret from a file, without the line ending.
 fn read_secret(path: &Path) -> Result<Secret, Stop> {
     let bytes = std::fs::read(path).map(Zeroizing::new).map_err(|error| {
         failed(format!("cannot read {}: {error}", path.display()), "name a file that you may read")
@@ -135,7 +135,7 @@ fn read_secret(path: &Path) -> Result<Secret, Stop> {
     Ok(Secret::new(&bytes[..end]))
 }
 
-/// A secret from a file, from the environment, or from whoever sits there.
+/// Reads a secret from a file, from the environment, or from the terminal.
 fn secret(file: Option<&Path>, what: &str, variable: Option<&str>) -> Result<Secret, Stop> {
     if let Some(file) = file {
         return read_secret(file);
@@ -146,7 +146,7 @@ fn secret(file: Option<&Path>, what: &str, variable: Option<&str>) -> Result<Sec
     let terminal = Term::stderr();
     if !terminal.is_term() || !std::io::IsTerminal::is_terminal(&std::io::stdin()) {
         return Err(failed(
-            format!("there is nobody to ask for the {what}"),
+            format!("cannot ask for the {what} without a terminal"),
             "give it in a file, or run the command in a terminal",
         ));
     }
@@ -156,11 +156,14 @@ fn secret(file: Option<&Path>, what: &str, variable: Option<&str>) -> Result<Sec
     Ok(Secret(Zeroizing::new(line.into_bytes())))
 }
 
-/// A secret that is asked for twice if it is asked for at all.
+/// Reads a new secret; at the terminal, asks for it twice.
 fn new_secret(file: Option<&Path>, what: &str) -> Result<Secret, Stop> {
     let first = secret(file, what, None)?;
     if file.is_none() && *secret(None, &format!("{what} once more"), None)? != *first {
-        return Err(failed(format!("the two differ: no {what} was set"), "run the command again"));
+        return Err(failed(
+            format!("the two entries differ; no {what} was set"),
+            "run the command again",
+        ));
     }
     Ok(first)
 }
@@ -177,7 +180,7 @@ fn login(hsm: &Hsm, role: Role, pin_file: Option<&Path>) -> Result<Client, Stop>
     Ok(client)
 }
 
-/// `init`: everything is asked for before anything is made.
+/// `init`: asks for everything before it creates anything.
 fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
     let (home, url) = (home(hsm)?, database(hsm)?);
     let officer = new_secret(init.officer_pin_file.as_deref(), "security officer's PIN")?;
@@ -192,7 +195,7 @@ fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
     let cannot = |path: &Path, error: std::io::Error| {
         failed(
             format!("cannot write {}: {error}", path.display()),
-            "choose another place with --home",
+            "choose another directory with --home",
         )
     };
     serve::make_directory(&home).map_err(|error| cannot(&home, error))?;
@@ -202,15 +205,18 @@ fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
     }
     let store = Store::create(&url, &unlocking).map_err(|error| {
         if unlocking.key_file.is_some() {
-            // It opens nothing.
+            // Without a keystore the key file opens nothing.
             let _ = std::fs::remove_file(&key_path);
         }
-        failed(error.to_string(), "choose another place with --home, or another database")
+        failed(error.to_string(), "choose another directory with --home, or another database")
     })?;
     initialize(&store, &init.label, &officer, &user).map_err(|error| refused(&error))?;
-    eprintln!("made the token {:?} in {}", init.label, home.display());
+    eprintln!("created the token {:?} in {}", init.label, home.display());
     if unlocking.key_file.is_some() {
-        eprintln!("its key file is {}: whoever has both has the keys", key_path.display());
+        eprintln!(
+            "its key file is {}: key file and database together reveal all keys",
+            key_path.display()
+        );
     }
     Ok(())
 }
@@ -227,7 +233,7 @@ fn unlock(hsm: &Hsm, arguments: &Unlock) -> Result<(), Stop> {
     call(&client, &request).map(drop)
 }
 
-/// A key file, whole.
+/// Reads a key file, and checks its length.
 fn read_key_file(path: &Path) -> Result<Secret, Stop> {
     let bytes = std::fs::read(path).map(Zeroizing::new).map_err(|error| {
         failed(format!("cannot read {}: {error}", path.display()), "name the keystore's key file")
@@ -241,7 +247,7 @@ fn read_key_file(path: &Path) -> Result<Secret, Stop> {
     Ok(Secret(bytes))
 }
 
-/// Opens the keystore by itself, without a daemon.
+/// Opens the keystore directly, without a daemon.
 fn open(hsm: &Hsm) -> Result<Store, Stop> {
     let store = Store::open(&database(hsm)?).map_err(|error| refused(&error))?;
     let path = key_file(hsm)?;
@@ -281,15 +287,15 @@ fn audit(hsm: &Hsm, audit: &Audit) -> Result<(), Stop> {
                 None => None,
                 Some(text) => Some(text.parse::<AuditHead>().map_err(|_| {
                     Stop::Usage(Failure::new(
-                        "that is no head of an audit log",
-                        "give what an earlier run printed",
+                        "invalid head of an audit log",
+                        "give a head that an earlier `cycloid hsm audit verify` printed",
                     ))
                 })?),
             };
             let head = open(hsm)?.audit_verify(known.as_ref()).map_err(|error| {
                 failed(
                     error.to_string(),
-                    "the log, or the whole database, was changed from outside",
+                    "the log or the whole database was changed from outside the keystore",
                 )
             })?;
             output::print(&format!("{head}\n"))

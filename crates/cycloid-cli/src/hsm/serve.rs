@@ -1,4 +1,4 @@
-//! `cycloid hsm serve`, and files that only the owner reads.
+//! `cycloid hsm serve`, and the creation of files that only their owner can read.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -16,23 +16,23 @@ use super::arguments::{Hsm, Serve};
 use super::{failed, key_file, read_key_file, refused};
 use crate::output::{self, Stop};
 
-/// What lets a daemon lock its memory.
+/// The hint on how to let the daemon lock its memory.
 const UNLIMITED: &str =
-    "lift the limit: `ulimit -l unlimited` as root, or LimitMEMLOCK=infinity in a unit of systemd";
+    "lift the limit: `ulimit -l unlimited` as root, or LimitMEMLOCK=infinity in the systemd unit";
 
-/// Makes a directory that only the owner enters, unless it is there.
+/// Creates a directory that only its owner can enter, unless it exists.
 pub(super) fn make_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Writes a file that only the owner reads, and that was not there before.
+/// Writes a new file that only its owner can read; fails if it exists.
 pub(super) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }
 
-/// How other machines are served, if they are.
+/// Returns the TLS settings, if TLS is requested.
 fn tls(arguments: &Serve) -> Result<Option<Tls>, Stop> {
     let Serve {
         listen_tls: Some(address),
@@ -44,16 +44,16 @@ fn tls(arguments: &Serve) -> Result<Option<Tls>, Stop> {
     else {
         return Ok(None);
     };
-    Tls::new(*address, certificate, key, clients)
-        .map(Some)
-        .map_err(|error| failed(error.to_string(), "certificates and key are read as PEM files"))
+    Tls::new(*address, certificate, key, clients).map(Some).map_err(|error| {
+        failed(error.to_string(), "give the certificates and the key as PEM files")
+    })
 }
 
 pub(super) fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
-    // Keys must not be in a core file, nor be read by another process of the same user.
+    // Core dumps and other processes of the same user must not reveal keys.
     forbid_dumps()
         .map_err(|error| failed(format!("cannot forbid core dumps: {error}"), "see prctl(2)"))?;
-    // Before there is a key: what is swapped out already stays so.
+    // Memory is locked before it holds a key: pages already swapped out stay on the disk.
     let memory = lock_memory();
     if memory != Memory::Locked {
         eprintln!("warning: memory is {memory}\nhint: {UNLIMITED}");
@@ -68,7 +68,7 @@ pub(super) fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
             .map_err(|error| refused(&error))?;
     }
     let locked = store.is_locked();
-    // Before anything is served, so that no signal is lost.
+    // Signals are caught before the server starts, so that none is lost.
     let mut signals = Signals::new([SIGINT, SIGTERM])
         .map_err(|error| failed(format!("cannot catch signals: {error}"), "see sigaction(2)"))?;
     let settings = Settings {
@@ -82,25 +82,25 @@ pub(super) fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
     };
     let socket = settings.socket.clone();
     let server = Server::start(store, settings).map_err(|error| {
-        failed(error.to_string(), "another daemon may be running; `cycloid hsm status` tells")
+        failed(error.to_string(), "another daemon may be running; check with `cycloid hsm status`")
     })?;
     output::print(&format!("listening at {}\n", socket.display()))?;
     if let Some(address) = server.tls_address() {
         output::print(&format!("listening at tls://{address}\n"))?;
     }
     if locked {
-        eprintln!("the keystore is locked: open it with `cycloid hsm unlock`");
+        eprintln!("the keystore is locked: unlock it with `cycloid hsm unlock`");
     }
-    tell_systemd("READY=1");
+    notify_systemd("READY=1");
     let signal = signals.forever().next();
-    tell_systemd("STOPPING=1");
+    notify_systemd("STOPPING=1");
     eprintln!("stopping ({})", if signal == Some(SIGINT) { "interrupted" } else { "terminated" });
     server.stop();
     Ok(())
 }
 
-/// Tells a service manager, if there is one (sd_notify(3)).
-fn tell_systemd(state: &str) {
+/// Notifies the service manager, if there is one (sd_notify(3)).
+fn notify_systemd(state: &str) {
     use std::os::linux::net::SocketAddrExt;
     use std::os::unix::net::SocketAddr;
 
@@ -109,7 +109,7 @@ fn tell_systemd(state: &str) {
         Some(name) => SocketAddr::from_abstract_name(name),
         None => SocketAddr::from_pathname(&path),
     };
-    // A manager that cannot be told finds out by itself.
+    // Best effort: the manager notices a failed notification itself.
     if let (Ok(address), Ok(socket)) = (address, UnixDatagram::unbound()) {
         let _ = socket.send_to_addr(state.as_bytes(), &address);
     }

@@ -1,4 +1,4 @@
-//! What `cycloid profile` takes.
+//! The arguments of `cycloid profile`.
 
 use std::path::PathBuf;
 
@@ -10,13 +10,13 @@ use cycloid_lab::profile::HERTZ;
 #[command(after_help = "\
 Examples:
   cycloid profile --list                         every operation of every suite
-  cycloid profile ec p256-sign                   flat profile and call graph of one
+  cycloid profile ec p256-sign                   flat profile and call graph of one operation
   cycloid profile rsa 2048-sign --svg rsa.svg    and a flame graph
   cycloid profile modexp 2048 --implementation openssl
   cycloid profile bls pairing --cpu portable --save portable.json
   cycloid profile --diff portable.json adx.json --svg change.svg
-  cycloid profile self-test                      whether it can be believed
-Services that run, and services from their start to their end:
+  cycloid profile self-test                      check the profiler itself
+A running service, and a service from start to end:
   cycloid profile --pid 1234 --seconds 10 --svg hsm.svg
   CYCLOID_PROFILE=stacks.folded cycloid hsm serve")]
 pub(crate) struct Profile {
@@ -27,28 +27,29 @@ pub(crate) struct Profile {
     #[arg(value_name = "WORKLOAD", required_unless_present_any = ["list", "diff", "from", "pid"])]
     pub(crate) words: Vec<String>,
 
-    /// List what can be profiled.
+    /// List all operations that can be profiled.
     #[arg(long, conflicts_with_all = ["words", "diff", "from"])]
     pub(crate) list: bool,
 
-    /// What changed from one saved record to another.
+    /// Show the changes from one saved record to another.
     #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"], conflicts_with_all = ["words", "from"])]
     pub(crate) diff: Option<Vec<PathBuf>>,
 
-    /// Show a saved record once more, or write it in another form.
+    /// Show a saved record again, or write it in another form.
     #[arg(long, value_name = "RECORD", conflicts_with = "words")]
     pub(crate) from: Option<PathBuf>,
 
-    /// Ask a service that runs: hsm serve, vpn server or vpn client, by the number of its process. Its
-    /// seconds are of the time of day.
+    /// Profile a running service (hsm serve, vpn server or vpn client), by its process id. Here
+    /// --seconds is wall-clock time.
     #[arg(long, value_name = "PROCESS", conflicts_with_all = ["words", "list", "diff", "from"])]
     pub(crate) pid: Option<u32>,
 
-    /// Who does it, in place of the library: openssl, gmp, aws-lc, ring, graviola, blst, ...
+    /// The implementation to profile instead of the library: openssl, gmp, aws-lc, ring, graviola,
+    /// blst, ...
     #[arg(long, value_name = "NAME")]
     pub(crate) implementation: Option<String>,
 
-    /// Words of the row, if not the usual one: 'montgomery 5b fw', ×8.
+    /// Words of the row's name, if not the default row: 'montgomery 5b fw', ×8.
     #[arg(long, value_name = "WORDS")]
     pub(crate) variant: Option<String>,
 
@@ -65,9 +66,10 @@ pub(crate) struct Profile {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Special {
-    /// A daemon that signs: where a signature's time goes, from socket to socket, by exact spans.
+    /// Profile a signing daemon by exact spans, from socket to socket.
     HsmSign(HsmSign),
-    /// Whether the stacks tell the truth, in a case where a division by call counts does not.
+    /// Check that stacks attribute time correctly, in a case where division by call counts does
+    /// not.
     SelfTest(SelfTest),
 }
 
@@ -82,11 +84,11 @@ pub(crate) struct HsmSign {
     #[arg(long, value_name = "KEY", default_value = "rsa-2048")]
     pub(crate) key: String,
 
-    /// Clients at once where signatures are made in batches, 2 to 256.
+    /// Concurrent clients in the batched configuration, 2 to 256.
     #[arg(long, value_name = "COUNT", default_value_t = 32, value_parser = clap::value_parser!(u16).range(2..=256))]
     pub(crate) clients: u16,
 
-    /// Signatures of each configuration, 100 to 1000000 [default: 5000, with --quick 500].
+    /// Number of signatures per configuration, 100 to 1000000 [default: 5000, with --quick 500].
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     pub(crate) signatures: Option<u32>,
 
@@ -99,7 +101,7 @@ pub(crate) struct SelfTest {
     #[command(flatten)]
     pub(crate) sampling: Sampling,
 
-    /// Print the record as JSON in place of text.
+    /// Print the record as JSON instead of text.
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -108,48 +110,48 @@ pub(crate) struct SelfTest {
     pub(crate) in_this_process: bool,
 }
 
-/// How long and how often to look.
+/// The duration and the rate of sampling.
 #[derive(Debug, Args)]
 pub(crate) struct Sampling {
-    /// Seconds of processor time with sampling, 0.1 to 3600; it takes as long again without [default: 5,
-    /// with --quick 1].
+    /// Seconds of processor time with sampling, 0.1 to 3600; the same again without sampling
+    /// [default: 5, with --quick 1].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) seconds: Option<f64>,
 
-    /// Samples a second to ask the system for, 1 to 10000; it may give fewer.
+    /// Samples per second to request, 1 to 10000; the system may deliver fewer.
     #[arg(long, value_name = "HERTZ", default_value_t = HERTZ, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) rate: u32,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
-    seconds.ok_or_else(|| "it takes 0.1 to 3600 seconds".into())
+    seconds.ok_or_else(|| "expected 0.1 to 3600 seconds".into())
 }
 
-/// What every workload takes.
+/// Options that every workload takes.
 #[derive(Debug, Args)]
 pub(crate) struct Output {
-    /// Less time.
+    /// Take less time.
     #[arg(long)]
     pub(crate) quick: bool,
 
-    /// Use at most these instructions: portable, adx, avx512, ifma [default: all there are].
+    /// Use at most this instruction set: portable, adx, avx512, ifma [default: all available].
     #[arg(long, value_name = "LEVEL")]
     pub(crate) cpu: Option<String>,
 
-    /// Print the record as JSON in place of text.
+    /// Print the record as JSON instead of text.
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Write the record as JSON to a file, too.
+    /// Also write the record as JSON to a file.
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
 
-    /// Write folded stacks to a file: paths, and nanoseconds of each.
+    /// Write folded stacks to a file: call paths, and the nanoseconds in each.
     #[arg(long, value_name = "FILE")]
     pub(crate) folded: Option<PathBuf>,
 
-    /// Write a flame graph to a file, as SVG that needs no other file.
+    /// Write a flame graph to a file, as self-contained SVG.
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
 

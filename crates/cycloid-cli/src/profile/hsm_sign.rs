@@ -1,4 +1,4 @@
-//! `cycloid profile hsm-sign`: a real daemon under clients, in several configurations.
+//! `cycloid profile hsm-sign`: profiles a real daemon under load, in several configurations.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -10,38 +10,39 @@ use cycloid_lab::profile::{Configuration, FORMAT, Overhead, Profile, Report, Wai
 use cycloid_lab::record::{Parameters, Ratio};
 
 use super::arguments::HsmSign;
-use super::bed::{Bed, Running, Signed};
+use super::temporary_daemon::{Running, Signed, TemporaryKeystore};
 use crate::output::Stop;
 
-/// Different keys, so that a batch has one of its own for each lane.
+/// The number of keys: one for each lane of a batch.
 const KEYS: usize = 8;
 
-/// Keys that a daemon keeps ready if it keeps any.
+/// The capacity of the daemon's key cache in the configurations that have one.
 const PREPARED: usize = 4096;
 
-/// How often a daemon is started anew for first uses.
+/// The number of daemon starts for the first-use measurements.
 const STARTS: usize = 5;
 
-/// Turns with recording and without.
+/// The number of rounds with and without recording.
 const TURNS: usize = 12;
 
 const NOTES: [&str; 6] = [
     "unwrap every time: before each signature the master key is unsealed with the key file, and the \
      signing key is read, opened and prepared. master key cached: the signing key is read, opened and \
-     prepared for each signature. prepared keys cached: as the daemon works, for one client",
-    "batched: as the daemon works, for many clients; the time of a signature is that between the first \
-     and the last of as many answers as there are clients, by their number, clients' work included",
-    "first use: with a key that the daemon, freshly started, has not used before",
-    "a span is processor time of its thread, the system's work for it included; it stands still while \
-     another thread has the processor. Time is attributed by the path that it was measured on, never by \
-     call counts; waiting is by the time of day",
+     prepared for each signature. prepared keys cached: the daemon's normal operation, with one client",
+    "batched: the daemon's normal operation, with many clients; the time of a signature is the time \
+     from an answer to the one that follows it by as many answers as there are clients, divided by the \
+     number of clients, and includes the clients' work",
+    "first use: the first signature with each key after the daemon has started",
+    "a span is processor time of its thread, including the system's work for it; it stops while \
+     another thread has the processor. Time is attributed to the path that it was measured on, never \
+     by call counts; waiting is wall-clock time",
     "blinding: of messages and results, drawing and squaring the factors. exponentiation: the powers \
      modulo both primes. verification: results raised to the public exponent, or signatures on curves \
-     verified. unwrap: a record read from the database and opened. decode: the key made ready",
-    "queue: from the place in a queue until a batch takes the job. idle: workers that wait for sockets",
+     verified. unwrap: a record read from the database and opened. decode: the key prepared for use",
+    "queue: from entering a queue until a batch takes the job. idle: workers that wait for sockets",
 ];
 
-/// One way to run the daemon.
+/// A configuration of the daemon for one client.
 struct Way {
     name: &'static str,
     prepared: usize,
@@ -54,28 +55,28 @@ const ALONE: [Way; 3] = [
     Way { name: "prepared keys cached", prepared: PREPARED, unlock: false },
 ];
 
-/// Runs all of it.
+/// Profiles all configurations.
 pub(super) fn run(arguments: &HsmSign) -> Result<Report, Stop> {
     let environment = environment::current();
     let quick = arguments.output.quick;
     let count = arguments.signatures.map_or(if quick { 500 } else { 5000 }, |n| n as usize);
     let clients = usize::from(arguments.clients);
-    let bed = Bed::new(&arguments.key, KEYS)?;
+    let keystore = TemporaryKeystore::new(&arguments.key, KEYS)?;
     let mut configurations = Vec::new();
     let mut profiles = Vec::new();
 
-    let (first, recording) = first_uses(&bed)?;
+    let (first, recording) = first_uses(&keystore)?;
     let title = "first use, one client".to_owned();
     profiles.push(profile(title, first.len(), recording));
     for way in &ALONE {
-        let running = bed.start(way.prepared)?;
+        let running = keystore.start(way.prepared)?;
         let (times, recording) = alone(&running, way, count)?;
         let first = (way.prepared > 0).then_some(&*first);
         configurations.push(configuration(way.name, 1, &times, first));
         profiles.push(profile(format!("{}, one client", way.name), count, recording));
     }
-    let running = bed.start(PREPARED)?;
-    // What happens only once has happened before.
+    let running = keystore.start(PREPARED)?;
+    // A warm-up keeps one-time work out of the recording.
     running.sign_together(clients, 4 * clients)?;
     spans::start();
     let signed = running.sign_together(clients, count)?;
@@ -103,20 +104,20 @@ pub(super) fn run(arguments: &HsmSign) -> Result<Report, Stop> {
     })
 }
 
-/// Seconds of the first signature with each key, of daemons that were freshly started.
-fn first_uses(bed: &Bed) -> Result<(Vec<f64>, Recording), Stop> {
+/// Returns the seconds of the first signature with each key, for freshly started daemons.
+fn first_uses(keystore: &TemporaryKeystore) -> Result<(Vec<f64>, Recording), Stop> {
     let mut times = Vec::new();
     spans::start();
     for _ in 0..STARTS {
-        let running = bed.start(PREPARED)?;
-        for number in 0..bed.keys() {
+        let running = keystore.start(PREPARED)?;
+        for number in 0..keystore.keys() {
             times.push(seconds(running.sign(number)?));
         }
     }
     Ok((times, spans::stop()))
 }
 
-/// Seconds of signatures one after the other.
+/// Returns the seconds of consecutive signatures by one client.
 fn alone(running: &Running<'_>, way: &Way, count: usize) -> Result<(Vec<f64>, Recording), Stop> {
     let sign = |number| {
         let start = Instant::now();
@@ -126,7 +127,7 @@ fn alone(running: &Running<'_>, way: &Way, count: usize) -> Result<(Vec<f64>, Re
         let Signed { answered, .. } = running.sign(number)?;
         Ok((answered - start).as_secs_f64())
     };
-    // First uses are looked at by themselves.
+    // First uses are measured separately.
     (0..KEYS).try_for_each(|number| sign(number).map(drop))?;
     spans::start();
     let times = (0..count).map(sign).collect::<Result<_, Stop>>();
@@ -134,7 +135,8 @@ fn alone(running: &Running<'_>, way: &Way, count: usize) -> Result<(Vec<f64>, Re
     Ok((times?, recording))
 }
 
-/// For each signature but the last ones, a share of the time until as many came as there are clients.
+/// Returns, for each signature except the last `clients`, the time until `clients` more answers
+/// arrived, divided by `clients`.
 fn together(signed: &[Signed], clients: usize) -> Vec<f64> {
     let pairs = signed.iter().zip(&signed[clients..]);
     pairs.map(|(a, b)| (b.answered - a.answered).as_secs_f64() / clients as f64).collect()
@@ -173,7 +175,7 @@ fn profile(title: String, operations: usize, recording: Recording) -> Profile {
     Profile::from_paths(title, operations as u64, paths, waits.collect())
 }
 
-/// The part of the work that is not exponentiation, for RSA.
+/// Returns a note on the share of the work outside the exponentiation, for RSA.
 fn outside_exponentiation(profile: &Profile) -> Option<String> {
     let batch = profile.roots.iter().find(|root| root.name == Span::Batch.name())?;
     let powers: f64 = batch
@@ -193,7 +195,8 @@ fn outside_exponentiation(profile: &Profile) -> Option<String> {
     })
 }
 
-/// What recording costs: by itself, and in turns with and without.
+/// Measures the cost of recording: per span, and as a ratio of alternating rounds with and without
+/// it.
 fn overhead(running: &Running<'_>, clients: usize, count: usize) -> Result<Overhead, Stop> {
     const SPANS: u32 = 200_000;
     let span = || {
@@ -221,7 +224,7 @@ fn overhead(running: &Running<'_>, clients: usize, count: usize) -> Result<Overh
             }
             Ok(statistics::median(&together(&signed?, clients)))
         };
-        // Who comes first changes, so that what changes with time falls on both.
+        // The order alternates, so that drift affects both sides equally.
         let (with, without) = if turn % 2 == 0 {
             (time(true)?, time(false)?)
         } else {

@@ -1,9 +1,9 @@
-//! `cycloid profile`: where the time goes.
+//! `cycloid profile`: shows where an operation spends its time.
 
 pub(crate) mod arguments;
-mod bed;
 mod hsm_sign;
 mod service;
+mod temporary_daemon;
 
 use std::fs;
 use std::path::Path;
@@ -20,18 +20,18 @@ use crate::child;
 use crate::hsm::bench::program;
 use crate::output::{self, Destination, Stop};
 
-pub(crate) use self::service::{answer_whoever_asks, whole_run};
+pub(crate) use self::service::{answer_profile_requests, whole_run};
 
-/// Time for all but the sampling: keys are made, results verified, names looked up.
+/// The time limit of everything except sampling: generating keys, verifying results, looking up
+/// names.
 const GRACE: Duration = Duration::from_secs(300);
 
-const STRAYED: &str =
-    "the unwinder may go astray in this implementation's assembly code; report it";
+const STRAYED: &str = "the unwinder may fail in this implementation's assembly code; report it";
 
-/// Seconds with sampling, where nobody says how many.
+/// The default seconds of sampling.
 const SECONDS: f64 = 5.0;
 
-/// And where less time is asked for.
+/// The default seconds of sampling with `--quick`.
 const QUICK: f64 = 1.0;
 
 pub(crate) fn run(profile: &Profile) -> Result<(), Stop> {
@@ -73,13 +73,13 @@ pub(crate) fn run(profile: &Profile) -> Result<(), Stop> {
     output::print(&json(&report))
 }
 
-/// Runs this program with its own arguments, in which it is told to print the record: if the unwinder
-/// goes astray in the signal handler, that one ends, and it is said. `seconds` is how long it takes
-/// samples.
+/// Runs this program as a child process with the same arguments, and parses the record that it
+/// prints. If the unwinder crashes in the signal handler, only the child dies, and the failure is
+/// reported. `seconds` is the duration of sampling.
 fn in_child<R: serde::de::DeserializeOwned>(seconds: f64) -> Result<R, Stop> {
     let mut command = Command::new(program()?);
     command.args(child::arguments()).arg("--in-this-process");
-    // On a busy machine, seconds of processor time are many more.
+    // On a busy machine, processor time takes much longer than wall-clock time.
     let patience = GRACE + Duration::from_secs_f64(20.0 * seconds);
     child::run(&mut command, patience, ["the profiled process", STRAYED])
 }
@@ -89,7 +89,7 @@ fn settings(sampling: &Sampling, quick: bool) -> Settings {
     Settings { seconds: sampling.seconds.unwrap_or(usual), hertz: sampling.rate }
 }
 
-/// The files that are asked for.
+/// The requested output files.
 struct Files {
     save: Option<Destination>,
     folded: Option<Destination>,
@@ -108,7 +108,7 @@ impl Files {
         })
     }
 
-    /// Writes them, and prints the report.
+    /// Writes the files, and prints the report.
     fn write(&self, report: &Report, as_json: bool) -> Result<(), Stop> {
         let write = |file: &Option<Destination>, text: &dyn Fn() -> String| match file {
             Some(file) => file.write(&text()),
@@ -126,16 +126,19 @@ fn json(record: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(record).expect("a record has nothing but data") + "\n"
 }
 
-/// A record that was saved.
+/// Reads a saved record.
 fn read(path: &Path) -> Result<Report, Stop> {
     let stop = |message: String| {
-        let hint = "`cycloid profile WORKLOAD --save FILE` writes one";
+        let hint = "name a record that `cycloid profile WORKLOAD --save FILE` wrote";
         Stop::Failed(Failure::new(format!("cannot read {}: {message}", path.display()), hint))
     };
     let text = fs::read_to_string(path).map_err(|error| stop(error.to_string()))?;
     let report: Report = serde_json::from_str(&text).map_err(|error| stop(error.to_string()))?;
     if report.format > FORMAT {
-        return Err(stop(format!("its format is {}, and {FORMAT} is known here", report.format)));
+        return Err(stop(format!(
+            "its format is {}, but this program knows formats up to {FORMAT}",
+            report.format
+        )));
     }
     Ok(report)
 }
@@ -144,8 +147,8 @@ fn difference(before: &Report, after: &Report, output: &Output) -> Result<(), St
     let differences = profile::differences(before, after);
     if differences.is_empty() {
         return Err(Stop::Failed(Failure::new(
-            "the two records have no profile of the same title",
-            "give two of the same workload",
+            "the two records have no profile title in common",
+            "give two records of the same workload",
         )));
     }
     let svg = output.svg.as_deref().map(Destination::new).transpose()?;
@@ -175,12 +178,12 @@ fn self_test(arguments: &SelfTest) -> Result<(), Stop> {
     } else {
         test.text()
     })?;
-    // The one that was started only tells; the one that started it says what that is worth.
+    // The child only prints its result; the parent judges it.
     if arguments.in_this_process || test.passes() {
         return Ok(());
     }
     Err(Stop::Failed(Failure::new(
-        "time is attributed wrongly here",
-        "do not believe the profiles of this build on this machine, and report it",
+        "time is attributed incorrectly",
+        "do not trust profiles of this build on this machine; report it",
     )))
 }

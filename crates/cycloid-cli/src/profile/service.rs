@@ -1,10 +1,10 @@
-//! Services that profile themselves: for the whole of their run, because somebody who starts them says
-//! so in their environment, or for some seconds, because somebody asks while they run.
+//! Services that profile themselves: for their whole run if an environment variable requests it at
+//! the start, or for some seconds at the request of `profile --pid`.
 //!
-//! Who asks (`profile --pid`) listens on a socket whose name has his process's number, and sends the
-//! service SIGURG, which programs ignore that do not know of it. The service connects, reads for how long
-//! and how often, and writes the record. It answers its own user and root only, and whoever asks learns
-//! names of functions and no data.
+//! The requester (`profile --pid`) listens on an abstract socket whose name contains its process
+//! id, and sends the service SIGURG, which other programs ignore by default. The service connects,
+//! reads the duration and the sampling rate, and writes the record. It answers only root and its
+//! own user. The record contains names of functions and no data.
 
 use std::env;
 use std::ffi::OsString;
@@ -29,16 +29,17 @@ use signal_hook::iterator::exfiltrator::origin::Process;
 
 use crate::output::{Destination, Stop};
 
-/// Names the file for folded stacks.
+/// The environment variable with the path for folded stacks.
 const VARIABLE: &str = "CYCLOID_PROFILE";
 
-/// The longest that somebody may ask for, in seconds.
+/// The longest duration of a request, in seconds.
 const LONGEST: f64 = 600.0;
 
-/// For a service to answer at all, and to look up names once it has its samples.
+/// The time limits for a service to answer, and to look up names after sampling.
 const PATIENCE: [Duration; 2] = [Duration::from_secs(30), Duration::from_secs(300)];
 
-/// Runs `work`, and writes its stacks where the environment says, if it does.
+/// Runs `work`, and writes its stacks to the file that the environment variable names, if it is
+/// set.
 pub(crate) fn whole_run(title: &str, work: impl FnOnce() -> Result<(), Stop>) -> Result<(), Stop> {
     let Some(path) = asked_for() else {
         return work();
@@ -66,9 +67,9 @@ fn asked_for() -> Option<OsString> {
     env::var_os(VARIABLE).filter(|path| !path.is_empty())
 }
 
-/// Has a thread wait for those who ask while the service runs, unless it profiles itself anyway. A
-/// service that cannot have the thread goes on without.
-pub(crate) fn answer_whoever_asks(title: &'static str) {
+/// Starts a thread that answers profile requests while the service runs, unless the whole run is
+/// profiled anyway. A service that cannot start the thread continues without it.
+pub(crate) fn answer_profile_requests(title: &'static str) {
     if asked_for().is_some() {
         return;
     }
@@ -81,18 +82,18 @@ pub(crate) fn answer_whoever_asks(title: &'static str) {
     let _ = thread::Builder::new().name("profile".into()).spawn(listen);
 }
 
-fn name(asks: u32) -> std::io::Result<SocketAddr> {
-    SocketAddr::from_abstract_name(format!("cycloid-profile-{asks}"))
+fn name(requester: u32) -> std::io::Result<SocketAddr> {
+    SocketAddr::from_abstract_name(format!("cycloid-profile-{requester}"))
 }
 
-/// Takes samples for somebody. What goes wrong is theirs to notice.
-fn answer(title: &str, asks: &Process) -> std::io::Result<()> {
+/// Samples this service for a requester. Errors are left for the requester to notice.
+fn answer(title: &str, requester: &Process) -> std::io::Result<()> {
     let stranger = || std::io::Error::from(std::io::ErrorKind::PermissionDenied);
-    if asks.uid != 0 && asks.uid != geteuid().as_raw() {
+    if requester.uid != 0 && requester.uid != geteuid().as_raw() {
         return Err(stranger());
     }
-    let mut stream = UnixStream::connect_addr(&name(asks.pid.cast_unsigned())?)?;
-    if socket_peercred(&stream)?.pid.as_raw_pid() != asks.pid {
+    let mut stream = UnixStream::connect_addr(&name(requester.pid.cast_unsigned())?)?;
+    if socket_peercred(&stream)?.pid.as_raw_pid() != requester.pid {
         return Err(stranger());
     }
     stream.set_read_timeout(Some(PATIENCE[0]))?;
@@ -106,12 +107,12 @@ fn answer(title: &str, asks: &Process) -> std::io::Result<()> {
     }) {
         Some(Ok(report)) => super::json(&report),
         Some(Err(Failure { message, .. })) => format!("error: {message}\n"),
-        None => "error: it does not know what is asked of it\n".into(),
+        None => "error: malformed request\n".into(),
     };
     stream.write_all(written.as_bytes())
 }
 
-/// Seconds and samples a second, as they are asked for.
+/// Parses the seconds and the samples per second of a request.
 fn settings(line: &str) -> Option<Settings> {
     let (seconds, hertz) = line.trim_end().split_once(' ')?;
     let seconds = seconds.parse().ok().filter(|seconds| (0.0..=LONGEST).contains(seconds))?;
@@ -119,28 +120,31 @@ fn settings(line: &str) -> Option<Settings> {
     Some(Settings { seconds, hertz })
 }
 
-/// Asks a service that runs for its profile.
+/// Requests the profile of a running service.
 pub(super) fn ask(process: u32, settings: Settings) -> Result<Report, Stop> {
     let failed = |message: String, hint: &str| Stop::Failed(Failure::new(message, hint));
     if settings.seconds > LONGEST {
-        let message = format!("a service is profiled for {LONGEST} seconds at most");
-        return Err(Stop::Usage(Failure::new(message, "take a smaller --seconds")));
+        let message = format!("a running service can be profiled for at most {LONGEST} seconds");
+        return Err(Stop::Usage(Failure::new(message, "give a smaller --seconds")));
     }
     let listens = listens(process).ok_or_else(|| {
-        failed(format!("there is no process {process}"), "`pgrep cycloid` lists those of cycloid")
+        failed(
+            format!("no process has the id {process}"),
+            "find the process id with `pgrep cycloid`",
+        )
     })?;
     let number = i32::try_from(process).ok().and_then(Pid::from_raw);
     let Some(number) = number.filter(|_| listens) else {
         return Err(failed(
-            format!("process {process} is no service that can be asked"),
-            "ask `cycloid hsm serve`, `vpn server` or `vpn client`, if not started with CYCLOID_PROFILE",
+            format!("process {process} is not a service that can be profiled"),
+            "name a `cycloid hsm serve`, `vpn server` or `vpn client` started without CYCLOID_PROFILE",
         ));
     };
     let silent = |what: &str| {
-        let hint = "it may be at work for somebody else, or belong to another user: try it as root";
+        let hint = "another request may be running, or the process belongs to another user: try again as root";
         failed(format!("process {process} {what}"), hint)
     };
-    let system = |error: std::io::Error| silent(&format!("cannot be asked: {error}"));
+    let system = |error: std::io::Error| silent(&format!("cannot be profiled: {error}"));
     let listener = enter_network_of(process)
         .and_then(|()| name(std::process::id()))
         .and_then(|name| UnixListener::bind_addr(&name))
@@ -153,7 +157,7 @@ pub(super) fn ask(process: u32, settings: Settings) -> Result<Report, Stop> {
             Ok((stream, _)) if socket_peercred(&stream).is_ok_and(|peer| peer.pid == number) => {
                 break stream;
             }
-            _ if Instant::now() > deadline => return Err(silent("does not answer")),
+            _ if Instant::now() > deadline => return Err(silent("did not answer")),
             _ => thread::sleep(Duration::from_millis(5)),
         }
     };
@@ -166,13 +170,13 @@ pub(super) fn ask(process: u32, settings: Settings) -> Result<Report, Stop> {
         .and_then(|()| stream.read_to_string(&mut text))
         .map_err(system)?;
     serde_json::from_str(&text).map_err(|_| match text.strip_prefix("error: ") {
-        Some(said) => silent(&format!("says: {}", said.trim_end())),
-        None => silent("ended meanwhile"),
+        Some(said) => silent(&format!("reported: {}", said.trim_end())),
+        None => silent("ended before it answered"),
     })
 }
 
-/// Enters the network namespace of a process, in which names of sockets are, if that is known to be
-/// another one.
+/// Enters the network namespace of a process, which scopes abstract socket names, if it is known to
+/// differ from the own one.
 fn enter_network_of(process: u32) -> std::io::Result<()> {
     let path = |process: &str| format!("/proc/{process}/ns/net");
     let (own, other) = (path("self"), path(&process.to_string()));
@@ -185,7 +189,8 @@ fn enter_network_of(process: u32) -> std::io::Result<()> {
     }
 }
 
-/// Whether a process is cycloid and has a handler for the signal; none where there is no process.
+/// Returns whether a process is cycloid and has a handler for SIGURG; `None` if there is no such
+/// process.
 fn listens(process: u32) -> Option<bool> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let field = |name: &str| {
@@ -200,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_is_read_or_refused() {
+    fn requests_are_parsed_or_rejected() {
         let read = |line: &str| settings(line).map(|asked| (asked.seconds, asked.hertz));
         assert_eq!(read("2.5 997\n"), Some((2.5, 997)));
         for line in ["", "\n", "2", "2 ", "2 0", "-1 997", "601 997", "NaN 997", "1 10001", "1 9 9"]
@@ -210,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_that_do_not_listen_are_told_from_those_that_are_not() {
+    fn a_process_without_the_handler_differs_from_a_missing_process() {
         assert_eq!(listens(std::process::id()), Some(false));
         assert_eq!(listens(u32::MAX), None);
     }

@@ -15,7 +15,7 @@ use crate::arguments::VpnSuite;
 use crate::bench;
 use crate::hsm::bench::program;
 use crate::output::{self, Stop};
-use crate::throw_away::{Directory, Starter};
+use crate::temporary::{Directory, Starter};
 
 /// Runs `bench`, an alias of `cycloid bench vpn`.
 pub(super) fn run(arguments: &Bench) -> Result<(), Stop> {

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 use super::arguments::Run;
 use super::failed;
 use crate::output::Stop;
-use crate::profile::answer_whoever_asks;
+use crate::profile::answer_profile_requests;
 
 /// Titles of profiles of the two services.
 pub(super) const CLIENT: &str = "cycloid vpn client";
@@ -116,7 +116,7 @@ impl Person for Terminal {
     /// Starts the profile thread only now: the kernel keeps privileges per thread, so a thread that
     /// started earlier would keep them.
     fn privileges_are_dropped(&mut self) {
-        answer_whoever_asks(self.service);
+        answer_profile_requests(self.service);
     }
 }
 

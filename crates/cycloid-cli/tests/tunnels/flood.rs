@@ -1,26 +1,26 @@
-//! A flood of first packets neither stops the tunnels that stand nor grows the server.
+//! A flood of first packets neither breaks established tunnels nor grows the server's memory.
 
 use std::fs;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use crate::bed::{ALL, Bed, INNER, Protection, SERVER, Settings, Who};
+use crate::test_bed::{ALL, INNER, Protection, SERVER, Settings, TestBed, Who};
 
-/// Packets a second, and for how many seconds.
+/// The packets per second, and the duration in seconds.
 const RATE: u32 = 10_000;
 const SECONDS: u32 = 5;
 
-/// How far the flood may fall behind and still send what it is behind at once.
+/// The largest backlog that the flood still sends at once.
 const MOST_BEHIND: Duration = Duration::from_millis(20);
 
-/// Resident memory of a process, in KiB.
+/// Returns the resident memory of a process, in KiB.
 fn resident(id: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{id}/status")).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
     line.trim().trim_end_matches(" kB").parse().expect("a number")
 }
 
-/// Sends first packets of ever new sessions from many ports, and gives how many went out.
+/// Sends first packets, each of a new session, from many ports. Returns the number sent.
 fn flood() -> u32 {
     let sockets: Vec<UdpSocket> = (0..200)
         .map(|_| {
@@ -38,10 +38,10 @@ fn flood() -> u32 {
         if let Some(early) = due.checked_sub(elapsed) {
             std::thread::sleep(early);
         } else if elapsed > due + MOST_BEHIND {
-            // What this thread missed while it did not run is not made up for all at once.
+            // A longer backlog, from a time when this thread did not run, is dropped.
             start += elapsed - due;
         }
-        // A reset of a client: opcode, session, no acknowledgements, message 0.
+        // A client's hard reset: opcode, session, no acknowledgements, message 0.
         let mut packet = [0; 14];
         packet[0] = 7 << 3;
         packet[1..5].copy_from_slice(&number.to_be_bytes());
@@ -54,16 +54,16 @@ fn flood() -> u32 {
 }
 
 #[test]
-fn tunnels_stand_in_a_flood_of_first_packets() {
+fn tunnels_survive_a_flood_of_first_packets() {
     for protection in [Protection::None, Protection::TlsCrypt] {
-        let bed = Bed::new();
+        let bed = TestBed::new();
         let settings = Settings { protection, ..Settings::default() };
         let mut gate = bed.start(Who::Cycloid, true, &settings);
         let mut alice = bed.start(ALL[0].1, false, &settings);
         bed.assert_reaches("before the flood", [&mut gate, &mut alice]);
         let before = resident(gate.id());
         let flooding = bed.within(true, flood);
-        // More than the flood lasts would be fewer pings than these.
+        // The pings last as long as the flood.
         let returned = bed.ping(INNER, 10 * SECONDS, "0.1");
         let sent = flooding.join().expect("it ends");
         assert!(sent > RATE * SECONDS / 2, "{sent} of {}", RATE * SECONDS);

@@ -1,22 +1,22 @@
-//! Whole tunnels between the program `cycloid` and real OpenVPN, and between two of its own, in
-//! network namespaces.
+//! Whole tunnels in network namespaces: between `cycloid` and real OpenVPN, and between two
+//! `cycloid`.
 
-mod bed;
 mod flood;
 mod p2p;
 mod revocation;
 mod service;
+mod test_bed;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use bed::{
-    ALL, Bed, INNER, INNER6, LIMIT, Protection, Running, SERVER, Settings, WITH_OPENVPN, Who,
+use test_bed::{
+    ALL, INNER, INNER6, LIMIT, Protection, Running, SERVER, Settings, TestBed, WITH_OPENVPN, Who,
 };
 
 #[test]
 fn every_protection_over_udp_and_tcp() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     for (server, client) in ALL {
         for tcp in [false, true] {
             for protection in [
@@ -34,7 +34,7 @@ fn every_protection_over_udp_and_tcp() {
 
 #[test]
 fn every_cipher_and_version_of_tls() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     for (server, client) in WITH_OPENVPN {
         for cipher in ["AES-256-GCM", "AES-128-GCM", "CHACHA20-POLY1305", "AES-256-CBC"] {
             for version in ["1.2", "1.3"] {
@@ -46,8 +46,8 @@ fn every_cipher_and_version_of_tls() {
     }
 }
 
-/// Both come up, reach each other, and end.
-fn meet(bed: &Bed, server: Who, client: Who, settings: &Settings) {
+/// Asserts that both ends come up, reach each other, and end.
+fn meet(bed: &TestBed, server: Who, client: Who, settings: &Settings) {
     let mut gate = bed.start(server, true, settings);
     let mut alice = bed.start(client, false, settings);
     let what = format!("{server:?} and {client:?}, {settings:?}");
@@ -58,7 +58,7 @@ fn meet(bed: &Bed, server: Who, client: Who, settings: &Settings) {
 
 #[test]
 fn keys_are_renewed_under_traffic_and_no_packet_is_lost() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     for (server, client) in WITH_OPENVPN {
         for (tcp, protection, cipher) in [
             (false, Protection::TlsCrypt, "AES-256-GCM"),
@@ -78,7 +78,7 @@ fn keys_are_renewed_under_traffic_and_no_packet_is_lost() {
 #[test]
 fn a_hundred_mebibytes_arrive_as_they_were_sent() {
     const LENGTH: u64 = 100 << 20;
-    let bed = Bed::new();
+    let bed = TestBed::new();
     for (server, client) in ALL {
         for tcp in [false, true] {
             let settings = Settings { tcp, ..Settings::default() };
@@ -123,7 +123,7 @@ fn a_hundred_mebibytes_arrive_as_they_were_sent() {
     }
 }
 
-/// A checksum, and random bytes.
+/// A checksum (FNV-1a) and a generator of pseudorandom bytes.
 struct Hash {
     state: u64,
     sum: u64,
@@ -139,7 +139,7 @@ impl Hash {
         (self.state >> 56) as u8
     }
 
-    /// FNV-1a.
+    /// Adds bytes to the FNV-1a checksum.
     fn add(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.sum = (self.sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
@@ -148,8 +148,8 @@ impl Hash {
 }
 
 #[test]
-fn a_client_comes_back_after_its_server_died() {
-    let bed = Bed::new();
+fn a_client_reconnects_after_its_server_died() {
+    let bed = TestBed::new();
     for (server, client) in ALL {
         for tcp in [false, true] {
             let settings = Settings { tcp, ..Settings::default() };
@@ -165,8 +165,8 @@ fn a_client_comes_back_after_its_server_died() {
 }
 
 #[test]
-fn a_server_forgets_a_client_that_died_and_takes_it_in_again() {
-    let bed = Bed::new();
+fn a_server_evicts_a_dead_client_and_accepts_it_again() {
+    let bed = TestBed::new();
     let settings = Settings::default();
     for client in [Who::OpenVpn, Who::Cycloid] {
         let mut gate = bed.start(Who::Cycloid, true, &settings);
@@ -180,11 +180,11 @@ fn a_server_forgets_a_client_that_died_and_takes_it_in_again() {
 
 #[test]
 fn a_hundred_clients_at_one_server() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     let status = bed.file("status");
     let settings = Settings {
         protection: Protection::TlsCryptV2,
-        // Nobody is given up while the server is busy with the others.
+        // A long keepalive: no client times out while the server is busy with the others.
         server: format!(
             "keepalive 10 120\nduplicate-cn\nstatus {} 1\nstatus-version 2",
             status.display()
@@ -205,23 +205,24 @@ fn a_hundred_clients_at_one_server() {
         client.wait_for("Initialization Sequence Completed", 1, LIMIT);
     }
     let is_client = |line: &&str| line.starts_with("CLIENT_LIST,");
-    let text = bed::wait_for_file(&status, |text| text.lines().filter(is_client).count() >= 100);
+    let text =
+        test_bed::wait_for_file(&status, |text| text.lines().filter(is_client).count() >= 100);
     let lines: Vec<&str> = text.lines().filter(is_client).collect();
     assert_eq!(lines.len(), 100, "{text}");
     let mut inner: Vec<&str> = lines.iter().filter_map(|line| line.split(',').nth(3)).collect();
     inner.sort_unstable();
     inner.dedup();
-    assert_eq!(inner.len(), 100, "each has an address of its own");
+    assert_eq!(inner.len(), 100, "each has its own address");
 }
 
 #[test]
-fn what_a_client_changed_is_taken_back() {
-    let bed = Bed::new();
+fn a_client_undoes_its_changes_to_routes() {
+    let bed = TestBed::new();
     let settings = Settings {
         server: "push \"redirect-gateway def1\"\npush \"route 192.0.2.0 255.255.255.0\"".into(),
         ..Settings::default()
     };
-    let routes = |bed: &Bed| {
+    let routes = |bed: &TestBed| {
         let output = bed.command(true).args(["ip", "route"]).output().expect("ip");
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
@@ -234,7 +235,7 @@ fn what_a_client_changed_is_taken_back() {
     }
     alice.end("TERM");
     assert_eq!(routes(&bed), before);
-    // What died without a chance is taken back at the next start.
+    // The next start undoes the changes of a killed client.
     drop(bed.start(Who::Cycloid, false, &settings));
     let alice = bed.start(Who::Cycloid, false, &settings);
     alice.end("INT");
@@ -243,7 +244,7 @@ fn what_a_client_changed_is_taken_back() {
 
 #[test]
 fn a_wrong_certificate_is_refused_at_both_ends() {
-    let (bed, other) = (Bed::new(), Bed::new());
+    let (bed, other) = (TestBed::new(), TestBed::new());
     let settings = Settings { protection: Protection::None, ..Settings::default() };
     for kind in ["cert", "key"] {
         std::fs::copy(other.file(&format!("alice.{kind}")), bed.file(&format!("alice.{kind}")))
@@ -255,7 +256,7 @@ fn a_wrong_certificate_is_refused_at_both_ends() {
     assert!(!alice.text().contains("Initialization Sequence Completed"), "{}", alice.text());
     assert_eq!(bed.ping(INNER, 1, "0.2"), 0);
     drop(alice);
-    // And the server goes on: the right one comes in.
+    // The server still runs.
     let _ = SERVER;
     gate.signal("USR2");
     gate.wait_for("CLIENT LIST", 1, LIMIT);

@@ -1,19 +1,20 @@
-//! Point to point: a server of one peer and a client that pulls nothing, ours and OpenVPN's.
+//! Point to point: a server with a single peer and a client that pulls nothing, with OpenVPN at
+//! either end.
 
 use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
-use crate::bed::{
-    self, ALL, Bed, INNER, LIMIT, Protection, Running, Settings, UP, WITH_OPENVPN, Who,
+use crate::test_bed::{
+    self, ALL, INNER, LIMIT, Protection, Running, Settings, TestBed, UP, WITH_OPENVPN, Who,
 };
 
 fn settings() -> Settings {
     Settings { point_to_point: true, ..Settings::default() }
 }
 
-/// Both ends, up; a server of one is up with its peer.
-fn pair(bed: &Bed, server: Who, client: Who, settings: &Settings) -> [Running; 2] {
+/// Starts both ends and waits until they are up; a point-to-point server is up once its peer is.
+fn pair(bed: &TestBed, server: Who, client: Who, settings: &Settings) -> [Running; 2] {
     let mut gate = bed.launch(server, true, settings);
     let mut alice = bed.launch(client, false, settings);
     gate.wait_for(UP, 1, LIMIT);
@@ -21,8 +22,8 @@ fn pair(bed: &Bed, server: Who, client: Who, settings: &Settings) -> [Running; 2
     [gate, alice]
 }
 
-/// Both come up, reach each other, and end; gives what they wrote.
-fn meet(bed: &Bed, server: Who, client: Who, settings: &Settings) -> [String; 2] {
+/// Asserts that both ends come up, reach each other, and end; returns their logs.
+fn meet(bed: &TestBed, server: Who, client: Who, settings: &Settings) -> [String; 2] {
     let [mut gate, mut alice] = pair(bed, server, client, settings);
     let what = format!("{server:?} and {client:?}, {settings:?}");
     bed.assert_reaches(&what, [&mut gate, &mut alice]);
@@ -31,7 +32,7 @@ fn meet(bed: &Bed, server: Who, client: Who, settings: &Settings) -> [String; 2]
 
 #[test]
 fn p2p_every_protection_over_udp_and_tcp() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     for (server, client) in ALL {
         for (tcp, protection) in [
             (false, Protection::None),
@@ -42,7 +43,7 @@ fn p2p_every_protection_over_udp_and_tcp() {
             let texts = meet(&bed, server, client, &Settings { tcp, protection, ..settings() });
             for text in texts {
                 assert!(text.contains("AES-256-GCM"), "{text}");
-                // OpenVPN says what was negotiated.
+                // OpenVPN logs what was negotiated.
                 let negotiated = "TLS_export=1, DATA_v2=1";
                 assert!(!text.contains("P2P mode NCP") || text.contains(negotiated), "{text}");
             }
@@ -52,12 +53,12 @@ fn p2p_every_protection_over_udp_and_tcp() {
 
 #[test]
 fn p2p_ciphers_are_negotiated_or_fall_back() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     let cbc = "data-ciphers-fallback AES-256-CBC\nauth SHA256";
     for (server, client) in WITH_OPENVPN {
         for tcp in [false, true] {
-            // The first of the server's list that the client has too; then CBC by its name; then none
-            // in common.
+            // The first cipher of the server's list that the client also has; then CBC by name;
+            // then no common cipher.
             for (gate, alice, both, expected) in [
                 ("AES-128-GCM:AES-256-GCM", "AES-256-GCM:AES-128-GCM", "", "AES-128-GCM"),
                 ("AES-256-CBC", "AES-256-GCM:AES-256-CBC", "auth SHA256", "AES-256-CBC"),
@@ -72,7 +73,7 @@ fn p2p_ciphers_are_negotiated_or_fall_back() {
                     ..settings()
                 };
                 for text in meet(&bed, server, client, &settings) {
-                    // As either program says it.
+                    // The line of either program.
                     let said = ["is connected, with ", "Data Channel: cipher '"]
                         .iter()
                         .any(|words| text.contains(&format!("{words}{expected}")));
@@ -84,8 +85,8 @@ fn p2p_ciphers_are_negotiated_or_fall_back() {
 }
 
 #[test]
-fn p2p_without_a_common_cipher_says_so() {
-    let bed = Bed::new();
+fn p2p_without_a_common_cipher_is_reported_by_both_ends() {
+    let bed = TestBed::new();
     let settings = Settings { client: "data-ciphers CHACHA20-POLY1305".into(), ..settings() };
     let mut gate = bed.launch(Who::Cycloid, true, &settings);
     let mut alice = bed.launch(Who::Cycloid, false, &settings);
@@ -95,7 +96,7 @@ fn p2p_without_a_common_cipher_says_so() {
 
 #[test]
 fn p2p_keys_are_renewed_under_traffic_and_no_packet_is_lost() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     for (server, client) in WITH_OPENVPN {
         for (tcp, cipher) in [(false, "AES-256-GCM"), (true, "AES-256-CBC")] {
             let both = "reneg-sec 3".into();
@@ -108,8 +109,8 @@ fn p2p_keys_are_renewed_under_traffic_and_no_packet_is_lost() {
 }
 
 #[test]
-fn p2p_either_end_comes_back_after_the_other_died() {
-    let bed = Bed::new();
+fn p2p_either_end_reconnects_after_the_other_died() {
+    let bed = TestBed::new();
     for (server, client) in ALL {
         for tcp in [false, true] {
             let settings = Settings { tcp, ..settings() };
@@ -131,11 +132,11 @@ fn p2p_either_end_comes_back_after_the_other_died() {
 }
 
 #[test]
-fn p2p_an_end_is_told() {
-    let bed = Bed::new();
+fn p2p_the_peer_is_notified_of_an_exit() {
+    let bed = TestBed::new();
     let soon = Duration::from_secs(40);
     for (server, client) in ALL {
-        // Nobody would notice for a minute.
+        // Without a notification, the end would go unnoticed for a minute.
         let slow = "keepalive 10 60\nexplicit-exit-notify 1".to_owned();
         let settings = Settings { server: slow.clone(), client: slow, ..settings() };
         let [mut gate, alice] = pair(&bed, server, client, &settings);
@@ -159,7 +160,7 @@ fn p2p_an_end_is_told() {
 
 #[test]
 fn p2p_routes_and_subnets() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     let settings = Settings {
         server: "topology subnet\nifconfig 10.8.0.1 255.255.255.0\nroute-gateway 10.8.0.2\n\
                  route 192.168.77.0 255.255.255.0"
@@ -181,9 +182,9 @@ fn p2p_routes_and_subnets() {
 }
 
 #[test]
-fn p2p_only_the_remote_may_come_unless_it_floats() {
-    let bed = Bed::new();
-    // Both ends have the port, and each says where the other is.
+fn p2p_only_the_configured_remote_may_connect_unless_it_floats() {
+    let bed = TestBed::new();
+    // Both ends use the same port, and each names the other's address.
     for (server, client) in ALL {
         let settings = Settings { server: "remote 10.99.0.2".into(), ..settings() };
         meet(&bed, server, client, &settings);
@@ -201,9 +202,10 @@ fn p2p_only_the_remote_may_come_unless_it_floats() {
 }
 
 #[test]
-fn p2p_a_second_peer_takes_the_place_of_the_first() {
-    let bed = Bed::new();
-    // Silence does not end the first before the second is there.
+fn p2p_a_second_peer_replaces_the_first() {
+    let bed = TestBed::new();
+    // The timeout is long enough that silence does not end the first peer before the second
+    // connects.
     let slow = "keepalive 1 60".to_owned();
     let settings = Settings { server: slow.clone(), client: slow.clone(), ..settings() };
     let [mut gate, first] = pair(&bed, Who::Cycloid, Who::OpenVpn, &settings);
@@ -214,7 +216,7 @@ fn p2p_a_second_peer_takes_the_place_of_the_first() {
         command.args(["openvpn", "--config"]).arg(&file);
         Running::start(command, bed.file("second.log"))
     };
-    // Who cannot agree takes it from nobody.
+    // A peer without a common cipher replaces nobody.
     let other = second("data-ciphers CHACHA20-POLY1305");
     gate.wait_for("none of ours", 1, LIMIT);
     assert!(bed.ping(INNER, 30, "0.1") >= 29, "{}", gate.text());
@@ -228,8 +230,8 @@ fn p2p_a_second_peer_takes_the_place_of_the_first() {
 }
 
 #[test]
-fn p2p_what_is_told_of_a_server_of_one() {
-    let bed = Bed::new();
+fn p2p_status_management_and_scripts_of_a_single_peer_server() {
+    let bed = TestBed::new();
     let (status, socket) = (bed.file("status"), bed.file("management"));
     let told =
         crate::service::script(&bed, "told", "echo $@ $common_name $trusted_ip >> $DIR/said");
@@ -256,14 +258,14 @@ fn p2p_what_is_told_of_a_server_of_one() {
     assert!(counters.contains("OpenVPN STATISTICS"), "{counters}");
     let kill = session.ask("client-kill 1", "ERROR:");
     assert!(kill.contains("mode"), "{kill}");
-    bed::wait_for_file(&status, |text| {
+    test_bed::wait_for_file(&status, |text| {
         let read = text.lines().find_map(|line| line.strip_prefix("TCP/UDP read bytes,"));
         read.is_some_and(|read| read.parse::<u64>().is_ok_and(|read| read > 0))
     });
     drop(alice);
     gate.wait_for("is gone", 1, LIMIT);
     assert!(session.ask("state", "END").contains(",WAIT,"));
-    // What has passed stays counted.
+    // The counters include the traffic of a peer that is gone.
     assert!(!session.ask("status", "END").contains("TCP/UDP read bytes,0\r\n"));
 
     let check = Command::new(env!("CARGO_BIN_EXE_cycloid"))
@@ -277,9 +279,9 @@ fn p2p_what_is_told_of_a_server_of_one() {
 
 #[test]
 fn p2p_a_server_ends_when_its_peer_falls_silent() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     let settings = Settings { server: "ping 1\nping-exit 4".into(), ..settings() };
-    // Without a peer, too.
+    // This also holds without a peer.
     let mut gate = bed.launch(Who::Cycloid, true, &settings);
     gate.wait_for_end();
     assert!(gate.text().contains("no peer came"), "{}", gate.text());

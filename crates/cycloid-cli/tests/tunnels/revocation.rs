@@ -1,16 +1,16 @@
-//! Authorities below a root, and lists of version 1 of what they revoked, as `openssl ca` writes them.
+//! Intermediate authorities below a root, and CRLs of version 1 as `openssl ca` writes them.
 
 use std::fs;
 use std::process::Command;
 
-use super::bed::{ALL, Bed, LIMIT, Settings, UP, Who};
 use super::meet;
+use super::test_bed::{ALL, LIMIT, Settings, TestBed, UP, Who};
 
 /// Serial numbers of the authorities of the server's certificate and of the client's.
 const OF_SERVER: u32 = 5;
 const OF_CLIENT: u32 = 6;
 
-fn openssl(bed: &Bed, line: &str) {
+fn openssl(bed: &TestBed, line: &str) {
     let output = Command::new("openssl")
         .args(line.split_whitespace())
         .current_dir(bed.directory.path())
@@ -19,7 +19,7 @@ fn openssl(bed: &Bed, line: &str) {
     assert!(output.status.success(), "openssl {line}: {output:?}");
 }
 
-fn issue(bed: &Bed, name: &str, serial: u32, issuer: &str, kind: &str) {
+fn issue(bed: &TestBed, name: &str, serial: u32, issuer: &str, kind: &str) {
     openssl(
         bed,
         &format!(
@@ -36,8 +36,8 @@ fn issue(bed: &Bed, name: &str, serial: u32, issuer: &str, kind: &str) {
     );
 }
 
-/// The list of an authority.
-fn list(bed: &Bed, authority: &str, revoked: Option<u32>) -> String {
+/// Returns an authority's CRL.
+fn list(bed: &TestBed, authority: &str, revoked: Option<u32>) -> String {
     let entry = |serial| format!("R\t350101000000Z\t250101000000Z\t{serial:02X}\tunknown\t/CN=x\n");
     fs::write(bed.file("index"), revoked.map_or(String::new(), entry)).expect("a file");
     openssl(
@@ -49,9 +49,10 @@ fn list(bed: &Bed, authority: &str, revoked: Option<u32>) -> String {
     fs::read_to_string(bed.file("list")).expect("a list")
 }
 
-/// Both ends have certificates of authorities of their own; gives what names the lists of all, in
-/// which the root revoked this one.
-fn keys(bed: &Bed) -> impl Fn(Option<u32>) -> String {
+/// Gives each end a certificate of its own intermediate authority. The returned closure writes the
+/// CRLs of all authorities, in which the root revokes the given serial number, and returns the
+/// `crl-verify` line.
+fn keys(bed: &TestBed) -> impl Fn(Option<u32>) -> String {
     let write = |name: &str, text: &str| fs::write(bed.file(name), text).expect("a file");
     write("authority.ext", "basicConstraints=critical,CA:TRUE\nkeyUsage=keyCertSign,cRLSign\n");
     write("server.ext", "keyUsage=digitalSignature\nextendedKeyUsage=serverAuth\n");
@@ -86,14 +87,14 @@ fn keys(bed: &Bed) -> impl Fn(Option<u32>) -> String {
 
 #[test]
 fn a_revoked_authority_is_refused_by_either_end() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     let lists = keys(&bed);
     let (good, of_server, of_client) =
         (lists(None), lists(Some(OF_SERVER)), lists(Some(OF_CLIENT)));
     for (server, client) in ALL {
         let settings = Settings { both: good.clone(), ..Settings::default() };
         meet(&bed, server, client, &settings);
-        // The one end looks through such lists, the other sees nothing wrong.
+        // Only the refusing end has the CRLs.
         for by_client in [false, true] {
             let mut settings = Settings::default();
             (settings.server, settings.client) = match by_client {

@@ -1,5 +1,5 @@
-//! What is around a tunnel, seen from outside: scripts that decide and are told, management sessions,
-//! the service manager, and the user that a server becomes.
+//! The surroundings of a tunnel: scripts that decide or are notified, management sessions, the
+//! service manager, and the unprivileged user of a server.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -9,15 +9,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::bed::{ALL, Bed, INNER, LIMIT, Protection, Running, Settings, Who, wait_for_file};
+use crate::test_bed::{
+    ALL, INNER, LIMIT, Protection, Running, Settings, TestBed, Who, wait_for_file,
+};
 
 const UP: &str = "Initialization Sequence Completed";
 
-/// A script of the shell; `$DIR` is where the bed is.
-pub(crate) fn script(bed: &Bed, name: &str, text: &str) -> String {
+/// Writes a shell script, in which `$DIR` is the test's directory, and returns its path.
+pub(crate) fn script(bed: &TestBed, name: &str, text: &str) -> String {
     let path = bed.file(name);
-    // Not written by this process: another thread that forks meanwhile would hold it open for writing,
-    // and the kernel would not run it.
+    // A shell writes the file: if this process did, another thread's fork could hold it open for
+    // writing, and the kernel would refuse to run it (ETXTBSY).
     let write = "printf '#!/bin/sh\\nDIR=%s\\n%s\\n' \"$2\" \"$3\" > \"$1\" && chmod 755 \"$1\"";
     let written = Command::new("sh")
         .args(["-c", write, "sh"])
@@ -27,7 +29,7 @@ pub(crate) fn script(bed: &Bed, name: &str, text: &str) -> String {
     path.display().to_string()
 }
 
-fn password_file(bed: &Bed, password: &str) -> String {
+fn password_file(bed: &TestBed, password: &str) -> String {
     let path = bed.file("password");
     fs::write(&path, format!("alice\n{password}\n")).expect("a file");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("its mode");
@@ -38,7 +40,7 @@ fn wait_for_text(path: &Path, what: &str) -> String {
     wait_for_file(path, |text| text.contains(what))
 }
 
-/// A session with a management interface.
+/// A session at a management interface.
 pub(crate) struct Session {
     lines: BufReader<UnixStream>,
 }
@@ -63,7 +65,7 @@ impl Session {
         self.lines.get_mut().write_all(format!("{line}\n").as_bytes()).expect("it listens");
     }
 
-    /// Lines up to the first that begins so, that included.
+    /// Returns the lines up to and including the first that starts with `beginning`.
     fn hear(&mut self, beginning: &str) -> String {
         let mut heard = String::new();
         loop {
@@ -83,10 +85,10 @@ impl Session {
 }
 
 #[test]
-fn what_a_clients_own_key_says_is_verified_by_a_script() {
+fn a_script_verifies_the_metadata_of_a_clients_tls_crypt_v2_key() {
     const GENKEY: &str =
         "vpn genkey tls-crypt-v2-client --server-key v2-server.key --output v2-client.key";
-    let bed = Bed::new();
+    let bed = TestBed::new();
     let judge = script(
         &bed,
         "judge",
@@ -103,7 +105,7 @@ fn what_a_clients_own_key_says_is_verified_by_a_script() {
         let _ = fs::remove_file(bed.file("v2-client.key"));
         bed.cycloid(GENKEY);
         let mut gate = bed.start(Who::Cycloid, true, &settings);
-        // This key says when it was made.
+        // Without --metadata, the key carries its creation time.
         let stranger = bed.launch(client, false, &settings);
         gate.wait_for("is refused: ", 1, LIMIT);
         wait_for_text(stranger.log(), "AUTH_FAILED");
@@ -117,14 +119,14 @@ fn what_a_clients_own_key_says_is_verified_by_a_script() {
         gate.wait_for("a new key is in use", 1, LIMIT);
         let asked = fs::read_to_string(bed.file("asked")).expect("a file");
         assert_eq!(asked.lines().last(), Some("tls-crypt-v2-verify 0"));
-        // Once for each connection, and not for each key.
+        // The script runs once per connection, not once per key.
         assert_eq!(asked.lines().count(), 2, "{asked}");
     }
 }
 
 #[test]
 fn passwords_are_verified_by_a_script() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     let by_file = script(
         &bed,
         "by-file",
@@ -152,7 +154,7 @@ fn passwords_are_verified_by_a_script() {
             password_file(&bed, "wrong");
             let alice = bed.launch(client, false, &settings);
             gate.wait_for("is refused: ", 1, LIMIT);
-            // Either program says so, and then ends.
+            // Either program logs this, and then ends.
             wait_for_text(alice.log(), "AUTH_FAILED");
             assert!(!alice.text().contains(UP), "{}", alice.text());
             assert_eq!(bed.ping(INNER, 1, "0.2"), 0);
@@ -161,16 +163,16 @@ fn passwords_are_verified_by_a_script() {
 }
 
 #[test]
-fn a_password_that_is_good_once_is_enough() {
-    let bed = Bed::new();
+fn a_one_time_password_is_enough() {
+    let bed = TestBed::new();
     let verify = script(
         &bed,
         "once",
         "echo asked >> $DIR/asked\n[ \"$(sed -n 2p $1)\" = once ] && mkdir $DIR/used 2> /dev/null",
     );
-    // A token is good for 52 seconds, so that it has to be renewed, and lasts while OpenVPN waits for ten
-    // before it connects anew, as it does with `auth-retry nointeract`. OpenVPN renews it after 26, but
-    // not while keys are renewed, which is not due then.
+    // A token is valid for 52 seconds: short enough to need renewal, and long enough for the ten
+    // seconds that OpenVPN waits before it reconnects with `auth-retry nointeract`. OpenVPN renews
+    // it after 26 seconds, but not while keys are renewed, which is not due then.
     let server = format!(
         "script-security 2\nauth-user-pass-verify {verify} via-file\nauth-gen-token 3600 26"
     );
@@ -194,7 +196,7 @@ fn a_password_that_is_good_once_is_enough() {
         bed.assert_reaches("connected anew", [&mut gate, &mut alice]);
         let asked = fs::read_to_string(bed.file("asked")).expect("it was asked");
         assert_eq!(asked, "asked\n", "{}", gate.text());
-        // A server that is new has another key, and asks for the password, which was used up.
+        // A restarted server has another token key and asks for the password, which is used up.
         if alice.text().contains("Cycloid") && gate.text().contains("Cycloid") {
             gate.end("TERM");
             let _ = fs::remove_dir(bed.file("used"));
@@ -207,8 +209,8 @@ fn a_password_that_is_good_once_is_enough() {
 }
 
 #[test]
-fn a_server_that_a_script_refuses_is_told_nothing() {
-    let bed = Bed::new();
+fn a_server_that_a_script_refuses_learns_no_password() {
+    let bed = TestBed::new();
     let verify = script(&bed, "verify", "echo asked >> $DIR/asked");
     let judge = script(&bed, "judge", "[ -e $DIR/trusted ] && [ \"$2\" != '' ]");
     let password = password_file(&bed, "any");
@@ -229,15 +231,15 @@ fn a_server_that_a_script_refuses_is_told_nothing() {
         alice.wait_for(UP, 1, LIMIT);
         alice.wait_for("a new key is in use", 2, LIMIT);
         bed.assert_reaches("a server that is trusted", [&mut gate, &mut alice]);
-        // Each key is judged.
+        // The script judges the server again at each renewal.
         fs::remove_file(bed.file("trusted")).expect("it is there");
         alice.wait_for("the server is refused: ", 2, LIMIT);
     }
 }
 
 #[test]
-fn a_script_gives_a_client_its_address_and_hears_of_its_end() {
-    let bed = Bed::new();
+fn a_script_sets_a_clients_address_and_is_notified_of_its_end() {
+    let bed = TestBed::new();
     let connect = script(
         &bed,
         "connect",
@@ -275,7 +277,7 @@ fn a_script_gives_a_client_its_address_and_hears_of_its_end() {
         assert!(learnt.contains("add 10.8.7.7 alice"), "{learnt}");
         gate.end("TERM");
     }
-    // Who is refused by the script does not come in.
+    // A client that the script refuses does not connect.
     let connect = script(&bed, "connect", "exit 1");
     let server = format!("script-security 2\nclient-connect {connect}");
     let settings = Settings { server, ..Settings::default() };
@@ -287,8 +289,8 @@ fn a_script_gives_a_client_its_address_and_hears_of_its_end() {
 }
 
 #[test]
-fn a_manager_watches_a_server_and_ends_its_clients() {
-    let bed = Bed::new();
+fn a_manager_watches_a_server_and_kills_its_clients() {
+    let bed = TestBed::new();
     let socket = bed.file("gate.sock");
     let settings = Settings {
         server: format!(
@@ -308,7 +310,7 @@ fn a_manager_watches_a_server_and_ends_its_clients() {
     let mut alice = bed.start(Who::OpenVpn, false, &settings);
     for version in ["1", "2", "3"] {
         let status = session.ask(&format!("status {version}"), "END");
-        // News of her coming stand before the answer.
+        // Notifications of the client's connection may come before the answer.
         let alices = |line: &&str| line.contains("alice") && !line.starts_with('>');
         let alices = status.lines().filter(alices).count();
         assert_eq!(alices, 3, "a client and two addresses: {status}");
@@ -336,8 +338,8 @@ fn a_manager_watches_a_server_and_ends_its_clients() {
 }
 
 #[test]
-fn a_manager_decides_who_comes_in() {
-    let bed = Bed::new();
+fn a_manager_decides_which_clients_connect() {
+    let bed = TestBed::new();
     let socket = bed.file("gate.sock");
     let settings = Settings {
         server: format!("management {} unix\nmanagement-client-auth", socket.display()),
@@ -357,7 +359,7 @@ fn a_manager_decides_who_comes_in() {
     session.ask("client-auth-nt 1 77", "ERROR: client-auth command failed");
     session.ask(&format!("client-deny {denied} why 'not today'"), "SUCCESS:");
     alice.wait_for("AUTH_FAILED,not today", 1, LIMIT);
-    // It tries again, and is told its address.
+    // The client tries again, and the manager assigns its address.
     let asked = loop {
         let asked = session.hear(">CLIENT:ENV,END");
         if asked.contains(">CLIENT:CONNECT,") {
@@ -374,8 +376,8 @@ fn a_manager_decides_who_comes_in() {
 }
 
 #[test]
-fn a_manager_steers_a_client() {
-    let bed = Bed::new();
+fn a_manager_controls_a_client() {
+    let bed = TestBed::new();
     let socket = bed.file("alice.sock");
     let verify = script(&bed, "verify", "[ \"$(sed -n 2p $1)\" = right ]");
     let hooks = script(&bed, "hook", "echo \"$script_type $dev\" >> $DIR/hooks");
@@ -430,7 +432,7 @@ fn a_manager_steers_a_client() {
 
 #[test]
 fn keys_under_a_passphrase() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     for name in ["gate", "alice"] {
         let (key, encrypted) = (bed.file(&format!("{name}.key")), bed.file("encrypted"));
         let mut command = Command::new("openssl");
@@ -455,7 +457,8 @@ fn keys_under_a_passphrase() {
             session.hear(">PASSWORD:Need 'Private Key' password");
             session.ask(&format!("password \"Private Key\" \"{word}\""), "SUCCESS:");
             if word == "wrong" {
-                // One of 256 wrong words leaves a padding that is right, and OpenVPN tells its end only.
+                // One of 256 wrong passphrases yields valid padding, so only OpenVPN's final
+                // message is expected.
                 session.hear(match client {
                     Who::OpenVpn => ">FATAL:Error: private key password verification failed",
                     Who::Cycloid => ">PASSWORD:Verification Failed: 'Private Key'",
@@ -467,7 +470,7 @@ fn keys_under_a_passphrase() {
         }
     }
     drop(gate);
-    // Nobody is there to be asked.
+    // Without a terminal or manager, the program names `askpass`.
     let settings = Settings::default();
     let mut gate = bed.launch(Who::Cycloid, true, &settings);
     gate.wait_for_end();
@@ -481,8 +484,8 @@ fn keys_under_a_passphrase() {
 }
 
 #[test]
-fn a_server_becomes_nobody_and_tells_the_service_manager() {
-    let bed = Bed::new();
+fn a_server_drops_to_nobody_and_notifies_the_service_manager() {
+    let bed = TestBed::new();
     let path = bed.file("notify");
     let manager = UnixDatagram::bind(&path).expect("a socket");
     manager.set_read_timeout(Some(LIMIT)).expect("a time limit");
@@ -514,7 +517,7 @@ fn a_server_becomes_nobody_and_tells_the_service_manager() {
     }
     let mut alice = bed.start(Who::OpenVpn, false, &settings);
     bed.assert_reaches("a server that is nobody", [&mut gate, &mut alice]);
-    // Root may ask for its profile, from another network, too.
+    // Root may profile the server, even from another network namespace.
     let asked = Command::new(env!("CARGO_BIN_EXE_cycloid"))
         .args(["profile", "--seconds", "0.2", "--pid", &gate.id().to_string()])
         .output()
@@ -526,7 +529,7 @@ fn a_server_becomes_nobody_and_tells_the_service_manager() {
     let text = gate.end("TERM");
     assert!(!text.contains("not taken back"), "{text}");
     assert_eq!(hear(&manager), "STOPPING=1");
-    // What the program cannot do is said at once.
+    // Unsupported directives are reported at once.
     for (line, hint) in [("daemon", "systemd"), ("chroot /", "RootDirectory=")] {
         let settings = Settings { server: line.into(), ..Settings::default() };
         let mut gate = bed.launch(Who::Cycloid, true, &settings);

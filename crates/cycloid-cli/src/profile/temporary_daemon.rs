@@ -1,4 +1,4 @@
-//! A daemon in this process, on a keystore that is thrown away, and clients that sign.
+//! A daemon in this process, on a temporary keystore, and clients that sign.
 
 use std::path::PathBuf;
 use std::sync::Barrier;
@@ -17,8 +17,8 @@ use crate::output::Stop;
 
 const PIN: &[u8] = b"user-of-a-profile";
 
-/// A keystore with some keys, whose daemon can be started anew.
-pub(super) struct Bed {
+/// A temporary keystore with some keys, whose daemon can be restarted.
+pub(super) struct TemporaryKeystore {
     directory: tempfile::TempDir,
     unlocking: Unlocking,
     /// Private keys.
@@ -27,24 +27,24 @@ pub(super) struct Bed {
     data: Vec<u8>,
 }
 
-/// A daemon, and a client that is logged in.
+/// A running daemon, and a logged-in client.
 pub(super) struct Running<'a> {
-    bed: &'a Bed,
+    keystore: &'a TemporaryKeystore,
     server: Server,
     client: Client,
 }
 
-/// One signature: when it was asked for, and when it came.
+/// The times of one signature's request and answer.
 #[derive(Clone, Copy)]
 pub(super) struct Signed {
     pub(super) asked: Instant,
     pub(super) answered: Instant,
 }
 
-impl Bed {
-    /// With so many keys of a kind.
+impl TemporaryKeystore {
+    /// Creates a keystore with `count` keys of one kind.
     pub(super) fn new(kind: &str, count: usize) -> Result<Self, Stop> {
-        // What a client of PKCS #11 sends: the digest, for all but Ed25519.
+        // As PKCS #11 clients do, the requests carry a digest, except for Ed25519.
         let (mechanism, data) = match kind {
             "rsa-2048" | "rsa-3072" | "rsa-4096" => (ckm::SHA256_RSA_PKCS, vec![0xa5; 32]),
             "p-256" => (ckm::ECDSA, vec![0xa5; 32]),
@@ -52,28 +52,32 @@ impl Bed {
             "ed25519" => (ckm::EDDSA, vec![0xa5; 32]),
             other => {
                 return Err(Stop::Usage(cycloid_lab::Failure::new(
-                    format!("there is no profile of keys of kind {other:?}"),
-                    "--key takes rsa-2048, rsa-3072, rsa-4096, p-256, p-384 or ed25519",
+                    format!("cannot profile keys of kind {other:?}"),
+                    "give one of these to --key: rsa-2048, rsa-3072, rsa-4096, p-256, p-384 or ed25519",
                 )));
             }
         };
         let directory = tempfile::Builder::new().prefix("cycloid-profile-").tempdir();
         let directory = directory.map_err(|error| {
-            failed(format!("cannot make a directory: {error}"), "it needs room for temporary files")
+            failed(
+                format!("cannot make a directory: {error}"),
+                "check TMPDIR and the free space for temporary files",
+            )
         })?;
         let key_file = Unlocking::new_key_file().map_err(|error| refused(&error))?;
         let unlocking = Unlocking { passphrase: None, key_file: Some(key_file) };
-        let mut bed = Self { directory, unlocking, keys: Vec::new(), mechanism, data };
+        let mut keystore = Self { directory, unlocking, keys: Vec::new(), mechanism, data };
         {
-            let store = Store::create(&bed.url(), &bed.unlocking).map_err(|e| refused(&e))?;
+            let store =
+                Store::create(&keystore.url(), &keystore.unlocking).map_err(|e| refused(&e))?;
             initialize(&store, "profile", PIN, PIN).map_err(|error| refused(&error))?;
         }
-        let running = bed.start(0)?;
+        let running = keystore.start(0)?;
         let keys = (0..count).map(|number| running.generate(kind, number));
         let keys = keys.collect::<Result<_, _>>()?;
         drop(running);
-        bed.keys = keys;
-        Ok(bed)
+        keystore.keys = keys;
+        Ok(keystore)
     }
 
     pub(super) const fn keys(&self) -> usize {
@@ -88,17 +92,17 @@ impl Bed {
         self.directory.path().join("socket")
     }
 
-    /// Starts a daemon that keeps so many keys ready.
+    /// Starts a daemon that caches up to `prepared_keys` unwrapped keys.
     pub(super) fn start(&self, prepared_keys: usize) -> Result<Running<'_>, Stop> {
         let store = Store::open(&self.url()).map_err(|error| refused(&error))?;
         store.unlock(&self.unlocking).map_err(|error| refused(&error))?;
         let settings = Settings { socket: self.socket(), prepared_keys, ..Settings::default() };
         let server = Server::start(store, settings)
-            .map_err(|error| failed(format!("the daemon does not start: {error}"), "report it"))?;
+            .map_err(|error| failed(format!("the daemon did not start: {error}"), "report it"))?;
         let client =
             Client::connect(self.socket(), "cycloid profile").map_err(|error| refused(&error))?;
         call(&client, &Request::Login { role: Role::User, pin: Secret::new(PIN) })?;
-        Ok(Running { bed: self, server, client })
+        Ok(Running { keystore: self, server, client })
     }
 }
 
@@ -117,14 +121,14 @@ impl Running<'_> {
         }
     }
 
-    /// Unseals the master key anew.
+    /// Unseals the master key again.
     pub(super) fn unlock(&self) -> Result<(), Stop> {
-        self.server.daemon().token.store.unlock(&self.bed.unlocking).map_err(|e| refused(&e))
+        self.server.daemon().token.store.unlock(&self.keystore.unlocking).map_err(|e| refused(&e))
     }
 
-    /// Signs with the key of this number, which counts in a circle.
+    /// Signs with the key of this number, modulo the number of keys.
     pub(super) fn sign(&self, number: usize) -> Result<Signed, Stop> {
-        let Bed { keys, mechanism, data, .. } = self.bed;
+        let TemporaryKeystore { keys, mechanism, data, .. } = self.keystore;
         let request = Request::Sign {
             key: keys[number % keys.len()],
             mechanism: Mechanism { number: *mechanism, parameter: Parameter::None },
@@ -138,8 +142,9 @@ impl Running<'_> {
         }
     }
 
-    /// Has so many clients sign at once, each with a key of its own as far as there are, until there are
-    /// so many signatures at least; in the order in which they came.
+    /// Signs with `clients` concurrent clients until there are at least `count` signatures, each
+    /// client with its own key as far as there are enough keys. Returns the signatures in the order
+    /// of the answers.
     pub(super) fn sign_together(&self, clients: usize, count: usize) -> Result<Vec<Signed>, Stop> {
         let (go, done) = (Barrier::new(clients), AtomicUsize::new(0));
         let mut signed = thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! What stands on the machine only as long as the process that asked for it.
+//! A temporary directory, and a watch on the parent process that it belongs to.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,15 +12,16 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use crate::hsm::failed;
 use crate::output::Stop;
 
-/// How long others may go on writing into a directory that is to go.
+/// How long to retry the removal of a directory that other processes still write into.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Whoever started this process, and holds its standard input open.
+/// A watch on the parent process, which holds this process's standard input open.
 pub(crate) struct Starter(JoinHandle<()>);
 
 impl Starter {
-    /// From now on signals do not end this process: Ctrl-C reaches the whole group, and what stands here goes
-    /// when whoever started this has gone.
+    /// Starts the watch. From then on SIGINT and SIGTERM do not end this process: Ctrl-C reaches
+    /// the whole process group, and this process removes its temporary resources after the parent
+    /// has exited.
     pub(crate) fn watch() -> Result<Self, Stop> {
         let interrupted = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
@@ -33,18 +34,18 @@ impl Starter {
     }
 
     /// # Errors
-    /// It has gone.
+    /// The parent has exited.
     pub(crate) fn is_there(&self) -> Result<(), Stop> {
         if self.0.is_finished() { Err(Stop::ReaderGone) } else { Ok(()) }
     }
 
-    /// Returns when it has gone.
+    /// Waits until the parent has exited.
     pub(crate) fn wait(self) {
         let _ = self.0.join();
     }
 }
 
-/// A directory that goes with this value, even while another process writes into it.
+/// A temporary directory, removed on drop even while another process writes into it.
 pub(crate) struct Directory(PathBuf);
 
 impl Directory {
@@ -62,12 +63,12 @@ impl Directory {
 impl Drop for Directory {
     fn drop(&mut self) {
         let start = Instant::now();
-        // What is written between the list of a directory and its end keeps it.
+        // `remove_dir_all` fails if a file appears after it has listed a directory.
         while let Err(error) = fs::remove_dir_all(&self.0)
             && self.0.exists()
         {
             if start.elapsed() > PATIENCE {
-                eprintln!("note: {} cannot be removed: {error}", self.0.display());
+                eprintln!("note: cannot remove {}: {error}", self.0.display());
                 break;
             }
             thread::sleep(Duration::from_millis(10));
@@ -84,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_goes_although_somebody_writes_into_it() {
+    fn a_directory_is_removed_while_another_thread_writes_into_it() {
         let directory = Directory::new().unwrap();
         let path = directory.path().to_owned();
         let deeper = path.join("deeper");

@@ -1,6 +1,6 @@
 //! Two network namespaces, keys for both, and the programs that run in them.
 //!
-//! Needs root, iproute2 and OpenVPN; what is made here is gone when the value is dropped.
+//! Needs root, iproute2 and OpenVPN. Everything is removed when the value is dropped.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
@@ -14,31 +14,31 @@ use cycloid_vpn::net::undo::DIRECTORY;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use tempfile::TempDir;
 
-/// Addresses of the server: outside, and inside of the tunnel.
+/// Addresses of the server: outside the tunnel, and inside.
 pub(crate) const SERVER: &str = "10.99.0.1";
 pub(crate) const INNER: &str = "10.8.0.1";
 pub(crate) const INNER6: &str = "fd00:8::1";
 
-/// The line that says that a side is up, Cycloid's as well as OpenVPN's.
+/// The log line of a side that is up, for Cycloid and for OpenVPN.
 pub(crate) const UP: &str = "Initialization Sequence Completed";
 
-/// How long things may take that are sure to come: no test is about this.
+/// The time limit of events that are sure to come; no test measures it.
 pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 
-/// Whose program a side runs.
+/// The program that a side runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Who {
     Cycloid,
     OpenVpn,
 }
 
-/// Who stands at either end: server, then client.
+/// The programs at the two ends: server, then client.
 pub(crate) const WITH_OPENVPN: [(Who, Who); 2] =
     [(Who::Cycloid, Who::OpenVpn), (Who::OpenVpn, Who::Cycloid)];
 pub(crate) const ALL: [(Who, Who); 3] =
     [WITH_OPENVPN[0], WITH_OPENVPN[1], (Who::Cycloid, Who::Cycloid)];
 
-/// What protects the control channel.
+/// The protection of the control channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Protection {
     None,
@@ -47,15 +47,15 @@ pub(crate) enum Protection {
     TlsCryptV2,
 }
 
-/// What both ends are told.
+/// The settings of both ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) tcp: bool,
     pub(crate) protection: Protection,
     pub(crate) cipher: &'static str,
-    /// Whether the server has one peer, and pushes nothing.
+    /// Whether the server has a single peer and pushes nothing.
     pub(crate) point_to_point: bool,
-    /// More lines, for both ends and for one.
+    /// More configuration lines: for both ends, for the server, for the client.
     pub(crate) both: String,
     pub(crate) server: String,
     pub(crate) client: String,
@@ -75,15 +75,16 @@ impl Default for Settings {
     }
 }
 
-pub(crate) struct Bed {
+pub(crate) struct TestBed {
     pub(crate) directory: TempDir,
-    /// The server's and the client's.
+    /// The server's namespace and the client's.
     namespaces: [String; 2],
 }
 
-impl Bed {
+impl TestBed {
     pub(crate) fn new() -> Self {
-        // No number of a process, which another has after one that was killed.
+        // Random rather than the process id, which a later process may reuse after this one was
+        // killed.
         let number = RandomState::new().hash_one(()) as u32;
         let name = |side| format!("cyclovpn-{number:08x}-{side}");
         let bed = Self {
@@ -104,7 +105,7 @@ impl Bed {
         bed
     }
 
-    /// An authority, certificates and keys, by the program itself.
+    /// Makes an authority, certificates and keys with `cycloid vpn`.
     fn keys(&self) {
         for line in [
             "vpn pki init",
@@ -126,7 +127,7 @@ impl Bed {
         }
     }
 
-    /// Does something with the program, where the keys are.
+    /// Runs `cycloid` with the arguments in `line`, in the directory with the keys.
     pub(crate) fn cycloid(&self, line: &str) {
         let output = Command::new(env!("CARGO_BIN_EXE_cycloid"))
             .args(line.split_whitespace())
@@ -151,7 +152,7 @@ impl Bed {
         }
     }
 
-    /// Writes a side's file.
+    /// Writes the configuration file of a side, and returns its path.
     pub(crate) fn configure(&self, server: bool, settings: &Settings) -> PathBuf {
         let name = if server { "gate" } else { "alice" };
         let material = |kind| self.file(&format!("{name}.{kind}")).display().to_string();
@@ -191,13 +192,13 @@ impl Bed {
                 settings.client
             ),
         };
-        // The name is the instance's, of which there must be one on a machine only.
+        // The file's name is the instance's name, which must be unique on a machine.
         let file = self.file(&format!("{}.conf", self.namespaces[usize::from(!server)]));
         fs::write(&file, text).expect("a file");
         file
     }
 
-    /// Starts a side and waits until it is up.
+    /// Starts a side, and waits until it is up.
     pub(crate) fn start(&self, who: Who, server: bool, settings: &Settings) -> Running {
         let mut running = self.launch(who, server, settings);
         running.wait_for(UP, 1, LIMIT);
@@ -220,14 +221,14 @@ impl Bed {
         Running::start(command, log)
     }
 
-    /// A program in the client's namespace, or in the server's.
+    /// Returns a command that runs a program in the client's namespace or the server's.
     pub(crate) fn command(&self, client: bool) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.namespaces[usize::from(client)]]);
         command
     }
 
-    /// Runs something on a thread in the client's namespace, or in the server's.
+    /// Runs a closure on a new thread in the client's namespace or the server's.
     pub(crate) fn within<T: Send + 'static>(
         &self,
         client: bool,
@@ -242,7 +243,7 @@ impl Bed {
         })
     }
 
-    /// Sends so many pings from the client and gives how many came back.
+    /// Sends `count` pings from the client, and returns the number of replies.
     pub(crate) fn ping(&self, to: &str, count: u32, interval: &str) -> u32 {
         let output = self
             .command(true)
@@ -254,7 +255,8 @@ impl Bed {
         received.and_then(|number| number.parse().ok()).unwrap_or(0)
     }
 
-    /// Pings both inner addresses of the server; more than once, as a machine under load is slow.
+    /// Asserts that both inner addresses of the server answer pings, with retries for a loaded
+    /// machine.
     pub(crate) fn assert_reaches(&self, what: &str, ends: [&mut Running; 2]) {
         let reached =
             (0..3).any(|_| [INNER, INNER6].into_iter().all(|to| self.ping(to, 3, "0.1") == 3));
@@ -262,7 +264,7 @@ impl Bed {
         assert!(reached, "{what}\n--- server\n{}\n--- client\n{}", server.text(), client.text());
     }
 
-    /// Pings until both ends have renewed their keys twice; of 500 pings one may be lost.
+    /// Pings until both ends have renewed their keys twice. At most one of 500 pings may be lost.
     pub(crate) fn assert_loses_nothing_in_renewals(&self, what: &str, ends: [&Running; 2]) {
         let limit = Instant::now() + Duration::from_secs(60);
         let (mut sent, mut received) = (0, 0);
@@ -277,11 +279,12 @@ impl Bed {
     }
 }
 
-impl Drop for Bed {
+impl Drop for TestBed {
     fn drop(&mut self) {
         for name in &self.namespaces {
             let _ = Command::new("ip").args(["netns", "delete", name]).output();
-            // What is in it was changed in that namespace; there is none unless the program ran here.
+            // The undo journal is left only if the program was killed before it restored the
+            // namespace.
             let _ = fs::remove_file(Path::new(DIRECTORY).join(format!("{name}.journal")));
         }
     }
@@ -292,7 +295,7 @@ fn ip(arguments: &str) {
     assert!(output.status.success(), "ip {arguments}: {output:?}");
 }
 
-/// A program that runs, and what it wrote.
+/// A running program, and its log.
 pub(crate) struct Running {
     child: Child,
     log: PathBuf,
@@ -318,11 +321,11 @@ impl Running {
         self.child.id()
     }
 
-    /// Waits until this was written so many times.
+    /// Waits until the log contains `what` at least `times` times.
     pub(crate) fn wait_for(&mut self, what: &str, times: usize, limit: Duration) {
         let end = Instant::now() + limit;
         loop {
-            // Looked at first: one that has ended has written all that it will.
+            // The exit status is read before the log, so the log of an ended program is complete.
             let ended = self.child.try_wait().expect("the program is ours");
             let text = self.text();
             if text.matches(what).count() >= times {
@@ -334,7 +337,7 @@ impl Running {
         }
     }
 
-    /// How often a key has followed another, as either program says it.
+    /// Returns the number of key renewals that the log of either program reports.
     pub(crate) fn renewals(&self) -> usize {
         let text = self.text();
         text.matches("a new key is in use").count()
@@ -347,7 +350,7 @@ impl Running {
         assert!(sent.success());
     }
 
-    /// Lets it end by itself after a signal.
+    /// Sends a signal, waits until the program ends, and returns its log.
     pub(crate) fn end(mut self, name: &str) -> String {
         self.signal(name);
         self.wait_for_end();
@@ -357,7 +360,7 @@ impl Running {
     pub(crate) fn wait_for_end(&mut self) {
         let end = Instant::now() + Duration::from_secs(60);
         while self.child.try_wait().expect("the program is ours").is_none() {
-            assert!(Instant::now() < end, "it does not end\n{}", self.text());
+            assert!(Instant::now() < end, "it did not end\n{}", self.text());
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -370,7 +373,7 @@ impl Drop for Running {
     }
 }
 
-/// Waits until a file is as it should be; gives what it says.
+/// Waits until `is_right` accepts the file's text, and returns the text.
 pub(crate) fn wait_for_file(path: &Path, is_right: impl Fn(&str) -> bool) -> String {
     let end = Instant::now() + LIMIT;
     loop {
@@ -378,7 +381,7 @@ pub(crate) fn wait_for_file(path: &Path, is_right: impl Fn(&str) -> bool) -> Str
         if is_right(&text) {
             return text;
         }
-        assert!(Instant::now() < end, "not what {} should say:\n{text}", path.display());
+        assert!(Instant::now() < end, "unexpected content of {}:\n{text}", path.display());
         std::thread::sleep(Duration::from_millis(50));
     }
 }
