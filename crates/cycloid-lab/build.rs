@@ -1,5 +1,4 @@
-//! Notes the compiler and the versions of the peers that are compiled in, for the header of every
-//! result.
+//! Records the compiler and the versions of the compiled-in peers for the header of every result.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -50,7 +49,7 @@ fn set(variable: &str, value: &str) {
     println!("cargo::rustc-env={variable}={value}");
 }
 
-/// The `Cargo.lock` of the workspace: in the nearest directory upwards that has one.
+/// Finds the workspace's `Cargo.lock`: the nearest one in this directory or above.
 fn lock_file() -> Option<PathBuf> {
     let crate_directory = env::var_os("CARGO_MANIFEST_DIR")?;
     Path::new(&crate_directory)
@@ -59,7 +58,7 @@ fn lock_file() -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// The version in the lock file of `package`.
+/// Returns the version of `package` in the lock file.
 fn version<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
     let (_, rest) = lock.split_once(&format!("name = \"{package}\"\nversion = \""))?;
     rest.split('"').next()

@@ -55,7 +55,7 @@ fn count_here(bench: &Bench, level: &str) -> Result<(), Stop> {
     let effort = bench.common.effort();
     let peers = Peer::from_list(&bench.common.peers).map_err(Stop::Usage)?;
     let suites = suites(bench, effort)?;
-    let rows = lab_count::here(&suites, effort, &peers, level).map_err(Stop::Failed)?;
+    let rows = lab_count::count_tables(&suites, effort, &peers, level).map_err(Stop::Failed)?;
     output::print(&serde_json::to_string(&rows).expect("rows are nothing but data"))
 }
 

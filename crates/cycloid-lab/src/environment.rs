@@ -1,4 +1,4 @@
-//! Where a measurement was made: machine, compiler, date.
+//! Describes where a measurement was made: machine, compiler, date.
 
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -8,7 +8,7 @@ use cycloid::cpu;
 use crate::measure::clock;
 use crate::record::Environment;
 
-/// What is true of this process and this machine now.
+/// Returns the current environment of this process and machine.
 pub fn current() -> Environment {
     Environment {
         program: concat!("cycloid ", env!("CARGO_PKG_VERSION")).into(),
@@ -24,7 +24,7 @@ pub fn current() -> Environment {
     }
 }
 
-/// What the system calls the processor.
+/// Returns the processor's name as the system gives it.
 fn cpu_model() -> String {
     let information = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     information
@@ -38,10 +38,10 @@ fn seconds_since_1970() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs())
 }
 
-/// RFC 3339, in UTC, of seconds since 1970-01-01.
+/// Formats seconds since 1970-01-01 as an RFC 3339 date in UTC.
 fn date(seconds: u64) -> String {
-    // Years that begin in March end in the leap day, so that months have fixed offsets: every five
-    // months from March take 153 days, and every 400 years 146,097 days.
+    // A year that begins in March ends with the leap day, so months have fixed offsets: every five
+    // months from March take 153 days, and every 400 years take 146,097 days.
     let days = seconds / 86_400 + 719_468; // from 0000-03-01
     let (era, day_of_era) = (days / 146_097, days % 146_097);
     let year_of_era =

@@ -1,18 +1,18 @@
-//! What is told to a person when something cannot be done.
+//! The error type for failures reported to a user.
 
 use std::fmt;
 
-/// What is wrong, and what to do about it: a line each, lower case, no full stop.
+/// A problem and its remedy: one line each, lower case, no full stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub hint: String,
 }
 
 impl Failure {
-    /// A failure of those two lines.
+    /// Creates a failure from these two lines.
     pub fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { message: message.into(), hint: hint.into() }
     }

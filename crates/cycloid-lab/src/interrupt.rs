@@ -1,34 +1,34 @@
-//! Ctrl-C: whoever measures looks here between two batches, and gives up the table that it is at.
+//! Handles Ctrl-C: measurements check a flag between batches and abandon the current table.
 //!
-//! Nothing here catches a signal; a program that does sets the flag.
+//! This module catches no signal; the program's signal handler sets the flag.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use crate::Failure;
 
-/// What a batch says that was not run.
+/// The message of a batch that was not run.
 pub(crate) const MESSAGE: &str = "interrupted";
 
 static FLAG: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// What to set to have a run end; for the whole process.
+/// Returns the process-wide flag that ends a run when set.
 pub fn flag() -> Arc<AtomicBool> {
     Arc::clone(&FLAG)
 }
 
-/// Whether the run is to end.
+/// Returns whether the run should end.
 pub fn requested() -> bool {
     FLAG.load(Ordering::Relaxed)
 }
 
-/// A table ends with this; [`crate::suite::run`] does not pass it on.
+/// Ends the current table on an interrupt; [`crate::suite::run`] does not pass this error on.
 ///
 /// # Errors
-/// If the run is to end.
+/// If the run should end.
 pub(crate) fn check() -> Result<(), Failure> {
     match requested() {
-        true => Err(Failure::new(MESSAGE, "what was finished is kept")),
+        true => Err(Failure::new(MESSAGE, "finished tables are kept")),
         false => Ok(()),
     }
 }

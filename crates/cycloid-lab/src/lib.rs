@@ -1,16 +1,16 @@
-//! The lab: time, memory and allocations, beside the peers that a user would otherwise pick.
+//! The lab: measures time, memory and allocations of this library and its peers.
 //!
-//! - [`compare`]: two sides of records, with verdicts that heed the noise.
-//! - [`count`]: instructions of an operation, by callgrind.
-//! - [`history`]: the course of the numbers in a file, and what is beyond the usual.
-//! - [`interrupt`]: how a run is ended early.
+//! - [`compare`]: compares two sides of records, with verdicts that account for noise.
+//! - [`count`]: counts the instructions of an operation with callgrind.
+//! - [`history`]: records results over time and flags outliers.
+//! - [`interrupt`]: ends a run early.
 //! - [`measure`]: interleaved rounds, statistics, heap counting, stack painting.
-//! - [`page`]: records as one page for a browser.
+//! - [`page`]: shows records as one HTML page.
 //! - [`peers`]: other libraries, compiled in or loaded at run time.
-//! - [`suite`]: what can be measured; each suite makes tables.
-//! - [`profile`]: where the time goes, as flat profile, call graph and folded stacks.
-//! - [`record`]: the one form of all results, as JSON and in memory.
-//! - [`tables`]: a record as text for people.
+//! - [`suite`]: the benchmark suites; each suite makes tables.
+//! - [`profile`]: shows where time is spent, as flat profile, call graph and folded stacks.
+//! - [`record`]: the common format of all results, as JSON and in memory.
+//! - [`tables`]: shows a record as text.
 
 pub mod compare;
 pub mod count;

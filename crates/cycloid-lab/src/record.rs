@@ -317,7 +317,7 @@ pub struct Implementation {
     pub product: String,
     /// Its version.
     pub version: String,
-    /// The function that is called.
+    /// The called function.
     pub function: String,
     /// Which of its backends runs, where that is known.
     pub backend: Option<String>,

@@ -1,4 +1,4 @@
-//! Instructions, old and new: they are counted and not measured, so that any difference is one.
+//! Compares instruction counts of old and new runs. Counts are exact, so any difference is real.
 
 use std::fmt::Write;
 
@@ -9,53 +9,53 @@ use super::{Comparison, SIDES};
 use crate::record::{Count, Instructions, Record};
 use crate::tables::number::whole;
 
-/// A part of what was counted of a row.
+/// Selects one kind of count from a record.
 type Part = fn(&Instructions) -> Option<Count>;
 
-/// What may be counted of a row: by which code.
+/// The kinds of instruction count: the code that was counted and how to read its count.
 pub(super) const KINDS: [(&str, Part); 3] = [
     ("portable", |instructions| instructions.portable),
     ("adx", |instructions| instructions.adx),
     ("peer", |instructions| instructions.peer),
 ];
 
-/// The instructions of one operation on both sides.
+/// The instruction counts of one operation on both sides.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Counted {
-    /// `portable` or `adx`, the library's backends, or `peer`.
+    /// `portable` or `adx` (the library's backends), or `peer`.
     pub code: &'static str,
-    /// How many there are: means, where runs differ.
+    /// Instructions per operation; the mean where runs differ.
     pub count: [f64; 2],
-    /// Bytes of the machine code that is executed, in lines of 64 bytes.
+    /// Bytes of executed machine code, in lines of 64 bytes.
     pub code_bytes: [u64; 2],
-    /// What to make of it.
+    /// The verdict.
     pub verdict: CountVerdict,
 }
 
-/// What to make of two counts.
+/// The verdict on two instruction counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountVerdict {
-    /// Every new run takes fewer than every old one.
+    /// Every new run takes fewer instructions than every old run.
     Fewer,
-    /// Every new run takes more than every old one.
+    /// Every new run takes more instructions than every old run.
     More,
-    /// Old and new runs take the same.
+    /// Old and new runs take the same number of instructions.
     Same,
-    /// Runs differ by chance, and those of one side are not all below those of the other.
+    /// Runs vary by chance, and the ranges of the two sides overlap.
     Varies,
 }
 
 impl CountVerdict {
-    /// All of them.
+    /// All verdicts.
     pub const ALL: [Self; 4] = [Self::Fewer, Self::More, Self::Same, Self::Varies];
 
-    /// Whether it is a difference, and not made by chance.
-    pub(super) fn is_news(self) -> bool {
+    /// Returns whether the counts differ beyond chance.
+    pub(super) fn is_change(self) -> bool {
         matches!(self, Self::Fewer | Self::More)
     }
 
-    /// Its name for people.
+    /// Returns the verdict's display name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fewer => "fewer",
@@ -66,7 +66,7 @@ impl CountVerdict {
     }
 }
 
-/// The counts that both sides have of a row, whichever of their runs has them.
+/// Returns the counts of a row for every kind that both sides counted in at least one run.
 pub(super) fn of(row: &[Vec<&Record>; 2]) -> Vec<Counted> {
     let of_code = |&(code, part): &(&'static str, Part)| {
         let sides = row.each_ref().map(|records| {
@@ -101,8 +101,8 @@ pub(super) fn of(row: &[Vec<&Record>; 2]) -> Vec<Counted> {
     KINDS.iter().filter_map(of_code).collect()
 }
 
-/// What is news of each table, or all, in lines of at most 80 characters; nothing where nothing was
-/// counted on both sides.
+/// Formats the counts that changed, or all counts, table by table in lines of at most 80
+/// characters. Empty if no row was counted on both sides.
 pub(super) fn text(comparison: &Comparison, all: bool) -> String {
     let mut text = String::new();
     let [old, new] = SIDES;
@@ -111,7 +111,7 @@ pub(super) fn text(comparison: &Comparison, all: bool) -> String {
         for (row, counted) in
             table.rows.iter().flat_map(|row| row.counted.iter().map(move |c| (row, c)))
         {
-            if !all && !counted.verdict.is_news() {
+            if !all && !counted.verdict.is_change() {
                 continue;
             }
             if text.is_empty() {
@@ -132,7 +132,8 @@ pub(super) fn text(comparison: &Comparison, all: bool) -> String {
     text
 }
 
-/// How many there are of each; nothing where nothing was counted on both sides.
+/// Formats how many counts have each verdict, or returns `None` if no row was counted on both
+/// sides.
 pub(super) fn summary(comparison: &Comparison) -> Option<String> {
     let counted = || comparison.rows().flat_map(|row| &row.counted);
     counted().next()?;
@@ -143,7 +144,7 @@ pub(super) fn summary(comparison: &Comparison) -> Option<String> {
     Some(format!("instructions: {}", numbers.join(", ")))
 }
 
-/// The change in per cent, with as many digits as show it.
+/// Formats the change in per cent, with enough digits to show it.
 pub(super) fn change(counted: &Counted) -> String {
     let [old, new] = counted.count;
     let percent = (new / old - 1.0) * 100.0;

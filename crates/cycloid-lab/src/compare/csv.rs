@@ -1,11 +1,11 @@
-//! A comparison for spreadsheets: every row in a line, as RFC 4180 has it.
+//! Writes a comparison as CSV (RFC 4180), one line per row.
 
 use std::fmt::Write;
 
 use super::counts::KINDS;
 use super::{Comparison, Verdict};
 
-/// A header, and a line a row; numbers are fractions, not per cent.
+/// Formats a header and one line per row. Changes are fractions, not per cent.
 pub fn csv(comparison: &Comparison) -> String {
     let mut text = String::from(
         "suite,table,group,label,library,old_version,new_version,old_ns,new_ns,change,low,high,\

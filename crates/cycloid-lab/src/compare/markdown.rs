@@ -1,4 +1,5 @@
-//! A comparison for a comment on a change: what is news in a table, the rest in numbers.
+//! Writes a comparison as Markdown, for a comment on a change: a table of changed rows and a
+//! summary.
 
 use std::fmt::Write;
 
@@ -6,7 +7,7 @@ use super::text::{percent, time};
 use super::{Comparison, SIDES, Verdict, counts};
 use crate::tables::number::whole;
 
-/// The rows that are not the same, and how many there are of each kind.
+/// Formats the rows that are not the same (all rows with `all`) and the number of rows per verdict.
 pub fn markdown(comparison: &Comparison, all: bool) -> String {
     let counts =
         Verdict::ALL.map(|verdict| format!("{} {}", comparison.count(verdict), verdict.name()));
@@ -41,7 +42,8 @@ pub fn markdown(comparison: &Comparison, all: bool) -> String {
         rows.flat_map(move |row| row.counted.iter().map(move |counted| (table, row, counted)))
     });
     let mut is_begun = false;
-    for (table, row, counted) in counted.filter(|(_, _, counted)| all || counted.verdict.is_news())
+    for (table, row, counted) in
+        counted.filter(|(_, _, counted)| all || counted.verdict.is_change())
     {
         if !std::mem::replace(&mut is_begun, true) {
             let head = format!("| instructions | {old} | {new} | change | |");
@@ -58,7 +60,7 @@ pub fn markdown(comparison: &Comparison, all: bool) -> String {
     }
     for mean in &comparison.means {
         let (suite, rows, change) = (&mean.suite, mean.rows, percent(mean.change));
-        let _ = write!(text, "\n{suite}: {change} in the geometric mean of {rows} rows of ours\n");
+        let _ = write!(text, "\n{suite}: {change}, geometric mean of our {rows} rows\n");
     }
     text
 }

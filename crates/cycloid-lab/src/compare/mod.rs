@@ -1,29 +1,30 @@
-//! Whether something became faster or slower, and whether that is more than noise.
+//! Decides whether something became faster or slower by more than noise.
 //!
-//! Two sides, *old* and *new*, each of one record or of several runs. What moves a number that has
-//! nothing to do with the program is large: on the virtual machine of `docs/results`, the same
-//! OpenSSL took between half and twice its time from one hour to the next, and in proportion to
-//! other libraries, in the same interleaved rounds, it still moved by 1 % to 4 %, at the worst by 21 %.
-//! So each table brings its own yardstick:
+//! Compares two sides, *old* and *new*, each of one record or several runs. Effects unrelated to
+//! the program move the numbers a lot: on the virtual machine of `docs/results`, the time of the
+//! same OpenSSL changed by a factor between one half and two from one hour to the next. Its ratio
+//! to other libraries in the same interleaved rounds still moved by 1 % to 4 %, and at worst by
+//! 21 %. So each table carries its own measure of noise:
 //!
-//! - **Unchanged rows** are those of peers that are there in every run, in the same version, by the
-//!   same function. Every other row is held against their geometric mean in the same rounds, which
-//!   takes out the machine's drift. How far they move against each other is how far a row moves that
-//!   has not changed: the noise that every verdict of the suite has to exceed.
-//! - **The control**, the reference against itself, and the **bootstrap intervals** bound the noise
-//!   within a run.
-//! - **Repeated runs** show what moves from run to run, and whether a difference recurs.
+//! - **Unchanged rows** are peers' rows that are present in every run, in the same version and with
+//!   the same function. Every other row is compared with their geometric mean in the same rounds,
+//!   which removes the machine's drift. The movement of the unchanged rows relative to each other
+//!   shows how far a row moves without a change: this is the noise that every verdict of the suite
+//!   has to exceed.
+//! - **The control** (the reference measured against itself) and the **bootstrap intervals** bound
+//!   the noise within a run.
+//! - **Repeated runs** show the variation from run to run, and whether a difference recurs.
 //!
-//! A difference counts where it is larger than four standard errors, by the worst of these
-//! estimates, and than twice what the farthest unchanged row of the suite moved, larger than a floor
-//! of relevance, and where it recurs in four of five pairs of runs.
-//! A row is *the same* where its difference is below the floor and a 95 % interval is no wider;
-//! whatever is left is *not enough data*. Where a table has no unchanged row, times are compared as
-//! they are, and there is a verdict only for three runs a side or more that alternated in time.
+//! A difference is significant if it exceeds four standard errors (by the worst of these
+//! estimates), twice the movement of the farthest unchanged row of the suite, and a floor of
+//! relevance, and if it recurs in four of five pairs of runs. A row is *the same* if its difference
+//! is below the floor and its 95 % interval is no wider than the floor. Every other row is *not
+//! enough data*. In a table without unchanged rows, times are compared directly, and a verdict
+//! needs at least three runs per side that alternated in time.
 //!
-//! Instructions are counted, not measured: any difference between them is told.
+//! Instructions are counted, not measured: any difference between them is reported.
 //!
-//! [`compare()`] gives all of it as data, [`text()`] and its siblings as text.
+//! [`compare()`] returns the comparison as data; [`text()`] and its siblings format it.
 
 mod counts;
 mod csv;
@@ -44,26 +45,26 @@ pub(crate) use rows::{is_ours, name as row_name};
 pub use text::text;
 pub(crate) use text::{percent, time};
 
-/// Below this a difference is of no relevance, unless told otherwise.
+/// The default floor of relevance: smaller differences are ignored.
 pub const THRESHOLD: f64 = 0.01;
 
-/// The sides, in their order.
+/// The names of the sides, in order.
 pub const SIDES: [&str; 2] = ["old", "new"];
 
-/// Two sides, row by row.
+/// A row-by-row comparison of two sides.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// The floor of relevance: 0.01 is one per cent.
     pub threshold: f64,
-    /// How many runs each side has.
+    /// The number of runs on each side.
     pub runs: [usize; 2],
-    /// In what the circumstances of the sides differ, each in a line.
+    /// The differences between the sides' environments, one line each.
     pub circumstances: Vec<String>,
     /// The tables that both sides have.
     pub tables: Vec<Table>,
-    /// The geometric mean of the changes of the library's own rows, by suite.
+    /// The geometric mean of the changes of the library's own rows, per suite.
     pub means: Vec<Mean>,
-    /// Rows that one side has and the other does not.
+    /// Rows that only one side has.
     pub only: [Vec<String>; 2],
 }
 
@@ -74,64 +75,65 @@ pub struct Table {
     pub suite: String,
     /// Its title.
     pub title: String,
-    /// How many unchanged rows the others are held against; 0 where times are compared as they are.
+    /// The number of unchanged rows that the others are compared with; 0 if times are compared
+    /// directly.
     pub unchanged: usize,
-    /// The time of the unchanged rows, new divided by old: what the machine, or its load, did.
+    /// The time of the unchanged rows, new divided by old: the drift of the machine or its load.
     pub drift: Option<f64>,
     /// The rows that both sides have, in the order of the new record.
     pub rows: Vec<Row>,
 }
 
-/// One thing that both sides measured.
+/// An operation that both sides measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// The part of the table that it stands in.
+    /// Its group in the table.
     pub group: String,
-    /// Its label there.
+    /// Its label in the group.
     pub label: String,
-    /// Who does it.
+    /// The product that performs it.
     #[serde(rename = "library")]
     pub product: String,
-    /// Whether that is the library itself, with arithmetic of its own.
+    /// Whether the product is this library with its own arithmetic.
     pub ours: bool,
-    /// The version of each side.
+    /// The product's version on each side.
     pub versions: [String; 2],
-    /// Nanoseconds of an operation as they were measured: the median over the runs of a side.
+    /// The measured nanoseconds per operation: the median over the runs of a side.
     pub time_ns: [f64; 2],
-    /// The new time divided by the old, the machine's drift taken out.
+    /// The new time divided by the old, corrected for the machine's drift.
     pub change: f64,
-    /// What holds it with 95 % confidence.
+    /// The 95 % confidence interval of the change.
     pub interval: [f64; 2],
-    /// The least relative difference that these runs could have told from none.
+    /// The smallest relative difference that these runs can detect.
     pub resolution: f64,
-    /// The share of the pairs of runs that agree in the direction.
+    /// The share of the pairs of runs that agree in direction.
     pub recurrence: f64,
-    /// What to make of it; none of a row that served as unchanged.
+    /// The verdict; `None` for a row that served as unchanged.
     pub verdict: Option<Verdict>,
-    /// Instructions, where both sides have counted them.
+    /// Instruction counts, if both sides counted them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counted: Vec<Counted>,
 }
 
-/// What to make of a row.
+/// The verdict on a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// It takes less time, and that is more than noise.
+    /// It takes less time, by more than noise.
     Faster,
-    /// It takes more time, and that is more than noise.
+    /// It takes more time, by more than noise.
     Slower,
-    /// If there is a difference, it is below the floor of relevance.
+    /// Any difference is below the floor of relevance.
     Same,
-    /// The noise is too large to say.
+    /// The noise is too large for a verdict.
     NotEnoughData,
 }
 
 impl Verdict {
-    /// All of them.
+    /// All verdicts.
     pub const ALL: [Self; 4] = [Self::Faster, Self::Slower, Self::Same, Self::NotEnoughData];
 
-    /// Its name for people.
+    /// Returns the verdict's display name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -142,24 +144,24 @@ impl Verdict {
     }
 }
 
-/// How a suite changed as a whole.
+/// The overall change of a suite.
 #[derive(Clone, Debug, Serialize)]
 pub struct Mean {
     /// The suite.
     pub suite: String,
-    /// How many rows it is the mean of.
+    /// The number of rows in the mean.
     pub rows: usize,
-    /// The geometric mean of their changes.
+    /// The geometric mean of the rows' changes.
     pub change: f64,
 }
 
 impl Comparison {
-    /// How many rows have this verdict.
+    /// Returns the number of rows with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.rows().filter(|row| row.verdict == Some(verdict)).count()
     }
 
-    /// Whether a row of the library's own became slower.
+    /// Returns whether any of the library's own rows became slower.
     pub fn is_slower(&self) -> bool {
         self.rows().any(|row| row.ours && row.verdict == Some(Verdict::Slower))
     }
@@ -170,7 +172,7 @@ impl Comparison {
 }
 
 impl Row {
-    /// Its place in the table, for people.
+    /// Returns the row's display name in its table.
     pub fn name(&self) -> String {
         rows::name(&self.group, &self.label)
     }
@@ -179,9 +181,9 @@ impl Row {
 /// Compares the runs of two sides.
 ///
 /// # Errors
-/// A side without a run, or sides that have no row in common.
+/// If a side has no run, or the sides have no row in common.
 pub fn compare(old: &[Report], new: &[Report], threshold: f64) -> Result<Comparison, Failure> {
-    let hint = "records are comparable where the same suites were run";
+    let hint = "compare records that ran the same suites";
     if old.is_empty() || new.is_empty() {
         return Err(Failure::new("one of the sides has no record", hint));
     }
@@ -200,7 +202,7 @@ pub fn compare(old: &[Report], new: &[Report], threshold: f64) -> Result<Compari
     })
 }
 
-/// The geometric mean of what the library's own rows changed, for each suite.
+/// Returns the geometric mean of the changes of the library's own rows, per suite.
 fn means(tables: &[Table]) -> Vec<Mean> {
     let mut means: Vec<Mean> = Vec::new();
     for tables in tables.chunk_by(|a, b| a.suite == b.suite) {
@@ -217,7 +219,7 @@ fn means(tables: &[Table]) -> Vec<Mean> {
     means
 }
 
-/// What differs between the sides beside the results.
+/// Lists the differences between the sides' environments.
 fn circumstances(sides: [&[Report]; 2]) -> Vec<String> {
     type Aspect = (&'static str, fn(&Report) -> String);
     let aspects: [Aspect; 8] = [

@@ -1,7 +1,7 @@
-//! How large a difference is, how large the noise, and what that makes of it.
+//! Estimates the size of a difference and of the noise, and derives the verdict.
 //!
-//! Everything here is a natural logarithm of a time or of a ratio of times, so that a difference is
-//! a relative one and a standard deviation of 0.01 is one per cent.
+//! All values are natural logarithms of times or of ratios of times. A difference is therefore
+//! relative, and a standard deviation of 0.01 is one per cent.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -10,44 +10,46 @@ use super::{Row, Table, Verdict, counts};
 use crate::measure::statistics;
 use crate::record::{Ratio, Record, Table as Recorded};
 
-/// A difference counts from so many standard errors on: of ten thousand rows that have not changed,
-/// less than one is as far off by chance.
+/// The number of standard errors from which a difference is significant. Fewer than one of ten
+/// thousand unchanged rows is that far off by chance.
 const CRITICAL: f64 = 4.0;
 
-/// The same for what holds a value in 95 of 100 cases.
+/// The number of standard errors on either side that contain a value in 95 of 100 cases.
 const CONFIDENT: f64 = 1.96;
 
-/// An estimate of a standard deviation from few differences may be far too small; this much over
-/// its degrees of freedom is added to it, in proportion. It bounds the quantiles of Student's t.
+/// Allowance for estimating a standard deviation from few differences, which may make it far too
+/// small: the estimate grows by this divided by its degrees of freedom, relative to its size. The
+/// result bounds the quantiles of Student's t.
 const DOUBT: f64 = 4.0;
 
-/// A difference counts only beyond so many times of what the farthest unchanged row moved: noise
-/// has tails that its standard deviation does not tell.
+/// A significant difference exceeds the movement of the farthest unchanged row by this factor: the
+/// tails of the noise are heavier than its standard deviation shows.
 const FARTHEST: f64 = 2.0;
 
-/// The same of all that, where a side has one run: nothing shows then whether a difference recurs.
+/// The factor on the critical difference if a side has only one run, because then nothing shows
+/// whether a difference recurs.
 const ALONE: f64 = 1.5;
 
-/// How far a row moves from one run to the next where nothing tells it.
+/// The assumed movement of a row between runs if nothing measures it.
 const ASSUMED: f64 = 0.05;
 
-/// The share of the pairs of runs in which a difference must recur.
+/// The share of the pairs of runs in which a significant difference must recur.
 const RECURRENCE: f64 = 0.8;
 
-/// Where there is no unchanged row, no fewer runs a side have a verdict.
+/// The least number of runs per side for a verdict without unchanged rows.
 const FEWEST_RUNS: usize = 3;
 
-/// What rows of a table are held against, in every run of each side.
+/// The baseline of a table: its unchanged rows in every run of each side.
 struct Scale {
-    /// How many unchanged rows there are.
+    /// The number of unchanged rows.
     unchanged: usize,
     /// The mean logarithm of their ratios to the reference, run by run.
     levels: [Vec<f64>; 2],
-    /// What they moved against each other.
+    /// Their movements relative to each other.
     residuals: Spread,
 }
 
-/// A sum of squares of differences, how many are in it, and the largest of them.
+/// A sum of squared differences, its degrees of freedom, and the largest difference.
 #[derive(Clone, Copy, Default)]
 struct Spread {
     squares: f64,
@@ -64,7 +66,7 @@ impl Spread {
         }
     }
 
-    /// What repeated runs of a side differ by.
+    /// Collects the differences between repeated runs of a side.
     fn between(values: &[Vec<f64>; 2]) -> Self {
         let squares = values.iter().flat_map(|side| {
             let middle = mean(side);
@@ -74,7 +76,7 @@ impl Spread {
         Self { squares: squares.sum(), freedom, farthest: 0.0 }
     }
 
-    /// The standard deviation, if there is anything that it could be told from.
+    /// Returns the standard deviation, or `None` without degrees of freedom.
     fn deviation(self) -> Option<Deviation> {
         (self.freedom > 0.0).then(|| Deviation {
             sigma: (self.squares / self.freedom).sqrt(),
@@ -83,7 +85,7 @@ impl Spread {
     }
 }
 
-/// A standard deviation, and what part of it is to be added for how little is known of it.
+/// A standard deviation and the relative allowance for its uncertainty.
 #[derive(Clone, Copy)]
 struct Deviation {
     sigma: f64,
@@ -99,23 +101,23 @@ impl Deviation {
         Self { sigma: self.sigma * by, ..self }
     }
 
-    /// The least difference that is none by chance.
+    /// Returns the smallest difference that is not chance.
     fn critical(self) -> f64 {
         CRITICAL * self.sigma * (1.0 + self.doubt)
     }
 
-    /// Half of the 95 % interval.
+    /// Returns half of the 95 % interval.
     fn half_width(self) -> f64 {
-        // At 95 % Student's t is much nearer to the normal distribution than far out.
+        // At 95 %, Student's t is much closer to the normal distribution than in the far tails.
         CONFIDENT * self.sigma * (1.0 + self.doubt / 2.0)
     }
 }
 
-/// What every row of the pairs is held against, and what the verdict on it is.
+/// Compares every row of the pairs with its baseline and returns the verdicts.
 pub(super) fn judge(pairs: Vec<Pair<'_>>, alternate: bool, threshold: f64) -> Vec<Table> {
     let scales: Vec<Scale> = pairs.iter().map(Scale::of).collect();
-    // Noise that is seen in one table of a suite is to be expected in all of them; a suite that has
-    // too few unchanged rows in its tables to show any takes it from the others.
+    // Noise seen in one table of a suite is expected in all of its tables. A suite with too few
+    // unchanged rows to show any noise uses the noise of all suites.
     let all = scales.iter().fold(Spread::default(), |sum, scale| sum.add(scale.residuals));
     let of_suite = |suite: &str| {
         let tables = pairs.iter().zip(&scales).filter(|(pair, _)| pair.name.0 == suite);
@@ -153,18 +155,20 @@ impl Scale {
         let mut scale = Self { unchanged: unchanged.len(), levels, residuals: Spread::default() };
         if unchanged.len() > 1 {
             let residuals = unchanged.iter().map(|row| scale.difference(row, pair).abs());
-            // Against the mean of the others, as a row is judged, each moved by more.
+            // A row is judged against the mean of the other rows; relative to that mean, each
+            // unchanged row moved by this factor more.
             let others = unchanged.len() as f64 / (unchanged.len() as f64 - 1.0);
             let spread = |x: f64| Spread { squares: x * x, freedom: 1.0, farthest: others * x };
             let seen = residuals.map(spread);
             scale.residuals = seen.fold(Spread::default(), Spread::add);
-            // Their mean is taken from themselves.
+            // Their mean is computed from the rows themselves.
             scale.residuals.freedom -= 1.0;
         }
         scale
     }
 
-    /// What the runs of a side say of a row: against the unchanged rows, or as it is.
+    /// Returns a row's value in each run of both sides: relative to the unchanged rows if there are
+    /// any, else its own time.
     fn values(&self, row: &[Vec<&Record>; 2], pair: &Pair<'_>) -> [Vec<f64>; 2] {
         [0, 1].map(|side| {
             let records = row[side].iter().enumerate();
@@ -183,13 +187,13 @@ impl Scale {
     }
 }
 
-/// All that a verdict rests on, but for the row.
+/// The inputs of a verdict, except for the row.
 struct Judged<'a> {
     pair: &'a Pair<'a>,
     scale: &'a Scale,
-    /// What unchanged rows moved against each other in the whole suite.
+    /// The movements of unchanged rows relative to each other, in the whole suite.
     wide: Spread,
-    /// What rows without unchanged ones beside them moved from run to run, in the whole suite.
+    /// The movements from run to run of rows in tables without unchanged rows, in the whole suite.
     repeated: Spread,
     alternate: bool,
     threshold: f64,
@@ -244,14 +248,14 @@ impl Judged<'_> {
         }
     }
 
-    /// Standard errors of the difference, by everything that tells one.
+    /// Returns the standard error of the difference by every available estimate.
     fn deviations(&self, row: &[Vec<&Record>; 2], values: &[Vec<f64>; 2]) -> Vec<Deviation> {
         let mut deviations = vec![Deviation::certain(within(row)), self.control()];
         let repeated = |spread: Spread| Some(spread.deviation()?.scaled(share(values)));
         let between = repeated(Spread::between(values));
         let unchanged = self.scale.unchanged as f64;
         if self.scale.unchanged == 0 {
-            // The machine's drift is in the times, and a few runs may be alike by chance.
+            // These times include the machine's drift, and a few runs may agree by chance.
             deviations.extend(repeated(self.repeated));
         } else {
             // The mean of the unchanged rows has an error, too.
@@ -261,7 +265,7 @@ impl Judged<'_> {
             if seen.is_empty() && between.is_none() {
                 deviations.push(Deviation::certain(ASSUMED * level));
             }
-            // That of a table alone is uncertain where it has few rows, but the suite's is not.
+            // A table with few rows gives an uncertain estimate, but the suite's estimate is not.
             deviations.extend(seen.into_iter().map(|deviation| Deviation {
                 doubt: deviation.doubt.min(DOUBT / self.wide.freedom.max(1.0)),
                 ..deviation
@@ -271,8 +275,8 @@ impl Judged<'_> {
         deviations
     }
 
-    /// What the reference shows against itself within the runs: how far it is from 1, or how wide
-    /// its interval.
+    /// Returns the deviation of the controls: the distance from 1 or the width of the interval,
+    /// whichever is larger.
     fn control(&self) -> Deviation {
         let side = |tables: &Vec<&Recorded>| {
             let of = |table: &&Recorded| {
@@ -286,7 +290,7 @@ impl Judged<'_> {
     }
 }
 
-/// The standard error that the bootstrap intervals tell.
+/// Returns the standard error given by the bootstrap intervals.
 fn within(row: &[Vec<&Record>; 2]) -> f64 {
     let side = |records: &Vec<&Record>| {
         let of = |record: &&Record| match record.ratio.samples {
@@ -298,25 +302,25 @@ fn within(row: &[Vec<&Record>; 2]) -> f64 {
     row.iter().map(side).sum::<f64>().sqrt()
 }
 
-/// The square of the standard deviation that a 95 % interval stands for.
+/// Returns the variance that corresponds to a 95 % interval.
 fn variance(interval: &[f64; 2]) -> f64 {
     ((interval[1] / interval[0]).ln() / (2.0 * CONFIDENT)).powi(2)
 }
 
-/// What the standard error of a difference is of the standard deviation of a run.
+/// Returns the standard error of a difference divided by the standard deviation of a run.
 fn share(values: &[Vec<f64>; 2]) -> f64 {
-    // The median of runs that are spread normally has π/2 times the variance of the mean.
+    // The median of normally distributed runs has π/2 times the variance of the mean.
     values.iter().map(|side| FRAC_PI_2 / side.len() as f64).sum::<f64>().sqrt()
 }
 
-/// The share of the pairs of an old and a new run that differ in this direction.
+/// Returns the share of the pairs of an old and a new run that differ in this direction.
 fn recurrence(values: &[Vec<f64>; 2], difference: f64) -> f64 {
     let pairs = values[0].iter().flat_map(|old| values[1].iter().map(move |new| new - old));
     let agree = pairs.filter(|pair| pair * difference > 0.0).count();
     agree as f64 / (values[0].len() * values[1].len()) as f64
 }
 
-/// What the times of the unchanged rows did, new divided by old.
+/// Returns the change of the times of the unchanged rows, new divided by old.
 fn drift(pair: &Pair<'_>) -> Option<f64> {
     let unchanged = pair.rows.iter().filter(|row| rows::is_unchanged(row));
     let changes: Vec<f64> = unchanged
@@ -335,7 +339,7 @@ fn ratio(record: &Record) -> f64 {
     record.ratio.median.ln()
 }
 
-/// The mean; 0 of nothing.
+/// Returns the mean, or 0 for an empty slice.
 pub(super) fn mean(values: &[f64]) -> f64 {
     mean_of(values.iter().copied())
 }

@@ -1,25 +1,25 @@
-//! Which rows of the two sides belong together.
+//! Matches the rows of the two sides.
 
 use crate::record::{Record, Report, Table};
 
 /// The product whose rows are the library's own.
 pub(super) const OURS: &str = "Cycloid";
 
-/// The backend that is another library behind our interface, and so serves as a peer.
+/// The backend that wraps another library behind our interface, and therefore serves as a peer.
 const FOREIGN_BACKEND: &str = "blst";
 
-/// A table of both sides: for each side the runs that have it.
+/// A table that both sides have, with the runs of each side that have it.
 pub(super) struct Pair<'a> {
     /// Suite and title.
     pub(super) name: (&'a str, &'a str),
-    /// That of each run.
+    /// The table of each run.
     pub(super) tables: [Vec<&'a Table>; 2],
-    /// Rows that every one of these runs has, in the order of the last new one: for each side the
+    /// Rows that all of these runs have, in the order of the last new run: for each side, the
     /// record of each run.
     pub(super) rows: Vec<[Vec<&'a Record>; 2]>,
 }
 
-/// The tables and rows that are there in every run that has the table, on both sides.
+/// Matches the tables and rows of both sides. A row counts if every run that has its table has it.
 pub(super) fn pair(sides: [&[Report]; 2]) -> Vec<Pair<'_>> {
     let Some(last) = sides[1].last() else { return Vec::new() };
     let mut pairs = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn pair(sides: [&[Report]; 2]) -> Vec<Pair<'_>> {
     pairs
 }
 
-/// The rows that no run of the other side has.
+/// Returns the rows that no run of the other side has.
 pub(super) fn only(sides: [&[Report]; 2]) -> [Vec<String>; 2] {
     let missing = |here: &[Report], there: &[Report]| {
         let mut names = Vec::new();
@@ -64,8 +64,8 @@ pub(super) fn only(sides: [&[Report]; 2]) -> [Vec<String>; 2] {
     [missing(sides[0], sides[1]), missing(sides[1], sides[0])]
 }
 
-/// Whether the runs took turns, so that what the machine did meanwhile fell on both sides: as many
-/// changes of side, in the order of their dates, as a side has runs, but for one.
+/// Returns whether the runs of the two sides alternated, so that the machine's drift affected both:
+/// ordered by date, the side changes at least once less often than a side has runs.
 pub(super) fn alternate(sides: [&[Report]; 2]) -> bool {
     let dates = |i: usize| sides[i].iter().map(move |report| (&*report.environment.date, i));
     let mut runs: Vec<(&str, usize)> = dates(0).chain(dates(1)).collect();
@@ -74,7 +74,7 @@ pub(super) fn alternate(sides: [&[Report]; 2]) -> bool {
     changes + 1 >= sides[0].len().max(sides[1].len())
 }
 
-/// Whether a row has not changed: a peer's, of the same version, by the same function.
+/// Returns whether a row is unchanged: a peer's, with the same version and function.
 pub(super) fn is_unchanged(row: &[Vec<&Record>; 2]) -> bool {
     let first = row[0][0];
     !is_ours(first)
@@ -84,7 +84,7 @@ pub(super) fn is_unchanged(row: &[Vec<&Record>; 2]) -> bool {
         })
 }
 
-/// Whether the library does it, with arithmetic of its own.
+/// Returns whether the row is the library's, with its own arithmetic.
 pub(crate) fn is_ours(record: &Record) -> bool {
     let implementation = &record.implementation;
     implementation.product == OURS && implementation.backend.as_deref() != Some(FOREIGN_BACKEND)
@@ -94,7 +94,7 @@ fn table_like<'a>(report: &'a Report, table: &Table) -> Option<&'a Table> {
     report.tables.iter().find(|other| other.suite == table.suite && other.title == table.title)
 }
 
-/// The backend is left out: which one is chosen may be what changed.
+/// The backend is not compared: the choice of the backend may be what changed.
 fn record_like<'a>(table: &'a Table, record: &Record) -> Option<&'a Record> {
     table.records.iter().find(|other| {
         other.group == record.group
@@ -108,7 +108,7 @@ fn row_name(record: &Record) -> String {
     name(&record.group, &record.label)
 }
 
-/// Group and label as one name.
+/// Joins group and label to one name.
 pub(crate) fn name(group: &str, label: &str) -> String {
     if group == label { label.to_owned() } else { format!("{group}, {label}") }
 }

@@ -1,5 +1,5 @@
-//! Verdicts on records whose truth is known: simulated machines that drift, rows that jitter, and
-//! differences that were planted.
+//! Verdicts on records with known truth: simulated machines that drift, rows with jitter, and
+//! planted differences.
 
 use serde_json::{Value, json};
 
@@ -10,14 +10,14 @@ use crate::record::{Count, Environment, FORMAT, Instructions};
 const TABLES: usize = 30;
 const OURS: usize = 4;
 
-/// A machine as the one of `docs/results` is.
+/// A simulated machine like the one of `docs/results`.
 struct Machine {
     random: Random,
-    /// From run to run and table to table all times change together by so much.
+    /// The common relative drift of all times from run to run and table to table.
     drift: f64,
-    /// A row moves by so much from run to run, and by three times that in one of twenty.
+    /// The jitter of a row from run to run; one of twenty rows gets three times that.
     jitter: f64,
-    /// What the median of a run's samples is off by.
+    /// The error of the median of a run's samples.
     within: f64,
 }
 
@@ -26,7 +26,7 @@ impl Machine {
         Self { random: Random::new(seed), drift: 0.3, jitter: 0.01, within: 0.002 }
     }
 
-    /// Normally distributed (Box and Muller, 1958).
+    /// Returns a normally distributed number (Box and Muller, 1958).
     fn normal(&mut self) -> f64 {
         let mut uniform = || (self.random.next() >> 11) as f64 / 2f64.powi(53);
         let radius = (-2.0 * (1.0 - uniform()).ln()).sqrt();
@@ -38,7 +38,8 @@ impl Machine {
         self.normal() * self.jitter * far + self.normal() * self.within
     }
 
-    /// A run at that time of day. `slower` says by how much a row of ours is slower than it was.
+    /// Simulates a run at that minute. `slower` returns the factor by which one of our rows is
+    /// slower.
     fn run(&mut self, minute: usize, peers: usize, slower: impl Fn(usize, usize) -> f64) -> Report {
         let tables = (0..TABLES).map(|table| {
             let drift = (self.normal() * self.drift).exp();
@@ -66,7 +67,7 @@ impl Machine {
         serde_json::from_value(report).unwrap()
     }
 
-    /// So many runs a side, in turns.
+    /// Simulates this number of runs per side, alternating.
     fn sides(
         &mut self,
         runs: usize,
@@ -82,7 +83,7 @@ impl Machine {
     }
 }
 
-/// What a later version of the record may have beside this is optional.
+/// Further fields of later record versions are optional.
 fn record(row: usize, time: f64, reference: f64) -> Value {
     let ours = row < OURS;
     let library = if ours { rows::OURS.into() } else { format!("peer {row}") };
@@ -137,7 +138,7 @@ fn of(comparison: &Comparison, table: usize, row: usize) -> Option<Verdict> {
 }
 
 #[test]
-fn no_verdict_flips_over_twenty_comparisons_of_a_program_with_itself() {
+fn twenty_comparisons_of_a_program_with_itself_give_no_faster_or_slower() {
     for (runs, peers) in [(1, 1), (1, 2), (1, 5), (2, 3), (3, 3), (5, 5), (1, 0), (3, 0), (5, 0)] {
         for seed in 0..20 {
             let sides = Machine::new(seed).sides(runs, peers, |_, _| 1.0);
@@ -158,8 +159,8 @@ fn on_a_quiet_machine_a_program_is_the_same_as_itself() {
 }
 
 #[test]
-fn what_was_planted_is_found() {
-    // What so much jitter lets through, by the number of runs.
+fn planted_differences_are_found() {
+    // The changes that are detectable in this jitter, by the number of runs.
     for (runs, peers, change) in [(1, 5, 1.5), (3, 5, 1.3), (5, 5, 1.2), (10, 5, 1.1)] {
         for seed in 0..10 {
             let planted = |table, row| match (table, row) {
@@ -192,7 +193,7 @@ fn on_a_quiet_machine_three_per_cent_are_found_in_one_run() {
 }
 
 #[test]
-fn what_is_below_the_floor_is_the_same_however_sure_it_is() {
+fn a_significant_difference_below_the_floor_is_the_same() {
     let mut machine = Machine { jitter: 0.0002, within: 0.0002, ..Machine::new(1) };
     let sides = machine.sides(5, 4, |_, _| 1.006);
     assert_eq!(judged(&sides).count(Verdict::Same), TABLES * OURS);
@@ -202,14 +203,14 @@ fn what_is_below_the_floor_is_the_same_however_sure_it_is() {
 }
 
 #[test]
-fn without_unchanged_rows_there_is_a_verdict_only_for_runs_that_took_turns() {
+fn without_unchanged_rows_only_alternating_runs_have_a_verdict() {
     let slower = |_, _| 2.0;
     let quiet = || Machine { drift: 0.01, ..Machine::new(4) };
     let sides = quiet().sides(5, 0, slower);
     assert_eq!(judged(&sides).count(Verdict::Slower), TABLES * OURS);
     let sides = quiet().sides(2, 0, slower);
     assert_eq!(judged(&sides).count(Verdict::NotEnoughData), TABLES * OURS);
-    // All of one side after all of the other: it may have been the machine.
+    // All runs of one side precede those of the other: the machine may have caused the difference.
     let mut machine = quiet();
     let old: Vec<Report> = (0..5).map(|minute| machine.run(minute, 0, |_, _| 1.0)).collect();
     let new: Vec<Report> = (5..10).map(|minute| machine.run(minute, 0, slower)).collect();
@@ -217,10 +218,10 @@ fn without_unchanged_rows_there_is_a_verdict_only_for_runs_that_took_turns() {
 }
 
 #[test]
-fn a_difference_that_does_not_recur_is_none() {
+fn a_difference_that_does_not_recur_is_not_significant() {
     let mut machine = Machine { jitter: 0.0005, within: 0.0005, ..Machine::new(2) };
     let mut sides = machine.sides(4, 4, |_, _| 1.0);
-    // Two of the four new runs are slow, as half of a minute on a busy machine makes them.
+    // Two of the four new runs are slow, as after half a minute of other load on the machine.
     for run in &mut sides[1][..2] {
         run.tables[0].records[1].ratio.median *= 1.5;
     }
@@ -230,7 +231,7 @@ fn a_difference_that_does_not_recur_is_none() {
 }
 
 #[test]
-fn a_peer_of_another_version_is_a_row_as_ours_but_none_that_fails() {
+fn a_peer_in_another_version_has_a_verdict_but_does_not_fail_the_comparison() {
     let mut machine = Machine { jitter: 0.0005, within: 0.0005, ..Machine::new(2) };
     let mut sides = machine.sides(1, 4, |_, _| 1.0);
     for table in &mut sides[1][0].tables {
@@ -244,7 +245,7 @@ fn a_peer_of_another_version_is_a_row_as_ours_but_none_that_fails() {
 }
 
 #[test]
-fn rows_of_one_side_are_listed_and_differing_circumstances_told() {
+fn rows_of_one_side_and_differing_environments_are_listed() {
     let mut machine = Machine::new(1);
     let mut sides = machine.sides(1, 2, |_, _| 1.0);
     sides[0][0].tables[0].records.remove(1);
@@ -263,7 +264,7 @@ fn rows_of_one_side_are_listed_and_differing_circumstances_told() {
 }
 
 #[test]
-fn texts_say_the_same_in_80_columns() {
+fn all_formats_agree_and_text_fits_80_columns() {
     let planted = |table: usize, row| if table == 7 && row == 2 { 1.5 } else { 1.0 };
     let mut machine = Machine { jitter: 0.0005, within: 0.0005, ..Machine::new(3) };
     let mut sides = machine.sides(1, 4, planted);
@@ -289,7 +290,8 @@ fn texts_say_the_same_in_80_columns() {
     assert_eq!(json.pointer("/tables/7/rows/2/verdict").unwrap(), "slower");
 }
 
-/// A report in which a row of ours, and one of a peer's, have these counts, fewest and most.
+/// A report in which one of our rows and one of a peer's rows have these counts, lowest and
+/// highest.
 fn counted(ours: [f64; 2], peer: [f64; 2]) -> Report {
     let mut report = Machine::new(1).run(0, 2, |_, _| 1.0);
     let count = |range: [f64; 2]| Count {
@@ -306,7 +308,7 @@ fn counted(ours: [f64; 2], peer: [f64; 2]) -> Report {
 }
 
 #[test]
-fn any_difference_between_counts_is_told_and_none_that_chance_makes() {
+fn any_difference_between_counts_is_reported_unless_ranges_overlap() {
     let old = counted([1e9; 2], [100.0, 110.0]);
     for (ours, peer, verdicts) in [
         ([1e9; 2], [100.0, 110.0], [CountVerdict::Same; 2]),
@@ -319,19 +321,19 @@ fn any_difference_between_counts_is_told_and_none_that_chance_makes() {
         let rows = &comparison.tables[0].rows;
         assert_eq!([1, OURS].map(|row| rows[row].counted[0].verdict), verdicts);
         assert!(rows[0].counted.is_empty() && !comparison.is_slower());
-        let is_news = verdicts[0] != CountVerdict::Same;
+        let is_change = verdicts[0] != CountVerdict::Same;
         let short = text(&comparison, false);
-        assert_eq!(short.contains("portable, Cycloid, row 1"), is_news, "{short}");
+        assert_eq!(short.contains("portable, Cycloid, row 1"), is_change, "{short}");
         assert!(short.lines().all(|line| line.chars().count() <= 80), "{short}");
         assert!(short.contains("\ninstructions: "), "{short}");
         assert!(text(&comparison, true).contains("portable, Cycloid, row 1"));
         let markdown = markdown(&comparison, false);
-        assert_eq!(markdown.contains("Cycloid, row 1, portable |"), is_news, "{markdown}");
+        assert_eq!(markdown.contains("Cycloid, row 1, portable |"), is_change, "{markdown}");
         let csv = csv(&comparison);
         let columns = csv.lines().map(|line| line.split(',').count()).collect::<Vec<_>>();
         assert!(columns.iter().all(|number| *number == columns[0]), "{csv}");
     }
-    // What only one side has counted is not compared.
+    // Counts that only one side has are not compared.
     let comparison = judged(&[vec![old], vec![Machine::new(1).run(0, 2, |_, _| 1.0)]]);
     assert!(!text(&comparison, true).contains("instructions"));
 }

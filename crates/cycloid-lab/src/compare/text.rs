@@ -1,4 +1,4 @@
-//! A comparison for people: a line a row, in 80 columns.
+//! Writes a comparison as text: one line per row, in 80 columns.
 
 use std::fmt::Write;
 
@@ -8,15 +8,15 @@ use crate::tables::{self, number};
 
 const WIDTH: usize = 80;
 
-/// How many names of rows that only one side has are shown.
+/// The number of listed row names that only one side has.
 const NAMES: usize = 10;
 
-/// What changed and what is undecided; with `all`, what is the same and what served as unchanged,
-/// too.
+/// Formats the rows that changed or are undecided; with `all`, also rows that are the same or
+/// served as unchanged.
 pub fn text(comparison: &Comparison, all: bool) -> String {
     let mut text = head(comparison);
     for table in &comparison.tables {
-        let shown: Vec<&Row> = table.rows.iter().filter(|row| all || is_news(row)).collect();
+        let shown: Vec<&Row> = table.rows.iter().filter(|row| all || is_change(row)).collect();
         if !shown.is_empty() {
             let _ = writeln!(text, "\n{}", grid(table, &shown));
         }
@@ -27,11 +27,11 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
     text
 }
 
-fn is_news(row: &Row) -> bool {
+fn is_change(row: &Row) -> bool {
     row.verdict.is_some_and(|verdict| verdict != Verdict::Same)
 }
 
-/// How many runs, and what differs beside the results.
+/// Formats the number of runs and the differences between the environments.
 fn head(comparison: &Comparison) -> String {
     let [old, new] = comparison.runs;
     let runs = |n: usize| if n == 1 { "1 run".into() } else { format!("{n} runs") };
@@ -77,7 +77,7 @@ fn grid(table: &Table, rows: &[&Row]) -> String {
     text
 }
 
-/// How many of each, the means, and what only one side has.
+/// Formats the number of rows per verdict, the means, and the rows that only one side has.
 fn foot(comparison: &Comparison, all: bool) -> String {
     let counts =
         Verdict::ALL.map(|verdict| format!("{} {}", comparison.count(verdict), verdict.name()));
@@ -90,12 +90,12 @@ fn foot(comparison: &Comparison, all: bool) -> String {
         let told = percent(1.0 + resolution(comparison));
         let _ = writeln!(
             text,
-            "half of the rows can tell {told} from none, repeated runs smaller changes"
+            "half of the rows detect changes from {told} on; repeated runs detect smaller ones"
         );
     }
     for mean in &comparison.means {
         let (suite, rows, change) = (&mean.suite, mean.rows, percent(mean.change));
-        let _ = writeln!(text, "{suite}: {change} in the geometric mean of {rows} rows of ours");
+        let _ = writeln!(text, "{suite}: {change}, geometric mean of our {rows} rows");
     }
     for (names, side) in comparison.only.iter().zip(SIDES) {
         if !names.is_empty() {
@@ -111,26 +111,26 @@ fn foot(comparison: &Comparison, all: bool) -> String {
     text
 }
 
-/// The median of what the rows could have told from no difference.
+/// Returns the median of the smallest differences that the rows can detect.
 fn resolution(comparison: &Comparison) -> f64 {
     let judged = comparison.rows().filter(|row| row.verdict.is_some());
     statistics::median(&judged.map(|row| row.resolution).collect::<Vec<_>>())
 }
 
-/// With its unit.
+/// Formats a time with its unit.
 pub(crate) fn time(nanoseconds: f64) -> String {
     let unit = number::Unit::of(nanoseconds);
     format!("{} {}", unit.show(nanoseconds), unit.sign)
 }
 
-/// A proportion as what it differs from 1 by.
+/// Formats a ratio as its difference from 1 in per cent.
 pub(crate) fn percent(proportion: f64) -> String {
     let percent = (proportion - 1.0) * 100.0;
     let sign = if percent < 0.0 { '−' } else { '+' };
     format!("{sign}{:.1} %", percent.abs())
 }
 
-/// No longer than so many characters.
+/// Shortens a text to at most `most` characters.
 pub(super) fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.into();

@@ -1,14 +1,15 @@
-//! Instructions of single operations, and the code that they run, as callgrind counts them.
+//! Counts the instructions and the executed code of single operations, using callgrind.
 //!
-//! A process under valgrind prepares the tables of a run once more and has callgrind write what each
-//! single run of a row took ([`here`]). Who starts it, by [`command`], reads that by [`read`] and puts
-//! it into the record of the run by [`add`]. Nothing but the operation counts: not its preparation, and
-//! not the call that is around it, which is counted with an operation that does nothing.
+//! A process under valgrind prepares the tables of a run again and has callgrind write the cost of
+//! each run of a row ([`count_tables`]). The parent starts it with [`command`], reads the results
+//! with [`read`] and stores them in the record of the run with [`add`]. Only the operation itself
+//! counts: its preparation is excluded, and the cost of the surrounding call is measured with an
+//! empty operation and subtracted.
 
 mod callgrind;
-mod here;
 #[cfg(test)]
 mod tests;
+mod under_valgrind;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,21 +24,21 @@ use crate::Failure;
 use crate::compare::is_ours;
 use crate::record::{Count, Instructions, Record, Report};
 
-pub use here::here;
+pub use under_valgrind::count_tables;
 
-/// The levels that valgrind executes.
+/// The levels that valgrind can execute.
 pub const LEVELS: [Level; 2] = [Level::Portable, Level::Adx];
 
 /// Bytes of a line of the instruction cache.
 const LINE_BYTES: u64 = 64;
 
-/// What the file is called that callgrind writes, but for a number behind it.
+/// The name of callgrind's output files, without the appended number.
 const FILE: &str = "callgrind";
 
-/// The name of the dump of an operation that does nothing.
+/// The name of the dump of an empty operation.
 const NOTHING: &str = "nothing";
 
-/// A row that was to be counted.
+/// A row selected for counting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
     suite: String,
@@ -48,19 +49,19 @@ pub struct Row {
     operations_per_call: u32,
     /// The name of its dumps.
     dump: String,
-    /// Runs that were counted: none where one takes too long.
+    /// The number of counted runs; 0 if a run takes too long.
     runs: u32,
 }
 
-/// Whether there is a valgrind to count by.
+/// Checks that valgrind is available.
 ///
 /// # Errors
-/// If there is none, or none for this processor.
+/// If valgrind does not run, or the processor is not supported.
 pub fn check() -> Result<(), Failure> {
     if !cfg!(target_arch = "x86_64") {
         return Err(Failure::new(
-            "instructions are counted on x86-64 only",
-            "leave out --instructions",
+            "counting instructions needs x86-64",
+            "run without --instructions",
         ));
     }
     let asked = Command::new("valgrind")
@@ -72,18 +73,18 @@ pub fn check() -> Result<(), Failure> {
     match asked {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(Failure::new(
-            format!("valgrind, which counts instructions, does not run: {status}"),
-            "`valgrind --version` says why",
+            format!("valgrind, needed to count instructions, failed: {status}"),
+            "run `valgrind --version` to see why",
         )),
         Err(error) => Err(Failure::new(
-            format!("valgrind, which counts instructions, does not start: {error}"),
-            "apt install valgrind, or leave out --instructions",
+            format!("cannot start valgrind, needed to count instructions: {error}"),
+            "apt install valgrind, or run without --instructions",
         )),
     }
 }
 
-/// `program` under callgrind, which counts nothing until it is asked to, and writes into `directory`,
-/// which is empty.
+/// Returns the command that runs `program` under callgrind with counting initially off. Callgrind
+/// writes into `directory`, which must be empty.
 pub fn command(program: &Path, directory: &Path) -> Command {
     let mut file = std::ffi::OsString::from("--callgrind-out-file=");
     file.push(directory.join(FILE));
@@ -96,15 +97,15 @@ pub fn command(program: &Path, directory: &Path) -> Command {
     command
 }
 
-/// What was counted of `rows`, by the files that callgrind wrote; none of rows that take too long.
+/// Returns the counts of `rows` from callgrind's files; `None` for rows that take too long.
 ///
 /// # Errors
-/// If a file is missing, or is none of callgrind's.
+/// If a file is missing or malformed.
 pub fn read(directory: &Path, rows: Vec<Row>) -> Result<Vec<(Row, Option<Count>)>, Failure> {
     let dumps = dumps(directory).map_err(|message| {
         Failure::new(
-            format!("what callgrind wrote cannot be read: {message}"),
-            "it is made for valgrind 3.19; report it",
+            format!("cannot read callgrind's output: {message}"),
+            "the parser expects valgrind 3.19; report this",
         )
     })?;
     let of = |name: &str| dumps.iter().filter(|dump| dump.name == name).collect::<Vec<_>>();
@@ -118,7 +119,7 @@ pub fn read(directory: &Path, rows: Vec<Row>) -> Result<Vec<(Row, Option<Count>)
         let Some(nothing) = nothing else {
             return Err(Failure::new(
                 format!("callgrind did not count every run of {}, {}", row.title, row.label),
-                "is there room for its files? else report it",
+                "check the free space for its files; otherwise report this",
             ));
         };
         let count = count(&dumps, nothing, row.operations_per_call);
@@ -127,7 +128,7 @@ pub fn read(directory: &Path, rows: Vec<Row>) -> Result<Vec<(Row, Option<Count>)
     counted.collect()
 }
 
-/// Every dump that callgrind was asked for.
+/// Reads and deletes all requested dumps.
 fn dumps(directory: &Path) -> Result<Vec<Dump>, String> {
     let mut dumps = Vec::new();
     for entry in fs::read_dir(directory).map_err(|error| error.to_string())? {
@@ -140,7 +141,7 @@ fn dumps(directory: &Path) -> Result<Vec<Dump>, String> {
     Ok(dumps)
 }
 
-/// Of one operation, by one dump or more of a call that does so many.
+/// Computes the cost of one operation from the dumps of calls of `operations_per_call` operations.
 fn count(dumps: &[&Dump], nothing: &Dump, operations_per_call: u32) -> Count {
     let each = f64::from(operations_per_call.max(1));
     let counts = || dumps.iter().map(|dump| dump.instructions.saturating_sub(nothing.instructions));
@@ -155,7 +156,7 @@ fn count(dumps: &[&Dump], nothing: &Dump, operations_per_call: u32) -> Count {
     }
 }
 
-/// Puts what was counted with the library at `level` into the records of the same rows.
+/// Stores the counts, taken with the library at `level`, in the records of the same rows.
 pub fn add(report: &mut Report, level: Level, counted: &[(Row, Option<Count>)]) {
     for table in &mut report.tables {
         let mut too_long = Vec::new();
@@ -177,7 +178,7 @@ pub fn add(report: &mut Report, level: Level, counted: &[(Row, Option<Count>)]) 
         }
         if !too_long.is_empty() {
             table.notes.push(format!(
-                "instructions, {}: not counted, since a run takes too long under valgrind without \
+                "instructions, {}: not counted, because a run under valgrind takes too long without \
                  --full: {}",
                 level.name(),
                 too_long.join("; ")

@@ -1,4 +1,5 @@
-//! What callgrind writes, well-formed and not; and a loop whose instructions are known, counted.
+//! Parsing of valid and malformed callgrind output, and counting of a loop with a known number of
+//! instructions.
 
 use std::arch::asm;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use crate::measure::Operation;
 use crate::record::{Implementation, Parameters, Summary};
 use crate::suite::subjects::{Sampling, Setting, Subject};
 
-/// A dump as valgrind 3.19 writes it, but for the numbers.
+/// A dump as valgrind 3.19 writes it, with other numbers.
 const DUMP: &str = "\
 # callgrind format
 version: 1
@@ -69,28 +70,28 @@ fn a_dump_has_the_instructions_of_callees_once_and_lines_of_each_file() {
 }
 
 #[test]
-fn what_is_no_dump_is_an_error_and_the_end_of_a_process_is_none() {
+fn malformed_dumps_are_errors_and_the_dump_at_exit_is_ignored() {
     let end = DUMP.replace("Client Request: row 1", "Program termination");
     assert_eq!(parsed(&end), Ok(None));
     let too_many = format!("0x14040 {}\n0x14040 {}", u64::MAX, u64::MAX);
     for (from, to, message) in [
         ("# callgrind format", "# something else", ""),
-        ("positions: instr", "positions: line", "positions are no addresses"),
-        ("events: Ir", "events: Ir Dr Dw", "not instructions are counted, or not alone"),
-        ("0x14040 2", "+1 2", "no address and number"),
-        ("0x14040 2", "0x14040", "no address and number"),
-        ("0x14040 2", "0x14040 -2", "no address and number"),
-        ("0x14040 2", "0x14040 2 3", "no address and number"),
-        ("0x14040 2", "0xfffffffffffffffff 2", "no address and number"),
-        ("0x14040 2", "0x14040 18446744073709551616", "no address and number"),
-        ("0x14040 2", &too_many, "too many"),
-        ("0x14040 2", "0x14040 3", "the lines have 107, not 106 as is said"),
-        ("\ntotals: 106", "\ntotals: many", "no number"),
+        ("positions: instr", "positions: line", "positions are not addresses"),
+        ("events: Ir", "events: Ir Dr Dw", "events other than instructions are counted"),
+        ("0x14040 2", "+1 2", "not an address and a count"),
+        ("0x14040 2", "0x14040", "not an address and a count"),
+        ("0x14040 2", "0x14040 -2", "not an address and a count"),
+        ("0x14040 2", "0x14040 2 3", "not an address and a count"),
+        ("0x14040 2", "0xfffffffffffffffff 2", "not an address and a count"),
+        ("0x14040 2", "0x14040 18446744073709551616", "not an address and a count"),
+        ("0x14040 2", &too_many, "the sum overflows"),
+        ("0x14040 2", "0x14040 3", "the lines add up to 107, not to the stated total of 106"),
+        ("\ntotals: 106", "\ntotals: many", "not a number"),
         ("\ntotals: 106", "", "the end is missing"),
     ] {
         let text = DUMP.replace(from, to);
         match parsed(&text) {
-            // Its first line matters only where no request is named.
+            // The first line matters only if no request is named.
             Ok(dump) => assert!(message.is_empty() && dump.is_some(), "{to}"),
             Err(error) => assert!(!message.is_empty() && error.contains(message), "{error}"),
         }
@@ -98,11 +99,11 @@ fn what_is_no_dump_is_an_error_and_the_end_of_a_process_is_none() {
     for text in ["", "\0\u{fffd}", "# callgrind", "{\"format\": 2}"] {
         assert!(parsed(text).unwrap_err().contains("does not begin"), "{text}");
     }
-    // A file that was cut anywhere is an error, or has no name yet.
+    // A file cut at any place is an error, or has no name yet.
     let named = DUMP.find("row 1").unwrap() + "row 1".len();
     for length in named..DUMP.len() - 1 {
         let cut = parsed(&DUMP[..length]);
-        // Of the last number the first digits may be left.
+        // The first digits of the last number may remain.
         assert!(cut.is_err(), "{length}: {cut:?}");
     }
 }
@@ -113,7 +114,7 @@ fn dump(name: &str, instructions: u64, lines: &[u64]) -> Dump {
 }
 
 #[test]
-fn the_call_around_an_operation_is_taken_out_and_runs_that_differ_are_told() {
+fn the_surrounding_call_is_subtracted_and_the_range_of_runs_is_kept() {
     let nothing = dump(NOTHING, 10, &[1, 2]);
     let (few, many) = (dump("row 0", 1010, &[2, 3]), dump("row 0", 1030, &[3, 4, 5]));
     let same = count(&[&few, &few], &nothing, 8);
@@ -124,13 +125,13 @@ fn the_call_around_an_operation_is_taken_out_and_runs_that_differ_are_told() {
     assert_eq!(varying.code_bytes, 3 * 64);
 }
 
-/// Two instructions a turn.
+/// A loop of two instructions per iteration.
 struct Loop(u64);
 
 impl Operation for Loop {
     fn run(&mut self) -> Result<(), &'static str> {
         let turns = self.0;
-        // SAFETY: a register counts down to zero, and that is all.
+        // SAFETY: only counts a register down to zero.
         unsafe {
             asm!("2:", "dec {turns}", "jnz 2b", turns = inout(reg) turns => _, options(nomem, nostack));
         }
@@ -146,13 +147,13 @@ impl Operation for Loop {
     }
 }
 
-/// Turns of the loops that are counted, and how many operations each is said to be.
+/// Iterations of the counted loops, and the number of operations that each stands for.
 const LOOPS: [(u64, u32); 4] = [(1000, 1), (2000, 1), (4000, 1), (4000, 8)];
 
-/// What this process is told to be the one that is counted by.
+/// The environment variable that starts this process as the counted one.
 const VARIABLE: &str = "CYCLOID_TEST_LOOPS";
 
-/// Not a test, but what one of them starts under callgrind.
+/// Not a test by itself: another test runs it under callgrind.
 #[test]
 fn loops() {
     if std::env::var_os(VARIABLE).is_none() {
@@ -186,11 +187,11 @@ fn loops() {
         notes: Vec::new(),
     };
     let mut subjects: Vec<Subject> = LOOPS.map(subject).into();
-    let rows = here::table(&setting, &mut subjects, Duration::from_secs(60), 0).unwrap();
+    let rows = under_valgrind::table(&setting, &mut subjects, Duration::from_secs(60), 0).unwrap();
     println!("\n{}", serde_json::to_string(&rows).unwrap());
 }
 
-/// An empty directory that is gone when this is.
+/// An empty directory that is removed on drop.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -209,7 +210,7 @@ impl Drop for Directory {
 }
 
 #[test]
-fn a_loop_is_counted_to_the_instruction_and_twice_the_turns_are_twice_as_many() {
+fn a_loop_is_counted_to_the_instruction_and_scales_with_its_iterations() {
     let directory = Directory::new("cycloid-loops");
     let mut command = command(&std::env::current_exe().unwrap(), &directory.0);
     command.args(["--exact", "count::tests::loops", "--nocapture"]).env(VARIABLE, "1");
@@ -220,19 +221,19 @@ fn a_loop_is_counted_to_the_instruction_and_twice_the_turns_are_twice_as_many() 
     let counted = read(&directory.0, serde_json::from_str(rows).unwrap()).unwrap();
     let counts: Vec<Count> = counted.iter().map(|(_, count)| count.unwrap()).collect();
     assert!(counts.iter().all(|count| count.range == [count.count; 2]), "{counts:?}");
-    // What is there beside the loop is the same in each, and next to nothing.
+    // The overhead beside the loop is the same in each, and close to zero.
     let beside = counts[0].count - 2000.0;
     assert!((0.0..16.0).contains(&beside), "{counts:?}");
     assert_eq!(counts[1].count, 4000.0 + beside);
     assert_eq!(counts[2].count, 8000.0 + beside);
     assert_eq!(counts[3].count, (8000.0 + beside) / 8.0);
     assert!((64..=3 * 64).contains(&counts[0].code_bytes), "{counts:?}");
-    // What was read is gone.
+    // The files are deleted after reading.
     assert_eq!(fs::read_dir(&directory.0).unwrap().count(), 0);
 }
 
 #[test]
-fn files_that_are_missing_or_strange_are_an_error() {
+fn missing_or_malformed_files_are_errors() {
     let directory = Directory::new("cycloid-strange");
     let row = |runs| Row {
         suite: "test".into(),
@@ -244,7 +245,7 @@ fn files_that_are_missing_or_strange_are_an_error() {
         dump: "row 1".into(),
         runs,
     };
-    // One that was not counted needs no files.
+    // A row without counted runs needs no files.
     assert_eq!(read(&directory.0, vec![row(0)]).unwrap(), [(row(0), None)]);
     let write = |name: &str, text: &str| fs::write(directory.0.join(name), text).unwrap();
     write("callgrind.1", DUMP);
@@ -253,6 +254,6 @@ fn files_that_are_missing_or_strange_are_an_error() {
     write("callgrind.1", DUMP);
     write("callgrind.2", "nonsense");
     let failure = read(&directory.0, vec![row(1)]).unwrap_err();
-    assert!(failure.message.contains("cannot be read"), "{failure}");
+    assert!(failure.message.contains("cannot read"), "{failure}");
     assert!(read(Path::new("/no/such/directory"), Vec::new()).is_err());
 }

@@ -1,12 +1,12 @@
-//! The course of the numbers from run to run, in a file of a line a run that can be committed.
+//! Records results from run to run, in a file with one line per run that can be committed.
 //!
-//! A line has what a later reader needs to judge the next run, not the whole record: the time of
-//! each of the library's own rows, and its proportion to the peers in the same table, which a busy
-//! machine moves much less. [`check`] judges the newest run as rustls does in its continuous
-//! benchmarks: a change is significant where it is beyond Q3 + 3·IQR of the changes from run to run
-//! so far, on the same machine, and there are at least [`FEWEST`] runs to tell them from.
+//! A line has the fields needed to judge the next run, not the whole record: the time of each of
+//! the library's own rows, and its ratio to the peers in the same table, which a busy machine
+//! affects much less. [`check`] judges the newest run as rustls does in its continuous benchmarks:
+//! a change is significant if it is beyond Q3 + 3·IQR of the previous run-to-run changes on the
+//! same machine, and if there are at least [`FEWEST`] earlier runs.
 
-mod fence;
+mod outliers;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,40 +17,41 @@ use crate::Failure;
 use crate::compare::{Verdict, is_ours, row_name};
 use crate::record::{Report, Table};
 
-pub use fence::{Check, FEWEST, check};
+pub use outliers::{Check, FEWEST, check};
 
 /// A run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// When it began: RFC 3339, UTC.
+    /// The start of the run: RFC 3339, UTC.
     pub date: String,
-    /// The commit that was measured.
+    /// The measured commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// What only runs with equal times are compared by: processor, threads, level, effort.
+    /// The configuration: processor, threads, level, effort. Only runs with equal values are
+    /// compared.
     pub machine: String,
     /// `rustc --version`.
     pub compiler: String,
     /// The peers' versions.
     pub peers: BTreeMap<String, String>,
-    /// The geometric mean of the proportions of each suite's rows.
+    /// The geometric mean of the ratios of each suite's rows.
     pub means: BTreeMap<String, f64>,
-    /// Each row of the library's own, by suite, table, group and label.
+    /// The library's own rows, by suite, table, group and label.
     pub rows: BTreeMap<String, Point>,
 }
 
-/// What a run says of a row.
+/// The result of a row in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// Nanoseconds of an operation.
+    /// Nanoseconds per operation.
     pub ns: f64,
-    /// That in proportion to the geometric mean of the peers in its table; none without peers.
+    /// The time divided by the geometric mean of the peers in the table; `None` without peers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
 }
 
 impl Entry {
-    /// What is kept of a record.
+    /// Extracts an entry from a record.
     pub fn of(report: &Report, commit: Option<String>) -> Self {
         let e = &report.environment;
         let peers = report.peers.iter();
@@ -77,13 +78,13 @@ impl Entry {
         }
     }
 
-    /// As a line of the file.
+    /// Formats the entry as a line of the file.
     pub fn line(&self) -> String {
-        serde_json::to_string(self).expect("an entry has nothing but data") + "\n"
+        serde_json::to_string(self).expect("an entry is plain data") + "\n"
     }
 }
 
-/// The library's own rows of a table.
+/// Returns the library's own rows of a table.
 fn points(table: &Table) -> impl Iterator<Item = (String, Point)> {
     let peers = table.records.iter().filter(|record| !is_ours(record));
     let logarithms: Vec<f64> = peers.map(|record| record.ratio.median.ln()).collect();
@@ -100,7 +101,7 @@ fn points(table: &Table) -> impl Iterator<Item = (String, Point)> {
     })
 }
 
-/// To five decimals, which is more than a run can tell.
+/// Rounds to five decimals, more than a run can resolve.
 fn rounded(ratio: f64) -> f64 {
     (ratio * 1e5).round() / 1e5
 }
@@ -108,23 +109,23 @@ fn rounded(ratio: f64) -> f64 {
 /// Reads a history; an empty text has no entries.
 ///
 /// # Errors
-/// A line that is no entry.
+/// If a line is not an entry.
 pub fn read(text: &str, name: &str) -> Result<Vec<Entry>, Failure> {
     let entry = |(number, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|error| {
             Failure::new(
                 format!("{name}, line {}: {error}", number + 1),
-                "a history has what `cycloid history add` wrote, and nothing else",
+                "a history has only lines written by `cycloid history add`",
             )
         })
     };
     text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(entry).collect()
 }
 
-/// The course of the suites' means, or of the rows whose names have all `words`.
+/// Formats the means of the suites over time, or the rows whose names contain all `words`.
 ///
 /// # Errors
-/// No row has such a name.
+/// If no row has such a name.
 pub fn show(entries: &[Entry], words: &[String]) -> Result<String, Failure> {
     let mut text = String::new();
     let course = |text: &mut String, name: &str, of: &dyn Fn(&Entry) -> Option<String>| {
@@ -138,7 +139,7 @@ pub fn show(entries: &[Entry], words: &[String]) -> Result<String, Failure> {
     };
     if words.is_empty() {
         for suite in names(entries, |entry| entry.means.keys()) {
-            let name = format!("{suite}: time in proportion to the peers, geometric mean");
+            let name = format!("{suite}: time relative to the peers, geometric mean");
             course(&mut text, &name, &|e| e.means.get(suite).map(|mean| format!("{mean:>8.3}")));
         }
         return Ok(text);
@@ -154,14 +155,14 @@ pub fn show(entries: &[Entry], words: &[String]) -> Result<String, Failure> {
     }
     if text.is_empty() {
         return Err(Failure::new(
-            format!("no row's name has '{}'", words.join(" ")),
-            "without words, `cycloid history show` has the means of the suites",
+            format!("no row name contains '{}'", words.join(" ")),
+            "run `cycloid history show` without words for the means of the suites",
         ));
     }
     Ok(text)
 }
 
-/// Each name once, in their order.
+/// Returns each name once, in order.
 fn names<'a, I: Iterator<Item = &'a String>>(
     entries: &'a [Entry],
     of: impl Fn(&'a Entry) -> I,
@@ -172,14 +173,14 @@ fn names<'a, I: Iterator<Item = &'a String>>(
     names
 }
 
-/// What [`check`] found, in lines: what is beyond the fence, and how many rows are not.
+/// Formats the results of [`check`]: the rows beyond the fence, and the number of the others.
 pub fn text(checks: &[Check]) -> String {
     let mut text = String::new();
     for check in checks {
         if matches!(check.verdict, Verdict::Faster | Verdict::Slower) {
             let _ = writeln!(
                 text,
-                "{}: {}\n  {} against the run before, usual is up to {:.1} % ({} runs)",
+                "{}: {}\n  {} against the previous run, normal is up to {:.1} % ({} runs)",
                 check.verdict.name(),
                 check.row,
                 crate::compare::percent(check.change),

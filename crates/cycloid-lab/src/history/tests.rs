@@ -17,7 +17,7 @@ fn entry(day: usize, ratio: f64) -> Entry {
     }
 }
 
-/// Runs with two per cent of noise.
+/// Runs with two per cent noise.
 fn noisy(runs: usize, seed: u64) -> Vec<Entry> {
     let mut random = Random::new(seed);
     let mut noise = || (random.next() as f64 / 2f64.powi(64) - 0.5) * 0.04;
@@ -30,7 +30,7 @@ fn verdict(history: &[Entry], newest: &Entry) -> Verdict {
 }
 
 #[test]
-fn what_is_within_the_usual_is_the_same_and_what_is_beyond_is_told() {
+fn normal_variation_is_the_same_and_outliers_are_flagged() {
     for seed in 0..50 {
         let history = noisy(21, seed);
         let (newest, earlier) = history.split_last().unwrap();
@@ -41,7 +41,7 @@ fn what_is_within_the_usual_is_the_same_and_what_is_beyond_is_told() {
 }
 
 #[test]
-fn few_runs_or_another_machine_are_not_enough() {
+fn few_runs_or_runs_on_another_machine_are_not_enough_data() {
     assert_eq!(verdict(&noisy(FEWEST - 1, 1), &entry(30, 2.0)), Verdict::NotEnoughData);
     let mut elsewhere = entry(30, 2.0);
     elsewhere.machine = "another machine".into();
@@ -50,14 +50,14 @@ fn few_runs_or_another_machine_are_not_enough() {
 }
 
 #[test]
-fn what_never_changed_may_change_by_the_floor_of_relevance() {
+fn changes_below_the_floor_of_relevance_are_the_same() {
     let still: Vec<Entry> = (1..=12).map(|day| entry(day, 0.8)).collect();
     assert_eq!(verdict(&still, &entry(30, 0.807)), Verdict::Same);
     assert_eq!(verdict(&still, &entry(30, 0.81)), Verdict::Slower);
 }
 
 #[test]
-fn lines_are_read_as_they_were_written() {
+fn lines_round_trip() {
     let entries = noisy(3, 1);
     let text: String = entries.iter().map(Entry::line).collect();
     assert_eq!(text.lines().count(), 3);
@@ -67,10 +67,10 @@ fn lines_are_read_as_they_were_written() {
 }
 
 #[test]
-fn the_course_is_shown_by_suite_or_by_row() {
+fn history_is_shown_by_suite_or_by_row() {
     let entries = [entry(1, 0.8), entry(2, 0.75)];
     let means = show(&entries, &[]).unwrap();
-    assert!(means.starts_with("ec: time in proportion"), "{means}");
+    assert!(means.starts_with("ec: time relative"), "{means}");
     assert!(means.contains("2026-01-02T00:00:00Z  c2             0.750"), "{means}");
     let row = show(&entries, &["sign".into(), "p-256".into()]).unwrap();
     assert!(row.starts_with(ROW) && row.contains("15.0 µs"), "{row}");
@@ -78,7 +78,7 @@ fn the_course_is_shown_by_suite_or_by_row() {
 }
 
 #[test]
-fn a_committed_record_becomes_a_line() {
+fn a_committed_record_becomes_an_entry() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/ec-zen-5.json");
     let text = std::fs::read_to_string(path).unwrap();
     let report = Report::from_json(&text, path).unwrap();

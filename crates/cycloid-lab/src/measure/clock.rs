@@ -1,20 +1,20 @@
-//! The clock that operations are timed with: on Linux, the processor time of this thread.
+//! The clock that times operations: on Linux, the processor time of the current thread.
 //!
-//! It stands still while other programs have the processor, which on a busy machine is what makes
-//! most of the noise. What one thread computes, and nothing else, can be timed with it.
+//! This clock stops while other programs have the processor, which causes most of the noise on a
+//! busy machine. It can time only what one thread computes.
 
 use std::time::Duration;
 
 pub use here::{NAME, now, of_process};
 
-/// Time since some moment that stays the same for a thread.
+/// Processor time since an arbitrary fixed moment of the thread.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod here {
     use std::ffi::{c_int, c_long};
 
     use super::Duration;
 
-    /// What the clock counts, for the record.
+    /// The clock's name in the record.
     pub const NAME: &str = "processor time of the thread";
 
     #[repr(C)]
@@ -29,23 +29,23 @@ mod here {
 
     const CLOCK_THREAD_CPUTIME_ID: c_int = 3;
 
-    /// The time now. Reading it takes some 200 ns, since it is a call of the kernel.
+    /// Returns the current time. Each call costs about 200 ns, because it is a system call.
     pub fn now() -> Duration {
         let mut time = Timespec { seconds: 0, nanoseconds: 0 };
-        // SAFETY: the structure is what 64-bit Linux writes for this call.
+        // SAFETY: the structure has the layout that 64-bit Linux writes for this call.
         let result = unsafe { clock_gettime(CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
         assert_eq!(result, 0, "Linux has this clock");
         Duration::new(time.seconds as u64, time.nanoseconds as u32)
     }
 
-    /// The processor time that a process has taken, all its threads together; none if there is no such
+    /// Returns the processor time of all threads of a process, or `None` if there is no such
     /// process.
     pub fn of_process(number: u32) -> Option<Duration> {
         let mut time = Timespec { seconds: 0, nanoseconds: 0 };
-        // As clock_getcpuclockid(3) makes it: the process inverted, and which of its clocks. No
-        // process has a number that this would cut.
+        // As clock_getcpuclockid(3) computes it: the inverted process ID and the clock's number. No
+        // valid process ID is truncated.
         let clock = (!number.cast_signed()).checked_mul(8)? | CPUCLOCK_SCHED;
-        // SAFETY: the structure is what 64-bit Linux writes for this call.
+        // SAFETY: the structure has the layout that 64-bit Linux writes for this call.
         let result = unsafe { clock_gettime(clock, &raw mut time) };
         (result == 0).then(|| Duration::new(time.seconds as u64, time.nanoseconds as u32))
     }
@@ -53,7 +53,7 @@ mod here {
     const CPUCLOCK_SCHED: c_int = 2;
 }
 
-/// Time since some moment that stays the same.
+/// Time since an arbitrary fixed moment.
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 mod here {
     use std::sync::LazyLock;
@@ -61,17 +61,17 @@ mod here {
 
     use super::Duration;
 
-    /// What the clock counts, for the record.
+    /// The clock's name in the record.
     pub const NAME: &str = "time of day";
 
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-    /// The time now.
+    /// Returns the current time.
     pub fn now() -> Duration {
         START.elapsed()
     }
 
-    /// Not known here.
+    /// Returns `None`: not available on this system.
     pub fn of_process(_number: u32) -> Option<Duration> {
         None
     }
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_process_has_a_clock_of_its_own() {
         let own = || of_process(std::process::id()).unwrap();
-        // In this order: what passes between the two readings belongs to the process too.
+        // The order matters: the time between the two readings belongs to the process, too.
         let (process, thread) = (own(), now());
         while now() - thread < Duration::from_millis(5) {
             black_box(0);
@@ -109,7 +109,7 @@ mod tests {
     #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
     #[test]
     fn sleep_takes_none() {
-        // Going to sleep and waking take some on a busy machine.
+        // Going to sleep and waking up take some time on a busy machine.
         let slept = |_| {
             let start = now();
             thread::sleep(Duration::from_millis(50));

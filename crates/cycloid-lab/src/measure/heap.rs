@@ -1,29 +1,30 @@
-//! Heap use of a stretch of code, whoever allocates in it.
+//! Counts the heap use of a section of code, in any language.
 //!
-//! On Linux with glibc this file defines `malloc` and its kin for the whole program, and passes
-//! every call on to glibc. Rust's allocator, C code that is linked in and shared libraries that
-//! are loaded later all reach these functions, because the dynamic linker looks into the
-//! executable first. Counting is per thread and costs one test of a flag while it is off.
-//! Elsewhere nothing is counted, and [`measure`] says so.
+//! On Linux with glibc this file defines `malloc` and its relatives for the whole program, and
+//! forwards every call to glibc. Rust's allocator, linked-in C code and shared libraries loaded
+//! later all call these functions, because the dynamic linker searches the executable first.
+//! Counting is per thread, and costs one test of a flag while it is off. On other systems nothing
+//! is counted, and [`measure`] returns `None`.
 //!
-//! Bytes are what the allocator set aside, `malloc_usable_size`, a little more than was asked for.
+//! Bytes are those that the allocator reserves (`malloc_usable_size`), slightly more than
+//! requested.
 
-/// What a stretch of code did with the heap.
+/// The heap use of a section of code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeapUse {
-    /// Calls that allocated or resized.
+    /// Calls that allocate or resize.
     pub allocations: u64,
     /// Bytes of all allocations together.
     pub total_bytes: u64,
-    /// The most bytes in use at a time beyond those in use at the start.
+    /// The peak of the bytes in use, relative to the start.
     pub peak_bytes: u64,
-    /// Bytes in use at the end beyond those in use at the start; negative if more was freed.
+    /// Bytes in use at the end, relative to the start; negative if more was freed.
     pub held_bytes: i64,
 }
 
-/// Runs `f` and tells what it did with the heap on this thread, if that can be counted here.
+/// Runs `f` and returns its heap use on this thread, or `None` if this system cannot count it.
 ///
-/// Stretches do not nest: an inner one ends the counting of the outer.
+/// Sections do not nest: an inner one ends the counting of the outer.
 pub fn measure<R>(f: impl FnOnce() -> R) -> (R, Option<HeapUse>) {
     counting::measure(f)
 }
@@ -44,7 +45,7 @@ mod counting {
 
     use super::HeapUse;
 
-    // Constant initialisers and no destructors, so that using these never allocates.
+    // Constant initialisers and no destructors, so that accessing these never allocates.
     thread_local! {
         static ACTIVE: Cell<bool> = const { Cell::new(false) };
         static USE: Cell<HeapUse> = const {
@@ -53,7 +54,7 @@ mod counting {
     }
 
     pub(super) fn measure<R>(f: impl FnOnce() -> R) -> (R, Option<HeapUse>) {
-        // The linker takes this file's `malloc` into the program because it is named here.
+        // Referring to `malloc` makes the linker take this file's definition into the program.
         black_box(malloc as *const ());
         USE.set(HeapUse::default());
         ACTIVE.set(true);
@@ -78,7 +79,8 @@ mod counting {
     }
 
     fn size(pointer: *mut c_void) -> usize {
-        // SAFETY: called only with what the allocator below handed out, or null, which is 0.
+        // SAFETY: called only with pointers from the allocator below, or null, for which it returns
+        // 0.
         unsafe { malloc_usable_size(pointer) }
     }
 
@@ -93,13 +95,14 @@ mod counting {
         fn malloc_usable_size(pointer: *mut c_void) -> usize;
     }
 
-    /// Defines functions that allocate as glibc's of the same arguments do, and are counted.
+    /// Defines functions that forward to glibc's allocation functions with the same arguments, and
+    /// count.
     macro_rules! forward {
         ($($name:ident = $glibc:ident($($argument:ident),*);)*) => {$(
             /// The C function of that name.
             ///
             /// # Safety
-            /// As the C standard or POSIX says.
+            /// As the C standard or POSIX specifies.
             #[unsafe(no_mangle)]
             unsafe extern "C" fn $name($($argument: usize),*) -> *mut c_void {
                 // SAFETY: glibc's own function, with the caller's arguments.
@@ -122,7 +125,7 @@ mod counting {
     /// The C function of that name.
     ///
     /// # Safety
-    /// As the C standard says.
+    /// As the C standard specifies.
     #[unsafe(no_mangle)]
     unsafe extern "C" fn realloc(pointer: *mut c_void, size: usize) -> *mut c_void {
         let released = if ACTIVE.get() { self::size(pointer) } else { 0 };
@@ -137,7 +140,7 @@ mod counting {
     /// The POSIX function of that name.
     ///
     /// # Safety
-    /// As POSIX says.
+    /// As POSIX specifies.
     #[unsafe(no_mangle)]
     unsafe extern "C" fn posix_memalign(
         out: *mut *mut c_void,
@@ -149,13 +152,13 @@ mod counting {
         if !alignment.is_power_of_two() || !alignment.is_multiple_of(size_of::<*mut c_void>()) {
             return EINVAL;
         }
-        // SAFETY: glibc's own function; the alignment is one that it takes.
+        // SAFETY: glibc's own function; the alignment is valid for it.
         let pointer = unsafe { __libc_memalign(alignment, size) };
         if pointer.is_null() {
             return ENOMEM;
         }
         obtained(pointer);
-        // SAFETY: the caller vouches for `out`.
+        // SAFETY: the caller guarantees that `out` is valid.
         unsafe { ptr::write(out, pointer) };
         0
     }
@@ -163,7 +166,7 @@ mod counting {
     /// The C function of that name.
     ///
     /// # Safety
-    /// As the C standard says.
+    /// As the C standard specifies.
     #[unsafe(no_mangle)]
     unsafe extern "C" fn free(pointer: *mut c_void) {
         if ACTIVE.get() {

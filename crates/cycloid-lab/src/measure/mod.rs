@@ -1,4 +1,4 @@
-//! Measuring: time by interleaved rounds, heap by counting, stack by painting.
+//! Measures time by interleaved rounds, heap use by counting, and stack use by painting.
 
 pub mod clock;
 pub mod heap;
@@ -9,45 +9,46 @@ pub mod statistics;
 
 use std::time::Duration;
 
-/// Something that can be done again and again, and whose result can be looked at.
+/// A repeatable operation with an observable result.
 pub trait Operation {
-    /// Does it once.
+    /// Performs the operation once.
     ///
     /// # Errors
-    /// What went wrong, in a few words.
+    /// A short description of the problem.
     fn run(&mut self) -> Result<(), &'static str>;
 
-    /// Makes anew what a run uses up, and says whether there is such a thing: then each run is
-    /// timed alone, and this before it is not.
+    /// Restores state that a run consumes, and returns whether there is any. If so, each run is
+    /// timed separately and this call is not timed.
     ///
     /// # Errors
-    /// What went wrong, in a few words.
+    /// A short description of the problem.
     fn renew(&mut self) -> Result<bool, &'static str> {
         Ok(false)
     }
 
-    /// Does it so often in a process of its own, which says how long that took; none where it is
-    /// done here, by [`run`](Self::run).
+    /// Performs the operation `runs` times in a separate process that reports the time. Returns
+    /// `None` if the operation runs in this process, by [`run`](Self::run).
     ///
     /// # Errors
-    /// What went wrong, in a few words.
+    /// A short description of the problem.
     fn elsewhere(&mut self, _runs: u32) -> Result<Option<Elsewhere>, &'static str> {
         Ok(None)
     }
 
-    /// What the last run computed: little-endian, of a length that all subjects of a table share.
+    /// Returns the result of the last run: little-endian, of the same length for all subjects of a
+    /// table.
     fn output(&self) -> Vec<u64>;
 
-    /// Bytes of heap that what was prepared for it holds between runs, if that was counted: what
-    /// the library that does it allocated, not what its caller did.
+    /// Returns the bytes of heap that the prepared state holds between runs, if counted. Only
+    /// allocations of the library count, not those of its caller.
     fn heap_held(&self) -> Option<u64>;
 }
 
-/// Runs in another process, as that tells of them.
+/// The report of runs in another process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elsewhere {
-    /// How long they took, all together.
+    /// The total time of all runs.
     pub time: Duration,
-    /// Bytes of heap that each asked for, on average, if that is counted.
+    /// The mean bytes of heap that each run allocates, if counted.
     pub allocated: Option<u64>,
 }

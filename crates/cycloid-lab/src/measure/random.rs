@@ -1,16 +1,16 @@
-//! Numbers that look random and are the same on every run: inputs and resampling, no secrets.
+//! Deterministic pseudorandom numbers for inputs and resampling. Not for secrets.
 
 /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence that `seed` starts.
+    /// Starts the sequence of `seed`.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub const fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -19,20 +19,20 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, which is not 0. The bias, at most `bound` / 2⁶⁴, is of no account
-    /// here.
+    /// Returns a number below `bound`, which must not be 0. The bias of at most `bound` / 2⁶⁴ is
+    /// negligible here.
     pub const fn below(&mut self, bound: usize) -> usize {
         ((self.next() as u128 * bound as u128) >> 64) as usize
     }
 
-    /// Puts `items` into a random order.
+    /// Shuffles `items` randomly.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i + 1));
         }
     }
 
-    /// A little-endian number of exactly `bits` bits: the top bit is set.
+    /// Returns a little-endian number of exactly `bits` bits: the top bit is set.
     pub fn number(&mut self, bits: usize) -> Vec<u64> {
         let mut limbs: Vec<u64> = (0..bits.div_ceil(64)).map(|_| self.next()).collect();
         if let Some(top) = limbs.last_mut() {

@@ -1,11 +1,12 @@
-//! Times, by rounds in which all subjects take turns.
+//! Measures times in rounds in which all subjects alternate.
 //!
-//! A machine that others use too is fast at one moment and slow at the next, so two subjects are
-//! comparable only if they ran close together. Every round runs a short batch of each subject, in
-//! a new random order. With every few of them stands a batch of the reference, at a random place,
-//! and each of the few is divided by that one: the *paired ratio*. Since place and partner are
-//! random, a subject that equals the reference has ratios around 1 whatever the machine does; the
-//! control, the reference run as if it were a subject, shows how true that is.
+//! A shared machine is fast at one moment and slow at the next, so two subjects are comparable only
+//! if they run close together in time. Every round runs a short batch of each subject, in a new
+//! random order. Each group of a few batches contains one batch of the reference, at a random
+//! place, and the time of each batch in the group is divided by the reference's: the *paired
+//! ratio*. Since place and partner are random, a subject equal to the reference has ratios around 1
+//! whatever the machine does. The control, the reference run as if it were a subject, shows how
+//! true that is.
 
 use std::time::{Duration, Instant};
 
@@ -13,56 +14,56 @@ use super::random::Random;
 use super::{Operation, clock};
 use crate::interrupt;
 
-/// How long a batch of a fast subject takes. Long against the clock's own cost, and
-/// short against the drift of a shared machine.
+/// The duration of a batch of a fast subject: long compared with the cost of reading the clock,
+/// short compared with the drift of a shared machine.
 const BATCH: Duration = Duration::from_micros(200);
 
-/// How many batches share a batch of the reference.
+/// The number of batches that share a batch of the reference.
 const PARTNERS: usize = 4;
 
-/// No subject is judged by fewer samples.
+/// The least number of samples of each subject.
 const FEWEST: usize = 5;
 
-/// More samples than this teach nothing.
+/// The largest number of samples; more add no information.
 const MOST: usize = 6000;
 
 /// The part of the time that the subjects which need not take part in every round may take.
 const SOMETIMES: f64 = 0.4;
 
-/// One subject of a table.
+/// A subject of a table.
 pub struct Subject<'a> {
-    /// What is timed.
+    /// The timed operation.
     pub operation: &'a mut dyn Operation,
     /// How many operations a run counts for.
     pub operations_per_run: u32,
     /// Whether it takes part in every round, or in as many as its share of the time allows.
     pub every_round: bool,
-    /// The time of one run, roughly.
+    /// The approximate time of one run.
     pub run_time: Duration,
 }
 
-/// What was measured of one subject.
+/// The samples of one subject.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     /// Nanoseconds per operation, batch by batch.
     pub times: Vec<f64>,
-    /// The same, divided by that of the reference's batch nearby; none if means are compared.
+    /// The same divided by the time of the reference's batch nearby; empty if means are compared.
     pub ratios: Vec<f64>,
 }
 
-/// What was measured of all subjects.
+/// The samples of all subjects.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// In the order of the subjects. The reference has the batches that others were paired with,
     /// and no ratios.
     pub samples: Vec<Samples>,
-    /// The reference as a subject of its own.
+    /// The reference measured as a subject.
     pub control: Samples,
-    /// How many rounds there were.
+    /// The number of rounds.
     pub rounds: usize,
 }
 
-/// When a subject takes part: in `samples` of the rounds, evenly spread.
+/// The rounds in which a subject takes part: `samples` of them, evenly spread.
 #[derive(Clone, Copy)]
 struct Turns {
     subject: usize,
@@ -72,17 +73,17 @@ struct Turns {
 
 impl Turns {
     fn takes_part(&self, round: usize, rounds: usize) -> bool {
-        // The subjects begin at different rounds, so that the slow ones do not come together.
+        // Subjects start at different rounds, so that slow ones do not share the same rounds.
         let shifted = round + self.subject * 7;
         (shifted + 1) * self.samples / rounds != shifted * self.samples / rounds
     }
 }
 
-/// Measures `subjects` against the one at index `reference` for about `time`, longer if that does
-/// not allow `FEWEST` samples of each. `progress` hears how much of it is done, 0 to 1.
+/// Measures `subjects` against the one at index `reference` for about `time`, or longer if that
+/// does not allow `FEWEST` samples of each. Calls `progress` with the completed share, 0 to 1.
 ///
 /// # Errors
-/// The index of the subject that failed, and what it said.
+/// The index of the failed subject, and its message.
 pub fn interleave(
     subjects: &mut [Subject<'_>],
     reference: usize,
@@ -122,7 +123,7 @@ pub fn interleave(
         }
         let elapsed = start.elapsed();
         progress((round + 1) as f64 / rounds as f64);
-        // The machine may be slower than it was when the plan was made.
+        // The machine may have become slower since the plan was made.
         let enough = samples.iter().all(|samples| samples.times.len() >= FEWEST);
         if elapsed > time.mul_f64(1.25) && enough {
             done = round + 1;
@@ -133,9 +134,9 @@ pub fn interleave(
     Ok(Measured { samples, control, rounds: done })
 }
 
-/// Runs `subjects` in turn, in a new random order each time, until each has had its part of `time`
-/// and `fewest` runs: for operations of which each takes another time, so that means are compared.
-/// The reference is measured twice, the second time as the control.
+/// Runs `subjects` in turn, in a new random order each time, until each has used its share of
+/// `time` and completed `fewest` runs. For operations whose time varies from run to run, so that
+/// means are compared. The reference is measured twice, the second time as the control.
 ///
 /// # Errors
 /// As [`interleave`].
@@ -173,7 +174,7 @@ pub fn alternate(
     Ok(Measured { samples, control, rounds })
 }
 
-/// Nanoseconds per operation over `runs` runs.
+/// Runs a batch of `runs` runs and returns nanoseconds per operation.
 fn batch(
     subjects: &mut [Subject<'_>],
     index: usize,
@@ -194,12 +195,13 @@ fn batch(
     for _ in 0..runs {
         subject.operation.run().map_err(|message| (index, message))?;
     }
-    // A clock that leaves out what others had of the processor may stand still for a moment.
+    // A clock that excludes the processor time of others may stand still for a moment.
     let nanoseconds = (clock::now() - start).as_nanos().max(1) as f64;
     Ok(nanoseconds / f64::from(runs) / operations)
 }
 
-/// Who takes part in how many of how many rounds. The last entry is the control.
+/// Plans the number of rounds, and which subjects take part in how many of them. The last entry is
+/// the control.
 fn plan(subjects: &[Subject<'_>], reference: usize, time: Duration) -> (Vec<Turns>, usize) {
     let runs = |subject: &Subject<'_>| {
         let runs = BATCH.as_secs_f64() / subject.run_time.as_secs_f64().max(1e-9);
@@ -207,7 +209,7 @@ fn plan(subjects: &[Subject<'_>], reference: usize, time: Duration) -> (Vec<Turn
     };
     let batch_time =
         |subject: &Subject<'_>| subject.run_time.as_secs_f64() * f64::from(runs(subject));
-    // A batch and its part of the reference's.
+    // The time of a batch and its share of the reference's batch.
     let reference_part = batch_time(&subjects[reference]) / PARTNERS as f64;
     let cost = |subject: &Subject<'_>| batch_time(subject) + reference_part;
 
@@ -226,8 +228,8 @@ fn plan(subjects: &[Subject<'_>], reference: usize, time: Duration) -> (Vec<Turn
         others().map(|(_, subject)| cost(subject) * samples(subject, rounds) as f64).sum::<f64>()
             + control
     };
-    // The most rounds that the time allows; more rounds never take less time. However long the
-    // others take, those of every round have their part of the time.
+    // The largest number of rounds that fits the time; more rounds never take less time. Subjects
+    // of every round keep their share of the time, however long the others take.
     let every_round = others().filter(|(_, subject)| subject.every_round);
     let round =
         every_round.map(|(_, subject)| cost(subject)).sum::<f64>() + cost(&subjects[reference]);
@@ -294,12 +296,12 @@ mod tests {
         }
     }
 
-    /// Done elsewhere, in so long.
+    /// Simulates an operation in another process that takes this long.
     struct Takes(Duration);
 
     impl Operation for Takes {
         fn run(&mut self) -> Result<(), &'static str> {
-            Err("it is done elsewhere")
+            Err("runs elsewhere")
         }
 
         fn elsewhere(&mut self, runs: u32) -> Result<Option<Elsewhere>, &'static str> {
@@ -316,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn every_subject_takes_its_turns() {
+    fn every_subject_is_sampled() {
         let [mut a, mut b, mut c] = [10, 10, 30].map(|time| Takes(Duration::from_micros(time)));
         let mut subjects =
             [subject(&mut a, 10, true), subject(&mut b, 10, true), subject(&mut c, 20_000, false)];
@@ -337,10 +339,10 @@ mod tests {
     }
 
     #[test]
-    fn those_that_take_another_time_each_run_are_run_as_often_as_asked() {
+    fn alternate_runs_each_subject_at_least_the_requested_number_of_times() {
         let [mut a, mut b] = [10, 100].map(|time| Takes(Duration::from_micros(time)));
         let mut subjects = [subject(&mut a, 10, true), subject(&mut b, 100, true)];
-        // A millisecond for each, the control among them.
+        // A millisecond for each, including the control.
         let time = Duration::from_millis(3);
         let measured = alternate(&mut subjects, 0, 20, time, &mut |_| {}).unwrap();
         let runs: Vec<usize> = measured.samples.iter().map(|samples| samples.times.len()).collect();
@@ -348,7 +350,7 @@ mod tests {
         assert_eq!((measured.control.times.len(), measured.rounds), (100, 100));
     }
 
-    /// Must be renewed before each run.
+    /// An operation that must be renewed before each run.
     struct Fresh {
         renewed: bool,
         runs: usize,
@@ -375,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_run_uses_up_is_renewed_before_each() {
+    fn consumed_state_is_renewed_before_each_run() {
         let mut operation = Fresh { renewed: false, runs: 0 };
         for _ in 0..10 {
             let subject = Subject {

@@ -1,30 +1,31 @@
-//! Stack use by painting: fill the unused stack with a pattern, run, look how far it is gone.
+//! Measures stack use by painting: fills the unused stack with a pattern, runs, and finds the
+//! lowest overwritten word.
 //!
-//! What was touched is exact to a machine word; a part of a frame that is reserved and never
-//! written does not count. The frames of the measuring itself are measured too, and subtracted.
+//! The result is exact to a machine word; a reserved part of a frame that is never written does not
+//! count. The frames of the measurement itself are measured too, and subtracted.
 
 use std::cell::Cell;
 use std::thread;
 
-/// The stack of a thread that [`on_measuring_thread`] starts.
+/// The stack size of the thread that [`on_measuring_thread`] starts.
 const STACK_BYTES: usize = 16 << 20;
 
-/// How deep the paint goes; use beyond it is seen as this much.
+/// The painted depth; deeper use is reported as this much.
 pub const DEPTH_BYTES: usize = 2 << 20;
 
-/// More than what the runtime keeps on a thread's stack above the first frame of its function:
-/// thread-local variables, and the frames that call it.
+/// An upper bound on the runtime's own stack use above the first frame of a thread's function:
+/// thread-local variables and calling frames.
 const RUNTIME_BYTES: usize = 256 << 10;
 
 thread_local! {
-    /// The lowest address of this thread's stack that may be painted; `usize::MAX` where unknown.
+    /// The lowest address of this thread's stack that may be painted; `usize::MAX` if unknown.
     static LOWEST: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// Runs `f` on a thread whose stack is large, and known in extent, so that [`peak`] works there.
+/// Runs `f` on a thread with a large stack of known extent, where [`peak`] works.
 ///
 /// # Panics
-/// If `f` does, or if the system gives no thread.
+/// If `f` panics, or if the system cannot start a thread.
 pub fn on_measuring_thread<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     let body = || {
         let here = 0u8;
@@ -36,15 +37,15 @@ pub fn on_measuring_thread<R: Send>(f: impl FnOnce() -> R + Send) -> R {
             .name("measure".into())
             .stack_size(STACK_BYTES)
             .spawn_scoped(scope, body)
-            .expect("the system gives a thread");
+            .expect("the system starts a thread");
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
-/// The most bytes of stack that `operation` has in use at a time, if that can be measured here:
-/// on x86-64, on a thread that [`on_measuring_thread`] started.
+/// Returns the peak stack use of `operation` in bytes. Measurable only on x86-64, on a thread
+/// started by [`on_measuring_thread`]; otherwise `None`.
 ///
-/// Run it once before, so that what happens on the first call only is left out.
+/// Run the operation once before, to exclude work that happens only on the first call.
 pub fn peak(operation: &mut dyn FnMut()) -> Option<usize> {
     let own = painted::touched(&mut || {})?;
     let all = painted::touched(operation)?;
@@ -68,7 +69,8 @@ mod painted {
 
     const DEPTH_WORDS: usize = DEPTH_BYTES / 8;
 
-    /// Bytes between the stack pointer here and the lowest one that `operation` wrote.
+    /// Returns the bytes between the stack pointer here and the lowest address that `operation`
+    /// wrote.
     #[inline(never)]
     pub(super) fn touched(operation: &mut dyn FnMut()) -> Option<usize> {
         let pointer: usize;
@@ -78,8 +80,9 @@ mod painted {
             return None;
         }
         let bottom: usize;
-        // SAFETY: the words are stack of this thread (`LOWEST`). Without the option `nostack` the
-        // compiler keeps nothing below the stack pointer at this place, so nothing lives in them.
+        // SAFETY: the words belong to this thread's stack (`LOWEST`). Without the option `nostack`
+        // the compiler keeps nothing below the stack pointer at this point, so no live data is
+        // overwritten.
         unsafe {
             asm!(
                 "lea rdi, [rsp - {bytes}]",
@@ -95,8 +98,8 @@ mod painted {
         }
         operation();
         let below: usize;
-        // SAFETY: reads the same words. `rcx` counts down by one for each word compared, the first
-        // different one included, so it ends as the number of words above that one.
+        // SAFETY: reads the same words. `rcx` counts down by one for each compared word, including
+        // the first different one, so it ends as the number of words above that one.
         unsafe {
             asm!(
                 "repe scasq",
@@ -106,7 +109,7 @@ mod painted {
                 options(nostack, readonly),
             );
         }
-        // Whoever called `operation` wrote its return address, so there is a different word.
+        // The caller of `operation` wrote its return address, so a different word exists.
         Some((below + 1) * 8)
     }
 }

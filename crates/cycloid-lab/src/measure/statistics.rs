@@ -1,47 +1,47 @@
-//! What many noisy samples say: medians, and bootstrap intervals around them.
+//! Statistics of noisy samples: medians and means with bootstrap intervals.
 
 use super::random::Random;
 
-/// How many resamples an interval is made from.
+/// The number of resamples per interval.
 const RESAMPLES: usize = 1000;
 
 /// The share of the resamples that an interval covers.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// A median, a mean or a ratio of means, and the interval that holds it with [`CONFIDENCE`].
+/// A median, a mean or a ratio of means, with its interval at confidence [`CONFIDENCE`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// That of the samples.
+    /// The value for the samples.
     pub value: f64,
     /// The ends of the interval.
     pub interval: [f64; 2],
 }
 
-/// The median of `samples`; the mean of the middle two where their number is even.
+/// Returns the median of `samples`; for an even number, the mean of the middle two.
 ///
 /// # Panics
-/// If there are no samples, or if one is not a number.
+/// If there are no samples, or if one is NaN.
 pub fn median(samples: &[f64]) -> f64 {
     median_of_sorted(&sorted(samples))
 }
 
-/// The least of `samples`; infinite where there are none.
+/// Returns the least of `samples`, or infinity if there are none.
 pub fn minimum(samples: &[f64]) -> f64 {
     samples.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// The median and its interval by the percentile bootstrap (Efron, 1979): the middle
+/// Returns the median and its interval by the percentile bootstrap (Efron, 1979): the middle
 /// [`CONFIDENCE`] of the medians of `RESAMPLES` samples drawn from `samples` with replacement.
 ///
 /// The same samples give the same interval on every run.
 ///
 /// # Panics
-/// If there are no samples, or if one is not a number.
+/// If there are no samples, or if one is NaN.
 pub fn estimate(samples: &[f64]) -> Estimate {
     let sorted = sorted(samples);
     let n = sorted.len();
     let mut random = Random::new(n as u64);
-    // Ranks stand for the samples: they are half the size, and compare without care for NaN.
+    // Ranks represent the samples: they are half the size, and need no care for NaN when compared.
     let mut ranks = vec![0u32; n];
     let mut medians: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
@@ -51,7 +51,7 @@ pub fn estimate(samples: &[f64]) -> Estimate {
             if n % 2 == 1 {
                 upper
             } else {
-                let lower = below.iter().max().expect("an even number of samples is not 0");
+                let lower = below.iter().max().expect("the number of samples is even and not 0");
                 (sorted[*lower as usize] + upper) / 2.0
             }
         })
@@ -59,7 +59,7 @@ pub fn estimate(samples: &[f64]) -> Estimate {
     Estimate { value: median_of_sorted(&sorted), interval: middle(&mut medians) }
 }
 
-/// The mean of `samples`.
+/// Returns the mean of `samples`.
 ///
 /// # Panics
 /// If there are none.
@@ -68,7 +68,7 @@ pub fn mean(samples: &[f64]) -> f64 {
     samples.iter().sum::<f64>() / samples.len() as f64
 }
 
-/// The mean and its interval by the percentile bootstrap.
+/// Returns the mean and its interval by the percentile bootstrap.
 ///
 /// # Panics
 /// As [`mean`].
@@ -79,8 +79,8 @@ pub fn estimate_mean(samples: &[f64]) -> Estimate {
     Estimate { value: mean(samples), interval: middle(&mut means) }
 }
 
-/// The mean of `samples` divided by that of `others`, which have nothing to do with them, and its
-/// interval by the percentile bootstrap.
+/// Returns the mean of `samples` divided by the mean of the independent `others`, and its interval
+/// by the percentile bootstrap.
 ///
 /// # Panics
 /// As [`mean`].
@@ -97,7 +97,7 @@ fn mean_of_resample(samples: &[f64], random: &mut Random) -> f64 {
     sum / samples.len() as f64
 }
 
-/// The ends of the middle [`CONFIDENCE`] of what the resamples gave.
+/// Returns the ends of the middle [`CONFIDENCE`] of the resampled values.
 fn middle(resampled: &mut [f64]) -> [f64; 2] {
     resampled.sort_unstable_by(f64::total_cmp);
     let tail = ((1.0 - CONFIDENCE) / 2.0 * RESAMPLES as f64) as usize;
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(minimum(&[9.0, 1.0, 2.0]), 1.0);
     }
 
-    /// Times as a shared machine gives them: small jitter, and now and then a large delay.
+    /// Simulates a time on a shared machine: small jitter, and occasionally a large delay.
     fn noisy(random: &mut Random, truth: f64) -> f64 {
         let uniform = |random: &mut Random| random.next() as f64 / 2f64.powi(64);
         let spike = if random.below(10) == 0 { uniform(random) } else { 0.0 };
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn intervals_cover_the_median_as_often_as_they_claim() {
-        // The median of `noisy(1)`: the jitter's median is passed a little because of the spikes.
+        // The median of `noisy(1)`; the spikes raise it slightly above the jitter's median.
         let mut random = Random::new(1);
         let population: Vec<f64> = (0..200_001).map(|_| noisy(&mut random, 1.0)).collect();
         let truth = median(&population);

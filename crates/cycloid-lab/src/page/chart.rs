@@ -8,27 +8,27 @@ use super::svg::{self, LINE, Taken, WIDTH};
 
 /// A plot.
 pub(super) struct Chart {
-    /// What it is called.
+    /// The title.
     pub(super) title: String,
-    /// What it shows, for those who do not see it.
+    /// A text description, for screen readers.
     pub(super) description: String,
     pub(super) x: Axis,
     pub(super) y: Axis,
     pub(super) series: Vec<Series>,
 }
 
-/// One of its axes.
+/// An axis of a plot.
 pub(super) struct Axis {
-    /// What stands on it, with the unit.
+    /// The axis label, with the unit.
     pub(super) label: &'static str,
     pub(super) kind: Kind,
-    /// A value beside its mark.
+    /// Formats the value at a tick.
     pub(super) show: fn(f64) -> String,
 }
 
-/// What belongs together in it.
+/// A series of related points.
 pub(super) struct Series {
-    /// At the right end of a line.
+    /// The name, shown at the right end of a line.
     pub(super) name: String,
     pub(super) style: Style,
     pub(super) join: Join,
@@ -38,13 +38,14 @@ pub(super) struct Series {
 /// How the points of a series are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Join {
-    /// Not at all.
+    /// Not joined.
     Marks,
     /// By a line, with the name at its end.
     Line,
     /// By a dashed line, with the name at its end.
     Dashes,
-    /// By steps along the axes, without marks: what is as good as a point is right of it or above.
+    /// By steps along the axes, without marks: points to the right of or above the steps are
+    /// dominated.
     Steps,
     /// The same, dashed.
     DashedSteps,
@@ -55,9 +56,9 @@ pub(super) enum Join {
 pub(super) struct Point {
     pub(super) x: f64,
     pub(super) y: f64,
-    /// Beside its mark; may be empty.
+    /// The label beside its mark; may be empty.
     pub(super) label: String,
-    /// What a pointer is told.
+    /// The tooltip.
     pub(super) title: String,
     /// Whether its mark is not filled.
     pub(super) hollow: bool,
@@ -68,7 +69,7 @@ const TOP: f64 = 26.0;
 const BOTTOM: f64 = HEIGHT - 36.0;
 
 impl Chart {
-    /// The picture; empty where nothing can be drawn.
+    /// Returns the SVG; empty if nothing can be drawn.
     pub(super) fn svg(&self) -> String {
         let points = || self.series.iter().flat_map(|series| &series.points);
         let x = Scale::new(self.x.kind, points().map(|point| point.x));
@@ -126,7 +127,7 @@ impl Chart {
         svg::words(body, *right, HEIGHT - 5.0, "e q", self.x.label);
     }
 
-    /// The names of lines at their right ends.
+    /// Draws the names of lines at their right ends.
     fn names(&self, plane: &Plane, body: &mut String) {
         let ends =
             self.series.iter().filter(|series| matches!(series.join, Join::Line | Join::Dashes));
@@ -144,7 +145,7 @@ impl Chart {
     }
 }
 
-/// Both axes, where they are drawn.
+/// Both axes, scaled to the drawing.
 struct Plane {
     x: Scale,
     y: Scale,
@@ -161,7 +162,7 @@ impl Plane {
         (self.x.at(point.x), self.y.at(point.y))
     }
 
-    /// The line through the points of a series.
+    /// Draws the line through the points of a series.
     fn join(&self, series: &Series, body: &mut String) {
         if series.join == Join::Marks {
             return;
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_names_stay_text_and_odd_numbers_are_left_out() {
+    fn hostile_names_are_escaped_and_invalid_numbers_are_omitted() {
         let svg = chart(&[(1.0, 10.0), (f64::NAN, 3.0), (-1.0, 2.0), (2.0, 1e300)]).svg();
         assert_eq!(svg.matches("<path class=\"m").count(), 1);
         assert_eq!(svg.matches("</svg>").count(), 1);

@@ -1,4 +1,4 @@
-//! The command that makes a number again, from what the record says of itself.
+//! Reconstructs the command that repeats a measurement from the parameters in its record.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,14 @@ use crate::peers::{Family, Peer};
 use crate::record::{Report, Table};
 use crate::suite::rsa::Kind;
 
-/// How the program is run in a clone of the repository.
+/// The start of the command, in a clone of the repository.
 const RUN: &str = "cargo run --release --";
 
-/// The clients that signatures of the HSM are measured for where nothing else is asked for.
+/// The default numbers of clients for the HSM's signature benchmark.
 const CLIENTS: [u64; 6] = [1, 2, 4, 8, 16, 32];
 
-/// What measures `tables`, which are of one suite and one record, and nothing else where the suite can
-/// be narrowed to them.
+/// Returns the command that measures `tables`, which must belong to one suite and one record. It
+/// measures more only if the suite's options cannot select just these tables.
 pub(super) fn of(tables: &[Measured<'_>]) -> String {
     let Some(Measured { report, table, .. }) = tables.first() else { return String::new() };
     let suite = &*table.suite;
@@ -73,7 +73,7 @@ pub(super) fn of(tables: &[Measured<'_>]) -> String {
     words.join(" ")
 }
 
-/// What all suites take.
+/// Returns the options common to all suites.
 fn common(suite: &str, report: &Report) -> Vec<String> {
     let mut words = Vec::new();
     if report.effort != "plain" {
@@ -99,7 +99,7 @@ fn common(suite: &str, report: &Report) -> Vec<String> {
     words
 }
 
-/// What the peers of a suite do.
+/// Returns the family of a suite's peers.
 fn family(suite: &str) -> Option<Family> {
     Some(match suite {
         "modexp" => Family::ModExp,
@@ -112,7 +112,7 @@ fn family(suite: &str) -> Option<Family> {
     })
 }
 
-/// `--name a,b`; nothing where there is nothing to name.
+/// Formats `--name a,b`; `None` without values.
 fn option<T: ToString>(name: &str, values: impl Iterator<Item = T>) -> Option<String> {
     let values: Vec<String> = values.map(|value| value.to_string()).collect();
     (!values.is_empty()).then(|| format!("{name} {}", values.join(",")))
@@ -122,14 +122,14 @@ fn numbers(tables: &[&Table], parameter: &str) -> BTreeSet<u64> {
     tables.iter().filter_map(|table| table.parameters.get(parameter)?.as_u64()).collect()
 }
 
-/// As a shell takes them: what else a record may hold is left out.
+/// Returns the values of a text parameter that are safe in a shell; omits all others.
 fn texts(tables: &[&Table], parameter: &str) -> BTreeSet<String> {
     let values = tables.iter().filter_map(|table| table.parameters.get(parameter)?.as_str());
     let plain = |text: &&str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     values.filter(plain).map(str::to_lowercase).collect()
 }
 
-/// How many operations the batches have, by their labels.
+/// Returns the numbers of operations per batch, read from the labels.
 fn batches(tables: &[&Table]) -> BTreeSet<u64> {
     let labels = tables.iter().flat_map(|table| &table.records).map(|record| &*record.label);
     labels.filter_map(|label| label.strip_prefix('×')?.parse().ok()).collect()

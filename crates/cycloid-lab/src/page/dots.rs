@@ -1,26 +1,26 @@
-//! Dots along one axis, a line for each thing: how far each is from the one that all are held against.
+//! A dot plot along one axis, one line per item: the ratio of each item to the reference.
 
 use super::scale::{Kind, Scale};
 use super::series::Style;
 use super::svg::{self, WIDTH};
 
-/// A plot of dots over proportions.
+/// A dot plot of ratios.
 pub(super) struct Dots {
-    /// What it is called.
+    /// The title.
     pub(super) title: String,
-    /// What it shows, for those who do not see it.
+    /// A text description, for screen readers.
     pub(super) description: String,
-    /// What stands on the axis.
+    /// The axis label.
     pub(super) label: &'static str,
     pub(super) rows: Vec<Row>,
-    /// Values that the axis must have room for, so that several plots share it.
+    /// Values that the axis must include, so that several plots share it.
     pub(super) range: Vec<f64>,
 }
 
-/// A line of it.
+/// A line of the plot.
 pub(super) struct Row {
     pub(super) name: String,
-    /// At the right end of the line with the name; may be empty.
+    /// A remark at the right end of the line with the name; may be empty.
     pub(super) remark: String,
     pub(super) dots: Vec<Dot>,
 }
@@ -30,7 +30,7 @@ pub(super) struct Dot {
     pub(super) at: f64,
     pub(super) style: Style,
     pub(super) hollow: bool,
-    /// What a pointer is told.
+    /// The tooltip.
     pub(super) title: String,
 }
 
@@ -38,14 +38,14 @@ pub(super) struct Dot {
 const ABOVE: f64 = 33.0;
 const BESIDE: f64 = 21.0;
 
-/// Names that are wider than this stand above their lines.
+/// Wider names are placed above their lines.
 const WIDEST: f64 = 124.0;
 
 const TOP: f64 = 6.0;
 const EDGE: f64 = 8.0;
 
 impl Dots {
-    /// The picture; empty where nothing can be drawn.
+    /// Returns the SVG; empty if nothing can be drawn.
     pub(super) fn svg(&self) -> String {
         let dots = self.rows.iter().flat_map(|row| &row.dots).map(|dot| dot.at);
         let values = dots.chain(self.range.iter().copied()).chain([1.0]);
@@ -87,7 +87,7 @@ impl Dots {
     }
 }
 
-/// A mark of the axis, without digits that say nothing.
+/// Formats a tick of the axis without superfluous digits.
 fn proportion(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

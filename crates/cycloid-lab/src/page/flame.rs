@@ -1,7 +1,7 @@
-//! Flame graphs: nested lists, drawn as bars below each other, each as wide as its share.
+//! Flame graphs: nested lists drawn as stacked bars, each as wide as its share.
 //!
-//! Lists are read in order by who does not see them, and text in bars keeps its size on any screen. A
-//! path's time is its own; nothing is divided by call counts.
+//! Screen readers read the lists in order, and the text in bars keeps its size on any screen. Each
+//! path has its own time; time is not divided by call counts.
 
 use std::fmt::Write;
 
@@ -10,16 +10,16 @@ use super::measured::duration;
 use crate::Failure;
 use crate::profile::{self, Report};
 
-/// Bars that are narrower than this share of the whole are left out, with all below them.
+/// Bars narrower than this share of the total are omitted, with all bars below them.
 const LEAST: f64 = 0.002;
 
-/// Bars below each other, at the most.
+/// The greatest depth of bars.
 const DEEPEST: usize = 64;
 
-/// Weighted paths.
+/// Weighted stacks.
 pub(super) struct Stacks {
     title: String,
-    /// What was asked for to get them, or where they are from.
+    /// The command that produced them, or their source file.
     origin: String,
     unit: Unit,
     roots: Vec<Frame>,
@@ -28,20 +28,20 @@ pub(super) struct Stacks {
 #[derive(Clone, Copy)]
 enum Unit {
     Nanoseconds,
-    /// Samples, or whatever else was counted.
+    /// Samples, or other counted events.
     Count,
 }
 
 #[derive(Default)]
 struct Frame {
     name: String,
-    /// With all within it.
+    /// Including all inner frames.
     weight: f64,
     within: Vec<Frame>,
 }
 
 impl Stacks {
-    /// Those of a profile, a graph for each of its parts.
+    /// Returns the stacks of a profile, one graph per part.
     pub(super) fn of_report(name: &str, report: &Report) -> Vec<Self> {
         let mut command = format!("profile {}", report.workload);
         for (option, value) in &report.parameters {
@@ -60,7 +60,7 @@ impl Stacks {
         report.profiles.iter().map(graph).collect()
     }
 
-    /// Those of folded stacks.
+    /// Parses folded stacks.
     pub(super) fn of_folded(name: &str, text: &str) -> Result<Self, Failure> {
         let mut root = Frame::default();
         for (i, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -70,8 +70,8 @@ impl Stacks {
             });
             let Some((path, weight)) = parsed else {
                 return Err(Failure::new(
-                    format!("line {} of {name} is no folded stack", i + 1),
-                    "a line is names with semicolons between them, a space and a number",
+                    format!("line {} of {name} is not a folded stack", i + 1),
+                    "a line has names separated by semicolons, a space and a number",
                 ));
             };
             root.add(path.split(';').take(DEEPEST), weight);
@@ -79,14 +79,14 @@ impl Stacks {
         if root.weight == 0.0 {
             return Err(Failure::new(
                 format!("{name} has no stacks"),
-                "cycloid profile WORKLOAD --folded FILE writes them",
+                "write them with cycloid profile WORKLOAD --folded FILE",
             ));
         }
         let title = name.rsplit('/').next().unwrap_or(name).trim_end_matches(".folded").to_owned();
         Ok(Self { title, origin: name.into(), unit: Unit::Count, roots: root.within })
     }
 
-    /// The graph below a heading.
+    /// Returns the graph under a heading.
     pub(super) fn html(&self) -> String {
         let whole: f64 = self.roots.iter().map(|root| root.weight).sum();
         let mut html = format!(
@@ -99,7 +99,7 @@ impl Stacks {
         }
         let _ = write!(
             html,
-            "</ul></div><figcaption>{} in all. <code>{}</code></figcaption></figure>",
+            "</ul></div><figcaption>Total: {}. <code>{}</code></figcaption></figure>",
             self.shown(whole),
             text(&self.origin)
         );
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_stacks_are_cut() {
+    fn deep_stacks_are_truncated() {
         let path = vec!["f"; 100_000].join(";");
         let html = Stacks::of_folded("deep", &format!("{path} 1")).unwrap().html();
         assert_eq!(html.matches("<li").count(), DEEPEST);

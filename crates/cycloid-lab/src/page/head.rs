@@ -1,4 +1,4 @@
-//! What the page begins with: the machine, the versions, and how each suite stands.
+//! The start of the page: machine, versions, and a summary of each suite.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use super::table::{Column, Grid};
 use crate::record::{Environment, Peer, Report};
 use crate::tables::number::{NONE, proportion, whole};
 
-/// Title, machine and contents.
+/// Returns title, machine and contents.
 pub(super) fn header(
     sources: &[Source],
     tables: &[Measured<'_>],
@@ -21,9 +21,9 @@ pub(super) fn header(
     let reports: Vec<&Report> = sources.iter().filter_map(Source::report).collect();
     let rows: usize = tables.iter().map(|of| of.table.records.len()).sum();
     let mut html = format!(
-        "<header><p class=\"quiet\">Cycloid</p><h1>What it costs</h1><p class=\"lead\">Time, memory and \
-         allocations beside the peers that one would otherwise take: {} rows in {} tables, from {} \
-         records. Nothing is shown that is not in them.</p>",
+        "<header><p class=\"quiet\">Cycloid</p><h1>Benchmarks</h1><p class=\"lead\">Time, memory and \
+         allocations, compared with alternative libraries: {} rows in {} tables, from {} records. \
+         All numbers come from these records.</p>",
         whole(rows as u64),
         tables.len(),
         reports.len()
@@ -63,7 +63,7 @@ pub(super) fn header(
     html + "</ul></nav></header>\n"
 }
 
-/// A peer with its version, or that it is missing.
+/// Formats a peer with its version, or as missing.
 fn peer(peer: &Peer) -> String {
     match &peer.version {
         Some(version) => format!("{} {version}", peer.name),
@@ -71,7 +71,7 @@ fn peer(peer: &Peer) -> String {
     }
 }
 
-/// Each value once, in the order of the first.
+/// Returns each value once, in the order of first occurrence.
 fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for value in values {
@@ -82,13 +82,13 @@ fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
     all
 }
 
-/// How each suite stands beside the best of its peers.
+/// Returns the comparison of each suite with its best peers.
 pub(super) fn summary(sections: &[Section<'_>]) -> String {
     let compared: Vec<(&Section<'_>, Vec<Comparison<'_>>)> = sections
         .iter()
         .map(|section| (section, comparisons(&section.tables)))
         .map(|(section, mut compared)| {
-            // Beside an engine stands its cipher alone, which does less and is no peer.
+            // A VPN engine is also measured as its cipher alone, which does less and is not a peer.
             compared.retain(|comparison| comparison.best.label != "cipher alone");
             (section, compared)
         })
@@ -103,19 +103,19 @@ pub(super) fn summary(sections: &[Section<'_>]) -> String {
         .collect();
     let columns = vec![
         Column::words("suite", ""),
-        Column::numbers("operations", "that a peer does, too"),
+        Column::numbers("operations", "operations that a peer supports, too"),
         Column::numbers(
             "ratio",
-            "geometric mean of operations in a second, ours to the best peer's",
+            "geometric mean of our operations per second divided by the best peer's",
         ),
         Column::numbers(
             "many",
-            "geometric mean of our batches to the best peer's single operations",
+            "geometric mean of our batches' rate divided by the best peer's rate for single operations",
         ),
-        Column::numbers("least", "the operation that stands worst"),
-        Column::words("which", "the operation that stands worst"),
-        Column::numbers("most", "the operation that stands best"),
-        Column::words("which one", "the operation that stands best"),
+        Column::numbers("lowest", "ratio of our slowest operation by comparison"),
+        Column::words("which", "our slowest operation by comparison"),
+        Column::numbers("highest", "ratio of our fastest operation by comparison"),
+        Column::words("which one", "our fastest operation by comparison"),
     ];
     let rows = compared.iter().map(|(section, compared)| {
         let by = |a: &&Comparison<'_>, b: &&Comparison<'_>| a.one().total_cmp(&b.one());
@@ -133,31 +133,28 @@ pub(super) fn summary(sections: &[Section<'_>]) -> String {
             title(most),
         ]
     });
-    let grid = Grid {
-        caption: "Ours in proportion to the best peer".into(),
-        columns,
-        rows: rows.collect(),
-    };
+    let grid =
+        Grid { caption: "Ours relative to the best peer".into(), columns, rows: rows.collect() };
     format!(
-        "<section id=\"summary\"><h2>Beside the best peer</h2><p>Operations in a second in proportion to \
-         those of the fastest peer, one operation at a time: right of the line ours is faster. Each open \
-         mark is an operation, the filled one the geometric mean of all.</p><figure><div \
+        "<section id=\"summary\"><h2>Compared with the best peer</h2><p>Operations per second relative to the \
+         fastest peer, one operation at a time: right of the line ours is faster. Each open mark is an \
+         operation, the filled mark the geometric mean of all.</p><figure><div \
          class=\"picture\">{}</div></figure>{}</section>\n",
         plots::strip(&parts),
         grid.html()
     )
 }
 
-/// The records that the page was made of.
+/// Returns the list of the page's records.
 pub(super) fn records(sources: &[Source], tables: &[Measured<'_>]) -> String {
     let columns = vec![
         Column::words("file", ""),
-        Column::words("measured", "when it began, UTC"),
-        Column::words("effort", "how much time was given"),
+        Column::words("measured", "start, UTC"),
+        Column::words("effort", "time budget"),
         Column::words("program", ""),
-        Column::words("instructions", "the level that was used"),
-        Column::words("peers", "with their versions"),
-        Column::words("command", "what makes it again"),
+        Column::words("instructions", "instruction set in use"),
+        Column::words("peers", "peers with their versions"),
+        Column::words("command", "repeats the measurement"),
     ];
     let rows = sources.iter().filter_map(|source| {
         let report = source.report()?;
@@ -177,25 +174,25 @@ pub(super) fn records(sources: &[Source], tables: &[Measured<'_>]) -> String {
     });
     let grid = Grid { caption: "Records".into(), columns, rows: rows.collect() };
     format!(
-        "<section id=\"records\"><h2>Records</h2><p>With <code>--save FILE</code> behind it, the command \
-         writes the record again; <code>cycloid report FILE…</code> makes a page of records.</p>{}</section>\n",
+        "<section id=\"records\"><h2>Records</h2><p>With <code>--save FILE</code> appended, the command \
+         writes a record; <code>cycloid report FILE…</code> turns records into a page.</p>{}</section>\n",
         grid.html()
     )
 }
 
-/// How numbers were made.
+/// The explanation of the numbers.
 pub(super) const READING: &str = "<section id=\"reading\"><h2>How to read it</h2><dl class=\"terms\">\
-    <dt>time</dt><dd>of one operation, the median of batches or, where each run takes another time by its \
-    nature, the mean. All rows of a table took turns in one process.</dd>\
-    <dt>×</dt><dd>time in proportion to the row that all are held against: 2.00 takes twice as long. The \
-    median of batches that ran side by side, so it holds where times do not; ± is half of its 95 % \
-    bootstrap interval.</dd>\
-    <dt>ratio</dt><dd>operations in a second in proportion to the best peer's: 2.00 does twice as many.</dd>\
-    <dt>many, ×8</dt><dd>one of eight operations, or of as many as the number says, that go side by side in \
-    one call.</dd>\
-    <dt>ct</dt><dd>constant-time for secret values, in the words of its own documentation.</dd>\
-    <dt>scratch</dt><dd>bytes that the caller passes, by the library's own function.</dd>\
-    <dt>stack, heap</dt><dd>bytes touched below the call; bytes in use during it, in whatever language.</dd>\
+    <dt>time</dt><dd>of one operation: the median over batches, or the mean where the time naturally varies \
+    from run to run. All rows of a table alternated in one process.</dd>\
+    <dt>×</dt><dd>time relative to the table's reference row: 2.00 takes twice as long. The median over \
+    batches that ran close together, so it stays valid when the machine's speed drifts; ± is half of its \
+    95 % bootstrap interval.</dd>\
+    <dt>ratio</dt><dd>operations per second relative to the best peer: 2.00 does twice as many.</dd>\
+    <dt>many, ×8</dt><dd>time of one operation in a call that performs eight, or the stated number, in \
+    parallel.</dd>\
+    <dt>ct</dt><dd>constant-time for secret values, according to its own documentation.</dd>\
+    <dt>scratch</dt><dd>bytes of working memory that the caller passes, as given by the library's own function.</dd>\
+    <dt>stack, heap</dt><dd>bytes of stack touched below the call; peak bytes of heap in use during it, in any language.</dd>\
     <dt>noise</dt><dd>one row of each table ran twice under two names. A difference smaller than theirs is \
-    none; distrust one below 3 % until another build confirms it.</dd>\
+    not significant; distrust differences below 3 % until another build confirms them.</dd>\
     </dl></section>\n";

@@ -1,8 +1,8 @@
-//! Text as it may stand in markup. Whatever comes from a record passes here: a label is never code.
+//! Escapes text for markup. All text from a record passes through here: a label never becomes code.
 
 use std::fmt::{self, Display, Formatter, Write};
 
-/// Shows text so that neither an element nor a quoted attribute can end in it.
+/// Displays text escaped, so that it cannot end an element or a quoted attribute.
 pub(super) struct Text<'a>(pub(super) &'a str);
 
 impl Display for Text<'_> {
@@ -15,7 +15,7 @@ impl Display for Text<'_> {
                 '"' => f.write_str("&quot;")?,
                 '\'' => f.write_str("&#39;")?,
                 '\n' | '\t' => f.write_char(' ')?,
-                // Neither HTML nor XML has these.
+                // Invalid in both HTML and XML.
                 c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {
                     f.write_char('\u{fffd}')?;
                 }
@@ -26,12 +26,12 @@ impl Display for Text<'_> {
     }
 }
 
-/// [`Text`], without the parentheses.
+/// Wraps text in [`Text`].
 pub(super) const fn text(text: &str) -> Text<'_> {
     Text(text)
 }
 
-/// A name that may stand in `id` and behind `#`: lower-case letters, digits and hyphens.
+/// Returns a name valid in `id` and after `#`: lower-case letters, digits and hyphens.
 pub(super) fn anchor(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     name.chars().map(plain).collect::<String>().trim_matches('-').to_owned()
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_ends_early() {
+    fn text_cannot_end_an_element_or_attribute() {
         let hostile = "</script><b onclick='x()'>\"&amp;\u{0}\u{1b}[1m";
         let shown = text(hostile).to_string();
         assert_eq!(
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn anchors_are_plain() {
+    fn anchors_have_only_letters_digits_and_hyphens() {
         assert_eq!(anchor("RSA-2048: \"x\""), "rsa-2048---x");
     }
 }

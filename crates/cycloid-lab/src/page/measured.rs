@@ -1,38 +1,38 @@
-//! A table together with the record that it is of, and who is who in it.
+//! A table together with its record, and the roles of its rows.
 
 use serde_json::Value;
 
 use crate::record::{Record, Report, Summary, Table};
 
-/// A table and where it is from.
+/// A table and its source.
 #[derive(Clone, Copy)]
 pub(super) struct Measured<'a> {
     /// The name of the file.
     pub(super) source: &'a str,
     pub(super) report: &'a Report,
     pub(super) table: &'a Table,
-    /// The table as the file has it: what not every version of the record has is looked up in it.
+    /// The table's JSON, for fields that not every version of the record has.
     pub(super) json: &'a Value,
 }
 
 impl<'a> Measured<'a> {
-    /// What it is shown together with: what its title has before a colon.
+    /// Returns the group that it is shown in: its title up to the colon.
     pub(super) fn group(&self) -> &'a str {
         self.table.title.split_once(": ").map_or(&*self.table.title, |(group, _)| group)
     }
 
-    /// What it is about within its group; empty where it is alone.
+    /// Returns its name within the group; empty if it is alone.
     pub(super) fn name(&self) -> &'a str {
         self.table.title.split_once(": ").map_or("", |(_, name)| name)
     }
 
-    /// The row that ratios are against.
+    /// Returns the row that ratios refer to.
     pub(super) fn reference(&self) -> Option<&'a Record> {
         self.table.records.iter().find(|record| record.label == self.table.reference)
     }
 
-    /// Whether a row is of the library that the reference is of: of the same backend, where backends
-    /// are compared.
+    /// Returns whether a row belongs to the reference's library and, in a comparison of backends,
+    /// to its backend.
     pub(super) fn is_ours(&self, record: &Record) -> bool {
         match self.reference() {
             Some(reference) if self.table.summary == Summary::Backends => {
@@ -43,7 +43,7 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Who a row is of, as plots name it: a library, or one of ours ways by its label.
+    /// Returns the owner of a row as plots name it: a library, or for ours also the label.
     pub(super) fn product(&self, record: &Record) -> String {
         let product = &*record.implementation.product;
         match &*record.label {
@@ -62,26 +62,26 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Who a row is of, as tables name it: so that no other row of the table has the same name.
+    /// Returns the owner of a row as tables name it, unique within the table.
     pub(super) fn who(&self, record: &Record) -> String {
         let name = self.product(record);
         let same = self.table.records.iter().filter(|other| self.product(other) == name).count();
         if same > 1 { format!("{name}, {}", record.label) } else { name }
     }
 
-    /// A number of a row that not every record has, by the names of the fields that lead to it.
+    /// Returns a number that not every record has, by the path of its fields.
     pub(super) fn number(&self, row: usize, path: &[&str]) -> Option<f64> {
         let row = self.json.get("records")?.get(row)?;
         path.iter().try_fold(row, |value, name| value.get(name))?.as_f64()
     }
 
-    /// The time that the table's statistic tells of a row.
+    /// Returns a row's time by the table's statistic.
     pub(super) fn time(&self, record: &Record) -> f64 {
         record.time.nanoseconds(self.table.statistic)
     }
 }
 
-/// A time with three digits that count, and its unit.
+/// Formats a time with three significant digits and its unit.
 pub(super) fn duration(nanoseconds: f64) -> String {
     let (value, unit) = match nanoseconds {
         0.0 => return "0".into(),
@@ -93,7 +93,7 @@ pub(super) fn duration(nanoseconds: f64) -> String {
     format!("{} {unit}", digits(value))
 }
 
-/// Three digits that count, or all before the point.
+/// Formats three significant digits, or all digits before the point.
 pub(super) fn digits(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 99.95 || v == 0.0 => 0,
@@ -107,7 +107,7 @@ pub(super) fn digits(value: f64) -> String {
     crate::tables::number::whole(value.round().max(0.0) as u64)
 }
 
-/// A number of bytes on an axis.
+/// Formats a number of bytes for an axis.
 pub(super) fn bytes(value: f64) -> String {
     match value {
         v if v < 1024.0 => format!("{} B", digits(v)),
@@ -116,7 +116,7 @@ pub(super) fn bytes(value: f64) -> String {
     }
 }
 
-/// A rate with its thousands apart, or in thousands and millions where it is on an axis.
+/// Formats a rate: thousands and millions abbreviated where it is on an axis, else with separators.
 pub(super) fn rate(value: f64) -> String {
     match value {
         v if v >= 1e6 => format!("{}M", digits(v / 1e6)),

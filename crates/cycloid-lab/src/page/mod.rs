@@ -1,8 +1,9 @@
-//! Records as one page for a browser: how each suite stands, a plot for each question, tables that can
-//! be sorted, flame graphs, and the command that makes each number again.
+//! Formats records as one HTML page: a summary of each suite, a plot for each question, sortable
+//! tables, flame graphs, and the command that repeats each measurement.
 //!
-//! The page refers to nothing outside itself and forbids its browser to. Its only script is known by its
-//! hash, so that nothing that a record holds could become one. It is XML as well as HTML.
+//! The page loads no external resources and forbids the browser to load any. Its only script is
+//! identified by its hash, so no text in a record can become a script. The page is valid as XML and
+//! as HTML.
 
 mod chart;
 mod command;
@@ -32,7 +33,7 @@ pub use self::source::Source;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// The page of these records and profiles, in their order. The same sources give the same page.
+/// Returns the page of these records and profiles, in order. The same sources give the same page.
 pub fn html(sources: &[Source]) -> String {
     let tables: Vec<Measured<'_>> =
         sources.iter().flat_map(Source::tables).filter(|of| !of.table.records.is_empty()).collect();
@@ -42,11 +43,11 @@ pub fn html(sources: &[Source]) -> String {
 
     let mut parts: Vec<(String, &str)> = Vec::new();
     if !summary.is_empty() {
-        parts.push(("summary".into(), "Beside the best peer"));
+        parts.push(("summary".into(), "Compared with the best peer"));
     }
     parts.extend(sections.iter().map(|section| (section.anchor(), section.title())));
     if stacks().next().is_some() {
-        parts.push(("profiles".into(), "Where the time goes"));
+        parts.push(("profiles".into(), "Where time is spent"));
     }
     parts.extend([("records".into(), "Records"), ("reading".into(), "How to read it")]);
 
@@ -59,10 +60,10 @@ pub fn html(sources: &[Source]) -> String {
     }
     if stacks().next().is_some() {
         html.push_str(
-            "<section id=\"profiles\"><h2>Where the time goes</h2><p>A bar is as wide as its share of the \
-             time; below it stand the bars of what it calls. Time is attributed by the path that it was \
-             measured on, never by call counts. Where scripts run, a bar that is chosen fills the \
-             width; choosing it again takes that back.</p>",
+            "<section id=\"profiles\"><h2>Where time is spent</h2><p>A bar is as wide as its share of the \
+             time; the bars below it are its callees. Time is attributed to the measured call path, never by \
+             call counts. With scripts enabled, clicking a bar expands it to the full width; clicking it \
+             again restores the graph.</p>",
         );
         stacks().for_each(|stacks| html.push_str(&stacks.html()));
         html.push_str("</section>\n");
@@ -74,7 +75,8 @@ pub fn html(sources: &[Source]) -> String {
     html + "</script>\n</body>\n</html>\n"
 }
 
-/// All before the body's content. Widths of bars are in attributes `style`, so styles need no hash.
+/// Returns everything before the body's content. Bar widths are `style` attributes, so the policy
+/// allows inline styles and uses no hash for them.
 fn start() -> String {
     let hash = Base64::encode_string(&Sha256::digest(SCRIPT.as_bytes()));
     format!(
@@ -83,6 +85,6 @@ fn start() -> String {
          script-src 'sha256-{hash}'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
          <meta name=\"color-scheme\" content=\"light dark\"/>\n\
-         <title>Cycloid: what it costs</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
+         <title>Cycloid benchmarks</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
     )
 }

@@ -1,10 +1,10 @@
 "use strict";
-// Tables are sorted by a choice of their heads, bars of flame graphs fill the width when chosen, and
-// what is folded is printed. Without this script all can be read.
+// Sorts tables by a click on a column head, expands clicked bars of flame graphs, and unfolds details
+// for printing. Everything is readable without this script.
 (() => {
   const words = new Intl.Collator("en", { numeric: true });
 
-  // Numbers by value, what is not known last.
+  // Sorts numbers by value, unknown ones last.
   const number = (text) => {
     const value = parseFloat(text.replace(/,/g, ""));
     return Number.isNaN(value) ? null : value;
@@ -40,7 +40,7 @@
     });
   }
 
-  // Of a list of bars: those on the way to the chosen one fill the width, their neighbours go.
+  // Expands the chosen bar and its ancestors to the full width and hides their siblings.
   const choose = (flame, bar) => {
     const item = bar.parentElement;
     const again = item.classList.contains("chosen");

@@ -1,7 +1,7 @@
-//! What no other beats in both of two costs.
+//! Computes the Pareto front of two costs.
 
-/// The places in `points` of those that no other point is as good as in both and better in one, by
-/// rising first cost. Of equals the first stands for all.
+/// Returns the indices of the non-dominated `points` by rising first cost: no other point is at
+/// least as good in both costs and better in one. Of equal points, the first is kept.
 pub(super) fn front(points: &[(f64, f64)]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by(|a, b| {
@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn it_agrees_with_the_definition() {
-        // A small generator of numbers, many of them equal.
+        // A small number generator with many equal outputs.
         let mut state = 7_u32;
         let mut number = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -1,20 +1,20 @@
-//! From values to places on an axis, and which values are marked there.
+//! Maps values to positions on an axis, and chooses its ticks.
 
-/// How far apart values stand.
+/// The kind of scale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// By their difference, from zero on.
+    /// Linear, from zero.
     Linear,
-    /// By their proportion, marked in ones, twos and fives.
+    /// Logarithmic, with ticks at ones, twos and fives.
     Decimal,
-    /// By their proportion, marked in powers of two.
+    /// Logarithmic, with ticks at powers of two.
     Binary,
 }
 
-/// So many marks are too many for an axis.
+/// More ticks are thinned out.
 const MOST_MARKS: usize = 8;
 
-/// An axis of a plot: the values between its ends, and where those are drawn.
+/// An axis of a plot: the values at its ends, and their positions.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scale {
     kind: Kind,
@@ -25,8 +25,8 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    /// With room for all `values` that can stand on it, drawn between `from` and `to`; none if no
-    /// value can.
+    /// Creates a scale that includes all valid `values`, drawn between `from` and `to`; `None` if
+    /// no value is valid.
     pub(super) fn new(kind: Kind, values: impl Iterator<Item = f64>) -> Option<Self> {
         let values = values.filter(|value| can_stand(kind, *value));
         let (low, high) = values.fold((f64::INFINITY, 0_f64), |(l, h), v| (l.min(v), h.max(v)));
@@ -45,17 +45,17 @@ impl Scale {
         in_range.then_some(Self { kind, low, high, from: 0.0, to: 1.0 })
     }
 
-    /// The same, drawn between these places.
+    /// Returns the same scale drawn between these positions.
     pub(super) fn between(self, from: f64, to: f64) -> Self {
         Self { from, to, ..self }
     }
 
-    /// Whether `value` has a place.
+    /// Returns whether `value` is on the axis.
     pub(super) fn has(&self, value: f64) -> bool {
         can_stand(self.kind, value) && value >= self.low && value <= self.high
     }
 
-    /// The place of a value.
+    /// Returns the position of a value.
     pub(super) fn at(&self, value: f64) -> f64 {
         let share = match self.kind {
             Kind::Linear => (value - self.low) / (self.high - self.low),
@@ -64,7 +64,7 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
-    /// Round values on it, in rising order.
+    /// Returns round values on the axis, in rising order.
     pub(super) fn marks(&self) -> Vec<f64> {
         let marks = match self.kind {
             Kind::Linear => self.even(),
@@ -83,11 +83,11 @@ impl Scale {
                 self.thinned(all.filter(|value| self.has(*value)).collect())
             }
         };
-        // Where little is between the ends, no power may be.
+        // A short range may contain no power.
         if marks.len() < 3 && self.kind == Kind::Decimal { self.even() } else { marks }
     }
 
-    /// Four to eight values at even distances of one, two or five units.
+    /// Returns four to eight values at even distances of one, two or five units.
     fn even(&self) -> Vec<f64> {
         let rough = (self.high - self.low) / 5.0;
         let unit = 10_f64.powf(rough.log10().floor());
@@ -102,14 +102,14 @@ impl Scale {
         values.filter(|value| *value >= self.low && *value <= self.high).collect()
     }
 
-    /// Every second, third, … of `values`, so that there are not too many.
+    /// Keeps every second, third, … of `values`, so that there are not too many.
     fn thinned(&self, values: Vec<f64>) -> Vec<f64> {
         let every = values.len().div_ceil(MOST_MARKS).max(1);
         values.into_iter().step_by(every).collect()
     }
 }
 
-/// Whether a value has a place on an axis of that kind; a record may hold any number.
+/// Returns whether a value is valid on an axis of that kind; a record may hold any number.
 fn can_stand(kind: Kind, value: f64) -> bool {
     let range = match kind {
         Kind::Linear => 0.0..=1e15,
@@ -132,7 +132,7 @@ mod tests {
         assert!((linear.at(0.0), linear.at(50.0).round()) == (0.0, 50.0));
         let binary = scale(Kind::Binary, &[1.0, 64.0]);
         assert!((binary.at(8.0) - 50.0).abs() < 1e-9);
-        // The other way round, as on an axis that goes up.
+        // Reversed, as on an axis that goes up.
         let up = Scale::new(Kind::Decimal, [1.0, 100.0].into_iter()).unwrap().between(80.0, 0.0);
         assert!((up.at(10.0) - 40.0).abs() < 1e-9 && up.at(1.0) > up.at(2.0));
     }
@@ -148,12 +148,12 @@ mod tests {
         for (value, expected) in ones_twos_fives.iter().zip([10.0, 20.0, 50.0, 100.0]) {
             assert!((value - expected).abs() < 1e-9);
         }
-        // No power of ten between the ends, and marks all the same.
+        // Ticks exist even without a power of ten between the ends.
         assert!(scale(Kind::Decimal, &[610.0, 690.0]).marks().len() >= 3);
     }
 
     #[test]
-    fn there_are_always_some_marks_and_never_many() {
+    fn the_number_of_ticks_is_bounded_both_ways() {
         for kind in [Kind::Linear, Kind::Decimal, Kind::Binary] {
             for low in [1e-12, 1e-3, 0.99, 1.0, 7.7, 1e6, 9.9e14] {
                 for factor in [1.0, 1.001, 1.3, 2.0, 9.0, 1e3, 1e9, 1e27] {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_is_left_out() {
+    fn invalid_values_are_omitted() {
         let odd = [f64::NAN, f64::INFINITY, -1.0, 1e300];
         assert_eq!(Scale::new(Kind::Linear, odd.into_iter()), None);
         assert_eq!(Scale::new(Kind::Decimal, [0.0].into_iter()), None);

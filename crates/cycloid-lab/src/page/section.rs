@@ -1,4 +1,5 @@
-//! All of a suite: plots, the summary beside the best peers, every row, and how to repeat them.
+//! The section of a suite: plots, comparison with the best peers, all rows, and commands to repeat
+//! them.
 
 use std::fmt::Write;
 
@@ -9,7 +10,7 @@ use super::table::{Column, Grid, full, per_second};
 use super::{command, plots};
 use crate::tables::number::{NONE, proportion};
 
-/// The suites in the order of the page, with what they are called.
+/// The suites in the order of the page, with their titles.
 const SUITES: [(&str, &str); 8] = [
     ("modexp", "Modular exponentiation"),
     ("rsa", "RSA"),
@@ -21,7 +22,7 @@ const SUITES: [(&str, &str); 8] = [
     ("vpn", "VPN"),
 ];
 
-/// Longer summaries are shown when asked for.
+/// Longer comparisons are initially folded.
 const MOST_ROWS: usize = 40;
 
 /// A suite and its tables.
@@ -30,7 +31,7 @@ pub(super) struct Section<'a> {
     pub(super) tables: Vec<Measured<'a>>,
 }
 
-/// Those of all tables, in the order of the page; suites that are not known come last.
+/// Groups all tables into sections in the order of the page; unknown suites come last.
 pub(super) fn all<'a>(tables: &[Measured<'a>]) -> Vec<Section<'a>> {
     let mut sections: Vec<Section<'a>> = Vec::new();
     for of in tables {
@@ -45,13 +46,13 @@ pub(super) fn all<'a>(tables: &[Measured<'a>]) -> Vec<Section<'a>> {
 }
 
 impl<'a> Section<'a> {
-    /// What it is called.
+    /// Returns the title.
     pub(super) fn title(&self) -> &'a str {
         let known = SUITES.iter().find(|(suite, _)| *suite == self.suite);
         known.map_or(self.suite, |(_, title)| title)
     }
 
-    /// Where it is on the page.
+    /// Returns the anchor on the page.
     pub(super) fn anchor(&self) -> String {
         format!("suite-{}", anchor(self.suite))
     }
@@ -59,7 +60,7 @@ impl<'a> Section<'a> {
     pub(super) fn html(&self) -> String {
         let rows: usize = self.tables.iter().map(|of| of.table.records.len()).sum();
         let mut html = format!(
-            r#"<section id="{}"><h2>{}</h2><p class="quiet">{rows} rows in {} tables. To repeat all of it:</p>"#,
+            r#"<section id="{}"><h2>{}</h2><p class="quiet">{rows} rows in {} tables. To repeat all measurements:</p>"#,
             self.anchor(),
             text(self.title()),
             self.tables.len()
@@ -77,19 +78,19 @@ impl<'a> Section<'a> {
         }
         let compared = comparisons(&self.tables);
         if !compared.is_empty() {
-            html.push_str("<h3>Beside the best peer</h3>");
+            html.push_str("<h3>Compared with the best peer</h3>");
             let table = beside(&compared).html();
             if compared.len() <= MOST_ROWS {
                 html.push_str(&table);
             } else {
                 let _ = write!(
                     html,
-                    "<details><summary>Each operation <span>{} rows</span></summary>{table}</details>",
+                    "<details><summary>All operations <span>{} rows</span></summary>{table}</details>",
                     compared.len()
                 );
             }
         }
-        html.push_str("<h3>Every row</h3>");
+        html.push_str("<h3>All rows</h3>");
         let several = self.tables.iter().any(|of| of.source != self.tables[0].source);
         for tables in self.tables.chunk_by(|a, b| a.source == b.source) {
             for (group, tables) in plots::groups(tables) {
@@ -100,7 +101,7 @@ impl<'a> Section<'a> {
         html + "</section>\n"
     }
 
-    /// What a reader has to know, each once.
+    /// Writes the notes of the tables, each once.
     fn notes(&self, html: &mut String) {
         let mut notes: Vec<&str> = Vec::new();
         for note in self.tables.iter().flat_map(|of| &of.table.notes) {
@@ -115,22 +116,20 @@ impl<'a> Section<'a> {
         if notes.is_empty() && missing.is_empty() {
             return;
         }
-        html.push_str("<h3>To be known</h3><ul>");
+        html.push_str("<h3>Notes</h3><ul>");
         for note in notes {
             let _ = write!(html, "<li>{}</li>", text(note));
         }
         if !missing.is_empty() {
-            let _ = write!(
-                html,
-                "<li>Not there when it was measured: {}</li>",
-                text(&missing.join(", "))
-            );
+            let _ =
+                write!(html, "<li>Not available when measured: {}</li>", text(&missing.join(", ")));
         }
         html.push_str("</ul>");
     }
 }
 
-/// The rows of a group, behind its name, and that of its file where there are several.
+/// Returns the rows of a group under its name, and under the file's name if there are several
+/// files.
 fn every_row(group: &str, tables: &[Measured<'_>], several: bool) -> String {
     let rows: usize = tables.iter().map(|of| of.table.records.len()).sum();
     let rows = if rows == 1 { "1 row".into() } else { format!("{rows} rows") };
@@ -139,8 +138,8 @@ fn every_row(group: &str, tables: &[Measured<'_>], several: bool) -> String {
     let of = tables[0];
     let file = if several { format!(" · {}", text(of.source)) } else { String::new() };
     format!(
-        "<details><summary>{} <span>{rows}{file}</span></summary>{}<p class=\"quiet\">Held against {}; \
-         the same against itself differs by {:.1} % at the most; {rounds} rounds or more. {}</p><p \
+        "<details><summary>{} <span>{rows}{file}</span></summary>{}<p class=\"quiet\">Relative to {}; \
+         the reference against itself differs by at most {:.1} %; at least {rounds} rounds. {}</p><p \
          class=\"command\"><code>{}</code></p></details>",
         text(group),
         full(group, tables).html(),
@@ -151,20 +150,26 @@ fn every_row(group: &str, tables: &[Measured<'_>], several: bool) -> String {
     )
 }
 
-/// Each operation beside the fastest peer.
+/// Returns the table that compares each operation with the fastest peer.
 fn beside(compared: &[Comparison<'_>]) -> Grid {
     let first = &compared[0];
     let name = first.of.product(first.ours);
     let columns = vec![
         Column::words("operation", ""),
-        Column::numbers(name, "operations in a second, one at a time"),
-        Column::numbers("many", "operations in a second, of our batches the fastest"),
-        Column::words("best peer", "the fastest of the others; constant-time where ours is"),
-        Column::numbers("its rate", "operations in a second of the best peer"),
-        Column::numbers("ratio", "ours in proportion to the best peer's: 2.00 does twice as many"),
+        Column::numbers(name, "operations per second, one at a time"),
+        Column::numbers("many", "operations per second of our fastest batch"),
+        Column::words(
+            "best peer",
+            "the fastest peer; constant-time if ours is and such a peer exists",
+        ),
+        Column::numbers("its rate", "operations per second of the best peer"),
+        Column::numbers(
+            "ratio",
+            "our operations per second relative to the best peer: 2.00 does twice as many",
+        ),
         Column::numbers("from", "lower end of the 95 % interval of the ratio"),
         Column::numbers("to", "upper end of the 95 % interval of the ratio"),
-        Column::numbers("ratio, many", "of our batches, in proportion to the best peer"),
+        Column::numbers("ratio, many", "our fastest batch relative to the best peer"),
     ];
     let rows = compared.iter().map(|comparison| {
         let Comparison { of, ours, many, best } = comparison;
@@ -181,5 +186,5 @@ fn beside(compared: &[Comparison<'_>]) -> Grid {
             comparison.many().map_or_else(|| NONE.into(), proportion),
         ]
     });
-    Grid { caption: "Operations in a second".into(), columns, rows: rows.collect() }
+    Grid { caption: "Operations per second".into(), columns, rows: rows.collect() }
 }

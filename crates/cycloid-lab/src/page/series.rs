@@ -1,4 +1,4 @@
-//! What each library looks like in every plot: a colour and a shape, so that neither is needed alone.
+//! The appearance of each library in all plots: a colour and a shape, so that either one suffices.
 
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ pub(super) enum Shape {
 
 use Shape::{Circle, Cross, Diamond, Hexagon, Nabla, Plus, Square, Triangle};
 
-/// Who always looks the same.
+/// Names with a fixed appearance.
 const KNOWN: [(&str, u8, Shape); 16] = [
     ("Cycloid", 0, Circle),
     ("OpenSSL", 1, Square),
@@ -46,15 +46,15 @@ const KNOWN: [(&str, u8, Shape); 16] = [
     ("Cycloid, many", 0, Diamond),
 ];
 
-/// What those look like that are not known, by their place in a plot.
+/// The appearance of unknown names, by their place in a plot.
 const OTHERS: [(u8, Shape); 6] =
     [(1, Square), (2, Triangle), (3, Nabla), (4, Hexagon), (5, Diamond), (6, Cross)];
 
 impl Style {
-    /// That of what belongs to nobody.
+    /// The appearance of marks without an owner.
     pub(super) const NEUTRAL: Self = Self { colour: 7, shape: Circle };
 
-    /// That of a library, or of whatever else has a name; `place` where the name is not known.
+    /// Returns the appearance of a named item; `place` applies if the name is unknown.
     pub(super) fn of(name: &str, place: usize) -> Self {
         let name = if name.starts_with("Cycloid ×") { "Cycloid, many" } else { name };
         let (colour, shape) = KNOWN
@@ -64,7 +64,7 @@ impl Style {
         Self { colour, shape }
     }
 
-    /// That of a thing that has no library, by its place in a plot.
+    /// Returns the appearance of an item without a library, by its place in a plot.
     pub(super) const fn nth(place: usize) -> Self {
         let place = place % (OTHERS.len() + 1);
         if place == 0 {
@@ -74,7 +74,7 @@ impl Style {
         Self { colour, shape }
     }
 
-    /// Its mark at a place of a plot; not filled where `hollow`, and with what a pointer is told.
+    /// Draws its mark at a position, open if `hollow`, with a tooltip.
     pub(super) fn mark(self, x: f64, y: f64, hollow: bool, title: &str) -> String {
         let hollow = if hollow { " h" } else { "" };
         let (colour, outline) = (self.colour, self.shape.outline());
@@ -89,7 +89,7 @@ impl Style {
 }
 
 impl Shape {
-    /// A path from the middle, about nine units across.
+    /// Returns a path around the centre, about nine units across.
     const fn outline(self) -> &'static str {
         match self {
             Self::Circle => "m-4.2 0a4.2 4.2 0 1 0 8.4 0a4.2 4.2 0 1 0-8.4 0z",
@@ -106,7 +106,7 @@ impl Shape {
     }
 }
 
-/// A legend: each mark beside its name.
+/// Returns a legend: each mark beside its name.
 pub(super) fn key(entries: &[(String, Style, bool)]) -> String {
     let mut html = String::from(r#"<ul class="key">"#);
     for (name, style, hollow) in entries {
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_that_meet_in_a_plot_differ_in_shape() {
+    fn libraries_in_the_same_plot_differ_in_shape() {
         let together: [&[&str]; 4] = [
             &[
                 "Cycloid",

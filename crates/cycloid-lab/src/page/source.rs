@@ -1,4 +1,4 @@
-//! What a page is made of: records and profiles, as files have them.
+//! The sources of a page: files with records and profiles.
 
 use serde_json::Value;
 
@@ -8,30 +8,30 @@ use crate::Failure;
 use crate::profile;
 use crate::record::{FORMAT, Report};
 
-/// A file and what is in it.
+/// A file and its content.
 pub struct Source {
-    /// Its name, by which the page tells where a number is from.
+    /// Its name, which the page shows as the source of a number.
     pub(super) name: String,
     pub(super) content: Content,
 }
 
 pub(super) enum Content {
-    /// A record of `cycloid bench`; and its tables as the file has them, with whatever else is there.
+    /// A record of `cycloid bench`, and the JSON of its tables with all other fields.
     Record(Box<Report>, Vec<Value>),
-    /// One of `cycloid profile`, or folded stacks.
+    /// A profile of `cycloid profile`, or folded stacks.
     Stacks(Vec<Stacks>),
 }
 
 impl Source {
-    /// Reads a record of `cycloid bench` or of `cycloid profile`, as `--save` writes it.
+    /// Reads a record of `cycloid bench` or `cycloid profile`, as `--save` writes it.
     ///
     /// # Errors
-    /// Text that is no such record, or one that this version cannot read.
+    /// If the text is not such a record, or this version cannot read its format.
     pub fn record(name: &str, text: &str) -> Result<Self, Failure> {
         let foreign = |why: String| {
             Failure::new(
-                format!("{name} is no record: {why}"),
-                "cycloid bench --save FILE writes one; folded stacks go with --profile",
+                format!("{name} is not a record: {why}"),
+                "write one with cycloid bench --save FILE, or pass folded stacks with --profile",
             )
         };
         let mut value: Value =
@@ -44,11 +44,11 @@ impl Source {
         let format = value.get("format").and_then(Value::as_u64).unwrap_or(0);
         if format > u64::from(known) {
             return Err(Failure::new(
-                format!("{name} has format {format}, and this program knows {known}"),
-                "use the version of cycloid that wrote it, or measure again",
+                format!("{name} has format {format}, but this program reads {known}"),
+                "use the version of cycloid that wrote it, or repeat the measurement",
             ));
         }
-        // From the text, as numbers keep more digits so than by way of `value`.
+        // Parsed from the text, because parsing through `value` would lose digits.
         let content = if is_profile {
             let report: profile::Report =
                 serde_json::from_str(text).map_err(|error| foreign(error.to_string()))?;
@@ -61,10 +61,10 @@ impl Source {
         Ok(Self { name: name.into(), content })
     }
 
-    /// Reads folded stacks: a line for each path, with semicolons between the names, and a number.
+    /// Reads folded stacks: one line per path, with names separated by semicolons, and a number.
     ///
     /// # Errors
-    /// A line without a number, or no line at all.
+    /// If a line has no number, or there is no line.
     pub fn folded(name: &str, text: &str) -> Result<Self, Failure> {
         let stacks = Stacks::of_folded(name, text)?;
         Ok(Self { name: name.into(), content: Content::Stacks(vec![stacks]) })
@@ -77,7 +77,7 @@ impl Source {
         }
     }
 
-    /// The tables of a record.
+    /// Returns the tables of a record.
     pub(super) fn tables(&self) -> impl Iterator<Item = Measured<'_>> {
         let (report, tables) = match &self.content {
             Content::Record(report, tables) => (Some(report), &**tables),
@@ -107,10 +107,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_is_refused() {
-        assert!(refusal("{").starts_with("x.json is no record: "));
+    fn other_texts_are_refused() {
+        assert!(refusal("{").starts_with("x.json is not a record: "));
         assert!(refusal("[]").contains("neither tables nor profiles"));
-        assert!(refusal(r#"{"tables": 3}"#).starts_with("x.json is no record: "));
+        assert!(refusal(r#"{"tables": 3}"#).starts_with("x.json is not a record: "));
         let later = r#"{"format": 4000, "tables": []}"#;
         assert!(refusal(later).contains("format 4000"), "{}", refusal(later));
         assert!(Source::folded("x", "a;b twelve").is_err());

@@ -1,22 +1,22 @@
-//! How a suite stands beside the best of its peers.
+//! Compares a suite with the best of its peers.
 
 use super::measured::Measured;
 use crate::record::{Record, Summary};
 
-/// One operation beside the best peer.
+/// The comparison of one operation with the best peer.
 pub(super) struct Comparison<'a> {
     pub(super) of: Measured<'a>,
-    /// Our one operation.
+    /// Our single operation.
     pub(super) ours: &'a Record,
-    /// Ours of many at a time, the fastest of them.
+    /// Our fastest parallel operation.
     pub(super) many: Option<&'a Record>,
     /// The fastest peer.
     pub(super) best: &'a Record,
 }
 
 impl<'a> Comparison<'a> {
-    /// None where nobody is beside ours. Where ours is constant-time, only such peers are asked, if
-    /// there is one.
+    /// Compares a table; `None` without a peer. If ours is constant-time, only constant-time peers
+    /// are considered, provided there is one.
     pub(super) fn new(of: Measured<'a>) -> Option<Self> {
         let ours = of.reference()?;
         let records = || of.table.records.iter();
@@ -33,23 +33,24 @@ impl<'a> Comparison<'a> {
         Some(Self { of, ours, many: many.min_by(faster), best })
     }
 
-    /// Our operations in a second in proportion to the best peer's: 2 does twice as many.
+    /// Returns our operations per second divided by the best peer's: 2 does twice as many.
     pub(super) fn one(&self) -> f64 {
         self.best.ratio.median
     }
 
-    /// The same of many at a time.
+    /// Returns the same ratio for our parallel operations.
     pub(super) fn many(&self) -> Option<f64> {
         self.many.map(|many| self.best.ratio.median / many.ratio.median)
     }
 
-    /// What it is called: its group and what is done.
+    /// Returns the name: the group and the operation.
     pub(super) fn title(&self) -> String {
         self.of.table.title.replacen(": ", " ", 1)
     }
 }
 
-/// Every comparison of a suite; where a table was measured more than once, the one that took longest.
+/// Returns all comparisons of a suite. If a table was measured more than once, the measurement that
+/// took longest is used.
 pub(super) fn comparisons<'a>(tables: &[Measured<'a>]) -> Vec<Comparison<'a>> {
     let mut all: Vec<Comparison<'a>> = Vec::new();
     for of in tables {
@@ -63,21 +64,21 @@ pub(super) fn comparisons<'a>(tables: &[Measured<'a>]) -> Vec<Comparison<'a>> {
     all
 }
 
-/// Whether a row is of somebody else, and of them alone: one end of a tunnel may be ours.
+/// Returns whether a row is a peer's alone: one end of a tunnel may be ours.
 fn is_peer(of: &Measured<'_>, ours: &Record, record: &Record) -> bool {
     let mixed = of.table.summary != Summary::Backends
         && record.implementation.product.contains(&*ours.implementation.product);
     !of.is_ours(record) && !mixed
 }
 
-/// The geometric mean of positive numbers; none of none.
+/// Returns the geometric mean of positive numbers; `None` if there are none.
 pub(super) fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum) =
         values.fold((0_u32, 0.0), |(count, sum), value| (count + 1, sum + value.ln()));
     (count > 0).then(|| (sum / f64::from(count)).exp())
 }
 
-/// Whether a proportion can be one; a record may hold any number.
+/// Returns whether a ratio is valid; a record may hold any number.
 fn is_usable(ratio: f64) -> bool {
     (1e-6..1e6).contains(&ratio)
 }

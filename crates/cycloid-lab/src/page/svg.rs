@@ -1,17 +1,17 @@
-//! What all plots share: their frame, the width of words, where labels fit.
+//! Drawing functions shared by all plots: the frame, text widths, label placement.
 
 use std::fmt::Write;
 
 use super::markup::text;
 
-/// The width of a plot, in the units that its text has eleven of in height: about what a telephone
-/// shows, so that text stays legible there.
+/// The width of a plot, in units of which text is eleven high. This is about the width of a
+/// telephone's screen, so text stays legible there.
 pub(super) const WIDTH: f64 = 344.0;
 
 /// The height of a line of text.
 pub(super) const LINE: f64 = 13.0;
 
-/// How wide `words` are drawn, a little more rather than less.
+/// Estimates the drawn width of `words`, rounded up.
 pub(super) fn width(words: &str) -> f64 {
     let narrow = |c: char| {
         if matches!(c, 'i' | 'j' | 'l' | ' ' | ',' | '.' | ':' | '-' | 't' | 'f' | '1' | 'I') {
@@ -23,7 +23,7 @@ pub(super) fn width(words: &str) -> f64 {
     words.chars().map(narrow).sum()
 }
 
-/// As much of `words` as there is room for, with a sign where they are cut.
+/// Shortens `words` to the available width, with an ellipsis if shortened.
 pub(super) fn cut(words: &str, room: f64) -> String {
     if width(words) <= room {
         return words.to_owned();
@@ -39,8 +39,7 @@ pub(super) fn cut(words: &str, room: f64) -> String {
     shown.trim_end_matches([' ', ',']).to_owned() + "…"
 }
 
-/// A picture of that height around `body`, with what it is called and what it shows for those who do
-/// not see it.
+/// Returns an SVG of that height around `body`, with a title and a description for screen readers.
 pub(super) fn picture(height: f64, title: &str, description: &str, body: &str) -> String {
     format!(
         r#"<svg viewBox="0 0 {WIDTH} {height:.0}" role="img"><title>{}</title><desc>{}</desc>{body}</svg>"#,
@@ -49,14 +48,14 @@ pub(super) fn picture(height: f64, title: &str, description: &str, body: &str) -
     )
 }
 
-/// Words at a place; `class` says which of its ends that is (`e` the right one, `o` the middle), and
-/// its colour.
+/// Draws words at a position; `class` sets the anchor (`e` the right end, `o` the middle) and the
+/// colour.
 pub(super) fn words(body: &mut String, x: f64, y: f64, class: &str, words: &str) {
     let class = if class.is_empty() { String::new() } else { format!(r#" class="{class}""#) };
     let _ = write!(body, r#"<text{class} x="{x:.1}" y="{y:.1}">{}</text>"#, text(words));
 }
 
-/// A straight line.
+/// Draws a straight line.
 pub(super) fn line(body: &mut String, class: &str, from: (f64, f64), to: (f64, f64)) {
     let _ = write!(
         body,
@@ -65,7 +64,7 @@ pub(super) fn line(body: &mut String, class: &str, from: (f64, f64), to: (f64, f
     );
 }
 
-/// A rectangle that is taken, by its corners.
+/// An occupied rectangle, by its corners.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taken {
     left: f64,
@@ -75,12 +74,12 @@ pub(super) struct Taken {
 }
 
 impl Taken {
-    /// Around a mark.
+    /// Returns the rectangle around a mark.
     pub(super) fn mark(x: f64, y: f64) -> Self {
         Self { left: x - 4.0, top: y - 4.0, right: x + 4.0, bottom: y + 4.0 }
     }
 
-    /// Around words whose left end is at a place.
+    /// Returns the rectangle around words whose left end is at a position.
     fn words(x: f64, y: f64, words: &str) -> Self {
         Self { left: x, top: y - 9.0, right: x + width(words), bottom: y + 2.0 }
     }
@@ -93,8 +92,8 @@ impl Taken {
     }
 }
 
-/// Words beside a mark where nothing else is, between `left` and `right`; left out where all places
-/// are taken.
+/// Draws words beside a mark at a free place between `left` and `right`; omits them if all places
+/// are occupied.
 pub(super) fn label(
     body: &mut String,
     taken: &mut Vec<Taken>,
@@ -122,8 +121,8 @@ pub(super) fn label(
     }
 }
 
-/// Moves places on a line apart until none is nearer than `gap` to the next, as little as possible;
-/// in any order, and none below `low`, nor above `high` while there is room.
+/// Moves positions on a line apart until neighbours have at least `gap` between them, as little as
+/// possible. Accepts any order; none ends below `low`, nor above `high` while there is room.
 pub(super) fn apart(places: &mut [f64], gap: f64, low: f64, high: f64) {
     let mut order: Vec<usize> = (0..places.len()).collect();
     order.sort_by(|a, b| places[*a].total_cmp(&places[*b]));

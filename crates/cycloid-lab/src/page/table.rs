@@ -1,4 +1,4 @@
-//! Tables that can be sorted where scripts run, and read where they do not.
+//! HTML tables, sortable if scripts run and readable without.
 
 use std::fmt::Write;
 
@@ -17,27 +17,26 @@ pub(super) struct Grid {
 /// The head of a column.
 pub(super) struct Column {
     pub(super) name: String,
-    /// What stands in it, where the name does not say it.
+    /// The tooltip, if the name is not self-explanatory.
     pub(super) meaning: &'static str,
-    /// Whether it holds words, not numbers.
+    /// Whether it contains words instead of numbers.
     pub(super) words: bool,
 }
 
 impl Column {
-    /// Of words.
+    /// Creates a column of words.
     pub(super) fn words(name: &str, meaning: &'static str) -> Self {
         Self { name: name.into(), meaning, words: true }
     }
 
-    /// Of numbers.
+    /// Creates a column of numbers.
     pub(super) fn numbers(name: impl Into<String>, meaning: &'static str) -> Self {
         Self { name: name.into(), meaning, words: false }
     }
 }
 
 impl Grid {
-    /// The table in a box of its own, which scrolls where the table is wider. Columns in which nothing
-    /// is known are left out.
+    /// Returns the table in a box that scrolls if the table is wider. Omits columns without values.
     pub(super) fn html(&self) -> String {
         let known = |i: &usize| *i == 0 || self.rows.iter().any(|row| row[*i] != NONE);
         let shown: Vec<usize> = (0..self.columns.len()).filter(known).collect();
@@ -72,32 +71,36 @@ impl Grid {
     }
 }
 
-const CODE: &str = "machine code that a call executes, in lines of 64 bytes";
+const CODE: &str = "machine code executed by a call, in lines of 64 bytes";
 
-/// Columns of what few records have, and the fields that it stands in.
+/// Columns that few records have, and their fields.
 const RARE: [(&str, &[&str], &str); 11] = [
-    ("Mb/s", &["tunnel", "megabits_per_second"], "of one TCP stream inside of the tunnel"),
+    ("Mb/s", &["tunnel", "megabits_per_second"], "throughput of one TCP stream through the tunnel"),
     (
         "server s/GB",
         &["tunnel", "server_seconds_per_gigabyte"],
-        "processor seconds at the server's end for a gigabyte",
+        "processor seconds per gigabyte at the server",
     ),
     (
         "client s/GB",
         &["tunnel", "client_seconds_per_gigabyte"],
-        "processor seconds at the client's end for a gigabyte",
+        "processor seconds per gigabyte at the client",
     ),
-    ("echo ns", &["tunnel", "round_trip_ns"], "from a ping through the tunnel to its answer"),
-    ("resident B", &["memory", "resident"], "memory of the server's process for each client"),
-    ("instructions, portable", &["instructions", "portable", "count"], "as callgrind counts them"),
-    ("instructions, ADX", &["instructions", "adx", "count"], "as callgrind counts them"),
-    ("instructions, peer", &["instructions", "peer", "count"], "of a peer, which has no ADX there"),
+    ("echo ns", &["tunnel", "round_trip_ns"], "round trip of a ping through the tunnel"),
+    ("resident B", &["memory", "resident"], "memory of the server process per client"),
+    ("instructions, portable", &["instructions", "portable", "count"], "as counted by callgrind"),
+    ("instructions, ADX", &["instructions", "adx", "count"], "as counted by callgrind"),
+    (
+        "instructions, peer",
+        &["instructions", "peer", "count"],
+        "of the peer, which cannot use ADX under callgrind",
+    ),
     ("code B, portable", &["instructions", "portable", "code_bytes"], CODE),
     ("code B, ADX", &["instructions", "adx", "code_bytes"], CODE),
     ("code B, peer", &["instructions", "peer", "code_bytes"], CODE),
 ];
 
-/// Every row of tables that are shown together, with all that is known of it.
+/// Returns all rows of tables that are shown together, with all known values.
 pub(super) fn full(caption: &str, tables: &[Measured<'_>]) -> Grid {
     let several = tables.iter().any(|measured| !measured.name().is_empty());
     let records =
@@ -112,24 +115,24 @@ pub(super) fn full(caption: &str, tables: &[Measured<'_>]) -> Grid {
         columns.push(Column::words("operation", ""));
     }
     columns.extend([
-        Column::words("by", "a library, or one of our ways"),
+        Column::words("by", "a library, or one of our methods"),
         Column::numbers(format!("{statistic} {}", unit.sign), "the time of one operation"),
-        Column::numbers("×", "time in proportion to the row that all are held against"),
-        Column::numbers("± %", "half of the 95 % interval of that proportion"),
-        Column::numbers("per second", "operations in a second"),
-        Column::numbers("p50 ms", "from question to answer: half took no longer"),
-        Column::numbers("p99 ms", "from question to answer: 99 of 100 took no longer"),
-        Column::numbers("cpu µs", "processor time of one operation, clients and service"),
-        Column::words("ct", "constant-time, in the words of its own documentation"),
-        Column::numbers("scratch B", "bytes that the caller passes"),
-        Column::numbers("stack B", "bytes between the call and the deepest that it wrote"),
-        Column::numbers("heap B", "the most bytes in use during a call"),
-        Column::numbers("held B", "bytes that prepared contexts hold between calls"),
-        Column::numbers("allocated B", "all bytes that a call asks for"),
-        Column::numbers("allocations", "of one call"),
+        Column::numbers("×", "time relative to the reference row"),
+        Column::numbers("± %", "half of the 95 % interval of that ratio"),
+        Column::numbers("per second", "operations per second"),
+        Column::numbers("p50 ms", "median time from request to response"),
+        Column::numbers("p99 ms", "99th percentile of the time from request to response"),
+        Column::numbers("cpu µs", "processor time per operation, clients and service"),
+        Column::words("ct", "constant-time, according to its own documentation"),
+        Column::numbers("scratch B", "bytes of scratch passed by the caller"),
+        Column::numbers("stack B", "bytes from the call to the deepest address written"),
+        Column::numbers("heap B", "peak bytes in use during a call"),
+        Column::numbers("held B", "bytes held by prepared contexts between calls"),
+        Column::numbers("allocated B", "total bytes allocated by a call"),
+        Column::numbers("allocations", "allocations per call"),
     ]);
     columns.extend(RARE.map(|(name, _, meaning)| Column::numbers(name, meaning)));
-    columns.push(Column::words("calls", "the function that is called"));
+    columns.push(Column::words("calls", "the called function"));
     let rows = records().map(|(of, row)| {
         let mut cells = Vec::new();
         if several {
@@ -146,7 +149,7 @@ pub(super) fn full(caption: &str, tables: &[Measured<'_>]) -> Grid {
     Grid { caption: caption.into(), rows: rows.collect(), columns }
 }
 
-/// The cells behind the name.
+/// Returns the cells after the name.
 fn numbers(of: &Measured<'_>, record: &Record, unit: Unit) -> Vec<String> {
     let Memory { scratch, stack_peak, heap_peak, heap_held, heap_total, allocations, .. } =
         record.memory;
@@ -174,7 +177,7 @@ fn numbers(of: &Measured<'_>, record: &Record, unit: Unit) -> Vec<String> {
     ]
 }
 
-/// Operations in a second, with a decimal where there are few.
+/// Formats operations per second, with a decimal for small rates.
 pub(super) fn per_second(rate: f64) -> String {
     if rate < 100.0 { format!("{rate:.1}") } else { whole(rate.round() as u64) }
 }
@@ -184,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hostile_cells_stay_text_and_unknown_columns_are_left_out() {
+    fn hostile_cells_are_escaped_and_unknown_columns_are_omitted() {
         let grid = Grid {
             caption: "a \"caption\"".into(),
             columns: vec![

@@ -1,4 +1,4 @@
-//! The page as a whole, of the committed records and of hostile ones.
+//! The whole page, made of the committed records and of hostile ones.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::{SCRIPT, STYLE, Source, html};
 
-/// Every record that is committed.
+/// Reads all committed records.
 fn committed() -> Vec<Source> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
     let mut paths: Vec<_> =
@@ -26,7 +26,7 @@ fn committed() -> Vec<Source> {
     sources
 }
 
-/// The page as a tree; style and script, which are no XML, are taken out.
+/// Parses the page as a tree, without style and script, which are not XML.
 fn parsed(page: &str, look: impl FnOnce(&Document<'_>)) {
     let bare = page.replacen(STYLE, "", 1).replacen(SCRIPT, "", 1);
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
@@ -41,7 +41,7 @@ fn named<'a, 'input>(
 }
 
 #[test]
-fn the_page_of_all_committed_records_stands_alone() {
+fn the_page_of_all_committed_records_is_self_contained() {
     let page = html(&committed());
     assert!(page.len() < 1 << 20, "{} bytes", page.len());
     for foreign in ["url(", "@import", "@font-face", "http:", "https:", "fetch", "XMLHttp"] {
@@ -76,7 +76,7 @@ fn the_page_of_all_committed_records_stands_alone() {
 }
 
 #[test]
-fn it_can_be_read_without_eyes_and_without_colour() {
+fn the_page_is_accessible_to_screen_readers_and_without_colour() {
     parsed(&html(&committed()), |document| {
         let ids: Vec<&str> =
             document.descendants().filter_map(|node| node.attribute("id")).collect();
@@ -107,7 +107,7 @@ fn it_can_be_read_without_eyes_and_without_colour() {
             pictures += 1;
         }
         assert!(pictures > 30, "{pictures}");
-        // Headings go down by one at a time.
+        // Heading levels increase by one at a time.
         let mut level = 0;
         for node in document.descendants() {
             let heading = ["h1", "h2", "h3", "h4"].iter().position(|name| node.has_tag_name(*name));
@@ -125,23 +125,23 @@ fn each_question_has_its_plot() {
     let page = html(&committed());
     for question in [
         "Which strategy is worth its memory?",
-        "How many operations a second, beside the peers?",
+        "How many operations per second, compared with the peers?",
         "What does a batch gain?",
-        "What does a point cost in a large sum?",
+        "What does each point cost in a large sum?",
         "What happens under load?",
-        "Where the time goes",
+        "Where time is spent",
     ] {
         assert!(page.contains(question), "{question}");
     }
-    // One front for each size, and one of what is constant-time.
+    // One front for each size, and one of the constant-time strategies.
     assert_eq!(page.matches("<path class=\"l c7\"").count(), 5);
     assert_eq!(page.matches("<path class=\"l c7 d\"").count(), 5);
-    // Not by chance of order or clock.
+    // The page does not depend on order or clock.
     assert!(html(&committed()) == page);
 }
 
 #[test]
-fn numbers_are_those_of_the_record() {
+fn the_page_shows_the_numbers_of_the_record() {
     let sources = committed();
     let page = html(&sources);
     for report in sources.iter().filter_map(Source::report) {
@@ -176,13 +176,13 @@ fn a_record_cannot_become_code() {
     }
 }
 
-/// Puts text into every place of a record that takes any text.
+/// Replaces every free text of a record with `text`.
 fn poison(value: &mut serde_json::Value, text: &str) {
     match value {
         serde_json::Value::Object(object) => {
             for (key, value) in object.iter_mut() {
                 match value.as_str() {
-                    // Those have to be known words.
+                    // These must be known words.
                     Some(_) if matches!(&**key, "statistic" | "summary") => {}
                     Some(old) => *value = format!("{text}{old}").into(),
                     None => poison(value, text),
@@ -200,7 +200,7 @@ fn poison(value: &mut serde_json::Value, text: &str) {
 }
 
 #[test]
-fn records_of_nothing_and_of_impossible_numbers_make_pages() {
+fn empty_records_and_impossible_numbers_make_pages() {
     let whole = html(&[]);
     assert!(whole.contains("<h1>"));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
@@ -218,7 +218,7 @@ fn records_of_nothing_and_of_impossible_numbers_make_pages() {
     }
 }
 
-/// Puts a number into every place of a record that takes any number.
+/// Replaces every free number of a record with `number`.
 fn spoil(value: &mut serde_json::Value, number: &serde_json::Value) {
     match value {
         serde_json::Value::Object(object) => object.values_mut().for_each(|v| spoil(v, number)),
@@ -228,7 +228,7 @@ fn spoil(value: &mut serde_json::Value, number: &serde_json::Value) {
     }
 }
 
-/// The colours of a block of custom properties.
+/// Returns the colours of a block of custom properties.
 fn colours(block: &str) -> Vec<(&str, [f64; 3])> {
     let properties = block.split("--").skip(1).filter_map(|property| property.split_once(": #"));
     properties
@@ -243,7 +243,7 @@ fn colours(block: &str) -> Vec<(&str, [f64; 3])> {
         .collect()
 }
 
-/// The contrast of two colours by WCAG 2.2, "contrast ratio".
+/// Returns the contrast of two colours by WCAG 2.2, "contrast ratio".
 fn contrast(one: [f64; 3], other: [f64; 3]) -> f64 {
     let luminance = |colour: [f64; 3]| {
         let linear =
@@ -255,14 +255,14 @@ fn contrast(one: [f64; 3], other: [f64; 3]) -> f64 {
 }
 
 #[test]
-fn text_stands_out_from_what_it_is_on() {
+fn text_contrasts_with_its_background() {
     let blocks: Vec<&str> =
         STYLE.split(":root {").skip(1).map(|b| b.split('}').next().unwrap()).collect();
     assert_eq!(blocks.len(), 3);
     for block in blocks {
         let colours = colours(block);
         let colour = |wanted: &str| colours.iter().find(|(name, _)| *name == wanted).unwrap().1;
-        // Names of lines have the colours of their marks, so those have to do for text.
+        // Names of lines have the colours of their marks, so these must be readable as text.
         let on_paper = ["ink", "quiet", "link", "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"];
         for (text, under) in on_paper
             .map(|text| (text, "paper"))
@@ -277,7 +277,7 @@ fn text_stands_out_from_what_it_is_on() {
 }
 
 #[test]
-fn what_only_some_records_have_is_shown_where_it_is() {
+fn optional_fields_are_shown_where_present() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
     let text = fs::read_to_string(folder.join("hsm-zen-5.json")).unwrap();
     let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -291,14 +291,12 @@ fn what_only_some_records_have_is_shown_where_it_is() {
     });
     let count = serde_json::json!({ "count": 54_321.0, "range": [5e4, 6e4], "runs": 4, "code_bytes": 12_352 });
     record["instructions"] = serde_json::json!({ "adx": count });
-    // One end of it is ours, so it is no peer, and nobody is beside ours.
+    // One end is ours, so the row is not a peer's, and ours has no peer.
     record["implementation"]["library"] = "Cycloid and SoftHSM".into();
     let page = html(&[Source::record("r", &value.to_string()).unwrap()]);
     assert!(page.contains(question));
-    assert!(page.contains(
-        "4,322 Mb/s, 1.5 s a gigabyte at the server&#39;s end, 1.25 s at the client&#39;s"
-    ));
-    let beside = page.split("Beside the best peer</h3>").nth(1).unwrap();
+    assert!(page.contains("4,322 Mb/s, 1.5 s per gigabyte at the server, 1.25 s at the client"));
+    let beside = page.split("Compared with the best peer</h3>").nth(1).unwrap();
     let beside = beside.split("</table>").next().unwrap();
     assert!(beside.contains("RSA-2048 2 clients") && !beside.contains("RSA-2048 1 client<"));
     for (column, number) in [("instructions, ADX", "54,321"), ("code B, ADX", "12,352")] {
@@ -309,7 +307,7 @@ fn what_only_some_records_have_is_shown_where_it_is() {
 }
 
 #[test]
-fn commands_say_what_was_asked_for() {
+fn commands_repeat_the_recorded_parameters() {
     let page = html(&committed());
     for command in [
         "bench modexp --bits 1024,1536,2048,3072,4096",

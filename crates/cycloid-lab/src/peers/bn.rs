@@ -10,7 +10,7 @@ use super::modexp::{Candidate, Input, Prepare};
 use crate::Failure;
 use crate::measure::{Operation, heap};
 
-/// `BIGNUM`, `BN_CTX` and `BN_MONT_CTX`, known by their address only.
+/// `BIGNUM`, `BN_CTX` and `BN_MONT_CTX`, as opaque types.
 #[repr(C)]
 pub(super) struct Number([u8; 0]);
 #[repr(C)]
@@ -43,7 +43,7 @@ pub(super) type ModExpTwo = unsafe extern "C" fn(
     *mut Pool,
 ) -> c_int;
 
-/// The functions of one library. They stay callable as long as the process runs.
+/// The functions of one library. They remain callable for the life of the process.
 #[derive(Clone, Copy)]
 pub(super) struct Functions {
     pub(super) number_new: unsafe extern "C" fn() -> *mut Number,
@@ -123,7 +123,7 @@ pub(super) fn candidate_two(
 }
 
 fn failure(library: &str, message: &str) -> Failure {
-    Failure::new(format!("{library}: {message}"), "leave it out with --peers, or report it")
+    Failure::new(format!("{library}: {message}"), "exclude it with --peers, or report this")
 }
 
 /// A `BN_CTX`.
@@ -134,7 +134,7 @@ struct Context {
 
 impl Context {
     fn new(library: &str, functions: Functions) -> Result<Self, Failure> {
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         let pool = unsafe { (functions.pool_new)() };
         if pool.is_null() {
             return Err(failure(library, "BN_CTX_new gave nothing"));
@@ -171,12 +171,12 @@ impl Arguments {
         };
         let arguments = Self {
             functions,
-            // SAFETY: takes nothing.
+            // SAFETY: takes no arguments.
             result: unsafe { (functions.number_new)() },
             base: number(&input.base),
             exponent: number(&input.exponent),
             modulus: number(&input.modulus),
-            // SAFETY: takes nothing.
+            // SAFETY: takes no arguments.
             montgomery: unsafe { (functions.montgomery_new)() },
             bytes: input.modulus.len() * 8,
         };

@@ -59,7 +59,7 @@ fn fixed(modulus_bits: usize) -> Option<(PrepareOne, PrepareOne)> {
 }
 
 fn invalid() -> Failure {
-    Failure::new("crypto-bigint: the modulus is not odd", "leave it out with --peers, or report it")
+    Failure::new("crypto-bigint: the modulus is not odd", "exclude it with --peers, or report this")
 }
 
 struct Fixed<const LIMBS: usize, const VARTIME: bool> {

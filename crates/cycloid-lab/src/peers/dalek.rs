@@ -60,8 +60,8 @@ fn verifier(input: &Input) -> Option<Call> {
     let key = VerifyingKey::from_bytes(&array(&input.public)?).ok()?;
     let message = input.message;
     Some(Box::new(move |signature, _| {
-        let signature = Signature::from_slice(signature).map_err(|_| "not a signature")?;
-        key.verify(&message, &signature).map_err(|_| "the signature is not valid")?;
+        let signature = Signature::from_slice(signature).map_err(|_| "malformed signature")?;
+        key.verify(&message, &signature).map_err(|_| "invalid signature")?;
         Ok(0)
     }))
 }
@@ -74,14 +74,14 @@ fn signing_generator(input: &Input) -> Option<Call> {
             made = Some(SigningKey::from_bytes(&draw(&mut rng)));
             return Ok(0);
         }
-        let key = made.as_ref().ok_or("there is no key")?;
+        let key = made.as_ref().ok_or("no key was generated")?;
         write(output, &[key.verifying_key().as_bytes(), &key.sign(&message).to_bytes()])
     }))
 }
 
 /// The secret that `secret` shares with the owner of `other`, if it depends on both.
 fn agree(secret: &StaticSecret, other: &[u8]) -> Result<[u8; 32], &'static str> {
-    let other: [u8; 32] = array(other).ok_or("the public key is not valid")?;
+    let other: [u8; 32] = array(other).ok_or("invalid public key")?;
     let shared = secret.diffie_hellman(&PublicKey::from(other));
     if shared.was_contributory() { Ok(shared.to_bytes()) } else { Err("the secret is zero") }
 }
@@ -101,7 +101,7 @@ fn generator(_: &Input) -> Option<Call> {
             made = Some((secret, public));
             return Ok(0);
         }
-        let (secret, public) = made.as_ref().ok_or("there is no key")?;
+        let (secret, public) = made.as_ref().ok_or("no key was generated")?;
         write(output, &[public.as_bytes(), &agree(secret, other)?])
     }))
 }

@@ -40,10 +40,10 @@ pub type Prepare = Box<dyn Fn(&Input) -> Result<Call, Failure>>;
 pub struct Candidate {
     /// Its label in the table, beside the library's name.
     pub label: &'static str,
-    /// The function that is called.
+    /// The called function.
     pub function: &'static str,
-    /// What a reader of its numbers has to know.
+    /// A note for readers of its numbers.
     pub note: Option<&'static str>,
-    /// How to make it ready.
+    /// Prepares it.
     pub prepare: Prepare,
 }

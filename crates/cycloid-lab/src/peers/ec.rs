@@ -142,17 +142,17 @@ pub enum Encoding {
 pub struct Candidate {
     /// Its label in the table, beside the library's name.
     pub label: &'static str,
-    /// The function that is called.
+    /// The called function.
     pub function: &'static str,
-    /// Whether it is meant to be constant-time.
+    /// Whether it is designed to be constant-time.
     pub constant_time: bool,
-    /// What a reader of its numbers has to know.
+    /// A note for readers of its numbers.
     pub note: Option<&'static str>,
     /// How its signatures are written.
     pub encoding: Encoding,
     /// Whether what is prepared serves one call only.
     pub once: bool,
-    /// How to make it ready.
+    /// Prepares it.
     pub prepare: Prepare,
 }
 
@@ -183,10 +183,7 @@ impl Candidate {
 
 /// What to say where a library does not take what it is given.
 pub(super) fn refused(function: &str) -> Failure {
-    Failure::new(
-        format!("{function} cannot be prepared"),
-        "leave it out with --peers, or report it",
-    )
+    Failure::new(format!("cannot prepare {function}"), "exclude it with --peers, or report this")
 }
 
 /// Writes `parts` one after the other, and tells how long they are.

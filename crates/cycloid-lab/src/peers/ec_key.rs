@@ -12,7 +12,7 @@ use super::Call;
 use super::bn::{self, Pool};
 use super::ec::{Candidate, Curve, Encoding, Input, Task, refused};
 
-/// `EC_KEY`, `EC_GROUP` and `EC_POINT`, known by their address only.
+/// `EC_KEY`, `EC_GROUP` and `EC_POINT`, as opaque types.
 #[repr(C)]
 pub(super) struct Key([u8; 0]);
 #[repr(C)]
@@ -20,7 +20,7 @@ pub(super) struct Group([u8; 0]);
 #[repr(C)]
 pub(super) struct Point([u8; 0]);
 
-/// The functions of one library. They stay callable as long as the process runs.
+/// The functions of one library. They remain callable for the life of the process.
 #[derive(Clone, Copy)]
 pub(super) struct Functions {
     pub(super) numbers: bn::Functions,
@@ -89,7 +89,7 @@ struct OwnedKey {
 
 impl OwnedKey {
     fn new(functions: Functions, curve: Curve) -> Option<Self> {
-        // SAFETY: takes nothing but a number that names a curve.
+        // SAFETY: takes only the number of a curve.
         let key = unsafe { (functions.new_by_nid)(nid(curve)?) };
         (!key.is_null()).then_some(Self { functions, key })
     }
@@ -147,7 +147,7 @@ impl OwnedKey {
     }
 
     fn verify(&mut self, digest: &[u8], signature: &[u8]) -> Result<usize, &'static str> {
-        // SAFETY: reads as many bytes as the two have.
+        // SAFETY: reads exactly the bytes of the two slices.
         let done = unsafe {
             (self.functions.verify)(
                 0,
@@ -158,7 +158,7 @@ impl OwnedKey {
                 self.key,
             )
         };
-        if done == 1 { Ok(0) } else { Err("the signature is not valid") }
+        if done == 1 { Ok(0) } else { Err("invalid signature") }
     }
 
     /// The secret shared with the owner of `public`, for which `point` is the place.
@@ -168,8 +168,8 @@ impl OwnedKey {
         public: &[u8],
         shared: &mut [u8],
     ) -> Result<usize, &'static str> {
-        point.read(public).ok_or("the public key is not valid")?;
-        // SAFETY: key and point live, and no more is written than the room.
+        point.read(public).ok_or("invalid public key")?;
+        // SAFETY: key and point are live, and at most the length of the buffer is written.
         let length = unsafe {
             let room = shared.as_mut_ptr().cast();
             (self.functions.agree)(room, shared.len(), point.point, self.key, ptr::null())
@@ -179,7 +179,7 @@ impl OwnedKey {
 
     /// The public key, uncompressed.
     fn public(&self, public: &mut [u8]) -> Result<(), &'static str> {
-        // SAFETY: the key lives, and no more is written than the room.
+        // SAFETY: the key is live, and at most the length of the buffer is written.
         let written = unsafe {
             (self.functions.point_write)(
                 (self.functions.group)(self.key),
@@ -190,13 +190,13 @@ impl OwnedKey {
                 ptr::null_mut(),
             )
         };
-        if written == public.len() { Ok(()) } else { Err("there is no public key") }
+        if written == public.len() { Ok(()) } else { Err("cannot read the public key") }
     }
 }
 
 impl Drop for OwnedKey {
     fn drop(&mut self) {
-        // SAFETY: made by the same library, freed here only.
+        // SAFETY: allocated by the same library, freed only here.
         unsafe { (self.functions.free)(self.key) }
     }
 }
@@ -222,7 +222,7 @@ impl OwnedPoint {
 
 impl Drop for OwnedPoint {
     fn drop(&mut self) {
-        // SAFETY: made by the same library, freed here only.
+        // SAFETY: allocated by the same library, freed only here.
         unsafe { (self.functions.point_free)(self.point) }
     }
 }

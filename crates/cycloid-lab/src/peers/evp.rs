@@ -10,7 +10,7 @@ use super::Call;
 use super::rsa::{Candidate, Input, PUBLIC_EXPONENT, Task, modulus_in_der};
 use crate::Failure;
 
-/// `EVP_PKEY`, `EVP_PKEY_CTX` and `EVP_MD`, known by their address only.
+/// `EVP_PKEY`, `EVP_PKEY_CTX` and `EVP_MD`, as opaque types.
 #[repr(C)]
 pub(super) struct Key([u8; 0]);
 #[repr(C)]
@@ -18,7 +18,7 @@ pub(super) struct Context([u8; 0]);
 #[repr(C)]
 pub(super) struct Hash([u8; 0]);
 
-/// The functions of one library. They stay callable as long as the process runs.
+/// The functions of one library. They remain callable for the life of the process.
 #[derive(Clone, Copy)]
 pub(super) struct Functions {
     pub(super) d2i_auto_private_key:
@@ -68,8 +68,8 @@ pub(super) fn candidates(
         note: None,
         prepare: Box::new(move |input| {
             prepare(functions, input).ok_or_else(|| {
-                let message = format!("{library}: {function} cannot be prepared");
-                Failure::new(message, "leave it out with --peers, or report it")
+                let message = format!("{library}: cannot prepare {function}");
+                Failure::new(message, "exclude it with --peers, or report this")
             })
         }),
     }]
@@ -82,7 +82,7 @@ const PSS: [(&CStr, &CStr); 2] = [(c"rsa_padding_mode", c"pss"), (c"rsa_pss_salt
 
 const OAEP: [(&CStr, &CStr); 2] = [(c"rsa_padding_mode", c"oaep"), (c"rsa_oaep_md", c"sha256")];
 
-/// A key of the library's.
+/// A key owned by the library.
 struct OwnedKey {
     functions: Functions,
     key: *mut Key,
@@ -112,7 +112,7 @@ impl OwnedKey {
 
 impl Drop for OwnedKey {
     fn drop(&mut self) {
-        // SAFETY: made by the same library, freed here only; a context has its own reference.
+        // SAFETY: allocated by the same library, freed only here; a context holds its own reference.
         unsafe { (self.functions.key_free)(self.key) }
     }
 }
@@ -131,7 +131,7 @@ impl OwnedContext {
         init: unsafe extern "C" fn(*mut Context) -> c_int,
         options: &Options,
     ) -> Option<Self> {
-        // SAFETY: the key lives, and the context takes a reference of its own.
+        // SAFETY: the key is live, and the context takes its own reference.
         let context = unsafe {
             match key {
                 Some(key) => (functions.context_new)(key.key, ptr::null_mut()),
@@ -142,7 +142,7 @@ impl OwnedContext {
             return None;
         }
         let context = Self { functions, context };
-        // SAFETY: a context that lives, and texts that end in a zero byte.
+        // SAFETY: the context is live, and the texts end in a zero byte.
         let done = unsafe {
             init(context.context) == 1
                 && options.iter().all(|(name, value)| {
@@ -163,7 +163,7 @@ impl OwnedContext {
 
     fn sign(&mut self, digest: &[u8], signature: &mut [u8]) -> Result<usize, &'static str> {
         let mut length = signature.len();
-        // SAFETY: reads the digest, and writes no more than the length that it is told.
+        // SAFETY: reads the digest, and writes at most the given length.
         let done = unsafe {
             (self.functions.sign)(
                 self.context,
@@ -177,7 +177,7 @@ impl OwnedContext {
     }
 
     fn verify(&mut self, signature: &[u8], digest: &[u8]) -> Result<usize, &'static str> {
-        // SAFETY: reads as many bytes as the two have.
+        // SAFETY: reads exactly the bytes of the two slices.
         let done = unsafe {
             (self.functions.verify)(
                 self.context,
@@ -187,12 +187,12 @@ impl OwnedContext {
                 digest.len(),
             )
         };
-        if done == 1 { Ok(0) } else { Err("the signature is not valid") }
+        if done == 1 { Ok(0) } else { Err("invalid signature") }
     }
 
     fn decrypt(&mut self, ciphertext: &[u8], message: &mut [u8]) -> Result<usize, &'static str> {
         let mut length = message.len();
-        // SAFETY: reads the ciphertext, and writes no more than the length that it is told.
+        // SAFETY: reads the ciphertext, and writes at most the given length.
         let done = unsafe {
             (self.functions.decrypt)(
                 self.context,
@@ -207,7 +207,7 @@ impl OwnedContext {
 
     fn generate(&mut self) -> Option<OwnedKey> {
         let mut key = ptr::null_mut();
-        // SAFETY: puts a new key where there is none.
+        // SAFETY: writes a new key to an empty slot.
         let done = unsafe { (self.functions.keygen)(self.context, &raw mut key) };
         (done == 1).then_some(OwnedKey { functions: self.functions, key })
     }
@@ -215,7 +215,7 @@ impl OwnedContext {
 
 impl Drop for OwnedContext {
     fn drop(&mut self) {
-        // SAFETY: made by the same library, freed here only.
+        // SAFETY: allocated by the same library, freed only here.
         unsafe { (self.functions.context_free)(self.context) }
     }
 }
@@ -244,7 +244,7 @@ fn decrypter(functions: Functions, input: &Input, options: &Options) -> Option<C
 fn generator(functions: Functions, input: &Input) -> Option<Call> {
     let bits = std::ffi::CString::new(input.key.bits.to_string()).ok()?;
     let mut context = OwnedContext::new(functions, None, functions.keygen_init, &[])?;
-    // SAFETY: a context that lives, and texts that end in a zero byte.
+    // SAFETY: the context is live, and the texts end in a zero byte.
     let set = unsafe {
         (functions.ctrl_str)(context.context, c"rsa_keygen_bits".as_ptr(), bits.as_ptr())
     };
@@ -269,6 +269,6 @@ fn generator(functions: Functions, input: &Input) -> Option<Call> {
             first.copy_from_slice(modulus);
             Some(modulus.len() + context.sign(digest, second).ok()?)
         };
-        sign().ok_or("the key made does not sign")
+        sign().ok_or("signing with the generated key failed")
     }))
 }

@@ -8,7 +8,7 @@ use super::Call;
 use super::ec::{Candidate, Curve, Encoding, Input, Task, refused};
 use super::evp::{Context, Key};
 
-/// `EVP_MD_CTX`, known by its address only.
+/// `EVP_MD_CTX`, as an opaque type.
 #[repr(C)]
 pub(super) struct Digest([u8; 0]);
 
@@ -24,7 +24,7 @@ pub(super) type Init = unsafe extern "C" fn(
     *mut Key,
 ) -> c_int;
 
-/// OpenSSL's functions. They stay callable as long as the process runs.
+/// OpenSSL's functions. They remain callable for the life of the process.
 #[derive(Clone, Copy)]
 pub(super) struct Functions {
     pub(super) new_private: NewKey,
@@ -74,7 +74,7 @@ pub(super) fn candidates(functions: Functions, task: Task, curve: Curve) -> Vec<
     vec![Candidate::new(task, function, Encoding::Fixed, prepare)]
 }
 
-/// A key of the library's.
+/// A key owned by the library.
 struct OwnedKey {
     functions: Functions,
     key: *mut Key,
@@ -82,23 +82,23 @@ struct OwnedKey {
 
 impl OwnedKey {
     fn new(functions: Functions, new: NewKey, curve: Curve, bytes: &[u8]) -> Option<Self> {
-        // SAFETY: reads as many bytes as there are.
+        // SAFETY: reads exactly the bytes of the slice.
         let key = unsafe { new(id(curve)?, ptr::null_mut(), bytes.as_ptr(), bytes.len()) };
         (!key.is_null()).then_some(Self { functions, key })
     }
 
     fn public(&self, public: &mut [u8]) -> Result<(), &'static str> {
         let mut length = public.len();
-        // SAFETY: the key lives, and no more is written than the room.
+        // SAFETY: the key is live, and at most the length of the buffer is written.
         let done =
             unsafe { (self.functions.public)(self.key, public.as_mut_ptr(), &raw mut length) };
-        if done == 1 && length == public.len() { Ok(()) } else { Err("there is no public key") }
+        if done == 1 && length == public.len() { Ok(()) } else { Err("cannot read the public key") }
     }
 }
 
 impl Drop for OwnedKey {
     fn drop(&mut self) {
-        // SAFETY: made by the same library, freed here only; a context has its own reference.
+        // SAFETY: allocated by the same library, freed only here; a context holds its own reference.
         unsafe { (self.functions.key_free)(self.key) }
     }
 }
@@ -111,13 +111,13 @@ struct OwnedDigest {
 
 impl OwnedDigest {
     fn new(functions: Functions, init: Init, key: &OwnedKey) -> Option<Self> {
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         let digest = unsafe { (functions.digest_new)() };
         if digest.is_null() {
             return None;
         }
         let digest = Self { functions, digest };
-        // SAFETY: context and key live, and the context takes a reference of its own.
+        // SAFETY: context and key are live, and the context takes its own reference.
         let done =
             unsafe { init(digest.digest, ptr::null_mut(), ptr::null(), ptr::null_mut(), key.key) };
         (done == 1).then_some(digest)
@@ -125,7 +125,7 @@ impl OwnedDigest {
 
     fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize, &'static str> {
         let mut length = signature.len();
-        // SAFETY: reads the message, and writes no more than the length that it is told.
+        // SAFETY: reads the message, and writes at most the given length.
         let done = unsafe {
             (self.functions.sign)(
                 self.digest,
@@ -139,7 +139,7 @@ impl OwnedDigest {
     }
 
     fn verify(&mut self, message: &[u8], signature: &[u8]) -> Result<usize, &'static str> {
-        // SAFETY: reads as many bytes as the two have.
+        // SAFETY: reads exactly the bytes of the two slices.
         let done = unsafe {
             (self.functions.verify)(
                 self.digest,
@@ -149,13 +149,13 @@ impl OwnedDigest {
                 message.len(),
             )
         };
-        if done == 1 { Ok(0) } else { Err("the signature is not valid") }
+        if done == 1 { Ok(0) } else { Err("invalid signature") }
     }
 }
 
 impl Drop for OwnedDigest {
     fn drop(&mut self) {
-        // SAFETY: made by the same library, freed here only.
+        // SAFETY: allocated by the same library, freed only here.
         unsafe { (self.functions.digest_free)(self.digest) }
     }
 }
@@ -168,40 +168,40 @@ struct OwnedContext {
 
 impl OwnedContext {
     fn agreeing(functions: Functions, key: &OwnedKey) -> Option<Self> {
-        // SAFETY: the key lives, and the context takes a reference of its own.
+        // SAFETY: the key is live, and the context takes its own reference.
         let context = unsafe { (functions.context_new)(key.key, ptr::null_mut()) };
         if context.is_null() {
             return None;
         }
         let context = Self { functions, context };
-        // SAFETY: a context that lives.
+        // SAFETY: the context is live.
         let done = unsafe { (functions.derive_init)(context.context) };
         (done == 1).then_some(context)
     }
 
     fn generating(functions: Functions, curve: Curve) -> Option<Self> {
-        // SAFETY: takes nothing but a number that names a curve.
+        // SAFETY: takes only the number of a curve.
         let context = unsafe { (functions.context_new_id)(id(curve)?, ptr::null_mut()) };
         if context.is_null() {
             return None;
         }
         let context = Self { functions, context };
-        // SAFETY: a context that lives.
+        // SAFETY: the context is live.
         let done = unsafe { (functions.keygen_init)(context.context) };
         (done == 1).then_some(context)
     }
 
     fn generate(&mut self) -> Option<OwnedKey> {
         let mut key = ptr::null_mut();
-        // SAFETY: puts a new key where there is none.
+        // SAFETY: writes a new key to an empty slot.
         let done = unsafe { (self.functions.keygen)(self.context, &raw mut key) };
         (done == 1).then_some(OwnedKey { functions: self.functions, key })
     }
 
     fn agree(&mut self, public: &[u8], shared: &mut [u8]) -> Result<usize, &'static str> {
         let f = self.functions;
-        let peer = OwnedKey::new(f, f.new_public, Curve::X25519, public)
-            .ok_or("the public key is not valid")?;
+        let peer =
+            OwnedKey::new(f, f.new_public, Curve::X25519, public).ok_or("invalid public key")?;
         let mut length = shared.len();
         // SAFETY: context and key live, and no more is written than the length that it is told.
         let done = unsafe {
@@ -214,7 +214,7 @@ impl OwnedContext {
 
 impl Drop for OwnedContext {
     fn drop(&mut self) {
-        // SAFETY: made by the same library, freed here only.
+        // SAFETY: allocated by the same library, freed only here.
         unsafe { (self.functions.context_free)(self.context) }
     }
 }
@@ -252,15 +252,15 @@ fn generator(functions: Functions, input: &Input) -> Option<Call> {
             made = context.generate();
             return if made.is_some() { Ok(0) } else { Err("EVP_PKEY_keygen failed") };
         }
-        let key = made.as_ref().ok_or("there is no key")?;
+        let key = made.as_ref().ok_or("no key was generated")?;
         let (public, proof) = output.split_at_mut(curve.public_bytes());
         key.public(public)?;
         let length = if curve == Curve::X25519 {
             let context = OwnedContext::agreeing(functions, key);
-            context.ok_or("the key made does not agree")?.agree(other, proof)?
+            context.ok_or("key agreement with the generated key failed")?.agree(other, proof)?
         } else {
             let context = OwnedDigest::new(functions, functions.sign_init, key);
-            context.ok_or("the key made does not sign")?.sign(&message, proof)?
+            context.ok_or("signing with the generated key failed")?.sign(&message, proof)?
         };
         Ok(curve.public_bytes() + length)
     }))

@@ -10,11 +10,11 @@ use super::bn::{self, Number};
 use super::dh::{Candidate, Input, Task};
 use crate::Failure;
 
-/// `DH`, known by its address only.
+/// `DH`, as an opaque type.
 #[repr(C)]
 pub(super) struct Dh([u8; 0]);
 
-/// The functions of one library. They stay callable as long as the process runs.
+/// The functions of one library. They remain callable for the life of the process.
 #[derive(Clone, Copy)]
 pub(super) struct Functions {
     pub(super) numbers: bn::Functions,
@@ -63,8 +63,8 @@ pub(super) fn candidates(
                 Task::Generate => generator(functions, group, input),
             };
             call.ok_or_else(|| {
-                let message = format!("{library}: {function} cannot be prepared");
-                Failure::new(message, "leave it out with --peers, or report it")
+                let message = format!("{library}: cannot prepare {function}");
+                Failure::new(message, "exclude it with --peers, or report this")
             })
         }),
     };
@@ -84,7 +84,7 @@ const NOTE_AGREE: &str = "'named group' and 'p and g' are two ways to set up DH 
 const NOTE_GENERATE: &str = "OpenSSL and AWS-LC take a new DH object for each key, which begins \
     without a prepared modulus; in a named group, AWS-LC takes exponents as long as the modulus";
 
-/// A number of the library's.
+/// A number owned by the library.
 struct OwnedNumber {
     functions: bn::Functions,
     number: *mut Number,
@@ -108,7 +108,7 @@ impl OwnedNumber {
 
 impl Drop for OwnedNumber {
     fn drop(&mut self) {
-        // SAFETY: made by the same library, freed here only.
+        // SAFETY: allocated by the same library, freed only here.
         unsafe { (self.functions.number_free)(self.number) }
     }
 }
@@ -121,7 +121,7 @@ struct OwnedDh {
 
 impl OwnedDh {
     fn new(functions: Functions, group: Group, input: &Input) -> Option<Self> {
-        // SAFETY: takes nothing but a number that names a group.
+        // SAFETY: takes only the number of a group.
         let dh = unsafe {
             match group {
                 Group::Named => (functions.new_by_nid)((functions.nid)(input.bits)?),
@@ -140,7 +140,7 @@ impl OwnedDh {
                 return None;
             }
         }
-        // SAFETY: a group that lives.
+        // SAFETY: the group is live.
         let set = unsafe { (functions.set_length)(dh.dh, input.exponent_bits as c_long) };
         (set == 1).then_some(dh)
     }
@@ -158,7 +158,7 @@ impl OwnedDh {
 
 impl Drop for OwnedDh {
     fn drop(&mut self) {
-        // SAFETY: made by the same library, freed here only.
+        // SAFETY: allocated by the same library, freed only here.
         unsafe { (self.functions.free)(self.dh) }
     }
 }
@@ -182,7 +182,7 @@ fn generator(functions: Functions, group: Group, input: &Input) -> Option<Call> 
     Some(Box::new(move |public, output| {
         if public.is_empty() {
             let dh = OwnedDh::new(functions, group, &input).ok_or("there is no group")?;
-            // SAFETY: a group that lives.
+            // SAFETY: the group is live.
             let done = unsafe { (functions.generate)(dh.dh) };
             made = Some(dh);
             return if done == 1 { Ok(0) } else { Err("DH_generate_key failed") };
@@ -199,6 +199,6 @@ fn generator(functions: Functions, group: Group, input: &Input) -> Option<Call> 
             (usize::try_from(written) == Ok(length)).then_some(())?;
             Some(length + dh.agree(public, shared)?)
         };
-        agree().ok_or("the key made does not agree")
+        agree().ok_or("key agreement with the generated key failed")
     }))
 }

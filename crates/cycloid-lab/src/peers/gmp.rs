@@ -25,7 +25,7 @@ struct Mpz {
 /// `mpz_powm` and `mpz_powm_sec`: result, base, exponent, modulus.
 type PowM = unsafe extern "C" fn(*mut Mpz, *const Mpz, *const Mpz, *const Mpz);
 
-/// The functions used. They stay callable as long as the process runs.
+/// The functions used. They remain callable for the life of the process.
 #[derive(Clone, Copy)]
 struct Functions {
     init: unsafe extern "C" fn(*mut Mpz),

@@ -65,7 +65,7 @@ impl Library for Graviola {
                 let (key, message) = (key(input)?.public_key(), input.message);
                 Ok(Box::new(move |signature, _| {
                     let verified = key.verify_pkcs1_sha256(signature, &message);
-                    verified.map(|()| 0).map_err(|_| "the signature is not valid")
+                    verified.map(|()| 0).map_err(|_| "invalid signature")
                 }))
             }),
             Task::Generate if size(bits).is_some() => ("SigningKey::generate", generator),
@@ -90,7 +90,7 @@ fn key(input: &Input) -> Result<SigningKey, Failure> {
     SigningKey::from_pkcs1_der(&input.key.pkcs1).map_err(|error| {
         Failure::new(
             format!("graviola does not take the key: {error:?}"),
-            "leave it out with --peers, or report it",
+            "exclude it with --peers, or report this",
         )
     })
 }
@@ -123,6 +123,6 @@ fn generator(input: &Input) -> Result<Call, Failure> {
             first.copy_from_slice(&modulus);
             Some(modulus.len() + key.sign_pkcs1_sha256(second, &message).ok()?.len())
         };
-        sign().ok_or("the key made does not sign")
+        sign().ok_or("signing with the generated key failed")
     }))
 }

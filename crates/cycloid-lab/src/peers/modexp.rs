@@ -61,13 +61,13 @@ impl Input {
 pub struct Candidate {
     /// Its label in the table, beside the library's name.
     pub label: &'static str,
-    /// The function that is called.
+    /// The called function.
     pub function: &'static str,
-    /// Whether it is meant to be constant-time.
+    /// Whether it is designed to be constant-time.
     pub constant_time: bool,
-    /// What a reader of its numbers has to know.
+    /// A note for readers of its numbers.
     pub note: Option<&'static str>,
-    /// How to make it ready.
+    /// Prepares it.
     pub prepare: Prepare,
 }
 

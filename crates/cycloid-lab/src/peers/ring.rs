@@ -64,7 +64,7 @@ fn signer(input: &Input, padding: &'static dyn RsaEncoding) -> Result<Call, Fail
     let key = KeyPair::from_der(&input.key.pkcs1).map_err(|error| {
         Failure::new(
             format!("ring does not take the key: {error}"),
-            "leave it out with --peers, or report it",
+            "exclude it with --peers, or report this",
         )
     })?;
     let (message, random) = (input.message, SystemRandom::new());
@@ -82,7 +82,7 @@ fn verifier(input: &Input) -> Result<Call, Failure> {
     let message = input.message;
     Ok(Box::new(move |signature, _| {
         key.verify(&RSA_PKCS1_2048_8192_SHA256, &message, signature)
-            .map_err(|_| "the signature is not valid")?;
+            .map_err(|_| "invalid signature")?;
         Ok(0)
     }))
 }

@@ -99,7 +99,7 @@ fn key(input: &Input) -> Result<RsaPrivateKey, Failure> {
     RsaPrivateKey::from_pkcs1_der(&input.key.pkcs1).map_err(|error| {
         Failure::new(
             format!("RustCrypto does not take the key: {error}"),
-            "leave it out with --peers, or report it",
+            "exclude it with --peers, or report this",
         )
     })
 }
@@ -122,7 +122,7 @@ fn verifier(input: &Input) -> Result<Call, Failure> {
     let (key, digest) = (key(input)?.to_public_key(), input.digest);
     Ok(Box::new(move |signature, _| {
         key.verify(Pkcs1v15Sign::new::<Sha256>(), &digest, signature)
-            .map_err(|_| "the signature is not valid")?;
+            .map_err(|_| "invalid signature")?;
         Ok(0)
     }))
 }
@@ -143,6 +143,6 @@ fn generator(input: &Input) -> Result<Call, Failure> {
             output.get_mut(..both.len())?.copy_from_slice(&both);
             Some(both.len())
         };
-        sign().ok_or("the key made does not sign")
+        sign().ok_or("signing with the generated key failed")
     }))
 }

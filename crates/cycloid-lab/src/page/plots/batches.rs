@@ -1,4 +1,4 @@
-//! Throughput against the number of operations that are given at once.
+//! Plots throughput against the batch size.
 
 use super::{Figure, Picture, groups};
 use crate::page::chart::{Axis, Chart, Join, Point, Series};
@@ -7,7 +7,7 @@ use crate::page::scale::Kind;
 use crate::page::series::Style;
 use crate::page::table::per_second;
 
-/// So few lengths need no plot.
+/// Fewer batch sizes are not plotted.
 const FEWEST: usize = 4;
 
 pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
@@ -37,8 +37,8 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
     };
     (!lines.is_empty()).then(|| Figure {
         question: "What does a batch gain?",
-        reading: "Operations in a second against how many are given at once. Eight go side by side; what \
-                  is left over at the end of a batch is done in the way that is fastest."
+        reading: "Operations per second against batch size. Eight operations run in parallel; the \
+                  remainder at the end of a batch uses the fastest method."
             .into(),
         key: Vec::new(),
         in_pairs: false,
@@ -46,7 +46,7 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
     })
 }
 
-/// A point for each length of a batch, by rising length; a single operation counts as one of one.
+/// Returns a point for each batch size, by rising size; a single operation has size one.
 fn points(of: &Measured<'_>) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
     let ours = of.table.records.iter().filter(|record| of.is_ours(record));
@@ -57,7 +57,7 @@ fn points(of: &Measured<'_>) -> Vec<Point> {
         let (x, y) = (f64::from(record.operations_per_call), record.time.operations_per_second);
         let title = format!("{} at once: {} per second", digits(x), per_second(y));
         match points.iter_mut().find(|point| point.x == x) {
-            // The first is the single operation; a batch of one is the better comparison.
+            // The existing point is the single operation; a batch of one is the better comparison.
             Some(point) => *point = Point { x, y, title, ..Point::default() },
             None => points.push(Point { x, y, title, ..Point::default() }),
         }
@@ -72,10 +72,10 @@ fn chart(group: &str, series: Vec<Series>) -> Chart {
         format!("{}: {}", series.name, points.join(", "))
     });
     Chart {
-        title: format!("Operations in a second against the length of a batch. {group}"),
+        title: format!("Operations per second against batch size. {group}"),
         description: described.collect::<Vec<_>>().join(". "),
-        x: Axis { label: "operations at once →", kind: Kind::Binary, show: digits },
-        y: Axis { label: "operations in a second ↑", kind: Kind::Decimal, show: rate },
+        x: Axis { label: "batch size →", kind: Kind::Binary, show: digits },
+        y: Axis { label: "operations per second ↑", kind: Kind::Decimal, show: rate },
         series,
     }
 }

@@ -1,5 +1,5 @@
-//! A plot for each question that the tables of a suite answer. Which there are depends on what is in the
-//! records, and on no list of suites.
+//! Plots for the questions that the tables of a suite answer. The records determine which plots
+//! exist; there is no list per suite.
 
 mod batches;
 mod peers;
@@ -21,7 +21,7 @@ pub(super) struct Figure {
     pub(super) question: &'static str,
     /// How to read the pictures.
     pub(super) reading: String,
-    /// What the marks mean.
+    /// The legend.
     pub(super) key: Vec<(String, Style, bool)>,
     /// Whether two pictures each belong together.
     pub(super) in_pairs: bool,
@@ -32,18 +32,18 @@ pub(super) struct Figure {
 pub(super) struct Picture {
     pub(super) heading: String,
     pub(super) svg: String,
-    /// Whether it is shown only when asked for.
+    /// Whether it is initially folded.
     pub(super) folded: bool,
 }
 
 impl Picture {
-    /// One that is shown at once.
+    /// Creates a picture that is not folded.
     pub(super) fn shown(heading: impl Into<String>, svg: String) -> Self {
         Self { heading: heading.into(), svg, folded: false }
     }
 }
 
-/// All plots of a suite.
+/// Returns all plots of a suite.
 pub(super) fn of(tables: &[Measured<'_>]) -> Vec<Figure> {
     let plots = [
         strategies::figure(tables),
@@ -90,7 +90,7 @@ impl Figure {
     }
 }
 
-/// Those of `tables` that belong to one group, for each group in the order of their first.
+/// Splits `tables` by group, in the order of first occurrence.
 pub(super) fn groups<'a>(tables: &[Measured<'a>]) -> Vec<(&'a str, Vec<Measured<'a>>)> {
     let mut groups: Vec<(&str, Vec<Measured<'a>>)> = Vec::new();
     for of in tables {

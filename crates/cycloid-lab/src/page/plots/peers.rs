@@ -1,4 +1,4 @@
-//! Operations in a second, beside the peers.
+//! Plots operations per second compared with the peers.
 
 use super::{Figure, Picture, groups};
 use crate::page::dots::{Dot, Dots, Row};
@@ -9,7 +9,7 @@ use crate::page::table::per_second;
 use crate::record::{Record, Summary};
 use crate::tables::number::proportion;
 
-/// More rows than these are shown when asked for, behind an overview.
+/// Larger plots are folded behind an overview.
 const MOST_ROWS: usize = 40;
 
 pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
@@ -34,7 +34,7 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
         .flat_map(|row| row.dots.iter().map(|dot| dot.at))
         .collect();
 
-    // Tables that are alone in their group stand together.
+    // Tables that are alone in their group share a plot.
     let alone = drawn.iter().all(|(_, tables, _)| tables.len() == 1);
     let mut pictures = Vec::new();
     if overview {
@@ -42,7 +42,7 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
             let of_group = compared.iter().filter(|comparison| comparison.of.group() == group);
             (group.to_owned(), of_group.collect::<Vec<_>>())
         });
-        pictures.push(Picture::shown("All of it, by part", strip(&rows.collect::<Vec<_>>())));
+        pictures.push(Picture::shown("Overview by group", strip(&rows.collect::<Vec<_>>())));
     }
     if alone {
         let rows = drawn.into_iter().map(|(group, _, row)| (group, row));
@@ -56,9 +56,7 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
             let ratios = compared.iter().filter(|c| c.of.group() == group).map(Comparison::one);
             let mean = geometric_mean(ratios).map_or_else(String::new, proportion);
             let heading = if overview {
-                format!(
-                    "{group}: {count} operations, {mean} of the best peer's on geometric average"
-                )
+                format!("{group}: {count} operations, geometric mean {mean} of the best peer")
             } else {
                 group.to_owned()
             };
@@ -67,12 +65,12 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
             pictures.push(Picture { heading, svg, folded: overview });
         }
     }
-    let hollow = if some_vary { " A mark that is not filled is not constant-time." } else { "" };
+    let hollow = if some_vary { " An open mark is not constant-time." } else { "" };
     Some(Figure {
-        question: "How many operations a second, beside the peers?",
+        question: "How many operations per second, compared with the peers?",
         reading: format!(
-            "In proportion to {name}, one operation at a time, whose rate stands at the right: marks left \
-             of the line are slower, right of it faster.{hollow}"
+            "Relative to {name}, one operation at a time; its rate is at the right. Marks left of the line \
+             are slower, right of it faster.{hollow}"
         ),
         key,
         in_pairs: false,
@@ -86,11 +84,11 @@ fn dots(name: &str, group: &str, rows: Vec<Row>, range: Vec<f64>) -> String {
         format!("{}: {}", row.name, dots.join("; "))
     });
     let description = described.collect::<Vec<_>>().join(". ");
-    let title = format!("Operations in a second, {name} being 1. {group}");
-    Dots { title, description, label: "operations in a second, in proportion →", rows, range }.svg()
+    let title = format!("Operations per second relative to {name}. {group}");
+    Dots { title, description, label: "relative operations per second →", rows, range }.svg()
 }
 
-/// A table as a row: ours one by one and many at a time, and each peer by its fastest way.
+/// Returns a table as a row: our single and parallel operations, and each peer's fastest method.
 fn row(of: &Measured<'_>, key: &mut Vec<(String, Style, bool)>) -> Row {
     let reference = of.reference();
     let rate = |record: &Record| per_second(record.time.operations_per_second);
@@ -104,7 +102,7 @@ fn row(of: &Measured<'_>, key: &mut Vec<(String, Style, bool)>) -> Row {
             continue;
         }
         let name = of.product(record);
-        // What is constant-time goes before what is faster, where ours is.
+        // If ours is constant-time, constant-time peers rank before faster ones.
         let rank = |record: &Record| (constant_time && !record.constant_time, record.ratio.median);
         match chosen.iter_mut().find(|(other, _)| *other == name) {
             None => chosen.push((name, record)),
@@ -132,7 +130,8 @@ fn row(of: &Measured<'_>, key: &mut Vec<(String, Style, bool)>) -> Row {
     Row { name: name.into(), remark, dots }
 }
 
-/// Each part by the ratios of all its operations to their best peers, and the geometric mean of them.
+/// Plots, for each part, the ratios of all its operations to their best peers, and the geometric
+/// mean of the ratios.
 pub(in crate::page) fn strip(parts: &[(String, Vec<&Comparison<'_>>)]) -> String {
     let rows = parts.iter().map(|(name, compared)| {
         let mean = geometric_mean(compared.iter().map(|comparison| comparison.one()));
@@ -156,9 +155,9 @@ pub(in crate::page) fn strip(parts: &[(String, Vec<&Comparison<'_>>)]) -> String
     });
     let described = rows.clone().map(|row| format!("{}: {}", row.name, row.remark));
     Dots {
-        title: "Operations in a second in proportion to the best peer's".into(),
+        title: "Operations per second relative to the best peer".into(),
         description: described.collect::<Vec<_>>().join(", "),
-        label: "in proportion to the best peer →",
+        label: "relative to the best peer →",
         rows: rows.collect(),
         range: Vec::new(),
     }

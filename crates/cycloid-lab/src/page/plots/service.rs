@@ -1,4 +1,4 @@
-//! A service under load: what it does in a second, and how long its clients wait.
+//! Plots a service under load: its throughput, and the latency seen by its clients.
 
 use super::{Figure, Picture, groups};
 use crate::page::chart::{Axis, Chart, Join, Point, Series};
@@ -16,7 +16,7 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
         .collect();
     let mut key: Vec<(String, Style, bool)> = Vec::new();
     let mut pictures = Vec::new();
-    // Another record of the same is another run, and its points are not on the same line.
+    // Another record with the same tables is another run; its points belong to other lines.
     let runs = served.chunk_by(|a, b| a.source == b.source).flat_map(groups);
     for (group, tables) in runs {
         if tables.len() < 2 {
@@ -33,9 +33,9 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
     }
     (!pictures.is_empty()).then(|| Figure {
         question: "What happens under load?",
-        reading: "Clients each wait for an answer before they ask again, so more of them are more load. \
-                  Throughput is that of all together; latency is from question to answer: half of them \
-                  took no longer than the solid line, 99 of 100 no longer than the dashed one."
+        reading: "Each client waits for a response before its next request, so more clients are more load. \
+                  Throughput is the total of all clients; latency is from request to response: the solid \
+                  line is the median, the dashed line the 99th percentile."
             .into(),
         key,
         in_pairs: true,
@@ -43,7 +43,7 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
     })
 }
 
-/// Each product with its rows, by rising numbers of clients.
+/// Returns each product with its rows, by rising numbers of clients.
 fn lines<'a>(tables: &[Measured<'a>]) -> Vec<(String, Vec<(Service, &'a Record)>)> {
     let mut lines: Vec<(String, Vec<(Service, &Record)>)> = Vec::new();
     for of in tables {
@@ -65,7 +65,7 @@ fn clients(service: &Service) -> String {
     format!("{} client{}", service.clients, if service.clients == 1 { "" } else { "s" })
 }
 
-const CLIENTS: Axis = Axis { label: "clients at once →", kind: Kind::Binary, show: digits };
+const CLIENTS: Axis = Axis { label: "concurrent clients →", kind: Kind::Binary, show: digits };
 
 fn throughput(group: &str, tables: &[Measured<'_>]) -> Chart {
     let series = lines(tables).into_iter().enumerate().map(|(i, (name, points))| {
@@ -78,8 +78,8 @@ fn throughput(group: &str, tables: &[Measured<'_>]) -> Chart {
         Series { style: Style::of(&name, i), name, join: Join::Line, points }
     });
     chart(
-        format!("Operations in a second against clients, {group}"),
-        Axis { label: "operations in a second ↑", kind: Kind::Linear, show: rate },
+        format!("Operations per second against clients, {group}"),
+        Axis { label: "operations per second ↑", kind: Kind::Linear, show: rate },
         series.collect(),
     )
 }
@@ -109,7 +109,7 @@ fn latency(group: &str, tables: &[Measured<'_>]) -> Chart {
     }
     chart(
         format!("Latency against clients, {group}"),
-        Axis { label: "from question to answer ↑", kind: Kind::Decimal, show: duration },
+        Axis { label: "request to response ↑", kind: Kind::Decimal, show: duration },
         series,
     )
 }

@@ -1,4 +1,4 @@
-//! Time against memory of strategies that do the same.
+//! Plots time against memory for strategies with the same result.
 
 use super::{Figure, Picture};
 use crate::page::chart::{Axis, Chart, Join, Point, Series};
@@ -8,7 +8,7 @@ use crate::page::scale::Kind;
 use crate::page::series::Style;
 use crate::record::Record;
 
-/// So few strategies need no plot.
+/// Fewer strategies are not plotted.
 const FEWEST: usize = 6;
 
 pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
@@ -32,13 +32,13 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
     if pictures.is_empty() {
         return None;
     }
-    key.push(("not filled: time depends on the exponent".into(), Style::nth(0), true));
+    key.push(("open: time depends on the exponent".into(), Style::nth(0), true));
     Some(Figure {
         question: "Which strategy is worth its memory?",
         reading: format!(
-            "Each mark is one of {most} strategies: how long it takes, and the bytes of scratch that it is \
-             given. Lower left is better. What lies on the line is beaten by none in both; the dashed \
-             line is the same among those that are constant-time."
+            "Each mark is one of {most} strategies: its time, and its bytes of scratch. Lower left is \
+             better. No strategy beats those on the solid line in both time and memory; the dashed line \
+             is the same among constant-time strategies."
         ),
         key,
         in_pairs: false,
@@ -46,7 +46,7 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
     })
 }
 
-/// Ours that are in groups of their own, with known memory.
+/// Returns our strategies that have groups of their own and known memory.
 fn strategies<'a>(of: &Measured<'a>) -> Vec<&'a Record> {
     let alone =
         |record: &&Record| of.is_ours(record) && record.group != record.implementation.product;
@@ -112,8 +112,8 @@ fn chart(of: &Measured<'_>, strategies: &[&Record], groups: &[&str]) -> Chart {
     Chart {
         title: format!("Time against memory, {}", of.table.title),
         description: format!(
-            "Beaten by none in time and memory, from little memory to much: {}. Among those that are \
-             constant-time: {}.",
+            "Not beaten in both time and memory, by rising memory: {}. Among constant-time strategies: \
+             {}.",
             names(&all),
             names(&constant_time)
         ),

@@ -1,4 +1,4 @@
-//! Time for each point against the number of points: sums of multiples, and transforms.
+//! Plots time per point against the number of points, for sums of multiples and transforms.
 
 use super::{Figure, Picture};
 use crate::page::chart::{Axis, Chart, Join, Point, Series};
@@ -21,15 +21,15 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
         .map(|(kind, sizes)| Picture::shown(kind.clone(), chart(kind, sizes).svg()))
         .collect();
     (!pictures.is_empty()).then(|| Figure {
-        question: "What does a point cost in a large sum?",
-        reading: "The time of the whole, divided by how many points or values it is of.".into(),
+        question: "What does each point cost in a large sum?",
+        reading: "The total time divided by the number of points or values.".into(),
         key: Vec::new(),
         in_pairs: false,
         pictures,
     })
 }
 
-/// `G1 sum of 2^8 multiples` is of the kind `G1 sum of multiples` and of 2^8.
+/// Splits a name: `G1 sum of 2^8 multiples` has the kind `G1 sum of multiples` and the exponent 8.
 fn kind(name: &str) -> Option<(String, i32)> {
     let (before, after) = name.split_once("2^")?;
     let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
@@ -45,7 +45,7 @@ fn chart(kind: &str, sizes: &[(i32, Measured<'_>)]) -> Chart {
             let name = of.product(record);
             let x = 2_f64.powi(*exponent);
             let y = of.time(record) / x;
-            let title = format!("{name}, {x} of them: {} each", duration(y));
+            let title = format!("{name}, {x} points: {} each", duration(y));
             let point = Point { x, y, title, ..Point::default() };
             match series.iter_mut().find(|series| series.name == name) {
                 Some(series) => series.points.push(point),
@@ -61,15 +61,15 @@ fn chart(kind: &str, sizes: &[(i32, Measured<'_>)]) -> Chart {
     }
     let described = series.iter().flat_map(|series| &series.points).map(|point| &*point.title);
     Chart {
-        title: format!("Time for each against size: {kind}"),
+        title: format!("Time per point against size: {kind}"),
         description: described.collect::<Vec<_>>().join("; "),
         x: Axis { label: "size →", kind: Kind::Binary, show: power },
-        y: Axis { label: "time for each ↑", kind: Kind::Linear, show: duration },
+        y: Axis { label: "time per point ↑", kind: Kind::Linear, show: duration },
         series,
     }
 }
 
-/// A power of two by its exponent.
+/// Formats a power of two by its exponent.
 fn power(value: f64) -> String {
     const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     let exponent = format!("{:.0}", value.log2());

@@ -1,4 +1,4 @@
-//! Tunnels: what goes through, and what it costs both ends.
+//! Plots a tunnel's throughput against the processor time of both ends.
 
 use super::{Figure, Picture};
 use crate::page::chart::{Axis, Chart, Join, Point, Series};
@@ -16,8 +16,8 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
         .collect();
     (!pictures.is_empty()).then(|| Figure {
         question: "What does a tunnel carry, and at what cost?",
-        reading: "One TCP stream inside of the tunnel, against the processor time of both ends together for \
-                  each gigabyte of it, with what the kernel does for them. Lower right is better."
+        reading: "The throughput of one TCP stream through the tunnel, against the processor time of both \
+                  ends per gigabyte, including kernel time. Lower right is better."
             .into(),
         key,
         in_pairs: false,
@@ -25,7 +25,7 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
     })
 }
 
-/// A mark for each pair of ends of whose tunnel there are numbers.
+/// Draws a mark for each measured pair of ends.
 fn series(of: &Measured<'_>, key: &mut Vec<(String, Style, bool)>) -> Vec<Series> {
     let mut series = Vec::new();
     for (row, record) in of.table.records.iter().enumerate() {
@@ -44,7 +44,7 @@ fn series(of: &Measured<'_>, key: &mut Vec<(String, Style, bool)>) -> Vec<Series
             key.push((name.clone(), style, false));
         }
         let title = format!(
-            "{name}: {} Mb/s, {} s a gigabyte at the server's end, {} s at the client's",
+            "{name}: {} Mb/s, {} s per gigabyte at the server, {} s at the client",
             digits(x),
             digits(server),
             digits(client)
@@ -61,7 +61,7 @@ fn chart(of: &Measured<'_>, series: Vec<Series>) -> Chart {
         title: format!("Throughput and processor time, {}", of.table.title),
         description: described.collect::<Vec<_>>().join("; "),
         x: Axis { label: "Mb/s →", kind: Kind::Linear, show: rate },
-        y: Axis { label: "processor seconds a gigabyte ↑", kind: Kind::Linear, show: digits },
+        y: Axis { label: "processor seconds per gigabyte ↑", kind: Kind::Linear, show: digits },
         series,
     }
 }

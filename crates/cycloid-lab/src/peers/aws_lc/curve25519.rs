@@ -48,7 +48,7 @@ fn sign(private: &[u8; 64], message: &[u8]) -> Result<[u8; 64], &'static str> {
 }
 
 fn agree(private: &[u8; 32], public: &[u8]) -> Result<[u8; 32], &'static str> {
-    let public: &[u8; 32] = public.try_into().map_err(|_| "the public key is not valid")?;
+    let public: &[u8; 32] = public.try_into().map_err(|_| "invalid public key")?;
     let mut shared = [0; 32];
     // SAFETY: reads two keys and writes a secret, each of 32 bytes.
     let done = unsafe { aws::X25519(shared.as_mut_ptr(), private.as_ptr(), public.as_ptr()) };
@@ -70,13 +70,13 @@ fn verifier(input: &Input) -> Option<Call> {
     let message = input.message;
     let public: [u8; 32] = input.public.as_slice().try_into().ok()?;
     Some(Box::new(move |signature, _| {
-        let signature: &[u8; 64] = signature.try_into().map_err(|_| "not a signature")?;
+        let signature: &[u8; 64] = signature.try_into().map_err(|_| "malformed signature")?;
         // SAFETY: reads the message, a signature of 64 bytes and a public key of 32.
         let done = unsafe {
             let (message, length) = (message.as_ptr(), message.len());
             aws::ED25519_verify(message, length, signature.as_ptr(), public.as_ptr())
         };
-        if done == 1 { Ok(0) } else { Err("the signature is not valid") }
+        if done == 1 { Ok(0) } else { Err("invalid signature") }
     }))
 }
 

@@ -36,9 +36,9 @@ pub(crate) type Job = Map<String, Value>;
 pub(crate) struct Way {
     /// What tells it from the others; empty if there is one only.
     pub(crate) label: String,
-    /// The function that is called.
+    /// The called function.
     pub(crate) function: String,
-    /// Whether it is meant to be constant-time.
+    /// Whether it is designed to be constant-time.
     pub(crate) constant_time: bool,
     process: Rc<RefCell<Process>>,
     /// What it reads.

@@ -35,7 +35,7 @@ pub(super) fn candidates(task: Task, curve: Curve) -> Vec<Candidate> {
             let key = Ed25519VerifyingKey::from_bytes(&input.public).ok()?;
             let message = input.message;
             Some(Box::new(move |signature, _| {
-                key.verify(signature, &message).map_err(|_| "the signature is not valid")?;
+                key.verify(signature, &message).map_err(|_| "invalid signature")?;
                 Ok(0)
             }))
         }),
@@ -100,12 +100,12 @@ fn verifier<C: ecdsa::Curve + 'static, H: Hash>(input: &Input) -> Option<Call> {
     let key = VerifyingKey::<C>::from_x962_uncompressed(&input.public).ok()?;
     let message = input.message;
     Some(Box::new(move |signature, _| {
-        key.verify::<H>(&[&message], signature).map_err(|_| "the signature is not valid")?;
+        key.verify::<H>(&[&message], signature).map_err(|_| "invalid signature")?;
         Ok(0)
     }))
 }
 
-const REFUSED: &str = "the public key is not valid";
+const REFUSED: &str = "invalid public key";
 
 const FAILED: &str = "diffie_hellman failed";
 
@@ -133,12 +133,12 @@ fn generator<K: 'static, E: 'static>(
     let mut made = None;
     Some(Box::new(move |other, output| {
         if other.is_empty() {
-            let key = make().map_err(|_| "no key was made")?;
+            let key = make().map_err(|_| "key generation failed")?;
             let public = public(&key);
             made = Some((key, public));
             return Ok(0);
         }
-        let (key, public) = made.as_ref().ok_or("there is no key")?;
+        let (key, public) = made.as_ref().ok_or("no key was generated")?;
         write(output, &[public, &prove(key, other)?])
     }))
 }

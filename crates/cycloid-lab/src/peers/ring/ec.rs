@@ -97,7 +97,7 @@ fn verifier(input: &Input) -> Option<Call> {
     };
     let key = signature::UnparsedPublicKey::new(algorithm, public);
     Some(Box::new(move |signature, _| {
-        key.verify(&message, signature).map_err(|_| "the signature is not valid")?;
+        key.verify(&message, signature).map_err(|_| "invalid signature")?;
         Ok(0)
     }))
 }
@@ -136,7 +136,7 @@ fn generator(input: &Input) -> Option<Call> {
             made = Some((private, public));
             return Ok(0);
         }
-        let (private, public) = made.take().ok_or("there is no key")?;
+        let (private, public) = made.take().ok_or("no key was generated")?;
         let (first, second) = output.split_at_mut(curve.public_bytes());
         Ok(write(first, &[public.as_ref()])? + agree(private, curve, other, second)?)
     }))
@@ -149,11 +149,12 @@ fn signing_generator(input: &Input) -> Option<Call> {
         if other.is_empty() {
             let mut seed = [0; 32];
             random.fill(&mut seed).map_err(|_| "there is no randomness")?;
-            let key = Ed25519KeyPair::from_seed_unchecked(&seed).map_err(|_| "no key was made")?;
+            let key =
+                Ed25519KeyPair::from_seed_unchecked(&seed).map_err(|_| "key generation failed")?;
             made = Some(key);
             return Ok(0);
         }
-        let key = made.as_ref().ok_or("there is no key")?;
+        let key = made.as_ref().ok_or("no key was generated")?;
         write(output, &[key.public_key().as_ref(), key.sign(&message).as_ref()])
     }))
 }

@@ -57,9 +57,9 @@ macro_rules! curve {
                 let digest = input.digest.clone();
                 Some(Box::new(move |signature, _| {
                     let signature =
-                        Signature::from_slice(signature).map_err(|_| "not a signature")?;
+                        Signature::from_slice(signature).map_err(|_| "malformed signature")?;
                     key.verify_prehash(&digest, &signature)
-                        .map_err(|_| "the signature is not valid")?;
+                        .map_err(|_| "invalid signature")?;
                     Ok(0)
                 }))
             }
@@ -70,7 +70,7 @@ macro_rules! curve {
                 output: &mut [u8],
             ) -> Result<usize, &'static str> {
                 let other = PublicKey::from_sec1_bytes(other);
-                let other = other.map_err(|_| "the public key is not valid")?;
+                let other = other.map_err(|_| "invalid public key")?;
                 write(output, &[key.diffie_hellman(&other).raw_secret_bytes()])
             }
 
@@ -90,7 +90,7 @@ macro_rules! curve {
                         made = Some((key, public));
                         return Ok(0);
                     }
-                    let (key, public) = made.as_ref().ok_or("there is no key")?;
+                    let (key, public) = made.as_ref().ok_or("no key was generated")?;
                     let (first, second) = output.split_at_mut(length);
                     let first = write(first, &[public.to_sec1_point(false).as_bytes()])?;
                     Ok(first + agree(key, other, second)?)

@@ -90,7 +90,7 @@ struct Case {
     operations_per_call: u32,
     /// Bytes of the caller's memory.
     scratch: usize,
-    /// What a reader of its numbers has to know.
+    /// A note for readers of its numbers.
     note: Option<&'static str>,
     prepare: Box<dyn Fn() -> Box<dyn Operation>>,
 }

@@ -149,11 +149,11 @@ pub(super) fn generator(group: &'static Group<'static>, comb: Option<Comb>) -> C
             public_value(key, public, &mut scratch).map_err(|_| "no public value was made")?;
             return Ok(group.length());
         }
-        let key = made.as_ref().ok_or("there is no key")?;
+        let key = made.as_ref().ok_or("no key was generated")?;
         let shared = &mut shared[..group.length()];
         public_value(key, public, &mut scratch)
             .and_then(|()| key.agree(other, Validation::Full, shared, &mut scratch))
-            .map_err(|_| "the key made does not agree")?;
+            .map_err(|_| "key agreement with the generated key failed")?;
         Ok(2 * group.length())
     })
 }

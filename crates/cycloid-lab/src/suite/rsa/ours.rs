@@ -161,7 +161,7 @@ pub(super) fn verifier(input: &Input) -> Call {
     Box::new(move |signature, _| {
         key.public()
             .verify_pkcs1v15_prehashed(Hash::Sha256, &digest, signature, &mut scratch)
-            .map_err(|_| "the signature is not valid")?;
+            .map_err(|_| "invalid signature")?;
         Ok(0)
     })
 }
@@ -192,7 +192,7 @@ pub(super) fn generator(input: &Input) -> Call {
         if digest.is_empty() {
             let memory = [0; private_key_limbs(MAX_BITS)];
             let key = PrivateKey::generate(bits, PUBLIC_EXPONENT, memory, &mut rng, &mut scratch);
-            made = Some(key.map_err(|_| "no key was made")?);
+            made = Some(key.map_err(|_| "key generation failed")?);
             return Ok(0);
         }
         let mut sign = || {
@@ -206,6 +206,6 @@ pub(super) fn generator(input: &Input) -> Call {
             context.sign_pkcs1v15_prehashed(Hash::Sha256, digest, signature).ok()?;
             Some(2 * modulus.len())
         };
-        sign().ok_or("the key made does not sign")
+        sign().ok_or("signing with the generated key failed")
     })
 }

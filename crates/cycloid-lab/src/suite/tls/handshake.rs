@@ -67,7 +67,7 @@ pub(super) fn call(kind: Kind, provider: &Arc<CryptoProvider>) -> Result<Call, F
     let sides = sides(kind, provider).map_err(|error| {
         Failure::new(
             format!("no configuration of rustls: {error}"),
-            "leave it out with --peers, or report it",
+            "exclude it with --peers, or report this",
         )
     })?;
     Ok(Box::new(move |data, result| {

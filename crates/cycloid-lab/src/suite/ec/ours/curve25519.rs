@@ -41,8 +41,7 @@ pub(super) fn one_signature(task: Task, input: &Input) -> Call {
         Task::Verify => {
             let key = *key.verifying_key();
             Box::new(move |signature, _| {
-                key.verify(&message, array(signature)?)
-                    .map_err(|_| "the signature is not valid")?;
+                key.verify(&message, array(signature)?).map_err(|_| "invalid signature")?;
                 Ok(0)
             })
         }
@@ -53,7 +52,7 @@ pub(super) fn one_signature(task: Task, input: &Input) -> Call {
                     made = SigningKey::generate(&mut rng).ok();
                     return Ok(0);
                 }
-                let key = made.as_ref().ok_or("there is no key")?;
+                let key = made.as_ref().ok_or("no key was generated")?;
                 write(output, &[key.verifying_key().as_bytes(), &key.sign(&message)])
             })
         }
@@ -76,12 +75,12 @@ pub(super) fn one_agreement(task: Task, input: &Input) -> Call {
     let (mut rng, mut made) = (ChaCha20Rng::seed_from_u64(9), None);
     Box::new(move |other, output| {
         if other.is_empty() {
-            let key = PrivateKey::generate(&mut rng).map_err(|_| "no key was made")?;
+            let key = PrivateKey::generate(&mut rng).map_err(|_| "key generation failed")?;
             let public = key.public_key();
             made = Some((key, public));
             return Ok(0);
         }
-        let (key, public) = made.as_ref().ok_or("there is no key")?;
+        let (key, public) = made.as_ref().ok_or("no key was generated")?;
         write(output, &[public, shared(key, other)?.as_bytes()])
     })
 }

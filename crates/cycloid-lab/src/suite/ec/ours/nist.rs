@@ -51,15 +51,15 @@ pub(super) fn agree<C: Curve>(private_bytes: &[u8], public: &[u8]) -> Option<Vec
 }
 
 fn parsed<C: Curve>(public: &[u8]) -> Result<PublicKey<C>, &'static str> {
-    PublicKey::from_sec1(public).map_err(|_| "the public key is not valid")
+    PublicKey::from_sec1(public).map_err(|_| "invalid public key")
 }
 
 fn read<C: Curve>(signature: &[u8]) -> Result<Signature<C>, &'static str> {
-    Signature::from_fixed(signature).map_err(|_| "not a signature")
+    Signature::from_fixed(signature).map_err(|_| "malformed signature")
 }
 
 fn valid(outcome: Result<(), ec::Error>) -> Result<usize, &'static str> {
-    outcome.map(|()| 0).map_err(|_| "the signature is not valid")
+    outcome.map(|()| 0).map_err(|_| "invalid signature")
 }
 
 /// A public key with multiples of its point.
@@ -138,7 +138,7 @@ pub(super) fn one<C: Curve>(task: Task, input: &Input) -> Call {
                     made = PrivateKey::<C>::generate(&mut rng).ok();
                     return Ok(0);
                 }
-                let key = made.as_ref().ok_or("there is no key")?;
+                let key = made.as_ref().ok_or("no key was generated")?;
                 let shared = key.agree(&parsed(other)?);
                 write(output, &[&key.public_key().to_uncompressed(), &shared])
             })

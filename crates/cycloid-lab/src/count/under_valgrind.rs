@@ -1,4 +1,4 @@
-//! The part of counting that runs under valgrind: rows are prepared, verified and run, one by one.
+//! Counts instructions in a process under valgrind: prepares, verifies and runs each row.
 
 use std::ffi::CString;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use crate::peers::{Found, Peer};
 use crate::suite::subjects::{self, Setting, Subject};
 use crate::suite::{Effort, Suite, Work};
 
-/// How many runs of a row are counted, after one that is not.
+/// The number of counted runs per row, after an uncounted first run.
 const RUNS: u32 = 4;
 
-/// A row is left out whose first run takes longer, while valgrind only translates. Counting takes up to
-/// ten times as long.
+/// The longest first run of a row that is still counted, in time under valgrind without counting.
+/// Counting takes up to ten times as long.
 const fn longest(effort: Effort) -> Duration {
     match effort {
         Effort::Quick => Duration::from_millis(500),
@@ -42,13 +42,13 @@ impl Operation for Nothing {
     }
 }
 
-/// Has callgrind, which this process runs under, count each row of the tables that the suites make with
-/// `peers`: ours with the backend of `level`, and peers, who choose for themselves, with
-/// [`Level::Portable`]. Left out is what measures itself, or runs in another process.
+/// Has callgrind, which this process must run under, count each row of the suites' tables: our rows
+/// with the backend of `level`, and the rows of `peers`, which choose their own backend, with
+/// [`Level::Portable`]. Omits tables that measure themselves and peers that run in another process.
 ///
 /// # Errors
-/// If this process does not run under valgrind, or an operation fails or computes something wrong.
-pub fn here(
+/// If this process does not run under valgrind, or if an operation fails or returns a wrong result.
+pub fn count_tables(
     suites: &[Box<dyn Suite>],
     effort: Effort,
     peers: &[Peer],
@@ -57,12 +57,12 @@ pub fn here(
     if !valgrind_requests::is_running() {
         return Err(Failure::new(
             "this process does not run under valgrind",
-            "`cycloid bench --instructions` starts one that does",
+            "run `cycloid bench --instructions`, which starts valgrind",
         ));
     }
     if level == Level::Adx {
-        // SAFETY: who starts this has seen that the processor has the level; valgrind hides ADX in
-        // CPUID and executes it, with BMI2 and AVX2.
+        // SAFETY: the parent process has checked that the processor has the level; valgrind hides
+        // ADX in CPUID but executes it, with BMI2 and AVX2.
         unsafe { cpu::assume(level) };
     }
     cpu::limit(level);
@@ -82,7 +82,7 @@ pub fn here(
     })
 }
 
-/// The rows of a table; `first` is the number of its first one in the run.
+/// Counts the rows of a table; `first` is the number of its first row in the run.
 pub(super) fn table(
     setting: &Setting,
     subjects: &mut [Subject],
@@ -102,9 +102,9 @@ pub(super) fn table(
     subjects::verify(subjects)?;
     callgrind::start();
     if first == 0 {
-        // Callgrind, too, does some things only once.
-        counted(&mut Nothing, "first").expect("it does nothing");
-        counted(&mut Nothing, NOTHING).expect("it does nothing");
+        // Callgrind itself also does some work only on first use.
+        counted(&mut Nothing, "first").expect("an empty operation cannot fail");
+        counted(&mut Nothing, NOTHING).expect("an empty operation cannot fail");
     }
     let mut rows = Vec::new();
     for (subject, time) in subjects.iter_mut().zip(times) {
@@ -130,10 +130,10 @@ pub(super) fn table(
     Ok(rows)
 }
 
-/// Runs it once and has callgrind write what that took.
+/// Runs the operation once and has callgrind write its cost.
 #[inline(never)]
 fn counted(operation: &mut dyn Operation, name: &str) -> Result<(), &'static str> {
-    let name = CString::new(name).expect("names are made here");
+    let name = CString::new(name).expect("names have no zero byte");
     callgrind::toggle_collecting();
     let done = operation.run();
     callgrind::toggle_collecting();

@@ -1,33 +1,33 @@
-//! What is beyond all that the history has seen.
+//! Flags outliers: results beyond all normal variation in the history.
 
 use serde::Serialize;
 
 use super::{Entry, Point};
 use crate::compare::Verdict;
 
-/// No fewer runs tell what is usual.
+/// The least number of runs that define normal variation.
 pub const FEWEST: usize = 10;
 
-/// How many interquartile ranges beyond the third quartile the fence stands.
+/// The distance of the fence from the third quartile, in interquartile ranges.
 const RANGES: f64 = 3.0;
 
-/// What the newest run says of a row.
+/// The result of a row's newest run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Check {
     /// Suite, table, group and label.
     pub row: String,
-    /// How many earlier runs on the same machine have it.
+    /// The number of earlier runs on the same machine that have it.
     pub runs: usize,
-    /// Its proportion to the peers, divided by that of the run before.
+    /// Its ratio to the peers, divided by the ratio of the previous run.
     pub change: f64,
-    /// The relative change that is still usual.
+    /// The largest relative change within normal variation.
     pub fence: f64,
-    /// Whether it is beyond that.
+    /// The verdict: same if the change is within the fence.
     pub verdict: Verdict,
 }
 
-/// Judges every row of `newest` by the runs on the same machine in `history`. A change below
-/// `threshold` is of no relevance.
+/// Judges every row of `newest` by the runs on the same machine in `history`. Changes below
+/// `threshold` are ignored.
 pub fn check(history: &[Entry], newest: &Entry, threshold: f64) -> Vec<Check> {
     let history: Vec<&Entry> =
         history.iter().filter(|entry| entry.machine == newest.machine).collect();
@@ -52,13 +52,13 @@ pub fn check(history: &[Entry], newest: &Entry, threshold: f64) -> Vec<Check> {
     judged.collect()
 }
 
-/// The proportion to the peers where both have one. Times alone are no measure: on a shared machine
-/// they double from one hour to the next.
+/// Returns the ratio to the peers if both points have one. Absolute times are not comparable: on a
+/// shared machine they can double from one hour to the next.
 fn comparable(point: &Point, other: &Point) -> Option<f64> {
     point.ratio.filter(|_| other.ratio.is_some())
 }
 
-/// Q3 + 3·IQR of the changes from one value to the next, regardless of their direction.
+/// Returns Q3 + 3·IQR of the absolute changes from one value to the next.
 fn fence(values: &[f64]) -> f64 {
     let mut changes: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     changes.sort_unstable_by(f64::total_cmp);
@@ -66,7 +66,7 @@ fn fence(values: &[f64]) -> f64 {
     high + RANGES * (high - low)
 }
 
-/// Between the two nearest ranks in proportion; 0 of nothing.
+/// Interpolates linearly between the two nearest ranks; 0 for an empty slice.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let place = part * sorted.len().saturating_sub(1) as f64;
     let (below, above) = (sorted.get(place as usize), sorted.get(place.ceil() as usize));
