@@ -167,7 +167,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
     ));
     cases.push(case(
         "BLS batch_verify of eight",
-        stack_use::BLS_PAIRING_MANY,
+        stack_use::BLS_VERIFY_MANY,
         |random| Prepared { needles: Needles::default(), ..scalar(random) },
         |input| {
             let key = loaded(input);

@@ -24,6 +24,9 @@ pub(crate) trait Mapped: Field {
     /// without their first coefficient, 1.
     const ISOGENY: [&'static [Self::Memory]; 4];
 
+    /// The image of the point (n/d, y) of the isogenous curve.
+    fn isogeny(n: &Self, d: &Self, y: &Self) -> Point<Self>;
+
     /// √(u/v) and true, or √(Z·u/v) and false where u/v is no square; v is not 0. Of 0 it is 0.
     fn square_root_of_ratio(u: &Self, v: &Self) -> (MaskOf<Self::Arithmetic>, Self);
 
@@ -103,7 +106,12 @@ impl<A: Wide<Bls12Base>> Mapped for Fp<A> {
     const SSWU: [Words; 3] = [SSWU1_A, SSWU1_B, SSWU1_Z];
     const ISOGENY: [&'static [Words]; 4] = [&ISO1_X_NUM, &ISO1_X_DEN, &ISO1_Y_NUM, &ISO1_Y_DEN];
 
+    fn isogeny(n: &Self, d: &Self, y: &Self) -> Point<Self> {
+        isogeny::<Self, { ISO1_Y_NUM.len() }>(n, d, y)
+    }
+
     /// RFC 9380, appendix F.2.1.2.
+    #[inline(never)]
     fn square_root_of_ratio(u: &Self, v: &Self) -> (MaskOf<A>, Self) {
         let uv = u * v;
         let root = &(&uv * &v.square()).pow_p_minus_3_over_4() * &uv;
@@ -134,8 +142,13 @@ impl<A: Wide<Bls12Base>> Mapped for Fp2<A> {
     const ISOGENY: [&'static [[Words; 2]]; 4] =
         [&ISO2_X_NUM, &ISO2_X_DEN, &ISO2_Y_NUM, &ISO2_Y_DEN];
 
+    fn isogeny(n: &Self, d: &Self, y: &Self) -> Point<Self> {
+        isogeny::<Self, { ISO2_Y_NUM.len() }>(n, d, y)
+    }
+
     /// With a = u·v, of which the norm n is a square in Fp where a is one in Fp2: the first power gives
     /// √n, and 1/n, of which 1/v follows.
+    #[inline(never)]
     fn square_root_of_ratio(u: &Self, v: &Self) -> (MaskOf<A>, Self) {
         let f = u.arithmetic();
         let a = u.mul(v);
@@ -210,6 +223,7 @@ fn from_uniform<'a, A: Wide<Bls12Base>>(
 }
 
 /// A point of the curve for an element (RFC 9380, sections 6.6.2, 6.6.3 and appendix F.2).
+#[inline(never)]
 pub(crate) fn map_to_curve<F: Mapped>(u: &F) -> Point<F> {
     let f = u.arithmetic();
     let [a, b, z] = F::SSWU.map(|constant| F::constant(f, &constant));
@@ -226,18 +240,17 @@ pub(crate) fn map_to_curve<F: Mapped>(u: &F) -> Point<F> {
     let y = F::select(square, &root, &zuu.mul(u).mul(&root));
     let differ = (y.sign() & !u.sign()) | (!y.sign() & u.sign());
     let y = F::select(differ, &y.negate(), &y);
-    isogeny(&x, &d, &y)
+    F::isogeny(&x, &d, &y)
 }
 
-/// The most coefficients of a polynomial of an isogeny.
-const MAX_COEFFICIENTS: usize = 16;
-
-/// The image of the point (n/d, y) of the isogenous curve.
-fn isogeny<F: Mapped>(n: &F, d: &F, y: &F) -> Point<F> {
+/// The image of the point (n/d, y) of the isogenous curve; `N` is the number of coefficients of the
+/// isogeny's longest polynomial.
+#[inline(never)]
+fn isogeny<F: Mapped, const N: usize>(n: &F, d: &F, y: &F) -> Point<F> {
     let f = n.arithmetic();
     // Powers of d.
-    let mut powers = [F::one(f); MAX_COEFFICIENTS];
-    for i in 1..F::ISOGENY[2].len() {
+    let mut powers = [F::one(f); N];
+    for i in 1..N {
         powers[i] = powers[i - 1].mul(d);
     }
     // A polynomial at n/d times d to the power of its degree: Horner's rule.
