@@ -55,7 +55,12 @@ const STACK: usize = 1 << 20;
 pub fn trace<R>(work: impl FnOnce() -> R) -> (R, Report) {
     prepare();
     assert!(!TRACING.swap(true, Ordering::Relaxed), "a trace runs already");
-    with_engine(Engine::begin);
+    with_engine(|engine| {
+        // What an earlier call left below this frame is dead; the calls that enter `work` overwrite
+        // it untraced.
+        engine.memory.fill(stack_pointer() - DEAD_STACK, DEAD_STACK, false);
+        engine.begin();
+    });
     let mut work = Some(work);
     let mut result = None;
     stepped(&mut || result = work.take().map(|work| work()));
@@ -64,6 +69,18 @@ pub fn trace<R>(work: impl FnOnce() -> R) -> (R, Report) {
     // What the handler allocated stays its own.
     let report = report.clone();
     (result.expect("it was called"), report)
+}
+
+/// Bytes below the stack pointer that are clean when a trace begins: more than a traced operation
+/// uses.
+const DEAD_STACK: usize = 1 << 20;
+
+#[inline(always)]
+fn stack_pointer() -> usize {
+    let pointer;
+    // SAFETY: reads a register.
+    unsafe { asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags)) };
+    pointer
 }
 
 /// Marks memory as secret: from here on, traces follow it.

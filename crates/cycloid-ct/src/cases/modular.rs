@@ -75,6 +75,8 @@ pub(crate) fn others(check: &mut Check) {
     // until they find an inverse would allocate differently.
     let mut halves = [check.modulus(n / 2), check.modulus(n / 2)];
     halves[0][0] &= !1;
+    // Their product has as many bits whatever they are: the length of a modulus is public.
+    halves.iter_mut().for_each(|half| half[n / 2 - 1] |= 3 << 62);
     let x = padded(&big(&halves[0]), n);
     let m = padded(&(big(&halves[0]) * big(&halves[1]) + 1_u8), n);
     let (secret_x, secret_m) = (marked(&x), marked(&m));
