@@ -1,32 +1,31 @@
-//! What can be wrong with an encoding, a list, a key or a signature.
+//! The error type of encodings, lists, keys and signatures.
 
 use core::fmt;
 
 use crate::scheme::random;
 
-/// Why an operation was not done.
+/// Why a BLS12-381 operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// An encoding is not as long as it must be.
+    /// The encoding has the wrong length.
     Length {
         /// Bytes needed.
         needed: usize,
         /// Bytes given.
         given: usize,
     },
-    /// The flags in the first byte of a point are not those of this encoding, or contradict each
-    /// other.
+    /// The flags in the first byte of a point do not match the encoding or contradict each other.
     Flags,
-    /// An integer is not below its modulus, or something stands behind the flag of infinity.
+    /// An integer is not below its modulus, or infinity's flag is followed by nonzero bits.
     NotCanonical,
-    /// The text is no integer: decimal, or hexadecimal behind `0x`.
+    /// The text is not an integer in decimal, or in hexadecimal with the prefix `0x`.
     Digits,
     /// The point is not on the curve.
     NotOnCurve,
     /// The point or the element is not in the group of order r.
     NotInGroup,
-    /// The point is infinity, where none may be.
+    /// The point is infinity, which is not allowed here.
     Infinity,
     /// The secret key is 0.
     ZeroKey,
@@ -34,9 +33,9 @@ pub enum Error {
     KeyMaterialTooShort,
     /// Lists that belong together have different lengths.
     Counts {
-        /// Members of the first.
+        /// Length of the first list.
         first: usize,
-        /// Members of the other.
+        /// Length of the other list.
         other: usize,
     },
     /// The list is empty.
