@@ -1,6 +1,6 @@
-//! Numbers of BLS12-381: RFC 9380, sections 8.8.1 and 8.8.2 and appendices E.2 and E.3, and what
-//! follows from the tower. The integers stand as the standards have them and are brought into
-//! Montgomery's form when the library is compiled.
+//! Constants of BLS12-381: those of RFC 9380, sections 8.8.1 and 8.8.2 and appendices E.2 and E.3,
+//! and others that follow from the tower. The integers are written as in the standards and
+//! converted to Montgomery form at compile time.
 
 use super::{Words, montgomery, montgomery2};
 

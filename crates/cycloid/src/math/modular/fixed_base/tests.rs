@@ -1,4 +1,4 @@
-//! Combs against exponentiation without a table, in every form.
+//! Combs compared with exponentiation without a table, in every form.
 
 use std::vec;
 use std::vec::Vec;
@@ -9,7 +9,7 @@ use super::*;
 use crate::machine::lanes;
 use crate::math::modular;
 
-/// Every form: limbs of 64 bits, and across the lanes of each backend.
+/// Returns every form: 64-bit limbs, and across the lanes of each backend.
 fn forms() -> Vec<Option<Backend>> {
     let across = lanes::tests::backends().into_iter().map(Some);
     core::iter::once(None).chain(across).collect()
