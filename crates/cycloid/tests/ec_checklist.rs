@@ -35,7 +35,7 @@ on_every_curve! {
     multiples_around_zero_the_order_and_powers_of_two => multiples;
     /// u₁·G = u₂·Q, the sum being a doubling, and u₁·G = −u₂·Q, it being infinity (4).
     equal_and_opposite_summands_in_verification => summands;
-    /// The abscissa that is n or more is not reduced, or r is not reduced below p (5).
+    /// The x coordinate that is n or more is not reduced, or r is not reduced below p (5).
     abscissas_above_the_order => large_abscissas;
     /// r or s 0 or n or more; both 0 (6).
     numbers_out_of_range_are_no_signature => range;
@@ -132,7 +132,7 @@ fn infinity<C: Curve>() {
             if let Some(first) = bytes.first_mut() {
                 *first = tag;
             }
-            // What has a right length is no point or the one with the abscissa 0.
+            // What has a right length is no point or the one with the x coordinate 0.
             match (tag, length) {
                 (2 | 3, length) if length == 1 + C::BYTES => {
                     if let Ok(point) = read(&bytes) {
@@ -272,7 +272,7 @@ fn recovered<C: Curve>(
     model.public(&model.multiply(&inverse, &model.add(&of_point, &of_generator)))
 }
 
-/// The points with the first abscissa that has any, from `start` on.
+/// The points with the first x coordinate that has any, from `start` on.
 fn point_from<C: Curve>(model: &Model, start: &BigUint) -> (BigUint, PublicKey<C>) {
     let mut x = start.clone();
     loop {
@@ -288,7 +288,7 @@ fn point_from<C: Curve>(model: &Model, start: &BigUint) -> (BigUint, PublicKey<C
 fn large_abscissas<C: Curve>() {
     let model = Model::of::<C>();
     let [s, e] = [5u8, 77].map(BigUint::from);
-    // Where n is less than p, there are abscissas from n on; where it is more, r may be p or more,
+    // Where n is less than p, there are x coordinates from n on; where it is more, r may be p or more,
     // and then no point has it.
     if model.n < model.p {
         let (x, point) = point_from::<C>(&model, &(&model.n + 1u8));
@@ -300,7 +300,7 @@ fn large_abscissas<C: Curve>() {
         // Unreduced it is no number for a signature.
         assert_eq!(fixed::<C>(&model, &x, &s), Err(Error::SignatureRange));
     }
-    // A small abscissa x is one by itself; that of x + n is another point's.
+    // A small x coordinate x is one by itself; that of x + n is another point's.
     let (x, point) = point_from::<C>(&model, &BigUint::from(1u8));
     let key = recovered(&model, &point, [&x, &s, &e]);
     let signature = fixed::<C>(&model, &x, &s).unwrap();

@@ -141,13 +141,13 @@ impl<A: Wide<Bls12Base>> Compressed<A> {
     }
 }
 
-/// 3a − 2z.
+/// Returns 3a − 2z.
 #[inline(always)]
 fn thrice_less<A: Wide<Bls12Base>>(a: &Fp2<A>, z: &Fp2<A>) -> Fp2<A> {
     Field::add(&a.sub(z).double(), a)
 }
 
-/// 3a + 2z.
+/// Returns 3a + 2z.
 #[inline(always)]
 fn thrice_more<A: Wide<Bls12Base>>(a: &Fp2<A>, z: &Fp2<A>) -> Fp2<A> {
     Field::add(&Field::add(a, z).double(), a)

@@ -53,13 +53,13 @@ pub(crate) trait Field: Copy {
     fn mul(&self, other: &Self) -> Self;
     fn square(&self) -> Self;
 
-    /// a·b + c·d.
+    /// Returns a·b + c·d.
     fn sum_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self;
 
-    /// a·b − c·d.
+    /// Returns a·b − c·d.
     fn difference_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self;
 
-    /// Three times the b of the curve: 12, or 12·(1 + u).
+    /// Returns three times the b of the curve: 12, or 12·(1 + u).
     fn mul_3b(&self) -> Self;
 
     fn is_zero(&self) -> MaskOf<Self::Arithmetic>;
@@ -70,7 +70,7 @@ pub(crate) trait Field: Copy {
     fn invert(&self) -> Self;
 }
 
-/// 12·a.
+/// Returns 12·a.
 #[inline(always)]
 fn twelve<F: Field>(a: &F) -> F {
     let four = a.double().double();
@@ -283,7 +283,7 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
         }
     }
 
-    /// c₀² + c₁².
+    /// Returns c₀² + c₁².
     #[inline]
     pub(super) fn norm(&self) -> Fp<A> {
         let [c0, c1] = self.parts();

@@ -271,7 +271,7 @@ pub(crate) fn to_group<F: Mapped + Endomorphism>(elements: &[F]) -> Point<F> {
     F::clear_cofactor(&sum)
 }
 
-/// x³ + b.
+/// Returns x³ + b.
 fn square_of_ordinate<F: Mapped>(x: &F) -> F {
     x.square().mul(x).add(&F::b(x.arithmetic()))
 }

@@ -103,7 +103,7 @@ pub(crate) fn prepare<A: Wide<Bls12Base>>(
     }
 }
 
-/// The product of the loops of several pairs.
+/// Returns the product of the loops of several pairs.
 pub(crate) fn miller_loop<A: Wide<Bls12Base>>(
     arithmetic: A,
     p: &[Affine<Fp<A>>],

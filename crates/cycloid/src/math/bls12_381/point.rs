@@ -155,7 +155,7 @@ impl<F: Field> Point<F> {
         }
     }
 
-    /// The affine coordinates; (0, 0) for infinity.
+    /// Returns the affine coordinates; (0, 0) for infinity.
     pub(crate) fn to_affine(self) -> Affine<F> {
         let inverse = self.z.invert();
         Affine { x: self.x.mul(&inverse), y: self.y.mul(&inverse) }

@@ -29,7 +29,7 @@ impl<C: Curve> Eq for AffinePoint<C> {}
 /// Why bytes do not encode a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DecodeError {
-    /// A coordinate is the prime or more.
+    /// A coordinate is not less than the prime.
     Range,
     /// The point is not on the curve.
     NotOnCurve,

@@ -85,7 +85,7 @@ impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
         self.with(self.arithmetic.square_times(&self.value, times))
     }
 
-    /// Twice this element.
+    /// Returns twice this element.
     #[inline(always)]
     pub(crate) fn double(&self) -> Self {
         self.with(self.arithmetic.double(&self.value))

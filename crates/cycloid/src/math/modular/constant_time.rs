@@ -29,7 +29,7 @@ impl<'a> Modulus<'a> {
     /// # Errors
     /// [`Error::ModulusZero`], [`Error::ModulusEven`], [`Error::ModulusTooLong`],
     /// [`Error::ScratchTooSmall`]; [`Error::ResultTooShort`] for `r_squared`.
-    /// [`Error::ScratchTooSmall`]; [`Error::ResultTooShort`] where `r_squared` is.
+    /// [`Error::ScratchTooSmall`]; [`Error::ResultTooShort`] if `r_squared` is.
     pub fn prepare(
         modulus: &'a [Limb],
         r_squared: &'a mut [Limb],
@@ -76,7 +76,7 @@ impl<'a> Modulus<'a> {
         words::montgomery_work_limbs(n)
     }
 
-    /// The modulus without leading zero limbs.
+    /// Returns the modulus without leading zero limbs.
     pub const fn limbs(&self) -> &'a [Limb] {
         self.modulus.limbs
     }
@@ -86,7 +86,7 @@ impl<'a> Modulus<'a> {
         self.r_squared
     }
 
-    /// The length in bits, which is public.
+    /// Returns the length in bits, which is public.
     pub const fn bits(&self) -> usize {
         self.modulus.bits
     }

@@ -39,12 +39,12 @@ impl<'a> Exponent<'a> {
         Ok(Self { limbs: &limbs[..super::limbs_for(bits)], bits })
     }
 
-    /// The public length in bits.
+    /// Returns the public length in bits.
     pub const fn bits(&self) -> usize {
         self.bits
     }
 
-    /// The length in bits without leading zeros.
+    /// Returns the length in bits without leading zeros.
     pub(super) fn used_bits_vartime(&self) -> usize {
         words::bit_length_vartime(self.limbs)
     }

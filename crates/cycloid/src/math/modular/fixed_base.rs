@@ -55,12 +55,12 @@ impl Comb {
         Some(Self { teeth, blocks })
     }
 
-    /// The number of teeth.
+    /// Returns the number of teeth.
     pub const fn teeth(self) -> usize {
         self.teeth
     }
 
-    /// The number of blocks.
+    /// Returns the number of blocks.
     pub const fn blocks(self) -> usize {
         self.blocks
     }

@@ -321,8 +321,7 @@ fn transform_modulo(matrix: &Matrix, d: &mut [Limb], e: &mut [Limb], m: &[Limb],
             .wrapping_mul(d[0])
             .wrapping_add(b.cast_unsigned().wrapping_mul(e[0]))
             .wrapping_add(start.cast_unsigned().wrapping_mul(m[0]));
-        // low + k·m ≡ 0 for k ≡ low · (−1/m); the negative k − 2⁶⁰ is used instead, or 0 … −(2⁶⁰ −
-        // 1).
+        // low + k·m ≡ 0 for k ≡ low · (−1/m), chosen from −(2⁶⁰ − 1) to 0; this computes −k.
         let k = low.wrapping_neg().wrapping_mul(m0) & LOW_BITS;
         Factor::new(start - k.cast_signed())
     };

@@ -282,7 +282,7 @@ fn split_result(result: &mut [Limb], needed: usize) -> Result<(&mut [Limb], &mut
     result.split_at_mut_checked(needed).ok_or(Error::ResultTooShort { needed, given })
 }
 
-/// The first `needed` limbs of the scratch.
+/// Returns the first `needed` limbs of the scratch.
 fn checked_scratch(scratch: &mut [Limb], needed: usize) -> Result<&mut [Limb], Error> {
     let given = size_of_val(scratch);
     scratch

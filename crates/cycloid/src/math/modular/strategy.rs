@@ -52,7 +52,7 @@ impl Window {
         }
     }
 
-    /// The width in bits.
+    /// Returns the width in bits.
     pub const fn bits(self) -> usize {
         self.0 as usize
     }

@@ -22,7 +22,7 @@ pub type G1Affine<B = Cycloid> = Affine<B, First>;
 pub type G2Affine<B = Cycloid> = Affine<B, Second>;
 
 impl<B: Group<G>, G: SourceGroup> Affine<B, G> {
-    /// The backend's own representation.
+    /// Returns the backend's own representation.
     #[inline(always)]
     pub const fn raw(&self) -> &B::Affine {
         &self.0
@@ -34,12 +34,12 @@ impl<B: Group<G>, G: SourceGroup> Affine<B, G> {
         Self(raw)
     }
 
-    /// The neutral element, infinity.
+    /// Returns the neutral element, infinity.
     pub fn identity() -> Self {
         Self(<B as Group<G>>::affine_identity())
     }
 
-    /// The generator.
+    /// Returns the generator.
     pub fn generator() -> Self {
         Self(<B as Group<G>>::generator())
     }
@@ -52,7 +52,7 @@ impl<B: Group<G>, G: SourceGroup> Affine<B, G> {
         Ok(Projective::random(rng)?.to_affine())
     }
 
-    /// Whether this is infinity.
+    /// Returns whether this is infinity.
     pub fn is_identity(&self) -> bool {
         <B as Group<G>>::affine_is_identity(&self.0)
     }
@@ -126,12 +126,12 @@ impl<B: Group<G>, G: SourceGroup> Affine<B, G> {
         Ok(())
     }
 
-    /// The compressed encoding, in ZCash's format.
+    /// Returns the compressed encoding, in ZCash's format.
     pub fn to_compressed(&self) -> G::Compressed {
         encoding::compress::<G>(self.coordinates())
     }
 
-    /// The uncompressed encoding, in ZCash's format.
+    /// Returns the uncompressed encoding, in ZCash's format.
     pub fn to_uncompressed(&self) -> G::Uncompressed {
         encoding::encode::<G>(self.coordinates())
     }
@@ -182,7 +182,7 @@ impl<B: Group<G>, G: SourceGroup> Clone for Affine<B, G> {
 impl<B: Group<G>, G: SourceGroup> Copy for Affine<B, G> {}
 
 impl<B: Group<G>, G: SourceGroup> Default for Affine<B, G> {
-    /// Infinity.
+    /// Returns infinity.
     fn default() -> Self {
         Self::identity()
     }

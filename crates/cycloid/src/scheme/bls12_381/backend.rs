@@ -48,31 +48,31 @@ pub trait Scalars: Copy + Send + Sync + 'static {
     /// Converts an element to the integer from 0 to r − 1.
     fn fr_to_integer(a: &Self::Fr) -> Integer;
 
-    /// a + b.
+    /// Returns a + b.
     fn fr_add(a: &Self::Fr, b: &Self::Fr) -> Self::Fr;
 
-    /// a − b.
+    /// Returns a − b.
     fn fr_sub(a: &Self::Fr, b: &Self::Fr) -> Self::Fr;
 
-    /// −a.
+    /// Returns −a.
     fn fr_negate(a: &Self::Fr) -> Self::Fr {
         Self::fr_sub(&Self::ZERO, a)
     }
 
-    /// 2·a.
+    /// Returns 2·a.
     fn fr_double(a: &Self::Fr) -> Self::Fr {
         Self::fr_add(a, a)
     }
 
-    /// a · b.
+    /// Returns a · b.
     fn fr_mul(a: &Self::Fr, b: &Self::Fr) -> Self::Fr;
 
-    /// a².
+    /// Returns a².
     fn fr_square(a: &Self::Fr) -> Self::Fr {
         Self::fr_mul(a, a)
     }
 
-    /// 1/a, and 0 for 0.
+    /// Returns 1/a, and 0 for 0.
     fn fr_invert(a: &Self::Fr) -> Self::Fr;
 
     /// Like [`fr_invert`](Self::fr_invert), for a public value.
@@ -80,7 +80,7 @@ pub trait Scalars: Copy + Send + Sync + 'static {
         Self::fr_invert(a)
     }
 
-    /// Whether a = b.
+    /// Returns whether a = b.
     fn fr_equal(a: &Self::Fr, b: &Self::Fr) -> bool;
 
     /// Overwrites a secret in a way that the compiler does not remove.
@@ -93,22 +93,22 @@ pub trait Scalars: Copy + Send + Sync + 'static {
             .fold(Self::ZERO, |sum, (a, b)| Self::fr_add(&sum, &Self::fr_mul(a.raw(), b.raw())))
     }
 
-    /// aᵢ ← aᵢ + bᵢ.
+    /// Computes aᵢ ← aᵢ + bᵢ.
     fn fr_add_many(a: &mut [Fr<Self>], b: &[Fr<Self>]) {
         for (a, b) in a.iter_mut().zip(b) {
             *a = Fr::from_raw(Self::fr_add(a.raw(), b.raw()));
         }
     }
 
-    /// aᵢ ← aᵢ · bᵢ.
+    /// Computes aᵢ ← aᵢ · bᵢ.
     fn fr_mul_many(a: &mut [Fr<Self>], b: &[Fr<Self>]) {
         for (a, b) in a.iter_mut().zip(b) {
             *a = Fr::from_raw(Self::fr_mul(a.raw(), b.raw()));
         }
     }
 
-    /// aᵢ ← 1/aᵢ, and 0 for 0, with one inversion (Montgomery's trick). `scratch` has as many
-    /// elements as `a`, with arbitrary contents. Time depends on which elements are 0.
+    /// Computes aᵢ ← 1/aᵢ, and 0 for 0, with one inversion (Montgomery's trick). `scratch` has as
+    /// many elements as `a`, with arbitrary contents. Time depends on which elements are 0.
     fn fr_invert_many(a: &mut [Fr<Self>], scratch: &mut [Fr<Self>]) {
         // scratchᵢ is the product of the elements before i; a zero counts as 1.
         let mut product = Fr::ONE;
@@ -126,7 +126,7 @@ pub trait Scalars: Copy + Send + Sync + 'static {
         }
     }
 
-    /// (a, b) ← (a + b·w, a − b·w), the step of a Fourier transform.
+    /// Computes (a, b) ← (a + b·w, a − b·w), the step of a Fourier transform.
     fn fr_butterfly(a: &mut Self::Fr, b: &mut Self::Fr, w: &Self::Fr) {
         let product = Self::fr_mul(b, w);
         *b = Self::fr_sub(a, &product);
@@ -212,34 +212,34 @@ pub trait Group<G: SourceGroup>: Scalars {
     /// Returns infinity.
     fn affine_identity() -> Self::Affine;
 
-    /// The generator of the group.
+    /// Returns the generator of the group.
     fn generator() -> Self::Affine;
 
-    /// Whether a point is infinity.
+    /// Returns whether a point is infinity.
     fn is_identity(a: &Self::Projective) -> bool;
 
-    /// Whether a point is infinity.
+    /// Returns whether a point is infinity.
     fn affine_is_identity(a: &Self::Affine) -> bool;
 
-    /// Whether a and b are the same point.
+    /// Returns whether a and b are the same point.
     fn equal(a: &Self::Projective, b: &Self::Projective) -> bool;
 
-    /// Whether a and b are the same point.
+    /// Returns whether a and b are the same point.
     fn affine_equal(a: &Self::Affine, b: &Self::Affine) -> bool;
 
-    /// a + b.
+    /// Returns a + b.
     fn add(a: &Self::Projective, b: &Self::Projective) -> Self::Projective;
 
-    /// a + b.
+    /// Returns a + b.
     fn add_affine(a: &Self::Projective, b: &Self::Affine) -> Self::Projective;
 
-    /// 2·a.
+    /// Returns 2·a.
     fn double(a: &Self::Projective) -> Self::Projective;
 
-    /// −a.
+    /// Returns −a.
     fn negate(a: &Self::Projective) -> Self::Projective;
 
-    /// −a.
+    /// Returns −a.
     fn affine_negate(a: &Self::Affine) -> Self::Affine;
 
     /// Converts a point.
@@ -259,7 +259,7 @@ pub trait Group<G: SourceGroup>: Scalars {
     /// curve.
     fn from_coordinates(x: &G::Compressed, y: &G::Compressed) -> Option<Self::Affine>;
 
-    /// The coordinates of a point that is not infinity.
+    /// Returns the coordinates of a point that is not infinity.
     fn coordinates(a: &Self::Affine) -> (G::Compressed, G::Compressed);
 
     /// Returns the point with this x, which is below p, and the larger of the two y if `larger` is
@@ -277,7 +277,7 @@ pub trait Group<G: SourceGroup>: Scalars {
         }
     }
 
-    /// Whether a point of the curve is in the group.
+    /// Returns whether a point of the curve is in the group.
     fn in_group(a: &Self::Affine) -> bool;
 
     /// Runs [`in_group`](Self::in_group) on many points.
@@ -305,21 +305,21 @@ pub trait Group<G: SourceGroup>: Scalars {
         msm::multiply_integer::<Self, G>(a, k)
     }
 
-    /// aᵢ ← kᵢ·aᵢ, for members of the group.
+    /// Computes aᵢ ← kᵢ·aᵢ, for members of the group.
     fn multiply_many(points: &mut [Projective<Self, G>], scalars: &[Fr<Self>]) {
         for (point, k) in points.iter_mut().zip(scalars) {
             *point = Projective::from_raw(Self::multiply(point.raw(), k.raw()));
         }
     }
 
-    /// aᵢ ← kᵢ·aᵢ, for members of the group and public kᵢ.
+    /// Computes aᵢ ← kᵢ·aᵢ, for members of the group and public kᵢ.
     fn multiply_many_vartime(points: &mut [Projective<Self, G>], scalars: &[Fr<Self>]) {
         for (point, k) in points.iter_mut().zip(scalars) {
             *point = Projective::from_raw(Self::multiply_vartime(point.raw(), k.raw()));
         }
     }
 
-    /// aᵢ ← kᵢ·aᵢ, for members of the group and public weights of 128 bits.
+    /// Computes aᵢ ← kᵢ·aᵢ, for members of the group and public weights of 128 bits.
     fn multiply_short_many_vartime(points: &mut [Projective<Self, G>], weights: &[u128]) {
         for (point, weight) in points.iter_mut().zip(weights) {
             let limbs = [*weight as u64, (*weight >> 64) as u64];
@@ -422,27 +422,27 @@ pub trait Pairing: Group<First> + Group<Second> {
     /// [`fq12_from_coefficients`](Self::fq12_from_coefficients).
     fn fq12_coefficients(a: &Self::Fq12) -> [[u8; 48]; 12];
 
-    /// 1.
+    /// Returns 1.
     fn fq12_one() -> Self::Fq12;
 
-    /// Whether a = b.
+    /// Returns whether a = b.
     fn fq12_equal(a: &Self::Fq12, b: &Self::Fq12) -> bool;
 
-    /// a + b.
+    /// Returns a + b.
     fn fq12_add(a: &Self::Fq12, b: &Self::Fq12) -> Self::Fq12;
 
-    /// a − b.
+    /// Returns a − b.
     fn fq12_sub(a: &Self::Fq12, b: &Self::Fq12) -> Self::Fq12;
 
-    /// a · b.
+    /// Returns a · b.
     fn fq12_mul(a: &Self::Fq12, b: &Self::Fq12) -> Self::Fq12;
 
-    /// a².
+    /// Returns a².
     fn fq12_square(a: &Self::Fq12) -> Self::Fq12 {
         Self::fq12_mul(a, a)
     }
 
-    /// 1/a, and 0 for 0.
+    /// Returns 1/a, and 0 for 0.
     fn fq12_invert(a: &Self::Fq12) -> Self::Fq12;
 
     /// Returns a to the power of p⁶: negates the coefficient of w. In GT this is the inverse.

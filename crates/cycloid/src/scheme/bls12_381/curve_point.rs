@@ -22,7 +22,7 @@ pub type G1CurvePoint<B = Cycloid> = CurvePoint<B, First>;
 pub type G2CurvePoint<B = Cycloid> = CurvePoint<B, Second>;
 
 impl<B: Group<G>, G: SourceGroup> CurvePoint<B, G> {
-    /// Infinity.
+    /// Returns infinity.
     pub fn identity() -> Self {
         Self(<B as Group<G>>::affine_identity())
     }
@@ -53,12 +53,12 @@ impl<B: Group<G>, G: SourceGroup> CurvePoint<B, G> {
         }
     }
 
-    /// The compressed encoding, in ZCash's format.
+    /// Returns the compressed encoding, in ZCash's format.
     pub fn to_compressed(&self) -> G::Compressed {
         encoding::compress::<G>(self.coordinates())
     }
 
-    /// The uncompressed encoding, in ZCash's format.
+    /// Returns the uncompressed encoding, in ZCash's format.
     pub fn to_uncompressed(&self) -> G::Uncompressed {
         encoding::encode::<G>(self.coordinates())
     }
@@ -69,12 +69,12 @@ impl<B: Group<G>, G: SourceGroup> CurvePoint<B, G> {
         (!self.is_identity()).then(|| <B as Group<G>>::coordinates(&self.0))
     }
 
-    /// Whether this is infinity.
+    /// Returns whether this is infinity.
     pub fn is_identity(&self) -> bool {
         <B as Group<G>>::affine_is_identity(&self.0)
     }
 
-    /// Whether this is a member of the group of order r.
+    /// Returns whether this is a member of the group of order r.
     pub fn is_member(&self) -> bool {
         <B as Group<G>>::in_group(&self.0)
     }

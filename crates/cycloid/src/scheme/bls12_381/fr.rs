@@ -38,7 +38,7 @@ impl<B: Scalars> Fr<B> {
     /// 1.
     pub const ONE: Self = Self(B::ONE);
 
-    /// The backend's own representation.
+    /// Returns the backend's own representation.
     #[inline(always)]
     pub const fn raw(&self) -> &B::Fr {
         &self.0
@@ -59,7 +59,7 @@ impl<B: Scalars> Fr<B> {
     /// Decodes 32 little-endian bytes.
     ///
     /// # Errors
-    /// [`Error::Length`]; [`Error::NotCanonical`] for r and more.
+    /// [`Error::Length`]; [`Error::NotCanonical`] for r or more.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         stack::clean(stack_use::BLS_SCALAR, || {
             Self::from_integer(&integer::from_le_bytes(array(bytes)?))
@@ -114,7 +114,7 @@ impl<B: Scalars> Fr<B> {
     /// Converts a little-endian integer.
     ///
     /// # Errors
-    /// [`Error::NotCanonical`] for r and more.
+    /// [`Error::NotCanonical`] for r or more.
     pub fn from_integer(integer: &Integer) -> Result<Self, Error> {
         if integer::is_below_order(integer) {
             Ok(Self(B::fr_from_integer(integer)))
@@ -153,22 +153,22 @@ impl<B: Scalars> Fr<B> {
         if element.is_zero() { Err(Error::RandomGenerator) } else { Ok(element) }
     }
 
-    /// Whether this is 0.
+    /// Returns whether this is 0.
     pub fn is_zero(&self) -> bool {
         *self == Self::ZERO
     }
 
-    /// Whether this is 1.
+    /// Returns whether this is 1.
     pub fn is_one(&self) -> bool {
         *self == Self::ONE
     }
 
-    /// Twice this element.
+    /// Returns twice this element.
     pub fn double(&self) -> Self {
         Self(B::fr_double(&self.0))
     }
 
-    /// This element squared.
+    /// Returns this element squared.
     pub fn square(&self) -> Self {
         Self(B::fr_square(&self.0))
     }
@@ -207,7 +207,7 @@ impl<B: Scalars> Fr<B> {
         })
     }
 
-    /// This element to the power of a public integer, little-endian.
+    /// Returns this element to the power of a public integer, little-endian.
     pub fn pow_vartime(&self, exponent: &[u64]) -> Self {
         let mut power = Self::ONE;
         for limb in exponent.iter().rev() {
@@ -290,7 +290,7 @@ impl<B: Scalars> Fr<B> {
         Ok(Self(B::fr_inner_product(a, b)))
     }
 
-    /// aᵢ ← aᵢ + bᵢ.
+    /// Returns aᵢ ← aᵢ + bᵢ.
     ///
     /// # Errors
     /// [`Error::Counts`].
@@ -300,7 +300,7 @@ impl<B: Scalars> Fr<B> {
         Ok(())
     }
 
-    /// aᵢ ← aᵢ · bᵢ.
+    /// Returns aᵢ ← aᵢ · bᵢ.
     ///
     /// # Errors
     /// [`Error::Counts`].
@@ -310,7 +310,7 @@ impl<B: Scalars> Fr<B> {
         Ok(())
     }
 
-    /// aᵢ ← 1/aᵢ with one inversion; 0 stays 0. `scratch` has as many elements as `a`.
+    /// Returns aᵢ ← 1/aᵢ with one inversion; 0 stays 0. `scratch` has as many elements as `a`.
     ///
     /// # Errors
     /// [`Error::Counts`].
@@ -353,7 +353,7 @@ impl<B: Scalars> Clone for Fr<B> {
 impl<B: Scalars> Copy for Fr<B> {}
 
 impl<B: Scalars> Default for Fr<B> {
-    /// 0.
+    /// Returns 0.
     fn default() -> Self {
         Self::ZERO
     }

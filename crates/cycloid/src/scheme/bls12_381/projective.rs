@@ -23,7 +23,7 @@ pub type G1<B = Cycloid> = Projective<B, First>;
 pub type G2<B = Cycloid> = Projective<B, Second>;
 
 impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
-    /// The backend's own representation.
+    /// Returns the backend's own representation.
     #[inline(always)]
     pub const fn raw(&self) -> &B::Projective {
         &self.0
@@ -35,12 +35,12 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
         Self(raw)
     }
 
-    /// The neutral element, infinity.
+    /// Returns the neutral element, infinity.
     pub fn identity() -> Self {
         Self(<B as Group<G>>::identity())
     }
 
-    /// The generator.
+    /// Returns the generator.
     pub fn generator() -> Self {
         Affine::generator().into()
     }
@@ -53,7 +53,7 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
         Ok(Self::multiply_generator(&Fr::random(rng)?))
     }
 
-    /// Whether this is infinity.
+    /// Returns whether this is infinity.
     pub fn is_identity(&self) -> bool {
         <B as Group<G>>::is_identity(&self.0)
     }
@@ -228,7 +228,7 @@ impl<B: Group<G>, G: SourceGroup> Clone for Projective<B, G> {
 impl<B: Group<G>, G: SourceGroup> Copy for Projective<B, G> {}
 
 impl<B: Group<G>, G: SourceGroup> Default for Projective<B, G> {
-    /// Infinity.
+    /// Returns infinity.
     fn default() -> Self {
         Self::identity()
     }

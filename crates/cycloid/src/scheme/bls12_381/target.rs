@@ -22,7 +22,7 @@ impl<B: Pairing> Fq12<B> {
     /// Bytes of an encoding.
     pub const BYTES: usize = 12 * 48;
 
-    /// The backend's own representation.
+    /// Returns the backend's own representation.
     #[inline(always)]
     pub const fn raw(&self) -> &B::Fq12 {
         &self.0
@@ -83,17 +83,17 @@ impl<B: Pairing> Fq12<B> {
         bytes
     }
 
-    /// Whether this is 0.
+    /// Returns whether this is 0.
     pub fn is_zero(&self) -> bool {
         *self == Self::zero()
     }
 
-    /// Whether this is 1.
+    /// Returns whether this is 1.
     pub fn is_one(&self) -> bool {
         *self == Self::one()
     }
 
-    /// This element squared.
+    /// Returns this element squared.
     pub fn square(&self) -> Self {
         Self(B::fq12_square(&self.0))
     }
@@ -108,7 +108,7 @@ impl<B: Pairing> Fq12<B> {
         Self(B::fq12_conjugate(&self.0))
     }
 
-    /// This element to the power of a public integer, little-endian.
+    /// Returns this element to the power of a public integer, little-endian.
     pub fn pow_vartime(&self, exponent: &[u64]) -> Self {
         let mut power = Self::one();
         for limb in exponent.iter().rev() {
@@ -122,7 +122,7 @@ impl<B: Pairing> Fq12<B> {
         power
     }
 
-    /// Whether this is a member of GT.
+    /// Returns whether this is a member of GT.
     pub fn is_in_gt(&self) -> bool {
         B::gt_contains(&self.0)
     }
@@ -163,18 +163,18 @@ impl<B: Pairing> Gt<B> {
     /// Bytes of an encoding.
     pub const BYTES: usize = Fq12::<B>::BYTES;
 
-    /// The backend's own representation.
+    /// Returns the backend's own representation.
     #[inline(always)]
     pub const fn raw(&self) -> &B::Fq12 {
         &self.0
     }
 
-    /// The neutral element, 1.
+    /// Returns the neutral element, 1.
     pub fn one() -> Self {
         Self(B::fq12_one())
     }
 
-    /// The pairing of the generators of G1 and G2.
+    /// Returns the pairing of the generators of G1 and G2.
     pub fn generator() -> Self {
         pairing(&G1Affine::<B>::generator(), &G2Affine::generator())
     }
@@ -200,7 +200,7 @@ impl<B: Pairing> Gt<B> {
         Fq12::<B>(self.0).to_bytes()
     }
 
-    /// Whether this is 1.
+    /// Returns whether this is 1.
     pub fn is_one(&self) -> bool {
         *self == Self::one()
     }
@@ -210,17 +210,17 @@ impl<B: Pairing> Gt<B> {
         Self(B::gt_square(&self.0))
     }
 
-    /// The inverse.
+    /// Returns the inverse.
     pub fn invert(&self) -> Self {
         Self(B::fq12_conjugate(&self.0))
     }
 
-    /// This member to the power of a scalar.
+    /// Returns this member to the power of a scalar.
     pub fn pow(&self, exponent: &Fr<B>) -> Self {
         stack::clean(stack_use::BLS_PAIRING, || Self(B::gt_pow(&self.0, exponent.raw())))
     }
 
-    /// This member to the power of a public scalar.
+    /// Returns this member to the power of a public scalar.
     pub fn pow_vartime(&self, exponent: &Fr<B>) -> Self {
         Self(B::gt_pow_vartime(&self.0, exponent.raw()))
     }

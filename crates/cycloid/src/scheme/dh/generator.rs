@@ -68,7 +68,7 @@ impl<'a> Generator<'a> {
         Ok(Self { group: *group, base })
     }
 
-    /// The group.
+    /// Returns the group.
     pub const fn group(&self) -> &Group<'a> {
         &self.group
     }

@@ -98,7 +98,7 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         }
     }
 
-    /// The group.
+    /// Returns the group.
     pub const fn group(&self) -> &Group<'g> {
         &self.group
     }

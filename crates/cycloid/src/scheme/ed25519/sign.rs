@@ -92,7 +92,7 @@ impl SigningKey {
         &self.seed
     }
 
-    /// The public key.
+    /// Returns the public key.
     pub const fn verifying_key(&self) -> &VerifyingKey {
         &self.verifying_key
     }

@@ -373,7 +373,7 @@ const fn prime_limbs(bits: usize) -> usize {
     bits.div_ceil(2).div_ceil(LIMB_BITS)
 }
 
-/// The first `needed` limbs of `memory`.
+/// Returns the first `needed` limbs of `memory`.
 fn checked_memory(memory: &mut [u64], needed: usize) -> Result<&mut [u64], Error> {
     let given = memory.len();
     memory.get_mut(..needed).ok_or(Error::MemoryTooSmall { needed, given })

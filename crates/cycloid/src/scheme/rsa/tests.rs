@@ -38,7 +38,7 @@ pub(super) fn number(limbs: &[Limb]) -> BigUint {
     limbs.iter().rev().fold(BigUint::ZERO, |sum, limb| (sum << 64) + limb)
 }
 
-/// The parts of a key as bytes, in the order of PKCS #1 after the exponent.
+/// Returns the parts of a key as bytes, in the order of PKCS #1 after the exponent.
 pub(super) fn bytes(key: &Key) -> [Vec<u8>; 7] {
     let parts = key.borrowed().parts();
     [parts.n, parts.d, parts.p, parts.q, parts.d_p, parts.d_q, parts.q_inverse]

@@ -186,7 +186,7 @@ impl<A: Arithmetic<P25519>> Projective<A> {
 }
 
 impl<A: Arithmetic<P25519>> Completed<A> {
-    /// The neutral point (0, 1).
+    /// Returns the neutral point (0, 1).
     #[inline(always)]
     fn neutral(arithmetic: A) -> Self {
         let (zero, one) = (Field::zero(arithmetic), Field::one(arithmetic));

@@ -32,17 +32,17 @@ impl<B: SignatureBackend<V>, V: Variant> PublicKey<B, V> {
         if point.is_identity() { Err(Error::Infinity) } else { Ok(Self::of(point)) }
     }
 
-    /// The compressed encoding.
+    /// Returns the compressed encoding.
     pub fn to_bytes(&self) -> <V::Keys as SourceGroup>::Compressed {
         self.point.to_compressed()
     }
 
-    /// The uncompressed encoding.
+    /// Returns the uncompressed encoding.
     pub fn to_uncompressed(&self) -> <V::Keys as SourceGroup>::Uncompressed {
         self.point.to_uncompressed()
     }
 
-    /// The point.
+    /// Returns the point.
     pub const fn as_affine(&self) -> &Affine<B, V::Keys> {
         &self.point
     }
@@ -119,22 +119,22 @@ impl<B: SignatureBackend<V>, V: Variant> Signature<B, V> {
         Self { point }
     }
 
-    /// The compressed encoding.
+    /// Returns the compressed encoding.
     pub fn to_bytes(&self) -> <V::Signatures as SourceGroup>::Compressed {
         self.point.to_compressed()
     }
 
-    /// The uncompressed encoding.
+    /// Returns the uncompressed encoding.
     pub fn to_uncompressed(&self) -> <V::Signatures as SourceGroup>::Uncompressed {
         self.point.to_uncompressed()
     }
 
-    /// The point.
+    /// Returns the point.
     pub const fn as_affine(&self) -> &Affine<B, V::Signatures> {
         &self.point
     }
 
-    /// The sum of signatures (Aggregate, section 2.8).
+    /// Returns the sum of signatures (Aggregate, section 2.8).
     ///
     /// # Errors
     /// [`Error::Empty`].
@@ -146,7 +146,7 @@ impl<B: SignatureBackend<V>, V: Variant> Signature<B, V> {
     }
 }
 
-/// The sum of the points of many.
+/// Returns the sum of the points of many.
 fn sum<T, B: super::Group<G>, G: SourceGroup>(
     of: &[T],
     point: impl Fn(&T) -> Affine<B, G>,

@@ -102,12 +102,12 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
         if scalar.is_zero() { Err(Error::ZeroKey) } else { Ok(Self::of(scalar)) }
     }
 
-    /// The scalar.
+    /// Returns the scalar.
     pub const fn scalar(&self) -> &Fr<B> {
         &self.scalar
     }
 
-    /// The public key (SkToPk, section 2.4).
+    /// Returns the public key (SkToPk, section 2.4).
     pub fn public_key(&self) -> PublicKey<B, V> {
         stack::clean(stack_use::BLS_MULTIPLY, || {
             PublicKey::of(published(Projective::multiply_generator(&self.scalar).to_affine()))
