@@ -1,4 +1,5 @@
-//! X25519 by the vectors of RFC 7748, and batches against single operations, on every backend.
+//! X25519 with the vectors of RFC 7748, and batches compared with single operations, on every
+//! backend.
 
 mod support;
 
@@ -47,7 +48,7 @@ fn vectors_of_rfc_7748_section_6_1() {
     });
 }
 
-/// The iterated test of section 5.2.
+/// Runs the iterated test of section 5.2.
 fn iterated(times: usize) -> [u8; 32] {
     let mut base = [0; 32];
     base[0] = 9;
@@ -74,8 +75,8 @@ fn a_million_times() {
     assert_eq!(iterated(1_000_000), hex(million));
 }
 
-/// The points of small order on the curve and its twist, in every encoding: 0, 1, −1, those of
-/// order 8, and the same with p added or the highest bit set.
+/// Returns the points of small order on the curve and its twist, in every encoding: 0, 1, −1, those
+/// of order 8, and the same with p added or the highest bit set.
 fn points_of_small_order() -> Vec<[u8; 32]> {
     let low = [
         "0000000000000000000000000000000000000000000000000000000000000000",

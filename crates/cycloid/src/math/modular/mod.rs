@@ -118,15 +118,15 @@ impl core::fmt::Display for Error {
             Self::ModulusEven => f.write_str("Montgomery reduction needs an odd modulus"),
             Self::ModulusTooLong => write!(f, "the modulus has more than {MAX_BITS} bits"),
             Self::ResultTooShort { needed, given } => {
-                write!(f, "the result has {given} limbs, and the modulus {needed}")
+                write!(f, "the result has {given} limbs, but the modulus has {needed}")
             }
             Self::ScratchTooSmall { needed, given } => {
-                write!(f, "the scratch has {given} bytes, and {needed} are needed")
+                write!(f, "the scratch has {given} bytes, but {needed} are needed")
             }
             Self::NotInvertible => f.write_str("the number has no inverse modulo the modulus"),
             Self::ExponentTooLong => f.write_str("the exponent is longer than declared"),
             Self::RandomGenerator => {
-                f.write_str("the random generator repeats itself, or gives no number that will do")
+                f.write_str("the random generator repeats itself or gives no usable number")
             }
         }
     }

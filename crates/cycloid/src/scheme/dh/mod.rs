@@ -125,22 +125,24 @@ impl core::fmt::Display for Error {
             }
             Self::NotPrime => f.write_str("the modulus is not prime"),
             Self::NotSafePrime => {
-                f.write_str("the modulus is no safe prime, and no order is given")
+                f.write_str("the modulus is not a safe prime, and no order is given")
             }
             Self::Order => f.write_str("the order is not a prime of 224 bits that divides p − 1"),
             Self::Generator => f.write_str("the generator does not have the order"),
-            Self::OtherGroup => f.write_str("the key is of another group"),
-            Self::PrivateExponent => f.write_str("the private exponent is not one of the group"),
+            Self::OtherGroup => f.write_str("the key belongs to another group"),
+            Self::PrivateExponent => {
+                f.write_str("the private exponent is out of range for the group")
+            }
             Self::PublicRange => f.write_str("the public value is not between 2 and p − 2"),
             Self::PublicSubgroup => f.write_str("the public value is not in the subgroup"),
-            Self::SharedSecret => f.write_str("the shared secret can be guessed"),
+            Self::SharedSecret => f.write_str("the shared secret is predictable"),
             Self::RandomGenerator => f.write_str("the random generator fails or repeats itself"),
-            Self::NotDone => f.write_str("the job has not been done"),
+            Self::NotDone => f.write_str("the job has not been run"),
             Self::Length { needed, given } => {
-                write!(f, "the buffer has {given} bytes, and the modulus {needed}")
+                write!(f, "the buffer has {given} bytes, but the modulus has {needed}")
             }
             Self::MemoryTooSmall { needed, given } => {
-                write!(f, "{given} limbs of memory were given, and {needed} are needed")
+                write!(f, "the memory has {given} limbs, but {needed} are needed")
             }
         }
     }

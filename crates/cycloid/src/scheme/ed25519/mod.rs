@@ -107,7 +107,7 @@ impl fmt::Display for Error {
             Self::DigestLength => f.write_str("a digest for Ed25519ph has 64 bytes"),
             Self::Fault => f.write_str("the signature that was made does not verify"),
             Self::RandomGenerator => f.write_str("the random generator fails or repeats itself"),
-            Self::NotDone => f.write_str("the job has not been done"),
+            Self::NotDone => f.write_str("the job has not been run"),
             #[cfg(feature = "encoding")]
             Self::Format(error) => error.fmt(f),
         }

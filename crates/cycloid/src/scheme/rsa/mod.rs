@@ -290,25 +290,25 @@ impl core::fmt::Display for Error {
             Self::Primes => f.write_str("the primes are equal, too close or of different lengths"),
             Self::Product => f.write_str("the product of the primes is not the modulus"),
             Self::PrivateExponent => {
-                f.write_str("the private exponents or the coefficient do not belong to the primes")
+                f.write_str("the private exponents or the coefficient do not match the primes")
             }
-            Self::Fingerprint => f.write_str("the modulus is one that is easily factored (ROCA)"),
+            Self::Fingerprint => f.write_str("the modulus is easily factored (ROCA)"),
             Self::MemoryTooSmall { needed, given } => {
-                write!(f, "{given} limbs of memory were given, and {needed} are needed")
+                write!(f, "the memory has {given} limbs, but {needed} are needed")
             }
             Self::Length { needed, given } => {
-                write!(f, "{given} bytes were given, and the modulus has {needed}")
+                write!(f, "the buffer or input has {given} bytes, but the modulus has {needed}")
             }
             Self::OutputTooSmall { needed, given } => {
-                write!(f, "the output has {given} bytes, and {needed} are needed")
+                write!(f, "the output has {given} bytes, but {needed} are needed")
             }
-            Self::Der => f.write_str("the bytes are not an RSA key of this format in DER"),
+            Self::Der => f.write_str("the DER is not an RSA key in this format"),
             Self::Pem => f.write_str("the text is not PEM, or its base64 is wrong"),
-            Self::PemLabel => f.write_str("no label in the PEM is that of such an RSA key"),
+            Self::PemLabel => f.write_str("no PEM label matches this kind of RSA key"),
             Self::IsPublicKey => f.write_str("the file holds a public key, not a private one"),
             Self::Encrypted => f.write_str("the private key is encrypted with a password"),
-            Self::Algorithm => f.write_str("the key is for another algorithm than RSA"),
-            Self::Parameters => f.write_str("the parameters of the algorithm are not NULL"),
+            Self::Algorithm => f.write_str("the key is not an RSA key"),
+            Self::Parameters => f.write_str("the algorithm parameters are not NULL"),
             Self::PssParameters => {
                 f.write_str("the parameters of RSASSA-PSS are malformed or not supported")
             }
@@ -320,23 +320,25 @@ impl core::fmt::Display for Error {
                 "the key is restricted to RSASSA-PSS with {hash:?}, MGF1 with {mask_hash:?} and a \
                  salt of {salt_length} bytes or more"
             ),
-            Self::Composite => f.write_str("a prime of the key is not prime"),
+            Self::Composite => f.write_str("a factor of the modulus is not prime"),
             Self::RandomGenerator => {
-                f.write_str("the random generator repeats itself, or gives no number that will do")
+                f.write_str("the random generator repeats itself or gives no usable number")
             }
-            Self::MultiPrime => f.write_str("a key of more than two primes is not supported"),
-            Self::PublicKey => f.write_str("the public key in the file is not the private key's"),
-            Self::DigestLength => f.write_str("the digest has another length than the hash's"),
+            Self::MultiPrime => f.write_str("keys with more than two primes are not supported"),
+            Self::PublicKey => {
+                f.write_str("the public key in the file does not match the private key")
+            }
+            Self::DigestLength => f.write_str("the digest length does not match the hash function"),
             Self::HashRetired => f.write_str("the hash function is for verification only"),
             Self::SaltTooLong => f.write_str("the modulus is too short for digest and salt"),
             Self::KeyLength { needed, given } => {
-                write!(f, "the key has {given} bits, and the batch is for {needed}")
+                write!(f, "the key has {given} bits, but the batch is for {needed}")
             }
             Self::NotDone => f.write_str("the job has not been run"),
             Self::OutOfRange => f.write_str("the input is not less than the modulus"),
             Self::Signature => f.write_str("the signature is not valid"),
             Self::MessageTooLong { longest, given } => {
-                write!(f, "the message has {given} bytes, and at most {longest} fit")
+                write!(f, "the message has {given} bytes, but at most {longest} fit")
             }
             Self::Decryption => f.write_str("the ciphertext cannot be decrypted"),
             Self::Fault => f.write_str("the private operation gave a wrong result"),

@@ -63,9 +63,11 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::SharedSecret => f.write_str("the public key gives a secret that can be guessed"),
+            Self::SharedSecret => {
+                f.write_str("the public key has small order: the shared secret would be zero")
+            }
             Self::RandomGenerator => f.write_str("the random generator fails or repeats itself"),
-            Self::NotDone => f.write_str("the job has not been done"),
+            Self::NotDone => f.write_str("the job has not been run"),
             #[cfg(feature = "encoding")]
             Self::Format(error) => error.fmt(f),
         }
