@@ -267,7 +267,7 @@ fn pkcs1v15_classes(subject: &mut Subject) -> Vec<Class> {
 }
 
 #[test]
-fn pkcs1v15_tells_nothing() {
+fn pkcs1v15_time_reveals_nothing() {
     let _alone = ALONE.lock();
     let mut subject = Subject::new();
     let classes = pkcs1v15_classes(&mut subject);
@@ -350,7 +350,7 @@ fn oaep(rng: &mut Generator, encoded: &mut Encoded, first: u8, mut block: Vec<u8
 }
 
 #[test]
-fn oaep_tells_nothing_but_whether_it_fails() {
+fn oaep_time_reveals_only_failure() {
     let _alone = ALONE.lock();
     let mut subject = Subject::new();
     let longest = OAEP.longest_message(LENGTH);

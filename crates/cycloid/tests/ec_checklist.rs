@@ -28,17 +28,17 @@ macro_rules! on_every_curve {
 on_every_curve! {
     /// Digests of 0, n or more must not be refused, and batches must agree with single operations
     /// (1, 6).
-    batches_are_single_operations_also_at_the_edges => edges_in_batches;
+    batches_equal_single_operations_at_edge_cases => edges_in_batches;
     /// Infinity must not be a key, also when compressed; nor must truncated compressed points (3).
-    infinity_and_short_points_are_no_keys => infinity;
+    infinity_and_short_points_are_not_keys => infinity;
     /// Additions of equal and of opposite points within a multiplication (4, 7).
     multiples_around_zero_the_order_and_powers_of_two => multiples;
     /// u₁·G = u₂·Q, so the sum is a doubling, and u₁·G = −u₂·Q, so it is infinity (4).
     equal_and_opposite_summands_in_verification => summands;
     /// An x coordinate of n or more must be reduced, and r must be compared below p (5).
-    abscissas_above_the_order => large_abscissas;
+    x_coordinates_above_the_order => large_abscissas;
     /// r or s is 0 or n or more, or both are 0 (6).
-    numbers_out_of_range_are_no_signature => range;
+    numbers_out_of_range_are_not_a_signature => range;
     /// Digests longer than n are cut at bits, not at bytes, and shorter ones are unchanged (6).
     digests_are_cut_to_the_bits_of_the_order => digest_lengths;
     /// Errors that would cancel in a sum of equations (8).

@@ -119,7 +119,7 @@ fn contexts_and_digests_have_their_lengths() {
 
 /// Each number modulo L has exactly one accepted encoding.
 #[test]
-fn numbers_of_l_and_more_are_refused() {
+fn numbers_of_l_or_more_are_refused() {
     at_every_level(|| {
         let key = SigningKey::from_seed(&[5; 32]);
         let signature = key.sign(b"message");
@@ -157,7 +157,7 @@ fn numbers_of_l_and_more_are_refused() {
 
 /// Jobs of all kinds, valid and invalid, in every number and order.
 #[test]
-fn batches_do_what_single_operations_do() {
+fn batches_equal_single_operations_on_every_backend() {
     at_every_level(|| {
         let mut rng = Generator::new(7);
         let keys: Vec<_> = (0..5).map(|_| SigningKey::generate(&mut rng).unwrap()).collect();

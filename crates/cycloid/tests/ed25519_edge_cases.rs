@@ -171,7 +171,7 @@ fn every_rule_in_every_lane() {
 
 /// An R that is not a point is refused even by the rule that decodes it.
 #[test]
-fn points_that_are_none() {
+fn invalid_points_are_refused() {
     let key = SigningKey::from_seed(&[1; 32]);
     let mut bytes = [0; 32];
     let none: Vec<[u8; 32]> = (2..=40u8)

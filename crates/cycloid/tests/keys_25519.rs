@@ -79,7 +79,7 @@ fn files_of_old_versions_of_ring() {
 
 /// A public key and an encrypted key, where a private key is required.
 #[test]
-fn files_of_another_kind_are_named() {
+fn files_of_another_kind_have_their_own_errors() {
     let mut output = [0; 200];
     let signing = SigningKey::from_seed(&[4; 32]);
     let der = signing.verifying_key().to_der(&mut output).unwrap();
@@ -97,7 +97,7 @@ fn files_of_another_kind_are_named() {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_keys_are_read_back() {
     let key = SigningKey::from_seed(&[4; 32]);
     let mut output = [0xee; 200];
     let der = key.to_der(&mut output).unwrap();
@@ -152,7 +152,7 @@ fn buffers_that_are_too_small_stay_as_they_are() {
 }
 
 #[test]
-fn keys_that_are_none() {
+fn invalid_keys_are_refused() {
     let key = SigningKey::from_seed(&[4; 32]);
     let mut output = [0; 100];
     let pair = key.to_key_pair_der(&mut output).unwrap().to_vec();

@@ -183,9 +183,9 @@ macro_rules! on_every_curve {
 }
 
 on_every_curve! {
-    what_openssl_writes_is_read => read;
-    what_is_written_openssl_reads => written;
-    what_is_not_supported_is_refused_by_name => refused;
+    keys_written_by_openssl_are_read => read;
+    openssl_reads_written_keys => written;
+    unsupported_keys_have_their_own_errors => refused;
     signatures_both_ways => signatures;
     secrets_both_ways => agreement;
 }

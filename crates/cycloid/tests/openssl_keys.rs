@@ -51,7 +51,7 @@ fn assert_same_public(key: &Public, pem: &[u8]) {
 }
 
 #[test]
-fn what_openssl_writes_is_read() {
+fn keys_written_by_openssl_are_read() {
     for bits in LENGTHS {
         let pem = file(&bits.to_string());
         assert_same(&private(|m, s| PrivateKey::from_pkcs8_pem(&pem, m, s)), &pem);
@@ -102,7 +102,7 @@ fn assert_openssl_reads(key: &Private) {
 }
 
 #[test]
-fn what_is_written_openssl_reads() {
+fn openssl_reads_written_keys() {
     for bits in LENGTHS {
         let pem = file(&bits.to_string());
         assert_openssl_reads(&private(|m, s| PrivateKey::from_pem(&pem, m, s)));
@@ -110,7 +110,7 @@ fn what_is_written_openssl_reads() {
 }
 
 #[test]
-fn keys_generated_here_openssl_reads() {
+fn openssl_reads_generated_keys() {
     for (bits, exponent) in [(2048, 65537), (2050, 0xffff_fffb)] {
         let mut scratch = vec![Lanes([0; 8]); generate_scratch_lanes(bits)];
         let memory = vec![0; private_key_limbs(bits)];
@@ -154,7 +154,7 @@ fn restrictions() -> Vec<(String, Restriction)> {
 }
 
 #[test]
-fn keys_for_pss_stay_what_they_are() {
+fn keys_for_pss_stay_restricted() {
     for (i, (options, restriction)) in restrictions().into_iter().enumerate() {
         let made =
             format!("genpkey -quiet -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048 {options}");
@@ -221,7 +221,7 @@ fn keys_for_pss_stay_what_they_are() {
 }
 
 #[test]
-fn what_is_not_supported_is_refused_by_name() {
+fn unsupported_keys_have_their_own_errors() {
     let read = |file: &[u8]| try_private(|m, s| PrivateKey::from_pem(file, m, s)).err();
     let read_der = |file: &[u8]| try_private(|m, s| PrivateKey::from_der(file, m, s)).err();
 

@@ -110,7 +110,7 @@ fn the_signatures_are_those_of_the_context() {
 }
 
 #[test]
-fn old_hashes_verify_and_do_not_sign() {
+fn retired_hashes_verify_but_do_not_sign() {
     let key = key(2048);
     let mut memory = vec![0; context_limbs(2048)];
     let context = Context::new(&key, Constant(5), &mut memory).unwrap();

@@ -3,7 +3,6 @@
 //!
 //! Unsupported vectors are counted by kind, so that a vector can be skipped only if it is named
 //! here.
-//! named here.
 #![cfg(feature = "encoding")]
 
 mod support;

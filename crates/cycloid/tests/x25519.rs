@@ -98,7 +98,7 @@ fn points_of_small_order() -> Vec<[u8; 32]> {
 }
 
 #[test]
-fn secrets_that_can_be_guessed_are_refused_in_every_lane() {
+fn predictable_secrets_are_refused_in_every_lane() {
     at_every_level(|| {
         let key = PrivateKey::from([7; 32]);
         let good = PrivateKey::from([8; 32]).public_key();
@@ -129,7 +129,7 @@ fn secrets_that_can_be_guessed_are_refused_in_every_lane() {
 }
 
 #[test]
-fn batches_do_what_single_operations_do() {
+fn batches_equal_single_operations_on_every_backend() {
     at_every_level(|| {
         let mut rng = Generator::new(11);
         let keys: Vec<_> = (0..24).map(|_| PrivateKey::generate(&mut rng).unwrap()).collect();

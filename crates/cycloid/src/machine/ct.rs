@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_to_wipe_wipe_all() {
+    fn both_wiping_functions_wipe_everything() {
         for length in [0, 1, 7, 8, 9, 64, 1000] {
             let mut limbs = std::vec![Limb::MAX; length];
             wipe(&mut limbs);

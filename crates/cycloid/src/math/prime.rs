@@ -1,14 +1,14 @@
 //! Prime numbers: a sieve by small primes, the Miller-Rabin test, and the search for the primes of
 //! an RSA key (FIPS 186-5, appendices A.1.3 and B.3.1), eight candidates at a time.
 
-mod strong;
+pub(crate) mod powers_of_two;
+mod strong_probable_prime;
 #[cfg(test)]
 pub(crate) mod tests;
-pub(crate) mod twos;
 
 use rand_core::CryptoRng;
 
-use strong::{is_strong, strong_scratch_limbs};
+use strong_probable_prime::{is_strong, strong_scratch_limbs};
 
 use super::modular::{self, Error, Exponent, Exponentiation, Modulus, Reduction, Strategy, Window};
 use super::random;
@@ -270,7 +270,7 @@ fn test_eight(
     let mut halvings = [0; LANES];
     for (halvings, exponent) in halvings.iter_mut().zip(exponents.chunks_exact_mut(n)) {
         exponent[0] &= !1;
-        *halvings = twos::take_out(exponent);
+        *halvings = powers_of_two::take_out(exponent);
     }
     // 4.3. b^m.
     let mut powers = results.chunks_exact_mut(n);
@@ -353,7 +353,7 @@ fn pass_rounds(
     let modulus = Modulus::prepare(candidate, r_squared, work)?;
     exponent.copy_from_slice(candidate);
     exponent[0] &= !1;
-    let halvings = twos::take_out(exponent);
+    let halvings = powers_of_two::take_out(exponent);
     for _ in 0..rounds {
         random::fill_limbs(rng, base)?;
         modular::pow(power, base, &Exponent::new(exponent), &modulus, work)?;

@@ -194,7 +194,7 @@ fn batches_of_any_number_with_groups_of_any_length() {
 }
 
 #[test]
-fn too_little_memory_is_told_for_each_job() {
+fn too_little_memory_is_an_error_of_each_job() {
     let _turn = turn();
     let own = key(&Group::FFDHE2048, &[7]).unwrap();
     let mut results = vec![vec![0; 256]; 3];
@@ -266,7 +266,7 @@ fn public_values_in_every_way() {
 }
 
 #[test]
-fn generators_refuse_what_they_cannot_do() {
+fn generators_refuse_invalid_requests() {
     let _turn = turn();
     let group = &Group::FFDHE2048;
     let mut memory = vec![Lanes::ZERO; dh::generator_lanes(2048, Comb::COMPACT)];

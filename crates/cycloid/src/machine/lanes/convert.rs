@@ -61,7 +61,6 @@ pub fn load_all(destination: &mut [Lanes], sources: [&[Limb]; LANES]) {
 ///
 /// Bits of the lane beyond the 64·`destination.len()` bits that fit must be zero. Limbs must be
 /// below 2⁵².
-/// below 2⁵².
 pub fn store(destination: &mut [Limb], source: &[Lanes], lane: usize) {
     debug_assert!(lane < LANES);
     destination.fill(0);

@@ -28,7 +28,7 @@ fn marks(address: usize, words: usize) -> usize {
 }
 
 #[test]
-fn what_an_operation_leaves_is_gone() {
+fn stack_contents_of_an_operation_are_wiped() {
     const WORDS: usize = 2000;
     // Without wiping the marks remain, so the test can fail. Reading them overwrites some at the
     // top.
@@ -37,7 +37,7 @@ fn what_an_operation_leaves_is_gone() {
 }
 
 #[test]
-fn no_more_is_overwritten_than_was_said() {
+fn only_the_requested_bytes_are_overwritten() {
     const WORDS: usize = 2000;
     let address = clean(WORDS * 4, fill::<WORDS>);
     let left = marks(address, WORDS);
@@ -45,7 +45,7 @@ fn no_more_is_overwritten_than_was_said() {
 }
 
 #[test]
-fn what_is_kept_is_there_once() {
+fn a_kept_value_exists_once() {
     struct Counted<'a>(u64, &'a Cell<Vec<u64>>);
     impl Drop for Counted<'_> {
         fn drop(&mut self) {

@@ -6,7 +6,6 @@
 /// With `zeta` = −(δ + 1/2), a step is: if zeta < 0 and g is odd, (f, g) ← (g, (g − f)/2) and zeta
 /// ← −zeta − 2; otherwise g ← (g + (g mod 2)·f)/2 and zeta ← zeta − 1. Time depends on `STEPS`
 /// only.
-/// ← −zeta − 2; otherwise g ← (g + (g mod 2)·f)/2 and zeta ← zeta − 1. Time depends on `STEPS` only.
 #[inline(always)]
 pub fn divsteps<const STEPS: usize>(zeta: i64, f: i64, g: i64) -> (i64, i64, i64) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]

@@ -7,7 +7,6 @@
 //! from −16 to 16 (Booth, A signed binary multiplication technique, 1951), and the additions are
 //! complete, so time does not depend on the scalar. For points outside the groups the endomorphisms
 //! multiply by something else, and the results are meaningless.
-//! else: the results mean nothing for them.
 
 use super::constants::{BETA, PSI_X, PSI_Y, PSI2_X};
 use super::fp2::{Field, Fp2, MaskOf};

@@ -29,7 +29,6 @@ impl<'a> Modulus<'a> {
     /// # Errors
     /// [`Error::ModulusZero`], [`Error::ModulusEven`], [`Error::ModulusTooLong`],
     /// [`Error::ScratchTooSmall`]; [`Error::ResultTooShort`] for `r_squared`.
-    /// [`Error::ScratchTooSmall`]; [`Error::ResultTooShort`] if `r_squared` is.
     pub fn prepare(
         modulus: &'a [Limb],
         r_squared: &'a mut [Limb],

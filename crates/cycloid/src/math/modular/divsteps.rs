@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_rows_are_the_model() {
+    fn packed_rows_agree_with_the_model() {
         let mut words = std::vec![0, 1, 2, 3, 1 << 19, (1 << 20) - 1, 1 << 20, !0, !0 << 20];
         let mut state = 1u64;
         for _ in 0..300 {

@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_told() {
+    fn errors_are_reported() {
         let mut result = [GUARD; 2];
         let mut scratch = [GUARD; 12];
         let mut invert =

@@ -1,4 +1,5 @@
-//! Modular exponentiation, base^exponent mod modulus, and inversion, on little-endian limbs of 64 bits.
+//! Modular exponentiation, base^exponent mod modulus, and inversion, on little-endian limbs of 64
+//! bits.
 //!
 //! - [`pow`]: constant-time, on the fastest backend; the schemes use this one.
 //! - [`pow_eight`]: eight bases, exponents and moduli at once.

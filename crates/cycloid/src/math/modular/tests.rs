@@ -189,7 +189,7 @@ fn a_base_of_any_length_is_reduced() {
 }
 
 #[test]
-fn errors_are_told_and_change_nothing() {
+fn errors_leave_the_result_unchanged() {
     let pow = |strategy: Strategy, result: &mut [Limb], modulus: &[Limb], scratch: usize| {
         let mut scratch = vec![GUARD; scratch];
         let outcome =
@@ -221,7 +221,7 @@ fn errors_are_told_and_change_nothing() {
 }
 
 #[test]
-fn the_default_tells_errors_and_changes_nothing() {
+fn errors_of_the_default_leave_the_result_unchanged() {
     let mut r_squared = [GUARD; 2];
     let mut scratch = [GUARD; 64];
     for (modulus, error) in [
@@ -294,7 +294,7 @@ fn scratch_is_at_most_half_of_the_classic_table() {
 }
 
 #[test]
-fn scratch_is_told_for_every_length() {
+fn scratch_is_sufficient_for_every_length() {
     for n in 0..=MAX_BITS / 64 {
         for bits in [0, 1, 64 * n] {
             let least = pow_minimum_scratch_limbs(n);

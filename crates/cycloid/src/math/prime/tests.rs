@@ -181,7 +181,7 @@ fn known_primes() {
 }
 
 #[test]
-fn generated_primes_are_what_was_asked_for() {
+fn generated_primes_satisfy_the_request() {
     for bits in [65_usize, 128, 200, 256, 512] {
         let n = bits.div_ceil(64);
         let mut prime = vec![0; n];
@@ -271,7 +271,7 @@ fn is_secret_prime(candidate: &[Limb]) -> bool {
 }
 
 #[test]
-fn secret_numbers_are_judged_as_public_ones() {
+fn secret_and_public_primality_tests_agree() {
     // p − 1 divisible by 2⁹⁶ and by 2¹⁸⁹: the primes 2²²⁴ − 2⁹⁶ + 1 and 3·2¹⁸⁹ + 1.
     assert!(is_secret_prime(&[1, 0xffff_ffff_0000_0000, u64::MAX, 0xffff_ffff]));
     assert!(is_secret_prime(&[1, 0, 3 << 61]));
@@ -324,7 +324,7 @@ fn strong_pseudoprime() -> ([Limb; 2], [Limb; 2]) {
 }
 
 #[test]
-fn a_composite_number_that_passes_the_first_round_fails_the_second_ones() {
+fn a_composite_that_passes_the_first_round_fails_later_rounds() {
     let (composite, base) = strong_pseudoprime();
     assert!(!is_prime(&composite));
     // Eight candidates: the composite, and numbers without small prime factors. Eight bases.
@@ -392,7 +392,7 @@ fn generators_that_repeat_themselves_are_errors() {
 }
 
 #[test]
-fn a_search_ends_after_as_many_candidates_as_were_said() {
+fn a_search_ends_after_the_given_number_of_candidates() {
     let mut asked = 0;
     let accept = |_: &[Limb]| {
         asked += 1;
@@ -408,7 +408,7 @@ fn a_search_ends_after_as_many_candidates_as_were_said() {
 }
 
 #[test]
-fn scratch_holds_what_a_round_needs() {
+fn scratch_is_enough_for_a_round() {
     for n in 2..=64 {
         let lanes = modular::pow_eight_minimum_scratch_lanes(n) * LANES;
         assert!(strong_scratch_limbs(n) <= lanes, "{n}");

@@ -160,7 +160,8 @@ fn transform_points<B: Group<G>, G: SourceGroup>(points: &mut [Projective<B, G>]
     while half < points.len() {
         let stride = roots.len() / half;
         for_each_chunk(points.len() / 2, |start, count| {
-            // Butterfly k of the layer joins the point at `place(k)` and the one `half` places after it.
+            // Butterfly k of the layer joins the point at `place(k)` and the one `half` places
+            // after it.
             let place = |k: usize| k / half * 2 * half + k % half;
             let mut products = [Projective::identity(); CHUNK];
             let mut factors = [Fr::ONE; CHUNK];

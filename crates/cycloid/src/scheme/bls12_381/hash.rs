@@ -49,7 +49,6 @@ const MOST_BYTES: usize = 255 * DIGEST;
 ///
 /// `dst` is the domain separation tag, of any length; one of more than 255 bytes is hashed first
 /// (section 5.3.3). A protocol's tag must not be empty (section 3.1), which is not checked here.
-/// first (section 5.3.3). A protocol's tag is not empty (section 3.1), which is not checked here.
 ///
 /// # Errors
 /// [`Error::TooManyBytes`] for more than 8160 bytes; `uniform` is untouched then.

@@ -42,7 +42,7 @@ fn both_parties_share_the_same_secret() {
 
 /// NIST SP 800-56A rev. 3, section 5.7.1.1, step 2: predictable secrets are not released.
 #[test]
-fn secrets_that_can_be_guessed_are_refused() {
+fn predictable_secrets_are_refused() {
     for group in Group::KNOWN {
         let prime = number(group.prime());
         let one = BigUint::from(1u8);

@@ -1,4 +1,5 @@
-//! ECDSA (FIPS 186-5, section 6) on the NIST curves, with deterministic or hedged nonces (RFC 6979).
+//! ECDSA (FIPS 186-5, section 6) on the NIST curves, with deterministic or hedged nonces (RFC
+//! 6979).
 //!
 //! - [`PrivateKey::sign`], [`PublicKey::verify`]: take a message and hash it.
 //! - [`PrivateKey::sign_prehashed`], [`PublicKey::verify_prehashed`]: take a digest of any length

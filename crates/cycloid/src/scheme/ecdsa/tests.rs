@@ -75,7 +75,7 @@ fn vec_of_digests() -> Vec<Vec<u8>> {
 
 /// Preparing a key needs exactly the documented memory.
 #[test]
-fn prepared_keys_have_their_memory() {
+fn prepared_keys_need_exactly_the_documented_memory() {
     fn check<C: Curve>(expected: usize) {
         let needed = prepared_key_limbs::<C>();
         assert_eq!(8 * needed, expected);

@@ -11,8 +11,9 @@ use super::residue::limbs;
 
 /// p = 2²⁵⁵ − 19; residues are below **2²⁵⁶ + 2²²¹**, so that limb 4 is below 2⁴⁸ + 2¹³.
 ///
-/// A sum is below 2²⁵⁸, so that 0 ≤ t < 8, which leaves less than 2²⁵⁵ + 2²⁰⁹. Of a difference d,
-/// −4 ≤ ⌊d / 2²⁵⁵⌋ < 4; with t one less, d − t·p is from 2²⁵⁵ − 2²⁰⁹ − 19·5 > 0 to 2²⁵⁶ + 2²⁰⁹ < 3p.
+/// A sum is below 2²⁵⁸, so that 0 ≤ t < 8, which leaves less than 2²⁵⁵ + 2²⁰⁹. For a difference d,
+/// −4 ≤ ⌊d / 2²⁵⁵⌋ < 4; with t one less, d − t·p is from 2²⁵⁵ − 2²⁰⁹ − 19·5 > 0 to 2²⁵⁶ + 2²⁰⁹ <
+/// 3p.
 impl Shape<5> for P25519 {
     const LIMBS: [Limb; 5] = limbs(&Self::MODULUS);
     const ENTER: [Limb; 5] = [1, 0, 0, 0, 0];
@@ -63,7 +64,7 @@ impl Shape<5> for P25519 {
 
 /// p = 2⁵²¹ − 1; residues are below **2⁵²²**, so that limb 10 is at most 3.
 ///
-/// A sum is below 2⁵²³, so that 0 ≤ t < 4, which leaves less than 3·2⁵²⁰. Of a difference d,
+/// A sum is below 2⁵²³, so that 0 ≤ t < 4, which leaves less than 3·2⁵²⁰. For a difference d,
 /// −2 ≤ ⌊d₁₀ / 2⌋ < 2; with t one less, d − t·p is from 2⁵²¹ − 2⁵²⁰ − 3 > 0 to below 2⁵²².
 impl Shape<11> for P521 {
     const LIMBS: [Limb; 11] = limbs(&Self::MODULUS);

@@ -90,7 +90,7 @@ impl Shape<5> for P224 {
 /// p = 2³⁸⁴ − 2¹²⁸ − 2⁹⁶ + 2³² − 1, R = 2⁴¹⁶; residues are below **2³⁸⁶**.
 ///
 /// A product is below 2³⁵⁶ + p. A sum is below 2³⁸⁷, so that 0 ≤ t < 8, which leaves less than
-/// 2³⁸⁴ + 2³⁶⁵ + 9·2¹²⁸. Of a difference d, −4 ≤ ⌊d / 2³⁸⁴⌋ < 4; with t one less, d − t·p is from
+/// 2³⁸⁴ + 2³⁶⁵ + 9·2¹²⁸. For a difference d, −4 ≤ ⌊d / 2³⁸⁴⌋ < 4; with t one less, d − t·p is from
 /// 2³⁸⁴ − 2³⁶⁵ − 6·2¹²⁸ > 0 to 2³⁸⁵ + 2³⁶⁵ + 4·2¹²⁸ < 3p.
 impl Shape<8> for P384 {
     const LIMBS: [Limb; 8] = limbs(&Self::MODULUS);

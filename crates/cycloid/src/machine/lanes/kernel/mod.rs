@@ -16,18 +16,18 @@
 //! product of a row is a block of assembly in the backends, which is not moved, and the factors are
 //! reloaded in each row.
 
+mod initial_columns;
 mod lookup;
 mod one_block;
 mod reduce;
-mod start;
 mod window;
 
 use super::vector::Vectors;
 use super::{Lanes, MAX_BLOCK, montgomery_work_lanes};
+use initial_columns::start_columns;
 pub(super) use lookup::lookup;
 use one_block::{mul_block, square_block};
 use reduce::reduce;
-use start::start_columns;
 pub(in super::super) use window::opaque;
 use window::{load_window, slide, store_window, unroll};
 

@@ -2,8 +2,8 @@
 
 use super::super::Lanes;
 use super::super::vector::Vectors;
+use super::initial_columns::Starts;
 use super::reduce::{add_low_limb, add_quotient_row, finish, low_block};
-use super::start::Starts;
 use super::window::{ROWS, add_product, add_row, opaque, shift, unroll};
 
 /// Computes product and reduction of numbers of T limbs, row by row: `by` limb i, then quotient

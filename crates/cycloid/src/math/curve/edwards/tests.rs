@@ -341,7 +341,7 @@ fn encodings_are_read_as_they_are_written() {
 
 /// Every y from p to 2²⁵⁵ − 1 and the same minus p, and x = 0 marked odd.
 #[test]
-fn encodings_that_nothing_is_encoded_as() {
+fn non_canonical_encodings_are_detected() {
     let high = BigUint::from(1u8) << 255;
     for low in 0..19u8 {
         let (small, large) = (BigUint::from(low), p() + low);

@@ -125,7 +125,7 @@ fn lengths_may_differ() {
 }
 
 #[test]
-fn a_bad_lane_harms_no_neighbour() {
+fn an_invalid_lane_does_not_affect_others() {
     check_in_every_lane([
         Job::new(&[3], &[5], &[1000, 1]),
         Job::new(&[3], &[5], &[1001, 1]),
@@ -139,7 +139,7 @@ fn a_bad_lane_harms_no_neighbour() {
 }
 
 #[test]
-fn nothing_but_bad_lanes_and_ones() {
+fn only_invalid_lanes_and_moduli_of_one() {
     let bad = Job::new(&[3], &[5], &[6]);
     check(&core::array::from_fn(|_| bad.clone()));
     let one = Job::new(&[3], &[5], &[1, 0]);

@@ -53,7 +53,7 @@ fn every_shape() {
 }
 
 #[test]
-fn shapes_that_there_are_not() {
+fn invalid_shapes_are_refused() {
     assert!(Comb::new(0, 1).is_none() && Comb::new(1, 0).is_none() && Comb::new(9, 1).is_none());
 }
 
@@ -75,7 +75,7 @@ fn small_and_hard_moduli_and_bases() {
 }
 
 #[test]
-fn errors_are_told() {
+fn errors_are_reported() {
     let (limbs, comb) = ([Limb::MAX; 4], Comb::COMPACT);
     let mut r_squared = [0; 4];
     let mut scratch = vec![0; 200];

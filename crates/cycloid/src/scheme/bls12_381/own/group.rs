@@ -10,8 +10,8 @@ use super::curve::{
     to_memory3,
 };
 use super::each::{Each, many, single};
-use super::lists;
 use super::msm::{self, Plan};
+use super::shared_inversion;
 use super::threads;
 use crate::machine::ct;
 use crate::machine::field::{Bls12Base, Wide};
@@ -260,11 +260,11 @@ macro_rules! group {
             fn to_affine_many(points: &[Projective<Self, $G>], affine: &mut [Affine<Self, $G>]) {
                 let n = points.len().min(affine.len());
                 let write = |i: usize, point| affine[i] = Affine::from_raw(point);
-                lists::to_affine::<$G>(n, |i| points[i].raw(), write);
+                shared_inversion::to_affine::<$G>(n, |i| points[i].raw(), write);
             }
 
             fn sum(points: &[Affine<Self, $G>]) -> [$memory; 3] {
-                lists::sum_vartime::<$G>(points.len(), |i| points[i].raw())
+                shared_inversion::sum_vartime::<$G>(points.len(), |i| points[i].raw())
             }
 
             fn from_coordinates(

@@ -8,10 +8,10 @@
 mod curve;
 mod each;
 mod group;
-mod lists;
 mod msm;
 mod pairing;
 mod scalars;
+mod shared_inversion;
 #[cfg(test)]
 mod tests;
 mod threads;

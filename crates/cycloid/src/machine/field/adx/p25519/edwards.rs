@@ -69,8 +69,8 @@ macro_rules! combine {
 /// `out` may be `point`.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `point` is sixteen limbs, `addend` twelve, and `out` has room for
-/// sixteen.
+/// The processor has BMI2 and ADX. `point` is sixteen limbs, `addend` twelve, and `out` has room
+/// for sixteen.
 #[unsafe(naked)]
 pub(in super::super) unsafe extern "sysv64" fn add_affine(
     out: *mut Limb,

@@ -7,7 +7,7 @@ use super::super::Cycloid;
 use super::super::curve::{Curve, Memory2, Memory3, to_memory3};
 use super::super::each::{one, single};
 use super::super::group::{Add, Double, HashToCurve, Multiply, NegateAffine, ToAffine};
-use super::super::lists;
+use super::super::shared_inversion;
 use super::{Plan, Sum, split, sum_of_parts};
 use crate::machine::field::{Bls12Base, Dense};
 use crate::machine::lanes;
@@ -114,10 +114,10 @@ where
     let all = lanes::tests::backends().into_iter();
     backends.extend(all.filter(|_| emulated).chain(lanes::Backend::best()).map(Ok));
     for backend in backends {
-        let sum = lists::Sum::<G, _>::new(points.len(), |i| &points[i]);
+        let sum = shared_inversion::Sum::<G, _>::new(points.len(), |i| &points[i]);
         let mut given = vec![None; points.len()];
         let write = |i: usize, point| assert!(given[i].replace(point).is_none());
-        let to_affine = lists::ToAffine::<G, _, _> {
+        let to_affine = shared_inversion::ToAffine::<G, _, _> {
             n: points.len(),
             point: |i| &doubles[i],
             write,

@@ -48,7 +48,7 @@ mod tests {
     use rand_core::Rng;
 
     #[test]
-    fn what_is_taken_out_is_put_in_again() {
+    fn put_in_undoes_take_out() {
         let mut random = Counter(3);
         for twos in 0..=MOST {
             let odd = [random.next_u64() | 1, random.next_u64(), 0];

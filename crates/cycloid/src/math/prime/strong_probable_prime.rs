@@ -1,7 +1,7 @@
 //! The final part of a Miller-Rabin round, on a secret candidate.
 
 use super::is_equal;
-use super::twos::MOST;
+use super::powers_of_two::MOST;
 use crate::machine::ct::Mask;
 use crate::machine::words::Limb;
 use crate::math::modular::{Error, Modulus, montgomery_mul};
