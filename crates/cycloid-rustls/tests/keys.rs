@@ -247,7 +247,7 @@ fn a_key_with_a_prime_that_is_composite_is_refused() {
     let Err(Error::General(reason)) = any_supported_key(&key) else { panic!("it loads") };
     assert_eq!(
         reason,
-        "the RSA private key (PKCS #1) is not usable: a prime of the key is not prime"
+        "the RSA private key (PKCS #1) is not usable: a factor of the modulus is not prime"
     );
 }
 

@@ -1,13 +1,13 @@
-//! Whether the time of decryption tells something about the plaintext, by statistics, end to end and
-//! on the backend that the processor has.
+//! Statistical end-to-end test that decryption time reveals nothing about the plaintext, on the
+//! processor's own backend.
 //!
-//! Ciphertexts whose padding is right, or wrong in one way or another, are decrypted in turns and in
-//! random order, so that whatever else the machine does falls on all of them alike. Of two classes
-//! the mean times are compared by Welch's t-test, on all that is below a percentile of both together
-//! (Reparaz, Balasch and Verbauwhede, Dude, is my code constant time?, 2017). A machine that is busy
-//! makes a difference now and then, so a pair of classes counts as different only when several runs
-//! say so. Each comparison states the smallest difference that it would have found, and a test plants
-//! exactly that.
+//! Ciphertexts with valid padding, and with various kinds of invalid padding, are decrypted
+//! alternately in random order, so that disturbances affect all of them alike. Welch's t-test
+//! compares the mean times of two classes, on all measurements below a percentile of both together
+//! (Reparaz, Balasch and Verbauwhede, Dude, is my code constant time?, 2017). A busy machine
+//! occasionally causes a difference, so a pair of classes counts as different only if several runs
+//! agree. Each comparison states the smallest difference that it would have found, and a test
+//! plants exactly that difference.
 
 mod support;
 
@@ -28,37 +28,38 @@ use support::Generator;
 const BITS: usize = 2048;
 const LENGTH: usize = BITS / 8;
 
-/// Ciphertexts of each class, of which each round takes one.
+/// Ciphertexts per class; each round uses one of them.
 const VARIANTS: usize = 32;
 
-/// Measurements of each class in a run.
+/// Measurements per class in a run.
 const ROUNDS: usize = 1200;
 
-/// Rounds before the first that counts.
+/// Warm-up rounds before the first counted one.
 const WARM_UP: usize = 50;
 
-/// Runs that must all find a difference between the same classes.
+/// Number of runs that must all find a difference between the same classes.
 const RUNS: usize = 3;
 
-/// By how much |t| exceeds the threshold for a difference that counts as detectable: noise hides it
-/// from one run in tens of thousands.
+/// The amount by which |t| exceeds the threshold for a difference that counts as detectable: noise
+/// hides such a difference from one run in tens of thousands.
 const MARGIN: f64 = 4.0;
 
-/// How often a difference is measured and planted, in case the machine becomes busier in between.
+/// Attempts to measure and plant a difference, in case the machine becomes busier in between.
 const ATTEMPTS: usize = 5;
 
-/// Above which |t| two means are taken for different: by chance once in millions of comparisons.
+/// The |t| above which two means are considered different: exceeded by chance once in millions of
+/// comparisons.
 const THRESHOLD: f64 = 5.0;
 
 /// Percentiles below which measurements are compared.
 const PERCENTILES: [usize; 4] = [30, 60, 85, 97];
 
-/// Tests that measure do not run side by side.
+/// Prevents measuring tests from running in parallel.
 static ALONE: Mutex<()> = Mutex::new(());
 
 type Encoded = [u8; LENGTH];
 
-/// A kind of ciphertexts by the encoded messages that they hold.
+/// A class of ciphertexts, defined by their encoded messages.
 struct Class {
     name: &'static str,
     ciphertexts: Vec<Vec<u8>>,
@@ -100,7 +101,8 @@ impl Subject {
         Class { name, ciphertexts }
     }
 
-    /// The times, in nanoseconds, of `rounds` decryptions of each class, in the order of rounds.
+    /// Returns the times, in nanoseconds, of `rounds` decryptions of each class, in the order of
+    /// rounds.
     fn measure(
         &mut self,
         classes: &[Class],
@@ -110,7 +112,7 @@ impl Subject {
         let mut context = Context::new(&self.key, Generator::new(12), &mut memory).unwrap();
         let mut times = vec![Vec::with_capacity(ROUNDS); classes.len()];
         let mut order: Vec<usize> = (0..classes.len()).collect();
-        // All of them are decrypted at the same place.
+        // All are decrypted in the same memory.
         let (mut ciphertext, mut output) = ([0; LENGTH], [0; LENGTH]);
         for round in 0..WARM_UP + ROUNDS {
             for i in (1..order.len()).rev() {
@@ -132,7 +134,7 @@ impl Subject {
     }
 }
 
-/// The largest |t| of the comparisons of two classes.
+/// Returns the largest |t| of the comparisons of two classes.
 fn distance(a: &[f64], b: &[f64]) -> f64 {
     let mut both = [a, b].concat();
     both.sort_by(f64::total_cmp);
@@ -145,8 +147,8 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// The smallest difference in nanoseconds that these measurements would have shown: the second
-/// sample is moved onto the first, and then away from it until the comparison finds it.
+/// Returns the smallest difference in nanoseconds that these measurements would have shown: shifts
+/// the second sample onto the first, then away from it until the comparison finds it.
 fn smallest_difference(a: &[f64], b: &[f64]) -> f64 {
     let offset = median(a) - median(b);
     let found = |difference: f64| {
@@ -174,7 +176,7 @@ fn median(times: &[f64]) -> f64 {
     sorted[sorted.len() / 2]
 }
 
-/// Welch's t of two samples. Two of which one is all but empty differ as much as can be.
+/// Returns Welch's t of two samples; infinite if one of them is almost empty.
 fn welch(a: &[f64], b: &[f64]) -> f64 {
     if a.len().min(b.len()) < 10 {
         return f64::INFINITY;
@@ -189,7 +191,7 @@ fn welch(a: &[f64], b: &[f64]) -> f64 {
     (mean_a - mean_b) / (error_a + error_b).sqrt().max(f64::MIN_POSITIVE)
 }
 
-/// The pairs of classes that each of several runs tells apart, among those of the same group.
+/// Returns the pairs of classes within the same group that all runs distinguish.
 fn differences(
     subject: &mut Subject,
     groups: &[&[Class]],
@@ -197,7 +199,7 @@ fn differences(
 ) -> Vec<String> {
     let mut different = Vec::new();
     for classes in groups {
-        // Each against the first.
+        // Compares each class with the first of its group.
         let mut suspects: Vec<usize> = (1..classes.len()).collect();
         for run in 0..RUNS {
             let times = subject.measure(classes, &decrypt);
@@ -225,7 +227,7 @@ fn fill_nonzero(rng: &mut Generator, bytes: &mut [u8]) {
     bytes.iter_mut().for_each(|byte| *byte = 1 + (rng.next_u32() % 255) as u8);
 }
 
-/// 00 02, padding, 00 and a message of so many bytes.
+/// Encodes 00 02, padding, 00 and a message of `message` bytes.
 fn pkcs1v15(rng: &mut Generator, encoded: &mut Encoded, message: usize) {
     fill_nonzero(rng, encoded);
     encoded[..2].copy_from_slice(&[0, 2]);
@@ -265,7 +267,7 @@ fn pkcs1v15_classes(subject: &mut Subject) -> Vec<Class> {
 }
 
 #[test]
-fn pkcs1v15_tells_nothing() {
+fn pkcs1v15_time_reveals_nothing() {
     let _alone = ALONE.lock();
     let mut subject = Subject::new();
     let classes = pkcs1v15_classes(&mut subject);
@@ -275,7 +277,7 @@ fn pkcs1v15_tells_nothing() {
     assert!(different.is_empty(), "the time tells apart: {different:?}");
 }
 
-/// What is planted is the smallest difference that two classes of the same kind would show.
+/// Plants the smallest difference that two classes of the same kind would show.
 #[test]
 fn the_smallest_detectable_difference_is_found_when_it_is_planted() {
     let _alone = ALONE.lock();
@@ -321,7 +323,7 @@ fn a_smaller_difference_is_not_claimed_to_be_detectable() {
 
 const OAEP: Oaep<'_> = Oaep::new(Hash::Sha256);
 
-/// `data ^= MGF1(seed)`.
+/// Computes `data ^= MGF1(seed)`.
 fn mask(seed: &[u8], data: &mut [u8]) {
     for (counter, block) in (0_u32..).zip(data.chunks_mut(32)) {
         let digest = Sha256::digest([seed, &counter.to_be_bytes()].concat());
@@ -329,7 +331,7 @@ fn mask(seed: &[u8], data: &mut [u8]) {
     }
 }
 
-/// A message of so many bytes, before it is masked.
+/// Returns the unmasked data block of a message of `message` bytes.
 fn data_block(rng: &mut Generator, message: usize) -> Vec<u8> {
     let mut block = Sha256::digest(b"").to_vec();
     block.resize(LENGTH - 33 - message - 1, 0);
@@ -348,7 +350,7 @@ fn oaep(rng: &mut Generator, encoded: &mut Encoded, first: u8, mut block: Vec<u8
 }
 
 #[test]
-fn oaep_tells_nothing_but_whether_it_fails() {
+fn oaep_time_reveals_only_failure() {
     let _alone = ALONE.lock();
     let mut subject = Subject::new();
     let longest = OAEP.longest_message(LENGTH);

@@ -1,4 +1,5 @@
-//! Arithmetic with points and scalars: the laws of the group, and the model by chord and tangent.
+//! Arithmetic with points and scalars: the group laws, and comparison with the chord-and-tangent
+//! model.
 #![allow(clippy::eq_op, reason = "a point less itself is infinity")]
 
 mod support;
@@ -28,7 +29,7 @@ on_every_curve! {
     encodings_come_back => encodings;
 }
 
-/// A point of ours as the model has it.
+/// Converts a point to the model's form.
 fn modelled<C: Curve>(model: &Model, point: &Point<C>) -> curve::Point {
     point.to_public_key().ok().and_then(|key| model.point(&key))
 }
@@ -39,7 +40,7 @@ fn number<C: Curve>(scalar: &Scalar<C>) -> BigUint {
     BigUint::from_bytes_be(&bytes)
 }
 
-/// Infinity, points that are related in every way, in several forms, and others.
+/// Returns infinity, related points in several forms, and others.
 fn points<C: Curve>() -> Vec<Point<C>> {
     let mut rng = Generator::new(C::BITS as u64);
     let g = Point::<C>::generator();
@@ -115,7 +116,7 @@ fn model<C: Curve>() {
         assert_eq!(modelled(&Point::sum_of_products_vartime(k, &terms)), with_base);
     }
     assert_eq!(Point::<C>::sum_of_products(&[]), Point::infinity());
-    // Terms that cancel.
+    // Terms that cancel each other.
     let (k, point) = (&scalars[8], &points[10]);
     let negative = -k;
     assert_eq!(Point::sum_of_products(&[(k, point), (&negative, point)]), Point::infinity());
@@ -126,7 +127,7 @@ fn model<C: Curve>() {
     assert_eq!(Point::sum_of_products_vartime(k, &[(&negative, &g)]), Point::infinity());
 }
 
-/// 0, 1, 2, n − 1, n − 2, some powers of two and others.
+/// Returns 0, 1, 2, n − 1, n − 2, some powers of two and others.
 fn edge_scalars<C: Curve>(model: &Model) -> Vec<Scalar<C>> {
     let mut rng = Generator::new(3);
     let one = BigUint::from(1u8);

@@ -1,5 +1,5 @@
-//! Mistakes that other implementations of these curves have made, each as a test with its name, and
-//! batches against single operations at the edges. The model is chord and tangent over big integers.
+//! Known mistakes of other implementations of these curves, each as a named test, and batches
+//! compared with single operations at edge cases. The model is chord and tangent over big integers.
 
 mod support;
 
@@ -26,20 +26,20 @@ macro_rules! on_every_curve {
 }
 
 on_every_curve! {
-    /// Digests of 0 and of n and more are refused by some, and batches judge otherwise than single
-    /// operations (1, 6).
-    batches_are_single_operations_also_at_the_edges => edges_in_batches;
-    /// Infinity taken for a key, or compressed; compressed points that are too short (3).
-    infinity_and_short_points_are_no_keys => infinity;
+    /// Digests of 0, n or more must not be refused, and batches must agree with single operations
+    /// (1, 6).
+    batches_equal_single_operations_at_edge_cases => edges_in_batches;
+    /// Infinity must not be a key, also when compressed; nor must truncated compressed points (3).
+    infinity_and_short_points_are_not_keys => infinity;
     /// Additions of equal and of opposite points within a multiplication (4, 7).
     multiples_around_zero_the_order_and_powers_of_two => multiples;
-    /// u₁·G = u₂·Q, the sum being a doubling, and u₁·G = −u₂·Q, it being infinity (4).
+    /// u₁·G = u₂·Q, so the sum is a doubling, and u₁·G = −u₂·Q, so it is infinity (4).
     equal_and_opposite_summands_in_verification => summands;
-    /// The abscissa that is n or more is not reduced, or r is not reduced below p (5).
-    abscissas_above_the_order => large_abscissas;
-    /// r or s 0 or n or more; both 0 (6).
-    numbers_out_of_range_are_no_signature => range;
-    /// Digests longer than n are cut at bits, not at bytes, and shorter ones stay as they are (6).
+    /// An x coordinate of n or more must be reduced, and r must be compared below p (5).
+    x_coordinates_above_the_order => large_abscissas;
+    /// r or s is 0 or n or more, or both are 0 (6).
+    numbers_out_of_range_are_not_a_signature => range;
+    /// Digests longer than n are cut at bits, not at bytes, and shorter ones are unchanged (6).
     digests_are_cut_to_the_bits_of_the_order => digest_lengths;
     /// Errors that would cancel in a sum of equations (8).
     errors_do_not_cancel_in_a_batch => cancelling;
@@ -57,7 +57,7 @@ fn fixed<C: Curve>(model: &Model, r: &BigUint, s: &BigUint) -> Result<Signature<
     Signature::from_fixed(&[model.bytes(r), model.bytes(s)].concat())
 }
 
-/// A digest that stands for this number below 2^bits.
+/// Returns a digest that represents this number below 2^bits.
 fn digest_of<C: Curve>(model: &Model, number: &BigUint) -> Vec<u8> {
     model.bytes(&(number << (8 * C::BYTES - C::BITS)))
 }
@@ -87,7 +87,7 @@ fn edges_in_batches<C: Curve>() {
         assert_eq!(key.public_key().verify_prehashed(digest, signature), Ok(()), "{digest:x?}");
     }
 
-    // Good ones, other keys, other digests, other signatures, and numbers at their ends, mixed.
+    // Valid signatures, wrong keys, wrong digests, wrong signatures and extreme numbers, mixed.
     let last = &model.n - &one;
     let ends = [(&one, &one), (&one, &last), (&last, &one), (&last, &last)]
         .map(|(r, s)| fixed::<C>(&model, r, s).unwrap());
@@ -132,7 +132,7 @@ fn infinity<C: Curve>() {
             if let Some(first) = bytes.first_mut() {
                 *first = tag;
             }
-            // What has a right length is no point or the one with the abscissa 0.
+            // An encoding of the right length is not a point, or is the point with x coordinate 0.
             match (tag, length) {
                 (2 | 3, length) if length == 1 + C::BYTES => {
                     if let Ok(point) = read(&bytes) {
@@ -152,7 +152,7 @@ fn infinity<C: Curve>() {
         }
         assert!(read(&[&encoded[..], &[0]].concat()).is_err());
     }
-    // Coordinates that are p or more, also where they are those of a point modulo p.
+    // Coordinates of p or more, including those of a point modulo p.
     let model = Model::of::<C>();
     for coordinate in [model.p.clone(), &model.p + 1u8, &model.p + 5u8] {
         if coordinate.bits() > 8 * C::BYTES as u64 {
@@ -211,7 +211,7 @@ fn multiples<C: Curve>() {
     }
 }
 
-/// The judgement of one job, alone, and in every lane beside a good one.
+/// Checks the result of one job, single and in every lane beside a valid one.
 #[track_caller]
 fn assert_verifies<C: Curve>(
     key: &PublicKey<C>,
@@ -253,14 +253,14 @@ fn summands<C: Curve>() {
         let s = &e * 2u8 * k.modinv(n).unwrap() % n;
         let signature = fixed::<C>(&model, &r, &s).unwrap();
         assert_verifies(key.public_key(), &digest_of::<C>(&model, &e), &signature, Ok(()));
-        // e = −r·d, so that the sum is infinity, whatever s is.
+        // e = −r·d, so that the sum is infinity for every s.
         let e = n - e;
         let refused = Err(Error::Verification);
         assert_verifies(key.public_key(), &digest_of::<C>(&model, &e), &signature, refused);
     }
 }
 
-/// The key to which (r, s) is a signature of e by the nonce point R: (s·R − e·G)/r.
+/// Returns the key for which (r, s) is a signature of e with the nonce point R: (s·R − e·G)/r.
 fn recovered<C: Curve>(
     model: &Model,
     point: &PublicKey<C>,
@@ -272,7 +272,7 @@ fn recovered<C: Curve>(
     model.public(&model.multiply(&inverse, &model.add(&of_point, &of_generator)))
 }
 
-/// The points with the first abscissa that has any, from `start` on.
+/// Returns the points with the first valid x coordinate from `start` on.
 fn point_from<C: Curve>(model: &Model, start: &BigUint) -> (BigUint, PublicKey<C>) {
     let mut x = start.clone();
     loop {
@@ -288,7 +288,7 @@ fn point_from<C: Curve>(model: &Model, start: &BigUint) -> (BigUint, PublicKey<C
 fn large_abscissas<C: Curve>() {
     let model = Model::of::<C>();
     let [s, e] = [5u8, 77].map(BigUint::from);
-    // Where n is less than p, there are abscissas from n on; where it is more, r may be p or more,
+    // If n is less than p, there are x coordinates from n on. If it is more, r may be p or more,
     // and then no point has it.
     if model.n < model.p {
         let (x, point) = point_from::<C>(&model, &(&model.n + 1u8));
@@ -297,10 +297,10 @@ fn large_abscissas<C: Curve>() {
         let key = recovered(&model, &point, [&r, &s, &e]);
         let signature = fixed::<C>(&model, &r, &s).unwrap();
         assert_verifies(&key, &digest_of::<C>(&model, &e), &signature, Ok(()));
-        // Unreduced it is no number for a signature.
+        // Unreduced, the number is out of range for a signature.
         assert_eq!(fixed::<C>(&model, &x, &s), Err(Error::SignatureRange));
     }
-    // A small abscissa x is one by itself; that of x + n is another point's.
+    // A small x coordinate is a valid r; x + n belongs to another point.
     let (x, point) = point_from::<C>(&model, &BigUint::from(1u8));
     let key = recovered(&model, &point, [&x, &s, &e]);
     let signature = fixed::<C>(&model, &x, &s).unwrap();
@@ -343,17 +343,17 @@ fn digest_lengths<C: Curve>() {
     let verify = |digest: &[u8]| key.public_key().verify_prehashed(digest, &signature);
     assert_eq!(verify(&long), Ok(()));
     let bytes = C::BITS.div_ceil(8);
-    // What is behind the bits of n does not count.
+    // Bits beyond the length of n are ignored.
     assert_eq!(verify(&long[..bytes]), Ok(()));
     let unused = 8 * bytes - C::BITS;
     let mut changed = long.clone();
     changed[bytes..].fill(0);
     changed[bytes - 1] ^= ((1u16 << unused) - 1) as u8;
     assert_eq!(verify(&changed), Ok(()));
-    // The last bit does.
+    // The last bit counts.
     changed[bytes - 1] ^= 1 << unused;
     assert_eq!(verify(&changed), Err(Error::Verification));
-    // A shorter digest is a number by itself: zeros before it change nothing, zeros after it do.
+    // A shorter digest is used whole: zeros before it change nothing, zeros after it do.
     let short = &long[..20];
     let signature = key.sign_prehashed(Hash::Sha256, short);
     let verify = |digest: &[u8]| key.public_key().verify_prehashed(digest, &signature);
@@ -370,7 +370,7 @@ fn cancelling<C: Curve>() {
         [r, s].map(BigUint::from_bytes_be)
     };
     let ([r1, s1], [r2, s2]) = (parts(b"one"), parts(b"two"));
-    // s₁ + 1 and s₂ − 1; the signatures exchanged; r exchanged.
+    // s₁ + 1 and s₂ − 1; the signatures swapped; r swapped.
     for (first, second) in [
         ((&r1, &s1 + 1u8), (&r2, &s2 - 1u8)),
         ((&r2, s2.clone()), (&r1, s1.clone())),
@@ -396,7 +396,7 @@ fn cancelling<C: Curve>() {
 fn short_numbers<C: Curve>() {
     let model = Model::of::<C>();
     let one = BigUint::from(1u8);
-    // Around every length in bits: r of that many, s of as many fewer.
+    // Around every bit length: r has that length, s correspondingly fewer bits.
     for bits in 0..C::BITS - 1 {
         let (r, s) = (&one << bits, (&one << (C::BITS - 1 - bits)) - &one);
         let s = if s == BigUint::ZERO { one.clone() } else { s };
@@ -405,7 +405,7 @@ fn short_numbers<C: Curve>() {
         assert_eq!(bytes[..], [model.bytes(&r), model.bytes(&s)].concat());
         let der = signature.to_der();
         assert_eq!(Signature::from_der(&der), Ok(signature));
-        // INTEGER, and as many bytes as leave a bit for the sign.
+        // The content length of an INTEGER, with room for the sign bit.
         let [r_length, s_length] = [&r, &s].map(|number| number.bits() as usize / 8 + 1);
         let start = if der[1] == 0x81 { 3 } else { 2 };
         assert_eq!(der[start..start + 2], [2, r_length as u8], "{bits}");

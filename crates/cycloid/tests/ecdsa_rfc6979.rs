@@ -19,7 +19,7 @@ fn bytes(hexadecimal: &str) -> Vec<u8> {
     digits.map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }
 
-/// The key, the public key and the vectors of a curve.
+/// Returns the key, the public key and the vectors of a curve.
 fn vectors<C: Curve>() -> (PrivateKey<C>, PublicKey<C>, Vec<Vector<C>>) {
     let path = format!("{}/tests/data/ecdsa/rfc6979.txt", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));

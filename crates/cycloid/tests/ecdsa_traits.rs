@@ -1,4 +1,4 @@
-//! ECDSA through the traits of the crate `signature`, by code that knows nothing else.
+//! ECDSA through the traits of the crate `signature`, by generic code.
 #![cfg(feature = "signature")]
 
 mod support;
@@ -10,7 +10,7 @@ use signature::hazmat::{PrehashSigner, PrehashVerifier};
 use signature::{Keypair, MultipartSigner, MultipartVerifier, SignatureEncoding, Signer, Verifier};
 use support::Generator;
 
-/// What a program does that is written against the traits.
+/// Signs and verifies like a program written against the traits.
 fn sign_and_verify<S, T>(signer: &S)
 where
     S: Signer<T> + MultipartSigner<T> + PrehashSigner<T> + Keypair,

@@ -1,4 +1,5 @@
-//! Ed25519 by the vectors of RFC 8032, and batches against single operations, on every backend.
+//! Ed25519 with the vectors of RFC 8032, and batches compared with single operations, on every
+//! backend.
 
 mod support;
 
@@ -112,18 +113,18 @@ fn contexts_and_digests_have_their_lengths() {
         let outcome = key.sign_with(Variant::Prehashed(b""), &vec![0; length]);
         assert_eq!(outcome, Err(Error::DigestLength));
     }
-    // An empty context is not none.
+    // An empty context differs from no context.
     assert_ne!(key.sign_context(b"message", b"").unwrap(), key.sign(b"message"));
 }
 
-/// What is less than L is one number, however it is written.
+/// Each number modulo L has exactly one accepted encoding.
 #[test]
-fn numbers_of_l_and_more_are_refused() {
+fn numbers_of_l_or_more_are_refused() {
     at_every_level(|| {
         let key = SigningKey::from_seed(&[5; 32]);
         let signature = key.sign(b"message");
         let order = hex::<32>(ORDER);
-        // S + L, S + 2L, …, as long as there are 32 bytes.
+        // S + L, S + 2L, …, while they fit in 32 bytes.
         let mut signatures = vec![signature];
         loop {
             let mut next = *signatures.last().unwrap();
@@ -154,9 +155,9 @@ fn numbers_of_l_and_more_are_refused() {
     });
 }
 
-/// Jobs of all kinds, good and bad, in every number and in every order.
+/// Jobs of all kinds, valid and invalid, in every number and order.
 #[test]
-fn batches_do_what_single_operations_do() {
+fn batches_equal_single_operations_on_every_backend() {
     at_every_level(|| {
         let mut rng = Generator::new(7);
         let keys: Vec<_> = (0..5).map(|_| SigningKey::generate(&mut rng).unwrap()).collect();
@@ -201,7 +202,7 @@ fn batches_do_what_single_operations_do() {
                 kinds.iter().zip(&signatures).zip(&mut places)
             {
                 jobs.push(Job::verify(key.verifying_key(), *rule, *variant, m, signature));
-                // A signature to be made stands between signatures to be verified.
+                // A signing job between verification jobs.
                 jobs.push(Job::sign(key, *variant, m, place));
             }
             ed25519::run_batch(&mut jobs);

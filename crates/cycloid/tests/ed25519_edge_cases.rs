@@ -1,6 +1,6 @@
-//! Signatures on which verifiers disagree: points of small and of mixed order, and encodings that
-//! nothing is encoded as (Chalkias, Garillot, Nikolaenko, Taming the many EdDSAs, 2020), made here
-//! from the group itself.
+//! Signatures on which verifiers disagree: points of small and of mixed order, and non-canonical
+//! encodings (Chalkias, Garillot, Nikolaenko, Taming the many EdDSAs, 2020), constructed from the
+//! group itself.
 
 mod support;
 
@@ -9,7 +9,7 @@ use cycloid::scheme::ed25519::{self, Error, Job, Rule, SigningKey, Variant, Veri
 use sha2::{Digest, Sha512};
 use support::levels::{at_every_level, hex};
 
-/// A signature, and whether each rule accepts it.
+/// A signature, and each rule's verdict.
 struct Case {
     name: &'static str,
     public: [u8; 32],
@@ -30,7 +30,7 @@ fn scalar(number: u8) -> Scalar {
     Scalar::from_bytes(&bytes).unwrap()
 }
 
-/// A point of order 8 times a number.
+/// Returns a point of order 8 times a number.
 fn torsion(number: u8) -> Point {
     let order_8 = hex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05");
     let point = Point::from_bytes(&order_8).unwrap();
@@ -44,9 +44,9 @@ fn challenge(point: &[u8; 32], public: &[u8; 32], message: &[u8]) -> Scalar {
     Scalar::from_wide_bytes(&hash.finalize().into())
 }
 
-/// A signature whose key is a·B and a point of small order, and whose R is r·B and another, both in
-/// encodings that may be given, with the first message for which R + k·A = S·B, or for which that
-/// holds only when multiplied by 8.
+/// Makes a signature whose key is a·B plus a point of small order, and whose R is r·B plus another.
+/// Encodings of both may be given. Uses the first message for which R + k·A = S·B, or for which
+/// that holds only after multiplication by 8.
 struct Maker {
     a: u8,
     key_torsion: u8,
@@ -81,8 +81,8 @@ impl Maker {
 const PLAIN: Maker =
     Maker { a: 0, key_torsion: 0, r: 0, point_torsion: 0, public: None, point: None };
 
-/// Encodings of (0, 1), of order 1, and of (0, −1), of order 2, that are not their own, and of one
-/// of the points (·, 0) of order 4.
+/// Non-canonical encodings of (0, 1), of order 1, and of (0, −1), of order 2, and of one of the
+/// points (·, 0) of order 4.
 const NEUTRAL_PLUS_P: &str = "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f";
 const NEUTRAL_ODD: &str = "0100000000000000000000000000000000000000000000000000000000000080";
 const ORDER_2_ODD: &str = "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";
@@ -94,10 +94,10 @@ fn cases() -> Vec<Case> {
         let (public, message, signature) = maker.make(as_it_is);
         cases.push(Case { name, public, message, signature, cofactorless, strict, cofactored });
     };
-    // Nothing special.
+    // An ordinary signature.
     let honest = || Maker { a: 5, r: 7, ..PLAIN };
     add("honest", honest(), true, [YES, YES, YES]);
-    // The key is of small order; so S says nothing of it.
+    // The key is of small order, so S reveals nothing about it.
     let small = || Maker { key_torsion: 1, point_torsion: 2, ..PLAIN };
     add("A and R small, S = 0", small(), true, [YES, WEAK, YES]);
     add("A and R small, S = 0, unequal", small(), false, [NO, WEAK, YES]);
@@ -109,7 +109,7 @@ fn cases() -> Vec<Case> {
     add("A mixed, R small", Maker { a: 5, ..small() }, true, [YES, NO, YES]);
     add("A mixed, R small, unequal", Maker { a: 5, ..small() }, false, [NO, NO, YES]);
     add("R neutral", Maker { a: 5, ..PLAIN }, true, [YES, NO, YES]);
-    // Both have a part of small order, which cancels out or does not.
+    // Both have a small-order component, which cancels out or does not.
     let mixed = || Maker { a: 5, r: 7, ..small() };
     add("A and R mixed", mixed(), true, [YES, YES, YES]);
     add("A and R mixed, unequal", mixed(), false, [NO, NO, YES]);
@@ -118,7 +118,7 @@ fn cases() -> Vec<Case> {
     add("A mixed, unequal", only_key(), false, [NO, NO, YES]);
     let only_point = || Maker { key_torsion: 0, ..mixed() };
     add("R mixed, unequal", only_point(), false, [NO, NO, YES]);
-    // R in another encoding, which is hashed as it is.
+    // R in another encoding, which is hashed as given.
     let other_point = |point| Maker { a: 5, point: Some(point), ..PLAIN };
     add("R neutral, plus p", other_point(NEUTRAL_PLUS_P), true, [NO, NO, YES]);
     add("R neutral, odd", other_point(NEUTRAL_ODD), true, [NO, NO, YES]);
@@ -169,9 +169,9 @@ fn every_rule_in_every_lane() {
     });
 }
 
-/// R that is no point is refused by the rule that decodes it as well.
+/// An R that is not a point is refused even by the rule that decodes it.
 #[test]
-fn points_that_are_none() {
+fn invalid_points_are_refused() {
     let key = SigningKey::from_seed(&[1; 32]);
     let mut bytes = [0; 32];
     let none: Vec<[u8; 32]> = (2..=40u8)

@@ -1,4 +1,4 @@
-//! Ed25519 through the traits of the crate `signature`, by code that knows nothing else.
+//! Ed25519 through the traits of the crate `signature`, by generic code.
 #![cfg(feature = "signature")]
 
 use cycloid::scheme::ed25519::{Signature, SigningKey};

@@ -1,4 +1,4 @@
-//! Keys of RFC 8410 as DER and PEM: its examples, what is written, and what is refused.
+//! Keys of RFC 8410 as DER and PEM: its examples, output, and refused inputs.
 #![cfg(feature = "encoding")]
 
 mod support;
@@ -41,8 +41,8 @@ fn examples_of_rfc_8410() {
     }
 }
 
-/// What ring wrote up to version 0.16: the public key is tagged explicitly. It is read, and the
-/// standard's form is written.
+/// The form that ring wrote up to version 0.16, with the public key tagged explicitly. It is read;
+/// the standard's form is written.
 #[test]
 fn files_of_old_versions_of_ring() {
     let text = include_str!("data/ed25519/ring-0.16.pem");
@@ -52,7 +52,7 @@ fn files_of_old_versions_of_ring() {
     let written = key.to_key_pair_der(&mut output).unwrap().to_vec();
     let explicit = [&[0x30, 0x53], &written[2..48], &[0xa1, 0x23, 3], &written[49..]].concat();
     assert_eq!(SigningKey::from_der(&explicit).unwrap().seed(), key.seed());
-    // Nothing else that is like it.
+    // Similar forms are refused.
     for i in 0..explicit.len() {
         for bit in 0..8 {
             let mut changed = explicit.clone();
@@ -64,7 +64,7 @@ fn files_of_old_versions_of_ring() {
     let mut other = explicit.clone();
     other[84] ^= 1;
     assert_eq!(SigningKey::from_der(&other).map(drop), format(FormatError::PublicKey));
-    // X25519 never had that form.
+    // X25519 keys never had that form.
     let key = PrivateKey::from([4; 32]);
     let mut explicit = explicit;
     explicit[11] = 0x6e;
@@ -77,9 +77,9 @@ fn files_of_old_versions_of_ring() {
     assert_eq!(SigningKey::from_der(&explicit).map(drop), format(FormatError::Algorithm));
 }
 
-/// A public key, and a key behind a password, where a private one is asked for.
+/// A public key and an encrypted key, where a private key is required.
 #[test]
-fn files_of_another_kind_are_named() {
+fn files_of_another_kind_have_their_own_errors() {
     let mut output = [0; 200];
     let signing = SigningKey::from_seed(&[4; 32]);
     let der = signing.verifying_key().to_der(&mut output).unwrap();
@@ -89,7 +89,7 @@ fn files_of_another_kind_are_named() {
     assert_eq!(PrivateKey::from_der(der).map(drop), Err(refused));
     let pem = x25519::public_key_to_pem(&[9; 32], &mut output).unwrap();
     assert_eq!(PrivateKey::from_pem(pem).map(drop), Err(refused));
-    // EncryptedPrivateKeyInfo begins with an algorithm, too.
+    // EncryptedPrivateKeyInfo begins with an algorithm as well.
     let encrypted = b"\x30\x0d\x30\x05\x06\x03\x2b\x65\x70\x04\x04\x01\x02\x03\x04";
     assert_eq!(SigningKey::from_der(encrypted).map(drop), format(FormatError::Encrypted));
     let refused = x25519::Error::Format(FormatError::Encrypted);
@@ -97,7 +97,7 @@ fn files_of_another_kind_are_named() {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_keys_are_read_back() {
     let key = SigningKey::from_seed(&[4; 32]);
     let mut output = [0xee; 200];
     let der = key.to_der(&mut output).unwrap();
@@ -152,13 +152,13 @@ fn buffers_that_are_too_small_stay_as_they_are() {
 }
 
 #[test]
-fn keys_that_are_none() {
+fn invalid_keys_are_refused() {
     let key = SigningKey::from_seed(&[4; 32]);
     let mut output = [0; 100];
     let pair = key.to_key_pair_der(&mut output).unwrap().to_vec();
     let private = key.to_der(&mut output).unwrap().to_vec();
     let public = key.verifying_key().to_der(&mut output).unwrap().to_vec();
-    // Whatever byte is changed, it is no key or another one, and nothing panics.
+    // With any byte changed, the file is invalid or another key, and nothing panics.
     for (der, secret_from) in [(&pair, 16), (&private, 16)] {
         for i in 0..der.len() {
             for bit in 0..8 {
@@ -179,7 +179,7 @@ fn keys_that_are_none() {
         assert!(VerifyingKey::from_der(&changed).is_err());
         assert_eq!(VerifyingKey::from_der(&public[..i]), format(FormatError::Der));
     }
-    // A public key that is not that of the private key.
+    // A public key that does not match the private key.
     let mut other = pair.clone();
     other[82] ^= 1;
     assert_eq!(SigningKey::from_der(&other).map(drop), format(FormatError::PublicKey));
@@ -187,7 +187,7 @@ fn keys_that_are_none() {
     let mut other = pair;
     other[11] = 0x6e;
     assert_eq!(SigningKey::from_der(&other).map(drop), format(FormatError::Algorithm));
-    // A point that is none.
+    // An encoding that is not a point.
     let mut none = public.clone();
     none[12..].copy_from_slice(&[2; 32]);
     none[12..].fill(0);
@@ -213,7 +213,7 @@ fn texts_that_hold_no_key() {
     // More than a kilobyte.
     let long = PRIVATE.replace("MC4C", &"MC4C".repeat(1000));
     assert_eq!(from_pem(&long), format(FormatError::Pem));
-    // Text around it, and another block before it.
+    // Surrounding text, and another block before it.
     let among = format!("text\n{PUBLIC}more text\n{PRIVATE}");
     assert_eq!(from_pem(&among), Ok(()));
 }

@@ -1,4 +1,4 @@
-//! Keys, signatures and agreements exchanged with the program `openssl`, both ways.
+//! Keys, signatures and agreements exchanged with the program `openssl`, in both directions.
 #![cfg(feature = "encoding")]
 
 mod support;
@@ -10,7 +10,7 @@ use cycloid::scheme::x25519::{self, PrivateKey};
 use support::Generator;
 use support::openssl::{openssl, run};
 
-/// A directory of a test's own, removed when dropped.
+/// A directory of its own for a test, removed when dropped.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -36,12 +36,12 @@ impl Drop for Directory {
 #[test]
 fn ed25519_both_ways() {
     let directory = Directory::new("openssl-ed25519");
-    // OpenSSL 3.0 does not sign the empty message by this command.
+    // OpenSSL 3.0 does not sign an empty message with this command.
     for length in [1, 2, 111, 1000] {
         let message = vec![length as u8; length];
         let file = directory.write("message", &message);
 
-        // Theirs, by us.
+        // Signed by OpenSSL, verified here.
         let private = openssl("genpkey -algorithm ed25519 -outform DER", b"");
         let pem = openssl("pkey -inform DER", &private);
         let public = openssl("pkey -inform DER -pubout -outform DER", &private);
@@ -56,7 +56,7 @@ fn ed25519_both_ways() {
         let signature: [u8; 64] = openssl(&sign, b"").try_into().unwrap();
         assert_eq!(key.sign(&message), signature);
 
-        // Ours, by them.
+        // Signed here, verified by OpenSSL.
         let key = SigningKey::generate(&mut Generator::new(length as u64)).unwrap();
         let mut output = [0; ed25519::KEY_PAIR_PEM_LENGTH];
         let pem = key.to_pem(&mut output).unwrap().to_owned();

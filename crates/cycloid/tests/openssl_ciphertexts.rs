@@ -1,4 +1,4 @@
-//! Ciphertexts and the `openssl` command: each decrypts what the other encrypted.
+//! Ciphertexts exchanged with the `openssl` command: each side decrypts the other's.
 #![cfg(feature = "encoding")]
 
 mod support;
@@ -13,7 +13,7 @@ use cycloid::scheme::rsa::{
 use support::Generator;
 use support::openssl::{openssl, run};
 
-/// A key of the tests' own, and where OpenSSL finds its two halves.
+/// A test key, and the paths of its two halves for OpenSSL.
 struct Pair {
     key: PrivateKey<Vec<u64>>,
     bits: usize,
@@ -53,7 +53,7 @@ impl Pair {
 
 const LENGTHS: [usize; 3] = [2048, 3072, 4096];
 
-/// The shortest messages, the longest, and one between them.
+/// Returns the shortest messages, the longest, and one in between.
 fn messages(longest: usize) -> [Vec<u8>; 4] {
     [0, 1, 48, longest].map(|length| (0..length).map(|i| i as u8).collect())
 }
@@ -132,8 +132,8 @@ fn pkcs1v15_both_ways() {
     }
 }
 
-/// OpenSSL has implicit rejection from 3.2 on, and some distributions have it before. Where it does
-/// not, it has to refuse.
+/// OpenSSL has implicit rejection since 3.2, in some distributions earlier. Without it, OpenSSL
+/// must refuse the ciphertext.
 #[test]
 fn synthetic_messages() {
     let options = "-pkeyopt rsa_padding_mode:pkcs1";

@@ -1,4 +1,4 @@
-//! Key agreement with the program `openssl`, both ways.
+//! Key agreement with the program `openssl`, in both directions.
 
 mod support;
 
@@ -9,7 +9,7 @@ use cycloid::scheme::dh::{self, Group, PrivateKey, Validation};
 use support::Generator;
 use support::dh::{DhKey, element, number, padded};
 
-/// A directory of this test's own, removed when dropped.
+/// A directory of its own for this test, removed when dropped.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -36,7 +36,7 @@ fn openssl(arguments: &[&str]) {
     assert!(output.status.success(), "openssl {}: {error}", arguments.join(" "));
 }
 
-/// An element with these contents.
+/// Returns a DER element with these contents.
 fn encoded(tag: u8, contents: &[u8]) -> Vec<u8> {
     let length = contents.len();
     let header = match length {
@@ -47,12 +47,12 @@ fn encoded(tag: u8, contents: &[u8]) -> Vec<u8> {
     [&header, contents].concat()
 }
 
-/// The key `der`, SPKI, with another public value.
+/// Returns the key `der`, SPKI, with another public value.
 fn with_value(der: &[u8], value: &[u8]) -> Vec<u8> {
     let (_, key, _) = element(der);
     let (_, _, after) = element(key);
     let algorithm = &key[..key.len() - after.len()];
-    // A number that begins with a one would be negative, and one zero too many is no DER.
+    // A leading one bit would make the number negative, and a superfluous zero is not DER.
     let value = &value[value.iter().take_while(|byte| **byte == 0).count()..];
     let sign: &[u8] = if value[0] < 0x80 { &[] } else { &[0] };
     let value = encoded(0x02, &[sign, value].concat());
@@ -93,7 +93,7 @@ fn agreement_with_openssl_in_every_group_both_ways() {
         let bits = group.bits();
         let mut scratch = vec![0; dh::scratch_limbs(bits, bits)];
         let mut value = vec![0; group.length()];
-        // Their key, in our hands, has the same public value.
+        // OpenSSL's key, read here, has the same public value.
         let same =
             PrivateKey::new(group, &theirs.number.to_bytes_be(), vec![0; bits / 64]).unwrap();
         same.public_value(&mut value, &mut scratch).unwrap();

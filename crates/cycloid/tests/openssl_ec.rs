@@ -1,5 +1,5 @@
-//! EC keys, ECDSA and ECDH beside the command `openssl`: each reads, verifies and agrees with what the
-//! other made.
+//! EC keys, ECDSA and ECDH compared with the command `openssl`: each side reads, verifies and
+//! agrees with the other's output.
 #![cfg(feature = "encoding")]
 
 mod support;
@@ -12,7 +12,7 @@ use cycloid::scheme::ecdsa::Signature;
 use support::Generator;
 use support::openssl::{openssl, run};
 
-/// OpenSSL's name of a curve.
+/// Returns OpenSSL's name of a curve.
 fn name<C: Curve>() -> &'static str {
     match C::BITS {
         224 => "secp224r1",
@@ -27,14 +27,14 @@ fn fresh<C: Curve>() -> Vec<u8> {
     openssl(&format!("ecparam -name {} -genkey", name::<C>()), b"")
 }
 
-/// A file in the tests' own folder.
+/// Writes a file to the tests' own directory and returns its path.
 fn temporary<C: Curve>(name: &str, contents: &[u8]) -> String {
     let path = format!("{}/ec-{}-{name}", env!("CARGO_TARGET_TMPDIR"), C::BITS);
     std::fs::write(&path, contents).unwrap();
     path
 }
 
-/// A key of ours in every form, as OpenSSL writes it.
+/// Returns a key of ours in every form, as OpenSSL writes it.
 fn pkcs8_pem<C: Curve>(key: &PrivateKey<C>) -> Vec<u8> {
     key.to_pkcs8_pem(&mut vec![0; private_key_pem_length::<C>()]).unwrap().into()
 }
@@ -165,7 +165,7 @@ fn agreement<C: Curve>() {
     let peer = PublicKey::<C>::from_spki_pem(openssl("ec -pubout", &theirs)).unwrap();
     let secret = openssl(&format!("pkeyutl -derive -inkey {private} -peerkey {public}"), b"");
     assert_eq!(ours.agree(&peer)[..], secret);
-    // Their key in our hands.
+    // OpenSSL's key, read here.
     let same = PrivateKey::<C>::from_pem(&theirs).unwrap();
     assert_eq!(same.agree(ours.public_key())[..], secret);
 }
@@ -183,9 +183,9 @@ macro_rules! on_every_curve {
 }
 
 on_every_curve! {
-    what_openssl_writes_is_read => read;
-    what_is_written_openssl_reads => written;
-    what_is_not_supported_is_refused_by_name => refused;
+    keys_written_by_openssl_are_read => read;
+    openssl_reads_written_keys => written;
+    unsupported_keys_have_their_own_errors => refused;
     signatures_both_ways => signatures;
     secrets_both_ways => agreement;
 }

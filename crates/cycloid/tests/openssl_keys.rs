@@ -1,4 +1,4 @@
-//! RSA keys and the `openssl` command: each reads what the other wrote.
+//! RSA keys exchanged with the `openssl` command: each side reads the other's output.
 #![cfg(feature = "encoding")]
 
 mod support;
@@ -37,7 +37,7 @@ fn public(read: impl FnOnce(Vec<u64>, &mut [u64]) -> Result<Public, Error>) -> P
     read(vec![0; public_key_limbs(MAX_BITS)], &mut vec![0; pem_scratch_limbs(MAX_BITS)]).unwrap()
 }
 
-/// Whether a private key is the one in a PEM text of OpenSSL's.
+/// Asserts that a private key is the one in a PEM text of OpenSSL's.
 #[track_caller]
 fn assert_same(key: &Private, pem: &[u8]) {
     let mut text = vec![0; private_key_pem_length(MAX_BITS)];
@@ -51,7 +51,7 @@ fn assert_same_public(key: &Public, pem: &[u8]) {
 }
 
 #[test]
-fn what_openssl_writes_is_read() {
+fn keys_written_by_openssl_are_read() {
     for bits in LENGTHS {
         let pem = file(&bits.to_string());
         assert_same(&private(|m, s| PrivateKey::from_pkcs8_pem(&pem, m, s)), &pem);
@@ -74,7 +74,7 @@ fn what_openssl_writes_is_read() {
     }
 }
 
-/// A key of our own in all its forms, as OpenSSL sees it.
+/// Asserts that OpenSSL reads a key of ours in all its forms.
 fn assert_openssl_reads(key: &Private) {
     let mut buffer = vec![0; private_key_pem_length(MAX_BITS)];
     let pem = key.to_pkcs8_pem(&mut buffer).unwrap().as_bytes().to_vec();
@@ -89,7 +89,7 @@ fn assert_openssl_reads(key: &Private) {
     checked("rsa -inform DER -check -noout", key.to_pkcs1_der(&mut buffer).unwrap());
     assert_eq!(openssl("pkey", key.to_pkcs1_der(&mut buffer).unwrap()), pem);
 
-    // The public key that OpenSSL derives is the one that stands in the file.
+    // The public key that OpenSSL derives equals the one in the file.
     let derived = openssl("pkey -pubout", &pem);
     let public = key.public();
     assert_eq!(public.to_spki_pem(&mut buffer).unwrap().as_bytes(), derived);
@@ -102,7 +102,7 @@ fn assert_openssl_reads(key: &Private) {
 }
 
 #[test]
-fn what_is_written_openssl_reads() {
+fn openssl_reads_written_keys() {
     for bits in LENGTHS {
         let pem = file(&bits.to_string());
         assert_openssl_reads(&private(|m, s| PrivateKey::from_pem(&pem, m, s)));
@@ -110,7 +110,7 @@ fn what_is_written_openssl_reads() {
 }
 
 #[test]
-fn keys_generated_here_openssl_reads() {
+fn openssl_reads_generated_keys() {
     for (bits, exponent) in [(2048, 65537), (2050, 0xffff_fffb)] {
         let mut scratch = vec![Lanes([0; 8]); generate_scratch_lanes(bits)];
         let memory = vec![0; private_key_limbs(bits)];
@@ -129,8 +129,8 @@ fn fresh_keys_of_openssl() {
     }
 }
 
-/// Options of `openssl genpkey` for the hash functions of a key for RSASSA-PSS, its salt, and what
-/// the key is for then.
+/// Returns options of `openssl genpkey` for the hash functions and the salt of an RSASSA-PSS key,
+/// and the resulting restriction.
 fn restrictions() -> Vec<(String, Restriction)> {
     let mut all = vec![(String::new(), Restriction::Pss)];
     for (hash, mask_hash, salt_length) in [
@@ -154,7 +154,7 @@ fn restrictions() -> Vec<(String, Restriction)> {
 }
 
 #[test]
-fn keys_for_pss_stay_what_they_are() {
+fn keys_for_pss_stay_restricted() {
     for (i, (options, restriction)) in restrictions().into_iter().enumerate() {
         let made =
             format!("genpkey -quiet -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048 {options}");
@@ -165,7 +165,7 @@ fn keys_for_pss_stay_what_they_are() {
         let der = openssl("pkey -outform DER", &pem);
         assert_same(&private(|m, s| PrivateKey::from_der(&der, m, s)), &pem);
 
-        // The public key, in what OpenSSL writes and in what is written here.
+        // The public key, from OpenSSL's output and from ours.
         let spki = openssl("pkey -pubout", &pem);
         let public = public(|m, s| PublicKey::from_pem(&spki, m, s));
         assert_eq!(public.restriction(), restriction);
@@ -173,7 +173,7 @@ fn keys_for_pss_stay_what_they_are() {
         let mut buffer = vec![0; public_key_pem_length(MAX_BITS)];
         assert_eq!(key.public().to_spki_pem(&mut buffer).unwrap().as_bytes(), spki);
 
-        // A signature that the key is for, and one that it is not for, from each side.
+        // A permitted and a forbidden signature, from each side.
         let pss = match restriction {
             Restriction::PssWith(pss) => pss,
             _ => Pss::new(Hash::Sha256),
@@ -221,7 +221,7 @@ fn keys_for_pss_stay_what_they_are() {
 }
 
 #[test]
-fn what_is_not_supported_is_refused_by_name() {
+fn unsupported_keys_have_their_own_errors() {
     let read = |file: &[u8]| try_private(|m, s| PrivateKey::from_pem(file, m, s)).err();
     let read_der = |file: &[u8]| try_private(|m, s| PrivateKey::from_der(file, m, s)).err();
 
@@ -257,7 +257,7 @@ fn what_is_not_supported_is_refused_by_name() {
     assert_eq!(outcome.unwrap_err(), Error::Algorithm);
 }
 
-/// A file in the tests' own folder.
+/// Writes a file to the tests' own directory and returns its path.
 fn temporary(name: &str, contents: &[u8]) -> String {
     let path = format!("{}/{name}", env!("CARGO_TARGET_TMPDIR"));
     std::fs::write(&path, contents).unwrap();

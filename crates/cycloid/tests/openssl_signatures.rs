@@ -1,4 +1,4 @@
-//! RSA signatures and the command `openssl`: each verifies what the other has made.
+//! RSA signatures exchanged with the command `openssl`: each side verifies the other's.
 
 mod support;
 
@@ -13,10 +13,10 @@ const MESSAGE: &[u8] = b"signed by one and verified by the other";
 
 const HASHES: [Hash; 5] = [Hash::Sha1, Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512];
 
-/// The hash functions that may be signed with.
+/// The hash functions that are allowed for signing.
 const SIGNED: [Hash; 3] = [Hash::Sha256, Hash::Sha384, Hash::Sha512];
 
-/// A folder that is removed with what is in it.
+/// A directory that is removed with its contents when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -40,7 +40,7 @@ impl Drop for Folder {
     }
 }
 
-/// What `openssl dgst` does with a hash function, a padding and these arguments.
+/// Runs `openssl dgst` with a hash function, a padding and these arguments.
 fn openssl(hash: Hash, pss: Option<Pss>, arguments: &[(&str, &Path)], message: &Path) -> Output {
     let name = |hash: Hash| format!("{hash:?}").to_lowercase();
     let mut command = Command::new("openssl");
@@ -62,7 +62,7 @@ fn openssl(hash: Hash, pss: Option<Pss>, arguments: &[(&str, &Path)], message: &
     output.expect("these tests need the command `openssl`, of the package openssl")
 }
 
-/// Keys, each with its file, and the file of the message.
+/// Keys with their files, and the file of the message.
 struct Bench {
     folder: Folder,
     message: PathBuf,
@@ -70,7 +70,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// One key of each length.
+    /// Generates one key of each length.
     fn new(name: &str, lengths: &[usize]) -> Self {
         let folder = Folder::new(name);
         let mut keys: Vec<(Key, PathBuf)> = Vec::new();
@@ -83,7 +83,7 @@ impl Bench {
         Self { message: folder.file("message", MESSAGE), folder, keys }
     }
 
-    /// What OpenSSL signs verifies here, and what is signed here verifies there.
+    /// Verifies OpenSSL's signature here, and ours with OpenSSL.
     fn both_ways(&self, (key, file): &(Key, PathBuf), hash: Hash, pss: Option<Pss>) {
         let name = format!("{} bits, {hash:?}, {pss:?}", key.bits());
         let by_openssl = self.folder.0.join("by-openssl");
@@ -114,7 +114,7 @@ impl Bench {
             Some(pss) => context.sign_pss_with(pss, &digest, &mut ours),
         }
         .unwrap();
-        // Without a salt there is one signature.
+        // Without a salt the signature is unique.
         if pss.is_none_or(|pss| pss.salt_length == 0) {
             assert_eq!(ours, signature, "{name}");
         }

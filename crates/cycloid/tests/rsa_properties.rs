@@ -1,4 +1,4 @@
-//! RSA with random messages, digests, salts, keys and disturbances.
+//! Property tests of RSA with random messages, digests, salts, keys and corruptions.
 
 mod support;
 
@@ -12,7 +12,7 @@ use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptes
 use proptest::sample::{Index, select};
 use support::{Generator, Key, KnownKey, components, digest, known_keys, load};
 
-/// Keys of 2048 bits, and one that is longer.
+/// Returns keys of 2048 bits, and a longer one.
 fn keys() -> &'static [KnownKey] {
     static KEYS: OnceLock<Vec<KnownKey>> = OnceLock::new();
     KEYS.get_or_init(|| known_keys().into_values().take(7).collect())
@@ -24,7 +24,8 @@ fn key(index: usize) -> &'static Key {
 
 const HASHES: [Hash; 5] = [Hash::Sha1, Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512];
 
-/// The parameters of a signature: padding, hash functions and salt, the last often too long.
+/// Returns the parameters of a signature: padding, hash functions and salt, the last often too
+/// long.
 fn parameters() -> impl Strategy<Value = (Hash, Option<Pss>)> {
     let pss = (select(&HASHES[..]), select(&HASHES[..]), 0..230_usize);
     let pss = pss.prop_map(|(hash, mask_hash, salt_length)| Pss { hash, mask_hash, salt_length });
@@ -62,7 +63,7 @@ fn verify(
     }
 }
 
-/// What signing a digest of that length must give, but for the signature.
+/// Returns the expected outcome of signing a digest of that length, except for the signature.
 fn outcome(key: &Key, (hash, pss): (Hash, Option<Pss>), digest: usize) -> Result<(), Error> {
     let room = (key.bits() - 1).div_ceil(8) - 2;
     match pss {
@@ -73,7 +74,7 @@ fn outcome(key: &Key, (hash, pss): (Hash, Option<Pss>), digest: usize) -> Result
     }
 }
 
-/// The parts of a key in the order of PKCS #1.
+/// Returns the parts of a key in the order of PKCS #1.
 const fn parts(key: PrivateComponents<'_>) -> [&[u8]; 8] {
     [
         key.modulus,
@@ -100,7 +101,7 @@ const fn of_parts([n, e, d, p, q, d_p, d_q, q_inverse]: &[Vec<u8>; 8]) -> Privat
     }
 }
 
-/// A job: key, parameters, message, digest instead of the right one, length of the output.
+/// A job: key, parameters, message, a wrong digest if any, length of the output.
 type Request = (usize, (Hash, Option<Pss>), Vec<u8>, Option<Vec<u8>>, usize);
 
 fn request() -> impl Strategy<Value = Request> {
@@ -112,7 +113,7 @@ fn request() -> impl Strategy<Value = Request> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// A signature verifies, and nothing that differs from it does.
+    /// A signature verifies, and any modification of it does not.
     #[test]
     fn signatures_of_random_digests(
         which in 0..keys().len(),
@@ -152,7 +153,7 @@ proptest! {
         assert_eq!(verify(other, parameters, &digest, &signature), wrong);
     }
 
-    /// A batch gives what single operations give, whatever stands beside a job.
+    /// A batch gives the results of single operations, whatever the other jobs are.
     #[test]
     fn batches_equal_single_operations(requests in vec(request(), 1..20), seed in any::<u64>()) {
         for backend in Backend::available().map(Some).chain([None]) {
@@ -205,7 +206,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// A key of which a part is disturbed is refused, or is the same key.
+    /// A key with a corrupted part is refused, or is the same key.
     #[test]
     fn disturbed_keys(
         which in 0..keys().len(),

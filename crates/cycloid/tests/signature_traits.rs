@@ -1,4 +1,4 @@
-//! RSA signatures through the traits of the crate `signature`, by code that knows nothing else.
+//! RSA signatures through the traits of the crate `signature`, by generic code.
 #![cfg(all(feature = "encoding", feature = "signature"))]
 
 use cycloid::scheme::Hash;
@@ -10,8 +10,8 @@ use rand_core::{TryCryptoRng, TryRng};
 use signature::hazmat::{PrehashSigner, PrehashVerifier};
 use signature::{Keypair, MultipartSigner, MultipartVerifier, SignatureEncoding, Signer, Verifier};
 
-/// A generator that gives the same bytes again and again, from which salts are made, but other
-/// numbers, from which blindings are; for tests only.
+/// A test generator whose bytes, used for salts, are always the same, but whose numbers, used for
+/// blindings, vary.
 struct Constant(u64);
 
 impl TryRng for Constant {
@@ -43,7 +43,7 @@ fn key(bits: usize) -> Key {
     PrivateKey::from_pem(pem, vec![0; private_key_limbs(bits)], &mut scratch).unwrap()
 }
 
-/// What a program does that is written against the traits.
+/// Signs and verifies like a program written against the traits.
 fn sign_and_verify<S, T>(signer: &S)
 where
     S: Signer<T> + MultipartSigner<T> + PrehashSigner<T> + Keypair,
@@ -93,7 +93,7 @@ fn the_signatures_are_those_of_the_context() {
     context.sign_pkcs1v15(Hash::Sha256, b"message", &mut expected).unwrap();
     let signer = SigningKey::pkcs1v15(context, Hash::Sha256).unwrap();
     assert_eq!(signer.sign(b"message").as_ref(), expected);
-    // Neither the padding nor the hash may be another.
+    // Verification with another padding or hash function fails.
     let signature = signer.sign(b"message");
     for other in [
         VerifyingKey::pss(key.public(), Hash::Sha256),
@@ -110,7 +110,7 @@ fn the_signatures_are_those_of_the_context() {
 }
 
 #[test]
-fn old_hashes_verify_and_do_not_sign() {
+fn retired_hashes_verify_but_do_not_sign() {
     let key = key(2048);
     let mut memory = vec![0; context_limbs(2048)];
     let context = Context::new(&key, Constant(5), &mut memory).unwrap();
@@ -130,7 +130,7 @@ fn a_signature_is_as_long_as_some_key() {
         assert_eq!(signature.as_ref().len(), length);
         assert_eq!(signature, signature.to_bytes());
     }
-    // One of another length than the key's is wrong, not more.
+    // A signature of a length other than the key's is invalid; this is no different error.
     let key = key(2048);
     let public = vec![0; public_key_limbs(2048)];
     let mut der = [0; 300];

@@ -1,5 +1,5 @@
-//! Wycheproof's vectors for Ed25519 and X25519: every one on every backend and in every lane, among
-//! neighbours that are good and bad.
+//! Wycheproof's vectors for Ed25519 and X25519: each on every backend and in every lane, among
+//! valid and invalid neighbours.
 
 mod support;
 
@@ -32,7 +32,7 @@ fn ed25519() {
                 TestResult::Invalid => Err(Error::Signature),
                 TestResult::Acceptable => panic!("there is no such vector"),
             };
-            // Another length cannot even be asked about.
+            // The interface accepts no other length.
             let Ok(signature) = test.sig[..].try_into() else {
                 assert_eq!(test.result, TestResult::Invalid);
                 of_other_lengths += 1;
@@ -69,8 +69,8 @@ fn ed25519() {
 }
 
 impl Signature {
-    /// What a rule makes of it. One R is the neutral point with its x, which is 0, called odd: that
-    /// is no encoding by RFC 8032, section 5.1.3, and one by ZIP 215.
+    /// Returns a rule's expected verdict. One R is the neutral point with x = 0 marked odd: RFC
+    /// 8032, section 5.1.3, does not allow this encoding, but ZIP 215 does.
     fn expected(&self, rule: Rule) -> Result<(), Error> {
         let mut odd_neutral = [0; 32];
         (odd_neutral[0], odd_neutral[31]) = (1, 0x80);

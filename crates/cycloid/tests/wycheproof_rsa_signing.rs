@@ -1,5 +1,5 @@
-//! Signatures that are made again: some private keys of Wycheproof's vectors for decryption belong
-//! to public keys of its vectors for signatures, whose valid ones are therefore known answers.
+//! Reproduced signatures: some private keys of Wycheproof's decryption vectors belong to public
+//! keys of its signature vectors, whose valid signatures are therefore known answers.
 
 mod support;
 
@@ -18,7 +18,7 @@ type Keys = BTreeMap<(usize, Vec<u8>), KnownKey>;
 struct Answer<'a> {
     key: &'a Key,
     hash: Hash,
-    /// With PSS, its parameters and the salt.
+    /// For PSS, the parameters and the salt.
     pss: Option<(Pss, Vec<u8>)>,
     message: Vec<u8>,
     signature: Vec<u8>,
@@ -34,7 +34,7 @@ impl Answer<'_> {
     }
 }
 
-/// How many answers there are, by length of the key, hash function and length of the salt.
+/// Returns the numbers of answers, by length of the key, hash function and length of the salt.
 fn count(answers: &[Answer<'_>]) -> Vec<(usize, Hash, Option<usize>, usize)> {
     let mut counts = BTreeMap::<_, (Hash, usize)>::new();
     for answer in answers {
@@ -92,8 +92,8 @@ fn pss(keys: &Keys) -> Vec<Answer<'_>> {
     answers
 }
 
-/// The salt of a valid signature (RFC 8017, section 9.1.2, steps 3 to 10), whose encoding fills
-/// the bytes of the signature.
+/// Returns the salt of a valid signature (RFC 8017, section 9.1.2, steps 3 to 10) whose encoding
+/// fills the bytes of the signature.
 fn salt(pss: Pss, modulus: &[u8], exponent: &[u8], signature: &[u8]) -> Vec<u8> {
     let [s, e, n] = [signature, exponent, modulus].map(BigUint::from_bytes_be);
     let significant = s.modpow(&e, &n).to_bytes_be();
@@ -108,7 +108,7 @@ fn salt(pss: Pss, modulus: &[u8], exponent: &[u8], signature: &[u8]) -> Vec<u8> 
     db.split_off(db.len() - pss.salt_length)
 }
 
-/// Signs one after the other.
+/// Signs one by one.
 fn one_by_one(answers: &[Answer<'_>]) {
     for answer in answers {
         let salt = answer.pss.as_ref().map(|(_, salt)| salt.clone()).unwrap_or_default();
@@ -125,7 +125,7 @@ fn one_by_one(answers: &[Answer<'_>]) {
     }
 }
 
-/// Signs in batches on every backend, with jobs between them that are refused.
+/// Signs in batches on every backend, interspersed with refused jobs.
 fn in_batches<'a>(answers: impl IntoIterator<Item = &'a Answer<'a>>) {
     let mut by_length = BTreeMap::<_, Vec<_>>::new();
     for answer in answers {

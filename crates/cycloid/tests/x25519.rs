@@ -1,4 +1,5 @@
-//! X25519 by the vectors of RFC 7748, and batches against single operations, on every backend.
+//! X25519 with the vectors of RFC 7748, and batches compared with single operations, on every
+//! backend.
 
 mod support;
 
@@ -47,7 +48,7 @@ fn vectors_of_rfc_7748_section_6_1() {
     });
 }
 
-/// The iterated test of section 5.2.
+/// Runs the iterated test of section 5.2.
 fn iterated(times: usize) -> [u8; 32] {
     let mut base = [0; 32];
     base[0] = 9;
@@ -74,8 +75,8 @@ fn a_million_times() {
     assert_eq!(iterated(1_000_000), hex(million));
 }
 
-/// The points of small order on the curve and its twist, in every encoding: 0, 1, −1, those of
-/// order 8, and the same with p added or the highest bit set.
+/// Returns the points of small order on the curve and its twist, in every encoding: 0, 1, −1, those
+/// of order 8, and the same with p added or the highest bit set.
 fn points_of_small_order() -> Vec<[u8; 32]> {
     let low = [
         "0000000000000000000000000000000000000000000000000000000000000000",
@@ -97,7 +98,7 @@ fn points_of_small_order() -> Vec<[u8; 32]> {
 }
 
 #[test]
-fn secrets_that_can_be_guessed_are_refused_in_every_lane() {
+fn predictable_secrets_are_refused_in_every_lane() {
     at_every_level(|| {
         let key = PrivateKey::from([7; 32]);
         let good = PrivateKey::from([8; 32]).public_key();
@@ -128,7 +129,7 @@ fn secrets_that_can_be_guessed_are_refused_in_every_lane() {
 }
 
 #[test]
-fn batches_do_what_single_operations_do() {
+fn batches_equal_single_operations_on_every_backend() {
     at_every_level(|| {
         let mut rng = Generator::new(11);
         let keys: Vec<_> = (0..24).map(|_| PrivateKey::generate(&mut rng).unwrap()).collect();

@@ -1,12 +1,12 @@
-//! Which instructions this processor has: detection, and tokens that only detection can make.
+//! Detection of the processor's instructions, and tokens that only detection can create.
 //!
 //! A backend's entry points take its token, so code that would fault on this processor cannot be
-//! called. The program may lower the choice for all later operations with [`limit`]; nothing but
-//! the unsafe [`assume`] can raise it.
+//! called. A program may lower the level for all later operations with [`limit`]; only the unsafe
+//! [`assume`] can raise it.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// The sets of instructions that backends are written for, each including those before it.
+/// The instruction sets that backends are written for, each including the preceding ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Level {
@@ -14,9 +14,9 @@ pub enum Level {
     Portable,
     /// x86-64 with BMI2, ADX and AVX2 (Intel since Broadwell, AMD since Zen).
     Adx,
-    /// AVX-512 F, DQ, BW and VL as well (Intel servers since Skylake, AMD since Zen 4).
+    /// Also AVX-512 F, DQ, BW and VL (Intel servers since Skylake, AMD since Zen 4).
     Avx512,
-    /// AVX-512 IFMA as well (Intel since Ice Lake, AMD since Zen 4).
+    /// Also AVX-512 IFMA (Intel since Ice Lake, AMD since Zen 4).
     Ifma,
 }
 
@@ -24,7 +24,7 @@ impl Level {
     /// All levels, lowest first.
     pub const ALL: [Self; 4] = [Self::Portable, Self::Adx, Self::Avx512, Self::Ifma];
 
-    /// The name by which [`Level::from_name`] knows it.
+    /// Returns the name that [`Level::from_name`] accepts.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -34,7 +34,7 @@ impl Level {
         }
     }
 
-    /// The level of that name, as in the environment variable `CYCLOID_CPU`.
+    /// Returns the level with that name, as in the environment variable `CYCLOID_CPU`.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.name() == name)
     }
@@ -42,7 +42,7 @@ impl Level {
 
 static LIMIT: AtomicU8 = AtomicU8::new(Level::Ifma as u8);
 
-/// Uses nothing above `level` in operations that begin from now on, in the whole process.
+/// Restricts operations that begin from now on to `level` or lower, in the whole process.
 ///
 /// For tests and measurements. Programs of this project call it with the value of the environment
 /// variable `CYCLOID_CPU`; the library itself reads no environment.
@@ -54,8 +54,8 @@ fn allowed(level: Level) -> bool {
     level as u8 <= LIMIT.load(Ordering::Relaxed)
 }
 
-/// Takes `level` for detected from now on, in the whole process: for runs under an emulator that
-/// executes the instructions although CPUID does not show them, as valgrind does with ADX.
+/// Treats `level` as detected from now on, in the whole process: for runs under an emulator that
+/// executes instructions that CPUID does not report, as valgrind does with ADX.
 ///
 /// # Safety
 /// Every instruction of the level must execute on every thread.
@@ -69,13 +69,13 @@ fn assumed(level: Level) -> bool {
     level as u8 <= ASSUMED.load(Ordering::Relaxed)
 }
 
-/// The highest level that this processor has and that [`limit`] allows.
+/// Returns the highest level that this processor has and that [`limit`] allows.
 pub fn level() -> Level {
     let available = |level: &Level| allowed(*level) && present(*level);
     Level::ALL.into_iter().rev().find(available).unwrap_or(Level::Portable)
 }
 
-/// The highest level that this processor has, whatever [`limit`] says.
+/// Returns the highest level that this processor has, regardless of [`limit`].
 pub fn detected_level() -> Level {
     let available = |level: &Level| present(*level);
     Level::ALL.into_iter().rev().find(available).unwrap_or(Level::Portable)
@@ -85,7 +85,7 @@ fn present(level: Level) -> bool {
     assumed(level) || detected(level)
 }
 
-/// Whether there are instructions for SHA-256, which the crate `sha2` uses then.
+/// Returns whether the processor has SHA-256 instructions, which the crate `sha2` then uses.
 pub fn has_sha() -> bool {
     #[cfg(target_arch = "x86_64")]
     return x86_64::has_sha();
@@ -115,7 +115,7 @@ mod x86_64 {
     cpufeatures::new!(sha, "sha", "sse4.1");
     cpufeatures::new!(avx, "avx");
 
-    /// Which vector registers there are.
+    /// The available vector registers.
     #[derive(Clone, Copy)]
     pub(in super::super) enum VectorRegisters {
         /// 16 of 128 bits.
@@ -126,8 +126,8 @@ mod x86_64 {
         Avx512,
     }
 
-    /// Those that this processor has. [`limit`](super::limit) does not count: other crates and the
-    /// C library use what there is.
+    /// Returns the processor's vector registers, regardless of [`limit`](super::limit): other
+    /// crates and the C library use whatever exists.
     #[inline]
     pub(in super::super) fn vector_registers() -> VectorRegisters {
         if avx512::get() {
@@ -152,7 +152,7 @@ mod x86_64 {
         }
     }
 
-    /// Makes one token type: a zero-sized proof that its level may be used.
+    /// Defines a token type: a zero-sized proof that its level may be used.
     macro_rules! token {
         ($(#[$doc:meta])* $token:ident) => {
             $(#[$doc])*
@@ -160,15 +160,15 @@ mod x86_64 {
             pub struct $token(());
 
             impl $token {
-                /// The token, where the processor has the level and [`limit`](super::limit)
+                /// Returns the token if the processor has the level and [`limit`](super::limit)
                 /// allows it.
                 pub fn detect() -> Option<Self> {
                     let level = Level::$token;
                     (allowed(level) && present(level)).then_some(Self(()))
                 }
 
-                /// The token without detection, for runs under an emulator that executes the
-                /// instructions although CPUID does not show them.
+                /// Creates the token without detection, for runs under an emulator that executes
+                /// instructions that CPUID does not report.
                 ///
                 /// # Safety
                 /// Every instruction of the level must execute on this thread.
@@ -184,11 +184,11 @@ mod x86_64 {
         Adx
     }
     token! {
-        /// Proof of AVX-512 F, DQ, BW and VL, and of what [`Adx`] proves.
+        /// Proof of AVX-512 F, DQ, BW and VL, and of everything that [`Adx`] proves.
         Avx512
     }
     token! {
-        /// Proof of AVX-512 IFMA, and of what [`Avx512`] proves.
+        /// Proof of AVX-512 IFMA, and of everything that [`Avx512`] proves.
         Ifma
     }
 

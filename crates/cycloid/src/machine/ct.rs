@@ -1,8 +1,8 @@
 //! Constant-time building blocks: masks, selection, lookup, marks for the tracer, wiping.
 //!
-//! Nothing here branches, indexes or divides on a value that it is given, unless the name ends in
-//! `_vartime`. A mask passes an optimisation barrier when it is made, so that the compiler cannot
-//! turn the selection that follows back into a branch.
+//! No function here branches, indexes or divides based on its arguments' values, unless its name
+//! ends in `_vartime`. A mask passes an optimisation barrier when it is made, so that the compiler
+//! cannot turn a later selection back into a branch.
 
 use super::words::Limb;
 use zeroize::Zeroize;
@@ -12,48 +12,48 @@ use zeroize::Zeroize;
 pub struct Mask(Limb);
 
 impl Mask {
-    /// True where `bit` is 1; `bit` must be 0 or 1.
+    /// Returns true if `bit` is 1; `bit` must be 0 or 1.
     #[inline(always)]
     pub fn from_bit(bit: Limb) -> Self {
         debug_assert!(bit < 2);
         Self(barrier(bit.wrapping_neg()))
     }
 
-    /// True where `x` is zero.
+    /// Returns true if `x` is zero.
     #[inline(always)]
     pub fn is_zero(x: Limb) -> Self {
-        // x | −x has its top bit set for every x but 0.
+        // x | −x has its top bit set for every x except 0.
         Self::from_bit(((x | x.wrapping_neg()) >> 63) ^ 1)
     }
 
-    /// True where `a` and `b` are equal.
+    /// Returns true if `a` and `b` are equal.
     #[inline(always)]
     pub fn equal(a: Limb, b: Limb) -> Self {
         Self::is_zero(a ^ b)
     }
 
-    /// True where `a` is less than `b`.
+    /// Returns true if `a` is less than `b`.
     #[inline(always)]
     pub fn less(a: Limb, b: Limb) -> Self {
-        // Where the top bits differ, that of b decides; else there is no overflow in a − b, and its
-        // top bit does.
+        // If the top bits differ, that of b decides. Otherwise a − b does not overflow, and its top
+        // bit decides.
         let different = a ^ b;
         Self::from_bit(((different & b) | (!different & a.wrapping_sub(b))) >> 63)
     }
 
-    /// All ones or all zeros.
+    /// Returns all ones or all zeros.
     #[inline(always)]
     pub const fn value(self) -> Limb {
         self.0
     }
 
-    /// `a` where true, `b` where false.
+    /// Returns `a` if true, `b` if false.
     #[inline(always)]
     pub const fn select(self, a: Limb, b: Limb) -> Limb {
         b ^ (self.0 & (a ^ b))
     }
 
-    /// `a` where true, `b` where false.
+    /// Returns `a` if true, `b` if false.
     #[inline(always)]
     pub const fn select_byte(self, a: u8, b: u8) -> u8 {
         b ^ (self.0 as u8 & (a ^ b))
@@ -93,7 +93,7 @@ impl core::ops::BitOr for Mask {
     }
 }
 
-/// `x`, about which the compiler knows nothing from here on.
+/// Returns `x`, hiding its value from the compiler.
 #[inline(always)]
 fn barrier(x: Limb) -> Limb {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -109,7 +109,7 @@ fn barrier(x: Limb) -> Limb {
     core::hint::black_box(x)
 }
 
-/// `destination = source` where `mask` is true. Equal lengths.
+/// Computes `destination = source` if `mask` is true. Equal lengths.
 #[inline]
 pub fn assign_if(mask: Mask, destination: &mut [Limb], source: &[Limb]) {
     debug_assert_eq!(destination.len(), source.len());
@@ -118,7 +118,7 @@ pub fn assign_if(mask: Mask, destination: &mut [Limb], source: &[Limb]) {
     }
 }
 
-/// Exchanges `a` and `b` where `mask` is true. Equal lengths.
+/// Swaps `a` and `b` if `mask` is true. Equal lengths.
 #[inline]
 pub fn swap_if(mask: Mask, a: &mut [Limb], b: &mut [Limb]) {
     debug_assert_eq!(a.len(), b.len());
@@ -129,7 +129,7 @@ pub fn swap_if(mask: Mask, a: &mut [Limb], b: &mut [Limb]) {
     }
 }
 
-/// `out = table[index]`, reading all of `table`: entries of `out.len()` limbs, one after the other.
+/// Copies `out = table[index]`, reading all of `table`: consecutive entries of `out.len()` limbs.
 ///
 /// An `index` outside the table gives zero.
 #[inline]
@@ -144,18 +144,18 @@ pub fn lookup(out: &mut [Limb], table: &[Limb], index: usize) {
     }
 }
 
-/// Whether `a` and `b` are equal. Equal lengths.
+/// Returns whether `a` and `b` are equal. Equal lengths.
 #[inline]
 pub fn equal_bytes(a: &[u8], b: &[u8]) -> Mask {
     debug_assert_eq!(a.len(), b.len());
     Mask::is_zero(a.iter().zip(b).fold(0, |any, (a, b)| any | Limb::from(a ^ b)))
 }
 
-/// Moves `bytes` by `distance` towards the start: the first `distance` of them are lost, and as
-/// many zeros follow the last. `distance` is at most their number, on which alone time depends.
+/// Moves `bytes` by `distance` towards the start: drops the first `distance` bytes and appends as
+/// many zeros. `distance` is at most the number of bytes. Time depends on that number only.
 pub fn shift_bytes(bytes: &mut [u8], distance: usize) {
     debug_assert!(distance <= bytes.len());
-    // The distance is the sum of the powers of two that are its bits.
+    // The distance is a sum of powers of two, its bits.
     for bit in 0..usize::BITS - bytes.len().leading_zeros() {
         let mask = Mask::from_bit((distance >> bit & 1) as Limb);
         let step = 1 << bit;
@@ -167,10 +167,11 @@ pub fn shift_bytes(bytes: &mut [u8], distance: usize) {
     }
 }
 
-/// `text` as a string if all of it is ASCII, which alone time depends on.
+/// Returns `text` as a string if all of it is ASCII. Time depends only on the length and on that
+/// result.
 pub fn ascii(text: &[u8]) -> Option<&str> {
     let high = text.iter().fold(0, |any, byte| any | byte) >> 7;
-    // SAFETY: bytes without their highest bit are characters of one byte.
+    // SAFETY: bytes with a clear highest bit are one-byte characters.
     Mask::is_zero(high.into()).reveal().then(|| unsafe { core::str::from_utf8_unchecked(text) })
 }
 
@@ -184,31 +185,32 @@ pub fn wipe_bytes(memory: &mut [u8]) {
     memory.zeroize();
 }
 
-/// Declares `memory` secret from here on: the tracer of `cargo xtask ct` reports each branch and
-/// each address that depends on it. On the processor it is a no-op.
+/// Declares `memory` secret from now on: the tracer of `cargo xtask ct` reports each branch and
+/// each address that depends on it. A no-op for the processor.
 #[inline(always)]
 pub fn mark_secret<T>(memory: &[T]) {
     mark::<SECRET, T>(memory);
 }
 
-/// Declares that everyone may know `memory`. On the processor it is a no-op.
+/// Declares `memory` public. A no-op for the processor.
 #[inline(always)]
 pub fn mark_public<T>(memory: &[T]) {
     mark::<PUBLIC, T>(memory);
 }
 
-/// What the tracer reads in the displacement of a no-op; the crate `taint-trace` has the same.
+/// The displacement of the no-op that the tracer looks for; the crate `taint-trace` has the same
+/// value.
 const SECRET: i32 = 0x6379_6301;
 const PUBLIC: i32 = 0x6379_6302;
 const PUBLIC_VALUE: i32 = 0x6379_6303;
 
-/// A no-op whose memory operand, which no processor reads, tells address, length and meaning. It is
-/// part of every build, so that what is traced is what ships.
+/// Executes a no-op whose memory operand encodes address, length and meaning; the processor does
+/// not access it. It is part of every build, so that the traced code is the shipped code.
 #[inline(always)]
 fn mark<const MEANING: i32, T>(memory: &[T]) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: nothing is read or written. The block may write `memory` as far as the compiler
-    // knows, so no value read before is kept across it.
+    // SAFETY: nothing is read or written. The compiler assumes that the block may write `memory`,
+    // so no value read before is kept across it.
     unsafe {
         core::arch::asm!(
             "nop dword ptr [{0} + {1} + {2}]",
@@ -220,7 +222,7 @@ fn mark<const MEANING: i32, T>(memory: &[T]) {
     let _ = memory;
 }
 
-/// `x`, which everyone may know from here on.
+/// Returns `x`, which is public from now on.
 #[inline(always)]
 fn public_value(x: Limb) -> Limb {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -323,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_to_wipe_wipe_all() {
+    fn both_wiping_functions_wipe_everything() {
         for length in [0, 1, 7, 8, 9, 64, 1000] {
             let mut limbs = std::vec![Limb::MAX; length];
             wipe(&mut limbs);

@@ -1,7 +1,7 @@
-//! Floor 1: what depends on the processor. The only `unsafe` of the library is below this module.
+//! Floor 1: processor-specific code. All `unsafe` of the library is below this module.
 //!
-//! Public for those who test, measure or build on the limbs themselves; no promise of stability
-//! is made for it.
+//! Public for tests, measurements and code that works on limbs directly. Its interface is not
+//! stable.
 
 #![allow(unsafe_code)]
 

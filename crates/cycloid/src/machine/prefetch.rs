@@ -1,10 +1,10 @@
-//! Asking for memory before it is read, where the processor cannot see the order in advance.
+//! Prefetching memory that is read in an order the processor cannot predict.
 
 use super::words::Limb;
 
-/// Brings the cache lines of `limbs` limbs from `at` on nearer; what is not in `memory` is left out.
+/// Prefetches the cache lines of `limbs` limbs from `at` on; skips positions outside `memory`.
 ///
-/// Where the places depend on a value, so does time.
+/// If the positions depend on a value, time does too.
 #[inline(always)]
 pub fn prefetch_vartime(memory: &[Limb], at: usize, limbs: usize) {
     #[cfg(target_arch = "x86_64")]

@@ -1,5 +1,5 @@
-//! The symbol of Jacobi, by the binary algorithm on the highest and the lowest 64 bits of both
-//! numbers, which decide on some sixty steps before the numbers themselves are touched.
+//! The Jacobi symbol, by the binary algorithm on the highest and the lowest 64 bits of both
+//! numbers, which determine about sixty steps before the full numbers are updated.
 
 #[cfg(test)]
 mod tests;
@@ -8,21 +8,21 @@ use core::mem::swap;
 
 use crate::machine::words::{self, LIMB_BITS, Limb};
 
-/// Limbs of scratch for [`symbol_vartime`] with a modulus of `n` limbs.
+/// Returns the limbs of scratch for [`symbol_vartime`] with a modulus of `n` limbs.
 pub(crate) const fn scratch_limbs(n: usize) -> usize {
     2 * n
 }
 
-/// The symbol of Jacobi of `x` over `modulus`, which is odd and has as many limbs: 1, −1, or 0 where
-/// they have a common factor. Over a prime it is Legendre's, 1 for the squares but 0. Time depends
-/// on the values. `scratch` has [`scratch_limbs`].
+/// Returns the Jacobi symbol of `x` over `modulus`, which is odd and has as many limbs: 1, −1, or 0
+/// if they have a common factor. Over a prime this is the Legendre symbol, 1 for the nonzero
+/// squares. Time depends on the values. `scratch` has [`scratch_limbs`].
 pub(crate) fn symbol_vartime(x: &[Limb], modulus: &[Limb], scratch: &mut [Limb]) -> i32 {
     debug_assert!(modulus[0] & 1 == 1);
     let mut n = modulus.len();
     let (a, b) = scratch[..2 * n].split_at_mut(n);
     a.copy_from_slice(x);
     b.copy_from_slice(modulus);
-    // The symbol that is sought is that of a over b, negative where `sign` is 1.
+    // The result is the symbol of a over b, negated if `sign` is 1.
     let mut sign = 0;
     loop {
         while n > 1 && a[n - 1] | b[n - 1] == 0 {
@@ -40,7 +40,7 @@ pub(crate) fn symbol_vartime(x: &[Limb], modulus: &[Limb], scratch: &mut [Limb])
         if steps.count > 0 {
             steps.apply(a, b);
         } else if words::compare_vartime(a, b).is_lt() {
-            // Both are odd, and too close to each other for their highest bits to tell.
+            // Both are odd, and too close to each other for their highest bits to decide.
             sign ^= reciprocity(a[0], b[0]);
             a.swap_with_slice(b);
             words::sub(a, b);
@@ -50,12 +50,12 @@ pub(crate) fn symbol_vartime(x: &[Limb], modulus: &[Limb], scratch: &mut [Limb])
     }
 }
 
-/// 1 where the symbol changes sign as two odd numbers change places: both are 3 modulo 4.
+/// Returns 1 if swapping two odd numbers changes the sign of the symbol: both are 3 modulo 4.
 const fn reciprocity(a: Limb, b: Limb) -> Limb {
     (a & b) >> 1 & 1
 }
 
-/// 1 where the symbol of 2 over an odd number is negative: it is 3 or 5 modulo 8.
+/// Returns 1 if the symbol of 2 over an odd number is negative: the number is 3 or 5 modulo 8.
 const fn of_two(b: Limb) -> Limb {
     (b >> 1 ^ b >> 2) & 1
 }
@@ -78,20 +78,20 @@ fn small_symbol(mut a: Limb, mut b: Limb, mut sign: Limb) -> i32 {
     }
 }
 
-/// Some steps of the algorithm, of which each subtracts b from a, after an exchange where a is less,
-/// or halves a. Together they make a and b what `rows` times (a, b) is, divided by 2^`count`.
+/// Some steps of the algorithm. Each step subtracts b from a, after a swap if a is less, or halves
+/// a. Together they replace a and b by `rows` times (a, b), divided by 2^`count`.
 struct Steps {
     rows: [[i64; 2]; 2],
     count: u32,
-    /// 1 where the symbol changes its sign.
+    /// 1 if the symbol changes its sign.
     sign: Limb,
 }
 
 impl Steps {
-    /// Halvings after which the lowest bits end, of which the last three are needed.
+    /// Halvings after which the lowest bits are used up, three of which are needed at the end.
     const MOST: u32 = 60;
 
-    /// As many steps as are certain; none at most where a is odd and about as large as b.
+    /// Finds as many steps as are certain; possibly none if a is odd and about as large as b.
     fn find(a: &[Limb], b: &[Limb]) -> Self {
         let top = a.len() - 1;
         let shift = (a[top] | b[top]).leading_zeros();
@@ -102,9 +102,9 @@ impl Steps {
         let (mut count, mut sign) = (0, 0);
         while count < Self::MOST {
             if a_low & 1 == 1 {
-                // The highest bits are short of the number by less than 1 at first. A subtraction
-                // at most doubles the greater error, the halving that follows halves it and cuts
-                // off 1/2 at most. So after 60 halvings each error is less than 31.
+                // The highest bits are less than the number by less than 1 at first. A subtraction
+                // at most doubles the greater error; the halving that follows halves it and cuts
+                // off at most 1/2. So after 60 halvings each error is less than 31.
                 if a_high.abs_diff(b_high) < 64 {
                     break;
                 }
@@ -122,20 +122,20 @@ impl Steps {
             sign ^= of_two(b_low) & Limb::from(zeros);
             a_high >>= zeros;
             a_low >>= zeros;
-            // The magnitudes of a row add up to 2^count at most.
+            // The magnitudes in a row add up to at most 2^count.
             b_row = [b_row[0] << zeros, b_row[1] << zeros];
             count += zeros;
         }
         Self { rows: [a_row, b_row], count, sign: sign & 1 }
     }
 
-    /// What the steps make of `a` and `b`, neither of which becomes negative.
+    /// Applies the steps to `a` and `b`, neither of which becomes negative.
     fn apply(&self, a: &mut [Limb], b: &mut [Limb]) {
         let [mut a_sum, mut b_sum] = [0i128; 2];
         let n = a.len();
         for i in 0..=n {
             let (x, y) = if i < n { (a[i], b[i]) } else { (0, 0) };
-            // Magnitudes below 2^60·2^64 and what is carried, below 2^62.
+            // Magnitudes below 2^60·2^64, plus a carry below 2^62.
             let next = |sum: i128, row: [i64; 2]| {
                 (sum >> LIMB_BITS)
                     + i128::from(row[0]) * i128::from(x)

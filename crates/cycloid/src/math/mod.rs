@@ -1,4 +1,4 @@
-//! Floor 2: numbers. No bytes, no formats, no `unsafe`.
+//! Floor 2: arithmetic on numbers. No bytes, no formats, no `unsafe`.
 
 #[cfg(feature = "bls12-381")]
 pub(crate) mod bls12_381;

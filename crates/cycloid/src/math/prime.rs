@@ -1,14 +1,14 @@
-//! Prime numbers: a sieve by small primes, the test of Miller and Rabin, and the search for the
-//! primes of an RSA key (FIPS 186-5, appendices A.1.3 and B.3.1), eight candidates at a time.
+//! Prime numbers: a sieve by small primes, the Miller-Rabin test, and the search for the primes of
+//! an RSA key (FIPS 186-5, appendices A.1.3 and B.3.1), eight candidates at a time.
 
-mod strong;
+pub(crate) mod powers_of_two;
+mod strong_probable_prime;
 #[cfg(test)]
 pub(crate) mod tests;
-pub(crate) mod twos;
 
 use rand_core::CryptoRng;
 
-use strong::{is_strong, strong_scratch_limbs};
+use strong_probable_prime::{is_strong, strong_scratch_limbs};
 
 use super::modular::{self, Error, Exponent, Exponentiation, Modulus, Reduction, Strategy, Window};
 use super::random;
@@ -17,7 +17,7 @@ use crate::machine::lanes::{LANES, Lanes};
 use crate::machine::stack;
 use crate::machine::words::{self, LIMB_BITS, Limb};
 
-/// The odd primes by which candidates are divided before they are tested.
+/// The odd primes used for trial division before a candidate is tested.
 const SMALL_PRIMES: [u16; 511] = {
     let mut primes = [0; 511];
     let (mut found, mut candidate) = (0, 3);
@@ -36,7 +36,7 @@ const SMALL_PRIMES: [u16; 511] = {
     primes
 };
 
-/// Products of neighbouring small primes, each below 2³².
+/// Number of products of consecutive small primes, each below 2³².
 const GROUPS: usize = {
     let (mut groups, mut product) = (1, 1u64);
     let mut i = 0;
@@ -51,7 +51,7 @@ const GROUPS: usize = {
     groups
 };
 
-/// A number below 2³² by which other numbers are reduced without a division.
+/// A divisor below 2³² that reduces numbers without a division instruction.
 #[derive(Clone, Copy)]
 pub(crate) struct Divisor {
     value: u64,
@@ -60,35 +60,35 @@ pub(crate) struct Divisor {
 }
 
 impl Divisor {
-    /// The divisor of an odd value above 1.
+    /// Prepares an odd value above 1.
     pub(crate) const fn new(value: u64) -> Self {
         Self { value, reciprocal: u64::MAX / value }
     }
 
-    /// `x mod value` in constant time.
+    /// Returns `x mod value` in constant time.
     const fn remainder(self, x: u64) -> u64 {
-        // The reciprocal is below 2⁶⁴/value by less than 1, so the estimate of the quotient is too
-        // small by at most 1, and the remainder below 2·value < 2³³.
+        // The reciprocal is less than 2⁶⁴/value by less than 1, so the estimated quotient is too
+        // small by at most 1, and the remainder is below 2·value < 2³³.
         let quotient = ((x as u128 * self.reciprocal as u128) >> 64) as u64;
         let rest = x - quotient * self.value;
         let below = rest.wrapping_sub(self.value) >> 63;
         rest - (self.value & below.wrapping_sub(1))
     }
 
-    /// `(2⁶⁴·rest + limb) mod value` in constant time, for `rest` below the value.
+    /// Returns `(2⁶⁴·rest + limb) mod value` in constant time, for `rest` below the value.
     pub(crate) const fn append(self, rest: u64, limb: Limb) -> u64 {
         // rest < 2³², so that each step's dividend is below 2⁶⁴.
         let rest = self.remainder(rest << 32 | limb >> 32);
         self.remainder(rest << 32 | limb & 0xffff_ffff)
     }
 
-    /// `x mod value` for a number of any length, in constant time.
+    /// Returns `x mod value` for a number of any length, in constant time.
     fn remainder_of(self, x: &[Limb]) -> u64 {
         x.iter().rev().fold(0, |rest, limb| self.append(rest, *limb))
     }
 }
 
-/// The small primes, ready to divide by.
+/// The small primes, prepared as divisors.
 const DIVISORS: [Divisor; SMALL_PRIMES.len()] = {
     let mut divisors = [Divisor { value: 1, reciprocal: 0 }; SMALL_PRIMES.len()];
     let mut i = 0;
@@ -99,7 +99,7 @@ const DIVISORS: [Divisor; SMALL_PRIMES.len()] = {
     divisors
 };
 
-/// The products, and where the primes of each begin.
+/// The products, and the index of each product's first prime.
 const PRODUCTS: [(Divisor, usize); GROUPS] = {
     let mut groups = [(Divisor { value: 1, reciprocal: 0 }, 0); GROUPS];
     let (mut group, mut i) = (0, 0);
@@ -118,9 +118,8 @@ const PRODUCTS: [(Divisor, usize); GROUPS] = {
     groups
 };
 
-/// Whether a small prime divides `candidate` and is not the candidate itself. Which one does, if
-/// any, is not secret any more, and ends the search; where none does, time depends on the length
-/// only.
+/// Returns whether a small prime divides `candidate` and is not the candidate itself. If one does,
+/// it is no longer secret and ends the search; if none does, time depends on the length only.
 fn has_small_factor(candidate: &[Limb]) -> bool {
     let low = candidate[0];
     let small = words::is_zero(&candidate[1..]);
@@ -140,24 +139,24 @@ fn has_small_factor(candidate: &[Limb]) -> bool {
     false
 }
 
-/// Elements of scratch for [`generate`] with primes of `n` limbs.
+/// Returns the `Lanes` of scratch for [`generate`] with primes of `n` limbs.
 pub const fn generate_scratch_lanes(n: usize) -> usize {
-    // Eight candidates, bases, exponents and results of n limbs, eight limbs to an element.
+    // Eight candidates, bases, exponents and results of n limbs, eight limbs per `Lanes`.
     4 * n + modular::pow_eight_scratch_lanes(n, n * LIMB_BITS)
 }
 
-/// Puts a random probable prime of exactly `bits` bits into `prime`: at least √2·2^(bits−1),
-/// `accept`ed, and found prime by nine rounds of the test of Miller and Rabin with random bases,
-/// more than FIPS 186-5, table B.1, asks for at any length.
+/// Writes a random probable prime of exactly `bits` bits to `prime`: at least √2·2^(bits−1),
+/// accepted by `accept`, and found prime by nine Miller-Rabin rounds with random bases, more than
+/// FIPS 186-5, table B.1, requires at any length.
 ///
-/// `prime` has the limbs that `bits` bits need, at least two; `scratch` has [`generate_scratch_lanes`]
-/// and is wiped. Time depends on the number of candidates and on why those refused were refused;
-/// nothing else about the prime that is found shows, where nothing shows by `accept`.
+/// `prime` has the limbs that `bits` bits need, at least two; `scratch` has
+/// [`generate_scratch_lanes`] and is wiped. Time depends on the number of candidates and on why the
+/// refused ones were refused. It reveals nothing else about the prime, unless `accept` does.
 ///
 /// # Errors
-/// [`Error::ScratchTooSmall`]; [`Error::RandomGenerator`] where `rng` repeats itself, or none of
-/// 20·`bits` candidates will do (FIPS 186-5, appendix A.1.3, step 5.8), which happens to a sound
-/// generator once in 10²⁵ times unless `accept` refuses many. Nothing of use is in `prime` then.
+/// [`Error::ScratchTooSmall`]; [`Error::RandomGenerator`] if `rng` repeats itself, or if none of
+/// 20·`bits` candidates is usable (FIPS 186-5, appendix A.1.3, step 5.8), which happens to a sound
+/// generator once in 10²⁵ times unless `accept` refuses many. `prime` then holds nothing useful.
 pub fn generate(
     prime: &mut [Limb],
     bits: usize,
@@ -168,7 +167,7 @@ pub fn generate(
     generate_within(20 * bits, prime, bits, accept, rng, scratch)
 }
 
-/// [`generate`] that gives up after so many `candidates`.
+/// Like [`generate`], but gives up after the given number of `candidates`.
 pub(crate) fn generate_within(
     candidates: usize,
     prime: &mut [Limb],
@@ -185,7 +184,7 @@ pub(crate) fn generate_within(
         return Err(Error::ScratchTooSmall { needed, given });
     };
     let numbers = Lanes::as_limbs_mut(numbers);
-    // No candidate is like one of an earlier use.
+    // Clears earlier candidates, which would look like repetitions.
     ct::wipe(numbers);
     let outcome = stack::clean(modular::STACK_USE, || {
         search(candidates, prime, bits, accept, numbers, rng, scratch)
@@ -210,7 +209,7 @@ fn search(
             loop {
                 left = left.checked_sub(1).ok_or(Error::RandomGenerator)?;
                 draw(prime, bits, rng)?;
-                // That a generator repeats itself is the outcome.
+                // Whether the generator repeats itself is the function's result.
                 if candidates.chunks_exact(n).any(|other| is_equal(prime, other).reveal()) {
                     return Err(Error::RandomGenerator);
                 }
@@ -222,7 +221,7 @@ fn search(
         }
         let passed = test_eight(candidates, n, room, rng, scratch)?;
         if let Some(lane) = passed.into_iter().position(|passed| passed) {
-            // Eight more rounds side by side on the one that passed.
+            // Eight more rounds side by side on the candidate that passed.
             prime.copy_from_slice(&candidates[lane * n..][..n]);
             candidates.chunks_exact_mut(n).for_each(|candidate| candidate.copy_from_slice(prime));
             if test_eight(candidates, n, room, rng, scratch)? == [true; LANES] {
@@ -232,7 +231,7 @@ fn search(
     }
 }
 
-/// A random odd number of exactly `bits` bits, at least √2·2^(bits−1).
+/// Draws a random odd number of exactly `bits` bits, at least √2·2^(bits−1).
 fn draw(candidate: &mut [Limb], bits: usize, rng: &mut impl CryptoRng) -> Result<(), Error> {
     // The first 64 bits of √2/2.
     const ROOT: Limb = 0xb504_f333_f9de_6484;
@@ -251,8 +250,8 @@ fn draw(candidate: &mut [Limb], bits: usize, rng: &mut impl CryptoRng) -> Result
     Err(Error::RandomGenerator)
 }
 
-/// One round of the test of Miller and Rabin (FIPS 186-5, appendix B.3.1) on each of eight odd
-/// candidates of `n` limbs, with random bases: prime ones pass, and others with a chance below 1/4.
+/// Runs one Miller-Rabin round (FIPS 186-5, appendix B.3.1) on each of eight odd candidates of `n`
+/// limbs, with random bases. Primes pass; composites pass with a probability below 1/4.
 fn test_eight(
     candidates: &[Limb],
     n: usize,
@@ -271,7 +270,7 @@ fn test_eight(
     let mut halvings = [0; LANES];
     for (halvings, exponent) in halvings.iter_mut().zip(exponents.chunks_exact_mut(n)) {
         exponent[0] &= !1;
-        *halvings = twos::take_out(exponent);
+        *halvings = powers_of_two::take_out(exponent);
     }
     // 4.3. b^m.
     let mut powers = results.chunks_exact_mut(n);
@@ -299,24 +298,24 @@ fn test_eight(
     Ok(outcome)
 }
 
-/// Whether two numbers of one length are equal.
+/// Returns whether two numbers of the same length are equal.
 fn is_equal(a: &[Limb], b: &[Limb]) -> Mask {
     Mask::is_zero(a.iter().zip(b).fold(0, |any, (a, b)| any | (a ^ b)))
 }
 
-/// Limbs of scratch for [`is_probable_prime`] with a number of `n` limbs: with less, a power takes
-/// several times as long.
+/// Returns the limbs of scratch for [`is_probable_prime`] with a number of `n` limbs. With less, a
+/// power would take several times as long.
 pub(crate) const fn secret_scratch(n: usize) -> usize {
     let (power, strong) = (modular::pow_scratch_limbs(n, n * LIMB_BITS), strong_scratch_limbs(n));
     4 * n + if power > strong { power } else { strong }
 }
 
-/// Whether `candidate`, a secret odd number above 2⁶⁴ of public length without leading zero limbs,
-/// is prime, by `rounds` rounds of the test of Miller and Rabin with random bases: a composite
-/// number passes with a chance of 4^−rounds at most. Time tells the result, and why a composite
-/// number is one, but nothing of a prime.
+/// Tests whether `candidate` is prime: a secret odd number above 2⁶⁴ of public length without
+/// leading zero limbs. Runs `rounds` Miller-Rabin rounds with random bases; a composite passes with
+/// a probability of at most 4^−rounds. Time reveals the result, and for a composite the reason, but
+/// nothing about a prime.
 ///
-/// `scratch` has [`secret_scratch`] limbs, and is wiped.
+/// `scratch` has [`secret_scratch`] limbs and is wiped.
 ///
 /// # Errors
 /// [`Error::ScratchTooSmall`], [`Error::RandomGenerator`], those of [`Modulus::prepare`].
@@ -354,7 +353,7 @@ fn pass_rounds(
     let modulus = Modulus::prepare(candidate, r_squared, work)?;
     exponent.copy_from_slice(candidate);
     exponent[0] &= !1;
-    let halvings = twos::take_out(exponent);
+    let halvings = powers_of_two::take_out(exponent);
     for _ in 0..rounds {
         random::fill_limbs(rng, base)?;
         modular::pow(power, base, &Exponent::new(exponent), &modulus, work)?;
@@ -365,15 +364,15 @@ fn pass_rounds(
     Ok(true)
 }
 
-/// Whether `candidate`, a public number of any length, is prime, by `rounds` rounds of the test of
-/// Miller and Rabin with random bases: a composite number passes with a chance of 4^−rounds at
-/// most. Time depends on the number.
+/// Tests whether `candidate`, a public number of any length, is prime, by `rounds` Miller-Rabin
+/// rounds with random bases; a composite passes with a probability of at most 4^−rounds. Time
+/// depends on the number.
 ///
 /// `scratch` has [`is_probable_prime_scratch_limbs`] limbs for the number's length.
 ///
 /// # Errors
-/// [`Error::ScratchTooSmall`], [`Error::ModulusTooLong`] where the number is, and
-/// [`Error::RandomGenerator`] where `rng` gives no base.
+/// [`Error::ScratchTooSmall`], [`Error::ModulusTooLong`] if the number is too long, and
+/// [`Error::RandomGenerator`] if `rng` gives no base.
 pub fn is_probable_prime_vartime(
     candidate: &[Limb],
     rounds: usize,
@@ -405,7 +404,7 @@ pub fn is_probable_prime_vartime(
     let top = candidate[n - 1].leading_zeros() as usize;
     let bits = n * LIMB_BITS - top;
 
-    // candidate − 1 = 2^twos · exponent, the exponent being odd.
+    // candidate − 1 = 2^twos · exponent, with an odd exponent.
     exponent.copy_from_slice(candidate);
     exponent[0] &= !1;
     let zeros = exponent.iter().take_while(|limb| **limb == 0).count();
@@ -416,7 +415,7 @@ pub fn is_probable_prime_vartime(
         exponent[i] = low >> (twos % LIMB_BITS) | high << 1 << (LIMB_BITS - 1 - twos % LIMB_BITS);
     }
     for _ in 0..rounds {
-        // A base from 2 to candidate − 2, as half of the numbers of that length are, but for three.
+        // A base from 2 to candidate − 2; half of the numbers of that length are, except three.
         let found = (0..random::DRAWS).any(|_| {
             base.iter_mut().for_each(|limb| *limb = rng.next_u64());
             base[n - 1] >>= top;
@@ -443,18 +442,18 @@ pub fn is_probable_prime_vartime(
     Ok(true)
 }
 
-/// How public numbers are tested.
+/// The exponentiation for tests of public numbers.
 const TEST: Strategy = Strategy {
     reduction: Reduction::Montgomery,
     exponentiation: Exponentiation::ReducedMemoryVartime(Window::ALL[3]),
 };
 
-/// Limbs of scratch for [`is_probable_prime_vartime`] with a number of `n` limbs.
+/// Returns the limbs of scratch for [`is_probable_prime_vartime`] with a number of `n` limbs.
 pub const fn is_probable_prime_scratch_limbs(n: usize) -> usize {
     3 * n + TEST.scratch_limbs(n)
 }
 
-/// Whether `x` is `modulus` − 1, for an odd modulus and x of the same length.
+/// Returns whether `x` is `modulus` − 1, for an odd modulus and x of the same length.
 fn is_minus_one(x: &[Limb], modulus: &[Limb]) -> bool {
     x[0] == modulus[0] - 1 && x[1..] == modulus[1..]
 }

@@ -62,15 +62,15 @@ pub enum FormatError {
 impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Der => f.write_str("the bytes are not DER of such a key"),
+            Self::Der => f.write_str("the DER is not a key of this kind"),
             Self::Algorithm => f.write_str("the key is for another algorithm"),
             Self::Encrypted => f.write_str("the private key is encrypted with a password"),
             Self::IsPublicKey => f.write_str("the file holds a public key, not a private one"),
-            Self::PublicKey => f.write_str("the public key is not that of the private key"),
+            Self::PublicKey => f.write_str("the public key does not match the private key"),
             Self::Pem => f.write_str("the text is not PEM, or its base64 is wrong"),
-            Self::PemLabel => f.write_str("no label in the PEM is that of such a key"),
+            Self::PemLabel => f.write_str("no PEM label matches this kind of key"),
             Self::OutputTooSmall { needed, given } => {
-                write!(f, "the buffer has {given} bytes, and {needed} are needed")
+                write!(f, "the buffer has {given} bytes, but {needed} are needed")
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Finite-field Diffie-Hellman against whole numbers and against published vectors, on every
-//! backend, one at a time and side by side.
+//! Finite-field Diffie-Hellman compared with big integers and published vectors, on every backend,
+//! single and in batches.
 
 mod parameters;
 #[path = "../support/mod.rs"]
@@ -19,14 +19,14 @@ use support::dh::{number, padded};
 
 type Key = PrivateKey<'static, Vec<u64>>;
 
-/// The level is the whole process's, so tests take turns.
+/// The level applies to the whole process, so tests run one at a time.
 static LEVEL: Mutex<()> = Mutex::new(());
 
 fn turn() -> MutexGuard<'static, ()> {
     LEVEL.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Calls `f` on each level of the processor, and says which are not there.
+/// Calls `f` on each level of the processor, and reports unavailable ones.
 fn on_every_level(mut f: impl FnMut()) {
     let _turn = turn();
     for level in Level::ALL {
@@ -62,7 +62,7 @@ fn agree(key: &Key, peer: &[u8], validation: Validation) -> Result<Vec<u8>, Erro
     outcome.map(|()| shared)
 }
 
-/// Each as a job of one batch.
+/// Runs each agreement as a job of one batch.
 fn agree_in_batch(jobs: &[(&Key, &[u8], Validation)]) -> Vec<Result<Vec<u8>, Error>> {
     let longest = jobs.iter().map(|job| job.0.group()).max_by_key(|group| group.bits()).unwrap();
     let mut results: Vec<_> = jobs.iter().map(|job| vec![0xa5; job.0.group().length()]).collect();
@@ -81,7 +81,7 @@ fn agree_in_batch(jobs: &[(&Key, &[u8], Validation)]) -> Vec<Result<Vec<u8>, Err
         .collect()
 }
 
-/// What is to come out, by whole numbers.
+/// Computes the expected result with big integers.
 fn model(
     group: &Group<'_>,
     x: &BigUint,
@@ -104,14 +104,14 @@ fn model(
     Ok(padded(&z, group.length()))
 }
 
-/// Values that a peer might send, for a group's prime.
+/// Returns malicious peer values for a group's prime.
 fn hostile_values(p: &BigUint, length: usize) -> Vec<Vec<u8>> {
     let [one, two] = [1u8, 2].map(BigUint::from);
     let mut values: Vec<_> = [
         BigUint::ZERO,
         one.clone(),
         two.clone(),
-        // −1 is no square, so neither are −2 and −4.
+        // −1 is not a square, so −2 and −4 are not either.
         p - &two,
         p - BigUint::from(4u8),
         p - &one,
@@ -194,7 +194,7 @@ fn batches_of_any_number_with_groups_of_any_length() {
 }
 
 #[test]
-fn too_little_memory_is_told_for_each_job() {
+fn too_little_memory_is_an_error_of_each_job() {
     let _turn = turn();
     let own = key(&Group::FFDHE2048, &[7]).unwrap();
     let mut results = vec![vec![0; 256]; 3];
@@ -211,7 +211,7 @@ fn too_little_memory_is_told_for_each_job() {
     assert_eq!(results[2][255], 128);
 }
 
-/// Public values by a table, by exponentiation and side by side, against whole numbers.
+/// Public values from a table, by exponentiation and in batches, compared with big integers.
 #[test]
 fn public_values_in_every_way() {
     on_every_level(|| {
@@ -232,7 +232,7 @@ fn public_values_in_every_way() {
             let all = (&one << group.exponent_bits()) - &one;
             let mut exponents =
                 vec![one.clone(), &one + &one, &all - &one, all.clone(), &one << 224];
-            // Longer than the table is for.
+            // Longer than the table supports.
             exponents.push(&all + &one);
             exponents.push(number(group.prime()) - 2u8);
             for _ in 0..3 {
@@ -266,7 +266,7 @@ fn public_values_in_every_way() {
 }
 
 #[test]
-fn generators_refuse_what_they_cannot_do() {
+fn generators_refuse_invalid_requests() {
     let _turn = turn();
     let group = &Group::FFDHE2048;
     let mut memory = vec![Lanes::ZERO; dh::generator_lanes(2048, Comb::COMPACT)];

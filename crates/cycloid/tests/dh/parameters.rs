@@ -1,4 +1,4 @@
-//! Groups of a user's own: what is accepted, and what is refused and why.
+//! Custom groups: accepted ones, and refused ones with their errors.
 
 use cycloid::scheme::dh::{self, Error, Group, Parameters, PrivateKey, Validation};
 use num_bigint::BigUint;
@@ -26,11 +26,11 @@ const PRIME: &str = "\
     9414f58d8e4f4370202623f20d7d399655e59a1cf1f6346ddebd82f2e66d38f5d12838b821bd\
     79b0a1ee978cb6d884088bf3729b6460aa2092ac3506c6e9a7149fe1";
 
-/// A prime of 256 bits that divides the prime less 1.
+/// A 256-bit prime that divides the prime minus 1.
 const ORDER: &str = "\
     92af9cd88b7f4e268e9fecf171361407f18a68a5da6fe132650744dde4856a5f";
 
-/// A number of that order.
+/// An element of that order.
 const GENERATOR: &str = "\
     786d257899fb2b2c9ee02c36ddb6094ab523479bbcf968d2b0dafbb70fd23a82aa4eb063cc9c\
     07b2b6cfa9855eedd5954c7a65ce0857dbce1d1dab5dd4da646f7de15e25ee90e5109e7b9264\
@@ -71,14 +71,14 @@ impl Memory {
     }
 }
 
-/// The least number that is no square modulo a prime.
+/// Returns the least nonsquare modulo a prime.
 fn no_square(p: &BigUint) -> BigUint {
     let half = (p - 1u8) / 2u8;
     let is_square = |x: &u32| BigUint::from(*x).modpow(&half, p) == BigUint::from(1u8);
     BigUint::from((2u32..).find(|x| !is_square(x)).unwrap())
 }
 
-/// Two parties agree, and `value` from outside gives what is expected.
+/// Runs an agreement between two parties, and checks the result for `value` from outside.
 fn use_group(group: &Group<'_>, value: &BigUint, expected: Result<(), Error>) {
     let bits = group.bits();
     let mut scratch = vec![0; dh::scratch_limbs(bits, bits)];
@@ -112,7 +112,7 @@ fn safe_primes() {
         assert_eq!(format!("{group:?}"), "dh::Group(2048 bits)");
         use_group(&group, &other, Err(Error::PublicSubgroup));
     }
-    // A generator of the whole group: every value is in it.
+    // A generator of the whole group: it contains every value.
     let group = memory.group(&p, &other, None).unwrap();
     use_group(&group, &other, Ok(()));
     assert_eq!(memory.group(&p, &other, Some(&half)).unwrap_err(), Error::Generator);
@@ -130,7 +130,7 @@ fn given_orders() {
     let group = memory.group(&p, &g, Some(&q)).unwrap();
     assert_eq!(group.exponent_bits(), 225);
     use_group(&group, &no_square(&p), Err(Error::PublicSubgroup));
-    // Partial validation is full where the prime is not safe.
+    // Partial validation checks everything if the prime is not safe.
     let memory_of_key = vec![0; dh::private_key_limbs(2048)];
     let key = PrivateKey::new(&group, &[3], memory_of_key).unwrap();
     let (mut shared, mut scratch) = ([0; 256], vec![0; dh::minimum_scratch_limbs(2048)]);
@@ -167,7 +167,7 @@ fn lengths_primes_and_memory() {
     let p = hex(SAFE_PRIME);
     assert_eq!(memory.group(&(&p + &one), &two, None).unwrap_err(), Error::NotPrime);
     assert_eq!(memory.group(&(&p + &two), &two, None).unwrap_err(), Error::NotSafePrime);
-    // (p − 1)/2 is prime, and p is not.
+    // (p − 1)/2 is prime, but p is not.
     let q = hex(PRIME);
     assert_eq!(memory.group(&(q * 2u8 + &one), &two, None).unwrap_err(), Error::NotPrime);
     let mut small = Memory::new(2048);

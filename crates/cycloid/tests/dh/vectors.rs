@@ -1,4 +1,4 @@
-//! The vectors of OpenSSL for the groups of RFC 7919.
+//! OpenSSL's vectors for the groups of RFC 7919.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use num_bigint::BigUint;
 use crate::support::dh::{DhKey, number, padded};
 use crate::{agree, agree_in_batch, key, model, on_every_level, scratch};
 
-/// The blocks of a file of OpenSSL's test data: lines `name = value`, and PEM under its name.
+/// A file of OpenSSL's test data: lines `name = value`, and named PEM blocks.
 struct Vectors {
     keys: HashMap<String, DhKey>,
     pairs: Vec<(String, String)>,
-    /// Own key, the other's, and the secret.
+    /// Own key, peer key and secret.
     derivations: Vec<(String, String, Vec<u8>)>,
-    /// Derivations with a key derivation function on top, which is not the library's.
+    /// Derivations followed by a key derivation function, which the library does not have.
     with_kdf: usize,
 }
 
@@ -81,7 +81,7 @@ fn group_of(key: &DhKey) -> &'static Group<'static> {
 #[test]
 fn published_vectors_alone_and_in_every_lane() {
     let vectors = vectors();
-    // Two keys of each size, and the derivation both ways, once more with padding.
+    // Two keys of each size, and derivations in both directions, each also with padding.
     assert_eq!((vectors.keys.len(), vectors.pairs.len()), (20, 10));
     assert_eq!((vectors.derivations.len(), vectors.with_kdf), (11, 2));
     let private = |name: &str| {
@@ -114,7 +114,7 @@ fn published_vectors_alone_and_in_every_lane() {
                         _ => (&key, &minus_one[..], Validation::Full),
                     })
                     .collect();
-                // Twice over, so that refused jobs do not keep the lanes from being filled.
+                // Duplicated, so that refused jobs do not leave lanes empty.
                 let jobs = [&jobs[..], &jobs[..]].concat();
                 for (i, outcome) in agree_in_batch(&jobs).into_iter().enumerate() {
                     match i % 8 {

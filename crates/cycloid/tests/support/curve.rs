@@ -1,9 +1,9 @@
-//! The NIST curves by chord and tangent over big integers: the slow and obvious model.
+//! The NIST curves by chord and tangent over big integers: a slow and obvious model.
 
 use cycloid::scheme::ec::{Curve, PrivateKey, PublicKey};
 use num_bigint::BigUint;
 
-/// A point by its coordinates; `None` for infinity.
+/// A point in affine coordinates; `None` for infinity.
 pub(crate) type Point = Option<(BigUint, BigUint)>;
 
 /// A curve y² = x³ − 3x + b.
@@ -59,7 +59,7 @@ impl Model {
         })
     }
 
-    /// An integer as long as a scalar.
+    /// Returns an integer as bytes, as long as a scalar.
     pub(crate) fn bytes(&self, number: &BigUint) -> Vec<u8> {
         super::dh::padded(number, self.bytes)
     }

@@ -1,19 +1,19 @@
-//! As much of DER as the numbers of a Diffie-Hellman key take: PKCS #8 and SPKI around PKCS #3.
+//! The parts of DER needed for Diffie-Hellman keys: PKCS #8 and SPKI around PKCS #3.
 
 use num_bigint::BigUint;
 
-/// The number of little-endian limbs.
+/// Returns the number of little-endian limbs.
 pub(crate) fn number(limbs: &[u64]) -> BigUint {
     limbs.iter().rev().fold(BigUint::ZERO, |sum, limb| (sum << 64) + limb)
 }
 
-/// A number as big-endian bytes with leading zeros.
+/// Returns a number as big-endian bytes with leading zeros.
 pub(crate) fn padded(number: &BigUint, length: usize) -> Vec<u8> {
     let bytes = number.to_bytes_be();
     [vec![0; length - bytes.len()], bytes].concat()
 }
 
-/// The tag and the contents of the first element, and what follows.
+/// Returns the tag and the contents of the first element, and the rest.
 pub(crate) fn element(der: &[u8]) -> (u8, &[u8], &[u8]) {
     let (tag, first) = (der[0], usize::from(der[1]));
     let (length, begin) = if first < 0x80 {
@@ -33,7 +33,8 @@ pub(crate) struct DhKey {
 }
 
 impl DhKey {
-    /// From PKCS #8, where the number is in an octet string, or SPKI, where it is in a bit string.
+    /// Reads PKCS #8, in which the number is in an octet string, or SPKI, in which it is in a bit
+    /// string.
     pub(crate) fn from_der(der: &[u8]) -> Self {
         let (_, mut rest, _) = element(der);
         if rest[0] == 0x02 {
@@ -45,7 +46,7 @@ impl DhKey {
         let (_, prime, parameters) = element(parameters);
         let (_, generator, _) = element(parameters);
         let (tag, string, _) = element(after);
-        // A bit string begins with the number of bits that are not used, none.
+        // A bit string begins with the number of unused bits, 0.
         let (_, number, _) = element(if tag == 0x03 { &string[1..] } else { string });
         let [prime, generator, number] = [prime, generator, number].map(BigUint::from_bytes_be);
         Self { prime, generator, number }

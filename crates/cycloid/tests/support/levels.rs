@@ -1,11 +1,11 @@
-//! The backends that public operations choose from, one after the other.
+//! Running a test on every backend that public operations choose from.
 
 use std::sync::Mutex;
 
 use cycloid::cpu::{self, Level};
 use cycloid::machine::lanes::{Backend, LANES};
 
-/// Does `test` at every level of the processor that is there, alone.
+/// Runs `test` at every level that the processor has, exclusively.
 pub(crate) fn at_every_level(mut test: impl FnMut()) {
     static ALONE: Mutex<()> = Mutex::new(());
     let _guard = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -20,19 +20,19 @@ pub(crate) fn at_every_level(mut test: impl FnMut()) {
     cpu::limit(cpu::detected_level());
 }
 
-/// By how many places to turn a batch, one after the other, so that everything in it stands in every
-/// lane; none at a level without lanes, where batches are single operations.
+/// Returns the rotations of a batch that bring each job into each lane; none at a level without
+/// lanes, where batches are single operations.
 pub(crate) fn turns() -> std::ops::Range<usize> {
     0..if Backend::best().is_some() { LANES } else { 1 }
 }
 
-/// Bytes from hexadecimal digits.
+/// Decodes hexadecimal digits.
 pub(crate) fn hex<const N: usize>(digits: &str) -> [u8; N] {
     let bytes = bytes(digits);
     bytes.try_into().unwrap_or_else(|_| panic!("not {N} bytes: {digits}"))
 }
 
-/// Bytes from hexadecimal digits.
+/// Decodes hexadecimal digits.
 pub(crate) fn bytes(digits: &str) -> Vec<u8> {
     assert!(digits.len().is_multiple_of(2));
     let digits: Vec<_> = digits.chars().map(|digit| digit.to_digit(16).unwrap() as u8).collect();

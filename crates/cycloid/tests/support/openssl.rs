@@ -1,10 +1,10 @@
-//! The command `openssl`, the other side of the cross-checks.
+//! The command `openssl`, the counterpart in interoperability tests.
 
 use std::io::{ErrorKind, Write};
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// Runs `openssl` with these arguments and this standard input; what it wrote, if it succeeded.
+/// Runs `openssl` with these arguments and this standard input; returns its output if it succeeded.
 pub(crate) fn run(arguments: &str, input: &[u8]) -> Option<Vec<u8>> {
     let mut command = Command::new("openssl");
     command.args(arguments.split_whitespace());
@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &str, input: &[u8]) -> Option<Vec<u8>> {
     });
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
-    // A command that does not read its input to the end is right as well.
+    // A command may succeed without reading its whole input.
     let writer = thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &str, input: &[u8]) -> Option<Vec<u8>> {
     output.status.success().then_some(output.stdout)
 }
 
-/// [`run`], which must succeed.
+/// Like [`run`], but panics on failure.
 #[track_caller]
 pub(crate) fn openssl(arguments: &str, input: &[u8]) -> Vec<u8> {
     run(arguments, input).unwrap_or_else(|| panic!("openssl {arguments}"))

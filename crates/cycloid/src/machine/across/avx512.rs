@@ -1,4 +1,4 @@
-//! AVX-512 without IFMA: a factor is a double-precision number, in memory too.
+//! AVX-512 without IFMA: factors are double-precision numbers, also in memory.
 
 use core::arch::x86_64::{
     __m512d, __m512i, _mm512_alignr_epi64, _mm512_and_si512, _mm512_loadu_si512,

@@ -1,13 +1,13 @@
-//! Between 64-bit limbs and digits, and what is linear in the length.
+//! Conversion between 64-bit limbs and digits, and functions linear in the length.
 
 use super::super::ct::Mask;
 use super::super::lanes::Lanes;
 use super::super::words::{LIMB_BITS, Limb};
 use super::{DIGIT_BITS, DIGIT_MASK};
 
-/// `destination` = `source`, a little-endian number of 64-bit limbs, with leading zeros.
+/// Sets `destination` to `source`, a little-endian number of 64-bit limbs, with leading zeros.
 ///
-/// What `source` has beyond the 51·8 bits an element that fit must be zero.
+/// Bits of `source` beyond the 51·8 bits per element that fit must be zero.
 pub fn load(destination: &mut [Lanes], source: &[Limb]) {
     let destination = Lanes::as_limbs_mut(destination);
     for (i, digit) in destination.iter_mut().enumerate() {
@@ -24,10 +24,10 @@ pub fn load(destination: &mut [Lanes], source: &[Limb]) {
     });
 }
 
-/// `destination` = `source`, whose digits must be below 2⁵¹, as a little-endian number of 64-bit
-/// limbs, with leading zeros.
+/// Sets `destination` to `source`, whose digits must be below 2⁵¹, as a little-endian number of
+/// 64-bit limbs, with leading zeros.
 ///
-/// What `source` has beyond the 64·`destination.len()` bits that fit must be zero.
+/// Bits of `source` beyond the 64·`destination.len()` bits that fit must be zero.
 pub fn store(destination: &mut [Limb], source: &[Lanes]) {
     destination.fill(0);
     for (i, digit) in Lanes::as_limbs(source).iter().enumerate() {
@@ -43,13 +43,13 @@ pub fn store(destination: &mut [Limb], source: &[Lanes]) {
     }
 }
 
-/// Where digit `i` begins in a number of 64-bit limbs.
+/// Returns the position of digit `i` in a number of 64-bit limbs.
 const fn word_and_bit(i: usize) -> (usize, usize) {
     let bit = i * DIGIT_BITS;
     (bit / LIMB_BITS, bit % LIMB_BITS)
 }
 
-/// `a mod modulus` with digits below 2⁵¹, from an almost reduced `a`; the digits of `modulus` are
+/// Reduces an almost reduced `a` modulo `modulus`, to digits below 2⁵¹; the digits of `modulus` are
 /// below 2⁵¹.
 pub fn reduce(a: &mut [Lanes], modulus: &[Lanes]) {
     let a = Lanes::as_limbs_mut(a);
@@ -62,7 +62,7 @@ pub fn reduce(a: &mut [Lanes], modulus: &[Lanes]) {
     reduce_once(a, Lanes::as_limbs(modulus));
 }
 
-/// `a = 2·a mod modulus` for a < modulus, all digits below 2⁵¹.
+/// Computes `a = 2·a mod modulus` for a < modulus, with all digits below 2⁵¹.
 pub(super) fn double_mod(a: &mut [Lanes], modulus: &[Lanes]) {
     let a = Lanes::as_limbs_mut(a);
     let mut carry = 0;
@@ -74,7 +74,7 @@ pub(super) fn double_mod(a: &mut [Lanes], modulus: &[Lanes]) {
     reduce_once(a, Lanes::as_limbs(modulus));
 }
 
-/// `a −= modulus` where `a ≥ modulus`.
+/// Computes `a −= modulus` if `a ≥ modulus`.
 fn reduce_once(a: &mut [Limb], modulus: &[Limb]) {
     debug_assert_eq!(a.len(), modulus.len());
     let below = a.iter().zip(modulus).fold(0, |borrow, (a, m)| sub_borrow(*a, *m, borrow).1);
@@ -85,7 +85,7 @@ fn reduce_once(a: &mut [Limb], modulus: &[Limb]) {
     }
 }
 
-/// `a − b − borrow` mod 2⁵¹, and the borrow out; `a` and `b` below 2⁵¹.
+/// Returns `a − b − borrow` mod 2⁵¹, and the borrow out; `a` and `b` are below 2⁵¹.
 #[inline(always)]
 const fn sub_borrow(a: Limb, b: Limb, borrow: Limb) -> (Limb, Limb) {
     let difference = a.wrapping_sub(b).wrapping_sub(borrow);

@@ -1,25 +1,25 @@
-//! The steps of a Montgomery multiplication, written once for all backends: what they have in
-//! common. `triangle` has those of products, `square` those of a square.
+//! Montgomery multiplication across lanes: the steps that products and squares share, written once
+//! for all backends. `triangle` contains those of products, `square` those of a square.
 //!
-//! **Columns.** Column c of a product collects the low halves of the digit products a_i·b_j with
-//! i + j = c, and twice the high halves of those with i + j = c − 1: a product has 104 bits, which
-//! fall apart at bit 52, and a column weighs 2⁵¹ times the one before. Eight neighbouring columns
-//! stand in a vector. Only neighbourhood counts, so each step begins with the column that suits
-//! it; those below column zero are zero.
+//! **Columns.** Column c of a product collects the low halves of the digit products a_i·b_j with i
+//! + j = c, and twice the high halves of those with i + j = c − 1: a product has 104 bits, split at
+//! bit 52, and a column weighs 2⁵¹ times the preceding one. A vector holds eight neighbouring
+//! columns. Only their adjacency matters, so each step begins with the column that suits it;
+//! columns below zero are zero.
 //!
-//! **Windows.** The window at u of a number is the vector of its digits u to u + 7, digits outside
-//! the number being zero. Eight neighbouring columns, from c on, of what row i adds are b_i times
-//! the window of a at c − i: so with all windows in memory no product needs a shuffle. They stand
-//! in order, the window at u at index u + 7.
+//! **Windows.** The window at u of a number is the vector of its digits u to u + 7, with zeros for
+//! digits outside the number. In eight neighbouring columns from c on, row i adds b_i times the
+//! window of a at c − i. With all windows in memory, no product needs a shuffle. Windows are stored
+//! in order, the one at u at index u + 7.
 //!
-//! **Carries.** A column s becomes a digit by one step for all columns at once: its low 51 bits
-//! plus what lies above the low 51 bits of the column before. That leaves digits below
-//! 2⁵¹ + 2¹³, and no second step is needed, because factors may have 52 bits.
+//! **Carries.** One step turns all columns into digits at once: each digit is the low 51 bits of
+//! its column plus the bits above the low 51 of the preceding column. That leaves digits below 2⁵¹
+//! + 2¹³. No second step is needed, because factors may have 52 bits.
 //!
 //! **No column overflows.** Low halves are below 2⁵² and, with factors below 2⁵¹ + 2¹³, high ones
-//! below 2⁵⁰ + 2¹³. At most n low and n high halves of the product and as many of the reduction
-//! come together in a column, with one carry: less than 2n·2⁵² + 4n·(2⁵⁰ + 2¹³) + 2¹³, below
-//! 3n·2⁵² + 2²⁸ and so below 2⁶⁴ for n ≤ 1365; and what lies above the low 51 bits is below 2¹³.
+//! below 2⁵⁰ + 2¹³. A column collects at most n low and n high halves of the product, as many of
+//! the reduction, and one carry: less than 2n·2⁵² + 4n·(2⁵⁰ + 2¹³) + 2¹³, below 3n·2⁵² + 2²⁸ and so
+//! below 2⁶⁴ for n ≤ 1365. The bits above the low 51 are a number below 2¹³.
 
 use super::super::lanes::{LANES, Lanes};
 use super::super::words::Limb;
@@ -29,11 +29,11 @@ use super::{Modulus, montgomery_work_lanes, vectors};
 /// The index of the window at 0.
 pub(super) const ZERO: usize = LANES - 1;
 
-/// Lanes before digit 0 of a product, so that a tile of a square begins with an odd column.
+/// Lanes before digit 0 of a product, so that a tile of a square starts with an odd column.
 pub(super) const SKIPPED: usize = 1;
 
-/// The body for each constant `j` from 0 to below a constant of at most 6, one after the other
-/// without a loop, so that arrays that are indexed with `j` become registers.
+/// Repeats the body for each constant `j` below a constant of at most 6, without a loop, so that
+/// arrays indexed with `j` stay in registers.
 macro_rules! unroll {
     ($j:ident < $count:expr => $body:expr) => {
         $crate::machine::across::kernel::unroll!($j, $count, $body, 0 1 2 3 4 5)
@@ -47,25 +47,25 @@ macro_rules! unroll {
 }
 pub(super) use unroll;
 
-/// A product on its way through the steps: T = a·b, or a².
+/// A product in progress: T = a·b, or a².
 pub(super) struct Product<'a, V> {
     pub(super) v: V,
     pub(super) n: usize,
-    /// Of the modulus, from −1 on.
+    /// Windows of the modulus, from −1 on.
     pub(super) modulus: &'a [Lanes],
-    /// Of −1 / modulus.
+    /// Windows of −1 / modulus.
     pub(super) inverse: &'a [Lanes],
-    /// Of a.
+    /// Windows of a.
     pub(super) windows: &'a mut [Lanes],
-    /// T from column −[`SKIPPED`] on: digits in the lower half, columns in the upper.
+    /// T from column −[`SKIPPED`] on: digits in the lower half, columns in the upper half.
     pub(super) t: &'a mut [Lanes],
-    /// The lower half of T as factors.
+    /// The lower half of T, as factors.
     pub(super) low: &'a mut [Lanes],
-    /// b as factors, then the quotient as factors from column −`padding` on.
+    /// b as factors; later the quotient as factors, from column −`padding` on.
     pub(super) factors: &'a mut [Lanes],
-    /// High halves of the last vector of the lower half.
+    /// High halves of the lower half's last vector.
     pub(super) high: Lanes,
-    /// What lay above the digits there.
+    /// The part above the digits of that vector.
     pub(super) carry: Lanes,
 }
 
@@ -92,7 +92,7 @@ impl<'a, V: DigitVectors> Product<'a, V> {
     }
 }
 
-/// `windows` = those of `number` at −7 to n + padding: eight for each of its vectors and eight
+/// Computes `windows` of `number` at −7 to n + padding: eight for each of its vectors and eight
 /// more. `room` has as many vectors as `number`.
 #[inline(always)]
 pub(super) fn windows<V: DigitVectors>(
@@ -131,7 +131,7 @@ fn store_windows<V: DigitVectors>(
     v.store(&mut windows[7], vector);
 }
 
-/// The vectors of `number` as factors, in `room`.
+/// Converts the vectors of `number` to factors, in `room`.
 #[inline(always)]
 pub(super) fn into_factors<'a, V: DigitVectors>(
     v: V,
@@ -145,7 +145,7 @@ pub(super) fn into_factors<'a, V: DigitVectors>(
     room
 }
 
-/// Makes digits of columns and hands on what is carried.
+/// Splits columns into digits and returns the carries.
 #[inline(always)]
 pub(super) fn carry<V: DigitVectors>(
     v: V,
@@ -156,18 +156,18 @@ pub(super) fn carry<V: DigitVectors>(
     (v.add(v.digit(columns), v.join::<7>(before, carry)), carry)
 }
 
-/// Takes complete columns, vector by vector from the lowest up.
+/// A consumer of complete columns, vector by vector from the lowest up.
 pub(super) trait Finish<V: DigitVectors> {
     fn finish(&mut self, vector: usize, columns: V::Word);
 }
 
-/// Takes the columns of T, vector by vector from the lowest up: makes digits of the lower half,
-/// in words and as factors, and leaves the upper half as columns.
+/// Consumes the columns of T, vector by vector from the lowest up: converts the lower half to
+/// digits, as words and as factors, and leaves the upper half as columns.
 pub(super) struct Writer<'a, V: DigitVectors> {
     v: V,
     t: &'a mut [Lanes],
     low: &'a mut [Lanes],
-    /// What the last vector carried.
+    /// The carry of the last vector.
     pub(super) carry: V::Word,
 }
 
@@ -199,8 +199,8 @@ impl<V: DigitVectors> Finish<V> for Writer<'_, V> {
     }
 }
 
-/// `n` factors of a number whose digits are in `digits` and, where those are no factors, also as
-/// factors in `factors`; digit 0 is in lane `first`.
+/// Returns `n` factors of a number with digits in `digits`, and with factors in `factors` if digits
+/// are not factors themselves; digit 0 is in lane `first`.
 #[inline(always)]
 pub(super) fn rows<'a, V: DigitVectors>(
     digits: &'a [Lanes],
@@ -211,8 +211,8 @@ pub(super) fn rows<'a, V: DigitVectors>(
     &Lanes::as_limbs(if V::CONVERTS { factors } else { digits })[first..first + n]
 }
 
-/// A tile of `out = table[index]`, W vectors from vector `tile` on, reading that part of all
-/// entries.
+/// Computes a tile of `out = table[index]`, W vectors from vector `tile` on, reading that part of
+/// all entries.
 #[inline(always)]
 pub(super) fn select<V: DigitVectors, const W: usize>(
     v: V,

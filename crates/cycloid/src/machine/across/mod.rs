@@ -1,11 +1,11 @@
 //! One number across the lanes: digits of 51 bits, eight consecutive ones in a vector.
 //!
-//! A number of n digits is `[Lanes; v]`, v = [`vectors`]`(n)`: digit i is lane i mod 8 of element
-//! i / 8, and what is beyond n is zero. A digit may be as large as 2⁵¹ + 2¹³, so a number has more
-//! than one form; [`store`] takes it in the unique one that [`reduce`] leaves.
+//! A number of n digits is `[Lanes; v]`, v = [`vectors`]`(n)`: digit i is lane i mod 8 of element i
+//! / 8, and digits beyond n are zero. A digit may be as large as 2⁵¹ + 2¹³, so a number has several
+//! representations; [`store`] requires the unique one that [`reduce`] produces.
 //!
-//! **No limb waits for the one before.** The usual way to Montgomery's product a·b / R, limb by
-//! limb, is one long chain: each limb of the quotient waits for the row that the one before adds.
+//! **No limb waits for the preceding one.** Montgomery's product a·b / R is usually computed limb
+//! by limb, in one long dependency chain: each limb of the quotient waits for the preceding row.
 //! Here the quotient is computed as a whole: with T = a·b and m' = −1 / m mod R,
 //!
 //! - T mod R and T div R, two triangles of products of digits,
@@ -13,14 +13,14 @@
 //! - (T + q·m) / R, which needs only the upper triangle of q·m, because the lower one is known to
 //!   be −T mod R.
 //!
-//! That is as many products as limb by limb, 2n², and three waits instead of n. The steps of a
-//! *pair* of numbers alternate, so that products of the one can fill the waits of the other.
+//! This takes as many products as limb by limb, 2n², but three waits instead of n. For a *pair* of
+//! numbers, the steps of both alternate, so that products of one fill the waits of the other.
 //!
-//! **51 bits, not 52,** although factors may have 52: so that digits need not be exact, and one
-//! step handles all carries at once where a chain of carries would wait again.
+//! **51 bits, not 52,** although factors may have 52, so that digits need not be exact, and one
+//! step handles all carries at once instead of a chain of carries.
 //!
-//! [`AcrossLanes`] is what a backend provides; every backend gives the same digits, because all of
-//! them instantiate the steps in `triangle` and `square`; `kernel` says how they work. Time depends
+//! [`AcrossLanes`] is the interface of a backend. Every backend gives the same digits, because all
+//! of them instantiate the steps in `triangle` and `square`, which `kernel` describes. Time depends
 //! on lengths only.
 
 #[cfg(target_arch = "x86_64")]
@@ -48,17 +48,17 @@ use super::words::Limb;
 pub use convert::{load, reduce, store};
 pub use modulus::{Modulus, modulus_lanes};
 
-/// Bits in a digit, redundancy aside.
+/// Bits in a digit, without redundancy.
 pub const DIGIT_BITS: usize = 51;
 
 /// The low [`DIGIT_BITS`] bits of a word.
 const DIGIT_MASK: Limb = (1 << DIGIT_BITS) - 1;
 
-/// The most digits for which no column overflows.
+/// The maximum number of digits for which no column overflows.
 const MAX_DIGITS: usize = 1023;
 
-/// Digits of a number modulo which the kernels work, for moduli of up to `bits` bits: an odd
-/// number from 3 on.
+/// Returns the number of digits of numbers modulo a modulus of up to `bits` bits: an odd number, at
+/// least 3.
 ///
 /// R = 2^(51·n) is at least eight times the modulus.
 pub const fn digits(bits: usize) -> usize {
@@ -66,36 +66,37 @@ pub const fn digits(bits: usize) -> usize {
     if n < 3 { 3 } else { n }
 }
 
-/// Elements of a number of `n` digits: at least one more digit than n would fit.
+/// Returns the `Lanes` in a number of `n` digits: at least one more digit than n fits.
 pub const fn vectors(n: usize) -> usize {
     (n + 1).div_ceil(LANES)
 }
 
-/// Digits that fit into the elements of a number of `n` digits, less n.
+/// Returns the digits that fit into a number of `n` digits, minus n.
 const fn padding(n: usize) -> usize {
     LANES * vectors(n) - n
 }
 
-/// Elements of working memory for Montgomery multiplication modulo a number of `n` digits.
+/// Returns the `Lanes` of working memory for Montgomery multiplication modulo a number of `n`
+/// digits.
 ///
-/// The windows of one factor; the product; its lower half, and the other factor or the quotient, in
-/// the form in which a backend multiplies.
+/// It holds the windows of one factor, the product, and the product's lower half and the other
+/// factor or the quotient, both as factors.
 pub const fn montgomery_work_lanes(n: usize) -> usize {
     LANES * (vectors(n) + 1) + 4 * vectors(n)
 }
 
-/// Montgomery arithmetic on one number, or on a pair: what a backend provides.
+/// Montgomery arithmetic on one number or on a pair: the interface of a backend.
 ///
-/// Residues are *almost* reduced: factors below 2·modulus give a product below 2·modulus. For
-/// with T < 4m² and q < R + 2⁻³⁷R, T / R + q·m / R < m/2 + m + m/8, since R ≥ 8m.
+/// Residues are *almost* reduced: factors below 2·modulus give a product below 2·modulus. With T <
+/// 4m² and q < R + 2⁻³⁷R, T / R + q·m / R < m/2 + m + m/8, since R ≥ 8m.
 ///
 /// `accumulator` and `by` have [`vectors`]`(n)` elements for a modulus of n digits, `work` has
 /// [`montgomery_work_lanes`]`(n)`, twice that for a pair.
 pub trait AcrossLanes: LaneWords {
-    /// Prepares an odd modulus above 1 of exactly `bits` bits, little-endian limbs.
+    /// Prepares an odd modulus above 1 of exactly `bits` bits, in little-endian limbs.
     ///
-    /// `memory` has [`modulus_lanes`]`(n)` and `work` [`montgomery_work_lanes`]`(n)` elements for
-    /// n = [`digits`]`(bits)`. Time depends on `bits` only.
+    /// `memory` has [`modulus_lanes`]`(n)` and `work` [`montgomery_work_lanes`]`(n)` elements for n
+    /// = [`digits`]`(bits)`. Time depends on `bits` only.
     fn prepare<'a>(
         self,
         modulus: &[Limb],
@@ -104,7 +105,7 @@ pub trait AcrossLanes: LaneWords {
         work: &mut [Lanes],
     ) -> Modulus<'a, Self>;
 
-    /// `accumulator = accumulator · by / R mod modulus`, almost reduced.
+    /// Computes `accumulator = accumulator · by / R mod modulus`, almost reduced.
     fn multiply(
         self,
         accumulator: &mut [Lanes],
@@ -113,10 +114,10 @@ pub trait AcrossLanes: LaneWords {
         modulus: &Modulus<'_, Self>,
     );
 
-    /// `accumulator = accumulator² / R mod modulus`, almost reduced.
+    /// Computes `accumulator = accumulator² / R mod modulus`, almost reduced.
     fn square(self, accumulator: &mut [Lanes], work: &mut [Lanes], modulus: &Modulus<'_, Self>);
 
-    /// [`multiply`](Self::multiply) for each of two numbers of one length, whose steps alternate.
+    /// Runs [`multiply`](Self::multiply) on two numbers of the same length, with alternating steps.
     fn multiply_pair(
         self,
         accumulators: [&mut [Lanes]; 2],
@@ -125,7 +126,7 @@ pub trait AcrossLanes: LaneWords {
         moduli: [&Modulus<'_, Self>; 2],
     );
 
-    /// [`square`](Self::square) for each of two numbers of one length, whose steps alternate.
+    /// Runs [`square`](Self::square) on two numbers of the same length, with alternating steps.
     fn square_pair(
         self,
         accumulators: [&mut [Lanes]; 2],
@@ -133,21 +134,21 @@ pub trait AcrossLanes: LaneWords {
         moduli: [&Modulus<'_, Self>; 2],
     );
 
-    /// `out = table[index]`, reading the whole table: entries of `out.len()` elements, one after
-    /// the other. An index outside the table gives zero.
+    /// Copies `out = table[index]`, reading the whole table: consecutive entries of `out.len()`
+    /// elements. An index outside the table gives zero.
     fn select(self, out: &mut [Lanes], table: &[Lanes], index: usize);
 }
 
-/// Something to be done with whichever backend is there.
+/// A task that runs on any backend.
 pub trait Task {
-    /// What it gives.
+    /// The result of the task.
     type Output;
 
-    /// Does it with one backend.
+    /// Runs the task on one backend.
     fn run<A: AcrossLanes>(self, across: A) -> Self::Output;
 }
 
-/// Does `task` with `backend`.
+/// Runs `task` on `backend`.
 #[inline]
 pub fn run<T: Task>(backend: Backend, task: T) -> T::Output {
     match backend {

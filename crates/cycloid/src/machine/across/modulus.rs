@@ -1,4 +1,4 @@
-//! A modulus made ready for the kernels.
+//! A modulus prepared for the kernels.
 
 use core::fmt;
 
@@ -10,27 +10,27 @@ use super::{
     vectors,
 };
 
-/// An odd modulus in the form in which one backend multiplies. The value may be secret.
+/// An odd modulus in one backend's form for multiplication. The value may be secret.
 #[derive(Clone, Copy)]
 pub struct Modulus<'a, V> {
     pub(super) backend: V,
     pub(super) n: usize,
     pub(super) digits: &'a [Lanes],
-    /// At −1 to n − 1.
+    /// Windows at −1 to n − 1.
     pub(super) windows: &'a [Lanes],
-    /// Of −1 / modulus mod R, at −7 to n − 8.
+    /// Windows of −1 / modulus mod R, at −7 to n − 8.
     pub(super) inverse: &'a [Lanes],
     pub(super) r_squared: &'a [Lanes],
 }
 
-/// Elements of memory for a modulus of `n` digits: its digits, R² mod modulus, its windows and
-/// those of −1 / modulus.
+/// Returns the `Lanes` of memory for a modulus of `n` digits: its digits, R² mod modulus, its
+/// windows and those of −1 / modulus.
 pub const fn modulus_lanes(n: usize) -> usize {
     2 * vectors(n) + (n + 1) + n
 }
 
 impl<'a, V: AcrossLanes> Modulus<'a, V> {
-    /// See [`AcrossLanes::prepare`]; `write_windows` is [`windows`](super::kernel::windows).
+    /// Implements [`AcrossLanes::prepare`]; `write_windows` is [`windows`](super::kernel::windows).
     pub(super) fn prepare(
         backend: V,
         modulus: &[Limb],
@@ -67,7 +67,7 @@ impl<'a, V: AcrossLanes> Modulus<'a, V> {
         Self { r_squared, ..unfinished }
     }
 
-    /// What [`AcrossLanes::prepare`] left in `memory` for a modulus of `bits` bits.
+    /// Restores a modulus of `bits` bits that [`AcrossLanes::prepare`] wrote to `memory`.
     pub fn prepared(backend: V, bits: usize, memory: &'a [Lanes]) -> Self {
         let n = digits(bits);
         let (number, rest) = memory[..modulus_lanes(n)].split_at(vectors(n));
@@ -76,31 +76,32 @@ impl<'a, V: AcrossLanes> Modulus<'a, V> {
         Self { backend, n, digits: number, windows, inverse, r_squared }
     }
 
-    /// The modulus itself, digits below 2⁵¹, for [`reduce`].
+    /// Returns the modulus itself, with digits below 2⁵¹, for [`reduce`].
     pub const fn digits(&self) -> &'a [Lanes] {
         self.digits
     }
 
-    /// R² mod modulus, by which a number is multiplied to enter Montgomery's representation.
+    /// Returns R² mod modulus; multiplying by it converts a number to Montgomery form.
     pub const fn r_squared(&self) -> &'a [Lanes] {
         self.r_squared
     }
 
-    /// Digits of a number modulo this, n.
+    /// Returns n, the digits of a number modulo this one.
     pub const fn n(&self) -> usize {
         self.n
     }
 }
 
-/// `result` = −1 / `modulus` mod R; the lanes beyond n are zero. `remainder` is working memory.
+/// Computes `result` = −1 / `modulus` mod R; the lanes beyond n are zero. `remainder` is working
+/// memory.
 fn invert(result: &mut [Limb], remainder: &mut [Limb], modulus: &[Limb]) {
     let n = modulus.len();
-    // What is the inverse modulo 2⁶⁴ is also the inverse modulo 2⁵¹.
+    // An inverse modulo 2⁶⁴ is also an inverse modulo 2⁵¹.
     let k0 = montgomery_n0(modulus[0]);
     result.fill(0);
     remainder.fill(0);
     remainder[0] = 1;
-    // With x the digits found, 1 + x·modulus is `remainder` times 2^(51·i).
+    // With x the digits computed so far, 1 + x·modulus is `remainder` times 2^(51·i).
     for (i, digit) in result[..n].iter_mut().enumerate() {
         let x = remainder[0].wrapping_mul(k0) & DIGIT_MASK;
         *digit = x;
@@ -118,7 +119,7 @@ fn invert(result: &mut [Limb], remainder: &mut [Limb], modulus: &[Limb]) {
     }
 }
 
-/// `r_squared` = R² mod modulus, of which all else is ready and which has `bits` bits.
+/// Computes `r_squared` = R² mod modulus, for a modulus of `bits` bits that is otherwise prepared.
 fn square_of_r<V: AcrossLanes>(
     modulus: &Modulus<'_, V>,
     bits: usize,
@@ -127,8 +128,8 @@ fn square_of_r<V: AcrossLanes>(
 ) {
     let exponent = modulus.n * DIGIT_BITS;
     // R · 2^k for the leading bits k of 51·n, by doubling 2^(bits − 1), which is less than the
-    // modulus; then (R · 2^k)² / R = R · 2^(2k), and a doubling where the next bit is one, until
-    // k is 51·n and 2^k is R.
+    // modulus; then (R · 2^k)² / R = R · 2^(2k), and a doubling if the next bit is one, until k is
+    // 51·n and 2^k is R.
     let squarings = LIMB_BITS.ilog2();
     let power = bits - 1;
     r_squared.fill(Lanes::ZERO);
@@ -145,7 +146,7 @@ fn square_of_r<V: AcrossLanes>(
     }
 }
 
-/// The value may be secret, so only the length is shown.
+/// Prints only the length, since the value may be secret.
 impl<V> fmt::Debug for Modulus<'_, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Modulus({} digits)", self.n)

@@ -1,12 +1,12 @@
-//! Montgomery multiplication from its steps: one number, or two whose steps alternate.
+//! Montgomery multiplication composed of its steps: one number, or two with alternating steps.
 
 use super::super::lanes::Lanes;
 use super::kernel::Product;
 use super::vector::DigitVectors;
 use super::{Modulus, montgomery_work_lanes};
 
-/// The steps for one length, compiled for the instructions of a backend, each a function of its
-/// own. `triangle` and `square` say what they do; here each goes through all its tiles.
+/// The steps for one length, compiled for the instructions of a backend, each as a separate
+/// function. `triangle` and `square` document them; here each goes through all its tiles.
 pub(super) trait Steps {
     type Vectors: DigitVectors;
 

@@ -1,4 +1,4 @@
-//! Plain Rust: the model of the other backends, not a fast one.
+//! Plain Rust: the reference for the other backends, not a fast one.
 
 use super::super::lanes::{LANES, Portable};
 use super::super::words::Limb;

@@ -1,4 +1,4 @@
-//! The triangles of a square, in which every product of different digits is computed once.
+//! The triangles of a square, computing every product of different digits once.
 
 use super::super::lanes::{LANES, Lanes};
 use super::super::words::Limb;
@@ -6,16 +6,15 @@ use super::kernel::{Finish, Product, Writer, ZERO, unroll, windows};
 use super::vector::DigitVectors;
 use super::vectors;
 
-/// Sums of each kind, to which products are added in turn.
+/// Number of sums of each kind, to which products are added in turn.
 const SETS: usize = 2;
 
-/// Products of each kind in a turn of a loop.
+/// Products of each kind per loop iteration.
 const TURN: usize = 4;
 
-/// The lower half of T = a², or the upper half, where `UPPER`; see `triangle` for N.
+/// Computes the lower half of T = a², or the upper half if `UPPER`; see `triangle` for N.
 ///
-/// Two vectors of T are a tile. Where the number of vectors is odd, the tile in the middle counts
-/// as lower.
+/// A tile is two vectors of T. If the number of vectors is odd, the middle tile counts as lower.
 #[inline(always)]
 pub(super) fn square<V: DigitVectors, const N: usize, const UPPER: bool>(
     p: &mut Product<'_, V>,
@@ -52,13 +51,12 @@ pub(super) fn square<V: DigitVectors, const N: usize, const UPPER: bool>(
     v.store(&mut p.high, high);
 }
 
-/// A tile of a square: sixteen columns from 16·`tile` − 1 on, in two vectors; `high` has the high
-/// halves of the even columns before.
+/// Computes a tile of a square: sixteen columns from 16·`tile` − 1 on, in two vectors; `high`
+/// contains the high halves of the preceding even columns.
 ///
-/// Column 2t + 1 is twice the sum of a_(t−e)·a_(t+1+e) over e ≥ 0, column 2t + 2 likewise that of
-/// a_(t−e)·a_(t+2+e), and the square of a_(t+1). So in lanes of t, from 8·`tile` − 1 on, the odd
-/// columns are sums of windows times windows, and so are the even ones; the lanes change places
-/// at the end.
+/// Column 2t + 1 is twice the sum of a_(t−e)·a_(t+1+e) over e ≥ 0; column 2t + 2 is likewise that
+/// of a_(t−e)·a_(t+2+e), plus the square of a_(t+1). So in lanes of t, from 8·`tile` − 1 on, both
+/// odd and even columns are sums of windows times windows; the lanes are interleaved at the end.
 #[inline(always)]
 fn columns<V: DigitVectors>(
     v: V,
@@ -68,14 +66,15 @@ fn columns<V: DigitVectors>(
     high: &mut V::Word,
 ) -> (V::Word, V::Word) {
     assert!(LANES * tile <= n && windows.len() >= n + LANES);
-    // With t the first: the window at t − e has digits of the number while t − e ≥ −7, the one
+    // With t the first: the window at t − e contains digits of the number while t − e ≥ −7, the one
     // at t + 1 + e while t + 1 + e ≤ n − 1.
     let first = LANES * tile + ZERO - 1;
     let steps = (first + 1).min(n - LANES * tile);
     let zero = v.splat(0);
     let (mut odd, mut even) = ([(zero, zero); SETS], [(zero, zero); SETS]);
     if V::CONVERTS {
-        // The even sums are doubled after they got one excess a step, and the square adds one.
+        // The even sums are doubled after they received one excess per step; the square adds one
+        // more.
         let half = (V::EXCESS.0 / 2, V::EXCESS.1 / 2);
         let times = 0u64.wrapping_sub(2 * steps as Limb);
         let [low, high] = [half.0.wrapping_mul(times), half.1.wrapping_mul(times)];
@@ -119,7 +118,7 @@ fn columns<V: DigitVectors>(
     debug_assert_eq!(e, steps);
     let (odd_low, odd_high) = (v.add(odd[0].0, odd[1].0), v.add(odd[0].1, odd[1].1));
     let (even_low, even_high) = (v.add(even[0].0, even[1].0), v.add(even[0].1, even[1].1));
-    // Low halves: of the products twice, of the square once. High halves: twice that.
+    // Low halves: twice those of the products, once that of the square. High halves: twice that.
     let even_low = twice!(v.add(even_low, twice!(odd_high)));
     let (even_columns, even_high) = v.mul_add(even_low, twice!(even_high), middle, middle);
     let odd_columns = twice!(v.add(odd_low, v.join::<7>(*high, even_high)));

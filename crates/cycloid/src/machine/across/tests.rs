@@ -1,4 +1,4 @@
-//! Every backend against num-bigint and against the portable one, digit for digit.
+//! Every backend compared with num-bigint and with the portable one, digit for digit.
 
 use std::vec;
 use std::vec::Vec;
@@ -8,8 +8,8 @@ use num_bigint::BigUint;
 use super::super::lanes::tests::backends;
 use super::*;
 
-/// Moduli of these sizes in bits: all numbers of vectors up to 12, where tiles begin and end, and
-/// what RSA and Diffie-Hellman use.
+/// Bit lengths of moduli: all numbers of vectors up to 12, boundaries of tiles, and the sizes of
+/// RSA and Diffie-Hellman.
 const SIZES: [usize; 27] = [
     2, 64, 65, 150, 151, 254, 354, 355, 512, 640, 768, 1000, 1024, 1100, 1536, 1600, 2048, 2400,
     2448, 2600, 3072, 3400, 3800, 4096, 4700, 6144, 8192,
@@ -36,7 +36,7 @@ fn power_of_two(bits: usize) -> BigUint {
     BigUint::from(1u8) << bits
 }
 
-/// Odd moduli of exactly `bits` bits: heavy in carries, sparse, random.
+/// Returns odd moduli of exactly `bits` bits: carry-heavy, sparse, random.
 fn moduli(bits: usize, random: &mut Random) -> Vec<BigUint> {
     let top = power_of_two(bits);
     let half = power_of_two(bits - 1);
@@ -55,7 +55,7 @@ fn moduli(bits: usize, random: &mut Random) -> Vec<BigUint> {
     moduli
 }
 
-/// Almost reduced values: below 2·`modulus`.
+/// Returns almost reduced values, below 2·`modulus`.
 fn values(modulus: &BigUint, random: &mut Random) -> Vec<BigUint> {
     let bound = modulus * 2u8;
     let mut values = vec![
@@ -76,7 +76,7 @@ fn values(modulus: &BigUint, random: &mut Random) -> Vec<BigUint> {
 
 const GUARD: Lanes = Lanes([0xdead_beef_0bad_f00d; LANES]);
 
-/// `inner` between two guards.
+/// Returns `inner` between two guards.
 fn guarded(inner: Vec<Lanes>) -> Vec<Lanes> {
     let mut lanes = vec![GUARD];
     lanes.extend(inner);
@@ -100,10 +100,10 @@ fn across(n: usize, number: &BigUint) -> Vec<Lanes> {
     lanes
 }
 
-/// The largest that a digit may be.
+/// The largest allowed digit.
 const LARGEST: Limb = (1 << DIGIT_BITS) + (1 << 13) - 1;
 
-/// The same number in another form: with digits of more than 51 bits, where one can be lent to.
+/// Returns the same number in another form, with digits of more than 51 bits where possible.
 fn redundant(mut lanes: Vec<Lanes>, random: &mut Random) -> Vec<Lanes> {
     let digits = Lanes::as_limbs_mut(&mut lanes);
     for i in (1..digits.len()).rev() {
@@ -120,7 +120,7 @@ fn number(lanes: &[Lanes]) -> BigUint {
     digits.fold(BigUint::ZERO, |value, digit| (value << DIGIT_BITS) + digit)
 }
 
-/// What is to be multiplied: `None` squares.
+/// Two factors; `None` squares.
 #[derive(Clone)]
 struct Factors {
     modulus: BigUint,
@@ -128,11 +128,11 @@ struct Factors {
     b: Option<Vec<Lanes>>,
 }
 
-/// The product, and that of a pair with itself and another.
+/// Multiplies, singly and as a pair with itself and another.
 struct Multiply<'a>(&'a [Factors; 2]);
 
 impl Task for Multiply<'_> {
-    /// One by one, and as a pair.
+    /// Results one by one, and as a pair.
     type Output = [Vec<Lanes>; 4];
 
     fn run<A: AcrossLanes>(self, across: A) -> Self::Output {
@@ -244,8 +244,7 @@ fn multiply_and_square() {
     }
 }
 
-/// The largest columns that can be: digits as large as they may be, of moduli of the greatest
-/// length.
+/// The largest possible columns: maximal digits of moduli of the greatest length.
 #[test]
 fn columns_do_not_overflow_at_16384_bits() {
     let bits = 16384;

@@ -1,7 +1,7 @@
 //! The triangles of products: rows of one number times windows of another.
 //!
-//! A step goes through its vectors in *tiles*, whose columns stand in registers, from the lowest
-//! up. The number of digits is N, or `Product::n` where N is 0.
+//! A step processes its vectors in *tiles*, whose columns are in registers, from the lowest up. The
+//! number of digits is N, or `Product::n` if N is 0.
 
 use core::ops::Range;
 
@@ -13,14 +13,14 @@ use super::kernel::{
 use super::vector::DigitVectors;
 use super::{DIGIT_BITS, padding, vectors};
 
-/// The most vectors in a tile.
+/// The maximum number of vectors in a tile.
 pub(super) const MAX_TILE: usize = 6;
 
-/// The most rows in a turn of a loop, and the most sums of one column.
+/// The maximum number of rows per loop iteration, and of sums per column.
 const TURN: usize = 4;
 
-/// Evaluates the expression for each tile of a number of vectors, with the constant W as its
-/// width, one of those given, and `tile` as its first vector. The tiles are as equal as can be.
+/// Evaluates the expression for each tile of a number of vectors, with the constant W as its width,
+/// chosen from those given, and `tile` as its first vector. The tiles are as equal as possible.
 macro_rules! by_tile {
     ($vectors:expr, $tile:ident, $W:ident => $body:expr, $($width:literal)*) => {{
         let vectors: usize = $vectors;
@@ -43,18 +43,18 @@ pub(super) use by_tile;
 
 /// Sums of low and of high halves in W vectors of columns.
 ///
-/// Several of each, to which rows are added in turn, so that an addition need not wait for the one
-/// just before; as many as fit into the registers.
+/// Rows are added to several sums in turn, so that an addition need not wait for the preceding one;
+/// there are as many sums as fit into the registers.
 pub(super) struct Sums<V: DigitVectors, const W: usize> {
     low: [[V::Word; W]; TURN],
     high: [[V::Word; W]; TURN],
 }
 
 impl<V: DigitVectors, const W: usize> Sums<V, W> {
-    /// Sums in use: with low and high, 8 to 24 registers.
+    /// Number of sums in use: with low and high, 8 to 24 registers.
     const SETS: usize = if W <= 2 { 4 } else { 2 };
 
-    /// Zero, or what makes up for the excess of as many rows as each vector will get.
+    /// Returns zero, or the correction for the excess of as many rows as each vector will get.
     #[inline(always)]
     fn new(v: V, rows: impl Fn(usize) -> usize) -> Self {
         const { assert!(W > 0 && W <= MAX_TILE) };
@@ -70,8 +70,9 @@ impl<V: DigitVectors, const W: usize> Sums<V, W> {
         sums
     }
 
-    /// Adds `rows` times windows to the vectors `FROM..TO`: for the first row those at index
-    /// `first` for vector `FROM`, 8 further on for the next, and so on; one back for each row.
+    /// Adds `rows` times windows to the vectors `FROM..TO`. For the first row, the windows are at
+    /// index `first` for vector `FROM`, and 8 further on for each next vector; for each next row,
+    /// one index lower.
     #[inline(always)]
     fn add<const FROM: usize, const TO: usize>(
         &mut self,
@@ -99,15 +100,15 @@ impl<V: DigitVectors, const W: usize> Sums<V, W> {
         }
         unroll!(SET < TURN => {
             if let Some(row) = rows.get(SET) {
-                // SAFETY: the highest index, that of the first row and the last vector, has been
-                // checked, and that the lowest, `first` + 1 less the number of rows, is not
-                // negative.
+                // SAFETY: the check above covers the highest index, that of the first row and the
+                // last vector, and ensures that the lowest, `first` + 1 minus the number of rows,
+                // is not negative.
                 unsafe { self.add_row::<SET, FROM, TO>(v, row, windows, first - SET) }
             }
         });
     }
 
-    /// The same without unrolling, where that gains nothing.
+    /// The same without unrolling, for cases where unrolling gains nothing.
     #[inline(never)]
     fn add_in_memory(
         &mut self,
@@ -156,7 +157,8 @@ impl<V: DigitVectors, const W: usize> Sums<V, W> {
         if Self::SETS == 4 { v.add(sum, v.add(sets[2][j], sets[3][j])) } else { sum }
     }
 
-    /// The columns of a vector, given the high halves of the vector before; and its own.
+    /// Returns the columns of a vector, given the high halves of the preceding vector, and its own
+    /// high halves.
     #[inline(always)]
     fn columns(&self, v: V, j: usize, high_before: V::Word) -> (V::Word, V::Word) {
         let (low, high) = (Self::sum(v, &self.low, j), Self::sum(v, &self.high, j));
@@ -165,8 +167,8 @@ impl<V: DigitVectors, const W: usize> Sums<V, W> {
     }
 }
 
-/// A tile of the lower columns of a product, from column −`skipped` on: W vectors from vector
-/// `tile` on, each given to `taker` as soon as it is complete.
+/// Computes a tile of the lower columns of a product, from column −`skipped` on: W vectors from
+/// vector `tile` on, each passed to `taker` as soon as it is complete.
 #[inline(always)]
 fn lower<V: DigitVectors, const W: usize>(
     v: V,
@@ -178,7 +180,7 @@ fn lower<V: DigitVectors, const W: usize>(
     taker: &mut impl Finish<V>,
 ) {
     let n = rows.len();
-    // Vector k has the columns up to 8k + 7 − skipped, to which rows up to that one add.
+    // Vector k contains the columns up to 8k + 7 − skipped; rows up to that number contribute.
     let end = |j: usize| LANES * (tile + j + 1) - skipped;
     let mut sums = Sums::<V, W>::new(v, |j| end(j).min(n));
     sums.add::<0, W>(v, &rows[..end(0).min(n)], windows, end(0) - 1);
@@ -201,8 +203,8 @@ fn lower<V: DigitVectors, const W: usize>(
     block!(1 2 3 4 5);
 }
 
-/// A tile of the upper columns of a product, from column `from` on: W vectors from vector `tile`
-/// on. The window at 0 has the index `zero`.
+/// Computes a tile of the upper columns of a product, from column `from` on: W vectors from vector
+/// `tile` on. The window at 0 has the index `zero`.
 #[inline(always)]
 fn upper<V: DigitVectors, const W: usize>(
     v: V,
@@ -213,7 +215,7 @@ fn upper<V: DigitVectors, const W: usize>(
     zero: usize,
 ) -> Sums<V, W> {
     let n = rows.len();
-    // To the vector that begins with column c, row i adds if c − i ≤ n − 1.
+    // Row i contributes to the vector that starts with column c if c − i ≤ n − 1.
     let column = |j: usize| from + LANES * (tile + j);
     let start = |j: usize| (column(j) + 1).saturating_sub(n).min(n);
     let mut sums = Sums::<V, W>::new(v, |j| n - start(j));
@@ -231,7 +233,7 @@ fn upper<V: DigitVectors, const W: usize>(
     sums
 }
 
-/// The lower half of T = a·b: the windows of a and a tile, or the next tile.
+/// Computes a tile of the lower half of T = a·b, and the windows of a with the first tile.
 #[inline(always)]
 pub(super) fn multiply_low<V: DigitVectors, const N: usize, const W: usize>(
     p: &mut Product<'_, V>,
@@ -258,7 +260,7 @@ pub(super) fn multiply_low<V: DigitVectors, const N: usize, const W: usize>(
     v.store(&mut p.high, high);
 }
 
-/// The upper half of T = a·b, a tile.
+/// Computes a tile of the upper half of T = a·b.
 #[inline(always)]
 pub(super) fn multiply_high<V: DigitVectors, const N: usize, const W: usize>(
     p: &mut Product<'_, V>,
@@ -281,7 +283,7 @@ pub(super) fn multiply_high<V: DigitVectors, const N: usize, const W: usize>(
     v.store(&mut p.high, high);
 }
 
-/// The quotient q = T · (−1 / modulus) mod R, a tile.
+/// Computes a tile of the quotient q = T · (−1 / modulus) mod R.
 #[inline(always)]
 pub(super) fn quotient<V: DigitVectors, const N: usize, const W: usize>(
     p: &mut Product<'_, V>,
@@ -297,12 +299,12 @@ pub(super) fn quotient<V: DigitVectors, const N: usize, const W: usize>(
     let mut taker = QuotientWriter { v, quotient, carry: v.load(&p.carry) };
     let mut high = v.load(&p.high);
     lower::<V, W>(v, padding(n), tile, rows, &p.inverse[..n], &mut high, &mut taker);
-    // What the last tile carries is a multiple of R.
+    // The carry of the last tile is a multiple of R.
     v.store(&mut p.carry, taker.carry);
     v.store(&mut p.high, high);
 }
 
-/// Makes digits, as factors.
+/// Converts columns to digits, as factors.
 struct QuotientWriter<'a, V: DigitVectors> {
     v: V,
     quotient: &'a mut [Lanes],
@@ -318,13 +320,13 @@ impl<V: DigitVectors> Finish<V> for QuotientWriter<'_, V> {
     }
 }
 
-/// What a tile of [`reduce`] hands on to the next.
+/// The state passed from one tile of [`reduce`] to the next.
 pub(super) struct Reduction {
     /// High halves of the last vector.
     high: Lanes,
-    /// Columns of the last vector, all but two of which are still needed.
+    /// Columns of the last vector; all but two are still needed.
     last: Lanes,
-    /// What lay above the digits of the last vector.
+    /// The part above the digits of the last vector.
     carry: Lanes,
 }
 
@@ -333,13 +335,13 @@ impl Reduction {
         Self { high: Lanes::ZERO, last: Lanes::ZERO, carry: Lanes::ZERO };
 }
 
-/// `result` = (T + q·modulus) / R, a tile; each leaves its last vector to the next.
+/// Computes a tile of `result` = (T + q·modulus) / R; each tile leaves its last vector to the next.
 ///
-/// The lower columns of q·modulus are not computed: they make those of T a multiple of R. What
-/// they carry follows from column n − 1 alone: with the high halves of column n − 2, but without
-/// what still lower ones carry, let that column of T + q·modulus be s. The lower ones would carry
-/// some c < 2⁵¹ into it and make s + c a multiple of 2⁵¹: so s / 2⁵¹ rounded up is what column n
-/// gets. That is why the columns begin with n − 2 here.
+/// The lower columns of q·modulus are not computed: they make those of T a multiple of R. Their
+/// carry follows from column n − 1 alone. Let s be that column of T + q·modulus, including the high
+/// halves of column n − 2 but without the carries of lower columns. The lower columns would carry
+/// some c < 2⁵¹ into it and make s + c a multiple of 2⁵¹, so column n receives s / 2⁵¹ rounded up.
+/// That is why the columns begin with n − 2 here.
 #[inline(always)]
 pub(super) fn reduce<V: DigitVectors, const N: usize, const W: usize>(
     p: &Product<'_, V>,
@@ -366,13 +368,13 @@ pub(super) fn reduce<V: DigitVectors, const N: usize, const W: usize>(
             v.store(&mut result[tile + J - 1], digits);
         } else {
             let rounded_up = v.carry(v.add(sum, v.splat((1 << DIGIT_BITS) - 1)));
-            // To the last lane: it is what a vector before would carry.
+            // Moved to the last lane, the position of a preceding vector's carry.
             before = v.join::<2>(rounded_up, rounded_up);
         }
         last = sum;
     });
     if tile + W == vectors {
-        // Of one more vector only two columns are needed, and but one can be other than zero.
+        // Only two columns of one more vector are needed, and only one can be nonzero.
         let moved = v.join::<7>(high, v.splat(0));
         let mut beyond = v.add(moved, moved);
         if LANES * vectors == n + 1 {

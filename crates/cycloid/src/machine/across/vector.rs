@@ -1,4 +1,4 @@
-//! What the kernels ask of a processor beyond what the lanes do: moving digits between lanes.
+//! Operations that the kernels need beyond those of the lanes: moving digits between lanes.
 
 use super::super::lanes::LANES;
 use super::super::lanes::vector::Vectors;
@@ -6,28 +6,28 @@ use super::super::words::Limb;
 
 /// Arithmetic on eight consecutive digits of one number. The first lane is the lowest.
 pub(super) trait DigitVectors: Vectors {
-    /// The low [`DIGIT_BITS`](super::DIGIT_BITS) bits.
+    /// Returns the low [`DIGIT_BITS`](super::DIGIT_BITS) bits.
     fn digit(self, a: Self::Word) -> Self::Word;
 
-    /// What lies above them.
+    /// Returns the bits above those.
     fn carry(self, a: Self::Word) -> Self::Word;
 
-    /// One factor from memory in every lane.
+    /// Loads one factor from memory into every lane.
     fn broadcast(self, from: &Limb) -> Self::Factor;
 
-    /// Eight digits or columns from memory, of any alignment.
+    /// Loads eight digits or columns from memory, of any alignment.
     fn load_digits(self, from: &[Limb; LANES]) -> Self::Word;
 
-    /// The lanes of `low` from lane `FROM` on, followed by the first `FROM` lanes of `high`.
+    /// Returns the lanes of `low` from lane `FROM` on, followed by the first `FROM` lanes of
+    /// `high`.
     fn join<const FROM: i32>(self, low: Self::Word, high: Self::Word) -> Self::Word;
 
-    /// The lanes of both in turn, `first` first: the lower eight and the upper eight.
+    /// Interleaves the lanes of both, `first` first: returns the lower eight and the upper eight.
     fn interleave(self, first: Self::Word, second: Self::Word) -> (Self::Word, Self::Word);
 }
 
 /// Implements [`AcrossLanes`](super::AcrossLanes) for a token by instantiating the kernels for its
-/// instructions: for each number of digits given, with the widths of its tiles, and, as 0, for
-/// all others.
+/// instructions: for each given number of digits, with its tile widths, and with 0 for all others.
 macro_rules! across_lanes {
     ($token:ident, $attributes:tt; $($N:literal: $($width:literal)*),*) => {
         // SAFETY of every call below: the token in a product proves the instructions that the

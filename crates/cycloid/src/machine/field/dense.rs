@@ -1,6 +1,6 @@
-//! Plain Rust for one number modulo primes without a special form: those of BLS12-381.
+//! Plain Rust for one number modulo primes without a special form, those of BLS12-381.
 //!
-//! Elements are saturated limbs of 64 bits in Montgomery's form, less than the prime.
+//! Elements are saturated limbs of 64 bits in Montgomery form, less than the prime.
 
 use super::super::ct::{self, Mask};
 use super::super::words::{self, Limb, Portable, Words};
@@ -71,7 +71,7 @@ macro_rules! dense {
                 }
             }
 
-            /// Sums are kept below p·R, for which their upper halves suffice.
+            /// Sums are kept below p·R; only their upper halves need correction.
             impl Wide<$prime> for Portable {
                 type Wide = [Limb; 2 * $n];
 

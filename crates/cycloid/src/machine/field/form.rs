@@ -1,9 +1,9 @@
-//! One number as saturated limbs of 64 bits: what is the same for backends whose elements are less
-//! than the prime.
+//! One number as saturated limbs of 64 bits: code shared by backends whose elements are less than
+//! the prime.
 
 use super::super::words::{self, Limb};
 
-/// What is the same where an element is the residue's only form.
+/// Code shared if an element is the only form of its residue.
 macro_rules! equal_limbs {
     () => {
         #[inline(always)]
@@ -14,7 +14,7 @@ macro_rules! equal_limbs {
 }
 pub(super) use equal_limbs;
 
-/// What is the same where the form is Montgomery's, R = 2^(64·n).
+/// Code shared by Montgomery forms with R = 2^(64·n).
 macro_rules! montgomery {
     ($prime:ident $n:literal) => {
         equal_limbs!();
@@ -26,13 +26,13 @@ macro_rules! montgomery {
             Arithmetic::<$prime>::mul(self, a, &small)
         }
 
-        /// times R² / R: one of the factors may be the prime or more.
+        /// Multiplies by R² / R: one of the factors may be the prime or more.
         fn load(self, numbers: &[[Limb; $n]]) -> Self::Element {
             const R_SQUARED: [Limb; $n] = $crate::machine::field::form::r_squared($prime::MODULUS);
             Arithmetic::<$prime>::mul(self, &numbers[0], &R_SQUARED)
         }
 
-        /// times 1 / R.
+        /// Multiplies by 1 / R.
         fn store(self, element: &Self::Element, numbers: &mut [[Limb; $n]]) {
             let mut one = [0; $n];
             one[0] = 1;
@@ -42,13 +42,13 @@ macro_rules! montgomery {
 }
 pub(super) use montgomery;
 
-/// 2^(128·n) modulo a modulus of n limbs.
+/// Returns 2^(128·n) modulo a modulus of n limbs.
 pub(super) const fn r_squared<const N: usize>(modulus: [Limb; N]) -> [Limb; N] {
     let mut power = [0; N];
     power[0] = 1;
     let mut doublings = 0;
     while doublings < 2 * words::LIMB_BITS * N {
-        // power = 2 · power, less the modulus where that is not negative.
+        // power = 2 · power, minus the modulus unless that is negative.
         let (mut twice, mut less) = ([0u64; N], [0; N]);
         let (mut carry, mut borrow) = (0, false);
         let mut i = 0;

@@ -1,4 +1,4 @@
-//! Truth values for one number and for eight.
+//! Truth values for one number or for eight.
 
 use core::ops::{BitAnd, BitOr, Not};
 
@@ -7,13 +7,13 @@ use super::super::lanes::LANES;
 
 /// A truth value for each of the numbers of an element.
 pub trait Masks: Copy + Not<Output = Self> + BitAnd<Output = Self> + BitOr<Output = Self> {
-    /// False for all.
+    /// Returns false for all.
     fn none() -> Self;
 
-    /// The truth value of the number at `place`.
+    /// Returns the truth value of the number at `place`.
     fn at(self, place: usize) -> Mask;
 
-    /// Declares the values public and tells whether any of them is true.
+    /// Declares the values public and returns whether any of them is true.
     fn reveal_any(self) -> bool;
 }
 
@@ -39,19 +39,19 @@ impl Masks for Mask {
 pub struct EightMasks(u8);
 
 impl EightMasks {
-    /// The values as bits.
+    /// Returns the values as bits.
     #[inline(always)]
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// From bits.
+    /// Creates masks from bits.
     #[inline(always)]
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits)
     }
 
-    /// From a value for each lane.
+    /// Creates masks from a value for each lane.
     #[inline(always)]
     pub fn from_lanes(mut value: impl FnMut(usize) -> Mask) -> Self {
         Self((0..LANES).fold(0, |bits, lane| bits | (value(lane).value() as u8 & 1) << lane))

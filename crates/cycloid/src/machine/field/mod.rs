@@ -1,10 +1,9 @@
-//! Arithmetic modulo the primes of the elliptic curves: on one number, or on eight side by side.
+//! Arithmetic modulo the primes of the elliptic curves, on one number or on eight side by side.
 //!
 //! A [`Prime`] is a type without a value; a backend is the token of `words` (one number) or of
-//! `lanes` (eight). [`Arithmetic`] is what a backend provides for a prime, and the only thing that
-//! formulas are written over, so that one text of a formula serves both shapes. Whatever an
-//! operation returns may be given to every other: how far a backend leaves its residues unreduced,
-//! and in what form, is its own business.
+//! `lanes` (eight). [`Arithmetic`] is the interface of a backend for a prime. Formulas use nothing
+//! else, so the same code serves both shapes. Every result may be an operand of every other
+//! operation: each backend chooses how far it reduces residues, and in what form.
 //!
 //! | prime | form of a constant in memory | one number, portable | ADX | eight |
 //! |---|---|---|---|---|
@@ -34,45 +33,45 @@ pub use mask::{EightMasks, Masks};
 pub use prime::{Bls12Base, Bls12Scalar, P224, P256, P384, P521, P25519, Prime};
 pub use wide::{Dense, Wide, WideTask};
 
-/// Something to be done with some backend for a prime.
+/// A task that runs on any backend for a prime.
 pub trait Task<P: Prime> {
-    /// What it gives.
+    /// The result of the task.
     type Output;
 
-    /// Does it with one backend.
+    /// Runs the task on one backend.
     fn run<A: Arithmetic<P>>(self, arithmetic: A) -> Self::Output;
 }
 
-/// Arithmetic modulo `P` on [`WIDTH`](Self::WIDTH) numbers: what a backend provides.
+/// Arithmetic modulo `P` on [`WIDTH`](Self::WIDTH) numbers: the interface of a backend.
 pub trait Arithmetic<P: Prime>: Copy + Debug + Send + Sync + 'static {
     /// The backend's name in the registry.
     const NAME: &'static str;
 
-    /// How many numbers an element holds: 1, or [`LANES`](super::lanes::LANES).
+    /// The number of numbers in an element: 1, or [`LANES`](super::lanes::LANES).
     const WIDTH: usize;
 
     /// Residues modulo the prime.
     type Element: Copy + Debug + Send + Sync + 'static;
 
-    /// A limb for each of the numbers: an index, a digit.
+    /// A limb for each of the numbers, such as an index or a digit.
     type Word: Copy + Debug;
 
     /// A truth value for each of the numbers.
     type Mask: Masks;
 
-    /// Limbs of one residue in the form in which constants lie in memory; see [`stored`](Self::stored).
+    /// Limbs of one residue in the form of constants in memory; see [`stored`](Self::stored).
     const STORED_LIMBS: usize;
 
     /// Zero, in each of the numbers.
     const ZERO: Self::Element;
 
-    /// a·b.
+    /// Returns a·b.
     fn mul(self, a: &Self::Element, b: &Self::Element) -> Self::Element;
 
-    /// a².
+    /// Returns a².
     fn square(self, a: &Self::Element) -> Self::Element;
 
-    /// a^(2^times); `times` is public.
+    /// Returns a^(2^times); `times` is public.
     #[inline]
     fn square_times(self, a: &Self::Element, times: usize) -> Self::Element {
         let mut power = *a;
@@ -82,35 +81,35 @@ pub trait Arithmetic<P: Prime>: Copy + Debug + Send + Sync + 'static {
         power
     }
 
-    /// a·small; `small` is a public constant below 2¹⁷.
+    /// Returns a·small; `small` is a public constant below 2¹⁷.
     fn mul_small(self, a: &Self::Element, small: Limb) -> Self::Element;
 
-    /// a + b.
+    /// Returns a + b.
     fn add(self, a: &Self::Element, b: &Self::Element) -> Self::Element;
 
-    /// 2a.
+    /// Returns 2a.
     #[inline(always)]
     fn double(self, a: &Self::Element) -> Self::Element {
         self.add(a, a)
     }
 
-    /// a − b.
+    /// Returns a − b.
     fn sub(self, a: &Self::Element, b: &Self::Element) -> Self::Element;
 
-    /// −a.
+    /// Returns −a.
     #[inline(always)]
     fn negate(self, a: &Self::Element) -> Self::Element {
         self.sub(&Self::ZERO, a)
     }
 
-    /// One step of Montgomery's ladder on a curve B·y² = x³ + A·x² + x, `a24` being the public
-    /// constant (A − 2)/4 below 2¹⁷: from `state`, which is (X₂ : Z₂), (X₃ : Z₃), where `swap` is
-    /// true with the two points exchanged before, to twice the first and the sum of both, of which
-    /// `x1` is the difference (RFC 7748, section 5, with its names). The state comes from
-    /// [`load`](Self::load) or from another step.
+    /// Computes one step of Montgomery's ladder on a curve B·y² = x³ + A·x² + x; `a24` is the
+    /// public constant (A − 2)/4 below 2¹⁷. `state` is (X₂ : Z₂), (X₃ : Z₃); where `swap` is true,
+    /// the two points are swapped first. Replaces the first point by its double and the second by
+    /// the sum of both, whose difference is `x1` (RFC 7748, section 5, with its names). The state
+    /// comes from [`load`](Self::load) or from another step.
     ///
-    /// Only A and B depend on which point is which: exchanged, D·A and C·B are each other, and the
-    /// squares of their sum and difference are the same.
+    /// Only A and B depend on the order of the points: swapping them exchanges D·A and C·B, and the
+    /// squares of their sum and difference stay the same.
     #[inline(always)]
     fn ladder_step(
         self,
@@ -134,8 +133,8 @@ pub trait Arithmetic<P: Prime>: Copy + Debug + Send + Sync + 'static {
         ];
     }
 
-    /// Twice a point of y² = x³ − 3x + b, X, Y and Z in Jacobian coordinates, `times` times, where
-    /// there is a kernel for that; `times` is public.
+    /// Doubles a point of y² = x³ − 3x + b, X, Y and Z in Jacobian coordinates, `times` times, if
+    /// there is a kernel for it; `times` is public.
     #[inline(always)]
     fn double_times(
         self,
@@ -145,9 +144,8 @@ pub trait Arithmetic<P: Prime>: Copy + Debug + Send + Sync + 'static {
         None
     }
 
-    /// The sum of a point of a twisted Edwards curve −x² + y² = 1 + d·x²·y², X, Y, Z and T in extended
-    /// coordinates, and one that is given by y + x, y − x and 2d·x·y, where there is a kernel for
-    /// that.
+    /// Adds a point of a twisted Edwards curve −x² + y² = 1 + d·x²·y², X, Y, Z and T in extended
+    /// coordinates, and one given by y + x, y − x and 2d·x·y, if there is a kernel for it.
     #[inline(always)]
     fn add_edwards(
         self,
@@ -157,43 +155,42 @@ pub trait Arithmetic<P: Prime>: Copy + Debug + Send + Sync + 'static {
         None
     }
 
-    /// Where a and b are the same residue.
+    /// Returns where a and b are the same residue.
     fn equal(self, a: &Self::Element, b: &Self::Element) -> Self::Mask;
 
-    /// a where `mask` is true, b where it is false.
+    /// Returns a where `mask` is true, b where it is false.
     fn select(self, mask: Self::Mask, a: &Self::Element, b: &Self::Element) -> Self::Element;
 
-    /// The residues of [`WIDTH`](Self::WIDTH) integers below 2^[`BITS`](Prime::BITS), which may be
-    /// the prime or more.
+    /// Returns the residues of [`WIDTH`](Self::WIDTH) integers below 2^[`BITS`](Prime::BITS), which
+    /// may be the prime or more.
     fn load(self, numbers: &[P::Words]) -> Self::Element;
 
-    /// The integers from 0 to the prime less one, [`WIDTH`](Self::WIDTH) of them.
+    /// Writes the integers from 0 to the prime minus one, [`WIDTH`](Self::WIDTH) of them.
     fn store(self, element: &Self::Element, numbers: &mut [P::Words]);
 
-    /// The same constant in each of the numbers, from the form in which constants lie in memory:
-    /// [`STORED_LIMBS`](Self::STORED_LIMBS) limbs, less than the prime, times R modulo the prime
-    /// where [`Prime::MONTGOMERY`]. For one number those are the n limbs of 64 bits of
-    /// [`Prime::Words`], and R = 2^(64·n); for eight the m limbs of 52 bits of [`Prime::Lanes`],
-    /// and R = 2^(52·m).
+    /// Returns the same constant in each of the numbers, from the form of constants in memory:
+    /// [`STORED_LIMBS`](Self::STORED_LIMBS) limbs, less than the prime, times R modulo the prime if
+    /// [`Prime::MONTGOMERY`]. For one number these are the n limbs of 64 bits of [`Prime::Words`],
+    /// and R = 2^(64·n); for eight the m limbs of 52 bits of [`Prime::Lanes`], and R = 2^(52·m).
     fn stored(self, constant: &[Limb]) -> Self::Element;
 
-    /// `out = table[index]` from a table of constants that all numbers share, reading the whole
-    /// table: entries of `out.len() ·` [`STORED_LIMBS`](Self::STORED_LIMBS) limbs, one after the
-    /// other. An index outside the table gives zero.
+    /// Copies `out = table[index]` from a table of constants shared by all numbers, reading the
+    /// whole table: consecutive entries of `out.len() ·` [`STORED_LIMBS`](Self::STORED_LIMBS)
+    /// limbs. An index outside the table gives zero.
     fn lookup_stored(self, out: &mut [Self::Element], table: &[Limb], index: Self::Word);
 
-    /// `out = table[index]`, each number from its own table, reading the whole table: entries of
-    /// `out.len()` elements, one after the other. An index outside the table gives zero.
+    /// Copies `out = table[index]`, each number from its own table, reading the whole table:
+    /// consecutive entries of `out.len()` elements. An index outside the table gives zero.
     fn lookup(self, out: &mut [Self::Element], table: &[Self::Element], index: Self::Word);
 
-    /// A limb for each of the numbers, by its place.
+    /// Returns a limb for each of the numbers, by position.
     fn word(self, limb: impl FnMut(usize) -> Limb) -> Self::Word;
 
-    /// A truth value for each of the numbers, by its place.
+    /// Returns a truth value for each of the numbers, by position.
     fn mask(self, value: impl FnMut(usize) -> ct::Mask) -> Self::Mask;
 
-    /// Calls `work` in a function that is compiled for the backend's instructions, into which what
-    /// is marked `#[inline(always)]` goes with it.
+    /// Calls `work` in a function compiled for the backend's instructions; code marked
+    /// `#[inline(always)]` is inlined into it.
     #[inline(always)]
     fn run<R>(self, work: impl FnOnce() -> R) -> R {
         work()

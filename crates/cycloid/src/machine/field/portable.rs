@@ -6,7 +6,7 @@ use super::super::ct::{self, Mask};
 use super::super::words::{self, Limb, Portable};
 use super::{Arithmetic, P224, P256, P384, P521, P25519, Prime};
 
-/// What is the same for every backend whose element is an array of limbs of one number.
+/// Code shared by every backend whose element is an array of limbs of one number.
 macro_rules! one_number {
     () => {
         const WIDTH: usize = 1;
@@ -32,7 +32,7 @@ macro_rules! one_number {
 #[allow(unused_imports, reason = "for the other backends")]
 pub(super) use one_number;
 
-/// A field in Montgomery's form with n limbs of 64 bits.
+/// A field in Montgomery form with n limbs of 64 bits.
 macro_rules! montgomery {
     ($prime:ident $n:literal $module:ident $element:ident $plain:ident
         $mul:ident $square:ident $add:ident $sub:ident $to:ident $from:ident) => {
@@ -124,9 +124,9 @@ montgomery!(P384 6 p384_64 fiat_p384_montgomery_domain_field_element
     fiat_p384_non_montgomery_domain_field_element fiat_p384_mul fiat_p384_square fiat_p384_add
     fiat_p384_sub fiat_p384_to_montgomery fiat_p384_from_montgomery);
 
-/// A field with limbs of fewer than 64 bits, `$words` limbs of 64 bits in memory.
+/// A field with limbs of fewer than 64 bits, and `$words` limbs of 64 bits in memory.
 ///
-/// Elements are *tight* in the sense of `fiat-crypto`, and what it gives loose is carried.
+/// Elements are *tight* in the sense of `fiat-crypto`; its loose results are carried.
 macro_rules! unsaturated {
     ($prime:ident $n:literal $words:literal $limb_bits:expr; $module:ident $tight:ident $loose:ident
         $mul:ident $square:ident $carry:ident $relax:ident $add:ident $sub:ident
@@ -197,7 +197,7 @@ macro_rules! unsaturated {
                 ct::wipe_bytes(&mut bytes);
             }
 
-            /// Cuts the number into limbs of fewer bits.
+            /// Splits the number into limbs of fewer bits.
             #[inline]
             fn stored(self, constant: &[Limb]) -> Self::Element {
                 const BITS: [usize; $n] = $limb_bits;
@@ -205,7 +205,7 @@ macro_rules! unsaturated {
                 core::array::from_fn(|i| {
                     let (limb, shift) = (start / 64, start % 64);
                     let low = constant[limb] >> shift;
-                    // A shift by 64 places, where none is left over, is done as 63 and 1.
+                    // A shift by 64 places, if no bits are left over, is done as 63 and 1.
                     let high = constant.get(limb + 1).map_or(0, |high| high << 1 << (63 - shift));
                     start += BITS[i];
                     (low | high) & ((1 << BITS[i]) - 1)

@@ -1,4 +1,4 @@
-//! The primes.
+//! The primes, and the dispatch of tasks to backends.
 
 use core::fmt::Debug;
 
@@ -6,14 +6,14 @@ use super::super::lanes::{self, Lanes};
 use super::super::words::{self, LIMB_BITS, Limb};
 use super::{Arithmetic, Limbs, Task};
 
-/// Does `task` with a backend in frames of its own: a caller that chooses among backends would
-/// otherwise have room for the frames of all of them.
+/// Runs `task` on a backend in stack frames of its own: otherwise a caller that chooses among
+/// backends would reserve space for the frames of all of them.
 #[inline(never)]
 fn apart<P: Prime, T: Task<P>, A: Arithmetic<P>>(token: A, task: T) -> T::Output {
     task.run(token)
 }
 
-/// A prime number modulo which there is arithmetic.
+/// A prime number with modular arithmetic.
 pub trait Prime: Copy + Clone + Debug + Default + Send + Sync + 'static {
     /// Its name.
     const NAME: &'static str;
@@ -27,16 +27,16 @@ pub trait Prime: Copy + Clone + Debug + Default + Send + Sync + 'static {
     /// Eight residues: limbs of 52 bits, m of them.
     type Lanes: Copy + Debug + AsRef<[Lanes]> + AsMut<[Lanes]> + Send + Sync + 'static;
 
-    /// The prime itself.
+    /// The prime.
     const MODULUS: Self::Words;
 
-    /// Whether backends keep residues in Montgomery's form.
+    /// Whether backends keep residues in Montgomery form.
     const MONTGOMERY: bool;
 
-    /// Does `task` with a backend for one number.
+    /// Runs `task` on a backend for one number.
     fn run_one<T: Task<Self>>(backend: words::Backend, task: T) -> T::Output;
 
-    /// Does `task` with a backend for eight.
+    /// Runs `task` on a backend for eight.
     fn run_eight<T: Task<Self>>(backend: lanes::Backend, task: T) -> T::Output;
 }
 

@@ -1,4 +1,4 @@
-//! Every backend against integers, on random and edge residues.
+//! Every backend compared with integers, on random and edge-case residues.
 
 use std::vec::Vec;
 
@@ -22,7 +22,7 @@ fn number<P: Prime>(integer: &BigUint) -> P::Words {
     limbs
 }
 
-/// Integers below 2^BITS: edges, and pseudo-random ones.
+/// Returns integers below 2^BITS: edge cases, and pseudorandom ones.
 fn samples<P: Prime>() -> Vec<BigUint> {
     let p = integer(P::MODULUS);
     let one = BigUint::from(1u8);
@@ -33,10 +33,10 @@ fn samples<P: Prime>() -> Vec<BigUint> {
     for bit in [31, 32, 51, 52, 58, 63, 64, 96, 104, 127, 128, 192, 208, P::BITS - 1] {
         samples.extend([&one << bit, (&one << bit) - 1u8, &p - ((&one << bit) % &p)]);
     }
-    // What 38 times the part above 2²⁵⁶ carries out of, with 2²⁵⁴, when the rest is folded in.
+    // 38 times the part above 2²⁵⁶, plus 2²⁵⁴, carries when the rest is folded in.
     samples.push(((&one << 258) / 38u8 * 4u8) % &top);
-    // Limbs of zeros, of ones and of both, through which carries run far, as they are and as they
-    // are in Montgomery's form.
+    // Limbs of zeros, of ones and of both, for long carry chains, as they are and in Montgomery
+    // form.
     let limbs = P::BITS.div_ceil(64);
     let from_form = (&one << (64 * limbs)).modpow(&(&p - 2u8), &p);
     for i in 0..12u64 {
@@ -55,7 +55,7 @@ fn samples<P: Prime>() -> Vec<BigUint> {
     samples
 }
 
-/// Every `stride`-th of the samples, with every `stride`-th.
+/// Checks every `stride`-th of the samples with every `stride`-th.
 struct AgainstIntegers {
     stride: usize,
 }
@@ -97,7 +97,7 @@ impl<P: Prime> Task<P> for AgainstIntegers {
                 check("add", &f.add(&a, &b), &|w| &x[w] + &y[w]);
                 check("sub", &f.sub(&a, &b), &|w| &p + &x[w] - &y[w]);
                 check("less twice", &f.sub(&b, &f.double(&a)), &|w| 2u8 * (&p - &x[w]) + &y[w]);
-                // Long sums of what is never multiplied, and a product of such.
+                // Long sums without multiplication, and a product of such sums.
                 let many = f.sub(&f.sub(&f.double(&f.double(&f.add(&a, &b))), &b), &f.add(&a, &b));
                 let sum = |w: usize| 3u8 * &x[w] + 2u8 * &y[w];
                 check("sums", &many, &|w| sum(w));
@@ -122,7 +122,7 @@ impl<P: Prime> Task<P> for AgainstIntegers {
     }
 }
 
-/// Two steps of a ladder from five of the samples, beside the same with integers.
+/// Compares two ladder steps from five of the samples with the same on integers.
 fn ladder<P: Prime, A: Arithmetic<P>>(f: A, samples: &[BigUint], start: usize) {
     let p = integer(P::MODULUS);
     let sample = |w: usize, place: usize| &samples[(start + 7 * w + place * place) % samples.len()];
@@ -161,7 +161,7 @@ fn ladder<P: Prime, A: Arithmetic<P>>(f: A, samples: &[BigUint], start: usize) {
     }
 }
 
-/// Both forms of table, every index and one beyond, another index for each number.
+/// Checks both forms of table, every index and one beyond, with a different index for each number.
 fn lookups<P: Prime, A: Arithmetic<P>>(f: A, samples: &[BigUint], p: &BigUint) {
     const ENTRIES: usize = 9;
     let bits = if A::WIDTH == 1 { 64 } else { 52 };
@@ -268,7 +268,7 @@ fn bls12_scalar_against_integers() {
     all_backends_wide::<Bls12Scalar>();
 }
 
-/// Words in memory, and sums of products that are reduced once.
+/// Checks words in memory, and sums of products that are reduced once.
 struct WideAgainstIntegers;
 
 impl<P: Dense> WideTask<P> for WideAgainstIntegers {
@@ -302,7 +302,7 @@ impl<P: Dense> WideTask<P> for WideAgainstIntegers {
             let (a, b) = (element(i), element(i * i + 1));
             let words: Vec<_> = x.iter().map(|x| number::<P>(&(*x * &r % &p))).collect();
             check("import", &f.import(&words), &|w| x[w].clone());
-            // In the backend's own form at places out of order, none of them a multiple of eight.
+            // In the backend's own form at unordered places, none of them a multiple of eight.
             let places: Vec<_> = (0..A::WIDTH).map(|w| 3 + (w * 5 % 8) * (A::PACKED + 1)).collect();
             let mut memory = std::vec![u64::MAX; 8 * (A::PACKED + 1) + 3];
             f.scatter(&a, &mut memory, &places);
@@ -314,7 +314,7 @@ impl<P: Dense> WideTask<P> for WideAgainstIntegers {
             let (product, square) = (f.mul_wide(&a, &b), f.square_wide(&a));
             check("product", &f.reduce_wide(&product), &|w| x[w] * y[w]);
             check("square", &f.reduce_wide(&square), &|w| x[w] * x[w]);
-            // As many as there may be on the way and in the end, of both signs.
+            // As many as allowed, as intermediate and final values, with both signs.
             let (mut sum, mut difference) = (square, f.sub_wide(&product, &square));
             for _ in 0..19 {
                 sum = f.add_wide(&f.add_wide(&sum, &product), &square);
@@ -332,8 +332,8 @@ impl<P: Dense> WideTask<P> for WideAgainstIntegers {
     }
 }
 
-/// Products of a₀ + a₁·i whose parts stand at the edges of the words in memory: every `stride`-th
-/// choice of four of them.
+/// Checks products of a₀ + a₁·i whose parts are edge cases of the words in memory: every
+/// `stride`-th choice of four of them.
 struct ComplexAgainstIntegers {
     stride: usize,
 }
@@ -346,7 +346,7 @@ impl<P: Dense> WideTask<P> for ComplexAgainstIntegers {
         let limbs = P::MODULUS.as_ref().len();
         let r = BigUint::from(1u8) << (64 * limbs);
         let r_inverse = r.modpow(&(&p - 2u8), &p);
-        // All limbs of ones but the top one, which is one less than the prime's.
+        // All limbs are ones except the top one, which is one less than the prime's.
         let ones = (&p >> (64 * (limbs - 1)) << (64 * (limbs - 1))) - 1u8;
         let mut edges: Vec<BigUint> = [0u8, 1, 2].into_iter().map(BigUint::from).collect();
         edges.extend([&p - 1u8, &p - 2u8, &p >> 1, ones, &r % &p]);

@@ -1,9 +1,9 @@
-//! Products modulo primes without a special form, those of BLS12-381, that are added up before they
-//! are reduced.
+//! Products modulo the primes of BLS12-381, which have no special form, that are summed before
+//! reduction.
 //!
 //! In a tower of extension fields an element is a sum of products, and a reduction costs as much as
-//! a product: so it is done once a sum (Aranha, Karabina, Longa, Gebotys, López, Faster explicit
-//! formulas for computing pairings over ordinary curves, 2011, section 3).
+//! a product, so each sum is reduced only once (Aranha, Karabina, Longa, Gebotys, López, Faster
+//! explicit formulas for computing pairings over ordinary curves, 2011, section 3).
 
 use core::fmt::Debug;
 
@@ -11,27 +11,27 @@ use super::super::lanes;
 use super::super::words::{self, Limb};
 use super::{Arithmetic, Bls12Base, Bls12Scalar, Limbs, Prime};
 
-/// Arithmetic whose products may be left unreduced.
+/// Arithmetic with optionally unreduced products.
 ///
-/// A [`Wide`](Self::Wide) stands for a sum of products, added or subtracted, of at most 64 of them
-/// in all. What is reduced is, as an integer and for factors less than the prime, less than 19·p² in
-/// size: what has been subtracted again does not count.
+/// A [`Wide`](Self::Wide) represents a sum of at most 64 products in total, added or subtracted.
+/// The value to be reduced, as an integer and for factors less than the prime, is less than 19·p²
+/// in magnitude; products that cancel do not count.
 pub trait Wide<P: Prime>: Arithmetic<P> {
     /// Sums of products, one of each number.
     type Wide: Copy + Debug;
 
-    /// The residues from words in memory: less than the prime and times R = 2^(64·n) modulo the
-    /// prime, whatever the shape.
+    /// Loads residues from words in memory: less than the prime, and times R = 2^(64·n) modulo the
+    /// prime, for every shape.
     fn import(self, words: &[P::Words]) -> Self::Element;
 
-    /// The words that [`import`](Self::import) reads.
+    /// Writes the words that [`import`](Self::import) reads.
     fn export(self, element: &Self::Element, words: &mut [P::Words]);
 
-    /// Limbs of one residue in memory in the backend's own form, for what only it reads again.
+    /// Limbs of one residue in the backend's own memory form, which only it reads.
     const PACKED: usize = size_of::<P::Words>() / size_of::<Limb>();
 
-    /// The residues that [`scatter`](Self::scatter) has written: [`PACKED`](Self::PACKED) limbs from
-    /// each of the places `at`, of which there are [`WIDTH`](Arithmetic::WIDTH).
+    /// Loads residues that [`scatter`](Self::scatter) has written: [`PACKED`](Self::PACKED) limbs
+    /// at each index in `at`, of which there are [`WIDTH`](Arithmetic::WIDTH).
     #[inline(always)]
     fn gather(self, memory: &[Limb], at: &[usize]) -> Self::Element {
         let mut words = P::Words::ZERO;
@@ -39,7 +39,7 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
         self.import(&[words])
     }
 
-    /// Writes the residues of the first `at.len()` numbers to these places.
+    /// Writes the residues of the first `at.len()` numbers to these indices.
     #[inline(always)]
     fn scatter(self, element: &Self::Element, memory: &mut [Limb], at: &[usize]) {
         let mut words = [P::Words::ZERO];
@@ -47,42 +47,42 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
         memory[at[0]..][..Self::PACKED].copy_from_slice(words[0].as_ref());
     }
 
-    /// a·b.
+    /// Returns a·b.
     fn mul_wide(self, a: &Self::Element, b: &Self::Element) -> Self::Wide;
 
-    /// a².
+    /// Returns a².
     fn square_wide(self, a: &Self::Element) -> Self::Wide;
 
-    /// a + b.
+    /// Returns a + b.
     fn add_wide(self, a: &Self::Wide, b: &Self::Wide) -> Self::Wide;
 
-    /// a − b.
+    /// Returns a − b.
     fn sub_wide(self, a: &Self::Wide, b: &Self::Wide) -> Self::Wide;
 
-    /// The residue.
+    /// Returns the residue.
     fn reduce_wide(self, wide: &Self::Wide) -> Self::Element;
 
-    /// a + b as a factor of unreduced products, and for nothing else: with others of at most four
-    /// residues in all.
+    /// Returns a + b as a factor of unreduced products, and for nothing else; the factors of a
+    /// product may contain at most four residues in total.
     #[inline(always)]
     fn add_factor(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
         self.add(a, b)
     }
 
-    /// (a₀ + a₁·i)·(b₀ + b₁·i) for i² = −1: three products, two reductions.
+    /// Returns (a₀ + a₁·i)·(b₀ + b₁·i) for i² = −1: three products, two reductions.
     #[inline(always)]
     fn mul_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
         self.mul_complex_wide(a, b).map(|part| self.reduce_wide(&part))
     }
 
-    /// (a₀ + a₁·i)² likewise, by (a₀ + a₁)·(a₀ − a₁) and 2·a₀·a₁.
+    /// Returns (a₀ + a₁·i)², by (a₀ + a₁)·(a₀ − a₁) and 2·a₀·a₁.
     #[inline(always)]
     fn square_complex(self, a: &[Self::Element; 2]) -> [Self::Element; 2] {
         let real = self.mul(&self.add(&a[0], &a[1]), &self.sub(&a[0], &a[1]));
         [real, self.mul(&self.double(&a[0]), &a[1])]
     }
 
-    /// The same product, unreduced (Karatsuba and Ofman, 1962).
+    /// Returns the same product, unreduced (Karatsuba and Ofman, 1962).
     #[inline(always)]
     fn mul_complex_wide(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Wide; 2] {
         let low = self.mul_wide(&a[0], &b[0]);
@@ -92,20 +92,20 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
         [self.sub_wide(&low, &high), imaginary]
     }
 
-    /// a ← a + b, of unreduced products.
+    /// Computes a ← a + b, on unreduced products.
     #[inline(always)]
     fn add_complex_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2]) {
         *a = [self.add_wide(&a[0], &b[0]), self.add_wide(&a[1], &b[1])];
     }
 
-    /// a ← a + (1 + i)·b.
+    /// Computes a ← a + (1 + i)·b.
     #[inline(always)]
     fn add_turned_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2]) {
         let (real, imaginary) = (self.sub_wide(&b[0], &b[1]), self.add_wide(&b[0], &b[1]));
         self.add_complex_wide(a, &[real, imaginary]);
     }
 
-    /// a ← a − b − c.
+    /// Computes a ← a − b − c.
     #[inline(always)]
     fn sub_both_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2], c: &[Self::Wide; 2]) {
         for (a, (b, c)) in a.iter_mut().zip(b.iter().zip(c)) {
@@ -114,8 +114,8 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
     }
 }
 
-/// Does `task` with a backend for eight in frames of its own, as those of different backends would
-/// otherwise lie side by side.
+/// Runs `task` on a backend for eight in stack frames of its own; otherwise the frames of different
+/// backends would exist side by side.
 #[inline(never)]
 fn apart<P: Dense, T: WideTask<P>, A: Wide<P>>(token: A, task: T) -> T::Output {
     task.run(token)
@@ -123,22 +123,22 @@ fn apart<P: Dense, T: WideTask<P>, A: Wide<P>>(token: A, task: T) -> T::Output {
 
 /// A prime without a special form.
 pub trait Dense: Prime {
-    /// As [`run_one`](Prime::run_one).
+    /// Like [`run_one`](Prime::run_one), with unreduced products.
     fn run_one_wide<T: WideTask<Self>>(backend: words::Backend, task: T) -> T::Output;
 
-    /// As [`run_eight`](Prime::run_eight), with a backend that has vectors.
+    /// Like [`run_eight`](Prime::run_eight), with unreduced products, for backends with vectors.
     ///
     /// # Panics
     /// With the portable backend, except in the library's own tests.
     fn run_eight_wide<T: WideTask<Self>>(backend: lanes::Backend, task: T) -> T::Output;
 }
 
-/// Something to be done with some backend that leaves products unreduced.
+/// A task that runs on any backend with unreduced products.
 pub trait WideTask<P: Dense> {
-    /// What it gives.
+    /// The result of the task.
     type Output;
 
-    /// Does it with one backend.
+    /// Runs the task on one backend.
     fn run<A: Wide<P>>(self, arithmetic: A) -> Self::Output;
 }
 
@@ -159,7 +159,7 @@ macro_rules! dense {
                 match backend {
                     #[cfg(test)]
                     lanes::Backend::Portable(token) => apart(token, task),
-                    // Compiled for tests only, for it takes long and nothing chooses it.
+                    // Compiled for tests only: it takes long, and nothing selects it.
                     #[cfg(not(test))]
                     lanes::Backend::Portable(_) => unreachable!("no backend without vectors is chosen"),
                     #[cfg(target_arch = "x86_64")]

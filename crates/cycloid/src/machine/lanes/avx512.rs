@@ -1,11 +1,11 @@
 //! AVX-512 without IFMA: both halves of a 52-bit product by double-precision arithmetic.
 //!
-//! With a, b < 2⁵² as doubles and rounding toward zero, h = fma(a, b, 2¹⁰⁴) is exactly
-//! 2¹⁰⁴ + 2⁵²·⌊a·b / 2⁵²⌋, because doubles from 2¹⁰⁴ to 2¹⁰⁵ are 2⁵² apart and h is below 2¹⁰⁵. So
-//! the bits of h, read as an integer, are those of 2¹⁰⁴ plus the high half. Then (2¹⁰⁴ + 2⁵²) − h
-//! is 2⁵² − 2⁵²·⌊a·b / 2⁵²⌋, a multiple of 2⁵² that fits in a double, and adding a·b to it gives
-//! 2⁵² plus the low half, exactly; its bits are those of 2⁵² plus the low half. Adding these bits
-//! to the columns adds the bits of the two constants every time: the excess of this backend.
+//! With a, b < 2⁵² as doubles and rounding toward zero, h = fma(a, b, 2¹⁰⁴) is exactly 2¹⁰⁴ +
+//! 2⁵²·⌊a·b / 2⁵²⌋, because doubles from 2¹⁰⁴ to 2¹⁰⁵ are 2⁵² apart and h is below 2¹⁰⁵. So the
+//! bits of h, read as an integer, are those of 2¹⁰⁴ plus the high half. Then (2¹⁰⁴ + 2⁵²) − h is
+//! 2⁵² − 2⁵²·⌊a·b / 2⁵²⌋, a multiple of 2⁵² that fits in a double. Adding a·b to it gives exactly
+//! 2⁵² plus the low half; its bits are those of 2⁵² plus the low half. Adding these bits to the
+//! columns also adds the bits of the two constants each time: the excess of this backend.
 
 use core::arch::asm;
 use core::arch::x86_64::{
@@ -31,19 +31,19 @@ const LOW_BASE: f64 = (1u64 << 52) as f64;
 const HIGH_BASE: f64 = LOW_BASE * LOW_BASE;
 
 impl Avx512 {
-    /// The high half of a product, on top of 2¹⁰⁴.
+    /// Returns the high half of a product, on top of 2¹⁰⁴.
     #[inline(always)]
     fn high_half(a: __m512d, b: __m512d) -> __m512d {
         const TO_ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
-        // SAFETY: only a function that has the token calls this.
+        // SAFETY: only functions that hold the token call this.
         unsafe { _mm512_fmadd_round_pd::<TO_ZERO>(a, b, _mm512_set1_pd(HIGH_BASE)) }
     }
 
-    /// The low half, on top of 2⁵².
+    /// Returns the low half, on top of 2⁵².
     #[inline(always)]
     fn low_half(a: __m512d, b: __m512d, high_half: __m512d) -> __m512d {
         const TO_ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
-        // SAFETY: only a function that has the token calls this.
+        // SAFETY: only functions that hold the token call this.
         unsafe {
             let minus_high = _mm512_sub_pd(_mm512_set1_pd(HIGH_BASE + LOW_BASE), high_half);
             _mm512_fmadd_round_pd::<TO_ZERO>(a, b, minus_high)
@@ -105,8 +105,8 @@ impl Vectors for Avx512 {
     }
 }
 
-/// Both halves in the order of the source: the compiler would interleave the products of a row,
-/// for whose temporaries there are no registers.
+/// Computes both halves in source order: the compiler would interleave the products of a row, and
+/// there are no registers for their temporaries.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn mul_add(mut low: __m512i, mut high: __m512i, a: __m512d, b: __m512d) -> (__m512i, __m512i) {

@@ -1,43 +1,44 @@
-//! Between one number of 64-bit limbs and one lane of 52-bit limbs.
+//! Conversion between one number of 64-bit limbs and one lane of 52-bit limbs.
 
 use super::super::words::{LIMB_BITS, Limb};
 use super::{LANE_LIMB_BITS, LANES, LIMB_MASK, Lanes};
 
 impl Lanes {
-    /// The words of all lanes, one after the other.
+    /// Returns the words of all lanes, one after the other.
     pub const fn as_limbs(lanes: &[Self]) -> &[Limb] {
         // SAFETY: as for `as_limbs_mut`.
         unsafe { core::slice::from_raw_parts(lanes.as_ptr().cast::<Limb>(), lanes.len() * LANES) }
     }
 
-    /// The words of all lanes, one after the other: memory for lanes as memory for one number.
+    /// Returns the words of all lanes, one after the other: memory for lanes as memory for one
+    /// number.
     pub const fn as_limbs_mut(lanes: &mut [Self]) -> &mut [Limb] {
-        // SAFETY: `Lanes` is `LANES` limbs and nothing else, and aligned more strictly than one;
+        // SAFETY: `Lanes` is `LANES` limbs and nothing else, with stricter alignment than a limb;
         // every value of either type is a value of the other; the borrow is carried over.
         unsafe {
             core::slice::from_raw_parts_mut(lanes.as_mut_ptr().cast::<Limb>(), lanes.len() * LANES)
         }
     }
 
-    /// The elements that lie in a memory of limbs, which need not begin or end where they do.
+    /// Returns the aligned elements within a memory of limbs, whose ends need not be aligned.
     pub fn aligned_mut(limbs: &mut [Limb]) -> &mut [Self] {
-        // SAFETY: `Lanes` is `LANES` limbs and nothing else; every value of either is one of the
-        // other.
+        // SAFETY: `Lanes` is `LANES` limbs and nothing else; every value of either type is a value
+        // of the other.
         unsafe { limbs.align_to_mut::<Self>() }.1
     }
 }
 
-/// Puts `source`, a little-endian number of 64-bit limbs, into one lane of `destination`, with
-/// leading zeros; the other lanes stay.
+/// Loads `source`, a little-endian number of 64-bit limbs, into one lane of `destination`, with
+/// leading zeros; the other lanes stay unchanged.
 ///
-/// What `source` has beyond the 52·`destination.len()` bits that fit must be zero.
+/// Bits of `source` beyond the 52·`destination.len()` bits that fit must be zero.
 pub fn load(destination: &mut [Lanes], lane: usize, source: &[Limb]) {
     debug_assert!(lane < LANES);
     for (i, limb) in destination.iter_mut().enumerate() {
         let (word, bit) = word_and_bit(i);
         let low = source.get(word).copied().unwrap_or(0) >> bit;
-        // Bits of the next word are needed from bit 13 on; shifting in two steps makes the shift
-        // by 64, for bit 0, give zero.
+        // Bits of the next word are needed from bit 13 on; shifting in two steps makes the shift by
+        // 64, for bit 0, give zero.
         let high = source.get(word + 1).copied().unwrap_or(0) << 1 << (LIMB_BITS - 1 - bit);
         limb.0[lane] = (low | high) & LIMB_MASK;
     }
@@ -48,17 +49,17 @@ pub fn load(destination: &mut [Lanes], lane: usize, source: &[Limb]) {
     });
 }
 
-/// [`load`] for every lane.
+/// Runs [`load`] on every lane.
 pub fn load_all(destination: &mut [Lanes], sources: [&[Limb]; LANES]) {
     for (lane, source) in sources.into_iter().enumerate() {
         load(destination, lane, source);
     }
 }
 
-/// Takes one lane of `source` into `destination`, a little-endian number of 64-bit limbs, with
+/// Stores one lane of `source` in `destination`, a little-endian number of 64-bit limbs, with
 /// leading zeros.
 ///
-/// What the lane has beyond the 64·`destination.len()` bits that fit must be zero. Limbs must be
+/// Bits of the lane beyond the 64·`destination.len()` bits that fit must be zero. Limbs must be
 /// below 2⁵².
 pub fn store(destination: &mut [Limb], source: &[Lanes], lane: usize) {
     debug_assert!(lane < LANES);
@@ -77,7 +78,7 @@ pub fn store(destination: &mut [Limb], source: &[Lanes], lane: usize) {
     }
 }
 
-/// Where limb `i` of a lane begins in a number of 64-bit limbs.
+/// Returns the position of limb `i` of a lane in a number of 64-bit limbs.
 const fn word_and_bit(i: usize) -> (usize, usize) {
     let bit = i * LANE_LIMB_BITS;
     (bit / LIMB_BITS, bit % LIMB_BITS)

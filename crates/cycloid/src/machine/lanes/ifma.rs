@@ -1,4 +1,4 @@
-//! AVX-512 IFMA: a 52-bit product is added to its two columns by two instructions.
+//! AVX-512 IFMA: two instructions add a 52-bit product to its two columns.
 
 use core::arch::asm;
 use core::arch::x86_64::{
@@ -16,7 +16,7 @@ use super::{LIMB_MASK, LaneWords, Lanes, kernel, zmm};
 
 kernel::lane_words!(Ifma, "ifma", by_block, "avx512f,avx512dq,avx512ifma");
 
-// The instructions take the low 52 bits of what they multiply, so a factor is any word.
+// The instructions use the low 52 bits of their operands, so any word is a factor.
 impl Vectors for Ifma {
     type Word = __m512i;
     type Factor = __m512i;
@@ -66,8 +66,8 @@ impl Vectors for Ifma {
     }
 }
 
-/// Both halves in the order of the source: the compiler would interleave the products of a row,
-/// for whose temporaries there are no registers.
+/// Computes both halves in source order: the compiler would interleave the products of a row, and
+/// there are no registers for their temporaries.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn mul_add(mut low: __m512i, mut high: __m512i, a: __m512i, b: __m512i) -> (__m512i, __m512i) {

@@ -1,16 +1,18 @@
-//! What is linear in the length, in plain Rust that the compiler makes vectors of.
+//! Functions linear in the length, in plain Rust that the compiler vectorises.
 
 use super::super::ct::Mask;
 use super::super::words::{Limb, montgomery_n0};
 use super::{LANE_LIMB_BITS, LANES, LIMB_MASK, Lanes};
 
-/// −1 / modulus mod 2⁵² in each lane, for Montgomery multiplication. Every modulus must be odd.
+/// Returns −1 / modulus mod 2⁵² in each lane, for Montgomery multiplication. Every modulus must be
+/// odd.
 pub fn montgomery_k0(modulus: &[Lanes]) -> Lanes {
-    // What is the inverse modulo 2⁶⁴ is also the inverse modulo 2⁵².
+    // An inverse modulo 2⁶⁴ is also an inverse modulo 2⁵².
     Lanes(modulus[0].0.map(|limb| montgomery_n0(limb) & LIMB_MASK))
 }
 
-/// `a −= modulus` in the lanes where `a ≥ modulus`: from almost reduced to reduced, a < 2·modulus.
+/// Computes `a −= modulus` in the lanes where `a ≥ modulus`: from almost reduced, a < 2·modulus, to
+/// reduced.
 pub fn reduce_once(a: &mut [Lanes], modulus: &[Lanes]) {
     debug_assert_eq!(a.len(), modulus.len());
     let below = a.iter().zip(modulus).fold([0; LANES], |borrow, (a, m)| {
@@ -25,7 +27,7 @@ pub fn reduce_once(a: &mut [Lanes], modulus: &[Lanes]) {
     }
 }
 
-/// `a += b`, where the sum is less than R.
+/// Computes `a += b`; the sum is less than R.
 pub fn add(a: &mut [Lanes], b: &[Lanes]) {
     debug_assert_eq!(a.len(), b.len());
     let mut carry = [0; LANES];
@@ -38,7 +40,7 @@ pub fn add(a: &mut [Lanes], b: &[Lanes]) {
     debug_assert_eq!(carry, [0; LANES]);
 }
 
-/// In which lanes `a` and `b` are the same.
+/// Returns in which lanes `a` and `b` are equal.
 pub fn equal(a: &[Lanes], b: &[Lanes]) -> [Mask; LANES] {
     debug_assert_eq!(a.len(), b.len());
     let difference = a.iter().zip(b).fold([0; LANES], |any, (a, b)| {
@@ -47,7 +49,7 @@ pub fn equal(a: &[Lanes], b: &[Lanes]) -> [Mask; LANES] {
     difference.map(Mask::is_zero)
 }
 
-/// `a = 2·a mod modulus` for a < modulus; modulus ≤ R / 4.
+/// Computes `a = 2·a mod modulus` for a < modulus; modulus ≤ R / 4.
 pub fn double_mod(a: &mut [Lanes], modulus: &[Lanes]) {
     let mut carry = [0; LANES];
     for a in a.iter_mut() {
@@ -60,7 +62,7 @@ pub fn double_mod(a: &mut [Lanes], modulus: &[Lanes]) {
     reduce_once(a, modulus);
 }
 
-/// `a − b − borrow` mod 2⁵², and the borrow out; `a` and `b` below 2⁵².
+/// Returns `a − b − borrow` mod 2⁵², and the borrow out; `a` and `b` are below 2⁵².
 #[inline(always)]
 const fn sub_borrow(a: Limb, b: Limb, borrow: Limb) -> (Limb, Limb) {
     let difference = a.wrapping_sub(b).wrapping_sub(borrow);

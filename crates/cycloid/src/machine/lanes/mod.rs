@@ -1,8 +1,8 @@
 //! Eight numbers side by side: limbs of 52 bits, limb by limb, lane by lane.
 //!
-//! A number of n limbs in each of eight lanes is `[Lanes; n]`: element i holds limb i of all
-//! eight. [`LaneWords`] is what a backend provides; every backend gives the same limbs, because
-//! all of them instantiate the one algorithm in `kernel`. Time depends on lengths only.
+//! A number of n limbs in each of eight lanes is `[Lanes; n]`: element i holds limb i of all eight.
+//! [`LaneWords`] is the interface of a backend; every backend gives the same limbs, because all of
+//! them instantiate the one algorithm in `kernel`. Time depends on lengths only.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -38,7 +38,7 @@ impl Lanes {
     pub const ZERO: Self = Self([0; LANES]);
 }
 
-/// How many numbers stand side by side.
+/// The number of lanes.
 pub const LANES: usize = 8;
 
 /// Bits in a limb of a lane.
@@ -47,13 +47,13 @@ pub const LANE_LIMB_BITS: usize = 52;
 /// The low [`LANE_LIMB_BITS`] bits of a word.
 pub(super) const LIMB_MASK: Limb = (1 << LANE_LIMB_BITS) - 1;
 
-/// The most limbs that a kernel holds in registers at a time.
+/// The maximum number of limbs that a kernel holds in registers at a time.
 const MAX_BLOCK: usize = 20;
 
-/// Limbs of a number modulo which the kernels work, for moduli of up to `bits` bits.
+/// Returns the number of lane limbs of numbers modulo moduli of up to `bits` bits.
 ///
-/// At least two bits wider than the modulus, so that R = 2^(52·n) ≥ 4·modulus, and rounded up to
-/// blocks that the kernels hold in registers: 5, 10, 15, or a multiple of 15 or of 20.
+/// It is at least two bits wider than the modulus, so that R = 2^(52·n) ≥ 4·modulus, and rounded up
+/// to the kernels' register blocks: 5, 10, 15, or a multiple of 15 or of 20.
 pub const fn lane_limbs(bits: usize) -> usize {
     let n = (bits + 2).div_ceil(LANE_LIMB_BITS);
     if n <= 20 {
@@ -63,27 +63,26 @@ pub const fn lane_limbs(bits: usize) -> usize {
     if by_15 < by_20 { by_15 } else { by_20 }
 }
 
-/// Working memory for Montgomery multiplication modulo numbers of `n` limbs.
+/// Returns the `Lanes` of working memory for Montgomery multiplication modulo numbers of `n` limbs.
 ///
-/// The 2n columns of a product, and a block of the modulus in the form in which a backend
-/// multiplies.
+/// It holds the 2n columns of a product, and a block of the modulus as factors.
 pub const fn montgomery_work_lanes(n: usize) -> usize {
     2 * n + MAX_BLOCK
 }
 
-/// Montgomery arithmetic on eight numbers at once: what a backend provides.
+/// Montgomery arithmetic on eight numbers at once: the interface of a backend.
 ///
 /// Residues are *almost* reduced: with R = 2^(52·n) ≥ 4·modulus, factors below 2·modulus give a
-/// product below 2·modulus, since (4m² + R·m) / R ≤ 2m, so no product ends in a subtraction.
-/// Limbs are below 2⁵² going in and coming out.
+/// product below 2·modulus, since (4m² + R·m) / R ≤ 2m, so no product ends with a subtraction.
+/// Limbs of inputs and outputs are below 2⁵².
 pub trait LaneWords: Copy + Debug + Send + Sync + 'static {
     /// The backend's name in the registry.
     const NAME: &'static str;
 
-    /// `accumulator = accumulator · by / R mod modulus`, almost reduced.
+    /// Computes `accumulator = accumulator · by / R mod modulus`, almost reduced.
     ///
-    /// `accumulator`, `by` and `modulus` have n limbs, where n is some [`lane_limbs`]; `work` has
-    /// [`montgomery_work_lanes`]`(n)`; `k0` holds −1 / modulus mod 2⁵² of each lane.
+    /// `accumulator`, `by` and `modulus` have n limbs, where n is a value of [`lane_limbs`]; `work`
+    /// has [`montgomery_work_lanes`]`(n)`; `k0` holds −1 / modulus mod 2⁵² of each lane.
     fn montgomery_mul(
         self,
         accumulator: &mut [Lanes],
@@ -93,7 +92,7 @@ pub trait LaneWords: Copy + Debug + Send + Sync + 'static {
         k0: &Lanes,
     );
 
-    /// `accumulator = accumulator² / R mod modulus`, almost reduced; lengths as for
+    /// Computes `accumulator = accumulator² / R mod modulus`, almost reduced; lengths as for
     /// [`montgomery_mul`](Self::montgomery_mul).
     fn montgomery_square(
         self,
@@ -103,8 +102,8 @@ pub trait LaneWords: Copy + Debug + Send + Sync + 'static {
         k0: &Lanes,
     );
 
-    /// `out = table[index]` in each lane, reading the whole table: entries of `out.len()` limbs,
-    /// one after the other. An index outside the table gives zero.
+    /// Copies `out = table[index]` in each lane, reading the whole table: consecutive entries of
+    /// `out.len()` limbs. An index outside the table gives zero.
     fn lookup(self, out: &mut [Lanes], table: &[Lanes], index: &Lanes);
 }
 
@@ -121,20 +120,21 @@ pub enum Backend {
     Ifma(Ifma),
 }
 
-/// Something to be done with whichever backend is there.
+/// A task that runs on any backend.
 pub trait Task {
-    /// What it gives.
+    /// The result of the task.
     type Output;
 
-    /// Does it with one backend.
+    /// Runs the task on one backend.
     fn run<W: LaneWords>(self, lanes: W) -> Self::Output;
 }
 
 impl Backend {
-    /// The fastest that has vector instructions and that [`cpu::limit`](super::cpu::limit) allows.
+    /// Returns the fastest backend with vector instructions that [`cpu::limit`](super::cpu::limit)
+    /// allows.
     ///
-    /// `None` where only the portable one is there, because eight single operations are faster
-    /// than that.
+    /// Returns `None` if only the portable one is available, because eight single operations are
+    /// faster than that.
     pub fn best() -> Option<Self> {
         #[cfg(target_arch = "x86_64")]
         {
@@ -145,7 +145,7 @@ impl Backend {
         None
     }
 
-    /// All that are there, slowest first.
+    /// Returns all available backends, slowest first.
     pub fn available() -> impl Iterator<Item = Self> {
         let portable = core::iter::once(Self::Portable(Portable));
         #[cfg(target_arch = "x86_64")]
@@ -159,7 +159,7 @@ impl Backend {
         portable.chain(rest)
     }
 
-    /// Its name.
+    /// Returns the backend's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable(_) => Portable::NAME,
@@ -170,7 +170,7 @@ impl Backend {
         }
     }
 
-    /// Does `task` with this backend.
+    /// Runs `task` on this backend.
     #[inline]
     pub fn run<T: Task>(self, task: T) -> T::Output {
         match self {

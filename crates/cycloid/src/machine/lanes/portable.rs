@@ -5,7 +5,7 @@ use super::super::words::Limb;
 use super::vector::Vectors;
 use super::{LANE_LIMB_BITS, LANES, LIMB_MASK, LaneWords, Lanes, kernel};
 
-/// The backend that runs anywhere: the model of the others, not a fast one.
+/// The backend that runs on every processor: the reference for the others, not a fast one.
 #[derive(Clone, Copy, Debug)]
 pub struct Portable;
 
@@ -74,7 +74,7 @@ impl Vectors for Portable {
         core::array::from_fn(|lane| a[lane].wrapping_mul(b[lane]) & LIMB_MASK)
     }
 
-    // The kernels unroll for registers, of which there are none here: a call keeps the code small.
+    // The kernels unroll for registers, which do not exist here: a call keeps the code small.
     #[inline(never)]
     fn mul_add(
         self,
@@ -170,7 +170,7 @@ impl Vectors for Portable {
     }
 }
 
-/// Whether the bit of `lane` is 1.
+/// Returns whether the bit of `lane` is 1.
 #[inline(always)]
 fn lane_mask(bits: u8, lane: usize) -> Mask {
     Mask::from_bit(Limb::from(bits >> lane & 1))

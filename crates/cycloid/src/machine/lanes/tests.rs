@@ -1,4 +1,4 @@
-//! Every backend against num-bigint and against the portable one, limb for limb.
+//! Every backend compared with num-bigint and with the portable one, limb for limb.
 
 use std::format;
 use std::vec;
@@ -10,17 +10,17 @@ use super::super::cpu::Level;
 use super::super::words::{LIMB_BITS, Limb};
 use super::*;
 
-/// Moduli of these sizes in bits: those that RSA and Diffie-Hellman use, and their neighbours.
+/// Bit lengths of moduli: those of RSA and Diffie-Hellman, and their neighbours.
 const SIZES: [usize; 17] =
     [64, 65, 256, 258, 259, 521, 768, 1022, 1024, 1039, 1280, 1536, 2048, 2200, 3072, 4096, 5000];
 
-/// All backends that can be run here: where the processor lacks IFMA, under the emulator.
+/// Returns all backends that can run here; without IFMA on the processor, in the emulator.
 pub(crate) fn backends() -> Vec<Backend> {
     let mut backends: Vec<_> = Backend::available().collect();
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     if backends.len() == 2 {
         match ifma_emulator::install() {
-            // SAFETY: detection found AVX-512 and the emulator executes what IFMA adds to it.
+            // SAFETY: detection found AVX-512, and the emulator executes the IFMA instructions.
             Ok(_) => backends.push(Backend::Ifma(unsafe { Ifma::assume() })),
             Err(error) => std::eprintln!("not run: ifma: {error}"),
         }
@@ -55,7 +55,7 @@ fn power_of_two(bits: usize) -> BigUint {
     BigUint::from(1u8) << bits
 }
 
-/// Odd moduli of at most `bits` bits: heavy in carries, sparse, tiny, random.
+/// Returns odd moduli of at most `bits` bits: carry-heavy, sparse, tiny, random.
 fn moduli(bits: usize, random: &mut Random) -> [BigUint; LANES] {
     let top = power_of_two(bits);
     let half = power_of_two(bits - 1);
@@ -72,7 +72,7 @@ fn moduli(bits: usize, random: &mut Random) -> [BigUint; LANES] {
     ]
 }
 
-/// Almost reduced values: below 2·`modulus`.
+/// Returns almost reduced values, below 2·`modulus`.
 fn values(modulus: &BigUint, random: &mut Random) -> Vec<BigUint> {
     let bound = modulus * 2u8;
     let mut values = vec![
@@ -95,7 +95,7 @@ fn limbs(value: &BigUint) -> Vec<Limb> {
     value.to_u64_digits()
 }
 
-/// The numbers as lanes of n limbs, with a guard before and behind.
+/// Returns the numbers as lanes of n limbs, with a guard before and after.
 fn guarded(n: usize, numbers: &[BigUint; LANES]) -> Vec<Lanes> {
     let mut lanes = vec![GUARD; n + 2];
     for (lane, number) in numbers.iter().enumerate() {
@@ -144,7 +144,7 @@ impl Task for MontgomeryMul<'_> {
     }
 }
 
-/// Multiplies, and where `b` is `None` squares, with every backend, and compares.
+/// Multiplies, or squares if `b` is `None`, on every backend, and compares.
 fn check_mul(
     backends: &[Backend],
     n: usize,
@@ -214,7 +214,7 @@ fn montgomery_mul_and_square() {
     }
 }
 
-/// The largest columns that can be: every limb of factors and modulus all ones, near 2m.
+/// The largest possible columns: every limb of factors and modulus all ones, near 2m.
 #[test]
 fn columns_do_not_overflow_at_16384_bits() {
     let backends = backends();
@@ -287,7 +287,7 @@ fn lookup_finds_each_lane_its_own_entry() {
                     }
                 }
             }
-            // An index beyond 32 bits is none of the table's either.
+            // An index beyond 32 bits is also outside the table.
             let mut out = vec![GUARD; n];
             backend.run(Lookup(&mut out, &table, &Lanes([1 << 32; LANES])));
             assert!(out.iter().all(|limb| *limb == Lanes::ZERO));

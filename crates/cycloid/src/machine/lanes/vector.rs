@@ -1,4 +1,4 @@
-//! What the kernels ask of a processor: integers in eight lanes, and their 52-bit products.
+//! Vector operations that the kernels need: integers in eight lanes, and their 52-bit products.
 
 use super::super::words::Limb;
 use super::{LANES, Lanes};
@@ -6,21 +6,21 @@ use super::{LANES, Lanes};
 /// Arithmetic on eight lanes.
 ///
 /// Implemented by a backend's token, which proves that the instructions may be executed. Every
-/// function is inlined into a kernel that is compiled for them.
+/// function is inlined into a kernel compiled for them.
 pub(in super::super) trait Vectors: Copy {
     /// Eight integers modulo 2⁶⁴.
     type Word: Copy;
 
-    /// Eight limbs below 2⁵² in the form in which [`mul_add`](Self::mul_add) takes them.
+    /// Eight limbs below 2⁵² in the form that [`mul_add`](Self::mul_add) takes.
     type Factor: Copy;
 
-    /// Whether words stand in registers, so that it pays to unroll loops over them.
+    /// Whether words are in registers, so that unrolling loops over them pays.
     const IN_REGISTERS: bool;
 
-    /// Whether a factor in memory is something other than the limb.
+    /// Whether a factor in memory differs from the limb.
     const CONVERTS: bool;
 
-    /// What one low half and one high half of a product add to a column beyond their value.
+    /// The excess that one low half and one high half of a product add to a column.
     const EXCESS: (Limb, Limb);
 
     fn load(self, from: &Lanes) -> Self::Word;
@@ -28,23 +28,23 @@ pub(in super::super) trait Vectors: Copy {
     fn load_factor(self, from: &Lanes) -> Self::Factor;
     fn store_factor(self, to: &mut Lanes, factor: Self::Factor);
 
-    /// The same in every lane.
+    /// Returns the same limb in every lane.
     fn splat(self, limb: Limb) -> Self::Word;
 
     fn add(self, a: Self::Word, b: Self::Word) -> Self::Word;
 
     fn sub(self, a: Self::Word, b: Self::Word) -> Self::Word;
 
-    /// What lies above the low 52 bits.
+    /// Returns the bits above the low 52.
     fn high(self, a: Self::Word) -> Self::Word;
 
-    /// The low 52 bits.
+    /// Returns the low 52 bits.
     fn low(self, a: Self::Word) -> Self::Word;
 
-    /// The low 52 bits, as a factor.
+    /// Returns the low 52 bits, as a factor.
     fn factor(self, a: Self::Word) -> Self::Factor;
 
-    /// The low 52 bits of a product, as a factor.
+    /// Returns the low 52 bits of a product, as a factor.
     fn mul_low(self, a: Self::Factor, b: Self::Factor) -> Self::Factor;
 
     /// Adds the low 52 bits of a product to `low`, and the high 52 bits to `high`, with
@@ -60,45 +60,45 @@ pub(in super::super) trait Vectors: Copy {
     /// Adds the high 52 bits of a product to `high`, with [`EXCESS`](Self::EXCESS).
     fn mul_add_high(self, high: Self::Word, a: Self::Factor, b: Self::Factor) -> Self::Word;
 
-    /// All ones in the lanes where `a` and `b` are equal, zero in the others.
+    /// Returns all ones in the lanes where `a` and `b` are equal, zero in the others.
     fn equal(self, a: Self::Word, b: Self::Word) -> Self::Word;
 
-    /// `a | (b & mask)`.
+    /// Returns `a | (b & mask)`.
     fn or_masked(self, a: Self::Word, b: Self::Word, mask: Self::Word) -> Self::Word;
 
-    /// The same as a [`Factor`](Self::Factor), of a limb below 2⁵².
+    /// Converts limbs below 2⁵² to a [`Factor`](Self::Factor).
     fn limb_factor(self, a: Self::Word) -> Self::Factor;
 
-    /// a·2^BITS.
+    /// Returns a·2^BITS.
     fn shift_left<const BITS: u32>(self, a: Self::Word) -> Self::Word;
 
-    /// ⌊a / 2^BITS⌋ of an unsigned integer.
+    /// Returns ⌊a / 2^BITS⌋ of an unsigned integer.
     fn shift_right<const BITS: u32>(self, a: Self::Word) -> Self::Word;
 
-    /// ⌊a / 2^BITS⌋ of a signed integer.
+    /// Returns ⌊a / 2^BITS⌋ of a signed integer.
     fn shift_right_signed<const BITS: u32>(self, a: Self::Word) -> Self::Word;
 
-    /// The bits that are in both.
+    /// Returns the bits that are in both.
     fn and(self, a: Self::Word, b: Self::Word) -> Self::Word;
 
-    /// The bits that are not in a.
+    /// Returns the bits that are not in a.
     fn not(self, a: Self::Word) -> Self::Word;
 
-    /// a·b of signed integers from −2³¹ to 2³¹ − 1.
+    /// Returns a·b of signed integers from −2³¹ to 2³¹ − 1.
     fn mul_small(self, a: Self::Word, b: Self::Word) -> Self::Word;
 
-    /// (t − less)·limb modulo 2⁶⁴ for t from 0 to 7 and a constant limb.
+    /// Returns (t − less)·limb modulo 2⁶⁴ for t from 0 to 7 and a constant limb.
     fn multiple(self, limb: Limb, less: Limb, t: Self::Word) -> Self::Word;
 
-    /// a in the lanes whose bit is 1, b in the others.
+    /// Returns a in the lanes whose bit is 1, b in the others.
     fn select(self, bits: u8, a: Self::Word, b: Self::Word) -> Self::Word;
 
-    /// A bit for each lane: 1 where `a` and `b` are equal.
+    /// Returns a bit for each lane: 1 where `a` and `b` are equal.
     fn equal_bits(self, a: Self::Word, b: Self::Word) -> u8;
 
-    /// `any` and the bits in which `a` and `b` differ.
+    /// Returns `any` plus the bits in which `a` and `b` differ.
     fn or_difference(self, any: Self::Word, a: Self::Word, b: Self::Word) -> Self::Word;
 
-    /// Lane j of word i as lane i of word j.
+    /// Transposes: lane j of word i becomes lane i of word j.
     fn transpose(self, words: [Self::Word; LANES]) -> [Self::Word; LANES];
 }

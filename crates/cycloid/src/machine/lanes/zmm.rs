@@ -1,6 +1,6 @@
-//! Integers in the vectors of AVX-512, for the backends that differ in their products.
+//! Integers in AVX-512 vectors, shared by backends that differ in their products.
 
-/// The functions of `Vectors` that need AVX-512 F and DQ and no more.
+/// The functions of `Vectors` that need only AVX-512 F and DQ.
 macro_rules! integers {
     () => {
         #[inline(always)]
@@ -107,8 +107,8 @@ macro_rules! integers {
 
         #[inline(always)]
         fn select(self, bits: u8, a: __m512i, b: __m512i) -> __m512i {
-            // By a vector of masks, not by a masked move: a load of `a` becomes part of that, and
-            // whether memory is accessed would depend on the bits.
+            // Selects by a vector of masks instead of a masked move: a load of `a` would be merged
+            // into the move, and memory access would then depend on the bits.
             // SAFETY: the token proves AVX-512 F and DQ. 0xca is the truth table of mask ? a : b.
             unsafe { _mm512_ternarylogic_epi64::<0xca>(_mm512_movm_epi64(bits), a, b) }
         }
@@ -130,7 +130,7 @@ macro_rules! integers {
             let [r0, r1, r2, r3, r4, r5, r6, r7] = rows;
             // SAFETY: the token proves AVX-512.
             unsafe {
-                // Blocks of two by two first, then halves of the rows of blocks, then quarters.
+                // First blocks of two by two, then halves of the rows of blocks, then quarters.
                 let even = [
                     _mm512_unpacklo_epi64(r0, r1),
                     _mm512_unpacklo_epi64(r2, r3),

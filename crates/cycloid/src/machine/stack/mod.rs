@@ -1,11 +1,12 @@
-//! What an operation leaves on the stack and in registers, and its end.
+//! Wiping what an operation leaves on the stack and in registers.
 //!
-//! A public operation that computes with secrets runs in frames of its own ([`clean`]): once it has
-//! returned, those frames and every register that a function may change are overwritten. It is done
-//! once, at the boundary; what is below calls the inner functions and does not wipe again.
+//! A public operation that computes with secrets runs in stack frames of its own ([`clean`]): after
+//! it returns, those frames and every register that a function may change are overwritten. This
+//! happens once, at the public boundary; code below it calls the inner functions and does not wipe
+//! again.
 //!
 //! A value that is returned and moved leaves copies in its owner's frames, out of this module's
-//! reach. [`keep`] and [`try_keep`] put a secret where it stays: no copy is left on the way.
+//! reach. [`keep`] and [`try_keep`] store a secret in its final place without leaving copies.
 //!
 //! ```
 //! use cycloid::scheme::ec::{P256, PrivateKey};
@@ -17,7 +18,7 @@
 //! # Ok::<(), cycloid::scheme::ec::Error>(())
 //! ```
 //!
-//! What a signal handler leaves there is not overwritten where its frame lies below the operation's.
+//! Data left by a signal handler is not overwritten if its frame lies below the operation's.
 
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 mod volatile;
@@ -29,20 +30,19 @@ pub use volatile::wipe;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub use x86_64::wipe;
 
-/// Does `operation`, and then overwrites `bytes` of the stack below this call and all registers
-/// that a function may change. `bytes` is public, and at least what the operation uses.
+/// Runs `operation`, then overwrites `bytes` of the stack below this call and all registers that a
+/// function may change. `bytes` is public, and at least the operation's stack use.
 ///
-/// It is also for whatever a program computes with secrets by itself, such as arithmetic on scalars
-/// and points, whose values are moved.
+/// Programs can use it for their own computations with secrets, such as arithmetic on scalars and
+/// points, whose values are moved.
 #[inline(always)]
 pub fn clean<T>(bytes: usize, operation: impl FnOnce() -> T) -> T {
-    // The outcome goes straight to where it is wanted; by way of a variable here it would be copied
-    // after the wiping.
+    // The result is returned in place; a variable here would be copied after the wiping.
     let _wiping = Wiping(bytes);
     apart(operation)
 }
 
-/// Wipes the stack when it is dropped, also by a panic.
+/// Wipes the stack when dropped, also during a panic.
 struct Wiping(usize);
 
 impl Drop for Wiping {
@@ -52,21 +52,20 @@ impl Drop for Wiping {
     }
 }
 
-/// Does `operation` in frames below the caller's, however the compiler would place it otherwise.
+/// Runs `operation` in frames below the caller's, even if the compiler would inline it.
 #[inline(never)]
 fn apart<T>(operation: impl FnOnce() -> T) -> T {
     operation()
 }
 
-/// Puts what `make` gives into `place`, and leaves no copy of it anywhere else. What was there
-/// before is dropped.
+/// Stores the result of `make` in `place` and leaves no other copy of it. Drops the previous value.
 #[inline(always)]
 pub fn keep<T>(place: &mut Option<T>, make: impl FnOnce() -> T) -> &mut T {
     clean(frame::<T>(), || *place = Some(make()));
     place.as_mut().expect("it has just been put there")
 }
 
-/// Puts what `make` gives into `place`, as [`keep`], unless that is an error; then there is nothing.
+/// Like [`keep`], for a fallible `make`; on an error, `place` is empty.
 ///
 /// # Errors
 /// Those of `make`.
@@ -80,7 +79,8 @@ pub fn try_keep<T, E>(
     Ok(place.as_mut().expect("it has just been put there"))
 }
 
-/// More than the frames in which a `T` is made: it, its moves, and what a closure may keep.
+/// Returns more than the stack in which a `T` is made: the value, its moves, and a closure's
+/// captures.
 const fn frame<T>() -> usize {
     1024 + 8 * size_of::<T>()
 }

@@ -1,4 +1,5 @@
-//! What was written below is gone; what is kept is there, and drops what it replaces.
+//! Checks that stack contents are wiped, and that kept values are present and drop what they
+//! replace.
 
 use core::cell::Cell;
 use core::hint::black_box;
@@ -9,7 +10,7 @@ use super::{clean, keep, try_keep};
 
 const MARK: u64 = 0x5ec2_e7a1_b3d4_f697;
 
-/// Fills a frame of `N` words with the mark and gives its address.
+/// Fills a frame of `N` words with the mark and returns its address.
 #[inline(never)]
 fn fill<const N: usize>() -> usize {
     let mut frame = [0; N];
@@ -17,7 +18,7 @@ fn fill<const N: usize>() -> usize {
     black_box(&frame).as_ptr() as usize
 }
 
-/// How many of `words` words from an address of the dead stack on are the mark.
+/// Counts the marks among `words` words from an address in the dead stack on.
 #[inline(never)]
 fn marks(address: usize, words: usize) -> usize {
     (0..words)
@@ -27,15 +28,16 @@ fn marks(address: usize, words: usize) -> usize {
 }
 
 #[test]
-fn what_an_operation_leaves_is_gone() {
+fn stack_contents_of_an_operation_are_wiped() {
     const WORDS: usize = 2000;
-    // By itself it stays: the test can fail. What reads it overwrites some of its top.
+    // Without wiping the marks remain, so the test can fail. Reading them overwrites some at the
+    // top.
     assert!(marks(fill::<WORDS>(), WORDS) > WORDS / 2);
     assert_eq!(marks(clean(WORDS * 8 + 256, fill::<WORDS>), WORDS), 0);
 }
 
 #[test]
-fn no_more_is_overwritten_than_was_said() {
+fn only_the_requested_bytes_are_overwritten() {
     const WORDS: usize = 2000;
     let address = clean(WORDS * 4, fill::<WORDS>);
     let left = marks(address, WORDS);
@@ -43,7 +45,7 @@ fn no_more_is_overwritten_than_was_said() {
 }
 
 #[test]
-fn what_is_kept_is_there_once() {
+fn a_kept_value_exists_once() {
     struct Counted<'a>(u64, &'a Cell<Vec<u64>>);
     impl Drop for Counted<'_> {
         fn drop(&mut self) {

@@ -1,11 +1,11 @@
-//! Wiping by frames of the compiler's own making, for processors without a form in assembly.
+//! Wiping by compiler-generated frames, for processors without an assembly version.
 
 use core::hint::black_box;
 
-/// Bytes of one frame that is overwritten.
+/// Bytes per overwritten frame.
 const FRAME: usize = 1024;
 
-/// Overwrites at least `bytes` of the stack below this call. Registers are left to what follows.
+/// Overwrites at least `bytes` of the stack below this call. Does not clear registers.
 #[inline(never)]
 pub fn wipe(bytes: usize) {
     let mut frame = [0_u8; FRAME];
@@ -13,6 +13,6 @@ pub fn wipe(bytes: usize) {
     if bytes > FRAME {
         wipe(bytes - FRAME);
     }
-    // Keeps the frame until here, so that the call is made below it.
+    // Keeps the frame alive until here, so that the call runs below it.
     black_box(&mut frame);
 }

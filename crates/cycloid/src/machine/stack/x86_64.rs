@@ -4,13 +4,13 @@ use core::arch::naked_asm;
 
 use crate::machine::cpu::{VectorRegisters, vector_registers};
 
-/// Overwrites at least `bytes` of the stack below this call, from the top down, so that a stack that
-/// is too short ends in its guard page, and the registers that a function may change.
+/// Overwrites at least `bytes` of the stack below this call, from the top down, so that an overflow
+/// hits the guard page, and the registers that a function may change.
 #[inline(always)]
 pub fn wipe(bytes: usize) {
     let steps = bytes.div_ceil(STEP);
-    // SAFETY: the processor has the registers that are named, and a function of the System V
-    // interface may write below its own frame and change these registers.
+    // SAFETY: the processor has the named registers, and a function of the System V interface may
+    // write below its own frame and change these registers.
     unsafe {
         match vector_registers() {
             VectorRegisters::Sse => wipe_sse(steps),
@@ -20,12 +20,12 @@ pub fn wipe(bytes: usize) {
     }
 }
 
-/// Bytes that are overwritten at a time.
+/// Bytes overwritten at a time.
 const STEP: usize = 256;
 
-/// A function that overwrites as many steps below its frame, which is of two words: the return
-/// address and rbp, which tells where the frame is while the stack pointer goes down. `$zero` makes
-/// a register zero, `$store` writes it to the step, `$registers` clears the others.
+/// Defines a function that overwrites a number of steps below its frame of two words: the return
+/// address and rbp, which keeps the frame's address while the stack pointer moves down. `$zero`
+/// zeroes a register, `$store` writes it to the step, `$registers` clears the others.
 macro_rules! wiping {
     ($name:ident, $zero:literal, $store:literal, $registers:literal) => {
         #[unsafe(naked)]
@@ -38,8 +38,8 @@ macro_rules! wiping {
                 "mov rbp, rsp",
                 ".cfi_def_cfa_register rbp",
                 $zero,
-                // What is above the first whole cache line, and 64 bytes in any case: steps that share
-                // lines take twice as long.
+                // The part above the first whole cache line, and at least 64 bytes: steps that
+                // straddle lines take twice as long.
                 "sub rsp, 64",
                 "xor eax, eax",
                 ".irp i, 0,1,2,3,4,5,6,7",
@@ -96,7 +96,7 @@ wiping!(
     "vzeroall"
 );
 
-// A register of 128 bits that is written by such an instruction is zero above them.
+// Such an instruction zeroes the bits of a register above the 128 that it writes.
 wiping!(
     wipe_avx512,
     "vpxor xmm0, xmm0, xmm0",

@@ -1,10 +1,10 @@
-//! Between limbs and bytes, most significant first.
+//! Conversion between limbs and bytes, most significant first.
 
 use super::{LIMB_BYTES, Limb};
 
-/// Puts `bytes`, big-endian, into `limbs` with leading zeros. What does not fit must be zero.
+/// Reads big-endian `bytes` into `limbs` with leading zeros. Bytes that do not fit must be zero.
 ///
-/// Whether it does not is not told: the caller knows by the length, or has checked.
+/// Excess nonzero bytes are not reported: the caller knows that there are none, or has checked.
 pub fn from_be_bytes(limbs: &mut [Limb], bytes: &[u8]) {
     debug_assert!(bytes.iter().rev().skip(limbs.len() * LIMB_BYTES).all(|byte| *byte == 0));
     let mut chunks = bytes.rchunks(LIMB_BYTES);
@@ -14,7 +14,7 @@ pub fn from_be_bytes(limbs: &mut [Limb], bytes: &[u8]) {
     }
 }
 
-/// Puts `limbs` into `bytes`, big-endian, with leading zeros. What does not fit must be zero.
+/// Writes `limbs` as big-endian `bytes` with leading zeros. Limbs that do not fit must be zero.
 pub fn to_be_bytes(bytes: &mut [u8], limbs: &[Limb]) {
     let fits = bytes.len().div_ceil(LIMB_BYTES);
     debug_assert!(limbs.iter().skip(fits).all(|limb| *limb == 0));
@@ -25,10 +25,10 @@ pub fn to_be_bytes(bytes: &mut [u8], limbs: &[Limb]) {
     }
 }
 
-/// The memory of limbs as bytes, for use as scratch.
+/// Returns the memory of limbs as bytes, for use as scratch.
 pub const fn as_bytes_mut(limbs: &mut [Limb]) -> &mut [u8] {
-    // SAFETY: a limb is `LIMB_BYTES` bytes, of which every value is valid, and a byte needs no
-    // alignment; the borrow is carried over.
+    // SAFETY: a limb is `LIMB_BYTES` bytes, any byte value is valid, and a byte needs no alignment;
+    // the borrow is carried over.
     unsafe {
         core::slice::from_raw_parts_mut(limbs.as_mut_ptr().cast::<u8>(), limbs.len() * LIMB_BYTES)
     }

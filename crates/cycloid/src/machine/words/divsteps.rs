@@ -1,10 +1,11 @@
-//! Division steps on two rows of one word each, the inner loop of modular inversion.
+//! Division steps on one word each of two rows, the inner loop of modular inversion.
 
-/// `STEPS` division steps (Bernstein and Yang, Fast constant-time gcd computation and modular
-/// inversion, 2019, section 8): `(zeta, f, g)` after them. f is odd, and no step overflows.
+/// Runs `STEPS` division steps (Bernstein and Yang, Fast constant-time gcd computation and modular
+/// inversion, 2019, section 8) and returns `(zeta, f, g)`. f is odd, and no step overflows.
 ///
-/// With `zeta` = −(δ + 1/2), a step is: where zeta < 0 and g is odd, (f, g) ← (g, (g − f)/2) and zeta
-/// ← −zeta − 2; otherwise g ← (g + (g mod 2)·f)/2 and zeta ← zeta − 1. Time depends on `STEPS` only.
+/// With `zeta` = −(δ + 1/2), a step is: if zeta < 0 and g is odd, (f, g) ← (g, (g − f)/2) and zeta
+/// ← −zeta − 2; otherwise g ← (g + (g mod 2)·f)/2 and zeta ← zeta − 1. Time depends on `STEPS`
+/// only.
 #[inline(always)]
 pub fn divsteps<const STEPS: usize>(zeta: i64, f: i64, g: i64) -> (i64, i64, i64) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -17,22 +18,22 @@ pub fn divsteps<const STEPS: usize>(zeta: i64, f: i64, g: i64) -> (i64, i64, i64
 mod x86_64 {
     use core::arch::asm;
 
-    /// What f, g and zeta become is chosen by conditional moves, so that no chain is longer than four
-    /// cycles a step. Before one, `chosen` is −f, and the flags are those of zeta.
+    /// Uses conditional moves for f, g and zeta, so that no dependency chain is longer than four
+    /// cycles a step. Before a step, `chosen` is −f, and the flags are those of zeta.
     #[inline(always)]
     pub(super) fn divsteps<const STEPS: usize>(
         mut zeta: i64,
         mut f: i64,
         mut g: i64,
     ) -> (i64, i64, i64) {
-        // SAFETY: no memory is touched, and no instruction is beyond those of every x86-64.
+        // SAFETY: no memory is accessed, and every x86-64 processor has these instructions.
         unsafe {
             asm!(
                 "mov {chosen}, {f}",
                 "neg {chosen}",
                 "test {zeta}, {zeta}",
                 ".rept {steps}",
-                // What is added to g, if it is odd; and g, if the two are exchanged then.
+                // The addend of g if g is odd; and g if the two are swapped.
                 "cmovns {chosen}, {f}",
                 "mov {exchanged}, {g}",
                 "cmovns {exchanged}, {zero}",
@@ -79,7 +80,7 @@ mod portable {
             let odd = Mask::from_bit((g & 1).cast_unsigned()).value().cast_signed();
             let swap = negative & odd;
             let signed = (f ^ negative) - negative;
-            // Where they are exchanged, f + (g − f) = g.
+            // If they are swapped, f + (g − f) = g.
             f += (g + signed) & swap;
             g += signed & odd;
             g >>= 1;

@@ -1,9 +1,9 @@
-//! What is linear in the length: addition, subtraction, shifts, comparison.
+//! Functions linear in the length: addition, subtraction, shifts, comparison.
 
 use super::super::ct::Mask;
 use super::{LIMB_BITS, Limb};
 
-/// `a + b + carry`, and the carry out.
+/// Returns `a + b + carry`, and the carry out.
 #[inline(always)]
 fn add_carry(a: Limb, b: Limb, carry: Limb) -> (Limb, Limb) {
     let (sum, c1) = a.overflowing_add(b);
@@ -11,7 +11,7 @@ fn add_carry(a: Limb, b: Limb, carry: Limb) -> (Limb, Limb) {
     (sum, Limb::from(c1) | Limb::from(c2))
 }
 
-/// `a − b − borrow`, and the borrow out.
+/// Returns `a − b − borrow`, and the borrow out.
 #[inline(always)]
 fn sub_borrow(a: Limb, b: Limb, borrow: Limb) -> (Limb, Limb) {
     let (difference, b1) = a.overflowing_sub(b);
@@ -19,7 +19,7 @@ fn sub_borrow(a: Limb, b: Limb, borrow: Limb) -> (Limb, Limb) {
     (difference, Limb::from(b1) | Limb::from(b2))
 }
 
-/// `a += b`, where `b` is not longer than `a`; returns the carry.
+/// Computes `a += b`, where `b` is not longer than `a`; returns the carry.
 #[inline]
 pub fn add(a: &mut [Limb], b: &[Limb]) -> Limb {
     debug_assert!(b.len() <= a.len());
@@ -34,7 +34,7 @@ pub fn add(a: &mut [Limb], b: &[Limb]) -> Limb {
     carry
 }
 
-/// `a −= b`, where `b` is not longer than `a`; returns the borrow.
+/// Computes `a −= b`, where `b` is not longer than `a`; returns the borrow.
 #[inline]
 pub fn sub(a: &mut [Limb], b: &[Limb]) -> Limb {
     debug_assert!(b.len() <= a.len());
@@ -49,7 +49,7 @@ pub fn sub(a: &mut [Limb], b: &[Limb]) -> Limb {
     borrow
 }
 
-/// `a += b` where `mask` is true; equal lengths; returns the carry.
+/// Computes `a += b` if `mask` is true; equal lengths; returns the carry.
 #[inline]
 pub fn add_if(mask: Mask, a: &mut [Limb], b: &[Limb]) -> Limb {
     debug_assert_eq!(a.len(), b.len());
@@ -60,7 +60,7 @@ pub fn add_if(mask: Mask, a: &mut [Limb], b: &[Limb]) -> Limb {
     carry
 }
 
-/// `a −= b` where `mask` is true; equal lengths; returns the borrow.
+/// Computes `a −= b` if `mask` is true; equal lengths; returns the borrow.
 #[inline]
 pub fn sub_if(mask: Mask, a: &mut [Limb], b: &[Limb]) -> Limb {
     debug_assert_eq!(a.len(), b.len());
@@ -71,7 +71,7 @@ pub fn sub_if(mask: Mask, a: &mut [Limb], b: &[Limb]) -> Limb {
     borrow
 }
 
-/// `a −= 1`; returns the borrow.
+/// Computes `a −= 1`; returns the borrow.
 #[inline]
 pub fn decrement(a: &mut [Limb]) -> Limb {
     let mut borrow = 1;
@@ -81,7 +81,7 @@ pub fn decrement(a: &mut [Limb]) -> Limb {
     borrow
 }
 
-/// `a = 2a`; returns the bit shifted out.
+/// Computes `a = 2a`; returns the bit shifted out.
 #[inline]
 pub fn double(a: &mut [Limb]) -> Limb {
     let mut carry = 0;
@@ -93,7 +93,7 @@ pub fn double(a: &mut [Limb]) -> Limb {
     carry
 }
 
-/// Whether `a < b`; equal lengths.
+/// Returns whether `a < b`; equal lengths.
 #[inline]
 pub fn is_less(a: &[Limb], b: &[Limb]) -> Mask {
     debug_assert_eq!(a.len(), b.len());
@@ -104,31 +104,32 @@ pub fn is_less(a: &[Limb], b: &[Limb]) -> Mask {
     Mask::from_bit(borrow)
 }
 
-/// Whether every limb is zero.
+/// Returns whether every limb is zero.
 #[inline]
 pub fn is_zero(a: &[Limb]) -> Mask {
     Mask::is_zero(a.iter().fold(0, |any, limb| any | limb))
 }
 
-/// The order of `a` and `b`; equal lengths.
+/// Compares `a` and `b`; equal lengths.
 pub fn compare_vartime(a: &[Limb], b: &[Limb]) -> core::cmp::Ordering {
     debug_assert_eq!(a.len(), b.len());
     a.iter().rev().cmp(b.iter().rev())
 }
 
-/// `a` without its leading zero limbs.
+/// Returns `a` without its leading zero limbs.
 pub fn trim_vartime(a: &[Limb]) -> &[Limb] {
     let used = a.iter().rposition(|limb| *limb != 0).map_or(0, |top| top + 1);
     &a[..used]
 }
 
-/// The number of bits of `a` without leading zeros; 0 for zero.
+/// Returns the number of bits of `a` without leading zeros; 0 for zero.
 pub fn bit_length_vartime(a: &[Limb]) -> usize {
     let a = trim_vartime(a);
     a.last().map_or(0, |top| a.len() * LIMB_BITS - top.leading_zeros() as usize)
 }
 
-/// `a mod b` for `carry · 2^(64·n) + a < 2b`: the last step of a modular reduction. Equal lengths.
+/// Computes `a mod b` for `carry · 2^(64·n) + a < 2b`, the last step of a modular reduction. Equal
+/// lengths.
 #[inline]
 pub fn reduce_once(carry: Limb, a: &mut [Limb], b: &[Limb]) {
     let below = is_less(a, b).value() & (carry ^ 1);

@@ -1,8 +1,8 @@
 //! One number: little-endian limbs of 64 bits.
 //!
-//! [`Words`] is what a backend provides; `portable` is plain Rust, `adx` has the same functions on
-//! BMI2 and ADX. What no backend does better than the compiler (addition, shifts, comparison)
-//! stands in `linear` once. Time depends on lengths only, unless a name ends in `_vartime`.
+//! [`Words`] is the interface of a backend; `portable` is plain Rust, `adx` the same functions with
+//! BMI2 and ADX. `linear` contains the operations on which no backend beats the compiler (addition,
+//! shifts, comparison). Time depends on lengths only, unless a name ends in `_vartime`.
 
 #[cfg(target_arch = "x86_64")]
 pub mod adx;
@@ -35,32 +35,32 @@ pub const LIMB_BITS: usize = 64;
 /// Bytes in a [`Limb`].
 pub const LIMB_BYTES: usize = 8;
 
-/// Multiplication and Montgomery reduction on 64-bit limbs: what a backend provides.
+/// Multiplication and Montgomery reduction on 64-bit limbs: the interface of a backend.
 ///
 /// A backend is a token ([`Portable`], [`Adx`]), so a value of it proves that its code may run.
 pub trait Words: Copy + Debug + Send + Sync + 'static {
     /// The backend's name in the registry.
     const NAME: &'static str;
 
-    /// `product = a · b`; `product.len() == a.len() + b.len()`, any lengths.
+    /// Computes `product = a · b`; `product.len() == a.len() + b.len()`, any lengths.
     fn mul(self, product: &mut [Limb], a: &[Limb], b: &[Limb]);
 
-    /// `product = a²`; `product.len() == 2 · a.len()`.
+    /// Computes `product = a²`; `product.len() == 2 · a.len()`.
     fn square(self, product: &mut [Limb], a: &[Limb]);
 
-    /// `accumulator += a · x`; equal lengths; returns the limb carried out.
+    /// Computes `accumulator += a · x`; equal lengths; returns the limb carried out.
     fn add_mul_limb(self, accumulator: &mut [Limb], a: &[Limb], x: Limb) -> Limb;
 
-    /// `accumulator −= a · x`; equal lengths; returns the limb borrowed.
+    /// Computes `accumulator −= a · x`; equal lengths; returns the limb borrowed.
     fn sub_mul_limb(self, accumulator: &mut [Limb], a: &[Limb], x: Limb) -> Limb;
 
-    /// `result = wide / R mod modulus`, less than `modulus`, where R = 2^(64·n).
+    /// Computes `result = wide / R mod modulus`, less than `modulus`, where R = 2^(64·n).
     ///
     /// `result` and `modulus` have n limbs, `wide` 2n, and `wide < R · modulus`. `n0` is
     /// [`montgomery_n0`]. Destroys `wide`.
     fn montgomery_reduce(self, result: &mut [Limb], wide: &mut [Limb], modulus: &[Limb], n0: Limb);
 
-    /// `accumulator = accumulator · by / R mod modulus`, less than `modulus`.
+    /// Computes `accumulator = accumulator · by / R mod modulus`, less than `modulus`.
     ///
     /// `accumulator`, `by` and `modulus` have n limbs, `work` has [`montgomery_work_limbs`]`(n)`.
     /// One of the factors may be any number below R, the other must be less than `modulus`.
@@ -78,7 +78,7 @@ pub trait Words: Copy + Debug + Send + Sync + 'static {
         self.montgomery_reduce(accumulator, wide, modulus, n0);
     }
 
-    /// `accumulator = accumulator² / R mod modulus`, less than `modulus`; lengths as for
+    /// Computes `accumulator = accumulator² / R mod modulus`, less than `modulus`; lengths as for
     /// [`montgomery_mul`](Self::montgomery_mul). `accumulator` must be less than `modulus`.
     #[inline]
     fn montgomery_square(
@@ -91,7 +91,7 @@ pub trait Words: Copy + Debug + Send + Sync + 'static {
         self.montgomery_square_times(accumulator, 1, work, modulus, n0);
     }
 
-    /// [`montgomery_square`](Self::montgomery_square) `times` times.
+    /// Applies [`montgomery_square`](Self::montgomery_square) `times` times.
     #[inline]
     fn montgomery_square_times(
         self,
@@ -108,21 +108,21 @@ pub trait Words: Copy + Debug + Send + Sync + 'static {
         }
     }
 
-    /// `out = table[index]`, reading the whole table; as [`ct::lookup`].
+    /// Copies `out = table[index]`, reading the whole table, like [`ct::lookup`].
     #[inline]
     fn lookup(self, out: &mut [Limb], table: &[Limb], index: usize) {
         ct::lookup(out, table, index);
     }
 }
 
-/// Limbs of working memory for Montgomery multiplication modulo a number of `n` limbs.
+/// Returns the limbs of working memory for Montgomery multiplication modulo a number of `n` limbs.
 pub const fn montgomery_work_limbs(n: usize) -> usize {
     2 * n
 }
 
-/// −1 / `modulus` mod 2⁶⁴, for Montgomery reduction. `modulus` must be odd.
+/// Returns −1 / `modulus` mod 2⁶⁴, for Montgomery reduction. `modulus` must be odd.
 pub const fn montgomery_n0(modulus_limb: Limb) -> Limb {
-    // x = m is right to 3 bits for odd m, and x(2 − m·x) doubles the number of right bits.
+    // x = m is correct to 3 bits for odd m, and x(2 − m·x) doubles the number of correct bits.
     let mut x = modulus_limb;
     let mut right_bits = 3;
     while right_bits < LIMB_BITS {
@@ -142,17 +142,17 @@ pub enum Backend {
     Adx(Adx),
 }
 
-/// Something to be done with whichever backend is there.
+/// A task that runs on any backend.
 pub trait Task {
-    /// What it gives.
+    /// The result of the task.
     type Output;
 
-    /// Does it with one backend.
+    /// Runs the task on one backend.
     fn run<W: Words>(self, words: W) -> Self::Output;
 }
 
 impl Backend {
-    /// The fastest that is there and that [`cpu::limit`](super::cpu::limit) allows.
+    /// Returns the fastest available backend that [`cpu::limit`](super::cpu::limit) allows.
     pub fn best() -> Self {
         #[cfg(target_arch = "x86_64")]
         if let Some(adx) = Adx::detect() {
@@ -161,7 +161,7 @@ impl Backend {
         Self::Portable(Portable)
     }
 
-    /// All that are there, slowest first.
+    /// Returns all available backends, slowest first.
     pub fn available() -> impl Iterator<Item = Self> {
         let portable = core::iter::once(Self::Portable(Portable));
         #[cfg(target_arch = "x86_64")]
@@ -171,7 +171,7 @@ impl Backend {
         portable.chain(rest)
     }
 
-    /// Its name.
+    /// Returns the backend's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable(_) => Portable::NAME,
@@ -180,7 +180,7 @@ impl Backend {
         }
     }
 
-    /// Does `task` with this backend.
+    /// Runs `task` on this backend.
     #[inline]
     pub fn run<T: Task>(self, task: T) -> T::Output {
         match self {

@@ -3,11 +3,12 @@
 use super::linear::reduce_once;
 use super::{Limb, Words};
 
-/// The backend that runs anywhere.
+/// The backend that runs on every processor.
 #[derive(Clone, Copy, Debug)]
 pub struct Portable;
 
-/// `accumulator + a·x + carry` as low and high limb; at most (B−1) + (B−1)² + (B−1) = B² − 1.
+/// Returns `accumulator + a·x + carry` as low and high limb; at most (B−1) + (B−1)² + (B−1) = B² −
+/// 1.
 #[inline(always)]
 fn mul_add(accumulator: Limb, a: Limb, x: Limb, carry: Limb) -> (Limb, Limb) {
     let wide = u128::from(a) * u128::from(x) + u128::from(accumulator) + u128::from(carry);
@@ -30,12 +31,12 @@ impl Words for Portable {
     fn square(self, product: &mut [Limb], a: &[Limb]) {
         let n = a.len();
         debug_assert_eq!(product.len(), 2 * n);
-        // Products of different limbs once: limb i with those above it, at 2i + 1.
+        // Each product of different limbs once: limb i times those above it, at 2i + 1.
         product.fill(0);
         for i in 0..n {
             product[i + n] = self.add_mul_limb(&mut product[2 * i + 1..i + n], &a[i + 1..], a[i]);
         }
-        // Twice that, and the squares.
+        // Doubles that and adds the squares.
         let mut shifted_out = 0;
         let mut carry = 0;
         for (pair, x) in product.chunks_exact_mut(2).zip(a) {

@@ -1,4 +1,4 @@
-//! Every backend against num-bigint.
+//! Every backend compared with num-bigint.
 
 use super::*;
 use num_bigint::BigUint;
@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use std::vec;
 use std::vec::Vec;
 
-/// Limbs before and after every output, which must come back as they were.
+/// Number of guard limbs before and after every output, which must stay unchanged.
 const GUARD: usize = 8;
 const CANARY: Limb = 0xc0de_c0de_dead_beef;
 
-/// Runs `write` on `n` limbs between guards, which hold `before` at first, and returns them.
+/// Runs `write` on `n` limbs between guards, initialised with `before`, and returns them.
 fn guarded(before: &[Limb], write: impl FnOnce(&mut [Limb])) -> Vec<Limb> {
     let mut memory = vec![CANARY; before.len() + 2 * GUARD];
     let inside = GUARD..GUARD + before.len();
@@ -26,7 +26,7 @@ fn number(limbs: &[Limb]) -> BigUint {
     BigUint::from_slice(&digits)
 }
 
-/// The lowest `n` limbs of `number`, which must fit them.
+/// Returns the lowest `n` limbs of `number`, which must fit.
 fn limbs(number: &BigUint, n: usize) -> Vec<Limb> {
     let mut limbs: Vec<Limb> = number.iter_u64_digits().collect();
     assert!(limbs.len() <= n);
@@ -50,7 +50,7 @@ impl Random {
         (0..n).map(|_| self.limb()).collect()
     }
 
-    /// Limbs of which most are 0, 1, B − 1 or B/2: long carries.
+    /// Returns limbs that are mostly 0, 1, B − 1 or B/2, for long carries.
     fn extreme_limbs(&mut self, n: usize) -> Vec<Limb> {
         let mut limb = || match self.limb() % 8 {
             0..4 => Limb::MAX,
@@ -62,7 +62,7 @@ impl Random {
     }
 }
 
-/// Numbers of `n` limbs that are known to break things, and some that are random.
+/// Returns numbers of `n` limbs: known hard cases and random ones.
 fn operands(n: usize, random: &mut Random) -> Vec<Vec<Limb>> {
     let mut all = vec![vec![0; n], vec![Limb::MAX; n], random.limbs(n)];
     all.extend([random.extreme_limbs(n), random.extreme_limbs(n)]);
@@ -74,7 +74,8 @@ fn operands(n: usize, random: &mut Random) -> Vec<Vec<Limb>> {
     all
 }
 
-/// Odd moduli of `n` limbs: near powers of two, extreme, random, with the top bit and without.
+/// Returns odd moduli of `n` limbs: near powers of two, extreme, random, with and without the top
+/// bit.
 fn moduli(n: usize, random: &mut Random) -> Vec<Vec<Limb>> {
     let mut all = vec![vec![Limb::MAX; n], vec![0; n], vec![0; n], vec![Limb::MAX; n]];
     all[1][n - 1] = 1 << 63;
@@ -87,7 +88,7 @@ fn moduli(n: usize, random: &mut Random) -> Vec<Vec<Limb>> {
     all
 }
 
-/// Runs a check with every backend there is.
+/// Runs a check on every available backend.
 fn walk<T: Task<Output = ()> + Clone>(task: &T) {
     for backend in Backend::available() {
         backend.run(task.clone());
@@ -101,7 +102,7 @@ fn the_machine_has_its_backends() {
     assert_eq!(names, if adx { vec!["portable", "adx"] } else { vec!["portable"] });
 }
 
-/// Lengths that walk every kernel, remainder and number of turns.
+/// Returns lengths that cover every kernel, remainder and number of iterations.
 fn lengths() -> impl Iterator<Item = usize> {
     (1..=72).chain([79, 80, 81, 95, 96, 97, 127, 128, 129, 160, 191, 192, 255, 256, 257])
 }
@@ -254,7 +255,8 @@ fn reductions() {
     walk(&Reductions);
 }
 
-/// What [`Words`] promises of Montgomery products of `a`, below R, and `b`, below the modulus.
+/// Checks the contract of [`Words`] for Montgomery products of `a`, below R, and `b`, below the
+/// modulus.
 fn check_montgomery<W: Words>(words: W, a: &[Limb], b: &[Limb], modulus: &[Limb]) {
     let n = modulus.len();
     let n0 = montgomery_n0(modulus[0]);
@@ -347,7 +349,7 @@ fn lookups() {
     walk(&Lookups);
 }
 
-/// Numbers of one length, made of limbs that carry.
+/// Generates numbers of one length from limbs that cause carries.
 fn carrying(n: usize) -> impl Strategy<Value = Vec<Limb>> {
     let limb = prop_oneof![3 => Just(Limb::MAX), 2 => Just(0), 1 => Just(1), 4 => any::<Limb>()];
     prop::collection::vec(limb, n)

@@ -1,14 +1,14 @@
-//! Additions of affine points, many at a time: the slopes of all of them take one inversion.
+//! Batched additions of affine points: one inversion serves all their slopes.
 //!
-//! An addition of affine points is a slope λ = (y₂ − y₁)/(x₂ − x₁), and two products and a square
-//! behind it. Of many additions the denominators are inverted together (Montgomery, Speeding the
-//! Pollard and elliptic curve methods of factorization, 1987, section 10.3.1), each for three products
-//! more, so that one takes 5M + 1S, half of a complete one. Over Fp2 it is the norms that are inverted
-//! together.
+//! An addition of affine points takes a slope λ = (y₂ − y₁)/(x₂ − x₁), then two products and a
+//! square. The denominators of many additions are inverted together (Montgomery, Speeding the
+//! Pollard and elliptic curve methods of factorization, 1987, section 10.3.1), for three more
+//! products each, so an addition takes 5M + 1S, half of a complete one. Over Fp2 the norms are
+//! inverted together.
 //!
-//! Points lie one behind the other in memory in the backend's packed form and are named by their place;
-//! infinity is zeros, which are on neither curve. Equal and opposite points and infinity are right, and
-//! time depends on which points they are: all of them are public.
+//! Points are stored consecutively in memory in the backend's packed form and addressed by index.
+//! Infinity is all zeros, which is on neither curve. Equal and opposite points and infinity are
+//! handled correctly, and time depends on which points they are: all points are public.
 
 use super::Fp;
 use super::fp2::{Field, Fp2, MaskOf};
@@ -19,18 +19,18 @@ use crate::machine::prefetch::prefetch_vartime;
 use crate::machine::words::Limb;
 use crate::math::field::MAX_WIDTH;
 
-/// A field of coordinates whose elements go in and out of memory in the backend's packed form.
+/// A field of coordinates whose elements are stored in the backend's packed form.
 pub(crate) trait Packed: Field {
-    /// From a place for each of the numbers, [`limbs`] long.
+    /// Loads one element for each index in `at`; an element has [`limbs`] limbs.
     fn gather(arithmetic: Self::Arithmetic, memory: &[Limb], at: &[usize]) -> Self;
 
-    /// The first `at.len()` numbers to these places.
+    /// Stores the first `at.len()` numbers at these indices.
     fn scatter(&self, memory: &mut [Limb], at: &[usize]);
 
-    /// An element of Fp that is 0 for 0 only.
+    /// Returns an element of Fp that is 0 only for 0.
     fn norm(&self) -> Fp<Self::Arithmetic>;
 
-    /// 1 / this, from 1 over the [`norm`](Self::norm).
+    /// Returns the inverse, computed from `of_norm` = 1 / [`norm`](Self::norm).
     fn inverse(&self, of_norm: &Fp<Self::Arithmetic>) -> Self;
 }
 
@@ -82,7 +82,7 @@ impl<A: Wide<Bls12Base>> Packed for Fp2<A> {
     }
 }
 
-/// Up to as many places as a backend has numbers.
+/// Up to as many indices as a backend has numbers.
 struct Places {
     at: [usize; MAX_WIDTH],
     count: usize,
@@ -104,32 +104,32 @@ impl Places {
     }
 }
 
-/// Limbs of a coordinate in memory.
+/// Returns the limbs of a coordinate in memory.
 pub(crate) const fn limbs<F: Field>() -> usize {
     F::DEGREE * <F::Arithmetic as Wide<Bls12Base>>::PACKED
 }
 
-/// Limbs of working memory for the inversion of so many elements together.
+/// Returns the limbs of working memory for inverting `elements` elements together.
 pub(crate) const fn inverses_limbs<A: Wide<Bls12Base>>(elements: usize) -> usize {
     2 * elements.next_multiple_of(A::WIDTH) * A::PACKED
 }
 
-/// Inverses of elements of which none is 0, as many at a time as there are numbers: all of them go in
-/// one after the other, and their inverses come out in the opposite order.
+/// Batch inversion of nonzero elements, as many at a time as the backend has numbers. Elements are
+/// pushed one after the other, and their inverses are popped in the opposite order.
 pub(crate) struct Inverses<'m, A: Wide<Bls12Base>> {
-    /// Of each element the element, and the product of all those before it.
+    /// For each element, the element and the product of all preceding ones.
     memory: &'m mut [Limb],
     product: Fp<A>,
     count: usize,
 }
 
 impl<'m, A: Wide<Bls12Base>> Inverses<'m, A> {
-    /// With [`inverses_limbs`] of memory.
+    /// Prepares an inversion in [`inverses_limbs`] of memory.
     pub(crate) fn new(arithmetic: A, memory: &'m mut [Limb]) -> Self {
         Self { memory, product: Fp::one(arithmetic), count: 0 }
     }
 
-    /// How many there is room for.
+    /// Returns the number of elements that fit.
     pub(crate) fn room(&self) -> usize {
         self.memory.len() / inverses_limbs::<A>(1) * A::WIDTH
     }
@@ -146,7 +146,7 @@ impl<'m, A: Wide<Bls12Base>> Inverses<'m, A> {
         self.count += 1;
     }
 
-    /// After the last has gone in, and before the first comes out.
+    /// Inverts; called after the last push and before the first pop.
     pub(crate) fn invert(&mut self) {
         self.product = self.product.invert();
     }
@@ -170,19 +170,19 @@ impl<'m, A: Wide<Bls12Base>> Inverses<'m, A> {
     }
 }
 
-/// A point in memory by its number, or its negative.
+/// A reference to a point in memory by its number, or to its negative.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Reference(u64);
 
 impl Reference {
-    /// No point.
+    /// A reference to no point.
     pub(crate) const NONE: Self = Self(u64::MAX);
 
     pub(crate) const fn new(number: usize, negative: bool) -> Self {
         Self((number as u64) << 1 | negative as u64)
     }
 
-    /// As a limb, and back.
+    /// Converts to a limb, and back.
     pub(crate) const fn to_limb(self) -> Limb {
         self.0
     }
@@ -202,7 +202,7 @@ impl Reference {
     }
 }
 
-/// An addition: two points, and where the sum goes.
+/// An addition: two points, and the destination of the sum.
 #[derive(Clone, Copy)]
 struct Addition {
     p: Reference,
@@ -210,10 +210,10 @@ struct Addition {
     sum: usize,
 }
 
-/// The most additions that are done together.
+/// The maximum number of additions in a batch.
 pub(crate) const BATCH: usize = 1024;
 
-/// Points in memory, and the additions that have been asked for.
+/// Points in memory, and a queue of additions.
 pub(crate) struct Points<'m, F: Packed> {
     arithmetic: F::Arithmetic,
     memory: &'m mut [Limb],
@@ -224,7 +224,7 @@ pub(crate) struct Points<'m, F: Packed> {
 }
 
 impl<'m, F: Packed> Points<'m, F> {
-    /// With points in `memory`, and memory for inverses, at least those of one addition.
+    /// Uses points in `memory`, and memory for the inverses of at least one addition.
     pub(crate) fn new(
         arithmetic: F::Arithmetic,
         memory: &'m mut [Limb],
@@ -241,15 +241,16 @@ impl<'m, F: Packed> Points<'m, F> {
 
     const WIDTH: usize = <F::Arithmetic as Arithmetic<Bls12Base>>::WIDTH;
 
-    /// Writes points one after the other from `number` on, as many as there are numbers or `count`.
+    /// Writes points to consecutive places from `number` on, as many as the backend has numbers, or
+    /// `count`.
     #[inline(always)]
     pub(crate) fn put(&mut self, number: usize, count: usize, points: &Affine<F>) {
         let at = Places::new(count.min(Self::WIDTH), |i| (number + i) * Self::LIMBS);
         self.write(points, &at);
     }
 
-    /// The points of as many references as there are numbers, of which some may be none and give
-    /// any point. Not while additions wait.
+    /// Loads as many references as the backend has numbers. A reference to no point loads an
+    /// arbitrary point. Must not be called while additions are queued.
     pub(crate) fn take(&self, references: &[Reference]) -> Affine<F> {
         debug_assert!(self.count == 0);
         self.read(&|place: usize| match references[place] {
@@ -264,8 +265,8 @@ impl<'m, F: Packed> Points<'m, F> {
         self.memory.copy_within(from..from + Self::LIMBS, to * Self::LIMBS);
     }
 
-    /// Has point number `sum` become p + q, by the next [`finish`](Self::finish) at the latest. Until
-    /// then no other addition has any business with it, nor writes to p or q.
+    /// Queues point number `sum` to become p + q, at the latest with the next
+    /// [`finish`](Self::finish). Until then no other addition may use `sum`, or write to p or q.
     #[inline(always)]
     pub(crate) fn add(&mut self, p: Reference, q: Reference, sum: usize) {
         if self.count == self.batch {
@@ -275,7 +276,7 @@ impl<'m, F: Packed> Points<'m, F> {
         self.count += 1;
     }
 
-    /// Does the additions that wait.
+    /// Runs the queued additions.
     pub(crate) fn finish(&mut self) {
         if self.count == 0 {
             return;
@@ -293,10 +294,10 @@ impl<'m, F: Packed> Points<'m, F> {
         self.count = 0;
     }
 
-    /// Groups between the one that is added and the one whose points are asked for.
+    /// Distance in groups between the group being added and the group being prefetched.
     const AHEAD: usize = MAX_WIDTH.div_ceil(Self::WIDTH);
 
-    /// Asks for the coordinates, at `coordinate` in a point, of a group that there may be.
+    /// Prefetches the coordinates, at `coordinate` in a point, of a group if it exists.
     #[inline(always)]
     fn expect(&self, group: usize, coordinate: usize) {
         let start = group.saturating_mul(Self::WIDTH).min(self.count);
@@ -308,13 +309,13 @@ impl<'m, F: Packed> Points<'m, F> {
         }
     }
 
-    /// The addition at a place of a group, the last for those that are missing.
+    /// Returns the addition at a place of a group; the last one fills missing places.
     #[inline(always)]
     fn addition(&self, group: usize, place: usize) -> &Addition {
         &self.additions[(group * Self::WIDTH + place).min(self.count - 1)]
     }
 
-    /// Has the denominators of a group be inverted with the others.
+    /// Pushes the denominators of a group for inversion.
     #[inline(never)]
     fn push_group(&mut self, group: usize) {
         let f = self.arithmetic;
@@ -354,7 +355,7 @@ impl<'m, F: Packed> Points<'m, F> {
         );
     }
 
-    /// Whether a group has equal abscissas, or what may be infinity.
+    /// Returns whether a group contains equal x coordinates or points that may be infinity.
     #[inline(always)]
     fn is_special(&self, group: usize, difference: &F) -> bool {
         let zero = |point: Reference| self.memory[point.number() * Self::LIMBS] == 0;
@@ -365,7 +366,7 @@ impl<'m, F: Packed> Points<'m, F> {
         candidate || difference.is_zero().reveal_any()
     }
 
-    /// Whether a point is infinity.
+    /// Returns whether a point is infinity.
     fn is_infinity(&self, point: Reference) -> bool {
         let at = point.number() * Self::LIMBS;
         self.memory[at..at + Self::LIMBS].iter().all(|limb| *limb == 0)
@@ -394,7 +395,7 @@ impl<'m, F: Packed> Points<'m, F> {
     }
 }
 
-/// Two points for each of the numbers, and what their sum needs.
+/// Two points for each number, and the intermediate values of their sum.
 struct Pair<F: Packed> {
     p: Affine<F>,
     q: Affine<F>,
@@ -403,13 +404,13 @@ struct Pair<F: Packed> {
     special: Option<Special<F>>,
 }
 
-/// Where the slope is that of another line, or there is none.
+/// Positions of special cases, in which the slope is a tangent's or does not exist.
 struct Special<F: Packed> {
     /// p is infinity.
     p: MaskOf<F::Arithmetic>,
     /// q is infinity.
     q: MaskOf<F::Arithmetic>,
-    /// p = −q, which both may be infinity.
+    /// p = −q; both may be infinity.
     infinity: MaskOf<F::Arithmetic>,
 }
 
@@ -426,8 +427,8 @@ impl<F: Packed> Pair<F> {
         pair
     }
 
-    /// Where the points are equal the slope is 3x²/2y, and 2y is not 0, for no point is of order two;
-    /// where there is none, the denominator is 1.
+    /// Corrects special cases. For equal points the slope is 3x²/2y, and 2y is not 0, since no
+    /// point has order two. If there is no slope, the denominator is 1.
     #[inline(never)]
     fn specialise(&mut self, points: &Points<'_, F>, group: usize) {
         let f = points.arithmetic;

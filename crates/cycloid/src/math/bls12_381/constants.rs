@@ -1,6 +1,6 @@
-//! Numbers of BLS12-381: RFC 9380, sections 8.8.1 and 8.8.2 and appendices E.2 and E.3, and what
-//! follows from the tower. The integers stand as the standards have them and are brought into
-//! Montgomery's form when the library is compiled.
+//! Constants of BLS12-381: those of RFC 9380, sections 8.8.1 and 8.8.2 and appendices E.2 and E.3,
+//! and others that follow from the tower. The integers are written as in the standards and
+//! converted to Montgomery form at compile time.
 
 use super::{Words, montgomery, montgomery2};
 
@@ -50,7 +50,7 @@ pub(super) const PSI2_X: Words = montgomery(
     "1a0111ea397fe699ec02408663d4de85aa0d857d89759ad4897d29650fb85f9b409427eb4f49fffd8bfd00000000aaac",
 );
 
-/// ξ^(i·(p − 1)/6) for i from 1 to 5: what the Frobenius endomorphism multiplies with wⁱ.
+/// ξ^(i·(p − 1)/6) for i from 1 to 5: the factors of wⁱ under the Frobenius endomorphism.
 pub(super) const FROBENIUS: [[Words; 2]; 5] = [
     montgomery2([
         "1904d3bf02bb0667c231beb4202c0d1f0fd603fd3cbd5f4f7b2443d784bab9c4f67ea53d63e7813d8d0775ed92235fb8",
@@ -79,12 +79,12 @@ pub(super) const SSWU1_A: Words = montgomery(
     "144698a3b8e9433d693a02c96d4982b0ea985383ee66a8d8e8981aefd881ac98936f8da0e0f97f5cf428082d584c1d",
 );
 
-/// B' of it.
+/// B' of that curve.
 pub(super) const SSWU1_B: Words = montgomery(
     "12e2908d11688030018b12e8753eee3b2016c1f0f24f4070a0b9c14fcef35ef55a23215a316ceaa5d1cc48e98e172be0",
 );
 
-/// Z of it.
+/// Z of that map.
 pub(super) const SSWU1_Z: Words = montgomery("b");
 
 /// √−Z.
@@ -95,10 +95,10 @@ pub(super) const SSWU1_C: Words = montgomery(
 /// A' of the curve isogenous to G2's.
 pub(super) const SSWU2_A: [Words; 2] = montgomery2(["0", "f0"]);
 
-/// B' of it.
+/// B' of that curve.
 pub(super) const SSWU2_B: [Words; 2] = montgomery2(["3f4", "3f4"]);
 
-/// Z of it.
+/// Z of that map.
 pub(super) const SSWU2_Z: [Words; 2] = montgomery2([
     "1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaa9",
     "1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffffb9feffffffffaaaa",

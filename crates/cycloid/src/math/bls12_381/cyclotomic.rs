@@ -1,5 +1,5 @@
-//! The cyclotomic subgroup of Fp12, whose order divides p⁴ − p² + 1: squarings and powers that are
-//! cheaper there.
+//! The cyclotomic subgroup of Fp12, whose order divides p⁴ − p² + 1, with cheaper squarings and
+//! powers.
 
 use super::fp2::{Field, Fp2, MaskOf};
 use super::tower::{Fp6, Fp12};
@@ -7,9 +7,9 @@ use super::{X, x_bits};
 use crate::machine::field::{Bls12Base, Wide};
 
 impl<A: Wide<Bls12Base>> Fp12<A> {
-    /// This squared, for an element of the cyclotomic subgroup, whose order divides p⁴ − p² + 1
-    /// (Granger, Scott, Faster squaring in the cyclotomic subgroup of sixth degree extensions, 2010,
-    /// section 3.2): three squarings of Fp4 = Fp2[t] / (t² − ξ).
+    /// Returns the square of an element of the cyclotomic subgroup, whose order divides p⁴ − p² + 1
+    /// (Granger, Scott, Faster squaring in the cyclotomic subgroup of sixth degree extensions,
+    /// 2010, section 3.2), with three squarings in Fp4 = Fp2[t] / (t² − ξ).
     #[inline(never)]
     pub(crate) fn square_cyclotomic(&self) -> Self {
         self.arithmetic().run(
@@ -26,9 +26,9 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
         )
     }
 
-    /// To the power of |x|, for an element of the cyclotomic subgroup.
+    /// Raises an element of the cyclotomic subgroup to the power of |x|.
     pub(crate) fn pow_x(&self) -> Self {
-        // Eight inversions side by side are powers, and cost more than they save.
+        // Eight inversions side by side are powers, which cost more than they save.
         if A::WIDTH > 1 { self.pow_x_by_squares() } else { self.pow_x_compressed() }
     }
 
@@ -60,21 +60,21 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
         rest.iter().fold(first, |product, power| product.mul(power))
     }
 
-    /// Whether it is of order r, or 1: in the cyclotomic subgroup, and the power of p is that of x
-    /// (Scott, A note on group membership tests for G1, G2 and GT on BLS pairing-friendly curves,
-    /// 2021, section 6).
+    /// Returns whether the element has order r or is 1: it is in the cyclotomic subgroup, and its
+    /// p-th power is its x-th power (Scott, A note on group membership tests for G1, G2 and GT on
+    /// BLS pairing-friendly curves, 2021, section 6).
     pub(crate) fn is_in_group(&self) -> MaskOf<A> {
         let p2 = self.frobenius().frobenius();
         let cyclotomic = p2.frobenius().frobenius().mul(self).equal(&p2);
         let zero = self.equal(&self.sub(self));
-        // Squarings of what is not cyclotomic mean nothing, and harm nothing.
+        // Squarings of a noncyclotomic element give meaningless values, which do no harm.
         let x = self.pow_x().conjugate();
         cyclotomic & self.frobenius().equal(&x) & !zero
     }
 }
 
-/// What determines an element of the cyclotomic subgroup, the coefficients of w, v², v and v²·w
-/// (Karabina, Squaring in cyclotomic subgroups, 2013).
+/// The compressed form of an element of the cyclotomic subgroup: the coefficients of w, v², v and
+/// v²·w (Karabina, Squaring in cyclotomic subgroups, 2013).
 #[derive(Clone, Copy)]
 struct Compressed<A: Wide<Bls12Base>> {
     z2: Fp2<A>,
@@ -90,7 +90,7 @@ impl<A: Wide<Bls12Base>> Compressed<A> {
         Self { z2: *z2, z3: *z3, z4: *z4, z5: *z5 }
     }
 
-    /// Two of the three squarings of Fp4.
+    /// Computes two of the three squarings of Fp4.
     #[inline(always)]
     fn square(&self) -> Self {
         let Self { z2, z3, z4, z5 } = self;
@@ -104,11 +104,11 @@ impl<A: Wide<Bls12Base>> Compressed<A> {
         }
     }
 
-    /// The elements, by one inversion: z₁ = (ξ·z₅² + 3z₄² − 2z₃) / 4z₂, or 2z₄·z₅ / z₃ where z₂ is 0, and
-    /// z₀ = ξ·(2z₁² + z₂·z₅ − 3z₃·z₄) + 1.
+    /// Decompresses elements with one inversion: z₁ = (ξ·z₅² + 3z₄² − 2z₃) / 4z₂, or 2z₄·z₅ / z₃ if
+    /// z₂ is 0, and z₀ = ξ·(2z₁² + z₂·z₅ − 3z₃·z₄) + 1.
     ///
-    /// Where z₂ and z₃ are 0, z₄² = ξ·z₅², which makes both 0, for ξ is no square; then z₀² − ξ·z₁² = 1
-    /// makes the order a divisor of p² + 1, which has none in common with p⁴ − p² + 1: the element is 1.
+    /// If z₂ and z₃ are 0, then z₄² = ξ·z₅², so both are 0, because ξ is not a square. Then z₀² −
+    /// ξ·z₁² = 1, so the order divides p² + 1, which is coprime to p⁴ − p² + 1: the element is 1.
     fn decompress<const N: usize>(powers: &[Self; N]) -> [Fp12<A>; N] {
         let f = powers[0].z2.arithmetic();
         let one = Fp2::one(f);
@@ -141,19 +141,19 @@ impl<A: Wide<Bls12Base>> Compressed<A> {
     }
 }
 
-/// 3a − 2z.
+/// Returns 3a − 2z.
 #[inline(always)]
 fn thrice_less<A: Wide<Bls12Base>>(a: &Fp2<A>, z: &Fp2<A>) -> Fp2<A> {
     Field::add(&a.sub(z).double(), a)
 }
 
-/// 3a + 2z.
+/// Returns 3a + 2z.
 #[inline(always)]
 fn thrice_more<A: Wide<Bls12Base>>(a: &Fp2<A>, z: &Fp2<A>) -> Fp2<A> {
     Field::add(&Field::add(a, z).double(), a)
 }
 
-/// (a + b·t)², for t² = ξ: a² + ξ·b² and 2·a·b = (a + b)² − a² − b².
+/// Returns (a + b·t)² for t² = ξ: a² + ξ·b² and 2·a·b = (a + b)² − a² − b².
 #[inline(always)]
 fn square_fp4<A: Wide<Bls12Base>>(a: &Fp2<A>, b: &Fp2<A>) -> (Fp2<A>, Fp2<A>) {
     let (aa, bb) = (a.square(), b.square());

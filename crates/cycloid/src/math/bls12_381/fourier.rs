@@ -1,38 +1,38 @@
 //! The discrete Fourier transform over Fr, in place: bᵢ = Σ aⱼ·ω^(ij).
 //!
-//! Decimated in time (Cooley and Tukey, 1965): after a permutation, log₂ n layers of butterflies
-//! (a, b) ← (a + b·w, a − b·w), of which up to four are done while their values are at hand. Eight
-//! lanes hold eight neighbours; in the first layers, where those belong together, one of each of
-//! eight blocks.
+//! Decimation in time (Cooley and Tukey, 1965): after a permutation, log₂ n layers of butterflies
+//! (a, b) ← (a + b·w, a − b·w). Up to four layers are computed while their values are loaded. Eight
+//! lanes hold eight neighbours; in the first layers, where neighbours belong to one butterfly, they
+//! hold one value from each of eight blocks.
 
 use super::ScalarWords;
 use crate::machine::field::{Bls12Scalar, Limbs, Wide};
 use crate::machine::lanes::LANES;
 use crate::math::field::MAX_WIDTH;
 
-/// Layers that are done at a time, at most.
+/// The maximum number of layers computed at a time.
 const LAYERS: u32 = 4;
 
-/// The values among which these join.
+/// The number of values that these layers join.
 const POINTS: usize = 1 << LAYERS;
 
-/// What holds an element in memory.
+/// A type that holds an element in memory.
 pub(crate) trait Slot {
     fn words(&self) -> &ScalarWords;
     fn words_mut(&mut self) -> &mut ScalarWords;
 }
 
-/// From how many values on there is work for each of eight lanes in each layer.
+/// The fewest values for which each of eight lanes has work in each layer.
 pub(crate) const FEWEST_VALUES: usize = LANES * POINTS;
 
-/// The transform of n = 2^k values, for eight side by side of [`FEWEST_VALUES`] or more; `roots` are
-/// ω⁰, ω¹, …, ω^(n/2−1). Time depends on n only.
+/// Transforms n = 2^k values; eight side by side need at least [`FEWEST_VALUES`]. `roots` are ω⁰,
+/// ω¹, …, ω^(n/2−1). Time depends on n only.
 pub(crate) fn transform<A: Wide<Bls12Scalar>, T: Slot>(f: A, values: &mut [T], roots: &[T]) {
     reverse_bits(values);
     let mut left = values.len().trailing_zeros();
     let mut half = 1;
     while left > 0 {
-        // As few passes as there must be, as long as each other as they can be.
+        // As few passes as possible, of lengths as equal as possible.
         let layers = left.div_ceil(left.div_ceil(LAYERS));
         match layers {
             1 => pass::<A, T, 1>(f, values, roots, half),
@@ -45,7 +45,7 @@ pub(crate) fn transform<A: Wide<Bls12Scalar>, T: Slot>(f: A, values: &mut [T], r
     }
 }
 
-/// The `K` layers of which the first joins values that are `half` apart.
+/// Computes `K` layers, the first of which joins values `half` apart.
 fn pass<A: Wide<Bls12Scalar>, T: Slot, const K: u32>(
     f: A,
     values: &mut [T],
@@ -53,7 +53,7 @@ fn pass<A: Wide<Bls12Scalar>, T: Slot, const K: u32>(
     half: usize,
 ) {
     let block = half << K;
-    // In lanes, neighbours with neighbouring roots, or the same place of different blocks.
+    // Lanes hold neighbours with neighbouring roots, or the same place of different blocks.
     let neighbours = half >= A::WIDTH;
     let (lane_step, root_step, places) =
         if neighbours { (1, 1, half / A::WIDTH) } else { (block, 0, half) };
@@ -64,8 +64,8 @@ fn pass<A: Wide<Bls12Scalar>, T: Slot, const K: u32>(
             let mut factors = [A::ZERO; POINTS];
             let mut factors_of = None;
             for group in 0..groups {
-                // One number goes through memory in order; eight keep their roots, which must be
-                // converted.
+                // One number walks through memory in order; eight keep their roots, which are
+                // costly to convert.
                 let (at, place) = if A::WIDTH == 1 {
                     (group / places, group % places)
                 } else {
@@ -89,7 +89,7 @@ fn pass<A: Wide<Bls12Scalar>, T: Slot, const K: u32>(
                 for (i, point) in points[..1 << K].iter_mut().enumerate() {
                     *point = load(f, values, first + place + i * half, lane_step);
                 }
-                // Where ω⁰ stands in every lane it needs no product.
+                // If every lane has ω⁰, no product is needed.
                 let one = place == 0 && (A::WIDTH == 1 || !neighbours);
                 butterflies::<A, K>(f, &mut points, &factors, one);
                 for (i, point) in points[..1 << K].iter().enumerate() {
@@ -100,8 +100,8 @@ fn pass<A: Wide<Bls12Scalar>, T: Slot, const K: u32>(
     );
 }
 
-/// `K` layers among 2^K points. Layer i has its 2^i factors from place 2^i on, of which the first is
-/// 1 where `one`.
+/// Computes `K` layers on 2^K points. Layer i has its 2^i factors from place 2^i on; the first is 1
+/// if `one` is set.
 #[inline(always)]
 fn butterflies<A: Wide<Bls12Scalar>, const K: u32>(
     f: A,
@@ -124,7 +124,7 @@ fn butterflies<A: Wide<Bls12Scalar>, const K: u32>(
     }
 }
 
-/// A value for each lane, from `first` on and `step` apart.
+/// Loads a value for each lane, from `first` on, `step` apart.
 #[inline(always)]
 fn load<A: Wide<Bls12Scalar>, T: Slot>(f: A, from: &[T], first: usize, step: usize) -> A::Element {
     let mut words = [ScalarWords::ZERO; MAX_WIDTH];
@@ -134,7 +134,7 @@ fn load<A: Wide<Bls12Scalar>, T: Slot>(f: A, from: &[T], first: usize, step: usi
     f.import(&words[..A::WIDTH])
 }
 
-/// The value of each lane to where [`load`] takes it from.
+/// Stores the value of each lane at the place from which [`load`] reads it.
 #[inline(always)]
 fn store<A: Wide<Bls12Scalar>, T: Slot>(
     f: A,
@@ -150,7 +150,7 @@ fn store<A: Wide<Bls12Scalar>, T: Slot>(
     }
 }
 
-/// Exchanges what stands at places whose bits are each other's in reverse.
+/// Swaps the values at places whose bits are reversed.
 pub(crate) fn reverse_bits<T>(values: &mut [T]) {
     let bits = values.len().trailing_zeros();
     if bits == 0 {
@@ -205,7 +205,7 @@ mod tests {
         Arithmetic::<Bls12Scalar>::add(Portable, a, b)
     }
 
-    /// 1, and a 2^k-th root of unity, in Montgomery's form: 7^((r − 1)/2^k).
+    /// Returns 1 and a 2^k-th root of unity in Montgomery form: 7^((r − 1)/2^k).
     fn root(k: u32) -> [ScalarWords; 2] {
         let one = Arithmetic::<Bls12Scalar>::load(Portable, &[[1, 0, 0, 0]]);
         let seven = Arithmetic::<Bls12Scalar>::load(Portable, &[[7, 0, 0, 0]]);
@@ -221,7 +221,7 @@ mod tests {
         [one, root]
     }
 
-    /// Values at the edges and in between, and what they are transformed to by the definition.
+    /// Returns edge-case and other values, the roots, and the transform by definition.
     fn case(k: u32) -> (Vec<ScalarWords>, Vec<ScalarWords>, Vec<ScalarWords>) {
         let n = 1 << k;
         let [one, root] = root(k);

@@ -1,4 +1,4 @@
-//! The fields of the coordinates: Fp, and Fp2 = Fp[u] / (u² + 1).
+//! The coordinate fields: Fp, and Fp2 = Fp[u] / (u² + 1).
 
 use super::constants::HALF;
 use super::{Fp, Words};
@@ -11,7 +11,7 @@ pub(crate) type MaskOf<A> = <A as Arithmetic<Bls12Base>>::Mask;
 /// An element of a backend.
 pub(crate) type Raw<A> = <A as Arithmetic<Bls12Base>>::Element;
 
-/// A field of coordinates: what formulas for points of both curves are written over.
+/// A coordinate field, over which the formulas for points of both curves are written.
 pub(crate) trait Field: Copy {
     /// The backend.
     type Arithmetic: Wide<Bls12Base>;
@@ -19,7 +19,7 @@ pub(crate) trait Field: Copy {
     /// An element in memory.
     type Memory: Copy + Send + Sync + 'static + PartialEq + core::fmt::Debug;
 
-    /// Elements of Fp.
+    /// The degree over Fp.
     const DEGREE: usize;
 
     /// 0 in memory.
@@ -29,20 +29,20 @@ pub(crate) trait Field: Copy {
     fn zero(arithmetic: Self::Arithmetic) -> Self;
     fn one(arithmetic: Self::Arithmetic) -> Self;
 
-    /// As many as there are numbers.
+    /// Loads as many elements as the backend has numbers.
     fn import(arithmetic: Self::Arithmetic, memory: &[Self::Memory]) -> Self;
     fn export(&self, memory: &mut [Self::Memory]);
 
-    /// The same in each of the numbers.
+    /// Returns the same element in each of the numbers.
     fn constant(arithmetic: Self::Arithmetic, memory: &Self::Memory) -> Self {
         Self::import(arithmetic, &[*memory; MAX_WIDTH][..Self::Arithmetic::WIDTH])
     }
 
-    /// From integers below p, as many as there are numbers; and to such.
+    /// Converts from integers below p, one for each number, and back.
     fn load(arithmetic: Self::Arithmetic, integers: &[Self::Memory]) -> Self;
     fn store(&self, integers: &mut [Self::Memory]);
 
-    /// To and from the elements of a table.
+    /// Reads from and writes to the elements of a table.
     fn read(arithmetic: Self::Arithmetic, raw: &[Raw<Self::Arithmetic>]) -> Self;
     fn write(&self, raw: &mut [Raw<Self::Arithmetic>]);
 
@@ -53,24 +53,24 @@ pub(crate) trait Field: Copy {
     fn mul(&self, other: &Self) -> Self;
     fn square(&self) -> Self;
 
-    /// a·b + c·d.
+    /// Returns a·b + c·d.
     fn sum_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self;
 
-    /// a·b − c·d.
+    /// Returns a·b − c·d.
     fn difference_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self;
 
-    /// Three times the b of the curve: 12, or 12·(1 + u).
+    /// Returns three times the b of the curve: 12, or 12·(1 + u).
     fn mul_3b(&self) -> Self;
 
     fn is_zero(&self) -> MaskOf<Self::Arithmetic>;
     fn equal(&self, other: &Self) -> MaskOf<Self::Arithmetic>;
     fn select(mask: MaskOf<Self::Arithmetic>, a: &Self, b: &Self) -> Self;
 
-    /// 1 / this, and 0 for 0.
+    /// Returns the inverse, or 0 for 0.
     fn invert(&self) -> Self;
 }
 
-/// 12·a.
+/// Returns 12·a.
 #[inline(always)]
 fn twelve<F: Field>(a: &F) -> F {
     let four = a.double().double();
@@ -199,7 +199,7 @@ pub(crate) struct Fp2<A: Wide<Bls12Base>> {
     arithmetic: A,
 }
 
-/// A sum of products, not reduced.
+/// An unreduced sum of products.
 #[derive(Clone, Copy)]
 pub(super) struct Fp2Wide<A: Wide<Bls12Base>> {
     value: [A::Wide; 2],
@@ -223,7 +223,7 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
         Self { value: [work(c0), work(c1)], arithmetic: self.arithmetic }
     }
 
-    /// Times ξ = 1 + u.
+    /// Returns the element times ξ = 1 + u.
     #[inline(always)]
     pub(super) fn mul_xi(&self) -> Self {
         let f = self.arithmetic;
@@ -231,7 +231,7 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
         Self { value: [f.sub(c0, c1), f.add(c0, c1)], arithmetic: f }
     }
 
-    /// To the power of p: c₀ − c₁·u.
+    /// Returns the p-th power: c₀ − c₁·u.
     #[inline(always)]
     pub(super) fn conjugate(&self) -> Self {
         let f = self.arithmetic;
@@ -239,19 +239,19 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
         Self { value: [*c0, f.negate(c1)], arithmetic: f }
     }
 
-    /// Times an element of Fp.
+    /// Returns the element times an element of Fp.
     #[inline(always)]
     pub(super) fn scale(&self, by: &Fp<A>) -> Self {
         self.map(|part| self.arithmetic.mul(part, by.raw()))
     }
 
-    /// Half of it.
+    /// Returns half of the element.
     #[inline(always)]
     pub(super) fn halve(&self) -> Self {
         self.scale(&Fp::constant_from(self.arithmetic, &HALF))
     }
 
-    /// The sum with another, as a factor of [`mul_wide`](Self::mul_wide).
+    /// Returns the sum with another element, as a factor of [`mul_wide`](Self::mul_wide).
     #[inline(always)]
     pub(super) fn add_factor(&self, other: &Self) -> Self {
         let f = self.arithmetic;
@@ -259,7 +259,7 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
         Self { value: [f.add_factor(a0, b0), f.add_factor(a1, b1)], arithmetic: f }
     }
 
-    /// The product with another, not reduced.
+    /// Returns the unreduced product with another element.
     #[inline(always)]
     pub(super) fn mul_wide(&self, other: &Self) -> Fp2Wide<A> {
         let value = self.arithmetic.mul_complex_wide(&self.value, &other.value);
@@ -283,7 +283,7 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
         }
     }
 
-    /// c₀² + c₁².
+    /// Returns c₀² + c₁².
     #[inline]
     pub(super) fn norm(&self) -> Fp<A> {
         let [c0, c1] = self.parts();
@@ -292,7 +292,7 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
 }
 
 impl<A: Wide<Bls12Base>> Fp<A> {
-    /// A constant in memory.
+    /// Returns a constant from memory.
     #[inline]
     pub(super) fn constant_from(arithmetic: A, memory: &Words) -> Self {
         <Self as Field>::constant(arithmetic, memory)
@@ -300,19 +300,19 @@ impl<A: Wide<Bls12Base>> Fp<A> {
 }
 
 impl<A: Wide<Bls12Base>> Fp2Wide<A> {
-    /// Adds another.
+    /// Adds another element.
     #[inline(always)]
     pub(super) fn add(&mut self, other: &Self) {
         self.arithmetic.add_complex_wide(&mut self.value, &other.value);
     }
 
-    /// Adds ξ = 1 + u times another.
+    /// Adds ξ = 1 + u times another element.
     #[inline(always)]
     pub(super) fn add_xi(&mut self, other: &Self) {
         self.arithmetic.add_turned_wide(&mut self.value, &other.value);
     }
 
-    /// Subtracts another.
+    /// Subtracts another element.
     #[inline(always)]
     pub(super) fn sub(&mut self, other: &Self) {
         let f = self.arithmetic;
@@ -321,7 +321,7 @@ impl<A: Wide<Bls12Base>> Fp2Wide<A> {
         }
     }
 
-    /// Subtracts two others.
+    /// Subtracts two other elements.
     #[inline(always)]
     pub(super) fn sub_both(&mut self, b: &Self, c: &Self) {
         self.arithmetic.sub_both_wide(&mut self.value, &b.value, &c.value);
@@ -454,13 +454,13 @@ impl<A: Wide<Bls12Base>> Field for Fp2<A> {
         Self { value: [f.select(mask, a0, b0), f.select(mask, a1, b1)], arithmetic: f }
     }
 
-    /// The conjugate over the norm.
+    /// Divides the conjugate by the norm.
     fn invert(&self) -> Self {
         self.conjugate().scale(&self.norm().invert())
     }
 }
 
-/// Whether a mask is true for each of the numbers, which are made public.
+/// Returns whether a mask is true, for each of the numbers; the result becomes public.
 pub(crate) fn reveal<A: Wide<Bls12Base>>(mask: MaskOf<A>) -> [bool; MAX_WIDTH] {
     core::array::from_fn(|place| place < A::WIDTH && mask.at(place).reveal())
 }

@@ -1,7 +1,7 @@
-//! Maps to the curves (RFC 9380), square roots, and points from their abscissas.
+//! Maps to the curves (RFC 9380), square roots, and points from their x coordinates.
 //!
-//! The simplified SWU map leads to a curve that is isogenous to the one that is meant, and the isogeny
-//! from there. Abscissas stay fractions all the way, so that nothing is inverted.
+//! The simplified SWU map leads to an isogenous curve, and the isogeny from there to the target
+//! curve. x coordinates stay fractions throughout, so nothing is inverted.
 
 use super::constants::{
     HALF, ISO1_X_DEN, ISO1_X_NUM, ISO1_Y_DEN, ISO1_Y_NUM, ISO2_X_DEN, ISO2_X_NUM, ISO2_Y_DEN,
@@ -15,36 +15,38 @@ use crate::machine::ct::Mask;
 use crate::machine::field::{Bls12Base, Prime, Wide};
 use crate::math::field::MAX_WIDTH;
 
-/// A field to whose curve there is a map.
+/// A field with a map to its curve.
 pub(crate) trait Mapped: Field {
     /// A′, B′ and Z of the isogenous curve.
     const SSWU: [Self::Memory; 3];
 
-    /// The isogeny's polynomials: numerator and denominator of x, then of y; those of the denominators
-    /// without their first coefficient, 1.
+    /// The isogeny's polynomials: numerator and denominator of x, then of y; the denominators
+    /// without their leading coefficient, 1.
     const ISOGENY: [&'static [Self::Memory]; 4];
 
-    /// The image of the point (n/d, y) of the isogenous curve.
+    /// Returns the image of the point (n/d, y) of the isogenous curve.
     fn isogeny(n: &Self, d: &Self, y: &Self) -> Point<Self>;
 
-    /// √(u/v) and true, or √(Z·u/v) and false where u/v is no square; v is not 0. Of 0 it is 0.
+    /// Returns √(u/v) and true, or √(Z·u/v) and false if u/v is not a square; v is not 0. The root
+    /// of 0 is 0.
     fn square_root_of_ratio(u: &Self, v: &Self) -> (MaskOf<Self::Arithmetic>, Self);
 
-    /// The parity that tells y and −y apart (RFC 9380, section 4.1).
+    /// Returns the parity that distinguishes y from −y (RFC 9380, section 4.1).
     fn sign(&self) -> MaskOf<Self::Arithmetic>;
 
-    /// Whether y is the larger of y and −y as integers, the coefficient of u first.
+    /// Returns whether y is the larger of y and −y as integers, comparing the coefficient of u
+    /// first.
     fn is_larger(&self) -> MaskOf<Self::Arithmetic>;
 
-    /// b of the curve.
+    /// Returns the curve's b.
     fn b(arithmetic: Self::Arithmetic) -> Self;
 
-    /// From `DEGREE` integers of 64 bytes for each of the numbers, big-endian, modulo p.
+    /// Reduces `DEGREE` big-endian integers of 64 bytes for each number modulo p.
     fn from_uniform(arithmetic: Self::Arithmetic, uniform: &[&[[u8; 64]]]) -> Self;
 }
 
 impl<A: Wide<Bls12Base>> Fp<A> {
-    /// a^((p − 3)/4), by windows of the exponent, which is public.
+    /// Returns a^((p − 3)/4), by windows of the public exponent.
     pub(crate) fn pow_p_minus_3_over_4(&self) -> Self {
         const EXPONENT: Words = {
             let p = Bls12Base::MODULUS;
@@ -84,7 +86,7 @@ impl<A: Wide<Bls12Base>> Fp<A> {
         power.expect("the exponent is not zero")
     }
 
-    /// The integers.
+    /// Returns the integers.
     fn integers(&self) -> [Words; MAX_WIDTH] {
         let mut integers = [[0; 6]; MAX_WIDTH];
         self.store(&mut integers[..A::WIDTH]);
@@ -97,7 +99,7 @@ impl<A: Wide<Bls12Base>> Fp<A> {
     }
 
     fn is_above_half(&self) -> MaskOf<A> {
-        // Twice it is p or more, and odd less p, where it is more than (p − 1)/2.
+        // If y is more than (p − 1)/2, 2y is p or more, and odd after subtracting p.
         self.double().parity()
     }
 }
@@ -110,7 +112,7 @@ impl<A: Wide<Bls12Base>> Mapped for Fp<A> {
         isogeny::<Self, { ISO1_Y_NUM.len() }>(n, d, y)
     }
 
-    /// RFC 9380, appendix F.2.1.2.
+    /// Implements RFC 9380, appendix F.2.1.2.
     #[inline(never)]
     fn square_root_of_ratio(u: &Self, v: &Self) -> (MaskOf<A>, Self) {
         let uv = u * v;
@@ -146,8 +148,8 @@ impl<A: Wide<Bls12Base>> Mapped for Fp2<A> {
         isogeny::<Self, { ISO2_Y_NUM.len() }>(n, d, y)
     }
 
-    /// With a = u·v, of which the norm n is a square in Fp where a is one in Fp2: the first power gives
-    /// √n, and 1/n, of which 1/v follows.
+    /// Uses a = u·v, whose norm n is a square in Fp if a is one in Fp2. The first power gives √n,
+    /// and 1/n, from which 1/v follows.
     #[inline(never)]
     fn square_root_of_ratio(u: &Self, v: &Self) -> (MaskOf<A>, Self) {
         let f = u.arithmetic();
@@ -159,7 +161,7 @@ impl<A: Wide<Bls12Base>> Mapped for Fp2<A> {
         // power² = ±1/n, + where n is a square.
         let n_inverse = power.square().negate_if(!square);
         let v_inverse = v.conjugate().scale(&(&u.norm() * &n_inverse));
-        // Where n is none, root² = −n, and −5·root² is the norm of Z·a.
+        // If n is not a square, root² = −n, and −5·root² is the norm of Z·a.
         let za = a.mul(&Self::constant(f, &SSWU2_Z));
         let a = Self::select(square, &a, &za);
         let norm_root = Fp::select(square, &root, &(&root * &Fp::constant_from(f, &SSWU2_C)));
@@ -187,15 +189,15 @@ impl<A: Wide<Bls12Base>> Mapped for Fp2<A> {
     }
 }
 
-/// √a of a square a = a₀ + a₁·u, from s = √(a₀² + a₁²), either of the two.
+/// Returns √a of a square a = a₀ + a₁·u, from s = √(a₀² + a₁²) with either sign.
 ///
-/// With t = (a₀ + s)/2 and z = t^((p + 1)/4): where t is a square, √a = z + a₁/(2z)·u; else −t is one,
-/// z = √(−t), and √a = a₁/(2z) + z·u. 1/z = ±t^((p − 3)/4), which both come from.
+/// With t = (a₀ + s)/2 and z = t^((p + 1)/4): if t is a square, √a = z + a₁/(2z)·u. Otherwise −t is
+/// a square, z = √(−t), and √a = a₁/(2z) + z·u. z and 1/z both come from 1/z = ±t^((p − 3)/4).
 fn square_root<A: Wide<Bls12Base>>(a: &Fp2<A>, s: &Fp<A>) -> Fp2<A> {
     let f = s.arithmetic();
     let [a0, a1] = a.parts();
     let half = Fp::constant_from(f, &HALF);
-    // Of the two s one may be −a₀; then a₁ is zero, and the other gives t = a₀.
+    // One of the two s may be −a₀; then a₁ is zero, and the other s gives t = a₀.
     let t = &(&a0 + s) * &half;
     let t = Fp::select(t.is_zero(), &a0, &t);
     let power = t.pow_p_minus_3_over_4();
@@ -222,7 +224,7 @@ fn from_uniform<'a, A: Wide<Bls12Base>>(
     &(&half(0) * &Fp::constant_from(arithmetic, &TWO_256)) + &half(32)
 }
 
-/// A point of the curve for an element (RFC 9380, sections 6.6.2, 6.6.3 and appendix F.2).
+/// Maps an element to a point of the curve (RFC 9380, sections 6.6.2, 6.6.3 and appendix F.2).
 #[inline(never)]
 pub(crate) fn map_to_curve<F: Mapped>(u: &F) -> Point<F> {
     let f = u.arithmetic();
@@ -243,8 +245,8 @@ pub(crate) fn map_to_curve<F: Mapped>(u: &F) -> Point<F> {
     F::isogeny(&x, &d, &y)
 }
 
-/// The image of the point (n/d, y) of the isogenous curve; `N` is the number of coefficients of the
-/// isogeny's longest polynomial.
+/// Returns the image of the point (n/d, y) of the isogenous curve; `N` is the number of coefficients
+/// of the isogeny's longest polynomial.
 #[inline(never)]
 fn isogeny<F: Mapped, const N: usize>(n: &F, d: &F, y: &F) -> Point<F> {
     let f = n.arithmetic();
@@ -253,7 +255,7 @@ fn isogeny<F: Mapped, const N: usize>(n: &F, d: &F, y: &F) -> Point<F> {
     for i in 1..N {
         powers[i] = powers[i - 1].mul(d);
     }
-    // A polynomial at n/d times d to the power of its degree: Horner's rule.
+    // A polynomial at n/d, times d to the power of its degree, by Horner's rule.
     let evaluate = |polynomial: &[F::Memory], first: Option<F>| {
         let mut lower = polynomial.iter().rev();
         let mut value = first.unwrap_or_else(|| {
@@ -266,34 +268,34 @@ fn isogeny<F: Mapped, const N: usize>(n: &F, d: &F, y: &F) -> Point<F> {
     };
     let [x_num, x_den, y_num, y_den] = F::ISOGENY;
     let x_num = evaluate(x_num, None);
-    // Of degree one less than its numerator.
+    // Its degree is one less than its numerator's.
     let x_den = evaluate(x_den, Some(F::one(f))).mul(d);
     let y_num = evaluate(y_num, None).mul(y);
     let y_den = evaluate(y_den, Some(F::one(f)));
     let image = Point { x: x_num.mul(&y_den), y: y_num.mul(&x_den), z: x_den.mul(&y_den) };
-    // The kernel goes to infinity.
+    // The kernel maps to infinity.
     Point::select(image.z.is_zero(), &Point::infinity(f), &image)
 }
 
-/// The point of the group for one element, or the sum of those of two.
+/// Maps one element to a point of the group, or two to the sum of their points.
 pub(crate) fn to_group<F: Mapped + Endomorphism>(elements: &[F]) -> Point<F> {
     let points = elements.iter().map(map_to_curve);
     let sum = points.reduce(|a, b| a.add(&b)).expect("one element or two");
     F::clear_cofactor(&sum)
 }
 
-/// x³ + b.
+/// Returns x³ + b.
 fn square_of_ordinate<F: Mapped>(x: &F) -> F {
     x.square().mul(x).add(&F::b(x.arithmetic()))
 }
 
-/// Where a point is on the curve.
+/// Returns where a point is on the curve.
 pub(crate) fn is_on_curve<F: Mapped>(point: &Affine<F>) -> MaskOf<F::Arithmetic> {
     point.y.square().equal(&square_of_ordinate(&point.x))
 }
 
-/// The points with these abscissas, and where there is one; of the two ordinates the larger where
-/// `larger`.
+/// Returns the points with these x coordinates, and where they exist. Of the two y coordinates,
+/// takes the larger one where `larger` is set.
 pub(crate) fn decompress<F: Mapped>(
     x: &F,
     larger: MaskOf<F::Arithmetic>,

@@ -1,9 +1,9 @@
 //! BLS12-381: the tower of fields, the two curves, the maps to them and the pairing.
 //!
-//! Written over a backend ([`Wide`]) and so for one or for eight side by side. Values lie in memory
-//! as words in Montgomery's form ([`Wide::import`]), which no backend need convert for one number.
-//! With x = −0xd201000000010000, p and the order r are polynomials in x, and G1, G2 and GT have
-//! endomorphisms by which multiplications are split into parts of 128 or of 64 bits.
+//! The code is generic over a backend ([`Wide`]) and so works on one number or on eight side by
+//! side. Values are stored as words in Montgomery form ([`Wide::import`]), which backends for one
+//! number need not convert. With x = −0xd201000000010000, p and the order r are polynomials in x,
+//! and G1, G2 and GT have endomorphisms that split multiplications into parts of 128 or 64 bits.
 
 mod batch;
 pub(crate) mod constants;
@@ -46,12 +46,12 @@ pub(crate) type ScalarWords = <Bls12Scalar as Prime>::Words;
 /// |x|; x itself is negative.
 pub(crate) const X: u64 = 0xd201_0000_0001_0000;
 
-/// The bits of |x| below the highest, from the top.
+/// Returns the bits of |x| below the highest, from the top.
 pub(crate) fn x_bits() -> impl Iterator<Item = bool> {
     (0..63).rev().map(|bit| X >> bit & 1 == 1)
 }
 
-/// An integer, hexadecimal, in Montgomery's form: times R modulo p.
+/// Returns a hexadecimal integer in Montgomery form: times R modulo p.
 const fn montgomery(hex: &str) -> Words {
     const P: Words = Bls12Base::MODULUS;
     let digits = hex.as_bytes();
@@ -86,7 +86,7 @@ const fn montgomery(hex: &str) -> Words {
     value
 }
 
-/// Both coefficients of an element of Fp2.
+/// Converts both coefficients of an element of Fp2.
 const fn montgomery2(hex: [&str; 2]) -> [Words; 2] {
     [montgomery(hex[0]), montgomery(hex[1])]
 }

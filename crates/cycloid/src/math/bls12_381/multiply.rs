@@ -1,12 +1,12 @@
 //! Multiples of points by secret scalars, split by endomorphisms.
 //!
-//! On G1, φ(x, y) = (β·x, y) multiplies by −x², and on G2, ψ multiplies by x; so that k = k₀ + k₁·x²
-//! falls into two parts of 128 bits, and k = k₀ + k₁·|x| + k₂·|x|² + k₃·|x|³ into four of 64 (Galbraith,
-//! Lin, Scott, Endomorphisms for faster elliptic curve cryptography on a large class of curves, 2009).
-//! The parts share their doublings. Each is taken in windows of five bits with digits from −16 to 16
-//! (Booth, A signed binary multiplication technique, 1951), and the additions are complete, so that
-//! nothing depends on the scalar. For points outside the groups the endomorphisms multiply by something
-//! else: the results mean nothing for them.
+//! On G1, φ(x, y) = (β·x, y) multiplies by −x², and on G2, ψ multiplies by x. So k = k₀ + k₁·x²
+//! splits into two parts of 128 bits, and k = k₀ + k₁·|x| + k₂·|x|² + k₃·|x|³ into four of 64
+//! (Galbraith, Lin, Scott, Endomorphisms for faster elliptic curve cryptography on a large class of
+//! curves, 2009). The parts share their doublings. Each is read in windows of five bits with digits
+//! from −16 to 16 (Booth, A signed binary multiplication technique, 1951), and the additions are
+//! complete, so time does not depend on the scalar. For points outside the groups the endomorphisms
+//! multiply by something else, and the results are meaningless.
 
 use super::constants::{BETA, PSI_X, PSI_Y, PSI2_X};
 use super::fp2::{Field, Fp2, MaskOf};
@@ -18,8 +18,8 @@ use crate::machine::field::{Arithmetic, Bls12Base, Wide};
 use crate::machine::words::Limb;
 use crate::math::field::MAX_WIDTH;
 
-/// What the curve over a field has for its group of order r: an endomorphism that multiplies by −s
-/// there, where scalars are split by powers of s.
+/// Properties of the group of order r on a field's curve: an endomorphism that multiplies by −s,
+/// for scalars split by powers of s.
 pub(crate) trait Endomorphism: Field {
     /// Parts of a scalar.
     const PARTS: usize;
@@ -27,13 +27,13 @@ pub(crate) trait Endomorphism: Field {
     /// Bits of a part.
     const PART_BITS: usize;
 
-    /// The endomorphism, so many times: from 1 to one less than there are parts.
+    /// Applies the endomorphism `times` times: at least once, and less often than there are parts.
     fn endomorphism(point: &Point<Self>, times: usize) -> Point<Self>;
 
-    /// Whether a point is in the group.
+    /// Returns whether a point is in the group.
     fn is_in_group(point: &Point<Self>) -> MaskOf<Self::Arithmetic>;
 
-    /// The point of the group that one of the curve is brought to (RFC 9380, section 7).
+    /// Maps a point of the curve to the group (RFC 9380, section 7).
     fn clear_cofactor(point: &Point<Self>) -> Point<Self>;
 }
 
@@ -46,13 +46,13 @@ impl<A: Wide<Bls12Base>> Endomorphism for Fp<A> {
         Point { x: &point.x * &beta, ..*point }
     }
 
-    /// Whether φ(P) = −x²·P (Scott, A note on group membership tests for G1, G2 and GT on BLS
+    /// Tests φ(P) = −x²·P (Scott, A note on group membership tests for G1, G2 and GT on BLS
     /// pairing-friendly curves, 2021, section 6).
     fn is_in_group(point: &Point<Self>) -> MaskOf<A> {
         Self::endomorphism(point, 1).equal(&times_x(&times_x(point)).negate())
     }
 
-    /// (1 − x)·P (RFC 9380, section 8.8.1).
+    /// Returns (1 − x)·P (RFC 9380, section 8.8.1).
     fn clear_cofactor(point: &Point<Self>) -> Point<Self> {
         point.add(&times_x(point))
     }
@@ -65,7 +65,7 @@ impl<A: Wide<Bls12Base>> Endomorphism for Fp2<A> {
     fn endomorphism(point: &Point<Self>, times: usize) -> Point<Self> {
         let f = Field::arithmetic(&point.x);
         if times > 1 {
-            // The coefficient is in Fp, and that of y is −1.
+            // The coefficient of x is in Fp, and that of y is −1.
             let by = Fp::constant_from(f, &PSI2_X);
             let twice = Point { x: point.x.scale(&by), y: point.y.negate(), z: point.z };
             return if times > 2 { Self::endomorphism(&twice, times - 2) } else { twice };
@@ -77,12 +77,12 @@ impl<A: Wide<Bls12Base>> Endomorphism for Fp2<A> {
         }
     }
 
-    /// Whether ψ(P) = x·P (Scott, section 4).
+    /// Tests ψ(P) = x·P (Scott, section 4).
     fn is_in_group(point: &Point<Self>) -> MaskOf<A> {
         Self::endomorphism(point, 1).equal(&times_x(point).negate())
     }
 
-    /// (x² − x − 1)·P + (x − 1)·ψ(P) + ψ²(2P) (RFC 9380, appendix G.3).
+    /// Returns (x² − x − 1)·P + (x − 1)·ψ(P) + ψ²(2P) (RFC 9380, appendix G.3).
     fn clear_cofactor(point: &Point<Self>) -> Point<Self> {
         let minus_x = times_x(point);
         let psi = Self::endomorphism(point, 1);
@@ -93,7 +93,7 @@ impl<A: Wide<Bls12Base>> Endomorphism for Fp2<A> {
     }
 }
 
-/// |x|·P, of any point.
+/// Returns |x|·P, for any point.
 fn times_x<F: Field>(point: &Point<F>) -> Point<F> {
     let mut multiple = *point;
     for bit in x_bits() {
@@ -114,7 +114,7 @@ const ENTRIES: usize = (1 << (WINDOW - 1)) + 1;
 /// Elements of Fp in the longest table.
 const TABLE: usize = ENTRIES * 6;
 
-/// k·P, where the scalar of each of the numbers is split into [`Endomorphism::PARTS`] parts.
+/// Returns k·P, with the scalar of each number split into [`Endomorphism::PARTS`] parts.
 ///
 /// Points are members of the group.
 pub(crate) fn multiply<F: Endomorphism>(
@@ -124,7 +124,7 @@ pub(crate) fn multiply<F: Endomorphism>(
     multiply_some(point, &parts[..F::PARTS], F::PART_BITS)
 }
 
-/// The same for parts of `bits` bits; of one part, for any point of the curve.
+/// Like [`multiply`], for parts of `bits` bits; with one part, for any point of the curve.
 pub(crate) fn multiply_some<F: Endomorphism>(
     point: &Point<F>,
     parts: &[[u128; MAX_WIDTH]],
@@ -142,7 +142,7 @@ pub(crate) fn multiply_some<F: Endomorphism>(
             let mut entry = [<F::Arithmetic as Arithmetic<Bls12Base>>::ZERO; 6];
             let entry = &mut entry[..Point::<F>::RAW];
             f.lookup(entry, table, f.word(|place| digit(place).0));
-            // Of part i the endomorphism has the sign of (−1)^i.
+            // The endomorphism of part i has the sign (−1)^i.
             let negative = f.mask(|place| digit(place).1);
             let negative = if i % 2 == 1 { !negative } else { negative };
             let multiple = read(f, entry).negate_if(negative);
@@ -152,7 +152,7 @@ pub(crate) fn multiply_some<F: Endomorphism>(
     sum
 }
 
-/// Multiples of a point from 0 on, each made of those that stand in the table already.
+/// Fills a table with the multiples of a point from 0 on, each computed from preceding ones.
 #[inline(never)]
 fn fill<F: Field>(
     table: &mut [<F::Arithmetic as Arithmetic<Bls12Base>>::Element],
@@ -184,24 +184,24 @@ fn read<F: Field>(
     Point { x: coordinate(0), y: coordinate(1), z: coordinate(2) }
 }
 
-/// The magnitude and the sign of the digit at bit `at`: the window and the bit below it.
+/// Returns the magnitude and the sign of the digit at bit `at`: the window and the bit below it.
 #[inline(always)]
 pub(crate) fn digit(part: u128, at: usize) -> (Limb, Mask) {
     let bits = if at == 0 { part << 1 } else { part >> (at - 1) } as Limb & ((2 << WINDOW) - 1);
     let negative = Mask::from_bit(bits >> WINDOW);
-    // ⌈bits / 2⌉, less 2^WINDOW where the top bit is set.
+    // ⌈bits / 2⌉, less 2^WINDOW if the top bit is set.
     let half = bits.div_ceil(2);
     (negative.select((1 << WINDOW) - half, half), negative)
 }
 
-/// k = k₀ + k₁·x², for k below r.
+/// Splits k, below r, into k = k₀ + k₁·x².
 pub(crate) fn split_first(integer: &[u64; 4]) -> [u128; 4] {
     let [k0, k1, k2, k3] = split_second(integer);
     let x = u128::from(X);
     [k0 + k1 * x, k2 + k3 * x, 0, 0]
 }
 
-/// k = k₀ + k₁·|x| + k₂·|x|² + k₃·|x|³, for k below r.
+/// Splits k, below r, into k = k₀ + k₁·|x| + k₂·|x|² + k₃·|x|³.
 pub(crate) fn split_second(integer: &[u64; 4]) -> [u128; 4] {
     let mut rest = *integer;
     [(); 4].map(|()| {
@@ -213,8 +213,8 @@ pub(crate) fn split_second(integer: &[u64; 4]) -> [u128; 4] {
     })
 }
 
-/// Quotient and remainder of high·2⁶⁴ + low by |x|, for high below |x| (Möller, Granlund, Improved
-/// division by invariant integers, 2011, algorithm 4, with its names).
+/// Returns quotient and remainder of high·2⁶⁴ + low by |x|, for high below |x| (Möller, Granlund,
+/// Improved division by invariant integers, 2011, algorithm 4, with its names).
 fn divide(high: u64, low: u64) -> (u64, u64) {
     // ⌊(2¹²⁸ − 1) / |x|⌋ − 2⁶⁴; |x| has 64 bits.
     const INVERSE: u64 = (u128::MAX / X as u128) as u64;
@@ -229,7 +229,8 @@ fn divide(high: u64, low: u64) -> (u64, u64) {
     (q.wrapping_sub(enough.value()), r.wrapping_sub(enough.value() & X))
 }
 
-/// a^k of a member of GT, where p-th powers are x-th powers, for the four parts of each k.
+/// Returns a^k for a member of GT, where p-th powers are x-th powers, from the four parts of each
+/// k.
 pub(crate) fn pow_in_group<A: Wide<Bls12Base>>(
     a: &Fp12<A>,
     parts: &[[u128; MAX_WIDTH]; 4],

@@ -1,7 +1,8 @@
 //! The optimal ate pairing: Miller loop and final exponentiation.
 //!
 //! The loop runs over the bits of |x| and ends with a conjugation, because x is negative. A line is
-//! l₀ + l₁·x_P·v + l₄·y_P·v·w, of which what is passed about is l₀, l₁ and l₄, up to a factor in Fp2 that the final exponentiation takes to 1.
+//! l₀ + l₁·x_P·v + l₄·y_P·v·w; the code passes l₀, l₁ and l₄, up to a factor in Fp2 that the final
+//! exponentiation maps to 1.
 
 use super::fp2::{Field, Fp2};
 use super::point::{Affine, Point};
@@ -9,11 +10,12 @@ use super::tower::{Fp12, Line};
 use super::{Fp, X, x_bits};
 use crate::machine::field::{Bls12Base, Wide};
 
-/// Lines of a Miller loop: one for each bit of |x| below the highest, and one for each that is 1.
+/// Number of lines of a Miller loop: one for each bit of |x| below the highest, and one for each of
+/// them that is 1.
 pub(crate) const LINES: usize = 63 + (X.count_ones() as usize - 1);
 
-/// T ← 2T, and the tangent at T (Costello, Lange, Naehrig, Faster pairing computations on curves with
-/// high-degree twists, 2010, section 4; Aranha et al., 2011, section 4).
+/// Doubles T and returns the tangent at T (Costello, Lange, Naehrig, Faster pairing computations on
+/// curves with high-degree twists, 2010, section 4; Aranha et al., 2011, section 4).
 #[inline(never)]
 fn double_step<A: Wide<Bls12Base>>(t: &mut Point<Fp2<A>>) -> Line<A> {
     let f = t.x.arithmetic();
@@ -40,7 +42,7 @@ fn double_step<A: Wide<Bls12Base>>(t: &mut Point<Fp2<A>>) -> Line<A> {
     )
 }
 
-/// T ← T + Q, and the line through both.
+/// Adds Q to T and returns the line through both.
 #[inline(never)]
 fn add_step<A: Wide<Bls12Base>>(t: &mut Point<Fp2<A>>, q: &Affine<Fp2<A>>) -> Line<A> {
     let f = t.x.arithmetic();
@@ -66,7 +68,7 @@ fn add_step<A: Wide<Bls12Base>>(t: &mut Point<Fp2<A>>, q: &Affine<Fp2<A>>) -> Li
     )
 }
 
-/// A point on its way through the loop, and where it began.
+/// The moving point of a loop, and its start.
 #[derive(Clone, Copy)]
 pub(crate) struct Runner<A: Wide<Bls12Base>> {
     t: Point<Fp2<A>>,
@@ -78,7 +80,7 @@ impl<A: Wide<Bls12Base>> Runner<A> {
         Self { t: q.to_point(), q: *q }
     }
 
-    /// The next line.
+    /// Returns the next line.
     fn next(&mut self, add: bool) -> Line<A> {
         if add { add_step(&mut self.t, &self.q) } else { double_step(&mut self.t) }
     }
@@ -101,7 +103,7 @@ pub(crate) fn prepare<A: Wide<Bls12Base>>(
     }
 }
 
-/// The product of the loops of several pairs.
+/// Returns the product of the loops of several pairs.
 pub(crate) fn miller_loop<A: Wide<Bls12Base>>(
     arithmetic: A,
     p: &[Affine<Fp<A>>],
@@ -110,7 +112,7 @@ pub(crate) fn miller_loop<A: Wide<Bls12Base>>(
     loop_with(arithmetic, p, |pair, _, add| runners[pair].next(add))
 }
 
-/// The same with the lines of [`prepare`], by pair and place.
+/// Like [`miller_loop`], with the lines of [`prepare`], by pair and position.
 pub(crate) fn miller_loop_prepared<A: Wide<Bls12Base>>(
     arithmetic: A,
     p: &[Affine<Fp<A>>],
@@ -130,7 +132,7 @@ fn loop_with<A: Wide<Bls12Base>>(
         if step > 0 {
             product = product.square();
         }
-        // Two lines at a time.
+        // Multiplies by two lines at a time.
         let mut waiting = None;
         for add in [false, true] {
             if add && !bit {
@@ -153,15 +155,15 @@ fn loop_with<A: Wide<Bls12Base>>(
     product.conjugate()
 }
 
-/// a^(3·(p¹² − 1)/r) for a ≠ 0.
+/// Returns a^(3·(p¹² − 1)/r) for a ≠ 0.
 ///
-/// The easy part, (p⁶ − 1)·(p² + 1), makes it cyclotomic; the hard part is
-/// (x − 1)²·(x + p)·(x² + p² − 1) + 3 (Hayashida, Hayasaka, Teruya, Efficient final exponentiation via
-/// cyclotomic structure for pairings over families of elliptic curves, 2020, section 4).
+/// The easy part, (p⁶ − 1)·(p² + 1), makes the element cyclotomic; the hard part is (x − 1)²·(x +
+/// p)·(x² + p² − 1) + 3 (Hayashida, Hayasaka, Teruya, Efficient final exponentiation via cyclotomic
+/// structure for pairings over families of elliptic curves, 2020, section 4).
 pub(crate) fn final_exponentiation<A: Wide<Bls12Base>>(a: &Fp12<A>) -> Fp12<A> {
     let easy = a.conjugate().mul(&a.invert());
     let m = easy.frobenius().frobenius().mul(&easy);
-    // To the power of x, which is negative.
+    // Raises to the power of x, which is negative.
     let x = |a: &Fp12<A>| a.pow_x().conjugate();
     let a = x(&m).mul(&m.conjugate());
     let a = x(&a).mul(&a.conjugate());

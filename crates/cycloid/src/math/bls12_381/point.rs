@@ -1,9 +1,9 @@
-//! Points of y² = x³ + b in homogeneous coordinates: (X : Y : Z) is x = X/Z, y = Y/Z, and (0 : 1 : 0)
-//! infinity; one point or eight, of either curve.
+//! Points of y² = x³ + b in homogeneous coordinates: (X : Y : Z) is x = X/Z, y = Y/Z, and (0 : 1 :
+//! 0) is infinity; one point or eight, of either curve.
 //!
-//! The formulas are *complete*: right for all points, infinity and equal or opposite ones included,
-//! because the order of neither curve is divisible by two (Renes, Costello, Batina, Complete addition
-//! formulas for prime order elliptic curves, 2016, section 3 and algorithms 7 to 9).
+//! The formulas are *complete*: correct for all points, including infinity and equal or opposite
+//! points, because neither curve's order is divisible by two (Renes, Costello, Batina, Complete
+//! addition formulas for prime order elliptic curves, 2016, section 3 and algorithms 7 to 9).
 
 use super::fp2::{Field, MaskOf};
 use crate::machine::field::Arithmetic;
@@ -60,23 +60,23 @@ impl<F: Field> Point<F> {
         Self { y: self.y.negate(), ..*self }
     }
 
-    /// −P where `mask` is true.
+    /// Returns the point, negated where `mask` is true.
     #[inline(always)]
     pub(crate) fn negate_if(&self, mask: MaskOf<F::Arithmetic>) -> Self {
         Self { y: F::select(mask, &self.y.negate(), &self.y), ..*self }
     }
 
-    /// Where the points are the same.
+    /// Returns where the points are equal.
     pub(crate) fn equal(&self, other: &Self) -> MaskOf<F::Arithmetic> {
         let x = self.x.mul(&other.z).equal(&other.x.mul(&self.z));
         let y = self.y.mul(&other.z).equal(&other.y.mul(&self.z));
-        // Of infinity z and x are zero, so that x says nothing.
+        // Infinity has z = x = 0, so comparing x is not sufficient.
         let same_kind = !(self.is_infinity() & !other.is_infinity())
             & !(other.is_infinity() & !self.is_infinity());
         x & y & same_kind
     }
 
-    /// 2P. 6M + 2S, one reduction of the products less.
+    /// Returns 2P. 6M + 2S, with one reduction fewer.
     #[inline(never)]
     pub(crate) fn double(&self) -> Self {
         self.x.arithmetic().run(
@@ -97,7 +97,7 @@ impl<F: Field> Point<F> {
         )
     }
 
-    /// P doubled `times` times; `times` is public.
+    /// Returns P doubled `times` times; `times` is public.
     pub(crate) fn double_times(&self, times: usize) -> Self {
         let mut point = *self;
         for _ in 0..times {
@@ -106,7 +106,7 @@ impl<F: Field> Point<F> {
         point
     }
 
-    /// P + Q. 12M, three reductions less.
+    /// Returns P + Q. 12M, with three reductions fewer.
     #[inline(never)]
     pub(crate) fn add(&self, other: &Self) -> Self {
         self.x.arithmetic().run(
@@ -124,7 +124,7 @@ impl<F: Field> Point<F> {
         )
     }
 
-    /// P + Q. 11M, three reductions less.
+    /// Returns P + Q. 11M, with three reductions fewer.
     #[inline(never)]
     pub(crate) fn add_affine(&self, other: &Affine<F>) -> Self {
         self.x.arithmetic().run(
@@ -141,7 +141,7 @@ impl<F: Field> Point<F> {
         )
     }
 
-    /// From X₁X₂, Y₁Y₂, X₁Y₂ + X₂Y₁, Y₁Z₂ + Y₂Z₁, X₁Z₂ + X₂Z₁ and 3b·Z₁Z₂.
+    /// Completes a sum from X₁X₂, Y₁Y₂, X₁Y₂ + X₂Y₁, Y₁Z₂ + Y₂Z₁, X₁Z₂ + X₂Z₁ and 3b·Z₁Z₂.
     #[inline(always)]
     fn finish(xx: &F, yy: &F, xy: &F, yz: &F, xz: &F, bzz: &F) -> Self {
         let xx3 = xx.double().add(xx);
@@ -155,12 +155,12 @@ impl<F: Field> Point<F> {
         }
     }
 
-    /// The affine coordinates; (0, 0) for infinity.
+    /// Returns the affine coordinates; (0, 0) for infinity.
     pub(crate) fn to_affine(self) -> Affine<F> {
         let inverse = self.z.invert();
         Affine { x: self.x.mul(&inverse), y: self.y.mul(&inverse) }
     }
 
-    /// Elements of a backend in a table's entry.
+    /// Backend elements per table entry.
     pub(super) const RAW: usize = 3 * F::DEGREE;
 }

@@ -1,4 +1,4 @@
-//! Fp6 = Fp2[v] / (v³ − ξ) for ξ = 1 + u, and Fp12 = Fp6[w] / (w² − v).
+//! The upper tower fields: Fp6 = Fp2[v] / (v³ − ξ) for ξ = 1 + u, and Fp12 = Fp6[w] / (w² − v).
 
 #[cfg(test)]
 mod tests;
@@ -16,7 +16,7 @@ pub(crate) struct Fp6<A: Wide<Bls12Base>> {
     pub(super) c2: Fp2<A>,
 }
 
-/// A sum of products in Fp6, not reduced.
+/// An unreduced sum of products in Fp6.
 #[derive(Clone, Copy)]
 struct Fp6Wide<A: Wide<Bls12Base>> {
     c0: Fp2Wide<A>,
@@ -31,10 +31,10 @@ pub(crate) struct Fp12<A: Wide<Bls12Base>> {
     pub(super) c1: Fp6<A>,
 }
 
-/// Of w, in the order of the coefficients: that of vⁱ·wʲ is that of w^(2i + j).
+/// Exponents of w by coefficient: vⁱ·wʲ is w^(2i + j).
 const POWERS: [usize; 6] = [0, 2, 4, 1, 3, 5];
 
-/// The coefficients of 1, v and v·w of an element whose others are 0: a line of a Miller loop.
+/// A line of a Miller loop: the coefficients of 1, v and v·w; the others are 0.
 pub(crate) type Line<A> = [Fp2<A>; 3];
 
 impl<A: Wide<Bls12Base>> Fp6<A> {
@@ -72,13 +72,13 @@ impl<A: Wide<Bls12Base>> Fp6<A> {
         Self { c0: self.c0.negate(), c1: self.c1.negate(), c2: self.c2.negate() }
     }
 
-    /// Times v.
+    /// Returns the element times v.
     #[inline(always)]
     fn mul_v(&self) -> Self {
         Self { c0: self.c2.mul_xi(), c1: self.c0, c2: self.c1 }
     }
 
-    /// The sum with another, as a factor of unreduced products.
+    /// Returns the sum with another element, as a factor of unreduced products.
     #[inline(always)]
     fn add_factor(&self, other: &Self) -> Self {
         self.zip(other, Fp2::add_factor)
@@ -89,9 +89,9 @@ impl<A: Wide<Bls12Base>> Fp6<A> {
         self.mul_wide(other).reduce()
     }
 
-    /// Six products of Fp2 (Devegili, Ó hÉigeartaigh, Scott, Dahab, Multiplication and squaring on
-    /// pairing-friendly fields, 2006, section 4; not reduced). At most 21 products of Fp come
-    /// together in a sum.
+    /// Multiplies with six products of Fp2 (Devegili, Ó hÉigeartaigh, Scott, Dahab, Multiplication
+    /// and squaring on pairing-friendly fields, 2006, section 4; unreduced). At most 21 products of
+    /// Fp are summed.
     #[inline(never)]
     fn mul_wide(&self, other: &Self) -> Fp6Wide<A> {
         self.c0.arithmetic().run(
@@ -120,7 +120,7 @@ impl<A: Wide<Bls12Base>> Fp6<A> {
         )
     }
 
-    /// Times b₀ + b₁·v: five products.
+    /// Multiplies by b₀ + b₁·v: five products.
     #[inline(never)]
     fn mul_by_01_wide(&self, b0: &Fp2<A>, b1: &Fp2<A>) -> Fp6Wide<A> {
         self.c0.arithmetic().run(
@@ -140,14 +140,15 @@ impl<A: Wide<Bls12Base>> Fp6<A> {
         )
     }
 
-    /// Times b, as it stands before v.
+    /// Multiplies by b in each coefficient.
     #[inline(always)]
     fn scale_wide(&self, b: &Fp2<A>) -> Fp6Wide<A> {
         Fp6Wide { c0: self.c0.mul_wide(b), c1: self.c1.mul_wide(b), c2: self.c2.mul_wide(b) }
     }
 
-    /// Beuchat, González-Díaz, Mitsunari, Okamoto, Rodríguez-Henríquez, Teruya, High-speed software
-    /// implementation of the optimal ate pairing over Barreto–Naehrig curves, 2010, algorithm 17.
+    /// Inverts by Beuchat, González-Díaz, Mitsunari, Okamoto, Rodríguez-Henríquez, Teruya,
+    /// High-speed software implementation of the optimal ate pairing over Barreto–Naehrig curves,
+    /// 2010, algorithm 17.
     fn invert(&self) -> Self {
         let Self { c0, c1, c2 } = self;
         let t0 = c0.square().sub(&c1.mul(c2).mul_xi());
@@ -160,7 +161,7 @@ impl<A: Wide<Bls12Base>> Fp6<A> {
 }
 
 impl<A: Wide<Bls12Base>> Fp6Wide<A> {
-    /// Adds v times another.
+    /// Adds v times another element.
     #[inline(always)]
     fn add_v(&mut self, other: &Self) {
         self.c0.add_xi(&other.c2);
@@ -168,7 +169,7 @@ impl<A: Wide<Bls12Base>> Fp6Wide<A> {
         self.c2.add(&other.c1);
     }
 
-    /// Subtracts two others.
+    /// Subtracts two other elements.
     #[inline(always)]
     fn sub_both(&mut self, b: &Self, c: &Self) {
         self.c0.sub_both(&b.c0, &c.c0);
@@ -176,7 +177,7 @@ impl<A: Wide<Bls12Base>> Fp6Wide<A> {
         self.c2.sub_both(&b.c2, &c.c2);
     }
 
-    /// Subtracts another, and v times a third.
+    /// Subtracts another element, and v times a third.
     #[inline(always)]
     fn sub_and_v(&mut self, b: &Self, c: &Self) {
         let mut first = b.c0;
@@ -232,7 +233,7 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
         Self { c0: Fp6 { c0: Fp2::one(arithmetic), ..zero }, c1: zero }
     }
 
-    /// The coefficients from that of 1 to that of v²·w.
+    /// Returns the coefficients, from that of 1 to that of v²·w.
     #[inline(always)]
     pub(super) fn coefficients(&self) -> [&Fp2<A>; 6] {
         let Self { c0, c1 } = self;
@@ -248,7 +249,7 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
         Self { c0: half(0), c1: half(3) }
     }
 
-    /// From the coefficients in memory of each of the numbers.
+    /// Loads each number's coefficients from memory.
     pub(crate) fn import(arithmetic: A, memory: &[[[Words; 2]; 6]]) -> Self {
         Self::from_coefficients(|i| {
             let mut part = [Fp2::<A>::MEMORY_ZERO; crate::math::field::MAX_WIDTH];
@@ -265,7 +266,7 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
         }
     }
 
-    /// To and from the twelve elements of Fp of a table.
+    /// Writes to and reads from the twelve elements of Fp in a table.
     #[inline(always)]
     pub(crate) fn write(&self, raw: &mut [A::Element]) {
         for (coefficient, raw) in self.coefficients().into_iter().zip(raw.chunks_exact_mut(2)) {
@@ -301,11 +302,11 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
         all.expect("six coefficients")
     }
 
-    /// Three products of Fp6 (Karatsuba), and a reduction of each coefficient.
+    /// Multiplies with three products of Fp6 (Karatsuba) and one reduction per coefficient.
     ///
-    /// At most 63 products of Fp come together. Those that are left in the end are six of Fp2, five of
-    /// them times ξ where there are most: a real part from −16p² to 6p², and an imaginary one from
-    /// −5p² to 17p².
+    /// At most 63 products of Fp are summed. After cancellation six of Fp2 are left, in the largest
+    /// case five of them times ξ: a real part from −16p² to 6p², and an imaginary one from −5p² to
+    /// 17p².
     #[inline(never)]
     pub(crate) fn mul(&self, other: &Self) -> Self {
         self.arithmetic().run(
@@ -322,11 +323,11 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
         )
     }
 
-    /// Two products of Fp6: (c₀ + c₁)·(c₀ + v·c₁) and c₀·c₁.
+    /// Squares with two products of Fp6: (c₀ + c₁)·(c₀ + v·c₁) and c₀·c₁.
     ///
-    /// The factors are reduced, so that a part of a product in Fp6 is from −7p² to 3p² or from −2p² to
-    /// 8p², of its last coefficient times v from −9p² to 3p² or from −3p² to 9p², and a part of what is
-    /// left less than 19p² in size.
+    /// The factors are reduced. So a part of a product in Fp6 is from −7p² to 3p² or from −2p² to
+    /// 8p²; a part of its last coefficient times v is from −9p² to 3p² or from −3p² to 9p²; and a
+    /// part of the result is less than 19p² in magnitude.
     #[inline(never)]
     pub(crate) fn square(&self) -> Self {
         self.arithmetic().run(
@@ -340,7 +341,7 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
         )
     }
 
-    /// Times a line.
+    /// Multiplies by a line.
     #[inline(never)]
     pub(super) fn mul_by_line(&self, [b0, b1, b4]: &Line<A>) -> Self {
         self.arithmetic().run(
@@ -354,8 +355,9 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
         )
     }
 
-    /// Times two lines, which are first multiplied with each other: 23 products of Fp2 instead of
-    /// 26. Two functions, so that the stack holds the intermediate values of one at a time.
+    /// Multiplies by two lines, which are first multiplied with each other: 23 products of Fp2
+    /// instead of 26. Two functions, so that the stack holds the intermediate values of one at a
+    /// time.
     #[inline(always)]
     pub(super) fn mul_by_two_lines(&self, a: &Line<A>, b: &Line<A>) -> Self {
         self.mul_by_lines(&Lines::new(a, b))
@@ -379,7 +381,8 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
         )
     }
 
-    /// The product of c₀ + c₁·w and b₀ + b₁·v·w from c₀·b₀, (c₀ + c₁)·(b₀ + b₁·v) and c₁·b₁.
+    /// Computes the product of c₀ + c₁·w and b₀ + b₁·v·w from c₀·b₀, (c₀ + c₁)·(b₀ + b₁·v) and
+    /// c₁·b₁.
     #[inline(always)]
     fn from_products(mut low: Fp6Wide<A>, mut both: Fp6Wide<A>, high: &Fp6Wide<A>) -> Self {
         both.sub_and_v(&low, high);
@@ -389,19 +392,19 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
         Self { c0: low.reduce(), c1: both.reduce() }
     }
 
-    /// 1 / this, and 0 for 0.
+    /// Returns the inverse, or 0 for 0.
     pub(crate) fn invert(&self) -> Self {
         let norm = self.c0.mul(&self.c0).sub(&self.c1.mul(&self.c1).mul_v());
         let inverse = norm.invert();
         Self { c0: self.c0.mul(&inverse), c1: self.c1.mul(&inverse).negate() }
     }
 
-    /// To the power of p⁶.
+    /// Returns the p⁶-th power.
     pub(crate) fn conjugate(&self) -> Self {
         Self { c0: self.c0, c1: self.c1.negate() }
     }
 
-    /// To the power of p.
+    /// Returns the p-th power.
     pub(crate) fn frobenius(&self) -> Self {
         let f = self.arithmetic();
         let coefficients = self.coefficients();

@@ -1,4 +1,4 @@
-//! A point by its affine coordinates: what keys are made of.
+//! Points in affine coordinates, the form used in keys.
 
 use super::jacobian::{Affine, Jacobian};
 use super::{Curve, Scalar, Words};
@@ -7,29 +7,29 @@ use crate::machine::field::{Arithmetic, Limbs, Masks, Prime, Task};
 use crate::machine::words;
 use crate::math::field::Element;
 
-/// A point on the curve that is not infinity: coordinates as integers below the prime.
+/// A finite point on the curve: coordinates as integers below the prime.
 #[derive(Clone, Copy, Debug)]
 pub struct AffinePoint<C: Curve> {
     x: Words<C>,
     y: Words<C>,
 }
 
-/// Takes as long for any two, since a point may be secret; the outcome is public.
+/// Compares in constant time, since a point may be secret; the result is public.
 impl<C: Curve> PartialEq for AffinePoint<C> {
     fn eq(&self, other: &Self) -> bool {
         let words = [(&self.x, &other.x), (&self.y, &other.y)];
         let words = words.iter().flat_map(|(a, b)| a.as_ref().iter().zip(b.as_ref()));
-        // Whether two points are the same is the outcome.
+        // Whether two points are equal is the function's result.
         Mask::is_zero(words.fold(0, |any, (a, b)| any | (a ^ b))).reveal()
     }
 }
 
 impl<C: Curve> Eq for AffinePoint<C> {}
 
-/// Why bytes are no point.
+/// Why bytes do not encode a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DecodeError {
-    /// A coordinate is the prime or more.
+    /// A coordinate is not less than the prime.
     Range,
     /// The point is not on the curve.
     NotOnCurve,
@@ -39,7 +39,7 @@ impl<C: Curve> AffinePoint<C> {
     /// G.
     pub(crate) const GENERATOR: Self = Self { x: C::GENERATOR[0], y: C::GENERATOR[1] };
 
-    /// Of coordinates that are known to be on the curve.
+    /// Creates a point from coordinates known to be on the curve.
     pub(super) const fn new_unchecked([x, y]: [Words<C>; 2]) -> Self {
         Self { x, y }
     }
@@ -52,16 +52,16 @@ impl<C: Curve> AffinePoint<C> {
         &self.y
     }
 
-    /// The abscissa modulo n. (p is less than 2n, by Hasse's theorem.)
+    /// Returns the x coordinate modulo n. (p is less than 2n, by Hasse's theorem.)
     pub(crate) fn x_scalar(&self) -> Scalar<C> {
         Scalar::from_integer_below_2n(&self.x)
     }
 
-    /// The point with these coordinates, of [`Curve::BYTES`] big-endian bytes each. Time depends on
-    /// what becomes known: the outcome.
+    /// Creates the point with these coordinates, of [`Curve::BYTES`] big-endian bytes each. Time
+    /// depends only on the result, which is public.
     ///
     /// # Errors
-    /// Where there is none.
+    /// [`DecodeError`] if there is no such point.
     pub(crate) fn from_coordinates(x: &[u8], y: &[u8]) -> Result<Self, DecodeError> {
         let (x, y) = (coordinate::<C>(x)?, coordinate::<C>(y)?);
         if C::is_on_curve(IsOnCurve { x: &x, y: &y }) {
@@ -71,15 +71,15 @@ impl<C: Curve> AffinePoint<C> {
         }
     }
 
-    /// The point with this abscissa whose ordinate is odd or is not.
+    /// Creates the point with this x coordinate, whose y coordinate is odd or even as given.
     ///
     /// # Errors
-    /// Where there is none.
+    /// [`DecodeError`] if there is no such point.
     pub(crate) fn from_abscissa(x: &[u8], odd: bool) -> Result<Self, DecodeError> {
         let x = coordinate::<C>(x)?;
         let y = C::ordinate(Ordinate { x: &x }).ok_or(DecodeError::NotOnCurve)?;
         let point = Self { x, y };
-        // No point has the ordinate 0, for the order of the group is odd.
+        // No point has y = 0, because the order of the group is odd.
         Ok(if point.y_is_odd() == odd { point } else { point.negate() })
     }
 
@@ -104,7 +104,7 @@ impl<C: Curve> AffinePoint<C> {
         Self { x: self.x, y }
     }
 
-    /// One point; `None` where it is infinity, which becomes public.
+    /// Converts one point; `None` if it is infinity, which becomes public.
     pub(super) fn from_jacobian_vartime<A: Arithmetic<C::Field>>(
         point: &Jacobian<C, A>,
     ) -> Option<Self> {
@@ -126,14 +126,14 @@ fn coordinate<C: Curve>(bytes: &[u8]) -> Result<Words<C>, DecodeError> {
     if in_range { Ok(integer) } else { Err(DecodeError::Range) }
 }
 
-/// x³ − 3x + b.
+/// Returns x³ − 3x + b.
 fn right_side<C: Curve, A: Arithmetic<C::Field>>(x: &Element<C::Field, A>) -> Element<C::Field, A> {
     let three_x = &x.double() + x;
     let b = Element::constant(x.arithmetic(), &C::B);
     &(&(&x.square() * x) - &three_x) + &b
 }
 
-/// Whether y² = x³ − 3x + b, which becomes public.
+/// Tests y² = x³ − 3x + b; the result becomes public.
 pub struct IsOnCurve<'a, C: Curve> {
     x: &'a Words<C>,
     y: &'a Words<C>,
@@ -144,12 +144,13 @@ impl<C: Curve> Task<C::Field> for IsOnCurve<'_, C> {
 
     fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> bool {
         let point = Affine::<C, A>::load(arithmetic, &[*self.x], &[*self.y]);
-        // Whether a decoded point is on the curve is the outcome.
+        // Whether a decoded point is on the curve is the task's result.
         point.y.square().equal(&right_side::<C, A>(&point.x)).reveal_any()
     }
 }
 
-/// One of the two ordinates of an abscissa, if it has them; which becomes public.
+/// Computes one of the two y coordinates for an x coordinate, if there are any, which becomes
+/// public.
 pub struct Ordinate<'a, C: Curve> {
     x: &'a Words<C>,
 }
@@ -161,7 +162,7 @@ impl<C: Curve> Task<C::Field> for Ordinate<'_, C> {
         let x = Element::<C::Field, A>::load(arithmetic, &[*self.x]);
         let square = right_side::<C, A>(&x);
         let root = square.square_root();
-        // Whether a decoded abscissa has a point is the outcome.
+        // Whether a decoded x coordinate has a point is the task's result.
         if !root.square().equal(&square).reveal_any() {
             return None;
         }

@@ -1,5 +1,5 @@
-//! Points of the whole group, infinity among them, that may be secret: what protocols other than
-//! signatures and key agreement compute with.
+//! Points of the whole group, including infinity, that may be secret: for protocols other than
+//! signatures and key agreement.
 
 use super::jacobian::{Affine, Jacobian};
 use super::multiply::{base_multiple, point_multiple};
@@ -9,8 +9,8 @@ use crate::machine::field::{Arithmetic, Limbs, Prime, Task};
 use crate::machine::words;
 use crate::math::field::Element;
 
-/// A point: Jacobian coordinates as integers below the prime, so that neither which point it is nor
-/// whether it is infinity shows; wiped when dropped. The same point has many forms.
+/// A point in Jacobian coordinates as integers below the prime. Neither the point nor whether it is
+/// infinity is visible from its form; wiped when dropped. The same point has many representations.
 #[derive(Clone)]
 pub struct AnyPoint<C: Curve> {
     x: Words<C>,
@@ -42,7 +42,7 @@ impl<C: Curve> AnyPoint<C> {
         words::is_zero(self.z.as_ref())
     }
 
-    /// The affine coordinates; `None` for infinity, which becomes public.
+    /// Returns the affine coordinates; `None` for infinity, which becomes public.
     pub(crate) fn to_affine(&self) -> Option<AffinePoint<C>> {
         let point = C::point(Operation(Kind::Normalise(self)));
         let infinity = point.is_infinity().reveal();
@@ -57,7 +57,7 @@ impl<C: Curve> AnyPoint<C> {
         let mut negative = self.clone();
         negative.y = C::Field::MODULUS;
         words::sub(negative.y.as_mut(), self.y.as_ref());
-        // An ordinate of 0, which only infinity can have, stays 0.
+        // A y of 0, which only infinity can have, stays 0.
         words::reduce_once(0, negative.y.as_mut(), C::Field::MODULUS.as_ref());
         negative
     }
@@ -66,19 +66,19 @@ impl<C: Curve> AnyPoint<C> {
         self.add(&other.negate()).is_infinity()
     }
 
-    /// k·G.
+    /// Returns k·G.
     pub(crate) fn base_multiple(scalar: &Scalar<C>) -> Self {
         C::point(Operation(Kind::BaseMultiple(scalar)))
     }
 
-    /// The sum of all k·P, which are computed one after the other.
+    /// Returns the sum of all k·P, computed one by one.
     pub(crate) fn sum_of_products<'a>(terms: impl Iterator<Item = Term<'a, C>>) -> Self {
         let products =
             terms.map(|(scalar, point)| C::point(Operation(Kind::Multiple(scalar, point))));
         products.fold(Self::infinity(), |sum, product| sum.add(&product))
     }
 
-    /// u·G and the sum of all k·P, scalars and points being public.
+    /// Returns u·G plus the sum of all k·P, for public scalars and points.
     pub(crate) fn sum_of_products_vartime<'a>(
         base: &Scalar<C>,
         terms: impl Iterator<Item = Term<'a, C>>,
@@ -86,7 +86,7 @@ impl<C: Curve> AnyPoint<C> {
         let zero = Scalar::zero();
         let (mut base, mut sum) = (base, Self::infinity());
         for (scalar, point) in terms {
-            // Of infinity the multiples are infinity.
+            // Multiples of infinity are infinity.
             if let Some(point) = point.to_affine() {
                 let product = multiply_add_vartime(base, scalar, &point);
                 sum = sum.add(&product.map_or_else(Self::infinity, Self::from));
@@ -114,7 +114,7 @@ impl<C: Curve> AnyPoint<C> {
 /// A scalar and the point that it multiplies.
 pub(crate) type Term<'a, C> = (&'a Scalar<C>, &'a AnyPoint<C>);
 
-/// What gives a point.
+/// An operation whose result is a point.
 pub struct Operation<'a, C: Curve>(Kind<'a, C>);
 
 enum Kind<'a, C: Curve> {
@@ -142,7 +142,7 @@ impl<C: Curve> Task<C::Field> for Operation<'_, C> {
             }
             Kind::Multiple(scalar, point) => {
                 let point = point.load(arithmetic);
-                // In the place of infinity stands G, whose multiple is not taken then.
+                // G replaces infinity; its multiple is discarded.
                 let at_infinity = point.is_infinity();
                 let generator = Affine::of_points(arithmetic, &[AffinePoint::GENERATOR]);
                 let generator = generator.to_jacobian();

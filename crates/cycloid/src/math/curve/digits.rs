@@ -1,11 +1,11 @@
-//! A secret scalar in odd digits.
+//! Recoding of a secret scalar to odd digits.
 //!
-//! A scalar k from 1 to n − 1 is made odd (k or n − k, the result to be negated) and written in t
-//! digits of radix 2^w that are all odd: k = Σ d_i·2^(w·i), |d_i| < 2^w, with t·w ≥ the bits of n
-//! (Joye and Tunstall, Exponent recoding and regular exponentiation algorithms, 2009). Digit i
-//! depends on the bits w·i + 1 to w·i + w of k only: with b the number that they make,
-//! d_i = 2b + 1 − 2^w, where bit w·t counts as set. So no digit is zero, and each has a sign, the
-//! highest bit of b, and an index among the odd multiples 1, 3, … 2^w − 1.
+//! A scalar k from 1 to n − 1 is made odd (k or n − k, with the result negated) and written as t
+//! odd digits of radix 2^w: k = Σ d_i·2^(w·i), |d_i| < 2^w, with t·w ≥ the bits of n (Joye and
+//! Tunstall, Exponent recoding and regular exponentiation algorithms, 2009). Digit i depends only
+//! on bits w·i + 1 to w·i + w of k: with b the number that they form, d_i = 2b + 1 − 2^w, where bit
+//! w·t counts as set. So no digit is zero. Each has a sign, the highest bit of b, and an index into
+//! the odd multiples 1, 3, … 2^w − 1.
 
 use super::{Curve, Scalar};
 use crate::machine::ct::{self, Mask};
@@ -14,22 +14,22 @@ use crate::machine::field::{Arithmetic, Masks};
 use crate::machine::words;
 use crate::machine::words::{LIMB_BITS, Limb};
 
-/// How many digits of `window` bits a scalar of the curve has.
+/// Returns the number of digits of `window` bits in a scalar of the curve.
 pub(super) const fn digits<C: Curve>(window: usize) -> usize {
     C::BITS.div_ceil(window)
 }
 
-/// An odd scalar from 1 to n − 1, or what it is the negative of; wiped when dropped.
+/// An odd scalar from 1 to n − 1, or the negation of one; wiped when dropped.
 pub(super) struct OddScalar {
     limbs: [Limb; LIMBS],
     window: usize,
-    /// Whether the scalar is n less what the digits give.
+    /// Whether the scalar is n minus the value of the digits.
     pub(super) negated: Mask,
-    /// Whether the scalar is 0, for which the digits give 1.
+    /// Whether the scalar is 0; the digits then have the value 1.
     pub(super) zero: Mask,
 }
 
-/// Limbs of the longest scalar, and one.
+/// Limbs of the longest scalar, plus one.
 const LIMBS: usize = 10;
 
 impl OddScalar {
@@ -45,12 +45,12 @@ impl OddScalar {
         Self { limbs, window, negated, zero }
     }
 
-    /// For a place that no scalar takes.
+    /// Returns a placeholder for unused places.
     pub(super) fn unused() -> Self {
         Self { limbs: [0; LIMBS], window: 1, negated: Mask::none(), zero: Mask::none() }
     }
 
-    /// Where digit `place` is negative, and the index of its odd multiple.
+    /// Returns whether digit `place` is negative, and the index of its odd multiple.
     pub(super) fn digit(&self, place: usize) -> (Mask, Limb) {
         let start = place * self.window + 1;
         let (limb, bit) = (start / LIMB_BITS, start % LIMB_BITS);
@@ -69,7 +69,7 @@ impl Drop for OddScalar {
     }
 }
 
-/// The signs and the indices of digit `place` of all the numbers.
+/// Returns the signs and the indices of digit `place` for all numbers.
 pub(super) fn digit<C: Curve, A: Arithmetic<C::Field>>(
     arithmetic: A,
     scalars: &[OddScalar],
@@ -81,7 +81,7 @@ pub(super) fn digit<C: Curve, A: Arithmetic<C::Field>>(
     )
 }
 
-/// The scalar that the digits give, modulo 2^(64·limbs): for tests.
+/// Returns the value of the digits, modulo 2^(64·limbs): for tests.
 #[cfg(test)]
 pub(super) fn value(scalar: &OddScalar, count: usize) -> [Limb; LIMBS] {
     let mut value = [0; LIMBS];

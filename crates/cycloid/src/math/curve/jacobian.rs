@@ -1,11 +1,11 @@
-//! Points in Jacobian coordinates: (X : Y : Z) is x = X/Z², y = Y/Z³, and Z = 0 infinity; one point
-//! or eight.
+//! Points in Jacobian coordinates: (X : Y : Z) is x = X/Z², y = Y/Z³, and Z = 0 is infinity; one
+//! point or eight.
 //!
 //! Formulas: Cohen, Miyaji, Ono, Efficient elliptic curve exponentiation using mixed coordinates,
-//! 1998, for a = −3. Doubling is right for every point of a group of odd order. The additions are
-//! *incomplete*: right where neither point is infinity and the points are not the same, and for
-//! opposite points, which give infinity. Whoever calls one says why that holds, or corrects it by
-//! [`Added::complete`] and [`Jacobian::add_any`].
+//! 1998, for a = −3. Doubling is correct for every point of a group of odd order. The additions are
+//! *incomplete*: correct for distinct finite points, including opposite points, which give
+//! infinity. Callers state why this holds, or correct the result with [`Added::complete`] and
+//! [`Jacobian::add_any`].
 
 use super::{AffinePoint, Curve, Words};
 use crate::machine::field::{Arithmetic, Masks};
@@ -24,8 +24,8 @@ pub(super) struct Affine<C: Curve, A: Arithmetic<C::Field>> {
     pub(super) y: Element<C::Field, A>,
 }
 
-/// An incomplete sum, with what is needed to correct it: the differences of the abscissas and of
-/// the ordinates, over common denominators.
+/// An incomplete sum, with the values for correcting it: the differences of the x and of the y
+/// coordinates, over common denominators.
 pub(super) struct Added<C: Curve, A: Arithmetic<C::Field>> {
     pub(super) sum: Jacobian<C, A>,
     h: Element<C::Field, A>,
@@ -51,18 +51,18 @@ impl<C: Curve, A: Arithmetic<C::Field>> Clone for Affine<C, A> {
 impl<C: Curve, A: Arithmetic<C::Field>> Copy for Affine<C, A> {}
 
 impl<C: Curve, A: Arithmetic<C::Field>> Affine<C, A> {
-    /// From the coordinates of [`WIDTH`](Arithmetic::WIDTH) points.
+    /// Loads the coordinates of [`WIDTH`](Arithmetic::WIDTH) points.
     pub(super) fn load(arithmetic: A, x: &[Words<C>], y: &[Words<C>]) -> Self {
         Self { x: Element::load(arithmetic, x), y: Element::load(arithmetic, y) }
     }
 
-    /// This point, negated where `mask` is true.
+    /// Returns this point, negated where `mask` is true.
     #[inline(always)]
     pub(super) fn negate_if(&self, mask: A::Mask) -> Self {
         Self { x: self.x, y: self.y.negate_if(mask) }
     }
 
-    /// From points.
+    /// Loads points.
     pub(super) fn of_points(arithmetic: A, points: &[AffinePoint<C>]) -> Self {
         let (mut x, mut y) = ([C::B; MAX_WIDTH], [C::B; MAX_WIDTH]);
         for (i, point) in points.iter().enumerate() {
@@ -71,7 +71,7 @@ impl<C: Curve, A: Arithmetic<C::Field>> Affine<C, A> {
         Self::load(arithmetic, &x[..A::WIDTH], &y[..A::WIDTH])
     }
 
-    /// With Z = 1.
+    /// Converts to Jacobian coordinates with Z = 1.
     pub(super) fn to_jacobian(self) -> Jacobian<C, A> {
         Jacobian { x: self.x, y: self.y, z: Element::one(self.x.arithmetic()) }
     }
@@ -88,7 +88,7 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
         self.z.is_zero()
     }
 
-    /// `a` where `mask` is true, `b` where it is false.
+    /// Returns `a` where `mask` is true, `b` where it is false.
     #[inline(always)]
     pub(super) fn select(mask: A::Mask, a: &Self, b: &Self) -> Self {
         Self {
@@ -98,13 +98,13 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
         }
     }
 
-    /// This point, negated where `mask` is true.
+    /// Returns this point, negated where `mask` is true.
     #[inline(always)]
     pub(super) fn negate_if(&self, mask: A::Mask) -> Self {
         Self { x: self.x, y: self.y.negate_if(mask), z: self.z }
     }
 
-    /// 2P. 4M + 4S.
+    /// Returns 2P. 4M + 4S.
     #[inline]
     pub(super) fn double(&self) -> Self {
         let arithmetic = self.z.arithmetic();
@@ -114,7 +114,7 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
         }
     }
 
-    /// P doubled `times` times; `times` is public.
+    /// Returns P doubled `times` times; `times` is public.
     #[inline]
     pub(super) fn double_times(&self, times: usize) -> Self {
         let arithmetic = self.z.arithmetic();
@@ -150,7 +150,7 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
         Self { x: x3, y: y3, z: z3 }
     }
 
-    /// P + Q. 12M + 4S.
+    /// Returns P + Q. 12M + 4S.
     #[inline(never)]
     pub(super) fn add(&self, other: &Self) -> Added<C, A> {
         self.z.arithmetic().run(
@@ -168,7 +168,7 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
         )
     }
 
-    /// P + Q. 8M + 3S.
+    /// Returns P + Q. 8M + 3S.
     #[inline(never)]
     pub(super) fn add_affine(&self, other: &Affine<C, A>) -> Added<C, A> {
         self.z.arithmetic().run(
@@ -193,24 +193,24 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
         Self { x, y, z }
     }
 
-    /// P + Q, whatever the points are.
+    /// Returns P + Q for any points.
     pub(super) fn add_any(&self, other: &Self) -> Self {
         let sum = self.add(other).complete(self);
         let sum = Self::select(other.is_infinity(), self, &sum);
         Self::select(self.is_infinity(), other, &sum)
     }
 
-    /// The affine coordinates; (0, 0) for infinity.
+    /// Returns the affine coordinates; (0, 0) for infinity.
     pub(super) fn to_affine(self) -> Affine<C, A> {
         let inverse = self.z.invert();
         let square = inverse.square();
         Affine { x: &self.x * &square, y: &self.y * &(&square * &inverse) }
     }
 
-    /// Several points, none of which is infinity, with Z = 1, by one inversion (Montgomery, Speeding
-    /// the Pollard and elliptic curve methods of factorization, 1987, section 10.3.1).
+    /// Normalises several finite points to Z = 1 with one inversion (Montgomery, Speeding the
+    /// Pollard and elliptic curve methods of factorization, 1987, section 10.3.1).
     pub(super) fn with_z_1<const N: usize>(points: &[Self; N]) -> [Self; N] {
-        // Z₀·…·Zᵢ, of which the last is turned into its inverse and taken apart again.
+        // Z₀·…·Zᵢ; the last product is inverted and taken apart again.
         let mut products = points.map(|point| point.z);
         for i in 1..N {
             products[i] = &products[i - 1] * &points[i].z;
@@ -227,7 +227,7 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
         affine
     }
 
-    /// The affine coordinates as integers.
+    /// Writes the affine coordinates as integers.
     pub(super) fn store(&self, points: &mut [[Words<C>; 2]]) {
         let affine = self.to_affine();
         let (mut x, mut y) = ([C::B; MAX_WIDTH], [C::B; MAX_WIDTH]);
@@ -240,7 +240,7 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
 }
 
 impl<C: Curve, A: Arithmetic<C::Field>> Added<C, A> {
-    /// From x₁ = u1/Z², x₂ = u2/Z², y₁ = s1/Z³, y₂ = s2/Z³, where Z is `z`.
+    /// Computes the sum from x₁ = u1/Z², x₂ = u2/Z², y₁ = s1/Z³, y₂ = s2/Z³, where Z is `z`.
     #[inline(always)]
     fn new(
         u1: &Element<C::Field, A>,
@@ -260,20 +260,20 @@ impl<C: Curve, A: Arithmetic<C::Field>> Added<C, A> {
         Self { sum: Jacobian { x: x3, y: y3, z: z3 }, h, r }
     }
 
-    /// Z of the sum divided by the product of the points' Z.
+    /// Returns Z of the sum divided by the product of the points' Z.
     #[inline(always)]
     pub(super) fn difference(&self) -> &Element<C::Field, A> {
         &self.h
     }
 
-    /// The sum, where the points may have been the same, `point` being one of them.
+    /// Returns the sum, even if the points are equal; `point` is one of them.
     pub(super) fn complete(self, point: &Jacobian<C, A>) -> Jacobian<C, A> {
         let same = self.h.is_zero() & self.r.is_zero();
         Jacobian::select(same, &point.double(), &self.sum)
     }
 
-    /// The sum of two public points, one number, whatever it is; `None` for infinity. `point` is one
-    /// of them.
+    /// Returns the sum of any two public points, one number each; `None` for infinity. `point` is
+    /// one of them.
     pub(super) fn complete_vartime(self, point: &Jacobian<C, A>) -> Option<Jacobian<C, A>> {
         if !self.h.is_zero().reveal_any() {
             return Some(self.sum);
@@ -290,7 +290,8 @@ mod tests {
     use crate::machine::words;
     use crate::math::curve::{P224, P256, P384, P521};
 
-    /// A kernel's doubles beside those of the formula, for any coordinates; tells whether there is one.
+    /// Compares a kernel's doubles with the formula's, for any coordinates; returns whether there
+    /// is a kernel.
     struct DoublesAgree<C>(core::marker::PhantomData<C>);
 
     impl<C: Curve> Task<C::Field> for DoublesAgree<C> {
@@ -302,7 +303,7 @@ mod tests {
                 number.as_mut()[0] = value;
                 Element::<C::Field, A>::constant(arithmetic, &number)
             };
-            // Small numbers and their opposites in memory's form too, where that is Montgomery's.
+            // Small numbers and their negatives in memory form too, if that is Montgomery form.
             let from_form = small(2).pow(&[64 * C::B.as_ref().len() as u64]).invert();
             let mut coordinates = std::vec::Vec::new();
             for value in [0, 1, 2, 0xffff_ffff, u64::MAX] {

@@ -1,7 +1,7 @@
-//! Elliptic curves: points, and their multiples.
+//! Elliptic curves: points and their multiples.
 //!
 //! Formulas are written over field elements ([`Element`](super::field::Element)) and so serve one
-//! point or eight side by side. What is secret is never branched on; functions whose name ends in
+//! point or eight side by side. The code never branches on secrets. Functions whose names end in
 //! `_vartime` take public values only.
 
 mod affine;
@@ -47,7 +47,7 @@ pub trait Curve: Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static
     #[doc(hidden)]
     type Field: Prime;
 
-    /// Its name in SP 800-186.
+    /// The name in SP 800-186.
     const NAME: &'static str;
 
     /// Bits of the order, and of the prime.
@@ -82,19 +82,19 @@ pub trait Curve: Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static
     #[doc(hidden)]
     const BASE_EIGHT: BaseTable;
 
-    /// Multiples of points or of the generator.
+    /// Computes multiples of points or of the generator.
     #[doc(hidden)]
     fn multiply(backend: Backend, task: Multiply<'_, Self>);
 
-    /// A sum of two public multiples; `None` for infinity.
+    /// Computes a sum of two public multiples; `None` for infinity.
     #[doc(hidden)]
     fn sum_vartime(task: Sum<'_, Self>) -> Option<AffinePoint<Self>>;
 
-    /// A point that may be infinity.
+    /// Computes a point that may be infinity.
     #[doc(hidden)]
     fn point(operation: Operation<'_, Self>) -> AnyPoint<Self>;
 
-    /// Whether sums of two public multiples have given abscissas.
+    /// Returns whether a sum of two public multiples has the given x coordinate.
     #[doc(hidden)]
     fn has_x_vartime(task: HasX<'_, Self>) -> bool;
     #[doc(hidden)]
@@ -103,19 +103,20 @@ pub trait Curve: Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static
         task: HasXEight<'_, Self>,
     ) -> [bool; lanes::LANES];
 
-    /// Multiples of a public point, for sums that come later.
+    /// Precomputes multiples of a public point, for later sums.
     #[doc(hidden)]
     fn write_multiples(task: WriteMultiples<'_, Self>);
 
-    /// Whether sums of two public multiples have given abscissas, by such multiples.
+    /// Tests whether sums of two public multiples have the given x coordinates, using precomputed
+    /// multiples.
     #[doc(hidden)]
     fn has_x_prepared_vartime(backend: Backend, task: HasXPrepared<'_, Self>);
 
-    /// Whether coordinates are those of a point.
+    /// Returns whether coordinates are those of a point.
     #[doc(hidden)]
     fn is_on_curve(task: IsOnCurve<'_, Self>) -> bool;
 
-    /// An ordinate of an abscissa.
+    /// Returns a y coordinate for an x coordinate.
     #[doc(hidden)]
     fn ordinate(task: Ordinate<'_, Self>) -> Option<Words<Self>>;
 }

@@ -1,5 +1,5 @@
 //! The curve of X25519, curve25519: y² = x³ + 486662·x² + x modulo 2²⁵⁵ − 19 (RFC 7748, section
-//! 4.1), of which only x, there called u, is computed with.
+//! 4.1), with arithmetic on x only, called u.
 
 use super::edwards::Each;
 use crate::machine::ct::{self, Mask};
@@ -11,11 +11,11 @@ use crate::math::field::Element;
 /// (486662 − 2)/4.
 const A24: Limb = 121_665;
 
-/// A number below 2²⁵⁵ times a u-coordinate, of which the highest bit is passed over and which may
-/// be p or more (RFC 7748, section 5); 0 where the product is the point at infinity.
+/// Multiplies a number below 2²⁵⁵ by a u-coordinate, whose highest bit is ignored and which may be
+/// p or more (RFC 7748, section 5); 0 if the product is the point at infinity.
 pub(crate) struct Ladder;
 
-/// What [`Ladder`] multiplies; the number is wiped when dropped.
+/// The factors of [`Ladder`]; the number is wiped when dropped.
 pub(crate) struct Factors {
     pub(crate) number: [Limb; 4],
     pub(crate) u: [Limb; 4],
@@ -42,8 +42,8 @@ impl Each for Ladder {
         let bit =
             |place: usize, t: usize| inputs[place].number[t / LIMB_BITS] >> (t % LIMB_BITS) & 1;
         for t in (0..255).rev() {
-            // Exchanged where this bit is not the one before, so that (x2, z2) goes on with the
-            // multiple by the bits so far.
+            // Swapped if this bit differs from the previous one, so that (x2, z2) continues with
+            // the multiple by the bits so far.
             let swap = arithmetic.mask(|place| Mask::from_bit(bit(place, t) ^ bit(place, t + 1)));
             arithmetic.ladder_step(x1.raw(), &mut state, swap, A24);
         }
@@ -55,7 +55,7 @@ impl Each for Ladder {
     }
 }
 
-/// u without its highest bit.
+/// Returns u without its highest bit.
 const fn masked(&[first, second, third, fourth]: &[Limb; 4]) -> [Limb; 4] {
     [first, second, third, fourth & (Limb::MAX >> 1)]
 }

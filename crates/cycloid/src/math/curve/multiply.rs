@@ -1,14 +1,14 @@
 //! Multiples of points by secret scalars, in constant time.
 //!
-//! **Only the last addition can be exceptional**, so only that is done by the complete formula. Each
-//! addition adds a digit's multiple D to the sum A so far, of digits at other places. A sum of odd
-//! digits at different places is never 0, as its lowest place decides, so A ± D ≠ 0 as integers. It
-//! is not 0 modulo n either while |A ± D| < n, and that holds until the last addition:
-//! - where the highest digit comes last, all before it add up to less than 2^(w·(t−1)) < n;
-//! - where it comes first, A ± D is less than k / 2^(w·i) + 2^(w+1) when digit i is added, i > 0.
+//! **Only the last addition can be exceptional**, so only that one uses the complete formula. Each
+//! addition adds a digit's multiple D to the sum A of digits at other places. A sum of odd digits
+//! at different places is never 0, as its lowest place decides, so A ± D ≠ 0 as integers. It is not
+//! 0 modulo n either while |A ± D| < n, which holds until the last addition:
+//! - If the highest digit comes last, all preceding ones add up to less than 2^(w·(t−1)) < n.
+//! - If it comes first, A ± D is less than k / 2^(w·i) + 2^(w+1) when digit i is added, i > 0.
 //!
-//! Doubling is always right, and a table of odd multiples up to 31 never adds equal points, n being
-//! large. The scalar 0 is computed as 1, and the result replaced by infinity.
+//! Doubling is always correct. A table of odd multiples up to 31 never adds equal points, since n
+//! is large. The scalar 0 is computed as 1, and the result replaced by infinity.
 
 use super::digits::{OddScalar, digit, digits};
 use super::jacobian::{Added, Affine, Jacobian};
@@ -18,15 +18,15 @@ use crate::machine::lanes::{self, LANES};
 use crate::machine::words;
 use crate::math::field::{Element, MAX_WIDTH};
 
-/// Bits of a digit for a point that comes with the scalar.
+/// Bits per digit for a point given with the scalar.
 const WINDOW: usize = 5;
 
-/// Odd multiples of such a point.
+/// Number of odd multiples of that point.
 const MULTIPLES: usize = 1 << (WINDOW - 1);
 
-/// Odd multiples of the generator in memory: for each `spacing`th digit of `window` bits at place i,
-/// the points (2j + 1)·2^(window·i)·G in the order of j < 2^(window − 1), by affine coordinates in
-/// the form of [`Arithmetic::stored`].
+/// Odd multiples of the generator in memory: for each `spacing`th digit of `window` bits at place
+/// i, the points (2j + 1)·2^(window·i)·G in the order of j < 2^(window − 1), in affine coordinates
+/// in the form of [`Arithmetic::stored`].
 #[derive(Clone, Copy, Debug)]
 pub struct BaseTable {
     pub(super) window: usize,
@@ -40,7 +40,7 @@ impl BaseTable {
     }
 }
 
-/// k·P; `None` for k = 0, which becomes public.
+/// Returns k·P; `None` for k = 0, which becomes public.
 pub(crate) fn multiply<C: Curve>(
     scalar: &Scalar<C>,
     point: &AffinePoint<C>,
@@ -52,12 +52,12 @@ pub(crate) fn multiply<C: Curve>(
     )[0]
 }
 
-/// k·G; `None` for k = 0, which becomes public.
+/// Returns k·G; `None` for k = 0, which becomes public.
 pub(crate) fn multiply_base<C: Curve>(scalar: &Scalar<C>) -> Option<AffinePoint<C>> {
     products(Backend::One(words::Backend::best()), core::slice::from_ref(scalar), None)[0]
 }
 
-/// [`multiply`] for eight.
+/// Like [`multiply`], for eight.
 pub(crate) fn multiply_eight<C: Curve>(
     backend: lanes::Backend,
     scalars: &[Scalar<C>; LANES],
@@ -66,7 +66,7 @@ pub(crate) fn multiply_eight<C: Curve>(
     products(Backend::Eight(backend), scalars, Some(points))
 }
 
-/// [`multiply_base`] for eight.
+/// Like [`multiply_base`], for eight.
 pub(crate) fn multiply_base_eight<C: Curve>(
     backend: lanes::Backend,
     scalars: &[Scalar<C>; LANES],
@@ -84,7 +84,7 @@ fn products<C: Curve>(
     products
 }
 
-/// As many scalars as an element holds numbers, times as many points, or times G.
+/// Multiplies as many scalars as an element holds numbers by as many points, or by G.
 pub struct Multiply<'a, C: Curve> {
     scalars: &'a [Scalar<C>],
     points: Option<&'a [AffinePoint<C>]>,
@@ -103,15 +103,15 @@ impl<C: Curve> Task<C::Field> for Multiply<'_, C> {
         let mut coordinates = [[C::B; 2]; MAX_WIDTH];
         product.store(&mut coordinates[..A::WIDTH]);
         for (i, product) in self.products.iter_mut().enumerate() {
-            // Infinity is the outcome, for which there are no coordinates; scalars of keys and nonces
-            // never lead there.
+            // Infinity is the result and has no coordinates; scalars of keys and nonces never lead
+            // to it.
             let some = !infinity.at(i).reveal();
             *product = some.then_some(AffinePoint::new_unchecked(coordinates[i]));
         }
     }
 }
 
-/// k·P for each of the numbers.
+/// Returns k·P for each of the numbers.
 pub(super) fn point_multiple<C: Curve, A: Arithmetic<C::Field>>(
     scalars: &[Scalar<C>],
     point: &Affine<C, A>,
@@ -146,7 +146,8 @@ pub(super) fn point_multiple<C: Curve, A: Arithmetic<C::Field>>(
     }
 }
 
-/// The sum of all digits' multiples from the highest digit on, with a multiple's own addition.
+/// Returns the sum of all digits' multiples from the highest digit on, with the addition of the
+/// multiples' type.
 #[inline(always)]
 fn sum_of_places<C: Curve, A: Arithmetic<C::Field>, M>(
     scalars: &[OddScalar],
@@ -164,12 +165,12 @@ fn sum_of_places<C: Curve, A: Arithmetic<C::Field>, M>(
     finish(scalars, last.complete(&sum))
 }
 
-/// The odd multiples of a point in affine coordinates, by one inversion: of neighbours' Z the one is
-/// the other times Z of 2P and the difference of abscissas, so that the last one's inverse gives all
-/// others.
+/// Computes the odd multiples of a point in affine coordinates with one inversion: the Z of a
+/// multiple is the preceding one's times Z of 2P and the difference of x coordinates, so the last
+/// one's inverse gives all others.
 ///
-/// The coordinates are divided where they stand, and in a frame of its own: eight points side by
-/// side take up to 2 KB each.
+/// The coordinates are divided in place, in a stack frame of their own: eight points side by side
+/// take up to 2 KB each.
 #[inline(never)]
 fn write_affine_multiples<C: Curve, A: Arithmetic<C::Field>>(
     point: &Affine<C, A>,
@@ -197,13 +198,13 @@ fn write_affine_multiples<C: Curve, A: Arithmetic<C::Field>>(
     }
 }
 
-/// Whether an inversion for the table of a point costs less than what additions of affine points
-/// save: for eight, and for one on the longer curves, where it takes a 25th off k·P.
+/// Returns whether an inversion for a point's table costs less than affine additions save: for
+/// eight, and for one on the longer curves, where it takes a 25th off k·P.
 const fn table_is_affine<C: Curve, A: Arithmetic<C::Field>>() -> bool {
     A::WIDTH > 1 || C::BITS > 256
 }
 
-/// k·G for each of the numbers.
+/// Returns k·G for each of the numbers.
 pub(super) fn base_multiple<C: Curve, A: Arithmetic<C::Field>>(
     arithmetic: A,
     scalars: &[Scalar<C>],
@@ -225,16 +226,16 @@ pub(super) fn base_multiple<C: Curve, A: Arithmetic<C::Field>>(
     })
 }
 
-/// The sum of all digits' multiples, where those of every `spacing`th digit are at hand: `multiple`
-/// gives, of a column and a digit in it, the digit's multiple but for the power of two in which the
-/// digit's place differs from that of the column.
+/// Returns the sum of all digits' multiples, if those of every `spacing`th digit are precomputed.
+/// For a column and a digit in it, `multiple` returns the digit's multiple except for the power of
+/// two between the digit's place and the column's.
 pub(super) fn sum_of_columns<C: Curve, A: Arithmetic<C::Field>>(
     scalars: &[OddScalar],
     window: usize,
     spacing: usize,
     multiple: impl Fn(usize, usize) -> Affine<C, A>,
 ) -> Jacobian<C, A> {
-    // The highest digit stands in the last column of row 0, which is the last of all.
+    // The highest digit is in the last column of row 0, which is processed last.
     let top = digits::<C>(window) - 1;
     debug_assert!(top.is_multiple_of(spacing));
     let columns = top / spacing;
@@ -254,7 +255,8 @@ pub(super) fn sum_of_columns<C: Curve, A: Arithmetic<C::Field>>(
     finish(scalars, sum)
 }
 
-/// Gives a product the sign that the scalar lost when it was made odd, and infinity for the scalar 0.
+/// Restores the sign that the scalar lost when it was made odd, and returns infinity for the scalar
+/// 0.
 fn finish<C: Curve, A: Arithmetic<C::Field>>(
     scalars: &[OddScalar],
     product: Jacobian<C, A>,
@@ -265,7 +267,7 @@ fn finish<C: Curve, A: Arithmetic<C::Field>>(
     Jacobian::select(zero, &Jacobian::infinity(arithmetic), &product)
 }
 
-/// The scalars in digits, the first of [`MAX_WIDTH`].
+/// Recodes the scalars; they are the first of [`MAX_WIDTH`].
 pub(super) fn odd_scalars<C: Curve>(
     scalars: &[Scalar<C>],
     window: usize,

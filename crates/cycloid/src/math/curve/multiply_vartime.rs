@@ -1,8 +1,7 @@
 //! Sums u₁·G + u₂·Q of public scalars and points, for verifying signatures.
 //!
-//! One sum goes through both scalars at once (Straus), in non-adjacent forms whose odd digits are
-//! rare. Eight sums cannot share the places of their digits, so they go through the regular forms of
-//! `multiply`.
+//! A single sum processes both scalars together (Straus), in non-adjacent forms with rare odd
+//! digits. Eight sums have no common digit places, so they use the regular forms of `multiply`.
 
 use super::jacobian::{Affine, Jacobian};
 use super::multiply::{BaseTable, base_multiple, point_multiple};
@@ -15,10 +14,10 @@ use crate::math::field::{Element, MAX_WIDTH};
 /// Digits of Q's scalar are odd and less than 2^(WINDOW − 1).
 const WINDOW: usize = 6;
 
-/// Odd multiples of Q.
+/// Number of odd multiples of Q.
 const MULTIPLES: usize = 1 << (WINDOW - 2);
 
-/// u₁·G + u₂·Q; `None` for infinity.
+/// Returns u₁·G + u₂·Q; `None` for infinity.
 pub(crate) fn multiply_add_vartime<C: Curve>(
     u1: &Scalar<C>,
     u2: &Scalar<C>,
@@ -27,7 +26,7 @@ pub(crate) fn multiply_add_vartime<C: Curve>(
     C::sum_vartime(Sum { u1, u2, q })
 }
 
-/// Whether u₁·G + u₂·Q is a point whose abscissa is `x` modulo n, `x` not being 0.
+/// Returns whether u₁·G + u₂·Q is a point whose x coordinate is `x` modulo n; `x` is not 0.
 pub(crate) fn has_x_vartime<C: Curve>(
     u1: &Scalar<C>,
     u2: &Scalar<C>,
@@ -37,7 +36,7 @@ pub(crate) fn has_x_vartime<C: Curve>(
     C::has_x_vartime(HasX { u1, u2, q, x })
 }
 
-/// [`has_x_vartime`] for eight.
+/// Like [`has_x_vartime`], for eight.
 pub(crate) fn has_x_eight_vartime<C: Curve>(
     backend: lanes::Backend,
     u1: &[Scalar<C>; LANES],
@@ -48,7 +47,7 @@ pub(crate) fn has_x_eight_vartime<C: Curve>(
     C::has_x_eight_vartime(backend, HasXEight { u1, u2, q, x })
 }
 
-/// u₁·G + u₂·Q.
+/// Computes u₁·G + u₂·Q.
 pub struct Sum<'a, C: Curve> {
     u1: &'a Scalar<C>,
     u2: &'a Scalar<C>,
@@ -64,7 +63,7 @@ impl<C: Curve> Task<C::Field> for Sum<'_, C> {
     }
 }
 
-/// Whether a sum has an abscissa.
+/// Tests whether a sum has an x coordinate.
 pub struct HasX<'a, C: Curve> {
     u1: &'a Scalar<C>,
     u2: &'a Scalar<C>,
@@ -78,12 +77,12 @@ impl<C: Curve> Task<C::Field> for HasX<'_, C> {
     fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> bool {
         let q = Affine::of_points(arithmetic, core::slice::from_ref(self.q));
         sum_vartime(self.u1, self.u2, &q)
-            // Whether a signature is right is the outcome; all of it is public.
+            // Whether a signature is valid is the task's result; everything is public.
             .is_some_and(|sum| has_x(&sum, core::slice::from_ref(self.x)).reveal_any())
     }
 }
 
-/// Whether eight sums have an abscissa each.
+/// Tests whether each of eight sums has its x coordinate.
 pub struct HasXEight<'a, C: Curve> {
     u1: &'a [Scalar<C>; LANES],
     u2: &'a [Scalar<C>; LANES],
@@ -99,12 +98,12 @@ impl<C: Curve> Task<C::Field> for HasXEight<'_, C> {
         let of_q = point_multiple(self.u2, &Affine::of_points(arithmetic, self.q));
         let sum = of_g.add_any(&of_q);
         let right = has_x(&sum, self.x) & !sum.is_infinity();
-        // Whether each signature is right is the outcome.
+        // Whether each signature is valid is the task's result.
         core::array::from_fn(|lane| right.at(lane).reveal())
     }
 }
 
-/// Where the abscissa of a point, not infinity, is `x` modulo n: where X = x·Z², or x + n is still
+/// Returns where a finite point's x coordinate is `x` modulo n: where X = x·Z², or where x + n is
 /// below p and X = (x + n)·Z².
 pub(super) fn has_x<C: Curve, A: Arithmetic<C::Field>>(
     point: &Jacobian<C, A>,
@@ -127,7 +126,7 @@ pub(super) fn has_x<C: Curve, A: Arithmetic<C::Field>>(
         second[i] = (carry == 0 && below).then_some(sum);
     }
     let mut right = has(&candidates);
-    // For one in 2¹²⁸ of the numbers below p, or those that someone chose.
+    // True for one in 2¹²⁸ of the numbers below p, or for chosen ones.
     if second.iter().any(Option::is_some) {
         for (candidate, second) in candidates.iter_mut().zip(second) {
             *candidate = second.unwrap_or(*candidate);
@@ -137,7 +136,7 @@ pub(super) fn has_x<C: Curve, A: Arithmetic<C::Field>>(
     right
 }
 
-/// u₁·G + u₂·Q, one; `None` for infinity, where no digit was met or the sum came to that.
+/// Returns one u₁·G + u₂·Q; `None` for infinity, if all digits are 0 or the sum is infinity.
 pub(super) fn sum_vartime<C: Curve, A: Arithmetic<C::Field>>(
     u1: &Scalar<C>,
     u2: &Scalar<C>,
@@ -145,7 +144,7 @@ pub(super) fn sum_vartime<C: Curve, A: Arithmetic<C::Field>>(
 ) -> Option<Jacobian<C, A>> {
     let arithmetic = q.x.arithmetic();
     let &BaseTable { window, limbs, .. } = BaseTable::of::<C, A>();
-    // The first table of G has the odd multiples below 2^window.
+    // The first table of G contains the odd multiples below 2^window.
     let of_g = NonAdjacent::new::<C>(u1, window + 1);
     let of_q = NonAdjacent::new::<C>(u2, WINDOW);
     let base = q.to_jacobian();
@@ -174,7 +173,7 @@ pub(super) fn sum_vartime<C: Curve, A: Arithmetic<C::Field>>(
     sum.sum
 }
 
-/// A sum of public points, `None` while it is infinity.
+/// A sum of public points; `None` while it is infinity.
 struct Running<C: Curve, A: Arithmetic<C::Field>> {
     sum: Option<Jacobian<C, A>>,
 }
@@ -199,17 +198,17 @@ impl<C: Curve, A: Arithmetic<C::Field>> Running<C, A> {
     }
 }
 
-/// A public scalar in non-adjacent form: of w neighbouring digits at most one is not zero, and that
-/// is odd and less than 2^(w − 1) in magnitude (Solinas, Efficient arithmetic on Koblitz curves,
-/// 2000).
+/// A public scalar in non-adjacent form: at most one of w consecutive digits is nonzero, and that
+/// one is odd and less than 2^(w − 1) in magnitude (Solinas, Efficient arithmetic on Koblitz
+/// curves, 2000).
 struct NonAdjacent {
     /// Digits by place, 0 for most.
     digits: [i8; MAX_PLACES],
-    /// How many there are, from the highest that is not 0.
+    /// The number of digits, from the highest nonzero one.
     places: usize,
 }
 
-/// Digits of the longest scalar, and one for the carry.
+/// Number of digits of the longest scalar, plus one for the carry.
 const MAX_PLACES: usize = 522;
 
 impl NonAdjacent {
@@ -238,7 +237,7 @@ impl NonAdjacent {
         Self { digits, places }
     }
 
-    /// Whether the digit is negative, and the index of its odd multiple; `None` for 0.
+    /// Returns whether the digit is negative, and the index of its odd multiple; `None` for 0.
     fn digit(&self, place: usize) -> Option<(bool, usize)> {
         let digit = self.digits[place];
         (digit != 0).then(|| (digit < 0, usize::from(digit.unsigned_abs()) / 2))

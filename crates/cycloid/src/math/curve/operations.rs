@@ -1,5 +1,5 @@
-//! What is computed on a curve, as functions that are compiled with the library, once for each curve,
-//! and not again wherever keys of the curve are used.
+//! Curve computations as functions compiled once per curve in this library, instead of wherever
+//! keys of the curve are used.
 
 use crate::machine::{lanes, words};
 
@@ -12,7 +12,7 @@ pub enum Backend {
     Eight(lanes::Backend),
 }
 
-/// The methods of [`Curve`](super::Curve) that compute.
+/// Declares the computing methods of [`Curve`](super::Curve).
 macro_rules! operations {
     () => {
         fn multiply(backend: Backend, task: Multiply<'_, Self>) {

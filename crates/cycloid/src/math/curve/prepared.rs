@@ -1,8 +1,8 @@
-//! Sums u₁·G + u₂·Q of public scalars, where multiples of Q are at hand, one or eight: of a point
-//! that many signatures are verified with.
+//! Sums u₁·G + u₂·Q of public scalars with precomputed multiples of Q, one or eight: for points
+//! that verify many signatures.
 //!
-//! In memory stand, as for G in `BaseTable`, the points (2j + 1)·2^(WINDOW·i)·Q in the order of
-//! j < 2^(WINDOW − 1), for every digit i that is a multiple of the spacing; by affine coordinates as
+//! As for G in `BaseTable`, memory holds the points (2j + 1)·2^(WINDOW·i)·Q in the order of j <
+//! 2^(WINDOW − 1), for every digit i that is a multiple of the spacing; in affine coordinates as
 //! integers, so that they serve every backend.
 
 use super::digits::digits;
@@ -16,24 +16,24 @@ use crate::machine::lanes::{self, LANES};
 use crate::machine::words::{self, LIMB_BITS, Limb};
 use crate::math::field::MAX_WIDTH;
 
-/// Bits of a digit.
+/// Bits per digit.
 const WINDOW: usize = 5;
 
-/// Odd multiples for a digit.
+/// Number of odd multiples per digit.
 const MULTIPLES: usize = 1 << (WINDOW - 1);
 
-/// How many digits share multiples: a divisor of the highest digit's place, as [`sum_of_columns`]
-/// asks for, and of the two that any curve has, the one that takes less memory.
+/// Returns the number of digits that share multiples: a divisor of the highest digit's place, as
+/// [`sum_of_columns`] requires; of the two that every curve has, the one with less memory.
 const fn spacing<C: Curve>() -> usize {
     if (digits::<C>(WINDOW) - 1).is_multiple_of(4) { 4 } else { 3 }
 }
 
-/// Limbs of a coordinate.
+/// Returns the limbs of a coordinate.
 const fn limbs<C: Curve>() -> usize {
     C::BITS.div_ceil(LIMB_BITS)
 }
 
-/// Limbs of a point's multiples.
+/// Returns the limbs of a point's multiples.
 pub(crate) const fn multiples_limbs<C: Curve>() -> usize {
     ((digits::<C>(WINDOW) - 1) / spacing::<C>() + 1) * MULTIPLES * 2 * limbs::<C>()
 }
@@ -44,8 +44,8 @@ pub(crate) fn write_multiples<C: Curve>(point: &AffinePoint<C>, multiples: &mut 
     C::write_multiples(WriteMultiples { point, multiples });
 }
 
-/// Whether u₁·G + u₂·Q is a point whose abscissa is `x` modulo n, `x` not being 0. `multiples` are
-/// those of Q.
+/// Returns whether u₁·G + u₂·Q is a point whose x coordinate is `x` modulo n; `x` is not 0.
+/// `multiples` are those of Q.
 pub(crate) fn has_x_prepared_vartime<C: Curve>(
     u1: &Scalar<C>,
     u2: &Scalar<C>,
@@ -61,7 +61,7 @@ pub(crate) fn has_x_prepared_vartime<C: Curve>(
     right[0]
 }
 
-/// [`has_x_prepared_vartime`] for eight.
+/// Like [`has_x_prepared_vartime`], for eight.
 pub(crate) fn has_x_prepared_eight_vartime<C: Curve>(
     backend: lanes::Backend,
     u1: &[Scalar<C>; LANES],
@@ -77,7 +77,7 @@ pub(crate) fn has_x_prepared_eight_vartime<C: Curve>(
     right
 }
 
-/// The multiples of a point.
+/// Computes the multiples of a point.
 pub struct WriteMultiples<'a, C: Curve> {
     point: &'a AffinePoint<C>,
     multiples: &'a mut [Limb],
@@ -93,7 +93,7 @@ impl<C: Curve> Task<C::Field> for WriteMultiples<'_, C> {
             let twice = base.double();
             let mut multiples = [base; MULTIPLES];
             for i in 1..MULTIPLES {
-                // Never of equal points, the order being a large prime.
+                // The points are never equal, since the order is a large prime.
                 multiples[i] = twice.add(&multiples[i - 1]).sum;
             }
             let multiples = Jacobian::with_z_1(&multiples);
@@ -111,7 +111,7 @@ impl<C: Curve> Task<C::Field> for WriteMultiples<'_, C> {
     }
 }
 
-/// Whether sums have given abscissas: as many as an element holds numbers.
+/// Tests whether sums have given x coordinates: as many as an element holds numbers.
 pub struct HasXPrepared<'a, C: Curve> {
     u1: &'a [Scalar<C>],
     u2: &'a [Scalar<C>],
@@ -141,13 +141,13 @@ impl<C: Curve> Task<C::Field> for HasXPrepared<'_, C> {
         let sum = of_g.add_any(&of_q);
         let right = has_x(&sum, self.x) & !sum.is_infinity();
         for (number, outcome) in self.right.iter_mut().enumerate() {
-            // Whether each signature is right is the outcome.
+            // Whether each signature is valid is the task's result.
             *outcome = right.at(number).reveal();
         }
     }
 }
 
-/// k·Q for each of the numbers, k being public.
+/// Returns k·Q for each of the numbers, for public k.
 pub(super) fn prepared_multiple<C: Curve, A: Arithmetic<C::Field>>(
     arithmetic: A,
     scalars: &[Scalar<C>],

@@ -9,11 +9,11 @@ use crate::machine::lanes::LANES;
 use crate::machine::words::{self, LIMB_BITS, Limb, Words as Backend};
 use crate::math::modular;
 
-/// A residue modulo the order n, wiped when dropped.
+/// A residue modulo the order n; wiped when dropped.
 #[derive(Clone)]
 pub(crate) struct Scalar<C: Curve>(Words<C>);
 
-/// Limbs of the longest order.
+/// Limbs in the longest order.
 const MAX_LIMBS: usize = 9;
 
 impl<C: Curve> Drop for Scalar<C> {
@@ -39,8 +39,8 @@ impl<C: Curve> Scalar<C> {
         one
     }
 
-    /// The integer of [`Curve::BYTES`] bytes, big-endian, if it is less than n; whether it is
-    /// becomes public.
+    /// Reads an integer of [`Curve::BYTES`] big-endian bytes; `None` if it is not less than n,
+    /// which becomes public.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         debug_assert_eq!(bytes.len(), C::BYTES);
         let mut scalar = Self::zero();
@@ -48,23 +48,23 @@ impl<C: Curve> Scalar<C> {
         words::is_less(scalar.0.as_ref(), C::ORDER.as_ref()).reveal().then_some(scalar)
     }
 
-    /// The leftmost bits of `bytes`, as many as n has, modulo n (SEC 1, section 4.1.3, step 5;
-    /// RFC 6979, section 2.3.2 and bits2octets).
+    /// Returns the leftmost bits of `bytes`, as many as n has, modulo n (SEC 1, section 4.1.3, step
+    /// 5; RFC 6979, section 2.3.2 and bits2octets).
     pub(crate) fn from_leftmost_bits(bytes: &[u8]) -> Self {
         let mut scalar = Self::leftmost_bits(bytes);
         words::reduce_once(0, scalar.0.as_mut(), C::ORDER.as_ref());
         scalar
     }
 
-    /// The leftmost bits of `bytes`, as many as n has, if they are a number from 1 to n − 1; whether
-    /// they are becomes public.
+    /// Returns the leftmost bits of `bytes`, as many as n has, if they are a number from 1 to n −
+    /// 1; whether they are becomes public.
     pub(crate) fn from_leftmost_bits_in_range(bytes: &[u8]) -> Option<Self> {
         let scalar = Self::leftmost_bits(bytes);
         let in_range = words::is_less(scalar.0.as_ref(), C::ORDER.as_ref()) & !scalar.is_zero();
         in_range.reveal().then_some(scalar)
     }
 
-    /// Less than 2n, as the highest bit of n counts.
+    /// Returns a number less than 2n, since the highest bit of n is set.
     fn leftmost_bits(bytes: &[u8]) -> Self {
         let mut scalar = Self::zero();
         let bytes = &bytes[..bytes.len().min(C::BYTES)];
@@ -80,14 +80,14 @@ impl<C: Curve> Scalar<C> {
         scalar
     }
 
-    /// An integer less than 2n, modulo n: the abscissa of a point is one.
+    /// Reduces an integer less than 2n modulo n, such as a point's x coordinate.
     pub(crate) fn from_integer_below_2n(integer: &Words<C>) -> Self {
         let mut scalar = Self(*integer);
         words::reduce_once(0, scalar.0.as_mut(), C::ORDER.as_ref());
         scalar
     }
 
-    /// Big-endian, [`Curve::BYTES`].
+    /// Writes [`Curve::BYTES`] big-endian bytes.
     pub(crate) fn to_bytes(&self, bytes: &mut [u8]) {
         debug_assert_eq!(bytes.len(), C::BYTES);
         words::to_be_bytes(bytes, self.0.as_ref());
@@ -106,7 +106,7 @@ impl<C: Curve> Scalar<C> {
         words::is_zero(self.0.as_ref())
     }
 
-    /// Where the scalar is more than half of n.
+    /// Returns whether the scalar is more than half of n.
     pub(crate) fn is_high(&self) -> Mask {
         words::is_less(self.negate().0.as_ref(), self.0.as_ref())
     }
@@ -116,7 +116,7 @@ impl<C: Curve> Scalar<C> {
         Mask::is_zero(difference.fold(0, |any, limb| any | limb))
     }
 
-    /// `a` where `mask` is true, `b` where it is false.
+    /// Returns `a` where `mask` is true, `b` where it is false.
     pub(crate) fn select(mask: Mask, a: &Self, b: &Self) -> Self {
         let mut selected = b.clone();
         ct::assign_if(mask, selected.0.as_mut(), a.0.as_ref());
@@ -141,7 +141,7 @@ impl<C: Curve> Scalar<C> {
         words::Backend::best().run(Product { a: self, b: other })
     }
 
-    /// 1 over this scalar; 0 for 0.
+    /// Returns the inverse; 0 for 0.
     pub(crate) fn invert(&self) -> Self {
         let mut inverse = Self::zero();
         let zero = self.is_zero();
@@ -158,10 +158,10 @@ impl<C: Curve> Scalar<C> {
     }
 }
 
-/// Many at once.
+/// Operations on many scalars.
 impl<C: Curve> Scalar<C> {
-    /// 1 over each of the scalars, none of which is 0, by a single inversion of their product
-    /// (Montgomery's trick), of which no part is seen outside.
+    /// Returns the inverses of the scalars, none of which is 0, by a single inversion of their
+    /// product (Montgomery's trick), no part of which is revealed.
     pub(crate) fn invert_all(scalars: &[Self; LANES]) -> [Self; LANES] {
         let mut products = scalars.clone();
         for i in 1..LANES {
@@ -178,7 +178,7 @@ impl<C: Curve> Scalar<C> {
     }
 }
 
-/// a·b mod n, by two Montgomery products: the second takes the R out that R² puts in.
+/// Computes a·b mod n by two Montgomery products: the second cancels the R that R² introduces.
 struct Product<'a, C: Curve> {
     a: &'a Scalar<C>,
     b: &'a Scalar<C>,
@@ -201,13 +201,13 @@ impl<C: Curve> words::Task for Product<'_, C> {
     }
 }
 
-/// 2^(2·64·N) modulo `modulus`, whose highest limb is not 0.
+/// Returns 2^(2·64·N) modulo `modulus`, whose highest limb is not 0.
 pub(super) const fn r_squared<const N: usize>(modulus: &[Limb; N]) -> [Limb; N] {
     let mut power: [Limb; N] = [0; N];
     power[0] = 1;
     let mut doublings = 0;
     while doublings < 2 * LIMB_BITS * N {
-        // 2·power, and that less the modulus.
+        // 2·power, and 2·power minus the modulus.
         let (mut twice, mut reduced): ([Limb; N], [Limb; N]) = ([0; N], [0; N]);
         let (mut carry, mut borrow) = (0, false);
         let mut i = 0;

@@ -1,4 +1,4 @@
-//! Multiples against affine arithmetic on integers, on every backend, for hard scalars.
+//! Multiples compared with affine arithmetic on integers, on every backend, for hard scalars.
 
 use core::cell::RefCell;
 use core::marker::PhantomData;
@@ -33,7 +33,7 @@ fn scalar<C: Curve>(integer: &BigUint) -> Scalar<C> {
 /// A point of the model; `None` is infinity.
 type Point = Option<(BigUint, BigUint)>;
 
-/// The group as textbooks define it, and the multiples of G that have been asked for.
+/// The textbook group, and the multiples of G requested so far.
 struct Model {
     p: BigUint,
     n: BigUint,
@@ -72,7 +72,7 @@ impl Model {
         Some((x, y))
     }
 
-    /// (scalar mod n)·G.
+    /// Returns (scalar mod n)·G.
     fn multiple(&self, scalar: &BigUint) -> Point {
         let scalar = scalar % &self.n;
         if let Some(known) = self.multiples.borrow().get(&scalar) {
@@ -89,8 +89,8 @@ impl Model {
     }
 }
 
-/// Scalars at which formulas break: around 0, n, n/2 and powers of two, those that make the last
-/// addition a doubling, and others.
+/// Returns scalars that are hard for the formulas: around 0, n, n/2 and powers of two, those that
+/// make the last addition a doubling, and others.
 fn scalars<C: Curve>() -> Vec<BigUint> {
     let n = integer(C::ORDER);
     let one = BigUint::from(1u8);
@@ -101,7 +101,7 @@ fn scalars<C: Curve>() -> Vec<BigUint> {
         scalars.extend([&one << bit, (&one << bit) - 1u8, (&one << bit) + 1u8, &n - (&one << bit)]);
     }
     // k = 2·d·2^(w·(t − 1)) − n, where d is the highest digit of n, and k = n + 2·d₀, where −d₀ is
-    // the lowest: the sum before the last addition is the summand.
+    // the lowest: before the last addition the sum equals the summand.
     for window in 4..9 {
         let top = window * (digits::<C>(window) - 1);
         let high = ((&n >> top) | &one) << (top + 1);
@@ -122,7 +122,7 @@ fn scalars<C: Curve>() -> Vec<BigUint> {
     scalars
 }
 
-/// Multiples by one backend.
+/// Checks multiples on one backend.
 struct Check<'a, C> {
     curve: PhantomData<C>,
     model: &'a Model,
@@ -133,7 +133,7 @@ impl<C: Curve> Task<C::Field> for Check<'_, C> {
 
     fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) {
         let all = scalars::<C>();
-        // Points at different places are different: small and large multiples of G.
+        // Different places have different points: small and large multiples of G.
         let bases: Vec<BigUint> =
             vec![1u64.into(), &self.model.n - 1u8, 0x1234_5678_9abcu64.into()];
         for start in (0..all.len()).step_by(A::WIDTH) {
@@ -159,7 +159,7 @@ impl<C: Curve> Task<C::Field> for Check<'_, C> {
 }
 
 impl<C: Curve> Check<'_, C> {
-    /// u₁·G + u₂·Q for Q = ±G, −2G and others, so that summands meet.
+    /// Checks u₁·G + u₂·Q for Q = ±G, −2G and others, so that summands meet.
     fn check_sums<A: Arithmetic<C::Field>>(&self, arithmetic: A, all: &[BigUint]) {
         let n = &self.model.n;
         let bases: [BigUint; 4] = [1u64.into(), n - 1u8, n - 2u8, 0x1234_5678u64.into()];
@@ -178,7 +178,7 @@ impl<C: Curve> Check<'_, C> {
 }
 
 impl<C: Curve> Check<'_, C> {
-    /// The same with the multiples of Q in memory, another Q for each number.
+    /// Checks the same with precomputed multiples, with a different Q for each number.
     fn check_prepared<A: Arithmetic<C::Field>>(&self, arithmetic: A, all: &[BigUint]) {
         let n = &self.model.n;
         let bases: [BigUint; 4] = [1u64.into(), n - 1u8, n - 2u8, 0x1234_5678u64.into()];
@@ -189,7 +189,8 @@ impl<C: Curve> Check<'_, C> {
         });
         for start in 0..all.len() {
             let number = |i: usize| &all[(start + i) % all.len()];
-            // Of another number, of opposite ones, of the same, and of nothing.
+            // x coordinates of other multiples, of opposite points, of the sum itself, and of no
+            // point.
             let factors: Vec<BigUint> = (0..A::WIDTH)
                 .map(|i| match (start + i) % 5 {
                     0 => n - number(i),
@@ -306,7 +307,7 @@ fn check_scalars<C: Curve>() {
         assert_eq!(x.is_high().reveal(), *a > &n >> 1);
         let inverse = a.modinv(&n).unwrap_or_default();
         assert_eq!(integer(x.invert().words()), inverse);
-        // Digests of every length: the leftmost bits count.
+        // Digests of every length: only the leftmost bits count.
         let mut bytes = vec![0; C::BYTES];
         x.to_bytes(&mut bytes);
         for length in [0, 1, 20, 28, 32, 48, 64, 66, 100] {
@@ -348,7 +349,7 @@ fn check_decoding<C: Curve>() {
     words::to_be_bytes(&mut y, C::Field::MODULUS.as_ref());
     assert_eq!(AffinePoint::<C>::from_coordinates(&x, &y), Err(DecodeError::Range));
     assert_eq!(AffinePoint::<C>::from_abscissa(&y, true), Err(DecodeError::Range));
-    // Half of the abscissas have no point.
+    // Half of the x coordinates have no point.
     let mut none = 0;
     for last in 0..64 {
         x[C::BYTES - 1] = last;

@@ -1,5 +1,6 @@
-//! Inversion: one number by safegcd, eight by a single inversion of their product (Montgomery,
-//! Speeding the Pollard and elliptic curve methods of factorization, 1987, section 10.3.1).
+//! Field inversion: one number by safegcd, eight by a single inversion of their product
+//! (Montgomery, Speeding the Pollard and elliptic curve methods of factorization, 1987, section
+//! 10.3.1).
 
 use super::{Element, MAX_WIDTH};
 use crate::machine::ct;
@@ -8,10 +9,10 @@ use crate::machine::words;
 use crate::math::modular;
 
 impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
-    /// 1 over this element in each of the numbers, and 0 over 0.
+    /// Returns the inverse of each of the numbers, and 0 for 0.
     ///
-    /// Time depends on the prime and the shape only. The numbers go through a common product, of
-    /// which no part is seen outside.
+    /// Time depends on the prime and the shape only. The numbers go through a common product, no
+    /// part of which is revealed.
     pub(crate) fn invert(&self) -> Self {
         let zero = self.is_zero();
         let nonzero = Self::select(zero, &Self::one(self.arithmetic()), self);
@@ -25,7 +26,7 @@ impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
     }
 }
 
-/// Turns all of the numbers, none of which is 0, into their inverses.
+/// Replaces all of the numbers, none of which is 0, by their inverses.
 struct InvertAll<'a, N> {
     numbers: &'a mut [N],
 }
@@ -57,7 +58,7 @@ impl<P: Prime> Task<P> for InvertAll<'_, P::Words> {
     }
 }
 
-/// 1 / `number` modulo the prime, for a number that is not 0 modulo it.
+/// Returns 1 / `number` modulo the prime, for a number that is not 0 modulo it.
 fn invert_integer<P: Prime>(number: &P::Words) -> P::Words {
     let mut scratch = [0; modular::invert_scratch_limbs(MAX_LIMBS)];
     let mut inverse = P::Words::ZERO;
@@ -71,5 +72,5 @@ fn invert_integer<P: Prime>(number: &P::Words) -> P::Words {
     inverse
 }
 
-/// Limbs of the longest prime.
+/// Limbs in the longest prime.
 const MAX_LIMBS: usize = 9;

@@ -1,5 +1,5 @@
-//! Field elements: residues modulo a prime, one or eight side by side, with the operators in which
-//! formulas are written.
+//! Field elements: residues modulo a prime, one or eight side by side, with operators for writing
+//! formulas.
 
 mod invert;
 mod root;
@@ -12,7 +12,7 @@ use crate::machine::field::{Arithmetic, Limbs, Prime};
 use crate::machine::lanes::LANES;
 use crate::machine::words::Limb;
 
-/// [`WIDTH`](Arithmetic::WIDTH) residues modulo `P`, with the backend `A` that computes with them.
+/// [`WIDTH`](Arithmetic::WIDTH) residues modulo `P`, computed with the backend `A`.
 ///
 /// The backend is a token, so an element proves that its instructions may be executed.
 pub(crate) struct Element<P: Prime, A: Arithmetic<P>> {
@@ -45,77 +45,78 @@ impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
         self.arithmetic
     }
 
-    /// 0, in each of the numbers.
+    /// Returns 0 in each of the numbers.
     #[inline(always)]
     pub(crate) fn zero(arithmetic: A) -> Self {
         Self { value: A::ZERO, arithmetic }
     }
 
-    /// 1, in each of the numbers.
+    /// Returns 1 in each of the numbers.
     pub(crate) fn one(arithmetic: A) -> Self {
         let mut one = P::Words::ZERO;
         one.as_mut()[0] = 1;
         Self::constant(arithmetic, &one)
     }
 
-    /// The same integer below 2^[`BITS`](Prime::BITS) in each of the numbers.
+    /// Returns the same integer below 2^[`BITS`](Prime::BITS) in each of the numbers.
     pub(crate) fn constant(arithmetic: A, integer: &P::Words) -> Self {
         Self::load(arithmetic, &[*integer; MAX_WIDTH][..A::WIDTH])
     }
 
-    /// [`Arithmetic::load`].
+    /// Calls [`Arithmetic::load`].
     pub(crate) fn load(arithmetic: A, numbers: &[P::Words]) -> Self {
         Self { value: arithmetic.load(numbers), arithmetic }
     }
 
-    /// [`Arithmetic::store`].
+    /// Calls [`Arithmetic::store`].
     pub(crate) fn store(&self, numbers: &mut [P::Words]) {
         self.arithmetic.store(&self.value, numbers);
     }
 
-    /// This element squared.
+    /// Returns this element squared.
     #[inline(always)]
     pub(crate) fn square(&self) -> Self {
         self.with(self.arithmetic.square(&self.value))
     }
 
-    /// This element squared `times` times; `times` is public.
+    /// Returns this element squared `times` times; `times` is public.
     #[inline(always)]
     pub(crate) fn square_times(&self, times: usize) -> Self {
         self.with(self.arithmetic.square_times(&self.value, times))
     }
 
-    /// Twice this element.
+    /// Returns twice this element.
     #[inline(always)]
     pub(crate) fn double(&self) -> Self {
         self.with(self.arithmetic.double(&self.value))
     }
 
-    /// Where this is the same residue as `other`.
+    /// Returns where this is the same residue as `other`.
     #[inline(always)]
     pub(crate) fn equal(&self, other: &Self) -> A::Mask {
         self.arithmetic.equal(&self.value, &other.value)
     }
 
-    /// Where this is 0.
+    /// Returns where this is 0.
     #[inline(always)]
     pub(crate) fn is_zero(&self) -> A::Mask {
         self.arithmetic.equal(&self.value, &A::ZERO)
     }
 
-    /// `a` where `mask` is true, `b` where it is false.
+    /// Returns `a` where `mask` is true, `b` where it is false.
     #[inline(always)]
     pub(crate) fn select(mask: A::Mask, a: &Self, b: &Self) -> Self {
         a.with(a.arithmetic.select(mask, &a.value, &b.value))
     }
 
-    /// This element, negated where `mask` is true.
+    /// Returns this element, negated where `mask` is true.
     #[inline(always)]
     pub(crate) fn negate_if(&self, mask: A::Mask) -> Self {
         Self::select(mask, &-self, self)
     }
 
-    /// This element to the power of a public exponent, of which time depends on the length only.
+    /// Returns this element to the power of a public exponent. Time depends on the exponent's
+    /// length only.
     pub(crate) fn pow(&self, exponent: &[Limb]) -> Self {
         let mut power = Self::one(self.arithmetic);
         for limb in exponent.iter().rev() {

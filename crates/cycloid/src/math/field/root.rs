@@ -5,8 +5,8 @@ use crate::machine::field::{Arithmetic, Limbs, Masks, Prime};
 use crate::machine::words::{self, LIMB_BITS, Limb};
 
 impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
-    /// A square root where this is a square, and some other element where it is not. Time depends on
-    /// the prime only.
+    /// Returns a square root if this is a square, and some other element if it is not. Time depends
+    /// on the prime only.
     pub(crate) fn square_root(&self) -> Self {
         if P::MODULUS.as_ref()[0] & 3 == 3 {
             // p ≡ 3 (mod 4): the power (p + 1) / 4 is (p − 3) / 4 and one more.
@@ -15,7 +15,8 @@ impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
         self.square_root_by_steps()
     }
 
-    /// By Tonelli and Shanks in constant time (RFC 9380, appendix I.4), for p − 1 = 2^s·q.
+    /// Computes the root by the constant-time Tonelli-Shanks algorithm (RFC 9380, appendix I.4),
+    /// for p − 1 = 2^s·q.
     fn square_root_by_steps(&self) -> Self {
         let arithmetic = self.arithmetic();
         let one = Self::one(arithmetic);
@@ -37,7 +38,7 @@ impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
     }
 }
 
-/// The least integer that is not a square modulo p.
+/// Returns the least integer that is not a square modulo p.
 fn non_residue<P: Prime, A: Arithmetic<P>>(arithmetic: A) -> Element<P, A> {
     let minus_one = -&Element::<P, A>::one(arithmetic);
     let mut integer = P::Words::ZERO;
@@ -53,7 +54,7 @@ fn non_residue<P: Prime, A: Arithmetic<P>>(arithmetic: A) -> Element<P, A> {
     }
 }
 
-/// ⌊p / 2^places⌋.
+/// Returns ⌊p / 2^places⌋.
 fn shifted_modulus<P: Prime>(places: usize) -> P::Words {
     let mut shifted = P::MODULUS;
     for _ in 0..places {

@@ -1,4 +1,4 @@
-//! What is not already tested on the backends themselves: inversion and powers.
+//! Tests of inversion and powers; the backends' own tests cover the rest.
 
 use super::*;
 use crate::machine::field::{Masks, P224, P256, P384, P521, P25519, Task};
@@ -14,7 +14,7 @@ impl<P: Prime> Task<P> for Inverses {
         words::sub(p_minus_2.as_mut(), &[2]);
         for start in 0..12u64 {
             let numbers: [P::Words; MAX_WIDTH] = core::array::from_fn(|place| {
-                // Zero, one, and large numbers, each at every place.
+                // Zero, one and large numbers, each in every position.
                 let mut number = P::Words::ZERO;
                 let value = (start + place as u64) % 12;
                 number.as_mut()[0] = value;

@@ -1,4 +1,4 @@
-//! The symbol against the obvious algorithm.
+//! The symbol compared with the obvious algorithm.
 
 use std::vec;
 use std::vec::Vec;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The binary algorithm on whole numbers.
+/// The binary algorithm on full-length numbers.
 fn model(x: &BigUint, modulus: &BigUint) -> i32 {
     let (mut a, mut b) = (x % modulus, modulus.clone());
     let mut symbol = 1;
@@ -65,7 +65,7 @@ fn numbers_that_are_close_or_far_apart() {
             let mut power = vec![0; 5];
             power[distance as usize % 5] = 1 << (distance % 64);
             check(&power, &modulus);
-            // Equal in the highest 64 bits, and different below.
+            // Equal in the highest 64 bits and different below.
             let mut other = modulus.clone();
             other[1] ^= distance;
             check(&other, &modulus);
@@ -88,7 +88,7 @@ fn common_factors() {
     }
 }
 
-/// A limb that is often all ones, all zeros, or almost.
+/// Generates limbs that are often all ones, all zeros, or close to these.
 fn limb() -> impl Strategy<Value = Limb> {
     prop_oneof![any::<Limb>(), Just(0), Just(Limb::MAX), Just(1), Just(1 << 63)]
 }
@@ -103,7 +103,7 @@ proptest! {
 
     #[test]
     fn squares_and_products(x in prop::collection::vec(limb(), 1..8), k in any::<Limb>()) {
-        // The symbol of x²·k is that of k where x and the modulus have no common factor.
+        // The symbol of x²·k is that of k if x and the modulus have no common factor.
         let modulus = (BigUint::from(1u8) << 521) - 1u8;
         let limbs = |x: &BigUint| {
             let mut limbs = x.to_u64_digits();

@@ -1,5 +1,5 @@
-//! One exponentiation across the lanes of a vector: a fixed window, constant-time. For moduli of
-//! more than 960 bits on processors with AVX-512, with IFMA or without.
+//! One constant-time exponentiation with a fixed window, with the number spread across the lanes of
+//! a vector. For moduli of more than 960 bits on processors with AVX-512, with or without IFMA.
 
 use super::eight::reduced;
 use super::{Error, Exponent, Modulus, Products, Window, checked_scratch, split_result, window};
@@ -8,10 +8,10 @@ use crate::machine::ct;
 use crate::machine::lanes::{Backend, Lanes};
 use crate::machine::words::{LIMB_BITS, Limb};
 
-/// The shortest modulus for which this is faster than limbs of 64 bits, in limbs of those.
+/// The shortest modulus, in 64-bit limbs, for which this is faster than 64-bit limbs.
 pub(super) const SHORTEST: usize = 16;
 
-/// The same for one backend: without IFMA, a product takes more instructions.
+/// Returns the same for one backend: without IFMA, a product takes more instructions.
 const fn shortest(backend: Backend) -> usize {
     match backend {
         #[cfg(target_arch = "x86_64")]
@@ -20,24 +20,25 @@ const fn shortest(backend: Backend) -> usize {
     }
 }
 
-/// The shortest exponent, in bits, for which making the modulus ready pays.
+/// The shortest exponent, in bits, for which preparing the modulus pays.
 pub(super) const SHORTEST_EXPONENT: usize = 192;
 
-/// The fastest window for numbers of `n` digits. About 8n entries are read in the time of a
-/// multiplication.
+/// Returns the fastest window for numbers of `n` digits. About 8n entries are read in the time of
+/// one multiplication.
 const fn fastest(n: usize, exponent_bits: usize) -> Window {
     window::fastest(exponent_bits, 8 * n, 6)
 }
 
-/// Elements for numbers of `n` digits: the modulus made ready, the result, table and entry, and
-/// what multiplication needs.
+/// Returns the `Lanes` for numbers of `n` digits: the prepared modulus, the result, table and
+/// entry, and the scratch of a multiplication.
 const fn scratch_lanes(n: usize, exponent_bits: usize) -> usize {
     let vectors = across::vectors(n);
     let powers = window::fixed_work_limbs(fastest(n, exponent_bits).bits(), vectors);
     across::modulus_lanes(n) + vectors + powers + across::montgomery_work_lanes(n)
 }
 
-/// Limbs of scratch for a modulus of `n` limbs: the elements, and what aligning them may take.
+/// Returns the limbs of scratch for a modulus of `n` limbs: those `Lanes`, plus a margin for
+/// aligning them.
 pub(super) const fn scratch_limbs(n: usize, exponent_bits: usize) -> usize {
     if n < SHORTEST {
         return 0;
@@ -46,13 +47,13 @@ pub(super) const fn scratch_limbs(n: usize, exponent_bits: usize) -> usize {
     (lanes + 1) * (size_of::<Lanes>() / size_of::<Limb>()) - 1
 }
 
-/// The backend with which to do this across lanes for a modulus of `n` limbs, if that is the
-/// fastest way.
+/// Returns the backend for exponentiation across lanes with a modulus of `n` limbs, if that is the
+/// fastest method.
 pub(super) fn backend(n: usize) -> Option<Backend> {
     Backend::best().filter(|backend| n >= shortest(*backend))
 }
 
-/// [`pow`](super::pow) across lanes.
+/// Like [`pow`](super::pow), across lanes.
 pub(super) fn pow(
     backend: Backend,
     result: &mut [Limb],
@@ -105,7 +106,7 @@ impl across::Task for Pow<'_> {
     }
 }
 
-/// Puts a base of any length and value into `x`, less than four times the modulus.
+/// Writes a base of any length and value to `x`, reduced to less than four times the modulus.
 pub(super) fn load_base(x: &mut [Lanes], base: &[Limb], modulus: &Modulus<'_>, work: &mut [Lanes]) {
     // Below 4m, times R² is below 4m².
     if base.len() * LIMB_BITS <= modulus.bits() + 1 {
@@ -115,7 +116,7 @@ pub(super) fn load_base(x: &mut [Lanes], base: &[Limb], modulus: &Modulus<'_>, w
     }
 }
 
-/// From x to x · R; `one` becomes R. `unit` is working memory for one number.
+/// Converts x to x · R; `one` becomes R. `unit` is working memory for one number.
 pub(super) fn enter<A: AcrossLanes>(
     products: &mut Across<'_, A>,
     one: &mut [Lanes],
@@ -128,7 +129,7 @@ pub(super) fn enter<A: AcrossLanes>(
     products.mul(x, products.modulus.r_squared());
 }
 
-/// From x · R to x, into `result`. `unit` is working memory for one number.
+/// Converts x · R to x, in `result`. `unit` is working memory for one number.
 pub(super) fn leave<A: AcrossLanes>(
     products: &mut Across<'_, A>,
     result: &mut [Limb],
@@ -141,7 +142,7 @@ pub(super) fn leave<A: AcrossLanes>(
     across::store(result, x);
 }
 
-/// The number 1.
+/// Sets a number to 1.
 fn set_to_one(number: &mut [Lanes]) {
     number.fill(Lanes::ZERO);
     number[0].0[0] = 1;
@@ -155,7 +156,7 @@ pub(super) struct Across<'a, A> {
 }
 
 impl<'a, A> Across<'a, A> {
-    /// `work` has [`across::montgomery_work_lanes`] elements.
+    /// Prepares products; `work` has [`across::montgomery_work_lanes`] elements.
     pub(super) const fn new(
         backend: A,
         modulus: &'a across::Modulus<'a, A>,
@@ -182,7 +183,7 @@ impl<A: AcrossLanes> Products for Across<'_, A> {
     }
 }
 
-/// The backends with which [`pow`] may be tested for a modulus.
+/// Returns the backends with which [`pow`] can be tested for a modulus.
 #[cfg(test)]
 pub(super) fn backends(modulus: &Modulus<'_>) -> impl Iterator<Item = Backend> {
     let long_enough = modulus.limbs().len() >= SHORTEST;

@@ -8,25 +8,26 @@ use super::basic::Divisor;
 use super::{PlainResidues, plain_products};
 use crate::machine::words::{self, Limb, Words};
 
-/// Residues modulo any number but 0 and 1, reduced by multiplication with its reciprocal.
+/// Residues modulo any number except 0 and 1, reduced by multiplication with a reciprocal.
 pub(super) struct Barrett<'a, W> {
     words: W,
     modulus: &'a [Limb],
-    /// ⌊B^(2n) / modulus⌋ in n + 1 limbs, B = 2⁶⁴; one less where that needs n + 2.
+    /// ⌊B^(2n) / modulus⌋ in n + 1 limbs, B = 2⁶⁴; one less if that does not fit.
     reciprocal: &'a mut [Limb],
     /// 2n limbs for the number to be reduced.
     wide: &'a mut [Limb],
-    /// 2n + 2 limbs for the quotient's estimate.
+    /// 2n + 2 limbs for the estimate of the quotient.
     estimate: &'a mut [Limb],
 }
 
-/// Limbs of working memory for a modulus of `n` limbs.
+/// Returns the limbs of working memory for a modulus of `n` limbs.
 pub(super) const fn work_limbs(n: usize) -> usize {
     (n + 1) + 2 * n + (2 * n + 2)
 }
 
 impl<'a, W: Words> Barrett<'a, W> {
-    /// `modulus` has n limbs, the highest not 0, and is not 1; `work` has [`work_limbs`]`(n)`.
+    /// Prepares a reduction. `modulus` has n limbs, the highest not 0, and is not 1; `work` has
+    /// [`work_limbs`]`(n)`.
     pub(super) fn new(words: W, modulus: &'a [Limb], work: &'a mut [Limb]) -> Self {
         let n = modulus.len();
         let (reciprocal, rest) = work.split_at_mut(n + 1);
@@ -47,7 +48,7 @@ impl<'a, W: Words> Barrett<'a, W> {
     }
 }
 
-/// Whether the modulus is B^(n−1), whose reciprocal B^(n+1) does not fit in n + 1 limbs.
+/// Returns whether the modulus is B^(n−1), whose reciprocal B^(n+1) does not fit in n + 1 limbs.
 fn modulus_is_power_of_base(modulus: &[Limb]) -> bool {
     let (top, rest) = modulus.split_last().expect("a modulus has limbs");
     *top == 1 && rest.iter().all(|limb| *limb == 0)

@@ -4,21 +4,22 @@
 use super::{PlainResidues, plain_products};
 use crate::machine::words::{self, LIMB_BITS, Limb, Words};
 
-/// Residues modulo any number but 0 and 1, reduced by division.
+/// Residues modulo any number except 0 and 1, reduced by division.
 pub(super) struct Basic<'a, W> {
     words: W,
     divisor: Divisor<'a>,
-    /// 2n limbs for a product, and one that the normalising shift needs.
+    /// 2n limbs for a product, and one for the normalising shift.
     dividend: &'a mut [Limb],
 }
 
-/// Limbs of working memory for a modulus of `n` limbs.
+/// Returns the limbs of working memory for a modulus of `n` limbs.
 pub(super) const fn work_limbs(n: usize) -> usize {
     n + 2 * n + 1
 }
 
 impl<'a, W: Words> Basic<'a, W> {
-    /// `modulus` has n limbs, the highest not 0; `work` has [`work_limbs`]`(n)`.
+    /// Prepares a reduction. `modulus` has n limbs, the highest not 0; `work` has
+    /// [`work_limbs`]`(n)`.
     pub(super) fn new(words: W, modulus: &[Limb], work: &'a mut [Limb]) -> Self {
         let (normalised, dividend) = work.split_at_mut(modulus.len());
         let divisor = Divisor::new(modulus, normalised);
@@ -49,7 +50,7 @@ pub(super) struct Divisor<'a> {
 }
 
 impl<'a> Divisor<'a> {
-    /// `divisor`'s highest limb is not 0; `normalised` has as many limbs.
+    /// Prepares a divisor. Its highest limb is not 0; `normalised` has as many limbs.
     pub(super) fn new(divisor: &[Limb], normalised: &'a mut [Limb]) -> Self {
         let shift = divisor[divisor.len() - 1].leading_zeros();
         normalised.copy_from_slice(divisor);
@@ -57,8 +58,9 @@ impl<'a> Divisor<'a> {
         Self { normalised, shift }
     }
 
-    /// `dividend = dividend mod divisor`. `dividend` is longer than the divisor, and its highest
-    /// limb is 0. Calls `quotient` with each digit of the quotient, highest first, and its place.
+    /// Computes `dividend = dividend mod divisor`. `dividend` is longer than the divisor, and its
+    /// highest limb is 0. Calls `quotient` with each digit of the quotient, highest first, and its
+    /// position.
     pub(super) fn divide_vartime<W: Words>(
         &self,
         words: W,
@@ -71,7 +73,7 @@ impl<'a> Divisor<'a> {
         // D1. Normalise: the highest limb, 0 before, takes the bits shifted out.
         shift_left(dividend, self.shift);
         for j in (0..dividend.len() - n).rev() {
-            // D3. Estimate the digit from the two highest limbs, then improve it with the third:
+            // D3. Estimate the digit from the two highest limbs, then improve it with the third;
             // after that it is at most 1 too large.
             let window = &mut dividend[j..j + n + 1];
             let highest = u128::from(window[n]) << LIMB_BITS | u128::from(window[n - 1]);
@@ -103,7 +105,7 @@ impl<'a> Divisor<'a> {
     }
 }
 
-/// `a = a · 2^shift`, `shift` < 64; bits shifted out are lost.
+/// Computes `a = a · 2^shift`, `shift` < 64; drops the bits shifted out.
 fn shift_left(a: &mut [Limb], shift: u32) {
     if shift == 0 {
         return;
@@ -116,7 +118,7 @@ fn shift_left(a: &mut [Limb], shift: u32) {
     }
 }
 
-/// `a = a / 2^shift`, rounded down, `shift` < 64.
+/// Computes `a = ⌊a / 2^shift⌋`, `shift` < 64.
 fn shift_right(a: &mut [Limb], shift: u32) {
     if shift == 0 {
         return;

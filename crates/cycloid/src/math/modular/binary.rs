@@ -1,14 +1,14 @@
-//! Square and multiply, bit by bit from the top, skipping zero bits. Time depends on the exponent.
+//! Square and multiply, from the highest bit, skipping zero bits. Time depends on the exponent.
 
 use super::{Exponent, Residues};
 use crate::machine::words::Limb;
 
-/// Limbs of working memory for a modulus of `n` limbs: the base.
+/// Returns the limbs of working memory for a modulus of `n` limbs: the base.
 pub(super) const fn work_limbs(n: usize) -> usize {
     n
 }
 
-/// `result = x^exponent`; `work` has [`work_limbs`].
+/// Computes `result = x^exponent`; `work` has [`work_limbs`].
 pub(super) fn pow_vartime<R: Residues>(
     residues: &mut R,
     result: &mut [Limb],

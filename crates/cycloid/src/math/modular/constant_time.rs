@@ -1,4 +1,5 @@
-//! The default: Montgomery's reduction with a fixed window, constant-time, on the fastest backend.
+//! The default exponentiation: Montgomery reduction with a fixed window, constant-time, on the
+//! fastest backend.
 
 use super::eight::Lane;
 use super::montgomery::Montgomery;
@@ -9,7 +10,7 @@ use super::{
 use crate::machine::words::{self, Backend, Limb, Words};
 use crate::machine::{ct, stack};
 
-/// An odd modulus made ready: prepared once, used for many exponentiations.
+/// An odd modulus, prepared once for many exponentiations.
 ///
 /// The value may be secret; its length in bits is public.
 #[derive(Clone, Copy)]
@@ -21,13 +22,13 @@ pub struct Modulus<'a> {
 impl<'a> Modulus<'a> {
     /// Checks the modulus and computes R² mod modulus, R = 2^(64·n), into `r_squared`.
     ///
-    /// `r_squared` has at least as many limbs as the modulus without its leading zeros, n;
-    /// `scratch` has at least [`Modulus::scratch_limbs`]`(n)` and is wiped. Constant-time but for
-    /// the length in bits.
+    /// `r_squared` has at least n limbs, as many as the modulus without leading zeros; `scratch`
+    /// has at least [`Modulus::scratch_limbs`]`(n)` and is wiped. Constant-time except for the
+    /// length in bits.
     ///
     /// # Errors
     /// [`Error::ModulusZero`], [`Error::ModulusEven`], [`Error::ModulusTooLong`],
-    /// [`Error::ScratchTooSmall`]; [`Error::ResultTooShort`] where `r_squared` is.
+    /// [`Error::ScratchTooSmall`]; [`Error::ResultTooShort`] for `r_squared`.
     pub fn prepare(
         modulus: &'a [Limb],
         r_squared: &'a mut [Limb],
@@ -42,11 +43,10 @@ impl<'a> Modulus<'a> {
         Ok(Self { modulus, r_squared })
     }
 
-    /// A modulus that was prepared before, from what [`prepare`](Self::prepare) was given and what
-    /// it computed.
+    /// Restores a prepared modulus from the input and the output of [`prepare`](Self::prepare).
     ///
     /// # Errors
-    /// As [`prepare`](Self::prepare) for the modulus; that `r_squared` is right is not checked.
+    /// As [`prepare`](Self::prepare) for the modulus; `r_squared` is not checked.
     pub fn prepared(modulus: &'a [Limb], r_squared: &'a [Limb]) -> Result<Self, Error> {
         let modulus = Checked::new(modulus)?.odd()?;
         let (needed, given) = (modulus.limbs.len(), r_squared.len());
@@ -54,44 +54,44 @@ impl<'a> Modulus<'a> {
         Ok(Self { modulus, r_squared })
     }
 
-    /// A modulus that is known to be odd and to have exactly `bits` bits, without leading zero
-    /// limbs, and R² modulo it.
+    /// Creates a modulus known to be odd and to have exactly `bits` bits and no leading zero limbs,
+    /// with R² modulo it.
     pub(crate) const fn from_known(limbs: &'a [Limb], bits: usize, r_squared: &'a [Limb]) -> Self {
         Self { modulus: Checked { limbs, bits }, r_squared }
     }
 
-    /// The same for a lane.
+    /// Converts to a lane's modulus.
     pub(super) const fn lane(&self) -> Lane<'a> {
         Lane { modulus: self.modulus, r_squared: Some(self.r_squared) }
     }
 
-    /// The same from a lane; `r_squared` is R² mod modulus.
+    /// Converts from a lane's modulus; `r_squared` is R² mod modulus.
     pub(super) const fn from_lane(modulus: Checked<'a>, r_squared: &'a [Limb]) -> Self {
         Self { modulus, r_squared }
     }
 
-    /// Limbs of scratch that [`prepare`](Self::prepare) needs for a modulus of `n` limbs.
+    /// Returns the limbs of scratch of [`prepare`](Self::prepare) for a modulus of `n` limbs.
     pub const fn scratch_limbs(n: usize) -> usize {
         words::montgomery_work_limbs(n)
     }
 
-    /// The modulus without leading zero limbs.
+    /// Returns the modulus without leading zero limbs.
     pub const fn limbs(&self) -> &'a [Limb] {
         self.modulus.limbs
     }
 
-    /// R² mod modulus, to be kept for [`prepared`](Self::prepared).
+    /// Returns R² mod modulus, for [`prepared`](Self::prepared).
     pub const fn r_squared(&self) -> &'a [Limb] {
         self.r_squared
     }
 
-    /// The length in bits, which is public.
+    /// Returns the length in bits, which is public.
     pub const fn bits(&self) -> usize {
         self.modulus.bits
     }
 }
 
-/// The value may be secret, so only the length is shown.
+/// Prints only the length, since the value may be secret.
 impl core::fmt::Debug for Modulus<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Modulus({} bits)", self.modulus.bits)
@@ -116,22 +116,22 @@ impl words::Task for Prepare<'_> {
     }
 }
 
-/// The fastest window for a modulus of `n` limbs. About 12n entries are read in the time of a
-/// multiplication.
+/// Returns the fastest window for a modulus of `n` limbs. About 12n entries are read in the time of
+/// one multiplication.
 const fn fastest(n: usize, exponent_bits: usize) -> Exponentiation {
     Exponentiation::FixedWindow(window::fastest(exponent_bits, 12 * n, 6))
 }
 
-/// Limbs of scratch with which [`pow`] is fastest, for a modulus of `n` limbs and an exponent of
-/// `exponent_bits` bits, whatever the processor.
+/// Returns the limbs of scratch with which [`pow`] is fastest on every processor, for a modulus of
+/// `n` limbs and an exponent of `exponent_bits` bits.
 pub const fn pow_scratch_limbs(n: usize, exponent_bits: usize) -> usize {
     let words = words_scratch_limbs(n, exponent_bits);
     let across = across::scratch_limbs(n, exponent_bits);
     if across > words { across } else { words }
 }
 
-/// Limbs of scratch with which [`pow`] is fastest on this processor, and which it then uses: for
-/// callers that choose their memory at run time.
+/// Returns the limbs of scratch with which [`pow`] is fastest on this processor, for callers that
+/// allocate at run time. `pow` uses all of it.
 pub fn pow_this_cpu_scratch_limbs(n: usize, exponent_bits: usize) -> usize {
     if pow_is_across_lanes(n) {
         across::scratch_limbs(n, exponent_bits)
@@ -140,7 +140,7 @@ pub fn pow_this_cpu_scratch_limbs(n: usize, exponent_bits: usize) -> usize {
     }
 }
 
-/// Whether [`pow`], given enough scratch, lays the number across the lanes of vectors on this
+/// Returns whether [`pow`], given enough scratch, spreads the number across vector lanes on this
 /// processor, for a modulus of `n` limbs.
 pub fn pow_is_across_lanes(n: usize) -> bool {
     across::backend(n).is_some()
@@ -150,18 +150,18 @@ const fn words_scratch_limbs(n: usize, exponent_bits: usize) -> usize {
     words::montgomery_work_limbs(n) + fastest(n, exponent_bits).work_limbs(n)
 }
 
-/// Limbs of scratch without which [`pow`] does not work, for a modulus of `n` limbs.
+/// Returns the minimum limbs of scratch of [`pow`] for a modulus of `n` limbs.
 pub const fn pow_minimum_scratch_limbs(n: usize) -> usize {
     words::montgomery_work_limbs(n) + Exponentiation::Ladder.work_limbs(n)
 }
 
-/// `result = base^exponent mod modulus` in constant time, on the fastest backend.
+/// Computes `result = base^exponent mod modulus` in constant time, on the fastest backend.
 ///
-/// Little-endian limbs. `base` has any length and value; `result` has at least as many limbs as
-/// the modulus and is padded with zeros. Takes the largest window, up to the best for the
-/// exponent's length, whose table fits into `scratch`: at least [`pow_minimum_scratch_limbs`],
-/// at best [`pow_scratch_limbs`]. What is used of `scratch` is wiped. Time depends on the lengths
-/// in bits of modulus and exponent, and in limbs of base and scratch, and on no value.
+/// All are little-endian limbs. `base` has any length and value. `result` has at least as many
+/// limbs as the modulus and is padded with zeros. Uses the largest window, up to the best one for
+/// the exponent's length, whose table fits into `scratch`: at least [`pow_minimum_scratch_limbs`],
+/// at best [`pow_scratch_limbs`]. The used part of `scratch` is wiped. Time depends on the bit
+/// lengths of modulus and exponent and on the limbs of base and scratch, and on no value.
 ///
 /// # Errors
 /// [`Error::ResultTooShort`] and [`Error::ScratchTooSmall`]; nothing is written to `result` then.
@@ -184,8 +184,8 @@ pub fn pow(
     pow_with(Backend::best(), result, base, exponent, modulus, scratch)
 }
 
-/// [`pow`] for a public exponent: square and multiply, skipping zero bits. Time depends on the
-/// exponent, and on nothing else that [`pow`]'s does not depend on.
+/// Like [`pow`], for a public exponent: square and multiply, skipping zero bits. Time depends on
+/// the exponent and otherwise on the same lengths as [`pow`].
 ///
 /// `scratch` has at least [`pow_minimum_scratch_limbs`] and is wiped.
 ///
@@ -201,8 +201,8 @@ pub fn pow_vartime(
     run(Exponentiation::FastVartime, Backend::best(), result, base, exponent, modulus, scratch)
 }
 
-/// `result = a · b mod modulus` in constant time; `a` has any length and value, `b` at most as
-/// many limbs as the modulus. Otherwise as [`pow`]; `scratch` has at least
+/// Computes `result = a · b mod modulus` in constant time. `a` has any length and value, `b` at
+/// most as many limbs as the modulus. Otherwise like [`pow`]; `scratch` has at least
 /// [`pow_minimum_scratch_limbs`].
 ///
 /// # Errors
@@ -245,7 +245,7 @@ impl words::Task for Mul<'_> {
         let (work, other) = scratch.split_at_mut(words::montgomery_work_limbs(result.len()));
         let r_squared = Some(modulus.r_squared);
         let mut residues = Montgomery::new(words, modulus.limbs(), r_squared, work);
-        // a · R, which times b, divided by R, is a · b.
+        // (a · R) · b / R is a · b.
         residues.enter(other, result, a);
         other[..b.len()].copy_from_slice(b);
         other[b.len()..].fill(0);
@@ -253,9 +253,9 @@ impl words::Task for Mul<'_> {
     }
 }
 
-/// `a = a · b / R mod modulus`, or `a² / R` without `b`, R = 2^(64·n), in constant time: the
-/// product of two numbers in Montgomery's representation. Both have n limbs, are less than the
-/// modulus, and so is the result.
+/// Computes `a = a · b / R mod modulus`, or `a² / R` without `b`, R = 2^(64·n), in constant time:
+/// the product of two numbers in Montgomery form. Both have n limbs and are less than the modulus,
+/// and so is the result.
 ///
 /// `scratch` has at least [`Modulus::scratch_limbs`]`(n)`; it is not wiped.
 ///
@@ -291,7 +291,7 @@ impl words::Task for MontgomeryMul<'_> {
     }
 }
 
-/// [`pow`] with limbs of 64 bits, on a backend of the caller's choice.
+/// Like [`pow`], in 64-bit limbs, on a backend chosen by the caller.
 ///
 /// # Errors
 /// As [`pow`].
@@ -327,7 +327,7 @@ fn run(
     Ok(())
 }
 
-/// `way`, or the next smaller one that works in `limbs` limbs; the ladder if none does.
+/// Returns `way`, or the next smaller method that works in `limbs` limbs; the ladder if none does.
 const fn fitting(way: Exponentiation, n: usize, limbs: usize) -> Exponentiation {
     let mut way = way;
     while way.work_limbs(n) > limbs {

@@ -3,11 +3,11 @@
 
 use crate::machine::words::{self, Limb};
 
-/// Steps that one call does.
+/// Steps per call.
 pub(super) const DIVSTEPS: usize = 20;
 
-/// What n steps do to (f, g): (f, g) ← (u·f + v·g, q·f + r·g) / 2ⁿ. Entries are more than −2ⁿ and at
-/// most 2ⁿ, and |u| + |v| and |q| + |r| are at most 2ⁿ.
+/// The effect of n steps on (f, g): (f, g) ← (u·f + v·g, q·f + r·g) / 2ⁿ. Entries are more than −2ⁿ
+/// and at most 2ⁿ, and |u| + |v| and |q| + |r| are at most 2ⁿ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Matrix {
     pub(super) u: i64,
@@ -16,12 +16,12 @@ pub(super) struct Matrix {
     pub(super) r: i64,
 }
 
-/// [`DIVSTEPS`] steps, which depend on the lowest bits of f and g alone. f is odd.
+/// Computes [`DIVSTEPS`] steps, which depend on the lowest bits of f and g alone. f is odd.
 ///
-/// f and its row of the matrix, and g and its, are one word each, so that one addition does for the
-/// three: f + u·2²¹ + v·2⁴², where f is less than 2²⁰ in magnitude, and u and v start as −2²⁰ for 1,
-/// and are halved with f and g. Rows keep |u| + |v| ≤ 2²⁰; the v of g's row reaches that at the start
-/// only, so that a sum of two rows is less than 2⁶³ in magnitude.
+/// f is packed with its row of the matrix into one word, and so is g, so that one addition updates
+/// all three: f + u·2²¹ + v·2⁴², where f is less than 2²⁰ in magnitude. u and v start as −2²⁰ for 1
+/// and are halved with f and g. Rows keep |u| + |v| ≤ 2²⁰. Only the v of g's row reaches that
+/// bound, at the start, so a sum of two rows is less than 2⁶³ in magnitude.
 #[inline(always)]
 pub(super) fn divsteps(zeta: &mut i64, f: Limb, g: Limb) -> Matrix {
     const LOW: Limb = (1 << DIVSTEPS) - 1;
@@ -29,8 +29,8 @@ pub(super) fn divsteps(zeta: &mut i64, f: Limb, g: Limb) -> Matrix {
     let g = (g & LOW).cast_signed() - (1 << 62);
     let (after, f, g) = words::divsteps::<DIVSTEPS>(*zeta, f, g);
     *zeta = after;
-    // Rounding takes off the lower fields with their signs. An entry is never −2²⁰, so that as it
-    // stands, negated, it is from −2²⁰ to 2²⁰ − 1 but for v of a row that is g's first.
+    // Rounding removes the lower fields with their signs. An entry is never −2²⁰, so the negated
+    // entry stored here is from −2²⁰ to 2²⁰ − 1, except v of a row that is g's first.
     let entries = |row: i64| {
         let rounded = row + (1 << 20);
         (-((rounded << 22) >> 43), -((rounded + (1 << 41)) >> 42))
@@ -43,7 +43,7 @@ pub(super) fn divsteps(zeta: &mut i64, f: Limb, g: Limb) -> Matrix {
 mod tests {
     use super::*;
 
-    /// The steps as they are defined, on numbers that are long enough for their rows as well.
+    /// Computes the steps as defined, on numbers long enough for their rows as well.
     fn model(zeta: &mut i64, f: Limb, g: Limb) -> Matrix {
         let (mut f, mut g) = (i128::from(f), i128::from(g));
         let (mut row_f, mut row_g) = ((1i64, 0i64), (0i64, 1i64));
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_rows_are_the_model() {
+    fn packed_rows_agree_with_the_model() {
         let mut words = std::vec![0, 1, 2, 3, 1 << 19, (1 << 20) - 1, 1 << 20, !0, !0 << 20];
         let mut state = 1u64;
         for _ in 0..300 {

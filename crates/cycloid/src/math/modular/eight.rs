@@ -1,5 +1,5 @@
-//! Eight exponentiations side by side: bases, exponents and moduli all different, one length of
-//! time for all. Constant-time, with a fixed window.
+//! Eight exponentiations side by side, with different bases, exponents and moduli, all in the same
+//! time. Constant-time, with a fixed window.
 
 #[cfg(test)]
 mod tests;
@@ -13,26 +13,26 @@ use crate::machine::lanes::{self, Backend, LANE_LIMB_BITS, LANES, LaneWords, Lan
 use crate::machine::words::{self, LIMB_BITS, Limb, Words};
 use crate::machine::{ct, stack};
 
-/// Elements of scratch, of 64 bytes each, with which [`pow_eight`] is fastest, for moduli of at
-/// most `n` limbs and exponents of `exponent_bits` bits.
+/// Returns the `Lanes` of scratch, of 64 bytes each, with which [`pow_eight`] is fastest, for
+/// moduli of at most `n` limbs and exponents of `exponent_bits` bits.
 pub const fn pow_eight_scratch_lanes(n: usize, exponent_bits: usize) -> usize {
     let n = lanes::lane_limbs(n * LIMB_BITS);
     work_lanes(n, fastest(n, exponent_bits))
 }
 
-/// Elements of scratch without which [`pow_eight`] does not work, for moduli of at most `n` limbs.
+/// Returns the minimum `Lanes` of scratch of [`pow_eight`], for moduli of at most `n` limbs.
 pub const fn pow_eight_minimum_scratch_lanes(n: usize) -> usize {
     work_lanes(lanes::lane_limbs(n * LIMB_BITS), Window::ALL[0])
 }
 
-/// The fastest window for `n` limbs in each lane. About 2n entries are read in the time of a
-/// multiplication. One of six bits is nowhere worth its memory.
+/// Returns the fastest window for `n` limbs in each lane. About 2n entries are read in the time of
+/// one multiplication. A six-bit window is never worth its memory.
 pub(crate) const fn fastest(n: usize, exponent_bits: usize) -> Window {
     window::fastest(exponent_bits, 2 * n, 5)
 }
 
-/// Working memory for `n` limbs in each lane: modulus and result, table and entry, and what
-/// multiplication needs.
+/// Returns the working memory for `n` limbs in each lane: modulus and result, table and entry, and
+/// the scratch of a multiplication.
 const fn work_lanes(n: usize, window: Window) -> usize {
     2 * n + powers_lanes(n, window) + lanes::montgomery_work_lanes(n)
 }
@@ -41,18 +41,19 @@ pub(crate) const fn powers_lanes(n: usize, window: Window) -> usize {
     window::fixed_work_limbs(window.bits(), n)
 }
 
-/// `results[i] = bases[i]^exponents[i] mod moduli[i]` for each of eight lanes i, in constant time,
-/// on the fastest backend; where the processor has none for eight lanes, one after the other.
+/// Computes `results[i] = bases[i]^exponents[i] mod moduli[i]` for each of eight lanes i, in
+/// constant time, on the fastest backend; one by one if the processor has no vectors.
 ///
-/// Lengths are public and may differ from lane to lane; time is that of the longest. The results
-/// are the same as those of [`pow`](super::pow), and each lane has its own outcome: a lane whose
-/// arguments are refused leaves its result as it was and does not disturb the others. Takes the
-/// largest window whose table fits into `scratch`: at least [`pow_eight_minimum_scratch_lanes`], at best
-/// [`pow_eight_scratch_lanes`] elements for the longest modulus. What is used of `scratch` is wiped.
+/// Lengths are public and may differ between lanes; time is that of the longest. The results equal
+/// those of [`pow`](super::pow). Each lane has its own outcome: a lane with invalid arguments
+/// leaves its result untouched and does not affect the others. Uses the largest window whose table
+/// fits into `scratch`: at least [`pow_eight_minimum_scratch_lanes`], at best
+/// [`pow_eight_scratch_lanes`] elements for the longest modulus. The used part of `scratch` is
+/// wiped.
 ///
 /// # Errors
-/// Of a lane: as [`Modulus::prepare`] and [`pow`](super::pow). [`Error::ScratchTooSmall`] is that
-/// of every lane that has no other.
+/// For each lane as [`Modulus::prepare`] and [`pow`](super::pow). [`Error::ScratchTooSmall`] is the
+/// error of every lane that has no other.
 pub fn pow_eight(
     results: [&mut [Limb]; LANES],
     bases: [&[Limb]; LANES],
@@ -63,7 +64,7 @@ pub fn pow_eight(
     pow_eight_with(Backend::best(), results, bases, exponents, moduli, scratch)
 }
 
-/// [`pow_eight`] on a backend of the caller's choice; without one, one after the other.
+/// Like [`pow_eight`], on a backend chosen by the caller; with `None`, one by one.
 ///
 /// # Errors
 /// As [`pow_eight`].
@@ -82,7 +83,7 @@ pub fn pow_eight_with(
     stack::clean(STACK_USE, || pow_lanes(backend, results, bases, exponents, moduli, scratch))
 }
 
-/// [`pow_eight`] with prepared moduli, so that R² need not be computed anew.
+/// Like [`pow_eight`], with prepared moduli, so that R² need not be recomputed.
 ///
 /// # Errors
 /// As [`pow`](super::pow) for each lane.
@@ -96,7 +97,7 @@ pub fn pow_eight_prepared(
     pow_eight_prepared_with(Backend::best(), results, bases, exponents, moduli, scratch)
 }
 
-/// [`pow_eight_prepared`] on a backend of the caller's choice; without one, one after the other.
+/// Like [`pow_eight_prepared`], on a backend chosen by the caller; with `None`, one by one.
 ///
 /// # Errors
 /// As [`pow_eight_prepared`].
@@ -112,7 +113,7 @@ pub fn pow_eight_prepared_with(
     stack::clean(STACK_USE, || pow_lanes(backend, results, bases, exponents, moduli, scratch))
 }
 
-/// A lane's modulus, and R² for limbs of 64 bits where it is known.
+/// A lane's modulus, and its R² for 64-bit limbs if known.
 #[derive(Clone, Copy)]
 pub(super) struct Lane<'a> {
     pub(super) modulus: Checked<'a>,
@@ -142,7 +143,7 @@ fn pow_lanes(
 
     let ordinary = jobs.iter().flatten().find(|lane| !lane.modulus.is_one());
     if let (Some(backend), Some(ordinary)) = (backend, ordinary) {
-        // A lane without work of its own repeats another's modulus, with base 0.
+        // An idle lane repeats another lane's modulus, with base 0.
         let works = jobs.map(|job| job.is_ok_and(|lane| !lane.modulus.is_one()));
         let work = |lane: usize| {
             if works[lane] { jobs[lane].unwrap_or(*ordinary) } else { *ordinary }
@@ -179,13 +180,13 @@ fn pow_lanes(
     jobs.map(|job| job.map(|_| ()))
 }
 
-/// The widest window, up to `best`, whose table fits into `given` elements.
+/// Returns the widest window, up to `best`, whose table fits into `given` elements.
 fn fitting(best: Window, n: usize, given: usize) -> Option<Window> {
     Window::ALL.into_iter().rev().find(|window| *window <= best && work_lanes(n, *window) <= given)
 }
 
-/// One exponentiation with the scratch of eight, which is more than enough: the table of a window
-/// of two bits alone has 4 · 8 · n limbs.
+/// Computes one exponentiation with the scratch of eight, which is more than enough: the table of a
+/// two-bit window alone has 4 · 8 · n limbs.
 fn one_alone(
     result: &mut [Limb],
     base: &[Limb],
@@ -203,7 +204,7 @@ fn one_alone(
     ct::wipe(r_squared);
 }
 
-/// Eight exponentiations whose arguments have been checked.
+/// Eight exponentiations with checked arguments.
 struct Pow<'a, 's> {
     moduli: [Lane<'a>; LANES],
     bases: [&'a [Limb]; LANES],
@@ -250,7 +251,7 @@ impl<'s> lanes::Task for Pow<'_, 's> {
     }
 }
 
-/// R² of all lanes, where it is known of all and for one number of limbs.
+/// Returns R² of all lanes, if all are known and have the same number of limbs.
 fn known_r_squared<'a>(moduli: &[Lane<'a>; LANES], n: usize) -> Option<[&'a [Limb]; LANES]> {
     let length = moduli[0].modulus.limbs.len();
     let usable = |lane: &Lane<'_>| lane.r_squared.is_some_and(|known| known.len() == length);
@@ -258,8 +259,8 @@ fn known_r_squared<'a>(moduli: &[Lane<'a>; LANES], n: usize) -> Option<[&'a [Lim
     (fits && moduli.iter().all(usable)).then(|| moduli.map(|lane| lane.r_squared.unwrap_or(&[])))
 }
 
-/// `base mod modulus`, for a base of any length, in constant time; `room` has at least five times
-/// as many limbs as the modulus.
+/// Returns `base mod modulus`, for a base of any length, in constant time; `room` has at least five
+/// times as many limbs as the modulus.
 pub(super) fn reduced<'a>(base: &[Limb], modulus: &[Limb], room: &'a mut [Limb]) -> &'a [Limb] {
     struct Reduce<'a> {
         base: &'a [Limb],

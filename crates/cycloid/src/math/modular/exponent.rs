@@ -1,4 +1,4 @@
-//! The exponent: limbs and a length that is public.
+//! The exponent: limbs with a public length.
 
 use super::Error;
 use crate::machine::ct::{self, Mask};
@@ -6,8 +6,8 @@ use crate::machine::words::{self, LIMB_BITS, Limb};
 
 /// An exponent whose value may be secret and whose length in bits is public.
 ///
-/// The constant-time exponentiations take time in proportion to the declared length, leading zeros
-/// included; those whose name ends in `_vartime` (or `Vartime`) skip leading zeros.
+/// The constant-time exponentiations take time proportional to the declared length, including
+/// leading zeros. Those whose names end in `_vartime` (or `Vartime`) skip leading zeros.
 #[derive(Clone, Copy)]
 pub struct Exponent<'a> {
     limbs: &'a [Limb],
@@ -15,15 +15,15 @@ pub struct Exponent<'a> {
 }
 
 impl<'a> Exponent<'a> {
-    /// All bits of `limbs`, little-endian. No limbs at all mean 0.
+    /// Uses all bits of `limbs`, little-endian. No limbs mean 0.
     pub const fn new(limbs: &'a [Limb]) -> Self {
         Self { limbs, bits: limbs.len() * LIMB_BITS }
     }
 
-    /// An exponent declared to be less than 2^`bits`.
+    /// Declares an exponent to be less than 2^`bits`.
     ///
     /// # Errors
-    /// [`Error::ExponentTooLong`] if it is not, and that it is not becomes known.
+    /// [`Error::ExponentTooLong`] if it is not, which becomes public.
     pub fn with_bits(limbs: &'a [Limb], bits: usize) -> Result<Self, Error> {
         let whole = bits / LIMB_BITS;
         if whole >= limbs.len() {
@@ -31,29 +31,30 @@ impl<'a> Exponent<'a> {
         }
         let above =
             limbs[whole + 1..].iter().fold(limbs[whole] >> (bits % LIMB_BITS), |a, b| a | b);
-        // Whether the exponent is as short as declared is the outcome; its length is public.
+        // Whether the exponent is as short as declared is the function's result; its length is
+        // public.
         if !Mask::is_zero(above).reveal() {
             return Err(Error::ExponentTooLong);
         }
         Ok(Self { limbs: &limbs[..super::limbs_for(bits)], bits })
     }
 
-    /// The public length in bits.
+    /// Returns the public length in bits.
     pub const fn bits(&self) -> usize {
         self.bits
     }
 
-    /// The length in bits without leading zeros.
+    /// Returns the length in bits without leading zeros.
     pub(super) fn used_bits_vartime(&self) -> usize {
         words::bit_length_vartime(self.limbs)
     }
 
-    /// Bit `position`, 0 above the declared length.
+    /// Returns bit `position`, 0 above the declared length.
     pub(super) fn bit(&self, position: usize) -> Limb {
         self.limbs.get(position / LIMB_BITS).map_or(0, |limb| limb >> (position % LIMB_BITS) & 1)
     }
 
-    /// The `width` bits from `position` upwards, `width` ≤ 32; 0 above the declared length.
+    /// Returns the `width` bits from `position` upwards, `width` ≤ 32; 0 above the declared length.
     pub(super) fn digit(&self, position: usize, width: usize) -> Limb {
         let limb = |i: usize| u128::from(self.limbs.get(i).copied().unwrap_or(0));
         let i = position / LIMB_BITS;
@@ -62,19 +63,18 @@ impl<'a> Exponent<'a> {
     }
 }
 
-/// The value may be secret, so only the length is shown.
+/// Prints only the length, since the value may be secret.
 impl core::fmt::Debug for Exponent<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Exponent({} bits)", self.bits)
     }
 }
 
-/// The length in bits of a number whose value is secret, in constant time; the length becomes
-/// public.
+/// Returns the length in bits of a secret number, in constant time; the length becomes public.
 pub(super) fn bit_length(limbs: &[Limb]) -> usize {
     let mut length = 0;
     for (i, limb) in limbs.iter().enumerate() {
-        // Every bit below the highest set, so that their count is the length.
+        // Sets every bit below the highest set one, so that the number of ones is the length.
         let below = [1, 2, 4, 8, 16, 32].into_iter().fold(*limb, |x, shift| x | x >> shift);
         let here = (i * LIMB_BITS) as Limb + Limb::from(below.count_ones());
         length = Mask::is_zero(*limb).select(length, here);

@@ -1,15 +1,15 @@
-//! Powers of one base by a comb: a table of products of the base's powers, made once, spares most
-//! of the squarings (Lim and Lee, More flexible exponentiation with precomputation, 1994).
+//! Powers of one base by a comb: a precomputed table of products of the base's powers saves most of
+//! the squarings (Lim and Lee, More flexible exponentiation with precomputation, 1994).
 //! Constant-time.
 //!
-//! With h teeth and v blocks, an exponent of t bits is a pattern of h rows, one for each tooth, of
-//! v·b bits each, b = ⌈t / (h·v)⌉:
+//! With h teeth and v blocks, an exponent of t bits is a pattern of h rows, one per tooth, of v·b
+//! bits each, b = ⌈t / (h·v)⌉:
 //!
 //! exponent = Σ 2^(v·b·i + b·j + k) · bit(i, j, k), over teeth i < h, blocks j < v, columns k < b.
 //!
-//! For block j the table has the product of the powers base^(2^(v·b·i + b·j)) over each set of
-//! teeth i. A power is then b − 1 squarings and v·b − 1 products with an entry each, and the table
-//! has v·2^h entries; all entries of a block are read for each product.
+//! For block j the table contains the product of the powers base^(2^(v·b·i + b·j)) over each set of
+//! teeth i. A power takes b − 1 squarings and v·b − 1 products with a table entry. The table has
+//! v·2^h entries; each product reads all entries of a block.
 
 #[cfg(test)]
 mod tests;
@@ -33,20 +33,21 @@ pub struct Comb {
 }
 
 impl Comb {
-    /// The most teeth. The time for reading a block grows as 2^teeth.
+    /// The maximum number of teeth. The time for reading a block grows as 2^teeth.
     pub const MAX_TEETH: usize = 8;
 
-    /// Four teeth, one block: least memory; about 2.5 times as fast as without a table.
+    /// Four teeth, one block: the least memory; about 2.5 times as fast as without a table.
     pub const COMPACT: Self = Self { teeth: 4, blocks: 1 };
 
-    /// Five teeth, two blocks: about 3.6 times as fast as without.
+    /// Five teeth, two blocks: about 3.6 times as fast as without a table.
     pub const BALANCED: Self = Self { teeth: 5, blocks: 2 };
 
-    /// Five teeth, five blocks: about 4.2 times as fast as without. Larger ones gain little more,
-    /// because reading all of a block takes its time too.
+    /// Five teeth, five blocks: about 4.2 times as fast as without a table. Larger combs gain
+    /// little more, since reading a whole block takes time too.
     pub const FASTEST: Self = Self { teeth: 5, blocks: 5 };
 
-    /// A comb of 1 to [`MAX_TEETH`](Self::MAX_TEETH) teeth and at least one block.
+    /// Creates a comb of 1 to [`MAX_TEETH`](Self::MAX_TEETH) teeth and at least one block; `None`
+    /// otherwise.
     pub const fn new(teeth: usize, blocks: usize) -> Option<Self> {
         if teeth == 0 || teeth > Self::MAX_TEETH || blocks == 0 {
             return None;
@@ -54,27 +55,27 @@ impl Comb {
         Some(Self { teeth, blocks })
     }
 
-    /// The number of teeth.
+    /// Returns the number of teeth.
     pub const fn teeth(self) -> usize {
         self.teeth
     }
 
-    /// The number of blocks.
+    /// Returns the number of blocks.
     pub const fn blocks(self) -> usize {
         self.blocks
     }
 
-    /// Columns of a block, for exponents of `bits` bits.
+    /// Returns the columns of a block, for exponents of `bits` bits.
     const fn columns(self, bits: usize) -> usize {
         bits.div_ceil(self.teeth * self.blocks)
     }
 
-    /// Entries of a table.
+    /// Returns the number of table entries.
     const fn entries(self) -> usize {
         self.blocks << self.teeth
     }
 
-    /// Fills a table in which the first entry is 1 and the second the base; `power` is working
+    /// Fills a table whose first entry is 1 and whose second entry is the base; `power` is working
     /// memory for one number.
     fn fill<P: Products>(
         self,
@@ -90,8 +91,8 @@ impl Comb {
             let (first, others) = table.split_at_mut(j * block);
             others[..n].copy_from_slice(&first[..n]);
         }
-        // Tooth i of block j stands at bit (v·i + j)·b, so that b squarings lead to the next block,
-        // and from the last block to the next tooth.
+        // Tooth i of block j is at bit (v·i + j)·b: b squarings lead to the next block, and from
+        // the last block to the next tooth.
         for step in 1..self.teeth * self.blocks {
             products.square_times(power, self.columns(bits));
             let (tooth, j) = (step / self.blocks, step % self.blocks);
@@ -99,7 +100,8 @@ impl Comb {
         }
         for table in table.chunks_exact_mut(block) {
             for i in 3..1_usize << self.teeth {
-                // Where i has two teeth and more, the entry is that of the highest and the others'.
+                // If i has at least two teeth, the entry is the product of the highest tooth's
+                // entry and that of the others.
                 let highest = 1 << i.ilog2();
                 if i == highest {
                     continue;
@@ -112,8 +114,8 @@ impl Comb {
         }
     }
 
-    /// `result` = the base to the `exponent`, of which `bits` bits are read; `entry` is working
-    /// memory for one number.
+    /// Computes `result` = the base to the `exponent`, reading `bits` bits of it; `entry` is
+    /// working memory for one number.
     fn pow<P: Products<Index = usize>>(
         self,
         products: &mut P,
@@ -145,8 +147,8 @@ impl Comb {
     }
 }
 
-/// A base made ready for powers with exponents of up to a fixed length: a comb's table, in memory
-/// that the caller provides and in the form that is fastest on this processor.
+/// A base prepared for powers with exponents of up to a fixed length: the table of a comb, in
+/// memory provided by the caller and in the fastest form for this processor.
 #[derive(Clone, Copy)]
 pub struct FixedBase<'a> {
     modulus: Modulus<'a>,
@@ -159,13 +161,13 @@ pub struct FixedBase<'a> {
 enum Form<'a> {
     /// The modulus is 1.
     Zero,
-    /// Limbs of 64 bits.
+    /// In 64-bit limbs.
     Words { table: &'a [Limb] },
-    /// Across the lanes of vectors, and the modulus likewise.
+    /// Across the lanes of vectors, like the modulus.
     Across { backend: Backend, modulus: &'a [Lanes], table: &'a [Lanes] },
 }
 
-/// Only lengths: the base may be secret.
+/// Prints only lengths, since the base may be secret.
 impl core::fmt::Debug for FixedBase<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "FixedBase({:?}, {:?}, exponents of {} bits)", self.modulus, self.comb, self.bits)
@@ -173,7 +175,7 @@ impl core::fmt::Debug for FixedBase<'_> {
 }
 
 impl<'a> FixedBase<'a> {
-    /// Elements of memory, of 64 bytes each, for a modulus of `n` limbs.
+    /// Returns the `Lanes` of memory, of 64 bytes each, for a modulus of `n` limbs.
     pub const fn memory_lanes(n: usize, comb: Comb) -> usize {
         let words = (n * comb.entries()).div_ceil(LANES);
         if n < across::SHORTEST {
@@ -185,26 +187,27 @@ impl<'a> FixedBase<'a> {
         if across > words { across } else { words }
     }
 
-    /// Limbs of scratch for making the table and for a power, for a modulus of `n` limbs.
+    /// Returns the limbs of scratch for preparing the table and for a power, for a modulus of `n`
+    /// limbs.
     pub const fn scratch_limbs(n: usize) -> usize {
         let words = words::montgomery_work_limbs(n) + 2 * n;
         if n < across::SHORTEST {
             return words;
         }
         let lanes = across_scratch(across_lanes::digits(n * LIMB_BITS));
-        // And what aligning them may take.
+        // A margin for aligning them.
         let across = (lanes + 1) * LANES - 1;
         if across > words { across } else { words }
     }
 
     /// Computes the table for exponents of up to `exponent_bits` bits, at least one.
     ///
-    /// `base` has any length; `memory` has at least [`FixedBase::memory_lanes`] elements, `scratch` at
-    /// least [`FixedBase::scratch_limbs`], which are wiped. Takes the time of one or two powers
-    /// without a table. Constant-time but for lengths.
+    /// `base` has any length. `memory` has at least [`FixedBase::memory_lanes`] elements, and
+    /// `scratch` at least [`FixedBase::scratch_limbs`], which is wiped. Takes as long as one or two
+    /// powers without a table. Constant-time except for lengths.
     ///
     /// # Errors
-    /// [`Error::ScratchTooSmall`] where memory or scratch is.
+    /// [`Error::ScratchTooSmall`] if memory or scratch is too small.
     pub fn prepare(
         base: &[Limb],
         exponent_bits: usize,
@@ -217,8 +220,8 @@ impl<'a> FixedBase<'a> {
         Self::prepare_with(across, base, exponent_bits, comb, modulus, memory, scratch)
     }
 
-    /// [`prepare`](Self::prepare) across the lanes of a backend of the caller's choice, for moduli
-    /// of at least 16 limbs; without one, or below, with limbs of 64 bits.
+    /// Like [`prepare`](Self::prepare), across the lanes of a backend chosen by the caller, for
+    /// moduli of at least 16 limbs. Shorter moduli, and all moduli with `None`, use 64-bit limbs.
     ///
     /// # Errors
     /// As [`prepare`](Self::prepare).
@@ -264,19 +267,19 @@ impl<'a> FixedBase<'a> {
         Ok(Self { modulus: *modulus, comb, bits, form })
     }
 
-    /// The longest exponent, in bits.
+    /// Returns the length of the longest exponent, in bits.
     pub const fn exponent_bits(&self) -> usize {
         self.bits
     }
 
-    /// `result = base^exponent mod modulus` in constant time.
+    /// Computes `result = base^exponent mod modulus` in constant time.
     ///
     /// `result` has at least as many limbs as the modulus and is padded with zeros; `scratch` has
     /// at least [`FixedBase::scratch_limbs`] and is wiped. Time depends on lengths only.
     ///
     /// # Errors
-    /// [`Error::ExponentTooLong`] where the exponent's declared length is more than the table is
-    /// for, [`Error::ResultTooShort`], [`Error::ScratchTooSmall`]; nothing is written then.
+    /// [`Error::ExponentTooLong`] if the exponent's declared length exceeds the table's,
+    /// [`Error::ResultTooShort`], [`Error::ScratchTooSmall`]; nothing is written then.
     pub fn pow(
         &self,
         result: &mut [Limb],
@@ -354,7 +357,8 @@ impl words::Task for PowWords<'_> {
     }
 }
 
-/// Elements of scratch for numbers of `n` digits: two numbers, and what multiplication needs.
+/// Returns the `Lanes` of scratch for numbers of `n` digits: two numbers, and the scratch of a
+/// multiplication.
 const fn across_scratch(n: usize) -> usize {
     2 * across_lanes::vectors(n) + across_lanes::montgomery_work_lanes(n)
 }

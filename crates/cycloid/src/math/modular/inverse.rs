@@ -1,7 +1,7 @@
-//! Inversion modulo an odd number in constant time: safegcd (Bernstein and Yang, Fast constant-time
-//! gcd computation and modular inversion, 2019), with the half-integer start δ = 1/2 that shortens
-//! it (Wuille, 2021), sixty steps at a time on the low words only, twenty of them at a time with f, g and
-//! their matrix in two words.
+//! Constant-time inversion modulo an odd number: safegcd (Bernstein and Yang, Fast constant-time
+//! gcd computation and modular inversion, 2019), with the half-integer start δ = 1/2, which needs
+//! fewer steps (Wuille, 2021). Sixty steps at a time run on the low words only, and twenty of these
+//! at a time run with f, g and their matrix in two words.
 
 use super::divsteps::{DIVSTEPS, Matrix, divsteps};
 use super::{Checked, Error, STACK_USE_WORDS, checked_scratch, split_result};
@@ -9,28 +9,29 @@ use crate::machine::ct::{self, Mask};
 use crate::machine::stack;
 use crate::machine::words::{self, Limb};
 
-/// Steps that are done on low words before the numbers themselves are touched. The entries of the
-/// transition matrix stay within 2⁶⁰, so that two products with 64-bit limbs and a carry fit into
-/// 128 bits with a sign.
+/// Number of steps on low words before the full numbers are updated. The entries of the transition
+/// matrix stay within 2⁶⁰, so two products with 64-bit limbs plus a carry fit into 128 bits with a
+/// sign.
 const BATCH: usize = 3 * DIVSTEPS;
 
 const LOW_BITS: Limb = (1 << BATCH) - 1;
 
-/// Limbs of scratch that [`invert`] needs for a modulus of `n` limbs.
+/// Returns the limbs of scratch of [`invert`] for a modulus of `n` limbs.
 pub const fn invert_scratch_limbs(n: usize) -> usize {
     4 * (n + 1)
 }
 
-/// `result = 1 / x mod modulus` in constant time.
+/// Computes `result = 1 / x mod modulus` in constant time.
 ///
-/// Little-endian limbs; `x` has as many limbs as `modulus` and is less; `result` has at least as
-/// many as the modulus without its leading zeros, and is padded with zeros. `scratch` has at least
-/// [`invert_scratch_limbs`] for that length and is wiped. Time depends on the length in bits of
-/// the modulus only. Modulo 1, the result is 0.
+/// All are little-endian limbs. `x` has as many limbs as `modulus` and is less than it. `result`
+/// has at least as many limbs as the modulus without its leading zeros, and is padded with zeros.
+/// `scratch` has at least [`invert_scratch_limbs`] for that length and is wiped. Time depends on
+/// the bit length of the modulus only. Modulo 1, the result is 0.
 ///
 /// # Errors
-/// [`Error::NotInvertible`] where `x` and the modulus have a common divisor, or `x` is not less
-/// than the modulus, and that becomes known; otherwise as the module says. Nothing is written to
+/// [`Error::NotInvertible`] if `x` and the modulus have a common divisor, or if `x` is not less
+/// than the modulus, which becomes public; otherwise as described in the module. Nothing is written
+/// to
 /// `result` then.
 pub fn invert(
     result: &mut [Limb],
@@ -41,7 +42,7 @@ pub fn invert(
     stack::clean(STACK_USE_WORDS, || invert_in_frames(result, x, modulus, scratch))
 }
 
-/// [`invert`], which leaves numbers on the stack.
+/// Like [`invert`], but does not clean the stack.
 pub(crate) fn invert_in_frames(
     result: &mut [Limb],
     x: &[Limb],
@@ -59,7 +60,7 @@ pub(crate) fn invert_in_frames(
         if !Mask::is_zero(excess).reveal() {
             return Err(Error::NotInvertible);
         }
-        // From (−2m, 2m) to [0, m).
+        // Maps (−2m, 2m) to [0, m).
         for _ in 0..2 {
             let negative = Mask::from_bit(d[n] >> 63);
             let (low, top) = d.split_at_mut(n);
@@ -73,12 +74,12 @@ pub(crate) fn invert_in_frames(
     })
 }
 
-/// `result` = the greatest common divisor of `x` and an odd `modulus`, in constant time; lengths,
-/// range of `x` and scratch as for [`invert`].
+/// Computes `result` = the greatest common divisor of `x` and an odd `modulus`, in constant time.
+/// Lengths, range of `x` and scratch are as for [`invert`].
 ///
 /// # Errors
-/// [`Error::NotInvertible`] where `x` is not less than the modulus, and that becomes known;
-/// otherwise as the module says.
+/// [`Error::NotInvertible`] if `x` is not less than the modulus, which becomes public; otherwise as
+/// described in the module.
 pub fn gcd(
     result: &mut [Limb],
     x: &[Limb],
@@ -95,8 +96,8 @@ pub fn gcd(
     })
 }
 
-/// Checks what [`invert`] and [`gcd`] are given, cuts the scratch into four numbers that are longer
-/// than the modulus by a limb, and wipes it afterwards.
+/// Checks the arguments of [`invert`] and [`gcd`], splits the scratch into four numbers with one
+/// limb more than the modulus, and wipes it afterwards.
 fn with_checked(
     result: &mut [Limb],
     x: &[Limb],
@@ -123,11 +124,11 @@ fn with_checked(
     outcome
 }
 
-/// `f` = ±gcd, and `d` = ±1 / x mod modulus, with the same sign, where that is 1.
+/// Computes `f` = ±gcd, and `d` = ±1 / x mod modulus with the same sign, if the gcd is 1.
 ///
-/// All four are numbers in two's complement. f and g start as modulus and x; g ends as 0.
-/// Throughout, d·x ≡ f and e·x ≡ g modulo the modulus, up to the power of two that each step
-/// divides by, and d and e stay between −2m and m.
+/// All four are numbers in two's complement. f and g start as modulus and x; g ends as 0. The
+/// invariants are d·x ≡ f and e·x ≡ g modulo the modulus, up to the power of two that each step
+/// divides by; d and e stay between −2m and m.
 fn all_steps(modulus: Checked<'_>, x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) {
     let m = modulus.limbs;
     let batches = steps(modulus.bits).div_ceil(BATCH);
@@ -140,12 +141,12 @@ fn all_steps(modulus: Checked<'_>, x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) {
     }
 }
 
-/// The limbs as an array, which has this length.
+/// Returns the limbs as an array, which has exactly this length.
 fn exactly<const N: usize>(limbs: &[Limb]) -> &[Limb; N] {
     limbs.try_into().expect("the caller looked at the length")
 }
 
-/// As [`exactly`].
+/// Like [`exactly`], mutably.
 fn exactly_mut<const N: usize>(limbs: &mut [Limb]) -> &mut [Limb; N] {
     limbs.try_into().expect("the caller looked at the length")
 }
@@ -167,7 +168,7 @@ fn all_batches<N: AsRef<[Limb]> + ?Sized, M: AsMut<[Limb]> + ?Sized>(
     d.fill(0);
     e.fill(0);
     e[0] = 1;
-    // −1/m modulo 2⁶⁴, of which the low 60 bits are used.
+    // −1/m modulo 2⁶⁴; its low 60 bits are used.
     let m0 = words::montgomery_n0(m[0]);
     let mut zeta = -1;
     for _ in 0..batches {
@@ -177,17 +178,18 @@ fn all_batches<N: AsRef<[Limb]> + ?Sized, M: AsMut<[Limb]> + ?Sized>(
     }
 }
 
-/// Steps after which g is 0 for every pair of numbers of at most `bits` bits: a line just above what
-/// the convex hulls of Wuille's safegcd-bounds (2021) prove for δ = 1/2, which is 590 for 256 bits.
+/// Returns the number of steps after which g is 0 for every pair of numbers of at most `bits` bits:
+/// a line slightly above the convex-hull bounds of Wuille's safegcd-bounds (2021) for δ = 1/2,
+/// which are 590 for 256 bits.
 const fn steps(bits: usize) -> usize {
     (45907 * bits + 26313) / 19929 + 1
 }
 
-/// [`BATCH`] division steps.
+/// Computes [`BATCH`] division steps.
 ///
-/// The low words after some steps are right but for as many of their highest bits: after 40, there
-/// are 24 for the last 20. The product of matrices for some steps and more is that for all of them,
-/// with the bounds of all of them.
+/// After some steps, as many of the highest bits of the low words are wrong: after 40 steps, 24
+/// bits remain for the last 20. The product of the matrices of consecutive groups of steps is the
+/// matrix of all steps, with the bounds of all.
 #[inline(always)]
 fn batch(zeta: &mut i64, f: Limb, g: Limb) -> Matrix {
     let (mut f, mut g) = (f, g);
@@ -211,8 +213,8 @@ fn batch(zeta: &mut i64, f: Limb, g: Limb) -> Matrix {
     all
 }
 
-/// A factor of a number in two's complement: −a·x is a·(¬x + 1), so that products of limbs have no
-/// signs.
+/// A factor in two's complement, applied as −a·x = a·(¬x + 1), so that products of limbs are
+/// unsigned.
 #[derive(Clone, Copy)]
 struct Factor {
     magnitude: Limb,
@@ -226,30 +228,30 @@ impl Factor {
         Self { magnitude: factor.unsigned_abs(), negative }
     }
 
-    /// What there is before the first limb.
+    /// Returns the carry before the first limb.
     #[inline(always)]
     fn start(self) -> u128 {
         u128::from(self.magnitude & self.negative)
     }
 
-    /// Its product with a limb.
+    /// Returns the product with a limb.
     #[inline(always)]
     fn by(self, limb: Limb) -> u128 {
         u128::from(self.magnitude) * u128::from(limb ^ self.negative)
     }
 
-    /// Its product with the highest limb, which has the sign.
+    /// Returns the product with the highest limb, which contains the sign.
     #[inline(always)]
     fn by_highest(self, limb: Limb) -> Limb {
         self.magnitude.wrapping_mul(limb ^ self.negative)
     }
 }
 
-/// A sum of up to three products that comes limb by limb, and goes divided by 2⁶⁰.
+/// A sum of up to three products, added limb by limb and divided by 2⁶⁰.
 ///
-/// Factors are at most 2⁶¹ in magnitude, so what comes for a limb is less than 3·2¹²⁵, and with the
-/// carry, less than 2¹²⁸. The sum as a whole is less than 2⁶² in units of its highest limb, which
-/// therefore has the sign.
+/// Factors are at most 2⁶¹ in magnitude, so the products for one limb are less than 3·2¹²⁵, and
+/// less than 2¹²⁸ with the carry. The whole sum is less than 2⁶² in units of its highest limb,
+/// which therefore contains the sign.
 struct Row {
     sum: u128,
     previous: Limb,
@@ -261,7 +263,7 @@ impl Row {
         Self { sum: start, previous: 0 }
     }
 
-    /// Takes the next limb's products; gives the limb of the quotient below it.
+    /// Adds the next limb's products; returns the quotient's limb below it.
     #[inline(always)]
     fn push(&mut self, products: u128) -> Limb {
         self.sum += products;
@@ -272,7 +274,7 @@ impl Row {
         quotient
     }
 
-    /// Takes the highest limb's products; gives the two highest limbs of the quotient.
+    /// Adds the highest limb's products; returns the two highest limbs of the quotient.
     #[inline(always)]
     fn finish(self, products: Limb) -> [Limb; 2] {
         let limb = (self.sum as Limb).wrapping_add(products);
@@ -281,7 +283,7 @@ impl Row {
     }
 }
 
-/// `(f, g) = matrix · (f, g) / 2⁶⁰`, which divides exactly. Both are from −m to m.
+/// Computes `(f, g) = matrix · (f, g) / 2⁶⁰`, which divides exactly. Both are from −m to m.
 #[inline(always)]
 fn transform(matrix: &Matrix, f: &mut [Limb], g: &mut [Limb]) {
     let n = f.len() - 1;
@@ -304,10 +306,10 @@ fn transform(matrix: &Matrix, f: &mut [Limb], g: &mut [Limb]) {
     [g[n - 1], g[n]] = row_g.finish(highest_g);
 }
 
-/// `(d, e) = matrix · (d, e) / 2⁶⁰ mod modulus`, where d and e stay between −2m and m.
+/// Computes `(d, e) = matrix · (d, e) / 2⁶⁰ mod modulus`, where d and e stay between −2m and m.
 ///
-/// A negative one counts as itself plus m, so that both are between −m and m; then a row gives at
-/// most 2⁶⁰·m in magnitude, and what makes it divisible by 2⁶⁰ is a multiple −k·m, 0 ≤ k < 2⁶⁰.
+/// A negative number is replaced by itself plus m, so that both are between −m and m. A row then
+/// gives at most 2⁶⁰·m in magnitude, and adding −k·m, 0 ≤ k < 2⁶⁰, makes it divisible by 2⁶⁰.
 #[inline(always)]
 fn transform_modulo(matrix: &Matrix, d: &mut [Limb], e: &mut [Limb], m: &[Limb], m0: Limb) {
     let n = m.len();
@@ -319,7 +321,7 @@ fn transform_modulo(matrix: &Matrix, d: &mut [Limb], e: &mut [Limb], m: &[Limb],
             .wrapping_mul(d[0])
             .wrapping_add(b.cast_unsigned().wrapping_mul(e[0]))
             .wrapping_add(start.cast_unsigned().wrapping_mul(m[0]));
-        // low + k·m ≡ 0 for k ≡ low · (−1/m); taken negative, k − 2⁶⁰ or 0 … −(2⁶⁰ − 1).
+        // low + k·m ≡ 0 for k ≡ low · (−1/m), chosen from −(2⁶⁰ − 1) to 0; this computes −k.
         let k = low.wrapping_neg().wrapping_mul(m0) & LOW_BITS;
         Factor::new(start - k.cast_signed())
     };
@@ -345,7 +347,7 @@ fn transform_modulo(matrix: &Matrix, d: &mut [Limb], e: &mut [Limb], m: &[Limb],
     [e[n - 1], e[n]] = row_e.finish(highest_e);
 }
 
-/// `a = −a` in two's complement where `mask` is true.
+/// Computes `a = −a` in two's complement if `mask` is true.
 fn negate_if(mask: Mask, a: &mut [Limb]) {
     let mut carry = mask.value() & 1;
     for limb in a {
@@ -355,7 +357,7 @@ fn negate_if(mask: Mask, a: &mut [Limb]) {
     }
 }
 
-/// `a −= m` where that is not negative, for `a` not negative and longer by one limb.
+/// Computes `a −= m` unless the result is negative, for `a` nonnegative and longer by one limb.
 fn subtract_if_not_less(a: &mut [Limb], m: &[Limb]) {
     let (low, top) = a.split_at_mut(m.len());
     let below = words::is_less(low, m).value() & 1;
@@ -423,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_told() {
+    fn errors_are_reported() {
         let mut result = [GUARD; 2];
         let mut scratch = [GUARD; 12];
         let mut invert =

@@ -1,16 +1,16 @@
 //! Montgomery's ladder: one multiplication and one squaring per bit, whatever the bit (Joye and
-//! Yen, The Montgomery powering ladder, 2002). As constant-time as its residues.
+//! Yen, The Montgomery powering ladder, 2002). As constant-time as the underlying products.
 
 use super::{Exponent, Residues};
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::Limb;
 
-/// Limbs of working memory for a modulus of `n` limbs: the second power.
+/// Returns the limbs of working memory for a modulus of `n` limbs: the second power.
 pub(super) const fn work_limbs(n: usize) -> usize {
     n
 }
 
-/// `result = x^exponent`; `work` has [`work_limbs`].
+/// Computes `result = x^exponent`; `work` has [`work_limbs`].
 pub(super) fn pow<R: Residues>(
     residues: &mut R,
     result: &mut [Limb],
@@ -18,8 +18,8 @@ pub(super) fn pow<R: Residues>(
     exponent: &Exponent<'_>,
     work: &mut [Limb],
 ) {
-    // (low, high) = (xᵏ, xᵏ⁺¹), where k is what has been read of the exponent; exchanged where the
-    // last bit read is 1, so that the squaring always meets the first.
+    // (low, high) = (xᵏ, xᵏ⁺¹), where k is the part of the exponent read so far. They are swapped
+    // if the last bit read is 1, so that the squaring always applies to the first.
     let (low, high) = (result, work);
     residues.enter(low, high, x);
     let mut exchanged = 0;

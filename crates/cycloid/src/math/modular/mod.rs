@@ -1,19 +1,20 @@
-//! Modular exponentiation, base^exponent mod modulus, and inversion, on little-endian limbs of 64 bits.
+//! Modular exponentiation, base^exponent mod modulus, and inversion, on little-endian limbs of 64
+//! bits.
 //!
-//! - [`pow`]: constant-time, on the fastest backend; what the schemes use.
+//! - [`pow`]: constant-time, on the fastest backend; the schemes use this one.
 //! - [`pow_eight`]: eight bases, exponents and moduli at once.
-//! - [`FixedBase`]: powers of one base, with a table made once.
-//! - [`Strategy`]: every combination of three reductions and twelve ways to exponentiate, to
-//!   choose what to pay in time and in memory.
+//! - [`FixedBase`]: powers of one base, with a precomputed table.
+//! - [`Strategy`]: every combination of three reductions and twelve exponentiation methods, for
+//!   choosing a trade-off between time and memory.
 //! - [`invert`]: the inverse modulo an odd number, constant-time.
 //!
-//! Every input has an answer. x mod 1 = 0. x⁰ mod m = 1 for m > 1 and any x, 0 included. A base of
-//! any length is reduced first. Leading zero limbs are allowed everywhere and change no result. A
-//! modulus of 0 is an [`Error`], and so is an even one for Montgomery reduction; so are moduli of
-//! more than [`MAX_BITS`] bits. On an error nothing is written to the result.
+//! Every input has a defined result. x mod 1 = 0. x⁰ mod m = 1 for m > 1 and any x, including 0. A
+//! base of any length is reduced first. Leading zero limbs are allowed everywhere and change no
+//! result. A modulus of 0, an even modulus with Montgomery reduction, and a modulus of more than
+//! [`MAX_BITS`] bits are [`Error`]s. On an error nothing is written to the result.
 //!
-//! Memory: an operation uses the scratch that it is given, as many limbs as the `const fn` beside
-//! it says, and a bounded stack; the scratch is wiped before it returns.
+//! Memory: an operation uses the caller's scratch and a bounded stack. The `const fn` next to each
+//! operation returns the size of its scratch. The scratch is wiped before the operation returns.
 //!
 //! ```
 //! use cycloid::modular::{self, Exponent, Modulus};
@@ -68,22 +69,23 @@ pub use strategy::{Exponentiation, Reduction, Strategy, Window};
 use crate::machine::ct::Mask;
 use crate::machine::words::{LIMB_BITS, Limb};
 
-/// The most stack that an operation uses, in bytes: what a thread must have left when it calls one.
+/// The maximum stack use of an operation, in bytes; a thread must have this much left when it calls
+/// one.
 pub const STACK_USE: usize = 7 << 10;
 
-/// The same for one number in limbs of 64 bits.
+/// The same for one number in 64-bit limbs.
 const STACK_USE_WORDS: usize = 4 << 10;
 
 /// The longest modulus, in bits.
 pub const MAX_BITS: usize = 16384;
 
-/// Why an exponentiation was not done.
+/// Why an exponentiation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// The modulus is 0.
     ModulusZero,
-    /// The modulus is even, and the reduction is Montgomery's.
+    /// The modulus is even, but Montgomery reduction is used.
     ModulusEven,
     /// The modulus has more than [`MAX_BITS`] bits.
     ModulusTooLong,
@@ -101,12 +103,12 @@ pub enum Error {
         /// Bytes given.
         given: usize,
     },
-    /// The number has no inverse modulo the modulus, or is not less than it.
+    /// The number has no inverse modulo the modulus, or is not less than the modulus.
     NotInvertible,
-    /// The exponent has a bit set above the length that was declared for it.
+    /// The exponent has a bit set beyond its declared length.
     ExponentTooLong,
-    /// The random generator repeats itself, or none of its numbers would do, in more tries than a
-    /// sound generator ever needs.
+    /// The random generator repeats itself, or gave no usable number in more tries than a sound
+    /// generator ever needs.
     RandomGenerator,
 }
 
@@ -117,15 +119,15 @@ impl core::fmt::Display for Error {
             Self::ModulusEven => f.write_str("Montgomery reduction needs an odd modulus"),
             Self::ModulusTooLong => write!(f, "the modulus has more than {MAX_BITS} bits"),
             Self::ResultTooShort { needed, given } => {
-                write!(f, "the result has {given} limbs, and the modulus {needed}")
+                write!(f, "the result has {given} limbs, but the modulus has {needed}")
             }
             Self::ScratchTooSmall { needed, given } => {
-                write!(f, "the scratch has {given} bytes, and {needed} are needed")
+                write!(f, "the scratch has {given} bytes, but {needed} are needed")
             }
             Self::NotInvertible => f.write_str("the number has no inverse modulo the modulus"),
             Self::ExponentTooLong => f.write_str("the exponent is longer than declared"),
             Self::RandomGenerator => {
-                f.write_str("the random generator repeats itself, or gives no number that will do")
+                f.write_str("the random generator repeats itself or gives no usable number")
             }
         }
     }
@@ -135,51 +137,51 @@ impl core::error::Error for Error {}
 
 super::random::cause!(Error);
 
-/// Products of residues: all that reading an exponent by windows needs, whether an element is a
-/// limb of one number, limbs of eight, or part of one number across eight lanes.
+/// Products of residues: everything that windowed exponentiation needs. An element may be a limb of
+/// one number, limbs of eight numbers, or part of one number across eight lanes.
 pub(crate) trait Products {
-    /// What numbers are made of; all that meet in one product have as many.
+    /// The element type of numbers; all numbers in a product have the same number of elements.
     type Element: Copy;
 
-    /// The number of an entry of a table, in each lane where there are many.
+    /// The index of a table entry; one per lane if there are several.
     type Index;
 
-    /// `accumulator = accumulator · by`.
+    /// Computes `accumulator = accumulator · by`.
     fn mul(&mut self, accumulator: &mut [Self::Element], by: &[Self::Element]);
 
-    /// `accumulator = accumulator²`.
+    /// Computes `accumulator = accumulator²`.
     fn square(&mut self, accumulator: &mut [Self::Element]);
 
-    /// [`square`](Self::square) `times` times.
+    /// Applies [`square`](Self::square) `times` times.
     fn square_times(&mut self, accumulator: &mut [Self::Element], times: usize) {
         for _ in 0..times {
             self.square(accumulator);
         }
     }
 
-    /// `out = table[index]`, reading the whole table.
+    /// Copies `out = table[index]`, reading the whole table.
     fn lookup(&self, out: &mut [Self::Element], table: &[Self::Element], index: &Self::Index);
 }
 
-/// Arithmetic modulo one number of limbs, in a representation of its own: what a reduction
-/// provides and all that an exponentiation needs.
+/// Arithmetic modulo one number of limbs, in its own representation: provided by a reduction, used
+/// by the exponentiations.
 ///
-/// Every slice has as many limbs as the modulus, but for `x`.
+/// Every slice except `x` has as many limbs as the modulus.
 trait Residues: Products<Element = Limb, Index = usize> {
-    /// The representations of 1 and of `x mod modulus`; `x` has any length.
+    /// Computes the representations of 1 and of `x mod modulus`; `x` has any length.
     fn enter(&mut self, one: &mut [Limb], base: &mut [Limb], x: &[Limb]);
 
-    /// From the representation back to the number, less than the modulus.
+    /// Converts from the representation to the number, less than the modulus.
     fn leave(&mut self, accumulator: &mut [Limb]);
 }
 
-/// Residues that stand for themselves, each product being reduced on its own.
+/// Residues that represent themselves; each product is reduced on its own.
 trait PlainResidues: Products<Element = Limb, Index = usize> {
-    /// `result = wide mod modulus`, where `wide` is the product of two residues, or a residue
-    /// times 2^(64·n) plus n limbs, in the buffer that [`wide`](Self::wide) gives.
+    /// Computes `result = wide mod modulus`, where `wide` is the product of two residues, or a
+    /// residue times 2^(64·n) plus n limbs, in the buffer returned by [`wide`](Self::wide).
     fn reduce(&mut self, result: &mut [Limb]);
 
-    /// The buffer of 2n limbs for the number to be reduced.
+    /// Returns the buffer of 2n limbs for the number to be reduced.
     fn wide(&mut self) -> &mut [Limb];
 }
 
@@ -201,7 +203,7 @@ impl<P: PlainResidues> Residues for P {
     fn leave(&mut self, _accumulator: &mut [Limb]) {}
 }
 
-/// Products of residues that stand for themselves.
+/// Implements products of residues that represent themselves.
 macro_rules! plain_products {
     ($residues:ident) => {
         impl<W: Words> super::Products for $residues<'_, W> {
@@ -228,8 +230,8 @@ macro_rules! plain_products {
 }
 use plain_products;
 
-/// Calls `f` with `x` cut into pieces of `n` limbs, the most significant first; only that one may
-/// be shorter.
+/// Calls `f` with pieces of `x` of `n` limbs, most significant first; only the first may be
+/// shorter.
 fn for_each_chunk(x: &[Limb], n: usize, mut f: impl FnMut(&[Limb])) {
     let full = x.len() / n * n;
     if full < x.len() {
@@ -240,7 +242,7 @@ fn for_each_chunk(x: &[Limb], n: usize, mut f: impl FnMut(&[Limb])) {
     }
 }
 
-/// Limbs that hold `bits` bits.
+/// Returns the limbs of a number of `bits` bits.
 const fn limbs_for(bits: usize) -> usize {
     bits.div_ceil(LIMB_BITS)
 }
@@ -264,7 +266,7 @@ impl<'a> Checked<'a> {
         Ok(Self { limbs: &modulus[..limbs_for(bits)], bits })
     }
 
-    /// An error where the modulus is even; its parity becomes public.
+    /// Returns an error if the modulus is even; its parity becomes public.
     fn odd(self) -> Result<Self, Error> {
         let odd = Mask::from_bit(self.limbs[0] & 1).reveal();
         if odd { Ok(self) } else { Err(Error::ModulusEven) }
@@ -275,13 +277,13 @@ impl<'a> Checked<'a> {
     }
 }
 
-/// The limbs of `result` that take the residue modulo a number of `needed` limbs, and the rest.
+/// Splits `result` into the limbs for a residue modulo a number of `needed` limbs, and the rest.
 fn split_result(result: &mut [Limb], needed: usize) -> Result<(&mut [Limb], &mut [Limb]), Error> {
     let given = result.len();
     result.split_at_mut_checked(needed).ok_or(Error::ResultTooShort { needed, given })
 }
 
-/// The first `needed` limbs of the scratch.
+/// Returns the first `needed` limbs of the scratch.
 fn checked_scratch(scratch: &mut [Limb], needed: usize) -> Result<&mut [Limb], Error> {
     let given = size_of_val(scratch);
     scratch

@@ -1,22 +1,23 @@
-//! Montgomery's reduction: x stands for x/R, R = 2^(64·n), so that a reduction divides by R instead
+//! Montgomery reduction: x represents x/R, R = 2^(64·n), so that a reduction divides by R instead
 //! of by the modulus (Montgomery, Modular multiplication without trial division, 1985).
-//! Constant-time; the modulus's length in bits is public, its value may be secret.
+//! Constant-time; the bit length of the modulus is public, its value may be secret.
 
 use super::{Products, Residues, for_each_chunk};
 use crate::machine::words::{self, LIMB_BITS, Limb, Words};
 
-/// Residues modulo an odd number but 1.
+/// Residues modulo an odd number other than 1.
 pub(super) struct Montgomery<'a, W> {
     words: W,
     modulus: &'a [Limb],
     n0: Limb,
-    /// R² mod modulus, where it is known in advance.
+    /// R² mod modulus, if known in advance.
     r_squared: Option<&'a [Limb]>,
     work: &'a mut [Limb],
 }
 
 impl<'a, W: Words> Montgomery<'a, W> {
-    /// `modulus` has n limbs, the highest not 0; `work` has [`words::montgomery_work_limbs`]`(n)`.
+    /// Prepares a reduction. `modulus` has n limbs, the highest not 0; `work` has
+    /// [`words::montgomery_work_limbs`]`(n)`.
     pub(super) fn new(
         words: W,
         modulus: &'a [Limb],
@@ -26,7 +27,7 @@ impl<'a, W: Words> Montgomery<'a, W> {
         Self { words, modulus, n0: words::montgomery_n0(modulus[0]), r_squared, work }
     }
 
-    /// `result = result / R mod modulus`, where `result` is any number below R.
+    /// Computes `result = result / R mod modulus`, for any `result` below R.
     fn divide_by_r(&mut self, result: &mut [Limb]) {
         let wide = &mut self.work[..2 * result.len()];
         let (low, high) = wide.split_at_mut(result.len());
@@ -35,7 +36,7 @@ impl<'a, W: Words> Montgomery<'a, W> {
         self.words.montgomery_reduce(result, wide, self.modulus, self.n0);
     }
 
-    /// `result = result + chunk / R mod modulus`, where `result` is less than the modulus.
+    /// Computes `result = result + chunk / R mod modulus`, for `result` less than the modulus.
     fn append(&mut self, result: &mut [Limb], chunk: &[Limb]) {
         let wide = &mut self.work[..2 * result.len()];
         let (low, high) = wide.split_at_mut(result.len());
@@ -45,7 +46,7 @@ impl<'a, W: Words> Montgomery<'a, W> {
         self.words.montgomery_reduce(result, wide, self.modulus, self.n0);
     }
 
-    /// R² mod modulus.
+    /// Computes R² mod modulus.
     pub(super) fn r_squared(&mut self, result: &mut [Limb]) {
         if let Some(known) = self.r_squared {
             result.copy_from_slice(known);
@@ -53,7 +54,7 @@ impl<'a, W: Words> Montgomery<'a, W> {
         }
         let n = self.modulus.len();
         let exponent = n * LIMB_BITS;
-        // 2^(bits − 1) < modulus, and doubling that leads to R, then to R · 2^k for a small k.
+        // 2^(bits − 1) < modulus; doubling leads to R, then to R · 2^k for a small k.
         let bits = super::exponent::bit_length(self.modulus);
         result.fill(0);
         result[(bits - 1) / LIMB_BITS] = 1 << ((bits - 1) % LIMB_BITS);
@@ -68,7 +69,7 @@ impl<'a, W: Words> Montgomery<'a, W> {
         }
     }
 
-    /// `a = 2a mod modulus`.
+    /// Computes `a = 2a mod modulus`.
     fn double(&mut self, a: &mut [Limb]) {
         let carry = words::double(a);
         words::reduce_once(carry, a, self.modulus);
@@ -84,14 +85,15 @@ impl<W: Words> Residues for Montgomery<'_, W> {
         if x.len() <= n {
             base[..x.len()].copy_from_slice(x);
         } else {
-            // base = base · R + chunk: (base · R + chunk) / R, and R² / R brings R back.
+            // base = base · R + chunk: (base · R + chunk) / R; multiplying by R² / R restores the
+            // factor R.
             for_each_chunk(x, n, |chunk| {
                 self.append(base, chunk);
                 self.mul(base, r_squared);
             });
         }
         self.mul(base, r_squared);
-        // R² / R = R, which stands for 1.
+        // R² / R = R, which represents 1.
         self.divide_by_r(r_squared);
     }
 

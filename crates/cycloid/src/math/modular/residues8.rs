@@ -1,13 +1,13 @@
-//! Arithmetic modulo eight numbers side by side, in Montgomery's representation, and powers with
-//! it. Constant-time but for public exponents.
+//! Arithmetic modulo eight numbers side by side in Montgomery form, and powers. Constant-time
+//! except for public exponents.
 
 use super::{Exponent, Products, Window, window};
 use crate::machine::lanes::{self, LANE_LIMB_BITS, LANES, LaneWords, Lanes};
 use crate::machine::words::{LIMB_BITS, Limb};
 
-/// Residues modulo eight odd numbers above 1, n limbs of 52 bits in each lane; R = 2^(52·n).
+/// Residues modulo eight odd numbers above 1, with n limbs of 52 bits in each lane; R = 2^(52·n).
 ///
-/// A residue is almost reduced: less than twice the modulus.
+/// A residue is almost reduced, that is, less than twice the modulus.
 pub(crate) struct Residues8<'a, L> {
     backend: L,
     modulus: &'a [Lanes],
@@ -16,18 +16,19 @@ pub(crate) struct Residues8<'a, L> {
 }
 
 impl<'a, L: LaneWords> Residues8<'a, L> {
-    /// `modulus` has n limbs, `work` has [`lanes::montgomery_work_lanes`]`(n)`.
+    /// Prepares the arithmetic. `modulus` has n limbs, `work` has
+    /// [`lanes::montgomery_work_lanes`]`(n)`.
     pub(crate) fn new(backend: L, modulus: &'a [Lanes], work: &'a mut [Lanes]) -> Self {
         Self { backend, modulus, k0: lanes::montgomery_k0(modulus), work }
     }
 
-    /// R² mod modulus, less than the modulus, where `shortest` is the length in bits of the
-    /// shortest modulus.
+    /// Computes R² mod modulus, less than the modulus; `shortest` is the bit length of the shortest
+    /// modulus.
     pub(crate) fn r_squared(&mut self, result: &mut [Lanes], shortest: usize) {
         let exponent = result.len() * LANE_LIMB_BITS;
         // 2^(shortest − 1) is less than each modulus. Doubling leads to R · 2^k for the leading
-        // bits k of 52·n; then (R · 2^k)² / R = R · 2^(2k), and a doubling where the next bit is
-        // one, until k is 52·n and 2^k is R.
+        // bits k of 52·n; then (R · 2^k)² / R = R · 2^(2k), and a doubling if the next bit is one,
+        // until k is 52·n and 2^k is R.
         let power = shortest - 1;
         set_to_power_of_two(result, power);
         let squarings = LIMB_BITS.ilog2();
@@ -43,8 +44,8 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
         }
     }
 
-    /// R² mod modulus, less than the modulus, from 2^(128·m) mod modulus in `known`, m limbs of 64
-    /// bits in each lane; 64·m ≤ 52·n. `room` has n elements.
+    /// Computes R² mod modulus, less than the modulus, from `known` = 2^(128·m) mod modulus, which
+    /// has m limbs of 64 bits in each lane; 64·m ≤ 52·n. `room` has n elements.
     pub(crate) fn r_squared_from(
         &mut self,
         result: &mut [Lanes],
@@ -54,7 +55,7 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
         let excess = LANE_LIMB_BITS * result.len() - LIMB_BITS * known[0].len();
         lanes::load_all(result, known);
         if 4 * excess < LANE_LIMB_BITS * result.len() {
-            // 2^(256·m) / R, and times 2^(4·(52·n − 64·m)) / R that is R².
+            // 2^(256·m) / R; times 2^(4·(52·n − 64·m)) / R this is R².
             self.square(result);
             set_to_power_of_two(room, 4 * excess);
             self.mul(result, room);
@@ -66,11 +67,11 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
         }
     }
 
-    /// `result` = what makes of a product of two numbers, divided by R as products here are, their
-    /// product divided by 2^(64·m): that of Montgomery's representation in m limbs of 64 bits.
+    /// Computes the factor that converts a product divided by R, as computed here, to the product
+    /// divided by 2^(64·m), as in Montgomery form with m limbs of 64 bits.
     ///
-    /// That is 2^(2·52·n − 64·m) mod modulus, made from 2^(128·m) mod modulus in `known`;
-    /// 64·m ≤ 52·n and 3·(52·n − 64·m) < 52·n. `room` has n elements.
+    /// It is 2^(2·52·n − 64·m) mod modulus, made from `known` = 2^(128·m) mod modulus; 64·m ≤ 52·n
+    /// and 3·(52·n − 64·m) < 52·n. `room` has n elements.
     pub(crate) fn words_factor(
         &mut self,
         result: &mut [Lanes],
@@ -83,7 +84,8 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
         self.mul(result, room);
     }
 
-    /// `result = x·R mod modulus`, almost reduced, for any x of n to 2n limbs. `room` has n.
+    /// Computes `result = x·R mod modulus`, almost reduced, for any x of n to 2n limbs. `room` has
+    /// n.
     pub(crate) fn enter(
         &mut self,
         result: &mut [Lanes],
@@ -99,27 +101,27 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
         self.mul(room, r_squared);
         result.copy_from_slice(low);
         self.mul(result, r_squared);
-        // Both below the modulus, the sum is almost reduced.
+        // Both are below the modulus, so the sum is almost reduced.
         lanes::reduce_once(room, self.modulus);
         lanes::reduce_once(result, self.modulus);
         lanes::add(result, room);
     }
 
-    /// `result = result / R mod modulus`, less than the modulus: the number that an almost reduced
-    /// residue stands for. `room` has n elements.
+    /// Computes `result = result / R mod modulus`, less than the modulus: the number that an almost
+    /// reduced residue represents. `room` has n elements.
     pub(crate) fn leave(&mut self, result: &mut [Lanes], room: &mut [Lanes]) {
-        // Times 1, which leaves at most the modulus itself.
+        // Times 1, which gives at most the modulus itself.
         set_to_one(room);
         self.mul(result, room);
         lanes::reduce_once(result, self.modulus);
     }
 
-    /// `result = result^exponents mod modulus`, less than the modulus, by windows of the
-    /// exponents' `bits` bits, reading the whole table for each.
+    /// Computes `result = result^exponents mod modulus`, less than the modulus, by windows of the
+    /// exponents' `bits` bits, reading the whole table for each window.
     ///
-    /// `result` is almost reduced and in Montgomery's representation, [`enter`](Self::enter).
-    /// `work` has [`window::fixed_work_limbs`] elements, of which the last n, the entry that is
-    /// read, hold R² mod modulus at first.
+    /// `result` is almost reduced and in Montgomery form, see [`enter`](Self::enter). `work` has
+    /// [`window::fixed_work_limbs`] elements; its last n, the place of the looked-up entry,
+    /// initially hold R² mod modulus.
     pub(crate) fn pow(
         &mut self,
         result: &mut [Lanes],
@@ -130,7 +132,7 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
     ) {
         let n = result.len();
         let width = window.bits();
-        // Entry i is x^i · R. The place of entry 2 holds 1 until it is needed.
+        // Entry i is x^i · R. The place of entry 2 holds 1 until that entry is computed.
         let (table, entry) = work.split_at_mut(n << width);
         let (one, powers) = table.split_at_mut(n);
         let (base, rest) = powers.split_at_mut(n);
@@ -145,8 +147,9 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
         self.leave(result, &mut work[n << width..]);
     }
 
-    /// `result = result^exponents mod modulus`, less than the modulus, for odd exponents; time
-    /// depends on them. `result` is a number below the modulus. `room` has 3n elements.
+    /// Computes `result = result^exponents mod modulus`, less than the modulus, for odd exponents.
+    /// Time depends on the exponents. `result` is a number below the modulus. `room` has 3n
+    /// elements.
     pub(crate) fn pow_vartime(
         &mut self,
         result: &mut [Lanes],
@@ -159,7 +162,7 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
         let (power, product) = rest.split_at_mut(n);
         base.copy_from_slice(result);
         self.mul(base, r_squared);
-        // A lane whose exponent is shorter than another's begins with 1.
+        // A lane with a shorter exponent starts with 1.
         let bits = exponents.iter().fold(1, |any, exponent| any | exponent).ilog2();
         set_to_one(power);
         self.mul(power, r_squared);
@@ -176,7 +179,7 @@ impl<'a, L: LaneWords> Residues8<'a, L> {
             }
             self.square(power);
         }
-        // The last bit is one, and x itself instead of x·R leaves the representation.
+        // The last bit is one; multiplying by x instead of x·R leaves Montgomery form.
         self.mul(result, power);
         lanes::reduce_once(result, self.modulus);
     }
@@ -199,12 +202,12 @@ impl<L: LaneWords> Products for Residues8<'_, L> {
     }
 }
 
-/// The number 1 in each lane.
+/// Sets each lane to 1.
 fn set_to_one(number: &mut [Lanes]) {
     set_to_power_of_two(number, 0);
 }
 
-/// The number 2^power in each lane.
+/// Sets each lane to 2^power.
 fn set_to_power_of_two(number: &mut [Lanes], power: usize) {
     number.fill(Lanes::ZERO);
     number[power / LANE_LIMB_BITS] = Lanes([1 << (power % LANE_LIMB_BITS); LANES]);

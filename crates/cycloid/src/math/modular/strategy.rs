@@ -1,4 +1,4 @@
-//! The table of strategies: a reduction and a way to exponentiate, any with any.
+//! Strategies: every combination of a reduction and an exponentiation method.
 
 use core::fmt;
 
@@ -19,7 +19,7 @@ pub enum Reduction {
     BasicVartime,
     /// Multiplication by a precomputed reciprocal. Any modulus; time depends on the values.
     BarrettVartime,
-    /// Montgomery's representation. Odd moduli; constant-time.
+    /// Montgomery form. Odd moduli; constant-time.
     Montgomery,
 }
 
@@ -30,9 +30,9 @@ pub enum Exponentiation {
     FastVartime,
     /// Montgomery's ladder: a squaring and a multiplication per bit.
     Ladder,
-    /// A fixed window with the table of all powers, read whole for each window.
+    /// A fixed window with a table of all powers, which is read whole for each window.
     FixedWindow(Window),
-    /// A sliding window with the table of odd powers ("reduced memory"): for public exponents.
+    /// A sliding window with a table of odd powers ("reduced memory"): for public exponents.
     ReducedMemoryVartime(Window),
 }
 
@@ -44,7 +44,7 @@ impl Window {
     /// All widths, smallest first.
     pub const ALL: [Self; 5] = [Self(2), Self(3), Self(4), Self(5), Self(6)];
 
-    /// The window of `bits` bits, if there is one.
+    /// Returns the window of `bits` bits, if it exists.
     pub const fn new(bits: usize) -> Option<Self> {
         match bits {
             2..=6 => Some(Self(bits as u8)),
@@ -52,7 +52,7 @@ impl Window {
         }
     }
 
-    /// The width in bits.
+    /// Returns the width in bits.
     pub const fn bits(self) -> usize {
         self.0 as usize
     }
@@ -81,7 +81,7 @@ impl Reduction {
 }
 
 impl Exponentiation {
-    /// All twelve, in the order of the table.
+    /// All twelve methods, in the order of the table.
     pub const ALL: [Self; 12] = {
         let mut all = [Self::FastVartime; 12];
         all[1] = Self::Ladder;
@@ -94,7 +94,7 @@ impl Exponentiation {
         all
     };
 
-    /// Limbs of working memory beside the reduction's, for a modulus of `n` limbs.
+    /// Returns the limbs of working memory besides the reduction's, for a modulus of `n` limbs.
     pub(super) const fn work_limbs(self, n: usize) -> usize {
         match self {
             Self::FastVartime => binary::work_limbs(n),
@@ -106,7 +106,7 @@ impl Exponentiation {
 }
 
 impl Strategy {
-    /// All 36, in the order of the table.
+    /// All 36 strategies, in the order of the table.
     pub const ALL: [Self; 36] = {
         let mut all =
             [Self { reduction: Reduction::ALL[0], exponentiation: Exponentiation::ALL[0] }; 36];
@@ -119,18 +119,18 @@ impl Strategy {
         all
     };
 
-    /// Limbs of scratch for a modulus of `n` limbs.
+    /// Returns the limbs of scratch for a modulus of `n` limbs.
     pub const fn scratch_limbs(self, n: usize) -> usize {
         self.reduction.work_limbs(n) + self.exponentiation.work_limbs(n)
     }
 
-    /// Bytes of scratch for a modulus of `bits` bits.
+    /// Returns the bytes of scratch for a modulus of `bits` bits.
     pub const fn scratch_bytes(self, bits: usize) -> usize {
         self.scratch_limbs(limbs_for(bits)) * size_of::<Limb>()
     }
 
-    /// Whether time depends on nothing but the lengths in bits of modulus and exponent and the
-    /// length in limbs of the base.
+    /// Returns whether time depends only on the bit lengths of modulus and exponent and on the
+    /// base's length in limbs.
     pub const fn is_constant_time(self) -> bool {
         matches!(self.reduction, Reduction::Montgomery)
             && matches!(
@@ -139,15 +139,15 @@ impl Strategy {
             )
     }
 
-    /// `result = base^exponent mod modulus`, on the fastest backend.
+    /// Computes `result = base^exponent mod modulus`, on the fastest backend.
     ///
-    /// Little-endian limbs; `result` has at least as many as the modulus without its leading
-    /// zeros, and is padded with zeros. `scratch` has at least
+    /// All are little-endian limbs. `result` has at least as many as the modulus without its
+    /// leading zeros, and is padded with zeros. `scratch` has at least
     /// [`scratch_limbs`](Self::scratch_limbs) for that length and is wiped. Time depends on the
-    /// values unless [`is_constant_time`](Self::is_constant_time).
+    /// values unless [`is_constant_time`](Self::is_constant_time) returns true.
     ///
     /// # Errors
-    /// As the module says; nothing is written to `result` then.
+    /// As described in the module; nothing is written to `result` then.
     pub fn pow_vartime(
         self,
         result: &mut [Limb],
@@ -159,7 +159,7 @@ impl Strategy {
         self.pow_vartime_with(Backend::best(), result, base, exponent, modulus, scratch)
     }
 
-    /// [`pow_vartime`](Self::pow_vartime) on a backend of the caller's choice.
+    /// Like [`pow_vartime`](Self::pow_vartime), on a backend chosen by the caller.
     ///
     /// # Errors
     /// As [`pow_vartime`](Self::pow_vartime).
@@ -186,7 +186,7 @@ impl Strategy {
     }
 }
 
-/// An exponentiation whose arguments have been checked.
+/// An exponentiation with checked arguments.
 struct Task<'a> {
     strategy: Strategy,
     result: &'a mut [Limb],
@@ -224,7 +224,7 @@ impl words::Task for Task<'_> {
 }
 
 impl Exponentiation {
-    /// `result = x^exponent`; `work` has what [`work_limbs`](Self::work_limbs) says.
+    /// Computes `result = x^exponent`; `work` has [`work_limbs`](Self::work_limbs).
     pub(super) fn run<R: Residues>(
         self,
         residues: &mut R,

@@ -1,5 +1,5 @@
-//! Every strategy on every backend against num-bigint: edges, carry-heavy and random values, and
-//! the memory that is promised.
+//! Every strategy on every backend compared with num-bigint: edge cases, carry-heavy and random
+//! values, and the documented memory.
 
 use num_bigint::BigUint;
 use proptest::prelude::{Just, ProptestConfig, any, prop, prop_assume, prop_oneof, proptest};
@@ -19,11 +19,11 @@ pub(super) fn model(base: &[Limb], exponent: &[Limb], modulus: &[Limb]) -> BigUi
     number(base).modpow(&number(exponent), &number(modulus))
 }
 
-/// A value that no code may leave behind or touch.
+/// A value that no code may leave behind or overwrite.
 pub(super) const GUARD: Limb = 0xdead_beef_0bad_cafe;
 
 /// Runs `f` with a scratch of exactly `needed` limbs between guards; checks the guards, and that
-/// what was used of the scratch is zero afterwards.
+/// the used part of the scratch is wiped afterwards.
 fn with_guarded_scratch<T>(needed: usize, f: impl FnOnce(&mut [Limb]) -> T) -> T {
     let mut buffer = vec![GUARD; needed + 16];
     let output = f(&mut buffer[8..needed + 8]);
@@ -34,7 +34,7 @@ fn with_guarded_scratch<T>(needed: usize, f: impl FnOnce(&mut [Limb]) -> T) -> T
     output
 }
 
-/// Every strategy and the default, on every backend, with exactly the scratch that they name.
+/// Checks every strategy and the default, on every backend, with exactly the documented scratch.
 fn check(base: &[Limb], exponent: &[Limb], modulus: &[Limb]) {
     let expected = model(base, exponent, modulus);
     let odd = modulus[0] & 1 == 1;
@@ -104,7 +104,7 @@ fn check_default(
     assert_eq!((again.limbs(), again.bits()), (modulus.limbs(), modulus.bits()));
 }
 
-/// Numbers of `n` limbs on which carries and estimates go wrong.
+/// Numbers of `n` limbs that stress carries and estimates.
 pub(super) fn hard_numbers(n: usize) -> Vec<Vec<Limb>> {
     let top = |limb: Limb| {
         let mut x = vec![0; n];
@@ -189,7 +189,7 @@ fn a_base_of_any_length_is_reduced() {
 }
 
 #[test]
-fn errors_are_told_and_change_nothing() {
+fn errors_leave_the_result_unchanged() {
     let pow = |strategy: Strategy, result: &mut [Limb], modulus: &[Limb], scratch: usize| {
         let mut scratch = vec![GUARD; scratch];
         let outcome =
@@ -221,7 +221,7 @@ fn errors_are_told_and_change_nothing() {
 }
 
 #[test]
-fn the_default_tells_errors_and_changes_nothing() {
+fn errors_of_the_default_leave_the_result_unchanged() {
     let mut r_squared = [GUARD; 2];
     let mut scratch = [GUARD; 64];
     for (modulus, error) in [
@@ -294,7 +294,7 @@ fn scratch_is_at_most_half_of_the_classic_table() {
 }
 
 #[test]
-fn scratch_is_told_for_every_length() {
+fn scratch_is_sufficient_for_every_length() {
     for n in 0..=MAX_BITS / 64 {
         for bits in [0, 1, 64 * n] {
             let least = pow_minimum_scratch_limbs(n);
@@ -326,7 +326,7 @@ proptest! {
     }
 }
 
-/// Limbs that are random, or all ones or zeros, or close to it.
+/// Generates limbs that are random, all ones, all zeros, or close to these.
 pub(super) fn limb() -> impl Generator<Value = Limb> {
     prop_oneof![3 => any::<Limb>(), 1 => Just(0), 1 => Just(Limb::MAX), 1 => 0..3u64]
 }

@@ -1,21 +1,21 @@
-//! Windows of the exponent: a fixed window with the table of all powers, and a sliding window with
+//! Windowed exponentiation: a fixed window with a table of all powers, and a sliding window with
 //! the odd powers only (Handbook of Applied Cryptography, algorithms 14.82 and 14.85).
 
 use super::{Exponent, Products, Residues, Window};
 use crate::machine::words::Limb;
 
-/// Limbs of working memory of the fixed window of `width` bits for a modulus of `n` limbs: the
-/// table, and the entry that is read.
+/// Returns the limbs of working memory for a fixed window of `width` bits and a modulus of `n`
+/// limbs: the table, and the looked-up entry.
 pub(super) const fn fixed_work_limbs(width: usize, n: usize) -> usize {
     ((1 << width) + 1) * n
 }
 
-/// `result = x^exponent` by windows of `width` bits, reading the whole table for each: as
-/// constant-time as its products.
+/// Computes `result = x^exponent` by windows of `width` bits, reading the whole table for each
+/// window: as constant-time as the products.
 ///
-/// `work` has [`fixed_work_limbs`] elements, of which the first number is 1 and the second x, in
-/// the representation of the products, as is the result. The exponent has `bits` bits, and
-/// `digit` gives the `width` bits of it from a position upwards.
+/// `work` has [`fixed_work_limbs`] elements. Its first number is 1 and its second x, in the
+/// representation of the products; so is the result. The exponent has `bits` bits, and `digit`
+/// returns `width` bits of it from a position upwards.
 pub(super) fn pow_fixed<P: Products>(
     products: &mut P,
     width: usize,
@@ -39,7 +39,7 @@ pub(super) fn pow_fixed<P: Products>(
             products.mul(next, &known[n..2 * n]);
         }
     }
-    // An exponent of no bits is 0, of which every digit is.
+    // An exponent of no bits is 0, with digits of 0.
     let mut windows = (0..bits.div_ceil(width).max(1)).rev();
     let top = windows.next().unwrap_or(0);
     products.lookup(result, table, &digit(top * width));
@@ -50,10 +50,10 @@ pub(super) fn pow_fixed<P: Products>(
     }
 }
 
-/// The width of window for which table and digits take the least time, for an exponent of `bits`
-/// bits, where as many as `entries` entries of a table are read in the time of a multiplication.
+/// Returns the window width with the least time for table and digits, for an exponent of `bits`
+/// bits, if `entries` table entries are read in the time of one multiplication.
 pub(super) const fn fastest(bits: usize, entries: usize, widest: usize) -> Window {
-    // A number of no limbs is multiplied in no time.
+    // Multiplying a number of no limbs takes no time.
     let entries = if entries == 0 { 1 } else { entries };
     let mut best = Window::ALL[0];
     let mut least = usize::MAX;
@@ -71,14 +71,14 @@ pub(super) const fn fastest(bits: usize, entries: usize, widest: usize) -> Windo
     best
 }
 
-/// Limbs of working memory of the sliding window of `width` bits for a modulus of `n` limbs: the
-/// odd powers.
+/// Returns the limbs of working memory for a sliding window of `width` bits and a modulus of `n`
+/// limbs: the odd powers.
 pub(super) const fn sliding_work_limbs(width: usize, n: usize) -> usize {
     (1 << (width - 1)) * n
 }
 
-/// `result = x^exponent` by windows of at most `width` bits that begin and end with a one. Time
-/// depends on the exponent. `work` has [`sliding_work_limbs`].
+/// Computes `result = x^exponent` by windows of at most `width` bits that begin and end with a one.
+/// Time depends on the exponent. `work` has [`sliding_work_limbs`].
 pub(super) fn pow_sliding_vartime<R: Residues>(
     residues: &mut R,
     width: usize,
@@ -93,7 +93,7 @@ pub(super) fn pow_sliding_vartime<R: Residues>(
     let bits = exponent.used_bits_vartime();
     residues.enter(result, &mut table[..n], x);
     if bits > 0 {
-        // No window is longer than the exponent, so neither is the table.
+        // A window is not longer than the exponent, which limits the table too.
         let width = width.min(bits);
         let square = &mut *result;
         square.copy_from_slice(&table[..n]);
@@ -103,7 +103,7 @@ pub(super) fn pow_sliding_vartime<R: Residues>(
             next[..n].copy_from_slice(&known[(i - 1) * n..]);
             residues.mul(&mut next[..n], square);
         }
-        // `below` is the number of bits not yet read; the highest is a one.
+        // `below` is the number of unread bits; the highest of them is a one.
         let mut below = bits;
         let mut empty = true;
         while below > 0 {

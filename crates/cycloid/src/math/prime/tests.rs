@@ -1,5 +1,5 @@
-//! Primality against trial division and against numbers that are known; generated primes against
-//! what was asked for.
+//! Primality compared with trial division and known numbers; generated primes checked against their
+//! specification.
 
 use std::vec;
 use std::vec::Vec;
@@ -36,7 +36,7 @@ impl TryRng for Counter {
 
 impl TryCryptoRng for Counter {}
 
-/// A generator that gives some values again and again, and counts how many it gave.
+/// A generator that repeats some values forever and counts them.
 pub(crate) struct Repeating<'a> {
     values: &'a [u64],
     pub(crate) given: usize,
@@ -70,10 +70,10 @@ impl TryRng for Repeating<'_> {
 
 impl TryCryptoRng for Repeating<'_> {}
 
-/// Generators that are stuck: at zero, at one, at all ones, at anything.
+/// Generators stuck at zero, at one, at all ones, and at an arbitrary value.
 pub(crate) const STUCK: [&[u64]; 4] = [&[0], &[1], &[u64::MAX], &[0x9e37_79b9_7f4a_7c15]];
 
-/// A generator that first gives values of the test's, and then those of another.
+/// A generator that returns scripted values first, then those of another generator.
 pub(crate) struct Scripted<R> {
     pub(crate) script: Vec<u64>,
     pub(crate) at: usize,
@@ -181,7 +181,7 @@ fn known_primes() {
 }
 
 #[test]
-fn generated_primes_are_what_was_asked_for() {
+fn generated_primes_satisfy_the_request() {
     for bits in [65_usize, 128, 200, 256, 512] {
         let n = bits.div_ceil(64);
         let mut prime = vec![0; n];
@@ -223,7 +223,7 @@ fn too_little_scratch_is_an_error() {
     }
 }
 
-/// A prime of `bits` bits with the property.
+/// Returns a prime of `bits` bits with the property.
 fn prime_that(
     bits: usize,
     candidates: usize,
@@ -248,7 +248,7 @@ fn primes_of_both_residues_modulo_four() {
 
 #[test]
 fn primes_whose_predecessors_are_often_even() {
-    // Of those that are tested, about every sixth is prime, however often p − 1 is even.
+    // About every sixth tested candidate is prime, however often p − 1 can be halved.
     for halvings in [2, 5, 9, 12] {
         let mut tested = 0;
         let accept = |candidate: &[Limb]| {
@@ -271,7 +271,7 @@ fn is_secret_prime(candidate: &[Limb]) -> bool {
 }
 
 #[test]
-fn secret_numbers_are_judged_as_public_ones() {
+fn secret_and_public_primality_tests_agree() {
     // p − 1 divisible by 2⁹⁶ and by 2¹⁸⁹: the primes 2²²⁴ − 2⁹⁶ + 1 and 3·2¹⁸⁹ + 1.
     assert!(is_secret_prime(&[1, 0xffff_ffff_0000_0000, u64::MAX, 0xffff_ffff]));
     assert!(is_secret_prime(&[1, 0, 3 << 61]));
@@ -298,7 +298,7 @@ fn secret_numbers_are_judged_as_public_ones() {
     assert!(primes > 20, "{primes}");
 }
 
-/// A product of two primes p and 2p − 1, and a base to which it is a strong probable prime.
+/// Returns a product of two primes p and 2p − 1, and a base to which it is a strong probable prime.
 fn strong_pseudoprime() -> ([Limb; 2], [Limb; 2]) {
     let number = |limbs: &[Limb]| limbs.iter().rev().fold(BigUint::ZERO, |sum, l| (sum << 64) + l);
     let limbs = |number: &BigUint| {
@@ -324,16 +324,16 @@ fn strong_pseudoprime() -> ([Limb; 2], [Limb; 2]) {
 }
 
 #[test]
-fn a_composite_number_that_passes_the_first_round_fails_the_second_ones() {
+fn a_composite_that_passes_the_first_round_fails_later_rounds() {
     let (composite, base) = strong_pseudoprime();
     assert!(!is_prime(&composite));
-    // Eight candidates: it, and numbers that small primes do not divide. Eight bases.
+    // Eight candidates: the composite, and numbers without small prime factors. Eight bases.
     let mut script = composite.to_vec();
     let mut random = Counter(9);
     while script.len() < 16 {
         let candidate = [random.next_u64() | 1, 1];
         let is_new = !has_small_factor(&candidate) && !is_prime(&candidate);
-        // Leading bits as those that are drawn have.
+        // Leading bits like those of drawn candidates.
         if is_new && candidate[0] >> 63 == 1 {
             script.extend(candidate);
         }
@@ -364,7 +364,7 @@ fn generators_that_repeat_themselves_are_errors() {
 
         let mut rng = Repeating::new(values);
         let mut scratch = vec![0; is_probable_prime_scratch_limbs(2)];
-        // Zero, one and what is not less than the number are no bases of the test.
+        // Zero, one and numbers not less than the candidate cannot be bases.
         let prime = [u64::MAX, u64::MAX >> 1];
         let outcome = is_probable_prime_vartime(&prime, 4, &mut rng, &mut scratch);
         let is_base = ![0, 1, u64::MAX].contains(&values[0]);
@@ -378,11 +378,11 @@ fn generators_that_repeat_themselves_are_errors() {
         );
         assert_eq!(outcome, Err(Error::RandomGenerator));
     }
-    // A candidate that is repeated, and several of them.
+    // One repeated candidate, and several.
     for (period, candidates) in [(16, 2), (17, 2000), (32, 2000), (128, 2000)] {
         let mut random = Counter(period);
         let mut values: Vec<u64> = (0..period).map(|_| random.next_u64()).collect();
-        // Every number is large enough, whichever value is its highest.
+        // Every value is large enough to be the highest limb.
         values.iter_mut().for_each(|value| *value |= 3 << 62);
         let mut rng = Repeating::new(&values);
         let outcome = prime_that(1024, 2000, |_| false, &mut rng);
@@ -392,7 +392,7 @@ fn generators_that_repeat_themselves_are_errors() {
 }
 
 #[test]
-fn a_search_ends_after_as_many_candidates_as_were_said() {
+fn a_search_ends_after_the_given_number_of_candidates() {
     let mut asked = 0;
     let accept = |_: &[Limb]| {
         asked += 1;
@@ -408,7 +408,7 @@ fn a_search_ends_after_as_many_candidates_as_were_said() {
 }
 
 #[test]
-fn scratch_holds_what_a_round_needs() {
+fn scratch_is_enough_for_a_round() {
     for n in 2..=64 {
         let lanes = modular::pow_eight_minimum_scratch_lanes(n) * LANES;
         assert!(strong_scratch_limbs(n) <= lanes, "{n}");

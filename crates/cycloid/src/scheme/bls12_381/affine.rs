@@ -1,4 +1,4 @@
-//! Members of G1 and G2 by their coordinates, as they are encoded and as pairings take them.
+//! Members of G1 and G2 in affine coordinates, the form of encodings and of pairing inputs.
 
 use core::fmt;
 use core::ops::Neg;
@@ -11,7 +11,7 @@ use super::error::equal_counts;
 use super::projective::CHUNK;
 use super::{CurvePoint, Cycloid, Error, Projective};
 
-/// A member of the group `G` of order r by its coordinates: [`G1Affine`] and [`G2Affine`].
+/// A member of the group `G` of order r in affine coordinates: [`G1Affine`] and [`G2Affine`].
 #[repr(transparent)]
 pub struct Affine<B: Group<G>, G: SourceGroup>(B::Affine);
 
@@ -22,29 +22,29 @@ pub type G1Affine<B = Cycloid> = Affine<B, First>;
 pub type G2Affine<B = Cycloid> = Affine<B, Second>;
 
 impl<B: Group<G>, G: SourceGroup> Affine<B, G> {
-    /// The backend's own representation.
+    /// Returns the backend's own representation.
     #[inline(always)]
     pub const fn raw(&self) -> &B::Affine {
         &self.0
     }
 
-    /// The point with this representation, which must be that of a member of the group.
+    /// Wraps a representation, which must be that of a member of the group.
     #[inline(always)]
     pub const fn from_raw(raw: B::Affine) -> Self {
         Self(raw)
     }
 
-    /// The neutral element, infinity.
+    /// Returns the neutral element, infinity.
     pub fn identity() -> Self {
         Self(<B as Group<G>>::affine_identity())
     }
 
-    /// The generator.
+    /// Returns the generator.
     pub fn generator() -> Self {
         Self(<B as Group<G>>::generator())
     }
 
-    /// A uniform multiple of the generator.
+    /// Returns a uniform multiple of the generator.
     ///
     /// # Errors
     /// As [`Fr::random`](super::Fr::random).
@@ -52,18 +52,18 @@ impl<B: Group<G>, G: SourceGroup> Affine<B, G> {
         Ok(Projective::random(rng)?.to_affine())
     }
 
-    /// Whether this is infinity.
+    /// Returns whether this is infinity.
     pub fn is_identity(&self) -> bool {
         <B as Group<G>>::affine_is_identity(&self.0)
     }
 
-    /// The coordinates, big-endian, of an element of Fp2 the coefficient of u first; `None` of
+    /// Returns the big-endian coordinates, for Fp2 with the coefficient of u first; `None` for
     /// infinity.
     pub fn coordinates(&self) -> Option<(G::Compressed, G::Compressed)> {
         (!self.is_identity()).then(|| <B as Group<G>>::coordinates(&self.0))
     }
 
-    /// The member that a compressed encoding is, in ZCash's format.
+    /// Decodes a member from its compressed encoding, in ZCash's format.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::Flags`], [`Error::NotCanonical`], [`Error::NotOnCurve`], and
@@ -72,9 +72,9 @@ impl<B: Group<G>, G: SourceGroup> Affine<B, G> {
         CurvePoint::from_compressed(bytes)?.to_member()
     }
 
-    /// [`from_compressed`](Self::from_compressed) without the check that the point is in the group,
-    /// for encodings that are known to be of members. What is computed with others is undefined,
-    /// though it stays within memory; [`CurvePoint`] holds them.
+    /// Like [`from_compressed`](Self::from_compressed), without the check that the point is in the
+    /// group, for encodings known to be of members. Computing with other points gives undefined
+    /// results, but stays memory-safe; use [`CurvePoint`] for them.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::Flags`], [`Error::NotCanonical`], [`Error::NotOnCurve`].
@@ -82,7 +82,7 @@ impl<B: Group<G>, G: SourceGroup> Affine<B, G> {
         CurvePoint::from_compressed(bytes).map(CurvePoint::into_affine_unchecked)
     }
 
-    /// The member that an uncompressed encoding is, in ZCash's format.
+    /// Decodes a member from its uncompressed encoding, in ZCash's format.
     ///
     /// # Errors
     /// As [`from_compressed`](Self::from_compressed).
@@ -90,8 +90,8 @@ impl<B: Group<G>, G: SourceGroup> Affine<B, G> {
         CurvePoint::from_uncompressed(bytes)?.to_member()
     }
 
-    /// [`from_uncompressed`](Self::from_uncompressed) without the check that the point is in the
-    /// group, which see [`from_compressed_unchecked`](Self::from_compressed_unchecked).
+    /// Like [`from_uncompressed`](Self::from_uncompressed), without the check that the point is in
+    /// the group; see [`from_compressed_unchecked`](Self::from_compressed_unchecked).
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::Flags`], [`Error::NotCanonical`], [`Error::NotOnCurve`].
@@ -99,7 +99,7 @@ impl<B: Group<G>, G: SourceGroup> Affine<B, G> {
         CurvePoint::from_uncompressed(bytes).map(CurvePoint::into_affine_unchecked)
     }
 
-    /// The member that an encoding is, compressed or not by its length.
+    /// Decodes a member from its encoding, compressed or uncompressed according to the length.
     ///
     /// # Errors
     /// As [`from_compressed`](Self::from_compressed).
@@ -111,10 +111,10 @@ impl<B: Group<G>, G: SourceGroup> Affine<B, G> {
         }
     }
 
-    /// [`from_compressed`](Self::from_compressed) of many: each gives its own result.
+    /// Runs [`from_compressed`](Self::from_compressed) on many encodings, with a result for each.
     ///
     /// # Errors
-    /// [`Error::Counts`] where there are not as many results as encodings.
+    /// [`Error::Counts`] if there are not as many results as encodings.
     pub fn from_compressed_many(
         encodings: &[G::Compressed],
         results: &mut [Result<Self, Error>],
@@ -126,12 +126,12 @@ impl<B: Group<G>, G: SourceGroup> Affine<B, G> {
         Ok(())
     }
 
-    /// The compressed encoding, in ZCash's format.
+    /// Returns the compressed encoding, in ZCash's format.
     pub fn to_compressed(&self) -> G::Compressed {
         encoding::compress::<G>(self.coordinates())
     }
 
-    /// The uncompressed encoding, in ZCash's format.
+    /// Returns the uncompressed encoding, in ZCash's format.
     pub fn to_uncompressed(&self) -> G::Uncompressed {
         encoding::encode::<G>(self.coordinates())
     }
@@ -142,7 +142,7 @@ fn from_compressed_chunk<B: Group<G>, G: SourceGroup>(
     encodings: &[G::Compressed],
     results: &mut [Result<Affine<B, G>, Error>],
 ) {
-    // What is well-formed and not infinity goes through the backend's steps side by side.
+    // Well-formed encodings of finite points go through the backend's steps side by side.
     let mut x = [G::COMPRESSED; CHUNK];
     let mut larger = [false; CHUNK];
     let mut places = [0; CHUNK];
@@ -182,7 +182,7 @@ impl<B: Group<G>, G: SourceGroup> Clone for Affine<B, G> {
 impl<B: Group<G>, G: SourceGroup> Copy for Affine<B, G> {}
 
 impl<B: Group<G>, G: SourceGroup> Default for Affine<B, G> {
-    /// Infinity.
+    /// Returns infinity.
     fn default() -> Self {
         Self::identity()
     }

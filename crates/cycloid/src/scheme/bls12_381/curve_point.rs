@@ -1,5 +1,5 @@
-//! Points of the curves, in the groups of order r or not: what an encoding holds before it is
-//! checked, and what those need who must compute with any point.
+//! Points of the curves, inside or outside the groups of order r, for decoding without a group
+//! check and for computing with arbitrary points.
 
 use core::fmt;
 use core::ops::{Add, Neg, Sub};
@@ -9,10 +9,10 @@ use super::encoding::{self, Decoded};
 use super::error::equal_counts;
 use super::{Affine, Cycloid, Error, Projective, integer};
 
-/// A point of the curve of `G`, computed with by the backend `B`; a member of the group or not.
+/// A point of the curve of `G` with the backend `B`; not necessarily a member of the group.
 ///
-/// Its multiples are computed without endomorphisms, which are right for members only, and in time
-/// that depends on the values.
+/// Multiples are computed in variable time, without endomorphisms, which are valid for members
+/// only.
 pub struct CurvePoint<B: Group<G>, G: SourceGroup>(B::Affine);
 
 /// A point of the curve over Fp.
@@ -22,12 +22,12 @@ pub type G1CurvePoint<B = Cycloid> = CurvePoint<B, First>;
 pub type G2CurvePoint<B = Cycloid> = CurvePoint<B, Second>;
 
 impl<B: Group<G>, G: SourceGroup> CurvePoint<B, G> {
-    /// Infinity.
+    /// Returns infinity.
     pub fn identity() -> Self {
         Self(<B as Group<G>>::affine_identity())
     }
 
-    /// The point that a compressed encoding is, in ZCash's format.
+    /// Decodes a point from its compressed encoding, in ZCash's format.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::Flags`], [`Error::NotCanonical`], [`Error::NotOnCurve`].
@@ -40,7 +40,7 @@ impl<B: Group<G>, G: SourceGroup> CurvePoint<B, G> {
         }
     }
 
-    /// The point that an uncompressed encoding is, in ZCash's format.
+    /// Decodes a point from its uncompressed encoding, in ZCash's format.
     ///
     /// # Errors
     /// As [`from_compressed`](Self::from_compressed).
@@ -53,33 +53,33 @@ impl<B: Group<G>, G: SourceGroup> CurvePoint<B, G> {
         }
     }
 
-    /// The compressed encoding, in ZCash's format.
+    /// Returns the compressed encoding, in ZCash's format.
     pub fn to_compressed(&self) -> G::Compressed {
         encoding::compress::<G>(self.coordinates())
     }
 
-    /// The uncompressed encoding, in ZCash's format.
+    /// Returns the uncompressed encoding, in ZCash's format.
     pub fn to_uncompressed(&self) -> G::Uncompressed {
         encoding::encode::<G>(self.coordinates())
     }
 
-    /// The coordinates, big-endian, of an element of Fp2 the coefficient of u first; `None` of
+    /// Returns the big-endian coordinates, for Fp2 with the coefficient of u first; `None` for
     /// infinity.
     pub fn coordinates(&self) -> Option<(G::Compressed, G::Compressed)> {
         (!self.is_identity()).then(|| <B as Group<G>>::coordinates(&self.0))
     }
 
-    /// Whether this is infinity.
+    /// Returns whether this is infinity.
     pub fn is_identity(&self) -> bool {
         <B as Group<G>>::affine_is_identity(&self.0)
     }
 
-    /// Whether this is a member of the group of order r.
+    /// Returns whether this is a member of the group of order r.
     pub fn is_member(&self) -> bool {
         <B as Group<G>>::in_group(&self.0)
     }
 
-    /// This point as a member of the group.
+    /// Converts this point to a member of the group.
     ///
     /// # Errors
     /// [`Error::NotInGroup`].
@@ -91,19 +91,19 @@ impl<B: Group<G>, G: SourceGroup> CurvePoint<B, G> {
         Affine::from_raw(self.0)
     }
 
-    /// Twice this point.
+    /// Returns twice this point.
     pub fn double(&self) -> Self {
         Self::from_projective(&<B as Group<G>>::double(&self.to_projective()))
     }
 
-    /// A public integer, limbs little-endian, times this point.
+    /// Returns a public integer, limbs little-endian, times this point.
     pub fn multiply_vartime(&self, integer: &[u64]) -> Self {
         let multiple = <B as Group<G>>::multiply_integer_vartime(&self.to_projective(), integer);
         Self::from_projective(&multiple)
     }
 
-    /// Σ integersᵢ · pointsᵢ, of public integers of 32 bytes, little-endian, that may be r and more;
-    /// right for all points of the curve, whatever their order.
+    /// Returns Σ integersᵢ · pointsᵢ, for public integers of 32 little-endian bytes, which may be r
+    /// or more. Correct for all points of the curve, of any order.
     ///
     /// # Errors
     /// [`Error::Counts`].

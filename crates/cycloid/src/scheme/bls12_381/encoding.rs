@@ -1,5 +1,5 @@
-//! ZCash's encodings of points, in bytes only: three flags in the first byte, and the coordinates
-//! big-endian behind them (draft-irtf-cfrg-pairing-friendly-curves, appendix C).
+//! ZCash's encodings of points, on bytes only: three flags in the first byte, then the big-endian
+//! coordinates (draft-irtf-cfrg-pairing-friendly-curves, appendix C).
 
 use super::Error;
 use super::backend::SourceGroup;
@@ -12,7 +12,7 @@ const COMPRESSED: u8 = 0x80;
 /// The point is infinity.
 const INFINITY: u8 = 0x40;
 
-/// The point is compressed, and of the two possible y the larger one.
+/// The point is compressed, and y is the larger of the two possible values.
 const LARGER: u8 = 0x20;
 
 const FLAGS: u8 = COMPRESSED | INFINITY | LARGER;
@@ -47,7 +47,7 @@ const fn from_limbs(limbs: [u64; 6]) -> [u8; 48] {
     bytes
 }
 
-/// What an encoding says, before anything is computed.
+/// A parsed encoding, before any arithmetic.
 pub(super) enum Decoded<T> {
     Identity,
     Point(T),
@@ -56,13 +56,13 @@ pub(super) enum Decoded<T> {
 /// x and y.
 pub(super) type Coordinates<G> = (<G as SourceGroup>::Compressed, <G as SourceGroup>::Compressed);
 
-/// Whether an element of Fp or Fp2 is made of integers below p.
+/// Returns whether an element of Fp or Fp2 consists of integers below p.
 pub(super) fn is_canonical(coordinate: &[u8]) -> bool {
     coordinate.chunks(48).all(|integer| integer < MODULUS.as_slice())
 }
 
-/// Whether y is larger than −y: of Fp2 by the coefficient of u, and by the other where that is 0.
-/// Time depends on neither, since a point to be encoded may be secret.
+/// Returns whether y is larger than −y. In Fp2 the coefficient of u decides, or the other one if
+/// that is 0. Constant-time, since a point to be encoded may be secret.
 fn is_larger(y: &[u8]) -> Mask {
     let mut larger = Mask::from_bit(0);
     for integer in y.chunks(48).rev() {
@@ -74,7 +74,7 @@ fn is_larger(y: &[u8]) -> Mask {
     larger
 }
 
-/// The x below p of a compressed encoding, and whether y is the larger one.
+/// Returns x, which is below p, from a compressed encoding, and whether y is the larger value.
 pub(super) fn parse_compressed<G: SourceGroup>(
     bytes: &[u8],
 ) -> Result<Decoded<(G::Compressed, bool)>, Error> {
@@ -88,7 +88,7 @@ pub(super) fn parse_compressed<G: SourceGroup>(
     }
 }
 
-/// The coordinates below p of an uncompressed encoding.
+/// Returns the coordinates, which are below p, from an uncompressed encoding.
 pub(super) fn parse_uncompressed<G: SourceGroup>(
     bytes: &[u8],
 ) -> Result<Decoded<Coordinates<G>>, Error> {
@@ -109,7 +109,7 @@ pub(super) fn parse_uncompressed<G: SourceGroup>(
     }
 }
 
-/// Copies an encoding without its flags, which it returns.
+/// Copies an encoding without its flags and returns the flags.
 fn take(bytes: &[u8], copy: &mut [u8]) -> Result<u8, Error> {
     if bytes.len() != copy.len() {
         return Err(Error::Length { needed: copy.len(), given: bytes.len() });
@@ -119,7 +119,7 @@ fn take(bytes: &[u8], copy: &mut [u8]) -> Result<u8, Error> {
     Ok(bytes[0] & FLAGS)
 }
 
-/// Infinity, of which there is one encoding.
+/// Returns infinity, which has exactly one encoding.
 fn identity<T>(flags_agree: bool, rest: &[u8]) -> Result<Decoded<T>, Error> {
     match flags_agree {
         false => Err(Error::Flags),
@@ -128,7 +128,7 @@ fn identity<T>(flags_agree: bool, rest: &[u8]) -> Result<Decoded<T>, Error> {
     }
 }
 
-/// The compressed encoding of a point, or of infinity.
+/// Returns the compressed encoding of a point or of infinity.
 pub(super) fn compress<G: SourceGroup>(coordinates: Option<Coordinates<G>>) -> G::Compressed {
     let (mut bytes, flags) = match coordinates {
         Some((x, y)) => (x, COMPRESSED | is_larger(y.as_ref()).select_byte(LARGER, 0)),
@@ -138,7 +138,7 @@ pub(super) fn compress<G: SourceGroup>(coordinates: Option<Coordinates<G>>) -> G
     bytes
 }
 
-/// The uncompressed encoding of a point, or of infinity.
+/// Returns the uncompressed encoding of a point or of infinity.
 pub(super) fn encode<G: SourceGroup>(coordinates: Option<Coordinates<G>>) -> G::Uncompressed {
     let mut bytes = G::UNCOMPRESSED;
     match coordinates {
@@ -156,7 +156,7 @@ pub(super) fn encode<G: SourceGroup>(coordinates: Option<Coordinates<G>>) -> G::
 mod tests {
     use super::*;
 
-    /// y is larger where the first of its coefficients that is not 0 is more than half of p.
+    /// Returns whether the first nonzero coefficient of y is more than half of p.
     fn model(y: &[u8]) -> bool {
         let half = from_limbs(HALF_MODULUS);
         let first = y.chunks(48).find(|integer| integer.iter().any(|byte| *byte != 0));
@@ -177,7 +177,7 @@ mod tests {
         // p − 1.
         values[3] = MODULUS;
         values[3][47] -= 1;
-        // Next to half of p, in every limb.
+        // Close to half of p, in every limb.
         values[4] = limb(0, half, 3);
         values[5] = limb(0, half, 1);
         for i in 0..6 {

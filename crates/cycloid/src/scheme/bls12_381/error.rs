@@ -1,32 +1,31 @@
-//! What can be wrong with an encoding, a list, a key or a signature.
+//! The error type of encodings, lists, keys and signatures.
 
 use core::fmt;
 
 use crate::scheme::random;
 
-/// Why an operation was not done.
+/// Why a BLS12-381 operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// An encoding is not as long as it must be.
+    /// The encoding has the wrong length.
     Length {
         /// Bytes needed.
         needed: usize,
         /// Bytes given.
         given: usize,
     },
-    /// The flags in the first byte of a point are not those of this encoding, or contradict each
-    /// other.
+    /// The flags in the first byte of a point do not match the encoding or contradict each other.
     Flags,
-    /// An integer is not below its modulus, or something stands behind the flag of infinity.
+    /// An integer is not below its modulus, or infinity's flag is followed by nonzero bits.
     NotCanonical,
-    /// The text is no integer: decimal, or hexadecimal behind `0x`.
+    /// The text is not an integer in decimal, or in hexadecimal with the prefix `0x`.
     Digits,
     /// The point is not on the curve.
     NotOnCurve,
     /// The point or the element is not in the group of order r.
     NotInGroup,
-    /// The point is infinity, where none may be.
+    /// The point is infinity, which is not allowed here.
     Infinity,
     /// The secret key is 0.
     ZeroKey,
@@ -34,9 +33,9 @@ pub enum Error {
     KeyMaterialTooShort,
     /// Lists that belong together have different lengths.
     Counts {
-        /// Members of the first.
+        /// Length of the first list.
         first: usize,
-        /// Members of the other.
+        /// Length of the other list.
         other: usize,
     },
     /// The list is empty.
@@ -76,11 +75,11 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Length { needed, given } => {
-                write!(f, "{needed} bytes are needed, and {given} were given")
+                write!(f, "{given} bytes were given, but {needed} are needed")
             }
-            Self::Flags => f.write_str("the flags are not those of this encoding"),
+            Self::Flags => f.write_str("the flags do not match this encoding"),
             Self::NotCanonical => f.write_str("an integer is not below its modulus"),
-            Self::Digits => f.write_str("the text is no decimal or hexadecimal integer"),
+            Self::Digits => f.write_str("the text is not a decimal or hexadecimal integer"),
             Self::NotOnCurve => f.write_str("the point is not on the curve"),
             Self::NotInGroup => f.write_str("the element is not in the group"),
             Self::Infinity => f.write_str("the point is infinity"),
@@ -91,19 +90,18 @@ impl fmt::Display for Error {
             }
             Self::Empty => f.write_str("the list is empty"),
             Self::SameMessage => f.write_str("two messages are equal"),
-            Self::ShareNumber => f.write_str("the number of a share is 0 or is there twice"),
+            Self::ShareNumber => f.write_str("a share number is 0 or occurs twice"),
             Self::Threshold => {
                 f.write_str("the threshold is 0 or larger than the number of shares")
             }
             Self::TooManyBytes { most, asked } => {
-                write!(
-                    f,
-                    "a message is expanded to at most {most} bytes, and {asked} were asked for"
-                )
+                write!(f, "a message expands to at most {most} bytes, but {asked} were requested")
             }
-            Self::Domain => f.write_str("the length is no power of two or not that of the domain"),
+            Self::Domain => {
+                f.write_str("the length is not a power of two or not the domain's length")
+            }
             Self::ScratchTooSmall { needed, given } => {
-                write!(f, "{given} limbs of scratch were given, and {needed} are needed")
+                write!(f, "the scratch has {given} limbs, but {needed} are needed")
             }
             Self::Verification => f.write_str("the signature does not verify"),
             Self::Fault => f.write_str("the signature that was made does not verify"),

@@ -1,4 +1,5 @@
-//! Fr: the integers modulo r, the order of the groups. Exponents and scalars, secret or public.
+//! The field Fr of integers modulo r, the order of the groups: exponents and scalars, secret or
+//! public.
 
 use core::cmp::Ordering;
 use core::fmt;
@@ -14,9 +15,10 @@ use super::{Cycloid, Error, integer};
 use crate::machine::{ct, stack};
 use crate::scheme::{random, stack_use};
 
-/// An element of Fr, computed with by the backend `B`.
+/// An element of Fr with the backend `B`.
 ///
-/// Time depends on no value, except where a name ends in `_vartime`, and in text.
+/// Time depends on no value, except in functions ending in `_vartime` and in conversions from and
+/// to text.
 #[repr(transparent)]
 pub struct Fr<B: Scalars = Cycloid>(B::Fr);
 
@@ -36,40 +38,40 @@ impl<B: Scalars> Fr<B> {
     /// 1.
     pub const ONE: Self = Self(B::ONE);
 
-    /// The backend's own representation.
+    /// Returns the backend's own representation.
     #[inline(always)]
     pub const fn raw(&self) -> &B::Fr {
         &self.0
     }
 
-    /// The element with this representation, which must be one of the backend's.
+    /// Wraps a representation, which must be one of the backend's.
     #[inline(always)]
     pub const fn from_raw(raw: B::Fr) -> Self {
         Self(raw)
     }
 
-    /// The backend's own representation, to be changed.
+    /// Returns the backend's own representation, mutably.
     #[inline(always)]
     pub(super) const fn raw_mut(&mut self) -> &mut B::Fr {
         &mut self.0
     }
 
-    /// The element that 32 bytes are, little-endian.
+    /// Decodes 32 little-endian bytes.
     ///
     /// # Errors
-    /// [`Error::Length`]; [`Error::NotCanonical`] for r and more.
+    /// [`Error::Length`]; [`Error::NotCanonical`] for r or more.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         stack::clean(stack_use::BLS_SCALAR, || {
             Self::from_integer(&integer::from_le_bytes(array(bytes)?))
         })
     }
 
-    /// The element as 32 bytes, little-endian.
+    /// Encodes the element as 32 little-endian bytes.
     pub fn to_bytes(&self) -> [u8; 32] {
         stack::clean(stack_use::BLS_SCALAR, || integer::to_le_bytes(&self.to_integer()))
     }
 
-    /// The element that 32 bytes are, big-endian, as the drafts write scalars.
+    /// Decodes 32 big-endian bytes, the format of scalars in the drafts.
     ///
     /// # Errors
     /// As [`from_bytes`](Self::from_bytes).
@@ -83,7 +85,7 @@ impl<B: Scalars> Fr<B> {
         })
     }
 
-    /// The element as 32 bytes, big-endian.
+    /// Encodes the element as 32 big-endian bytes.
     pub fn to_be_bytes(&self) -> [u8; 32] {
         stack::clean(stack_use::BLS_SCALAR, || {
             let mut bytes = self.to_bytes();
@@ -92,10 +94,10 @@ impl<B: Scalars> Fr<B> {
         })
     }
 
-    /// The integer that any number of bytes are, little-endian, modulo r.
+    /// Reduces little-endian bytes, of any number, modulo r.
     pub fn from_bytes_wide(bytes: &[u8]) -> Self {
         stack::clean(stack_use::BLS_SCALAR, || {
-            // By Horner's rule over pieces of 31 bytes, each of which is below r.
+            // Horner's rule over pieces of 31 bytes, each below r.
             let shift = Self(B::fr_from_integer(&[0, 0, 0, 1 << 56]));
             let mut sum = Self::ZERO;
             for piece in bytes.chunks(31).rev() {
@@ -109,10 +111,10 @@ impl<B: Scalars> Fr<B> {
         })
     }
 
-    /// The element that an integer is, little-endian.
+    /// Converts a little-endian integer.
     ///
     /// # Errors
-    /// [`Error::NotCanonical`] for r and more.
+    /// [`Error::NotCanonical`] for r or more.
     pub fn from_integer(integer: &Integer) -> Result<Self, Error> {
         if integer::is_below_order(integer) {
             Ok(Self(B::fr_from_integer(integer)))
@@ -121,16 +123,16 @@ impl<B: Scalars> Fr<B> {
         }
     }
 
-    /// The integer from 0 to r − 1, little-endian.
+    /// Returns the integer from 0 to r − 1, little-endian.
     pub fn to_integer(&self) -> Integer {
         B::fr_to_integer(&self.0)
     }
 
-    /// A uniform element, of 64 random bytes.
+    /// Draws a uniform element from 64 random bytes.
     ///
     /// # Errors
-    /// [`Error::RandomGenerator`] where the generator fails, or gives the same eight bytes twice:
-    /// zeros, ones, or whatever else it is stuck at.
+    /// [`Error::RandomGenerator`] if the generator fails or returns the same eight bytes twice, as
+    /// one that is stuck does.
     pub fn random(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
         stack::clean(stack_use::BLS_SCALAR, || {
             let mut bytes = [0; 64];
@@ -141,61 +143,62 @@ impl<B: Scalars> Fr<B> {
         })
     }
 
-    /// A uniform element that is not 0.
+    /// Draws a uniform element that is not 0.
     ///
     /// # Errors
     /// As [`random`](Self::random).
     pub fn random_nonzero(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
-        // 0 comes of a sound generator less often than it fails the other test.
+        // A sound generator draws 0 less often than it fails the other test.
         let element = Self::random(rng)?;
         if element.is_zero() { Err(Error::RandomGenerator) } else { Ok(element) }
     }
 
-    /// Whether this is 0.
+    /// Returns whether this is 0.
     pub fn is_zero(&self) -> bool {
         *self == Self::ZERO
     }
 
-    /// Whether this is 1.
+    /// Returns whether this is 1.
     pub fn is_one(&self) -> bool {
         *self == Self::ONE
     }
 
-    /// Twice this element.
+    /// Returns twice this element.
     pub fn double(&self) -> Self {
         Self(B::fr_double(&self.0))
     }
 
-    /// This element squared.
+    /// Returns this element squared.
     pub fn square(&self) -> Self {
         Self(B::fr_square(&self.0))
     }
 
-    /// The inverse, or `None` of 0.
+    /// Returns the inverse, or `None` for 0.
     pub fn invert(&self) -> Option<Self> {
         stack::clean(stack_use::BLS_SCALAR, || {
             (!self.is_zero()).then(|| Self(B::fr_invert(&self.0)))
         })
     }
 
-    /// The inverse of a public element, or `None` of 0.
+    /// Returns the inverse of a public element, or `None` for 0.
     pub fn invert_vartime(&self) -> Option<Self> {
         (!self.is_zero()).then(|| Self(B::fr_invert_vartime(&self.0)))
     }
 
-    /// This element divided by another, or `None` by 0.
+    /// Returns this element divided by another, or `None` if that is 0.
     pub fn divide(&self, divisor: &Self) -> Option<Self> {
         divisor.invert().map(|inverse| *self * inverse)
     }
 
-    /// This element to the power of an integer, little-endian. Time depends on its limbs' number.
+    /// Returns this element to the power of a little-endian integer. Time depends on its number of
+    /// limbs.
     pub fn pow(&self, exponent: &[u64]) -> Self {
         stack::clean(stack_use::BLS_SCALAR, || {
             let mut power = Self::ONE;
             let less_one = *self - Self::ONE;
             for limb in exponent.iter().rev() {
                 for bit in (0..u64::BITS).rev() {
-                    // 1 + bit·(a − 1) is a or 1, without a choice.
+                    // 1 + bit·(a − 1) is a or 1, without a branch.
                     let bit = Self(B::fr_from_integer(&[limb >> bit & 1, 0, 0, 0]));
                     power = power.square() * (Self::ONE + bit * less_one);
                 }
@@ -204,7 +207,7 @@ impl<B: Scalars> Fr<B> {
         })
     }
 
-    /// This element to the power of a public integer, little-endian.
+    /// Returns this element to the power of a public integer, little-endian.
     pub fn pow_vartime(&self, exponent: &[u64]) -> Self {
         let mut power = Self::ONE;
         for limb in exponent.iter().rev() {
@@ -218,7 +221,7 @@ impl<B: Scalars> Fr<B> {
         power
     }
 
-    /// The symbol of Legendre: 1 for squares, −1 for others, 0 for 0.
+    /// Returns the Legendre symbol: 1 for squares, −1 for nonsquares, 0 for 0.
     pub fn legendre(&self) -> i8 {
         let symbol = self.pow_vartime(&HALF_ORDER);
         if symbol.is_one() {
@@ -230,18 +233,18 @@ impl<B: Scalars> Fr<B> {
         }
     }
 
-    /// Whether this is 0 or has a root.
+    /// Returns whether this is 0 or has a square root.
     pub fn is_square(&self) -> bool {
         self.legendre() >= 0
     }
 
-    /// A square root of a public element, of the two the one that is the smaller integer; `None`
-    /// where there is none. By Tonelli and Shanks.
+    /// Returns a square root of a public element, the smaller of the two as an integer; `None` if
+    /// there is none. Uses the Tonelli-Shanks algorithm.
     pub fn sqrt_vartime(&self) -> Option<Self> {
         if self.is_zero() {
             return Some(*self);
         }
-        // a = s² / t, where the order of t is a power of two that is lowered to 1.
+        // a = s² / t, where t has a power of two as its order, which is lowered to 1.
         let power = self.pow_vartime(&ODD_PART_HALF);
         let mut root = power * *self;
         let mut rest = root * power;
@@ -269,7 +272,7 @@ impl<B: Scalars> Fr<B> {
         Some(if root.compare_integers(&negative).is_le() { root } else { negative })
     }
 
-    /// The primitive 2^k-th root of unity 7^((r − 1)/2^k); `None` for k above
+    /// Returns the primitive 2^k-th root of unity 7^((r − 1)/2^k); `None` for k above
     /// [`TWO_ADICITY`](Self::TWO_ADICITY).
     pub fn root_of_unity(k: u32) -> Option<Self> {
         let squarings = Self::TWO_ADICITY.checked_sub(k)?;
@@ -278,7 +281,7 @@ impl<B: Scalars> Fr<B> {
         Some((0..squarings).fold(primitive, |root, _| root.square()))
     }
 
-    /// a₀b₀ + a₁b₁ + …
+    /// Returns a₀b₀ + a₁b₁ + …
     ///
     /// # Errors
     /// [`Error::Counts`].
@@ -287,7 +290,7 @@ impl<B: Scalars> Fr<B> {
         Ok(Self(B::fr_inner_product(a, b)))
     }
 
-    /// aᵢ ← aᵢ + bᵢ.
+    /// Returns aᵢ ← aᵢ + bᵢ.
     ///
     /// # Errors
     /// [`Error::Counts`].
@@ -297,7 +300,7 @@ impl<B: Scalars> Fr<B> {
         Ok(())
     }
 
-    /// aᵢ ← aᵢ · bᵢ.
+    /// Returns aᵢ ← aᵢ · bᵢ.
     ///
     /// # Errors
     /// [`Error::Counts`].
@@ -307,7 +310,7 @@ impl<B: Scalars> Fr<B> {
         Ok(())
     }
 
-    /// aᵢ ← 1/aᵢ with one inversion; 0 stays 0. `scratch` has as many elements as `a`.
+    /// Returns aᵢ ← 1/aᵢ with one inversion; 0 stays 0. `scratch` has as many elements as `a`.
     ///
     /// # Errors
     /// [`Error::Counts`].
@@ -350,14 +353,14 @@ impl<B: Scalars> Clone for Fr<B> {
 impl<B: Scalars> Copy for Fr<B> {}
 
 impl<B: Scalars> Default for Fr<B> {
-    /// 0.
+    /// Returns 0.
     fn default() -> Self {
         Self::ZERO
     }
 }
 
 impl<B: Scalars> PartialEq for Fr<B> {
-    /// In time that depends on no value.
+    /// Compares in constant time.
     fn eq(&self, other: &Self) -> bool {
         B::fr_equal(&self.0, &other.0)
     }
@@ -374,14 +377,15 @@ impl<B: Scalars> From<u64> for Fr<B> {
 impl<B: Scalars> FromStr for Fr<B> {
     type Err = Error;
 
-    /// Of a decimal integer, or a hexadecimal one behind `0x`, below r. Time depends on the text.
+    /// Parses a decimal integer, or a hexadecimal one with the prefix `0x`, below r. Time depends
+    /// on the text.
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::from_integer(&integer::parse_vartime(text)?)
     }
 }
 
 impl<B: Scalars> fmt::Display for Fr<B> {
-    /// In decimal. Time depends on the value.
+    /// Prints the element in decimal. Time depends on the value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         integer::display_vartime(&self.to_integer(), f)
     }
@@ -416,7 +420,7 @@ impl<B: Scalars> Neg for Fr<B> {
 impl<B: Scalars> Div for Fr<B> {
     type Output = Self;
 
-    /// By 0 it gives 0; [`divide`](Fr::divide) tells.
+    /// Division by 0 gives 0; [`divide`](Fr::divide) reports it.
     fn div(self, divisor: Self) -> Self {
         Self(B::fr_mul(&self.0, &B::fr_invert(&divisor.0)))
     }

@@ -1,4 +1,5 @@
-//! expand_message_xmd with SHA-256 (RFC 9380, section 5.3.1), and tags of any length.
+//! expand_message_xmd with SHA-256 (RFC 9380, section 5.3.1), and domain separation tags of any
+//! length.
 
 use core::ops::Deref;
 
@@ -11,14 +12,14 @@ use super::backend::Message;
 const DIGEST: usize = 32;
 const BLOCK: usize = 64;
 
-/// A tag that separates domains, of at most 255 bytes.
+/// A domain separation tag of at most 255 bytes.
 pub(super) struct Dst<'a> {
     tag: &'a [u8],
     hashed: [u8; DIGEST],
 }
 
 impl<'a> Dst<'a> {
-    /// A longer tag is hashed (RFC 9380, section 5.3.3).
+    /// Shortens a longer tag by hashing it (RFC 9380, section 5.3.3).
     pub(super) fn new(tag: &'a [u8]) -> Self {
         let mut hashed = [0; DIGEST];
         if tag.len() > 255 {
@@ -40,14 +41,14 @@ impl Deref for Dst<'_> {
     }
 }
 
-/// The most bytes that [`expand_message`] gives: 255 digests.
+/// The maximum output of [`expand_message`]: 255 digests.
 const MOST_BYTES: usize = 255 * DIGEST;
 
-/// Expands a message, a prefix and what follows it, to as many bytes as `uniform` has:
-/// expand_message_xmd with SHA-256 (RFC 9380, section 5.3.1).
+/// Expands a message, a prefix followed by the rest, to fill `uniform`: expand_message_xmd with
+/// SHA-256 (RFC 9380, section 5.3.1).
 ///
-/// `dst` is the tag that separates domains. It has any length; one of more than 255 bytes is hashed
-/// first (section 5.3.3). A protocol's tag is not empty (section 3.1), which is not checked here.
+/// `dst` is the domain separation tag, of any length; one of more than 255 bytes is hashed first
+/// (section 5.3.3). A protocol's tag must not be empty (section 3.1), which is not checked here.
 ///
 /// # Errors
 /// [`Error::TooManyBytes`] for more than 8160 bytes; `uniform` is untouched then.
@@ -59,7 +60,7 @@ pub fn expand_message(message: &Message<'_>, dst: &[u8], uniform: &mut [u8]) -> 
     Ok(())
 }
 
-/// [`expand_message`] to at most [`MOST_BYTES`].
+/// Like [`expand_message`], for at most [`MOST_BYTES`].
 pub(super) fn expand(message: &Message<'_>, dst: &Dst<'_>, uniform: &mut [u8]) {
     debug_assert!(uniform.len() <= MOST_BYTES);
     let length = (uniform.len() as u16).to_be_bytes();
@@ -71,7 +72,7 @@ pub(super) fn expand(message: &Message<'_>, dst: &Dst<'_>, uniform: &mut [u8]) {
     let mut hash = Sha256::new().chain_update([0; BLOCK]);
     message.iter().for_each(|part| hash.update(part));
     let first = finish(hash.chain_update(length).chain_update([0]));
-    // Steps 8 to 12: bᵢ is the digest of b₀ ⊕ bᵢ₋₁ and i, of which b₁ has b₀ alone.
+    // Steps 8 to 12: bᵢ is the digest of b₀ ⊕ bᵢ₋₁ and i; b₁ uses b₀ alone.
     let mut block = [0; DIGEST];
     for (i, piece) in (1..=255).zip(uniform.chunks_mut(DIGEST)) {
         block.iter_mut().zip(&first).for_each(|(block, first)| *block ^= first);

@@ -1,4 +1,4 @@
-//! Integers of 256 bits at the boundary: comparison, decimal and hexadecimal text.
+//! 256-bit integers in conversions: comparison, decimal and hexadecimal text.
 
 use core::fmt;
 
@@ -10,31 +10,32 @@ use crate::machine::ct::Mask;
 pub(super) const ORDER: Integer =
     [0xffff_ffff_0000_0001, 0x53bd_a402_fffe_5bfe, 0x3339_d808_09a1_d805, 0x73ed_a753_299d_7d48];
 
-/// Whether an integer is below r, in time that does not depend on it.
+/// Returns whether an integer is below r, in constant time.
 pub(super) fn is_below_order(integer: &Integer) -> bool {
     let borrow = integer.iter().zip(&ORDER).fold(0, |borrow, (a, b)| {
         let (difference, first) = a.overflowing_sub(*b);
         let (_, second) = difference.overflowing_sub(borrow);
         u64::from(first | second)
     });
-    // What is refused is said to whoever gave it.
+    // The caller learns whether the integer was refused.
     Mask::from_bit(borrow).reveal()
 }
 
-/// The integer that 32 bytes are, little-endian.
+/// Returns the integer of 32 little-endian bytes.
 pub(super) fn from_le_bytes(bytes: &[u8; 32]) -> Integer {
     core::array::from_fn(|i| u64::from_le_bytes(core::array::from_fn(|j| bytes[8 * i + j])))
 }
 
-/// The integer as 32 bytes, little-endian.
+/// Returns the integer as 32 little-endian bytes.
 pub(super) fn to_le_bytes(integer: &Integer) -> [u8; 32] {
     core::array::from_fn(|i| (integer[i / 8] >> (8 * (i % 8))) as u8)
 }
 
-/// The integer of a text, decimal or hexadecimal behind `0x`; below 2²⁵⁶. Time depends on the text.
+/// Parses an integer below 2²⁵⁶, in decimal or in hexadecimal with the prefix `0x`. Time depends on
+/// the text.
 ///
 /// # Errors
-/// [`Error::Digits`]; [`Error::NotCanonical`] from 2²⁵⁶ on.
+/// [`Error::Digits`]; [`Error::NotCanonical`] for 2²⁵⁶ or more.
 pub(super) fn parse_vartime(text: &str) -> Result<Integer, Error> {
     let (digits, radix) = match text.strip_prefix("0x") {
         Some(digits) => (digits, 16),

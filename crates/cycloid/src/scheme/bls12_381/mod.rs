@@ -1,8 +1,8 @@
 //! BLS12-381: the groups, the pairing, and signatures, on interchangeable backends.
 //!
-//! Every type takes a [`Backend`], which computes: [`Cycloid`], the library's own, where nothing else
-//! is said. What stands above the arithmetic is written once for all of them, so that a program runs
-//! on another backend, that of the crate `cycloid-blst` for one, by changing one type.
+//! Every type takes a [`Backend`] as a parameter, which computes; the default is [`Cycloid`], the
+//! library's own. Everything above the arithmetic is written once for all backends. A program
+//! switches to another backend, such as that of the crate `cycloid-blst`, by changing one type.
 //!
 //! ```
 //! use cycloid::bls12_381::{Cycloid, Fr, G1, G2, pairing};
@@ -17,21 +17,21 @@
 //! ```
 //!
 //! - [`Fr`]: scalars. [`Domain`]: Fourier transforms over Fr, G1 and G2.
-//! - [`G1`], [`G2`] and [`G1Affine`], [`G2Affine`]: members of the groups, and nothing else;
-//!   encodings are checked. [`G1CurvePoint`], [`G2CurvePoint`]: any points of the curves.
+//! - [`G1`], [`G2`] and [`G1Affine`], [`G2Affine`]: members of the groups only; encodings are
+//!   checked. [`G1CurvePoint`], [`G2CurvePoint`]: arbitrary points of the curves.
 //! - [`signature`]: BLS signatures.
 //! - [`Gt`], in [`Fq12`]; [`pairing()`], [`multi_pairing`], [`pairing_check`], [`miller_loop`],
 //!   [`G2Prepared`].
 //!
-//! **Encodings.** Points have ZCash's encodings, big-endian; scalars are little-endian, unless a
-//! name says otherwise; elements of Fq12 are twelve little-endian integers.
+//! **Encodings.** Points have ZCash's encodings, big-endian. Scalars are little-endian, unless a
+//! function's name says otherwise. Elements of Fq12 are twelve little-endian integers.
 //!
-//! **Memory.** Nothing is allocated. Lists are slices; what needs room takes the caller's scratch,
-//! or works in pieces of a fixed size. With the feature `rayon`, sums of many multiples use as many
-//! threads as there are, and as much scratch for each.
+//! **Memory.** Nothing is allocated. Lists are slices. Operations that need memory take the
+//! caller's scratch or work in pieces of a fixed size. With the feature `rayon`, sums of many
+//! multiples use all available threads, and as much scratch for each.
 //!
-//! **Time** depends on no value where no name ends in `_vartime`. Whether a point is infinity and
-//! the results of comparisons are public; so is what is decoded, and what is hashed.
+//! **Time** depends on no value, except in functions ending in `_vartime`. Whether a point is
+//! infinity and the results of comparisons are public; so are decoded and hashed inputs.
 
 mod affine;
 pub mod backend;

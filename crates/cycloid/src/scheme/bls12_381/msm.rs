@@ -1,12 +1,12 @@
-//! Multiples and sums of multiples for every point of a curve, in the memory of a few points: what
-//! a backend has where it provides nothing of its own.
+//! Multiples and sums of multiples for every point of a curve, in the memory of a few points: the
+//! defaults for a backend without its own implementation.
 
 use super::backend::{Group, Integer, SourceGroup};
 
-/// Bits of a window; a sum takes n · 256/5 additions, and 2·31 a window.
+/// Bits of a window; a sum takes n · 256/5 additions plus 2·31 per window.
 const WINDOW: usize = 5;
 
-/// k·a by doubling and adding.
+/// Returns k·a by doubling and adding.
 pub(super) fn multiply_integer<B: Group<G>, G: SourceGroup>(
     a: &B::Projective,
     k: &[u64],
@@ -23,7 +23,7 @@ pub(super) fn multiply_integer<B: Group<G>, G: SourceGroup>(
     multiple
 }
 
-/// Σ kᵢ·aᵢ for 0 ≤ i < n by buckets (Pippenger), with complete additions only.
+/// Returns Σ kᵢ·aᵢ for 0 ≤ i < n by buckets (Pippenger), with complete additions only.
 pub(super) fn by_buckets<'a, B: Group<G>, G: SourceGroup>(
     n: usize,
     point: impl Fn(usize) -> &'a B::Affine,
@@ -40,7 +40,7 @@ where
         for _ in 0..WINDOW {
             sum = B::double(&sum);
         }
-        // Bucket d − 1 sums the points of which the digit is d.
+        // Bucket d − 1 sums the points with the digit d.
         let mut buckets = [B::identity(); (1 << WINDOW) - 1];
         for i in 0..n {
             let digit = digit(&integer(i), window * WINDOW);
@@ -58,7 +58,7 @@ where
     sum
 }
 
-/// The window of an integer that begins at `bit`.
+/// Returns the window of an integer that begins at `bit`.
 fn digit(integer: &Integer, bit: usize) -> usize {
     let (limb, shift) = (bit / 64, bit % 64);
     let next = integer.get(limb + 1).copied().unwrap_or(0);

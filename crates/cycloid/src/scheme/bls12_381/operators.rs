@@ -1,6 +1,6 @@
-//! The operators of the types that are a ring over a backend.
+//! Operators for the ring types of a backend.
 
-/// `+`, `-` and `*` and their assigning forms, of values, by the backend's functions.
+/// Implements `+`, `-` and `*` and their assigning forms, on values, with the backend's functions.
 macro_rules! ring {
     ($type:ty, $backend:ident, $add:ident, $sub:ident, $mul:ident) => {
         $crate::scheme::bls12_381::operators::ring!(@ $type, $backend, Add, add, AddAssign, add_assign, $add);

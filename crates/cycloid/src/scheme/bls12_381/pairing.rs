@@ -9,7 +9,7 @@ use super::{Cycloid, Error, Fq12, G1Affine, G2Affine, Gt};
 use crate::machine::stack;
 use crate::scheme::stack_use;
 
-/// The lines of a Miller loop for a point of G2, of which the loop then takes less time.
+/// The precomputed lines of a Miller loop for a point of G2, which make the loop faster.
 pub struct G2Prepared<B: Pairing = Cycloid>(Option<B::Prepared>);
 
 impl<B: Pairing> Clone for G2Prepared<B> {
@@ -25,16 +25,16 @@ impl<B: Pairing> From<G2Affine<B>> for G2Prepared<B> {
 }
 
 impl<B: Pairing> G2Prepared<B> {
-    /// Whether it is that of infinity.
+    /// Returns whether the point is infinity.
     pub const fn is_identity(&self) -> bool {
         self.0.is_none()
     }
 }
 
-/// The product of the Miller loops of the pairs (pᵢ, qᵢ), of any number. A pair with infinity counts
-/// as 1.
+/// Returns the product of the Miller loops of any number of pairs (pᵢ, qᵢ). A pair with infinity
+/// counts as 1.
 ///
-/// What comes out is for [`Fq12::final_exponentiation`]; before it, backends may differ.
+/// The result is meant for [`Fq12::final_exponentiation`]; before it, backends may differ.
 ///
 /// # Errors
 /// [`Error::Counts`].
@@ -42,7 +42,7 @@ pub fn miller_loop<B: Pairing>(p: &[G1Affine<B>], q: &[G2Affine<B>]) -> Result<F
     stack::clean(stack_use::bls_pairings(p.len()), || miller_loop_in_frames(p, q))
 }
 
-/// [`miller_loop`], which leaves the points on the stack.
+/// Like [`miller_loop`], but does not clean the points from the stack.
 pub(super) fn miller_loop_in_frames<B: Pairing>(
     p: &[G1Affine<B>],
     q: &[G2Affine<B>],
@@ -54,7 +54,7 @@ pub(super) fn miller_loop_in_frames<B: Pairing>(
     Ok(miller_loop_of_finite(p, q))
 }
 
-/// Infinity is rare; what is left without it goes in copies.
+/// Infinity is rare; if present, the remaining pairs are copied.
 #[inline(never)]
 fn miller_loop_of_finite<B: Pairing>(p: &[G1Affine<B>], q: &[G2Affine<B>]) -> Fq12<B> {
     let mut product = Fq12::one();
@@ -71,7 +71,7 @@ fn miller_loop_of_finite<B: Pairing>(p: &[G1Affine<B>], q: &[G2Affine<B>]) -> Fq
     product
 }
 
-/// [`miller_loop`] with lines that were prepared.
+/// Like [`miller_loop`], with prepared lines.
 ///
 /// # Errors
 /// [`Error::Counts`].
@@ -100,7 +100,7 @@ pub fn miller_loop_prepared<B: Pairing>(
     })
 }
 
-/// e(p, q): the final exponentiation of the Miller loop.
+/// Returns e(p, q): the final exponentiation of the Miller loop.
 pub fn pairing<B: Pairing>(p: &G1Affine<B>, q: &G2Affine<B>) -> Gt<B> {
     stack::clean(stack_use::BLS_PAIRING, || match multi_pairing_in_frames(&[*p], &[*q]) {
         Ok(value) => value,
@@ -108,7 +108,7 @@ pub fn pairing<B: Pairing>(p: &G1Affine<B>, q: &G2Affine<B>) -> Gt<B> {
     })
 }
 
-/// e(p₀, q₀) · e(p₁, q₁) · …, with one final exponentiation.
+/// Returns e(p₀, q₀) · e(p₁, q₁) · …, with one final exponentiation.
 ///
 /// # Errors
 /// [`Error::Counts`].
@@ -125,7 +125,7 @@ fn multi_pairing_in_frames<B: Pairing>(
     Ok(value.final_exponentiation_in_frames().unwrap_or_else(Gt::one))
 }
 
-/// Whether e(p₀, q₀) · e(p₁, q₁) · … = 1; true of no pairs.
+/// Returns whether e(p₀, q₀) · e(p₁, q₁) · … = 1; true for no pairs.
 ///
 /// # Errors
 /// [`Error::Counts`].

@@ -1,4 +1,4 @@
-//! Members of G1 and G2, in the coordinates in which backends add.
+//! Members of G1 and G2, in the coordinates used for additions.
 
 use core::fmt;
 use core::iter::Sum;
@@ -12,7 +12,7 @@ use super::{Affine, Cycloid, Error, Fr, Message, hash, integer};
 use crate::machine::stack;
 use crate::scheme::stack_use;
 
-/// A member of the group `G` of order r, computed with by the backend `B`: [`G1`] and [`G2`].
+/// A member of the group `G` of order r with the backend `B`: [`G1`] and [`G2`].
 #[repr(transparent)]
 pub struct Projective<B: Group<G>, G: SourceGroup>(B::Projective);
 
@@ -23,29 +23,29 @@ pub type G1<B = Cycloid> = Projective<B, First>;
 pub type G2<B = Cycloid> = Projective<B, Second>;
 
 impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
-    /// The backend's own representation.
+    /// Returns the backend's own representation.
     #[inline(always)]
     pub const fn raw(&self) -> &B::Projective {
         &self.0
     }
 
-    /// The point with this representation, which must be that of a member of the group.
+    /// Wraps a representation, which must be that of a member of the group.
     #[inline(always)]
     pub const fn from_raw(raw: B::Projective) -> Self {
         Self(raw)
     }
 
-    /// The neutral element, infinity.
+    /// Returns the neutral element, infinity.
     pub fn identity() -> Self {
         Self(<B as Group<G>>::identity())
     }
 
-    /// The generator.
+    /// Returns the generator.
     pub fn generator() -> Self {
         Affine::generator().into()
     }
 
-    /// A uniform multiple of the generator.
+    /// Returns a uniform multiple of the generator.
     ///
     /// # Errors
     /// As [`Fr::random`].
@@ -53,41 +53,41 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
         Ok(Self::multiply_generator(&Fr::random(rng)?))
     }
 
-    /// Whether this is infinity.
+    /// Returns whether this is infinity.
     pub fn is_identity(&self) -> bool {
         <B as Group<G>>::is_identity(&self.0)
     }
 
-    /// Twice this point.
+    /// Returns twice this point.
     pub fn double(&self) -> Self {
         Self(<B as Group<G>>::double(&self.0))
     }
 
-    /// The sum with a point in affine coordinates, which takes less than that of two others.
+    /// Returns the sum with a point in affine coordinates, which is cheaper than a general sum.
     pub fn add_affine(&self, other: &Affine<B, G>) -> Self {
         Self(<B as Group<G>>::add_affine(&self.0, other.raw()))
     }
 
-    /// `scalar` times this point.
+    /// Returns `scalar` times this point.
     pub fn multiply(&self, scalar: &Fr<B>) -> Self {
         stack::clean(stack_use::BLS_MULTIPLY, || {
             Self(<B as Group<G>>::multiply(&self.0, scalar.raw()))
         })
     }
 
-    /// A public scalar times this point.
+    /// Returns a public scalar times this point.
     pub fn multiply_vartime(&self, scalar: &Fr<B>) -> Self {
         Self(<B as Group<G>>::multiply_vartime(&self.0, scalar.raw()))
     }
 
-    /// `scalar` times the generator.
+    /// Returns `scalar` times the generator.
     pub fn multiply_generator(scalar: &Fr<B>) -> Self {
         stack::clean(stack_use::BLS_MULTIPLY, || {
             Self(<B as Group<G>>::multiply_generator(scalar.raw()))
         })
     }
 
-    /// pointsᵢ ← scalarsᵢ · pointsᵢ.
+    /// Computes pointsᵢ ← scalarsᵢ · pointsᵢ.
     ///
     /// # Errors
     /// [`Error::Counts`].
@@ -99,7 +99,7 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
         Ok(())
     }
 
-    /// pointsᵢ ← scalarsᵢ · pointsᵢ, of public scalars.
+    /// Computes pointsᵢ ← scalarsᵢ · pointsᵢ, for public scalars.
     ///
     /// # Errors
     /// [`Error::Counts`].
@@ -109,19 +109,21 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
         Ok(())
     }
 
-    /// The sum of many points, which are public: time may depend on which of them are equal or opposite.
+    /// Returns the sum of many public points. Time may depend on which of them are equal or
+    /// opposite.
     pub fn sum_affine(points: &[Affine<B, G>]) -> Self {
         Self(<B as Group<G>>::sum(points))
     }
 
-    /// Limbs of scratch for [`multi_scalar_multiply_vartime`](Self::multi_scalar_multiply_vartime).
+    /// Returns the limbs of scratch for
+    /// [`multi_scalar_multiply_vartime`](Self::multi_scalar_multiply_vartime).
     pub fn multi_scalar_scratch_limbs(points: usize) -> usize {
         <B as Group<G>>::msm_scratch_limbs(points)
     }
 
-    /// Σ scalarsᵢ · pointsᵢ, of public scalars; any number of points, infinity, equal and opposite
-    /// ones among them. `scratch` has
-    /// [`multi_scalar_scratch_limbs`](Self::multi_scalar_scratch_limbs)`(points.len())` limbs or more.
+    /// Returns Σ scalarsᵢ · pointsᵢ, for public scalars and any number of points, including
+    /// infinity and equal or opposite points. `scratch` has at least
+    /// [`multi_scalar_scratch_limbs`](Self::multi_scalar_scratch_limbs)`(points.len())` limbs.
     ///
     /// # Errors
     /// [`Error::Counts`], [`Error::ScratchTooSmall`].
@@ -138,7 +140,8 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
         Ok(Self(<B as Group<G>>::msm_vartime(points, scalars, scratch)))
     }
 
-    /// Σ integersᵢ · pointsᵢ, of public integers of 32 bytes, little-endian, that may be r and more.
+    /// Returns Σ integersᵢ · pointsᵢ, for public integers of 32 little-endian bytes, which may be r
+    /// or more.
     ///
     /// # Errors
     /// [`Error::Counts`].
@@ -154,27 +157,28 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
         )))
     }
 
-    /// The point that a message is hashed to, by hash_to_curve of RFC 9380 with the suite
+    /// Hashes a message to a point, by hash_to_curve of RFC 9380 with the suite
     /// `BLS12381G1_XMD:SHA-256_SSWU_RO_` or `BLS12381G2_XMD:SHA-256_SSWU_RO_`.
     ///
-    /// `dst` separates domains and may have any length; the RFC wants one of 16 bytes and more.
+    /// `dst` is the domain separation tag, of any length; the RFC requires at least 16 bytes.
     pub fn hash_to_curve(message: &[u8], dst: &[u8]) -> Self {
         Self::hash_parts_to_curve(&[&[], message], dst)
     }
 
-    /// [`hash_to_curve`](Self::hash_to_curve) of a prefix and a message, one after the other.
+    /// Like [`hash_to_curve`](Self::hash_to_curve), for a prefix followed by a message.
     pub fn hash_parts_to_curve(message: &Message<'_>, dst: &[u8]) -> Self {
         Self(<B as Group<G>>::hash_to_curve(message, &hash::Dst::new(dst)))
     }
 
-    /// The point that a message is encoded to, by encode_to_curve of RFC 9380 with the suite
-    /// `BLS12381G1_XMD:SHA-256_SSWU_NU_` or `BLS12381G2_XMD:SHA-256_SSWU_NU_`. Not uniform.
+    /// Encodes a message to a point, by encode_to_curve of RFC 9380 with the suite
+    /// `BLS12381G1_XMD:SHA-256_SSWU_NU_` or `BLS12381G2_XMD:SHA-256_SSWU_NU_`. The result is not
+    /// uniform.
     pub fn encode_to_curve(message: &[u8], dst: &[u8]) -> Self {
         let dst = hash::Dst::new(dst);
         Self(<B as Group<G>>::encode_to_curve(&[&[], message], &dst))
     }
 
-    /// [`hash_to_curve`](Self::hash_to_curve) of many messages.
+    /// Runs [`hash_to_curve`](Self::hash_to_curve) on many messages.
     ///
     /// # Errors
     /// [`Error::Counts`].
@@ -195,12 +199,12 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
         Ok(())
     }
 
-    /// The same point in affine coordinates.
+    /// Converts the point to affine coordinates.
     pub fn to_affine(&self) -> Affine<B, G> {
         Affine::from_raw(<B as Group<G>>::to_affine(&self.0))
     }
 
-    /// The same points in affine coordinates, with one inversion for many.
+    /// Converts points to affine coordinates, with one inversion for many.
     ///
     /// # Errors
     /// [`Error::Counts`].
@@ -211,7 +215,7 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
     }
 }
 
-/// How many points are worked on at a time where memory for all of them would have to be passed.
+/// Number of points processed at a time by operations that take no scratch.
 pub(super) const CHUNK: usize = 16;
 
 impl<B: Group<G>, G: SourceGroup> Clone for Projective<B, G> {
@@ -224,7 +228,7 @@ impl<B: Group<G>, G: SourceGroup> Clone for Projective<B, G> {
 impl<B: Group<G>, G: SourceGroup> Copy for Projective<B, G> {}
 
 impl<B: Group<G>, G: SourceGroup> Default for Projective<B, G> {
-    /// Infinity.
+    /// Returns infinity.
     fn default() -> Self {
         Self::identity()
     }
@@ -303,7 +307,7 @@ impl<B: Group<G>, G: SourceGroup> SubAssign for Projective<B, G> {
 impl<B: Group<G>, G: SourceGroup> Mul<Fr<B>> for Projective<B, G> {
     type Output = Self;
 
-    /// In time that depends on no value.
+    /// Constant-time.
     fn mul(self, scalar: Fr<B>) -> Self {
         self.multiply(&scalar)
     }

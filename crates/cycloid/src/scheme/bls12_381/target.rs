@@ -13,7 +13,7 @@ use crate::machine::ct::{self, Mask};
 use crate::machine::stack;
 use crate::scheme::{random, stack_use};
 
-/// An element of Fq12, computed with by the backend `B`.
+/// An element of Fq12 with the backend `B`.
 ///
 /// The tower is Fp2 = Fp\[u\]/(u² + 1), Fp6 = Fp2\[v\]/(v³ − u − 1), Fq12 = Fp6\[w\]/(w² − v).
 pub struct Fq12<B: Pairing = Cycloid>(B::Fq12);
@@ -22,33 +22,33 @@ impl<B: Pairing> Fq12<B> {
     /// Bytes of an encoding.
     pub const BYTES: usize = 12 * 48;
 
-    /// The backend's own representation.
+    /// Returns the backend's own representation.
     #[inline(always)]
     pub const fn raw(&self) -> &B::Fq12 {
         &self.0
     }
 
-    /// The element with this representation, which must be one of the backend's.
+    /// Wraps a representation, which must be one of the backend's.
     #[inline(always)]
     pub const fn from_raw(raw: B::Fq12) -> Self {
         Self(raw)
     }
 
-    /// 0.
+    /// Returns 0.
     pub fn zero() -> Self {
         Self(B::fq12_from_coefficients(&[[0; 48]; 12]))
     }
 
-    /// 1.
+    /// Returns 1.
     pub fn one() -> Self {
         Self(B::fq12_one())
     }
 
-    /// A uniform element, which is public.
+    /// Draws a uniform element, which is public.
     ///
     /// # Errors
-    /// [`Error::RandomGenerator`] where the generator fails, gives the same eight bytes twice at a
-    /// time, or gives nothing usable in 128 draws.
+    /// [`Error::RandomGenerator`] if the generator fails, returns the same eight bytes twice, or
+    /// gives no usable value in 128 draws.
     pub fn random(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
         let mut coefficients = [[0; 48]; 12];
         for integer in &mut coefficients {
@@ -57,11 +57,11 @@ impl<B: Pairing> Fq12<B> {
         Ok(Self(B::fq12_from_coefficients(&coefficients)))
     }
 
-    /// The element that 576 bytes are: twelve integers of 48 bytes, **little-endian**, in the order
-    /// of the tower: (1, u)·(1, v, v²)·(1, w), the first factor varying fastest.
+    /// Decodes 576 bytes: twelve integers of 48 bytes, **little-endian**, in the order of the
+    /// tower: (1, u)·(1, v, v²)·(1, w), with the first factor varying fastest.
     ///
     /// # Errors
-    /// [`Error::Length`]; [`Error::NotCanonical`] where an integer is not below p.
+    /// [`Error::Length`]; [`Error::NotCanonical`] if an integer is not below p.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let mut coefficients = [[0; 48]; 12];
         coefficients.as_flattened_mut().copy_from_slice(array::<{ 12 * 48 }>(bytes)?);
@@ -72,7 +72,7 @@ impl<B: Pairing> Fq12<B> {
         Ok(Self(B::fq12_from_coefficients(&coefficients)))
     }
 
-    /// The element as 576 bytes, as [`from_bytes`](Self::from_bytes) takes them.
+    /// Encodes the element as 576 bytes, in the format of [`from_bytes`](Self::from_bytes).
     pub fn to_bytes(&self) -> [u8; 12 * 48] {
         let mut bytes = [0; 12 * 48];
         let coefficients = B::fq12_coefficients(&self.0);
@@ -83,32 +83,32 @@ impl<B: Pairing> Fq12<B> {
         bytes
     }
 
-    /// Whether this is 0.
+    /// Returns whether this is 0.
     pub fn is_zero(&self) -> bool {
         *self == Self::zero()
     }
 
-    /// Whether this is 1.
+    /// Returns whether this is 1.
     pub fn is_one(&self) -> bool {
         *self == Self::one()
     }
 
-    /// This element squared.
+    /// Returns this element squared.
     pub fn square(&self) -> Self {
         Self(B::fq12_square(&self.0))
     }
 
-    /// The inverse, or `None` of 0.
+    /// Returns the inverse, or `None` for 0.
     pub fn invert(&self) -> Option<Self> {
         (!self.is_zero()).then(|| Self(B::fq12_invert(&self.0)))
     }
 
-    /// This element to the power of p⁶: the coefficient of w negated.
+    /// Returns this element to the power of p⁶: negates the coefficient of w.
     pub fn conjugate(&self) -> Self {
         Self(B::fq12_conjugate(&self.0))
     }
 
-    /// This element to the power of a public integer, little-endian.
+    /// Returns this element to the power of a public integer, little-endian.
     pub fn pow_vartime(&self, exponent: &[u64]) -> Self {
         let mut power = Self::one();
         for limb in exponent.iter().rev() {
@@ -122,28 +122,30 @@ impl<B: Pairing> Fq12<B> {
         power
     }
 
-    /// Whether this is a member of GT.
+    /// Returns whether this is a member of GT.
     pub fn is_in_gt(&self) -> bool {
         B::gt_contains(&self.0)
     }
 
-    /// This element to the power of 3·(p¹² − 1)/r, a member of GT; `None` of 0. The factor 3 makes
-    /// it cheaper, and is that of zkcrypto and blst (Hayashida, Hayasaka and Teruya, eprint 2020/875).
+    /// Returns this element to the power of 3·(p¹² − 1)/r, a member of GT; `None` for 0. The factor
+    /// 3 makes it cheaper, and zkcrypto and blst use it too (Hayashida, Hayasaka and Teruya, eprint
+    /// 2020/875).
     pub fn final_exponentiation(&self) -> Option<Gt<B>> {
         stack::clean(stack_use::BLS_PAIRING, || self.final_exponentiation_in_frames())
     }
 
-    /// [`final_exponentiation`](Self::final_exponentiation), which leaves the element on the stack.
+    /// Like [`final_exponentiation`](Self::final_exponentiation), but does not clean the element
+    /// from the stack.
     pub(super) fn final_exponentiation_in_frames(&self) -> Option<Gt<B>> {
         (!self.is_zero()).then(|| Gt(B::final_exponentiation(&self.0)))
     }
 }
 
-/// A uniform integer below p, big-endian, which is public.
+/// Draws a uniform integer below p, big-endian, which is public.
 fn random_integer(integer: &mut [u8; 48], rng: &mut impl TryCryptoRng) -> Result<(), Error> {
     for _ in 0..random::DRAWS {
         random::fill(rng, integer)?;
-        // Random elements of Fq12 are not for secrets.
+        // Random elements of Fq12 are not meant to be secret.
         ct::mark_public(integer);
         // p has 381 bits.
         integer[0] &= 0x1f;
@@ -154,30 +156,30 @@ fn random_integer(integer: &mut [u8; 48], rng: &mut impl TryCryptoRng) -> Result
     Err(Error::RandomGenerator)
 }
 
-/// A member of GT, written as a multiplicative group. Other elements of Fq12 cannot be held.
+/// A member of GT, written multiplicatively. The type cannot hold other elements of Fq12.
 pub struct Gt<B: Pairing = Cycloid>(B::Fq12);
 
 impl<B: Pairing> Gt<B> {
     /// Bytes of an encoding.
     pub const BYTES: usize = Fq12::<B>::BYTES;
 
-    /// The backend's own representation.
+    /// Returns the backend's own representation.
     #[inline(always)]
     pub const fn raw(&self) -> &B::Fq12 {
         &self.0
     }
 
-    /// The neutral element, 1.
+    /// Returns the neutral element, 1.
     pub fn one() -> Self {
         Self(B::fq12_one())
     }
 
-    /// The pairing of the generators of G1 and G2.
+    /// Returns the pairing of the generators of G1 and G2.
     pub fn generator() -> Self {
         pairing(&G1Affine::<B>::generator(), &G2Affine::generator())
     }
 
-    /// A uniform power of the generator.
+    /// Returns a uniform power of the generator.
     ///
     /// # Errors
     /// As [`Fr::random`].
@@ -185,7 +187,7 @@ impl<B: Pairing> Gt<B> {
         Ok(Self::generator().pow(&Fr::random(rng)?))
     }
 
-    /// The member that 576 bytes are, as [`Fq12::from_bytes`] takes them.
+    /// Decodes a member from 576 bytes, in the format of [`Fq12::from_bytes`].
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::NotCanonical`], [`Error::NotInGroup`].
@@ -193,38 +195,38 @@ impl<B: Pairing> Gt<B> {
         Self::try_from(Fq12::from_bytes(bytes)?)
     }
 
-    /// The member as 576 bytes.
+    /// Encodes the member as 576 bytes.
     pub fn to_bytes(&self) -> [u8; 12 * 48] {
         Fq12::<B>(self.0).to_bytes()
     }
 
-    /// Whether this is 1.
+    /// Returns whether this is 1.
     pub fn is_one(&self) -> bool {
         *self == Self::one()
     }
 
-    /// This member squared.
+    /// Returns this member squared.
     pub fn square(&self) -> Self {
         Self(B::gt_square(&self.0))
     }
 
-    /// The inverse.
+    /// Returns the inverse.
     pub fn invert(&self) -> Self {
         Self(B::fq12_conjugate(&self.0))
     }
 
-    /// This member to the power of a scalar.
+    /// Returns this member to the power of a scalar.
     pub fn pow(&self, exponent: &Fr<B>) -> Self {
         stack::clean(stack_use::BLS_PAIRING, || Self(B::gt_pow(&self.0, exponent.raw())))
     }
 
-    /// This member to the power of a public scalar.
+    /// Returns this member to the power of a public scalar.
     pub fn pow_vartime(&self, exponent: &Fr<B>) -> Self {
         Self(B::gt_pow_vartime(&self.0, exponent.raw()))
     }
 }
 
-/// a^k of a member of GT, by squaring and multiplying at every bit.
+/// Returns a^k for a member of GT, by squaring and multiplying at every bit.
 pub(super) fn pow<B: Pairing>(a: &B::Fq12, k: &B::Fr) -> B::Fq12 {
     let integer = B::fr_to_integer(k);
     let mut power = B::fq12_one();
@@ -238,7 +240,7 @@ pub(super) fn pow<B: Pairing>(a: &B::Fq12, k: &B::Fr) -> B::Fq12 {
     power
 }
 
-/// [`pow`], multiplying where a bit is set.
+/// Like [`pow`], multiplying only at set bits.
 pub(super) fn pow_vartime<B: Pairing>(a: &B::Fq12, k: &B::Fr) -> B::Fq12 {
     let integer = B::fr_to_integer(k);
     let mut power = B::fq12_one();
@@ -332,7 +334,7 @@ impl<B: Pairing> From<Gt<B>> for Fq12<B> {
 impl<B: Pairing> TryFrom<Fq12<B>> for Gt<B> {
     type Error = Error;
 
-    /// [`Error::NotInGroup`] where the element is no member.
+    /// Returns [`Error::NotInGroup`] if the element is not a member.
     fn try_from(element: Fq12<B>) -> Result<Self, Error> {
         if element.is_in_gt() { Ok(Self(element.0)) } else { Err(Error::NotInGroup) }
     }

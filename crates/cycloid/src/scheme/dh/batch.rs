@@ -1,4 +1,4 @@
-//! Many operations at once: eight side by side, for as long as there are enough of them.
+//! Batches of Diffie-Hellman operations, eight side by side while enough jobs remain.
 
 use core::fmt;
 
@@ -10,14 +10,14 @@ use crate::machine::{ct, stack};
 use crate::math::modular::{self, Exponent};
 use crate::scheme::stack_use;
 
-/// Elements of scratch, of 64 bytes each, for [`run_batch`] with moduli of at most `bits` bits and
-/// exponents of `exponent_bits`.
+/// Returns the `Lanes` of scratch, of 64 bytes each, for [`run_batch`] with moduli of at most
+/// `bits` bits and exponents of `exponent_bits`.
 pub const fn batch_scratch_lanes(bits: usize, exponent_bits: usize) -> usize {
-    // Eight bases and results of n limbs, eight limbs to an element.
+    // Bases and results of n limbs for eight jobs, eight limbs per `Lanes`.
     2 * limbs(bits) + modular::pow_eight_scratch_lanes(limbs(bits), exponent_bits)
 }
 
-/// One operation of a batch, and what became of it.
+/// One operation of a batch, and its outcome once it has run.
 pub struct Job<'a> {
     group: Group<'a>,
     exponent: Exponent<'a>,
@@ -38,7 +38,7 @@ impl fmt::Debug for Job<'_> {
 }
 
 impl<'a> Job<'a> {
-    /// What [`PrivateKey::agree`] does.
+    /// Creates a job that runs [`PrivateKey::agree`].
     pub fn agree<M: AsRef<[Limb]> + AsMut<[Limb]>>(
         key: &'a PrivateKey<'_, M>,
         peer: &'a [u8],
@@ -48,7 +48,7 @@ impl<'a> Job<'a> {
         Self::new(key, Base::Peer(peer, validation), shared)
     }
 
-    /// What [`PrivateKey::public_value`] does.
+    /// Creates a job that runs [`PrivateKey::public_value`].
     pub fn public_value<M: AsRef<[Limb]> + AsMut<[Limb]>>(
         key: &'a PrivateKey<'_, M>,
         value: &'a mut [u8],
@@ -65,15 +65,16 @@ impl<'a> Job<'a> {
         Self { group: *key.group(), exponent: key.exponent(), base, result, outcome }
     }
 
-    /// What became of it; [`Error::NotDone`] before it was in a batch.
+    /// Returns the outcome.
     ///
     /// # Errors
-    /// As the operation by itself.
+    /// Those of the single operation; [`Error::NotDone`] before the job has run in a batch.
     pub const fn outcome(&self) -> Result<(), Error> {
         self.outcome
     }
 
-    /// Checks the operation's arguments and puts its base into `base`, as many limbs as p.
+    /// Checks the operation's arguments and writes its base to `base`, which has as many limbs as
+    /// p.
     fn prepare(&self, base: &mut [Limb], scratch: &mut [Limb]) -> Result<(), Error> {
         checked_length(&self.group, self.result)?;
         match self.base {
@@ -89,7 +90,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Writes the result, or notes why there is none.
+    /// Writes the result, or records why there is none.
     fn finish(&mut self, outcome: Result<(), modular::Error>, power: &[Limb]) {
         self.outcome = match (outcome, &self.base) {
             (Err(error), _) => Err(error.into()),
@@ -102,16 +103,16 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Does all of `jobs`; each then has its own [outcome](Job::outcome), the same as if it had been
-/// done by itself, whatever stands in the others.
+/// Runs all jobs. Each gets the same [outcome](Job::outcome) as by itself, independent of the
+/// others.
 ///
-/// Groups may differ. Neighbours whose moduli have equally many limbs go side by side, eight at a
-/// time, so jobs are best sorted by length; fewer than eight that are left over go side by side or
-/// one after the other, whichever is faster. `scratch` has [`batch_scratch_lanes`] elements for the
+/// Groups may differ. Consecutive jobs whose moduli have the same number of limbs run side by side,
+/// eight at a time, so jobs are best sorted by length. Fewer than eight remaining ones run side by
+/// side or one by one, whichever is faster. `scratch` has [`batch_scratch_lanes`] elements for the
 /// longest modulus and exponent; with less, windows are smaller. It is wiped.
 ///
-/// Time depends on lengths, on the public values where they are validated, and on which jobs are
-/// refused; on no secret value.
+/// Time depends on lengths, on public values that are validated, and on which jobs are refused; on
+/// no secret value.
 ///
 /// ```
 /// use cycloid::machine::lanes::Lanes;
@@ -150,7 +151,7 @@ pub fn run_batch(mut jobs: &mut [Job<'_>], scratch: &mut [Lanes]) {
     ct::wipe(Lanes::as_limbs_mut(scratch));
 }
 
-/// [`run_batch`] for moduli of `n` limbs each; leaves secrets in `scratch`.
+/// Runs jobs whose moduli have `n` limbs each; leaves secrets in `scratch`.
 fn run_alike(jobs: &mut [Job<'_>], n: usize, scratch: &mut [Lanes]) {
     let least = 2 * n + modular::pow_eight_minimum_scratch_lanes(n);
     if scratch.len() < least {
@@ -164,7 +165,7 @@ fn run_alike(jobs: &mut [Job<'_>], n: usize, scratch: &mut [Lanes]) {
     let (bases, powers) = (Lanes::as_limbs_mut(bases), Lanes::as_limbs_mut(powers));
     let mut jobs = jobs.iter_mut();
     loop {
-        // A job that is refused takes no lane.
+        // A refused job takes no lane.
         let mut sound: [Option<&mut Job<'_>>; LANES] = [const { None }; LANES];
         let mut count = 0;
         for job in &mut jobs {
@@ -186,7 +187,7 @@ fn run_alike(jobs: &mut [Job<'_>], n: usize, scratch: &mut [Lanes]) {
     }
 }
 
-/// The first `count` jobs, whose bases are ready, each with a place for its power.
+/// Runs the first `count` jobs, whose bases are ready; each has a slot for its power.
 fn run_sound(
     jobs: &mut [Option<&mut Job<'_>>; LANES],
     count: usize,
@@ -223,8 +224,8 @@ fn run_sound(
     }
 }
 
-/// The fewest operations that are faster side by side, seven or fewer lanes being idle, than one
-/// after the other, modulo numbers of `n` limbs.
+/// Returns the fewest operations that are faster side by side, despite idle lanes, than one by one,
+/// modulo numbers of `n` limbs. `None` without vectors.
 fn fewest_side_by_side(n: usize) -> Option<usize> {
     match Backend::best()? {
         #[cfg(target_arch = "x86_64")]

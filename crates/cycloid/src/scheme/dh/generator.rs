@@ -1,4 +1,4 @@
-//! Public values from a table of the generator's powers.
+//! Public values computed from a table of the generator's powers.
 
 use super::private::{checked_length, write_public};
 use super::{Comb, Error, Group, PrivateKey, checked_memory, limbs, minimum_scratch_limbs};
@@ -8,24 +8,24 @@ use crate::machine::{ct, stack};
 use crate::math::modular::FixedBase;
 use crate::scheme::stack_use;
 
-/// Elements of memory, of 64 bytes each, for a [`Generator`] of a group with a modulus of `bits`
-/// bits.
+/// Returns the `Lanes` of memory, of 64 bytes each, for a [`Generator`] of a group with a modulus
+/// of `bits` bits.
 pub const fn generator_lanes(bits: usize, comb: Comb) -> usize {
     FixedBase::memory_lanes(limbs(bits), comb)
 }
 
-/// Limbs of scratch for a [`Generator`] of a group with a modulus of `bits` bits.
+/// Returns the limbs of scratch for a [`Generator`] of a group with a modulus of `bits` bits.
 pub const fn generator_scratch_limbs(bits: usize) -> usize {
     let fixed = limbs(bits) + FixedBase::scratch_limbs(limbs(bits));
     let least = minimum_scratch_limbs(bits);
     if fixed > least { fixed } else { least }
 }
 
-/// The generator of a group and a table of its powers, made once, with which public values take a
+/// The generator of a group with a precomputed table of its powers. With it, public values take a
 /// third to a quarter of the time.
 ///
-/// How much memory that takes is the choice of a [`Comb`]. The table is public, and may be shared
-/// by any number of keys and threads.
+/// The [`Comb`] determines the memory. The table is public; any number of keys and threads may
+/// share it.
 ///
 /// ```
 /// use cycloid::machine::lanes::Lanes;
@@ -53,7 +53,7 @@ impl<'a> Generator<'a> {
     /// Computes the table for exponents of up to [`Group::exponent_bits`] bits.
     ///
     /// `memory` has at least [`generator_lanes`] elements, `scratch` [`generator_scratch_limbs`].
-    /// Takes about the time of one public value without a table.
+    /// Takes about as long as one public value without a table.
     ///
     /// # Errors
     /// [`Error::MemoryTooSmall`].
@@ -68,13 +68,13 @@ impl<'a> Generator<'a> {
         Ok(Self { group: *group, base })
     }
 
-    /// The group.
+    /// Returns the group.
     pub const fn group(&self) -> &Group<'a> {
         &self.group
     }
 
-    /// What [`PrivateKey::public_value`] gives, for a key of the same group. A key with an exponent
-    /// that is longer than the table is for takes the time that it takes without.
+    /// Computes [`PrivateKey::public_value`] for a key of the same group. If the exponent is longer
+    /// than the table supports, this takes as long as without the table.
     ///
     /// `scratch` has at least [`generator_scratch_limbs`] and is wiped.
     ///

@@ -1,4 +1,4 @@
-//! A group: the multiples of a generator modulo a prime, known or checked.
+//! Diffie-Hellman groups: the powers of a generator modulo a prime, well-known or checked.
 
 use core::fmt;
 
@@ -6,8 +6,8 @@ use super::limbs;
 use crate::machine::words::{LIMB_BITS, Limb};
 use crate::math::modular::Modulus;
 
-/// The length in bits of private exponents in a group of a safe prime of `bits` bits: twice the
-/// security that the group has (RFC 7919, section 5.2 and appendix A; NIST SP 800-56A rev. 3,
+/// Returns the length in bits of private exponents in a group with a safe prime of `bits` bits:
+/// twice the group's security level (RFC 7919, section 5.2 and appendix A; NIST SP 800-56A rev. 3,
 /// appendix D, with its margin).
 pub const fn exponent_bits(bits: usize) -> usize {
     match bits {
@@ -19,8 +19,8 @@ pub const fn exponent_bits(bits: usize) -> usize {
     }
 }
 
-/// A prime p, a generator g and its order. A value of this type is sound: one of the
-/// [known groups](Group::KNOWN), or checked when it was made.
+/// A prime p, a generator g and its order. A value of this type is valid: it is one of the [known
+/// groups](Group::KNOWN) or was checked on construction.
 #[derive(Clone, Copy)]
 pub struct Group<'a> {
     name: Option<&'static str>,
@@ -36,12 +36,12 @@ pub(super) enum Order<'a> {
     Half,
     /// p − 1, twice a prime: the subgroup is the whole group.
     Whole,
-    /// This prime.
+    /// A given prime.
     Prime(&'a [Limb]),
 }
 
 impl<'a> Group<'a> {
-    /// A group that is known to be sound.
+    /// Creates a group from values known to be valid.
     pub(super) const fn from_checked(
         name: Option<&'static str>,
         prime: Modulus<'a>,
@@ -51,23 +51,23 @@ impl<'a> Group<'a> {
         Self { name, prime, generator, order }
     }
 
-    /// The name of a known group, as `ffdhe2048`.
+    /// Returns the name of a known group, such as `ffdhe2048`.
     pub const fn name(&self) -> Option<&'static str> {
         self.name
     }
 
-    /// The length of p in bits.
+    /// Returns the length of p in bits.
     pub const fn bits(&self) -> usize {
         self.prime.bits()
     }
 
-    /// The length of p, and so of public values and shared secrets, in bytes.
+    /// Returns the length of p, and so of public values and shared secrets, in bytes.
     pub const fn length(&self) -> usize {
         self.bits().div_ceil(8)
     }
 
-    /// The length of the private exponents that are generated, in bits: [`exponent_bits`], or the
-    /// length of the order where that is shorter.
+    /// Returns the length of generated private exponents, in bits: [`exponent_bits`], or the length
+    /// of the order if that is shorter.
     pub fn exponent_bits(&self) -> usize {
         let bits = exponent_bits(self.bits());
         match self.order {
@@ -76,12 +76,12 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// p, little-endian limbs.
+    /// Returns p as little-endian limbs.
     pub const fn prime(&self) -> &'a [Limb] {
         self.prime.limbs()
     }
 
-    /// g, little-endian limbs.
+    /// Returns g as little-endian limbs.
     pub const fn generator(&self) -> &'a [Limb] {
         self.generator
     }
@@ -94,7 +94,7 @@ impl<'a> Group<'a> {
         self.prime
     }
 
-    /// The limbs of (p − 1) / 2, lowest first.
+    /// Returns the limbs of (p − 1) / 2, lowest first.
     pub(super) fn half(&self) -> impl Iterator<Item = Limb> {
         let next = self.prime()[1..].iter().copied().chain([0]);
         self.prime().iter().zip(next).map(|(limb, next)| limb >> 1 | next << (LIMB_BITS - 1))

@@ -1,11 +1,11 @@
-//! The groups of RFC 7919 and RFC 3526, from their definition: b bits of which the first and the
-//! last 64 are ones, and between them the digits of e (RFC 7919, appendix A) or of π (RFC 3526),
+//! The groups of RFC 7919 and RFC 3526, computed from their definitions: b bits with 64 ones at
+//! each end, and between them the digits of e (RFC 7919, appendix A) or of π (RFC 3526),
 //!
 //! p = 2^b − 2^(b−64) + (⌊2^(b−130)·e⌋ + X)·2^64 − 1,
 //!
-//! with the least X for which p and (p − 1)/2 are prime and p ≡ 7 modulo 8. So 2 is a square, and
-//! generates the subgroup of order (p − 1)/2. Every b is a multiple of 64, and so the digits of all
-//! groups are the same limbs, of some more and of some fewer.
+//! with the least X for which p and (p − 1)/2 are prime and p ≡ 7 modulo 8. Thus 2 is a square and
+//! generates the subgroup of order (p − 1)/2. Every b is a multiple of 64, so the digits of all
+//! groups are prefixes of the same limbs.
 //!
 //! There is no group of 1536 bits: NIST SP 800-56A (appendix D) has none below 2048, RFC 8247
 //! advises IKE against it, and neither TLS 1.3 nor SSH has a name for it.
@@ -15,7 +15,7 @@ use super::limbs;
 use crate::machine::words::{LIMB_BITS, Limb};
 use crate::math::modular::Modulus;
 
-/// For each group its constant, from its name, its length, the digits and X.
+/// Defines the constant of each group from its name, its length, the digits and X.
 macro_rules! groups {
     ($($(#[$doc:meta])* $group:ident, $name:literal, $bits:literal, $digits:ident, $x:literal;)*) => {
         impl Group<'static> {
@@ -57,13 +57,13 @@ groups! {
 }
 
 impl Group<'static> {
-    /// The known group of that name, as `ffdhe2048` or `modp2048`.
+    /// Returns the known group with that name, such as `ffdhe2048` or `modp2048`.
     pub fn named(name: &str) -> Option<&'static Self> {
         Self::KNOWN.into_iter().find(|group| group.name() == Some(name))
     }
 }
 
-/// The prime of `N` limbs, little-endian, from the digits of e or π.
+/// Returns the prime of `N` limbs, little-endian, from the digits of e or π.
 const fn prime<const N: usize>(digits: &[Limb], x: Limb) -> [Limb; N] {
     let mut prime = [Limb::MAX; N];
     let mut i = 1;
@@ -71,7 +71,7 @@ const fn prime<const N: usize>(digits: &[Limb], x: Limb) -> [Limb; N] {
         prime[i] = digits[N - 2 - i];
         i += 1;
     }
-    // Taking 1 from what ends in 64 zeros leaves 64 ones, and takes 1 from X.
+    // Subtracting 1 from a number that ends in 64 zero bits leaves 64 ones and borrows 1 from X.
     let mut carry = x - 1;
     i = 1;
     while carry != 0 {
@@ -83,8 +83,8 @@ const fn prime<const N: usize>(digits: &[Limb], x: Limb) -> [Limb; N] {
     prime
 }
 
-/// R² mod p for R = 2^(64·`N`) and a prime whose first and last limb are all ones: computed when
-/// the library is compiled, so that the first use of a group costs no more than any other.
+/// Returns R² mod p for R = 2^(64·`N`) and a prime whose first and last limbs are all ones. It is
+/// computed at compile time, so that the first use of a group costs no more than any other.
 const fn r_squared<const N: usize>(prime: &[Limb; N]) -> [Limb; N] {
     // c = R − p, so c is R mod p.
     let mut c = [0; N];
@@ -94,19 +94,19 @@ const fn r_squared<const N: usize>(prime: &[Limb; N]) -> [Limb; N] {
         i += 1;
     }
     c[0] = 1;
-    // N times 2^64 leads from R to R².
+    // Multiplying N times by 2^64 takes R to R².
     let mut r = c;
     let mut step = 0;
     while step < N {
         r = append_zero_limb(&r, &c);
         step += 1;
     }
-    // r < R < 2p, and r ≥ p exactly where r + c ≥ R.
+    // r < R < 2p, and r ≥ p exactly if r + c ≥ R.
     let (sum, carry) = add_product(&r, 1, &c);
     if carry == 0 { r } else { sum }
 }
 
-/// A number below R that is congruent to 2^64·`r`.
+/// Returns a number below R that is congruent to 2^64·`r`.
 const fn append_zero_limb<const N: usize>(r: &[Limb; N], c: &[Limb; N]) -> [Limb; N] {
     let mut low = [0; N];
     let mut i = 1;
@@ -114,13 +114,13 @@ const fn append_zero_limb<const N: usize>(r: &[Limb; N], c: &[Limb; N]) -> [Limb
         low[i] = r[i - 1];
         i += 1;
     }
-    // 2^64·r = top·R + low is congruent to top·c + low, which is less than 2R − R/2^64, since
-    // c < R/2^64. Where R is to be taken away, c is added instead, which carries no further.
+    // 2^64·r = top·R + low is congruent to top·c + low, which is less than 2R − R/2^64, since c <
+    // R/2^64. Instead of subtracting R, c is added, which carries no further.
     let (sum, carry) = add_product(&low, r[N - 1], c);
     add_product(&sum, carry, c).0
 }
 
-/// `a + b·c` modulo R, and what is carried beyond.
+/// Returns `a + b·c` modulo R, and the carry.
 const fn add_product<const N: usize>(a: &[Limb; N], b: Limb, c: &[Limb; N]) -> ([Limb; N], Limb) {
     let mut sum = [0; N];
     let mut carry = 0;

@@ -1,23 +1,23 @@
-//! Finite-field Diffie-Hellman: the groups of RFC 7919 and RFC 3526, and groups of a user's own.
+//! Finite-field Diffie-Hellman: the groups of RFC 7919 and RFC 3526, and custom groups.
 //!
-//! Two parties that each have a [`PrivateKey`] x of one [`Group`] and know the other's public value
-//! g^x mod p share a secret. Values are big-endian bytes, as long as p where they come out.
+//! Two parties have a [`PrivateKey`] x each, in the same [`Group`], and know the other's public
+//! value g^x mod p; they compute a shared secret. Values are big-endian bytes; results are as long
+//! as p.
 //!
 //! - [`PrivateKey`]: public value and agreement, one at a time.
 //! - [`run_batch`]: any number of them, eight side by side.
 //! - [`Generator`]: public values from a table, three to four times as fast.
-//! - [`Group::new`]: a group of one's own, checked.
+//! - [`Group::new`]: a custom group, checked.
 //!
-//! **Memory.** A key lives in memory that its owner chooses, [`private_key_limbs`] of it, and is
-//! wiped when it is dropped. Operations take scratch, at best [`scratch_limbs`], at least
+//! **Memory.** A key lives in memory of the caller's choice, [`private_key_limbs`], and is wiped
+//! when dropped. Operations take scratch, at best [`scratch_limbs`], at least
 //! [`minimum_scratch_limbs`], and wipe it. The known groups are constants, ready for use.
 //!
-//! **Validation.** Values from outside are checked by the operation that takes them, to the
-//! [`Validation`] that the caller names; a shared secret that can be guessed never leaves.
+//! **Validation.** The operation that takes a value from outside checks it, to the [`Validation`]
+//! level that the caller names. A predictable shared secret is never released.
 //!
 //! **Time** depends on the lengths of p and of the private exponent, and on no secret value. Public
-//! values, the other party's included, are public, and checking them takes time that depends on
-//! them.
+//! values, including the peer's, are public, and the time to check them depends on them.
 //!
 //! ```
 //! use cycloid::scheme::dh::{self, Group, PrivateKey, Validation};
@@ -70,7 +70,7 @@ pub const MIN_BITS: usize = 2048;
 /// The longest modulus that a group may have, in bits.
 pub const MAX_BITS: usize = 8192;
 
-/// Why an operation was not done.
+/// Why a Diffie-Hellman operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -81,13 +81,13 @@ pub enum Error {
     },
     /// The modulus is not prime.
     NotPrime,
-    /// The modulus is no safe prime, and the order of the generator was not given.
+    /// The modulus is not a safe prime, and the order of the generator was not given.
     NotSafePrime,
-    /// The order that was given is too short, is not prime, or does not divide p − 1.
+    /// The given order is too short, is not prime, or does not divide p − 1.
     Order,
     /// The generator is not between 2 and p − 2, or has another order than the one given.
     Generator,
-    /// The key is of another group.
+    /// The key belongs to another group.
     OtherGroup,
     /// The private exponent is 0, is too large for the group, or gives 1 as public value.
     PrivateExponent,
@@ -97,11 +97,11 @@ pub enum Error {
     PublicSubgroup,
     /// The shared secret would have been 0, 1 or p − 1.
     SharedSecret,
-    /// The random generator failed, or repeats itself.
+    /// The random generator fails or repeats itself.
     RandomGenerator,
-    /// The [`Job`] has not been in a batch.
+    /// The [`Job`] has not run in a batch yet.
     NotDone,
-    /// The buffer for a result has another length than the modulus in bytes.
+    /// The result buffer is not as long as the modulus, in bytes.
     Length {
         /// Bytes needed.
         needed: usize,
@@ -125,22 +125,24 @@ impl core::fmt::Display for Error {
             }
             Self::NotPrime => f.write_str("the modulus is not prime"),
             Self::NotSafePrime => {
-                f.write_str("the modulus is no safe prime, and no order is given")
+                f.write_str("the modulus is not a safe prime, and no order is given")
             }
             Self::Order => f.write_str("the order is not a prime of 224 bits that divides p − 1"),
             Self::Generator => f.write_str("the generator does not have the order"),
-            Self::OtherGroup => f.write_str("the key is of another group"),
-            Self::PrivateExponent => f.write_str("the private exponent is not one of the group"),
+            Self::OtherGroup => f.write_str("the key belongs to another group"),
+            Self::PrivateExponent => {
+                f.write_str("the private exponent is out of range for the group")
+            }
             Self::PublicRange => f.write_str("the public value is not between 2 and p − 2"),
             Self::PublicSubgroup => f.write_str("the public value is not in the subgroup"),
-            Self::SharedSecret => f.write_str("the shared secret can be guessed"),
+            Self::SharedSecret => f.write_str("the shared secret is predictable"),
             Self::RandomGenerator => f.write_str("the random generator fails or repeats itself"),
-            Self::NotDone => f.write_str("the job has not been done"),
+            Self::NotDone => f.write_str("the job has not been run"),
             Self::Length { needed, given } => {
-                write!(f, "the buffer has {given} bytes, and the modulus {needed}")
+                write!(f, "the buffer has {given} bytes, but the modulus has {needed}")
             }
             Self::MemoryTooSmall { needed, given } => {
-                write!(f, "{given} limbs of memory were given, and {needed} are needed")
+                write!(f, "the memory has {given} limbs, but {needed} are needed")
             }
         }
     }
@@ -151,8 +153,8 @@ impl core::error::Error for Error {}
 super::random::cause!(Error);
 
 impl From<modular::Error> for Error {
-    /// The modulus of a group is odd and not too long, so what can be wrong is the scratch or the
-    /// random generator.
+    /// The modulus of a group is odd and not too long, so only the scratch or the random generator
+    /// can be wrong.
     fn from(error: modular::Error) -> Self {
         match error {
             modular::Error::ScratchTooSmall { needed, given } => {
@@ -164,12 +166,12 @@ impl From<modular::Error> for Error {
     }
 }
 
-/// Limbs of a number of `bits` bits.
+/// Returns the limbs of a number of `bits` bits.
 const fn limbs(bits: usize) -> usize {
     bits.div_ceil(LIMB_BITS)
 }
 
-/// The first `needed` limbs of `memory`.
+/// Returns the first `needed` limbs of `memory`.
 fn checked_memory(memory: &mut [u64], needed: usize) -> Result<&mut [u64], Error> {
     let given = memory.len();
     memory.get_mut(..needed).ok_or(Error::MemoryTooSmall { needed, given })

@@ -1,4 +1,4 @@
-//! Groups of a user's own, checked when they are made.
+//! Custom groups, checked on construction.
 
 use rand_core::CryptoRng;
 
@@ -11,16 +11,16 @@ use crate::math::{jacobi, prime};
 /// The shortest order of a generator, in bits (NIST SP 800-56A rev. 3, table 1).
 const MIN_ORDER_BITS: usize = 224;
 
-/// Rounds of the test of Miller and Rabin: who chose the number does not know the bases, so what is
-/// not prime passes with a chance of 2^−128 at most.
+/// Rounds of the Miller-Rabin test. The party that chose the number does not know the bases, so a
+/// composite passes with a probability of at most 2^−128.
 const ROUNDS: usize = 64;
 
-/// Limbs of memory for a [`Group`] with a modulus of `bits` bits: p, R² mod p, g and q.
+/// Returns the limbs of memory for a [`Group`] with a modulus of `bits` bits: p, R² mod p, g and q.
 pub const fn group_limbs(bits: usize) -> usize {
     4 * limbs(bits)
 }
 
-/// Limbs of scratch for [`Group::new`] with a modulus of `bits` bits.
+/// Returns the limbs of scratch for [`Group::new`] with a modulus of `bits` bits.
 pub const fn group_scratch_limbs(bits: usize) -> usize {
     let n = limbs(bits);
     let needs = [
@@ -49,16 +49,17 @@ pub struct Parameters<'p> {
 }
 
 impl<'a> Group<'a> {
-    /// A group of a user's own, or the known group that has these parameters, which takes no time.
+    /// Creates a custom group. If a known group has these parameters, returns that one without
+    /// further checks.
     ///
-    /// Checked are: the length of p, [`MIN_BITS`] to [`MAX_BITS`]; that p is prime; without a given
-    /// q that (p − 1)/2 is prime; else that q has at least 224 bits, is prime, divides p − 1, and
-    /// that g^q = 1; that g is between 2 and p − 2. Primes are tested with random bases from `rng`;
-    /// what is not prime passes with a chance of 2^−128 at most. That takes about as long as a
-    /// hundred agreements with exponents as long as p.
+    /// Checks the length of p, [`MIN_BITS`] to [`MAX_BITS`]; that p is prime; without a given q,
+    /// that (p − 1)/2 is prime; with one, that q has at least 224 bits, is prime, divides p − 1,
+    /// and that g^q = 1; and that g is between 2 and p − 2. Primality is tested with random bases
+    /// from `rng`; a composite passes with a probability of at most 2^−128. This takes about as
+    /// long as a hundred agreements with exponents as long as p.
     ///
-    /// `memory` has at least [`group_limbs`], `scratch` [`group_scratch_limbs`] for the length of p.
-    /// Time depends on the values.
+    /// `memory` has at least [`group_limbs`], `scratch` [`group_scratch_limbs`] for the length of
+    /// p. Time depends on the values.
     ///
     /// # Errors
     /// [`Error::ModulusLength`], [`Error::NotPrime`], [`Error::NotSafePrime`], [`Error::Order`],
@@ -83,8 +84,7 @@ impl<'a> Group<'a> {
         words::from_be_bytes(p, bytes);
         fill(g, parameters.generator, Error::Generator)?;
         halve(q, p);
-        // That a given order is (p − 1)/2 says no more than that p is to be a safe prime, and of g
-        // that it is a square.
+        // A given order of (p − 1)/2 means only that p must be a safe prime, and g a square.
         let mut is_square_wanted = false;
         let mut is_safe = true;
         if let Some(order) = parameters.order {
@@ -105,10 +105,10 @@ impl<'a> Group<'a> {
             prime::is_probable_prime_vartime(number, rounds, rng, scratch).map_err(Error::from)
         };
         if is_safe {
-            // Where q is prime, one round proves p = 2q + 1 prime. For let r^k be a power of a prime
-            // that divides p exactly, and less than p: q does not divide the order of its units, so
-            // a^2q = 1 only for a = ±1 modulo r^k; and where a^q = ±1 modulo p, the sign is the same
-            // for all r^k, so that a = ±1 modulo p, which is no base of the test.
+            // If q is prime, one round proves p = 2q + 1 prime. Let r^k be a prime power that
+            // divides p exactly and is less than p: q does not divide the order of its units, so
+            // a^2q = 1 only for a = ±1 modulo r^k. If a^q = ±1 modulo p, the sign is the same for
+            // all r^k, so a = ±1 modulo p, which is not a base of the test.
             if !is_prime(q, ROUNDS)? {
                 return Err(Error::NotSafePrime);
             }
@@ -151,14 +151,14 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The known group with these parameters.
+/// Returns the known group with these parameters.
 fn known(p: &[Limb], g: &[Limb]) -> Option<&'static Group<'static>> {
     let same =
         |group: &&Group<'_>| group.prime() == p && group.generator() == words::trim_vartime(g);
     Group::KNOWN.into_iter().find(same)
 }
 
-/// Puts `bytes` into `number`; an error where they do not fit.
+/// Writes `bytes` to `number`; returns `error` if they do not fit.
 fn fill(number: &mut [Limb], bytes: &[u8], error: Error) -> Result<(), Error> {
     let bytes = trimmed(bytes);
     if bytes.len() > number.len() * LIMB_BYTES {
@@ -173,7 +173,7 @@ fn trimmed(bytes: &[u8]) -> &[u8] {
     &bytes[zeros..]
 }
 
-/// `half = ⌊x / 2⌋`.
+/// Computes `half = ⌊x / 2⌋`.
 fn halve(half: &mut [Limb], x: &[Limb]) {
     for (i, half) in half.iter_mut().enumerate() {
         let next = x.get(i + 1).copied().unwrap_or(0);
@@ -181,7 +181,7 @@ fn halve(half: &mut [Limb], x: &[Limb]) {
     }
 }
 
-/// Whether x mod q is 1; `remainder` is working memory. All have equally many limbs.
+/// Returns whether x mod q is 1; `remainder` is working memory. All have the same number of limbs.
 fn is_one_modulo(x: &[Limb], q: &[Limb], remainder: &mut [Limb]) -> bool {
     remainder.fill(0);
     for limb in x.iter().rev() {

@@ -1,4 +1,4 @@
-//! The private key, and what is done with it.
+//! The private key, its public value and key agreement.
 
 use core::fmt;
 
@@ -12,20 +12,20 @@ use crate::machine::words::{self, LIMB_BITS, Limb};
 use crate::math::modular::{self, Exponent};
 use crate::scheme::{random, stack_use};
 
-/// Limbs of memory for a private key with an exponent of `exponent_bits` bits.
+/// Returns the limbs of memory for a private key with an exponent of `exponent_bits` bits.
 pub const fn private_key_limbs(exponent_bits: usize) -> usize {
     limbs(exponent_bits)
 }
 
-/// Limbs of scratch with which operations are fastest, for a modulus of `bits` bits and an exponent
-/// of `exponent_bits`.
+/// Returns the limbs of scratch with which operations are fastest, for a modulus of `bits` bits and
+/// an exponent of `exponent_bits`.
 pub const fn scratch_limbs(bits: usize, exponent_bits: usize) -> usize {
     2 * limbs(bits) + modular::pow_scratch_limbs(limbs(bits), exponent_bits)
 }
 
-/// Limbs of scratch without which operations do not work, for a modulus of `bits` bits.
+/// Returns the minimum limbs of scratch of operations with a modulus of `bits` bits.
 pub const fn minimum_scratch_limbs(bits: usize) -> usize {
-    // Base, result or a check's, and what exponentiation needs.
+    // The base, the result (or a check's result), and scratch for the exponentiation.
     2 * limbs(bits) + modular::pow_minimum_scratch_limbs(limbs(bits))
 }
 
@@ -44,7 +44,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> Drop for PrivateKey<'_, M> {
     }
 }
 
-/// Only the group.
+/// Prints only the group.
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> fmt::Debug for PrivateKey<'_, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "dh::PrivateKey({:?})", self.group)
@@ -52,16 +52,15 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> fmt::Debug for PrivateKey<'_, M> {
 }
 
 impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
-    /// A random exponent of at most [`Group::exponent_bits`] bits, every one that the group allows
-    /// with the same chance (NIST SP 800-56A rev. 3, section 5.6.1.1.4).
+    /// Draws a random exponent of at most [`Group::exponent_bits`] bits, uniform among those that
+    /// the group allows (NIST SP 800-56A rev. 3, section 5.6.1.1.4).
     ///
-    /// `memory` has at least [`private_key_limbs`]. Time depends on how many random numbers were
-    /// refused, and on nothing of the one that was not.
+    /// `memory` has at least [`private_key_limbs`]. Time depends on the number of refused draws and
+    /// on nothing about the accepted one.
     ///
     /// # Errors
-    /// [`Error::MemoryTooSmall`]; [`Error::RandomGenerator`] where the generator fails, gives the
-    /// same eight bytes twice at a time, or gives nothing usable in 128 draws. Memory that was used
-    /// is wiped then.
+    /// [`Error::MemoryTooSmall`]; [`Error::RandomGenerator`] if the generator fails, returns the
+    /// same eight bytes twice, or gives no usable value in 128 draws. Used memory is wiped then.
     pub fn generate(
         group: &Group<'g>,
         mut memory: M,
@@ -73,12 +72,12 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         Ok(Self { group: *group, memory, bits })
     }
 
-    /// An exponent that is given, big-endian: from 1 to p − 2 but for (p − 1)/2 where p is a safe
-    /// prime, else from 1 to q − 1.
+    /// Reads a given exponent, big-endian. If p is a safe prime, it is from 1 to p − 2 and not (p −
+    /// 1)/2; otherwise it is from 1 to q − 1.
     ///
-    /// Its length in bytes, leading zeros included, is public, and decides on the time that
-    /// operations take. `memory` has at least [`private_key_limbs`] for the bits of that length, or
-    /// for those of p if they are fewer.
+    /// Its length in bytes, including leading zeros, is public and determines the time of
+    /// operations. `memory` has at least [`private_key_limbs`] for the bits of that length, or for
+    /// those of p if they are fewer.
     ///
     /// # Errors
     /// [`Error::PrivateExponent`], [`Error::MemoryTooSmall`]; the memory is wiped then.
@@ -99,12 +98,12 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         }
     }
 
-    /// The group.
+    /// Returns the group.
     pub const fn group(&self) -> &Group<'g> {
         &self.group
     }
 
-    /// The limbs of x, lowest first.
+    /// Returns the limbs of x, lowest first.
     pub(super) fn exponent_limbs(&self) -> &[Limb] {
         &self.memory.as_ref()[..limbs(self.bits)]
     }
@@ -113,7 +112,7 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         Exponent::with_bits(self.exponent_limbs(), self.bits).expect("checked when it was made")
     }
 
-    /// `value = g^x mod p`, big-endian, as long as p.
+    /// Computes `value = g^x mod p`, big-endian, as long as p.
     ///
     /// # Errors
     /// [`Error::Length`], [`Error::MemoryTooSmall`]; nothing is written to `value` then.
@@ -130,12 +129,12 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         })
     }
 
-    /// The secret shared with the other party, whose public value is `peer`: `shared = peer^x mod
+    /// Computes the secret shared with the party whose public value is `peer`: `shared = peer^x mod
     /// p`, big-endian, as long as p (NIST SP 800-56A rev. 3, section 5.7.1.1; RFC 8446, section
     /// 7.4.1).
     ///
-    /// `peer` is big-endian, leading zeros are allowed. A secret that is 0, 1 or p − 1 is refused,
-    /// and that it is becomes known.
+    /// `peer` is big-endian; leading zeros are allowed. A secret of 0, 1 or p − 1 is refused, and
+    /// the refusal becomes public.
     ///
     /// # Errors
     /// [`Error::PublicRange`], [`Error::PublicSubgroup`], [`Error::SharedSecret`],
@@ -152,7 +151,7 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         let scratch = self.checked_scratch(scratch)?;
         let outcome =
             stack::clean(stack_use::DH, || self.agree_in(peer, validation, shared, scratch));
-        // What is beyond, the exponentiation has wiped.
+        // The exponentiation has wiped the rest.
         ct::wipe(&mut scratch[..minimum_scratch_limbs(group.bits())]);
         outcome
     }
@@ -172,7 +171,7 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
         write_secret(shared, secret, group)
     }
 
-    /// What is used of the scratch.
+    /// Returns the used part of the scratch.
     fn checked_scratch<'s>(&self, scratch: &'s mut [Limb]) -> Result<&'s mut [Limb], Error> {
         checked_memory(scratch, minimum_scratch_limbs(self.group.bits()))?;
         let used = scratch.len().min(scratch_limbs(self.group.bits(), self.bits));
@@ -180,7 +179,7 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
     }
 }
 
-/// A random exponent that the group allows, of at most so many bits; zeros with an error.
+/// Draws a random exponent of at most the given bits that the group allows; zeros on an error.
 fn draw(
     group: &Group<'_>,
     exponent: &mut [Limb],
@@ -191,7 +190,7 @@ fn draw(
     for _ in 0..random::DRAWS {
         random::fill_limbs(rng, exponent)?;
         exponent[last] &= Limb::MAX >> (exponent.len() * LIMB_BITS - bits);
-        // What is refused is not used, so it may be known that it was.
+        // Refused numbers are not used, so the refusal may be public.
         if is_allowed(group, exponent).reveal() {
             return Ok(());
         }
@@ -200,13 +199,13 @@ fn draw(
     Err(Error::RandomGenerator)
 }
 
-/// Writes a public value, which from here on is one.
+/// Writes a public value and declares it public.
 pub(super) fn write_public(value: &mut [u8], power: &[Limb]) {
     ct::mark_public(power);
     words::to_be_bytes(value, power);
 }
 
-/// Writes a shared secret, unless it can be guessed.
+/// Writes a shared secret unless it is predictable.
 pub(super) fn write_secret(
     shared: &mut [u8],
     secret: &[Limb],
@@ -223,14 +222,14 @@ pub(super) fn write_secret(
     Ok(())
 }
 
-/// An error where a result has another length than p.
+/// Returns an error if a result is not as long as p.
 pub(super) fn checked_length(group: &Group<'_>, result: &[u8]) -> Result<(), Error> {
     let (needed, given) = (group.length(), result.len());
     if given == needed { Ok(()) } else { Err(Error::Length { needed, given }) }
 }
 
-/// Whether `exponent` is from 1 to q − 1; where p is a safe prime, from 1 to p − 2 and not
-/// (p − 1)/2, so that g^x is neither 1 nor p − 1.
+/// Returns whether `exponent` is from 1 to q − 1. If p is a safe prime, whether it is from 1 to p −
+/// 2 and not (p − 1)/2, so that g^x is neither 1 nor p − 1.
 fn is_allowed(group: &Group<'_>, exponent: &[Limb]) -> Mask {
     let limb = |i: usize| exponent.get(i).copied().unwrap_or(0);
     let allowed = match group.order() {
@@ -248,7 +247,7 @@ fn is_allowed(group: &Group<'_>, exponent: &[Limb]) -> Mask {
     !Mask::is_zero(allowed & !words::is_zero(exponent).value())
 }
 
-/// Whether `a < b`, of any lengths.
+/// Returns whether `a < b`, for numbers of any lengths.
 fn is_below(a: &[Limb], b: &[Limb]) -> Mask {
     let common = a.len().min(b.len());
     let below = words::is_less(&a[..common], &b[..common]);

@@ -1,4 +1,4 @@
-//! Public values: what is checked of them.
+//! Validation of public values.
 
 use super::group::Order;
 use super::{Error, Group};
@@ -6,23 +6,24 @@ use crate::machine::words::{self, LIMB_BYTES, Limb};
 use crate::math::jacobi;
 use crate::math::modular::{self, Exponent};
 
-/// What is checked of a public value from outside (NIST SP 800-56A rev. 3, section 5.6.2.3).
+/// How thoroughly a public value from outside is checked (NIST SP 800-56A rev. 3, section 5.6.2.3).
 ///
-/// In a group with an order that was given, both check all: where p is no safe prime, a value
-/// outside the subgroup can give away the private exponent.
+/// In a group with a given order, both levels check everything: if p is not a safe prime, a value
+/// outside the subgroup can reveal the private exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validation {
-    /// That it is between 2 and p − 2, which keeps out the only small subgroup modulo a safe prime,
-    /// {1, p − 1}. What the standard asks for with the known groups. With a value that is no square
-    /// the shared secret tells whether the exponent is odd.
+    /// Checks that the value is between 2 and p − 2, which excludes the only small subgroup modulo
+    /// a safe prime, {1, p − 1}. This is what the standard requires for the known groups. If the
+    /// value is not a square, the shared secret reveals whether the exponent is odd.
     Partial,
-    /// That it is in the subgroup of the generator as well: by the Legendre symbol modulo a safe
-    /// prime, which takes a small part of the time of an agreement; else by raising to the order.
+    /// Also checks that the value is in the generator's subgroup: by the Legendre symbol modulo a
+    /// safe prime, which takes a small part of the time of an agreement; otherwise by raising to
+    /// the order.
     Full,
 }
 
-/// Puts a public value into `value`, as many limbs as p, and checks it. Leading zeros are allowed.
-/// `scratch` has [`modular::pow_minimum_scratch_limbs`].
+/// Reads a public value into `value`, which has as many limbs as p, and checks it. Leading zeros
+/// are allowed. `scratch` has [`modular::pow_minimum_scratch_limbs`].
 pub(super) fn read(
     value: &mut [Limb],
     group: &Group<'_>,

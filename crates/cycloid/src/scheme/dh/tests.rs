@@ -1,4 +1,4 @@
-//! Groups against their definition, and key agreement.
+//! Groups compared with their definitions, and key agreement.
 
 use std::string::ToString;
 use std::vec;
@@ -40,9 +40,9 @@ fn both_parties_share_the_same_secret() {
     }
 }
 
-/// NIST SP 800-56A rev. 3, section 5.7.1.1, step 2: secrets that anybody can guess do not leave.
+/// NIST SP 800-56A rev. 3, section 5.7.1.1, step 2: predictable secrets are not released.
 #[test]
-fn secrets_that_can_be_guessed_are_refused() {
+fn predictable_secrets_are_refused() {
     for group in Group::KNOWN {
         let prime = number(group.prime());
         let one = BigUint::from(1u8);
@@ -71,7 +71,7 @@ fn secrets_that_can_be_guessed_are_refused() {
     }
 }
 
-/// ⌊2^bits·e⌋, as the sum of 1/n!.
+/// Returns ⌊2^bits·e⌋, as the sum of 1/n!.
 fn e(bits: usize) -> BigUint {
     const GUARD: usize = 64;
     let mut term = BigUint::from(1u8) << (bits + GUARD);
@@ -86,7 +86,7 @@ fn e(bits: usize) -> BigUint {
     sum >> GUARD
 }
 
-/// ⌊2^bits·π⌋, as 16·arctan(1/5) − 4·arctan(1/239) (Machin).
+/// Returns ⌊2^bits·π⌋, as 16·arctan(1/5) − 4·arctan(1/239) (Machin).
 fn pi(bits: usize) -> BigUint {
     const GUARD: usize = 64;
     let arctan_of_inverse = |x: u32| {
@@ -115,7 +115,7 @@ fn known_groups_are_those_of_the_standards() {
         assert_eq!(Group::named(name).unwrap().prime(), group.prime());
         assert!(name.ends_with(&bits.to_string()));
         let digits = if name.starts_with("ffdhe") { e } else { pi };
-        // X as the standards print it, apart from the constants.
+        // X as printed in the standards, independent of the constants.
         let x: u32 = match name {
             "ffdhe2048" => 560_316,
             "ffdhe3072" => 2_625_351,

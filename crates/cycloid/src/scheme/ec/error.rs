@@ -98,39 +98,37 @@ impl fmt::Display for Error {
             Self::PrivateKeyRange => f.write_str("the private key is 0 or not below the order"),
             Self::ScalarRange => f.write_str("the scalar is not below the order"),
             Self::Length { needed, given } => {
-                write!(f, "{needed} bytes are needed, and {given} were given")
+                write!(f, "{given} bytes were given, but {needed} are needed")
             }
-            Self::PointFormat => f.write_str("the bytes are no SEC 1 encoding of a point"),
+            Self::PointFormat => f.write_str("the bytes are not a SEC 1 encoding of a point"),
             Self::PointAtInfinity => f.write_str("the point is infinity"),
             Self::CoordinateRange => f.write_str("a coordinate is not below the prime"),
             Self::NotOnCurve => f.write_str("the point is not on the curve"),
             Self::SignatureRange => f.write_str("r or s is 0 or not below the order"),
             Self::SignatureFormat => f.write_str("the signature is not DER"),
-            Self::Der => f.write_str("the bytes are not a key of this format in DER"),
+            Self::Der => f.write_str("the DER is not a key in this format"),
             Self::Pem => f.write_str("the text is not PEM, or its base64 is wrong"),
-            Self::PemLabel => f.write_str("no label in the PEM is that of such a key"),
+            Self::PemLabel => f.write_str("no PEM label matches this kind of key"),
             Self::PemTooLong => f.write_str("the PEM is too long to be a key"),
             Self::Encrypted => f.write_str("the private key is encrypted with a password"),
             Self::IsPublicKey => f.write_str("the file holds a public key, not a private one"),
-            Self::Algorithm => f.write_str("the key is not one for elliptic curves"),
+            Self::Algorithm => f.write_str("the key is not an elliptic-curve key"),
             Self::OtherCurve => f.write_str("the key is on another curve"),
-            Self::ExplicitParameters => {
-                f.write_str("a curve given by its parameters is not supported")
-            }
+            Self::ExplicitParameters => f.write_str("explicit curve parameters are not supported"),
             Self::Parameters => f.write_str("the curve is not named, or has two names"),
             Self::OtherPublicKey => {
-                f.write_str("the public key in the file is not the private key's")
+                f.write_str("the public key in the file does not match the private key")
             }
             Self::OutputTooSmall { needed, given } => {
-                write!(f, "the output has {given} bytes, and {needed} are needed")
+                write!(f, "the output has {given} bytes, but {needed} are needed")
             }
             Self::MemoryTooSmall { needed, given } => {
-                write!(f, "the memory has {given} limbs, and {needed} are needed")
+                write!(f, "the memory has {given} limbs, but {needed} are needed")
             }
             Self::Verification => f.write_str("the signature does not verify"),
             Self::Fault => f.write_str("the signature that was made does not verify"),
             Self::RandomGenerator => f.write_str("the random generator fails or repeats itself"),
-            Self::NotDone => f.write_str("the job has not been in a batch"),
+            Self::NotDone => f.write_str("the job has not been run"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! ECDH on the NIST curves (SP 800-56A, section 5.7.1.2; the cofactor is 1).
 //!
-//! A [`PublicKey`] has been validated when it was read, so that the shared secret is the abscissa of
-//! a point that is never infinity.
+//! A [`PublicKey`] is validated when it is read, so the shared secret is the x coordinate of a
+//! point that is never infinity.
 //!
 //! ```
 //! use cycloid::scheme::ec::{P384, PrivateKey};
@@ -20,11 +20,10 @@ use crate::machine::lanes::{Backend, LANES};
 use crate::machine::{ct, stack, words};
 use crate::math::curve::{AffinePoint, Scalar, multiply, multiply_eight};
 
-/// With fewer jobs than this, one at a time is faster than eight side by side.
+/// With fewer jobs than this, one by one is faster than eight side by side.
 const WORTH_EIGHT: usize = 4;
 
-/// The shared secret: an abscissa, as many big-endian bytes as coordinates of the curve have
-/// ([`Curve::BYTES`]); wiped when it is dropped.
+/// A shared secret: an x coordinate as [`Curve::BYTES`] big-endian bytes; wiped when dropped.
 #[derive(Clone)]
 pub struct SharedSecret {
     bytes: [u8; MAX_BYTES],
@@ -33,7 +32,8 @@ pub struct SharedSecret {
 
 impl SharedSecret {
     fn new<C: Curve>(point: Option<AffinePoint<C>>) -> Self {
-        // A private key is not 0, and points other than infinity have the order n.
+        // A private key is not 0, and points other than infinity have order n, so this point is
+        // never infinity.
         let point = point.unwrap_or(AffinePoint::GENERATOR);
         let mut secret = Self { bytes: [0; MAX_BYTES], length: C::BYTES };
         words::to_be_bytes(&mut secret.bytes[..C::BYTES], point.x().as_ref());
@@ -69,7 +69,7 @@ impl Drop for SharedSecret {
 
 /// ECDH.
 impl<C: Curve> PrivateKey<C> {
-    /// The secret that is shared with the holder of `peer`.
+    /// Returns the secret shared with the holder of `peer`.
     pub fn agree(&self, peer: &PublicKey<C>) -> SharedSecret {
         stack::clean(stack_use::ecdh_agree::<C>(), || {
             SharedSecret::new(multiply(self.scalar(), peer.point()))
@@ -77,7 +77,7 @@ impl<C: Curve> PrivateKey<C> {
     }
 }
 
-/// A secret to be computed, and later the secret.
+/// An ECDH agreement, and its shared secret once it has run.
 pub struct Job<'a, C: Curve> {
     key: &'a PrivateKey<C>,
     peer: &'a PublicKey<C>,
@@ -85,15 +85,15 @@ pub struct Job<'a, C: Curve> {
 }
 
 impl<'a, C: Curve> Job<'a, C> {
-    /// What [`PrivateKey::agree`] does.
+    /// Creates a job that runs [`PrivateKey::agree`].
     pub const fn new(key: &'a PrivateKey<C>, peer: &'a PublicKey<C>) -> Self {
         Self { key, peer, outcome: Err(Error::NotDone) }
     }
 
-    /// The shared secret.
+    /// Returns the shared secret.
     ///
     /// # Errors
-    /// [`Error::NotDone`] before the job was in a batch.
+    /// [`Error::NotDone`] before the job has run in a batch.
     pub fn outcome(&self) -> Result<SharedSecret, Error> {
         stack::clean(stack_use::EC_SCALAR, || self.outcome.clone())
     }
@@ -105,12 +105,12 @@ impl<C: Curve> fmt::Debug for Job<'_, C> {
     }
 }
 
-/// Does all of `jobs`; each then has the secret that it would have by itself.
+/// Runs all jobs; each gets the same secret as by itself.
 pub fn run_batch<C: Curve>(jobs: &mut [Job<'_, C>]) {
     run_batch_with(Backend::best(), jobs);
 }
 
-/// [`run_batch`] on a chosen backend; `None` is one after the other.
+/// Like [`run_batch`], on a backend chosen by the caller; with `None`, one by one.
 pub fn run_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [Job<'_, C>]) {
     for jobs in jobs.chunks_mut(LANES) {
         match backend {
@@ -122,7 +122,7 @@ pub fn run_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [Job<'_, C>
     }
 }
 
-/// Up to eight jobs. Lanes without one compute 1·G.
+/// Runs up to eight jobs. Unused lanes compute 1·G.
 fn run_eight<C: Curve>(backend: Backend, jobs: &mut [Job<'_, C>]) {
     let scalars: [Scalar<C>; LANES] = core::array::from_fn(|lane| {
         jobs.get(lane).map_or_else(Scalar::one, |job| job.key.scalar().clone())

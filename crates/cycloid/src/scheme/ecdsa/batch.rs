@@ -1,4 +1,4 @@
-//! Many signatures at once: eight side by side, for as long as there are enough of them.
+//! Batches of ECDSA signatures and verifications, eight side by side while enough jobs remain.
 
 use core::fmt;
 
@@ -14,10 +14,10 @@ use crate::scheme::ec::{Error, PreparedPublicKey, PrivateKey, PublicKey};
 use crate::scheme::hash::DigestBytes;
 use crate::scheme::stack_use;
 
-/// With fewer jobs than this, one at a time is faster than eight side by side.
+/// With fewer jobs than this, one by one is faster than eight side by side.
 const WORTH_EIGHT: usize = 4;
 
-/// A signature to be made, and later the signature.
+/// A signing job, and its signature once it has run.
 pub struct SignJob<'a, C: Curve> {
     key: &'a PrivateKey<C>,
     hash: Hash,
@@ -47,37 +47,37 @@ impl<C: Curve> fmt::Debug for SignJob<'_, C> {
 }
 
 impl<'a, C: Curve> SignJob<'a, C> {
-    /// What [`PrivateKey::sign`] does.
+    /// Creates a job that runs [`PrivateKey::sign`].
     pub fn new(key: &'a PrivateKey<C>, hash: Hash, message: &[u8]) -> Self {
         let digest = Digest::Own(hash.digest(&[message]));
         Self { key, hash, digest, verify: false, outcome: Err(Error::NotDone) }
     }
 
-    /// What [`PrivateKey::sign_prehashed`] does.
+    /// Creates a job that runs [`PrivateKey::sign_prehashed`].
     pub const fn prehashed(key: &'a PrivateKey<C>, hash: Hash, digest: &'a [u8]) -> Self {
         let digest = Digest::Given(digest);
         Self { key, hash, digest, verify: false, outcome: Err(Error::NotDone) }
     }
 
-    /// The same, with the signature verified before it is released, as
-    /// [`VerifyAfterSign`](crate::scheme::VerifyAfterSign) says.
+    /// Verifies the signature before releasing it, as
+    /// [`VerifyAfterSign`](crate::scheme::VerifyAfterSign) describes.
     #[must_use]
     pub const fn verify_after_sign(mut self) -> Self {
         self.verify = true;
         self
     }
 
-    /// The signature.
+    /// Returns the signature.
     ///
     /// # Errors
-    /// [`Error::NotDone`] before the job was in a batch; [`Error::Fault`] where it was to be verified
-    /// and does not.
+    /// [`Error::NotDone`] before the job has run in a batch; [`Error::Fault`] if the signature was
+    /// to be verified and is wrong.
     pub fn outcome(&self) -> Result<Signature<C>, Error> {
         self.outcome.clone()
     }
 }
 
-/// Does all of `jobs`; each then has the signature that it would have by itself.
+/// Runs all jobs; each gets the same signature as by itself.
 ///
 /// ```
 /// use cycloid::scheme::Hash;
@@ -95,12 +95,12 @@ pub fn sign_batch<C: Curve>(jobs: &mut [SignJob<'_, C>]) {
     sign_batch_with(Backend::best(), jobs);
 }
 
-/// [`sign_batch`] on a chosen backend; `None` is one after the other.
+/// Like [`sign_batch`], on a backend chosen by the caller; with `None`, one by one.
 pub fn sign_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [SignJob<'_, C>]) {
     for jobs in jobs.chunks_mut(LANES) {
         match backend {
             Some(backend) if jobs.len() >= WORTH_EIGHT => {
-                // What the jobs are about takes the rest, and is not secret.
+                // The rest of the stack holds the jobs' public data.
                 let used = stack_use::ecdsa_sign_batch::<C>() - (2 << 10);
                 stack::clean(used, || sign_eight(backend, jobs));
             }
@@ -112,7 +112,7 @@ pub fn sign_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [SignJob<'
     }
 }
 
-/// Takes back the signatures that are to be verified, of up to eight jobs, and do not.
+/// Revokes those signatures, of up to eight jobs, that were to be verified and are wrong.
 fn verify_made<C: Curve>(backend: Option<Backend>, jobs: &mut [SignJob<'_, C>]) {
     let mut chosen = [0; LANES];
     let mut count = 0;
@@ -137,7 +137,7 @@ fn verify_made<C: Curve>(backend: Option<Backend>, jobs: &mut [SignJob<'_, C>]) 
     }
 }
 
-/// Up to eight jobs. What stands in lanes without one means nothing.
+/// Runs up to eight jobs. The contents of unused lanes are meaningless.
 pub(super) fn sign_eight<C: Curve>(backend: Backend, jobs: &mut [SignJob<'_, C>]) {
     let digests: [Scalar<C>; LANES] = core::array::from_fn(|lane| {
         let digest = jobs.get(lane).map(|job| job.digest.bytes());
@@ -147,7 +147,7 @@ pub(super) fn sign_eight<C: Curve>(backend: Backend, jobs: &mut [SignJob<'_, C>]
     sign_eight_by(backend, jobs, &digests, nonces);
 }
 
-/// [`sign_eight`] with these nonces.
+/// Like [`sign_eight`], with given nonces.
 pub(super) fn sign_eight_by<C: Curve>(
     backend: Backend,
     jobs: &mut [SignJob<'_, C>],
@@ -159,13 +159,13 @@ pub(super) fn sign_eight_by<C: Curve>(
     for (lane, job) in jobs.iter_mut().enumerate() {
         let made = points[lane]
             .and_then(|point| signature(job.key.scalar(), &digests[lane], &point, &inverses[lane]));
-        // Where r or s came to 0, the next nonce is taken by the single form, which begins anew.
+        // If r or s is 0, the single form starts over and takes the next nonce.
         job.outcome =
             Ok(made.unwrap_or_else(|| job.key.sign_prehashed(job.hash, job.digest.bytes())));
     }
 }
 
-/// Side by side where the jobs have the same hash function.
+/// Generates nonces, side by side if the jobs have the same hash function.
 fn nonces<C: Curve>(
     backend: Backend,
     jobs: &[SignJob<'_, C>],
@@ -184,10 +184,10 @@ fn nonces<C: Curve>(
     })
 }
 
-/// A signature to be verified, and later whether it is one.
+/// A verification job, and its outcome once it has run.
 pub struct VerifyJob<'a, C: Curve> {
     key: &'a PublicKey<C>,
-    /// Of the key's point, where it is a prepared one; or why they are not there.
+    /// The multiples of a prepared key's point, or why they are missing.
     multiples: Result<Option<&'a [u64]>, Error>,
     digest: Digest<'a>,
     signature: &'a Signature<C>,
@@ -201,7 +201,7 @@ impl<C: Curve> fmt::Debug for VerifyJob<'_, C> {
 }
 
 impl<'a, C: Curve> VerifyJob<'a, C> {
-    /// What [`PublicKey::verify`] does.
+    /// Creates a job that runs [`PublicKey::verify`].
     pub fn new(
         key: &'a PublicKey<C>,
         hash: Hash,
@@ -212,7 +212,7 @@ impl<'a, C: Curve> VerifyJob<'a, C> {
         Self { key, multiples: Ok(None), digest, signature, outcome: Err(Error::NotDone) }
     }
 
-    /// What [`PublicKey::verify_prehashed`] does.
+    /// Creates a job that runs [`PublicKey::verify_prehashed`].
     pub const fn prehashed(
         key: &'a PublicKey<C>,
         digest: &'a [u8],
@@ -222,8 +222,8 @@ impl<'a, C: Curve> VerifyJob<'a, C> {
         Self { key, multiples: Ok(None), digest, signature, outcome: Err(Error::NotDone) }
     }
 
-    /// What [`PreparedPublicKey::verify_prehashed`] does. It takes less time than with the key alone
-    /// where all jobs of a group of eight are such.
+    /// Creates a job that runs [`PreparedPublicKey::verify_prehashed`]. It is faster than with the
+    /// plain key if all jobs of a group of eight have prepared keys.
     pub fn prepared<M: AsRef<[u64]>>(
         key: &'a PreparedPublicKey<C, M>,
         digest: &'a [u8],
@@ -233,22 +233,22 @@ impl<'a, C: Curve> VerifyJob<'a, C> {
         Self { multiples, ..Self::prehashed(key.public_key(), digest, signature) }
     }
 
-    /// Whether the signature is one.
+    /// Returns whether the signature is valid.
     ///
     /// # Errors
-    /// [`Error::Verification`] where it is not; [`Error::NotDone`] before the job was in a batch;
-    /// [`Error::MemoryTooSmall`] where the memory of a prepared key has shrunk.
+    /// [`Error::Verification`] if it is invalid; [`Error::NotDone`] before the job has run in a
+    /// batch; [`Error::MemoryTooSmall`] if the memory of a prepared key has shrunk.
     pub const fn outcome(&self) -> Result<(), Error> {
         self.outcome
     }
 }
 
-/// Verifies all of `jobs`; each then has the outcome that it would have by itself.
+/// Runs all jobs; each gets the same outcome as by itself.
 pub fn verify_batch<C: Curve>(jobs: &mut [VerifyJob<'_, C>]) {
     verify_batch_with(Backend::best(), jobs);
 }
 
-/// [`verify_batch`] on a chosen backend; `None` is one after the other.
+/// Like [`verify_batch`], on a backend chosen by the caller; with `None`, one by one.
 pub fn verify_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [VerifyJob<'_, C>]) {
     for jobs in jobs.chunks_mut(LANES) {
         match backend {
@@ -265,7 +265,7 @@ pub fn verify_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [VerifyJ
     }
 }
 
-/// Up to eight jobs. Lanes without one compute with the first of them.
+/// Runs up to eight jobs. Unused lanes repeat the first one.
 pub(super) fn verify_eight<C: Curve>(backend: Backend, jobs: &mut [VerifyJob<'_, C>]) {
     let job = |lane: usize| jobs.get(lane).unwrap_or(&jobs[0]);
     let s: [Scalar<C>; LANES] = core::array::from_fn(|lane| job(lane).signature.s().clone());

@@ -1,15 +1,16 @@
-//! ECDSA (FIPS 186-5, section 6) on the NIST curves, with deterministic or hedged nonces (RFC 6979).
+//! ECDSA (FIPS 186-5, section 6) on the NIST curves, with deterministic or hedged nonces (RFC
+//! 6979).
 //!
-//! - [`PrivateKey::sign`], [`PublicKey::verify`]: a message, hashed here.
-//! - [`PrivateKey::sign_prehashed`], [`PublicKey::verify_prehashed`]: a digest of any length; what
-//!   counts is its leftmost bits, as many as the order has (FIPS 186-5, section 6.4.1).
-//! - [`PrivateKey::sign_hedged`]: with randomness of the caller's mixed into the nonce.
-//! - [`PreparedPublicKey::verify`]: the same with a key that many signatures are verified with.
-//! - [`PrivateKey::verify_after_sign`]: each signature verified before it is released.
-//! - [`sign_batch`], [`verify_batch`]: any number, eight side by side.
+//! - [`PrivateKey::sign`], [`PublicKey::verify`]: take a message and hash it.
+//! - [`PrivateKey::sign_prehashed`], [`PublicKey::verify_prehashed`]: take a digest of any length
+//!   and use its leftmost bits, as many as the order has (FIPS 186-5, section 6.4.1).
+//! - [`PrivateKey::sign_hedged`]: mixes the caller's randomness into the nonce.
+//! - [`PreparedPublicKey::verify`]: verifies many signatures by one key.
+//! - [`PrivateKey::verify_after_sign`]: verifies each signature before it is released.
+//! - [`sign_batch`], [`verify_batch`]: process any number, eight side by side.
 //!
-//! **Time** depends on the curve, the hash function and the lengths, and on no secret value; that of
-//! verification on everything that it is given.
+//! **Time** of signing depends on the curve, the hash function and the lengths, and on no secret
+//! value. Time of verification depends on all its inputs.
 //!
 //! ```
 //! use cycloid::scheme::Hash;
@@ -46,19 +47,19 @@ use nonce::Nonces;
 
 /// ECDSA.
 impl<C: Curve> PrivateKey<C> {
-    /// The signature of a message, the nonce being that of RFC 6979, section 3.2.
+    /// Signs a message with the nonce of RFC 6979, section 3.2.
     pub fn sign(&self, hash: Hash, message: &[u8]) -> Signature<C> {
         self.sign_prehashed(hash, &hash.digest(&[message]))
     }
 
-    /// The signature of a digest of any length. `hash` is the function of the nonce's HMAC, by rule
-    /// the one that gave the digest.
+    /// Signs a digest of any length. `hash` is the hash function of the nonce's HMAC, usually the
+    /// one that computed the digest.
     pub fn sign_prehashed(&self, hash: Hash, digest: &[u8]) -> Signature<C> {
         self.sign_hedged(hash, digest, &[])
     }
 
-    /// [`sign_prehashed`](Self::sign_prehashed) with `random` mixed into the nonce (RFC 6979, section
-    /// 3.6). However bad the randomness is, the nonce is not worse than without it.
+    /// Like [`sign_prehashed`](Self::sign_prehashed), with `random` mixed into the nonce (RFC 6979,
+    /// section 3.6). Even bad randomness makes the nonce no worse than without it.
     pub fn sign_hedged(&self, hash: Hash, digest: &[u8], random: &[u8]) -> Signature<C> {
         stack::clean(stack_use::ecdsa_sign::<C>(), || self.sign_in_frames(hash, digest, random))
     }
@@ -69,13 +70,13 @@ impl<C: Curve> PrivateKey<C> {
         sign_by(self.scalar(), &digest, || nonces.next())
     }
 
-    /// This key, verifying each signature with its public key before it is released.
+    /// Returns a wrapper that verifies each signature with the public key before releasing it.
     pub const fn verify_after_sign(&self) -> VerifyAfterSign<'_, Self, PublicKey<C>> {
         VerifyAfterSign { key: self, public: self.public_key() }
     }
 }
 
-/// The signature by the first of the nonces that gives one.
+/// Signs with the first nonce that yields a signature.
 fn sign_by<C: Curve>(
     key: &Scalar<C>,
     digest: &Scalar<C>,
@@ -93,7 +94,7 @@ fn sign_by<C: Curve>(
 
 /// ECDSA.
 impl<C: Curve> VerifyAfterSign<'_, PrivateKey<C>, PublicKey<C>> {
-    /// What [`PrivateKey::sign`] does.
+    /// Like [`PrivateKey::sign`].
     ///
     /// # Errors
     /// [`Error::Fault`].
@@ -101,7 +102,7 @@ impl<C: Curve> VerifyAfterSign<'_, PrivateKey<C>, PublicKey<C>> {
         self.sign_prehashed(hash, &hash.digest(&[message]))
     }
 
-    /// What [`PrivateKey::sign_prehashed`] does.
+    /// Like [`PrivateKey::sign_prehashed`].
     ///
     /// # Errors
     /// [`Error::Fault`].
@@ -109,7 +110,7 @@ impl<C: Curve> VerifyAfterSign<'_, PrivateKey<C>, PublicKey<C>> {
         self.sign_hedged(hash, digest, &[])
     }
 
-    /// What [`PrivateKey::sign_hedged`] does.
+    /// Like [`PrivateKey::sign_hedged`].
     ///
     /// # Errors
     /// [`Error::Fault`].
@@ -127,8 +128,8 @@ impl<C: Curve> VerifyAfterSign<'_, PrivateKey<C>, PublicKey<C>> {
     }
 }
 
-/// r and s from the nonce's point and its inverse; `None` where one of them is 0 and another nonce
-/// must be taken, which becomes public (FIPS 186-5, section 6.4.1, steps 5 to 11).
+/// Computes r and s from the nonce's point and its inverse. Returns `None` if one of them is 0 and
+/// another nonce must be taken, which becomes public (FIPS 186-5, section 6.4.1, steps 5 to 11).
 fn signature<C: Curve>(
     key: &Scalar<C>,
     digest: &Scalar<C>,
@@ -168,10 +169,10 @@ impl<C: Curve> PublicKey<C> {
 
 /// ECDSA.
 impl<C: Curve, M: AsRef<[u64]>> PreparedPublicKey<C, M> {
-    /// What [`PublicKey::verify`] does.
+    /// Like [`PublicKey::verify`].
     ///
     /// # Errors
-    /// [`Error::Verification`]; [`Error::MemoryTooSmall`] where the memory has shrunk.
+    /// [`Error::Verification`]; [`Error::MemoryTooSmall`] if the memory has shrunk.
     pub fn verify(
         &self,
         hash: Hash,
@@ -181,7 +182,7 @@ impl<C: Curve, M: AsRef<[u64]>> PreparedPublicKey<C, M> {
         self.verify_prehashed(&hash.digest(&[message]), signature)
     }
 
-    /// What [`PublicKey::verify_prehashed`] does.
+    /// Like [`PublicKey::verify_prehashed`].
     ///
     /// # Errors
     /// As [`verify`](Self::verify).
@@ -200,7 +201,7 @@ fn verify_prepared<C: Curve>(
     verified(has_x_prepared_vartime(&u1, &u2, multiples, signature.r()))
 }
 
-/// e/s and r/s.
+/// Returns e/s and r/s.
 fn multipliers<C: Curve>(
     digest: &[u8],
     signature: &Signature<C>,

@@ -1,5 +1,5 @@
-//! Nonces that depend on the key and the digest (RFC 6979, section 3.2, with the variant of section
-//! 3.6): the output of HMAC_DRBG, taken until it is a scalar.
+//! Nonces derived from the key and the digest (RFC 6979, section 3.2, with the variant of section
+//! 3.6): HMAC_DRBG outputs, the first one that is a valid scalar.
 
 use super::super::hash::DigestBytes;
 use super::super::hmac::Keyed;
@@ -22,7 +22,7 @@ pub(super) struct Nonces {
 }
 
 impl Nonces {
-    /// Steps b to g. `random` is k′ of section 3.6, and empty without it.
+    /// Runs steps b to g. `random` is k′ of section 3.6, or empty without it.
     pub(super) fn new<C: Curve>(
         hash: Hash,
         key: &Scalar<C>,
@@ -48,12 +48,12 @@ impl Nonces {
         nonces
     }
 
-    /// Step h.
+    /// Runs step h.
     pub(super) fn next<C: Curve>(&mut self) -> Scalar<C> {
         self.next_where(Scalar::from_leftmost_bits_in_range)
     }
 
-    /// Step h, where `accept` says which candidates are nonces.
+    /// Runs step h; `accept` decides which candidates are nonces.
     fn next_where<C: Curve>(
         &mut self,
         mut accept: impl FnMut(&[u8]) -> Option<Scalar<C>>,
@@ -75,7 +75,7 @@ impl Nonces {
         }
     }
 
-    /// K = HMAC_K(V ‖ separator ‖ parts), V = HMAC_K(V).
+    /// Computes K = HMAC_K(V ‖ separator ‖ parts), V = HMAC_K(V).
     fn rekey(&mut self, separator: u8, parts: &[&[u8]]) {
         let [first, second] =
             [parts.first(), parts.get(1)].map(|part| part.copied().unwrap_or(&[]));
@@ -85,7 +85,7 @@ impl Nonces {
     }
 }
 
-/// The first of [`Nonces`] for each lane, eight side by side.
+/// Returns the first of [`Nonces`] for each lane, eight side by side.
 pub(super) fn first_nonces<C: Curve>(
     backend: Backend,
     hash: Hash,
@@ -96,7 +96,7 @@ pub(super) fn first_nonces<C: Curve>(
     first_nonces_where(backend, hash, keys, digests, accept)
 }
 
-/// [`first_nonces`], where `accept` says of which lanes the first candidate is the nonce.
+/// Like [`first_nonces`]; `accept` decides in which lanes the first candidate is the nonce.
 fn first_nonces_where<C: Curve>(
     backend: Backend,
     hash: Hash,
@@ -133,14 +133,14 @@ fn first_nonces_where<C: Curve>(
     }
     let nonces = core::array::from_fn(|lane| {
         let nonce = accept(lane, &bytes[lane][..C::BYTES]);
-        // One that is not in range is passed over by the single form, which begins anew.
+        // In a lane whose candidate is out of range, the single form starts over and skips it.
         nonce.unwrap_or_else(|| Nonces::new(hash, keys[lane], &digests[lane], &[]).next())
     });
     ct::wipe_bytes(bytes.as_flattened_mut());
     nonces
 }
 
-/// V = HMAC_K(V).
+/// Computes V = HMAC_K(V).
 fn next_values(keyed: &KeyedEight, values: &[DigestBytes; LANES]) -> [DigestBytes; LANES] {
     let parts = values.each_ref().map(|value| [&**value]);
     keyed.authenticate(parts.each_ref().map(|parts| &parts[..]))
@@ -172,8 +172,8 @@ mod tests {
 
     const HASHES: [Hash; 5] = [Hash::Sha1, Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512];
 
-    /// The first candidates of RFC 6979, section 3.2, as they are before step h.3 looks at them;
-    /// each is refused there, so that K and V go on.
+    /// Returns the first candidates of RFC 6979, section 3.2, before the check in step h.3; each is
+    /// refused there, so that K and V advance.
     fn candidates<C: Curve>(
         hash: Hash,
         key: &Scalar<C>,
@@ -214,12 +214,12 @@ mod tests {
                 let scalars = candidates.each_ref().map(|candidate| {
                     Scalar::<C>::from_leftmost_bits_in_range(candidate).expect("nearly all are")
                 });
-                // Taken one after the other, as when r or s came to 0.
+                // Takes nonces one after the other, as happens if r or s is 0.
                 let mut nonces = Nonces::new(hash, &key, &digest, random);
                 for scalar in &scalars {
                     assert!(nonces.next::<C>().equal(scalar).reveal(), "{} {hash:?}", C::NAME);
                 }
-                // The first two are out of range.
+                // The first two candidates are out of range.
                 let mut seen = Vec::new();
                 let third = Nonces::new(hash, &key, &digest, random).next_where::<C>(|candidate| {
                     seen.push(candidate.to_vec());
@@ -231,7 +231,7 @@ mod tests {
         }
     }
 
-    /// RFC 6979, section 3.2, step h.3: the nonce after one that was refused.
+    /// RFC 6979, section 3.2, step h.3: the nonce after a refused candidate.
     #[test]
     fn the_next_nonce_after_one_that_is_refused() {
         after_refusals::<P224>();
@@ -239,7 +239,7 @@ mod tests {
         after_refusals::<P521>();
     }
 
-    /// In eight lanes a candidate that is out of range is left to the single form, by lane.
+    /// Among eight lanes, only those with a candidate out of range use the single form.
     #[test]
     fn lanes_whose_first_candidate_is_refused() {
         let scalars: [Scalar<P256>; LANES] =
@@ -249,7 +249,7 @@ mod tests {
             for refused in [[0].as_slice(), &[2, 5], &[7], &[0, 1, 2, 3, 4, 5, 6, 7]] {
                 let nonces =
                     first_nonces_where(backend, Hash::Sha256, keys, &scalars, |lane, bytes| {
-                        // What the others would get shows which lanes took the single form.
+                        // Different expected values show which lanes used the single form.
                         let two = Scalar::one().add(&Scalar::one());
                         let taken = Scalar::from_leftmost_bits_in_range(bytes)?.mul(&two);
                         (!refused.contains(&lane)).then_some(taken)

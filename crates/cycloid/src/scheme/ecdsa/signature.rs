@@ -1,4 +1,5 @@
-//! Signatures, and their two encodings: fixed width (IEEE P1363) and DER (RFC 3279, section 2.2.3).
+//! ECDSA signatures and their two encodings: fixed width (IEEE P1363) and DER (RFC 3279, section
+//! 2.2.3).
 
 use core::fmt;
 
@@ -17,12 +18,12 @@ pub struct Signature<C: Curve> {
 const INTEGER: u8 = 0x02;
 const SEQUENCE: u8 = 0x30;
 
-/// The longest encoding: two integers with a leading zero byte, in a sequence whose length takes two
-/// bytes.
+/// The longest encoding: two integers with a leading zero byte each, in a sequence with a two-byte
+/// length.
 const MAX_LENGTH: usize = 3 + 2 * (2 + 1 + MAX_BYTES);
 
 impl<C: Curve> Signature<C> {
-    /// `None` where r or s is 0. Both become public, as signatures are.
+    /// Returns `None` if r or s is 0. Both become public, as signatures are.
     pub(super) fn new(r: Scalar<C>, s: Scalar<C>) -> Option<Self> {
         let zero = (r.is_zero() | s.is_zero()).reveal();
         if !zero {
@@ -32,10 +33,10 @@ impl<C: Curve> Signature<C> {
         (!zero).then_some(Self { r, s })
     }
 
-    /// Reads r and s, [`Curve::BYTES`] big-endian bytes each.
+    /// Reads r and s, each as [`Curve::BYTES`] big-endian bytes.
     ///
     /// # Errors
-    /// [`Error::Length`]; [`Error::SignatureRange`] where one is 0, or n or more.
+    /// [`Error::Length`]; [`Error::SignatureRange`] if r or s is 0, or n or more.
     pub fn from_fixed(bytes: &[u8]) -> Result<Self, Error> {
         if bytes.len() != 2 * C::BYTES {
             return Err(Error::Length { needed: 2 * C::BYTES, given: bytes.len() });
@@ -45,11 +46,11 @@ impl<C: Curve> Signature<C> {
         Self::new(scalar(r)?, scalar(s)?).ok_or(Error::SignatureRange)
     }
 
-    /// Reads a DER sequence of r and s, and nothing but DER: no other length than the shortest, no
-    /// superfluous zero, nothing after it.
+    /// Reads a DER sequence of r and s. Accepts strict DER only: shortest lengths, no superfluous
+    /// zeros, no trailing data.
     ///
     /// # Errors
-    /// [`Error::SignatureFormat`]; [`Error::SignatureRange`] where a number is 0, negative, or n or
+    /// [`Error::SignatureFormat`]; [`Error::SignatureRange`] if r or s is 0, negative, or n or
     /// more.
     pub fn from_der(bytes: &[u8]) -> Result<Self, Error> {
         let (contents, rest) = element(SEQUENCE, bytes)?;
@@ -61,7 +62,7 @@ impl<C: Curve> Signature<C> {
         Self::new(integer(r)?, integer(s)?).ok_or(Error::SignatureRange)
     }
 
-    /// r and s, [`Curve::BYTES`] big-endian bytes each.
+    /// Encodes r and s, each as [`Curve::BYTES`] big-endian bytes.
     pub fn to_fixed(&self) -> SignatureBytes {
         let mut bytes = SignatureBytes { bytes: [0; MAX_LENGTH], length: 2 * C::BYTES };
         let (r, s) = bytes.bytes[..2 * C::BYTES].split_at_mut(C::BYTES);
@@ -70,14 +71,14 @@ impl<C: Curve> Signature<C> {
         bytes
     }
 
-    /// A DER sequence of r and s, at most 141 bytes.
+    /// Encodes r and s as a DER sequence of at most 141 bytes.
     pub fn to_der(&self) -> SignatureBytes {
         let mut integers = SignatureBytes { bytes: [0; MAX_LENGTH], length: 0 };
         for number in [&self.r, &self.s] {
             let mut bytes = [0; 1 + MAX_BYTES];
             let bytes = &mut bytes[..1 + C::BYTES];
             number.to_bytes(&mut bytes[1..]);
-            // Without the zeros that are not needed to show that the number is not negative.
+            // Strips leading zeros, except one that marks the number as nonnegative.
             let first = bytes.iter().position(|byte| *byte != 0).unwrap_or(0);
             let start = if bytes[first] >= 0x80 { first - 1 } else { first };
             integers.push(&[INTEGER, (bytes.len() - start) as u8]);
@@ -92,12 +93,12 @@ impl<C: Curve> Signature<C> {
         sequence
     }
 
-    /// Whether s is at most n/2, as some protocols demand.
+    /// Returns whether s is at most n/2, as some protocols require.
     pub fn is_low_s(&self) -> bool {
         !self.s.is_high().reveal()
     }
 
-    /// The signature with s or n − s, whichever is at most n/2; both verify.
+    /// Returns the signature with s or n − s, whichever is at most n/2; both verify.
     #[must_use]
     pub fn normalize_s(&self) -> Self {
         let s = Scalar::select(self.s.is_high(), &self.s.negate(), &self.s);
@@ -130,8 +131,8 @@ impl<C: Curve> fmt::Debug for Signature<C> {
     }
 }
 
-/// The contents of the DER element that `bytes` begin with, and what follows it. Lengths that these
-/// signatures do not reach are refused as a form.
+/// Splits off the first DER element and returns its contents and the rest. Lengths that no such
+/// signature reaches are format errors.
 fn element(tag: u8, bytes: &[u8]) -> Result<(&[u8], &[u8]), Error> {
     let (length, rest) = match bytes {
         [first, length @ 0..=0x7f, rest @ ..] if *first == tag => (*length, rest),
@@ -141,11 +142,12 @@ fn element(tag: u8, bytes: &[u8]) -> Result<(&[u8], &[u8]), Error> {
     rest.split_at_checked(length.into()).ok_or(Error::SignatureFormat)
 }
 
-/// The number with these contents of an INTEGER, from 0 to n − 1.
+/// Returns the integer, from 0 to n − 1, with these DER contents.
 fn integer<C: Curve>(contents: &[u8]) -> Result<Scalar<C>, Error> {
     let magnitude = match contents {
         [] | [0, 0..=0x7f, ..] => return Err(Error::SignatureFormat),
-        // Zero has this form; 0xff followed by a set bit is too long for a negative number.
+        // Zero is encoded like this; 0xff before a byte with its highest bit set is too long for a
+        // negative number.
         [0xff, 0x80..=0xff, ..] => return Err(Error::SignatureFormat),
         [0x80..=0xff, ..] => return Err(Error::SignatureRange),
         [0, magnitude @ ..] if !magnitude.is_empty() => magnitude,
@@ -158,7 +160,7 @@ fn integer<C: Curve>(contents: &[u8]) -> Result<Scalar<C>, Error> {
     Scalar::from_bytes(bytes).ok_or(Error::SignatureRange)
 }
 
-/// A signature as bytes.
+/// An encoded signature.
 #[derive(Clone, Copy, Debug)]
 pub struct SignatureBytes {
     bytes: [u8; MAX_LENGTH],

@@ -1,4 +1,4 @@
-//! Batches against single operations, on every backend, and encodings.
+//! Batches compared with single operations on every backend, and encodings.
 
 use std::vec::Vec;
 
@@ -20,7 +20,7 @@ fn batches<C: Curve>() {
     let prepared: Vec<_> = keys
         .iter()
         .map(|key| {
-            // More memory than needed, with something in it.
+            // More memory than needed, with arbitrary contents.
             let memory = std::vec![u64::MAX; prepared_key_limbs::<C>() + 3];
             PreparedPublicKey::new(*key.public_key(), memory).unwrap()
         })
@@ -42,12 +42,12 @@ fn batches<C: Curve>() {
                     assert_eq!(key.verify_prehashed(&digests[i], signature), expected);
                 }
             }
-            // Another key, another digest, another signature: each lane by itself.
+            // Another key, digest or signature in one lane at a time.
             for (bad, with) in (0..count).flat_map(|bad| [(bad, 0), (bad, 1), (bad, 8)]) {
                 let mut jobs: Vec<_> = (0..count)
                     .map(|i| {
                         let key = if i == bad { (i + 1) % 8 } else { i };
-                        // None, one, or all of them prepared.
+                        // None, one, or all of the keys are prepared.
                         if i < with {
                             VerifyJob::prepared(&prepared[key], &digests[i], &signatures[i])
                         } else {
@@ -66,16 +66,16 @@ fn batches<C: Curve>() {
     }
 }
 
-/// Digests of all lengths, zero and all ones among them.
+/// Returns digests of all lengths, including zero and all ones.
 fn vec_of_digests() -> Vec<Vec<u8>> {
     [(0, 0u8), (1, 7), (20, 0), (28, 0xff), (32, 0xa5), (48, 0), (64, 0xff), (100, 0x3c)]
         .map(|(length, byte)| std::vec![byte; length])
         .to_vec()
 }
 
-/// A key is made of a curve's memory and no less.
+/// Preparing a key needs exactly the documented memory.
 #[test]
-fn prepared_keys_have_their_memory() {
+fn prepared_keys_need_exactly_the_documented_memory() {
     fn check<C: Curve>(expected: usize) {
         let needed = prepared_key_limbs::<C>();
         assert_eq!(8 * needed, expected);
@@ -96,12 +96,12 @@ fn prepared_keys_have_their_memory() {
     check::<P521>(62_208);
 }
 
-/// The digest for which s is 0 with this nonce: e = −r·d.
+/// Returns the digest for which s is 0 with this nonce: e = −r·d.
 fn digest_without_signature<C: Curve>(key: &Scalar<C>, nonce: &Scalar<C>) -> Scalar<C> {
     multiply_base(nonce).unwrap().x_scalar().mul(key).negate()
 }
 
-/// FIPS 186-5, section 6.4.1, step 11: where s is 0, or the nonce's point is infinity, the next nonce
+/// FIPS 186-5, section 6.4.1, step 11: if s is 0 or the nonce's point is infinity, the next nonce
 /// is taken.
 fn nonces_that_give_no_signature<C: Curve>() {
     let key = key::<C>(7);
@@ -119,7 +119,7 @@ fn nonces_that_give_no_signature<C: Curve>() {
     }
     let mut bytes = std::vec![0; C::BYTES];
     digest.to_bytes(&mut bytes);
-    // P-521's digests have as many leftmost bits as the order, so seven bits go before them.
+    // A digest is as many leftmost bits as the order has, so for P-521 seven bits precede it.
     let bytes: Vec<u8> = match C::BITS % 8 {
         0 => bytes,
         bits => {
@@ -134,7 +134,7 @@ fn nonces_that_give_no_signature<C: Curve>() {
     assert!(Scalar::<C>::from_leftmost_bits(&bytes).equal(&digest).reveal());
     assert_eq!(key.public_key().verify_prehashed(&bytes, &expected), Ok(()));
 
-    // In a batch the lanes with such a nonce begin anew, by themselves.
+    // In a batch, only lanes with such a nonce start over.
     for backend in lanes::Backend::available() {
         let keys: [PrivateKey<C>; LANES] = core::array::from_fn(|_| self::key::<C>(7));
         let mut jobs: Vec<_> =
@@ -163,7 +163,7 @@ fn the_next_nonce_is_taken_where_one_gives_no_signature() {
     nonces_that_give_no_signature::<P521>();
 }
 
-/// Memory that a caller may cut short after a key was prepared in it.
+/// Memory that can be truncated after a key was prepared in it.
 struct Shrinking(core::cell::Cell<usize>, Vec<u64>);
 
 impl AsRef<[u64]> for Shrinking {
@@ -178,7 +178,7 @@ impl AsMut<[u64]> for Shrinking {
     }
 }
 
-/// Such a key verifies nothing, alone or in a batch, in which its neighbours are judged as ever.
+/// Such a key verifies nothing, alone or in a batch; its neighbours in the batch are unaffected.
 #[test]
 fn prepared_keys_whose_memory_shrank() {
     let needed = prepared_key_limbs::<P256>();
@@ -277,7 +277,8 @@ fn encodings_are_read_and_refused() {
     encodings::<P521>();
 }
 
-/// RFC 6979, appendix A.2.5, and hedging: other randomness, another signature, and both verify.
+/// RFC 6979, appendix A.2.5, and hedging: other randomness gives another signature, and both
+/// verify.
 #[test]
 fn nonces_are_deterministic_or_hedged() {
     let secret = [

@@ -1,4 +1,4 @@
-//! The traits of the crate `signature`, for programs that are written against them.
+//! Implementations of the traits of the crate `signature` for ECDSA.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use signature::{Keypair, MultipartSigner, MultipartVerifier, SignatureEncoding, 
 use super::{Hash, Signature, SignatureBytes};
 use crate::scheme::ec::{Curve, PrivateKey, PublicKey};
 
-/// A signature whose bytes are DER; those of [`Signature`] have fixed width.
+/// A signature that encodes as DER; [`Signature`] encodes with fixed width.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DerSignature<C: Curve>(pub Signature<C>);
 
@@ -48,7 +48,7 @@ impl<C: Curve> SignatureEncoding for DerSignature<C> {
     type Repr = SignatureBytes;
 }
 
-/// A public key with the hash function that messages go through.
+/// A public key and the hash function of its messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VerifyingKey<C: Curve> {
     key: PublicKey<C>,
@@ -56,18 +56,18 @@ pub struct VerifyingKey<C: Curve> {
 }
 
 impl<C: Curve> VerifyingKey<C> {
-    /// For messages that go through `hash`.
+    /// Creates a key for messages hashed with `hash`.
     pub const fn new(key: PublicKey<C>, hash: Hash) -> Self {
         Self { key, hash }
     }
 
-    /// The key alone.
+    /// Returns the public key alone.
     pub const fn public_key(&self) -> &PublicKey<C> {
         &self.key
     }
 }
 
-/// A private key with the hash function that messages and nonces go through. Signatures are those of
+/// A private key and the hash function of its messages and nonces. Signatures equal those of
 /// [`PrivateKey::sign`].
 ///
 /// ```
@@ -88,12 +88,12 @@ pub struct SigningKey<C: Curve> {
 }
 
 impl<C: Curve> SigningKey<C> {
-    /// For messages that go through `hash`.
+    /// Creates a key for messages hashed with `hash`.
     pub const fn new(key: PrivateKey<C>, hash: Hash) -> Self {
         Self { key, hash }
     }
 
-    /// The key alone.
+    /// Returns the private key alone.
     pub const fn private_key(&self) -> &PrivateKey<C> {
         &self.key
     }
@@ -113,10 +113,10 @@ impl<C: Curve> Keypair for SigningKey<C> {
     }
 }
 
-/// The traits for one encoding: the pattern that a signature wears in it.
+/// Implements the traits for one encoding, given as a pattern around the signature.
 macro_rules! traits {
     ($encoding:ident, $inner:ident in $pattern:pat, $wrapped:expr) => {
-        /// Digests have any length.
+        /// Accepts digests of any length.
         impl<C: Curve> PrehashSigner<$encoding<C>> for SigningKey<C> {
             fn sign_prehash(&self, digest: &[u8]) -> Result<$encoding<C>, signature::Error> {
                 let $inner = self.key.sign_prehashed(self.hash, digest);
@@ -139,7 +139,7 @@ macro_rules! traits {
             }
         }
 
-        /// Digests have any length.
+        /// Accepts digests of any length.
         impl<C: Curve> PrehashVerifier<$encoding<C>> for VerifyingKey<C> {
             fn verify_prehash(
                 &self,

@@ -1,4 +1,4 @@
-//! Many operations at once: eight side by side, for as long as there are enough of them.
+//! Batches of Ed25519 operations, eight side by side while enough jobs remain.
 
 use core::fmt;
 
@@ -11,7 +11,7 @@ use crate::machine::lanes::{Backend, LANES};
 use crate::machine::stack;
 use crate::scheme::stack_use;
 
-/// One operation of a batch, and what became of it.
+/// One operation of a batch, and its outcome once it has run.
 pub struct Job<'a> {
     operation: Operation<'a>,
     variant: Variant<'a>,
@@ -32,7 +32,7 @@ impl fmt::Debug for Job<'_> {
 }
 
 impl<'a> Job<'a> {
-    /// What [`SigningKey::sign_with`] does.
+    /// Creates a job that runs [`SigningKey::sign_with`].
     pub const fn sign(
         key: &'a SigningKey,
         variant: Variant<'a>,
@@ -42,7 +42,7 @@ impl<'a> Job<'a> {
         Self::new(Operation::Sign(key, signature), variant, message)
     }
 
-    /// What [`VerifyingKey::verify_with`] does.
+    /// Creates a job that runs [`VerifyingKey::verify_with`].
     pub const fn verify(
         key: &'a VerifyingKey,
         rule: Rule,
@@ -58,32 +58,32 @@ impl<'a> Job<'a> {
         Self { operation, variant, message: [message], verify: false, outcome }
     }
 
-    /// The same, with a signature that is made verified before it is released, as
-    /// [`VerifyAfterSign`](crate::scheme::VerifyAfterSign) says; where it is wrong, nothing is
-    /// written. Of a verification nothing changes.
+    /// Verifies a signature before releasing it, as
+    /// [`VerifyAfterSign`](crate::scheme::VerifyAfterSign) describes; if it is wrong, nothing is
+    /// written. Does not affect verification jobs.
     #[must_use]
     pub const fn verify_after_sign(mut self) -> Self {
         self.verify = true;
         self
     }
 
-    /// What became of it; [`Error::NotDone`] before it was in a batch.
+    /// Returns the outcome.
     ///
     /// # Errors
-    /// As the operation by itself; [`Error::Fault`] where a signature was to be verified and does
-    /// not.
+    /// Those of the single operation; [`Error::NotDone`] before the job has run in a batch;
+    /// [`Error::Fault`] if the signature was to be verified and is wrong.
     pub const fn outcome(&self) -> Result<(), Error> {
         self.outcome
     }
 }
 
-/// Does all of `jobs`; each then has its own [outcome](Job::outcome), the same as if it had been
-/// done by itself, whatever stands in the others.
+/// Runs all jobs. Each gets the same [outcome](Job::outcome) as by itself, independent of the
+/// others.
 ///
-/// Signatures are made side by side, eight at a time, and verified side by side, wherever they
-/// stand; those that are left over go side by side or one after the other, whichever is faster.
-/// Every signature is judged for itself, not by an equation for all, so neighbours may follow
-/// different rules, and what is accepted does not depend on them. Time depends on no secret value.
+/// Signatures are made eight at a time and verified eight at a time, in any order of jobs. The
+/// remaining ones run side by side or one by one, whichever is faster. Each signature is verified
+/// on its own, not by an equation for all, so jobs may follow different rules, and what is accepted
+/// does not depend on the other jobs. Time depends on no secret value.
 ///
 /// ```
 /// use cycloid::scheme::ed25519::{self, Error, Job, Rule, SigningKey, Variant};
@@ -114,7 +114,7 @@ pub fn run_batch(jobs: &mut [Job<'_>]) {
     run_batch_with(Backend::best(), jobs);
 }
 
-/// [`run_batch`] with a backend for what goes side by side; without one, nothing does.
+/// Like [`run_batch`], on a backend chosen by the caller; with `None`, one by one.
 pub fn run_batch_with(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
     run_signing(backend, jobs);
     run_verifying(backend, jobs);
@@ -123,7 +123,7 @@ pub fn run_batch_with(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
 fn run_signing(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
     let mut jobs = jobs.iter_mut();
     loop {
-        // A job that is refused takes no lane.
+        // A refused job takes no lane.
         let mut sound: [Option<(Signing<'_>, _, _, _)>; LANES] = [const { None }; LANES];
         let mut count = 0;
         for job in &mut jobs {
@@ -144,7 +144,7 @@ fn run_signing(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
         let signings: [_; LANES] =
             core::array::from_fn(|i| sound[i].as_ref().map_or(*first, |(signing, ..)| *signing));
         let mut signatures = [[0; 64]; LANES];
-        // What the jobs are about takes the rest, and is not secret.
+        // The rest of the stack holds the jobs' public data.
         stack::clean(stack_use::ED25519_SIGN_BATCH - (12 << 10), || {
             sign_all::<LANES>(backend, &signings[..count], &mut signatures[..count]);
         });
@@ -165,7 +165,7 @@ fn run_signing(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
     }
 }
 
-/// Which signatures are released: those that are not to be verified, and those that do.
+/// Returns which signatures to release: those that need no verification, and those that verify.
 fn verify_signed(
     backend: Option<Backend>,
     signings: &[Signing<'_>],

@@ -30,9 +30,9 @@ impl From<FormatError> for Error {
 }
 
 impl SigningKey {
-    /// A key from PKCS #8 in DER, of either version. A public key beside it must be its own;
-    /// attributes are passed over. Files of the crate ring up to version 0.16, which tagged the
-    /// public key wrongly, are read as well.
+    /// Reads a key from PKCS #8 in DER, of either version. A public key stored with it must match;
+    /// attributes are skipped. Files of the crate ring up to version 0.16, which tagged the public
+    /// key wrongly, are accepted.
     ///
     /// # Errors
     /// [`FormatError::Der`], [`FormatError::Algorithm`], [`FormatError::Encrypted`],
@@ -52,7 +52,7 @@ impl SigningKey {
         }
     }
 
-    /// The first private key in a PEM text, labelled `PRIVATE KEY`.
+    /// Reads the first private key in a PEM text, labelled `PRIVATE KEY`.
     ///
     /// # Errors
     /// As [`from_der`](Self::from_der); [`FormatError::Pem`], [`FormatError::PemLabel`].
@@ -62,8 +62,8 @@ impl SigningKey {
         })
     }
 
-    /// Writes the key as PKCS #8 of version 1, which everyone reads, in DER to the start of
-    /// `output`, and gives what is there then: [`PRIVATE_KEY_DER_LENGTH`] bytes.
+    /// Writes the key as PKCS #8 of version 1 in DER, which every reader accepts. Returns the
+    /// written prefix of `output`, [`PRIVATE_KEY_DER_LENGTH`] bytes.
     ///
     /// # Errors
     /// [`FormatError::OutputTooSmall`]; nothing is written then.
@@ -73,7 +73,7 @@ impl SigningKey {
         })
     }
 
-    /// Writes the key with its public key as PKCS #8 of version 2 in DER, as
+    /// Writes the key and its public key as PKCS #8 of version 2 in DER, like
     /// [`to_der`](Self::to_der): [`KEY_PAIR_DER_LENGTH`] bytes.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl SigningKey {
         })
     }
 
-    /// Writes the key as PKCS #8 of version 1 in PEM, as [`to_der`](Self::to_der):
+    /// Writes the key as PKCS #8 of version 1 in PEM, like [`to_der`](Self::to_der):
     /// [`PRIVATE_KEY_PEM_LENGTH`] bytes.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl SigningKey {
         })
     }
 
-    /// Writes the key with its public key as PKCS #8 of version 2 in PEM, as
+    /// Writes the key and its public key as PKCS #8 of version 2 in PEM, like
     /// [`to_der`](Self::to_der): [`KEY_PAIR_PEM_LENGTH`] bytes.
     ///
     /// # Errors
@@ -110,7 +110,7 @@ impl SigningKey {
 }
 
 impl VerifyingKey {
-    /// A key from SubjectPublicKeyInfo in DER.
+    /// Reads a key from SubjectPublicKeyInfo in DER.
     ///
     /// # Errors
     /// [`FormatError::Der`], [`FormatError::Algorithm`]; those of [`new`](Self::new).
@@ -118,7 +118,7 @@ impl VerifyingKey {
         Self::new(rfc8410::read_public(der, ED25519)?)
     }
 
-    /// The first public key in a PEM text, labelled `PUBLIC KEY`.
+    /// Reads the first public key in a PEM text, labelled `PUBLIC KEY`.
     ///
     /// # Errors
     /// As [`from_der`](Self::from_der); [`FormatError::Pem`], [`FormatError::PemLabel`].
@@ -126,8 +126,8 @@ impl VerifyingKey {
         rfc8410::with_public_pem(pem.as_ref(), Self::from_der)
     }
 
-    /// Writes the key as SubjectPublicKeyInfo in DER to the start of `output`, and gives what is
-    /// there then: [`PUBLIC_KEY_DER_LENGTH`] bytes.
+    /// Writes the key as SubjectPublicKeyInfo in DER. Returns the written prefix of `output`,
+    /// [`PUBLIC_KEY_DER_LENGTH`] bytes.
     ///
     /// # Errors
     /// [`FormatError::OutputTooSmall`]; nothing is written then.
@@ -135,7 +135,7 @@ impl VerifyingKey {
         Ok(Template::public(&ED25519, self.as_bytes()).to_der(output)?)
     }
 
-    /// Writes the key as SubjectPublicKeyInfo in PEM, as [`to_der`](Self::to_der):
+    /// Writes the key as SubjectPublicKeyInfo in PEM, like [`to_der`](Self::to_der):
     /// [`PUBLIC_KEY_PEM_LENGTH`] bytes.
     ///
     /// # Errors

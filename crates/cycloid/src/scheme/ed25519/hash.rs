@@ -1,4 +1,4 @@
-//! SHA-512 of what Ed25519 hashes.
+//! The SHA-512 hashes of Ed25519.
 
 use sha2::{Digest as _, Sha512};
 
@@ -10,7 +10,7 @@ use crate::scheme::hash::Hash;
 use crate::scheme::hash::eight::States;
 use crate::scheme::little_endian::limbs;
 
-/// What is signed: the variant, and the message in parts.
+/// The input of a signature: the variant, and the message in parts.
 #[derive(Clone, Copy)]
 pub(super) struct Message<'a> {
     /// dom2 (RFC 8032, section 2), in parts.
@@ -20,7 +20,7 @@ pub(super) struct Message<'a> {
 
 impl<'a> Message<'a> {
     pub(super) fn new(variant: Variant<'a>, parts: &'a [&'a [u8]]) -> Result<Self, Error> {
-        // The text, and the flag that tells the variants apart.
+        // The prefix string, and the flag that distinguishes the variants.
         let (text, context): (&[u8], _) = match variant {
             Variant::Plain => return Ok(Self { domain: [&[]; 3], parts }),
             Variant::Context(context) => (b"SigEd25519 no Ed25519 collisions\x00", context),
@@ -36,7 +36,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Every length of a context as a byte.
+/// Every context length as a byte, for borrowing.
 static LENGTHS: [u8; MAX_CONTEXT + 1] = {
     let mut lengths = [0; MAX_CONTEXT + 1];
     let mut length = 0;
@@ -47,7 +47,7 @@ static LENGTHS: [u8; MAX_CONTEXT + 1] = {
     lengths
 };
 
-/// What is hashed: up to two strings of 32 bytes and the message, behind its domain.
+/// A hash input: up to two strings of 32 bytes, then the message with its domain prefix.
 #[derive(Clone, Copy)]
 pub(super) struct Preimage<'a> {
     pub(super) strings: [&'a [u8]; 2],
@@ -73,20 +73,20 @@ impl Drop for Digest {
 impl Digest {
     pub(super) const LENGTH: usize = 64;
 
-    /// Of some bytes.
+    /// Returns the digest of some bytes.
     pub(super) fn of(bytes: &[u8]) -> Self {
         let mut digest = Self([0; Self::LENGTH]);
         Sha512::new_with_prefix(bytes).finalize_into((&mut digest.0).into());
         digest
     }
 
-    /// The two halves.
+    /// Returns the two halves.
     pub(super) fn halves(&self) -> [&[u8; 32]; 2] {
         let (halves, _) = self.0.as_chunks();
         [&halves[0], &halves[1]]
     }
 
-    /// The digest as a little-endian number modulo L.
+    /// Returns the digest as a little-endian number modulo L.
     fn reduced(&self) -> Scalar {
         let [mut low, mut high] = self.halves().map(limbs);
         let scalar = Scalar::reduced(&low, &high);
@@ -96,7 +96,8 @@ impl Digest {
     }
 }
 
-/// The digests of all preimages as numbers modulo L, as many; with a backend, side by side.
+/// Computes the digests of all preimages as numbers modulo L, side by side on a backend. `scalars`
+/// has the same length.
 pub(super) fn reduced_digests(
     backend: Option<Backend>,
     preimages: &[Preimage<'_>],
@@ -117,7 +118,7 @@ pub(super) fn reduced_digests(
     }
 }
 
-/// The same for up to eight, side by side.
+/// Computes up to eight of them side by side.
 fn reduced_digests_eight(backend: Backend, preimages: &[Preimage<'_>], scalars: &mut [Scalar]) {
     let messages = core::array::from_fn(|lane| Some(preimages.get(lane)?.parts()));
     let states = States::new(Hash::Sha512).expect("SHA-512 has a form for eight");

@@ -1,33 +1,34 @@
-//! Ed25519 signatures (RFC 8032): the plain ones, with a context, and of a digest.
+//! Ed25519 signatures (RFC 8032): plain, with a context, and prehashed.
 //!
-//! - [`SigningKey`]: signatures, one at a time. It owns its public key, so that none can be signed
-//!   with that does not belong to it.
-//! - [`VerifyingKey`]: verification, by rules that are chosen by name.
-//! - [`SigningKey::verify_after_sign`]: each signature verified before it is released.
-//! - [`run_batch`]: any number of both, eight side by side.
+//! - [`SigningKey`]: signs, one message at a time. It contains its public key, so that signing with
+//!   a mismatched public key is impossible.
+//! - [`VerifyingKey`]: verifies by a named rule.
+//! - [`SigningKey::verify_after_sign`]: verifies each signature before it is released.
+//! - [`run_batch`]: runs any number of both, eight side by side.
 //!
-//! # What a signature has to be
+//! # Which signatures are valid
 //!
-//! A signature is an encoded point R and a number S; the key is an encoded point A, and k the hash
-//! of R, A and the message. In all rules S must be less than the order L of the base point B, so
-//! that it cannot be replaced by S + L. They differ in points that no honest signer makes: of *small
-//! order*, which divides the cofactor 8; with a part of small order; or in an encoding that is not
-//! the one the point is encoded as, y being p or more, or x = 0 being called odd.
+//! A signature is an encoded point R and a number S; the key is an encoded point A; k is the hash
+//! of R, A and the message. Every rule requires S to be less than the order L of the base point B,
+//! so that S cannot be replaced by S + L. The rules differ in points that no honest signer makes:
+//! points of *small order*, dividing the cofactor 8; points with a small-order component; and
+//! non-canonical encodings, in which y is p or more, or x = 0 is marked odd.
 //!
 //! | | [`verify`](VerifyingKey::verify) | [`verify_strict`](VerifyingKey::verify_strict) | [`verify_cofactored`](VerifyingKey::verify_cofactored) |
 //! |---|---|---|---|
 //! | equation | S·B = R + k·A | S·B = R + k·A | 8·S·B = 8·R + 8·k·A |
 //! | A of small order | allowed | refused | allowed |
-//! | A in another encoding | allowed | refused | allowed |
+//! | A not canonical | allowed | refused | allowed |
 //! | R of small order | allowed | refused | allowed |
-//! | R in another encoding | refused | refused | allowed |
-//! | in words | what most libraries do: R is compared as bytes | a signature binds its signer to one message | RFC 8032's own equation with the encodings of ZIP 215, the one that a batch equation agrees with |
+//! | R not canonical | refused | refused | allowed |
+//! | in words | as most libraries do: R is compared as bytes | a signature binds its signer to one message | RFC 8032's own equation with the encodings of ZIP 215, the rule that agrees with batch equations |
 //!
-//! What `verify_strict` accepts, `verify` accepts, and what that accepts, `verify_cofactored` does.
-//! A [`VerifyingKey`] can be made of every encoding that has a point.
+//! Every signature that `verify_strict` accepts is accepted by `verify`, and every one that
+//! `verify` accepts is accepted by `verify_cofactored`. A [`VerifyingKey`] can be made from every
+//! encoding that decodes to a point.
 //!
-//! Nothing but the stack is used. **Time** of signing depends on the lengths of message and context
-//! only; that of verification on everything, all of which is public.
+//! All memory is on the stack. **Time** of signing depends only on the lengths of message and
+//! context. Time of verification depends on all its inputs, which are public.
 //!
 //! ```
 //! use cycloid::scheme::ed25519::{SigningKey, VerifyingKey};
@@ -68,28 +69,28 @@ pub use verify::VerifyingKey;
 /// The longest context, in bytes.
 pub const MAX_CONTEXT: usize = 255;
 
-/// Why an operation was not done.
+/// Why an Ed25519 operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The bytes are not the encoding of a point.
+    /// The bytes do not encode a point.
     PublicKey,
-    /// The public key is of small order or in another encoding, which [`Rule::Strict`] refuses.
+    /// The public key is of small order or not canonical, and [`Rule::Strict`] refuses it.
     WeakPublicKey,
-    /// The signature is not one of the message by the key.
+    /// The signature is not valid for this message and key.
     Signature,
     /// The context has more than [`MAX_CONTEXT`] bytes.
     ContextTooLong,
-    /// What is signed as a digest does not have 64 bytes.
+    /// The digest of a prehashed message does not have 64 bytes.
     DigestLength,
-    /// The signature that was made does not verify, so it was not released: a key has changed in
+    /// The signature that was made does not verify, so it was not released. A key has changed in
     /// memory, or a computation went wrong.
     Fault,
-    /// The random generator failed, or repeats itself.
+    /// The random generator fails or repeats itself.
     RandomGenerator,
-    /// The [`Job`] has not been in a batch.
+    /// The [`Job`] has not run in a batch yet.
     NotDone,
-    /// A key was not read or written.
+    /// Reading or writing a key failed.
     #[cfg(feature = "encoding")]
     Format(FormatError),
 }
@@ -106,7 +107,7 @@ impl fmt::Display for Error {
             Self::DigestLength => f.write_str("a digest for Ed25519ph has 64 bytes"),
             Self::Fault => f.write_str("the signature that was made does not verify"),
             Self::RandomGenerator => f.write_str("the random generator fails or repeats itself"),
-            Self::NotDone => f.write_str("the job has not been done"),
+            Self::NotDone => f.write_str("the job has not been run"),
             #[cfg(feature = "encoding")]
             Self::Format(error) => error.fmt(f),
         }
@@ -117,25 +118,25 @@ impl core::error::Error for Error {}
 
 super::random::cause!(Error);
 
-/// The variants of Ed25519, of which each has signatures of its own (RFC 8032, section 5.1).
+/// The variants of Ed25519; a signature is valid for one variant only (RFC 8032, section 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variant<'a> {
     /// Ed25519.
     Plain,
     /// Ed25519ctx with this context, which should not be empty.
     Context(&'a [u8]),
-    /// Ed25519ph with this context, which may be empty: the message is the 64 bytes of the
-    /// message's SHA-512.
+    /// Ed25519ph with this context, which may be empty: the message argument is the 64-byte SHA-512
+    /// digest of the message.
     Prehashed(&'a [u8]),
 }
 
-/// What is asked of a signature beyond S being less than L; the [module](self) has the table.
+/// The conditions on a signature beyond S being less than L; the [module](self) has the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// That of [`VerifyingKey::verify`].
+    /// The rule of [`VerifyingKey::verify`].
     Cofactorless,
-    /// That of [`VerifyingKey::verify_strict`].
+    /// The rule of [`VerifyingKey::verify_strict`].
     Strict,
-    /// That of [`VerifyingKey::verify_cofactored`].
+    /// The rule of [`VerifyingKey::verify_cofactored`].
     Cofactored,
 }

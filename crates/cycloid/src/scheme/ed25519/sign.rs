@@ -1,4 +1,4 @@
-//! The signing key, and what is done with it.
+//! The signing key and its signatures.
 
 use core::fmt;
 
@@ -13,8 +13,8 @@ use crate::math::curve::edwards::{Base, Encode, EncodeBase, Scalar, each, one};
 use crate::scheme::little_endian::{bytes, limbs};
 use crate::scheme::{VerifyAfterSign, random, stack_use};
 
-/// A signing key: the 32 bytes that RFC 8032 calls the private key, what they expand to, and its
-/// public key; wiped when dropped.
+/// A signing key: the 32 bytes that RFC 8032 calls the private key, their expansion, and the public
+/// key; wiped when dropped.
 #[derive(Clone)]
 pub struct SigningKey {
     seed: [u8; 32],
@@ -30,7 +30,7 @@ impl Drop for SigningKey {
     }
 }
 
-/// Only the public key.
+/// Prints only the public key.
 impl fmt::Debug for SigningKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ed25519::SigningKey({:?})", self.verifying_key)
@@ -38,11 +38,11 @@ impl fmt::Debug for SigningKey {
 }
 
 impl SigningKey {
-    /// A random key.
+    /// Generates a random key.
     ///
     /// # Errors
-    /// [`Error::RandomGenerator`] where the generator fails, or gives the same eight bytes twice:
-    /// zeros, ones, or whatever else it is stuck at.
+    /// [`Error::RandomGenerator`] if the generator fails or returns the same eight bytes twice, as
+    /// one that is stuck does.
     pub fn generate(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
         stack::clean(stack_use::ED25519_SIGN, || {
             let mut seed = [0; 32];
@@ -53,7 +53,7 @@ impl SigningKey {
         })
     }
 
-    /// The key of 32 bytes, whatever they are (RFC 8032, section 5.1.5).
+    /// Creates a key from any 32 bytes (RFC 8032, section 5.1.5).
     pub fn from_seed(seed: &[u8; 32]) -> Self {
         stack::clean(stack_use::ED25519_SIGN, || Self::of_seed(seed))
     }
@@ -64,7 +64,7 @@ impl SigningKey {
         let mut number = limbs(secret);
         number[0] &= !7;
         number[3] = number[3] & (u64::MAX >> 1) | 1 << 62;
-        // The base point's order is L, so the number may be reduced.
+        // The base point has order L, so the number may be reduced.
         let scalar = Scalar::reduced(&number, &[0; 4]);
         ct::wipe(&mut number);
         let point = one::<Base>(&scalar);
@@ -74,8 +74,8 @@ impl SigningKey {
         Self { seed: *seed, scalar, prefix: *prefix, verifying_key }
     }
 
-    /// Flips a bit of what the key is in memory: the seed, the number, the prefix, and the encoding
-    /// and the point of the public key.
+    /// Flips a bit of the key in memory: of the seed, the number, the prefix, or the encoding and
+    /// the point of the public key.
     #[cfg(test)]
     pub(in crate::scheme) fn flip(&mut self, bit: usize) {
         let limb = |limbs: &mut [u64], bit: usize| limbs[bit / 64] ^= 1 << (bit % 64);
@@ -87,33 +87,33 @@ impl SigningKey {
         }
     }
 
-    /// The 32 bytes that the key was made of.
+    /// Returns the 32 bytes that the key was made from.
     pub const fn seed(&self) -> &[u8; 32] {
         &self.seed
     }
 
-    /// The public key.
+    /// Returns the public key.
     pub const fn verifying_key(&self) -> &VerifyingKey {
         &self.verifying_key
     }
 
-    /// This key, verifying each signature with its public key before it is released.
+    /// Returns a wrapper that verifies each signature with the public key before releasing it.
     pub const fn verify_after_sign(&self) -> VerifyAfterSign<'_, Self, VerifyingKey> {
         VerifyAfterSign { key: self, public: &self.verifying_key }
     }
 
-    /// A signature of a message: Ed25519.
+    /// Signs a message with Ed25519.
     pub fn sign(&self, message: &[u8]) -> [u8; 64] {
         self.sign_parts(&[message])
     }
 
-    /// A signature of a message in parts: Ed25519.
+    /// Signs a message in parts with Ed25519.
     pub(super) fn sign_parts(&self, parts: &[&[u8]]) -> [u8; 64] {
         let message = Message::new(Variant::Plain, parts).expect("every message can be signed");
         self.sign_message(message)
     }
 
-    /// A signature of a message with a context: Ed25519ctx. The context should not be empty.
+    /// Signs a message and a context with Ed25519ctx. The context should not be empty.
     ///
     /// # Errors
     /// [`Error::ContextTooLong`].
@@ -121,7 +121,7 @@ impl SigningKey {
         self.sign_with(Variant::Context(context), message)
     }
 
-    /// A signature of a message of which the SHA-512 is given, with a context that may be empty:
+    /// Signs a message given by its SHA-512 digest, with a context that may be empty, with
     /// Ed25519ph.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ impl SigningKey {
         self.sign_with(Variant::Prehashed(context), digest)
     }
 
-    /// A signature of any variant.
+    /// Signs with any variant.
     ///
     /// # Errors
     /// [`Error::ContextTooLong`]; [`Error::DigestLength`].
@@ -149,7 +149,7 @@ impl SigningKey {
 
 /// Ed25519.
 impl VerifyAfterSign<'_, SigningKey, VerifyingKey> {
-    /// What [`SigningKey::sign`] does.
+    /// Like [`SigningKey::sign`].
     ///
     /// # Errors
     /// [`Error::Fault`].
@@ -157,7 +157,7 @@ impl VerifyAfterSign<'_, SigningKey, VerifyingKey> {
         self.sign_with(Variant::Plain, message)
     }
 
-    /// What [`SigningKey::sign_context`] does.
+    /// Like [`SigningKey::sign_context`].
     ///
     /// # Errors
     /// [`Error::Fault`], [`Error::ContextTooLong`].
@@ -165,7 +165,7 @@ impl VerifyAfterSign<'_, SigningKey, VerifyingKey> {
         self.sign_with(Variant::Context(context), message)
     }
 
-    /// What [`SigningKey::sign_prehashed`] does.
+    /// Like [`SigningKey::sign_prehashed`].
     ///
     /// # Errors
     /// [`Error::Fault`], [`Error::ContextTooLong`].
@@ -173,7 +173,7 @@ impl VerifyAfterSign<'_, SigningKey, VerifyingKey> {
         self.sign_with(Variant::Prehashed(context), digest)
     }
 
-    /// What [`SigningKey::sign_with`] does.
+    /// Like [`SigningKey::sign_with`].
     ///
     /// # Errors
     /// [`Error::Fault`], [`Error::ContextTooLong`], [`Error::DigestLength`].
@@ -192,14 +192,15 @@ impl VerifyAfterSign<'_, SigningKey, VerifyingKey> {
     }
 }
 
-/// A message and the key to sign it with.
+/// A message and its signing key.
 #[derive(Clone, Copy)]
 pub(super) struct Signing<'a> {
     pub(super) key: &'a SigningKey,
     pub(super) message: Message<'a>,
 }
 
-/// All signatures (RFC 8032, section 5.1.6), at least one and at most `MOST`; as many.
+/// Makes all signatures (RFC 8032, section 5.1.6), at least one and at most `MOST`, one for each
+/// input.
 pub(super) fn sign_all<const MOST: usize>(
     backend: Option<Backend>,
     jobs: &[Signing<'_>],

@@ -1,5 +1,5 @@
-//! The traits of the crate `signature`, for programs that are written against them: Ed25519 without
-//! a context, verified as by [`VerifyingKey::verify`].
+//! Implementations of the traits of the crate `signature`: Ed25519 without a context, verified as
+//! by [`VerifyingKey::verify`].
 
 use signature::{Keypair, MultipartSigner, MultipartVerifier, SignatureEncoding, Signer, Verifier};
 

@@ -1,4 +1,4 @@
-//! The verifying key, and what is done with it.
+//! The verifying key and its rules.
 
 use core::fmt;
 
@@ -11,14 +11,14 @@ use crate::math::curve::edwards::{
 };
 use crate::scheme::little_endian::{bytes, limbs};
 
-/// A public key: the 32 bytes and the point that they encode.
+/// A public key: 32 bytes and the point that they encode.
 #[derive(Clone, Copy)]
 pub struct VerifyingKey {
     encoding: [u8; 32],
     point: Stored,
 }
 
-/// The bytes, in hexadecimal.
+/// Prints the bytes in hexadecimal.
 impl fmt::Debug for VerifyingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ed25519::VerifyingKey(")?;
@@ -27,7 +27,8 @@ impl fmt::Debug for VerifyingKey {
     }
 }
 
-/// The same bytes: a point in another encoding is another key, as the bytes are what is hashed.
+/// Compares the bytes. Another encoding of the same point is a different key, since the bytes are
+/// hashed.
 impl PartialEq for VerifyingKey {
     fn eq(&self, other: &Self) -> bool {
         self.encoding == other.encoding
@@ -37,9 +38,9 @@ impl PartialEq for VerifyingKey {
 impl Eq for VerifyingKey {}
 
 impl VerifyingKey {
-    /// The key of 32 bytes that encode a point, be it in another encoding than its own or of small
-    /// order; the [module](super) says what each rule makes of those. Time depends on nothing but
-    /// whether there is a point.
+    /// Creates a key from 32 bytes that encode a point. Points of small order and non-canonical
+    /// encodings are accepted; the [module](super) says how each rule treats them. Time depends
+    /// only on whether the bytes encode a point.
     ///
     /// # Errors
     /// [`Error::PublicKey`].
@@ -48,7 +49,7 @@ impl VerifyingKey {
         Ok(Self::of_point(encoding, &point))
     }
 
-    /// The key of a point that is known already.
+    /// Creates a key from a known point and its encoding.
     pub(super) const fn of_point(encoding: &[u8; 32], point: &Stored) -> Self {
         Self { encoding: *encoding, point: *point }
     }
@@ -61,20 +62,19 @@ impl VerifyingKey {
         }
     }
 
-    /// The bytes of the key.
+    /// Returns the bytes of the key.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.encoding
     }
 
-    /// Whether [`Rule::Strict`] refuses the key: its point is of small order, so that signatures by
-    /// it are good for many messages, or it is not in the encoding that the point has.
+    /// Returns whether [`Rule::Strict`] refuses the key: its point is of small order, so that a
+    /// signature can be valid for many messages, or its encoding is not canonical.
     pub fn is_weak(&self) -> bool {
         let encoding = limbs(&self.encoding);
         !is_canonical(&encoding) || is_small_order(&encoding)
     }
 
-    /// Whether the signature is one of the message, as most libraries judge it: S·B = R + k·A, R in
-    /// the encoding that the point has.
+    /// Verifies a signature as most libraries do: S·B = R + k·A, with R in canonical encoding.
     ///
     /// # Errors
     /// [`Error::Signature`].
@@ -82,9 +82,9 @@ impl VerifyingKey {
         self.verify_with(Rule::Cofactorless, Variant::Plain, message, signature)
     }
 
-    /// Whether the signature is one of the message and could be of no other: as
-    /// [`verify`](Self::verify), and neither R nor the key is of small order, and the key is in the
-    /// encoding that the point has.
+    /// Verifies that the signature is valid and binds the signer to this message: as
+    /// [`verify`](Self::verify), and neither R nor the key is of small order, and the key is
+    /// canonical.
     ///
     /// # Errors
     /// [`Error::Signature`], [`Error::WeakPublicKey`].
@@ -92,8 +92,8 @@ impl VerifyingKey {
         self.verify_with(Rule::Strict, Variant::Plain, message, signature)
     }
 
-    /// Whether the signature is one of the message by the equation of RFC 8032, section 5.1.7:
-    /// 8·S·B = 8·R + 8·k·A, key and R in any encoding that has a point, as ZIP 215 has it.
+    /// Verifies a signature by the equation of RFC 8032, section 5.1.7: 8·S·B = 8·R + 8·k·A. As in
+    /// ZIP 215, the key and R may be in any encoding that decodes to a point.
     ///
     /// # Errors
     /// [`Error::Signature`].
@@ -101,7 +101,7 @@ impl VerifyingKey {
         self.verify_with(Rule::Cofactored, Variant::Plain, message, signature)
     }
 
-    /// Whether the signature is one of the message by any rule, of any variant.
+    /// Verifies a signature of any variant by any rule.
     ///
     /// # Errors
     /// [`Error::Signature`]; [`Error::ContextTooLong`], [`Error::DigestLength`]; with
@@ -116,7 +116,7 @@ impl VerifyingKey {
         self.verify_parts(rule, variant, &[message], signature)
     }
 
-    /// The message in parts.
+    /// Verifies a message in parts.
     pub(super) fn verify_parts(
         &self,
         rule: Rule,
@@ -132,7 +132,7 @@ impl VerifyingKey {
     }
 }
 
-/// A signature that nothing speaks against so far.
+/// A signature that has passed the first checks.
 #[derive(Clone)]
 pub(super) struct Verification<'a> {
     key: &'a VerifyingKey,
@@ -145,7 +145,7 @@ pub(super) struct Verification<'a> {
 }
 
 impl<'a> Verification<'a> {
-    /// What can be said without computing (RFC 8032, section 5.1.7, step 1).
+    /// Runs the checks that need no computation (RFC 8032, section 5.1.7, step 1).
     pub(super) fn new(
         key: &'a VerifyingKey,
         rule: Rule,
@@ -161,9 +161,9 @@ impl<'a> Verification<'a> {
         Ok(Self { key, rule, message, point, number })
     }
 
-    /// The outcome, where S·B − k·A is `difference`, which is encoded as `encoding`.
+    /// Returns the outcome for `difference` = S·B − k·A, which is encoded as `encoding`.
     fn judge(&self, difference: &Stored, encoding: &Encoding) -> Result<(), Error> {
-        // R is equal to the difference, and in the encoding that the point has.
+        // R equals the difference and is canonical.
         let is_equal = bytes(encoding) == *self.point;
         let is_accepted = match self.rule {
             Rule::Cofactorless => is_equal,
@@ -173,14 +173,14 @@ impl<'a> Verification<'a> {
         if is_accepted { Ok(()) } else { Err(Error::Signature) }
     }
 
-    /// Whether R, in whichever encoding, is `difference` up to a point of small order.
+    /// Returns whether R, in any encoding, equals `difference` up to a point of small order.
     fn is_equal_times_eight(&self, difference: &Stored) -> bool {
         decode(&limbs(self.point))
             .is_some_and(|point| one::<Compare>(&(*difference, point))[1] == 1)
     }
 }
 
-/// A signature that was just made.
+/// A fresh signature to check before release.
 #[derive(Clone, Copy)]
 pub(super) struct Made<'a> {
     pub(super) key: &'a VerifyingKey,
@@ -188,11 +188,12 @@ pub(super) struct Made<'a> {
     pub(super) signature: &'a [u8; 64],
 }
 
-/// Whether signatures that were just made are right, at least one and at most `MOST`; as many.
+/// Checks fresh signatures, at least one and at most `MOST`, with a result for each.
 ///
-/// The keys' points are decoded anew from the bytes that were hashed. With the point that is stored
-/// beside them, a signature would pass for which other bytes were hashed, and with the right one of
-/// the same message, the same R and another k, it would give the private key away.
+/// The keys' points are decoded again from the bytes that were hashed. A check against the stored
+/// point would accept a signature made with other hashed key bytes. Together with the right
+/// signature of the same message, with the same R and another k, such a signature would reveal the
+/// private key.
 pub(super) fn verify_made<const MOST: usize>(
     backend: Option<Backend>,
     made: &[Made<'_>],
@@ -211,7 +212,7 @@ pub(super) fn verify_made<const MOST: usize>(
         let Made { message, signature, .. } = *job(i);
         Verification::new(&keys[i], Rule::Cofactorless, message, signature)
     });
-    // An S of L or more is one of no signature; 0 stands for it, which is judged and not heard.
+    // An S of L or more is never valid; 0 replaces it, and the result for it is ignored.
     let verifications: [_; MOST] = core::array::from_fn(|i| {
         let Made { message, .. } = *job(i);
         let none = || {
@@ -230,14 +231,15 @@ pub(super) fn verify_made<const MOST: usize>(
     }
 }
 
-/// The point of an encoding.
+/// Returns the point of an encoding.
 fn decode(encoding: &Encoding) -> Option<Stored> {
     let decoded = one::<Decode>(encoding);
     let (point, valid) = decoded.split_at(16);
     (valid == [1]).then(|| point.try_into().expect("a point has 16 limbs"))
 }
 
-/// All outcomes (RFC 8032, section 5.1.7), at least one and at most `MOST`; as many.
+/// Verifies all signatures (RFC 8032, section 5.1.7), at least one and at most `MOST`, with an
+/// outcome for each.
 pub(super) fn verify_all<const MOST: usize>(
     backend: Option<Backend>,
     verifications: &[Verification<'_>],
@@ -254,7 +256,7 @@ pub(super) fn verify_all<const MOST: usize>(
     let mut challenges = [Scalar::ZERO; MOST];
     reduced_digests(backend, &preimages[..count], &mut challenges[..count]);
 
-    // Step 3: S·B − k·A instead of R + k·A, which R need not be decoded for.
+    // Step 3: S·B − k·A, so that R need not be decoded.
     let combinations: [_; MOST] = core::array::from_fn(|i| {
         let Verification { key, number, .. } = verification(i);
         let number = number.clone();

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_base64_is_refused_where_the_well_kept_crate_refuses_it() {
+    fn invalid_base64_is_refused_exactly_as_by_the_reference_crate() {
         let mut output = [0; 9];
         for place in 0..8 {
             for byte in 0..=0x7f_u8 {

@@ -33,7 +33,7 @@ pub(super) const fn draw_scratch_limbs(bits: usize) -> usize {
 /// The blinding of one key, in memory that starts as zeros.
 pub(super) struct Blinding<'a> {
     pub(super) uses_left: &'a mut Limb,
-    /// r^e mod n in Montgomery's representation, R = 2^(64·n).
+    /// r^e mod n in Montgomery form, R = 2^(64·n).
     pub(super) factor: &'a mut [Limb],
     /// 1/r mod n, likewise.
     pub(super) inverse: &'a mut [Limb],

@@ -10,7 +10,7 @@ use crate::machine::lanes::Lanes;
 use crate::machine::stack;
 use crate::machine::words::{self, Limb, Portable, Words};
 use crate::math::modular::{self, Modulus};
-use crate::math::prime::{self, twos};
+use crate::math::prime::{self, powers_of_two};
 use crate::scheme::stack_use;
 
 /// Returns the `Lanes` of scratch for generating a key of `bits` bits. The search for a prime of h
@@ -108,7 +108,7 @@ fn fill(
     let (multiple, rest) = scratch.split_at_mut(h + 1);
     let (padded, rest) = rest.split_at_mut(h + 1);
     let (divisor, rest) = rest.split_at_mut(h + 1);
-    let twos_of_q = twos::take_out(order_q);
+    let twos_of_q = powers_of_two::take_out(order_q);
     Portable.mul(multiple, order_p, &[3]);
     words::add(multiple, order_q);
     padded[..h].copy_from_slice(order_p);
@@ -116,10 +116,10 @@ fn fill(
     modular::gcd(divisor, padded, multiple, rest)?;
     let (quotient, rest) = rest.split_at_mut(h);
     divide_exactly(quotient, order_q, &divisor[..h]);
-    let twos_of_p = twos::take_out(order_p);
+    let twos_of_p = powers_of_two::take_out(order_p);
     Portable.mul(product, order_p, quotient);
     let is_less = Mask::less(twos_of_p, twos_of_q);
-    twos::put_in(product, is_less.select(twos_of_q, twos_of_p));
+    powers_of_two::put_in(product, is_less.select(twos_of_q, twos_of_p));
     let (whole, rest) = rest.split_at_mut(product.len());
     invert_exponent(whole, product, exponent, rest)?;
     d.copy_from_slice(&whole[..d.len()]);

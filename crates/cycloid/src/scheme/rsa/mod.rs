@@ -167,7 +167,7 @@ pub const MIN_BITS: usize = 2048;
 /// The longest modulus that a key may have, in bits.
 pub const MAX_BITS: usize = 8192;
 
-/// Why an operation with an RSA key was not done.
+/// Why an RSA operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -184,8 +184,8 @@ pub enum Error {
     Primes,
     /// The product of the primes is not the modulus.
     Product,
-    /// The private exponent, or one of its residues or the coefficient, does not belong to the
-    /// primes and the public exponent.
+    /// The private exponent, one of its residues or the coefficient does not match the primes and
+    /// the public exponent.
     PrivateExponent,
     /// The modulus has the fingerprint of keys that are easily factored (ROCA, CVE-2017-15361).
     Fingerprint,
@@ -196,84 +196,84 @@ pub enum Error {
         /// Limbs given.
         given: usize,
     },
-    /// The buffer or the input has another length than the modulus in bytes.
+    /// The buffer or the input is not as long as the modulus, in bytes.
     Length {
         /// Bytes needed.
         needed: usize,
         /// Bytes given.
         given: usize,
     },
-    /// The output does not have room for the key that is written, or for the longest message that
-    /// the ciphertext may hold.
+    /// The output is too small for the key, or for the longest message that the ciphertext may
+    /// hold.
     OutputTooSmall {
         /// Bytes needed.
         needed: usize,
         /// Bytes given.
         given: usize,
     },
-    /// The bytes are not a key of that format in DER: cut short, with something behind the end,
-    /// with a length or a number not in its shortest form, or with a negative number.
+    /// The bytes are not a key of this format in DER: they are truncated, have trailing data,
+    /// encode a length or a number in more bytes than necessary, or contain a negative number.
     Der,
-    /// The text holds no PEM (RFC 7468), or its base64 is wrong.
+    /// The text holds no PEM (RFC 7468), or its base64 is invalid.
     Pem,
-    /// The text is PEM, but no label in it is that of such a key.
+    /// The text is PEM, but no label matches this kind of key.
     PemLabel,
-    /// The private key is encrypted with a password, which must be taken off elsewhere.
+    /// The private key is encrypted with a password; decrypt it elsewhere first.
     Encrypted,
-    /// The file holds a public key, where a private one is asked for.
+    /// The file holds a public key, but a private key is required.
     IsPublicKey,
-    /// The key is one for another algorithm than RSA.
+    /// The key is for an algorithm other than RSA.
     Algorithm,
-    /// The parameters of the algorithm are not NULL, which they shall be (RFC 8017, appendix A.1).
+    /// The algorithm's parameters are not NULL, as RFC 8017, appendix A.1, requires.
     Parameters,
-    /// The parameters of RSASSA-PSS (RFC 4055, section 3.1) are not such, or have a hash function, a
-    /// mask or a trailer that is not supported.
+    /// The parameters of RSASSA-PSS (RFC 4055, section 3.1) are malformed, or have an unsupported
+    /// hash function, mask or trailer.
     PssParameters,
-    /// The key is for signatures with RSASSA-PSS only, and what was asked for is something else.
+    /// The key is for RSASSA-PSS signatures only, and another operation was requested.
     Restricted,
-    /// The key is for signatures with RSASSA-PSS with other parameters only.
+    /// The key is for RSASSA-PSS signatures with other parameters only.
     RestrictedPss {
         /// Its parameters; the salt may be longer.
         allowed: Pss,
     },
     /// The private key has more than two primes, which is not supported.
     MultiPrime,
-    /// A prime is not prime.
+    /// A factor of the modulus is composite.
     Composite,
-    /// The random generator repeats itself, or gave no number that will do in more tries than a
-    /// sound one ever needs.
+    /// The random generator repeats itself, or gave no usable number in more tries than a sound one
+    /// ever needs.
     RandomGenerator,
-    /// The public key that stands beside the private one (RFC 5958) is not its own.
+    /// The public key stored with the private key (RFC 5958) does not match it.
     PublicKey,
-    /// The digest is not as long as the hash function's.
+    /// The digest's length is not that of the hash function.
     DigestLength,
     /// The hash function is for verification only.
     HashRetired,
     /// The modulus is too short for the hash function and the salt.
     SaltTooLong,
-    /// The key is not one of those that the batch is for.
+    /// The batch is for keys of another length.
     KeyLength {
-        /// The length of their moduli in bits.
+        /// The length of the batch's moduli in bits.
         needed: usize,
-        /// That of the key's.
+        /// The length of the key's modulus in bits.
         given: usize,
     },
     /// The job has not been run yet.
     NotDone,
     /// The input, as a number, is not less than the modulus.
     OutOfRange,
-    /// The signature is not one of this message by this key.
+    /// The signature is not valid for this message and key.
     Signature,
     /// The message is too long for the modulus and the padding.
     MessageTooLong {
-        /// Bytes that a message may have.
+        /// The longest message, in bytes.
         longest: usize,
         /// Bytes given.
         given: usize,
     },
-    /// The ciphertext is not one by this key with these parameters. Why not is not told.
+    /// The ciphertext is not valid for this key and these parameters. The reason is not revealed.
     Decryption,
-    /// The result was wrong when it was checked: a fault of the machine. Nothing left the context.
+    /// The result failed its check: a hardware fault. Nothing was released.
     Fault,
 }
 
@@ -290,25 +290,25 @@ impl core::fmt::Display for Error {
             Self::Primes => f.write_str("the primes are equal, too close or of different lengths"),
             Self::Product => f.write_str("the product of the primes is not the modulus"),
             Self::PrivateExponent => {
-                f.write_str("the private exponents or the coefficient do not belong to the primes")
+                f.write_str("the private exponents or the coefficient do not match the primes")
             }
-            Self::Fingerprint => f.write_str("the modulus is one that is easily factored (ROCA)"),
+            Self::Fingerprint => f.write_str("the modulus is easily factored (ROCA)"),
             Self::MemoryTooSmall { needed, given } => {
-                write!(f, "{given} limbs of memory were given, and {needed} are needed")
+                write!(f, "the memory has {given} limbs, but {needed} are needed")
             }
             Self::Length { needed, given } => {
-                write!(f, "{given} bytes were given, and the modulus has {needed}")
+                write!(f, "the buffer or input has {given} bytes, but the modulus has {needed}")
             }
             Self::OutputTooSmall { needed, given } => {
-                write!(f, "the output has {given} bytes, and {needed} are needed")
+                write!(f, "the output has {given} bytes, but {needed} are needed")
             }
-            Self::Der => f.write_str("the bytes are not an RSA key of this format in DER"),
+            Self::Der => f.write_str("the DER is not an RSA key in this format"),
             Self::Pem => f.write_str("the text is not PEM, or its base64 is wrong"),
-            Self::PemLabel => f.write_str("no label in the PEM is that of such an RSA key"),
+            Self::PemLabel => f.write_str("no PEM label matches this kind of RSA key"),
             Self::IsPublicKey => f.write_str("the file holds a public key, not a private one"),
             Self::Encrypted => f.write_str("the private key is encrypted with a password"),
-            Self::Algorithm => f.write_str("the key is for another algorithm than RSA"),
-            Self::Parameters => f.write_str("the parameters of the algorithm are not NULL"),
+            Self::Algorithm => f.write_str("the key is not an RSA key"),
+            Self::Parameters => f.write_str("the algorithm parameters are not NULL"),
             Self::PssParameters => {
                 f.write_str("the parameters of RSASSA-PSS are malformed or not supported")
             }
@@ -320,23 +320,25 @@ impl core::fmt::Display for Error {
                 "the key is restricted to RSASSA-PSS with {hash:?}, MGF1 with {mask_hash:?} and a \
                  salt of {salt_length} bytes or more"
             ),
-            Self::Composite => f.write_str("a prime of the key is not prime"),
+            Self::Composite => f.write_str("a factor of the modulus is not prime"),
             Self::RandomGenerator => {
-                f.write_str("the random generator repeats itself, or gives no number that will do")
+                f.write_str("the random generator repeats itself or gives no usable number")
             }
-            Self::MultiPrime => f.write_str("a key of more than two primes is not supported"),
-            Self::PublicKey => f.write_str("the public key in the file is not the private key's"),
-            Self::DigestLength => f.write_str("the digest has another length than the hash's"),
+            Self::MultiPrime => f.write_str("keys with more than two primes are not supported"),
+            Self::PublicKey => {
+                f.write_str("the public key in the file does not match the private key")
+            }
+            Self::DigestLength => f.write_str("the digest length does not match the hash function"),
             Self::HashRetired => f.write_str("the hash function is for verification only"),
             Self::SaltTooLong => f.write_str("the modulus is too short for digest and salt"),
             Self::KeyLength { needed, given } => {
-                write!(f, "the key has {given} bits, and the batch is for {needed}")
+                write!(f, "the key has {given} bits, but the batch is for {needed}")
             }
             Self::NotDone => f.write_str("the job has not been run"),
             Self::OutOfRange => f.write_str("the input is not less than the modulus"),
             Self::Signature => f.write_str("the signature is not valid"),
             Self::MessageTooLong { longest, given } => {
-                write!(f, "the message has {given} bytes, and at most {longest} fit")
+                write!(f, "the message has {given} bytes, but at most {longest} fit")
             }
             Self::Decryption => f.write_str("the ciphertext cannot be decrypted"),
             Self::Fault => f.write_str("the private operation gave a wrong result"),
@@ -349,8 +351,8 @@ impl core::error::Error for Error {}
 random::cause!(Error);
 
 impl From<modular::Error> for Error {
-    /// What goes wrong below with arguments that were checked here is a shortage of memory, or a
-    /// result that cannot be.
+    /// Converts errors of modular arithmetic. Its arguments were checked here, so an error is a
+    /// lack of memory or an impossible result.
     fn from(error: modular::Error) -> Self {
         match error {
             modular::Error::ScratchTooSmall { needed, given } => {
@@ -363,17 +365,17 @@ impl From<modular::Error> for Error {
     }
 }
 
-/// Limbs of a modulus of `bits` bits.
+/// Returns the limbs of a modulus of `bits` bits.
 const fn limbs(bits: usize) -> usize {
     bits.div_ceil(LIMB_BITS)
 }
 
-/// Limbs of a prime of a modulus of `bits` bits.
+/// Returns the limbs of each prime of a modulus of `bits` bits.
 const fn prime_limbs(bits: usize) -> usize {
     bits.div_ceil(2).div_ceil(LIMB_BITS)
 }
 
-/// The first `needed` limbs of `memory`.
+/// Returns the first `needed` limbs of `memory`.
 fn checked_memory(memory: &mut [u64], needed: usize) -> Result<&mut [u64], Error> {
     let given = memory.len();
     memory.get_mut(..needed).ok_or(Error::MemoryTooSmall { needed, given })

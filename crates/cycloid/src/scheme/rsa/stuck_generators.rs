@@ -36,7 +36,7 @@ fn nothing_is_encrypted_with_a_generator_that_is_stuck() {
 }
 
 #[test]
-fn a_zero_in_the_padding_is_drawn_again() {
+fn a_zero_in_the_padding_is_redrawn() {
     let public = key().public();
     let mut ciphertext = [0; 256];
     let mut scratch = vec![0; encrypt_scratch_limbs(2048)];

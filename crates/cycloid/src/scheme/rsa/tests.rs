@@ -38,7 +38,7 @@ pub(super) fn number(limbs: &[Limb]) -> BigUint {
     limbs.iter().rev().fold(BigUint::ZERO, |sum, limb| (sum << 64) + limb)
 }
 
-/// The parts of a key as bytes, in the order of PKCS #1 after the exponent.
+/// Returns the parts of a key as bytes, in the order of PKCS #1 after the exponent.
 pub(super) fn bytes(key: &Key) -> [Vec<u8>; 7] {
     let parts = key.borrowed().parts();
     [parts.n, parts.d, parts.p, parts.q, parts.d_p, parts.d_q, parts.q_inverse]
@@ -64,7 +64,7 @@ pub(super) fn load(components: &PrivateComponents<'_>) -> Result<Key, Error> {
 }
 
 #[test]
-fn generated_keys_are_what_the_standard_asks_for() {
+fn generated_keys_satisfy_the_standard() {
     for (bits, exponent) in [(2048, 65537), (2050, 0xffff_fffb), (2112, 65539)] {
         let key = generate(bits, exponent, bits as u64).unwrap();
         let [n, d, p, q, d_p, d_q, inverse] = bytes(&key).map(|part| BigUint::from_bytes_be(&part));
@@ -102,7 +102,7 @@ fn lengths_and_exponents_that_are_refused() {
 }
 
 #[test]
-fn parts_that_do_not_belong_together_are_refused() {
+fn parts_that_do_not_match_are_refused() {
     let right = bytes(key());
     let e = [1, 0, 1];
     let loaded = load(&components(&right, &e)).unwrap();
@@ -185,7 +185,7 @@ fn roca_keys_are_refused() {
 }
 
 #[test]
-fn signatures_are_right_and_verify() {
+fn signatures_match_the_model_and_verify() {
     let key = key();
     let [n, d, ..] = bytes(key).map(|part| BigUint::from_bytes_be(&part));
     for memory in [minimum_context_limbs(2048), context_limbs(2048)] {
@@ -219,12 +219,12 @@ fn signatures_are_right_and_verify() {
 }
 
 #[test]
-fn low_memory_is_as_low_as_promised() {
+fn minimum_memory_stays_within_its_documented_bound() {
     assert!(minimum_context_limbs(2048) * 8 <= 2244, "{}", minimum_context_limbs(2048) * 8);
 }
 
 #[test]
-fn a_modulus_whose_limbs_are_odd_in_number() {
+fn a_modulus_with_an_odd_number_of_limbs() {
     let key = generate(2112, 65537, 3).unwrap();
     let mut memory = vec![0; context_limbs(2112)];
     let mut context = Context::new(&key, Counter(5), &mut memory).unwrap();
@@ -261,7 +261,7 @@ fn salts_of_every_length() {
 }
 
 #[test]
-fn nothing_leaves_after_a_fault() {
+fn nothing_is_released_after_a_fault() {
     let mut memory = vec![0; context_limbs(2048)];
     let mut context = Context::new(key(), Counter(5), &mut memory).unwrap();
     let mut signature = [0xaa; 256];
@@ -318,7 +318,7 @@ fn batch_memory(bits: usize) -> Vec<Lanes> {
 }
 
 #[test]
-fn a_batch_gives_what_single_operations_give() {
+fn a_batch_equals_single_operations() {
     for bits in [2048, 2112] {
         let keys = keys(bits);
         let length = bits / 8;
@@ -393,7 +393,7 @@ fn an_observer_hears_the_steps_in_order() {
 }
 
 #[test]
-fn a_bad_job_harms_no_neighbour() {
+fn an_invalid_job_does_not_affect_others() {
     let keys = keys(2048);
     let other = generate(2112, 65537, 1).unwrap();
     let mut memory = batch_memory(2048);
@@ -467,7 +467,7 @@ fn keys_that_share_a_modulus_do_not_share_blindings() {
 }
 
 #[test]
-fn lanes_of_every_length_hold_what_the_halves_need() {
+fn lanes_of_every_length_fit_the_halves() {
     for bits in MIN_BITS..=MAX_BITS {
         let (whole, half) = (eight::whole_lanes(bits), eight::half_lanes(bits));
         assert!((half..=2 * half).contains(&whole), "{bits} bits");
@@ -477,7 +477,7 @@ fn lanes_of_every_length_hold_what_the_halves_need() {
 }
 
 #[test]
-fn a_batch_draws_blindings_anew_and_makes_room_for_them() {
+fn a_batch_redraws_blindings_and_evicts_old_ones() {
     let keys = keys(2048);
     let mut memory = vec![Lanes::ZERO; batch_lanes(2048, 9)];
     let mut batch = Batch::new(2048, Counter(7), &mut memory).unwrap();

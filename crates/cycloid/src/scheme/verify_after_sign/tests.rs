@@ -73,7 +73,7 @@ fn ecdsa_batches<C: Curve>() {
     let mut keys: Vec<PrivateKey<C>> = (1..=11).map(ecdsa_key).collect();
     let expected: Vec<_> =
         keys.iter().map(|key| key.sign_prehashed(Hash::Sha256, &digest)).collect();
-    // The scalar, the abscissa, the ordinate.
+    // The scalar, the x coordinate, the y coordinate.
     for (lane, part) in [(0, 0), (3, 1), (7, 2), (9, 0)] {
         keys[lane].memory()[part][1] ^= 1 << 17;
     }

@@ -1,4 +1,4 @@
-//! Many operations at once: eight side by side, for as long as there are enough of them.
+//! Batches of X25519 operations, eight side by side while enough jobs remain.
 
 use core::fmt;
 
@@ -9,7 +9,7 @@ use crate::math::curve::edwards::{Scalar, UOfBase, each};
 use crate::math::curve::montgomery::{Factors, Ladder};
 use crate::scheme::{little_endian, stack_use};
 
-/// One operation of a batch, and what became of it.
+/// One operation of a batch, and its outcome once it has run.
 pub struct Job<'a> {
     key: &'a PrivateKey,
     peer: Option<&'a [u8; 32]>,
@@ -17,7 +17,7 @@ pub struct Job<'a> {
     outcome: Result<(), Error>,
 }
 
-/// Nothing secret.
+/// Prints nothing secret.
 impl fmt::Debug for Job<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "x25519::Job({:?})", self.outcome)
@@ -25,31 +25,31 @@ impl fmt::Debug for Job<'_> {
 }
 
 impl<'a> Job<'a> {
-    /// What [`PrivateKey::agree`] does. `shared` is the caller's to wipe.
+    /// Creates a job that runs [`PrivateKey::agree`]. The caller wipes `shared`.
     pub const fn agree(key: &'a PrivateKey, peer: &'a [u8; 32], shared: &'a mut [u8; 32]) -> Self {
         Self { key, peer: Some(peer), result: shared, outcome: Err(Error::NotDone) }
     }
 
-    /// What [`PrivateKey::public_key`] does.
+    /// Creates a job that runs [`PrivateKey::public_key`].
     pub const fn public_key(key: &'a PrivateKey, public: &'a mut [u8; 32]) -> Self {
         Self { key, peer: None, result: public, outcome: Err(Error::NotDone) }
     }
 
-    /// What became of it; [`Error::NotDone`] before it was in a batch.
+    /// Returns the outcome.
     ///
     /// # Errors
-    /// As the operation by itself.
+    /// Those of the single operation; [`Error::NotDone`] before the job has run in a batch.
     pub const fn outcome(&self) -> Result<(), Error> {
         self.outcome
     }
 }
 
-/// Does all of `jobs`; each then has its own [outcome](Job::outcome), the same as if it had been
-/// done by itself, whatever stands in the others.
+/// Runs all jobs. Each gets the same [outcome](Job::outcome) as by itself, independent of the
+/// others.
 ///
-/// Agreements go side by side with agreements, eight at a time, and public keys with public keys,
-/// wherever they stand; those that are left over go side by side or one after the other, whichever
-/// is faster. Time depends on which jobs are refused, and on no secret value.
+/// Agreements run eight at a time, and so do public keys, in any order of jobs. The remaining ones
+/// run side by side or one by one, whichever is faster. Time depends on which jobs are refused, and
+/// on no secret value.
 ///
 /// ```
 /// use cycloid::scheme::x25519::{self, Job, PrivateKey};
@@ -76,7 +76,7 @@ pub fn run_batch(jobs: &mut [Job<'_>]) {
     run_batch_with(Backend::best(), jobs);
 }
 
-/// [`run_batch`] with a backend for what goes side by side; without one, nothing does.
+/// Like [`run_batch`], on a backend chosen by the caller; with `None`, one by one.
 pub fn run_batch_with(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
     let mut agreements = jobs.iter_mut().filter(|job| job.peer.is_some());
     while let Some(jobs) = next_jobs(&mut agreements) {
@@ -88,10 +88,10 @@ pub fn run_batch_with(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
     }
 }
 
-/// As many as go side by side, the first of them first.
+/// Up to eight jobs that run side by side, filled from the front.
 type Jobs<'j, 'a> = [Option<&'j mut Job<'a>>; LANES];
 
-/// The next jobs, if there are any left.
+/// Returns the next jobs, if any are left.
 fn next_jobs<'j, 'a: 'j>(jobs: &mut impl Iterator<Item = &'j mut Job<'a>>) -> Option<Jobs<'j, 'a>> {
     let next: Jobs<'j, 'a> = core::array::from_fn(|_| jobs.next());
     next[0].is_some().then_some(next)
@@ -119,7 +119,7 @@ fn public_key(backend: Option<Backend>, mut jobs: Jobs<'_, '_>) {
     let mut us = [[0; 4]; LANES];
     each::<UOfBase>(backend, &numbers.each_ref()[..count], &mut us[..count]);
     for (job, u) in jobs.iter_mut().flatten().zip(&us) {
-        // A public key leaves for the other party.
+        // A public key is sent to the other party.
         ct::mark_public(u);
         *job.result = little_endian::bytes(u);
         job.outcome = Ok(());

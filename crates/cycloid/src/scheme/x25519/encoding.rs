@@ -24,8 +24,8 @@ impl From<FormatError> for Error {
 }
 
 impl PrivateKey {
-    /// A key from PKCS #8 in DER. A public key beside it must be its own; attributes are passed
-    /// over.
+    /// Reads a key from PKCS #8 in DER. A public key stored with it must match; attributes are
+    /// skipped.
     ///
     /// # Errors
     /// [`FormatError::Der`], [`FormatError::Algorithm`], [`FormatError::Encrypted`],
@@ -43,7 +43,7 @@ impl PrivateKey {
         }
     }
 
-    /// The first private key in a PEM text, labelled `PRIVATE KEY`.
+    /// Reads the first private key in a PEM text, labelled `PRIVATE KEY`.
     ///
     /// # Errors
     /// As [`from_der`](Self::from_der); [`FormatError::Pem`], [`FormatError::PemLabel`].
@@ -51,7 +51,7 @@ impl PrivateKey {
         stack::clean(stack_use::X25519, || rfc8410::with_private_pem(pem.as_ref(), Self::read_der))
     }
 
-    /// Writes the key as PKCS #8 in DER to the start of `output`, and gives what is there then:
+    /// Writes the key as PKCS #8 in DER. Returns the written prefix of `output`,
     /// [`PRIVATE_KEY_DER_LENGTH`] bytes.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl PrivateKey {
         })
     }
 
-    /// Writes the key as PKCS #8 in PEM, as [`to_der`](Self::to_der): [`PRIVATE_KEY_PEM_LENGTH`]
+    /// Writes the key as PKCS #8 in PEM, like [`to_der`](Self::to_der): [`PRIVATE_KEY_PEM_LENGTH`]
     /// bytes.
     ///
     /// # Errors
@@ -74,7 +74,7 @@ impl PrivateKey {
     }
 }
 
-/// A public key from SubjectPublicKeyInfo in DER.
+/// Reads a public key from SubjectPublicKeyInfo in DER.
 ///
 /// # Errors
 /// [`FormatError::Der`], [`FormatError::Algorithm`].
@@ -82,7 +82,7 @@ pub fn public_key_from_der(der: &[u8]) -> Result<[u8; 32], Error> {
     Ok(*rfc8410::read_public(der, X25519)?)
 }
 
-/// The first public key in a PEM text, labelled `PUBLIC KEY`.
+/// Reads the first public key in a PEM text, labelled `PUBLIC KEY`.
 ///
 /// # Errors
 /// As [`public_key_from_der`]; [`FormatError::Pem`], [`FormatError::PemLabel`].
@@ -90,8 +90,8 @@ pub fn public_key_from_pem(pem: impl AsRef<[u8]>) -> Result<[u8; 32], Error> {
     rfc8410::with_public_pem(pem.as_ref(), public_key_from_der)
 }
 
-/// Writes a public key as SubjectPublicKeyInfo in DER to the start of `output`, and gives what is
-/// there then: [`PUBLIC_KEY_DER_LENGTH`] bytes.
+/// Writes a public key as SubjectPublicKeyInfo in DER. Returns the written prefix of `output`,
+/// [`PUBLIC_KEY_DER_LENGTH`] bytes.
 ///
 /// # Errors
 /// [`FormatError::OutputTooSmall`]; nothing is written then.
@@ -99,7 +99,7 @@ pub fn public_key_to_der<'o>(key: &[u8; 32], output: &'o mut [u8]) -> Result<&'o
     Ok(Template::public(&X25519, key).to_der(output)?)
 }
 
-/// Writes a public key as SubjectPublicKeyInfo in PEM, as [`public_key_to_der`]:
+/// Writes a public key as SubjectPublicKeyInfo in PEM, like [`public_key_to_der`]:
 /// [`PUBLIC_KEY_PEM_LENGTH`] bytes.
 ///
 /// # Errors

@@ -1,15 +1,15 @@
-//! X25519 (RFC 7748): two parties that each have a [`PrivateKey`] and know the other's public key
-//! share a secret.
+//! X25519 key agreement (RFC 7748): two parties with a [`PrivateKey`] each and the other's public
+//! key compute a shared secret.
 //!
 //! - [`PrivateKey`]: public key and agreement, one at a time.
 //! - [`run_batch`]: any number of them, eight side by side.
 //!
-//! A public key is 32 bytes, and all 32 bytes are one: what is p or more is reduced, the highest
-//! bit is passed over, and points on the twist are as good as others (section 5). A secret that is
-//! all zeros, which is what comes of a public key of small order, is refused (section 6.1).
+//! All strings of 32 bytes are valid public keys: numbers of p or more are reduced, the highest bit
+//! is ignored, and points on the twist are allowed (section 5). An all-zero secret, which results
+//! from a public key of small order, is refused (section 6.1).
 //!
-//! Nothing but the stack is used. **Time** depends on no key and no secret; that a secret was
-//! refused becomes known.
+//! All memory is on the stack. **Time** depends on no key and no secret; whether a secret was
+//! refused becomes public.
 //!
 //! ```
 //! use cycloid::scheme::x25519::PrivateKey;
@@ -45,17 +45,17 @@ pub use encoding::{
     public_key_from_der, public_key_from_pem, public_key_to_der, public_key_to_pem,
 };
 
-/// Why an operation was not done.
+/// Why an X25519 operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// The shared secret would have been all zeros.
     SharedSecret,
-    /// The random generator failed, or repeats itself.
+    /// The random generator fails or repeats itself.
     RandomGenerator,
-    /// The [`Job`] has not been in a batch.
+    /// The [`Job`] has not run in a batch yet.
     NotDone,
-    /// A key was not read or written.
+    /// Reading or writing a key failed.
     #[cfg(feature = "encoding")]
     Format(FormatError),
 }
@@ -63,9 +63,11 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::SharedSecret => f.write_str("the public key gives a secret that can be guessed"),
+            Self::SharedSecret => {
+                f.write_str("the public key has small order: the shared secret would be zero")
+            }
             Self::RandomGenerator => f.write_str("the random generator fails or repeats itself"),
-            Self::NotDone => f.write_str("the job has not been done"),
+            Self::NotDone => f.write_str("the job has not been run"),
             #[cfg(feature = "encoding")]
             Self::Format(error) => error.fmt(f),
         }
@@ -76,8 +78,8 @@ impl core::error::Error for Error {}
 
 random::cause!(Error);
 
-/// A private key: 32 bytes, of which [`agree`](Self::agree) and [`public_key`](Self::public_key)
-/// pass over five bits (RFC 7748, section 5); wiped when dropped.
+/// A private key: 32 bytes, five bits of which [`agree`](Self::agree) and
+/// [`public_key`](Self::public_key) ignore (RFC 7748, section 5); wiped when dropped.
 pub struct PrivateKey([u8; 32]);
 
 impl Drop for PrivateKey {
@@ -86,14 +88,14 @@ impl Drop for PrivateKey {
     }
 }
 
-/// Nothing of the key.
+/// Prints nothing of the key.
 impl fmt::Debug for PrivateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("x25519::PrivateKey")
     }
 }
 
-/// Whatever the bytes are, they are a key.
+/// Any 32 bytes are a valid key.
 impl From<[u8; 32]> for PrivateKey {
     fn from(bytes: [u8; 32]) -> Self {
         Self(bytes)
@@ -101,11 +103,11 @@ impl From<[u8; 32]> for PrivateKey {
 }
 
 impl PrivateKey {
-    /// A random key.
+    /// Generates a random key.
     ///
     /// # Errors
-    /// [`Error::RandomGenerator`] where the generator fails, or gives the same eight bytes twice:
-    /// zeros, ones, or whatever else it is stuck at.
+    /// [`Error::RandomGenerator`] if the generator fails or returns the same eight bytes twice, as
+    /// one that is stuck does.
     pub fn generate(rng: &mut impl TryCryptoRng) -> Result<Self, Error> {
         stack::clean(stack_use::X25519, || {
             let mut key = Self([0; 32]);
@@ -114,12 +116,12 @@ impl PrivateKey {
         })
     }
 
-    /// The bytes of the key.
+    /// Returns the bytes of the key.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 
-    /// The public key, which the other party needs.
+    /// Returns the public key, to be sent to the other party.
     pub fn public_key(&self) -> [u8; 32] {
         stack::clean(stack_use::X25519, || {
             let u = one::<UOfBase>(&self.base_number());
@@ -128,7 +130,7 @@ impl PrivateKey {
         })
     }
 
-    /// The secret shared with the party whose public key is `peer`.
+    /// Returns the secret shared with the party whose public key is `peer`.
     ///
     /// # Errors
     /// [`Error::SharedSecret`].
@@ -141,8 +143,8 @@ impl PrivateKey {
         })
     }
 
-    /// The number that the key stands for, from 2²⁵⁴ to 2²⁵⁵ and divisible by 8 (RFC 7748, section
-    /// 5).
+    /// Returns the number that the key encodes, from 2²⁵⁴ to 2²⁵⁵ and divisible by 8 (RFC 7748,
+    /// section 5).
     fn number(&self) -> [Limb; 4] {
         let mut number = limbs(&self.0);
         number[0] &= !7;
@@ -150,7 +152,7 @@ impl PrivateKey {
         number
     }
 
-    /// What gives the public key, as the order of the base point is that of the scalars.
+    /// Returns the scalar of the public key, reduced modulo the order of the base point.
     fn base_number(&self) -> Scalar {
         let mut number = self.number();
         let scalar = Scalar::reduced(&number, &[0; 4]);
@@ -158,13 +160,13 @@ impl PrivateKey {
         scalar
     }
 
-    /// What gives a shared secret.
+    /// Returns the inputs of the ladder for a shared secret.
     fn factors(&self, peer: &[u8; 32]) -> Factors {
         Factors { number: self.number(), u: limbs(peer) }
     }
 }
 
-/// A shared secret, to derive keys from; wiped when dropped.
+/// A shared secret, for deriving keys; wiped when dropped.
 pub struct SharedSecret([u8; 32]);
 
 impl Drop for SharedSecret {
@@ -173,7 +175,7 @@ impl Drop for SharedSecret {
     }
 }
 
-/// Nothing of the secret.
+/// Prints nothing of the secret.
 impl fmt::Debug for SharedSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("x25519::SharedSecret")
@@ -181,16 +183,16 @@ impl fmt::Debug for SharedSecret {
 }
 
 impl SharedSecret {
-    /// The secret whose number is u, unless it is 0.
+    /// Returns the secret with the number u, unless u is 0.
     fn new(u: &[Limb; 4]) -> Result<Self, Error> {
-        // What is refused is not used, so it may be known that it was.
+        // A refused secret is not used, so the refusal may be public.
         if words::is_zero(u).reveal() {
             return Err(Error::SharedSecret);
         }
         Ok(Self(little_endian::bytes(u)))
     }
 
-    /// The bytes of the secret.
+    /// Returns the bytes of the secret.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

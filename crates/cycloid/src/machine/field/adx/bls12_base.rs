@@ -1,6 +1,6 @@
-//! The base prime of BLS12-381 in Montgomery's form, R = 2³⁸⁴.
+//! The base prime of BLS12-381 in Montgomery form, R = 2³⁸⁴.
 //!
-//! p is less than 2³⁸¹, so that the window of a row and a step has three bits to spare.
+//! p is less than 2³⁸¹, so the window of a row and a step has three spare bits.
 
 use super::dense::Modulus;
 use super::{Bls12Base, Limb, Prime};
@@ -19,7 +19,7 @@ static TWICE: [Limb; 6] = {
     twice
 };
 
-/// At `[rsp]` the limbs 2 to 5 of twice the number at `[rcx]`.
+/// Limbs 2 to 5 of twice the number at `[rcx]`, written to `[rsp]`.
 macro_rules! double_6 {
     () => {
         concat!(
@@ -34,13 +34,14 @@ macro_rules! double_6 {
     };
 }
 
-/// `out = a · b / R mod p`, less than p.
+/// Computes `out = a · b / R mod p`, less than p.
 ///
-/// `a` is less than 2³⁸¹, `b` any number below R, and one of them less than p. A row and a step leave
-/// (W + 2⁶⁴·a + 2⁶⁴·p) / 2⁶⁴ < 2³⁸³ where W < 2³⁸³ was before, and a·b / R + p < 2p at the end.
+/// `a` is less than 2³⁸¹, `b` any number below R, and one of them less than p. From W < 2³⁸³, a row
+/// and a step leave (W + 2⁶⁴·a + 2⁶⁴·p) / 2⁶⁴ < 2³⁸³, and the final value is below a·b / R + p <
+/// 2p.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `a` and `b` are six limbs each, and `out` has place for six; it
+/// The processor has BMI2 and ADX. `a` and `b` are six limbs each, and `out` has room for six; it
 /// may be where `a` or `b` are, and need not be initialised.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *const Limb) {
@@ -60,7 +61,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
     )
 }
 
-/// `out = a² / R mod p`, less than p; as [`square_times`].
+/// Computes `out = a² / R mod p`, less than p; see [`square_times`].
 ///
 /// # Safety
 /// As for [`mul`].
@@ -70,11 +71,11 @@ pub(super) unsafe fn square(out: *mut Limb, a: *const Limb) {
     unsafe { square_times(out, a, 1) };
 }
 
-/// `out = a` squared so `times` times, less than p, for `a` less than p; `times` is not 0.
+/// Computes `out = a` squared `times` times, less than p, for `a` less than p; `times` is not 0.
 ///
-/// A limb times itself and twice those above it, so that a step can follow on each row; rows 0 to i
-/// are less than 2a times the lowest i + 1 limbs. Stack: 2a without its lowest two limbs, the times
-/// that are left, `out`.
+/// Each row multiplies a limb by itself and by twice the limbs above it, so that a step can follow
+/// each row; rows 0 to i are less than 2a times the lowest i + 1 limbs. Stack: 2a without its
+/// lowest two limbs, the remaining iterations, `out`.
 ///
 /// # Safety
 /// As for [`mul`].
@@ -114,10 +115,10 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
     )
 }
 
-/// `out = a · b`, twelve limbs.
+/// Computes `out = a · b`, twelve limbs.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `a` and `b` are six limbs each, and `out` has place for twelve,
+/// The processor has BMI2 and ADX. `a` and `b` are six limbs each, and `out` has room for twelve,
 /// apart from both; it need not be initialised.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b: *const Limb) {
@@ -140,8 +141,8 @@ pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b:
     )
 }
 
-/// `out = a²`, twelve limbs: the products of different limbs first, each once; then twice their sum
-/// and the squares.
+/// Computes `out = a²`, twelve limbs: first the products of different limbs, each once; then twice
+/// their sum plus the squares.
 ///
 /// # Safety
 /// As for [`mul_wide`].
@@ -153,7 +154,8 @@ pub(super) unsafe extern "sysv64" fn square_wide(out: *mut Limb, a: *const Limb)
         row!(fresh "[rsi + 8]"; [2 3 4 5] "r11" "r12" "r13" "r14" "r15"),
         row!(fresh "[rsi + 16]"; [3 4 5] "r13" "r14" "r15" "rcx"),
         row!(fresh "[rsi + 24]"; [4 5] "r15" "rcx" "r8"),
-        // The last product, to limbs 9 and 10; 10 waits in memory until limb 0 has left its place.
+        // The last product goes to limbs 9 and 10; limb 10 waits in memory until limb 0 has left
+        // its register.
         "mov rdx, [rsi + 32]",
         "mulx rbx, rax, [rsi + 40]",
         "add r8, rax",
@@ -179,14 +181,14 @@ pub(super) unsafe extern "sysv64" fn square_wide(out: *mut Limb, a: *const Limb)
     )
 }
 
-/// `out = wide / R mod p`, less than p, for twelve limbs at `wide`, of a signed integer that is less
-/// than 2p·R in size.
+/// Computes `out = wide / R mod p`, less than p, for twelve limbs at `wide` of a signed integer
+/// less than 2p·R in magnitude.
 ///
-/// The lower half is reduced by itself, to p at most, and the upper one added: from −2p to 3p. Twice
-/// the prime is added to what is negative, and subtracted from what is more than that.
+/// The lower half is reduced by itself, to at most p, and the upper half added: from −2p to 3p.
+/// Twice the prime is added to a negative value and subtracted from any other.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `wide` is twelve limbs and `out` has place for six; it may be
+/// The processor has BMI2 and ADX. `wide` is twelve limbs and `out` has room for six; it may be
 /// where `wide` is, and need not be initialised.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn reduce_wide(out: *mut Limb, wide: *const Limb) {

@@ -1,15 +1,15 @@
-//! a₀ + a₁·i with i² = −1 modulo the base prime of BLS12-381: twelve limbs, a₀ first.
+//! Numbers a₀ + a₁·i with i² = −1 modulo the base prime of BLS12-381: twelve limbs, a₀ first.
 //!
 //! A part of a product is a sum of two products. Added row by row, both share the steps of one
-//! reduction, and nothing but the residue is ever stored (Longa, Efficient algorithms for large prime
+//! reduction, and only the residue is stored (Longa, Efficient algorithms for large prime
 //! characteristic fields and their application to bilinear pairings, 2022).
 
 use super::Limb;
 use super::bls12_base::MODULUS;
 use core::arch::naked_asm;
 
-/// The limbs of a₀ times `$by`, those of a₁, at `[rsi + 48]`, times `$with`, and a step, for each pair
-/// of these; the window's top limb is fresh.
+/// For each given pair: adds the limbs of a₀ times `$by` and those of a₁, at `[rsi + 48]`, times
+/// `$with`, and then a step; the window's top limb is fresh.
 macro_rules! pairs_of_rows_and_steps {
     ([] $($window:literal)+) => { "" };
     ([$by:literal $with:literal $($more:literal)*] $low:literal $($rest:literal)+) => {
@@ -22,14 +22,14 @@ macro_rules! pairs_of_rows_and_steps {
     };
 }
 
-/// `out = a · b / R`, both parts less than p, for parts less than p.
+/// Computes `out = a · b / R`, both parts less than p, for parts less than p.
 ///
-/// First a₀·b₀ + a₁·(p − b₁), then a₀·b₁ + a₁·b₀. Two rows and a step leave
-/// (W + 2⁶⁴·2p + 2⁶⁴·p) / 2⁶⁴ < 2³⁸³ where W < 2³⁸³ was before, and 2p² / R + p < 2p at the end. Stack:
-/// p − b₁, `out`, the parts that are left.
+/// First a₀·b₀ + a₁·(p − b₁), then a₀·b₁ + a₁·b₀. From W < 2³⁸³, two rows and a step leave (W +
+/// 2⁶⁴·2p + 2⁶⁴·p) / 2⁶⁴ < 2³⁸³, and the final value is below 2p² / R + p < 2p. Stack: p − b₁,
+/// `out`, the remaining parts.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `a` and `b` are twelve limbs each, and `out` has place for
+/// The processor has BMI2 and ADX. `a` and `b` are twelve limbs each, and `out` has room for
 /// twelve, apart from both; it need not be initialised.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *const Limb) {
@@ -74,14 +74,14 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
     )
 }
 
-/// `out = a² / R`, both parts less than p, for parts less than p.
+/// Computes `out = a² / R`, both parts less than p, for parts less than p.
 ///
-/// (a₀ + a₁)·(a₀ − a₁ + p), then 2a₀·a₁: factors less than 2p, so that a row and a step leave
-/// (W + 2⁶⁴·2p + 2⁶⁴·p) / 2⁶⁴ < 2³⁸³ where W < 2³⁸³ was before, and 4p² / R + p < 2p at the end. Stack:
-/// a₀ + a₁, a₀ − a₁ + p, 2a₀, `out`, the parts that are left.
+/// (a₀ + a₁)·(a₀ − a₁ + p), then 2a₀·a₁: factors less than 2p. From W < 2³⁸³, a row and a step
+/// leave (W + 2⁶⁴·2p + 2⁶⁴·p) / 2⁶⁴ < 2³⁸³, and the final value is below 4p² / R + p < 2p. Stack:
+/// a₀ + a₁, a₀ − a₁ + p, 2a₀, `out`, the remaining parts.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `a` is twelve limbs, and `out` has place for twelve; it may be
+/// The processor has BMI2 and ADX. `a` is twelve limbs, and `out` has room for twelve; it may be
 /// where `a` is, and need not be initialised.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn square(out: *mut Limb, a: *const Limb) {
@@ -108,7 +108,7 @@ pub(super) unsafe extern "sysv64" fn square(out: *mut Limb, a: *const Limb) {
         "adc r12, r12",
         "adc r13, r13",
         store!("rsp" [12 13 14 15 16 17] "r8" "r9" "r10" "r11" "r12" "r13"),
-        // 2a₀ less a₀ + a₁, and p.
+        // 2a₀ minus a₀ + a₁, plus p.
         "sub r8, [rsp]",
         "sbb r9, [rsp + 8]",
         "sbb r10, [rsp + 16]",
@@ -146,8 +146,8 @@ pub(super) unsafe extern "sysv64" fn square(out: *mut Limb, a: *const Limb) {
     )
 }
 
-/// The limbs of a₀ times `$by` and those of a₁, at `[rsi + 48]`, times `$with`, added to the window,
-/// of which the lowest limb is then done and stored as limb `$i` at `[r15]`, for each three of these;
+/// For each given triple: adds the limbs of a₀ times `$by` and those of a₁, at `[rsi + 48]`, times
+/// `$with` to the window, whose lowest limb is then complete and stored as limb `$i` at `[r15]`;
 /// the window's top limb is fresh.
 macro_rules! pairs_of_rows {
     ([] $($window:literal)+) => { "" };
@@ -161,14 +161,14 @@ macro_rules! pairs_of_rows {
     };
 }
 
-/// `out = a · b`, two parts of twelve limbs, modulo 2⁷⁶⁸: a₀·b₀ − a₁·b₁ may be negative. The parts of
-/// `a` and `b` are less than 4p.
+/// Computes `out = a · b`, two parts of twelve limbs, modulo 2⁷⁶⁸: a₀·b₀ − a₁·b₁ may be negative.
+/// The parts of `a` and `b` are less than 4p.
 ///
-/// First a₀·b₀ + a₁·(2³⁸⁴ − 1 − b₁) + a₁ − 2³⁸⁴·a₁, then a₀·b₁ + a₁·b₀ + 0 − 0: two rows leave less than
-/// 2⁶⁴·(a₀ + a₁) + a₁ < 2⁴⁴⁸. Stack: a₁, then 0; 2³⁸⁴ − 1 − b₁; the parts that are left.
+/// First a₀·b₀ + a₁·(2³⁸⁴ − 1 − b₁) + a₁ − 2³⁸⁴·a₁, then a₀·b₁ + a₁·b₀ + 0 − 0: two rows leave less
+/// than 2⁶⁴·(a₀ + a₁) + a₁ < 2⁴⁴⁸. Stack: a₁, then 0; 2³⁸⁴ − 1 − b₁; the remaining parts.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `a` and `b` are twelve limbs each, and `out` has place for 24,
+/// The processor has BMI2 and ADX. `a` and `b` are twelve limbs each, and `out` has room for 24,
 /// apart from both; it need not be initialised.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b: *const Limb) {
@@ -219,8 +219,8 @@ pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b:
     )
 }
 
-/// The twelve limbs at `$a`, in registers, with those at `[$b]` and at `[$c]`, each by an instruction
-/// for the lowest limb and one for the others.
+/// Combines the twelve limbs at `$a`, in registers, with those at `[$b]` and at `[$c]`, each by one
+/// instruction for the lowest limb and another for the others.
 macro_rules! combine {
     (
         $a:literal, $first:literal $next:literal $b:literal,
@@ -253,7 +253,7 @@ macro_rules! combine {
     };
 }
 
-/// The limbs at `$a` plus those at `$b`, the first without a carry.
+/// Adds the limbs at `$b` to those at `$a`, starting without a carry.
 macro_rules! add_to {
     ($a:literal $b:literal; $first:literal $($place:literal)+) => {
         concat!(
@@ -267,7 +267,7 @@ macro_rules! add_to {
     };
 }
 
-/// a ← a − b − c for two parts of twelve limbs, modulo 2⁷⁶⁸.
+/// Computes a ← a − b − c for two parts of twelve limbs, modulo 2⁷⁶⁸.
 ///
 /// # Safety
 /// `a`, `b` and `c` are 24 limbs each, and `a` is apart from the others.
@@ -281,7 +281,7 @@ pub(super) unsafe extern "sysv64" fn sub_both_wide(a: *mut Limb, b: *const Limb,
     )
 }
 
-/// a ← a + (1 + i)·b for two parts of twelve limbs, modulo 2⁷⁶⁸.
+/// Computes a ← a + (1 + i)·b for two parts of twelve limbs, modulo 2⁷⁶⁸.
 ///
 /// # Safety
 /// `a` and `b` are 24 limbs each, apart from each other.
@@ -295,7 +295,7 @@ pub(super) unsafe extern "sysv64" fn add_turned_wide(a: *mut Limb, b: *const Lim
     )
 }
 
-/// a ← a + b for two parts of twelve limbs, modulo 2⁷⁶⁸.
+/// Computes a ← a + b for two parts of twelve limbs, modulo 2⁷⁶⁸.
 ///
 /// # Safety
 /// `a` and `b` are 24 limbs each, apart from each other.

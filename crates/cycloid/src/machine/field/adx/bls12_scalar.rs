@@ -1,6 +1,6 @@
-//! The scalar prime of BLS12-381 in Montgomery's form, R = 2²⁵⁶.
+//! The scalar prime of BLS12-381 in Montgomery form, R = 2²⁵⁶.
 //!
-//! p is less than 2²⁵⁵, so that the window of a row and a step has a bit to spare.
+//! p is less than 2²⁵⁵, so the window of a row and a step has one spare bit.
 
 use super::dense::Modulus;
 use super::{Bls12Scalar, Limb, Prime};
@@ -8,14 +8,14 @@ use core::arch::naked_asm;
 
 pub(super) static MODULUS: Modulus<4> = Modulus::of(Bls12Scalar::MODULUS);
 
-/// `out = a · b / R mod p`, less than p.
+/// Computes `out = a · b / R mod p`, less than p.
 ///
-/// `a` is less than 2²⁵⁵, `b` any number below R, and one of them less than p. After each step there
-/// is less than a + p, with a row and a step more less than 2⁶⁴·(a + p) < 2³²⁰, and at the end
-/// a·b / R + p < 2p.
+/// `a` is less than 2²⁵⁵, `b` any number below R, and one of them less than p. The value is less
+/// than a + p after each step, less than 2⁶⁴·(a + p) < 2³²⁰ after another row and step, and finally
+/// less than a·b / R + p < 2p.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `a` and `b` are four limbs each, and `out` has place for four; it
+/// The processor has BMI2 and ADX. `a` and `b` are four limbs each, and `out` has room for four; it
 /// may be where `a` or `b` are, and need not be initialised.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *const Limb) {
@@ -34,7 +34,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
     )
 }
 
-/// `out = a² / R mod p`, less than p; as [`square_times`].
+/// Computes `out = a² / R mod p`, less than p; see [`square_times`].
 ///
 /// # Safety
 /// As for [`mul`].
@@ -44,10 +44,10 @@ pub(super) unsafe fn square(out: *mut Limb, a: *const Limb) {
     unsafe { square_times(out, a, 1) };
 }
 
-/// `out = a` squared so `times` times, less than p, for `a` less than p; `times` is not 0.
+/// Computes `out = a` squared `times` times, less than p, for `a` less than p; `times` is not 0.
 ///
-/// The lower half of the square is reduced by itself, to p at most, and the upper one added, less
-/// than p.
+/// The lower half of the square is reduced by itself, to at most p, and the upper half, less than
+/// p, is added.
 ///
 /// # Safety
 /// As for [`mul`].
@@ -77,10 +77,10 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
     )
 }
 
-/// `out = a · b`, eight limbs.
+/// Computes `out = a · b`, eight limbs.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `a` and `b` are four limbs each, and `out` has place for eight,
+/// The processor has BMI2 and ADX. `a` and `b` are four limbs each, and `out` has room for eight,
 /// apart from both; it need not be initialised.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b: *const Limb) {
@@ -99,7 +99,7 @@ pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b:
     )
 }
 
-/// `out = a²`, eight limbs.
+/// Computes `out = a²`, eight limbs.
 ///
 /// # Safety
 /// As for [`mul_wide`].
@@ -114,12 +114,12 @@ pub(super) unsafe extern "sysv64" fn square_wide(out: *mut Limb, a: *const Limb)
     )
 }
 
-/// `out = wide / R mod p`, less than p, for eight limbs at `wide` that are less than p·R.
+/// Computes `out = wide / R mod p`, less than p, for eight limbs at `wide` that are less than p·R.
 ///
-/// The lower half is reduced by itself, to p at most, and the upper one added, less than p.
+/// The lower half is reduced by itself, to at most p, and the upper half, less than p, is added.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `wide` is eight limbs and `out` has place for four; it may be
+/// The processor has BMI2 and ADX. `wide` is eight limbs and `out` has room for four; it may be
 /// where `wide` is, and need not be initialised.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn reduce_wide(out: *mut Limb, wide: *const Limb) {

@@ -1,13 +1,13 @@
-//! The assembly text of primes without a special form, in Montgomery's form.
+//! Assembly text for primes without a special form, in Montgomery form.
 //!
-//! Where a prime leaves bits of its top limb unused, a sum of a few products and a multiple of the
-//! prime needs no limb for the carry: a row and a step of the reduction take turns on a window of
-//! one limb more than the prime has.
+//! If a prime leaves bits of its top limb unused, a sum of a few products and a multiple of the
+//! prime needs no limb for the carry: rows and reduction steps alternate on a window of one limb
+//! more than the prime has.
 
 use super::super::super::words;
 use super::Limb;
 
-/// What a kernel reads: −1/p modulo 2⁶⁴, and p.
+/// The constants that a kernel reads: −1/p modulo 2⁶⁴, and p.
 #[repr(C)]
 pub(super) struct Modulus<const N: usize> {
     n0: Limb,
@@ -20,8 +20,8 @@ impl<const N: usize> Modulus<N> {
     }
 }
 
-/// A step of the reduction: the lowest limb is cleared by adding a multiple of the prime, the places
-/// `$j` of `[$p]`. The top limb is `fresh` or `used` as in `row!`.
+/// A reduction step: clears the lowest limb by adding a multiple of the prime, with limbs `$j` of
+/// `[$p]`. The top limb is `fresh` or `used` as in `row!`.
 macro_rules! step {
     ($kind:ident $p:literal $js:tt $low:literal $($rest:literal)+) => {
         concat!(
@@ -33,7 +33,7 @@ macro_rules! step {
     };
 }
 
-/// A row for each factor limb `$by`, and a step after each: what is left is one limb up from the
+/// A row for each factor limb `$by`, each followed by a step. The result is one limb above the
 /// lowest of the window, whose top limb is fresh.
 macro_rules! rows_and_steps {
     ([] $p:literal $js:tt $ps:tt $($window:literal)+) => { "" };
@@ -49,7 +49,7 @@ macro_rules! rows_and_steps {
     };
 }
 
-/// Row 0 of a square, as `square_row!` on the stack and `first_row!`; all limbs are fresh.
+/// Row 0 of a square, like `square_row!` on the stack and `first_row!`; all limbs are fresh.
 macro_rules! first_square_row {
     ($js:tt $w0:literal $w1:literal $w2:literal $($w:literal)+) => {
         concat!(
@@ -65,7 +65,7 @@ macro_rules! first_square_row {
     };
 }
 
-/// The last row of a square: the top limb times itself. The top limb of it is fresh.
+/// The last row of a square: the top limb times itself. Its top limb is fresh.
 #[rustfmt::skip]
 macro_rules! last_square_row {
     ($i:literal $low:literal $top:literal) => {
@@ -78,8 +78,8 @@ macro_rules! last_square_row {
     };
 }
 
-/// A step for each place `$k`, on a window as long as the prime, whose lowest limb becomes the top
-/// one each time. What is left is at most the prime.
+/// A step for each limb `$k`, on a window as long as the prime, whose lowest limb becomes the top
+/// one each time. The result is at most the prime.
 macro_rules! steps {
     ([] $p:literal $ps:tt $($window:literal)+) => { "" };
     ([$k:literal $($more:literal)*] $p:literal $ps:tt $low:literal $($rest:literal)+) => {
@@ -90,7 +90,7 @@ macro_rules! steps {
     };
 }
 
-/// `$t` = the number below 2p in `$w`, less p where that is not negative.
+/// `$t` = the number below 2p in `$w`, minus p unless that is negative.
 macro_rules! subtract_modulus {
     ($p:literal [$j:literal $($js:literal)+] $($w:literal)+; $t:literal $($ts:literal)+) => {
         concat!(

@@ -1,19 +1,19 @@
-//! Sums and differences of four limbs, short enough to stand where they are used.
+//! Sums and differences of four limbs, short enough to be inlined.
 
 use super::Limb;
 use core::arch::asm;
 
 /// Defines a + b and a − b modulo a prime above 2²²³, for residues less than it.
 ///
-/// `$p` are the limbs of the prime, of which `{p1}` and `{p3}` are constants in registers, and
-/// `$masked` the same as far as the register `{mask}` is all ones, and zero where it is zero.
+/// `$p` are the limbs of the prime; `{p1}` and `{p3}` are constants in registers. `$masked` are the
+/// same limbs, masked by the register `{mask}`.
 macro_rules! modulo {
     (
         $add:ident $sub:ident {p1} = $p1:literal {p3} = $p3:literal;
         $p0:literal $p2:literal; $mask_p0:literal $masked_p0:literal $masked_p2:literal
     ) => {
-        /// a + b, less than the prime as both are: their sum, with its carry, less the prime
-        /// where that is not negative.
+        /// Returns a + b; both are less than the prime, and so is the result: their sum, with its
+        /// carry, minus the prime unless that is negative.
         #[inline(always)]
         pub(super) fn $add(a: &[Limb; 4], b: &[Limb; 4]) -> [Limb; 4] {
             let [mut s0, mut s1, mut s2, mut s3] = *a;
@@ -24,7 +24,7 @@ macro_rules! modulo {
                     "adc {s1}, [{b} + 8]",
                     "adc {s2}, [{b} + 16]",
                     "adc {s3}, [{b} + 24]",
-                    // The carry, where b was.
+                    // The carry, in the register of b.
                     "mov {b}, 0",
                     "adc {b}, 0",
                     "mov {t0}, {s0}",
@@ -57,8 +57,8 @@ macro_rules! modulo {
             [s0, s1, s2, s3]
         }
 
-        /// a − b, less than the prime as both are: their difference, plus the prime where that is
-        /// negative.
+        /// Returns a − b; both are less than the prime, and so is the result: their difference,
+        /// plus the prime if it is negative.
         #[inline(always)]
         pub(super) fn $sub(a: &[Limb; 4], b: &[Limb; 4]) -> [Limb; 4] {
             let [mut d0, mut d1, mut d2, mut d3] = *a;
@@ -98,10 +98,10 @@ modulo!(add_p256 sub_p256 {p1} = 0x0000_0000_ffff_ffffu64 {p3} = 0xffff_ffff_000
 modulo!(add_p224 sub_p224 {p1} = 0xffff_ffff_0000_0000u64 {p3} = 0x0000_0000_ffff_ffffu64;
     "1" "-1"; "mov {b}, {mask}\nand {b}, 1" "{b}" "{mask}");
 
-/// a + b below 2²⁵⁶, for any residues below 2²⁵⁶.
+/// Returns a + b below 2²⁵⁶, for any residues below 2²⁵⁶.
 ///
-/// A carry counts 38. Where adding that carries again, the rest is less than 38, and 38 more stay
-/// in the lowest limb.
+/// A carry counts 38. If adding it carries again, the rest is less than 38, and another 38 fit in
+/// the lowest limb.
 #[inline(always)]
 pub(super) fn add_p25519(a: &[Limb; 4], b: &[Limb; 4]) -> [Limb; 4] {
     let [mut s0, mut s1, mut s2, mut s3] = *a;
@@ -132,10 +132,10 @@ pub(super) fn add_p25519(a: &[Limb; 4], b: &[Limb; 4]) -> [Limb; 4] {
     [s0, s1, s2, s3]
 }
 
-/// a − b below 2²⁵⁶, for any residues below 2²⁵⁶.
+/// Returns a − b below 2²⁵⁶, for any residues below 2²⁵⁶.
 ///
-/// A borrow counts −38. Where subtracting that borrows again, the rest is at least 2²⁵⁶ − 38, and
-/// its lowest limb has 38 to spare.
+/// A borrow counts −38. If subtracting it borrows again, the rest is at least 2²⁵⁶ − 38, and
+/// another 38 can be taken from its lowest limb.
 #[inline(always)]
 pub(super) fn sub_p25519(a: &[Limb; 4], b: &[Limb; 4]) -> [Limb; 4] {
     let [mut d0, mut d1, mut d2, mut d3] = *a;

@@ -1,21 +1,21 @@
-//! Sums and differences modulo primes without a special form, and of products: of the scalar prime of
-//! BLS12-381 modulo p·R, of the base prime, which leaves bits enough, modulo 2⁷⁶⁸.
+//! Sums and differences modulo primes without a special form, and of products: modulo p·R for the
+//! scalar prime of BLS12-381, and modulo 2⁷⁶⁸ for the base prime, which leaves enough bits.
 
 use super::{Limb, bls12_base, bls12_scalar};
 use core::arch::{asm, naked_asm};
 
 /// Defines a + b and a − b modulo a prime that leaves its top bit unused, for residues less than
-/// it, and the same for products, less than p·R, of which the upper halves are corrected.
+/// the prime; and the same for products less than p·R, whose upper halves are corrected.
 ///
-/// `$s` and `$t` name the limbs in registers, `$j` and `$p` are their places in memory, in a number
-/// and in the `Modulus`, and `$w` those of the upper half of a product.
+/// `$s` and `$t` are the limbs in registers, `$j` and `$p` their positions in memory, in a number
+/// and in the `Modulus`, and `$w` those in the upper half of a product.
 macro_rules! modulo {
     (
         $n:literal $modulus:path; $add:ident $sub:ident;
         $s0:ident $t0:ident $p0:literal, $($s:ident $t:ident $p:literal $j:literal),+
     ) => {
-        /// a + b, less than the prime as both are: their sum, less the prime where that is not
-        /// negative.
+        /// Returns a + b; both are less than the prime, and so is the result: their sum, minus the
+        /// prime unless that is negative.
         #[inline(always)]
         pub(super) fn $add(a: &[Limb; $n], b: &[Limb; $n]) -> [Limb; $n] {
             let [mut $s0, $(mut $s),+] = *a;
@@ -42,8 +42,8 @@ macro_rules! modulo {
             [$s0, $($s),+]
         }
 
-        /// a − b, less than the prime as both are: their difference, plus the prime where that is
-        /// negative.
+        /// Returns a − b; both are less than the prime, and so is the result: their difference,
+        /// plus the prime if it is negative.
         #[inline(always)]
         pub(super) fn $sub(a: &[Limb; $n], b: &[Limb; $n]) -> [Limb; $n] {
             let [mut $s0, $(mut $s),+] = *a;
@@ -80,7 +80,7 @@ macro_rules! modulo_wide {
         $p0:literal $w0:literal $r0:literal $q0:literal,
         $($p:literal $j:literal $w:literal $r:literal $q:literal),+
     ) => {
-        /// `out = a + b mod p·R` for both less than that.
+        /// Computes `out = a + b mod p·R` for both less than that.
         ///
         /// # Safety
         /// `a`, `b` and `out` are products; `out` may be where `a` or `b` are, and need not be
@@ -114,7 +114,7 @@ macro_rules! modulo_wide {
             )
         }
 
-        /// `out = a − b mod p·R` for both less than that.
+        /// Computes `out = a − b mod p·R` for both less than that.
         ///
         /// # Safety
         /// As for the sum.
@@ -195,7 +195,7 @@ macro_rules! plain {
 
 plain!(add_wide_6 "add" "adc", sub_wide_6 "sub" "sbb"; 1 2 3 4 5 6 7 8 9 10 11);
 
-/// a + b, which is less than 2³⁸⁴.
+/// Returns a + b, which is less than 2³⁸⁴.
 #[inline(always)]
 pub(super) fn add_plain_6(a: &[Limb; 6], b: &[Limb; 6]) -> [Limb; 6] {
     let [mut s0, mut s1, mut s2, mut s3, mut s4, mut s5] = *a;

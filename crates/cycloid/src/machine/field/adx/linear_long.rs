@@ -3,8 +3,8 @@
 use super::Limb;
 use core::arch::asm;
 
-/// Adds to `{r0}` … `{r5}` the prime of P-384 where the register `{mask}` is all ones, and nothing
-/// where it is zero; `{p0}` and `{p1}` are its lowest limbs.
+/// Adds the prime of P-384 to `{r0}` … `{r5}` if the register `{mask}` is all ones, and nothing if
+/// it is zero; `{p0}` and `{p1}` are the prime's lowest limbs.
 macro_rules! add_p384_if {
     () => {
         concat!(
@@ -24,8 +24,8 @@ macro_rules! add_p384_if {
 const P384_0: Limb = 0x0000_0000_ffff_ffff;
 const P384_1: Limb = 0xffff_ffff_0000_0000;
 
-/// a + b, less than the prime of P-384 as both are: their sum less the prime, and the prime again
-/// where that is negative.
+/// Returns a + b; both are less than the prime of P-384, and so is the result: their sum minus the
+/// prime, plus the prime again if that is negative.
 #[inline(always)]
 pub(super) fn add_p384(a: &[Limb; 6], b: &[Limb; 6]) -> [Limb; 6] {
     let mut r = *a;
@@ -39,7 +39,7 @@ pub(super) fn add_p384(a: &[Limb; 6], b: &[Limb; 6]) -> [Limb; 6] {
             "adc {r3}, [{mask} + 24]",
             "adc {r4}, [{mask} + 32]",
             "adc {r5}, [{mask} + 40]",
-            // The carry; where there is one, the prime is to be subtracted, and that borrows.
+            // The carry; if it is set, the prime must be subtracted, and that borrows.
             "mov {mask:e}, 0",
             "adc {mask}, 0",
             "sub {r0}, {p0}",
@@ -66,8 +66,8 @@ pub(super) fn add_p384(a: &[Limb; 6], b: &[Limb; 6]) -> [Limb; 6] {
     r
 }
 
-/// a − b, less than the prime of P-384 as both are: their difference, plus the prime where that is
-/// negative.
+/// Returns a − b; both are less than the prime of P-384, and so is the result: their difference,
+/// plus the prime if it is negative.
 #[inline(always)]
 pub(super) fn sub_p384(a: &[Limb; 6], b: &[Limb; 6]) -> [Limb; 6] {
     let mut r = *a;
@@ -99,10 +99,10 @@ pub(super) fn sub_p384(a: &[Limb; 6], b: &[Limb; 6]) -> [Limb; 6] {
     r
 }
 
-/// a + b, less than 2⁵²¹ − 1 as both are.
+/// Returns a + b; both are less than 2⁵²¹ − 1, and so is the result.
 ///
-/// a + b + 1 is less than 2⁵²². Where it reaches 2⁵²¹, its lower 521 bits are the sum less the
-/// prime; else the sum is less than the prime.
+/// a + b + 1 is less than 2⁵²². If it reaches 2⁵²¹, its lower 521 bits are the sum minus the prime;
+/// otherwise the sum is less than the prime.
 #[inline(always)]
 pub(super) fn add_p521(a: &[Limb; 9], b: &[Limb; 9]) -> [Limb; 9] {
     let mut r = *a;
@@ -147,8 +147,8 @@ pub(super) fn add_p521(a: &[Limb; 9], b: &[Limb; 9]) -> [Limb; 9] {
     r
 }
 
-/// a − b, less than 2⁵²¹ − 1 as both are: the lower 521 bits of the difference, less 1 where it is
-/// negative.
+/// Returns a − b; both are less than 2⁵²¹ − 1, and so is the result: the lower 521 bits of the
+/// difference, minus 1 if it is negative.
 #[inline(always)]
 pub(super) fn sub_p521(a: &[Limb; 9], b: &[Limb; 9]) -> [Limb; 9] {
     let mut r = *a;

@@ -1,7 +1,7 @@
-//! BMI2 and ADX for one number: a kernel in assembly for each product modulo each prime.
+//! BMI2 and ADX for one number: an assembly kernel for each product modulo each prime.
 //!
-//! Elements are saturated limbs of 64 bits, in the form in which constants lie in memory. Where
-//! the form is Montgomery's they are less than the prime, and so equal where the residues are.
+//! Elements are saturated limbs of 64 bits, in the form of constants in memory. In Montgomery form
+//! they are less than the prime, so equal residues are equal elements.
 
 #[macro_use]
 mod text;
@@ -29,8 +29,8 @@ use super::form::{equal_limbs, montgomery};
 use super::portable::one_number;
 use super::{Arithmetic, Bls12Base, Bls12Scalar, P224, P256, P384, P521, P25519, Prime};
 
-/// What is the same for every prime: the kernels of module `$kernels` for `$n` limbs, `$add` and
-/// `$sub`, and tables.
+/// Code shared by all primes: the kernels of module `$kernels` for `$n` limbs, `$add` and `$sub`,
+/// and tables.
 macro_rules! from_kernels {
     ($n:literal $kernels:ident $add:path, $sub:path) => {
         const NAME: &'static str = "adx";
@@ -146,7 +146,7 @@ impl Arithmetic<P521> for Adx {
         Arithmetic::<P521>::mul(self, a, &number)
     }
 
-    /// The number plus 1 reaches 2⁵²¹ only if the number is the prime, and then the rest is 0.
+    /// The number plus 1 reaches 2⁵²¹ only if the number is the prime; the rest is then 0.
     fn load(self, numbers: &[[Limb; 9]]) -> Self::Element {
         Arithmetic::<P521>::add(self, &numbers[0], &<Self as Arithmetic<P521>>::ZERO)
     }
@@ -211,8 +211,8 @@ impl Arithmetic<P25519> for Adx {
         numbers[0]
     }
 
-    /// Twice what is above bit 254 goes to the bottom, times 19: the first time as it is, the
-    /// second time only if it is there after adding 19, that is if the number is the prime or more.
+    /// Adds twice the part above bit 254, times 19, at the bottom: first unconditionally, then only
+    /// if the part exists after adding 19, that is, if the number is the prime or more.
     fn store(self, element: &Self::Element, numbers: &mut [[Limb; 4]]) {
         const TOP: Limb = 1 << 63;
         let mut number = *element;

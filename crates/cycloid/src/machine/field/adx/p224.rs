@@ -1,19 +1,19 @@
-//! P-224 in Montgomery's form, R = 2²⁵⁶.
+//! P-224 in Montgomery form, R = 2²⁵⁶.
 //!
-//! p = 2²²⁴ − 2⁹⁶ + 1, of which the inverse modulo 2¹²⁸ is 1 + 2⁹⁶. So with the quotient of two
-//! limbs W, which is Q = W · (1 + 2⁹⁶) mod 2¹²⁸, W − Q·p is a multiple of 2¹²⁸, by shifts alone.
+//! p = 2²²⁴ − 2⁹⁶ + 1, whose inverse modulo 2¹²⁸ is 1 + 2⁹⁶. So with the quotient Q = W · (1 + 2⁹⁶)
+//! mod 2¹²⁸ of two limbs W, W − Q·p is a multiple of 2¹²⁸, computed by shifts alone.
 
 use super::Limb;
 use core::arch::naked_asm;
 
 /// `$w4` … `$w7` = the residue of `$w0` … `$w7` over R, less than p, for a number less than R·p.
-/// Destroys all else, and `rax`, `rbx`, `rdx` and `rbp`, and the registers `$s` and `$t`.
+/// Destroys the other registers, `rax`, `rbx`, `rdx` and `rbp`, and the registers `$s` and `$t`.
 ///
-/// Q·p is Q − Q·2⁹⁶ + Q·2²²⁴, and Q·2⁹⁶ and Q·2²²⁴ have the same three limbs S = Q·2³², the former
-/// from limb 1 on and the latter from limb 3 on. What comes to limbs 4 to 7 is collected, as what is
-/// to be subtracted from them: it is (Q·p − W) / R for the quotient Q of all four limbs W, hence not
-/// negative and less than p. After two steps it is not negative either, for Q·p is at least limbs 0
-/// and 1 then. The difference is more than −p and less than p.
+/// Q·p is Q − Q·2⁹⁶ + Q·2²²⁴; Q·2⁹⁶ and Q·2²²⁴ have the same three limbs S = Q·2³², the former from
+/// limb 1 on and the latter from limb 3 on. The contributions to limbs 4 to 7 are collected as a
+/// number to be subtracted from them: it is (Q·p − W) / R for the quotient Q of all four limbs W,
+/// hence nonnegative and less than p. After two steps it is nonnegative too, because Q·p is then at
+/// least limbs 0 and 1. The difference is more than −p and less than p.
 #[rustfmt::skip]
 macro_rules! reduce {
     (
@@ -54,7 +54,7 @@ macro_rules! reduce {
             "sbb ", $w5, ", ", $s, "\n",
             "sbb ", $w6, ", rbp\n",
             "sbb ", $w7, ", rdx\n",
-            // Plus p where that is negative.
+            // Plus p if that is negative.
             "sbb rax, rax\n",
             "mov ebx, eax\n",
             "mov rdx, rax\n",
@@ -69,11 +69,11 @@ macro_rules! reduce {
     };
 }
 
-/// `out = a · b / R mod p`, less than p, where one of the factors is any number below R and the
-/// other is less than p.
+/// Computes `out = a · b / R mod p`, less than p, where one of the factors is any number below R
+/// and the other is less than p.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `a` and `b` are four limbs each, and `out` has place for four;
+/// The processor has BMI2 and ADX. `a` and `b` are four limbs each, and `out` has room for four;
 /// it may be where `a` or `b` are, and need not be initialised.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *const Limb) {
@@ -90,7 +90,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
     )
 }
 
-/// `out = a² / R mod p`, less than p, for `a` less than p.
+/// Computes `out = a² / R mod p`, less than p, for `a` less than p.
 ///
 /// # Safety
 /// As for [`mul`].
@@ -106,7 +106,7 @@ pub(super) unsafe extern "sysv64" fn square(out: *mut Limb, a: *const Limb) {
     )
 }
 
-/// `out = a` squared so `times` times; `times` is not 0.
+/// Computes `out = a` squared `times` times; `times` is not 0.
 ///
 /// # Safety
 /// As for [`mul`].

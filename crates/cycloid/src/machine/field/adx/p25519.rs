@@ -1,14 +1,15 @@
 //! 2²⁵⁵ − 19: residues are any numbers below 2²⁵⁶, which is 38 modulo the prime.
 //!
-//! Every product is folded to below 2²⁵⁵ + 2¹¹, so that a sum or a difference of two is right after
-//! its carry out of 256 bits has been folded in once.
+//! Every product is folded to below 2²⁵⁵ + 2¹¹, so that a sum or a difference of two needs only one
+//! folding of its carry out of 256 bits.
 
 use super::Limb;
 use core::arch::naked_asm;
 
 /// `$w0` … `$w3` = the number `$w0` … `$w7`, reduced to below 2²⁵⁵ + 2¹¹; `rbp` is zero.
 ///
-/// The lower half plus 38 times the upper one is less than 39·2²⁵⁶, so its fifth limb is at most 38.
+/// The lower half plus 38 times the upper half is less than 39·2²⁵⁶, so its fifth limb is at most
+/// 38.
 macro_rules! fold {
     (
         $w0:literal $w1:literal $w2:literal $w3:literal
@@ -35,8 +36,9 @@ macro_rules! fold {
     };
 }
 
-/// `$w0` … `$w3` = those and the fifth limb `$w4`, less than 2⁵⁸, reduced to below 2²⁵⁵ + 39·(`$w4` +
-/// 1): what is above bit 254, less than 2·(`$w4` + 1), goes to the bottom, times 19.
+/// `$w0` … `$w3` = themselves and the fifth limb `$w4`, less than 2⁵⁸, reduced to below 2²⁵⁵ +
+/// 39·(`$w4` + 1): the part above bit 254, less than 2·(`$w4` + 1), is added at the bottom, times
+/// 19.
 macro_rules! fold_limb {
     ($w0:literal $w1:literal $w2:literal $w3:literal; $w4:literal) => {
         concat!(
@@ -61,7 +63,7 @@ macro_rules! product {
 
 /// `$r` = `$a` + `$b`, both products in memory; below 2²⁵⁶.
 ///
-/// Where there is a carry, the rest is less than 2¹², and 38 more stay in the lowest limb.
+/// If there is a carry, the rest is less than 2¹², and another 38 fit in the lowest limb.
 macro_rules! sum {
     ($a:literal $b:literal; $r0:literal $r1:literal $r2:literal $r3:literal) => {
         concat!(
@@ -79,7 +81,7 @@ macro_rules! sum {
 
 /// `$r` = `$a` − `$b`, both products in memory; below 2²⁵⁶.
 ///
-/// Where there is a borrow, what stands there is more than 2²⁵⁴, and 38 can be taken off.
+/// If there is a borrow, the value is more than 2²⁵⁴, and 38 can be subtracted.
 macro_rules! difference {
     ($a:literal $b:literal; $r0:literal $r1:literal $r2:literal $r3:literal) => {
         concat!(
@@ -116,10 +118,10 @@ mod ladder;
 pub(super) use edwards::add_affine;
 pub(super) use ladder::ladder_step;
 
-/// `out = a · b`, below 2²⁵⁵ + 2¹¹, for any factors below 2²⁵⁶.
+/// Computes `out = a · b`, below 2²⁵⁵ + 2¹¹, for any factors below 2²⁵⁶.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `a` and `b` are four limbs each, and `out` has place for four;
+/// The processor has BMI2 and ADX. `a` and `b` are four limbs each, and `out` has room for four;
 /// it may be where `a` or `b` are, and need not be initialised.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *const Limb) {
@@ -133,7 +135,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
     )
 }
 
-/// `out = a²`; as [`mul`].
+/// Computes `out = a²`; see [`mul`].
 ///
 /// # Safety
 /// As for [`mul`].
@@ -149,7 +151,7 @@ pub(super) unsafe extern "sysv64" fn square(out: *mut Limb, a: *const Limb) {
     )
 }
 
-/// `out = a^(2^times)`, for `times` that is not 0; as [`mul`].
+/// Computes `out = a^(2^times)`, for nonzero `times`; see [`mul`].
 ///
 /// # Safety
 /// As for [`mul`].
@@ -174,10 +176,10 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
     )
 }
 
-/// `out = a · small`, below 2²⁵⁶, for any `a` below 2²⁵⁶ and `small` below 2⁵⁸.
+/// Computes `out = a · small`, below 2²⁵⁶, for any `a` below 2²⁵⁶ and `small` below 2⁵⁸.
 ///
 /// # Safety
-/// As for [`mul`], but that `small` is a limb.
+/// As for [`mul`], except that `small` is a limb.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn mul_small(out: *mut Limb, a: *const Limb, small: Limb) {
     naked_asm!(

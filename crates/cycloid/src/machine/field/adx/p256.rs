@@ -1,15 +1,14 @@
-//! P-256 in Montgomery's form, R = 2²⁵⁶.
+//! P-256 in Montgomery form, R = 2²⁵⁶.
 //!
-//! −1/p is 1 modulo 2⁶⁴, so that a quotient limb is the lowest limb itself, and p + 1 = 2⁹⁶ + 2¹⁹² ·
-//! (2⁶⁴ − 2³² + 1): adding the quotient times p clears the lowest limb, and adds it times 2⁹⁶ and,
-//! three limbs up, times 2⁶⁴ − 2³² + 1.
+//! −1/p is 1 modulo 2⁶⁴, so a quotient limb is the lowest limb itself, and p + 1 = 2⁹⁶ + 2¹⁹² ·
+//! (2⁶⁴ − 2³² + 1): adding the quotient times p clears the lowest limb and adds that limb times 2⁹⁶
+//! and, three limbs up, times 2⁶⁴ − 2³² + 1.
 
 use super::Limb;
 use core::arch::naked_asm;
 
-/// Two steps of the reduction: `$w0` and `$w1` are the quotient, and what is left of the sum stands
-/// in `$w2` … `$w6`. The last of these takes the carry, and is `fresh`, or `used` and carries on into
-/// `$w7`.
+/// Two reduction steps: `$w0` and `$w1` are the quotient, and the rest of the sum is in `$w2` …
+/// `$w6`. The last of these takes the carry; it is `fresh`, or `used` and carries into `$w7`.
 macro_rules! reduce_two {
     (
         $kind:ident $w0:literal $w1:literal $w2:literal $w3:literal $w4:literal $w5:literal
@@ -43,7 +42,7 @@ macro_rules! reduce_two {
     (@used $w6:literal) => { "xor eax, eax\n" };
 }
 
-/// `$t` = the number below 2p in `$w` and the fifth limb `$w4`, less p where that is not negative.
+/// `$t` = the number below 2p in `$w` and the fifth limb `$w4`, minus p unless that is negative.
 #[rustfmt::skip]
 macro_rules! subtract_p {
     ($($w:literal)+, $w4:literal; $($t:literal)+) => {
@@ -66,8 +65,8 @@ macro_rules! subtract_p {
     };
 }
 
-/// `r12`, `r13`, `r14`, `r8` and the fifth limb `r9` = the number below 2p that the numbers at `rsi`
-/// and `rcx` give; `rbp` is zero.
+/// `r12`, `r13`, `r14`, `r8` and the fifth limb `r9` = the product below 2p of the numbers at `rsi`
+/// and `rcx`; `rbp` is zero.
 macro_rules! product {
     () => {
         concat!(
@@ -84,15 +83,14 @@ macro_rules! product {
 mod double;
 pub(super) use double::double;
 
-/// `out = a · b / R mod p`, less than p.
+/// Computes `out = a · b / R mod p`, less than p.
 ///
-/// One of the factors is any number below R and the other is less than p. After two rows and two
-/// steps, a sum W < (2¹²⁸·p + 2¹²⁸·p) / 2¹²⁸ = 2p is left, and W plus two rows more is less than
-/// 2p + (2¹²⁸ − 1)·p < 2³⁸⁴; so is W plus one row less than 2³²⁰. At the end there is again less
-/// than 2p.
+/// One of the factors is any number below R, and the other is less than p. Two rows and two steps
+/// leave a sum W < (2¹²⁸·p + 2¹²⁸·p) / 2¹²⁸ = 2p. W plus two more rows is less than 2p + (2¹²⁸ −
+/// 1)·p < 2³⁸⁴; likewise, W plus one row is less than 2³²⁰. The final value is again less than 2p.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `a` and `b` are four limbs each, and `out` has place for four;
+/// The processor has BMI2 and ADX. `a` and `b` are four limbs each, and `out` has room for four;
 /// it may be where `a` or `b` are, and need not be initialised.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *const Limb) {
@@ -106,7 +104,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
     )
 }
 
-/// `out = a² / R mod p`, less than p, for `a` less than p; as [`mul`].
+/// Computes `out = a² / R mod p`, less than p, for `a` less than p; see [`mul`].
 ///
 /// # Safety
 /// As for [`mul`].
@@ -124,7 +122,7 @@ pub(super) unsafe extern "sysv64" fn square(out: *mut Limb, a: *const Limb) {
     )
 }
 
-/// `out = a` squared so `times` times; `times` is not 0.
+/// Computes `out = a` squared `times` times; `times` is not 0.
 ///
 /// # Safety
 /// As for [`mul`].

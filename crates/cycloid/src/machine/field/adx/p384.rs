@@ -1,23 +1,22 @@
-//! P-384 in Montgomery's form, R = 2³⁸⁴.
+//! P-384 in Montgomery form, R = 2³⁸⁴.
 //!
-//! p = 2³⁸⁴ − c for c = 2¹²⁸ + 2⁹⁶ − 2³² + 1, and modulo 2¹²⁸ the inverse of c is 1 + 2³² + 2⁶⁴. So
-//! the quotient of two limbs W is Q = W · (1 + 2³² + 2⁶⁴) mod 2¹²⁸, by shifts, and W + Q·p =
-//! Q·2³⁸⁴ − (Q·c − W): what is W modulo 2¹²⁸ goes away, and ⌊Q·c / 2¹²⁸⌋ is to be subtracted two
-//! limbs above W.
+//! p = 2³⁸⁴ − c for c = 2¹²⁸ + 2⁹⁶ − 2³² + 1, and the inverse of c modulo 2¹²⁸ is 1 + 2³² + 2⁶⁴. So
+//! the quotient of two limbs W is Q = W · (1 + 2³² + 2⁶⁴) mod 2¹²⁸, by shifts, and W + Q·p = Q·2³⁸⁴
+//! − (Q·c − W): W modulo 2¹²⁸ vanishes, and ⌊Q·c / 2¹²⁸⌋ is subtracted two limbs above W.
 
 use super::Limb;
 use core::arch::naked_asm;
 
-/// Two steps of the reduction of `$w0` … `$w5` without what is above: the sum becomes `$w2` … `$w5`
+/// Two reduction steps on `$w0` … `$w5`, without the limbs above: the sum becomes `$w2` … `$w5`
 /// `$w0` `$w1`. Needs `rax`, `rbx`, `rdx` and `rbp`.
 ///
-/// ⌊Q·c / 2¹²⁸⌋ = Q + ⌊(S·2⁶⁴ − S + Q) / 2¹²⁸⌋ for S = Q·2³², three limbs. It is at most 2·Q, so that
-/// Q·2²⁵⁶ less it is not negative.
+/// ⌊Q·c / 2¹²⁸⌋ = Q + ⌊(S·2⁶⁴ − S + Q) / 2¹²⁸⌋ for S = Q·2³², three limbs. It is at most 2·Q, so
+/// subtracting it from Q·2²⁵⁶ gives a nonnegative number.
 #[rustfmt::skip]
 macro_rules! reduce_two {
     ($w0:literal $w1:literal $w2:literal $w3:literal $w4:literal $w5:literal) => {
         concat!(
-            // Q, where W was.
+            // Q, in the place of W.
             "mov rax, ", $w0, "\n",
             "mov rbx, ", $w1, "\n",
             "shl rax, 32\n",
@@ -55,8 +54,8 @@ macro_rules! reduce_two {
     };
 }
 
-/// `$t` = the number below 2p in `$w` and the carry `$carry`, less p where that is not negative.
-/// `$constant` is a register besides.
+/// `$t` = the number below 2p in `$w` and the carry `$carry`, minus p unless that is negative.
+/// `$constant` is another register.
 #[rustfmt::skip]
 macro_rules! subtract_p {
     ($constant:literal $($w:literal)+, $carry:literal; $($t:literal)+) => {
@@ -82,8 +81,8 @@ macro_rules! subtract_p {
     };
 }
 
-/// Two rows, for the factor limbs `$by`, into `$w0` … `$w5`, `$w6` and `$w7`, which are fresh, and
-/// two steps of the reduction; the sum becomes `$w2` … `$w7` and a carry in `rdi`.
+/// Two rows, for the factor limbs `$by`, into `$w0` … `$w5` and the fresh `$w6` and `$w7`, and two
+/// reduction steps; the sum becomes `$w2` … `$w7` and a carry in `rdi`.
 macro_rules! two_rows {
     (
         $first:literal $second:literal;
@@ -95,7 +94,7 @@ macro_rules! two_rows {
             row!(fresh $first; [0 1 2 3 4 5] $w0 $w1 $w2 $w3 $w4 $w5 $w6),
             row!(fresh $second; [0 1 2 3 4 5] $w1 $w2 $w3 $w4 $w5 $w6 $w7),
             reduce_two!($w0 $w1 $w2 $w3 $w4 $w5),
-            // The carry that was left before belongs to the place of w6.
+            // The carry of the preceding rows belongs to the position of w6.
             "add rdi, -1\n",
             "adc ", $w6, ", ", $w0, "\n",
             "adc ", $w7, ", ", $w1, "\n",
@@ -105,13 +104,13 @@ macro_rules! two_rows {
     };
 }
 
-/// `out = a · b / R mod p`, less than p.
+/// Computes `out = a · b / R mod p`, less than p.
 ///
-/// One of the factors is any number below R and the other is less than p. Two rows and two steps
-/// leave (W + 2¹²⁸·p + 2¹²⁸·p) / 2¹²⁸ < 2p where W < 2p was before: six limbs and a carry.
+/// One of the factors is any number below R, and the other is less than p. From W < 2p, two rows
+/// and two steps leave (W + 2¹²⁸·p + 2¹²⁸·p) / 2¹²⁸ < 2p: six limbs and a carry.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `a` and `b` are six limbs each, and `out` has place for six; it
+/// The processor has BMI2 and ADX. `a` and `b` are six limbs each, and `out` has room for six; it
 /// may be where `a` or `b` are, and need not be initialised.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *const Limb) {
@@ -135,7 +134,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
     )
 }
 
-/// `out = a² / R mod p`, less than p; as [`square_times`].
+/// Computes `out = a² / R mod p`, less than p; see [`square_times`].
 ///
 /// # Safety
 /// As for [`mul`].
@@ -145,11 +144,11 @@ pub(super) unsafe fn square(out: *mut Limb, a: *const Limb) {
     unsafe { square_times(out, a, 1) };
 }
 
-/// `out = a` squared so `times` times, less than p, for `a` less than p; `times` is not 0.
+/// Computes `out = a` squared `times` times, less than p, for `a` less than p; `times` is not 0.
 ///
-/// The products of different limbs first, each once; then twice their sum and the squares. The
-/// lower half of that is reduced by itself, to p at most, and the upper one added, less than p.
-/// Stack: the top limb, the times that are left, `out`.
+/// First the products of different limbs, each once; then twice their sum plus the squares. The
+/// lower half is reduced by itself, to at most p, and the upper half, less than p, is added. Stack:
+/// the top limb, the remaining iterations, `out`.
 ///
 /// # Safety
 /// As for [`mul`].
@@ -163,7 +162,7 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
         row!(fresh "[rsi + 8]"; [2 3 4 5] "r11" "r12" "r13" "r14" "r15"),
         row!(fresh "[rsi + 16]"; [3 4 5] "r13" "r14" "r15" "rcx"),
         row!(fresh "[rsi + 24]"; [4 5] "r15" "rcx" "rdi"),
-        // The last product, to limbs 9 and 10, of which 10 is r8 until limb 0 is needed.
+        // The last product goes to limbs 9 and 10; limb 10 is in r8 until limb 0 is needed.
         row!(fresh "[rsi + 32]"; [5] "rdi" "r8"),
         "xor eax, eax",
         "mov [rsp], r8",

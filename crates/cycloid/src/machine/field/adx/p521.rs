@@ -1,10 +1,11 @@
-//! 2⁵²¹ − 1, of P-521: residues are less than the prime, nine limbs of which the top one has 9 bits.
+//! 2⁵²¹ − 1, the prime of P-521: residues are less than the prime, nine limbs with 9 bits in the
+//! top one.
 
 use super::Limb;
 use core::arch::naked_asm;
 
-/// The first row: nine limbs at `[rsi]` by `$by`, with both flags zero before. The lowest limb goes
-/// to `$to`, and its register becomes the top one of the window.
+/// The first row: nine limbs at `[rsi]` times `$by`, with both flags initially zero. The lowest
+/// limb goes to `$to`, and its register becomes the window's top one.
 macro_rules! first_retiring_row {
     ($by:literal $to:literal; $low:literal $next:literal $($rest:literal)+) => {
         concat!(
@@ -16,8 +17,8 @@ macro_rules! first_retiring_row {
     };
 }
 
-/// A row for each factor limb `$by`: `[rsi] · $by` is added to the window, of which the lowest limb
-/// then goes to `$to`, and its register becomes the top one.
+/// A row for each factor limb `$by`: adds `[rsi] · $by` to the window, whose lowest limb then goes
+/// to `$to`; its register becomes the top one.
 macro_rules! retiring_rows {
     ([] $($window:literal)+) => { "" };
     ([$by:literal $to:literal $($more:literal)*] $low:literal $next:literal $($rest:literal)+) => {
@@ -45,11 +46,11 @@ macro_rules! double_limbs {
     };
 }
 
-/// `$w` = the residue of a product whose limbs 0 to 7 are at `[rsp]` and 8 to 16 in `$w`.
+/// `$w` = the residue of a product with limbs 0 to 7 at `[rsp]` and 8 to 16 in `$w`.
 ///
-/// The factors are at most p − 1, so that the product is less than 2¹⁰⁴². With L its lower 521 bits
-/// and H the others, the residue is H + L. H + L + 1 is less than 2⁵²²: where it reaches 2⁵²¹, its
-/// lower 521 bits are H + L − p, and else H + L is less than p.
+/// The factors are at most p − 1, so the product is less than 2¹⁰⁴². With L its lower 521 bits and
+/// H the others, the residue is H + L. H + L + 1 is less than 2⁵²²: if it reaches 2⁵²¹, its lower
+/// 521 bits are H + L − p; otherwise H + L is less than p.
 macro_rules! fold {
     ($low:literal $($w:literal)+) => {
         concat!(
@@ -75,10 +76,10 @@ macro_rules! fold {
     (@last $and:literal $low:literal $($rest:literal)+) => { fold!(@last $and $($rest)+) };
 }
 
-/// `out = a · b mod p`, less than p, for factors less than p.
+/// Computes `out = a · b mod p`, less than p, for factors less than p.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `a` and `b` are nine limbs each, and `out` has place for nine; it
+/// The processor has BMI2 and ADX. `a` and `b` are nine limbs each, and `out` has room for nine; it
 /// may be where `a` or `b` are, and need not be initialised.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *const Limb) {
@@ -94,7 +95,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
             "[rcx + 32]" "[rsp + 32]" "[rcx + 40]" "[rsp + 40]" "[rcx + 48]" "[rsp + 48]"
             "[rcx + 56]" "[rsp + 56]" "[rcx + 64]" "[rsp + 64]"
         ] "r9" "r10" "r11" "r12" "r13" "r14" "r15" "rbp" "r8"),
-        // The window is limbs 9 to 17, of which 17 is zero.
+        // The window is limbs 9 to 17; limb 17 is zero.
         "mov rbp, [rsp + 64]",
         fold!("rbp" "r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"),
         release!(72),
@@ -104,7 +105,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
     )
 }
 
-/// `out = a² mod p`, less than p; as [`square_times`].
+/// Computes `out = a² mod p`, less than p; see [`square_times`].
 ///
 /// # Safety
 /// As for [`mul`].
@@ -114,11 +115,11 @@ pub(super) unsafe fn square(out: *mut Limb, a: *const Limb) {
     unsafe { square_times(out, a, 1) };
 }
 
-/// `out = a` squared `times` times, less than p, for `a` less than p; `times` is not 0.
+/// Computes `out = a` squared `times` times, less than p, for `a` less than p; `times` is not 0.
 ///
-/// A limb times itself and twice those above it; for that, 2a is computed first, which has nine
-/// limbs as well. Stack: limbs 0 to 7 of the square, limbs 2 to 8 of 2a, zero, the times that are
-/// left, `out`.
+/// Each row multiplies a limb by itself and by twice the limbs above it. For that, 2a is computed
+/// first, which also has nine limbs. Stack: limbs 0 to 7 of the square, limbs 2 to 8 of 2a, zero,
+/// the remaining iterations, `out`.
 ///
 /// # Safety
 /// As for [`mul`].
@@ -129,7 +130,7 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
         reserve!(128),
         "mov qword ptr [rsp + 120], 0",
         "mov rcx, rsi",
-        // Where limb 0 of 2a would be.
+        // The position of limb 0 of 2a.
         "lea rsi, [rsp + 48]",
         ".p2align 4",
         "2:",

@@ -1,11 +1,11 @@
-//! The assembly text that the kernels share, as macros that give string literals.
+//! The assembly text shared by the kernels, as macros that expand to string literals.
 //!
-//! A number in registers is a list of their names in order of significance. `rdi` is where the
-//! result goes, `rsi` the first factor, `rcx` the second, `rdx` the multiplier of MULX, `rax` and
-//! `rbx` one product, `rbp` zero. The low halves of a row's products go in on the carry flag and
-//! the high halves on the overflow flag, two chains that run side by side.
+//! A number in registers is a list of their names in order of significance. `rdi` is the address of
+//! the result, `rsi` of the first factor, `rcx` of the second; `rdx` is the multiplier of MULX,
+//! `rax` and `rbx` hold one product, `rbp` is zero. The low halves of a row's products are added
+//! with the carry flag and the high halves with the overflow flag, two independent chains.
 
-/// Saves the registers that are named.
+/// Saves the named registers.
 macro_rules! enter {
     ($($register:literal)+) => {
         concat!(".cfi_startproc\n", $(
@@ -14,50 +14,51 @@ macro_rules! enter {
     };
 }
 
-/// Restores a register that was saved last.
+/// Restores the register that was saved last.
 macro_rules! restore {
     ($register:literal) => {
         concat!("pop ", $register, "\n.cfi_adjust_cfa_offset -8\n.cfi_restore ", $register, "\n")
     };
 }
 
-/// Takes `$bytes` of stack.
+/// Reserves `$bytes` of stack.
 macro_rules! reserve {
     ($bytes:literal) => {
         concat!("sub rsp, ", $bytes, "\n.cfi_adjust_cfa_offset ", $bytes, "\n")
     };
 }
 
-/// Gives back `$bytes` of stack.
+/// Releases `$bytes` of stack.
 macro_rules! release {
     ($bytes:literal) => {
         concat!("add rsp, ", $bytes, "\n.cfi_adjust_cfa_offset -", $bytes, "\n")
     };
 }
 
-/// Restores the callee's registers that are named, those saved last first, and returns.
+/// Restores the named callee-saved registers, the last saved one first, and returns.
 macro_rules! leave {
     ($($register:literal)+) => { concat!($(restore!($register),)+ "ret\n.cfi_endproc\n") };
 }
 
-/// `limbs = [memory]` for the places `$j`.
+/// `limbs = [memory]` for the positions `$j`.
 macro_rules! load {
     ($memory:literal [$($j:literal)+] $($limb:literal)+) => {
         concat!($("mov ", $limb, ", [", $memory, " + 8*", $j, "]\n",)+)
     };
 }
 
-/// `[memory] = limbs` for the places `$j`.
+/// `[memory] = limbs` for the positions `$j`.
 macro_rules! store {
     ($memory:literal [$($j:literal)+] $($limb:literal)+) => {
         concat!($("mov [", $memory, " + 8*", $j, "], ", $limb, "\n",)+)
     };
 }
 
-/// `limbs = [rsi] · $by` for the places `$j` of `[rsi]`: one limb more than places, all of them
-/// fresh. Makes `rbp` zero.
+/// `limbs = [rsi] · $by` for the positions `$j` of `[rsi]`: one limb more than positions, all of
+/// them fresh. Zeroes `rbp`.
 ///
-/// One chain, but through ADCX as in the rows that follow: behind a chain of ADC those are slower.
+/// It has one carry chain, but uses ADCX like the following rows, which are slower after a chain of
+/// ADC.
 macro_rules! first_row {
     ($by:literal; [$j:literal $($js:literal)+] $low:literal $high:literal $($rest:literal)+) => {
         concat!(
@@ -82,9 +83,9 @@ macro_rules! first_row {
     };
 }
 
-/// `limbs += [rsi] · $by` for the places `$j` of `[rsi]`, or of another register that is named
-/// first: one limb more than places, of which the top one is `fresh`, or is `used` and small enough
-/// that nothing is carried out of it.
+/// `limbs += [rsi] · $by` for the positions `$j` of `[rsi]`, or of another register named first:
+/// one limb more than positions. The top limb is `fresh`, or `used` and small enough that it does
+/// not overflow.
 macro_rules! row {
     ($kind:ident $by:literal; $js:tt $($limb:literal)+) => {
         row!($kind "rsi" $by; $js $($limb)+)
@@ -125,11 +126,11 @@ macro_rules! row {
     };
 }
 
-/// Row `$i` of a square: the limb `$i` of the number at `[rcx]` times itself, times twice `$next`, the
-/// limb above, and times the limbs `$j`, at `[$base]`, of twice the number. That is added to the
-/// limbs, of which the top one is fresh. `$zero` is zero; needs `rdi`.
+/// Row `$i` of a square: the limb `$i` of the number at `[rcx]` times itself, times twice `$next`,
+/// the limb above, and times the limbs `$j`, at `[$base]`, of twice the number. Adds that to the
+/// limbs; the top one is fresh. `$zero` is zero; needs `rdi`.
 ///
-/// Nothing is carried out of the top one, for rows 0 to i are less than twice the number times its
+/// The top limb does not overflow, because rows 0 to i are less than twice the number times its
 /// lowest i + 1 limbs.
 macro_rules! square_row {
     (
@@ -165,8 +166,8 @@ macro_rules! square_row {
     };
 }
 
-/// Two limbs of a square: `$even` and `$odd` = twice themselves plus `$a`², the doubling carried on
-/// the carry flag and the sum on the overflow flag. With `first`, `$even` is fresh and has no
+/// Two limbs of a square: `$even` and `$odd` = twice themselves plus `$a`², the doubling with the
+/// carry flag and the sum with the overflow flag. With `first`, `$even` is fresh and has no
 /// products of different limbs.
 macro_rules! double_and_square {
     ($a:literal; first $even:literal $odd:literal) => {
@@ -190,10 +191,10 @@ macro_rules! double_and_square {
 }
 
 /// The eight limbs of a square from the four at `$a`: `$low` `$w1` … `$w6` `$high`, all of them
-/// fresh; `$a` may be registers that are not among `$w1` … `$w6`.
+/// fresh; `$a` may be registers other than `$w1` … `$w6`.
 ///
-/// First the products of different limbs, each once; they are less than 2⁵¹¹, so that twice their
-/// sum and the squares need no ninth limb. Makes `rbp` zero.
+/// First the products of different limbs, each once. They sum to less than 2⁵¹¹, so twice their sum
+/// plus the squares needs no ninth limb. Zeroes `rbp`.
 macro_rules! square_4 {
     (
         $a0:literal $a1:literal $a2:literal $a3:literal;

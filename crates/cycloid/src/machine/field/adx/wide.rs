@@ -1,5 +1,5 @@
-//! Products that are left unreduced: of the base prime signed integers of 768 bits, of the scalar prime
-//! kept below p·R, for which their upper halves suffice.
+//! Unreduced products: signed integers of 768 bits for the base prime; numbers kept below p·R for
+//! the scalar prime, for which correcting the upper halves suffices.
 
 use core::mem::MaybeUninit;
 
@@ -85,8 +85,8 @@ wide! { Bls12Base 6 bls12_base add_wide_6 sub_wide_6;
     #[inline(always)]
     fn mul_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
         let mut product = MaybeUninit::<[Self::Element; 2]>::uninit();
-        // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole product, which is apart
-        // from both factors.
+        // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole product, which does
+        // not overlap either factor.
         unsafe {
             bls12_complex::mul(product.as_mut_ptr().cast(), a.as_ptr().cast(), b.as_ptr().cast());
             product.assume_init()

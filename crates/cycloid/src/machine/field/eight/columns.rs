@@ -1,9 +1,9 @@
-//! Products and squares as columns, and what all reductions of columns are made of.
+//! Products and squares as columns, and the building blocks of all column reductions.
 //!
-//! All columns of a product stand in registers, two for each limb, and so do the factors where
-//! there are few limbs. **No column overflows:** it gets at most 2·11 halves of products, which are
-//! below 2⁵²; what a reduction adds to that, its own proof covers. What one half brings in excess
-//! (see `lanes::vector`), the start of its column takes away.
+//! All columns of a product are in registers, two for each limb, and so are the factors if they
+//! have few limbs. **No column overflows:** it receives at most 2·11 halves of products, which are
+//! below 2⁵²; each reduction proves the bound of its own contributions. The initial value of a
+//! column cancels the excess of the halves (see `lanes::vector`).
 
 use core::marker::PhantomData;
 
@@ -13,17 +13,17 @@ use super::super::super::lanes::{LANE_LIMB_BITS, LIMB_MASK, Lanes};
 use super::super::super::words::Limb;
 use super::Shape;
 
-/// The most columns that a product has.
+/// The maximum number of columns of a product.
 pub(super) const MAX_COLUMNS: usize = 22;
 
-/// The 2M columns of a product; those beyond are none.
+/// The 2M columns of a product; those beyond are unused.
 pub(super) type Columns<V> = [<V as Vectors>::Word; MAX_COLUMNS];
 
-/// The most factors that stand in registers beside the columns.
+/// The maximum number of factors in registers besides the columns.
 const FACTORS_IN_REGISTERS: usize = 5;
 
-/// The body for each constant `j` from 0 to below a constant of at most 11: one after the other
-/// without a loop where vectors stand in registers, so that arrays that are indexed with `j` do.
+/// Repeats the body for each constant `j` below a constant of at most 11; without a loop if vectors
+/// are in registers, so that arrays indexed with `j` are too.
 macro_rules! each {
     ($V:ident, $j:ident < $count:expr => $body:expr) => {
         if $V::IN_REGISTERS {
@@ -43,7 +43,7 @@ macro_rules! each {
 }
 pub(super) use each;
 
-/// a·b.
+/// Returns a·b.
 #[inline(always)]
 pub(super) fn mul<V: Vectors, P: Shape<M>, const M: usize>(
     v: V,
@@ -55,7 +55,7 @@ pub(super) fn mul<V: Vectors, P: Shape<M>, const M: usize>(
     lanes(v, &P::reduce(v, &mut columns))
 }
 
-/// The columns of a·b.
+/// Returns the columns of a·b.
 #[inline(always)]
 pub(super) fn product<V: Vectors, P: Shape<M>, const M: usize>(
     v: V,
@@ -67,7 +67,7 @@ pub(super) fn product<V: Vectors, P: Shape<M>, const M: usize>(
     columns
 }
 
-/// Adds a·b to the columns; where they are to be reduced, clears the lower M as soon as they are
+/// Adds a·b to the columns; if they are to be reduced, clears each of the lower M as soon as it is
 /// complete.
 #[inline(always)]
 fn add_product<V: Vectors, P: Shape<M>, const M: usize, const REDUCE: bool>(
@@ -91,7 +91,7 @@ fn add_product<V: Vectors, P: Shape<M>, const M: usize, const REDUCE: bool>(
     });
 }
 
-/// a².
+/// Returns a².
 #[inline(always)]
 pub(super) fn square<V: Vectors, P: Shape<M>, const M: usize>(v: V, a: &[Lanes; M]) -> [Lanes; M] {
     let mut columns = start::<V, M>(v, &Starts::<V, P, M>::SQUARE);
@@ -99,7 +99,7 @@ pub(super) fn square<V: Vectors, P: Shape<M>, const M: usize>(v: V, a: &[Lanes; 
     lanes(v, &P::reduce(v, &mut columns))
 }
 
-/// The columns of a².
+/// Returns the columns of a².
 #[inline(always)]
 pub(super) fn unreduced_square<V: Vectors, P: Shape<M>, const M: usize>(
     v: V,
@@ -110,10 +110,10 @@ pub(super) fn unreduced_square<V: Vectors, P: Shape<M>, const M: usize>(
     columns
 }
 
-/// Doubles the columns and adds a²; otherwise as [`add_product`].
+/// Doubles the columns and adds a²; otherwise like [`add_product`].
 ///
-/// Products of different limbs are added once and the columns doubled, then the squares of limbs
-/// added.
+/// Products of different limbs are added once and the columns doubled; then the squares of limbs
+/// are added.
 #[inline(always)]
 fn add_square<V: Vectors, P: Shape<M>, const M: usize, const REDUCE: bool>(
     v: V,
@@ -149,7 +149,7 @@ fn add_square<V: Vectors, P: Shape<M>, const M: usize, const REDUCE: bool>(
     });
 }
 
-/// The limbs as factors.
+/// Returns the limbs as factors.
 #[inline(always)]
 fn factors<'a, V: Vectors, const M: usize>(
     v: V,
@@ -173,7 +173,7 @@ fn start<V: Vectors, const M: usize>(v: V, starts: &[Limb; MAX_COLUMNS]) -> Colu
     columns
 }
 
-/// Columns added up.
+/// Adds columns.
 const fn sum(a: &[Limb; MAX_COLUMNS], b: &[Limb; MAX_COLUMNS]) -> [Limb; MAX_COLUMNS] {
     let mut sum = *a;
     let mut c = 0;
@@ -184,11 +184,11 @@ const fn sum(a: &[Limb; MAX_COLUMNS], b: &[Limb; MAX_COLUMNS]) -> [Limb; MAX_COL
     sum
 }
 
-/// What the columns start with.
+/// The initial values of columns.
 struct Starts<V, P, const M: usize>(PhantomData<(V, P)>);
 
 impl<V: Vectors, P: Shape<M>, const M: usize> Starts<V, P, M> {
-    /// Nothing but the products of two numbers.
+    /// For the products of two numbers only.
     const UNREDUCED: [Limb; MAX_COLUMNS] = {
         let mut starts = [0u64; MAX_COLUMNS];
         let mut c = 0;
@@ -203,10 +203,10 @@ impl<V: Vectors, P: Shape<M>, const M: usize> Starts<V, P, M> {
         starts
     };
 
-    /// And what a reduction adds.
+    /// For products and their reduction.
     const PRODUCT: [Limb; MAX_COLUMNS] = sum(&Self::UNREDUCED, &Self::REDUCTION);
 
-    /// What a reduction adds.
+    /// For the contributions of a reduction.
     const REDUCTION: [Limb; MAX_COLUMNS] = {
         let mut starts = [0u64; MAX_COLUMNS];
         // Products with quotient limbs.
@@ -221,8 +221,8 @@ impl<V: Vectors, P: Shape<M>, const M: usize> Starts<V, P, M> {
             }
             k += 1;
         }
-        // The halves of the product with the complement are 2⁵² − 2^shift and 2^shift − 1 more
-        // than those that are to be subtracted.
+        // The halves of the product with the complement exceed those to be subtracted by 2⁵² −
+        // 2^shift and 2^shift − 1.
         let mut k = 0;
         while !V::CONVERTS && k < P::COMPLEMENTS.len() {
             let mut c = P::COMPLEMENTS[k] / LANE_LIMB_BITS;
@@ -247,7 +247,8 @@ impl<V: Vectors, P: Shape<M>, const M: usize> Starts<V, P, M> {
     const SQUARE: [Limb; MAX_COLUMNS] = Self::half(&Self::PRODUCT);
     const UNREDUCED_SQUARE: [Limb; MAX_COLUMNS] = Self::half(&Self::UNREDUCED);
 
-    /// Half of them, for what is doubled. Where one is odd, one in a column is 2⁵² in the one below.
+    /// Halves the initial values for columns that will be doubled. An odd unit in a column becomes
+    /// 2⁵² in the one below.
     const fn half(starts: &[Limb; MAX_COLUMNS]) -> [Limb; MAX_COLUMNS] {
         let mut starts = *starts;
         let mut c = 2 * M - 1;
@@ -264,8 +265,8 @@ impl<V: Vectors, P: Shape<M>, const M: usize> Starts<V, P, M> {
     }
 }
 
-/// The residue of columns that are signed sums of products, and of `offset`, a multiple of the prime
-/// that makes the whole of them not negative; folded so many times.
+/// Returns the residue of columns that are signed sums of products, plus `offset`, a multiple of
+/// the prime that makes the total nonnegative; folds `FOLDS` times.
 #[inline(always)]
 pub(super) fn reduce_columns<V: Vectors, P: Shape<M>, const M: usize, const FOLDS: usize>(
     v: V,
@@ -288,10 +289,10 @@ pub(super) fn reduce_columns<V: Vectors, P: Shape<M>, const M: usize, const FOLD
 }
 
 /// Adds q·2^LEFT to the column `above` places above column i, and to the next, where q is the low
-/// limb of column i and i is the next from 0 to M − 1 each time; LEFT + RIGHT is 52.
+/// limb of column i, and i goes from 0 to M − 1 over successive calls; LEFT + RIGHT is 52.
 ///
-/// Two products where they are cheap. Shifts where they are not: what goes to the next column goes
-/// there together with what the next quotient limb gives.
+/// Uses two products if they are cheap. Otherwise uses shifts; the part for the next column is
+/// added together with that of the next quotient limb.
 #[inline(always)]
 pub(super) fn add_shifted<V: Vectors, const LEFT: u32, const RIGHT: u32, const M: usize>(
     v: V,
@@ -313,10 +314,10 @@ pub(super) fn add_shifted<V: Vectors, const LEFT: u32, const RIGHT: u32, const M
     }
 }
 
-/// Subtracts q·2^LEFT likewise.
+/// Subtracts q·2^LEFT in the same way.
 ///
-/// Where products are cheap, it adds those with the complement of q, for which the columns start
-/// with a correction.
+/// If products are cheap, adds those with the complement of q, for which the columns start with a
+/// correction.
 #[inline(always)]
 pub(super) fn sub_shifted<V: Vectors, const LEFT: u32, const RIGHT: u32, const M: usize>(
     v: V,
@@ -338,7 +339,7 @@ pub(super) fn sub_shifted<V: Vectors, const LEFT: u32, const RIGHT: u32, const M
     }
 }
 
-/// The limb of the quotient times 2^LEFT that is made of quotient limb i and of the one below.
+/// Returns the limb of the quotient times 2^LEFT that is made of quotient limb i and the one below.
 #[inline(always)]
 fn shifted<V: Vectors, const LEFT: u32, const RIGHT: u32>(
     v: V,
@@ -352,7 +353,7 @@ fn shifted<V: Vectors, const LEFT: u32, const RIGHT: u32>(
     v.or_masked(v.shift_right::<RIGHT>(v.low(columns[i - 1])), low, v.splat(LIMB_MASK))
 }
 
-/// Makes limbs of signed columns whose sum is not negative and fits; the last may be long.
+/// Converts signed columns to limbs; their sum is nonnegative and fits; the last limb may be long.
 #[inline(always)]
 pub(super) fn carry<V: Vectors, const M: usize>(v: V, limbs: &mut [V::Word; M]) {
     each!(V, j < M => {
@@ -364,7 +365,7 @@ pub(super) fn carry<V: Vectors, const M: usize>(v: V, limbs: &mut [V::Word; M]) 
     });
 }
 
-/// The same of columns without sign.
+/// The same for unsigned columns.
 #[inline(always)]
 pub(super) fn carry_unsigned<V: Vectors, const M: usize>(v: V, limbs: &mut [V::Word; M]) {
     each!(V, j < M => {
@@ -375,7 +376,7 @@ pub(super) fn carry_unsigned<V: Vectors, const M: usize>(v: V, limbs: &mut [V::W
     });
 }
 
-/// The columns from `at` on.
+/// Returns the columns from `at` on.
 #[inline(always)]
 pub(super) fn from<V: Vectors, const M: usize>(
     v: V,
@@ -387,7 +388,7 @@ pub(super) fn from<V: Vectors, const M: usize>(
     limbs
 }
 
-/// Vectors as they stand in memory.
+/// Converts vectors to their form in memory.
 #[inline(always)]
 pub(super) fn lanes<V: Vectors, const M: usize>(v: V, limbs: &[V::Word; M]) -> [Lanes; M] {
     let mut out = [Lanes::ZERO; M];

@@ -1,8 +1,8 @@
-//! The primes of BLS12-381: Montgomery's form with R = 2^(52·M), and reductions that multiply every
-//! quotient limb with every limb of the prime.
+//! The primes of BLS12-381: Montgomery form with R = 2^(52·M), and reductions that multiply every
+//! quotient limb by every limb of the prime.
 //!
 //! With b the length of the prime, a number is folded by subtracting ⌊x / 2^b⌋ times the prime, a
-//! multiple that a table gives: what stands above bit b comes down as that many times 2^b − p.
+//! multiple taken from a table: each unit above bit b is replaced by 2^b − p.
 
 #[cfg(target_arch = "x86_64")]
 use super::super::super::cpu::{Avx512, Ifma};
@@ -17,10 +17,9 @@ use super::residue::{self, limbs, power_of_two, r_squared};
 use super::shift;
 
 /// R = 2⁴¹⁶, p = 0.8126·2³⁸¹; residues are below **1.5627·2³⁸¹**, less than 2p.
-///
-/// A product is below 2³⁵⁰ + p. A sum is below 3.126·2³⁸¹, so that 0 ≤ t < 4, which leaves less than
-/// (1 + 3·0.1875)·2³⁸¹. A difference plus 2p is from 0.062·2³⁸¹ to 3.188·2³⁸¹, and t likewise. Where
-/// residues are the same it is p, 2p or 3p, of which t = 0, 1 or 2 leaves p.
+/// A product is below 2³⁵⁰ + p. A sum is below 3.126·2³⁸¹, so that 0 ≤ t < 4, which leaves less
+/// than (1 + 3·0.1875)·2³⁸¹. A difference plus 2p is from 0.062·2³⁸¹ to 3.188·2³⁸¹, with the same
+/// bounds on t. For equal residues it is p, 2p or 3p, for which t = 0, 1 or 2 leaves p.
 impl Shape<8> for Bls12Base {
     const LIMBS: [Limb; 8] = limbs(&Self::MODULUS);
     const ENTER: [Limb; 8] = r_squared(&Self::LIMBS);
@@ -46,10 +45,10 @@ impl Shape<8> for Bls12Base {
 
 /// R = 2²⁶⁰, r = 0.9056·2²⁵⁵; residues are below **1.2834·2²⁵⁵**, less than 2r.
 ///
-/// A product is below 1.6471·2⁵¹⁰ / R + r < 0.958·2²⁵⁵. A sum is below 2.567·2²⁵⁵, so that 0 ≤ t < 3,
-/// which leaves less than (1 + 2·0.0945)·2²⁵⁵. A difference plus 2r is from 0.527·2²⁵⁵ to
-/// 3.095·2²⁵⁵, so that 0 ≤ t < 4. Where residues are the same it is r, 2r or 3r, of which t = 0, 1 or
-/// 2 leaves r.
+/// A product is below 1.6471·2⁵¹⁰ / R + r < 0.958·2²⁵⁵. A sum is below 2.567·2²⁵⁵, so that 0 ≤ t <
+/// 3, which leaves less than (1 + 2·0.0945)·2²⁵⁵. A difference plus 2r is from 0.527·2²⁵⁵ to
+/// 3.095·2²⁵⁵, so that 0 ≤ t < 4. For equal residues it is r, 2r or 3r, for which t = 0, 1 or 2
+/// leaves r.
 impl Shape<5> for Bls12Scalar {
     const LIMBS: [Limb; 5] = limbs(&Self::MODULUS);
     const ENTER: [Limb; 5] = r_squared(&Self::LIMBS);
@@ -73,7 +72,7 @@ impl Shape<5> for Bls12Scalar {
     }
 }
 
-/// [`Shape::clear`], with every limb of the prime.
+/// Implements [`Shape::clear`] with every limb of the prime.
 #[inline(always)]
 fn clear<V: Vectors, P: Shape<M>, const M: usize>(v: V, columns: &mut Columns<V>, i: usize) {
     let n0 = const { montgomery_n0(P::LIMBS[0]) & LIMB_MASK };
@@ -86,7 +85,7 @@ fn clear<V: Vectors, P: Shape<M>, const M: usize>(v: V, columns: &mut Columns<V>
     columns[i + 1] = v.add(columns[i + 1], v.shift_right_signed::<52>(columns[i]));
 }
 
-/// [`Shape::fold`] by t = ⌊top / 2^BITS⌋, of the limbs and twice the prime where they are a
+/// Implements [`Shape::fold`] with t = ⌊top / 2^BITS⌋, on the limbs, plus twice the prime for a
 /// difference.
 #[inline(always)]
 fn fold<V: Vectors, P: Shape<M>, const M: usize, const BITS: u32, const LESS: Limb>(
@@ -99,7 +98,7 @@ fn fold<V: Vectors, P: Shape<M>, const M: usize, const BITS: u32, const LESS: Li
     each!(V, j < M => limbs[j] = v.sub(limbs[j], v.multiple(P::LIMBS[j], two, t)));
 }
 
-/// A prime times 2^`exponent`, as columns.
+/// Returns a prime times 2^`exponent`, as columns.
 const fn shifted(prime: &[Limb], exponent: usize) -> [Limb; MAX_COLUMNS] {
     let mut columns = [0; MAX_COLUMNS];
     let mut bit = 0;
@@ -116,17 +115,18 @@ const fn shifted(prime: &[Limb], exponent: usize) -> [Limb; MAX_COLUMNS] {
 /// Implements `Wide` for a token and a prime of M limbs of 52 bits and n of 64.
 macro_rules! wide {
     ($token:ty, ($($features:literal)?)) => {
-        // A sum of 64 products is less than 2⁷⁷⁰ in size, so that with p·2³⁹⁶ it is not negative, and
+        // A sum of 64 products is less than 2⁷⁷⁰ in magnitude, so p·2³⁹⁶ makes it nonnegative and
         // adds less than 2³⁶² to the residue.
         wide!(@ $token, ($($features)?), Bls12Base 8 16 6 offset 396 folds 0 by_product);
-        // A sum of 64 products is less than 106·2⁵¹⁰ in size, so that with r·2²⁶² it is not negative
-        // and the residue is less than (3.3 + 3.7 + 1)·2²⁵⁵, which two folds bring below 1.1·2²⁵⁵.
+        // A sum of 64 products is less than 106·2⁵¹⁰ in magnitude, so r·2²⁶² makes it nonnegative;
+        // the residue is less than (3.3 + 3.7 + 1)·2²⁵⁵, which two folds bring below 1.1·2²⁵⁵.
         wide!(@ $token, ($($features)?), Bls12Scalar 5 10 4 offset 262 folds 2 by_shift);
     };
-    // Between R₆₄ = 2^(64·n) and R = 2^(52·M) by a product.
+    // Converts between R₆₄ = 2^(64·n) and R = 2^(52·M) by a product.
     (@by_product $token:ty, ($($features:literal)?), $prime:ident $m:literal $n:literal) => {
         fn import(self, words: &[<$prime as Prime>::Words]) -> [Lanes; $m] {
-            // From R₆₄ = 2^(64·n) to R = 2^(52·M): times R / R₆₄, with another R for the product.
+            // From R₆₄ = 2^(64·n) to R = 2^(52·M): times R / R₆₄, and times another R for the
+            // product.
             const ENTER: [Limb; $m] = power_of_two(
                 &<$prime as Shape<$m>>::LIMBS,
                 2 * LANE_LIMB_BITS * $m - 64 * $n,
@@ -148,7 +148,7 @@ macro_rules! wide {
             }
         }
     };
-    // By a shift, where R is 16 times R₆₄.
+    // Converts by a shift, since R is 16 times R₆₄.
     (@by_shift $token:ty, ($($features:literal)?), $prime:ident $m:literal $n:literal) => {
         #[inline(always)]
         fn import(self, words: &[<$prime as Prime>::Words]) -> [Lanes; $m] {
@@ -279,8 +279,8 @@ wide!(Avx512, ("avx512f,avx512dq"));
 #[cfg(target_arch = "x86_64")]
 wide!(Ifma, ("avx512f,avx512dq,avx512ifma"));
 
-/// Column by column a + b, or a − b. Without closures, which would not be compiled for the
-/// instructions of the caller.
+/// Computes a + b or a − b column by column. Without closures, which would not be compiled for the
+/// caller's instructions.
 #[inline(always)]
 fn each_column<V: Vectors, const SUBTRACT: bool, const COLUMNS: usize>(
     v: V,
@@ -295,7 +295,7 @@ fn each_column<V: Vectors, const SUBTRACT: bool, const COLUMNS: usize>(
     out
 }
 
-/// The first columns of a product.
+/// Stores the first columns of a product.
 #[inline(always)]
 fn store<V: Vectors, const COLUMNS: usize>(v: V, columns: Columns<V>) -> [Lanes; COLUMNS] {
     let mut out = [Lanes::ZERO; COLUMNS];

@@ -1,4 +1,4 @@
-//! Sums, differences, comparison, selection, and residues that lie one behind the other.
+//! Sums, differences, comparison, selection, and packed residues in memory.
 
 use super::super::super::lanes::vector::Vectors;
 use super::super::super::lanes::{LANES, Lanes};
@@ -6,7 +6,7 @@ use super::super::super::words::Limb;
 use super::columns::{carry, each, lanes};
 use super::{Shape, residue};
 
-/// a + b.
+/// Returns a + b.
 #[inline(always)]
 pub(super) fn add<V: Vectors, P: Shape<M>, const M: usize>(
     v: V,
@@ -20,7 +20,7 @@ pub(super) fn add<V: Vectors, P: Shape<M>, const M: usize>(
     lanes(v, &sum)
 }
 
-/// a − b.
+/// Returns a − b.
 #[inline(always)]
 pub(super) fn sub<V: Vectors, P: Shape<M>, const M: usize>(
     v: V,
@@ -30,7 +30,7 @@ pub(super) fn sub<V: Vectors, P: Shape<M>, const M: usize>(
     lanes(v, &difference::<V, P, M>(v, a, b))
 }
 
-/// a − b from 1 to below 3p.
+/// Returns a − b, from 1 to below 3p.
 #[inline(always)]
 fn difference<V: Vectors, P: Shape<M>, const M: usize>(
     v: V,
@@ -44,8 +44,8 @@ fn difference<V: Vectors, P: Shape<M>, const M: usize>(
     difference
 }
 
-/// A bit for each lane: 1 where a and b are the same residue, that is, where their difference is p
-/// or 2p.
+/// Returns a bit for each lane: 1 if a and b are the same residue, that is, if their difference is
+/// p or 2p.
 #[inline(always)]
 pub(super) fn equal<V: Vectors, P: Shape<M>, const M: usize>(
     v: V,
@@ -63,7 +63,7 @@ pub(super) fn equal<V: Vectors, P: Shape<M>, const M: usize>(
     v.equal_bits(from_once, zero) | v.equal_bits(from_twice, zero)
 }
 
-/// a in the lanes whose bit is 1, b in the others.
+/// Returns a in the lanes whose bit is 1, b in the others.
 #[inline(always)]
 pub(super) fn select<V: Vectors, const M: usize>(
     v: V,
@@ -76,7 +76,7 @@ pub(super) fn select<V: Vectors, const M: usize>(
     lanes(v, &selected)
 }
 
-/// Eight limbs, of which the first M are those of a residue, from each of eight places.
+/// Loads eight limbs from each of eight indices; the first M belong to a residue.
 #[inline(always)]
 pub(super) fn gather<V: Vectors, const M: usize>(
     v: V,
@@ -96,7 +96,7 @@ pub(super) fn gather<V: Vectors, const M: usize>(
     lanes(v, &limbs)
 }
 
-/// The limbs at a place.
+/// Returns the limbs at an index.
 #[inline(always)]
 fn row(memory: &[Limb], at: usize) -> Lanes {
     let mut row = Lanes::ZERO;
@@ -104,7 +104,7 @@ fn row(memory: &[Limb], at: usize) -> Lanes {
     row
 }
 
-/// The other way round, to as many places as there are.
+/// Stores in the opposite direction, for as many indices as given.
 #[inline(always)]
 pub(super) fn scatter<V: Vectors, const M: usize>(
     v: V,

@@ -1,11 +1,11 @@
-//! Lookups that read the whole table.
+//! Table lookups that read the whole table.
 
 use super::super::super::lanes::Lanes;
 use super::super::super::lanes::vector::Vectors;
 use super::super::super::words::Limb;
 use super::columns::{each, lanes};
 
-/// `out = table[index]` from a table of constants that all lanes share.
+/// Copies `out = table[index]` from a table of constants shared by all lanes.
 #[inline(always)]
 pub(super) fn lookup_stored<V: Vectors, const M: usize>(
     v: V,
@@ -23,7 +23,7 @@ pub(super) fn lookup_stored<V: Vectors, const M: usize>(
     }
 }
 
-/// `out = table[index]`, each lane from its own table.
+/// Copies `out = table[index]`, each lane from its own table.
 #[inline(always)]
 pub(super) fn lookup<V: Vectors, const M: usize>(
     v: V,
@@ -39,7 +39,7 @@ pub(super) fn lookup<V: Vectors, const M: usize>(
     }
 }
 
-/// The entry at `index`, zero where there is none; `load` takes a limb of an entry.
+/// Returns the entry at `index`, zero if there is none; `load` reads a limb of an entry.
 #[inline(always)]
 fn scan<'a, V: Vectors, T: 'a, const M: usize>(
     v: V,

@@ -1,5 +1,5 @@
-//! 2²⁵⁵ − 19 and 2⁵²¹ − 1: what stands above the length of R = 2^(52·M) comes back below as a
-//! small multiple or a shift of itself.
+//! 2²⁵⁵ − 19 and 2⁵²¹ − 1: the part above R = 2^(52·M) is folded back as a small multiple or a
+//! shift of itself.
 
 use super::super::super::lanes::vector::Vectors;
 use super::super::super::words::Limb;
@@ -11,18 +11,18 @@ use super::residue::limbs;
 
 /// p = 2²⁵⁵ − 19; residues are below **2²⁵⁶ + 2²²¹**, so that limb 4 is below 2⁴⁸ + 2¹³.
 ///
-/// A sum is below 2²⁵⁸, so that 0 ≤ t < 8, which leaves less than 2²⁵⁵ + 2²⁰⁹. Of a difference d,
-/// −4 ≤ ⌊d / 2²⁵⁵⌋ < 4; with t one less, d − t·p is from 2²⁵⁵ − 2²⁰⁹ − 19·5 > 0 to 2²⁵⁶ + 2²⁰⁹ < 3p.
+/// A sum is below 2²⁵⁸, so that 0 ≤ t < 8, which leaves less than 2²⁵⁵ + 2²⁰⁹. For a difference d,
+/// −4 ≤ ⌊d / 2²⁵⁵⌋ < 4; with t one less, d − t·p is from 2²⁵⁵ − 2²⁰⁹ − 19·5 > 0 to 2²⁵⁶ + 2²⁰⁹ <
+/// 3p.
 impl Shape<5> for P25519 {
     const LIMBS: [Limb; 5] = limbs(&Self::MODULUS);
     const ENTER: [Limb; 5] = [1, 0, 0, 0, 0];
 
     // 2²⁶⁰ = 32·19 = 608. In units of 2⁵², and since hi(a₄·b) < 1/15, the columns 5 to 9 are below
-    // 7.2, 5.2, 3.2, 1.2 and 1/200; once column 5 has passed what it has above a limb on, 608 times
-    // each of them and the columns 0 to 4, at most 9, is below 2⁶⁴; 608 times column 9 is below
-    // 2⁵⁴, so that the high half of that product is at most 3. What column 4 then has from bit 255
-    // on is folded before the carries, of which the one into it is at most 2¹²: the result is
-    // below 2²⁵⁵ + 2²²⁰.
+    // 7.2, 5.2, 3.2, 1.2 and 1/200. After column 5 has passed the part above one limb on, 608 times
+    // each of them plus the columns 0 to 4, at most 9, is below 2⁶⁴; 608 times column 9 is below
+    // 2⁵⁴, so the high half of that product is at most 3. The part of column 4 from bit 255 on is
+    // folded before the carries; the carry into it is at most 2¹². The result is below 2²⁵⁵ + 2²²⁰.
     #[inline(always)]
     fn reduce<V: Vectors>(v: V, columns: &mut Columns<V>) -> [V::Word; 5] {
         columns[6] = v.add(columns[6], v.high(columns[5]));
@@ -64,15 +64,16 @@ impl Shape<5> for P25519 {
 
 /// p = 2⁵²¹ − 1; residues are below **2⁵²²**, so that limb 10 is at most 3.
 ///
-/// A sum is below 2⁵²³, so that 0 ≤ t < 4, which leaves less than 3·2⁵²⁰. Of a difference d,
+/// A sum is below 2⁵²³, so that 0 ≤ t < 4, which leaves less than 3·2⁵²⁰. For a difference d,
 /// −2 ≤ ⌊d₁₀ / 2⌋ < 2; with t one less, d − t·p is from 2⁵²¹ − 2⁵²⁰ − 3 > 0 to below 2⁵²².
 impl Shape<11> for P521 {
     const LIMBS: [Limb; 11] = limbs(&Self::MODULUS);
     const ENTER: [Limb; 11] = [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
-    // 2⁵⁷² = 2⁵¹: of each column from 11 on, the lowest bit goes to bit 51 of the one 11 below, the
-    // others to the one above that. Column 21 is zero, for limb 10 has two bits. What is above bit
-    // 521 is folded with what column 9 carries, so that the carries bring at most one more.
+    // 2⁵⁷² = 2⁵¹: the lowest bit of each column from 11 on goes to bit 51 of the column 11 below,
+    // the others to the one above that. Column 21 is zero, because limb 10 has two bits. The part
+    // above bit 521 is folded together with the carry of column 9, so the carries add at most one
+    // more.
     #[inline(always)]
     fn reduce<V: Vectors>(v: V, columns: &mut Columns<V>) -> [V::Word; 11] {
         each!(V, j < 10 => {

@@ -1,18 +1,18 @@
 //! Eight numbers side by side: limbs of 52 bits, limb by limb, lane by lane.
 //!
-//! Written once over the vectors of `lanes` and instantiated for each of its backends. A product
-//! is a row of *columns* (see `lanes::kernel`), of which a [`Shape`] makes a residue again in the
-//! way that suits its prime: `montgomery` for P-224, P-256 and P-384, `mersenne` for P-521 and
-//! 2²⁵⁵ − 19, `dense` for those of BLS12-381.
+//! Written once over the vectors of `lanes` and instantiated for each of its backends. A product is
+//! a row of *columns* (see `lanes::kernel`), which a [`Shape`] reduces to a residue by a method
+//! that suits its prime: `montgomery` for P-224, P-256 and P-384, `mersenne` for P-521 and 2²⁵⁵ −
+//! 19, `dense` for those of BLS12-381.
 //!
 //! **Residues.** Every operation takes and returns limbs below 2⁵² of a residue below the bound of
-//! its prime, which is between 2p and 16p, and proved there. Sums and differences come back below
-//! the bound by one *fold*: what stands in the top limb above the length of the prime, about ⌊x/p⌋,
-//! times the prime is subtracted, which changes few limbs because the prime is sparse. The same
-//! carries make limbs of the sum and of the fold.
+//! its prime. The bound is between 2p and 16p and proved at the prime. Sums and differences return
+//! below the bound after one *fold*: the part of the top limb above the length of the prime, about
+//! ⌊x/p⌋, is multiplied by the prime and subtracted, which changes few limbs because the prime is
+//! sparse. The same carries normalise the sum and the fold.
 //!
-//! **Speed.** Products and squares are functions of their own, with their operands in memory. All
-//! else is inlined where the caller is compiled for the same instructions, as what stands in
+//! **Speed.** Products and squares are separate functions with their operands in memory. Everything
+//! else is inlined if the caller is compiled for the same instructions, as code within
 //! [`Arithmetic::run`] is.
 
 mod columns;
@@ -36,36 +36,37 @@ use columns::Columns;
 #[cfg(target_arch = "x86_64")]
 use super::super::cpu::{Avx512, Ifma};
 
-/// What is particular to a prime: residues of M limbs.
+/// The properties of a prime: residues of M limbs.
 trait Shape<const M: usize>: Prime {
     /// The prime.
     const LIMBS: [Limb; M];
 
-    /// What a residue is multiplied with to come into Montgomery's form, R² modulo the prime; 1
-    /// where there is none.
+    /// The factor that converts a residue to Montgomery form, R² modulo the prime; 1 without
+    /// Montgomery form.
     const ENTER: [Limb; M];
 
-    /// Limbs of the modulus that [`reduce`](Self::reduce) multiplies with every quotient limb, by
-    /// their place, in backends with an excess.
+    /// Indices of the modulus limbs that [`reduce`](Self::reduce) multiplies by every quotient
+    /// limb, in backends with an excess.
     const QUOTIENT_PRODUCTS: &[usize] = &[];
 
-    /// Powers of two that [`reduce`](Self::reduce) multiplies with the complement of every
-    /// quotient limb, by their exponent, in backends whose factors are limbs.
+    /// Exponents of the powers of two that [`reduce`](Self::reduce) multiplies by the complement of
+    /// every quotient limb, in backends whose factors are limbs.
     const COMPLEMENTS: &[usize] = &[];
 
-    /// What the columns start with, by column, beyond what the others of these constants ask for.
+    /// Initial values of columns, by column, in addition to those that follow from the other
+    /// constants.
     const STARTS: &[(usize, Limb)] = &[];
 
-    /// Adds a multiple of the prime to the columns that makes column `i` a multiple of 2⁵², and
-    /// carries it into the next, where Montgomery's form is used; those below have been cleared and
-    /// this one is complete. What is left in the column is the quotient limb.
+    /// With Montgomery form, adds a multiple of the prime that makes column `i` a multiple of 2⁵²,
+    /// and carries it into the next. The columns below have been cleared, and this one is complete.
+    /// The column then holds the quotient limb.
     #[inline(always)]
     fn clear<V: Vectors>(_v: V, _columns: &mut Columns<V>, _i: usize) {}
 
-    /// The residue that the columns of a product stand for, after the low half has been cleared.
+    /// Returns the residue of a product's columns, after the low half has been cleared.
     fn reduce<V: Vectors>(v: V, columns: &mut Columns<V>) -> [V::Word; M];
 
-    /// Subtracts a multiple of the prime, so that what is left is
+    /// Subtracts a multiple of the prime, so that the result is
     ///
     /// - from 0 to below the prime's bound if `LESS` is 0 and the limbs are sums of two residues,
     /// - from 1 to below 3p and below the prime's bound if `LESS` is 1 and they are differences.
@@ -73,7 +74,7 @@ trait Shape<const M: usize>: Prime {
     /// Limbs are signed before and after.
     fn fold<V: Vectors, const LESS: Limb>(v: V, limbs: &mut [V::Word; M]);
 
-    /// a·small, for small < 2¹⁷, with the backend's product.
+    /// Returns a·small, for small < 2¹⁷, by the backend's product.
     #[inline(always)]
     fn mul_small<A: Arithmetic<Self, Element = [Lanes; M]>>(
         arithmetic: A,
@@ -89,8 +90,8 @@ trait Shape<const M: usize>: Prime {
     }
 }
 
-/// Implements `Arithmetic` for a token and each of the primes, with the number of its limbs; with
-/// the attribute that says whether what is short is inlined.
+/// Implements `Arithmetic` for a token and each of the primes, with the number of its limbs and the
+/// attribute that controls inlining of short functions.
 macro_rules! arithmetic {
     ($token:ty, $name:literal, $inline:meta, $features:tt; $($prime:ident $m:literal)+) => {
         $(arithmetic!(@ $token, $name, $inline, $features, $prime, $m);)+

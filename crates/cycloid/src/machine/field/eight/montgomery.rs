@@ -1,5 +1,5 @@
-//! P-224, P-256 and P-384: Montgomery's form with R = 2^(52·M), and reductions that know where the
-//! prime is zero, a power of two, or one.
+//! P-224, P-256 and P-384: Montgomery form with R = 2^(52·M), and reductions that exploit limbs of
+//! the prime that are zero, a power of two, or one.
 //!
 //! A reduction makes the lowest column a multiple of 2⁵² by adding (P-224: subtracting) the prime
 //! times a quotient limb q, M times. From columns a·b < 2^(2·bound) it gets
@@ -14,9 +14,9 @@ use super::residue::{limbs, r_squared};
 
 /// p = 2²⁵⁶ − 2²²⁴ + 2¹⁹² + 2⁹⁶ − 1, R = 2²⁶⁰ > 15p; residues are below **2²⁵⁹**.
 ///
-/// A product is below 2²⁵⁸ + p. A sum is below 2²⁶⁰, so that 0 ≤ t < 16 is subtracted of
-/// times p, which leaves less than 2²⁵⁶ + 2²⁰⁹ + 16·2²²⁴. Of a difference d, −8 ≤ ⌊d / 2²⁵⁶⌋ < 8;
-/// with t one less, d − t·p is from 2²⁵⁶ − 2²⁰⁹ − 9·2²²⁴ > 0 to 2²⁵⁷ + 2²⁰⁹ + 7·2²²⁴ < 3p.
+/// A product is below 2²⁵⁸ + p. A sum is below 2²⁶⁰, so t times p is subtracted with 0 ≤ t < 16,
+/// which leaves less than 2²⁵⁶ + 2²⁰⁹ + 16·2²²⁴. For a difference d, −8 ≤ ⌊d / 2²⁵⁶⌋ < 8; with t
+/// one less, d − t·p is from 2²⁵⁶ − 2²⁰⁹ − 9·2²²⁴ > 0 to 2²⁵⁷ + 2²⁰⁹ + 7·2²²⁴ < 3p.
 impl Shape<5> for P256 {
     const LIMBS: [Limb; 5] = limbs(&Self::MODULUS);
     const ENTER: [Limb; 5] = r_squared(&Self::LIMBS);
@@ -53,10 +53,10 @@ impl Shape<5> for P256 {
 
 /// p = 2²²⁴ − 2⁹⁶ + 1, R = 2²⁶⁰; residues are below **2²²⁶**.
 ///
-/// A product less Q·p, divided by R, is from −p to below 2¹⁹²; the columns start with R·p more,
-/// which makes it positive and below 2²²⁵. A sum is below 2²²⁷, so that 0 ≤ t < 8, which leaves less
-/// than 2²²⁴ + 2²⁰⁹ + 8·2⁹⁶. Of a difference d, −4 ≤ ⌊d / 2²²⁴⌋ < 4; with t one less, d − t·p is from
-/// 2²²⁴ − 2²⁰⁹ − 5·2⁹⁶ > 0 to 2²²⁵ + 2²⁰⁹ + 4·2⁹⁶ < 3p.
+/// A product minus Q·p, divided by R, is from −p to below 2¹⁹²; the columns start with an
+/// additional R·p, which makes it positive and below 2²²⁵. A sum is below 2²²⁷, so that 0 ≤ t < 8,
+/// which leaves less than 2²²⁴ + 2²⁰⁹ + 8·2⁹⁶. For a difference d, −4 ≤ ⌊d / 2²²⁴⌋ < 4; with t one
+/// less, d − t·p is from 2²²⁴ − 2²⁰⁹ − 5·2⁹⁶ > 0 to 2²²⁵ + 2²⁰⁹ + 4·2⁹⁶ < 3p.
 impl Shape<5> for P224 {
     const LIMBS: [Limb; 5] = limbs(&Self::MODULUS);
     const ENTER: [Limb; 5] = r_squared(&Self::LIMBS);
@@ -90,15 +90,15 @@ impl Shape<5> for P224 {
 /// p = 2³⁸⁴ − 2¹²⁸ − 2⁹⁶ + 2³² − 1, R = 2⁴¹⁶; residues are below **2³⁸⁶**.
 ///
 /// A product is below 2³⁵⁶ + p. A sum is below 2³⁸⁷, so that 0 ≤ t < 8, which leaves less than
-/// 2³⁸⁴ + 2³⁶⁵ + 9·2¹²⁸. Of a difference d, −4 ≤ ⌊d / 2³⁸⁴⌋ < 4; with t one less, d − t·p is from
+/// 2³⁸⁴ + 2³⁶⁵ + 9·2¹²⁸. For a difference d, −4 ≤ ⌊d / 2³⁸⁴⌋ < 4; with t one less, d − t·p is from
 /// 2³⁸⁴ − 2³⁶⁵ − 6·2¹²⁸ > 0 to 2³⁸⁵ + 2³⁶⁵ + 4·2¹²⁸ < 3p.
 impl Shape<8> for P384 {
     const LIMBS: [Limb; 8] = limbs(&Self::MODULUS);
     const ENTER: [Limb; 8] = r_squared(&Self::LIMBS);
     const COMPLEMENTS: &[usize] = &[96, 128];
 
-    // −1 / p = 2³² + 1 modulo 2⁵², so q is the low limb of s = c + (2³²·c mod 2⁵²), and the low
-    // part of (2³² − 1)·q added to c is s − q: what s has above 52 bits is carried.
+    // −1 / p = 2³² + 1 modulo 2⁵², so q is the low limb of s = c + (2³²·c mod 2⁵²). The low part of
+    // (2³² − 1)·q added to c is s − q, so the part of s above 52 bits is carried.
     #[inline(always)]
     fn clear<V: Vectors>(v: V, columns: &mut Columns<V>, i: usize) {
         let s = v.add(columns[i], v.low(v.shift_left::<32>(columns[i])));
@@ -131,7 +131,7 @@ impl Shape<8> for P384 {
     }
 }
 
-/// Takes t = ⌊top / 2^BITS⌋ − `LESS` times 2^BITS out of the top limb.
+/// Removes t = ⌊top / 2^BITS⌋ − `LESS`, times 2^BITS, from the top limb and returns it.
 #[inline(always)]
 pub(super) fn split_top<V: Vectors, const BITS: u32, const LESS: Limb>(
     v: V,

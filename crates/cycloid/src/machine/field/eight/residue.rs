@@ -1,4 +1,4 @@
-//! Between integers and residues, and constants.
+//! Conversion between integers and residues, and constants.
 
 use super::super::super::ct;
 use super::super::super::lanes::{self, LANE_LIMB_BITS, LANES, LIMB_MASK, Lanes};
@@ -6,7 +6,7 @@ use super::super::super::words::{LIMB_BITS, Limb};
 use super::super::Arithmetic;
 use super::Shape;
 
-/// The residues of eight integers below 2^BITS.
+/// Returns the residues of eight integers below 2^BITS.
 #[inline(always)]
 pub(super) fn load<A: Arithmetic<P, Element = [Lanes; M]>, P: Shape<M>, const M: usize>(
     arithmetic: A,
@@ -25,7 +25,7 @@ pub(super) fn load<A: Arithmetic<P, Element = [Lanes; M]>, P: Shape<M>, const M:
     residue
 }
 
-/// The integers from 0 to the prime less one.
+/// Writes the integers from 0 to the prime minus one.
 #[inline(always)]
 pub(super) fn store<A: Arithmetic<P, Element = [Lanes; M]>, P: Shape<M>, const M: usize>(
     arithmetic: A,
@@ -50,13 +50,13 @@ pub(super) fn store<A: Arithmetic<P, Element = [Lanes; M]>, P: Shape<M>, const M
     ct::wipe(Lanes::as_limbs_mut(&mut integer));
 }
 
-/// The same limbs in every lane.
+/// Returns the same limbs in every lane.
 #[inline(always)]
 pub(super) fn splat<const M: usize>(limbs: &[Limb; M]) -> [Lanes; M] {
     limbs.map(|limb| Lanes([limb; LANES]))
 }
 
-/// A number of 64-bit limbs in limbs of 52 bits.
+/// Converts a number from 64-bit limbs to limbs of 52 bits.
 pub(super) const fn limbs<const M: usize>(words: &[Limb]) -> [Limb; M] {
     let mut limbs = [0; M];
     let mut bit = 0;
@@ -69,7 +69,7 @@ pub(super) const fn limbs<const M: usize>(words: &[Limb]) -> [Limb; M] {
     limbs
 }
 
-/// Twice a number, which fits.
+/// Returns twice a number; the result fits.
 pub(super) const fn double<const M: usize>(limbs: &[Limb; M]) -> [Limb; M] {
     let mut twice = [0; M];
     let mut carry = 0;
@@ -84,12 +84,12 @@ pub(super) const fn double<const M: usize>(limbs: &[Limb; M]) -> [Limb; M] {
     twice
 }
 
-/// R² modulo `modulus`, where R = 2^(52·M).
+/// Returns R² modulo `modulus`, where R = 2^(52·M).
 pub(super) const fn r_squared<const M: usize>(modulus: &[Limb; M]) -> [Limb; M] {
     power_of_two(modulus, 2 * M * LANE_LIMB_BITS)
 }
 
-/// 2^`exponent` modulo `modulus`.
+/// Returns 2^`exponent` modulo `modulus`.
 pub(super) const fn power_of_two<const M: usize>(
     modulus: &[Limb; M],
     exponent: usize,
@@ -99,7 +99,7 @@ pub(super) const fn power_of_two<const M: usize>(
     let mut bit = 0;
     while bit < exponent {
         power = double(&power);
-        // Less the modulus, unless that is negative.
+        // Minus the modulus, unless that is negative.
         let mut difference = [0; M];
         let mut borrow = 0;
         let mut j = 0;

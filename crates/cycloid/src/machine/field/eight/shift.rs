@@ -1,7 +1,8 @@
-//! Between words and lanes of the scalar prime of BLS12-381, where R = 2²⁶⁰ is 16 times 2²⁵⁶.
+//! Conversion between words and lanes of the scalar prime of BLS12-381, where R = 2²⁶⁰ is 16 times
+//! 2²⁵⁶.
 //!
-//! Written over arrays of eight words, so that it is vectors where it is inlined into a function that
-//! is compiled for them.
+//! Written over arrays of eight words, so that the compiler vectorises it when it is inlined into a
+//! function compiled for vectors.
 
 use super::super::super::lanes::{LANE_LIMB_BITS, LANES, LIMB_MASK, Lanes};
 use super::super::super::words::Limb;
@@ -11,10 +12,12 @@ use super::residue::limbs;
 /// r, of 0.9056·2²⁵⁵.
 const PRIME: [Limb; 5] = limbs(&Bls12Scalar::MODULUS);
 
-/// Sixteen times the numbers modulo r: words less than r to residues less than 1.2·2²⁵⁵.
+/// Returns sixteen times the numbers modulo r: from words less than r to residues less than
+/// 1.2·2²⁵⁵.
 ///
-/// What stands above bit 255 is less than 15; subtracted times r it leaves less than
-/// (1 + 14·0.0945)·2²⁵⁵, of which it is less than 3, which leaves less than (1 + 2·0.0945)·2²⁵⁵.
+/// The part above bit 255 is less than 15. Subtracting it times r leaves less than (1 +
+/// 14·0.0945)·2²⁵⁵; its part above bit 255 is less than 3, which leaves less than (1 +
+/// 2·0.0945)·2²⁵⁵.
 #[inline(always)]
 #[allow(clippy::needless_range_loop, reason = "a lane is the same place of each part")]
 pub(super) fn import(words: &[[Limb; 4]]) -> [Lanes; 5] {
@@ -48,10 +51,10 @@ pub(super) fn import(words: &[[Limb; 4]]) -> [Lanes; 5] {
     out
 }
 
-/// A sixteenth of the residues modulo r, in words less than r.
+/// Returns a sixteenth of the residues modulo r, in words less than r.
 ///
-/// −1/r is −1 modulo 16, so that q, the residue negated modulo 16, times r makes it a multiple of 16,
-/// of which a sixteenth is less than (1.2834 + 15·0.9056)/16·2²⁵⁵ < 2r.
+/// −1/r is −1 modulo 16. So adding q times r, where q is the residue negated modulo 16, gives a
+/// multiple of 16, a sixteenth of which is less than (1.2834 + 15·0.9056)/16·2²⁵⁵ < 2r.
 #[inline(always)]
 #[allow(clippy::needless_range_loop, reason = "a lane is the same place of each part")]
 pub(super) fn export(element: &[Lanes; 5], words: &mut [[Limb; 4]]) {
@@ -90,7 +93,7 @@ pub(super) fn export(element: &[Lanes; 5], words: &mut [[Limb; 4]]) {
     }
 }
 
-/// Carries, signed, into the top limb.
+/// Propagates signed carries into the top limb.
 #[inline(always)]
 fn carry(x: &mut [Limb; 5]) {
     for i in 0..4 {

@@ -1,10 +1,10 @@
-//! Lookup in a table, each lane its own entry.
+//! Table lookup with an index per lane.
 
 use super::super::vector::Vectors;
 use super::super::{Lanes, MAX_BLOCK};
 use super::window::{store_window, unroll};
 
-/// `out = table[index]` in each lane; see `LaneWords`.
+/// Copies `out = table[index]` in each lane; see `LaneWords`.
 #[inline(always)]
 pub(in super::super) fn lookup<V: Vectors>(
     v: V,
@@ -31,7 +31,7 @@ pub(in super::super) fn lookup<V: Vectors>(
     }
 }
 
-/// The limbs `from..from + T` of the entry.
+/// Copies the limbs `from..from + T` of the entry.
 #[inline(always)]
 fn lookup_block<V: Vectors, const T: usize>(
     v: V,

@@ -1,40 +1,39 @@
 //! Montgomery multiplication and squaring in eight lanes, written once for all backends.
 //!
-//! A product is a row of *columns*: column c collects the low halves of the limb products
-//! a_i·b_j with i + j = c and the high halves of those with i + j = c − 1, in 64 bits, and no
-//! carry is handled until the end. A kernel holds a *window* of T neighbouring columns in
-//! registers. For each limb b_i it adds T limbs of a times b_i, after which the lowest column of
-//! the window is complete; it goes to memory, the others move down by one, and the next column
-//! comes in at the top. So a number is worked through in blocks of T limbs, and a column is read
-//! and written once per block.
+//! A product is a row of *columns*: column c collects the low halves of the limb products a_i·b_j
+//! with i + j = c and the high halves of those with i + j = c − 1, in 64 bits; carries are handled
+//! at the end. A kernel holds a *window* of T neighbouring columns in registers. For each limb b_i
+//! it adds T limbs of a times b_i, after which the lowest column of the window is complete: it goes
+//! to memory, the others move down by one, and the next column enters at the top. A number is
+//! processed in blocks of T limbs, and a column is read and written once per block.
 //!
-//! **No column overflows.** A column of the product gets at most n low and n high halves, of the
-//! reduction as many again, and one carry, below 2¹²: less than 4n·2⁵² + 2¹², which is below 2⁶⁴
-//! for n < 1024. Backends whose halves come with an excess start every column at minus the sum of
-//! what it will get, modulo 2⁶⁴, so that it is right when it is complete.
+//! **No column overflows.** A column receives at most n low and n high halves of the product, as
+//! many of the reduction, and one carry below 2¹²: less than 4n·2⁵² + 2¹², which is below 2⁶⁴ for n
+//! < 1024. If a backend's halves carry an excess, every column starts at minus the sum of the
+//! excess it will receive, modulo 2⁶⁴, so that its final value is correct.
 //!
-//! **What the compiler must not do** is to spill the window: it has T ≤ 20 of 32 registers. Each
-//! product of a row is therefore a block of assembly in the backends, which keeps its place, and
-//! the factors are loaded anew in each row.
+//! **The compiler must not spill the window**, which takes T ≤ 20 of 32 registers. Therefore each
+//! product of a row is a block of assembly in the backends, which is not moved, and the factors are
+//! reloaded in each row.
 
+mod initial_columns;
 mod lookup;
 mod one_block;
 mod reduce;
-mod start;
 mod window;
 
 use super::vector::Vectors;
 use super::{Lanes, MAX_BLOCK, montgomery_work_lanes};
+use initial_columns::start_columns;
 pub(super) use lookup::lookup;
 use one_block::{mul_block, square_block};
 use reduce::reduce;
-use start::start_columns;
 pub(in super::super) use window::opaque;
 use window::{load_window, slide, store_window, unroll};
 
-/// `accumulator = accumulator · by / R mod modulus`; see `LaneWords`. T divides n.
+/// Computes `accumulator = accumulator · by / R mod modulus`; see `LaneWords`. T divides n.
 ///
-/// `ONE_BLOCK` says that T is n: then nothing but the result leaves the registers.
+/// `ONE_BLOCK` means that T is n: then only the result leaves the registers.
 #[inline(always)]
 pub(super) fn montgomery_mul<V: Vectors, const T: usize, const ONE_BLOCK: bool>(
     v: V,
@@ -61,11 +60,11 @@ pub(super) fn montgomery_mul<V: Vectors, const T: usize, const ONE_BLOCK: bool>(
     reduce::<V, T, ONE_BLOCK>(v, accumulator, columns, room, modulus, k0);
 }
 
-/// `accumulator = accumulator² / R mod modulus`; see `LaneWords`. T divides n.
+/// Computes `accumulator = accumulator² / R mod modulus`; see `LaneWords`. T divides n.
 ///
-/// Products of different limbs are added once and the columns doubled, then the squares of limbs
-/// added: n² + n halves instead of 2n². A block's columns are complete, but for that, after it has
-/// been multiplied with those above it and with itself.
+/// Products of different limbs are added once and the columns doubled; then the squares of limbs
+/// are added: n² + n halves instead of 2n². Except for that, a block's columns are complete after
+/// it has been multiplied with the blocks above it and with itself.
 #[inline(always)]
 pub(super) fn montgomery_square<V: Vectors, const T: usize, const ONE_BLOCK: bool>(
     v: V,
@@ -96,12 +95,12 @@ pub(super) fn montgomery_square<V: Vectors, const T: usize, const ONE_BLOCK: boo
     reduce::<V, T, ONE_BLOCK>(v, accumulator, columns, room, modulus, k0);
 }
 
-/// Adds the products of different limbs among `factors` to the first 2T of `columns`, which
-/// nothing but the squares of these limbs is missing from then; doubles them and adds the squares.
+/// Adds the products of different limbs among `factors` to the first 2T of `columns`, which then
+/// lack only the squares of these limbs; doubles them and adds the squares.
 #[inline(always)]
 fn square_triangle<V: Vectors, const T: usize>(v: V, columns: &mut [Lanes], factors: &[Lanes; T]) {
     let columns = &mut columns[..2 * T];
-    // Row i of the triangle adds to the columns 2i + 1 to i + T, and completes 2i + 1.
+    // Row i of the triangle contributes to the columns 2i + 1 to i + T, and completes 2i + 1.
     let mut words: [V::Word; 2 * MAX_BLOCK] = [v.splat(0); 2 * MAX_BLOCK];
     unroll!(j < T => words[j] = v.load(&columns[j]));
     unroll!(i < T => {
@@ -121,7 +120,7 @@ fn square_triangle<V: Vectors, const T: usize>(v: V, columns: &mut [Lanes], fact
     });
 }
 
-/// Turns limbs into factors where they stand.
+/// Converts limbs to factors in place.
 #[inline(always)]
 fn into_factors<V: Vectors>(v: V, limbs: &mut [Lanes]) {
     if V::CONVERTS {
@@ -132,7 +131,7 @@ fn into_factors<V: Vectors>(v: V, limbs: &mut [Lanes]) {
 }
 
 /// Implements `LaneWords` for a token by instantiating the kernels for its instructions, with
-/// blocks as `by_block` or `by_small_block` choose them.
+/// blocks chosen by `by_block` or `by_small_block`.
 macro_rules! lane_words {
     ($token:ident, $name:literal, $by_block:ident $(, $features:literal)?) => {
         // SAFETY of every call below: the token proves the instructions that the function is
@@ -204,8 +203,8 @@ macro_rules! lane_words {
 }
 pub(super) use lane_words;
 
-/// Evaluates the expression with the constants T, the size of block for numbers of n limbs, and
-/// whether that is n.
+/// Evaluates the expression with two constants: T, the block size for numbers of n limbs, and
+/// whether T is n.
 macro_rules! by_block {
     ($n:expr, $T:ident, $ONE_BLOCK:ident => $body:expr) => {
         kernel::by_block!(@ $n, $T, $ONE_BLOCK, $body,
@@ -228,8 +227,8 @@ macro_rules! by_block {
 }
 pub(super) use by_block;
 
-/// As `by_block`, but with the smallest block for all: little code, which is as fast where the
-/// window does not stand in registers.
+/// Like `by_block`, but always with the smallest block: little code, and as fast if the window is
+/// not in registers.
 macro_rules! by_small_block {
     ($n:expr, $T:ident, $ONE_BLOCK:ident => $body:expr) => {
         kernel::by_block!(@ $n, $T, $ONE_BLOCK, $body, (5 => 5, true) (_ => 5, false))

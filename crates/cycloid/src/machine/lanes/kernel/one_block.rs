@@ -1,12 +1,13 @@
-//! Numbers of one block: product and reduction in one sweep, of which only the result is stored.
+//! Numbers of one block: product and reduction in one pass that stores only the result.
 
 use super::super::Lanes;
 use super::super::vector::Vectors;
+use super::initial_columns::Starts;
 use super::reduce::{add_low_limb, add_quotient_row, finish, low_block};
-use super::start::Starts;
 use super::window::{ROWS, add_product, add_row, opaque, shift, unroll};
 
-/// Product and reduction of numbers of T limbs, row by row: `by` limb i, then quotient limb i.
+/// Computes product and reduction of numbers of T limbs, row by row: `by` limb i, then quotient
+/// limb i.
 #[inline(always)]
 pub(super) fn mul_block<V: Vectors, const T: usize>(
     v: V,
@@ -28,7 +29,7 @@ pub(super) fn mul_block<V: Vectors, const T: usize>(
             let row = v.factor(v.load(&rows[i]));
             let mut top = v.splat(tops[i]);
             add_product(v, &mut window, &mut top, 0, v.load_factor(&factors[0]), row);
-            // Column 0 is complete: the quotient limb has the rest of the row to arrive.
+            // Column 0 is complete: the quotient limb's latency overlaps with the rest of the row.
             let q = v.mul_low(v.factor(window[0]), k0);
             add_row::<V, T, 1>(v, &mut window, &mut top, factors, row);
             add_low_limb(v, &mut window, modulus, q);
@@ -39,11 +40,11 @@ pub(super) fn mul_block<V: Vectors, const T: usize>(
     finish(v, accumulator, &[], &window);
 }
 
-/// Square and reduction of numbers of T limbs, row by row: limb i times the limbs from i on, those
-/// above it doubled, then quotient limb i.
+/// Computes square and reduction of numbers of T limbs, row by row: limb i times the limbs from i
+/// on, those above it doubled, then quotient limb i.
 ///
-/// Every row has code of its own, so this is for backends with few instructions a product, which
-/// are those whose factors are limbs and whose columns start with zero.
+/// Every row has code of its own, so this is for backends with few instructions per product, namely
+/// those whose factors are limbs and whose columns start with zero.
 #[inline(always)]
 pub(super) fn square_block<V: Vectors, const T: usize>(
     v: V,
@@ -55,8 +56,8 @@ pub(super) fn square_block<V: Vectors, const T: usize>(
     let k0 = v.factor(v.load(k0));
     let modulus = modulus.first_chunk::<T>().expect("T is n");
     let accumulator: &mut [Lanes; T] = accumulator.try_into().expect("T is n");
-    // Of twice the number, limbs with what is carried in from below, and without: for limb i times
-    // the limbs above it, nothing is carried into limb i + 1. The number is below R / 2.
+    // The limbs of twice the number, with and without the carry from below: for limb i times the
+    // limbs above it, nothing is carried into limb i + 1. The number is below R / 2.
     let (twice, rest) = columns.split_first_chunk_mut::<T>().expect("room for two numbers");
     let twice_alone = rest.first_chunk_mut::<T>().expect("room for two numbers");
     let mut carry = v.splat(0);
@@ -71,8 +72,8 @@ pub(super) fn square_block<V: Vectors, const T: usize>(
     let mut next = k0;
     unroll!(i < T => {
         let mut top = v.splat(0);
-        // The product comes last, so that the next quotient limb has time to arrive; but rows 0
-        // and 1 add to the column that it is made from.
+        // The product comes last, so that its time overlaps with the latency of the next quotient
+        // limb; but rows 0 and 1 contribute to the column that the quotient limb is made from.
         if i < 2 {
             add_square_row(v, &mut window, &mut top, i, accumulator, twice, twice_alone);
         }
@@ -88,7 +89,7 @@ pub(super) fn square_block<V: Vectors, const T: usize>(
     finish(v, accumulator, &[], &window);
 }
 
-/// Adds limb i times itself and the doubled limbs above it, the lowest of them without carry.
+/// Adds limb i times itself and times the doubled limbs above it, the lowest of them without carry.
 #[inline(always)]
 fn add_square_row<V: Vectors, const T: usize>(
     v: V,

@@ -5,10 +5,11 @@ use super::super::{LIMB_MASK, Lanes};
 use super::into_factors;
 use super::window::{ROWS, add_product, add_row, load_window, shift, slide, store_window, unroll};
 
-/// `result = columns / R mod modulus`, almost reduced.
+/// Computes `result = columns / R mod modulus`, almost reduced.
 ///
-/// Block by block, T quotient limbs q_i ≡ −column_i / modulus mod 2⁵² one at a time, each with
-/// the low T limbs of the modulus, then the other limbs of the modulus with all T of them.
+/// Works block by block: T quotient limbs q_i ≡ −column_i / modulus mod 2⁵² one at a time, each
+/// multiplied with the low T limbs of the modulus; then all T of them with the other limbs of the
+/// modulus.
 #[inline(always)]
 pub(super) fn reduce<V: Vectors, const T: usize, const ONE_BLOCK: bool>(
     v: V,
@@ -52,7 +53,7 @@ pub(super) fn reduce<V: Vectors, const T: usize, const ONE_BLOCK: bool>(
     finish(v, result, &columns[n..2 * n - T], &window);
 }
 
-/// The low T limbs of the modulus as factors, and the others as limbs.
+/// Returns the low T limbs of the modulus as factors, and the others as limbs.
 #[inline(always)]
 pub(super) fn low_block<'a, V: Vectors, const T: usize>(
     v: V,
@@ -81,13 +82,13 @@ pub(super) fn add_quotient_row<V: Vectors, const T: usize>(
 ) -> V::Factor {
     add_low_limb(v, window, low_modulus, q);
     add_product(v, window, top, 1, v.load_factor(&low_modulus[1]), q);
-    // Column 1 is complete: the next quotient limb has the rest of this row to arrive.
+    // Column 1 is complete: the next quotient limb's latency overlaps with the rest of this row.
     let next = v.mul_low(v.factor(window[1]), k0);
     add_row::<V, T, 2>(v, window, top, low_modulus, q);
     next
 }
 
-/// Adds limb 0 of the modulus times q to the lowest column, and what that gives to the next.
+/// Adds limb 0 of the modulus times q to the lowest column, and its carry to the next.
 #[inline(always)]
 pub(super) fn add_low_limb<V: Vectors, const T: usize>(
     v: V,
@@ -95,13 +96,13 @@ pub(super) fn add_low_limb<V: Vectors, const T: usize>(
     low_modulus: &[Lanes; T],
     q: V::Factor,
 ) {
-    // With the low half of the product the column would be the next multiple of 2⁵².
+    // With the low half of the product the column becomes the next multiple of 2⁵².
     let carry = v.high(v.add(window[0], v.splat(LIMB_MASK)));
     let factor = v.load_factor(&low_modulus[0]);
     window[1] = v.mul_add_high(v.add(window[1], carry), factor, q);
 }
 
-/// `result` = `columns` and then `window`, with the carries done. What they stand for is below R.
+/// Writes `columns` and then `window` to `result`, propagating carries. Their value is below R.
 #[inline(always)]
 pub(super) fn finish<V: Vectors, const T: usize>(
     v: V,

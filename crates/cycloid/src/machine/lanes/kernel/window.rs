@@ -1,15 +1,15 @@
-//! The window of columns that stands in registers.
+//! The window of columns held in registers.
 
 use core::cell::Cell;
 
 use super::super::Lanes;
 use super::super::vector::Vectors;
 
-/// Rows that a loop does in one turn: the window moves by renaming within them. Divides every T.
+/// Rows per loop iteration: the window moves by renaming within them. Divides every T.
 pub(super) const ROWS: usize = 5;
 
-/// The body for each constant `j` from 0 to below a constant of at most [`MAX_BLOCK`], one after
-/// the other without a loop, so that arrays that are indexed with `j` become registers.
+/// Repeats the body for each constant `j` below a constant of at most [`MAX_BLOCK`], without a
+/// loop, so that arrays indexed with `j` stay in registers.
 macro_rules! unroll {
     ($j:ident < $count:expr => $body:expr) => {
         unroll!($j, $count, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19)
@@ -44,10 +44,10 @@ pub(super) fn store_window<V: Vectors, const T: usize>(
     unroll!(j < T => v.store(&mut columns[j], window[j]));
 }
 
-/// Adds `factors` times each of `rows`, while the window moves up over `columns` by one a row.
+/// Adds `factors` times each of `rows`, while the window moves up over `columns` by one per row.
 ///
-/// The window holds the first T of `columns` when it begins and the last T when it ends; those it
-/// has left are in memory then.
+/// The window holds the first T of `columns` at the start and the last T at the end; the columns it
+/// has left are in memory.
 #[inline(always)]
 pub(super) fn slide<V: Vectors, const T: usize>(
     v: V,
@@ -71,7 +71,7 @@ pub(super) fn slide<V: Vectors, const T: usize>(
     }
 }
 
-/// A vector as it stands in memory.
+/// Converts a vector to its form in memory.
 #[inline(always)]
 fn lanes<V: Vectors>(v: V, word: V::Word) -> Lanes {
     let mut lanes = Lanes::ZERO;
@@ -119,8 +119,8 @@ pub(super) fn shift<W: Copy, const T: usize>(window: &mut [W; T], top: W) {
     unroll!(j < T => window[j] = if j + 1 < T { window[j + 1] } else { top });
 }
 
-/// The same reference, of which the compiler does not know that it is the same: it would load the
-/// factors of a row once and for all, and then spill them, for there are no registers for them.
+/// Returns the same reference, hiding from the compiler that it is the same. Otherwise the compiler
+/// would load the factors of a row once and then spill them for lack of registers.
 #[inline(always)]
 #[allow(clippy::pointers_in_nomem_asm_block, reason = "nothing is read through it there")]
 pub(in super::super::super) fn opaque<T>(reference: &T) -> &T {

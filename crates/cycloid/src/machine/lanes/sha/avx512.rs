@@ -1,7 +1,7 @@
 //! AVX-512: eight words of 64 bits in a register of 512 bits, or eight of 32 in one of 256.
 //!
-//! Rotations are one instruction, and so is every function of three words, by its truth table. The
-//! state and the last sixteen words of the schedule stand in registers.
+//! A rotation is one instruction, and so is every function of three words, by its truth table. The
+//! state and the last sixteen words of the schedule are in registers.
 
 use core::arch::x86_64::{
     __m256i, __m512i, _mm256_add_epi32, _mm256_loadu_si256, _mm256_mask_mov_epi32,
@@ -129,7 +129,7 @@ compression!(
     (28 34 39) (14 18 41) (1 8 7) (19 61 6)
 );
 
-/// Big-endian words.
+/// Swaps words to big-endian.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
 fn swap_32(words: __m256i) -> __m256i {
@@ -138,7 +138,7 @@ fn swap_32(words: __m256i) -> __m256i {
     _mm256_shuffle_epi8(words, _mm256_set_epi64x(HIGH, LOW, HIGH, LOW))
 }
 
-/// Big-endian words.
+/// Swaps words to big-endian.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
 fn swap_64(words: __m512i) -> __m512i {
@@ -147,11 +147,11 @@ fn swap_64(words: __m512i) -> __m512i {
     _mm512_shuffle_epi8(words, _mm512_set_epi64(HIGH, LOW, HIGH, LOW, HIGH, LOW, HIGH, LOW))
 }
 
-/// Word by word what came lane by lane.
+/// Transposes lane by lane to word by word.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
 fn transpose_32(r: &[__m256i; LANES]) -> [__m256i; 8] {
-    // Of four lanes each, in the two halves of a register: words 0 and 4, 1 and 5, 2 and 6, 3 and 7.
+    // Four lanes each, in the two halves of a register: words 0 and 4, 1 and 5, 2 and 6, 3 and 7.
     let quarter = |r: &[__m256i]| {
         let low = [_mm256_unpacklo_epi32(r[0], r[1]), _mm256_unpacklo_epi32(r[2], r[3])];
         let high = [_mm256_unpackhi_epi32(r[0], r[1]), _mm256_unpackhi_epi32(r[2], r[3])];
@@ -171,13 +171,13 @@ fn transpose_32(r: &[__m256i; LANES]) -> [__m256i; 8] {
     words
 }
 
-/// Word by word what came lane by lane.
+/// Transposes lane by lane to word by word.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
 fn transpose_64(r: &[__m512i; LANES]) -> [__m512i; 8] {
     let mut words = [_mm512_setzero_si512(); 8];
     for odd in 0..2 {
-        // Of two lanes each, in the four quarters of a register: four words, even or odd ones.
+        // Two lanes each, in the four quarters of a register: four words, even or odd ones.
         let pair = |i: usize| {
             if odd == 0 {
                 _mm512_unpacklo_epi64(r[i], r[i + 1])
@@ -186,7 +186,7 @@ fn transpose_64(r: &[__m512i; LANES]) -> [__m512i; 8] {
             }
         };
         let [p, q, s, t] = [pair(0), pair(2), pair(4), pair(6)];
-        // Of four lanes each: quarters 0 and 2, 1 and 3.
+        // Four lanes each: quarters 0 and 2, 1 and 3.
         let first = [_mm512_shuffle_i64x2::<0x88>(p, q), _mm512_shuffle_i64x2::<0xdd>(p, q)];
         let second = [_mm512_shuffle_i64x2::<0x88>(s, t), _mm512_shuffle_i64x2::<0xdd>(s, t)];
         for i in 0..2 {
@@ -197,8 +197,8 @@ fn transpose_64(r: &[__m512i; LANES]) -> [__m512i; 8] {
     words
 }
 
-/// The constants of SHA-384 and SHA-512 (section 4.2.3), of which the first halves of the first 64
-/// are those of SHA-224 and SHA-256 (section 4.2.2).
+/// The constants of SHA-384 and SHA-512 (section 4.2.3). The high halves of the first 64 are those
+/// of SHA-224 and SHA-256 (section 4.2.2).
 const K: [u64; 80] = [
     0x428a2f98d728ae22,
     0x7137449123ef65cd,

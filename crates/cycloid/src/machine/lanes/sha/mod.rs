@@ -1,14 +1,14 @@
-//! The compression functions of SHA-2 (FIPS 180-4, section 6), of eight states with eight blocks.
+//! The compression functions of SHA-2 (FIPS 180-4, section 6) on eight states with eight blocks.
 //!
-//! A state is eight words of each of the lanes, word by word, lane by lane: words of 32 bits for
-//! SHA-224 and SHA-256, of 64 bits for SHA-384 and SHA-512. Time depends on which lanes are in use
-//! only, and the vectors' does not even on that.
+//! A state is eight words for each lane, stored word by word, lane by lane: words of 32 bits for
+//! SHA-224 and SHA-256, of 64 bits for SHA-384 and SHA-512. Time depends only on which lanes are in
+//! use, and with vectors not even on that.
 //!
-//! **When it pays.** Eight lanes cost the same however many are in use. On Cascade Lake, which has
-//! no instructions for SHA, eight blocks take 0.6 of the time of a single one by the crate `sha2`
-//! for SHA-256, and 0.7 to 1.1 for SHA-512, so that two lanes in use are enough. With instructions
-//! for SHA a single block of SHA-256 takes about a fifth of that by their published latencies,
-//! which is an estimate: six lanes are asked for then. [`Sha2Word::pays`] has the rule.
+//! **When it pays.** Eight lanes cost the same regardless of how many are in use. On Cascade Lake,
+//! which has no SHA instructions, eight blocks take 0.6 of the time of one block by the crate
+//! `sha2` for SHA-256, and 0.7 to 1.1 for SHA-512, so two lanes in use suffice. With SHA
+//! instructions, one block of SHA-256 takes about a fifth of that, estimated from published
+//! latencies; six lanes are required then. [`Sha2Word::pays`] implements the rule.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -21,9 +21,9 @@ use zeroize::Zeroize;
 use super::super::cpu;
 use super::{Backend, LANES};
 
-/// A word of SHA-2, which says which of the two compression functions is meant.
+/// A word of SHA-2, which selects one of the two compression functions.
 pub trait Sha2Word: Copy + Zeroize + 'static {
-    /// 64 or 128 bytes.
+    /// A block of 64 or 128 bytes.
     type Block: Copy + AsRef<[u8]> + AsMut<[u8]>;
 
     /// Bytes in a block.
@@ -32,13 +32,13 @@ pub trait Sha2Word: Copy + Zeroize + 'static {
     /// A block of zeros.
     const ZERO_BLOCK: Self::Block;
 
-    /// From the first half of a word of 64 bits.
+    /// Returns the high half of a 64-bit word, as wide as this type.
     fn from_leading(word: u64) -> Self;
 
-    /// Writes the big-endian bytes of the word, as many as there is room for.
+    /// Writes the big-endian bytes of the word, as many as fit.
     fn write(self, bytes: &mut [u8]);
 
-    /// Adds a block to each of the states whose bit in `lanes` is 1; the others stay.
+    /// Compresses a block into each state whose bit in `lanes` is 1; the others stay unchanged.
     fn compress(
         backend: Backend,
         states: &mut [[Self; LANES]; 8],
@@ -46,8 +46,8 @@ pub trait Sha2Word: Copy + Zeroize + 'static {
         lanes: u8,
     );
 
-    /// Whether eight lanes are faster than one after the other for `blocks` in all, when the
-    /// longest lane has `longest` of them.
+    /// Returns whether eight lanes are faster than one by one for `blocks` in total, with `longest`
+    /// of them in the longest lane.
     fn pays(blocks: usize, longest: usize) -> bool;
 }
 

@@ -1,4 +1,4 @@
-//! One lane after the other, by the crate `sha2`.
+//! The lanes one by one, with the crate `sha2`.
 
 use sha2::block_api::{compress256, compress512};
 use zeroize::Zeroize;

@@ -1,4 +1,4 @@
-//! The vectors against the crate `sha2`.
+//! The vectors compared with the crate `sha2`.
 
 use super::super::tests::backends;
 use super::*;

@@ -1,8 +1,8 @@
 //! Montgomery multiplication and squaring in one piece, for lengths that are multiples of eight.
 //!
-//! The steps are those of `product`, `square` and `reduce`. Without partial turns, and with one
-//! copy of the rows for all steps, they have less around them, and stay in the cache of decoded
-//! instructions together.
+//! The steps are those of `product`, `square` and `reduce`. Without partial iterations, and with
+//! one copy of the rows for all steps, they have less overhead, and fit together in the cache of
+//! decoded instructions.
 
 use super::Limb;
 use core::arch::naked_asm;
@@ -14,10 +14,10 @@ macro_rules! with_window {
     };
 }
 
-/// Rows until `rcx` reaches the kernel's `[rsp]`, eight to a turn; as `row_loop`.
+/// Rows until `rcx` reaches the kernel's `[rsp]`, eight per iteration, like `row_loop`.
 ///
 /// # Safety
-/// To be called by the kernels here only: registers are as in a row.
+/// Called only by the kernels here: registers are as in a row.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn rows_of_eight() {
     naked_asm!(
@@ -35,8 +35,8 @@ unsafe extern "sysv64" fn rows_of_eight() {
 }
 
 /// Stack of a kernel: the end of the rows' multipliers, the accumulator and its end, the other
-/// factor or the squarings left, `wide` and its end, the modulus, n0, a block's place in `wide`, the
-/// carry, 8n.
+/// factor or the remaining squarings, `wide` and its end, the modulus, n0, a block's position in
+/// `wide`, the carry, 8n.
 macro_rules! begin {
     () => {
         concat!(
@@ -56,8 +56,8 @@ macro_rules! begin {
     };
 }
 
-/// Clears the lower half of `wide` and makes its beginning the place `rdi`; the accumulator gives
-/// the multipliers.
+/// Clears the lower half of `wide` and sets `rdi` to its beginning; the multipliers are the
+/// accumulator.
 macro_rules! begin_product {
     () => {
         concat!(
@@ -113,7 +113,7 @@ macro_rules! reduce {
             "mov rsi, [rsp + 48]\n",
             "cmp rdx, [rsp + 40]\n",
             "jne 22b\n",
-            // rdi has come to the upper half.
+            // rdi has reached the upper half.
             "mov r8, rax\n",
             "mov rdx, rsi\n",
             "mov r9, [rsp + 80]\n",
@@ -123,7 +123,7 @@ macro_rules! reduce {
             "shr rcx, 6\n",
             "mov r10, rcx\n",
             "neg r9\n",
-            // test clears the borrow; lea and dec leave it alone.
+            // test clears the borrow; lea and dec preserve it.
             "test rcx, rcx\n",
             "24:\n",
             subtract_limbs!(0 1 2 3 4 5 6 7),
@@ -132,7 +132,7 @@ macro_rules! reduce {
             "lea rdx, [rdx + 64]\n",
             "dec rcx\n",
             "jnz 24b\n",
-            // The carry cancels the borrow; what is left goes into the carry flag.
+            // The carry cancels the borrow; the remainder goes to the carry flag.
             "sbb r8, 0\n",
             "add r8, r8\n",
             "lea rsi, [rsi + r9]\n",
@@ -147,7 +147,7 @@ macro_rules! reduce {
     };
 }
 
-/// `accumulator = accumulator · by / R mod modulus`.
+/// Computes `accumulator = accumulator · by / R mod modulus`.
 ///
 /// # Safety
 /// As for [`Multiply`](super::Multiply), `n` a positive multiple of eight.
@@ -164,7 +164,7 @@ pub(super) unsafe extern "sysv64" fn montgomery_mul(
         begin!(),
         begin_product!(),
         "21:",
-        // The other factor's blocks stand still, the accumulator's limbs go by.
+        // The other factor's blocks stay fixed; the accumulator's limbs are the multipliers.
         "mov rcx, [rsp + 8]",
         "mov rdi, [rsp + 64]",
         clear_window!("r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"),
@@ -181,7 +181,7 @@ pub(super) unsafe extern "sysv64" fn montgomery_mul(
     )
 }
 
-/// `accumulator = accumulator² / R mod modulus`, `times` times.
+/// Computes `accumulator = accumulator² / R mod modulus`, `times` times.
 ///
 /// # Safety
 /// As for [`Square`](super::Square), `n` a positive multiple of eight.
@@ -219,7 +219,7 @@ pub(super) unsafe extern "sysv64" fn montgomery_square(
         "mov rsi, [rsp + 8]",
         "mov rcx, [rsp + 80]",
         "shr rcx, 6",
-        // test clears the two carries; lea, mov and jrcxz leave them alone.
+        // test clears both carries; lea, mov and jrcxz preserve them.
         "test rcx, rcx",
         "27:",
         double_and_square!(0 1 2 3 4 5 6 7),

@@ -1,10 +1,10 @@
-//! A number times one limb.
+//! A number times one limb, added or subtracted.
 
 use super::Limb;
 use core::arch::naked_asm;
 
-/// Limb `$i` of a row: the product's low half, the limb carried before it in `rax`, and the
-/// accumulator's limb; the high half is carried on in `rax`.
+/// Limb `$i` of a row: adds the product's low half, the carried limb in `rax`, and the
+/// accumulator's limb; carries the high half in `rax`.
 macro_rules! step {
     (add $i:literal) => {
         concat!(
@@ -41,10 +41,10 @@ macro_rules! step {
     };
 }
 
-/// Defines a row of 8·`blocks` + `rest` limbs that returns the limb carried out.
+/// Defines a row of 8·`blocks` + `rest` limbs that returns the carry limb.
 ///
-/// For the difference it adds to the complement: with t for B^n − 1 − t, the complement of
-/// t + a·x is t − a·x, and one carries what the other borrows.
+/// The difference adds to the complement: with B^n − 1 − t in place of t, the complement of t + a·x
+/// is t − a·x, and the carry of one is the borrow of the other.
 macro_rules! row_kernel {
     ($name:ident $step:ident) => {
         /// A row; see [`row_kernel`].
@@ -61,7 +61,7 @@ macro_rules! row_kernel {
         ) -> Limb {
             naked_asm!(
                 ".cfi_startproc",
-                // test clears the two carries; lea, mov, not and jrcxz leave them alone.
+                // test clears both carries; lea, mov, not and jrcxz preserve them.
                 "mov eax, 0",
                 "test rcx, rcx",
                 "jz 23f",
@@ -97,7 +97,7 @@ macro_rules! row_kernel {
 row_kernel!(add_row add);
 row_kernel!(sub_row sub);
 
-/// `accumulator += a · x`; equal lengths; returns the limb carried out.
+/// Computes `accumulator += a · x`; equal lengths; returns the carry limb.
 ///
 /// # Safety
 /// The processor has BMI2 and ADX.
@@ -105,11 +105,11 @@ row_kernel!(sub_row sub);
 pub(super) unsafe fn add_mul_limb(accumulator: &mut [Limb], a: &[Limb], x: Limb) -> Limb {
     let n = a.len();
     assert_eq!(accumulator.len(), n);
-    // SAFETY: the caller vouches for the processor; both have n limbs.
+    // SAFETY: the caller guarantees the processor; both have n limbs.
     unsafe { add_row(accumulator.as_mut_ptr(), a.as_ptr(), x, n / 8, n % 8) }
 }
 
-/// `accumulator −= a · x`; equal lengths; returns the limb borrowed.
+/// Computes `accumulator −= a · x`; equal lengths; returns the borrow limb.
 ///
 /// # Safety
 /// The processor has BMI2 and ADX.
@@ -117,6 +117,6 @@ pub(super) unsafe fn add_mul_limb(accumulator: &mut [Limb], a: &[Limb], x: Limb)
 pub(super) unsafe fn sub_mul_limb(accumulator: &mut [Limb], a: &[Limb], x: Limb) -> Limb {
     let n = a.len();
     assert_eq!(accumulator.len(), n);
-    // SAFETY: the caller vouches for the processor; both have n limbs.
+    // SAFETY: the caller guarantees the processor; both have n limbs.
     unsafe { sub_row(accumulator.as_mut_ptr(), a.as_ptr(), x, n / 8, n % 8) }
 }

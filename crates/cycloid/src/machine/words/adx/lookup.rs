@@ -3,10 +3,10 @@
 use super::Limb;
 use core::arch::x86_64::*;
 
-/// Vectors that stay in registers while the entries go by.
+/// Number of vectors that stay in registers while the entries are read.
 const WIDEST: usize = 8;
 
-/// `out = table[index]`, reading all of `table`: entries of `out.len()` limbs, one after the other.
+/// Copies `out = table[index]`, reading all of `table`: consecutive entries of `out.len()` limbs.
 ///
 /// An `index` outside the table gives zero.
 #[target_feature(enable = "avx2")]
@@ -35,7 +35,7 @@ pub(super) fn lookup(out: &mut [Limb], table: &[Limb], index: usize) {
     }
 }
 
-/// The 4·`V` limbs from `place` on of entry `index`.
+/// Copies the 4·`V` limbs from `place` on of entry `index`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn columns<const V: usize>(out: &mut [Limb], table: &[Limb], index: usize, place: usize) {
@@ -58,7 +58,7 @@ fn columns<const V: usize>(out: &mut [Limb], table: &[Limb], index: usize, place
     }
 }
 
-/// The limbs from `place` on of entry `index`, less than four.
+/// Copies the limbs from `place` on of entry `index`, fewer than four.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn last_columns(out: &mut [Limb], table: &[Limb], index: usize, place: usize) {

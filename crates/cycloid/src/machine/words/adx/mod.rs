@@ -1,4 +1,4 @@
-//! BMI2 and ADX: two carry chains side by side (MULX, ADCX, ADOX).
+//! BMI2 and ADX: two independent carry chains (MULX, ADCX, ADOX).
 
 #[macro_use]
 mod text;
@@ -63,8 +63,8 @@ impl Words for Adx {
             return self.montgomery_reduce(accumulator, wide, modulus, n0);
         };
         let (a, b) = (accumulator.as_mut_ptr(), by.as_ptr());
-        // SAFETY: the token proves BMI2, ADX and AVX; the kernel is for n, the lengths are asserted,
-        // and what is written is uniquely borrowed.
+        // SAFETY: the token proves BMI2, ADX and AVX; the kernel is for n, the lengths are
+        // asserted, and all written memory is uniquely borrowed.
         unsafe { multiply(a, b, work.as_mut_ptr(), modulus.as_ptr(), n0, n) };
     }
 
@@ -86,7 +86,7 @@ impl Words for Adx {
         let (wide, m) = (work.as_mut_ptr(), modulus.as_ptr());
         if let Some(square) = squaring(n) {
             // SAFETY: the token proves BMI2, ADX and AVX; the kernel is for n, the lengths are
-            // asserted, `times` is not 0, and what is written is uniquely borrowed.
+            // asserted, `times` is not 0, and all written memory is uniquely borrowed.
             unsafe { square(a, times, wide, m, n0, n) };
         } else if let Some(multiply) = multiplication(n) {
             for _ in 0..times {
@@ -113,7 +113,7 @@ impl Words for Adx {
 ///
 /// # Safety
 /// The processor has BMI2, ADX and AVX. `accumulator`, `by` and `modulus` have `n` limbs, a length
-/// that the kernel is for, and `wide` has 2n; none overlaps another, but that `by` may be
+/// that the kernel supports, and `wide` has 2n; none overlaps another, except that `by` may be
 /// `accumulator`.
 type Multiply = unsafe extern "sysv64" fn(
     accumulator: *mut Limb,
@@ -137,7 +137,7 @@ type Square = unsafe extern "sysv64" fn(
     n: usize,
 );
 
-/// The kernel that multiplies numbers of `n` limbs, if there is one.
+/// Returns the kernel that multiplies numbers of `n` limbs, if there is one.
 #[inline]
 fn multiplication(n: usize) -> Option<Multiply> {
     match n {
@@ -151,7 +151,7 @@ fn multiplication(n: usize) -> Option<Multiply> {
     }
 }
 
-/// The kernel that squares numbers of `n` limbs, if there is one.
+/// Returns the kernel that squares numbers of `n` limbs, if there is one.
 #[inline]
 fn squaring(n: usize) -> Option<Square> {
     match n {

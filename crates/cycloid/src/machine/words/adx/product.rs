@@ -1,4 +1,4 @@
-//! Products by strips: w limbs of one factor stay put, the other factor's limbs go by as rows.
+//! Products by strips: w limbs of one factor stay fixed, and the other factor's limbs are the rows.
 
 use super::Limb;
 use core::arch::naked_asm;
@@ -8,7 +8,7 @@ use core::arch::naked_asm;
 ///
 /// Per block it adds to as many limbs of `out` as `b` has and overwrites the w limbs above them.
 ///
-/// Stack: `b_end`, entry, `a_end`, where `b` and `out` are for the first row.
+/// Stack: `b_end`, entry, `a_end`, the addresses of `b` and `out` for the first row.
 macro_rules! strips {
     ($name:ident [$($j:literal)+] $w:literal $($window:literal)+) => {
         /// A strip kernel; see [`strips`].
@@ -62,13 +62,13 @@ strips!(strips_6 [0 1 2 3 4 5] 6 "r8" "r9" "r10" "r11" "r12" "r13");
 strips!(strips_7 [0 1 2 3 4 5 6] 7 "r8" "r9" "r10" "r11" "r12" "r13" "r14");
 strips!(strips_8 [0 1 2 3 4 5 6 7] 8 "r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15");
 
-/// `product = a · b`; `product.len() == a.len() + b.len()`.
+/// Computes `product = a · b`; `product.len() == a.len() + b.len()`.
 ///
 /// # Safety
 /// The processor has BMI2 and ADX.
 pub(super) unsafe fn mul(product: &mut [Limb], a: &[Limb], b: &[Limb]) {
     assert_eq!(product.len(), a.len() + b.len());
-    // The factor whose strips leave the narrower remainder stands still.
+    // The factor whose strips leave the narrower remainder stays fixed.
     let (a, b) = if b.len() % 8 < a.len() % 8 { (b, a) } else { (a, b) };
     if a.is_empty() || b.is_empty() {
         return product.fill(0);
@@ -79,8 +79,8 @@ pub(super) unsafe fn mul(product: &mut [Limb], a: &[Limb], b: &[Limb]) {
         |kernel: unsafe extern "sysv64" fn(_, _, _, _, _, _), w, out: *mut Limb, a: &[Limb]| {
             let skip = (w - b.len() % w) % w;
             let (a, b) = (a.as_ptr_range(), b.as_ptr_range());
-            // SAFETY: the caller vouches for the processor. `a` is one or more blocks of w limbs, `b`
-            // is not empty, and `out`, uniquely borrowed, goes on for both their lengths.
+            // SAFETY: the caller guarantees the processor. `a` is one or more blocks of w limbs,
+            // `b` is not empty, and `out`, uniquely borrowed, is as long as both together.
             unsafe { kernel(out, a.start, a.end, b.start, b.end, skip) };
         };
     let out = product.as_mut_ptr();

@@ -1,35 +1,35 @@
 //! Montgomery reduction by blocks of w quotient limbs.
 //!
-//! A block of quotient limbs q makes w limbs of the number divisible by B^w: w rows of the
-//! modulus' lowest limbs, each of which yields the next limb of q. The limbs that they retire are
-//! zero, and q is stored in their place; the modulus' other limbs then go by as rows over q.
+//! A block of quotient limbs q makes w limbs of the number divisible by B^w: w rows of the modulus'
+//! lowest limbs, each of which yields the next limb of q. The limbs that they retire are zero, and
+//! q is stored in their place; then the modulus' other limbs are the rows over q.
 
 use super::Limb;
 use core::arch::naked_asm;
 
-/// What a reduction kernel works on.
+/// The arguments of a reduction kernel.
 #[repr(C)]
 struct Reduction {
-    /// Where the first block's limbs are, to be made divisible.
+    /// The first block's limbs, to be made divisible.
     wide: *mut Limb,
     /// The modulus, n limbs.
     modulus: *const Limb,
     modulus_end: *const Limb,
     /// −1 / modulus mod B.
     n0: Limb,
-    /// Blocks to do, at least one.
+    /// Number of blocks, at least one.
     blocks: usize,
     /// The number less than w that makes n a multiple of w.
     skip: usize,
-    /// What the blocks before carried to place n of this one, 0 or 1.
+    /// The carry of the preceding blocks to place n of this one, 0 or 1.
     carry: Limb,
 }
 
-/// Defines a reduction kernel for blocks of w quotient limbs, which returns the carry to place n
-/// of the block after.
+/// Defines a reduction kernel for blocks of w quotient limbs, which returns the carry to place n of
+/// the following block.
 ///
-/// Stack: `modulus_end`, entry, n0, blocks left, carry, where the modulus is for the first row,
-/// the modulus, `skip`.
+/// Stack: `modulus_end`, entry, n0, remaining blocks, carry, the address in the modulus for the
+/// first row, the modulus, `skip`.
 macro_rules! reduction {
     ($name:ident [$($j:literal)+] $w:literal $($window:literal)+) => {
         /// A reduction kernel; see [`reduction`].
@@ -103,7 +103,7 @@ reduction!(reduction_6 [0 1 2 3 4 5] 6 "r8" "r9" "r10" "r11" "r12" "r13");
 reduction!(reduction_7 [0 1 2 3 4 5 6] 7 "r8" "r9" "r10" "r11" "r12" "r13" "r14");
 reduction!(reduction_8 [0 1 2 3 4 5 6 7] 8 "r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15");
 
-/// `result = a − modulus`, or `a` where that is negative and `carry` is 0.
+/// Computes `result = a − modulus`, or `a` if that is negative and `carry` is 0.
 ///
 /// # Safety
 /// `result`, `a` and `modulus` have 8·`blocks` + `rest` limbs, and `result` does not overlap the
@@ -120,7 +120,7 @@ unsafe extern "sysv64" fn subtract_once(
     naked_asm!(
         ".cfi_startproc",
         "mov r10, rcx",
-        // test clears the borrow; lea, dec and jrcxz leave it alone.
+        // test clears the borrow; lea, dec and jrcxz preserve it.
         "test rcx, rcx",
         "jz 23f",
         "22:",
@@ -141,7 +141,7 @@ unsafe extern "sysv64" fn subtract_once(
         "dec rcx",
         "jnz 24b",
         "25:",
-        // The carry cancels the borrow; what is left goes into the carry flag. Then downwards.
+        // The carry cancels the borrow; the remainder goes to the carry flag. Then downwards.
         "sbb r9, 0",
         "add r9, r9",
         "mov rcx, r8",
@@ -167,7 +167,7 @@ unsafe extern "sysv64" fn subtract_once(
     )
 }
 
-/// `result = wide / R mod modulus`; as [`Words::montgomery_reduce`](super::Words).
+/// Computes `result = wide / R mod modulus`; see [`Words::montgomery_reduce`](super::Words).
 ///
 /// # Safety
 /// The processor has BMI2 and ADX.
@@ -194,8 +194,8 @@ pub(super) unsafe fn montgomery_reduce(
             skip: (w - n % w) % w,
             carry,
         };
-        // SAFETY: the caller vouches for the processor. place + w·blocks ≤ n, so the last block
-        // with the modulus above it ends within the 2n limbs of `wide`, uniquely borrowed.
+        // SAFETY: the caller guarantees the processor. place + w·blocks ≤ n, so the last block with
+        // the modulus above it ends within the 2n limbs of `wide`, uniquely borrowed.
         unsafe { kernel(&raw const reduction) }
     };
     let blocks = n / 8;

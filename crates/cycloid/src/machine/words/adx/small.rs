@@ -33,15 +33,15 @@ macro_rules! more_rows {
     };
 }
 
-/// All rows but the first, which leaves the window rotated by one.
+/// All rows except the first, which leaves the window rotated by one.
 macro_rules! after_first_row {
     ($zero:literal; [$i:literal $($is:literal)+] $js:tt $first:literal $($rest:literal)+) => {
         more_rows!($zero; [$($is)+] $js $($rest)+ $first)
     };
 }
 
-/// The accumulator `[rsp]` = window + `[rdi]`, less the modulus `[rsi]` where that is not
-/// negative; the sum is less than twice the modulus.
+/// The accumulator `[rsp]` = window + `[rdi]`, minus the modulus `[rsi]` unless that is negative;
+/// the sum is less than twice the modulus.
 macro_rules! add_and_subtract {
     ([$j:literal $($js:literal)+] $limb:literal $($limbs:literal)+) => {
         concat!(
@@ -53,7 +53,7 @@ macro_rules! add_and_subtract {
             store_window!([$j $($js)+] $limb $($limbs)+),
             "sub ", $limb, ", [rsi + 8*", $j, "]\n",
             $("sbb ", $limbs, ", [rsi + 8*", $js, "]\n",)+
-            // The carry cancels the borrow; what is left goes into the carry flag.
+            // The carry cancels the borrow; the remainder goes to the carry flag.
             "sbb rax, 0\n",
             "add rax, rax\n",
             "cmovc ", $limb, ", [rdi + 8*", $j, "]\n",
@@ -66,7 +66,7 @@ macro_rules! add_and_subtract {
 /// Defines Montgomery multiplication of w limbs. Stack: the accumulator, the modulus, n0, zero.
 macro_rules! multiplication {
     ($name:ident $zero:literal [$($j:literal)+] $w:literal $($window:literal)+) => {
-        /// `accumulator = accumulator · by / R mod modulus`.
+        /// Computes `accumulator = accumulator · by / R mod modulus`.
         ///
         /// # Safety
         /// As for [`Multiply`](super::Multiply), `n` being w.
@@ -111,8 +111,8 @@ multiplication!(montgomery_mul_8 "rbp" [0 1 2 3 4 5 6 7] 8
 multiplication!(montgomery_mul_9 "qword ptr [rsp + 24]" [0 1 2 3 4 5 6 7 8] 9
     "r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15" "rbp");
 
-/// Limbs 2`$i` and 2`$i` + 1 of the square to registers: twice what is at `[rdi]` for them, plus
-/// `[rsi + 8·$i]²`; as `double_and_square`.
+/// Limbs 2`$i` and 2`$i` + 1 of the square, in registers: twice their value at `[rdi]`, plus `[rsi
+/// + 8·$i]²`, like `double_and_square`.
 macro_rules! double_to_registers {
     ($($i:literal $low:literal $high:literal)+) => {
         concat!($(
@@ -128,7 +128,7 @@ macro_rules! double_to_registers {
     };
 }
 
-/// Limbs 2`$i` and 2`$i` + 1 of the square to memory.
+/// Limbs 2`$i` and 2`$i` + 1 of the square, in memory.
 macro_rules! double_in_memory {
     ($($i:literal)+) => {
         concat!($(
@@ -139,8 +139,8 @@ macro_rules! double_in_memory {
     };
 }
 
-/// `accumulator = accumulator² / R mod modulus`, `times` times. Stack: the accumulator, the modulus,
-/// n0, the squarings left.
+/// Computes `accumulator = accumulator² / R mod modulus`, `times` times. Stack: the accumulator,
+/// the modulus, n0, the remaining squarings.
 ///
 /// # Safety
 /// As for [`Square`](super::Square), `n` being 8.

@@ -1,15 +1,16 @@
-//! Squares: products of different limbs once, then doubled while the squares of limbs are added.
+//! Squares: each product of different limbs once, then doubled while the squares of limbs are
+//! added.
 
 use super::{Limb, linear};
 use core::arch::naked_asm;
 
-/// The products of different limbs of `a`, each once, as far as one of the two is in a whole block
-/// of eight limbs: `out += Σ a_i·a_j·B^(i+j)` over i < j, i < 8·blocks.
+/// Adds the products of different limbs of `a`, each once, if one of the two is in a whole block of
+/// eight limbs: `out += Σ a_i·a_j·B^(i+j)` over i < j, i < 8·blocks.
 ///
-/// Expects zeros in the lower half of `out` and overwrites the rest, up to place n + 8·blocks.
-/// Limb p of a block's sum is in register r(8 + p mod 8) until it retires.
+/// Expects zeros in the lower half of `out` and overwrites the rest, up to place n + 8·blocks. Limb
+/// p of a block's sum is in register r(8 + p mod 8) until it retires.
 ///
-/// Stack: `a_end`, entry, the block's `out`, blocks left, `skip`.
+/// Stack: `a_end`, entry, the block's `out`, remaining blocks, `skip`.
 ///
 /// # Safety
 /// The processor has BMI2 and ADX. `a` to `a_end` has n limbs, at least `blocks`·8 and at least 8;
@@ -30,7 +31,7 @@ unsafe extern "sysv64" fn cross_products(
         "mov [rsp + 32], r8",
         entry!("r8"),
         "22:",
-        // What earlier blocks left at places 1 to 7 of this one; from 8 on the rows add it.
+        // The sums of earlier blocks at places 1 to 7 of this one; from 8 on the rows add them.
         triangle!(add),
         "lea rcx, [rsi + 64]",
         "add rdi, 64",
@@ -55,7 +56,7 @@ unsafe extern "sysv64" fn cross_products(
     )
 }
 
-/// `out = 2·out + Σ a_i²·B^(2i)`, which must fit 2n limbs.
+/// Computes `out = 2·out + Σ a_i²·B^(2i)`, which must fit 2n limbs.
 ///
 /// # Safety
 /// The processor has BMI2 and ADX. `a` has n = 8·`blocks` + `rest` limbs, `out` 2n, and they do not
@@ -71,7 +72,7 @@ unsafe extern "sysv64" fn double_and_add_squares(
         ".cfi_startproc",
         "mov rax, rcx",
         "mov rcx, rdx",
-        // test clears the two carries; lea, mov and jrcxz leave them alone.
+        // test clears both carries; lea, mov and jrcxz preserve them.
         "test rcx, rcx",
         "jz 23f",
         ".p2align 5",
@@ -97,7 +98,7 @@ unsafe extern "sysv64" fn double_and_add_squares(
     )
 }
 
-/// `product = a²`; `product.len() == 2 · a.len()`.
+/// Computes `product = a²`; `product.len() == 2 · a.len()`.
 ///
 /// # Safety
 /// The processor has BMI2 and ADX.
@@ -105,22 +106,22 @@ pub(super) unsafe fn square(product: &mut [Limb], a: &[Limb]) {
     let n = a.len();
     assert_eq!(product.len(), 2 * n);
     if n < 8 {
-        // SAFETY: the caller vouches for the processor.
+        // SAFETY: the caller guarantees the processor.
         return unsafe { super::product::mul(product, a, a) };
     }
     let (blocks, rest) = (n / 8, n % 8);
     product[..n].fill(0);
     let limbs = a.as_ptr_range();
-    // SAFETY: the caller vouches for the processor; n ≥ 8, `product` has 2n limbs and is uniquely
+    // SAFETY: the caller guarantees the processor; n ≥ 8, `product` has 2n limbs and is uniquely
     // borrowed, and n + (8 − rest) % 8 is a multiple of 8.
     unsafe {
         cross_products(product.as_mut_ptr(), limbs.start, limbs.end, blocks, (8 - rest) % 8);
     }
     for i in 8 * blocks..n {
-        // SAFETY: the caller vouches for the processor.
+        // SAFETY: the caller guarantees the processor.
         product[i + n] =
             unsafe { linear::add_mul_limb(&mut product[2 * i + 1..i + n], &a[i + 1..], a[i]) };
     }
-    // SAFETY: the caller vouches for the processor; the lengths are those asserted above.
+    // SAFETY: the caller guarantees the processor; the lengths are those asserted above.
     unsafe { double_and_add_squares(product.as_mut_ptr(), limbs.start, blocks, rest) };
 }

@@ -1,16 +1,16 @@
-//! The assembly text that the kernels share, as macros that give string literals.
+//! The assembly text shared by the kernels, as macros that expand to string literals.
 //!
-//! All of it works on a *window*: w consecutive limbs of a sum, held in registers that are named
-//! in order of significance. A *row* adds w limbs at `[rsi]` times one limb, retires the lowest
-//! limb of the window to memory and takes one in at the top; the retired limb's register becomes
-//! the top one, so that the names rotate by one each row and stand as at first after w rows.
+//! All of it works on a *window*: w consecutive limbs of a sum, held in registers that are named in
+//! order of significance. A *row* adds w limbs at `[rsi]` times one limb, retires the window's
+//! lowest limb to memory and adds one at the top. The retired limb's register becomes the top one,
+//! so the names rotate by one in each row and return to the initial order after w rows.
 //!
-//! Registers in a row: `rdx` the multiplier, `rax` and `rbx` one product, `rbp` zero, `rsi` the w
-//! limbs, `rcx` the multipliers, `rdi` where limbs retire; the rest is the window. The low halves
-//! of the products go in on the carry flag and the high halves on the overflow flag, two chains
-//! that run side by side.
+//! Registers in a row: `rdx` is the multiplier, `rax` and `rbx` hold one product, `rbp` is zero,
+//! `rsi` points to the w limbs, `rcx` to the multipliers, `rdi` to the place for retired limbs; the
+//! rest is the window. The low halves of the products are added with the carry flag and the high
+//! halves with the overflow flag, two independent chains.
 
-/// Saves the callee's registers, takes `$frame` bytes of stack, clears `rbp`.
+/// Saves the callee-saved registers, reserves `$frame` bytes of stack, clears `rbp`.
 macro_rules! enter {
     ($frame:literal) => {
         concat!(
@@ -43,11 +43,11 @@ macro_rules! leave {
     };
 }
 
-/// `window += [rsi] · rdx` from limb `$j` on, where both flags carry in, and `$top` becomes the
-/// limb above the window.
+/// `window += [rsi] · rdx` from limb `$j` on; both flags carry in, and `$top` becomes the limb
+/// above the window.
 ///
-/// The sum of a window W < B^w, a limb of memory at its lowest place and w limbs times one is at
-/// most (B^w − 1) + (B − 1) + (B^w − 1)(B − 1) < B^(w+1), so nothing is carried out of `$top`.
+/// A window W < B^w, a limb of memory at its lowest place and w limbs times one sum to at most (B^w
+/// − 1) + (B − 1) + (B^w − 1)(B − 1) < B^(w+1), so `$top` does not overflow.
 macro_rules! accumulate {
     ($zero:literal $top:literal; [$j:literal] $last:literal) => {
         concat!(
@@ -70,7 +70,7 @@ macro_rules! accumulate {
     };
 }
 
-/// What a row does once `rdx` has the multiplier, where the overflow flag carries in:
+/// The body of a row after `rdx` is loaded with the multiplier; the overflow flag carries in:
 /// `window += [rsi] · rdx`, and the lowest limb retires by `$retire`. `$zero` is an operand that is
 /// zero.
 macro_rules! row_body {
@@ -113,7 +113,7 @@ macro_rules! row {
     };
 }
 
-/// One row for each `$i`, the window rotating.
+/// One row for each `$i`, with the window rotating.
 macro_rules! rows {
     ([] $js:tt $($window:literal)*) => { "" };
     ([$i:literal $($is:literal)*] $js:tt $first:literal $($rest:literal)*) => {
@@ -121,10 +121,10 @@ macro_rules! rows {
     };
 }
 
-/// Rows until `rcx` reaches `[rsp]`, w to a turn. Begins with the row in `[rsp + 8]`, which
-/// [`entry`] gives, with the names of the window rotated for it; `rcx` and `rdi` are before their
-/// first limb by as many limbs as rows are left out of the first turn. Leaves `rdi` behind the
-/// last retired limb.
+/// Rows until `rcx` reaches `[rsp]`, w per iteration. Starts with the row in `[rsp + 8]`, computed
+/// by [`entry`], with the window's names rotated for it. `rcx` and `rdi` start before their first
+/// limb by the number of rows left out of the first iteration. Leaves `rdi` behind the last retired
+/// limb.
 macro_rules! row_loop {
     ([$($j:literal)+] $w:literal $($window:literal)+) => {
         concat!(
@@ -139,8 +139,8 @@ macro_rules! row_loop {
     };
 }
 
-/// `[rsp + 8]` = the address of the row to begin with, where `$skip` (destroyed, as `rax`) has the
-/// number of rows to leave out of the first turn. Needs [`row_table`].
+/// `[rsp + 8]` = the address of the first row; `$skip` (destroyed, like `rax`) contains the number
+/// of rows to leave out of the first iteration. Needs [`row_table`].
 macro_rules! entry {
     ($skip:literal) => {
         concat!(
@@ -165,8 +165,8 @@ macro_rules! row_table {
     };
 }
 
-/// Moves the limbs of the window up by as many registers as `$turns` (destroyed, as `rax`) says,
-/// the top one to the bottom.
+/// Moves the limbs of the window up by `$turns` registers (destroyed, like `rax`), the top one to
+/// the bottom.
 macro_rules! rotate_window {
     ($turns:literal; $first:literal $($rest:literal)*) => {
         concat!(
@@ -210,8 +210,8 @@ macro_rules! store_window {
     };
 }
 
-/// One quotient limb: `rdx` = the window's lowest limb times n0 in `rcx`; then its row, which
-/// makes that limb zero. The quotient limb takes its place at `[rdi + 8·$i]`.
+/// One quotient limb: `rdx` = the window's lowest limb times n0 in `rcx`; then its row, which makes
+/// that limb zero. The quotient limb is stored at `[rdi + 8·$i]`.
 macro_rules! quotient_row {
     ($zero:literal $store:ident $i:literal; $js:tt $first:literal $($rest:literal)*) => {
         concat!(
@@ -226,7 +226,7 @@ macro_rules! quotient_row {
     (@forget $i:literal) => { "" };
 }
 
-/// One [`quotient_row`] for each `$i`, the window rotating; with `forget`, the quotient is not
+/// One [`quotient_row`] for each `$i`, with the window rotating; with `forget`, the quotient is not
 /// stored.
 macro_rules! quotient_rows {
     ($zero:literal $store:ident; [] $js:tt $($window:literal)*) => { "" };
@@ -241,7 +241,7 @@ macro_rules! quotient_rows {
     };
 }
 
-/// `window += [rdi]` with the carry flag in and out, to `[rdi]`.
+/// `window += [rdi]` with the carry flag in and out, stored to `[rdi]`.
 macro_rules! add_window {
     ([$($j:literal)+] $($limb:literal)+) => {
         concat!($(
@@ -262,7 +262,7 @@ macro_rules! subtract_limbs {
     };
 }
 
-/// `[rdi] = [rsi]` for the limbs `$j` where the carry flag is set.
+/// `[rdi] = [rsi]` for the limbs `$j` if the carry flag is set.
 macro_rules! restore_limbs {
     ($($j:literal)+) => {
         concat!($(
@@ -275,7 +275,7 @@ macro_rules! restore_limbs {
 
 /// `[rsi + 8·$j] · [[rsi]]` for all `$j`, to fresh registers, one more than limbs.
 ///
-/// That is, a row whose multiplier is the lowest limb at `[rsi]`.
+/// This is a row whose multiplier is the lowest limb at `[rsi]`.
 macro_rules! first_products {
     ([$j:literal $($js:literal)+] $low:literal $high:literal $($rest:literal)*) => {
         concat!(
@@ -319,11 +319,11 @@ macro_rules! triangle_row {
     };
 }
 
-/// The products of different limbs of the block at `[rsi]`, each once, added to what is in places
-/// 1 to 7 of `[rdi]`; places 8 to 15 of the sum become the window. Without `add`, to nothing.
+/// Adds the products of different limbs of the block at `[rsi]`, each once, to places 1 to 7 of
+/// `[rdi]`; places 8 to 15 of the sum become the window. Without `add`, starts from zero.
 ///
 /// Limb p of the sum is in register r(8 + p mod 8) until it retires. The products alone are less
-/// than B^15 − B^13: place 15 is zero.
+/// than B^15 − B^13, so place 15 is zero.
 macro_rules! triangle {
     () => {
         concat!(
@@ -355,8 +355,8 @@ macro_rules! triangle {
     };
 }
 
-/// `[rdi + 16·$i] = 2·[rdi + 16·$i] + [rsi + 8·$i]²`, the doubling carried on the carry flag and
-/// the sum on the overflow flag.
+/// `[rdi + 16·$i] = 2·[rdi + 16·$i] + [rsi + 8·$i]²`, the doubling with the carry flag and the sum
+/// with the overflow flag.
 macro_rules! double_and_square {
     ($($i:literal)+) => {
         concat!($(

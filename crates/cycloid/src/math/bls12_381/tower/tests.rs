@@ -1,4 +1,4 @@
-//! The tower against its definition, with every backend.
+//! The tower compared with its definition, on every backend.
 
 use super::*;
 use crate::machine::field::{Dense, Masks, Prime, WideTask};
@@ -6,13 +6,13 @@ use crate::machine::lanes;
 use crate::machine::words;
 use crate::math::field::MAX_WIDTH;
 
-/// As many times: elements whose coefficients are 0, 1, p − 1 or anything, where sums of products
-/// are largest, by the formulas and by the definition.
+/// Checks the formulas against the definition, repeatedly, on coefficients of 0, 1, p − 1 and
+/// arbitrary values, including those with the largest sums of products.
 struct AgainstDefinition {
     times: usize,
 }
 
-/// Σ aᵢ·bⱼ·w^(i + j), with w⁶ = ξ.
+/// Returns Σ aᵢ·bⱼ·w^(i + j), with w⁶ = ξ.
 fn definition<A: Wide<Bls12Base>>(a: &Fp12<A>, b: &Fp12<A>) -> Fp12<A> {
     let mut sums = [Fp2::zero(a.arithmetic()); 6];
     for (a, i) in a.coefficients().into_iter().zip(POWERS) {
@@ -72,7 +72,7 @@ impl WideTask<Bls12Base> for AgainstDefinition {
             let twice = definition(&once, &sparse(lines[1]));
             check("two lines", &a.mul_by_two_lines(&lines[0], &lines[1]), &twice);
             check("inverse", &definition(&a, &a.invert()), &Fp12::one(f));
-            // Of the cyclotomic subgroup, 1 among them.
+            // Elements of the cyclotomic subgroup, including 1.
             let easy = a.conjugate().mul(&a.invert());
             let member =
                 if i == 1 { Fp12::one(f) } else { easy.frobenius().frobenius().mul(&easy) };

@@ -1,4 +1,5 @@
-//! Points as 256 bits: y in the low 255, and whether x is odd (RFC 8032, sections 5.1.2 and 5.1.3).
+//! Points encoded as 256 bits: y in the low 255, then the parity of x (RFC 8032, sections 5.1.2 and
+//! 5.1.3).
 
 use super::{D, Encoding, Field, Point};
 use crate::machine::ct::Mask;
@@ -6,7 +7,7 @@ use crate::machine::field::{Arithmetic, Masks, P25519, Prime};
 use crate::machine::words::{self, Limb};
 use crate::math::field::MAX_WIDTH;
 
-/// The bit that says whether x is odd.
+/// The bit with the parity of x.
 const SIGN: u32 = 63;
 
 /// A square root of −1: 2^((p − 1)/4).
@@ -14,10 +15,10 @@ const ROOT_OF_MINUS_ONE: [Limb; 4] =
     [0xc4ee_1b27_4a0e_a0b0, 0x2f43_1806_ad2f_e478, 0x2b4d_0099_3dfb_d7a7, 0x2b83_2480_4fc1_df0b];
 
 impl<A: Arithmetic<P25519>> Point<A> {
-    /// The points of [`WIDTH`](Arithmetic::WIDTH) encodings, and where there is one.
+    /// Decodes [`WIDTH`](Arithmetic::WIDTH) encodings; the mask tells where a point exists.
     ///
-    /// y may be p or more, and x = 0 may be called odd; [`is_canonical`] tells. Where there is no
-    /// point, something that is none is given. Time depends on the shape only.
+    /// y may be p or more, and x = 0 may be marked odd; [`is_canonical`] detects this. If there is
+    /// no point, the result is not a point. Time depends on the shape only.
     #[inline(always)]
     pub(super) fn decode(arithmetic: A, encodings: &[&Encoding]) -> (Self, A::Mask) {
         let mut integers = [[0; 4]; MAX_WIDTH];
@@ -29,8 +30,8 @@ impl<A: Arithmetic<P25519>> Point<A> {
         let y = Field::load(arithmetic, &integers[..A::WIDTH]);
         let one = Field::one(arithmetic);
 
-        // x² = u/v = (y² − 1)/(d·y² + 1), so with p = 5 modulo 8 a root is, if there is any, r or
-        // r·√−1, where r = u·v³·(u·v⁷)^((p − 5)/8).
+        // x² = u/v = (y² − 1)/(d·y² + 1). With p = 5 modulo 8, a root, if any, is r or r·√−1, where
+        // r = u·v³·(u·v⁷)^((p − 5)/8).
         let yy = y.square();
         let u = &yy - &one;
         let v = &(&yy * &Field::constant(arithmetic, &D)) + &one;
@@ -46,7 +47,7 @@ impl<A: Arithmetic<P25519>> Point<A> {
         (Self { x, y, z: one, t: &x * &y }, is_root | is_other)
     }
 
-    /// The encodings, [`WIDTH`](Arithmetic::WIDTH) of them.
+    /// Encodes [`WIDTH`](Arithmetic::WIDTH) points.
     #[inline(always)]
     pub(super) fn encode(&self, encodings: &mut [Encoding]) {
         let inverse = self.z.invert();
@@ -58,13 +59,13 @@ impl<A: Arithmetic<P25519>> Point<A> {
     }
 }
 
-/// Whether an encoding that has a point is the one that the point is encoded as, which becomes
-/// public. Time depends on nothing, since the point may be secret.
+/// Returns whether an encoding of a point is canonical, which becomes public. Constant-time, since
+/// the point may be secret.
 pub(crate) fn is_canonical(encoding: &Encoding) -> bool {
     let mut y = *encoding;
     y[3] &= !(1 << SIGN);
     let below = words::is_less(&y, &P25519::MODULUS);
-    // x is 0 where y is 1 or −1.
+    // x is 0 if y is 1 or −1.
     let [low, middle @ .., high] = y;
     let is_one = words::is_zero(&[low ^ 1, middle[0], middle[1], high]);
     let mut difference = P25519::MODULUS;
@@ -72,14 +73,14 @@ pub(crate) fn is_canonical(encoding: &Encoding) -> bool {
     let is_minus_one =
         words::is_zero(&[difference[0] ^ 1, difference[1], difference[2], difference[3]]);
     let odd = Mask::from_bit(encoding[3] >> SIGN);
-    // Whether the encoding is accepted is the outcome.
+    // Whether the encoding is accepted is the function's result.
     (below & !((is_one | is_minus_one) & odd)).reveal()
 }
 
-/// Whether the point of a canonical encoding is of order 1, 2, 4 or 8.
+/// Returns whether the point of a canonical encoding is of order 1, 2, 4 or 8.
 ///
-/// There are eight: with y = 1 and −1 for x = 0; y = 0; and two y, each the other's opposite, for
-/// order 8. But for the first two, both x are such points.
+/// There are eight such points: y = 1 and y = −1 with x = 0; y = 0; and two values of y, each the
+/// other's negative, for order 8. Except for the first two, both x give such points.
 pub(crate) fn is_small_order(&[first, second, third, fourth]: &Encoding) -> bool {
     let y = [first, second, third, fourth & !(1 << SIGN)];
     let minus = |y: Encoding| {
@@ -91,11 +92,11 @@ pub(crate) fn is_small_order(&[first, second, third, fourth]: &Encoding) -> bool
     [[0; 4], one, minus(one), Y_OF_ORDER_8, minus(Y_OF_ORDER_8)].contains(&y)
 }
 
-/// One of the two y of points of order 8.
+/// One of the two y of the points of order 8.
 const Y_OF_ORDER_8: [Limb; 4] =
     [0xb027_b2c2_8f95_e826, 0xf098_eff2_89f4_c345, 0x3933_c6d3_05ac_dfd5, 0x05fc_536d_8802_38b1];
 
-/// Where the residue, as a number below p, is odd.
+/// Returns where the residue, as a number below p, is odd.
 #[inline(always)]
 fn parity<A: Arithmetic<P25519>>(element: &Field<A>) -> A::Mask {
     let mut numbers = [[0; 4]; MAX_WIDTH];
@@ -103,7 +104,7 @@ fn parity<A: Arithmetic<P25519>>(element: &Field<A>) -> A::Mask {
     element.arithmetic().mask(|place| Mask::from_bit(numbers[place][0] & 1))
 }
 
-/// x^((p − 5)/8) = x^(2²⁵² − 3), by 251 squarings and 11 products.
+/// Returns x^((p − 5)/8) = x^(2²⁵² − 3), by 251 squarings and 11 products.
 #[inline(always)]
 fn power_p_minus_5_over_8<A: Arithmetic<P25519>>(x: &Field<A>) -> Field<A> {
     // x_n is x^(2^n − 1).

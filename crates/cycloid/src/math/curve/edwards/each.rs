@@ -1,4 +1,4 @@
-//! Functions of any number of inputs, computed eight side by side as long as there are enough, else
+//! Running a function on any number of inputs: eight side by side while enough remain, otherwise
 //! one at a time, by the same formulas.
 
 use super::{Encoding, Field, Point, Scalar, Stored, TWICE_D};
@@ -7,15 +7,15 @@ use crate::machine::field::{Arithmetic, Limbs, Masks, P25519, Prime, Task};
 use crate::machine::lanes::{self, LANES};
 use crate::machine::words::{self, Limb};
 
-/// A function over the field, of one input or of eight.
+/// A function over the field, on one input or on eight.
 pub(crate) trait Each {
-    /// An input; it is copied nowhere.
+    /// The type of an input, which is never copied.
     type Input: ?Sized;
 
-    /// An output; what is in no lane that was asked for is wiped.
+    /// The type of an output; outputs of unused lanes are wiped.
     type Output: Limbs;
 
-    /// Computes it for [`WIDTH`](Arithmetic::WIDTH) inputs.
+    /// Runs the function on [`WIDTH`](Arithmetic::WIDTH) inputs.
     fn run<A: Arithmetic<P25519>>(
         arithmetic: A,
         inputs: &[&Self::Input],
@@ -23,7 +23,8 @@ pub(crate) trait Each {
     );
 }
 
-/// The function of every input; as many outputs. What goes side by side does so on `lanes`.
+/// Runs the function on every input, with an output for each. Inputs that go side by side use
+/// `lanes`.
 pub(crate) fn each<E: Each>(
     lanes: Option<lanes::Backend>,
     inputs: &[&E::Input],
@@ -32,7 +33,7 @@ pub(crate) fn each<E: Each>(
     each_on::<E>(words::Backend::best(), lanes, inputs, outputs);
 }
 
-/// The function of one input.
+/// Runs the function on one input.
 pub(crate) fn one<E: Each>(input: &E::Input) -> E::Output {
     let mut output = [E::Output::ZERO];
     let run = Run::<E> { inputs: &[input], outputs: &mut output };
@@ -40,7 +41,7 @@ pub(crate) fn one<E: Each>(input: &E::Input) -> E::Output {
     output[0]
 }
 
-/// [`each`] with this backend for one as well.
+/// Like [`each`], with a given backend for single inputs as well.
 pub(super) fn each_on<E: Each>(
     words: words::Backend,
     lanes: Option<lanes::Backend>,
@@ -51,7 +52,7 @@ pub(super) fn each_on<E: Each>(
         if let Some(lanes) = lanes
             && inputs.len() >= fewest_side_by_side(lanes)
         {
-            // Lanes that are left over do what the first does.
+            // Unused lanes repeat the first input.
             let all: [_; LANES] =
                 core::array::from_fn(|lane| *inputs.get(lane).unwrap_or(&inputs[0]));
             let mut results = [E::Output::ZERO; LANES];
@@ -66,8 +67,8 @@ pub(super) fn each_on<E: Each>(
     }
 }
 
-/// The fewest that are faster side by side, the other lanes being idle, than one after the other: by
-/// measurement much the same for every function here.
+/// Returns the fewest inputs that are faster side by side, despite idle lanes, than one by one;
+/// measured to be about the same for every function here.
 const fn fewest_side_by_side(backend: lanes::Backend) -> usize {
     match backend {
         #[cfg(target_arch = "x86_64")]
@@ -93,7 +94,7 @@ impl<E: Each> Task<P25519> for Run<'_, E> {
     }
 }
 
-/// The base point times a number.
+/// Multiplies the base point by a number.
 pub(crate) struct Base;
 
 impl Each for Base {
@@ -106,7 +107,7 @@ impl Each for Base {
     }
 }
 
-/// The encoding of the base point times a number.
+/// Multiplies the base point by a number and encodes the result.
 pub(crate) struct EncodeBase;
 
 impl Each for EncodeBase {
@@ -119,8 +120,8 @@ impl Each for EncodeBase {
     }
 }
 
-/// The u-coordinate, on the curve of X25519, of the base point times a number (RFC 7748, section
-/// 4.1): u = (1 + y)/(1 − y), and 0 for the neutral point.
+/// Computes the u-coordinate, on the curve of X25519, of the base point times a number (RFC 7748,
+/// section 4.1): u = (1 + y)/(1 − y), and 0 for the neutral point.
 pub(crate) struct UOfBase;
 
 impl Each for UOfBase {
@@ -134,7 +135,7 @@ impl Each for UOfBase {
     }
 }
 
-/// The point of an encoding, and a limb that is 1 if there is one, else 0.
+/// Decodes a point, followed by a limb that is 1 if the point exists and 0 otherwise.
 pub(crate) struct Decode;
 
 impl Each for Decode {
@@ -157,7 +158,7 @@ impl Each for Decode {
     }
 }
 
-/// The encoding of a point.
+/// Encodes a point.
 pub(crate) struct Encode;
 
 impl Each for Encode {
@@ -170,7 +171,7 @@ impl Each for Encode {
     }
 }
 
-/// A point times a number.
+/// Multiplies a point by a number.
 pub(crate) struct Multiply;
 
 impl Each for Multiply {
@@ -190,10 +191,10 @@ impl Each for Multiply {
     }
 }
 
-/// A number times the base point less a number times a point, in time that depends on all of them.
+/// Computes a number times the base point minus a number times a point, in variable time.
 pub(crate) struct CombineVartime;
 
-/// What [`CombineVartime`] computes with.
+/// The inputs of [`CombineVartime`].
 pub(crate) struct Combination {
     pub(crate) base_number: Scalar,
     pub(crate) number: Scalar,
@@ -220,7 +221,7 @@ impl Each for CombineVartime {
     }
 }
 
-/// The sum of two points.
+/// Adds two points.
 pub(crate) struct Sum;
 
 impl Each for Sum {
@@ -239,7 +240,7 @@ impl Each for Sum {
     }
 }
 
-/// The opposite point.
+/// Negates a point.
 pub(crate) struct Negate;
 
 impl Each for Negate {
@@ -252,7 +253,7 @@ impl Each for Negate {
     }
 }
 
-/// Whether two points are the same, and whether they are up to a point of small order, as 1 or 0.
+/// Compares two points, and compares them up to a point of small order; results are 1 or 0.
 pub(crate) struct Compare;
 
 impl Each for Compare {
@@ -275,7 +276,7 @@ impl Each for Compare {
     }
 }
 
-/// The parts of all inputs.
+/// Returns one component of all inputs.
 #[inline(always)]
 fn all<'a, I, T>(inputs: &[&'a I], part: impl Fn(&'a I) -> &'a T) -> [&'a T; LANES] {
     core::array::from_fn(|place| part(inputs.get(place).unwrap_or(&inputs[0])))

@@ -1,10 +1,10 @@
 //! The curve of Ed25519, edwards25519: −x² + y² = 1 + d·x²·y² modulo 2²⁵⁵ − 19 (RFC 8032, section
 //! 5.1), one point or eight side by side.
 //!
-//! The group has 8·L points, where L is the prime order of the base point; what is called small
-//! order here are the eight points that 8 takes to the neutral one. All formulas are complete: they
-//! hold for every two points, since −1 is a square and d is none (Hisil, Wong, Carter, Dawson,
-//! Twisted Edwards curves revisited, 2008, section 3.1).
+//! The group has 8·L points, where L is the prime order of the base point. The eight points that 8
+//! maps to the neutral one are said to have small order. All formulas are complete: they hold for
+//! any two points, since −1 is a square and d is not (Hisil, Wong, Carter, Dawson, Twisted Edwards
+//! curves revisited, 2008, section 3.1).
 
 mod decode;
 mod each;
@@ -24,7 +24,7 @@ use crate::machine::field::{Arithmetic, P25519};
 use crate::machine::words::Limb;
 use crate::math::field::Element;
 
-/// A point as 256 bits: y in the low 255, and above whether x is odd (RFC 8032, section 5.1.2).
+/// An encoded point, 256 bits: y in the low 255, then the parity of x (RFC 8032, section 5.1.2).
 pub(crate) type Encoding = [Limb; 4];
 
 /// A point as the integers X, Y, Z and T of its extended coordinates.
@@ -50,7 +50,7 @@ pub(crate) struct Point<A: Arithmetic<P25519>> {
     t: Field<A>,
 }
 
-/// Points without the coordinate that only additions need: x = X/Z, y = Y/Z.
+/// Points without T, which only additions need: x = X/Z, y = Y/Z.
 #[derive(Clone, Copy)]
 struct Projective<A: Arithmetic<P25519>> {
     x: Field<A>,
@@ -58,8 +58,8 @@ struct Projective<A: Arithmetic<P25519>> {
     z: Field<A>,
 }
 
-/// What an addition or a doubling ends in, before the products that make coordinates of it:
-/// x = E/G, y = H/F.
+/// The last step of an addition or a doubling before the products that yield coordinates: x = E/G,
+/// y = H/F.
 #[derive(Clone, Copy)]
 struct Completed<A: Arithmetic<P25519>> {
     e: Field<A>,
@@ -68,7 +68,7 @@ struct Completed<A: Arithmetic<P25519>> {
     h: Field<A>,
 }
 
-/// Points to be added: Y + X, Y − X, 2Z, 2d·T.
+/// Points prepared as addends: Y + X, Y − X, 2Z, 2d·T.
 #[derive(Clone, Copy)]
 struct Addend<A: Arithmetic<P25519>> {
     sum: Field<A>,
@@ -77,7 +77,7 @@ struct Addend<A: Arithmetic<P25519>> {
     t: Field<A>,
 }
 
-/// Points to be added with Z = 1: y + x, y − x, 2d·x·y.
+/// Points with Z = 1 prepared as addends: y + x, y − x, 2d·x·y.
 #[derive(Clone, Copy)]
 struct AffineAddend<A: Arithmetic<P25519>> {
     sum: Field<A>,
@@ -96,7 +96,7 @@ impl<A: Arithmetic<P25519>> Point<A> {
         Self { x: -&self.x, t: -&self.t, ..*self }
     }
 
-    /// `twice_d` is 2d.
+    /// Prepares the points as addends; `twice_d` is 2d.
     #[inline(always)]
     fn addend(&self, twice_d: &Field<A>) -> Addend<A> {
         Addend {
@@ -107,7 +107,7 @@ impl<A: Arithmetic<P25519>> Point<A> {
         }
     }
 
-    /// The sum, "add-2008-hwcd-3": seven products and what [`Completed`] takes.
+    /// Returns the sum, "add-2008-hwcd-3": seven products, plus those of [`Completed`].
     #[inline(always)]
     fn add(&self, other: &Addend<A>) -> Completed<A> {
         self.add_with(&other.sum, &other.difference, &other.t, &(&self.z * &other.z))
@@ -118,7 +118,7 @@ impl<A: Arithmetic<P25519>> Point<A> {
         self.add_with(&other.sum, &other.difference, &other.t, &self.z.double())
     }
 
-    /// The same with all coordinates.
+    /// Returns the sum with all coordinates.
     #[inline(always)]
     fn plus_affine(&self, other: &AffineAddend<A>) -> Self {
         let arithmetic = self.x.arithmetic();
@@ -131,7 +131,7 @@ impl<A: Arithmetic<P25519>> Point<A> {
         Self { x, y, z, t }
     }
 
-    /// `d` is 2·Z1·Z2.
+    /// Adds with a given `d` = 2·Z1·Z2.
     #[inline(always)]
     fn add_with(
         &self,
@@ -146,7 +146,7 @@ impl<A: Arithmetic<P25519>> Point<A> {
         Completed { e: &b - &a, f: d - &c, g: d + &c, h: &b + &a }
     }
 
-    /// 2^`times` times the points; `times` is public and at least 1.
+    /// Returns 2^`times` times the points; `times` is public and at least 1.
     #[inline(always)]
     fn double_times(&self, times: usize) -> Self {
         let mut power = self.projective();
@@ -156,13 +156,13 @@ impl<A: Arithmetic<P25519>> Point<A> {
         power.double().extended()
     }
 
-    /// Where the points are neutral.
+    /// Returns where the points are neutral.
     #[inline(always)]
     fn is_neutral(&self) -> A::Mask {
         self.x.is_zero() & self.y.equal(&self.z)
     }
 
-    /// Where the points are of order 1, 2, 4 or 8.
+    /// Returns where the points have order 1, 2, 4 or 8.
     #[inline(always)]
     fn is_of_small_order(&self) -> A::Mask {
         self.double_times(3).is_neutral()
@@ -170,7 +170,8 @@ impl<A: Arithmetic<P25519>> Point<A> {
 }
 
 impl<A: Arithmetic<P25519>> Projective<A> {
-    /// "dbl-2008-hwcd" with every sign turned: four squares and what [`Completed`] takes.
+    /// Doubles by "dbl-2008-hwcd" with all signs flipped: four squares, plus the products of
+    /// [`Completed`].
     #[inline(always)]
     fn double(&self) -> Completed<A> {
         let a = self.x.square();
@@ -185,7 +186,7 @@ impl<A: Arithmetic<P25519>> Projective<A> {
 }
 
 impl<A: Arithmetic<P25519>> Completed<A> {
-    /// The neutral point (0, 1).
+    /// Returns the neutral point (0, 1).
     #[inline(always)]
     fn neutral(arithmetic: A) -> Self {
         let (zero, one) = (Field::zero(arithmetic), Field::one(arithmetic));
@@ -217,7 +218,7 @@ impl<A: Arithmetic<P25519>> Addend<A> {
         [&self.sum, &self.difference, &self.z, &self.t].map(|field| *field.raw())
     }
 
-    /// The opposite points where `mask` is true.
+    /// Returns the points, negated where `mask` is true.
     #[inline(always)]
     fn negate_if(&self, mask: A::Mask) -> Self {
         Self {
@@ -236,7 +237,7 @@ impl<A: Arithmetic<P25519>> AffineAddend<A> {
         Self { sum, difference, t }
     }
 
-    /// The opposite points where `mask` is true.
+    /// Returns the points, negated where `mask` is true.
     #[inline(always)]
     fn negate_if(&self, mask: A::Mask) -> Self {
         Self {
@@ -246,7 +247,7 @@ impl<A: Arithmetic<P25519>> AffineAddend<A> {
         }
     }
 
-    /// The points themselves, all coordinates times 4.
+    /// Returns the points themselves, with all coordinates times 4.
     #[inline(always)]
     fn extended(&self) -> Point<A> {
         // With 2x = sum − difference and 2y = sum + difference, 4xy is their product.

@@ -1,4 +1,4 @@
-//! Multiples of points.
+//! Multiples of points on edwards25519.
 
 use super::scalar::{Digits, Scalar, non_adjacent_form_vartime};
 use super::{Addend, AffineAddend, Completed, Field, Point, TWICE_D};
@@ -10,29 +10,29 @@ use crate::math::curve::tables::{
 };
 use crate::math::field::MAX_WIDTH;
 
-/// Bits of a digit of a multiple of the base point, as its table has rows for.
+/// Bits per digit of a base point multiple, as in the rows of its table.
 const BASE_WIDTH: usize = 5;
 
-/// Bits of a digit of a multiple of the base point that is added to one of another point.
+/// Bits per digit of a base point multiple that is added to a multiple of another point.
 const ODD_WIDTH: usize = 7;
 
-/// Bits of a digit of a multiple of any point, and the entries of its table.
+/// Bits per digit for any other point, and the entries of its table.
 const WIDTH: usize = 5;
 const ENTRIES: usize = entries(WIDTH);
 
-/// The same in non-adjacent form, where entries serve one bit more.
+/// The same for non-adjacent forms, in which entries serve one more bit.
 const SPARSE_WIDTH: usize = 5;
 const SPARSE_ENTRIES: usize = entries(SPARSE_WIDTH - 1);
 const SPARSE_BASE_WIDTH: usize = ODD_WIDTH + 1;
 
-/// How many odd numbers are below 2^`width`.
+/// Returns the number of odd numbers below 2^`width`.
 const fn entries(width: usize) -> usize {
     1 << (width - 1)
 }
 
 impl<A: Arithmetic<P25519>> Point<A> {
-    /// The base point times [`WIDTH`](Arithmetic::WIDTH) numbers: the sum of a digit's multiple
-    /// from every row of the table.
+    /// Returns the base point times [`WIDTH`](Arithmetic::WIDTH) numbers: the sum of each digit's
+    /// multiple from its row of the table.
     #[inline(always)]
     pub(super) fn multiply_base(arithmetic: A, scalars: &[&Scalar]) -> Self {
         let digits = DigitsOfAll::<BASE_WIDTH>::modulo_order(scalars);
@@ -46,14 +46,14 @@ impl<A: Arithmetic<P25519>> Point<A> {
         sum
     }
 
-    /// These points times [`WIDTH`](Arithmetic::WIDTH) numbers, whatever order they have.
+    /// Returns these points, of any order, times [`WIDTH`](Arithmetic::WIDTH) numbers.
     #[inline(always)]
     pub(super) fn multiply(&self, scalars: &[&Scalar]) -> Self {
         self.multiply_in_windows(scalars, None)
     }
 
-    /// These points times `scalars` plus the base point times `base_scalars`, whatever order they
-    /// have.
+    /// Returns these points, of any order, times `scalars` plus the base point times
+    /// `base_scalars`.
     #[inline(always)]
     pub(super) fn multiply_add_base_vartime(
         &self,
@@ -63,7 +63,7 @@ impl<A: Arithmetic<P25519>> Point<A> {
         if A::WIDTH == 1 {
             self.multiply_sparsely_vartime(scalars[0], base_scalars[0])
         } else {
-            // The numbers' digits differ, so that there is none that all could pass over.
+            // The lanes' nonzero digits differ in position, so no digit can be skipped for all.
             self.multiply_in_windows(scalars, Some(base_scalars))
         }
     }
@@ -92,13 +92,13 @@ impl<A: Arithmetic<P25519>> Point<A> {
             }
         }
         let sum = sum.extended();
-        // A number that is even was taken for the next one.
+        // An even number was replaced by the next one.
         let even = arithmetic.mask(|place| !Mask::from_bit(scalars[place].limbs()[0] & 1));
         let less = sum.add(&self.negate().addend(&twice_d)).extended();
         Self::select(even, &less, &sum)
     }
 
-    /// For one point: digits that are 0 are passed over.
+    /// Handles one point, skipping digits of 0.
     #[inline(always)]
     fn multiply_sparsely_vartime(&self, scalar: &Scalar, base_scalar: &Scalar) -> Self {
         let arithmetic = self.x.arithmetic();
@@ -132,7 +132,7 @@ impl<A: Arithmetic<P25519>> Point<A> {
         sum.extended()
     }
 
-    /// The multiples by 1, 3, 5, … for additions.
+    /// Returns the multiples by 1, 3, 5, … as addends.
     #[inline(always)]
     fn odd_multiples<const N: usize>(&self, twice_d: &Field<A>) -> [[A::Element; 4]; N] {
         let twice = self.double_times(1).addend(twice_d);
@@ -145,7 +145,7 @@ impl<A: Arithmetic<P25519>> Point<A> {
         multiples
     }
 
-    /// `a` where `mask` is true, `b` where it is false.
+    /// Returns `a` where `mask` is true, `b` where it is false.
     #[inline(always)]
     fn select(mask: A::Mask, a: &Self, b: &Self) -> Self {
         Self {
@@ -157,7 +157,7 @@ impl<A: Arithmetic<P25519>> Point<A> {
     }
 }
 
-/// Where the topmost window of either kind begins.
+/// Position of the topmost window of either kind.
 const TOP_WINDOW: usize = {
     let any = WIDTH * (Digits::<WIDTH>::COUNT - 1);
     let base = ODD_WIDTH * (Digits::<ODD_WIDTH>::COUNT - 1);
@@ -166,7 +166,7 @@ const TOP_WINDOW: usize = {
 const _: () = assert!(TOP_WINDOW < WIDTH * Digits::<WIDTH>::COUNT);
 const _: () = assert!(TOP_WINDOW < ODD_WIDTH * Digits::<ODD_WIDTH>::COUNT);
 
-/// Where the multiple by a digit is among those by odd numbers, and whether it is the opposite.
+/// Returns the index of a digit's multiple among the odd ones, and whether it is negated.
 #[inline(always)]
 fn parts_vartime<A: Arithmetic<P25519>>(arithmetic: A, digit: i8) -> (usize, A::Mask) {
     let negative = arithmetic.mask(|_| Mask::from_bit((digit < 0).into()));
@@ -177,12 +177,12 @@ fn parts_vartime<A: Arithmetic<P25519>>(arithmetic: A, digit: i8) -> (usize, A::
 struct DigitsOfAll<const WIDTH: usize>([Digits<WIDTH>; MAX_WIDTH]);
 
 impl<const WIDTH: usize> DigitsOfAll<WIDTH> {
-    /// Of these numbers or of the next, whichever are odd.
+    /// Recodes these numbers or their successors, whichever are odd.
     fn odd(numbers: &[&Scalar]) -> Self {
         Self::of(numbers, Digits::odd)
     }
 
-    /// Of numbers that are the same modulo L.
+    /// Recodes odd numbers congruent to these modulo L.
     fn modulo_order(numbers: &[&Scalar]) -> Self {
         Self::of(numbers, Digits::modulo_order)
     }
@@ -191,14 +191,14 @@ impl<const WIDTH: usize> DigitsOfAll<WIDTH> {
         Self(core::array::from_fn(|i| numbers.get(i).map_or(Digits::NONE, |number| digits(number))))
     }
 
-    /// The places of digits `i` in a row of odd multiples, and which of them are negative.
+    /// Returns the indices of digits `i` in a row of odd multiples, and which digits are negative.
     #[inline(always)]
     fn at<A: Arithmetic<P25519>>(&self, arithmetic: A, i: usize) -> (A::Word, A::Mask) {
         let index = arithmetic.word(|place| self.0[place].at(i).0);
         (index, arithmetic.mask(|place| Mask::from_bit(self.0[place].at(i).1)))
     }
 
-    /// The multiples by digits `i`, of the same point each.
+    /// Returns the multiples by digits `i`, from a table of one point shared by all.
     #[inline(always)]
     fn affine_addend<A: Arithmetic<P25519>>(
         &self,
@@ -212,7 +212,7 @@ impl<const WIDTH: usize> DigitsOfAll<WIDTH> {
         AffineAddend::from_raw(arithmetic, &entry).negate_if(negative)
     }
 
-    /// The multiples by digits `i`, of the points that each has a table of.
+    /// Returns the multiples by digits `i`, from each number's own table.
     #[inline(always)]
     fn addend<A: Arithmetic<P25519>>(
         &self,

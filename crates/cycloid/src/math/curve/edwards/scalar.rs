@@ -1,5 +1,5 @@
-//! Numbers modulo L = 2²⁵² + 27742317777372353535851937790883648493, the order of the base point of
-//! edwards25519, and their digits.
+//! Integers modulo L = 2²⁵² + 27742317777372353535851937790883648493, the order of the base point
+//! of edwards25519, and their digits.
 
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::{self, LIMB_BITS, Limb, Words};
@@ -28,22 +28,22 @@ impl Drop for Scalar {
 impl Scalar {
     pub(crate) const ZERO: Self = Self([0; 4]);
 
-    /// The number if it is less than L, which becomes known.
+    /// Returns the number if it is less than L, which becomes public.
     pub(crate) fn canonical(number: &[Limb; 4]) -> Option<Self> {
         words::is_less(number, &ORDER).reveal().then_some(Self(*number))
     }
 
-    /// `low` + 2²⁵⁶·`high` modulo L.
+    /// Returns `low` + 2²⁵⁶·`high` modulo L.
     pub(crate) fn reduced(low: &[Limb; 4], high: &[Limb; 4]) -> Self {
         words::Backend::best().run(MultiplyAdd { a: high, b: &R, c: low })
     }
 
-    /// This times `factor` plus `summand`.
+    /// Returns this number times `factor` plus `summand`.
     pub(crate) fn multiply_add(&self, factor: &Self, summand: &Self) -> Self {
         words::Backend::best().run(MultiplyAdd { a: &self.0, b: &factor.0, c: &summand.0 })
     }
 
-    /// 1 over this, 0 for 0: this to the power of L − 2.
+    /// Returns the inverse, 0 for 0: the power of L − 2.
     pub(crate) fn invert(&self) -> Self {
         let mut exponent = ORDER;
         words::sub(&mut exponent, &[2]);
@@ -59,7 +59,7 @@ impl Scalar {
         power
     }
 
-    /// L less this, 0 for 0.
+    /// Returns L minus this number, 0 for 0.
     pub(crate) fn negate(&self) -> Self {
         let mut difference = Self(ORDER);
         words::sub(&mut difference.0, &self.0);
@@ -77,7 +77,7 @@ impl Scalar {
     }
 }
 
-/// a·b + c modulo L, where b is less than L, and a and c are any numbers.
+/// Computes a·b + c modulo L, where b is less than L, and a and c are arbitrary.
 struct MultiplyAdd<'a> {
     a: &'a [Limb; 4],
     b: &'a [Limb; 4],
@@ -104,8 +104,9 @@ impl words::Task for MultiplyAdd<'_> {
 /// Digits ±1, ±3, … ±(2^`WIDTH` − 1) of an odd number below 2²⁵⁴, none of which is 0; wiped when
 /// dropped.
 ///
-/// Every bit b of `bits` stands for 2b − 1, that is 1 or −1. So a digit is twice its `WIDTH` bits
-/// less 2^`WIDTH` − 1, and the number twice all bits less 2^N − 1, where N is how many there are.
+/// Every bit b of `bits` represents 2b − 1, that is, 1 or −1. So a digit is twice its `WIDTH` bits
+/// minus 2^`WIDTH` − 1, and the number is twice all bits minus 2^N − 1, where N is the number of
+/// bits.
 pub(super) struct Digits<const WIDTH: usize> {
     bits: [Limb; 5],
 }
@@ -117,18 +118,18 @@ impl<const WIDTH: usize> Drop for Digits<WIDTH> {
 }
 
 impl<const WIDTH: usize> Digits<WIDTH> {
-    /// How many digits there are.
+    /// The number of digits.
     pub(super) const COUNT: usize = 254usize.div_ceil(WIDTH);
 
-    /// No digits.
+    /// Placeholder digits.
     pub(super) const NONE: Self = Self { bits: [0; 5] };
 
-    /// The digits of this number or of the next, whichever is odd.
+    /// Returns the digits of this number or its successor, whichever is odd.
     pub(super) fn odd(number: &Scalar) -> Self {
         Self::of(&number.0)
     }
 
-    /// The digits of this number or of the one that L is added to, whichever is odd.
+    /// Returns the digits of this number or of the number plus L, whichever is odd.
     pub(super) fn modulo_order(number: &Scalar) -> Self {
         let mut odd = number.0;
         words::add_if(!Mask::from_bit(odd[0] & 1), &mut odd, &ORDER);
@@ -137,7 +138,7 @@ impl<const WIDTH: usize> Digits<WIDTH> {
         digits
     }
 
-    /// The digits of a number of which the lowest bit is taken for set.
+    /// Returns the digits of a number whose lowest bit counts as set.
     fn of(number: &[Limb; 4]) -> Self {
         // (number + 2^N − 1)/2.
         let mut bits = [0; 5];
@@ -149,23 +150,23 @@ impl<const WIDTH: usize> Digits<WIDTH> {
         Self { bits }
     }
 
-    /// Where digit `i` is among the odd numbers 1, 3, …, without its sign, and whether it is
-    /// negative, as 1 or 0.
+    /// Returns the index of digit `i` among the odd numbers 1, 3, …, without its sign, and whether
+    /// it is negative, as 1 or 0.
     #[inline(always)]
     pub(super) fn at(&self, i: usize) -> (Limb, Limb) {
         let (limb, shift) = (i * WIDTH / LIMB_BITS, i * WIDTH % LIMB_BITS);
         let next = self.bits.get(limb + 1).map_or(0, |next| next << 1 << (63 - shift));
         let bits = self.bits[limb] >> shift | next;
         let positive = bits >> (WIDTH - 1) & 1;
-        // A negative digit's bits are the complement of its opposite's.
+        // The bits of a negative digit are the complement of its negation's.
         let index = (bits ^ positive.wrapping_sub(1)) & ((1 << (WIDTH - 1)) - 1);
         (index, positive ^ 1)
     }
 }
 
-/// The digits of a number less than L in non-adjacent form, from the lowest: 0, or odd and less
-/// than 2^(`width` − 1) either way, of which in `width` neighbours at most one is not 0. `width` is
-/// at most 8.
+/// Returns the non-adjacent form of a number less than L, from the lowest digit: each digit is 0,
+/// or odd and less than 2^(`width` − 1) in magnitude, and at most one of `width` consecutive digits
+/// is nonzero. `width` is at most 8.
 pub(super) fn non_adjacent_form_vartime(number: &Scalar, width: usize) -> [i8; 256] {
     let mut digits = [0; 256];
     let (mut place, mut carry) = (0, 0);
@@ -184,7 +185,7 @@ pub(super) fn non_adjacent_form_vartime(number: &Scalar, width: usize) -> [i8; 2
     digits
 }
 
-/// 2^`exponent` modulo L.
+/// Returns 2^`exponent` modulo L.
 const fn power_of_two(exponent: usize) -> [Limb; 4] {
     let mut power = [1, 0, 0, 0];
     let mut done = 0;

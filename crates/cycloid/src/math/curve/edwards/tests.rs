@@ -1,4 +1,4 @@
-//! Points against a model in large numbers, on every backend, one and eight.
+//! Points compared with a big-integer model, on every backend, one and eight.
 
 use std::vec;
 use std::vec::Vec;
@@ -31,7 +31,7 @@ fn order() -> BigUint {
     number(&ORDER)
 }
 
-/// Affine points, by the addition law of RFC 8032, section 5.1.4.
+/// An affine point, added by the law of RFC 8032, section 5.1.4.
 type Model = (BigUint, BigUint);
 
 fn neutral() -> Model {
@@ -69,7 +69,7 @@ fn encoding((x, y): &Model) -> Encoding {
 }
 
 fn stored((x, y): &Model) -> Stored {
-    // With a Z that is not 1.
+    // Use a Z that is not 1.
     let z = BigUint::from(0x1234_5678u32);
     let coordinates = [x * &z % p(), y * &z % p(), z.clone(), x * y * z % p()];
     let mut stored = [0; 16];
@@ -79,7 +79,8 @@ fn stored((x, y): &Model) -> Stored {
     stored
 }
 
-/// The point of order 8 with the lowest encoding, of whose multiples all points of small order are.
+/// Returns the point of order 8 with the lowest encoding; its multiples are all points of small
+/// order.
 fn point_of_order_8() -> Model {
     let root_of_minus_one = BigUint::from(2u8).modpow(&((p() - 1u8) >> 2), &p());
     // y² = (1 ± √(1 + d))/d of x⁴ = … solves 2P = (√−1, 0), that is y² + x² = 0 without d·x²·y².
@@ -112,7 +113,7 @@ fn constants() {
     assert_eq!(multiply(&eighth, &8u8.into()), neutral());
 }
 
-/// Numbers of all kinds below L.
+/// Returns representative numbers below L.
 fn numbers() -> Vec<BigUint> {
     let one = BigUint::from(1u8);
     let mut numbers = vec![BigUint::ZERO, one.clone(), 2u8.into(), 31u8.into(), 32u8.into()];
@@ -128,7 +129,7 @@ fn scalar(value: &BigUint) -> Scalar {
     Scalar::canonical(&limbs(value)).unwrap()
 }
 
-/// The function on every backend, which all must agree, and the backend's inputs in every lane.
+/// Runs the function on every backend, which must all agree, with each input in every lane.
 fn everywhere<E: Each>(inputs: &[E::Input]) -> Vec<E::Output>
 where
     E::Input: Sized,
@@ -144,12 +145,12 @@ where
     }
     for lanes in lanes::tests::backends() {
         let best = words::Backend::best();
-        // Emulated, one pass takes a second.
+        // With emulation, one pass takes a second.
         let count = if lanes.name() == "ifma" { lanes::LANES } else { inputs.len() };
         let mut outputs = vec![E::Output::ZERO; count];
         each_on::<E>(best, Some(lanes), &inputs[..count], &mut outputs);
         assert_eq!(outputs, expected[..count], "{}", lanes.name());
-        // As many as leave lanes over.
+        // Enough inputs to leave lanes unused.
         let mut outputs = vec![E::Output::ZERO; 6];
         each_on::<E>(best, Some(lanes), &inputs[1..7], &mut outputs);
         assert_eq!(outputs, expected[1..7], "{}", lanes.name());
@@ -235,7 +236,7 @@ fn multiples_of_the_base_point() {
     }
 }
 
-/// Points of every order, and sums of such.
+/// Returns points of every order, and sums of them.
 fn points() -> Vec<Model> {
     let eighth = point_of_order_8();
     let mut points: Vec<Model> = (0..8u8).map(|i| multiply(&eighth, &i.into())).collect();
@@ -277,7 +278,7 @@ fn multiples_of_any_point() {
     }
 }
 
-/// The points that a function gives, which need not have the same coordinates everywhere.
+/// Compares points by encoding, since their coordinates may differ between backends.
 struct Encoded<E>(core::marker::PhantomData<E>);
 
 impl<E: Each<Output = Stored>> Each for Encoded<E> {
@@ -289,7 +290,7 @@ impl<E: Each<Output = Stored>> Each for Encoded<E> {
         E::run(arithmetic, inputs, &mut stored[..A::WIDTH]);
         let stored = stored.each_ref();
         Encode::run(arithmetic, &stored[..A::WIDTH], encodings);
-        // T is what it should be.
+        // T must be consistent.
         for point in &stored[..A::WIDTH] {
             let [x, y, z, t] = [0, 4, 8, 12].map(|i| number(&point[i..i + 4]));
             assert_eq!(x * y % p(), z * t % p());
@@ -338,9 +339,9 @@ fn encodings_are_read_as_they_are_written() {
     }
 }
 
-/// Every y from p to 2²⁵⁵ − 1, the same less p, and x = 0 called odd.
+/// Every y from p to 2²⁵⁵ − 1 and the same minus p, and x = 0 marked odd.
 #[test]
-fn encodings_that_nothing_is_encoded_as() {
+fn non_canonical_encodings_are_detected() {
     let high = BigUint::from(1u8) << 255;
     for low in 0..19u8 {
         let (small, large) = (BigUint::from(low), p() + low);
@@ -366,7 +367,7 @@ fn encodings_that_nothing_is_encoded_as() {
     assert!(!is_canonical(&limbs(&(minus_one + high))));
 }
 
-/// RFC 7748, section 5.2, and every number times the base point by both curves.
+/// RFC 7748, section 5.2, and every number times the base point on both curves.
 #[test]
 fn the_ladder_and_the_map_to_the_other_curve() {
     let hex = |digits: &[u8]| {
@@ -387,7 +388,8 @@ fn the_ladder_and_the_map_to_the_other_curve() {
     assert_eq!(products[8..], everywhere::<UOfBase>(&scalars));
 }
 
-/// A kernel's sums beside those of the formulas, on any coordinates; tells whether there is one.
+/// Compares a kernel's sums with those of the formulas, on any coordinates; returns whether there
+/// is a kernel.
 struct SumsAgree;
 
 impl Task<P25519> for SumsAgree {
@@ -398,7 +400,7 @@ impl Task<P25519> for SumsAgree {
         let mut coordinates = Vec::new();
         for integer in [BigUint::ZERO, 1u8.into(), p() - 1u8, p() >> 1, top.clone(), top - 40u8] {
             let element = Field::constant(arithmetic, &limbs(&integer));
-            // Twice the largest are as large as elements can be.
+            // Doubled maximal elements are as large as elements can be.
             coordinates.extend([element, element.double(), -&element]);
         }
         for i in 0..20 {

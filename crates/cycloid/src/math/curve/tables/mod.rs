@@ -1,19 +1,19 @@
-//! Multiples of the curves' base points, computed by `cargo xtask tables`, whose program says how
-//! they are laid out. CI compares them with what it computes.
+//! Multiples of the curves' base points, computed by `cargo xtask tables`, which documents their
+//! layout. CI recomputes and compares them.
 
-/// Windows of edwards25519: 51 of five bits, sixteen odd multiples each, of three coordinates.
+/// Windows of edwards25519: 51 of five bits, with sixteen odd multiples each, of three coordinates.
 pub(crate) static EDWARDS25519_BASE_ONE: [u64; 51 * 16 * 3 * 4] =
     words(include_bytes!("edwards25519.base.one.bin"));
 pub(crate) static EDWARDS25519_BASE_EIGHT: [u64; 51 * 16 * 3 * 5] =
     words(include_bytes!("edwards25519.base.eight.bin"));
 
-/// The 64 odd multiples of edwards25519's base point of a window of seven bits.
+/// The 64 odd multiples of edwards25519's base point for a window of seven bits.
 pub(crate) static EDWARDS25519_ODD_ONE: [u64; 64 * 3 * 4] =
     words(include_bytes!("edwards25519.odd.one.bin"));
 pub(crate) static EDWARDS25519_ODD_EIGHT: [u64; 64 * 3 * 5] =
     words(include_bytes!("edwards25519.odd.eight.bin"));
 
-/// Of the curves of SP 800-186, odd multiples at the places of `BaseTable`.
+/// Declares the tables of the SP 800-186 curves: odd multiples at the places of `BaseTable`.
 macro_rules! weierstrass {
     ($($name:ident $file:literal)+) => {$(
         pub(super) static $name: [u64; include_bytes!($file).len() / 8] =
@@ -32,7 +32,7 @@ weierstrass! {
     P521_EIGHT "p521.eight.bin"
 }
 
-/// The words of a file, which must have `N` of them.
+/// Returns the words of a file, which must have `N` of them.
 const fn words<const N: usize>(file: &[u8]) -> [u64; N] {
     let (chunks, rest) = file.as_chunks();
     assert!(chunks.len() == N && rest.is_empty(), "the file has another size");

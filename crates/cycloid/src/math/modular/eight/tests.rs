@@ -1,4 +1,5 @@
-//! Eight at once against num-bigint, lane by lane, with good and bad neighbours, on every backend.
+//! Eight exponentiations compared with num-bigint, lane by lane, with valid and invalid neighbours,
+//! on every backend.
 
 use num_bigint::BigUint;
 use proptest::prelude::{ProptestConfig, any, prop, proptest};
@@ -8,7 +9,7 @@ use std::vec::Vec;
 use super::super::tests::{GUARD, hard_numbers, limb, model, number};
 use super::*;
 
-/// What one lane is given.
+/// The arguments of one lane.
 #[derive(Clone, Debug)]
 struct Job {
     base: Vec<Limb>,
@@ -27,7 +28,7 @@ impl Job {
     }
 }
 
-/// All backends that this processor runs, IFMA by emulation where it must be, and none.
+/// Returns all backends of this processor, with IFMA emulated if necessary, and none.
 fn backends() -> Vec<Option<Backend>> {
     let available = lanes::tests::backends().into_iter().map(Some);
     core::iter::once(None).chain(available).collect()
@@ -75,7 +76,7 @@ fn check(jobs: &[Job; LANES]) {
     }
 }
 
-/// The jobs turned so that each stands in each lane.
+/// Rotates the jobs so that each runs in each lane.
 fn check_in_every_lane(jobs: [Job; LANES]) {
     let mut jobs = jobs;
     for _ in 0..LANES {
@@ -124,7 +125,7 @@ fn lengths_may_differ() {
 }
 
 #[test]
-fn a_bad_lane_harms_no_neighbour() {
+fn an_invalid_lane_does_not_affect_others() {
     check_in_every_lane([
         Job::new(&[3], &[5], &[1000, 1]),
         Job::new(&[3], &[5], &[1001, 1]),
@@ -138,7 +139,7 @@ fn a_bad_lane_harms_no_neighbour() {
 }
 
 #[test]
-fn nothing_but_bad_lanes_and_ones() {
+fn only_invalid_lanes_and_moduli_of_one() {
     let bad = Job::new(&[3], &[5], &[6]);
     check(&core::array::from_fn(|_| bad.clone()));
     let one = Job::new(&[3], &[5], &[1, 0]);
@@ -247,7 +248,7 @@ proptest! {
 
 #[test]
 fn prepared_moduli_give_the_same() {
-    // Of one length, of many, and with one that is 1.
+    // Equal lengths, different lengths, and one modulus of length 1.
     for length in [|_| 5, |lane: usize| 1 + lane % 5, |lane: usize| if lane == 2 { 1 } else { 4 }] {
         let jobs: [Job; LANES] = core::array::from_fn(|lane| {
             let mut modulus = hard_numbers(length(lane))[lane].clone();

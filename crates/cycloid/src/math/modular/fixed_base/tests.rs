@@ -1,4 +1,4 @@
-//! Combs against exponentiation without a table, in every form.
+//! Combs compared with exponentiation without a table, in every form.
 
 use std::vec;
 use std::vec::Vec;
@@ -9,7 +9,7 @@ use super::*;
 use crate::machine::lanes;
 use crate::math::modular;
 
-/// Every form: limbs of 64 bits, and across the lanes of each backend.
+/// Returns every form: 64-bit limbs, and across the lanes of each backend.
 fn forms() -> Vec<Option<Backend>> {
     let across = lanes::tests::backends().into_iter().map(Some);
     core::iter::once(None).chain(across).collect()
@@ -53,7 +53,7 @@ fn every_shape() {
 }
 
 #[test]
-fn shapes_that_there_are_not() {
+fn invalid_shapes_are_refused() {
     assert!(Comb::new(0, 1).is_none() && Comb::new(1, 0).is_none() && Comb::new(9, 1).is_none());
 }
 
@@ -75,7 +75,7 @@ fn small_and_hard_moduli_and_bases() {
 }
 
 #[test]
-fn errors_are_told() {
+fn errors_are_reported() {
     let (limbs, comb) = ([Limb::MAX; 4], Comb::COMPACT);
     let mut r_squared = [0; 4];
     let mut scratch = vec![0; 200];

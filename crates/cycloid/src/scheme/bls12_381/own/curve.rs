@@ -1,4 +1,4 @@
-//! What the two groups differ in, and how their points lie in memory.
+//! Differences between the two groups, and the memory layout of their points.
 
 use core::ops::Range;
 
@@ -11,9 +11,9 @@ use crate::math::bls12_381::{
 };
 use crate::math::field::MAX_WIDTH;
 
-/// What the two groups differ in.
+/// The parameters of one of the two groups.
 pub(super) trait Curve: SourceGroup {
-    /// A coordinate in memory. It has no `==`, which would stop at the first byte that differs.
+    /// A coordinate in memory. It has no `==`, which would stop at the first different byte.
     type Memory: Copy + Send + Sync + core::fmt::Debug + 'static;
 
     /// The field of the coordinates.
@@ -22,7 +22,7 @@ pub(super) trait Curve: SourceGroup {
         + Endomorphism
         + Packed;
 
-    /// Parts of a scalar, and bits of a part.
+    /// Number of parts of a scalar, and bits per part.
     const PARTS: usize;
     const PART_BITS: usize;
 
@@ -30,17 +30,17 @@ pub(super) trait Curve: SourceGroup {
     const ONE: Self::Memory;
     const GENERATOR: [Self::Memory; 2];
 
-    /// The words of a coordinate.
+    /// Returns the words of a coordinate.
     fn words(coordinate: &Self::Memory) -> &[Limb];
 
-    /// The parts of a scalar.
+    /// Splits a scalar into its parts.
     fn split(integer: &[u64; 4]) -> [u128; 4];
 
-    /// A small integer as a coordinate.
+    /// Returns a small integer as a coordinate.
     #[cfg(test)]
     fn small(integer: u64) -> Self::Memory;
 
-    /// Between a coordinate as an integer and its bytes.
+    /// Converts between a coordinate as an integer and its bytes.
     fn from_bytes(bytes: &Self::Compressed) -> Self::Memory;
     fn to_bytes(coordinate: &Self::Memory) -> Self::Compressed;
 }
@@ -124,7 +124,7 @@ pub(super) type Memory3<G> = [<G as Curve>::Memory; 3];
 /// A point in memory: affine coordinates, or zeros for infinity.
 pub(super) type Memory2<G> = [<G as Curve>::Memory; 2];
 
-/// One coordinate of each of the points.
+/// Returns one coordinate of each of the points.
 fn column<G: Curve, A: Wide<Bls12Base>, const N: usize>(
     f: A,
     points: &[[G::Memory; N]],
@@ -172,7 +172,7 @@ pub(super) fn export<G: Curve, A: Wide<Bls12Base>>(
     write_column::<G, A, 3>(&point.z, points, 2);
 }
 
-/// Points that are not infinity.
+/// Loads finite points.
 pub(super) fn import_affine<G: Curve, A: Wide<Bls12Base>>(
     f: A,
     points: &[Memory2<G>],
@@ -180,7 +180,7 @@ pub(super) fn import_affine<G: Curve, A: Wide<Bls12Base>>(
     bls12_381::Affine { x: column::<G, A, 2>(f, points, 0), y: column::<G, A, 2>(f, points, 1) }
 }
 
-/// The points from the first of a range on, the last for those that are missing.
+/// Loads the points from the start of a range; the last one fills missing places.
 #[inline(always)]
 pub(super) fn import_some<'a, G: Curve, A: Wide<Bls12Base>>(
     f: A,
@@ -205,21 +205,21 @@ pub(super) fn export_affine<G: Curve, A: Wide<Bls12Base>>(
     write_column::<G, A, 2>(&point.y, points, 1);
 }
 
-/// Homogeneous coordinates.
+/// Converts to homogeneous coordinates.
 pub(super) fn to_memory3<G: Curve>(a: &Memory2<G>) -> Memory3<G> {
     if is_zero::<G>(a) { [G::ZERO, G::ONE, G::ZERO] } else { [a[0], a[1], G::ONE] }
 }
 
-/// Whether a point is infinity, which becomes public.
+/// Returns whether a point is infinity, which becomes public.
 pub(super) fn is_zero<G: Curve>(coordinates: &[G::Memory]) -> bool {
     let words = coordinates.iter().flat_map(G::words);
     // Whether a point is infinity is public.
     Mask::is_zero(words.fold(0, |any, word| any | word)).reveal()
 }
 
-/// Whether two points have the same coordinates, which becomes public. Time depends on none of them.
+/// Returns whether two points have the same coordinates, which becomes public. Constant-time.
 pub(super) fn are_equal<G: Curve>(a: &Memory2<G>, b: &Memory2<G>) -> bool {
     let words = a.iter().zip(b).flat_map(|(a, b)| G::words(a).iter().zip(G::words(b)));
-    // Whether two points are the same is the outcome.
+    // Whether two points are equal is the function's result.
     Mask::is_zero(words.fold(0, |any, (a, b)| any | (a ^ b))).reveal()
 }

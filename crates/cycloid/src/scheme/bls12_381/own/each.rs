@@ -1,18 +1,18 @@
-//! The same done to each of many: eight side by side, or one after the other.
+//! Running the same operation on many inputs: eight side by side, or one by one.
 
 use crate::machine::field::{Bls12Base, Dense, Wide, WideTask};
 use crate::machine::lanes::{self, LANES};
 use crate::machine::words;
 
-/// What can be done to one or to eight.
+/// An operation that runs on one input or on eight.
 pub(super) trait Each {
-    /// What it is done to.
+    /// The type of an input.
     type Input: Copy;
 
-    /// What it gives.
+    /// The type of an output.
     type Output: Copy;
 
-    /// Does it to as many as the backend holds.
+    /// Runs the operation on as many inputs as the backend holds.
     fn each<A: Wide<Bls12Base>>(f: A, inputs: &[Self::Input], outputs: &mut [Self::Output]);
 }
 
@@ -30,21 +30,21 @@ impl<E: Each> WideTask<Bls12Base> for Work<'_, E> {
     }
 }
 
-/// Does some work with the best backend for one number.
+/// Runs work with the best backend for one number.
 #[inline(never)]
 pub(super) fn one<T: WideTask<Bls12Base>>(task: T) -> T::Output {
     Bls12Base::run_one_wide(words::Backend::best(), task)
 }
 
-/// Does it to one.
+/// Runs the operation on one input.
 pub(super) fn single<E: Each>(input: E::Input, output: E::Output) -> E::Output {
     let mut outputs = [output];
     one(Work::<E> { inputs: &[input], outputs: &mut outputs });
     outputs[0]
 }
 
-/// From how many on they go side by side: without IFMA eight take as long as about six by themselves
-/// (`bench bls`), with it about three by the number of products.
+/// Returns the number of inputs from which on they run side by side. Without IFMA eight take as
+/// long as about six one by one (`bench bls`), with it about three, by the number of products.
 pub(super) const fn fewest(backend: lanes::Backend) -> usize {
     match backend {
         lanes::Backend::Portable(_) => usize::MAX,
@@ -55,7 +55,7 @@ pub(super) const fn fewest(backend: lanes::Backend) -> usize {
     }
 }
 
-/// Does it to each input; as many outputs.
+/// Runs the operation on each input; `outputs` has the same length.
 pub(super) fn many<E: Each>(inputs: &[E::Input], outputs: &mut [E::Output]) {
     for (inputs, outputs) in inputs.chunks(LANES).zip(outputs.chunks_mut(LANES)) {
         match lanes::Backend::best() {
@@ -71,7 +71,7 @@ pub(super) fn many<E: Each>(inputs: &[E::Input], outputs: &mut [E::Output]) {
     }
 }
 
-/// Up to eight side by side.
+/// Runs up to eight inputs side by side.
 fn eight<E: Each>(backend: lanes::Backend, inputs: &[E::Input], outputs: &mut [E::Output]) {
     if inputs.len() == LANES {
         Bls12Base::run_eight_wide(backend, Work::<E> { inputs, outputs });
@@ -80,7 +80,7 @@ fn eight<E: Each>(backend: lanes::Backend, inputs: &[E::Input], outputs: &mut [E
     }
 }
 
-/// Fewer than eight; the last stands for those that are missing.
+/// Fewer than eight inputs; the last one fills the missing lanes.
 #[inline(never)]
 fn some_of_eight<E: Each>(backend: lanes::Backend, inputs: &[E::Input], outputs: &mut [E::Output]) {
     let last = inputs.len() - 1;

@@ -1,4 +1,4 @@
-//! What is done in G1 and G2.
+//! Operations in G1 and G2.
 
 use core::marker::PhantomData;
 
@@ -10,8 +10,8 @@ use super::curve::{
     to_memory3,
 };
 use super::each::{Each, many, single};
-use super::lists;
 use super::msm::{self, Plan};
+use super::shared_inversion;
 use super::threads;
 use crate::machine::ct;
 use crate::machine::field::{Bls12Base, Wide};
@@ -19,7 +19,7 @@ use crate::machine::lanes::LANES;
 use crate::math::bls12_381::{self, Endomorphism, Field, Mapped, Words, reveal};
 use crate::math::field::MAX_WIDTH;
 
-/// Declares something that is done to each.
+/// Declares operations that run on each of many inputs.
 macro_rules! each {
     ($($(#[$doc:meta])* $name:ident: $input:ty => $output:ty,
         |$f:ident, $inputs:ident, $outputs:ident| $body:block)+) => {$(
@@ -49,7 +49,7 @@ each! {
         export::<G, A>(&side(0).add(&side(1)), outputs);
     }
 
-    /// Of a second point that is not infinity.
+    /// The second point is finite.
     AddAffine: (Memory3<G>, Memory2<G>) => Memory3<G>, |f, inputs, outputs| {
         let mut points = [[G::ZERO; 3]; MAX_WIDTH];
         let mut affine = [[G::ZERO; 2]; MAX_WIDTH];
@@ -80,7 +80,7 @@ each! {
         outputs.copy_from_slice(&reveal::<A>(members)[..A::WIDTH]);
     }
 
-    /// Scalars in parts.
+    /// Scalars are in parts.
     Multiply: (Memory3<G>, [u128; 4]) => Memory3<G>, |f, inputs, outputs| {
         let (points, mut parts) = points_and_parts::<G>(inputs);
         let points = import::<G, A>(f, &points[..A::WIDTH]);
@@ -88,14 +88,14 @@ each! {
         bls12_381::wipe_parts(parts.as_flattened_mut());
     }
 
-    /// By integers of 128 bits, of any points of the curve.
+    /// Multiplies any points of the curve by integers of 128 bits.
     MultiplyShort: (Memory3<G>, [u128; 4]) => Memory3<G>, |f, inputs, outputs| {
         let (points, parts) = points_and_parts::<G>(inputs);
         let points = import::<G, A>(f, &points[..A::WIDTH]);
         export::<G, A>(&bls12_381::multiply_some(&points, &parts[..1], 128), outputs);
     }
 
-    /// An abscissa as an integer, and which of the two ordinates.
+    /// Takes an x coordinate as an integer, and which of the two y coordinates to return.
     Decompress: (G::Memory, bool) => Option<Memory2<G>>, |f, inputs, outputs| {
         let mut x = [G::ZERO; MAX_WIDTH];
         x.iter_mut().zip(inputs).for_each(|(x, input)| *x = input.0);
@@ -110,7 +110,7 @@ each! {
         }
     }
 
-    /// Coordinates as integers; those of a point.
+    /// Converts integer coordinates to a point.
     FromCoordinates: [G::Memory; 2] => Option<Memory2<G>>, |f, inputs, outputs| {
         let side = |i: usize| G::Field::<A>::load(f, &sides::<_, 2>(inputs, i)[..A::WIDTH]);
         let point = bls12_381::Affine { x: side(0), y: side(1) };
@@ -122,7 +122,7 @@ each! {
         }
     }
 
-    /// As integers.
+    /// Returns coordinates as integers.
     Coordinates: Memory2<G> => [G::Memory; 2], |f, inputs, outputs| {
         let point = import_affine::<G, A>(f, inputs);
         for (i, coordinate) in [point.x, point.y].iter().enumerate() {
@@ -132,19 +132,19 @@ each! {
         }
     }
 
-    /// One element of the field, to the group.
+    /// Maps one field element to the group.
     EncodeToCurve: [[u8; 64]; 4] => Memory3<G>, |f, inputs, outputs| {
         export::<G, A>(&bls12_381::to_group(&[element::<G, A>(f, inputs, 0)]), outputs);
     }
 
-    /// Two elements.
+    /// Maps two field elements to the group.
     HashToCurve: [[u8; 64]; 4] => Memory3<G>, |f, inputs, outputs| {
         let elements = [element::<G, A>(f, inputs, 0), element::<G, A>(f, inputs, 1)];
         export::<G, A>(&bls12_381::to_group(&elements), outputs);
     }
 }
 
-/// The `i`-th of each of the inputs.
+/// Returns the `i`-th component of each input.
 fn sides<T: Copy, const N: usize>(inputs: &[[T; N]], i: usize) -> [T; MAX_WIDTH] {
     core::array::from_fn(|place| inputs[place.min(inputs.len() - 1)][i])
 }
@@ -163,7 +163,7 @@ fn points_and_parts<G: Curve>(
     (points, parts)
 }
 
-/// The `i`-th element of the field, of each of the inputs.
+/// Returns the `i`-th field element of each input.
 fn element<G: Curve, A: Wide<Bls12Base>>(f: A, inputs: &[[[u8; 64]; 4]], i: usize) -> G::Field<A> {
     let mut uniform: [&[[u8; 64]]; MAX_WIDTH] = [&[]; MAX_WIDTH];
     for (uniform, input) in uniform.iter_mut().zip(inputs) {
@@ -172,10 +172,10 @@ fn element<G: Curve, A: Wide<Bls12Base>>(f: A, inputs: &[[[u8; 64]; 4]], i: usiz
     G::Field::<A>::from_uniform(f, &uniform[..A::WIDTH])
 }
 
-/// How many points are taken at a time where copies are made.
+/// Number of points processed at a time when copies are made.
 const CHUNK: usize = LANES;
 
-/// kᵢ·aᵢ with `E`.
+/// Computes kᵢ·aᵢ with `E`.
 fn multiply_many<E, G>(points: &mut [Memory3<G>], parts: impl Fn(usize) -> [u128; 4])
 where
     G: Curve,
@@ -260,11 +260,11 @@ macro_rules! group {
             fn to_affine_many(points: &[Projective<Self, $G>], affine: &mut [Affine<Self, $G>]) {
                 let n = points.len().min(affine.len());
                 let write = |i: usize, point| affine[i] = Affine::from_raw(point);
-                lists::to_affine::<$G>(n, |i| points[i].raw(), write);
+                shared_inversion::to_affine::<$G>(n, |i| points[i].raw(), write);
             }
 
             fn sum(points: &[Affine<Self, $G>]) -> [$memory; 3] {
-                lists::sum_vartime::<$G>(points.len(), |i| points[i].raw())
+                shared_inversion::sum_vartime::<$G>(points.len(), |i| points[i].raw())
             }
 
             fn from_coordinates(

@@ -1,17 +1,17 @@
 //! Cycloid's own arithmetic as a backend.
 //!
-//! Everything lies in memory as words in Montgomery's form, which is what the backends for one number
-//! compute with: an element of Fp is six words, a point its homogeneous coordinates, an affine one its
-//! two coordinates, and infinity (0, 0), which is on neither curve. What comes in lists goes eight side
-//! by side where the processor has vectors for it ([`each`]).
+//! Memory holds words in Montgomery form, the form of the backends for one number: an element of Fp
+//! is six words, a point its homogeneous coordinates, an affine point its two coordinates. Affine
+//! infinity is (0, 0), which is on neither curve. Lists run eight side by side if the processor has
+//! vectors ([`each`]).
 
 mod curve;
 mod each;
 mod group;
-mod lists;
 mod msm;
 mod pairing;
 mod scalars;
+mod shared_inversion;
 #[cfg(test)]
 mod tests;
 mod threads;

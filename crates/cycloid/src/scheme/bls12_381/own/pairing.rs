@@ -1,4 +1,4 @@
-//! Fq12, GT and the pairing.
+//! Fq12, GT and the pairing on the library's own arithmetic.
 
 use super::super::backend::{First, Pairing, Scalars, Second};
 use super::super::{G1Affine, G2Affine};
@@ -22,7 +22,7 @@ pub(super) const ZERO: Memory = [[[0; 6]; 2]; 6];
 /// The lines of a Miller loop in memory.
 type Prepared = [[[Words; 2]; 3]; LINES];
 
-/// Declares something that is done to elements of Fq12.
+/// Declares operations that run on each of many elements of Fq12.
 macro_rules! each {
     ($($(#[$doc:meta])* $name:ident: $input:ty => $output:ty,
         |$f:ident, $inputs:ident, $outputs:ident| $body:block)+) => {$(
@@ -38,7 +38,7 @@ macro_rules! each {
     )+};
 }
 
-/// The `i`-th of each of the inputs.
+/// Returns the `i`-th element of each input.
 fn side<A: Wide<Bls12Base>>(f: A, inputs: &[[Memory; 2]], i: usize) -> Fp12<A> {
     let mut side = [ZERO; MAX_WIDTH];
     side.iter_mut().zip(inputs).for_each(|(side, input)| *side = input[i]);
@@ -94,7 +94,7 @@ each! {
         bls12_381::final_exponentiation(&Fp12::import(f, inputs)).export(outputs);
     }
 
-    /// From integers, and to such.
+    /// Converts from integers, and back.
     Load: Memory => Memory, |f, inputs, outputs| {
         for i in 0..6 {
             let mut integers = [[[0; 6]; 2]; MAX_WIDTH];
@@ -115,7 +115,7 @@ each! {
         }
     }
 
-    /// The loop of each pair by itself.
+    /// Runs the loop of each pair separately.
     MillerLoop: (Memory2<First>, Memory2<Second>) => Memory, |f, inputs, outputs| {
         let (mut p, mut q) = ([[[0; 6]; 2]; MAX_WIDTH], [[[[0; 6]; 2]; 2]; MAX_WIDTH]);
         for (place, input) in inputs.iter().enumerate() {
@@ -127,13 +127,13 @@ each! {
     }
 }
 
-/// Pairs whose loops share their squarings.
+/// Number of pairs whose loops share their squarings.
 const PAIRS: usize = 16;
 
-/// What verifies a signature.
+/// Number of pairs in a signature verification.
 const FEW: usize = 2;
 
-/// The loops of up to `N` pairs together.
+/// The combined loops of up to `N` pairs.
 struct Together<'a, const N: usize> {
     p: &'a [G1Affine<Cycloid>],
     q: &'a [G2Affine<Cycloid>],
@@ -154,7 +154,7 @@ impl<const N: usize> WideTask<Bls12Base> for Together<'_, N> {
     }
 }
 
-/// The loops of pairs whose lines are known.
+/// The loops of pairs with prepared lines.
 struct TogetherPrepared<'a> {
     p: &'a [G1Affine<Cycloid>],
     q: &'a [&'a Prepared],
@@ -174,7 +174,7 @@ impl WideTask<Bls12Base> for TogetherPrepared<'_> {
     }
 }
 
-/// The lines of a point that is not infinity.
+/// Computes the lines of a finite point.
 struct Prepare<'a>(&'a Memory2<Second>);
 
 impl WideTask<Bls12Base> for Prepare<'_> {
@@ -194,14 +194,14 @@ impl WideTask<Bls12Base> for Prepare<'_> {
     }
 }
 
-/// The first of the numbers.
+/// Returns the first lane.
 fn first<A: Wide<Bls12Base>>(value: &Fp12<A>) -> Memory {
     let mut memory = [ZERO; MAX_WIDTH];
     value.export(&mut memory[..A::WIDTH]);
     memory[0]
 }
 
-/// The product of the loops of up to eight pairs, each by itself.
+/// Returns the product of the loops of up to eight pairs, each run separately.
 #[inline(never)]
 fn miller_loops_apart(p: &[G1Affine<Cycloid>], q: &[G2Affine<Cycloid>]) -> Memory {
     let last = p.len() - 1;
@@ -244,7 +244,7 @@ impl Pairing for Cycloid {
 
     fn fq12_equal(a: &Memory, b: &Memory) -> bool {
         let (a, b) = (a.as_flattened().as_flattened(), b.as_flattened().as_flattened());
-        // The outcome of a comparison is public.
+        // The result of a comparison is public.
         Mask::is_zero(a.iter().zip(b).fold(0, |any, (a, b)| any | (a ^ b))).reveal()
     }
 
@@ -305,7 +305,7 @@ impl Pairing for Cycloid {
 
     fn miller_loop(p: &[G1Affine<Self>], q: &[G2Affine<Self>]) -> Memory {
         let mut product = Self::fq12_one();
-        // Side by side each has its own squarings, which together they share.
+        // Side by side, each pair has its own squarings; together they share them.
         let apart = lanes::Backend::best().map_or(usize::MAX, |backend| fewest(backend) + 1);
         let chunk = if p.len() < apart { PAIRS } else { LANES };
         for (p, q) in p.chunks(chunk).zip(q.chunks(chunk)) {

@@ -1,4 +1,4 @@
-//! Fr.
+//! The field Fr on the library's own arithmetic.
 
 use core::slice;
 
@@ -59,7 +59,7 @@ fn compute(operation: Operation, a: &ScalarWords, b: &ScalarWords) -> ScalarWord
     Bls12Scalar::run_one_wide(words::Backend::best(), Compute { operation, a, b })
 }
 
-/// a₀·b₀ + a₁·b₁ + …, reduced once for as many products as may come together.
+/// Computes a₀·b₀ + a₁·b₁ + …, reducing once for as many products as fit.
 struct InnerProduct<'a> {
     a: &'a [Fr<Cycloid>],
     b: &'a [Fr<Cycloid>],
@@ -84,7 +84,7 @@ impl WideTask<Bls12Scalar> for InnerProduct<'_> {
     }
 }
 
-/// aᵢ ← aᵢ + bᵢ or aᵢ·bᵢ.
+/// Computes aᵢ ← aᵢ + bᵢ or aᵢ·bᵢ.
 struct Each<'a> {
     multiply: bool,
     a: &'a mut [Fr<Cycloid>],
@@ -104,7 +104,7 @@ impl WideTask<Bls12Scalar> for Each<'_> {
     }
 }
 
-/// aᵢ ← 1/aᵢ, and 0 for 0. Time depends on their number only.
+/// Computes aᵢ ← 1/aᵢ, and 0 for 0. Time depends on the number of elements only.
 struct InvertMany<'a> {
     a: &'a mut [Fr<Cycloid>],
     scratch: &'a mut [Fr<Cycloid>],
@@ -119,7 +119,7 @@ impl WideTask<Bls12Scalar> for InvertMany<'_> {
             f.export(element.raw(), slice::from_mut(to.words_mut()));
         };
         let one = Element::one(f);
-        // A zero counts as 1. What stands in `scratch` is the product of those before.
+        // A zero counts as 1. `scratch` holds the products of the preceding elements.
         let factor = |a: &Element<Bls12Scalar, A>| Element::select(a.is_zero(), &one, a);
         let mut product = one;
         for (a, before) in self.a.iter().zip(&mut *self.scratch) {
@@ -204,7 +204,7 @@ impl Scalars for Cycloid {
 
     fn fr_equal(a: &ScalarWords, b: &ScalarWords) -> bool {
         let difference = a.iter().zip(b).fold(0, |any, (a, b)| any | (a ^ b));
-        // The outcome of a comparison is public.
+        // The result of a comparison is public.
         ct::Mask::is_zero(difference).reveal()
     }
 

@@ -1,6 +1,6 @@
-//! Every backend beside the best one for one number: what each operation gives for eight inputs.
+//! Each operation on eight inputs, on every backend, compared with the best backend for one number.
 //!
-//! That the best one is right is for the suite in `cycloid-blst` to say, which runs on it.
+//! The suite in `cycloid-blst` checks the correctness of that one, since it runs on it.
 
 use std::vec::Vec;
 
@@ -17,7 +17,7 @@ use crate::machine::lanes::{self, LANES};
 use crate::machine::words;
 use crate::scheme::bls12_381::backend::{First, Group, Second, SourceGroup};
 
-/// Compares what `E` gives with every backend, in every lane.
+/// Compares the results of `E` on every backend, in every lane.
 fn compare<E: Each>(what: &str, inputs: &[E::Input; LANES], start: E::Output)
 where
     E::Output: PartialEq + core::fmt::Debug,
@@ -38,7 +38,7 @@ where
     }
 }
 
-/// Pseudo-random bytes.
+/// Returns pseudorandom bytes.
 fn uniform(seed: u64) -> [[u8; 64]; 4] {
     let mut state = seed;
     [(); 4].map(|()| {
@@ -83,7 +83,7 @@ where
     compare::<Multiply<G>>(name, &multiples, infinity);
     let multiples: [_; LANES] = core::array::from_fn(|i| (points[i], parts(i as u64, 128)));
     compare::<MultiplyShort<G>>(name, &multiples, infinity);
-    // Abscissas of points, of other points of the curve and of none.
+    // x coordinates of members, of other points of the curve, and of no point.
     let abscissas: [_; LANES] = core::array::from_fn(|i| {
         let mut x = single::<Coordinates<G>>(affine[i], affine[i])[0];
         if i > 4 {

@@ -1,20 +1,20 @@
-//! Two things at the same time, where the feature `rayon` gives the library threads.
+//! Running two tasks in parallel, with the feature `rayon`.
 
-/// Parts of the work on n points, one for each thread.
+/// Returns the number of parts for the work on n points, one for each thread.
 #[cfg(feature = "rayon")]
 pub(super) fn parts(n: usize) -> usize {
-    /// The fewest points for which a thread of their own pays.
+    /// The fewest points that are worth a thread.
     const FEWEST: usize = 256;
     (n / FEWEST).clamp(1, rayon::current_num_threads())
 }
 
-/// One.
+/// Returns one part.
 #[cfg(not(feature = "rayon"))]
 pub(super) const fn parts(_n: usize) -> usize {
     1
 }
 
-/// What both give.
+/// Returns the results of both tasks.
 pub(super) fn join<T: Send>(
     first: impl FnOnce() -> T + Send,
     second: impl FnOnce() -> T + Send,

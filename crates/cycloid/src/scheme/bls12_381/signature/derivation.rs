@@ -1,4 +1,4 @@
-//! Secret keys out of key material: KeyGen of the draft, and the tree of EIP-2333.
+//! Secret keys derived from key material: KeyGen of the draft, and the key tree of EIP-2333.
 
 use sha2::{Digest, Sha256};
 
@@ -8,16 +8,16 @@ use crate::machine::ct;
 use crate::scheme::hash::{DigestBytes, Hash};
 use crate::scheme::hmac::Keyed;
 
-/// The least bytes of key material.
+/// The minimum length of key material, in bytes.
 const MIN_KEY_MATERIAL: usize = 32;
 
-/// Bytes of a digest of SHA-256.
+/// Bytes in a SHA-256 digest.
 const DIGEST: usize = 32;
 
-/// L, the pseudorandom bytes that are taken modulo r: ceil(3 · 255 / 16).
+/// L, the number of pseudorandom bytes that are reduced modulo r: ceil(3 · 255 / 16).
 const LENGTH: usize = 48;
 
-/// The pseudorandom bytes of HKDF-Expand (RFC 5869, section 2.3), a digest at a time.
+/// The output of HKDF-Expand (RFC 5869, section 2.3), a digest at a time.
 struct Expand<'a> {
     keyed: Keyed,
     info: &'a [&'a [u8]],
@@ -26,13 +26,13 @@ struct Expand<'a> {
 }
 
 impl<'a> Expand<'a> {
-    /// HKDF-Extract of a salt and key material in parts, ready to be expanded.
+    /// Runs HKDF-Extract on a salt and key material in parts, ready for expansion.
     fn extract(salt: &[u8], material: &[&[u8]], info: &'a [&'a [u8]]) -> Self {
         let key = Keyed::new(Hash::Sha256, salt).authenticate(material);
         Self { keyed: Keyed::new(Hash::Sha256, &key), info, last: None, count: 0 }
     }
 
-    /// The next 32 bytes, of up to 255 times as many.
+    /// Returns the next 32 bytes, up to 255 times.
     fn next(&mut self) -> &[u8] {
         self.count += 1;
         let count = [self.count];
@@ -47,7 +47,7 @@ impl<'a> Expand<'a> {
     }
 }
 
-/// KeyGen of the draft (section 2.3), which EIP-2333 calls hkdf_mod_r.
+/// Runs KeyGen of the draft (section 2.3), which EIP-2333 calls hkdf_mod_r.
 ///
 /// # Errors
 /// [`Error::KeyMaterialTooShort`].
@@ -67,21 +67,21 @@ pub(super) fn key_gen<B: Scalars>(
     bytes.reverse();
     let key = Fr::from_bytes_wide(&bytes);
     ct::wipe_bytes(&mut bytes);
-    // 0 comes with a chance of 2⁻²⁵⁵, and says nothing of the next.
+    // The probability of 0 is 2⁻²⁵⁵, and it reveals nothing about the next key.
     if key.is_zero() { key_gen(material, key_info, &Sha256::digest(salt)) } else { Ok(key) }
 }
 
-/// The salt with which both begin where none is given.
+/// Returns the initial salt of both derivations, unless one is given.
 pub(super) fn first_salt() -> [u8; DIGEST] {
     Sha256::digest(b"BLS-SIG-KEYGEN-SALT-").into()
 }
 
-/// derive_child_SK of EIP-2333.
+/// Runs derive_child_SK of EIP-2333.
 pub(super) fn derive_child<B: Scalars>(parent: &Fr<B>, index: u32) -> Result<Fr<B>, Error> {
     let salt = index.to_be_bytes();
     let mut material = parent.to_be_bytes();
     // parent_SK_to_lamport_PK: the digests of 255 chunks for the key, and as many for its
-    // complement, hashed as they come.
+    // complement, hashed as they are produced.
     let mut compressed = Sha256::new();
     for _ in 0..2 {
         let mut expand = Expand::extract(&salt, &[&material], &[]);

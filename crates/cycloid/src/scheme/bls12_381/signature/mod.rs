@@ -1,12 +1,12 @@
-//! BLS signatures (draft-irtf-cfrg-bls-signature-06): keys small or signatures small, the three
+//! BLS signatures (draft-irtf-cfrg-bls-signature-06): small keys or small signatures, the three
 //! schemes against rogue keys, aggregates, batches, and thresholds.
 //!
-//! A [`Variant`] says in which group the keys are: in G1 with [`MinPk`], in G2 with [`MinSig`]. A
-//! [`Scheme`] says what keeps a signer from choosing a key that cancels another's. Keys and
-//! signatures are members of their groups, checked when they are decoded, and a public key is not
-//! infinity; so what verifies them need not check them again.
+//! A [`Variant`] determines the group of the keys: G1 with [`MinPk`], G2 with [`MinSig`]. A
+//! [`Scheme`] prevents a signer from choosing a key that cancels another's. Keys and signatures are
+//! members of their groups, checked when decoded, and a public key is not infinity; verification
+//! need not check them again.
 //!
-//! What a secret key computes takes time that depends on no secret. Public keys, messages and
+//! Operations on a secret key take time that depends on no secret. Public keys, messages and
 //! signatures are public.
 
 mod derivation;
@@ -24,25 +24,25 @@ use super::backend::{Backend, First, Group, Second, SourceGroup};
 use super::error::equal_counts;
 use super::{Affine, Error, Fq12, pairing};
 
-/// Which group has the keys, and which the signatures.
+/// The assignment of keys and signatures to the two groups.
 pub trait Variant: private::Sealed + Copy + Send + Sync + 'static {
     /// The group of the public keys.
     type Keys: SourceGroup;
 
-    /// The group of the signatures, to which messages are hashed.
+    /// The group of the signatures; messages are hashed to it.
     type Signatures: SourceGroup;
 
-    /// Whether the keys are in the group in which computing takes less.
+    /// Whether the keys are in the group with the cheaper arithmetic.
     const KEYS_IN_FIRST: bool;
 
-    /// The tag by which the messages of a scheme are hashed.
+    /// Returns the domain separation tag for messages of a scheme.
     fn tag(scheme: Scheme) -> &'static [u8];
 
-    /// The tag by which keys are hashed for proofs of possession.
+    /// The domain separation tag for keys in proofs of possession.
     const POSSESSION_TAG: &'static [u8];
 }
 
-/// Keys in G1, of 48 bytes, and signatures in G2, of 96 bytes; as Ethereum has it.
+/// Keys in G1, of 48 bytes, and signatures in G2, of 96 bytes; used by Ethereum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinPk;
 
@@ -88,20 +88,21 @@ impl Variant for MinSig {
     const POSSESSION_TAG: &'static [u8] = b"BLS_POP_BLS12381G1_XMD:SHA-256_SSWU_RO_POP_";
 }
 
-/// What keeps a signer from choosing a key that cancels those of others in an aggregate.
+/// The defence against a signer whose key cancels other keys in an aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// The messages of an aggregate must differ (section 3.1).
     Basic,
     /// A signer signs the public key before the message (section 3.2).
     MessageAugmentation,
-    /// Whoever takes a public key has verified its proof of possession (section 3.3).
+    /// The verifier has checked each public key's proof of possession (section 3.3).
     ProofOfPossession,
 }
 
-/// A backend for a variant: every [`Backend`] is one for both.
+/// A backend for a variant; every [`Backend`] supports both.
 pub trait SignatureBackend<V: Variant>: Backend + Group<V::Keys> + Group<V::Signatures> {
-    /// The product of the Miller loops of the keys with the points, of equal numbers.
+    /// Returns the product of the Miller loops of the keys with the points, which are equal in
+    /// number.
     fn miller_loop_with_keys(
         keys: &[Affine<Self, V::Keys>],
         points: &[Affine<Self, V::Signatures>],

@@ -16,7 +16,7 @@ pub struct Signature<B: SignatureBackend<V>, V: Variant> {
 }
 
 impl<B: SignatureBackend<V>, V: Variant> PublicKey<B, V> {
-    /// The key that an encoding is, compressed or not by its length.
+    /// Decodes a key, compressed or uncompressed according to the length.
     ///
     /// # Errors
     /// As [`Affine::from_compressed`]; [`Error::Infinity`].
@@ -24,7 +24,7 @@ impl<B: SignatureBackend<V>, V: Variant> PublicKey<B, V> {
         Self::from_affine(Affine::from_bytes(bytes)?)
     }
 
-    /// The key that a point is.
+    /// Converts a point to a key.
     ///
     /// # Errors
     /// [`Error::Infinity`].
@@ -32,25 +32,25 @@ impl<B: SignatureBackend<V>, V: Variant> PublicKey<B, V> {
         if point.is_identity() { Err(Error::Infinity) } else { Ok(Self::of(point)) }
     }
 
-    /// The compressed encoding.
+    /// Returns the compressed encoding.
     pub fn to_bytes(&self) -> <V::Keys as SourceGroup>::Compressed {
         self.point.to_compressed()
     }
 
-    /// The uncompressed encoding.
+    /// Returns the uncompressed encoding.
     pub fn to_uncompressed(&self) -> <V::Keys as SourceGroup>::Uncompressed {
         self.point.to_uncompressed()
     }
 
-    /// The point.
+    /// Returns the point.
     pub const fn as_affine(&self) -> &Affine<B, V::Keys> {
         &self.point
     }
 
-    /// The sum of keys, of which all have proved their possession.
+    /// Returns the sum of keys, each with a verified proof of possession.
     ///
     /// # Errors
-    /// [`Error::Empty`]; [`Error::Infinity`] where the keys cancel each other.
+    /// [`Error::Empty`]; [`Error::Infinity`] if the keys cancel each other.
     pub fn aggregate(keys: &[Self]) -> Result<Self, Error> {
         if keys.is_empty() {
             return Err(Error::Empty);
@@ -59,7 +59,7 @@ impl<B: SignatureBackend<V>, V: Variant> PublicKey<B, V> {
         Self::from_affine(sum.to_affine())
     }
 
-    /// Whether the signature is that of the message by this key.
+    /// Verifies a signature of a message by this key.
     ///
     /// # Errors
     /// [`Error::Verification`].
@@ -77,8 +77,8 @@ impl<B: SignatureBackend<V>, V: Variant> PublicKey<B, V> {
         verify::core_verify(self, &[prefix, message], V::tag(scheme), signature)
     }
 
-    /// [`verify`](Self::verify) of a signature that was made by a tag of one's own (CoreVerify,
-    /// section 2.7).
+    /// Like [`verify`](Self::verify), for a signature made with a custom tag (CoreVerify, section
+    /// 2.7).
     ///
     /// # Errors
     /// [`Error::Verification`].
@@ -91,7 +91,7 @@ impl<B: SignatureBackend<V>, V: Variant> PublicKey<B, V> {
         verify::core_verify(self, &[&[], message], tag, signature)
     }
 
-    /// Whether the proof is one of this key's possession (PopVerify, section 3.3.3).
+    /// Verifies a proof of this key's possession (PopVerify, section 3.3.3).
     ///
     /// # Errors
     /// [`Error::Verification`].
@@ -106,7 +106,7 @@ impl<B: SignatureBackend<V>, V: Variant> PublicKey<B, V> {
 }
 
 impl<B: SignatureBackend<V>, V: Variant> Signature<B, V> {
-    /// The signature that an encoding is, compressed or not by its length.
+    /// Decodes a signature, compressed or uncompressed according to the length.
     ///
     /// # Errors
     /// As [`Affine::from_compressed`].
@@ -114,27 +114,27 @@ impl<B: SignatureBackend<V>, V: Variant> Signature<B, V> {
         Affine::from_bytes(bytes).map(Self::from_affine)
     }
 
-    /// The signature that a point is.
+    /// Converts a point to a signature.
     pub const fn from_affine(point: Affine<B, V::Signatures>) -> Self {
         Self { point }
     }
 
-    /// The compressed encoding.
+    /// Returns the compressed encoding.
     pub fn to_bytes(&self) -> <V::Signatures as SourceGroup>::Compressed {
         self.point.to_compressed()
     }
 
-    /// The uncompressed encoding.
+    /// Returns the uncompressed encoding.
     pub fn to_uncompressed(&self) -> <V::Signatures as SourceGroup>::Uncompressed {
         self.point.to_uncompressed()
     }
 
-    /// The point.
+    /// Returns the point.
     pub const fn as_affine(&self) -> &Affine<B, V::Signatures> {
         &self.point
     }
 
-    /// The sum of signatures (Aggregate, section 2.8).
+    /// Returns the sum of signatures (Aggregate, section 2.8).
     ///
     /// # Errors
     /// [`Error::Empty`].
@@ -146,12 +146,12 @@ impl<B: SignatureBackend<V>, V: Variant> Signature<B, V> {
     }
 }
 
-/// The sum of the points of many.
+/// Returns the sum of the points of many.
 fn sum<T, B: super::Group<G>, G: SourceGroup>(
     of: &[T],
     point: impl Fn(&T) -> Affine<B, G>,
 ) -> Projective<B, G> {
-    /// Enough for a backend to add them at a time.
+    /// Large enough for a backend's efficient addition.
     const PIECE: usize = 64;
     let mut sum = Projective::identity();
     for piece in of.chunks(PIECE) {

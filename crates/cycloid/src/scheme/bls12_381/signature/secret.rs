@@ -1,4 +1,4 @@
-//! Secret keys, and what is computed with them.
+//! Secret keys and their operations.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -12,14 +12,14 @@ use super::{PublicKey, Scheme, Signature, SignatureBackend, Variant, derivation}
 use crate::machine::{ct, stack};
 use crate::scheme::{VerifyAfterSign, stack_use};
 
-/// A secret key: a scalar that is not 0. It is wiped when it is dropped.
+/// A secret key: a nonzero scalar. Wiped when dropped.
 pub struct SecretKey<B: SignatureBackend<V>, V: Variant> {
     scalar: Fr<B>,
     variant: PhantomData<V>,
 }
 
 impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
-    /// A new key, uniform.
+    /// Generates a uniform key.
     ///
     /// # Errors
     /// [`Error::RandomGenerator`], as for [`Fr::random`].
@@ -27,8 +27,8 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
         stack::clean(stack_use::BLS_KEY, || Fr::random_nonzero(rng).map(Self::of))
     }
 
-    /// KeyGen of the draft (section 2.3) with its own salt: a key out of 32 or more bytes that
-    /// nobody can guess, and any information that tells keys apart.
+    /// Runs KeyGen of the draft (section 2.3) with its own salt: derives a key from at least 32
+    /// unpredictable bytes and any information that distinguishes keys.
     ///
     /// # Errors
     /// [`Error::KeyMaterialTooShort`].
@@ -38,7 +38,7 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
         })
     }
 
-    /// KeyGen of the draft with the salt as it is given, which the protocol chooses.
+    /// Runs KeyGen of the draft with a given salt, chosen by the protocol.
     ///
     /// # Errors
     /// [`Error::KeyMaterialTooShort`].
@@ -52,7 +52,8 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
         })
     }
 
-    /// The root of a tree of keys, out of a seed of 32 bytes or more (EIP-2333, derive_master_SK).
+    /// Derives the root of a key tree from a seed of at least 32 bytes (EIP-2333,
+    /// derive_master_SK).
     ///
     /// # Errors
     /// [`Error::KeyMaterialTooShort`].
@@ -60,7 +61,7 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
         Self::key_gen(seed, &[])
     }
 
-    /// The child with this index in the tree of keys (EIP-2333, derive_child_SK).
+    /// Derives the child with this index in the key tree (EIP-2333, derive_child_SK).
     pub fn derive_child(&self, index: u32) -> Self {
         stack::clean(stack_use::BLS_KEY, || match derivation::derive_child(&self.scalar, index) {
             Ok(scalar) => Self::of(scalar),
@@ -68,8 +69,8 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
         })
     }
 
-    /// The key at the end of a path from the root of a seed, `[12381, 3600, 0, 0]` for EIP-2334's
-    /// `m/12381/3600/0/0`.
+    /// Derives the key at the end of a path from the root of a seed: `[12381, 3600, 0, 0]` for
+    /// EIP-2334's `m/12381/3600/0/0`.
     ///
     /// # Errors
     /// [`Error::KeyMaterialTooShort`].
@@ -80,20 +81,20 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
         })
     }
 
-    /// The key with this scalar: 32 bytes, big-endian.
+    /// Reads a key from its scalar, 32 big-endian bytes.
     ///
     /// # Errors
-    /// [`Error::Length`]; [`Error::NotCanonical`] for r and more; [`Error::ZeroKey`].
+    /// [`Error::Length`]; [`Error::NotCanonical`] for r or more; [`Error::ZeroKey`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         stack::clean(stack_use::BLS_KEY, || Self::from_scalar(Fr::from_be_bytes(bytes)?))
     }
 
-    /// The scalar as 32 bytes, big-endian.
+    /// Returns the scalar as 32 big-endian bytes.
     pub fn to_bytes(&self) -> [u8; 32] {
         stack::clean(stack_use::BLS_SCALAR, || self.scalar.to_be_bytes())
     }
 
-    /// The key with this scalar.
+    /// Creates a key from its scalar.
     ///
     /// # Errors
     /// [`Error::ZeroKey`].
@@ -101,12 +102,12 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
         if scalar.is_zero() { Err(Error::ZeroKey) } else { Ok(Self::of(scalar)) }
     }
 
-    /// The scalar.
+    /// Returns the scalar.
     pub const fn scalar(&self) -> &Fr<B> {
         &self.scalar
     }
 
-    /// The public key (SkToPk, section 2.4).
+    /// Returns the public key (SkToPk, section 2.4).
     pub fn public_key(&self) -> PublicKey<B, V> {
         stack::clean(stack_use::BLS_MULTIPLY, || {
             PublicKey::of(published(Projective::multiply_generator(&self.scalar).to_affine()))
@@ -124,20 +125,20 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
         }
     }
 
-    /// Signs a message by a tag of one's own, which separates a protocol from all others (CoreSign,
+    /// Signs a message with a custom tag, which separates a protocol from all others (CoreSign,
     /// section 2.6).
     pub fn sign_with_tag(&self, message: &[u8], tag: &[u8]) -> Signature<B, V> {
         self.sign_with(&[], message, tag)
     }
 
-    /// Proves that whoever has the public key has the secret one (PopProve, section 3.3.2).
+    /// Proves that the owner of the public key has the secret key (PopProve, section 3.3.2).
     pub fn prove_possession(&self) -> Signature<B, V> {
         self.sign_with(&[], self.public_key().to_bytes().as_ref(), V::POSSESSION_TAG)
     }
 
-    /// This key, verifying each signature with its public key before it is released. The public key
-    /// is one that was stored: of a secret key that has changed in memory, one that is computed now
-    /// would be wrong as well.
+    /// Returns a wrapper that verifies each signature with a public key before releasing it. The
+    /// public key must be a stored one: if the secret key has changed in memory, a public key
+    /// computed from it now would be wrong as well.
     pub const fn verify_after_sign<'a>(
         &'a self,
         public_key: &'a PublicKey<B, V>,
@@ -159,8 +160,8 @@ impl<B: SignatureBackend<V>, V: Variant> SecretKey<B, V> {
 
 /// BLS signatures.
 impl<B: SignatureBackend<V>, V: Variant> VerifyAfterSign<'_, SecretKey<B, V>, PublicKey<B, V>> {
-    /// What [`SecretKey::sign`] does. With message augmentation the public key that was given is
-    /// signed, and none is computed.
+    /// Like [`SecretKey::sign`]. With message augmentation, the given public key is signed and none
+    /// is computed.
     ///
     /// # Errors
     /// [`Error::Fault`].
@@ -173,7 +174,7 @@ impl<B: SignatureBackend<V>, V: Variant> VerifyAfterSign<'_, SecretKey<B, V>, Pu
         self.sign_with(prefix, message, V::tag(scheme))
     }
 
-    /// What [`SecretKey::sign_with_tag`] does.
+    /// Like [`SecretKey::sign_with_tag`].
     ///
     /// # Errors
     /// [`Error::Fault`].
@@ -181,7 +182,7 @@ impl<B: SignatureBackend<V>, V: Variant> VerifyAfterSign<'_, SecretKey<B, V>, Pu
         self.sign_with(&[], message, tag)
     }
 
-    /// What [`SecretKey::prove_possession`] does, of the public key that was given.
+    /// Like [`SecretKey::prove_possession`], for the given public key.
     ///
     /// # Errors
     /// [`Error::Fault`].
@@ -203,7 +204,7 @@ impl<B: SignatureBackend<V>, V: Variant> VerifyAfterSign<'_, SecretKey<B, V>, Pu
     }
 }
 
-/// What was made of a secret, and may be known to everyone.
+/// Declares a result computed from a secret public.
 fn published<T>(value: T) -> T {
     ct::mark_public(slice::from_ref(&value));
     value
@@ -222,7 +223,7 @@ impl<B: SignatureBackend<V>, V: Variant> Drop for SecretKey<B, V> {
 }
 
 impl<B: SignatureBackend<V>, V: Variant> fmt::Debug for SecretKey<B, V> {
-    /// Nothing of the key.
+    /// Prints nothing of the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SecretKey")
     }

@@ -1,8 +1,8 @@
-//! Keys shared among n holders, of whom t sign together (Shamir's scheme).
+//! Keys shared among n holders, any t of whom can sign together (Shamir's scheme).
 //!
-//! A share is the value of a polynomial of degree t − 1 at its number, and the secret key the value
-//! at 0. Signatures by shares are values of the polynomial times the hash, so that t of them give
-//! the signature by interpolation; fewer give nothing.
+//! A share is the value of a polynomial of degree t − 1 at its number; the secret key is the value
+//! at 0. Signatures by shares are values of the polynomial times the hash, so t of them yield the
+//! signature by interpolation, and fewer yield nothing.
 
 use rand_core::TryCryptoRng;
 
@@ -13,22 +13,21 @@ use super::{PublicKey, SecretKey, Signature, SignatureBackend, Variant};
 use crate::machine::stack;
 use crate::scheme::stack_use;
 
-/// A holder's share of a secret key: a secret key itself, and the number of the holder. It is wiped
-/// when it is dropped.
+/// A holder's share of a secret key: a secret key and the number of the holder. Wiped when dropped.
 #[derive(Debug)]
 pub struct Share<B: SignatureBackend<V>, V: Variant> {
-    /// From 1 on.
+    /// The number, at least 1.
     pub number: u32,
-    /// Signs, and has a public key, as any other.
+    /// The key, which signs and has a public key like any other.
     pub key: SecretKey<B, V>,
 }
 
-/// Shares a secret key among the holders 1, 2, …: as many as there are places in `shares`, of whom
-/// any `threshold` can act together.
+/// Shares a secret key among the holders 1, 2, …, as many as `shares` has places; any `threshold`
+/// of them can act together.
 ///
 /// # Errors
-/// [`Error::Threshold`] where the threshold is 0 or more than the holders; nothing is written then.
-/// [`Error::RandomGenerator`], as for [`Fr::random`]; there are no shares then.
+/// [`Error::Threshold`] if the threshold is 0 or exceeds the number of holders; nothing is written
+/// then. [`Error::RandomGenerator`], as for [`Fr::random`]; no shares are written then.
 pub fn share<B: SignatureBackend<V>, V: Variant>(
     secret: &SecretKey<B, V>,
     threshold: usize,
@@ -54,7 +53,7 @@ fn fill<B: SignatureBackend<V>, V: Variant>(
     for (share, number) in shares.iter_mut().zip(1..) {
         *share = Some(Share { number, key: SecretKey::of(Fr::ZERO) });
     }
-    // By Horner's rule, all shares a coefficient at a time, so that none is kept.
+    // Horner's rule on all shares at once, a coefficient at a time, so that no coefficient is kept.
     for degree in (0..threshold).rev() {
         let mut coefficient = if degree == 0 { *secret.scalar() } else { Fr::random(rng)? };
         for share in shares.iter_mut().flatten() {
@@ -63,21 +62,21 @@ fn fill<B: SignatureBackend<V>, V: Variant>(
         }
         coefficient.wipe();
     }
-    // With a sound generator a share is 0 once in 2²⁵⁵ times.
+    // With a sound generator a share is 0 with a probability of 2⁻²⁵⁵.
     let sound = shares.iter().flatten().all(|share| !share.key.scalar().is_zero());
     if sound { Ok(()) } else { Err(Error::RandomGenerator) }
 }
 
-/// The secret key of which these are shares, as many as the threshold or more. With fewer, another
-/// key comes out.
+/// Recovers the secret key from at least as many shares as the threshold. Fewer shares give a
+/// different key.
 ///
 /// # Errors
-/// [`Error::Empty`]; [`Error::ShareNumber`]; [`Error::ZeroKey`] where it comes out as 0.
+/// [`Error::Empty`]; [`Error::ShareNumber`]; [`Error::ZeroKey`] if the result is 0.
 pub fn recover_secret_key<B: SignatureBackend<V>, V: Variant>(
     shares: &[Share<B, V>],
 ) -> Result<SecretKey<B, V>, Error> {
     stack::clean(stack_use::BLS_KEY, || {
-        // Each sum is a key, so that it is wiped also where a number turns out to be wrong.
+        // Each sum is a key, so that it is wiped even if a share number turns out to be invalid.
         let mut sum = SecretKey::of(Fr::ZERO);
         for i in 0..shares.len() {
             let factor = lagrange(shares.len(), |j| shares[j].number, i)?;
@@ -91,9 +90,9 @@ pub fn recover_secret_key<B: SignatureBackend<V>, V: Variant>(
     })
 }
 
-/// The signature by the shared key, of signatures of the same message by the holders of these
-/// numbers, as many as the threshold or more. With fewer, or wrong ones, a signature comes out that
-/// does not verify.
+/// Recovers the shared key's signature from signatures of the same message by the holders with
+/// these numbers, at least as many as the threshold. With fewer or wrong ones, the result does not
+/// verify.
 ///
 /// # Errors
 /// [`Error::Empty`]; [`Error::ShareNumber`].
@@ -105,8 +104,8 @@ pub fn recover_signature<B: SignatureBackend<V>, V: Variant>(
     interpolate(signatures.len(), number, point).map(Signature::from_affine)
 }
 
-/// The public key of the shared key, of public keys of shares with these numbers, as many as the
-/// threshold or more.
+/// Recovers the shared key's public key from public keys of shares with these numbers, at least as
+/// many as the threshold.
 ///
 /// # Errors
 /// [`Error::Empty`]; [`Error::ShareNumber`]; [`Error::Infinity`].
@@ -117,7 +116,7 @@ pub fn recover_public_key<B: SignatureBackend<V>, V: Variant>(
     PublicKey::from_affine(interpolate(keys.len(), |i| keys[i].0, point)?)
 }
 
-/// The value at 0 of the polynomial that has these values at these numbers.
+/// Returns the value at 0 of the polynomial with these values at these numbers.
 fn interpolate<B: Group<G>, G: SourceGroup>(
     n: usize,
     number: impl Fn(usize) -> u32 + Copy,
@@ -141,8 +140,8 @@ fn interpolate<B: Group<G>, G: SourceGroup>(
     Ok(sum.to_affine())
 }
 
-/// The value at 0 of the Lagrange polynomial that is 1 at the i-th number and 0 at the others:
-/// Π xⱼ/(xⱼ − xᵢ).
+/// Returns the value at 0 of the Lagrange polynomial that is 1 at the i-th number and 0 at the
+/// others: Π xⱼ/(xⱼ − xᵢ).
 fn lagrange<B: Scalars>(n: usize, number: impl Fn(usize) -> u32, i: usize) -> Result<Fr<B>, Error> {
     if number(i) == 0 {
         return Err(Error::ShareNumber);
@@ -154,6 +153,6 @@ fn lagrange<B: Scalars>(n: usize, number: impl Fn(usize) -> u32, i: usize) -> Re
         numerator *= other;
         denominator *= other - at;
     }
-    // 0 where two numbers are equal.
+    // The denominator is 0 if two numbers are equal.
     denominator.invert_vartime().map(|inverse| numerator * inverse).ok_or(Error::ShareNumber)
 }

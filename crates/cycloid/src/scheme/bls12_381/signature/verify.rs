@@ -1,7 +1,7 @@
-//! Verification: of one signature, of an aggregate, and of many at once.
+//! Verification of one signature, of an aggregate, and of many at once.
 //!
-//! All ask whether a product of pairings is 1. Pairs are collected some at a time, so that their
-//! Miller loops share what can be shared, and one final exponentiation serves them all.
+//! Each verification checks that a product of pairings is 1. Pairs are collected in groups whose
+//! Miller loops share work; one final exponentiation serves all groups.
 
 use rand_core::TryCryptoRng;
 
@@ -11,7 +11,7 @@ use super::{PublicKey, Scheme, Signature, SignatureBackend, SourceGroup, Variant
 use crate::machine::ct;
 use crate::scheme::random;
 
-/// A product of pairings of keys with points of the group of signatures.
+/// A product of pairings of keys with points of the signature group.
 struct Product<B: SignatureBackend<V>, V: Variant> {
     keys: [Affine<B, V::Keys>; CHUNK],
     points: [Affine<B, V::Signatures>; CHUNK],
@@ -20,7 +20,7 @@ struct Product<B: SignatureBackend<V>, V: Variant> {
 }
 
 impl<B: SignatureBackend<V>, V: Variant> Product<B, V> {
-    /// 1.
+    /// Returns 1.
     fn new() -> Self {
         Self {
             keys: [Affine::identity(); CHUNK],
@@ -48,7 +48,7 @@ impl<B: SignatureBackend<V>, V: Variant> Product<B, V> {
         self.collected = 0;
     }
 
-    /// Divides by the pairing of the generator with a signature, and compares with 1.
+    /// Divides by the pairing of the generator with a signature and compares with 1.
     fn check(mut self, signature: &Affine<B, V::Signatures>) -> Result<(), Error> {
         self.multiply(-Affine::generator(), *signature);
         if self.collected > 0 {
@@ -61,7 +61,7 @@ impl<B: SignatureBackend<V>, V: Variant> Product<B, V> {
     }
 }
 
-/// CoreVerify (section 2.7), of a key and a signature that were checked when they were made.
+/// Runs CoreVerify (section 2.7) on a key and a signature that were checked when created.
 pub(super) fn core_verify<B: SignatureBackend<V>, V: Variant>(
     key: &PublicKey<B, V>,
     message: &Message<'_>,
@@ -74,10 +74,10 @@ pub(super) fn core_verify<B: SignatureBackend<V>, V: Variant>(
     product.check(signature.as_affine())
 }
 
-/// Whether the signature is the sum of those of the messages by the keys (AggregateVerify, sections
-/// 3.1.1, 3.2.3 and 3.3).
+/// Verifies that the signature is the sum of the signatures of the messages by the keys
+/// (AggregateVerify, sections 3.1.1, 3.2.3 and 3.3).
 ///
-/// Of the basic scheme, messages are compared each with each.
+/// In the basic scheme, every pair of messages is compared.
 ///
 /// # Errors
 /// [`Error::Empty`], [`Error::Counts`]; [`Error::SameMessage`] in the basic scheme;
@@ -104,11 +104,11 @@ pub fn aggregate_verify<B: SignatureBackend<V>, V: Variant>(
     product.check(signature.as_affine())
 }
 
-/// Whether the signature is the sum of those of one message by all the keys, of which each has
-/// proved its possession (FastAggregateVerify, section 3.3.4).
+/// Verifies that the signature is the sum of all the keys' signatures of one message. Each key must
+/// have a verified proof of possession (FastAggregateVerify, section 3.3.4).
 ///
 /// # Errors
-/// [`Error::Empty`]; [`Error::Infinity`] where the keys cancel each other; [`Error::Verification`].
+/// [`Error::Empty`]; [`Error::Infinity`] if the keys cancel each other; [`Error::Verification`].
 pub fn fast_aggregate_verify<B: SignatureBackend<V>, V: Variant>(
     keys: &[PublicKey<B, V>],
     message: &[u8],
@@ -117,14 +117,15 @@ pub fn fast_aggregate_verify<B: SignatureBackend<V>, V: Variant>(
     PublicKey::aggregate(keys)?.verify(Scheme::ProofOfPossession, message, signature)
 }
 
-/// Whether each signature is that of its message by its key, all at once.
+/// Verifies that each signature is valid for its message and key, all at once.
 ///
-/// Each enters with a random weight of 128 bits, so that wrong ones that would cancel each other in
-/// an aggregate are found but with a chance of 2⁻¹²⁸. What is wrong is not told.
+/// Each signature gets a random weight of 128 bits, so wrong signatures that would cancel each
+/// other in an aggregate are accepted with a probability of at most 2⁻¹²⁸. The error does not
+/// identify the wrong signature.
 ///
 /// # Errors
-/// [`Error::Empty`], [`Error::Counts`], [`Error::Verification`]; [`Error::RandomGenerator`] where the
-/// generator of the weights fails, or gives the same eight bytes twice at a time.
+/// [`Error::Empty`], [`Error::Counts`], [`Error::Verification`]; [`Error::RandomGenerator`] if the
+/// generator of the weights fails or returns the same eight bytes twice.
 pub fn batch_verify<B: SignatureBackend<V>, V: Variant>(
     scheme: Scheme,
     keys: &[PublicKey<B, V>],
@@ -147,7 +148,7 @@ pub fn batch_verify<B: SignatureBackend<V>, V: Variant>(
         B::multiply_short_many_vartime(&mut weighted[..n], &weights[..n]);
         sum += weighted[..n].iter().copied().sum();
 
-        // On the other side the weight goes to whichever is in G1.
+        // On the other side of the equation, the point in G1 takes the weight.
         let mut hashes = hash(scheme, keys, messages);
         let mut factors = [Affine::identity(); CHUNK];
         factors.iter_mut().zip(keys).for_each(|(factor, key)| *factor = *key.as_affine());
@@ -167,7 +168,7 @@ pub fn batch_verify<B: SignatureBackend<V>, V: Variant>(
     product.check(&sum.to_affine())
 }
 
-/// Up to [`CHUNK`] messages, hashed; infinity behind the last.
+/// Hashes up to [`CHUNK`] messages; infinity fills the rest.
 fn hash<B: SignatureBackend<V>, V: Variant>(
     scheme: Scheme,
     keys: &[PublicKey<B, V>],
@@ -193,16 +194,16 @@ fn check_lists<T>(keys: &[T], others: usize) -> Result<(), Error> {
     if keys.is_empty() { Err(Error::Empty) } else { Ok(()) }
 }
 
-/// Whether two of the messages are equal.
+/// Returns whether two of the messages are equal.
 fn has_equal(messages: &[&[u8]]) -> bool {
     messages.iter().enumerate().any(|(i, message)| messages[..i].contains(message))
 }
 
-/// `n` uniform weights, of which none is 0: a draw in which both halves of a weight are 0 is refused.
+/// Draws `n` uniform nonzero weights. A draw in which both halves of a weight are 0 is refused.
 fn random_weights(n: usize, rng: &mut impl TryCryptoRng) -> Result<[u128; CHUNK], Error> {
     let mut bytes = [[0; 16]; CHUNK];
     random::fill(rng, bytes[..n].as_flattened_mut())?;
-    // Nobody knew the weights when the signatures were made; what is verified is public.
+    // The weights were unknown when the signatures were made; everything verified is public.
     ct::mark_public(&bytes);
     Ok(bytes.map(u128::from_le_bytes))
 }

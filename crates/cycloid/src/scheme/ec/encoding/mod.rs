@@ -59,7 +59,7 @@ impl PrivateFormat {
 /// base64: six times the longest key.
 const PEM_ROOM: usize = 2048;
 
-/// AlgorithmIdentifier.
+/// Returns the length of an AlgorithmIdentifier.
 const fn algorithm_length<C: Curve>() -> usize {
     let name = element(der::name::<C>().as_bytes().len());
     element(element(der::ALGORITHM.as_bytes().len()) + name)

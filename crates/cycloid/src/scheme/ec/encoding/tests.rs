@@ -93,11 +93,11 @@ macro_rules! on_every_curve {
 
 on_every_curve! {
     files_are_written_as_the_standards_say => written;
-    keys_come_back_as_they_were => come_back;
+    keys_survive_writing_and_reading => come_back;
     what_may_stand_beside_the_scalar => beside;
     curves_and_algorithms_are_named_once_and_rightly => algorithms;
     scalars_are_in_range_and_have_zeros_in_front_or_not => scalars;
-    output_that_is_too_small_is_left_alone => too_small;
+    output_that_is_too_small_stays_unchanged => too_small;
     cut_short_or_made_longer => cut;
     every_byte_changed => changed;
 }
@@ -412,7 +412,7 @@ fn changed<C: Curve>() {
 
 /// A scalar of another length is read; it is written with the standard length.
 #[test]
-fn files_of_other_programs() {
+fn scalars_of_other_lengths_are_read() {
     fn check<C: Curve>(text: &str, expected: &str) {
         let key = PrivateKey::<C>::from_pem(text).unwrap();
         let hex: String = scalar(&key).iter().map(|byte| format!("{byte:02x}")).collect();

@@ -51,7 +51,7 @@ fn run<R: CryptoRng>(batch: &mut Batch<'_, R>, jobs: usize) -> Vec<Result<usize,
 }
 
 #[test]
-fn a_blinding_is_drawn_anew_after_32_uses() {
+fn a_blinding_is_redrawn_after_32_uses() {
     let drawn = Cell::new(0);
     let mut memory = vec![0; context_limbs(BITS)];
     let mut context = Context::new(key(), Counted(Counter(5), &drawn), &mut memory).unwrap();
@@ -63,7 +63,7 @@ fn a_blinding_is_drawn_anew_after_32_uses() {
 }
 
 #[test]
-fn a_batch_draws_blindings_anew_after_32_uses() {
+fn a_batch_redraws_blindings_after_32_uses() {
     let drawn = Cell::new(0);
     for backend in [Backend::best(), None] {
         let mut memory = vec![Lanes::ZERO; batch_lanes(BITS, 8)];

@@ -101,7 +101,7 @@ pub(super) fn info(version: u8, algorithm: &[&[u8]], behind: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn keys_come_back_as_they_were() {
+fn keys_survive_writing_and_reading() {
     for (bits, pem) in KEYS {
         let der = decoded(pem);
         let key = PrivateKey::from_pkcs8_pem(pem, memory(), &mut scratch()).unwrap();
@@ -163,7 +163,7 @@ fn keys_come_back_as_they_were() {
 }
 
 #[test]
-fn memory_of_just_the_promised_size_is_enough() {
+fn memory_of_exactly_the_documented_size_is_enough() {
     for (bits, pem) in KEYS {
         let key = vec![0; private_key_limbs(bits)];
         let key = PrivateKey::from_pem(pem, key, &mut vec![0; pem_scratch_limbs(bits)]).unwrap();
@@ -219,7 +219,7 @@ fn the_scratch_is_wiped_in_any_case() {
 }
 
 #[test]
-fn output_that_is_too_small_is_left_alone() {
+fn output_that_is_too_small_stays_unchanged() {
     let key = from_pem(KEY).unwrap();
     let public = key.public();
     let mut output = [0xaa; 2000];
@@ -257,7 +257,7 @@ fn output_that_is_too_small_is_left_alone() {
 }
 
 #[test]
-fn what_is_not_supported_is_refused_by_name() {
+fn unsupported_keys_have_their_own_errors() {
     for (pem, error) in [
         (pem_file!("three-primes.pem"), Error::MultiPrime),
         (pem_file!("encrypted.pem"), Error::Encrypted),
@@ -300,7 +300,7 @@ fn what_is_not_supported_is_refused_by_name() {
 }
 
 #[test]
-fn what_may_stand_behind_the_key() {
+fn fields_after_the_key() {
     let key = from_pem(KEY).unwrap();
     let public = public_pkcs1(&key.public());
     let bits = tlv(0x81, &[&[0], &public]);
@@ -400,7 +400,7 @@ fn numbers_that_are_not_der_are_refused() {
 }
 
 #[test]
-fn the_primes_may_stand_in_either_order() {
+fn the_primes_may_be_in_either_order() {
     let numbers = numbers();
     let [p, q] = [4, 5].map(|i| BigUint::from_bytes_be(contents(&numbers[i])));
     let inverse = p.modinv(&q).unwrap().to_bytes_be();

@@ -79,7 +79,7 @@ fn first_prime(rng: &mut impl CryptoRng) -> Vec<Limb> {
 }
 
 #[test]
-fn a_second_prime_that_is_close_to_the_first_is_not_taken() {
+fn a_second_prime_close_to_the_first_is_refused() {
     let mut recorded = Scripted::new(Vec::new(), Counter(1));
     let p = first_prime(&mut recorded);
     let mut counter = Counter(1);

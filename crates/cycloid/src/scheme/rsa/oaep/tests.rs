@@ -55,7 +55,7 @@ fn every_length_and_every_hash() {
 }
 
 #[test]
-fn what_is_wrong_is_refused_and_leaves_the_output_alone() {
+fn invalid_encodings_are_refused_and_leave_the_output_unchanged() {
     let oaep = Oaep { label: b"label", ..Oaep::new(Hash::Sha256) };
     let h = oaep.hash.digest_length();
     let seed = [7; 32];

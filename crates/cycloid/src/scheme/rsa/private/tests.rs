@@ -71,7 +71,7 @@ fn primes_that_are_close_are_refused() {
 }
 
 #[test]
-fn a_prime_that_is_composite_is_told() {
+fn a_composite_factor_is_detected() {
     let mut scratch = vec![7; check_primes_scratch_limbs(2048)];
     let mut check = |key: &Key| {
         let outcome = key.check_primes(2, &mut Counter(3), &mut scratch);

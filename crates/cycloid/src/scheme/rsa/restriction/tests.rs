@@ -194,7 +194,7 @@ fn in_a_batch_beside_keys_that_are_not_restricted() {
 }
 
 #[test]
-fn a_restriction_is_never_taken_away() {
+fn a_restriction_is_never_removed() {
     let key = || load(&components(&bytes(key()), &[1, 0, 1])).unwrap();
     let narrower = Restriction::PssWith(Pss { salt_length: 41, ..ALLOWED });
     let other = OTHER.unwrap_err();
@@ -231,7 +231,7 @@ fn errors_say_what_the_key_is_for() {
 
 #[cfg(feature = "encoding")]
 #[test]
-fn pkcs1_has_no_room_for_a_restriction() {
+fn restricted_keys_are_not_written_as_pkcs1() {
     for to in [Restriction::Pss, WITH] {
         let key = restricted(to);
         let mut output = [0xaa; 4000];
@@ -246,7 +246,7 @@ fn pkcs1_has_no_room_for_a_restriction() {
 
 #[cfg(feature = "signature")]
 #[test]
-fn the_traits_keep_to_it() {
+fn the_traits_respect_the_restriction() {
     use signature::{Signer, Verifier};
 
     use crate::scheme::rsa::{SigningKey, VerifyingKey};

@@ -1,12 +1,12 @@
-//! An addition on edwards25519, its seven products and what is between them as one kernel.
+//! An addition on edwards25519: one kernel for its seven products and the operations between them.
 
 use super::Limb;
 use core::arch::naked_asm;
 
-/// `$r` and what `$add` adds to it or takes from it, the number at `$b`; any below 2²⁵⁶.
+/// Adds the number at `$b` to `$r`, or subtracts it, as `$add` says; any numbers below 2²⁵⁶.
 ///
-/// A carry or borrow counts 38. Where folding that in carries again, the rest is less than 38 or at
-/// least 2²⁵⁶ − 38, and the lowest limb has room for 38 more.
+/// A carry or borrow counts 38. If folding it in carries again, the rest is less than 38 or at
+/// least 2²⁵⁶ − 38, and the lowest limb has room for another 38.
 macro_rules! combine {
     (
         $add:literal $adc:literal; $b:literal;
@@ -69,8 +69,8 @@ macro_rules! combine {
 /// `out` may be `point`.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `point` is sixteen limbs, `addend` twelve, and `out` has place for
-/// sixteen.
+/// The processor has BMI2 and ADX. `point` is sixteen limbs, `addend` twelve, and `out` has room
+/// for sixteen.
 #[unsafe(naked)]
 pub(in super::super) unsafe extern "sysv64" fn add_affine(
     out: *mut Limb,

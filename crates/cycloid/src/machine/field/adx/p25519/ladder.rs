@@ -1,5 +1,5 @@
-//! A step of Montgomery's ladder: its five products, four squares and what is between them as one
-//! kernel.
+//! A step of Montgomery's ladder: one kernel for its five products, four squares and the operations
+//! between them.
 
 use super::Limb;
 use core::arch::naked_asm;
@@ -15,8 +15,8 @@ macro_rules! squared {
     };
 }
 
-/// [`Arithmetic::ladder_step`](super::super::Arithmetic::ladder_step) on `state`, which is X₂, Z₂, X₃
-/// and Z₃, all below 2²⁵⁵ + 2¹¹ before and after; exchanged where `swap` is not 0. `x1` is below 2²⁵⁶
+/// [`Arithmetic::ladder_step`](super::super::Arithmetic::ladder_step) on `state`, which is X₂, Z₂,
+/// X₃ and Z₃, all below 2²⁵⁵ + 2¹¹ before and after; swapped if `swap` is not 0. `x1` is below 2²⁵⁶
 /// and `a24` below 2¹⁷.
 ///
 /// # Safety
@@ -42,7 +42,7 @@ pub(in super::super) unsafe extern "sysv64" fn ladder_step(
         store!("rsp + 64" [0 1 2 3] "r8" "r9" "r10" "r11"),
         difference!("rdi + 64" "rdi + 96"; "r12" "r13" "r14" "r15"),
         store!("rsp + 96" [0 1 2 3] "r12" "r13" "r14" "r15"),
-        // A² and B² of the one or of the other; the latter's B waits where E is going to be.
+        // A² and B² of either point; B of the latter waits in the place of E.
         "test rcx, rcx",
         "cmovz r8, [rsp]",
         "cmovz r9, [rsp + 8]",
@@ -56,7 +56,7 @@ pub(in super::super) unsafe extern "sysv64" fn ladder_step(
         squared!("rsp + 128"),
         load!("rsp + 192" [0 1 2 3] "r8" "r9" "r10" "r11"),
         squared!("rsp + 160"),
-        // D·A and C·B, where A and B were.
+        // D·A and C·B, in the places of A and B.
         times!("rsp" = "rsp", "rsp + 96"),
         times!("rsp + 32" = "rsp + 32", "rsp + 64"),
         // E = A² − B², and A² + a24·E.
@@ -78,7 +78,7 @@ pub(in super::super) unsafe extern "sysv64" fn ladder_step(
         "adc rcx, 0",
         fold_limb!("r12" "r13" "r14" "r15"; "rcx"),
         store!("rsp + 224" [0 1 2 3] "r12" "r13" "r14" "r15"),
-        // X₃ = (D·A + C·B)², and (D·A − C·B)² where C was.
+        // X₃ = (D·A + C·B)², and (D·A − C·B)² in the place of C.
         sum!("rsp" "rsp + 32"; "r8" "r9" "r10" "r11"),
         squared!("rdi + 64"),
         difference!("rsp" "rsp + 32"; "r8" "r9" "r10" "r11"),

@@ -1,11 +1,11 @@
-//! A doubling of a point of P-256 as one kernel: its products are called without saving registers,
-//! and what is between them stays in registers.
+//! Point doubling on P-256 as one kernel: its products are called without saving registers, and
+//! intermediate values stay in registers.
 
 use super::Limb;
 use core::arch::naked_asm;
 
-/// `r10`, `r11`, `rsi`, `rbx` = the product in Montgomery's form of the numbers at `rsi` and `rcx`; as
-/// [`mul`](super::mul). `rbp` is zero; `rdi`, `r15` and `rbp` stay as they are.
+/// Computes `r10`, `r11`, `rsi`, `rbx` = the product in Montgomery form of the numbers at `rsi` and
+/// `rcx`; see [`mul`](super::mul). `rbp` is zero; `rdi`, `r15` and `rbp` are preserved.
 #[unsafe(naked)]
 unsafe extern "sysv64" fn product() {
     naked_asm!(
@@ -28,7 +28,7 @@ unsafe extern "sysv64" fn square() {
     )
 }
 
-/// `$w` = `$a` times a small number in `rdx`, one limb more.
+/// `$w` = `$a` times a small number in `rdx`, with one more limb.
 macro_rules! small_times {
     (
         $a0:literal $a1:literal $a2:literal $a3:literal;
@@ -42,7 +42,7 @@ macro_rules! small_times {
     };
 }
 
-/// `$w` shifted to the left by `$bits` into the fifth limb, which is fresh.
+/// `$w` shifted left by `$bits` into the fifth limb, which is fresh.
 macro_rules! shift_left {
     ($bits:literal; $w0:literal $w1:literal $w2:literal $w3:literal $w4:literal $w4d:literal) => {
         concat!(
@@ -53,7 +53,7 @@ macro_rules! shift_left {
     };
 }
 
-/// `$t` = p less the number in `$a`, less than p; the lowest limb of p is all ones.
+/// `$t` = p minus the number in `$a`, less than p; the lowest limb of p is all ones.
 macro_rules! opposite {
     (
         $a0:literal $a1:literal $a2:literal $a3:literal;
@@ -98,10 +98,10 @@ macro_rules! opposite {
     };
 }
 
-/// `$w0` … `$w3` = those plus the fifth limb `$w4`, which is less than 2⁸, reduced modulo p.
+/// `$w0` … `$w3` = themselves plus the fifth limb `$w4`, which is less than 2⁸, reduced modulo p.
 ///
-/// `$w4` times p is taken off, which adds less than 2²³² to the lower limbs, and p once more, which is
-/// put back where that was too much.
+/// `$w4` times p is subtracted, which adds less than 2²³² to the lower limbs, and p once more,
+/// which is added back if the result is negative.
 macro_rules! reduce {
     ($w0:literal $w1:literal $w2:literal $w3:literal; $w4:literal $w4d:literal) => {
         concat!(
@@ -125,7 +125,7 @@ macro_rules! reduce {
     };
 }
 
-/// `$w` plus, or minus, p where `$mask` is all ones.
+/// Adds p to `$w`, or subtracts it, if `$mask` is all ones.
 macro_rules! masked_p {
     (
         $add:literal $adc:literal;
@@ -178,20 +178,20 @@ macro_rules! squared {
     };
 }
 
-/// `[$out]` = what a product gave.
+/// `[$out]` = the result of a product.
 macro_rules! keep {
     ($out:literal) => {
         store!($out [0 1 2 3] "r10" "r11" "rsi" "rbx")
     };
 }
 
-/// `out` = twice `point`, both in Jacobian coordinates; they may be the same.
+/// Computes `out` = twice `point`, both in Jacobian coordinates; they may be the same.
 ///
 /// With β = X·Y², M = (X − Z²)·(X + Z²) and D = 12·β − 9·M², it is X₃ = 4·β − D, Y₃ = 3·M·D − 8·Y⁴,
 /// Z₃ = 2·Y·Z.
 ///
 /// # Safety
-/// The processor has BMI2 and ADX. `point` is twelve limbs, and `out` has place for them.
+/// The processor has BMI2 and ADX. `point` is twelve limbs, and `out` has room for them.
 #[unsafe(naked)]
 pub(in super::super) unsafe extern "sysv64" fn double(out: *mut Limb, point: *const Limb) {
     naked_asm!(
@@ -200,7 +200,7 @@ pub(in super::super) unsafe extern "sysv64" fn double(out: *mut Limb, point: *co
         "mov r15, rsi",
         "xor ebp, ebp",
         squared!("r15 + 64"),
-        // X − Z², and X + Z², which need not be less than p.
+        // X − Z², and X + Z², which may be p or more.
         load!("r15" [0 1 2 3] "r8" "r9" "r12" "r13"),
         "sub r8, r10",
         "sbb r9, r11",
@@ -222,7 +222,7 @@ pub(in super::super) unsafe extern "sysv64" fn double(out: *mut Limb, point: *co
         keep!("rsp + 96"),
         times!("r15", "rsp + 64"),
         keep!("rsp + 128"),
-        // 8·(p − Y⁴), where the first two were.
+        // 8·(p − Y⁴), in the place of the first two.
         squared!("rsp + 64"),
         opposite!("r10" "r11" "rsi" "rbx"; "r10" "r8" "r8d" "r9" "r9d" "r12"),
         shift_left!(3; "r10" "r8" "r9" "r12" "r13" "r13d"),
@@ -241,7 +241,7 @@ pub(in super::super) unsafe extern "sysv64" fn double(out: *mut Limb, point: *co
         shift_left!(1; "r10" "r11" "rsi" "rbx" "rcx" "ecx"),
         reduce!("r10" "r11" "rsi" "rbx"; "rcx" "ecx"),
         keep!("rdi + 64"),
-        // M·D, and before it is needed, X₃.
+        // M·D; and X₃, computed before M·D is needed.
         opposite!("[rsp + 192]" "[rsp + 200]" "[rsp + 208]" "[rsp + 216]";
             "r8" "r9" "r9d" "r10" "r10d" "r11"),
         load!("rsp + 128" [0 1 2 3] "r12" "r13" "r14" "rbx"),

@@ -1,12 +1,12 @@
-//! Sorting points into buckets, and adding up what is in them.
+//! Sorting points into buckets, and adding up the buckets.
 
 use core::ops::Range;
 
 use super::Plan;
 use crate::math::bls12_381::{Packed, Points, Reference};
 
-/// Sorts the points by their digits in the windows from `first` on, as many as `ends` has buckets for:
-/// references in `sorted`, and in `ends` where those of each bucket end.
+/// Sorts the points by their digits in the windows from `first` on, as many windows as `ends` has
+/// buckets for. Writes references to `sorted`, and the end of each bucket to `ends`.
 pub(super) fn sort(
     plan: &Plan,
     integers: &[[u64; 4]],
@@ -21,14 +21,14 @@ pub(super) fn sort(
     for end in ends.iter_mut() {
         (*end, sum) = (sum, sum + *end);
     }
-    // From where each begins to where it ends.
+    // Turns each bucket's start into its end.
     each_digit(plan, integers, windows, |bucket, reference| {
         sorted[ends[bucket] as usize] = reference.to_limb();
         ends[bucket] += 1;
     });
 }
 
-/// Calls `work` for each digit that is not 0 in some windows, with its bucket and its point.
+/// Calls `work` with the bucket and the point for each nonzero digit in some windows.
 #[inline(always)]
 fn each_digit(
     plan: &Plan,
@@ -49,9 +49,10 @@ fn each_digit(
     }
 }
 
-/// Folds the sorted points of each bucket to one, of which `buckets` gets the reference.
+/// Folds the sorted points of each bucket to one and writes its reference to `buckets`.
 ///
-/// As many at a time as there is room for. What is cut off of a bucket goes on with the next.
+/// Takes as many points at a time as there is room for. The rest of a bucket continues with the
+/// next piece.
 pub(super) fn fold_points<F: Packed>(
     points: &mut Points<'_, F>,
     plan: &Plan,
@@ -65,7 +66,7 @@ pub(super) fn fold_points<F: Packed>(
     while begin < total {
         let end = total.min(begin + plan.folded);
         let last = ends.partition_point(|at| (*at as usize) < end);
-        // Where a bucket begins and ends among those that are folded now.
+        // The start and end of a bucket within the current piece.
         let starts = |bucket: usize| match bucket.checked_sub(1) {
             Some(before) if bucket > first => ends[before] as usize,
             _ => begin,
@@ -111,8 +112,8 @@ pub(super) fn fold_points<F: Packed>(
     }
 }
 
-/// Folds the buckets of each window, so that those at the places 2^j sum up the buckets of which the
-/// place has bit j, and those at 0 all.
+/// Folds the buckets of each window: afterwards place 2^j holds the sum of the buckets whose place
+/// has bit j, and place 0 the sum of all buckets.
 pub(super) fn fold_buckets<F: Packed>(
     points: &mut Points<'_, F>,
     plan: &Plan,
@@ -122,7 +123,7 @@ pub(super) fn fold_buckets<F: Packed>(
     for log in (0..plan.c - 1).rev() {
         let half = 1 << log;
         for window in (0..buckets.len()).step_by(size) {
-            // What is to be halved, and what was kept.
+            // The part still to be halved, and the kept parts.
             for place in core::iter::once(0).chain((log + 1..plan.c - 1).map(|log| 1 << log)) {
                 for i in window + place..window + place + half {
                     add_bucket(points, plan, buckets, i, i + half);
@@ -153,16 +154,16 @@ fn add_bucket<F: Packed>(
     } else if b.number() < plan.home(0) {
         buckets[p] = b.to_limb();
     } else {
-        // The bucket that it comes from will have another sum.
+        // The place it comes from will hold another sum.
         points.copy(b.number(), home);
         buckets[p] = sum;
     }
 }
 
-/// The magnitude and the sign of the digit of c bits that begins at bit `at` (Booth).
+/// Returns the magnitude and the sign of the c-bit digit that begins at bit `at` (Booth).
 #[inline(always)]
 fn digit(limbs: &[u64], at: usize, c: usize) -> (usize, bool) {
-    // The window, and the bit below it at the bottom.
+    // The window and, in the lowest position, the bit below it.
     let (limb, shift) = (at / 64, at % 64);
     let word = |i: usize| limbs.get(i).copied().unwrap_or(0);
     let both = u128::from(word(limb)) | u128::from(word(limb + 1)) << 64;

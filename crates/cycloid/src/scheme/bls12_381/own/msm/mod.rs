@@ -1,17 +1,19 @@
-//! Sums of multiples by buckets, of public scalars.
+//! Multi-scalar multiplication by buckets, with public scalars.
 //!
-//! Pippenger, On the evaluation of powers and monomials, 1980, with signed digits: for each window of
-//! c bits the points with the same digit are added up in a bucket, and Σ d·bucket(d) is the window's
-//! part of the sum. All of that is additions of affine points that wait for each other in rounds only,
-//! and are done in batches (`math::bls12_381::batch`):
+//! The method is Pippenger's (On the evaluation of powers and monomials, 1980), with signed digits:
+//! in each window of c bits, the points with the same digit are added up in a bucket, and Σ
+//! d·bucket(d) is the window's part of the sum. All additions are of affine points; they depend on
+//! each other only from round to round, and run in batches (`math::bls12_381::batch`):
 //!
-//! - The points are sorted by window and digit, and each bucket folded in half until one point is left.
-//! - The buckets of a window are folded likewise. With bucket d at place d − 1, their 2^(c − 1) places
-//!   are halved, the upper half added to the lower and kept; then what was kept at the places from 2^j
-//!   to 2^(j + 1) − 1 sums to the points whose place has bit j, and place 0 to all of them.
+//! - The points are sorted by window and digit, and each bucket is folded in half until one point
+//!   is left.
+//! - The buckets of a window are folded the same way. With bucket d at place d − 1, the 2^(c − 1)
+//!   places are halved: the upper half is added to the lower and kept. Afterwards the points kept
+//!   at places 2^j to 2^(j + 1) − 1 are summed to the sum of all points whose place has bit j, and
+//!   place 0 holds the sum of all.
 //!
-//! What is left is one point for each bit of the scalars, and Horner's rule. Members of the groups have
-//! their scalars split by the endomorphisms, for shorter scalars of more points.
+//! The result is one point per bit of the scalars, combined by Horner's rule. Scalars of group
+//! members are split by the endomorphisms into shorter scalars of more points.
 
 mod buckets;
 #[cfg(test)]
@@ -36,54 +38,55 @@ use crate::math::bls12_381::{
 };
 use crate::math::field::MAX_WIDTH;
 
-/// Points that are sorted together, over as many windows as that takes: batches are full, and what is
-/// worked on stays in the cache.
+/// Number of points sorted together, over as many windows as fit: batches are full, and the working
+/// set stays in the cache.
 const SORTED: usize = 1 << 14;
 
-/// The same where there is little memory.
+/// The same for little memory.
 const SORTED_SHORT: usize = 128;
 
-/// Points of a sum with integers of any size, done in memory on the stack.
+/// Number of points in a sum with integers of any size, computed in stack memory.
 pub(super) const ANY: usize = 64;
 
-/// Limbs of that memory, for each coefficient of a coordinate.
+/// Limbs of that memory, per coefficient of a coordinate.
 pub(super) const ANY_SCRATCH: usize = 4800;
 
 /// The widest window.
 const MAX_WINDOW: usize = 16;
 
-/// How a sum is done.
+/// The parameters of a sum.
 #[derive(Clone, Copy)]
 pub(super) struct Plan {
-    /// Points.
+    /// Number of points.
     n: usize,
-    /// Parts of a scalar: points that are made of each, and scalars of theirs.
+    /// Parts of a scalar: the number of points and scalars derived from each input.
     parts: usize,
-    /// Bits of a window.
+    /// Bits per window.
     c: usize,
-    /// Windows.
+    /// Number of windows.
     windows: usize,
-    /// Windows that are sorted together.
+    /// Number of windows sorted together.
     group: usize,
-    /// Digits whose buckets are folded together.
+    /// Number of digits whose buckets are folded together.
     folded: usize,
-    /// Additions of a batch.
+    /// Additions per batch.
     batch: usize,
 }
 
 impl Plan {
-    /// Of members of the group.
+    /// Returns the plan for members of the group.
     pub(super) fn of_members<G: Curve>(n: usize) -> Self {
         Self::new(n, G::PARTS, G::PART_BITS, SORTED)
     }
 
-    /// Of any points and integers of 256 bits, with less memory.
+    /// Returns the plan for any points and integers of 256 bits, with less memory.
     pub(super) fn of_any(n: usize) -> Self {
         Self::new(n, 1, 256, SORTED_SHORT)
     }
 
-    /// For scalars in so many parts of `bits` bits: the windows with the fewest additions, one for a
-    /// point and two for a bucket, of which the first point needs none.
+    /// Returns the plan for scalars in `parts` parts of `bits` bits: the window size with the
+    /// fewest additions, counting one per point and two per bucket, except that the first point of
+    /// a bucket needs none.
     fn new(n: usize, parts: usize, bits: usize, sorted: usize) -> Self {
         let windows = |c: usize| (bits + 1).div_ceil(c);
         let cost = |c: &usize| windows(*c) * (n * parts + (1 << (c - 1)));
@@ -95,32 +98,32 @@ impl Plan {
         Self { n, parts, c, windows: windows(c), group, folded, batch }
     }
 
-    /// Buckets of a window.
+    /// Returns the buckets per window.
     fn buckets(&self) -> usize {
         1 << (self.c - 1)
     }
 
-    /// Digits that are sorted together.
+    /// Returns the number of digits sorted together.
     fn sorted(&self) -> usize {
         self.group * self.n * self.parts
     }
 
-    /// The number of the point in which bucket `i` of a group ends.
+    /// Returns the index of the point that will hold bucket `i` of a group.
     fn home(&self, i: usize) -> usize {
         self.n * self.parts + i
     }
 
-    /// The first of the points in which sums come to stand.
+    /// Returns the first index of the points that hold sums.
     fn room(&self) -> usize {
         self.home(self.group * self.buckets())
     }
 
-    /// Points in memory.
+    /// Returns the number of points in memory.
     fn points(&self) -> usize {
         self.room() + self.folded / 2
     }
 
-    /// Limbs of scratch.
+    /// Returns the limbs of scratch.
     pub(super) fn scratch<G: Curve>(&self) -> usize {
         let points = self.points() * 2 * G::DEGREE * PACKED;
         let inverses = 2 * self.batch.next_multiple_of(MAX_WIDTH) * PACKED;
@@ -128,20 +131,20 @@ impl Plan {
     }
 }
 
-/// The most limbs that a residue has in memory with any backend.
+/// The most limbs of a packed residue with any backend.
 const PACKED: usize = 8;
 
-/// Limbs of a line of the cache.
+/// Limbs per cache line.
 const ALIGNMENT: usize = 8;
 
-/// Limbs of scratch for n members of the group in so many parts.
+/// Returns the limbs of scratch for n members of the group in `parts` parts.
 pub(super) fn scratch<G: Curve>(n: usize, parts: usize) -> usize {
     let of = |n| Plan::of_members::<G>(n).scratch::<G>();
-    // Parts differ by one point at most.
+    // Parts differ by at most one point.
     parts * of(n / parts).max(of(n.div_ceil(parts)))
 }
 
-/// Σ kᵢ·aᵢ of members of the group, in parts that may be done at the same time.
+/// Returns Σ kᵢ·aᵢ of members of the group, in parts that may run in parallel.
 pub(super) fn sum_of_parts<G: Curve>(
     points: &[Affine<Cycloid, G>],
     scalars: &[Fr<Cycloid>],
@@ -152,7 +155,7 @@ where
     Cycloid: Group<G, Projective = Memory3<G>, Affine = Memory2<G>>,
 {
     if parts > 1 {
-        // As many points for one part as for another, up to one.
+        // Both halves have the same number of points, up to one.
         let left = parts / 2;
         let (first, second) = points.split_at(points.len() * left / parts);
         let (first_scalars, second_scalars) = scalars.split_at(first.len());
@@ -171,7 +174,7 @@ where
     )
 }
 
-/// Σ kᵢ·aᵢ for 0 ≤ i < n, of `integers` that are whole or [`split`], as the plan says.
+/// Returns Σ kᵢ·aᵢ for 0 ≤ i < n, with `integers` whole or [`split`], by a plan.
 pub(super) fn sum_of_multiples<'a, G: Curve>(
     plan: Plan,
     point: impl Fn(usize) -> &'a Memory2<G>,
@@ -192,7 +195,7 @@ where
 struct Sum<'s, G, P> {
     plan: Plan,
     point: P,
-    /// The parts of each scalar, limbs one after the other.
+    /// The parts of each scalar, as consecutive limbs.
     integers: &'s [[u64; 4]],
     memory: &'s mut [u64],
     group: PhantomData<G>,
@@ -213,7 +216,7 @@ where
         let (memory, integers) = memory.split_at_mut(memory.len() - 4 * plan.n);
         let (integers, _) = integers.as_chunks_mut::<4>();
         for (i, to) in integers.iter_mut().enumerate() {
-            // Infinity times anything is nothing.
+            // Multiples of infinity are skipped.
             *to = if is_zero::<G>(point(i)) { [0; 4] } else { integer(i) };
         }
         Self { plan, point, integers, memory, group: PhantomData }
@@ -257,14 +260,14 @@ where
     }
 }
 
-/// The parts of a scalar below r, limbs one after the other.
+/// Splits a scalar below r; returns the parts as consecutive limbs.
 fn split<G: Curve>(integer: &[u64; 4]) -> [u64; 4] {
     let parts = G::split(integer);
     let limbs = 4 / G::PARTS;
     core::array::from_fn(|i| (parts[i / limbs] >> (64 * (i % limbs))) as u64)
 }
 
-/// Puts the points with what the endomorphisms make of them for all parts of the scalars.
+/// Writes the points and their images under the endomorphisms for all parts of the scalars.
 fn put_multiples<'a, G: Curve, A: Wide<Bls12Base>>(
     f: A,
     points: &mut Points<'_, G::Field<A>>,
@@ -278,7 +281,7 @@ fn put_multiples<'a, G: Curve, A: Wide<Bls12Base>>(
         points.put(i, plan.n - i, &affine);
         for part in 1..plan.parts {
             let multiple = G::Field::<A>::endomorphism(&affine.to_point(), part);
-            // Of part i the endomorphism has the sign of (−1)^i.
+            // The endomorphism of part i has the sign (−1)^i.
             let y = if part % 2 == 1 { multiple.y.negate() } else { multiple.y };
             let multiple = bls12_381::Affine { x: multiple.x, y };
             points.put(part * plan.n + i, plan.n - i, &multiple);
@@ -286,14 +289,14 @@ fn put_multiples<'a, G: Curve, A: Wide<Bls12Base>>(
     }
 }
 
-/// 2^c·sum and what the buckets of a window sum up to.
+/// Returns 2^c·sum plus the sum of a window's buckets.
 fn add_window<G: Curve, A: Wide<Bls12Base>>(
     points: &Points<'_, G::Field<A>>,
     buckets: &[u64],
     sum: &Memory3<G>,
 ) -> Memory3<G> {
     let bits = buckets.len().ilog2() as usize;
-    // That of the place with bit j is for bit j, and that of place 0 for bit 0.
+    // Place 2^j belongs to bit j, and place 0 to bit 0.
     let places = core::iter::once(0).chain((0..bits).map(|log| 1 << log));
     let mut affine = [[G::ZERO; 2]; 2 * MAX_WIDTH];
     let mut references = [Reference::NONE; 2 * MAX_WIDTH];
@@ -310,7 +313,7 @@ fn add_window<G: Curve, A: Wide<Bls12Base>>(
     one(Horner::<G> { sum, bits, affine: &affine, references: &references })
 }
 
-/// 2^(bits + 1)·sum + Σ 2^i·P(i + 1) + P(0), without the points that are none.
+/// Computes 2^(bits + 1)·sum + Σ 2^i·P(i + 1) + P(0), skipping missing points.
 struct Horner<'a, G: Curve> {
     sum: &'a Memory3<G>,
     bits: usize,

@@ -1,4 +1,4 @@
-//! Sums on every backend beside the slow way, in which each is multiplied by itself and added.
+//! Sums on every backend compared with a slow model that multiplies each point separately and adds.
 
 use std::vec;
 use std::vec::Vec;
@@ -7,7 +7,7 @@ use super::super::Cycloid;
 use super::super::curve::{Curve, Memory2, Memory3, to_memory3};
 use super::super::each::{one, single};
 use super::super::group::{Add, Double, HashToCurve, Multiply, NegateAffine, ToAffine};
-use super::super::lists;
+use super::super::shared_inversion;
 use super::{Plan, Sum, split, sum_of_parts};
 use crate::machine::field::{Bls12Base, Dense};
 use crate::machine::lanes;
@@ -15,7 +15,7 @@ use crate::machine::words;
 use crate::scheme::bls12_381::backend::{First, Group, Integer, Scalars, Second};
 use crate::scheme::bls12_381::{Affine, Fr};
 
-/// Pseudo-random words.
+/// Returns a generator of pseudorandom words.
 fn random(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;
     move || {
@@ -24,7 +24,7 @@ fn random(seed: u64) -> impl FnMut() -> u64 {
     }
 }
 
-/// Members of the group, infinity among them, and opposite ones.
+/// Returns members of the group, including infinity and opposite points.
 fn points<G: Curve<Memory: PartialEq>>(n: usize) -> Vec<Memory2<G>> {
     let infinity = [G::ZERO, G::ONE, G::ZERO];
     let mut next = random(1);
@@ -42,7 +42,7 @@ fn points<G: Curve<Memory: PartialEq>>(n: usize) -> Vec<Memory2<G>> {
         .collect()
 }
 
-/// Scalars below r, with those at the edges among them.
+/// Returns scalars below r, including edge cases.
 fn scalars(n: usize) -> Vec<Integer> {
     let mut next = random(2);
     let order = crate::scheme::bls12_381::integer::ORDER;
@@ -67,7 +67,7 @@ fn slow<G: Curve<Memory: PartialEq>>(points: &[Memory2<G>], scalars: &[Integer])
     sum
 }
 
-/// With every backend; with the emulated one and the portable lanes, which are slow, where that is said.
+/// Checks every backend; the slow ones (the emulated one and portable lanes) only on request.
 fn check<G: Curve<Memory: PartialEq>>(
     what: &str,
     points: &[Memory2<G>],
@@ -96,7 +96,7 @@ fn check<G: Curve<Memory: PartialEq>>(
     }
 }
 
-/// The sum of the points themselves, and their affine coordinates, with the same backends.
+/// Checks the plain sum of the points, and their affine coordinates, on the same backends.
 fn check_lists<G: Curve<Memory: PartialEq>>(points: &[Memory2<G>], emulated: bool)
 where
     Cycloid: Group<G, Projective = Memory3<G>, Affine = Memory2<G>>,
@@ -104,7 +104,7 @@ where
     let affine = |point| single::<ToAffine<G>>(point, [G::ZERO; 2]);
     let ones = vec![[1, 0, 0, 0]; points.len()];
     let expected = affine(slow::<G>(points, &ones));
-    // Homogeneous, with other Z than 1.
+    // Homogeneous points with Z other than 1.
     let doubles: Vec<_> = points
         .iter()
         .map(|point| single::<Double<G>>(to_memory3::<G>(point), to_memory3::<G>(point)))
@@ -114,10 +114,10 @@ where
     let all = lanes::tests::backends().into_iter();
     backends.extend(all.filter(|_| emulated).chain(lanes::Backend::best()).map(Ok));
     for backend in backends {
-        let sum = lists::Sum::<G, _>::new(points.len(), |i| &points[i]);
+        let sum = shared_inversion::Sum::<G, _>::new(points.len(), |i| &points[i]);
         let mut given = vec![None; points.len()];
         let write = |i: usize, point| assert!(given[i].replace(point).is_none());
-        let to_affine = lists::ToAffine::<G, _, _> {
+        let to_affine = shared_inversion::ToAffine::<G, _, _> {
             n: points.len(),
             point: |i| &doubles[i],
             write,
@@ -148,7 +148,7 @@ where
         check::<G>("mixed", &points[..n], &scalars[..n], n == 9);
         check_lists::<G>(&points[..n], n == 65);
     }
-    // All in the same buckets, and half of them with what cancels the other half.
+    // All in the same buckets, and half of them cancelling the other half.
     let opposite = single::<NegateAffine<G>>(points[1], points[1]);
     for n in [2, 7, 8, 65] {
         let same = vec![points[1]; n];
@@ -177,7 +177,7 @@ fn second_group() {
     every_number::<Second>();
 }
 
-/// Split up for threads, whether there are any or not.
+/// Split into parts for threads, whether or not threads exist.
 fn in_parts<G: Curve<Memory: PartialEq>>()
 where
     Cycloid: Group<G, Projective = Memory3<G>, Affine = Memory2<G>>,
@@ -201,7 +201,7 @@ fn parts() {
     in_parts::<Second>();
 }
 
-/// Where a bucket has more points than are folded together, and there are more groups of windows.
+/// A bucket with more points than are folded together, and several groups of windows.
 #[test]
 fn long_buckets() {
     let n = super::SORTED / 2 + 700;
@@ -210,7 +210,7 @@ fn long_buckets() {
     for equal in [false, true] {
         let few = scalars(if equal { 1 } else { 53 });
         let scalars: Vec<_> = (0..n).map(|i| few[i % few.len()]).collect();
-        // Σ kᵢ·aᵢ, by the sums of the scalars of each point.
+        // Σ kᵢ·aᵢ, computed from the sums of the scalars of each point.
         let plan = Plan::of_members::<First>(n);
         let mut scratch = vec![1; plan.scratch::<First>()];
         let integer = |i: usize| split::<First>(&scalars[i]);

@@ -12,7 +12,7 @@ use super::super::{PublicKey, private_key_der_length, private_key_pem_length};
 use super::{Error, Hash, Pss, Restriction};
 
 #[test]
-fn a_key_for_pss_stays_one() {
+fn a_key_for_pss_stays_restricted() {
     let sha256 = Pss::new(Hash::Sha256);
     for (pem, restriction) in [
         (pem_file!("pss.pem"), Restriction::Pss),

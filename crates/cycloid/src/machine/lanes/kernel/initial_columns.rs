@@ -1,17 +1,17 @@
-//! What the columns start with, so that the excess of a backend's products is gone at the end.
+//! Initial values of columns that cancel the excess of a backend's products.
 
 use super::super::super::words::Limb;
 use super::super::vector::Vectors;
 use super::super::{Lanes, MAX_BLOCK};
 
-/// Gives every column its first value: minus the excess that it will get, divided by `DIVISOR` (2
-/// where it will be doubled).
+/// Sets every column to its initial value: minus the excess that it will receive, divided by
+/// `DIVISOR` (2 if it will be doubled).
 #[inline(always)]
 pub(super) fn start_columns<V: Vectors, const DIVISOR: Limb>(v: V, columns: &mut [Lanes]) {
     let n = columns.len() as Limb / 2;
     let halves = (V::EXCESS.0 / DIVISOR, V::EXCESS.1 / DIVISOR);
     let start = |c| v.splat(excess(halves, n, c).wrapping_neg());
-    // Linear below n and from n on.
+    // The excess is linear below n and from n on.
     let step = v.splat(excess(halves, n, 1).wrapping_sub(excess(halves, n, 0)));
     let (low, high) = columns.split_at_mut(n as usize);
     let [mut below, mut above] = [start(0), start(n)];
@@ -25,7 +25,7 @@ pub(super) fn start_columns<V: Vectors, const DIVISOR: Limb>(v: V, columns: &mut
     }
 }
 
-/// What the columns of a product start with when T is n; see `start_columns`.
+/// The initial columns of a product if T is n; see `start_columns`.
 pub(super) struct Starts<V, const T: usize>(V);
 
 impl<V: Vectors, const T: usize> Starts<V, T> {
@@ -40,12 +40,12 @@ impl<V: Vectors, const T: usize> Starts<V, T> {
     };
 }
 
-/// What column `c` gets beyond its value, when a low half brings an excess of `low` and a high
+/// Returns the excess that column `c` receives, if a low half has an excess of `low` and a high
 /// half of `high`.
 ///
-/// Multiplication adds the low halves of L(c) = min(c + 1, 2n − 1 − c) products, those a_i·b_j
-/// with i + j = c, and the high halves of L(c − 1). Reduction does the same but for products by
-/// limb 0 of the modulus, whose low half it does not add: min(c, 2n − 1 − c) low halves.
+/// Multiplication adds the low halves of L(c) = min(c + 1, 2n − 1 − c) products, those a_i·b_j with
+/// i + j = c, and the high halves of L(c − 1). Reduction does the same, except that it does not add
+/// the low halves of products by limb 0 of the modulus: min(c, 2n − 1 − c) low halves.
 const fn excess((low, high): (Limb, Limb), n: Limb, c: Limb) -> Limb {
     let (lows, highs) =
         if c < n { (2 * c + 1, 2 * c) } else { (2 * (2 * n - 1 - c), 2 * (2 * n - c)) };

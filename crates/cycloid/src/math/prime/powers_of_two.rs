@@ -1,19 +1,20 @@
-//! Powers of two in secret numbers: how often p − 1 is even tells bits of the prime p.
+//! Powers of two in secret numbers: the factors of two in p − 1 reveal bits of the prime p.
 
 use crate::machine::ct::Mask;
 use crate::machine::words::{LIMB_BITS, Limb};
 
-/// The most factors of two that are taken out, and by which a number is multiplied.
+/// The maximum number of factors of two that are taken out or multiplied in.
 pub(crate) const MOST: usize = LIMB_BITS - 1;
 
-/// The distances whose sums are all numbers up to [`MOST`], by their bits.
+/// Shift distances; their subsets sum to every number up to [`MOST`].
 const DISTANCES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
-/// Halves a number as often as it is even, [`MOST`] times at most, and returns how often. Constant-time.
+/// Halves a number while it is even, at most [`MOST`] times, and returns the number of halvings.
+/// Constant-time.
 ///
-/// A number may be even afterwards if it was divisible by 2⁶⁴.
+/// A number may still be even afterwards if it was divisible by 2⁶⁴.
 pub(crate) fn take_out(x: &mut [Limb]) -> Limb {
-    // The bits below the lowest one of these are as many as the zeros there.
+    // The number of bits below the lowest set bit equals the number of trailing zeros.
     let low = x[0] | 1 << MOST;
     let halvings = Limb::from((low.wrapping_sub(1) & !low).count_ones());
     for (bit, distance) in DISTANCES.into_iter().enumerate() {
@@ -27,8 +28,8 @@ pub(crate) fn take_out(x: &mut [Limb]) -> Limb {
     halvings
 }
 
-/// `x = x · 2^doublings` for at most [`MOST`] doublings, the result fitting into as many limbs.
-/// Constant-time.
+/// Computes `x = x · 2^doublings` for at most [`MOST`] doublings; the result fits into as many
+/// limbs. Constant-time.
 pub(crate) fn put_in(x: &mut [Limb], doublings: Limb) {
     for (bit, distance) in DISTANCES.into_iter().enumerate() {
         let wanted = Mask::from_bit(doublings >> bit & 1);
@@ -47,7 +48,7 @@ mod tests {
     use rand_core::Rng;
 
     #[test]
-    fn what_is_taken_out_is_put_in_again() {
+    fn put_in_undoes_take_out() {
         let mut random = Counter(3);
         for twos in 0..=MOST {
             let odd = [random.next_u64() | 1, random.next_u64(), 0];

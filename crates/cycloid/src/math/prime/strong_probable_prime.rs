@@ -1,25 +1,26 @@
-//! The end of a round of the test of Miller and Rabin, on a candidate that is secret.
+//! The final part of a Miller-Rabin round, on a secret candidate.
 
 use super::is_equal;
-use super::twos::MOST;
+use super::powers_of_two::MOST;
 use crate::machine::ct::Mask;
 use crate::machine::words::Limb;
 use crate::math::modular::{Error, Modulus, montgomery_mul};
 
-/// Limbs of scratch for [`is_strong`] with a candidate of `n` limbs.
+/// Returns the limbs of scratch for [`is_strong`] with a candidate of `n` limbs.
 pub(super) const fn strong_scratch_limbs(n: usize) -> usize {
     2 * n + Modulus::scratch_limbs(n)
 }
 
-/// Whether the odd candidate p is a strong probable prime to the base b (FIPS 186-5, appendix B.3.1,
-/// steps 4.4 to 4.7): whether b^m is 1, or −1 is among b^m, b^2m, … b^(2^(twos−1)·m).
+/// Returns whether the odd candidate p is a strong probable prime to the base b (FIPS 186-5,
+/// appendix B.3.1, steps 4.4 to 4.7): whether b^m is 1, or −1 is among b^m, b^2m, …
+/// b^(2^(twos−1)·m).
 ///
-/// `power` is b^m, where p − 1 = 2^twos · m, and is destroyed; m is odd, unless `twos` is [`MOST`].
-/// A prime passes all the same then: where −1 comes before b^m, this is 1.
+/// `power` is b^m, where p − 1 = 2^twos · m, and is destroyed. m is odd, unless `twos` is [`MOST`];
+/// a prime passes even then, because b^m is 1 if −1 occurs before it.
 ///
-/// Time tells the result, and of a candidate that fails how many squarings that took. For one that
-/// passes there are as many squarings as for any other, since their number tells bits of p.
-/// `scratch` has [`strong_scratch_limbs`] limbs, and is not wiped.
+/// Time reveals the result and, for a candidate that fails, the number of squarings. Every
+/// candidate that passes takes the same number of squarings, since the number would reveal bits of
+/// p. `scratch` has [`strong_scratch_limbs`] limbs and is not wiped.
 ///
 /// # Errors
 /// Those of [`Modulus::prepare`].
@@ -35,7 +36,7 @@ pub(super) fn is_strong(
     minus_one[0] &= !1;
     let one = power[1..].iter().fold(power[0] ^ 1, |any, limb| any | limb);
     let mut passed = Mask::is_zero(one) | is_equal(power, minus_one);
-    // That there is one power only, and it is the wrong one, is the outcome.
+    // There is one power only, and it is wrong: this is the result.
     if !(passed | Mask::less(1, twos)).reveal() {
         return Ok(false);
     }
@@ -45,13 +46,13 @@ pub(super) fn is_strong(
     }
     for squarings in 1..MOST as Limb {
         let is_due = Mask::less(squarings, twos);
-        // That all powers were looked at in vain is the outcome.
+        // All powers were tried without success: this is the result.
         if !(passed | is_due).reveal() {
             return Ok(false);
         }
         montgomery_mul(power, None, &modulus, work)?;
         passed = passed | (is_equal(power, minus_one) & is_due);
     }
-    // Whether the candidate passed is the outcome.
+    // Whether the candidate passed is the function's result.
     Ok(passed.reveal())
 }

@@ -1,6 +1,6 @@
-//! What many points have in common is one inversion: sums of affine points, and affine coordinates.
+//! Sums of affine points, and conversion to affine coordinates, with one inversion for many points.
 //!
-//! Both work in pieces, in memory of a fixed size on the stack.
+//! Both work in pieces, in a fixed amount of stack memory.
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -21,15 +21,15 @@ const POINTS: usize = 4096;
 /// Limbs of memory for inverses: 128 in every backend's form.
 const INVERSES: usize = 2048;
 
-/// Sums that are left for complete additions: an inversion takes as long as a few of these.
+/// Number of sums left for complete additions: an inversion takes as long as a few of them.
 const LAST: usize = MAX_WIDTH;
 
-/// Memory at the beginning of a line of the cache.
+/// Memory aligned to a cache line.
 #[repr(align(64))]
 struct Aligned<const LIMBS: usize>([u64; LIMBS]);
 
-/// Eight side by side where products are cheap: each coordinate takes one more to enter, and with AVX-512
-/// without IFMA this is as much as vectors gain.
+/// Runs on eight lanes if products are cheap: lanes cost one extra product per coordinate, and with
+/// AVX-512 without IFMA that cancels the gain of vectors.
 fn run<T: WideTask<Bls12Base>>(n: usize, task: T) -> T::Output {
     match lanes::Backend::best() {
         #[cfg(target_arch = "x86_64")]
@@ -40,7 +40,7 @@ fn run<T: WideTask<Bls12Base>>(n: usize, task: T) -> T::Output {
     }
 }
 
-/// a₀ + a₁ + … of n points. Time depends on which are equal, opposite or infinity.
+/// Returns a₀ + a₁ + … of n points. Time depends on which are equal, opposite or infinity.
 pub(super) fn sum_vartime<'a, G: Curve>(
     n: usize,
     point: impl Fn(usize) -> &'a Memory2<G>,
@@ -73,7 +73,7 @@ where
     fn run<A: Wide<Bls12Base>>(self, f: A) -> Memory3<G> {
         let (mut memory, mut inverses) = (Aligned([0; POINTS]), Aligned([0; INVERSES]));
         let mut points = Points::<G::Field<A>>::new(f, &mut memory.0, &mut inverses.0);
-        // As many sums as there is room for, beside as many points to add to them.
+        // Room for as many sums as possible and as many points to add to them.
         let room = POINTS / Points::<G::Field<A>>::LIMBS / 2;
         let sums = room.min(self.n.div_ceil(2));
         put::<G, A>(f, &mut points, 0, 0..sums, &self.point);
@@ -105,7 +105,7 @@ where
     }
 }
 
-/// Puts some of the points one after the other from `number` on.
+/// Writes some points to consecutive places from `number` on.
 fn put<'a, G: Curve, A: Wide<Bls12Base>>(
     f: A,
     points: &mut Points<'_, G::Field<A>>,
@@ -121,7 +121,7 @@ fn put<'a, G: Curve, A: Wide<Bls12Base>>(
     }
 }
 
-/// The sum of few points by complete additions.
+/// Sums a few points by complete additions.
 struct Last<'a, G: Curve> {
     points: &'a [Memory2<G>],
 }
@@ -140,7 +140,7 @@ impl<G: Curve> WideTask<Bls12Base> for Last<'_, G> {
     }
 }
 
-/// The affine coordinates of n points, of which `write` gets each.
+/// Computes the affine coordinates of n points and passes each to `write`.
 pub(super) fn to_affine<'a, G: Curve>(
     n: usize,
     point: impl Fn(usize) -> &'a Memory3<G>,
@@ -171,7 +171,7 @@ where
         let mut memory = Aligned([0; INVERSES]);
         let mut inverses = Inverses::new(f, &mut memory.0);
         let room = inverses.room();
-        // The last stands for those that are missing.
+        // The last point fills missing places.
         let points = |i: usize| {
             if A::WIDTH == 1 {
                 return import::<G, A>(f, core::slice::from_ref((self.point)(i)));
@@ -204,7 +204,7 @@ where
     }
 }
 
-/// Z, and 1 for infinity, of which x is 0.
+/// Returns Z, or 1 for infinity, whose x is 0.
 fn denominator<F: Field>(point: &Point<F>) -> F {
     F::select(point.is_infinity(), &F::one(point.x.arithmetic()), &point.z)
 }
