@@ -172,7 +172,7 @@ fn a_server_forgets_a_client_that_died_and_takes_it_in_again() {
         let mut gate = bed.start(Who::Cycloid, true, &settings);
         let alice = bed.start(client, false, &settings);
         drop(alice);
-        gate.wait_for("is gone", 1, LIMIT);
+        gate.wait_for("disconnected: ", 1, LIMIT);
         let mut alice = bed.start(client, false, &settings);
         bed.assert_reaches("a client that comes again", [&mut gate, &mut alice]);
     }

@@ -239,7 +239,7 @@ fn contents(original: &[u8], tunnels: &[Tunnel]) -> String {
             on_top(&text, &tunnel.lines)
         });
     format!(
-        "{MARK}{}; the original is kept beside it and comes back at the end.\n{text}",
+        "{MARK}{}; the original is saved next to it and restored at the end.\n{text}",
         interfaces.join(", ")
     )
 }

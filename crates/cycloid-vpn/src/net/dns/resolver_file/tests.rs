@@ -286,7 +286,7 @@ fn a_missing_original_is_recovered_from_the_generated_file() {
 #[test]
 fn a_partly_written_file_is_regenerated() {
     let written =
-        format!("{MARK}tun1; the original is kept beside it and comes back at the end.\n");
+        format!("{MARK}tun1; the original is saved next to it and restored at the end.\n");
     for cut in ["", "# Wr", MARK, &written, "# home\n", ORIGINAL] {
         let machine = Machine::new();
         drop(machine.start(1));
