@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_comes_back_as_it_was() {
+    fn the_original_file_is_restored() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("resolv.conf");
         let original = "# home\nnameserver 192.168.1.1\nsearch home\noptions edns0\n";

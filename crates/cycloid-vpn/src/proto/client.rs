@@ -130,7 +130,7 @@ pub enum ClientEnd {
 }
 
 /// The capabilities of a client that pulls.
-const PULLS: u32 = protocol::DATA_V2
+const PULL_CAPABILITIES: u32 = protocol::DATA_V2
     | protocol::REQUEST_PUSH
     | protocol::TLS_KEY_EXPORT
     | protocol::AUTH_PENDING_KEYWORDS
@@ -142,7 +142,7 @@ const PULLS: u32 = protocol::DATA_V2
 const PUSH_REQUEST_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The reason text when the server announces its exit.
-const LEAVES: &str = "the server is shutting down";
+const SERVER_EXIT: &str = "the server is shutting down";
 
 /// A connection to a server.
 pub struct Client {
@@ -317,7 +317,7 @@ impl Client {
 
     /// Handles the server's exit notification on the data channel.
     pub fn left(&mut self, notify: &mut dyn FnMut(ClientNotice)) {
-        let end = ClientEnd::Restart { reason: LEAVES.to_owned(), same_address: false };
+        let end = ClientEnd::Restart { reason: SERVER_EXIT.to_owned(), same_address: false };
         self.end(end, notify);
     }
 
@@ -562,7 +562,7 @@ fn own_hello(
     credentials: Option<&(String, Zeroizing<String>)>,
 ) -> OwnHello {
     let bits = match settings.pull {
-        true => PULLS,
+        true => PULL_CAPABILITIES,
         false => agreement::POINT_TO_POINT,
     };
     let info = agreement::introduction(&settings.ciphers, bits, &settings.peer_info);

@@ -136,10 +136,10 @@ struct Activity {
     checked: Duration,
 }
 
-/// Intervals of checking a key with and without a traffic limit. Within `WATCHING`, no link can use
+/// Intervals of checking a key with and without a traffic limit. Within `WATCH_INTERVAL`, no link can use
 /// up the rest of a key that already asks for renegotiation.
-const COUNTING: Duration = Duration::from_secs(1);
-const WATCHING: Duration = Duration::from_secs(10);
+const COUNT_INTERVAL: Duration = Duration::from_secs(1);
+const WATCH_INTERVAL: Duration = Duration::from_secs(10);
 
 impl Tunnel {
     pub(super) fn new(
@@ -493,7 +493,7 @@ impl Tunnel {
         activity.checked = time;
         if !timing.silence.is_zero() && time >= activity.received + timing.silence {
             // If the whole process was paused, packets received meanwhile may not be counted yet.
-            if unwatched <= WATCHING + timing.silence / 2 || activity.excused {
+            if unwatched <= WATCH_INTERVAL + timing.silence / 2 || activity.excused {
                 return Err(Failure::Ended(Error::TimedOut("no packets from the peer")));
             }
             activity.excused = true;
@@ -543,7 +543,7 @@ impl Tunnel {
         ];
         if let Some(since) = self.established {
             let counts = timing.renegotiate_bytes > 0 || timing.renegotiate_packets > 0;
-            let period = if counts { COUNTING } else { WATCHING };
+            let period = if counts { COUNT_INTERVAL } else { WATCH_INTERVAL };
             all.extend([
                 some(since, timing.renegotiate_after).filter(|_| self.next.is_none()),
                 some(self.activity.sent, timing.ping),

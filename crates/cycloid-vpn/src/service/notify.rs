@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_manager_hears_everything() {
+    fn the_manager_gets_all_notifications() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("notify");
         let name = format!("cycloid-vpn-test-{}", std::process::id());

@@ -28,14 +28,14 @@ use crate::proto::wire::KeyId;
 const ROUNDS: usize = 16;
 
 /// Maximum number of single datagrams gathered before they are joined and written.
-const GATHERED: usize = 32;
+const MAX_GATHERED: usize = 32;
 
-/// When single packets arrive at intervals below `CLOSE` and a turn brings fewer than `FEW`, the
+/// When single packets arrive at intervals below `CLOSE_GAP` and a turn brings fewer than `FEW_PACKETS`, the
 /// thread pauses for `PAUSE`, so that the next turn brings more. A wake-up costs more than a
 /// packet, and packets that arrive together can be joined. Trains and sparse traffic never cause a
 /// pause.
-const CLOSE: Duration = Duration::from_micros(50);
-const FEW: usize = 16;
+const CLOSE_GAP: Duration = Duration::from_micros(50);
+const FEW_PACKETS: usize = 16;
 const PAUSE: Duration = Duration::from_micros(250);
 /// Gaps are capped here: longer ones carry no more information.
 const LONGEST_GAP: Duration = Duration::from_millis(1);
@@ -142,7 +142,7 @@ impl Pace {
             let gap = ((now - self.last) / packets).min(LONGEST_GAP);
             self.gap = (self.gap * 3 + gap) / 4;
             self.last = now;
-            self.pauses = self.gap < CLOSE && (packets as usize) < FEW;
+            self.pauses = self.gap < CLOSE_GAP && (packets as usize) < FEW_PACKETS;
         }
     }
 
@@ -174,7 +174,7 @@ impl<'a> Turn<'a> {
         let mut more = true;
         while more && rounds.next().is_some() {
             let (mut filled, mut packets) = (0, 0);
-            while packets < GATHERED && filled + RECEIVE_BUFFER <= buffer.len() {
+            while packets < MAX_GATHERED && filled + RECEIVE_BUFFER <= buffer.len() {
                 // Errors other than `WouldBlock` belong to earlier datagrams and can be ignored.
                 let Ok(incoming) = socket.receive(&mut buffer[filled..]) else {
                     more = false;

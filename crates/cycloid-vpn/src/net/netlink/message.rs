@@ -52,7 +52,7 @@ const LINK_QUEUE: u16 = 13;
 /// The flag of an interface that is up.
 const UP: u32 = 1;
 /// The flag that skips duplicate address detection of an IPv6 address.
-const NOT_CONTESTED: u8 = 2;
+const NO_DUPLICATE_DETECTION: u8 = 2;
 
 /// The length of a message header, in bytes.
 const HEADER: usize = 16;
@@ -115,7 +115,7 @@ impl Request {
     /// Sets an address of an interface, even if it already exists.
     pub(super) fn set_address(address: &Address) -> Self {
         let mut request = Self::new(NEW_ADDRESS, REQUEST | ACKNOWLEDGE | CREATE | REPLACE);
-        let flags = if address.address.is_ipv6() { NOT_CONTESTED } else { 0 };
+        let flags = if address.address.is_ipv6() { NO_DUPLICATE_DETECTION } else { 0 };
         let peer = address.network;
         request.0.extend_from_slice(&[
             family(address.address),

@@ -16,7 +16,7 @@ use crate::proto::wire::KeyId;
 use crate::proto::{Error, Now, Role, Transport};
 
 /// How long a refusal is retransmitted.
-const REFUSAL: Duration = Duration::from_secs(5);
+const REFUSAL_TIME: Duration = Duration::from_secs(5);
 
 impl Server {
     /// Admits the client with these options. After a renegotiation, lets it continue; it then only
@@ -70,7 +70,7 @@ impl Server {
         key_id: KeyId,
         sink: &mut dyn ServerSink,
     ) -> Result<(), Error> {
-        let peer = self.peers[id.0 as usize].as_mut().expect("the peer is there");
+        let peer = self.peers[id.0 as usize].as_mut().expect("the peer exists");
         let ciphers = ciphers(&self.settings);
         let exported = || peer.tunnel.exported_peer_id();
         let agreed = Agreement::reach(Role::Server, &ciphers, &peer.info, &peer.options, exported);
@@ -99,7 +99,7 @@ impl Server {
             // aborted.
             peer.tunnel.abandon();
             peer.stage = Stage::Rejected;
-            peer.tunnel.end_at(now.monotonic + REFUSAL);
+            peer.tunnel.end_at(now.monotonic + REFUSAL_TIME);
             return self.settle(now, id, Ok(()), sink);
         }
         // The key exchange is completed so that the client can read the refusal; no data key is
@@ -112,7 +112,7 @@ impl Server {
         let outcome =
             peer.tunnel.answer(key_id).and_then(|()| peer.tunnel.send_text_by(key_id, &text));
         peer.stage = Stage::Rejected;
-        peer.tunnel.end_at(now.monotonic + REFUSAL);
+        peer.tunnel.end_at(now.monotonic + REFUSAL_TIME);
         self.settle(now, id, outcome, sink);
     }
 
@@ -153,7 +153,7 @@ impl Server {
         sink: &mut dyn ServerSink,
     ) -> Result<(), Error> {
         let settings = &self.settings;
-        let peer = self.peers[id.0 as usize].as_mut().expect("the peer is there");
+        let peer = self.peers[id.0 as usize].as_mut().expect("the peer exists");
         let mut reply = match &mut peer.stage {
             Stage::Accepted(reply) => std::mem::take(&mut **reply),
             // A client that sends requests faster than it reads answers would make the queue grow.
@@ -171,7 +171,7 @@ impl Server {
                 "AUTH_FAILED,Data channel cipher negotiation failed (no shared cipher)",
             )?;
             peer.stage = Stage::Rejected;
-            peer.tunnel.end_at(now.monotonic + REFUSAL);
+            peer.tunnel.end_at(now.monotonic + REFUSAL_TIME);
             return Ok(());
         };
         let offers = peer.info.protocol();
@@ -210,7 +210,7 @@ impl Server {
         sink: &mut dyn ServerSink,
     ) -> Result<(), Error> {
         let settings = &self.settings;
-        let peer = self.peers[id.0 as usize].as_mut().expect("the peer is there");
+        let peer = self.peers[id.0 as usize].as_mut().expect("the peer exists");
         let Agreement { cipher, peer_id, by_exporter, dynamic, exit_by_control } = *agreed;
         let channel = DataChannel {
             cipher,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 
 /// Above this many queued bytes, no command is read and optional lines are dropped.
-const HIGH: usize = 256 * 1024;
+const HIGH_WATER: usize = 256 * 1024;
 /// Above this many queued bytes, the connection is closed.
 const MAX_QUEUED: usize = 8 * 1024 * 1024;
 
@@ -52,7 +52,7 @@ impl Output {
     }
 
     pub(super) fn is_high(&self) -> bool {
-        self.bytes.len() > HIGH
+        self.bytes.len() > HIGH_WATER
     }
 
     pub(super) fn overflowed(&self) -> bool {

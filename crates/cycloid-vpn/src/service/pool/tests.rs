@@ -47,7 +47,7 @@ fn small_and_empty_networks() {
 }
 
 #[test]
-fn the_file_brings_addresses_back() {
+fn the_file_restores_addresses() {
     let mut pool = server(Topology::Subnet);
     let alice = pool.acquire(Some("alice")).unwrap();
     let bob = pool.acquire(Some("bob")).unwrap();

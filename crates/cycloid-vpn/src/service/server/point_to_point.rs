@@ -12,7 +12,7 @@ use crate::service::hooks::Environment;
 use crate::service::status::Counters;
 
 /// The minimum interval between name lookups.
-const RESOLVES: Duration = Duration::from_secs(60);
+const RESOLVE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The allowed addresses of the single peer, from `remote`.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Remotes {
 
     /// Resolves the names again. A name that fails to resolve keeps its addresses.
     fn resolve(&mut self, now: Duration) {
-        self.next = now + RESOLVES;
+        self.next = now + RESOLVE_INTERVAL;
         let names = self.names.iter();
         let found: Vec<SocketAddr> = names
             .filter_map(|(host, port)| (host.as_str(), *port).to_socket_addrs().ok())
@@ -163,7 +163,7 @@ mod tests {
             ("192.0.2.2:1194", false, false),
         ] {
             let from: SocketAddr = from.parse().unwrap();
-            for now in [Duration::ZERO, RESOLVES] {
+            for now in [Duration::ZERO, RESOLVE_INTERVAL] {
                 assert_eq!(one.allow(from, Transport::Udp, now), udp, "{from}");
                 assert_eq!(one.allow(from, Transport::Tcp, now), tcp, "{from}");
             }

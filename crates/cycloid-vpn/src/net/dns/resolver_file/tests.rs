@@ -166,7 +166,7 @@ fn tunnels_end_and_are_killed_in_any_order() {
 }
 
 #[test]
-fn a_killed_tunnel_is_taken_back_by_its_next_start() {
+fn the_next_start_undoes_a_killed_tunnel() {
     let machine = Machine::new();
     drop(machine.start(1));
     machine.assert_has(&[1]);
@@ -222,7 +222,7 @@ fn a_tunnel_can_be_killed_at_each_step() {
 }
 
 #[test]
-fn after_a_loss_of_power_any_tunnel_brings_the_original_back() {
+fn after_a_power_loss_any_tunnel_restores_the_original() {
     let machine = Machine::new();
     drop([machine.start(1), machine.start(2)]);
     for entry in fs::read_dir(machine.directory.path()).unwrap() {
