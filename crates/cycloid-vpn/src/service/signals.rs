@@ -16,7 +16,7 @@ use signal_hook::{SigId, flag, low_level};
 /// A signal that controls a VPN program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// Restart and read the configuration's keys again.
+    /// Restart, and reload keys and certificates.
     Hangup,
     /// Restart, but keep what the `persist-` options name.
     Restart,
