@@ -202,7 +202,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("crl.pem");
         for (text, problem) in [
-            ("no list", "there is no revocation list in PEM"),
+            ("no list", "no revocation list in PEM"),
             ("-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----\n", "is malformed"),
         ] {
             fs::write(&path, text).unwrap();
