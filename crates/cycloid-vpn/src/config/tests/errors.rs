@@ -78,7 +78,7 @@ fn lines_of_clients() {
         ("max-clients 5", "max-clients is for a server", "remove"),
         ("server 10.8.0.0 255.255.255.0", "both a client and a server", "keep"),
         ("iroute 10.0.0.0 255.0.0.0", "not allowed here", "client-config-dir"),
-        ("verb \u{7}", "control character, 0x07", "remove"),
+        ("verb \u{7}", "control character 0x07", "remove"),
         ("threads 0", "'0' is not a number", "1 to 256"),
         ("replay-window 0", "'0' is not a number", "1 to 65536"),
     ] {
