@@ -1,11 +1,11 @@
-//! What moves a packet allocates nothing, seen by an allocator that counts.
+//! The packet path allocates nothing: a test with a counting allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use cycloid_vpn::bench::{CIPHERS, Round, Shape};
 
-/// The system's allocator, with a count for each thread.
+/// The system's allocator, with a counter for each thread.
 struct Counting;
 
 thread_local! {
@@ -13,16 +13,16 @@ thread_local! {
 }
 
 fn count() {
-    // A thread that ends has no counter any more; none such is looked at.
+    // A thread that is ending has no counter any more; no test reads such a counter.
     let _ = COUNT.try_with(|count| count.set(count.get() + 1));
 }
 
-// SAFETY: every call goes on to the system's allocator as it came; counting neither allocates nor
-// unwinds.
+// SAFETY: every call is forwarded to the system's allocator unchanged; counting neither allocates
+// nor unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: what the caller promises is what the system's allocator wants.
+        // SAFETY: the caller's guarantees are those that the system's allocator requires.
         unsafe { System.alloc(layout) }
     }
 
@@ -47,7 +47,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations of a piece of work on this thread.
+/// Returns the number of allocations of `work` on this thread.
 fn allocations(work: &mut dyn FnMut()) -> u64 {
     let before = COUNT.get();
     work();
@@ -60,8 +60,8 @@ fn no_packet_allocates() {
     for cipher in CIPHERS {
         for shape in [Shape::Packets(64), Shape::Packets(1400), Shape::SuperPacket] {
             let mut round = Round::new(cipher, shape).expect("the engine works");
-            // What is allocated once is kept from then on.
-            round.check().expect("what is opened is what was sealed");
+            // Allocations of the first round are reused afterwards.
+            round.check().expect("opened packets equal the sealed ones");
             let mut done = Ok(());
             let count = allocations(&mut || done = round.seal().and_then(|()| round.open()));
             done.expect("the engine works");

@@ -1,5 +1,5 @@
-//! Both cores against each other, in simulated time: protections, ciphers, users, keys that follow
-//! one another, and what certificates must be.
+//! Tests both cores against each other in simulated time: protections, ciphers, users, key renewal,
+//! and certificate requirements.
 
 mod support;
 
@@ -13,8 +13,8 @@ use cycloid_vpn::proto::server::ServerEnd;
 use cycloid_vpn::proto::tls::{NameRule, PeerRules, TlsFactory, TlsSettings, Usage};
 use cycloid_vpn::proto::wrap::ProtectionKey;
 use support::authority::Authority;
-use support::ends::{World, client_settings, server_settings};
 use support::network::Weather;
+use support::simulation::{World, client_settings, server_settings};
 use zeroize::Zeroizing;
 
 fn pair(authority: &Authority) -> (TlsFactory, TlsFactory) {
@@ -35,7 +35,7 @@ fn plain_world(seed: u64) -> World {
     )
 }
 
-/// Packets go both ways and arrive as they were.
+/// Checks that packets arrive intact in both directions.
 fn exchange(world: &mut World) {
     let peer = world.peer();
     let (client_before, server_before) =
@@ -64,7 +64,7 @@ fn a_connection_carries_packets_both_ways() {
 }
 
 #[test]
-fn the_servers_first_choice_among_the_common_ciphers_is_taken() {
+fn the_servers_first_common_cipher_is_used() {
     for (client_has, server_has, expected) in [
         (vec![Cipher::Aes128Gcm], vec![Cipher::Aes256Gcm, Cipher::Aes128Gcm], Cipher::Aes128Gcm),
         (
@@ -87,7 +87,7 @@ fn the_servers_first_choice_among_the_common_ciphers_is_taken() {
 }
 
 #[test]
-fn cbc_with_an_hmac_where_both_are_told_to() {
+fn cbc_with_an_hmac_if_both_ends_are_configured_for_it() {
     let cipher = Cipher::Cbc { cipher: CbcCipher::Aes256, digest: Digest::Sha256 };
     let authority = Authority::new("authority");
     let (client_tls, server_tls) = pair(&authority);
@@ -101,7 +101,7 @@ fn cbc_with_an_hmac_where_both_are_told_to() {
 }
 
 #[test]
-fn no_common_cipher_is_said_to_the_client() {
+fn the_client_learns_that_there_is_no_common_cipher() {
     let authority = Authority::new("authority");
     let (client_tls, server_tls) = pair(&authority);
     let mut client = client_settings(ProtectionKey::Plain, client_tls);
@@ -117,7 +117,7 @@ fn no_common_cipher_is_said_to_the_client() {
 }
 
 #[test]
-fn user_and_password_reach_the_judge_and_a_refusal_the_client() {
+fn credentials_reach_the_caller_and_a_refusal_reaches_the_client() {
     for (password, good) in [("right", true), ("wrong", false)] {
         let authority = Authority::new("authority");
         let (client_tls, server_tls) = pair(&authority);
@@ -139,7 +139,7 @@ fn user_and_password_reach_the_judge_and_a_refusal_the_client() {
                 panic!("{:?}", world.client_side.end);
             };
             assert_eq!(reason, "no such user");
-            assert!(world.server_side.paths.is_empty(), "no key is made for who is refused");
+            assert!(world.server_side.paths.is_empty(), "a refused client must get no key");
             assert!(world.run_until(Duration::from_secs(20), |world| world.server.is_empty()));
             assert_eq!(world.server_side.ended[0].1, ServerEnd::Rejected);
         }
@@ -147,7 +147,7 @@ fn user_and_password_reach_the_judge_and_a_refusal_the_client() {
 }
 
 #[test]
-fn keys_follow_one_another_without_a_packet_lost() {
+fn renegotiations_lose_no_packet() {
     for only_tls12 in [false, true] {
         let authority = Authority::new("authority");
         let tls = |role, name, serial| {
@@ -178,14 +178,14 @@ fn keys_follow_one_another_without_a_packet_lost() {
             (0..400_u32).map(|second| second.to_be_bytes().to_vec()).collect();
         assert_eq!(world.client_side.path.inbox, expected);
         assert_eq!(world.server_side.paths[&peer].inbox, expected);
-        // One every 20 seconds; the ids of keys go round.
+        // One renegotiation every 20 seconds; key ids wrap around.
         assert!(world.client_side.renegotiated >= 18, "{}", world.client_side.renegotiated);
         assert_eq!(world.server_side.renegotiated, world.client_side.renegotiated);
     }
 }
 
 #[test]
-fn a_key_that_has_protected_enough_is_replaced() {
+fn a_key_is_replaced_at_its_traffic_limit() {
     let authority = Authority::new("authority");
     let (client_tls, server_tls) = pair(&authority);
     let mut client = client_settings(ProtectionKey::Plain, client_tls);
@@ -198,11 +198,11 @@ fn a_key_that_has_protected_enough_is_replaced() {
     }
     assert!(world.run_until(Duration::from_secs(10), |world| world.client_side.renegotiated == 1));
     world.run_until(Duration::from_secs(30), |_| false);
-    assert_eq!(world.client_side.renegotiated, 1, "the new key has protected nothing yet");
+    assert_eq!(world.client_side.renegotiated, 1, "the new key is unused so far");
 }
 
-/// A connection whose ends ping each other; the server ends after so many seconds of silence, the client
-/// after sixty.
+/// Returns a connection with pings. The server gives up after `silence` seconds without packets,
+/// the client after sixty.
 fn world_with_pings(seed: u64, silence: u64) -> World {
     let authority = Authority::new("authority");
     let (client_tls, server_tls) = pair(&authority);
@@ -227,9 +227,9 @@ fn pings_keep_a_tunnel_and_their_absence_ends_it() {
     assert!(world.client_side.end.is_none());
     assert!(world.server_side.ended.is_empty());
     assert!(world.client_side.path.traffic.received_packets >= 50);
-    // From now on nothing arrives.
+    // From now on the network drops everything.
     world.network = support::network::Network::new(Weather { loss: 1000, ..Weather::FAIR });
-    // Silence is noticed when the next ping is due, at the latest.
+    // Silence is noticed at the latest when the next ping is due.
     world.run_until(Duration::from_secs(72), |_| false);
     assert!(matches!(world.client_side.end, Some(ClientEnd::Failed(_))));
     world.run_until(Duration::from_secs(120), |_| false);
@@ -238,7 +238,7 @@ fn pings_keep_a_tunnel_and_their_absence_ends_it() {
 }
 
 #[test]
-fn a_pause_of_the_whole_process_is_no_silence_of_the_peer() {
+fn a_pause_of_the_process_does_not_count_as_silence() {
     let mut world = world_with_pings(11, 60);
     let pause = |world: &mut World| {
         world.time += Duration::from_secs(300);
@@ -246,17 +246,17 @@ fn a_pause_of_the_whole_process_is_no_silence_of_the_peer() {
         (world.client_side.end.is_some(), world.server_side.ended.len())
     };
     assert_eq!([pause(&mut world), pause(&mut world)], [(false, 0); 2]);
-    // Where nothing came since the first, the second ends it.
+    // If nothing arrives after the first pause, a second one ends the connection.
     world.network.change(Weather { loss: 1000, ..Weather::FAIR });
     world.run_until(Duration::from_secs(15), |_| false);
     assert_eq!([pause(&mut world), pause(&mut world)], [(false, 0), (true, 1)]);
 }
 
 #[test]
-fn who_leaves_says_so() {
+fn a_leaving_client_notifies_the_server() {
     let mut world = plain_world(9);
     assert!(world.connect());
-    let now = support::ends::now(world.time);
+    let now = support::simulation::now(world.time);
     let World { client, client_side, .. } = &mut world;
     client.stop(now, client_side, &mut |_| ());
     assert!(world.run_until(Duration::from_secs(1), |world| world.server.is_empty()));
@@ -264,7 +264,7 @@ fn who_leaves_says_so() {
 }
 
 #[test]
-fn who_comes_back_from_the_same_address_takes_the_old_place() {
+fn a_client_returning_from_its_address_replaces_its_old_session() {
     let authority = Authority::new("authority");
     let (client_tls, server_tls) = pair(&authority);
     let client = client_settings(ProtectionKey::Plain, client_tls);
@@ -282,7 +282,7 @@ fn who_comes_back_from_the_same_address_takes_the_old_place() {
 }
 
 #[test]
-fn only_certificates_that_keep_the_rules_are_accepted() {
+fn only_certificates_that_meet_the_rules_are_accepted() {
     let authority = Authority::new("authority");
     let other = Authority::new("other");
     let good = || authority.issue("server", Role::Server, 3);
@@ -295,15 +295,15 @@ fn only_certificates_that_keep_the_rules_are_accepted() {
     let cases: Vec<(&str, _, PeerRules, bool)> = vec![
         ("by the authority", good(), rules.clone(), true),
         ("by another authority", other.issue("server", Role::Server, 3), rules.clone(), false),
-        ("a client's", authority.issue("server", Role::Client, 3), rules.clone(), false),
+        ("a client certificate", authority.issue("server", Role::Client, 3), rules.clone(), false),
         (
-            "without a usage, none wanted",
+            "without a usage, none required",
             authority.issue_with("server", Role::Server, 3, |it| it.extended_key_usages.clear()),
             PeerRules { usage: Usage::IfPresent, ..rules.clone() },
             true,
         ),
         (
-            "without a usage, one wanted",
+            "without a usage, one required",
             authority.issue_with("server", Role::Server, 3, |it| it.extended_key_usages.clear()),
             rules.clone(),
             false,
@@ -347,7 +347,7 @@ fn only_certificates_that_keep_the_rules_are_accepted() {
             false,
         ),
         (
-            "the name's beginning",
+            "a prefix of the name",
             good(),
             PeerRules { name: Some(NameRule::Prefix("serve".into())), ..rules.clone() },
             true,
@@ -359,7 +359,7 @@ fn only_certificates_that_keep_the_rules_are_accepted() {
             true,
         ),
         (
-            "a name that ends at a zero byte",
+            "a name with a zero byte",
             authority.issue_with("server\0.evil", Role::Server, 3, |_| ()),
             rules.clone(),
             false,

@@ -1,5 +1,5 @@
-//! What changes the host, in network namespaces of its own: the machine that runs the tests stays as it
-//! is. Each test runs itself again below `unshare`, where it may change what it likes.
+//! Tests that change the host's network, each in its own network namespace: a test runs itself
+//! again under `unshare`, so that the machine stays unchanged.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -19,7 +19,7 @@ use cycloid_vpn::proto::Transport;
 
 const INSIDE: &str = "CYCLOID_VPN_TEST_INSIDE";
 
-/// Runs `body` in a network namespace of its own.
+/// Runs `body` in a new network namespace.
 fn apart(test: &str, body: impl FnOnce()) {
     if env::var_os(INSIDE).is_some() {
         return body();
@@ -34,7 +34,7 @@ fn apart(test: &str, body: impl FnOnce()) {
         .args(["--exact", test, "--nocapture"])
         .env(INSIDE, "1")
         .status()
-        .expect("unshare (util-linux) is needed");
+        .expect("this test needs unshare (util-linux)");
     assert!(status.success());
 }
 
@@ -45,7 +45,8 @@ fn ip(arguments: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// An interface `eth` with a router, and an interface `tun` of the tunnel, whose index is given.
+/// Creates an interface `eth` with a router and a tunnel interface `tun`. Returns the index of
+/// `tun`.
 fn home() -> u32 {
     for line in [
         "link set lo up",
@@ -72,7 +73,7 @@ fn home() -> u32 {
     Netlink::open().unwrap().interface("tun").unwrap()
 }
 
-/// The kernel makes the routes of IPv6 a moment after the interfaces are up.
+/// Waits until the kernel has created the interfaces' IPv6 routes.
 fn wait_for_routes() {
     let end = Instant::now() + Duration::from_secs(60);
     let links = ["eth", "router", "tun", "far"].map(|name| format!("fe80::/64 dev {name} "));
@@ -97,13 +98,13 @@ fn tunnel(interface: u32) -> Tunnel {
     }
 }
 
-/// The routes as `ip` shows them.
+/// Returns the routes in the format of `ip`.
 fn table() -> BTreeSet<String> {
     let lines = ip("-4 route show") + &ip("-6 route show");
     lines.lines().map(|line| line.trim().to_owned()).collect()
 }
 
-/// Which interface a packet to `address` leaves by, as `ip` sees it.
+/// Returns the interface of packets to `address`, according to `ip`.
 fn leaves_by(address: &str) -> String {
     let line = ip(&format!("route get {address}"));
     let mut words = line.split_whitespace().skip_while(|word| *word != "dev");
@@ -125,14 +126,14 @@ fn redirected(flags: &[&str], wanted: &[Wanted], remote: &str, check: impl FnOnc
     assert!(plan.warnings.is_empty());
     check();
 
-    // What is there already is not made, and so not taken away, by another instance.
+    // A route that already exists is not added by another instance, and so not deleted by it.
     let mut other = Journal::open(directory.path(), "other").unwrap();
     let again = routes::plan(wanted, None, &tunnel(interface), &host);
     let refused = routes::apply(&again, &mut netlink, &mut other).unwrap();
     assert_eq!(refused.len(), again.changes.len());
     assert!(other.is_empty());
 
-    // A crash: the next start finds the journal and takes everything back.
+    // A crash: the next start finds the journal and undoes everything.
     drop(journal);
     let mut journal = Journal::open(directory.path(), "test").unwrap();
     assert!(!journal.is_empty());
@@ -143,7 +144,7 @@ fn redirected(flags: &[&str], wanted: &[Wanted], remote: &str, check: impl FnOnc
 }
 
 #[test]
-fn everything_goes_through_the_tunnel_and_comes_back() {
+fn a_full_redirect_is_undone() {
     apart("everything_goes_through_the_tunnel_and_comes_back", || {
         let wanted = [
             Wanted {
@@ -179,7 +180,7 @@ fn everything_goes_through_the_tunnel_and_comes_back() {
 }
 
 #[test]
-fn the_default_route_is_replaced_and_comes_back() {
+fn a_replaced_default_route_is_restored() {
     apart("the_default_route_is_replaced_and_comes_back", || {
         redirected(&["ipv6"], &[], "2001:db8:9::5", || {
             assert_eq!(leaves_by("8.8.8.8"), "tun");
@@ -191,7 +192,7 @@ fn the_default_route_is_replaced_and_comes_back() {
 }
 
 #[test]
-fn routes_are_read_as_they_are() {
+fn routes_are_read_correctly() {
     apart("routes_are_read_as_they_are", || {
         let tunnel = home();
         let mut netlink = Netlink::open().unwrap();
@@ -219,7 +220,7 @@ fn routes_are_read_as_they_are() {
         assert_eq!(host.default_ipv4, []);
         assert_eq!(host.default_ipv6.len(), 1);
         assert!(host.links.contains(&(ethernet, "192.168.1.0/24".parse().unwrap())));
-        // More routes than one datagram of the kernel holds.
+        // More routes than fit into one netlink datagram.
         for third in 0..=255 {
             for fourth in [0, 64, 128, 192] {
                 let destination = format!("10.77.{third}.{fourth}/26").parse().unwrap();
@@ -232,10 +233,10 @@ fn routes_are_read_as_they_are() {
 }
 
 #[test]
-fn the_kill_switch_closes_and_opens() {
+fn the_kill_switch_blocks_and_unblocks() {
     apart("the_kill_switch_closes_and_opens", || {
         home();
-        assert!(Path::new("/usr/sbin/nft").exists(), "nft (nftables) is needed");
+        assert!(Path::new("/usr/sbin/nft").exists(), "this test needs nft (nftables)");
         ip("neigh add 192.168.1.1 lladdr 02:00:00:00:00:01 dev eth");
         ip("neigh add 10.8.0.1 lladdr 02:00:00:00:00:02 dev tun");
         let allowed = |address: &str, port: u16| {
@@ -284,14 +285,14 @@ fn a_process_with_a_tunnel() {
     let mut journal = Journal::open(directory, "killed").unwrap();
     let (resolver, dns) = resolver(&directory.join("etc/resolv.conf"));
     resolver.apply(&dns, "tun0", &mut journal).unwrap();
-    println!("it stands");
+    println!("tunnel is up");
     loop {
         std::thread::park();
     }
 }
 
 #[test]
-fn the_name_servers_of_a_killed_process_go_with_the_next_end() {
+fn the_next_tunnels_end_removes_name_servers_of_a_killed_process() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("etc/resolv.conf");
     std::fs::create_dir(directory.path().join("etc")).unwrap();
@@ -305,7 +306,7 @@ fn the_name_servers_of_a_killed_process_go_with_the_next_end() {
         .unwrap();
     let mut output = BufReader::new(process.stdout.take().unwrap());
     let mut line = String::new();
-    while !line.ends_with("it stands\n") {
+    while !line.ends_with("tunnel is up\n") {
         assert!(output.read_line(&mut line).unwrap() > 0, "{line}");
     }
     let mut journal = Journal::open(directory.path(), "other").unwrap();
@@ -319,7 +320,7 @@ fn the_name_servers_of_a_killed_process_go_with_the_next_end() {
 }
 
 #[test]
-fn name_servers_in_a_file_that_is_mounted_come_back() {
+fn a_mounted_resolv_conf_is_restored() {
     apart("name_servers_in_a_file_that_is_mounted_come_back", || {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("resolv.conf");
@@ -329,7 +330,7 @@ fn name_servers_in_a_file_that_is_mounted_come_back() {
             let mut command = Command::new(arguments[0]);
             assert!(command.args(&arguments[1..]).arg(&path).status().unwrap().success());
         };
-        // As in a container: a file that cannot be replaced, only written.
+        // As in a container: the file can be written but not replaced.
         mount(&["mount", "--bind", path.to_str().unwrap()]);
         let (resolver, dns) = resolver(&path);
         let [mut one, mut two] =
@@ -348,10 +349,10 @@ fn name_servers_in_a_file_that_is_mounted_come_back() {
 }
 
 #[test]
-fn a_group_on_a_port_of_the_kernels_choice_shares_it_with_nobody() {
+fn a_group_with_an_ephemeral_port_does_not_share_it() {
     apart("a_group_on_a_port_of_the_kernels_choice_shares_it_with_nobody", || {
         ip("link set lo up");
-        // Two ports are all there are.
+        // Only two ports are available.
         std::fs::write("/proc/sys/net/ipv4/ip_local_port_range", "40000 40001").unwrap();
         let group = || udp::bind("127.0.0.1:0".parse().unwrap(), 3, &Options::default());
         let groups = [group().unwrap(), group().unwrap()];

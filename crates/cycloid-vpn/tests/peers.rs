@@ -1,25 +1,25 @@
-//! A server's data path and peers that are played by the test: whose packet is whose, what is
-//! dropped, what the control thread is told.
+//! Tests a server's data path with simulated peers: assignment of packets, drops, and events for
+//! the control thread.
 //!
 //! Needs root and iproute2.
 
-#[allow(dead_code, reason = "each test program has its own use of the bed")]
-mod bed;
+#[allow(dead_code, reason = "each test program uses a part of the module")]
+mod namespaces;
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bed::{Bed, INNER, OUTER, endpoint, key_id, key_pair};
 use cycloid_vpn::net::data_path::{self, Event, Events, Handle, PeerId, Peers, Remote};
 use cycloid_vpn::net::udp::{self, Options};
 use cycloid_vpn::proto::data::{Opener, PING, Sealer};
 use cycloid_vpn::proto::wire::KeyId;
+use namespaces::{INNER, Namespaces, OUTER, endpoint, key_id, key_pair};
 
 const WAIT: Duration = Duration::from_secs(60);
 const QUIET: Duration = Duration::from_millis(200);
 
-/// A peer outside of the server's data path.
+/// A simulated peer, outside of the server's data path.
 struct Player {
     id: PeerId,
     sealer: Arc<Sealer>,
@@ -28,7 +28,7 @@ struct Player {
 }
 
 struct Stage {
-    bed: Bed,
+    namespaces: Namespaces,
     handle: Handle,
     events: Events,
     players: Vec<Player>,
@@ -50,15 +50,16 @@ fn install(handle: &Handle, id: PeerId, key_id: KeyId, sealer: Arc<Sealer>, open
 
 impl Stage {
     fn new(players: u32, workers: usize, client_to_client: bool) -> Self {
-        let bed = Bed::new();
-        let tun = bed.tun(0, workers, 1400);
-        bed.check(0, "ip route add 10.77.1.0/24 dev tun0");
+        let namespaces = Namespaces::new();
+        let tun = namespaces.tun(0, workers, 1400);
+        namespaces.check(0, "ip route add 10.77.1.0/24 dev tun0");
         let local = endpoint(OUTER[0], 1194).remote;
-        let group = bed.run(0, move || udp::bind(local, workers, &Options::default()).unwrap());
+        let group =
+            namespaces.run(0, move || udp::bind(local, workers, &Options::default()).unwrap());
         let (handle, events) =
             data_path::start(tun.into_queues(), vec![group], Peers::Many { client_to_client })
                 .unwrap();
-        let sockets = bed.run(1, move || (0..players).map(|_| socket()).collect::<Vec<_>>());
+        let sockets = namespaces.run(1, move || (0..players).map(|_| socket()).collect::<Vec<_>>());
         let players = (0..players)
             .zip(sockets)
             .map(|(id, socket)| {
@@ -69,10 +70,10 @@ impl Stage {
                 Player { id, sealer, opener, socket }
             })
             .collect();
-        Self { bed, handle, events, players }
+        Self { namespaces, handle, events, players }
     }
 
-    /// The next event, for which there is some time.
+    /// Returns the next event. Panics after a timeout.
     fn event(&self) -> Event {
         let deadline = Instant::now() + WAIT;
         loop {
@@ -86,7 +87,7 @@ impl Stage {
         }
     }
 
-    /// Waits until the counters say so.
+    /// Waits until a condition on the counters holds.
     fn until(&self, what: impl Fn(&Handle) -> bool) {
         let deadline = Instant::now() + WAIT;
         while !what(&self.handle) {
@@ -96,7 +97,7 @@ impl Stage {
     }
 }
 
-/// In the client's namespace, when called there.
+/// Returns a socket; must be called in the client's namespace.
 fn socket() -> UdpSocket {
     UdpSocket::bind((OUTER[1], 0)).unwrap()
 }
@@ -114,7 +115,7 @@ impl Player {
         self.socket.send_to(packet, (OUTER[0], 1194)).unwrap();
     }
 
-    /// What arrives, opened; nothing where nothing does within the time.
+    /// Returns the next packet, opened, or `None` after the timeout.
     fn receive(&mut self, wait: Duration) -> Option<Vec<u8>> {
         receive(&self.socket, wait)
             .map(|mut packet| self.opener.open(&mut packet).unwrap().to_vec())
@@ -124,7 +125,7 @@ impl Player {
         self.sealed(&echo_request(source, INNER[0].parse().unwrap(), number))
     }
 
-    /// The answer to a ping.
+    /// Asserts that a ping was answered.
     fn is_answered(&mut self, number: u16) {
         let answer = self.receive(WAIT).expect("an answer");
         assert_eq!(answer[12..16], INNER[0].parse::<Ipv4Addr>().unwrap().octets());
@@ -140,7 +141,7 @@ fn receive(socket: &UdpSocket, wait: Duration) -> Option<Vec<u8>> {
     Some(buffer[..length].to_vec())
 }
 
-/// An ICMP echo request in an IPv4 packet.
+/// Returns an ICMP echo request in an IPv4 packet.
 fn echo_request(source: Ipv4Addr, destination: Ipv4Addr, number: u16) -> Vec<u8> {
     fn checksum(bytes: &[u8]) -> [u8; 2] {
         let words = bytes.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1]));
@@ -172,7 +173,8 @@ fn many_peers_on_several_workers() {
         }
     }
     for id in 0..50 {
-        // Counted behind the packets, as late as at the end of a worker's turn; inner bytes last.
+        // Counters are updated after the packets, at the latest at the end of a worker's turn;
+        // inner bytes last.
         stage.until(|handle| {
             let counters = handle.counters(id).unwrap();
             counters.received_inner_bytes >= 420 && counters.sent_inner_bytes >= 420
@@ -187,7 +189,7 @@ fn many_peers_on_several_workers() {
 }
 
 #[test]
-fn what_is_not_the_peers_own_is_dropped() {
+fn foreign_and_forged_packets_are_dropped() {
     let mut stage = Stage::new(2, 2, false);
     let [one, two] = &mut stage.players[..] else { unreachable!() };
 
@@ -198,7 +200,7 @@ fn what_is_not_the_peers_own_is_dropped() {
     one.is_answered(2);
     assert_eq!(two.receive(QUIET), None);
 
-    // Again; with each part of it changed; cut; of a peer and of a key that are not there.
+    // Repeated; with each part changed; truncated; for an unknown peer and an unknown key.
     one.send(&genuine);
     for at in [4, 8, 30, genuine.len() - 1] {
         let mut changed = one.ping(address(one.id), 3);
@@ -223,12 +225,12 @@ fn what_is_not_the_peers_own_is_dropped() {
 }
 
 #[test]
-fn a_peer_that_moves_is_reported_and_answered_where_the_control_thread_says() {
+fn a_moved_peer_is_reported_and_answered_at_the_confirmed_address() {
     let mut stage = Stage::new(1, 2, false);
-    let elsewhere = stage.bed.run(1, socket);
+    let elsewhere = stage.namespaces.run(1, socket);
     let server = endpoint(OUTER[0], 1194).remote;
     let player = &stage.players[0];
-    // What is not authentic says nothing about where the peer is.
+    // An unauthentic packet does not move the peer.
     let mut forged = player.ping(address(0), 1);
     forged[30] ^= 1;
     elsewhere.send_to(&forged, server).unwrap();
@@ -242,7 +244,7 @@ fn a_peer_that_moves_is_reported_and_answered_where_the_control_thread_says() {
     }
     let Event::Float { peer: 0, from: moved } = stage.event() else { panic!("a float") };
     assert_eq!(moved, remote(&elsewhere));
-    assert!(stage.events.next().is_none(), "said once");
+    assert!(stage.events.next().is_none(), "a move is reported once");
 
     stage.handle.set_remote(0, moved);
     let packet = stage.players[0].ping(address(0), 3);
@@ -253,16 +255,16 @@ fn a_peer_that_moves_is_reported_and_answered_where_the_control_thread_says() {
 }
 
 #[test]
-fn keys_come_and_go() {
+fn keys_are_added_and_retired() {
     let mut stage = Stage::new(1, 1, false);
     let first = stage.players[0].ping(address(0), 1);
     let later = stage.players[0].ping(address(0), 2);
     stage.players[0].send(&first);
     stage.players[0].is_answered(1);
 
-    // Packets under the key before are taken; answers are under the one that came last.
+    // Packets under the previous key are accepted; answers use the latest key.
     let next = KeyId::new(1).unwrap();
-    let [(server, server_opener), (sealer, opener)] = bed::key_pair_as(next, 0);
+    let [(server, server_opener), (sealer, opener)] = namespaces::key_pair_as(next, 0);
     install(&stage.handle, 0, next, server, server_opener);
     stage.players[0].send(&later);
     stage.players[0].opener = opener;
@@ -285,7 +287,7 @@ fn keys_come_and_go() {
 }
 
 #[test]
-fn the_control_thread_gets_what_is_its_own() {
+fn the_control_thread_gets_its_packets() {
     let mut stage = Stage::new(2, 2, false);
     let player = &stage.players[1];
     let hello = [&[7 << 3][..], &[1; 30]].concat();
@@ -300,7 +302,8 @@ fn the_control_thread_gets_what_is_its_own() {
     player.send(&player.sealed(message));
     let Event::Message { peer: 1, packet } = stage.event() else { panic!("a message") };
     assert_eq!(packet, message);
-    // Counted behind the message, as late as at the end of its turn; inner bytes last.
+    // Counters are updated after the message, at the latest at the end of the turn; inner bytes
+    // last.
     stage.until(|handle| handle.counters(1).unwrap().received_inner_bytes > 0);
     let counters = stage.handle.counters(1).unwrap();
     assert_eq!(counters.received_packets, 2);
@@ -311,7 +314,7 @@ fn the_control_thread_gets_what_is_its_own() {
 }
 
 #[test]
-fn clients_reach_each_other_inside_when_told_so() {
+fn client_to_client_routes_inside_the_data_path() {
     let mut stage = Stage::new(2, 2, true);
     let [one, two] = &mut stage.players[..] else { unreachable!() };
     let inner = echo_request(address(one.id), address(two.id), 1);
@@ -322,9 +325,9 @@ fn clients_reach_each_other_inside_when_told_so() {
 }
 
 #[test]
-fn a_stream_that_ends_is_told_and_one_that_is_closed_ends() {
+fn ended_streams_are_reported_and_closed_streams_end() {
     let stage = Stage::new(0, 1, false);
-    let [ours, theirs] = stage.bed.stream();
+    let [ours, theirs] = stage.namespaces.stream();
     let (id, remote) = stage.handle.add_stream(ours).unwrap();
     assert_eq!(remote, theirs.local_addr().unwrap());
     std::io::Write::write_all(&mut &theirs, &[0, 3, 7 << 3, 1, 2]).unwrap();
@@ -335,7 +338,7 @@ fn a_stream_that_ends_is_told_and_one_that_is_closed_ends() {
     assert_eq!(stream, id);
     assert!(stage.handle.send_control(b"x", Remote::Tcp(id)).is_err());
 
-    let [ours, theirs] = stage.bed.stream();
+    let [ours, theirs] = stage.namespaces.stream();
     let (id, _) = stage.handle.add_stream(ours).unwrap();
     stage.handle.send_control(b"last", Remote::Tcp(id)).unwrap();
     stage.handle.close_stream(id);

@@ -1,5 +1,5 @@
-//! Both cores against each other without a push, in simulated time: what they agree on, keys that
-//! follow one another, ends, and a second peer at a server of one.
+//! Tests both cores point to point, without pushed options, in simulated time: negotiation, key
+//! renewal, ends, and a second peer.
 
 mod support;
 
@@ -12,8 +12,8 @@ use cycloid_vpn::proto::server::{ServerEnd, ServerSettings};
 use cycloid_vpn::proto::wrap::ProtectionKey;
 use cycloid_vpn::proto::{Error, Role};
 use support::authority::Authority;
-use support::ends::{ClientSide, World, client_settings, now, server_settings};
 use support::network::Weather;
+use support::simulation::{ClientSide, World, client_settings, now, server_settings};
 
 const SECOND: Duration = Duration::from_secs(1);
 const CBC: Cipher = Cipher::Cbc { cipher: CbcCipher::Aes256, digest: Digest::Sha1 };
@@ -34,7 +34,7 @@ fn world(seed: u64, weather: Weather) -> World {
     World::new(seed, weather, client, server)
 }
 
-/// A packet each way arrives.
+/// Checks that a packet arrives in each direction.
 fn exchange(world: &mut World, number: u32) {
     let (peer, inner) = (world.peer(), number.to_be_bytes());
     world.client_sends(&inner);
@@ -46,7 +46,7 @@ fn exchange(world: &mut World, number: u32) {
     assert!(arrived, "{:?} {:?}", world.client_side.end, world.dropped);
 }
 
-/// The peer ids in packets to the server and to the client.
+/// Returns the peer ids in packets to the server and to the client.
 fn peer_ids(world: &mut World) -> [Option<u32>; 2] {
     let peer = world.peer();
     let client = world.client_side.path.seal(b"x").expect("keys");
@@ -72,7 +72,7 @@ fn both_ends_agree_without_a_push() {
 }
 
 #[test]
-fn the_servers_first_cipher_or_else_the_fallback() {
+fn the_servers_first_common_cipher_or_the_fallback_is_used() {
     let chacha = vec![Cipher::ChaCha20Poly1305];
     for (client_has, server_has, fallback, expected) in [
         (
@@ -93,7 +93,7 @@ fn the_servers_first_cipher_or_else_the_fallback() {
             assert_eq!(world.client_side.connected.as_ref().expect("connected").cipher, expected);
             exchange(&mut world, 1);
         } else {
-            // Both hear of it, and neither has a key.
+            // Both ends learn of it, and neither has a key.
             assert!(matches!(world.client_side.end, Some(ClientEnd::Failed(Error::Tls(_)))));
             assert!(world.dropped.iter().any(|it| matches!(it, Error::Incompatible(_))));
             assert_eq!(world.client_side.path.keys_installed, 0);
@@ -104,7 +104,7 @@ fn the_servers_first_cipher_or_else_the_fallback() {
 }
 
 #[test]
-fn keys_follow_one_another_without_a_packet_lost() {
+fn renegotiations_lose_no_packet() {
     let (mut client, mut server) = settings(&Authority::new("authority"));
     for timing in [&mut client.timing, &mut server.timing] {
         timing.renegotiate_after = 20 * SECOND;
@@ -119,11 +119,11 @@ fn keys_follow_one_another_without_a_packet_lost() {
     }
     assert!(world.client_side.renegotiated >= 9, "{}", world.client_side.renegotiated);
     assert_eq!(world.server_side.renegotiated, world.client_side.renegotiated);
-    assert_eq!(peer_ids(&mut world), ids, "the id is the first session's");
+    assert_eq!(peer_ids(&mut world), ids, "the id comes from the first session");
 }
 
 #[test]
-fn bad_weather_delays_and_no_more() {
+fn an_unreliable_network_causes_only_delays() {
     for seed in 0..20 {
         let mut world =
             world(100 + seed, Weather { loss: 100, repeat: 100, delay: 200, ..Weather::FAIR });
@@ -134,7 +134,7 @@ fn bad_weather_delays_and_no_more() {
 }
 
 #[test]
-fn an_end_is_told_inside_tls_at_both_sides() {
+fn exits_are_announced_inside_tls_by_both_ends() {
     let mut world = world(5, Weather::FAIR);
     assert!(world.connect());
     let World { client, client_side, time, .. } = &mut world;
@@ -151,11 +151,11 @@ fn an_end_is_told_inside_tls_at_both_sides() {
     let Some(ClientEnd::Restart { reason, .. }) = &world.client_side.end else {
         panic!("{:?}", world.client_side.end);
     };
-    assert!(reason.contains("going"), "{reason}");
+    assert!(reason.contains("shutting down"), "{reason}");
 }
 
 #[test]
-fn an_end_on_the_data_channel_is_an_end() {
+fn an_exit_message_on_the_data_channel_ends_the_connection() {
     let mut world = world(7, Weather::FAIR);
     assert!(world.connect());
     let peer = world.peer();
@@ -168,13 +168,13 @@ fn an_end_on_the_data_channel_is_an_end() {
 }
 
 #[test]
-fn who_is_silent_is_forgotten_and_comes_again() {
+fn a_silent_peer_is_dropped_and_can_reconnect() {
     let (mut client, mut server) = settings(&Authority::new("authority"));
     client.timing.silence = 5 * SECOND;
     server.timing.silence = 5 * SECOND;
     let mut world = World::new(8, Weather::FAIR, client.clone(), server);
     assert!(world.connect());
-    // Pings keep it up.
+    // Pings keep the connection alive.
     world.run_until(60 * SECOND, |_| false);
     assert!(world.client_side.end.is_none() && world.server_side.ended.is_empty());
     world.network.change(Weather { loss: 1000, ..Weather::FAIR });
@@ -189,7 +189,7 @@ fn who_is_silent_is_forgotten_and_comes_again() {
     exchange(&mut world, 1);
 }
 
-/// Puts another client into the world, and gives what the one before has.
+/// Adds a second client to the world. Returns the state of the first.
 fn second(world: &mut World, settings: ClientSettings) -> (ClientSide, SocketAddr) {
     let first = std::mem::take(&mut world.client_side);
     let address = world.client_address;
@@ -198,7 +198,7 @@ fn second(world: &mut World, settings: ClientSettings) -> (ClientSide, SocketAdd
 }
 
 #[test]
-fn whoever_the_authority_does_not_know_disturbs_nobody() {
+fn a_peer_of_an_unknown_authority_does_not_disturb_the_first() {
     let authority = Authority::new("authority");
     let (client, server) = settings(&authority);
     let own = Authority::new("another").issue("west", Role::Client, 2);
@@ -212,14 +212,14 @@ fn whoever_the_authority_does_not_know_disturbs_nobody() {
     assert!(world.client_side.connected.is_none() || world.client_side.end.is_some());
     assert_eq!(world.server_side.connected.len(), 1, "{:?}", world.server_side.connected);
     assert!(world.server_side.ended.iter().all(|(id, _)| *id != peer));
-    // The first is where it was.
+    // The first peer is still connected.
     let packet = first.path.seal(b"still here").expect("its key");
     world.server_receives(address, packet);
     assert_eq!(world.server_side.paths[&peer].inbox, [b"still here"]);
 }
 
 #[test]
-fn a_second_peer_without_a_common_cipher_leaves_the_first_where_it_is() {
+fn a_second_peer_without_a_common_cipher_does_not_replace_the_first() {
     let (client, server) = settings(&Authority::new("authority"));
     let mut other = client.clone();
     other.ciphers = vec![CBC];
@@ -235,7 +235,7 @@ fn a_second_peer_without_a_common_cipher_leaves_the_first_where_it_is() {
 }
 
 #[test]
-fn a_second_peer_takes_the_place_of_the_first() {
+fn a_second_peer_replaces_the_first() {
     let authority = Authority::new("authority");
     let (client, server) = settings(&authority);
     let mut world = World::new(10, Weather::FAIR, client.clone(), server);
@@ -246,7 +246,7 @@ fn a_second_peer_takes_the_place_of_the_first() {
     assert_eq!(world.server_side.ended, [(peer, ServerEnd::Replaced)]);
     assert_eq!(world.server.len(), 1);
     exchange(&mut world, 1);
-    // The key of the first opens nothing any more.
+    // The first peer's key opens nothing any more.
     let packet = first.path.seal(b"the first").expect("its key");
     world.server_receives(address, packet);
     let peer = world.peer();
@@ -255,7 +255,7 @@ fn a_second_peer_takes_the_place_of_the_first() {
 }
 
 #[test]
-fn whoever_is_refused_hears_it_and_has_no_key() {
+fn a_refused_peer_is_notified_and_gets_no_key() {
     let mut world = world(11, Weather::FAIR);
     world.judge = Box::new(|_| Err("revoked".into()));
     assert!(!world.connect());

@@ -1,5 +1,5 @@
-//! Giving root up, by a process that has nothing else to do, in a network namespace of its own. Without
-//! root, what is left to give up is nothing, and that is what is shown.
+//! Tests dropping root in a separate process and network namespace. Without root there is nothing
+//! to drop, and the test checks that.
 
 use std::env;
 use std::fs;
@@ -27,13 +27,13 @@ fn main() {
         let mut unshare = Command::new("unshare");
         let inside =
             unshare.args(["--net", "--"]).arg(env::current_exe().unwrap()).env(INSIDE, "1");
-        assert!(inside.status().expect("unshare (util-linux) is needed").success());
+        assert!(inside.status().expect("this test needs unshare (util-linux)").success());
         return;
     }
     let directory = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(directory.path(), "test").unwrap();
     let up = Command::new("ip").args(["link", "set", "lo", "up"]).status();
-    assert!(up.expect("ip (iproute2) is needed").success());
+    assert!(up.expect("this test needs ip (iproute2)").success());
 
     give_up(Identity { user: Some(NOBODY), group: Some(NOBODY) }).unwrap();
     let nobody = [NOBODY; 4].map(|id| id.to_string()).join("\t");
@@ -47,7 +47,7 @@ fn main() {
     assert!(set_thread_res_uid(root, root, root).is_err());
     assert!(fs::read("/etc/shadow").is_err());
 
-    // The network can still be changed, by this process and by what it runs for that.
+    // This process and its network tools can still change the network.
     let mut netlink = Netlink::open().unwrap();
     let interface = netlink.interface("lo").unwrap();
     let route = Route { interface: Some(interface), ..Route::to("10.1.0.0/16".parse().unwrap()) };
@@ -60,7 +60,7 @@ fn main() {
     };
     switch.apply(&mut journal).unwrap();
     assert!(journal.undo().is_empty());
-    // Scripts have no rights at all.
+    // Scripts have no capabilities.
     let status = Command::new("cat").arg("/proc/self/status").output().unwrap();
     let status = String::from_utf8(status.stdout).unwrap();
     for set in ["CapPrm", "CapEff", "CapInh", "CapAmb"] {

@@ -172,7 +172,7 @@ fn a_server_evicts_a_dead_client_and_accepts_it_again() {
         let mut gate = bed.start(Who::Cycloid, true, &settings);
         let alice = bed.start(client, false, &settings);
         drop(alice);
-        gate.wait_for("is gone", 1, LIMIT);
+        gate.wait_for("disconnected: ", 1, LIMIT);
         let mut alice = bed.start(client, false, &settings);
         bed.assert_reaches("a client that comes again", [&mut gate, &mut alice]);
     }

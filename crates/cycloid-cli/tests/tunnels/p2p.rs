@@ -74,7 +74,7 @@ fn p2p_ciphers_are_negotiated_or_fall_back() {
                 };
                 for text in meet(&bed, server, client, &settings) {
                     // The line of either program.
-                    let said = ["is connected, with ", "Data Channel: cipher '"]
+                    let said = ["connected, with ", "Data Channel: cipher '"]
                         .iter()
                         .any(|words| text.contains(&format!("{words}{expected}")));
                     assert!(said, "{expected}, {settings:?}\n{text}");
@@ -91,7 +91,7 @@ fn p2p_without_a_common_cipher_is_reported_by_both_ends() {
     let mut gate = bed.launch(Who::Cycloid, true, &settings);
     let mut alice = bed.launch(Who::Cycloid, false, &settings);
     gate.wait_for("it has the ciphers CHACHA20-POLY1305, none of ours", 1, LIMIT);
-    alice.wait_for("the connection is over", 1, LIMIT);
+    alice.wait_for("the connection has ended", 1, LIMIT);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn p2p_the_peer_is_notified_of_an_exit() {
         let [mut gate, alice] = pair(&bed, server, client, &settings);
         alice.end("TERM");
         let left = match server {
-            Who::Cycloid => "is gone: Exit",
+            Who::Cycloid => "disconnected: Exit",
             Who::OpenVpn => "remote-exit",
         };
         gate.wait_for(left, 1, soon);
@@ -220,12 +220,12 @@ fn p2p_a_second_peer_replaces_the_first() {
     let other = second("data-ciphers CHACHA20-POLY1305");
     gate.wait_for("none of ours", 1, LIMIT);
     assert!(bed.ping(INNER, 30, "0.1") >= 29, "{}", gate.text());
-    assert!(!gate.text().contains("is gone: Replaced"), "{}", gate.text());
+    assert!(!gate.text().contains("disconnected: Replaced"), "{}", gate.text());
     drop(other);
     first.signal("STOP");
     let mut second = second("");
     second.wait_for(UP, 1, LIMIT);
-    gate.wait_for("is gone: Replaced", 1, LIMIT);
+    gate.wait_for("disconnected: Replaced", 1, LIMIT);
     first.signal("CONT");
 }
 
@@ -263,7 +263,7 @@ fn p2p_status_management_and_scripts_of_a_single_peer_server() {
         read.is_some_and(|read| read.parse::<u64>().is_ok_and(|read| read > 0))
     });
     drop(alice);
-    gate.wait_for("is gone", 1, LIMIT);
+    gate.wait_for("disconnected: ", 1, LIMIT);
     assert!(session.ask("state", "END").contains(",WAIT,"));
     // The counters include the traffic of a peer that is gone.
     assert!(!session.ask("status", "END").contains("TCP/UDP read bytes,0\r\n"));
@@ -284,10 +284,10 @@ fn p2p_a_server_ends_when_its_peer_falls_silent() {
     // This also holds without a peer.
     let mut gate = bed.launch(Who::Cycloid, true, &settings);
     gate.wait_for_end();
-    assert!(gate.text().contains("no peer came"), "{}", gate.text());
+    assert!(gate.text().contains("no peer connected"), "{}", gate.text());
     let settings = Settings { server: format!("{}\nping-timer-rem", settings.server), ..settings };
     let [mut gate, alice] = pair(&bed, Who::Cycloid, Who::OpenVpn, &settings);
     drop(alice);
     gate.wait_for_end();
-    assert!(gate.text().contains("is gone"), "{}", gate.text());
+    assert!(gate.text().contains("disconnected: "), "{}", gate.text());
 }

@@ -106,8 +106,8 @@ fn a_revoked_authority_is_refused_by_either_end() {
             let (refuses, who) = if by_client { (&mut alice, client) } else { (&mut gate, server) };
             let (authority, reason) = match (who, by_client) {
                 (Who::OpenVpn, _) => ("depth=1", "certificate revoked"),
-                (Who::Cycloid, true) => ("CN=of-server", "was revoked"),
-                (Who::Cycloid, false) => ("CN=of-client", "was revoked"),
+                (Who::Cycloid, true) => ("CN=of-server", "is revoked"),
+                (Who::Cycloid, false) => ("CN=of-client", "is revoked"),
             };
             refuses.wait_for(reason, 1, LIMIT);
             assert!(refuses.text().contains(authority), "{}", refuses.text());

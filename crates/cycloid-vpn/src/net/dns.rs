@@ -1,12 +1,12 @@
-//! Name servers and search domains of a tunnel, told to whichever resolver the host has.
+//! Configures the host's resolver with a tunnel's name servers and search domains.
 //!
 //! | resolver | how | split domains |
 //! |---|---|---|
 //! | systemd-resolved | `resolvectl`, by interface | yes |
 //! | resolvconf, openresolv | `resolvconf -a` with a record | no |
-//! | neither | the file `/etc/resolv.conf`, which all tunnels share (`resolver_file`) | no |
+//! | neither | the file `/etc/resolv.conf`, shared by all tunnels (`resolver_file`) | no |
 //!
-//! Where domains cannot be split, the tunnel's servers answer for all names.
+//! If domains cannot be split, the tunnel's servers answer for all names.
 //!
 //! Source: openvpn(8), "--dns" and "--dhcp-option"; resolvectl(1); resolvconf(8); resolv.conf(5).
 
@@ -22,19 +22,20 @@ use super::tool;
 use super::undo::{Journal, Undo};
 pub(super) use resolver_file::{Lock, settle};
 
-/// The most servers and domains that are passed on.
-const MOST: usize = 32;
-/// How many servers the C library asks.
-const MOST_IN_FILE: usize = 3;
+/// Maximum number of servers and of domains.
+const MAX_ENTRIES: usize = 32;
+/// Number of servers that the C library uses.
+const MAX_FILE_SERVERS: usize = 3;
 
-/// A domain name that may stand in a file or as an argument: letters, digits, `-`, `_` and dots.
+/// A domain name that is safe in files and arguments: letters, digits, `-`, `_` and dots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Domain(String);
 
 impl Domain {
-    /// Takes a name, without the dot at its end.
+    /// Parses a name and removes its trailing dot.
     ///
-    /// None for what is no name: a pushed text must not become an option or a line of its own.
+    /// Returns `None` for an invalid name: pushed text must not become an option or a separate
+    /// line.
     pub fn new(name: &str) -> Option<Self> {
         let name = name.strip_suffix('.').unwrap_or(name);
         let label = |label: &str| {
@@ -48,43 +49,43 @@ impl Domain {
 /// A name server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Server {
-    /// Its address.
+    /// The address.
     pub address: IpAddr,
-    /// Its port; none for 53.
+    /// The port; `None` is 53.
     pub port: Option<u16>,
 }
 
-/// What a tunnel says about names.
+/// A tunnel's name resolution settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dns {
-    /// The servers, the first to ask first.
+    /// The servers, in order of preference.
     pub servers: Vec<Server>,
-    /// Domains that are tried behind a name without dots.
+    /// Domains to append to names without dots.
     pub search: Vec<Domain>,
-    /// If there are any, only names in these go to the servers, and in those of `search`.
+    /// If not empty, the servers answer only for these domains and those of `search`.
     pub only: Vec<Domain>,
 }
 
 impl Dns {
-    /// Whether there is nothing to tell.
+    /// Returns whether there is nothing to configure.
     pub fn is_empty(&self) -> bool {
         self.servers.is_empty() && self.search.is_empty()
     }
 }
 
-/// Who resolves names here.
+/// The host's resolver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolver {
     /// systemd-resolved.
     Resolved,
     /// resolvconf or openresolv.
     Resolvconf,
-    /// The C library, as this file says.
+    /// The C library, with this file.
     File(PathBuf),
 }
 
 impl Resolver {
-    /// Looks at the host.
+    /// Detects the host's resolver.
     pub fn detect() -> Self {
         let file = Path::new("/etc/resolv.conf");
         let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
@@ -98,11 +99,11 @@ impl Resolver {
         }
     }
 
-    /// Tells the resolver, through the journal. `interface` is the tunnel's.
+    /// Configures the resolver and records each change in the journal. `interface` is the tunnel's.
     ///
     /// # Errors
     ///
-    /// A program's or a file's; what had been told by then is in the journal.
+    /// An error of a program or file; the journal lists the changes made so far.
     pub fn apply(&self, dns: &Dns, interface: &str, journal: &mut Journal) -> io::Result<()> {
         if dns.is_empty() {
             return Ok(());
@@ -125,13 +126,13 @@ impl Resolver {
         }
     }
 
-    /// Whether it can send only some domains to a tunnel's servers.
+    /// Returns whether the resolver can send only some domains to a tunnel's servers.
     pub fn splits_domains(&self) -> bool {
         *self == Self::Resolved
     }
 }
 
-/// Whether a file names the local stub of systemd-resolved.
+/// Returns whether a file names the local stub of systemd-resolved.
 fn asks_stub(path: &Path) -> bool {
     let text = fs::read_to_string(path).unwrap_or_default();
     text.lines().any(|line| {
@@ -140,10 +141,13 @@ fn asks_stub(path: &Path) -> bool {
     })
 }
 
-/// The arguments of each call of resolvectl.
+/// Returns the arguments of each resolvectl call.
 fn resolvectl_commands(dns: &Dns, interface: &str) -> Vec<Vec<String>> {
     let command = |name: &str, arguments: &mut dyn Iterator<Item = String>| -> Vec<String> {
-        [name.to_owned(), interface.to_owned()].into_iter().chain(arguments.take(MOST)).collect()
+        [name.to_owned(), interface.to_owned()]
+            .into_iter()
+            .chain(arguments.take(MAX_ENTRIES))
+            .collect()
     };
     let server = |server: &Server| match server.port {
         Some(port) => SocketAddr::new(server.address, port).to_string(),
@@ -151,7 +155,7 @@ fn resolvectl_commands(dns: &Dns, interface: &str) -> Vec<Vec<String>> {
     };
     let search = dns.search.iter().map(|domain| domain.0.clone());
     let only = dns.only.iter().map(|domain| format!("~{}", domain.0));
-    // Without servers of its own, an interface must not draw questions.
+    // An interface without its own servers must not receive queries.
     let all = dns.only.is_empty() && !dns.servers.is_empty();
     let everything = all.then(|| "~.".to_owned());
     let mut commands = vec![
@@ -163,22 +167,23 @@ fn resolvectl_commands(dns: &Dns, interface: &str) -> Vec<Vec<String>> {
     commands
 }
 
-/// Servers and domains as resolv.conf has them. A server with a port of its own cannot be said there.
+/// Formats servers and domains for resolv.conf, which cannot express a server's port.
 fn resolver_lines(dns: &Dns) -> String {
     let mut text = String::new();
     let plain = dns.servers.iter().filter(|server| server.port.is_none_or(|port| port == 53));
-    for server in plain.take(MOST_IN_FILE) {
+    for server in plain.take(MAX_FILE_SERVERS) {
         let _ = writeln!(text, "nameserver {}", server.address);
     }
     if !dns.search.is_empty() {
-        let domains: Vec<_> = dns.search.iter().take(MOST).map(|domain| &*domain.0).collect();
+        let domains: Vec<_> =
+            dns.search.iter().take(MAX_ENTRIES).map(|domain| &*domain.0).collect();
         let _ = writeln!(text, "search {}", domains.join(" "));
     }
     text
 }
 
 pub(super) fn revert_resolved(interface: &str) -> io::Result<()> {
-    // With the interface, everything that was told of it is gone.
+    // Removing the interface also removed its settings.
     if !Path::new("/sys/class/net").join(interface).exists() {
         return Ok(());
     }
@@ -210,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_domain() {
+    fn invalid_domains() {
         let long = "a".repeat(64);
         for name in ["", ".", "a..b", "-v", "a b", "a\nnameserver 6.6.6.6", "ä.de", "~.", &long] {
             assert_eq!(Domain::new(name), None, "{name}");
@@ -218,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn systemd_resolved_is_told_by_interface() {
+    fn systemd_resolved_commands_name_the_interface() {
         let words = |dns: &Dns| -> Vec<String> {
             resolvectl_commands(dns, "tun0").iter().map(|words| words.join(" ")).collect()
         };
@@ -240,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_comes_back_as_it_was() {
+    fn the_original_file_is_restored() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("resolv.conf");
         let original = "# home\nnameserver 192.168.1.1\nsearch home\noptions edns0\n";
@@ -252,7 +257,8 @@ mod tests {
         resolver.apply(&dns(), "tun0", &mut journal).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         assert_eq!(text.split_once('\n').unwrap().1, ours);
-        // As after a loss of power: the journal is empty, the file is ours, and it starts again.
+        // As after a power loss: the journal is empty, the file is ours, and the tunnel starts
+        // again.
         drop(journal);
         let mut journal = Journal::open(directory.path(), "y").unwrap();
         resolver.apply(&dns(), "tun0", &mut journal).unwrap();

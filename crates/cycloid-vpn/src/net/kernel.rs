@@ -1,5 +1,5 @@
-//! The system calls for which no crate has a safe wrapper: options of TUN devices, socket options
-//! by number, and `sendmsg` and `recvmsg` with the control messages of UDP segmentation.
+//! System calls without a safe wrapper in another crate: TUN device ioctls, numeric socket options,
+//! and `sendmsg` and `recvmsg` with the control messages of UDP segmentation.
 //!
 //! Source: Linux, `tuntap.rst`, udp(7), ip(7), ipv6(7), cmsg(3).
 
@@ -11,22 +11,22 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use socket2::{SockAddr, SockAddrStorage};
 
-/// What of a TUN device's offloads is on: a set of `TUN_F_` flags.
+/// The enabled offloads of a TUN device: a set of `TUN_F_` flags.
 pub(super) type TunOffload = libc::c_uint;
 
-/// Makes `fd`, an open `/dev/net/tun`, a queue of the device `name`, which may hold `%d` for a
-/// number that the kernel chooses. Gives the device's name.
+/// Attaches `fd`, an open `/dev/net/tun`, as a queue of the device `name`. The name may contain
+/// `%d`, which the kernel replaces by a number. Returns the device's name.
 ///
 /// # Errors
 ///
-/// Those of `TUNSETIFF`; a name that is longer than 15 bytes is invalid input.
+/// Errors of `TUNSETIFF`. A name longer than 15 bytes is `InvalidInput`.
 pub(super) fn tun_attach(fd: BorrowedFd<'_>, name: &str, flags: c_int) -> io::Result<String> {
-    // SAFETY: `ifreq` is a structure of C for which all zeros is a value.
+    // SAFETY: `ifreq` is a C structure for which all zeros is a valid value.
     let mut request: libc::ifreq = unsafe { mem::zeroed() };
     if name.len() >= request.ifr_name.len() || name.bytes().any(|byte| byte == 0 || byte == b'/') {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "a device's name has at most 15 bytes and no slash",
+            "a device name has at most 15 bytes and no slash",
         ));
     }
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
@@ -35,35 +35,35 @@ pub(super) fn tun_attach(fd: BorrowedFd<'_>, name: &str, flags: c_int) -> io::Re
     request.ifr_ifru.ifru_flags = flags as libc::c_short;
     // SAFETY: the kernel reads and writes one `ifreq`, which outlives the call.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) })?;
-    // SAFETY: the array was zeroed, and the kernel ends names with a zero.
+    // SAFETY: the array was zeroed, and the kernel terminates names with NUL.
     let name = unsafe { CStr::from_ptr(request.ifr_name.as_ptr()) };
     Ok(name.to_string_lossy().into_owned())
 }
 
-/// Turns on exactly these offloads for packets that are read from the device.
+/// Enables exactly these offloads for packets read from the device.
 pub(super) fn tun_offload(fd: BorrowedFd<'_>, offload: TunOffload) -> io::Result<()> {
-    // SAFETY: the argument is a number.
+    // SAFETY: the argument is an integer, not a pointer.
     check(unsafe {
         libc::ioctl(fd.as_raw_fd(), libc::TUNSETOFFLOAD as _, libc::c_ulong::from(offload))
     })
 }
 
-/// Whether the device stays when its last queue is closed.
+/// Sets whether the device persists after its last queue is closed.
 pub(super) fn tun_persist(fd: BorrowedFd<'_>, persist: bool) -> io::Result<()> {
-    // SAFETY: the argument is a number.
+    // SAFETY: the argument is an integer, not a pointer.
     check(unsafe {
         libc::ioctl(fd.as_raw_fd(), libc::TUNSETPERSIST as _, libc::c_ulong::from(persist))
     })
 }
 
-/// Sets a socket option whose value is an `int`.
+/// Sets a socket option with an `int` value.
 pub(super) fn set_option(
     fd: BorrowedFd<'_>,
     level: c_int,
     name: c_int,
     value: c_int,
 ) -> io::Result<()> {
-    // SAFETY: the value is an `int` that outlives the call, and its size is given.
+    // SAFETY: the value is an `int` that outlives the call, and the size matches.
     check(unsafe {
         libc::setsockopt(
             fd.as_raw_fd(),
@@ -75,11 +75,11 @@ pub(super) fn set_option(
     })
 }
 
-/// One instruction of a classic BPF program: operation, jump if true, jump if false, operand.
+/// A classic BPF instruction: operation, jump if true, jump if false, operand.
 pub(super) type Instruction = (u16, u8, u8, u32);
 
-/// Lets `program` choose the socket of a group bound with `SO_REUSEPORT`; it sees a datagram from
-/// the UDP payload on, and its result is the index of the socket in the order of binding.
+/// Attaches a program that selects the socket in a `SO_REUSEPORT` group. It sees a datagram from
+/// the UDP payload on, and returns the index of the socket in binding order.
 pub(super) fn attach_reuseport_program(
     fd: BorrowedFd<'_>,
     program: &[Instruction],
@@ -87,7 +87,7 @@ pub(super) fn attach_reuseport_program(
     let mut filter: Vec<libc::sock_filter> =
         program.iter().map(|&(code, jt, jf, k)| libc::sock_filter { code, jt, jf, k }).collect();
     let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
-    // SAFETY: the kernel copies the program, which outlives the call, and checks it.
+    // SAFETY: the kernel copies and verifies the program, which outlives the call.
     check(unsafe {
         libc::setsockopt(
             fd.as_raw_fd(),
@@ -99,28 +99,28 @@ pub(super) fn attach_reuseport_program(
     })
 }
 
-/// What one `sendmsg` sends.
+/// The arguments of one `sendmsg`.
 pub(super) struct Outgoing<'a> {
-    /// One datagram, or several of `segment` bytes each of which the last may be shorter.
+    /// One datagram, or several of `segment` bytes; the last may be shorter.
     pub bytes: &'a [u8],
-    /// Present where the kernel is to cut `bytes`.
+    /// The segment size if the kernel is to split `bytes`.
     pub segment: Option<u16>,
-    /// Absent on a connected socket.
+    /// The destination; `None` on a connected socket.
     pub to: Option<&'a SockAddr>,
-    /// The source address, where the kernel is not to choose it.
+    /// The source address; `None` lets the kernel choose.
     pub from: Option<IpAddr>,
-    /// Whether the socket is of `AF_INET6`, which decides how `from` is said.
+    /// Whether the socket is `AF_INET6`, which determines the encoding of `from`.
     pub v6: bool,
 }
 
-/// Sends without waiting.
+/// Sends without blocking.
 pub(super) fn send(fd: BorrowedFd<'_>, outgoing: &Outgoing<'_>) -> io::Result<()> {
     let mut control = ControlMessages::default();
     if let Some(segment) = outgoing.segment {
         control.push(libc::SOL_UDP, libc::UDP_SEGMENT, &segment.to_ne_bytes());
     }
     match outgoing.from {
-        // `in_pktinfo`: interface index, source address, destination address (not read).
+        // `in_pktinfo`: interface index, source address, destination address (ignored).
         Some(IpAddr::V4(address)) if !outgoing.v6 => {
             let mut info = [0; 12];
             info[4..8].copy_from_slice(&address.octets());
@@ -143,7 +143,7 @@ pub(super) fn send(fd: BorrowedFd<'_>, outgoing: &Outgoing<'_>) -> io::Result<()
         iov_base: outgoing.bytes.as_ptr().cast_mut().cast(),
         iov_len: outgoing.bytes.len(),
     };
-    // SAFETY: `msghdr` is a structure of C for which all zeros is a value.
+    // SAFETY: `msghdr` is a C structure for which all zeros is a valid value.
     let mut message: libc::msghdr = unsafe { mem::zeroed() };
     message.msg_iov = &raw mut vector;
     message.msg_iovlen = 1;
@@ -155,32 +155,32 @@ pub(super) fn send(fd: BorrowedFd<'_>, outgoing: &Outgoing<'_>) -> io::Result<()
         message.msg_control = control.bytes.as_mut_ptr().cast();
         message.msg_controllen = control.length as _;
     }
-    // SAFETY: everything the message points to outlives the call, and the kernel only reads it.
+    // SAFETY: all pointers in the message outlive the call, and the kernel only reads through them.
     let sent = unsafe {
         libc::sendmsg(fd.as_raw_fd(), &raw const message, libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL)
     };
     if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// What one `recvmsg` brought.
+/// The result of one `recvmsg`.
 #[derive(Clone, Copy, Debug)]
 pub struct Incoming {
-    /// Bytes of all datagrams together.
+    /// Total bytes of all datagrams.
     pub length: usize,
     /// Bytes of each datagram; the last may be shorter.
     pub segment: usize,
-    /// Who sent it; an IPv4 address that came in by an IPv6 socket is said as IPv4.
+    /// The sender; an IPv4-mapped IPv6 address is converted to IPv4.
     pub from: SocketAddr,
-    /// The address it was sent to, where the socket was asked to tell.
+    /// The destination address, if the socket reports it.
     pub local: Option<IpAddr>,
 }
 
-/// Receives without waiting.
+/// Receives without blocking.
 pub(super) fn receive(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Incoming> {
     let mut storage = SockAddrStorage::zeroed();
     let mut control = ControlMessages::default();
     let mut vector = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
-    // SAFETY: `msghdr` is a structure of C for which all zeros is a value.
+    // SAFETY: `msghdr` is a C structure for which all zeros is a valid value.
     let mut message: libc::msghdr = unsafe { mem::zeroed() };
     message.msg_iov = &raw mut vector;
     message.msg_iovlen = 1;
@@ -188,7 +188,7 @@ pub(super) fn receive(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Incom
     message.msg_namelen = storage.size_of();
     message.msg_control = control.bytes.as_mut_ptr().cast();
     message.msg_controllen = control.bytes.len() as _;
-    // SAFETY: the buffers are as long as the message says and outlive the call.
+    // SAFETY: the buffers have the lengths in the message and outlive the call.
     let received = unsafe { libc::recvmsg(fd.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
     if received < 0 {
         return Err(io::Error::last_os_error());
@@ -229,13 +229,13 @@ pub(super) fn receive(fd: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Incom
     Ok(incoming)
 }
 
-/// The first `N` bytes.
+/// Returns the first `N` bytes.
 fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
     bytes.first_chunk().copied()
 }
 
-/// Room for the control messages of one call: a header of length, level and type, then the data,
-/// each message at a multiple of the word's size.
+/// Buffer for the control messages of one call: each has a header of length, level and type, then
+/// data, and starts at a multiple of the word size.
 #[repr(align(8))]
 struct ControlMessages {
     bytes: [u8; 128],

@@ -1,9 +1,9 @@
-//! The kill switch: while it is on, nothing enters or leaves this host but through the tunnel, over
-//! loopback, and to and from the servers. What a link needs to work at all (neighbour discovery, DHCP)
-//! stays allowed. It outlives a crash on purpose: its next start, or `nft delete table`, takes it away.
+//! The kill switch: a firewall that allows only traffic through the tunnel, over loopback, and with
+//! the servers. Traffic that a link needs to work at all (neighbour discovery, DHCP) stays allowed.
+//! It deliberately survives a crash: the next start or `nft delete table` removes it.
 //!
-//! The rules are a table of nftables of its own, set and replaced in one transaction, and use nothing
-//! that a small kernel may lack, such as the tracking of connections.
+//! The rules are a separate nftables table, set and replaced in one transaction. They avoid
+//! features that a small kernel may lack, such as connection tracking.
 //!
 //! Source: nft(8).
 
@@ -17,25 +17,25 @@ use super::network::Network;
 use super::tool;
 use super::undo::{Journal, Undo};
 
-/// What stays allowed.
+/// The allowed traffic.
 #[derive(Clone, Debug)]
 pub struct KillSwitch {
-    /// The instance's name, which names the table.
+    /// The instance's name, used as the table's name.
     pub instance: String,
     /// The tunnel's interface.
     pub interface: String,
     /// The servers.
     pub remotes: Vec<(SocketAddr, Transport)>,
-    /// Networks beside the tunnel, such as the local one.
+    /// Networks that bypass the tunnel, such as the local one.
     pub networks: Vec<Network>,
 }
 
 impl KillSwitch {
-    /// Switches it on through the journal, or replaces its rules if it is on.
+    /// Enables the kill switch and records it in the journal, or replaces its rules if enabled.
     ///
     /// # Errors
     ///
-    /// nft is missing or refuses; then nothing was changed.
+    /// nft is missing or fails; then nothing was changed.
     pub fn apply(&self, journal: &mut Journal) -> io::Result<()> {
         let undo = Undo::Firewall { table: self.table() };
         let set = || tool::run("nft", &["-f", "-"], self.rules().as_bytes());
@@ -51,7 +51,8 @@ impl KillSwitch {
         format!("cycloid_vpn_{instance}")
     }
 
-    /// The rules as a script of nft. `add` before `delete` makes the deletion succeed the first time.
+    /// Returns the rules as an nft script. `add` before `delete` makes the deletion succeed the
+    /// first time.
     fn rules(&self) -> String {
         let table = self.table();
         let interface = quoted(&self.interface);
@@ -79,8 +80,8 @@ impl KillSwitch {
                 let family = if network.is_ipv4() { "ip" } else { "ip6" };
                 write(&format!("    {family} {there} {network} accept"));
             }
-            // Neighbour and router discovery (RFC 4861, types 133 to 137) is the link's own if its hop
-            // limit was never lowered.
+            // Neighbour and router discovery (RFC 4861, types 133 to 137): a hop limit of 255
+            // proves that the packet comes from the link.
             write("    ip6 hoplimit 255 icmpv6 type 133-137 accept");
             let (client, server) =
                 if hook == "output" { ("sport", "dport") } else { ("dport", "sport") };
@@ -97,7 +98,7 @@ impl KillSwitch {
     }
 }
 
-/// An interface's name as a string of nft.
+/// Formats an interface's name as an nft string.
 fn quoted(name: &str) -> String {
     let plain: String = name.chars().filter(|c| !c.is_control() && !"\"\\*".contains(*c)).collect();
     format!("\"{plain}\"")

@@ -1,19 +1,19 @@
-//! The Linux side: the TUN device, the sockets and the threads that move packets between them; and
-//! what a tunnel changes in the network of its machine, and how all of it is taken back.
+//! The Linux side: the TUN device, sockets, the data path's threads, and the tunnel's changes to
+//! the machine's network with their undo.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`tun`] | the TUN device: queues, segmentation offloads, MTU and addresses |
-//! | [`udp`] | UDP sockets: segmentation by the kernel both ways, steering of datagrams to workers |
-//! | [`tcp`] | streams of packets behind their lengths |
-//! | [`data_path`] | the peers, their keys, and the threads that seal and open |
-//! | [`offload`] | super-packets cut and joined |
+//! | [`udp`] | UDP sockets: segmentation offload both ways, steering of datagrams to workers |
+//! | [`tcp`] | streams of length-prefixed packets |
+//! | [`data_path`] | the peers, their keys, and the threads that seal and open packets |
+//! | [`offload`] | splitting and joining of super-packets |
 //! | [`network`] | addresses with a prefix length |
 //! | [`netlink`] | the kernel's routes and interfaces |
-//! | [`routes`] | which routes a tunnel needs, planned before any is changed |
+//! | [`routes`] | planning and applying a tunnel's routes |
 //! | [`dns`] | name servers and search domains |
-//! | [`killswitch`] | nothing leaves but through the tunnel, on request |
-//! | [`undo`] | the journal of what was changed |
+//! | [`killswitch`] | a firewall that blocks traffic outside the tunnel |
+//! | [`undo`] | the journal of changes to the machine |
 
 pub mod data_path;
 pub mod dns;
@@ -32,7 +32,7 @@ pub mod undo;
 use std::fmt;
 use std::io;
 
-/// The operating system refused something.
+/// An operation that the operating system refused.
 #[derive(Debug)]
 pub struct Error {
     what: String,
@@ -40,12 +40,12 @@ pub struct Error {
 }
 
 impl Error {
-    /// `what` completes "cannot …".
+    /// Returns an error; `what` completes "cannot …".
     fn new(what: impl Into<String>, cause: impl Into<io::Error>) -> Self {
         Self { what: what.into(), cause: cause.into() }
     }
 
-    /// What the user can do about it.
+    /// Returns the next step for the user.
     pub fn hint(&self) -> Option<&'static str> {
         match self.cause.kind() {
             io::ErrorKind::PermissionDenied => Some("run as root, or with CAP_NET_ADMIN"),

@@ -1,17 +1,18 @@
-//! A network: an address and how many of its leading bits count.
+//! An IP network: an address and a prefix length.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-/// A network of IPv4 or IPv6. The bits behind the prefix are zero.
+/// An IPv4 or IPv6 network. The bits after the prefix are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Network {
     address: IpAddr,
     prefix: u8,
 }
 
-/// Not a network: the prefix is too long, the netmask has gaps, or the text is something else.
+/// The error for an invalid network: a prefix that is too long, a non-contiguous netmask, or other
+/// text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidNetwork;
 
@@ -24,16 +25,16 @@ impl fmt::Display for InvalidNetwork {
 impl std::error::Error for InvalidNetwork {}
 
 impl Network {
-    /// Everything of IPv4.
+    /// All of IPv4.
     pub const ALL_IPV4: Self = Self { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), prefix: 0 };
-    /// Everything of IPv6.
+    /// All of IPv6.
     pub const ALL_IPV6: Self = Self { address: IpAddr::V6(Ipv6Addr::UNSPECIFIED), prefix: 0 };
 
-    /// The network of `prefix` bits in which `address` is.
+    /// Returns the network with `prefix` bits that contains `address`.
     ///
     /// # Errors
     ///
-    /// The address has fewer bits than `prefix`.
+    /// A prefix longer than the address.
     pub fn new(address: IpAddr, prefix: u8) -> Result<Self, InvalidNetwork> {
         if prefix > width(address) {
             return Err(InvalidNetwork);
@@ -41,11 +42,11 @@ impl Network {
         Ok(Self { address: masked(address, prefix), prefix })
     }
 
-    /// The network of an address and a netmask.
+    /// Returns the network of an address and a netmask.
     ///
     /// # Errors
     ///
-    /// The netmask's ones are not all in front.
+    /// A non-contiguous netmask.
     pub fn with_netmask(address: Ipv4Addr, netmask: Ipv4Addr) -> Result<Self, InvalidNetwork> {
         let ones = netmask.to_bits().leading_ones();
         if netmask.to_bits().count_ones() != ones {
@@ -54,38 +55,38 @@ impl Network {
         Self::new(address.into(), ones as u8)
     }
 
-    /// The one address.
+    /// Returns the network of a single address.
     pub fn host(address: IpAddr) -> Self {
         Self { address, prefix: width(address) }
     }
 
-    /// The first address.
+    /// Returns the first address.
     pub fn address(self) -> IpAddr {
         self.address
     }
 
-    /// How many leading bits count.
+    /// Returns the prefix length.
     pub fn prefix(self) -> u8 {
         self.prefix
     }
 
-    /// Whether it is a network of IPv4.
+    /// Returns whether this is an IPv4 network.
     pub fn is_ipv4(self) -> bool {
         self.address.is_ipv4()
     }
 
-    /// The prefix of a network of IPv4 as a netmask.
+    /// Returns the netmask of an IPv4 network.
     pub fn netmask(self) -> Option<Ipv4Addr> {
         let ones = u32::MAX.checked_shl(32 - u32::from(self.prefix)).unwrap_or(0);
         self.is_ipv4().then(|| Ipv4Addr::from_bits(ones))
     }
 
-    /// Whether `address` is in it.
+    /// Returns whether the network contains `address`.
     pub fn contains(self, address: IpAddr) -> bool {
         self.is_ipv4() == address.is_ipv4() && masked(address, self.prefix) == self.address
     }
 
-    /// The two networks of one bit more, which together are it; none of a single address.
+    /// Returns the two halves of the network, or `None` for a single address.
     pub fn halves(self) -> Option<[Self; 2]> {
         let prefix = self.prefix + 1;
         let low = Self::new(self.address, prefix).ok()?;
@@ -110,7 +111,7 @@ impl fmt::Display for Network {
 impl FromStr for Network {
     type Err = InvalidNetwork;
 
-    /// `address/prefix`, or an address alone.
+    /// Parses `address/prefix` or a single address.
     fn from_str(text: &str) -> Result<Self, InvalidNetwork> {
         let (address, prefix) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
         let address: IpAddr = address.parse().map_err(|_| InvalidNetwork)?;
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_network() {
+    fn invalid_networks() {
         for text in ["10.0.0.0/33", "::/129", "10.0.0/8", "", "/8", "10.0.0.0/", "10.0.0.0/-1"] {
             assert_eq!(text.parse::<Network>(), Err(InvalidNetwork), "{text}");
         }

@@ -1,8 +1,8 @@
-//! Which routes a tunnel needs: planned from what the configuration and the server say and from how the
-//! host is connected, then applied through the journal.
+//! Plans a tunnel's routes from the configuration, the pushed options and the host's connectivity,
+//! then applies them and records them in the journal.
 //!
-//! What goes into the tunnel is routed to its interface alone: a gateway on a point-to-point link says
-//! nothing to the kernel, and it need not be within reach for the route to be accepted.
+//! Routes into the tunnel name only the interface: on a point-to-point link a gateway means nothing
+//! to the kernel, and a route without one is accepted even if the gateway is unreachable.
 //!
 //! Source: openvpn(8), "--route", "--route-ipv6", "--redirect-gateway".
 
@@ -17,35 +17,35 @@ use super::undo::{Journal, Undo};
 #[cfg(test)]
 mod tests;
 
-/// What `redirect-gateway` or `redirect-private` asks for.
+/// The flags of `redirect-gateway` or `redirect-private`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Redirect {
-    /// Everything of IPv4 goes through the tunnel.
+    /// Redirect all of IPv4 into the tunnel.
     pub ipv4: bool,
-    /// Everything of IPv6 goes through the tunnel.
+    /// Redirect all of IPv6 into the tunnel.
     pub ipv6: bool,
-    /// By routes more specific than the default route, which stays.
+    /// Use routes more specific than the default route, and keep the default route.
     pub def1: bool,
-    /// The remote is on a link of this host, so that it needs no route of its own.
+    /// The remote is on a local link and needs no separate route.
     pub local: bool,
-    /// As `local`, if it is found to be so.
+    /// Like `local`, if detected.
     pub autolocal: bool,
-    /// The local network goes through the tunnel too, but for its router.
+    /// Redirect the local network too, except its router.
     pub block_local: bool,
-    /// DHCP servers stay reachable as they are.
+    /// Keep direct routes to DHCP servers.
     pub bypass_dhcp: bool,
-    /// Name servers stay reachable as they are.
+    /// Keep direct routes to name servers.
     pub bypass_dns: bool,
-    /// `redirect-private`: the default route stays what it is.
+    /// `redirect-private`: keep the default route.
     pub private: bool,
 }
 
 impl Redirect {
-    /// The flags of `redirect-gateway`, or of `redirect-private`.
+    /// Parses the flags of `redirect-gateway` or `redirect-private`.
     ///
     /// # Errors
     ///
-    /// The flag that is none.
+    /// The first unknown flag.
     pub fn parse<'a>(
         private: bool,
         flags: impl IntoIterator<Item = &'a str>,
@@ -78,66 +78,66 @@ impl Redirect {
     }
 }
 
-/// Where a wanted route leads to.
+/// The destination of a wanted route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// A network.
     Network(Network),
-    /// `vpn_gateway` alone.
+    /// The host `vpn_gateway`.
     VpnGateway,
-    /// `net_gateway` alone.
+    /// The host `net_gateway`.
     NetGateway,
-    /// `remote_host` alone.
+    /// The host `remote_host`.
     RemoteHost,
 }
 
-/// By which router a wanted route leads.
+/// The gateway of a wanted route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gateway {
-    /// Through the tunnel: no gateway, `default`, `vpn_gateway`.
+    /// The tunnel: no gateway, `default`, `vpn_gateway`.
     Tunnel,
-    /// By the router that was there before: `net_gateway`, `net_gateway_ipv6`.
+    /// The original router: `net_gateway`, `net_gateway_ipv6`.
     NetGateway,
-    /// By the server: `remote_host`.
+    /// The server: `remote_host`.
     RemoteHost,
-    /// By this one; through the tunnel if it is there.
+    /// This router; the tunnel, if the address is inside it.
     Address(IpAddr),
 }
 
 /// A `route` or `route-ipv6`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Where to.
+    /// The destination.
     pub destination: Destination,
-    /// By which router.
+    /// The gateway.
     pub gateway: Gateway,
-    /// The lower the better; none for the kernel's own choice.
+    /// The metric, lower is preferred; `None` lets the kernel choose.
     pub metric: Option<u32>,
 }
 
 /// The tunnel's interface.
 #[derive(Clone, Debug, Default)]
 pub struct Tunnel {
-    /// Its index.
+    /// The interface index.
     pub interface: u32,
     /// `route-gateway`, or the peer's address.
     pub gateway: Option<Ipv4Addr>,
     /// `route-ipv6-gateway`, or the peer's address.
     pub gateway_ipv6: Option<Ipv6Addr>,
-    /// What is on its link.
+    /// The networks on its link.
     pub networks: Vec<Network>,
 }
 
-/// How the host is connected without the tunnel.
+/// The host's connectivity without the tunnel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Host {
-    /// The default routes of IPv4, the best first.
+    /// IPv4 default routes, best first.
     pub default_ipv4: Vec<Route>,
-    /// The default routes of IPv6, the best first.
+    /// IPv6 default routes, best first.
     pub default_ipv6: Vec<Route>,
-    /// The server's address, and the way to it.
+    /// The server's address and the route to it.
     pub remote: Option<(IpAddr, Route)>,
-    /// What is on the link of each interface, by its index.
+    /// The networks on each interface's link, by interface index.
     pub links: Vec<(u32, Network)>,
     /// DHCP servers, for `bypass-dhcp`.
     pub dhcp: Vec<IpAddr>,
@@ -146,12 +146,12 @@ pub struct Host {
 }
 
 impl Host {
-    /// Asks the kernel. `remote` is the server's address; `tunnel` the index of the tunnel's interface,
-    /// whose routes are left out.
+    /// Reads the state from the kernel. `remote` is the server's address; `tunnel` is the index of
+    /// the tunnel's interface, whose routes are excluded.
     ///
     /// # Errors
     ///
-    /// The kernel's.
+    /// The kernel's error.
     pub fn read(netlink: &mut Netlink, remote: Option<IpAddr>, tunnel: u32) -> io::Result<Self> {
         let mut defaults = |ipv4| -> io::Result<Vec<Route>> {
             let mut routes = netlink.routes(ipv4)?;
@@ -186,12 +186,12 @@ impl Host {
     }
 }
 
-/// A change of the main table.
+/// A change to the main routing table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A new route.
+    /// Add a route.
     Add(Route),
-    /// A route that is in the way.
+    /// Delete a conflicting route.
     Delete(Route),
 }
 
@@ -204,17 +204,17 @@ impl fmt::Display for Change {
     }
 }
 
-/// What is to be changed, in this order, and what cannot be.
+/// The ordered changes, and warnings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     /// The changes.
     pub changes: Vec<Change>,
-    /// What was asked for and cannot be, for the log.
+    /// Requests that cannot be satisfied, for the log.
     pub warnings: Vec<String>,
 }
 
-/// Plans a tunnel's routes. The way to the server comes first, so that there is no moment in which its
-/// packets would go into the tunnel that they carry.
+/// Plans a tunnel's routes. The route to the server comes first, so that its packets never enter
+/// the tunnel that they carry.
 pub fn plan(wanted: &[Wanted], redirect: Option<Redirect>, tunnel: &Tunnel, host: &Host) -> Plan {
     let mut plan = Plan::default();
     let mut through = Vec::new();
@@ -251,7 +251,7 @@ pub fn plan(wanted: &[Wanted], redirect: Option<Redirect>, tunnel: &Tunnel, host
             planned.push(route);
         }
     }
-    // The old default route goes only once the way to the server stands without it.
+    // The old default route is deleted only after the route to the server works without it.
     let whole = |route: &Route| route.destination.prefix() == 0;
     let (whole, rest): (Vec<_>, Vec<_>) = planned.into_iter().partition(whole);
     let deletions = std::mem::take(&mut plan.changes);
@@ -261,12 +261,12 @@ pub fn plan(wanted: &[Wanted], redirect: Option<Redirect>, tunnel: &Tunnel, host
     plan
 }
 
-/// Makes the changes of a plan and notes each in the journal; gives those that failed. A route that is
-/// there already is one of these, as it is not this tunnel's to take away.
+/// Applies a plan and records each change in the journal. Returns the failed changes. A route that
+/// already exists counts as failed, since this tunnel must not delete it later.
 ///
 /// # Errors
 ///
-/// The journal cannot be written, or the kernel not be asked.
+/// The journal cannot be written, or the kernel cannot be queried.
 pub fn apply(
     plan: &Plan,
     netlink: &mut Netlink,
@@ -291,13 +291,13 @@ pub fn apply(
     Ok(failed)
 }
 
-/// Whether the kernel takes one for the other when it is to be deleted.
+/// Returns whether the kernel treats both routes as the same in a deletion.
 fn same(route: &Route, present: &Route) -> bool {
     let key = |route: &Route| (route.destination, route.gateway, route.interface);
     key(route) == key(present) && route.metric.is_none_or(|metric| Some(metric) == present.metric)
 }
 
-/// A wanted route, and whether it leads through the tunnel.
+/// Resolves a wanted route. Returns it with whether it leads into the tunnel.
 fn resolve(wanted: &Wanted, tunnel: &Tunnel, host: &Host) -> Result<(Route, bool), String> {
     let remote = host.remote.map(|(remote, _)| remote);
     let address = match wanted.destination {
@@ -306,9 +306,8 @@ fn resolve(wanted: &Wanted, tunnel: &Tunnel, host: &Host) -> Result<(Route, bool
         Destination::NetGateway => host.router(true),
         Destination::RemoteHost => remote,
     };
-    let address = address.ok_or_else(|| {
-        format!("a route is left out: {:?} is not known here", wanted.destination)
-    })?;
+    let address =
+        address.ok_or_else(|| format!("skipping a route: {:?} is unknown", wanted.destination))?;
     via(wanted, Network::host(address), tunnel, host)
 }
 
@@ -319,7 +318,7 @@ fn via(
     host: &Host,
 ) -> Result<(Route, bool), String> {
     let ipv4 = destination.is_ipv4();
-    let unknown = |what| format!("the route to {destination} is left out: {what}");
+    let unknown = |what| format!("skipping the route to {destination}: {what}");
     let tunnelled = Route { metric: wanted.metric, ..into(destination, tunnel) };
     let gateway = match wanted.gateway {
         Gateway::Tunnel => return Ok((tunnelled, true)),
@@ -331,9 +330,9 @@ fn via(
         Gateway::RemoteHost => host.remote.map(|(remote, _)| remote),
         Gateway::Address(address) => Some(address),
     };
-    let gateway = gateway.ok_or_else(|| unknown("the server's address is not known"))?;
+    let gateway = gateway.ok_or_else(|| unknown("the server's address is unknown"))?;
     if gateway.is_ipv4() != ipv4 {
-        return Err(unknown("its gateway is of the other family"));
+        return Err(unknown("its gateway has the wrong address family"));
     }
     let own = [tunnel.gateway.map(IpAddr::from), tunnel.gateway_ipv6.map(IpAddr::from)];
     let inside = own.contains(&Some(gateway))
@@ -350,19 +349,19 @@ fn into(destination: Network, tunnel: &Tunnel) -> Route {
     Route { interface: Some(tunnel.interface), ..Route::to(destination) }
 }
 
-/// What everything is made of, so that it goes before the default route, or replaces it.
+/// Returns the networks that cover a family: more specific than the default route, or replacing it.
 fn everything(redirect: Redirect, ipv4: bool) -> impl Iterator<Item = Network> {
     let parts: &[&str] = match (redirect.private, ipv4, redirect.def1) {
         (true, _, _) => &[],
         (_, true, true) => &["0.0.0.0/1", "128.0.0.0/1"],
         (_, true, false) => &["0.0.0.0/0"],
-        // A route of IPv6 with the prefix 0 would stand beside the one that routers announce.
+        // An IPv6 route with prefix 0 would compete with the route from router advertisements.
         (_, false, _) => &["::/3", "2000::/4", "3000::/4", "fc00::/7"],
     };
     parts.iter().map(|network| network.parse().expect("a network"))
 }
 
-/// The local network into the tunnel, by halves that go before it; its router stays.
+/// Redirects the local network by two halves, which are more specific; its router stays direct.
 fn block_local(
     ipv4: bool,
     tunnel: &Tunnel,
@@ -381,7 +380,7 @@ fn block_local(
     }
 }
 
-/// Routes to servers that stay reachable as they are.
+/// Adds direct routes to servers that bypass the tunnel.
 fn bypass(redirect: Redirect, host: &Host, through: &[Route], beside: &mut Vec<Route>) {
     let dhcp = redirect.bypass_dhcp.then_some(&host.dhcp).into_iter().flatten();
     let dns = redirect.bypass_dns.then_some(&host.dns).into_iter().flatten();
@@ -397,14 +396,14 @@ fn bypass(redirect: Redirect, host: &Host, through: &[Route], beside: &mut Vec<R
     }
 }
 
-/// A route to the server as it is reached now, if the tunnel's routes would lead there.
+/// Returns a route to the server by its current path, if the tunnel's routes would capture it.
 fn way_to_remote(host: &Host, through: &[Route]) -> Option<Route> {
     let (remote, way) = host.remote?;
     let destination = Network::host(remote);
     needed(host, remote, Route { destination, ..way }, through)
 }
 
-/// `way`, if a route into the tunnel would be taken to `address` instead.
+/// Returns `way` if a tunnel route would otherwise be taken to `address`.
 fn needed(host: &Host, address: IpAddr, way: Route, through: &[Route]) -> Option<Route> {
     let link = host.links.iter().filter(|(_, network)| network.contains(address));
     let link = link.map(|(_, network)| network.prefix()).max();

@@ -1,8 +1,8 @@
-//! A stream of packets, each behind its length (16 bits, big-endian).
+//! A stream of length-prefixed packets (16 bits, big-endian).
 //!
-//! Frames are read many at a time and handed out where they lie; what is written is gathered by the
-//! caller, and what the kernel does not take at once waits here, up to a limit. Beyond it whole
-//! batches are refused, so that one slow peer costs neither memory nor others' time.
+//! Reads return many frames at once, in place. Callers batch writes; data that the kernel does not
+//! accept waits here, up to a limit. Above the limit whole batches are refused, so that a slow peer
+//! costs neither memory nor time of others.
 //!
 //! Source: draft-openvpn-wire-protocol, section on TCP; tcp(7).
 
@@ -15,43 +15,43 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rustix::net::SendFlags;
 use socket2::SockRef;
 
-/// Bytes of a frame's length.
+/// Bytes of the length prefix.
 pub const LENGTH: usize = 2;
 
-/// The longest frame, its length included.
+/// The longest frame, with its length prefix.
 pub const MAX_FRAME: usize = LENGTH + 65535;
 
-/// Bytes that wait for the kernel before batches are refused.
+/// Maximum number of pending bytes before batches are refused.
 const MAX_PENDING: usize = 256 << 10;
 
-/// A connection that carries packets. Calls may be made from several threads.
+/// A connection that carries packets. Methods may be called from several threads.
 #[derive(Debug)]
 pub struct PacketStream {
     stream: TcpStream,
     remote: SocketAddr,
-    /// What of written frames the kernel has not taken: a frame's end, then whole frames.
+    /// Written bytes that the kernel has not accepted: the end of a frame, then whole frames.
     pending: Mutex<Vec<u8>>,
-    /// The start of a frame whose end has not arrived.
+    /// The start of a frame that has not arrived completely.
     partial: Mutex<Vec<u8>>,
 }
 
-/// What became of frames that were written.
+/// The result of writing frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// The kernel has everything.
+    /// The kernel accepted everything.
     All,
-    /// Something waits: call [`PacketStream::flush`] when the stream can be written to.
+    /// Data is pending: call [`PacketStream::flush`] when the stream is writable.
     Pending,
-    /// Too much waits already; none of these frames will be sent.
+    /// Too much data is pending; none of these frames will be sent.
     Refused,
 }
 
 impl PacketStream {
-    /// Takes a connected stream: sends what is written at once (`TCP_NODELAY`), never waits.
+    /// Wraps a connected stream and makes it non-blocking, with `TCP_NODELAY`.
     ///
     /// # Errors
     ///
-    /// Where the connection is gone already.
+    /// A connection that is already closed.
     pub fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
@@ -60,16 +60,16 @@ impl PacketStream {
         Ok(Self { stream, remote, pending: Mutex::default(), partial: Mutex::default() })
     }
 
-    /// The other end.
+    /// Returns the peer's address.
     pub fn remote(&self) -> SocketAddr {
         self.remote
     }
 
-    /// Writes whole frames, lengths included.
+    /// Writes whole frames with their length prefixes.
     ///
     /// # Errors
     ///
-    /// Where the connection is gone.
+    /// A closed connection.
     pub fn write(&self, frames: &[u8]) -> io::Result<Written> {
         let mut pending = lock(&self.pending);
         if pending.len() > MAX_PENDING {
@@ -90,11 +90,11 @@ impl PacketStream {
         Ok(state(&pending))
     }
 
-    /// Writes one packet, its length before it.
+    /// Writes one packet with its length prefix.
     ///
     /// # Errors
     ///
-    /// Where the connection is gone; a packet of more than 65535 bytes is invalid input.
+    /// A closed connection; `InvalidInput` for a packet of more than 65535 bytes.
     pub fn write_packet(&self, packet: &[u8]) -> io::Result<Written> {
         let length = u16::try_from(packet.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
         let mut frame = Vec::with_capacity(LENGTH + packet.len());
@@ -103,11 +103,11 @@ impl PacketStream {
         self.write(&frame)
     }
 
-    /// Writes what waits.
+    /// Writes pending data.
     ///
     /// # Errors
     ///
-    /// Where the connection is gone.
+    /// A closed connection.
     pub fn flush(&self) -> io::Result<Written> {
         let mut pending = lock(&self.pending);
         self.flush_pending(&mut pending)?;
@@ -122,7 +122,7 @@ impl PacketStream {
         Ok(())
     }
 
-    /// One call; nothing sent where the kernel's buffer is full.
+    /// Makes one send call. Returns 0 if the kernel's buffer is full.
     fn send(&self, pieces: &[IoSlice<'_>]) -> io::Result<usize> {
         let mut none = Default::default();
         match rustix::net::sendmsg(&self.stream, pieces, &mut none, SendFlags::NOSIGNAL) {
@@ -132,14 +132,14 @@ impl PacketStream {
         }
     }
 
-    /// Reads what has arrived into `buffer`, which should have several times [`MAX_FRAME`] bytes
-    /// and must have one, and finds the whole packets among it. Gives whether the buffer was
-    /// filled, so that there may be more.
+    /// Reads into `buffer` and finds the complete packets in it. The buffer must have at least
+    /// [`MAX_FRAME`] bytes and should have several times that. Returns whether the buffer was
+    /// filled, so that more data may be available.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` where nothing has arrived; `UnexpectedEof` at the stream's end; `InvalidData`
-    /// for an empty frame, after which there is no finding the next; else the connection is gone.
+    /// `WouldBlock` if no data has arrived; `UnexpectedEof` at the end of the stream; `InvalidData`
+    /// for an empty frame, after which framing is lost; other errors of a closed connection.
     pub fn read(&self, buffer: &mut [u8], places: &mut Vec<Range<usize>>) -> io::Result<bool> {
         places.clear();
         let mut partial = lock(&self.partial);
@@ -156,9 +156,9 @@ impl PacketStream {
         Ok(filled == buffer.len())
     }
 
-    /// Ends the connection both ways; readers and writers find out.
+    /// Closes both directions of the connection; readers and writers notice.
     pub fn shutdown(&self) {
-        // A connection that is gone already needs no end.
+        // The connection may be closed already.
         let _ = SockRef::from(&self.stream).shutdown(std::net::Shutdown::Both);
     }
 }
@@ -169,7 +169,7 @@ impl AsFd for PacketStream {
     }
 }
 
-/// Finds the packets of whole frames; gives where the first frame starts that is not whole.
+/// Finds the packets of complete frames. Returns the offset of the first incomplete frame.
 fn frames(bytes: &[u8], places: &mut Vec<Range<usize>>) -> io::Result<usize> {
     let mut at = 0;
     while let Some(length) = bytes[at..].first_chunk().copied().map(u16::from_be_bytes) {
@@ -190,7 +190,7 @@ fn state(pending: &[u8]) -> Written {
     if pending.is_empty() { Written::All } else { Written::Pending }
 }
 
-/// The data stays whole whatever thread panicked.
+/// The data is consistent at every moment, so lock poisoning can be ignored.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -208,7 +208,7 @@ mod tests {
         (PacketStream::new(stream).unwrap(), other)
     }
 
-    /// Reads until `count` packets have come.
+    /// Reads until `count` packets have arrived.
     fn packets(stream: &PacketStream, count: usize) -> Vec<Vec<u8>> {
         let (mut buffer, mut places, mut found) = (vec![0; MAX_FRAME], Vec::new(), Vec::new());
         while found.len() < count {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_arrive_whole_however_the_stream_is_cut() {
+    fn frames_survive_any_fragmentation_of_the_stream() {
         let (stream, mut other) = pair();
         let sent: Vec<Vec<u8>> = [1, 2, 300, 65535, 5].map(|n| vec![n as u8; n]).to_vec();
         let mut bytes = Vec::new();
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_does_not_read_makes_writers_wait_then_be_refused_and_loses_no_half_frame() {
+    fn a_slow_reader_causes_pending_then_refused_writes_but_no_partial_frames() {
         let (stream, mut other) = pair();
         let frame = |i: u32| {
             let mut frame = vec![(i % 251) as u8; LENGTH + 1000];

@@ -1,5 +1,5 @@
-//! Runs a program of the system (`nft`, `resolvectl`, `resolvconf`): without a shell, from the usual
-//! directories, and never for longer than it takes.
+//! Runs a system program (`nft`, `resolvectl`, `resolvconf`) without a shell, from fixed
+//! directories and with a time limit.
 
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
@@ -15,23 +15,26 @@ use rustix::thread::{
     set_capabilities,
 };
 
-/// Where programs are looked for; the environment has no say in what a privileged process runs.
+/// The search path for programs. Fixed, so that the environment cannot choose what a privileged
+/// process runs.
 const DIRECTORIES: [&str; 6] =
     ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/usr/local/bin"];
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How much of what a program complains about is told, in bytes.
-const MOST_COMPLAINT: usize = 1024;
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Maximum number of bytes of a program's error output in messages.
+const MAX_ERROR_OUTPUT: usize = 1024;
 
-/// Where a program is, if it is installed.
+/// Returns the path of an installed program.
 pub(super) fn find(name: &str) -> Option<PathBuf> {
     DIRECTORIES.iter().map(|directory| Path::new(directory).join(name)).find(|path| path.is_file())
 }
 
-/// Runs a program with `input` on its standard input. It may change the network where this process may.
+/// Runs a program with `input` on its standard input. It gets this process's right to change the
+/// network.
 ///
 /// # Errors
 ///
-/// The program is not installed, takes more than ten seconds, or fails; then with what it said.
+/// The program is not installed, exceeds ten seconds, or fails; then the message includes its error
+/// output.
 pub(super) fn run(name: &str, arguments: &[&str], input: &[u8]) -> io::Result<()> {
     let program = find(name).ok_or_else(|| {
         io::Error::new(io::ErrorKind::NotFound, format!("{name} is not installed"))
@@ -40,7 +43,7 @@ pub(super) fn run(name: &str, arguments: &[&str], input: &[u8]) -> io::Result<()
     command.args(arguments).env_clear().env("PATH", DIRECTORIES.join(":")).current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = with_network_rights(|| command.spawn())?;
-    let outcome = attend(&mut child, input);
+    let outcome = wait_with_input(&mut child, input);
     if outcome.is_err() {
         let _ = child.kill();
         let _ = child.wait();
@@ -54,10 +57,10 @@ pub(super) fn run(name: &str, arguments: &[&str], input: &[u8]) -> io::Result<()
     Err(io::Error::other(format!("{name} failed ({status}): {}", said.trim())))
 }
 
-/// Waits for a program's end; gives it its input and takes what it complains about meanwhile, so that
-/// neither waits for the other. Others that hold its pipes open are not waited for.
-fn attend(child: &mut Child, mut input: &[u8]) -> io::Result<(ExitStatus, Vec<u8>)> {
-    let end = Instant::now() + PATIENCE;
+/// Waits for a program's end while feeding its input and collecting its error output, so that
+/// neither side blocks the other. Does not wait for other processes that hold the pipes open.
+fn wait_with_input(child: &mut Child, mut input: &[u8]) -> io::Result<(ExitStatus, Vec<u8>)> {
+    let end = Instant::now() + TIMEOUT;
     let ended = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
     let (mut stdin, mut stderr) = (child.stdin.take(), child.stderr.take());
     let pipes = [stdin.as_ref().map(AsFd::as_fd), stderr.as_ref().map(AsFd::as_fd)];
@@ -66,7 +69,7 @@ fn attend(child: &mut Child, mut input: &[u8]) -> io::Result<(ExitStatus, Vec<u8
     }
     let mut said = Vec::new();
     loop {
-        // A program that ends without having read says why by its status.
+        // A program may end without reading its input; its exit status says why.
         stdin.take_if(|pipe| {
             moved(pipe.write(input)).is_none_or(|length| {
                 input = &input[length..];
@@ -80,15 +83,15 @@ fn attend(child: &mut Child, mut input: &[u8]) -> io::Result<(ExitStatus, Vec<u8
         let left = Timespec::try_from(left).map_err(io::Error::other)?;
         match poll(&mut sources, Some(&left)) {
             Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
-            // A signal of this process is not the program's.
+            // A signal to this process does not concern the program.
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
         let is_over = !sources[0].revents().is_empty();
-        let mut bytes = [0; MOST_COMPLAINT];
+        let mut bytes = [0; MAX_ERROR_OUTPUT];
         stderr.take_if(|pipe| {
             moved(pipe.read(&mut bytes)).is_none_or(|length| {
-                said.extend_from_slice(&bytes[..length.min(MOST_COMPLAINT - said.len())]);
+                said.extend_from_slice(&bytes[..length.min(MAX_ERROR_OUTPUT - said.len())]);
                 false
             })
         });
@@ -98,7 +101,7 @@ fn attend(child: &mut Child, mut input: &[u8]) -> io::Result<(ExitStatus, Vec<u8
     }
 }
 
-/// How many bytes a pipe has taken or given; none at its end.
+/// Returns the number of bytes moved through a pipe, or `None` at its end.
 fn moved(result: io::Result<usize>) -> Option<usize> {
     match result {
         Ok(0) => None,
@@ -108,8 +111,8 @@ fn moved(result: io::Result<usize>) -> Option<usize> {
     }
 }
 
-/// Starts a program such that it keeps the right to change the network, when this process has given up
-/// root but kept that right; what else is started does not get it.
+/// Starts a program with this process's capability to change the network, if root was dropped and
+/// that capability kept. Other children do not inherit it.
 fn with_network_rights<T>(start: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     let before = capabilities(None)?;
     let unprivileged = !rustix::process::geteuid().is_root();
@@ -136,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_gets_its_input_and_tells_how_it_ended() {
+    fn a_program_gets_its_input_and_reports_its_status() {
         run("cmp", &["-", "/dev/null"], b"").unwrap();
         let error = run("cmp", &["-", "/dev/null"], b"x").unwrap_err();
         assert!(error.to_string().starts_with("cmp failed (exit status: 1)"), "{error}");
@@ -147,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_the_pipes_hold_is_read_and_written() {
+    fn input_and_output_may_exceed_the_pipe_buffers() {
         let script = "head -c 300000 /dev/zero >&2; cat > /dev/null; echo >&2; exit 3";
         let error = run("sh", &["-c", script], &[b'x'; 300_000]).unwrap_err();
         assert!(error.to_string().starts_with("sh failed (exit status: 3)"), "{error}");
@@ -155,10 +158,10 @@ mod tests {
     }
 
     #[test]
-    fn signals_of_this_process_do_not_end_a_program() {
+    fn signals_to_this_process_do_not_stop_a_program() {
         let came = Arc::new(AtomicBool::new(false));
         let handler = flag::register(SIGURG, Arc::clone(&came)).unwrap();
-        // A thread's number, so that of all threads it is this one that waits which is interrupted.
+        // A thread id, so that the signal interrupts the waiting thread.
         let thread = rustix::thread::gettid().as_raw_nonzero();
         let script = format!("for i in 1 2 3 4 5 6 7 8 9; do kill -URG {thread}; sleep 0.02; done");
         let outcome = run("sh", &["-c", &script], b"");

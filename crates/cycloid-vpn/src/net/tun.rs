@@ -1,8 +1,9 @@
-//! The TUN device: inner packets, with the kernel's segmentation offloads.
+//! The TUN device, with the kernel's segmentation offloads.
 //!
-//! Each read brings a header (`virtio_net_hdr`, ten bytes) and one packet, which may be a
-//! super-packet of up to 64 KiB that the reader is to cut into segments; each write takes the same.
-//! A device may have several queues, one for each worker; the kernel keeps a flow in one of them.
+//! Each read returns a ten-byte header (`virtio_net_hdr`) and one packet, which may be a
+//! super-packet of up to 64 KiB that the reader splits into segments. Each write takes the same
+//! format. A device may have several queues, one for each worker; the kernel keeps a flow in one
+//! queue.
 //!
 //! Source: Linux, `tuntap.rst`; VIRTIO 1.2, section 5.1.6 (the header).
 
@@ -19,48 +20,48 @@ use super::{Error, kernel};
 /// Bytes of the header before each packet.
 pub const HEADER: usize = 10;
 
-/// The longest a read can be: the header and the longest packet.
+/// The longest read: the header and the longest packet.
 pub const MAX_READ: usize = HEADER + 65535;
 
-/// A device that is open. It goes away when all its queues are dropped, unless it persists.
+/// An open device. It disappears when all its queues are dropped, unless it is persistent.
 #[derive(Debug)]
 pub struct Tun {
     name: String,
     queues: Vec<Queue>,
 }
 
-/// What an interface has beside its name.
+/// An interface's settings.
 #[derive(Clone, Debug, Default)]
 pub struct Configuration {
-    /// The longest inner packet, in bytes.
+    /// The MTU in bytes.
     pub mtu: u32,
-    /// Packets that wait for a reader; the kernel's own choice where absent.
+    /// The queue length in packets; `None` keeps the kernel's default.
     pub queue_length: Option<u32>,
-    /// The IPv4 address and its prefix, or the other end of a point-to-point link.
+    /// The IPv4 address, and its prefix or point-to-point peer.
     pub ipv4: Option<(Ipv4Addr, Ipv4Link)>,
-    /// The IPv6 address and the bits of its prefix.
+    /// The IPv6 address and its prefix length.
     pub ipv6: Option<(Ipv6Addr, u8)>,
 }
 
-/// What lies behind an IPv4 address.
+/// The link of an IPv4 address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ipv4Link {
-    /// A subnet whose prefix has these bits.
+    /// A subnet with this prefix length.
     Subnet(u8),
-    /// One other address.
+    /// A point-to-point peer.
     PointToPoint(Ipv4Addr),
 }
 
 impl Tun {
-    /// Opens or makes the device `name` with this many queues (at least one). The name `tun` is
-    /// for the first free of `tun0`, `tun1`, ….
+    /// Opens or creates the device `name` with this many queues (at least one). The name `tun`
+    /// selects the first free of `tun0`, `tun1`, ….
     ///
-    /// There will be super-packets up to `offload`. A kernel that does not join UDP's gives TCP's
-    /// only, and one that joins none gives packets as they are; [`Queue::offload`] tells.
+    /// Requests super-packets up to `offload`. Older kernels may join only TCP, or nothing;
+    /// [`Queue::offload`] returns the result.
     ///
     /// # Errors
     ///
-    /// Where the kernel refuses: no rights, the device is in use, or has another number of queues.
+    /// The kernel's refusal: missing privileges, a device in use, or another number of queues.
     pub fn open(name: &str, queues: usize, offload: Offload) -> Result<Self, Error> {
         let wanted = if name == "tun" { "tun%d" } else { name };
         let mut flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
@@ -76,12 +77,12 @@ impl Tun {
         Ok(Self { name, queues: queues_open })
     }
 
-    /// The interface's name.
+    /// Returns the interface's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Sets the MTU and the addresses, and takes the interface up.
+    /// Sets the MTU and the addresses, and brings the interface up.
     ///
     /// # Errors
     ///
@@ -90,27 +91,27 @@ impl Tun {
         configure(&self.name, configuration)
     }
 
-    /// Whether the device stays when this program ends.
+    /// Sets whether the device persists after this program ends.
     ///
     /// # Errors
     ///
-    /// Where the kernel refuses.
+    /// The kernel's refusal.
     pub fn persist(&self, persist: bool) -> Result<(), Error> {
         kernel::tun_persist(self.queues[0].as_fd(), persist)
             .map_err(|cause| Error::new(format!("make {} persistent", self.name), cause))
     }
 
-    /// The queues, for the threads that read and write.
+    /// Returns the queues, for the worker threads.
     pub fn into_queues(self) -> Vec<Queue> {
         self.queues
     }
 }
 
-/// Sets the MTU and the addresses of an interface, and takes it up.
+/// Sets the MTU and addresses of an interface, and brings it up.
 ///
 /// # Errors
 ///
-/// Where the kernel refuses: no rights, no such interface, or a prefix that is none.
+/// The kernel's refusal: missing privileges, unknown interface, or invalid prefix.
 pub fn configure(name: &str, configuration: &Configuration) -> Result<(), Error> {
     let ipv4 = configuration.ipv4.map(|(address, link)| match link {
         Ipv4Link::Subnet(bits) => (address.into(), address.into(), bits),
@@ -133,21 +134,21 @@ pub fn configure(name: &str, configuration: &Configuration) -> Result<(), Error>
     configured().map_err(|cause| Error::new(format!("configure {name}"), cause))
 }
 
-/// One queue of a device. Reads and writes never wait.
+/// One queue of a device. Reads and writes never block.
 #[derive(Debug)]
 pub struct Queue {
     descriptor: OwnedFd,
     offload: Offload,
 }
 
-/// Which super-packets the kernel hands to a reader of a queue, and takes from a writer.
+/// The super-packets that a queue's reader receives and its writer may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Offload {
-    /// None: every packet has at most the MTU's length, and its checksums are complete.
+    /// None: every packet fits the MTU and has complete checksums.
     None,
-    /// TCP's.
+    /// TCP.
     Tcp,
-    /// TCP's and UDP's (Linux 6.2 and later).
+    /// TCP and UDP (Linux 6.2 and later).
     TcpAndUdp,
 }
 
@@ -170,26 +171,26 @@ impl Queue {
         Ok((Self { descriptor, offload }, name))
     }
 
-    /// Which super-packets there are.
+    /// Returns the enabled offload.
     pub fn offload(&self) -> Offload {
         self.offload
     }
 
-    /// Reads a header and a packet. A packet that is longer than the buffer is cut: it should have
+    /// Reads a header and a packet. Truncates a packet that exceeds the buffer, which should have
     /// [`MAX_READ`] bytes.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` where there is no packet; else the device is gone or down.
+    /// `WouldBlock` if there is no packet; other errors if the device is gone or down.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         Ok(rustix::io::read(&self.descriptor, buffer)?)
     }
 
-    /// Writes a header and a packet, given in pieces.
+    /// Writes a header and a packet, given as slices.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` where the kernel does not take such a packet; else the device is gone or
+    /// `InvalidInput` if the kernel rejects such a packet; other errors if the device is gone or
     /// down.
     pub fn write(&self, pieces: &[IoSlice<'_>]) -> io::Result<()> {
         rustix::io::writev(&self.descriptor, pieces)?;

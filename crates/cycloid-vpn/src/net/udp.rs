@@ -1,8 +1,8 @@
-//! UDP sockets: trains of datagrams that the kernel cuts and joins, groups of sockets on one port,
-//! and answers that leave from the address that was asked.
+//! UDP sockets: trains of datagrams with segmentation offload, socket groups on one port, and
+//! answers from the address that received the request.
 //!
-//! A train is up to 64 datagrams of one length, of which the last may be shorter, in one buffer and
-//! one system call. Where the kernel or the path refuses a train, its datagrams go one by one.
+//! A train is up to 64 datagrams of equal length in one buffer and one system call; the last may be
+//! shorter. If the kernel or path refuses a train, its datagrams are sent one by one.
 //!
 //! Source: udp(7), UDP_SEGMENT and UDP_GRO; socket(7), SO_ATTACH_REUSEPORT_CBPF; ip(7), IP_PKTINFO
 //! and IP_MTU_DISCOVER.
@@ -18,50 +18,50 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 pub use super::kernel::Incoming;
 use super::{Error, kernel};
 
-/// The most datagrams of one train (Linux before 6.9; later ones take 128).
+/// Maximum number of datagrams in a train (Linux before 6.9; later kernels accept 128).
 pub const MAX_SEGMENTS: usize = 64;
 
-/// The most bytes of one train. With the headers of the layers below it must stay under the 65,536
-/// bytes of `gso_max_size`, or the device has the train cut before it sees it.
+/// Maximum number of bytes in a train. With lower-layer headers it must stay below the 65,536 bytes
+/// of `gso_max_size`; otherwise the kernel splits the train before the device sees it.
 pub const MAX_TRAIN: usize = 65_000;
 
-/// The bytes in a buffer for [`UdpSocket::receive`].
+/// Bytes of a buffer for [`UdpSocket::receive`].
 pub const RECEIVE_BUFFER: usize = 65536;
 
-/// How a socket is set up.
+/// Socket options.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Bytes the kernel keeps of datagrams that have arrived; the system's own choice where absent.
+    /// Receive buffer in bytes; `None` keeps the system's default.
     pub receive_buffer: Option<usize>,
-    /// Bytes the kernel keeps of datagrams to be sent.
+    /// Send buffer in bytes; `None` keeps the system's default.
     pub send_buffer: Option<usize>,
-    /// Tell the address that a datagram was sent to, so that the answer can leave from it.
+    /// Report the address that a datagram was sent to, so that the answer can be sent from it.
     pub multihome: bool,
-    /// What to do about the path's MTU.
+    /// Path MTU discovery.
     pub path_mtu: PathMtu,
-    /// The mark that routing rules and packet filters see (`mark`).
+    /// The mark for routing rules and packet filters (`mark`).
     pub mark: Option<u32>,
-    /// The interface, or VRF, that carries the datagrams (`bind-dev`).
+    /// The outer interface or VRF (`bind-dev`).
     pub device: Option<String>,
-    /// An IPv6 socket takes IPv6 only.
+    /// An IPv6 socket accepts IPv6 only.
     pub v6_only: bool,
 }
 
-/// `mtu-disc`: whether routers may cut datagrams into fragments.
+/// `mtu-disc`: whether routers may fragment datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathMtu {
-    /// As the system does for UDP.
+    /// The system's default for UDP.
     System,
-    /// `no`: never forbid it.
+    /// `no`: always allow fragmentation.
     Fragment,
-    /// `maybe`: forbid it where the path is known to carry the datagram.
+    /// `maybe`: forbid fragmentation if the known path MTU fits the datagram.
     Want,
-    /// `yes`: always forbid it; what is too long for the path is lost.
+    /// `yes`: always forbid fragmentation; datagrams that exceed the path MTU are lost.
     Forbid,
 }
 
 impl Default for Options {
-    /// Buffers of 4 MiB, without which a burst of one fast stream is lost.
+    /// Buffers of 4 MiB: smaller ones lose bursts of a fast stream.
     fn default() -> Self {
         Self {
             receive_buffer: Some(4 << 20),
@@ -75,45 +75,45 @@ impl Default for Options {
     }
 }
 
-/// Where a datagram goes to, and from where.
+/// The two addresses of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Endpoint {
-    /// The other end.
+    /// The peer's address.
     pub remote: SocketAddr,
-    /// This end, where the kernel is not to choose it.
+    /// This end's address; `None` lets the kernel choose.
     pub local: Option<IpAddr>,
 }
 
-/// A socket. All calls may be made from several threads.
+/// A UDP socket. Methods may be called from several threads.
 #[derive(Debug)]
 pub struct UdpSocket {
     socket: Socket,
     v6: bool,
     connected: bool,
-    /// The longest datagram that trains may have: longer ones the path takes only as fragments,
-    /// which a train cannot become. Zero where the kernel refuses trains.
+    /// The longest datagram for trains: longer ones need fragmentation, which trains cannot have.
+    /// Zero if the kernel refuses trains.
     longest_in_train: AtomicUsize,
 }
 
 /// Binds `count` sockets (at least one) to one address and port.
 ///
-/// Datagrams of the data channel go to the socket whose index is the peer id modulo `count`, all
-/// others to the first: so a peer stays with one thread whatever its address.
+/// Data channel datagrams go to the socket with index peer id modulo `count`, all others to the
+/// first. So a peer stays with one thread even if its address changes.
 ///
 /// # Errors
 ///
-/// Where the kernel refuses: the address is not here, or is in use.
+/// The kernel's refusal: the address is not local, or is in use.
 pub fn bind(local: SocketAddr, count: usize, options: &Options) -> Result<Vec<UdpSocket>, Error> {
     group(local, None, count, options)
         .map_err(|cause| Error::new(format!("listen on UDP {local}"), cause))
 }
 
-/// Connects `count` sockets (at least one) to `remote`, all from one port: `local` or, if that is
-/// absent or its port is zero, one that the kernel chooses.
+/// Connects `count` sockets (at least one) to `remote`, all from one port: that of `local`, or one
+/// that the kernel chooses if `local` is absent or its port is zero.
 ///
 /// # Errors
 ///
-/// Where the kernel refuses: there is no route.
+/// The kernel's refusal: no route.
 pub fn connect(
     local: Option<SocketAddr>,
     remote: SocketAddr,
@@ -137,8 +137,8 @@ fn group(
 ) -> io::Result<Vec<UdpSocket>> {
     let mut sockets = Vec::with_capacity(count);
     for _ in 0..count.max(1) {
-        // For sockets that share, the kernel also chooses a port which others share already; so the
-        // first, which gets the port, shares it only then.
+        // With `SO_REUSEPORT` the kernel may choose a port that others already share. So the first
+        // socket enables sharing only after it has a port of its own.
         let chosen = local.port() == 0;
         let socket = UdpSocket::open(local, count > 1 && !chosen, options)?;
         if chosen {
@@ -159,8 +159,8 @@ fn group(
     Ok(sockets)
 }
 
-/// The classic BPF program that chooses one of `count` sockets. A datagram of less than four bytes
-/// ends the first load, and with it the program, with zero.
+/// Returns the classic BPF program that selects one of `count` sockets. For a datagram of less than
+/// four bytes the first load fails, which ends the program with zero.
 fn steering(count: u32) -> [kernel::Instruction; 9] {
     const DATA_V2: u32 = 9;
     [
@@ -232,17 +232,17 @@ impl UdpSocket {
                 )?;
             }
         }
-        // Where the kernel cannot (before 5.0), each call brings one datagram.
+        // Without kernel support (before 5.0), each call returns one datagram.
         let _ = kernel::set_option(socket.as_fd(), libc::SOL_UDP, libc::UDP_GRO, 1);
         socket.bind(&local.into())?;
         Ok(Self { socket, v6, connected: false, longest_in_train: AtomicUsize::new(usize::MAX) })
     }
 
-    /// The address that the socket is bound to.
+    /// Returns the bound address.
     ///
     /// # Errors
     ///
-    /// Where the kernel refuses to tell.
+    /// The kernel's error.
     pub fn local_address(&self) -> io::Result<SocketAddr> {
         let address = self.socket.local_addr()?;
         address.as_socket().ok_or_else(|| io::ErrorKind::InvalidData.into())
@@ -252,19 +252,19 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// `WouldBlock` where nothing is there; `ConnectionRefused` and others where an earlier
-    /// datagram came back.
+    /// `WouldBlock` if there is no datagram; `ConnectionRefused` and others if an earlier datagram
+    /// was rejected.
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<Incoming> {
         kernel::receive(self.socket.as_fd(), buffer)
     }
 
-    /// Sends a train: datagrams of `segment` bytes (at most [`MAX_SEGMENTS`] of them, the last may
-    /// be shorter), at most [`MAX_TRAIN`] bytes together. A connected socket has one endpoint and
-    /// takes this for it. Waits a moment where the kernel's buffer is full.
+    /// Sends a train: at most [`MAX_SEGMENTS`] datagrams of `segment` bytes, the last may be
+    /// shorter, and at most [`MAX_TRAIN`] bytes in total. A connected socket ignores `to.remote`. Waits
+    /// briefly if the kernel's buffer is full.
     ///
     /// # Errors
     ///
-    /// Where datagrams were not sent; the others were.
+    /// Some datagrams were not sent; the others were.
     pub fn send(&self, bytes: &[u8], segment: usize, to: &Endpoint) -> io::Result<()> {
         let address = (!self.connected).then(|| self.address(to.remote));
         let mut outgoing = kernel::Outgoing {
@@ -298,8 +298,8 @@ impl UdpSocket {
         result
     }
 
-    /// One call, repeated where only the moment was wrong: the buffer is full, or the error is an
-    /// earlier datagram's (which the kernel tells once, instead of sending).
+    /// Sends, and retries transient errors: a full buffer, or a pending error of an earlier
+    /// datagram (which the kernel reports once, instead of sending).
     fn send_patiently(&self, outgoing: &kernel::Outgoing<'_>) -> io::Result<()> {
         let mut tries = 0;
         loop {
@@ -320,7 +320,7 @@ impl UdpSocket {
         }
     }
 
-    /// An IPv6 socket says IPv4 addresses as mapped ones.
+    /// Converts an IPv4 address to a mapped one for an IPv6 socket.
     fn address(&self, address: SocketAddr) -> SockAddr {
         match address {
             SocketAddr::V4(v4) if self.v6 => {
@@ -337,7 +337,7 @@ impl AsFd for UdpSocket {
     }
 }
 
-/// Sets a buffer's size past the system's limit where the process may, else up to it.
+/// Sets a buffer's size, above the system's limit if privileged, otherwise up to the limit.
 fn set_buffer(
     socket: &Socket,
     force: libc::c_int,
@@ -365,7 +365,7 @@ mod tests {
         poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&second)).unwrap() == 1
     }
 
-    /// Everything that arrives until there were `count` datagrams.
+    /// Receives until `count` datagrams have arrived.
     fn datagrams(socket: &UdpSocket, count: usize) -> Vec<Vec<u8>> {
         let mut found = Vec::new();
         let mut buffer = vec![0; RECEIVE_BUFFER];
@@ -392,11 +392,11 @@ mod tests {
     }
 
     #[test]
-    fn a_train_that_the_path_does_not_take_goes_datagram_by_datagram() {
+    fn a_refused_train_is_sent_datagram_by_datagram() {
         let options = Options::default();
         let [a, b] =
             [0, 1].map(|_| bind("127.0.0.1:0".parse().unwrap(), 1, &options).unwrap().remove(0));
-        // As after the refusal of a kernel that has no trains.
+        // As after a refusal by a kernel without trains.
         a.longest_in_train.store(0, Ordering::Relaxed);
         let train = [7; 2500];
         a.send(&train, 1000, &endpoint(&b)).unwrap();
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_leave_from_the_address_that_was_asked() {
+    fn answers_leave_from_the_address_that_received_the_request() {
         let options = Options { multihome: true, ..Options::default() };
         for (any, asked, asking) in [
             ("0.0.0.0:0", "127.0.0.7", "127.0.0.1:0"),
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn data_packets_go_to_the_socket_of_their_peer_and_others_to_the_first() {
+    fn data_packets_go_to_their_peers_socket_and_others_to_the_first() {
         let group = bind("127.0.0.1:0".parse().unwrap(), 3, &Options::default()).unwrap();
         let client =
             bind("127.0.0.1:0".parse().unwrap(), 1, &Options::default()).unwrap().remove(0);
@@ -443,7 +443,7 @@ mod tests {
             client.send(&packet, 4, &to).unwrap();
             expected[peer as usize % 3] += 1;
         }
-        // A control packet, a data packet of version 1, and one that is too short.
+        // A control packet, a version 1 data packet, and one that is too short.
         for other in [&[4 << 3, 0, 0, 2, 0][..], &[6 << 3, 0, 0, 1, 0], &[9 << 3, 0, 1]] {
             client.send(other, other.len(), &to).unwrap();
             expected[0] += 1;

@@ -1,10 +1,10 @@
-//! The journal of what was changed on this machine, so that all of it can be taken back: at the end,
-//! on a signal, and at the next start after a crash.
+//! The journal of changes to this machine, so that they can be undone: at the end, on a signal, and
+//! at the next start after a crash.
 //!
-//! An entry is written before its change is made. So a crash leaves at worst an entry for something
-//! that never happened, and taking that back must do no harm. The file is locked as long as its
-//! instance runs: whoever gets the lock and finds entries follows a crash. It lives where a restart of
-//! the machine empties it, as that takes back the changes too.
+//! An entry is written before its change is made. So a crash leaves at worst an entry for a change
+//! that never happened, and undoing that must be harmless. The file stays locked while its instance
+//! runs: a process that gets the lock and finds entries follows a crash. The directory is cleared
+//! at reboot, which also undoes the changes.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -17,32 +17,32 @@ use rustix::fs::{FlockOperation, flock};
 use super::netlink::{Netlink, Route};
 use super::{dns, killswitch};
 
-/// Where journals are.
+/// The directory of journals.
 pub const DIRECTORY: &str = "/run/cycloid-vpn";
 
-/// How a change is taken back.
+/// The undo operation of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undo {
-    /// A route was added.
+    /// Undoes an added route.
     DeleteRoute(Route),
-    /// A route was taken away.
+    /// Undoes a deleted route.
     AddRoute(Route),
-    /// systemd-resolved was told servers of an interface.
+    /// Undoes an interface's settings in systemd-resolved.
     Resolved {
         /// The interface's name.
         interface: String,
     },
-    /// resolvconf was given a record.
+    /// Undoes a resolvconf record.
     Resolvconf {
         /// The record's name.
         record: String,
     },
-    /// A tunnel's lines were put into a file of resolv.conf's form.
+    /// Removes a tunnel's lines from a file in resolv.conf's format.
     ResolverFile {
-        /// Which.
+        /// The file.
         file: PathBuf,
     },
-    /// nftables was given a table.
+    /// Deletes an nftables table.
     Firewall {
         /// The table's name.
         table: String,
@@ -50,11 +50,11 @@ pub enum Undo {
 }
 
 impl Undo {
-    /// Takes the change back. What is gone already is no error.
+    /// Performs the undo. A change that is already gone is not an error.
     ///
     /// # Errors
     ///
-    /// Of the kernel, or of the program that was asked.
+    /// An error of the kernel or of the program that was run.
     pub fn perform(&self) -> io::Result<()> {
         match self {
             Self::DeleteRoute(route) => {
@@ -151,31 +151,31 @@ fn optional<T: std::str::FromStr>(text: &str) -> Option<Option<T>> {
     }
 }
 
-/// The journal of one instance, locked.
+/// The locked journal of one instance.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
-    /// The entries, each with where it begins in the file.
+    /// The entries, each with its offset in the file.
     entries: Vec<(u64, Undo)>,
     length: u64,
-    /// By which other tunnels see that this one's lines in the resolver's file are of use.
+    /// Shows other tunnels that this tunnel's lines in resolv.conf are in use.
     resolver: Option<dns::Lock>,
 }
 
-/// Why there is no journal.
+/// The error of opening a journal.
 #[derive(Debug)]
 pub enum OpenError {
-    /// The instance runs already.
+    /// The instance is already running.
     Running,
-    /// The file cannot be made, read or locked.
+    /// The file cannot be created, read or locked.
     Io(io::Error),
 }
 
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Running => f.write_str("an instance of this name runs already"),
-            Self::Io(error) => write!(f, "the journal of changes cannot be opened: {error}"),
+            Self::Running => f.write_str("an instance of this name is already running"),
+            Self::Io(error) => write!(f, "cannot open the journal of changes: {error}"),
         }
     }
 }
@@ -189,8 +189,8 @@ impl From<io::Error> for OpenError {
 }
 
 impl Journal {
-    /// Opens an instance's journal and locks it. What is in it was left by a crash: call
-    /// [`undo`](Self::undo) before anything is changed.
+    /// Opens and locks an instance's journal. Existing entries are from a crash: call
+    /// [`undo`](Self::undo) before making changes.
     ///
     /// # Errors
     ///
@@ -214,7 +214,7 @@ impl Journal {
         let mut entries = Vec::new();
         let mut length = 0;
         for line in text.split_inclusive('\n') {
-            // A line that was being written as the machine stopped belongs to no change yet.
+            // An incomplete line from a crash during writing belongs to no change.
             let Some(entry) = line.strip_suffix('\n') else {
                 file.set_len(length)?;
                 break;
@@ -225,7 +225,7 @@ impl Journal {
         Ok(Self { file, entries, length, resolver: None })
     }
 
-    /// Notes how the change that comes next is taken back.
+    /// Records how to undo the next change.
     ///
     /// # Errors
     ///
@@ -239,7 +239,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Forgets the last entry: its change failed.
+    /// Removes the last entry, whose change failed.
     ///
     /// # Errors
     ///
@@ -252,11 +252,11 @@ impl Journal {
         Ok(())
     }
 
-    /// Notes an entry, makes its change, and forgets it if that failed.
+    /// Records an entry and makes its change. Removes the entry if the change fails.
     ///
     /// # Errors
     ///
-    /// The change's or the file's.
+    /// An error of the change or the file.
     pub fn change(
         &mut self,
         undo: Undo,
@@ -266,7 +266,7 @@ impl Journal {
         change().or_else(|error| self.forget_last().and(Err(error)))
     }
 
-    /// Keeps a lock until [`release`](Self::release), or until the lines that it is for are taken back.
+    /// Keeps a lock until [`release`](Self::release), or until its resolv.conf lines are removed.
     pub(super) fn hold(&mut self, lock: dns::Lock) {
         self.resolver = Some(lock);
     }
@@ -275,23 +275,23 @@ impl Journal {
         self.resolver = None;
     }
 
-    /// Whether nothing is to be taken back.
+    /// Returns whether there is nothing to undo.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// What is to be taken back, in the order in which it was changed.
+    /// Returns the entries in the order of their changes.
     pub fn entries(&self) -> impl Iterator<Item = &Undo> {
         self.entries.iter().map(|(_, undo)| undo)
     }
 
-    /// Takes everything back, the last change first; gives what could not be, which stays in the file
-    /// for the next start.
+    /// Undoes all changes, latest first. Returns the failed ones, which stay in the file for the
+    /// next start.
     pub fn undo(&mut self) -> Vec<(Undo, io::Error)> {
         self.undo_if(|_| true)
     }
 
-    /// As [`undo`](Self::undo), but only for the entries that are `chosen`.
+    /// Like [`undo`](Self::undo), for the entries that `chosen` selects.
     pub fn undo_if(&mut self, chosen: impl Fn(&Undo) -> bool) -> Vec<(Undo, io::Error)> {
         self.undo_by(chosen, Undo::perform)
     }
@@ -316,7 +316,7 @@ impl Journal {
                 failed.push((undo, error));
             }
         }
-        // To take back twice does no harm, so the file changes when all is done.
+        // Undoing twice is harmless, so the file is updated only at the end.
         self.length = 0;
         if let Err(error) = self.file.set_len(0) {
             failed.extend(kept.first().cloned().map(|undo| (undo, error)));
@@ -330,13 +330,13 @@ impl Journal {
     }
 }
 
-/// A name of an instance as that of a file.
+/// Returns a file name for an instance name.
 fn file_name(instance: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-@".contains(c);
     instance.chars().map(|c| if plain(c) { c } else { '_' }).take(128).collect()
 }
 
-/// A field without what divides fields and lines.
+/// Escapes separators in a field.
 fn escaped(field: &str) -> String {
     let special = |c: char| c.is_control() || c == '%';
     field
@@ -356,8 +356,8 @@ fn unescaped(field: &str) -> Option<String> {
     Some(text)
 }
 
-/// Replaces a file's contents in one step where its directory allows that, in place otherwise (a file
-/// that is mounted by itself cannot be replaced).
+/// Replaces a file's contents, atomically if its directory allows that, otherwise in place (a
+/// separately mounted file cannot be replaced).
 pub(crate) fn replace_file(path: &Path, contents: &[u8], mode: u32) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".cycloid-vpn.new");
@@ -371,7 +371,7 @@ pub(crate) fn replace_file(path: &Path, contents: &[u8], mode: u32) -> io::Resul
             .custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed())
             .open(&fresh)?;
         file.write_all(contents)?;
-        // What the mask of the process took away.
+        // Restores permission bits that the umask removed.
         file.set_permissions(fs::Permissions::from_mode(mode))?;
         file.sync_all()?;
         fs::rename(&fresh, path)
@@ -408,12 +408,12 @@ mod tests {
         ]
     }
 
-    /// Opens a journal that was closed: another thread that forked meanwhile may hold it for a moment.
+    /// Reopens a closed journal. A thread that forked meanwhile may hold it briefly.
     fn reopen(directory: &Path, instance: &str) -> Journal {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
             match Journal::open(directory, instance) {
-                Err(OpenError::Running) => assert!(Instant::now() < end, "it is held"),
+                Err(OpenError::Running) => assert!(Instant::now() < end, "the lock stays held"),
                 outcome => return outcome.unwrap(),
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_crash_left_is_taken_back_in_reverse() {
+    fn changes_left_by_a_crash_are_undone_in_reverse() {
         let directory = tempfile::tempdir().unwrap();
         let mut journal = Journal::open(directory.path(), "a/../b").unwrap();
         assert!(journal.is_empty());
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_somebody_else_are_passed_over() {
+    fn foreign_lines_are_ignored() {
         for line in ["", "x", "delete-route\t1.2.3.4/8", "firewall\t%zz", "firewall\t%"] {
             assert_eq!(Undo::parse(line), None, "{line}");
         }

@@ -1,12 +1,12 @@
-//! What two ends agree on for the data channel. A server of many chooses, and pushes what it chose;
-//! point to point nothing is pushed, and each end draws the same conclusion from what both have said
-//! of themselves.
+//! Negotiates the data channel's parameters. A server for many clients chooses and pushes its
+//! choice. Point to point nothing is pushed: each end derives the same result from both ends'
+//! announcements.
 //!
 //! | point to point | if |
 //! |---|---|
-//! | cipher | the first of the server's list that the client's has too; else the fallback |
-//! | `DATA_V2`, keys by the exporter, dynamic tls-crypt, the end told inside TLS | both can, and say that they negotiate (`NCP_P2P`) |
-//! | peer id | by the exporter, the same at both ends; a fixed one where keys are not made by it |
+//! | cipher | the first of the server's list that the client also lists, otherwise the fallback |
+//! | `DATA_V2`, keys by the exporter, dynamic tls-crypt, exit notification inside TLS | both support it and announce negotiation (`NCP_P2P`) |
+//! | peer id | from the exporter, equal at both ends; a fixed one if keys do not come from the exporter |
 //!
 //! Source: openvpn(8), "Data channel cipher negotiation"; draft-openvpn-wire-protocol, "Peer
 //! information".
@@ -16,30 +16,31 @@ use super::options::option;
 use super::peer_info::{PeerInfo, protocol};
 use super::{Error, Role};
 
-/// What this end can do point to point.
+/// This end's point-to-point capabilities.
 pub(super) const POINT_TO_POINT: u32 = protocol::DATA_V2
     | protocol::TLS_KEY_EXPORT
     | protocol::NCP_P2P
     | protocol::CC_EXIT_NOTIFY
     | protocol::DYNAMIC_TLS_CRYPT;
 
-/// The peer id where both ends use one, and no key to make it of: "vpn".
+/// The peer id when both ends use one but no exported key is available: "vpn".
 const FIXED_PEER_ID: u32 = 0x76_70_6e;
 
-/// The ciphers that this end is told to use.
+/// The ciphers that this end is configured with.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ciphers<'a> {
     /// Best first.
     pub(super) list: &'a [Cipher],
-    /// For a peer that does not say.
+    /// For a peer that announces no cipher.
     pub(super) fallback: Option<Cipher>,
-    /// For CBC.
+    /// The HMAC digest for CBC.
     pub(super) digest: Digest,
 }
 
 impl Ciphers<'_> {
-    /// The first of the server's list that the client has too; for a peer without a list the one
-    /// that its options string names, or the fallback. `role` is this end's.
+    /// Returns the first cipher of the server's list that the client also lists. For a peer without
+    /// a list, returns the cipher of its options string, or the fallback. `role` is this end's
+    /// role.
     pub(super) fn choose(&self, role: Role, info: &PeerInfo, options: &str) -> Option<Cipher> {
         let is = |own: &Cipher, name: &str| name.eq_ignore_ascii_case(own.name());
         if info.ciphers().next().is_none() {
@@ -60,23 +61,23 @@ impl Ciphers<'_> {
     }
 }
 
-/// What both ends have in common, point to point.
+/// The result of a point-to-point negotiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Agreement {
     pub(super) cipher: Cipher,
     pub(super) peer_id: Option<u32>,
     pub(super) by_exporter: bool,
-    /// Later sessions are under dynamic tls-crypt.
+    /// Later sessions use dynamic tls-crypt.
     pub(super) dynamic: bool,
-    /// The end is told inside TLS.
+    /// The end of the session is announced inside TLS.
     pub(super) exit_by_control: bool,
 }
 
 impl Agreement {
-    /// `exported_id` makes a peer id of the first session's key.
+    /// Negotiates the parameters. `exported_id` derives a peer id from the first session's key.
     ///
     /// # Errors
-    /// No cipher is left, or there is no such key.
+    /// No common cipher, or no exported key.
     pub(super) fn reach(
         role: Role,
         ciphers: &Ciphers<'_>,
@@ -88,8 +89,11 @@ impl Agreement {
         let cipher = cipher.ok_or_else(|| {
             let named: Vec<&str> = info.ciphers().collect();
             Error::Incompatible(match &named[..] {
-                [] => "it names no cipher of ours, and there is no data-ciphers-fallback".into(),
-                named => format!("it has the ciphers {}, none of ours", named.join(", ")),
+                [] => "it offers no usable cipher, and data-ciphers-fallback is not set".into(),
+                named => format!(
+                    "it offers only the ciphers {}, and none is configured here",
+                    named.join(", ")
+                ),
             })
         })?;
         let offers = info.protocol();
@@ -110,7 +114,7 @@ impl Agreement {
     }
 }
 
-/// What an end tells of itself: its ciphers, the bits of `IV_PROTO`, and more.
+/// Returns the peer information of an end: its ciphers, the bits of `IV_PROTO`, and more.
 pub(super) fn introduction(ciphers: &[Cipher], bits: u32, more: &[(String, String)]) -> PeerInfo {
     let mut info = PeerInfo::default();
     let ciphers: Vec<&str> = ciphers.iter().map(|cipher| cipher.name()).collect();
@@ -151,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_conclude_the_same() {
+    fn both_ends_reach_the_same_result() {
         let one = [Cipher::ChaCha20Poly1305, Cipher::Aes128Gcm, Cipher::Aes256Gcm];
         let (one, other) = (ciphers(&one, None), ciphers(&GCM, Some(CBC)));
         for (server, client, expected) in
@@ -172,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_common_cipher_it_is_the_fallback() {
+    fn without_a_common_cipher_the_fallback_is_used() {
         let chacha = introduction(&[Cipher::ChaCha20Poly1305], POINT_TO_POINT, &[]);
         for role in [Role::Server, Role::Client] {
             let agreed = reach(role, &ciphers(&GCM, Some(CBC)), &chacha, "").unwrap();
@@ -183,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_peer_gets_what_it_knows() {
+    fn an_older_peer_gets_the_fallback() {
         let plain = |cipher| Agreement {
             cipher,
             peer_id: None,
@@ -195,12 +199,12 @@ mod tests {
         let own = ciphers(&GCM, Some(CBC));
         for role in [Role::Server, Role::Client] {
             assert_eq!(reach(role, &own, &silent, "V4,dev-type tun"), Ok(plain(CBC)));
-            // Its options string says what it uses, if that is allowed here.
+            // The cipher in its options string counts, if it is allowed here.
             let named = "V4,cipher AES-128-GCM,auth SHA1";
             assert_eq!(reach(role, &own, &silent, named), Ok(plain(Cipher::Aes128Gcm)));
             assert_eq!(reach(role, &own, &silent, "V4,cipher BF-CBC"), Ok(plain(CBC)));
             assert!(reach(role, &ciphers(&GCM, None), &silent, "V4,cipher BF-CBC").is_err());
-            // A bit counts for nothing where the peer does not negotiate.
+            // Capability bits are ignored if the peer does not negotiate.
             let bits = POINT_TO_POINT & !protocol::NCP_P2P;
             let client = introduction(&GCM, bits, &[]);
             assert_eq!(reach(role, &own, &client, ""), Ok(plain(Cipher::Aes256Gcm)));

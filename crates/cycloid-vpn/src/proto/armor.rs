@@ -1,20 +1,20 @@
-//! Text around key material: a line that begins it, the material in characters, a line that ends
-//! it. What stands before and behind, and white space between, is passed over. Decoding does not
-//! branch on what it decodes.
+//! Text armour of key material: a BEGIN line, encoded characters, an END line. Text before and
+//! after the armour and white space inside are ignored. Decoding does not branch on secret
+//! characters.
 
 use std::fmt;
 
 use base64ct::{Base64, Encoding};
 use zeroize::Zeroizing;
 
-/// Why text is no key.
+/// The error for text that is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyFileError {
-    /// There is no line `-----BEGIN …-----` of this kind of key.
+    /// The line `-----BEGIN …-----` of this kind of key is missing.
     Begin,
-    /// There is no line `-----END …-----` behind it.
+    /// The line `-----END …-----` is missing.
     End,
-    /// What stands between is not in the alphabet of its encoding.
+    /// The body has characters outside of the alphabet of its encoding.
     Characters,
     /// The key is too long or too short.
     Length,
@@ -25,9 +25,9 @@ pub enum KeyFileError {
 impl fmt::Display for KeyFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Begin => "the line that begins a key of this kind is missing",
-            Self::End => "the line that ends the key is missing",
-            Self::Characters => "the key has characters that do not belong to it",
+            Self::Begin => "the BEGIN line for this kind of key is missing",
+            Self::End => "the END line of the key is missing",
+            Self::Characters => "the key contains invalid characters",
             Self::Length => "the key has the wrong length",
             Self::Metadata => "the metadata is too long",
         })
@@ -36,13 +36,13 @@ impl fmt::Display for KeyFileError {
 
 impl std::error::Error for KeyFileError {}
 
-/// The characters between the lines of `label`, without white space.
+/// Returns the characters between the lines of `label`, without white space.
 pub(super) fn body(text: &str, label: &str) -> Result<Zeroizing<Vec<u8>>, KeyFileError> {
     let begin = format!("-----BEGIN {label}-----");
     let end = format!("-----END {label}-----");
     let mut lines = text.lines().map(str::trim);
     lines.find(|line| *line == begin).ok_or(KeyFileError::Begin)?;
-    // Never longer than the text, so that it does not move and leave copies.
+    // Full capacity from the start: reallocation would leave copies.
     let mut body = Zeroizing::new(Vec::with_capacity(text.len()));
     for line in lines {
         if line == end {
@@ -53,7 +53,7 @@ pub(super) fn body(text: &str, label: &str) -> Result<Zeroizing<Vec<u8>>, KeyFil
     Err(KeyFileError::End)
 }
 
-/// What is in the armour of base64 with this label.
+/// Decodes the base64 armour with this label.
 pub(super) fn parse_base64(text: &str, label: &str) -> Result<Zeroizing<Vec<u8>>, KeyFileError> {
     let mut body = body(text, label)?;
     let len = Base64::decode_in_place(&mut body).map_err(|_| KeyFileError::Characters)?.len();
@@ -61,7 +61,7 @@ pub(super) fn parse_base64(text: &str, label: &str) -> Result<Zeroizing<Vec<u8>>
     Ok(body)
 }
 
-/// Puts bytes into the armour of base64, lines of 64 characters.
+/// Encodes bytes as base64 armour with lines of 64 characters.
 pub(super) fn to_base64(bytes: &[u8], label: &str) -> Zeroizing<String> {
     const BYTES_A_LINE: usize = 48;
     let lines = bytes.len().div_ceil(BYTES_A_LINE);

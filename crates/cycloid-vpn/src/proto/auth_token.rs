@@ -1,9 +1,9 @@
-//! Tokens that a client sends in place of its password once that was verified, so that a person, or a
-//! password that is good once, is asked for once only.
+//! Session tokens that a client sends instead of its password after the password was verified once.
+//! So users and one-time passwords are asked for only once.
 //!
-//! A token is, in base64 behind `SESS_ID_AT_`: the id of a session (12 bytes), when it began and when
-//! the token was made (seconds of 1970, 64 bits each, big-endian), and an HMAC-SHA-256 of the user's
-//! name and these. A server keeps nothing of it but the key.
+//! A token is `SESS_ID_AT_` followed by Base64 of: a session id (12 bytes), the start of the
+//! session and the creation of the token (seconds since 1970, 64 bits each, big-endian), and an
+//! HMAC-SHA-256 of the user name and these. A server stores only the key.
 //!
 //! Source: openvpn(8), `--auth-gen-token` and `--auth-gen-token-secret`.
 
@@ -16,94 +16,94 @@ use super::{Now, Random};
 
 const PREFIX: &str = "SESS_ID_AT_";
 const LABEL: &str = "OpenVPN auth-token server key";
-/// A file has room for two keys of 64 bytes each; that of the HMAC are the first bytes of the second.
+/// A file holds two keys of 64 bytes each; the HMAC key is the start of the second.
 const FILE_LENGTH: usize = 128;
 const KEY: std::ops::Range<usize> = 64..96;
 const ID_LENGTH: usize = 12;
 const MAC_LENGTH: usize = 32;
 const LENGTH: usize = ID_LENGTH + 8 + 8 + MAC_LENGTH;
 
-/// A server's secret for tokens, as a file has it.
+/// A server's secret for tokens, in the form of a key file.
 pub struct KeyFile(Zeroizing<[u8; FILE_LENGTH]>);
 
 impl KeyFile {
-    /// A random one.
+    /// Returns a random secret.
     pub fn generate(random: &mut Random<'_>) -> Self {
         let mut bytes = Zeroizing::new([0; FILE_LENGTH]);
         random(&mut *bytes);
         Self(bytes)
     }
 
-    /// Reads the text of a file.
+    /// Parses the text of a key file.
     ///
     /// # Errors
-    /// It is not one of these.
+    /// A text of another format.
     pub fn parse(text: &str) -> Result<Self, KeyFileError> {
         let decoded = armor::parse_base64(text, LABEL)?;
         let bytes = <[u8; FILE_LENGTH]>::try_from(&**decoded).map_err(|_| KeyFileError::Length)?;
         Ok(Self(Zeroizing::new(bytes)))
     }
 
-    /// The text of a file.
+    /// Returns the text of a key file.
     pub fn to_text(&self) -> Zeroizing<String> {
         armor::to_base64(&*self.0, LABEL)
     }
 }
 
-/// What goes on from token to token of a client.
+/// The part of a client's tokens that stays the same when a token is renewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenSession {
     id: [u8; ID_LENGTH],
-    /// Seconds of 1970.
+    /// Start in seconds since 1970.
     began: u64,
 }
 
 impl TokenSession {
-    /// The session of somebody whose password was verified just now.
+    /// Starts a session after a successful password check.
     pub fn begin(now: Now, random: &mut Random<'_>) -> Self {
         let mut id = [0; ID_LENGTH];
         random(&mut id);
         Self { id, began: now.unix }
     }
 
-    /// Its id, in base64.
+    /// Returns its id in Base64.
     pub fn id(&self) -> String {
         Base64::encode_string(&self.id)
     }
 }
 
-/// What a token is worth.
+/// The validity of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenOutcome {
-    /// As much as the password.
+    /// Valid: it replaces the password.
     Good(TokenSession),
-    /// It was, once.
+    /// Authentic, but expired.
     Expired,
-    /// It is not of this server, or another user's.
+    /// Not made by this server, or made for another user.
     Forged,
 }
 
-/// Makes tokens, and verifies them.
+/// Creates and verifies tokens.
 pub struct Tokens {
     key: hmac::Key,
-    /// Seconds that a session may last; without end if none.
+    /// Maximum length of a session in seconds; `None` is unlimited.
     lifetime: Option<u64>,
-    /// Seconds that a single token is good; without end if none.
+    /// Validity of a single token in seconds; `None` is unlimited.
     window: Option<u64>,
 }
 
 impl Tokens {
-    /// `lifetime` and `window` in seconds.
+    /// Returns a token generator. `lifetime` and `window` are in seconds.
     pub fn new(key: &KeyFile, lifetime: Option<u64>, window: Option<u64>) -> Self {
         Self { key: hmac::Key::new(hmac::HMAC_SHA256, &key.0[KEY]), lifetime, window }
     }
 
-    /// Whether a password is meant to be a token.
+    /// Returns whether a password has the form of a token.
     pub fn is_token(password: &str) -> bool {
         password.starts_with(PREFIX)
     }
 
-    /// A token for a user, made now.
+    /// Creates a token for a user.
     pub fn make(&self, now: Now, user: &str, session: &TokenSession) -> Zeroizing<String> {
         let mut bytes = Zeroizing::new([0; LENGTH]);
         bytes[..ID_LENGTH].copy_from_slice(&session.id);
@@ -123,7 +123,7 @@ impl Tokens {
         text
     }
 
-    /// What a user's token is worth now. The MAC is compared in constant time.
+    /// Verifies a user's token. The MAC is compared in constant time.
     pub fn judge(&self, now: Now, user: &str, token: &str) -> TokenOutcome {
         let mut bytes = Zeroizing::new([0; LENGTH]);
         let Some(text) = token.strip_prefix(PREFIX) else { return TokenOutcome::Forged };
@@ -139,7 +139,7 @@ impl Tokens {
         let (id, times) = said.split_at(ID_LENGTH);
         let time = |bytes: &[u8]| u64::from_be_bytes(bytes.try_into().expect("64 bits"));
         let (began, made) = (time(&times[..8]), time(&times[8..]));
-        // What is of the future was made before this machine's clock was set back.
+        // A time in the future is from before this machine's clock was set back.
         let old = |since: u64, most: Option<u64>| {
             now.unix < since || most.is_some_and(|most| now.unix - since > most)
         };
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_changed_is_forged() {
+    fn any_change_is_detected() {
         let tokens = tokens_of(1);
         let session = TokenSession::begin(at(1000), &mut |bytes| bytes.fill(9));
         let token = tokens.make(at(1000), "alice", &session);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_is_openvpns() {
+    fn openvpn_key_files_are_read() {
         let bytes: Vec<u8> = (0..128).collect();
         let text = armor::to_base64(&bytes, "OpenVPN auth-token server key");
         let tokens = Tokens::new(&KeyFile::parse(&text).unwrap(), None, None);

@@ -1,7 +1,7 @@
-//! The client's end: from the first packet to a tunnel that stands, and what keeps it.
+//! The client end of the protocol, from the first packet to an established tunnel and its renewals.
 //!
-//! One value is one attempt to connect to one address. When it is over, for whatever reason, the
-//! caller makes another, to the same address or the next.
+//! A value is a single attempt to connect to one address. When it ends for any reason, the caller
+//! creates another one, for the same address or the next.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,23 +16,23 @@ use super::push::{PushParser, PushReply};
 use super::session::{Beginning, OwnHello, PeerHello};
 use super::timing::Timing;
 use super::tls::{Identity, TlsFactory};
-use super::tunnel::{DataChannel, Failure, Sink, Told, Tunnel};
+use super::tunnel::{DataChannel, Failure, Sink, Tunnel, TunnelEvent};
 use super::wire::{KeyId, SessionId};
 use super::wrap::ProtectionKey;
 use super::{Error, Now, Random, Role, Transport};
 
-/// What a client is told once.
+/// The settings of a client.
 #[derive(Clone, Debug)]
 pub struct ClientSettings {
-    /// What protects the control channel.
+    /// Protection of the control channel.
     pub protection: ProtectionKey,
-    /// Own certificate, and who the server must be.
+    /// This end's certificate, and the rules for the server's.
     pub tls: TlsFactory,
-    /// What carries the packets.
+    /// The transport.
     pub transport: Transport,
     /// `data-ciphers`, best first.
     pub ciphers: Vec<Cipher>,
-    /// `data-ciphers-fallback`: for a server that does not say.
+    /// `data-ciphers-fallback`: the cipher for a server that does not negotiate.
     pub fallback: Option<Cipher>,
     /// `auth`, for CBC.
     pub digest: Digest,
@@ -40,96 +40,97 @@ pub struct ClientSettings {
     pub options: String,
     /// `auth-user-pass`.
     pub credentials: Option<(String, Zeroizing<String>)>,
-    /// Whether the server is asked for options: `pull`, as `client` has it. Otherwise both ends agree
-    /// by themselves, point to point.
+    /// Whether to request options from the server: `pull`, implied by `client`. Otherwise both ends
+    /// negotiate point to point.
     pub pull: bool,
-    /// `IV_` and `UV_` values besides the protocol's own, `name=value`.
+    /// `IV_` and `UV_` values in addition to the protocol's own, as `name=value`.
     pub peer_info: Vec<(String, String)>,
-    /// When things happen by themselves; the server may set pings.
+    /// Timers; the server may override pings.
     pub timing: Timing,
-    /// `comp-lzo no`, `compress`: bytes before each packet.
+    /// `comp-lzo no`, `compress`: framing bytes of each packet.
     pub framing: Framing,
-    /// `replay-window`, packets.
+    /// `replay-window`, in packets.
     pub replay_window: u32,
-    /// `explicit-exit-notify`: tell the server when leaving.
+    /// `explicit-exit-notify`: notify the server when leaving.
     pub exit_notify: bool,
-    /// Whether each server is judged before it is told anything: see [`ClientNotice::Judge`].
+    /// Whether the caller approves each server before credentials are sent: see
+    /// [`ClientNotice::Judge`].
     pub judges: bool,
 }
 
-/// What a client tells its caller.
+/// A notification of a client to its caller.
 #[derive(Debug)]
 pub enum ClientNotice {
-    /// TLS stands, and nothing was said yet, no password either: [`Client::approve`] with this key is
-    /// awaited. Only where the settings want it; then with each key.
+    /// TLS is established, and nothing was sent inside it yet, not even a password. Waits for
+    /// [`Client::approve`] with this key. Only sent if the settings ask for it, then for each key.
     Judge {
-        /// The session's.
+        /// The session's key id.
         key_id: KeyId,
-        /// By the server's certificate.
+        /// The server's identity, from its certificate.
         server: Option<Identity>,
     },
-    /// TLS stands and the server has said who it is.
+    /// TLS is established and the server has sent its announcement.
     Authenticated {
-        /// By the server's certificate.
+        /// The server's identity, from its certificate.
         server: Option<Identity>,
-        /// Version and cipher suite.
+        /// TLS version and cipher suite.
         tls: String,
     },
-    /// The tunnel stands; keys were installed before this.
+    /// The tunnel is up; its keys were installed before this notice.
     Connected(Box<Connected>),
     /// A new key is in use.
     Renegotiated,
-    /// The server wants something of the user, and waits so many seconds for it.
+    /// The server waits this many seconds for an action by the user.
     AuthPending {
-        /// The text behind `AUTH_PENDING`.
+        /// The text after `AUTH_PENDING`.
         text: String,
-        /// `INFO_PRE` or `INFO`: where to go, or what to answer.
+        /// `INFO_PRE` or `INFO`: the page to open or the challenge to answer.
         info: Option<String>,
     },
-    /// Something the server says to be shown.
+    /// A message of the server for the user.
     Info(String),
-    /// The name and password from now on, for the next connection too.
+    /// User name and token to use from now on, also for the next connection.
     Token(String, Zeroizing<String>),
-    /// The connection is over.
+    /// The connection has ended.
     Ended(ClientEnd),
 }
 
-/// A tunnel that stands.
+/// An established tunnel.
 #[derive(Clone, Debug)]
 pub struct Connected {
-    /// What the server wants; nothing where it was not asked.
+    /// The pushed options; empty if none were requested.
     pub reply: PushReply,
-    /// What protects data.
+    /// The data channel's cipher.
     pub cipher: Cipher,
 }
 
-/// Why a connection is over.
+/// The reason for the end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientEnd {
-    /// The server refused the name and password, or the certificate's owner. The text is its own.
+    /// The server refused the credentials or the certificate.
     AuthFailed {
-        /// What the server said.
+        /// The server's text.
         reason: String,
-        /// Whether the same will do at another time.
+        /// Whether the same credentials may work later.
         temporary: bool,
     },
-    /// The server asks to connect again; `[N]`: to the next address.
+    /// The server asks to reconnect; `[N]` selects the next address.
     Restart {
-        /// What the server said.
+        /// The server's text.
         reason: String,
-        /// Whether the same address is to be tried first.
+        /// Whether to try the same address first.
         same_address: bool,
     },
-    /// The server asks to stay away.
+    /// The server asks not to reconnect.
     Halt(String),
     /// This end was asked to stop.
     Stopped,
-    /// What went wrong.
+    /// An error.
     Failed(Error),
 }
 
-/// What a client that pulls can do.
-const PULLS: u32 = protocol::DATA_V2
+/// The capabilities of a client that pulls.
+const PULL_CAPABILITIES: u32 = protocol::DATA_V2
     | protocol::REQUEST_PUSH
     | protocol::TLS_KEY_EXPORT
     | protocol::AUTH_PENDING_KEYWORDS
@@ -137,13 +138,13 @@ const PULLS: u32 = protocol::DATA_V2
     | protocol::AUTH_FAIL_TEMP
     | protocol::DYNAMIC_TLS_CRYPT;
 
-/// Asked for, until the reply is here.
+/// Interval of push requests until the reply arrives.
 const PUSH_REQUEST_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Why a connection is over that the server has ended by an exit.
-const LEAVES: &str = "the server is going";
+/// The reason text when the server announces its exit.
+const SERVER_EXIT: &str = "the server is shutting down";
 
-/// One connection to one server.
+/// A connection to a server.
 pub struct Client {
     settings: Arc<ClientSettings>,
     tunnel: Tunnel,
@@ -157,7 +158,7 @@ pub struct Client {
 #[derive(Debug, PartialEq, Eq)]
 enum Stage {
     Connecting,
-    /// So long the reply is waited for; the next request goes at that time.
+    /// Waiting for the push reply until `until`; the next request is due at the other time.
     Asking {
         until: Duration,
         next: Duration,
@@ -167,8 +168,8 @@ enum Stage {
 }
 
 impl Client {
-    /// Begins a connection. The first packets go with the first [`deadline`](Self::deadline), which
-    /// is at once.
+    /// Starts a connection. The first packets are sent at the first [`deadline`](Self::deadline),
+    /// which is immediate.
     pub fn new(
         now: Now,
         settings: Arc<ClientSettings>,
@@ -203,7 +204,7 @@ impl Client {
         })
     }
 
-    /// When [`tick`](Self::tick) is due; `None` once the connection is over.
+    /// Returns when [`tick`](Self::tick) is due, or `None` once the connection has ended.
     pub fn deadline(&self) -> Option<Duration> {
         match self.stage {
             Stage::Over => None,
@@ -214,13 +215,13 @@ impl Client {
         }
     }
 
-    /// Whether nothing will come of this connection any more.
+    /// Returns whether the connection has ended.
     pub fn is_over(&self) -> bool {
         self.stage == Stage::Over
     }
 
-    /// Takes a control packet of the server. A packet that is dropped gives the reason, for a log;
-    /// the connection goes on.
+    /// Processes a control packet of the server. An error is the reason why a packet was dropped,
+    /// for the log; the connection continues.
     pub fn receive(
         &mut self,
         now: Now,
@@ -233,16 +234,16 @@ impl Client {
             return Ok(());
         }
         self.settings.tls.set_time(now.unix);
-        let mut told = Vec::new();
-        let result = self.tunnel.receive(now, packet, random, &mut told);
+        let mut events = Vec::new();
+        let result = self.tunnel.receive(now, packet, random, &mut events);
         let mut outcome = Ok(());
-        for event in told {
+        for event in events {
             outcome = outcome.and_then(|()| self.act(now, event, sink, notify));
         }
         match (result, outcome) {
             (Err(Failure::Dropped(error)), _) => return Err(error),
             (Err(Failure::Ended(error)), _) | (Ok(()), Err(error)) => {
-                // An alert of TLS tells the server why.
+                // Sends the TLS alert, which tells the server the reason.
                 let _ = self.tunnel.transmit(now, sink);
                 self.end(ClientEnd::Failed(error), notify);
             }
@@ -251,7 +252,7 @@ impl Client {
         Ok(())
     }
 
-    /// Does what is due.
+    /// Performs due actions.
     pub fn tick(
         &mut self,
         now: Now,
@@ -283,7 +284,7 @@ impl Client {
         self.transmit(now, sink, notify);
     }
 
-    /// Begins a new key now.
+    /// Starts a renegotiation.
     pub fn renegotiate(
         &mut self,
         now: Now,
@@ -294,7 +295,7 @@ impl Client {
         self.tunnel.transmit(now, sink)
     }
 
-    /// The server may be told who this is.
+    /// Approves the server, so that credentials may be sent.
     pub fn approve(
         &mut self,
         now: Now,
@@ -308,26 +309,27 @@ impl Client {
         }
     }
 
-    /// Answers a challenge of the server: `CR_RESPONSE`.
+    /// Answers the server's challenge with `CR_RESPONSE`.
     pub fn respond(&mut self, now: Now, text: &str, sink: &mut dyn Sink) -> Result<(), Error> {
         self.tunnel.send_text(&format!("CR_RESPONSE,{text}"))?;
         self.tunnel.transmit(now, sink)
     }
 
-    /// The server has said on the data channel that it leaves.
+    /// Handles the server's exit notification on the data channel.
     pub fn left(&mut self, notify: &mut dyn FnMut(ClientNotice)) {
-        let end = ClientEnd::Restart { reason: LEAVES.to_owned(), same_address: false };
+        let end = ClientEnd::Restart { reason: SERVER_EXIT.to_owned(), same_address: false };
         self.end(end, notify);
     }
 
-    /// Ends the connection and tells the server, if it is to be told.
+    /// Ends the connection, and notifies the server if configured.
     pub fn stop(&mut self, now: Now, sink: &mut dyn Sink, notify: &mut dyn FnMut(ClientNotice)) {
         if self.stage == Stage::Up && self.exit_by_control {
             let _ = self.tunnel.send_text("EXIT").and_then(|()| self.tunnel.transmit(now, sink));
         } else if self.stage == Stage::Up && self.settings.exit_notify {
             sink.send_data(&data::OCC_EXIT);
         } else if self.stage == Stage::Connecting {
-            // Or the server waits for this session and takes no other from the same address.
+            // Otherwise the server would wait for this session and accept no other from the same
+            // address.
             self.tunnel.abandon();
             let _ = self.tunnel.transmit(now, sink);
         }
@@ -350,26 +352,26 @@ impl Client {
     fn act(
         &mut self,
         now: Now,
-        told: Told,
+        event: TunnelEvent,
         sink: &mut dyn Sink,
         notify: &mut dyn FnMut(ClientNotice),
     ) -> Result<(), Error> {
-        match told {
-            Told::Hello(..) => Err(Error::Unexpected("a client's hello from a server")),
-            Told::Answered(KeyId::FIRST, hello) if self.stage == Stage::Connecting => {
+        match event {
+            TunnelEvent::Hello(..) => Err(Error::Unexpected("client hello from a server")),
+            TunnelEvent::Answered(KeyId::FIRST, hello) if self.stage == Stage::Connecting => {
                 self.answered(now, &hello, sink, notify)
             }
-            Told::Answered(..) => {
+            TunnelEvent::Answered(..) => {
                 self.tunnel.promote(now, sink)?;
                 notify(ClientNotice::Renegotiated);
                 Ok(())
             }
-            Told::Judge(key_id) => {
+            TunnelEvent::Judge(key_id) => {
                 let server = self.tunnel.identity_of(key_id);
                 notify(ClientNotice::Judge { key_id, server });
                 Ok(())
             }
-            Told::Text(text) => self.take_text(now, &text, sink, notify),
+            TunnelEvent::Text(text) => self.take_text(now, &text, sink, notify),
         }
     }
 
@@ -400,7 +402,7 @@ impl Client {
         let exported = || self.tunnel.exported_peer_id();
         let PeerHello { peer_info, options, .. } = hello;
         let agreed = Agreement::reach(Role::Client, &ciphers, peer_info, options, exported);
-        // The server has its keys already.
+        // The server already has its keys and must not wait for ours.
         let agreed = agreed.inspect_err(|_| self.tunnel.abandon())?;
         self.open(now, &agreed, PushReply::default(), sink, notify)
     }
@@ -418,8 +420,8 @@ impl Client {
                     Some(reply) => self.take_reply(now, reply, sink, notify),
                     None => Ok(()),
                 },
-                // A token made anew, or the answer to a request that was sent twice: what the tunnel is
-                // like is settled.
+                // A renewed token, or the answer to a repeated request: the tunnel's options are
+                // already final.
                 _ => {
                     if let Ok(Some(reply)) = PushParser::default().take(options) {
                         self.take_token(&reply, notify);
@@ -435,8 +437,8 @@ impl Client {
             Message::AuthPending { text } => {
                 let info = self.info.take();
                 notify(ClientNotice::AuthPending { text: text.to_owned(), info });
-                // As openvpn(8), `--auth-user-pass-verify`, has it: a server cannot make a client
-                // wait longer than half of a key's life.
+                // Limits the wait as openvpn(8), `--auth-user-pass-verify`, describes: at most half
+                // of a key's lifetime.
                 let Timing { handshake, renegotiate_after, .. } = self.settings.timing;
                 let wait = pending_timeout(text).unwrap_or(handshake);
                 let until = now.monotonic + wait.min((renegotiate_after / 2).max(handshake));
@@ -482,7 +484,9 @@ impl Client {
                         || self.settings.fallback == Some(*cipher)
                 })
                 .ok_or_else(|| {
-                    Error::Incompatible(format!("the server wants the cipher {name}"))
+                    Error::Incompatible(format!(
+                        "the server chose the cipher {name}, not in data-ciphers"
+                    ))
                 })?,
             None => self.settings.fallback.ok_or_else(no_cipher)?,
         };
@@ -509,7 +513,7 @@ impl Client {
         self.open(now, &agreed, reply, sink, notify)
     }
 
-    /// The password from now on.
+    /// Stores the token that replaces the password from now on.
     fn take_token(&mut self, reply: &PushReply, notify: &mut dyn FnMut(ClientNotice)) {
         let Some(token) = &reply.auth_token else { return };
         let user = match (&reply.auth_token_user, &self.credentials) {
@@ -550,7 +554,7 @@ impl Client {
 }
 
 fn no_cipher() -> Error {
-    Error::Incompatible("the server names no cipher, and there is no data-ciphers-fallback".into())
+    Error::Incompatible("the server names no cipher, and data-ciphers-fallback is not set".into())
 }
 
 fn own_hello(
@@ -558,7 +562,7 @@ fn own_hello(
     credentials: Option<&(String, Zeroizing<String>)>,
 ) -> OwnHello {
     let bits = match settings.pull {
-        true => PULLS,
+        true => PULL_CAPABILITIES,
         false => agreement::POINT_TO_POINT,
     };
     let info = agreement::introduction(&settings.ciphers, bits, &settings.peer_info);

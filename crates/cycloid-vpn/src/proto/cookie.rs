@@ -1,6 +1,6 @@
-//! Session ids that a server makes by an HMAC of what it knows of a client's first packet, so that
-//! it need keep nothing until the client answers: only who receives packets at the address that a
-//! session claims to come from can send the right id back.
+//! Stateless session ids: a server derives its session id by an HMAC of a client's first packet,
+//! and so stores nothing until the client answers. Only a client that receives packets at its
+//! claimed address can return the right id.
 //!
 //! Source: draft-openvpn-wire-protocol, "Stateless three-way handshake".
 
@@ -14,23 +14,23 @@ use subtle::{Choice, ConstantTimeEq};
 use super::wire::SessionId;
 use super::{Now, Random};
 
-/// How many time slots before the current one are still good. A slot is half the time that a
-/// handshake may take, so an id lives for one to one and a half of such times.
+/// Number of earlier time slots that are still valid. A slot is half of the handshake window, so an
+/// id is valid for one to one and a half windows.
 const EARLIER_SLOTS: u64 = 2;
 
-/// A server's secret for its session ids.
+/// A server's secret for session ids.
 pub struct CookieKey(hmac::Key);
 
 impl CookieKey {
-    /// A random key. It needs to last no longer than the process.
+    /// Returns a random key. It needs to last only as long as the process.
     pub fn generate(random: &mut Random<'_>) -> Self {
         let mut bytes = zeroize::Zeroizing::new([0; 32]);
         random(&mut *bytes);
         Self(hmac::Key::new(hmac::HMAC_SHA256, &*bytes))
     }
 
-    /// The server's session id for a client at `peer` that calls its own session
-    /// `client_session`. `hand_window` is the time that a handshake may take.
+    /// Returns the server's session id for a client at `peer` with the session id `client_session`.
+    /// `hand_window` is the time limit of a handshake.
     pub fn session_id(
         &self,
         now: Now,
@@ -41,8 +41,8 @@ impl CookieKey {
         self.of_slot(slot(now, hand_window), peer, client_session)
     }
 
-    /// Is `offered` the id that [`Self::session_id`] gave, now or a short time ago? In constant
-    /// time: what is right is a secret to whoever guesses.
+    /// Returns whether [`Self::session_id`] returned `offered` recently. Constant-time, because the
+    /// right id is secret from guessers.
     pub fn verify(
         &self,
         now: Now,
@@ -52,10 +52,10 @@ impl CookieKey {
         offered: SessionId,
     ) -> bool {
         let slot = slot(now, hand_window);
-        // The clock never goes back, so no id is of a later slot.
+        // The clock never goes back, so no id is from a later slot.
         let mut good = Choice::from(0);
         for earlier in 0..=EARLIER_SLOTS {
-            // The first slots have none before them: 0 is then tried more than once.
+            // The first slots have no predecessors; slot 0 is then tried repeatedly.
             let expected = self.of_slot(slot.saturating_sub(earlier), peer, client_session);
             good |= expected.as_bytes().ct_eq(offered.as_bytes());
         }
@@ -75,7 +75,7 @@ impl CookieKey {
         let tag = context.sign();
         let mut bytes = [0; SessionId::LEN];
         bytes.copy_from_slice(&tag.as_ref()[..SessionId::LEN]);
-        // Zeros only are no session id; they come once in 2^64.
+        // All zeros is not a valid session id; this occurs once in 2^64.
         SessionId::new(bytes)
             .or_else(|| SessionId::new([1; SessionId::LEN]))
             .expect("one of them is not zero")
@@ -117,11 +117,11 @@ mod tests {
     }
 
     #[test]
-    fn a_right_cookie_is_taken_and_a_spoofed_one_is_not() {
+    fn a_correct_cookie_is_accepted_and_a_spoofed_one_is_not() {
         let (peer, client) = (peer("192.0.2.1:1194"), session(3));
         let good = key().session_id(at(100), WINDOW, peer, client);
         assert!(key().verify(at(100), WINDOW, peer, client, good));
-        // What any compare the wrong way round would take.
+        // Guards against an inverted comparison.
         for byte in 1..=255 {
             assert!(!key().verify(at(100), WINDOW, peer, client, session(byte)));
         }
@@ -144,7 +144,7 @@ mod tests {
         assert!(!key().verify(at(100), WINDOW, home, session(4), good));
         let other = CookieKey::generate(&mut |bytes| bytes.fill(8));
         assert!(!other.verify(at(100), WINDOW, home, client, good));
-        // The same address, as a socket for both families gives it.
+        // The same address, as a dual-stack socket reports it.
         assert!(key().verify(at(100), WINDOW, peer("[::ffff:192.0.2.1]:1194"), client, good));
     }
 
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_of_no_length_do_no_harm() {
+    fn zero_length_windows_are_harmless() {
         let good = key().session_id(at(5), Duration::ZERO, peer("192.0.2.1:1"), session(3));
         assert!(key().verify(at(7), Duration::ZERO, peer("192.0.2.1:1"), session(3), good));
     }

@@ -1,53 +1,53 @@
-//! Why a packet, or what a peer says inside TLS, is not taken.
+//! Errors of the protocol core.
 //!
-//! None of these says anything of a key or of what was decrypted.
+//! None of them reveals anything about keys or decrypted data.
 
 use std::fmt;
 
-/// Why something that came from the peer is not taken, or why nothing can be sent.
+/// The reason why input from the peer is rejected, or why nothing can be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// Ends before what it must hold.
+    /// Too short for its mandatory contents.
     Short,
-    /// Longer than it may be, or goes on behind its end.
+    /// Too long, or with trailing bytes.
     Long,
-    /// An opcode that does not exist, or not in this place.
+    /// An unknown opcode, or one that is not allowed here.
     Opcode(u8),
     /// A key id that this packet cannot have.
     KeyId(u8),
-    /// A session id of zeros only.
+    /// A session id of all zeros.
     SessionId,
-    /// More acknowledgements than a packet may hold.
+    /// More acknowledgements than a packet may contain.
     Acknowledgements,
     /// A reset that is not the first message of its session.
     Sequence,
-    /// Was not made with the key of the control channel.
+    /// Not made with the control channel's key.
     Authentication,
-    /// Came before, or is too old to tell.
+    /// Received before, or too old to tell.
     Replay,
-    /// A wrapped client key (tls-crypt-v2) that is malformed or not of this server.
+    /// A wrapped client key (tls-crypt-v2) that is malformed or was not made by this server.
     WrappedKey,
-    /// Protected in a way that this end has no key for.
+    /// Protected with a scheme for which this end has no key.
     NoKey,
-    /// All packet ids of a key are used up.
+    /// All packet ids of a key are used.
     Exhausted,
-    /// A key-method message that is malformed; says in which part.
+    /// A malformed key-method message, with the malformed part.
     KeyMethod(&'static str),
-    /// Text that is not UTF-8, or with control characters in it.
+    /// Text that is not UTF-8 or contains control characters.
     Text,
-    /// An option pushed by a server that is malformed; says which.
+    /// A malformed pushed option, with its name.
     Push(&'static str),
-    /// Not what it says it is; says what is wrong.
+    /// Malformed input, with the problem.
     Malformed(&'static str),
-    /// Not from whom it says it is: a tag does not verify, a session is not known.
+    /// Input that is not from its claimed sender: a wrong tag or an unknown session.
     NotAuthentic(&'static str),
-    /// What the peer may not do now.
+    /// Input that is not allowed at this point.
     Unexpected(&'static str),
-    /// TLS ended the connection.
+    /// TLS closed the connection.
     Tls(String),
-    /// What both ends were told to do does not go together.
+    /// Incompatible settings of the two ends.
     Incompatible(String),
-    /// A key, a certificate or a setting that cannot be used.
+    /// An unusable key, certificate or setting.
     Configuration(String),
     /// The peer did not answer in time.
     TimedOut(&'static str),
@@ -58,25 +58,25 @@ impl fmt::Display for Error {
         match self {
             Self::Short => f.write_str("the packet is too short"),
             Self::Long => f.write_str("the packet is too long"),
-            Self::Opcode(opcode) => write!(f, "opcode {opcode} has no place here"),
-            Self::KeyId(id) => write!(f, "key id {id} has no place here"),
+            Self::Opcode(opcode) => write!(f, "unexpected opcode {opcode}"),
+            Self::KeyId(id) => write!(f, "unexpected key id {id}"),
             Self::SessionId => f.write_str("the session id is zero"),
             Self::Acknowledgements => f.write_str("the packet has too many acknowledgements"),
-            Self::Sequence => f.write_str("a reset comes in mid-session"),
+            Self::Sequence => f.write_str("a reset inside a running session"),
             Self::Authentication => f.write_str("the packet is not authentic"),
-            Self::Replay => f.write_str("the packet came before"),
+            Self::Replay => f.write_str("the packet is a replay"),
             Self::WrappedKey => f.write_str("the wrapped client key is not valid"),
-            Self::NoKey => f.write_str("there is no key for the packet's protection"),
-            Self::Exhausted => f.write_str("the packet ids are used up"),
+            Self::NoKey => f.write_str("no key for the packet's protection"),
+            Self::Exhausted => f.write_str("no packet ids are left"),
             Self::KeyMethod(part) => write!(f, "the key-method message has a malformed {part}"),
-            Self::Text => f.write_str("the text has characters that it may not have"),
+            Self::Text => f.write_str("the text is not UTF-8 or contains control characters"),
             Self::Push(option) => write!(f, "the pushed option {option} is malformed"),
             Self::Malformed(what) => write!(f, "malformed: {what}"),
             Self::NotAuthentic(what) => write!(f, "not authentic: {what}"),
             Self::Unexpected(what) => write!(f, "unexpected: {what}"),
             Self::Tls(what) => write!(f, "TLS: {what}"),
             Self::Incompatible(what) => {
-                write!(f, "the peer's settings do not go with ours: {what}")
+                write!(f, "the peer's settings are incompatible: {what}")
             }
             Self::Configuration(what) => f.write_str(what),
             Self::TimedOut(what) => write!(f, "timed out: {what}"),

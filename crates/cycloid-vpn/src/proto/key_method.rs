@@ -1,8 +1,8 @@
-//! Key method 2: what both ends say first inside TLS, and the data keys that follow from it.
+//! Key method 2: the first messages inside TLS, and the data channel keys derived from them.
 //!
 //! A message is four zero bytes, the method (2), random bytes for the keys, and four strings:
 //! options, user name, password, peer information. A string is its length (16 bits, big-endian,
-//! with the zero byte at its end) and its bytes; length 0 is no string.
+//! including a final zero byte) and its bytes; length 0 is an absent string.
 //!
 //! Source: draft-openvpn-wire-protocol, "Key negotiation".
 
@@ -16,17 +16,17 @@ use super::{Error, Random, Role};
 
 const METHOD: u8 = 2;
 
-/// Random bytes that one end gives for the keys of the classic derivation.
+/// One end's random contribution to the keys of the classic derivation.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct KeySource {
-    /// Zeros from a server, which sends none.
+    /// All zeros from a server, which does not send it.
     pre_master: [u8; 48],
     random1: [u8; 32],
     random2: [u8; 32],
 }
 
 impl KeySource {
-    /// What an end of this role sends.
+    /// Returns random bytes for an end of this role.
     pub fn generate(role: Role, random: &mut Random<'_>) -> Self {
         let mut source = Self { pre_master: [0; 48], random1: [0; 32], random2: [0; 32] };
         if role == Role::Client {
@@ -54,12 +54,12 @@ impl fmt::Debug for KeySource {
     }
 }
 
-/// Who a client says it is.
+/// The credentials of a client.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Credentials<'a> {
-    /// As the user typed it.
+    /// The user name as entered.
     pub username: &'a str,
-    /// As the user typed it, or a token from the server.
+    /// The password as entered, or a token from the server.
     pub password: &'a str,
 }
 
@@ -72,23 +72,22 @@ impl fmt::Debug for Credentials<'_> {
 /// A key-method message.
 #[derive(Clone, Debug)]
 pub struct Hello<'a> {
-    /// The sender's part of the keys.
+    /// The sender's contribution to the keys.
     pub source: KeySource,
     /// The sender's [options](super::options).
     pub options: &'a str,
-    /// A client's; `None` if both strings are empty.
+    /// A client's credentials; `None` if both strings are empty.
     pub credentials: Option<Credentials<'a>>,
-    /// What the sender can do, for [`PeerInfo`](super::peer_info::PeerInfo); empty if it says
-    /// nothing.
+    /// The sender's capabilities, for [`PeerInfo`](super::peer_info::PeerInfo); may be empty.
     pub peer_info: &'a str,
 }
 
 impl<'a> Hello<'a> {
-    /// Appends the message of an end of this role. What is written is a secret.
+    /// Appends the message of an end of this role. The result is secret.
     ///
     /// # Errors
     ///
-    /// [`Error::KeyMethod`] if a string is longer than 65,534 bytes or holds a zero byte.
+    /// [`Error::KeyMethod`] if a string exceeds 65,534 bytes or contains a zero byte.
     pub fn write(&self, role: Role, out: &mut Vec<u8>) -> Result<(), Error> {
         out.extend_from_slice(&[0, 0, 0, 0, METHOD]);
         if role == Role::Client {
@@ -104,16 +103,16 @@ impl<'a> Hello<'a> {
         write_string(self.peer_info, "peer information", out)
     }
 
-    /// Reads a message from a peer of this role. Gives what stands behind it as well: TLS may
-    /// deliver with it the text that comes next. Strings at the end may be missing.
+    /// Parses a message from a peer of this role. Also returns the bytes after it, since TLS may
+    /// deliver the next text together with it. Strings at the end may be missing.
     ///
     /// # Errors
     ///
-    /// [`Error::KeyMethod`], with the part that is malformed.
+    /// [`Error::KeyMethod`] with the malformed part.
     pub fn parse(sender: Role, message: &'a [u8]) -> Result<(Self, &'a [u8]), Error> {
         let mut rest = message;
         let [_, _, _, _, method] = *take(&mut rest).map_err(|_| Error::KeyMethod("method"))?;
-        // The high bits are flags that no one uses.
+        // The high bits are unused flags.
         if method & 0x0f != METHOD {
             return Err(Error::KeyMethod("method"));
         }
@@ -150,7 +149,7 @@ fn write_string(text: &str, part: &'static str, out: &mut Vec<u8>) -> Result<(),
     Ok(())
 }
 
-/// `None` if it is cut off, is not UTF-8 or has a zero byte before its end.
+/// Returns `None` if the string is truncated, not UTF-8, or contains an inner zero byte.
 fn read_string<'a>(bytes: &mut &'a [u8]) -> Option<&'a str> {
     let len = u16::from_be_bytes(*take(bytes).ok()?);
     let text;
@@ -159,8 +158,8 @@ fn read_string<'a>(bytes: &mut &'a [u8]) -> Option<&'a str> {
     (!text.contains('\0')).then_some(text)
 }
 
-/// The material of the data keys, from what both ends gave, by the classic derivation: for each
-/// direction 64 bytes for a cipher and 64 bytes for an HMAC, the client's first.
+/// Derives the data channel key material from both contributions by the classic derivation: for
+/// each direction 64 bytes for a cipher and 64 bytes for an HMAC, the client's direction first.
 ///
 /// ```text
 /// master = PRF(pre_master, "OpenVPN master secret", client random1 + server random1), 48 bytes
@@ -197,7 +196,7 @@ mod tests {
 
     use super::*;
 
-    /// Bytes that count up from `first`.
+    /// Returns a source whose bytes count up from `first`.
     fn source(role: Role, first: u8) -> KeySource {
         let mut next = first;
         KeySource::generate(role, &mut |bytes| {
@@ -236,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_with_what_follows() {
+    fn messages_round_trip_with_trailing_bytes() {
         for role in [Role::Client, Role::Server] {
             let mut message = written(role, &hello());
             message.extend_from_slice(b"PUSH_REPLY\0");
@@ -251,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_messages_end_at_a_string_or_are_errors() {
+    fn truncated_messages_end_at_a_string_or_are_errors() {
         let message = written(Role::Client, &hello());
         let options_end = 5 + 112 + 2 + 16;
         let ends = [options_end, options_end + 6, options_end + 14];
@@ -290,9 +289,9 @@ mod tests {
         assert!(!text.contains("päss") && !text.contains("1, 2, 3"), "{text}");
     }
 
-    /// `openssl kdf … TLS1-PRF` with digest MD5-SHA1, twice, as the documentation of `expand`
-    /// says: pre-master and randoms count up from 1 (client) and from 0x81 (server), the sessions
-    /// are eight bytes 0x11 and 0x22. This is the SHA-256 of the 256 bytes.
+    /// `openssl kdf … TLS1-PRF` with digest MD5-SHA1, twice, as documented at `expand`: pre-master
+    /// and randoms count up from 1 (client) and from 0x81 (server), the session ids are eight bytes
+    /// 0x11 and 0x22. The expected value is the SHA-256 of the 256 bytes.
     #[test]
     fn known_answer() {
         let session = |byte| SessionId::new([byte; 8]).expect("not zero");

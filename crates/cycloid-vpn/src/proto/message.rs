@@ -1,6 +1,6 @@
-//! What the two ends say to each other in text, inside TLS, once the keys are made.
+//! Text messages of the control channel, exchanged inside TLS after the key exchange.
 //!
-//! A message is a word, and mostly a comma and more behind it, up to a zero byte.
+//! A message is a word, usually a comma and arguments, and a final zero byte.
 //!
 //! Source: draft-openvpn-wire-protocol, "Control channel messages"; openvpn(8), `--auth-gen-token`
 //! and `--push`; OpenVPN's management interface notes, on challenges.
@@ -9,57 +9,57 @@ use std::time::Duration;
 
 use super::Error;
 
-/// A message that came.
+/// A received message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message<'a> {
-    /// A client wants its options.
+    /// A client requests its options.
     PushRequest,
     /// A server's options, for [`PushParser`](super::push::PushParser).
     PushReply(&'a str),
-    /// A server does not let the client in.
+    /// A server refuses the client.
     AuthFailed {
-        /// For the user; a challenge if it begins with `CRV1:`. May be empty.
+        /// The reason for the user; a challenge if it starts with `CRV1:`. May be empty.
         reason: &'a str,
-        /// Will the same credentials do at another time?
+        /// Whether the same credentials may work later.
         temporary: bool,
     },
-    /// A server waits for something, usually the user.
+    /// A server waits for something, usually an action by the user.
     AuthPending {
-        /// Keywords, of which [`pending_timeout`] reads one.
+        /// Keywords; [`pending_timeout`] reads one of them.
         text: &'a str,
     },
-    /// A server has something for the user, such as `WEB_AUTH:…` or `CR_TEXT:…`.
+    /// A server's text for the user, such as `WEB_AUTH:…` or `CR_TEXT:…`.
     Info(&'a str),
-    /// A client's answer to a challenge, in base64.
+    /// A client's answer to a challenge, in Base64.
     CrResponse {
         /// The answer.
         text: &'a str,
     },
-    /// The client is to connect anew.
+    /// The client must reconnect.
     Restart {
         /// May be empty.
         reason: &'a str,
-        /// To the same server, and not to the next.
+        /// Whether to reconnect to the same server instead of the next.
         same_address: bool,
     },
-    /// The client is to end.
+    /// The client must exit.
     Halt {
         /// May be empty.
         reason: &'a str,
     },
     /// The peer ends the session.
     Exit,
-    /// None that is known here.
+    /// An unknown message.
     Other(&'a str),
 }
 
 impl<'a> Message<'a> {
-    /// Reads a message without the zero byte at its end. Ends of lines behind it are passed over.
+    /// Parses a message without its final zero byte. Ignores trailing line ends.
     ///
     /// # Errors
     ///
-    /// [`Error::Text`] if it is not UTF-8 or has control characters in it, which a terminal, a log
-    /// or a hook would take for something else.
+    /// [`Error::Text`] if it is not UTF-8 or contains control characters, which could affect a
+    /// terminal, a log or a hook.
     pub fn parse(text: &'a [u8]) -> Result<Self, Error> {
         let text = std::str::from_utf8(text).map_err(|_| Error::Text)?;
         let text = text.trim_end_matches(['\r', '\n']);
@@ -85,13 +85,13 @@ impl<'a> Message<'a> {
     }
 }
 
-/// How long the server of an [`AuthPending`](Message::AuthPending) will wait, if it says so.
+/// Returns how long the server of an [`AuthPending`](Message::AuthPending) waits, if stated.
 pub fn pending_timeout(text: &str) -> Option<Duration> {
     let seconds = text.split(',').find_map(|keyword| keyword.trim().strip_prefix("timeout "))?;
     Some(Duration::from_secs(seconds.trim().parse::<u32>().ok()?.into()))
 }
 
-/// `TEMP`, then flags in brackets and a colon if there are any, and the reason.
+/// Parses `TEMP`, optional flags in brackets and a colon, and the reason.
 fn auth_failed(text: &str) -> Message<'_> {
     let Some(rest) = text.strip_prefix("TEMP") else {
         return Message::AuthFailed { reason: text, temporary: false };
@@ -100,12 +100,12 @@ fn auth_failed(text: &str) -> Message<'_> {
     match rest.strip_prefix(':') {
         Some(reason) => Message::AuthFailed { reason, temporary: true },
         None if rest.is_empty() => Message::AuthFailed { reason: "", temporary: true },
-        // Another word that begins alike.
+        // Another word with the same prefix.
         None => Message::AuthFailed { reason: text, temporary: false },
     }
 }
 
-/// Flags in brackets at the front, and what stands behind them.
+/// Splits flags in brackets from the text after them.
 fn flags(text: &str) -> (&str, &str) {
     text.strip_prefix('[').and_then(|text| text.split_once(']')).unwrap_or(("", text))
 }
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_errors_but_for_ends_of_lines() {
+    fn control_characters_are_errors_except_line_ends() {
         assert_eq!(Message::parse(b"INFO,hello\r\n"), Ok(Message::Info("hello")));
         assert_eq!(Message::parse("INFO,grüß".as_bytes()), Ok(Message::Info("grüß")));
         for text in [
@@ -191,7 +191,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_taken_has_no_control_characters(text in "\\PC{0,20}(\\PC|\u{1}|\u{85}|\n)\\PC{0,9}") {
+        fn parsed_messages_have_no_control_characters(text in "\\PC{0,20}(\\PC|\u{1}|\u{85}|\n)\\PC{0,9}") {
             let clean = !text.trim_end_matches(['\r', '\n']).contains(char::is_control);
             prop_assert_eq!(Message::parse(text.as_bytes()).is_ok(), clean);
         }

@@ -1,8 +1,8 @@
-//! The protocol core: no sockets, no clock, no global state.
+//! The protocol core, without sockets, clock or global state.
 //!
-//! A core is given what arrived and what time it is, and puts what it wants done into a sink. The
-//! control channel ends here; of the data channel it makes the keys, and whoever moves packets uses
-//! these without asking it again.
+//! A core takes received packets and the current time, and passes its actions to a sink. It
+//! terminates the control channel and creates the keys of the data channel; the data path uses
+//! these keys without calling the core.
 
 mod agreement;
 mod armor;
@@ -33,35 +33,35 @@ use std::time::Duration;
 pub use armor::KeyFileError;
 pub use error::Error;
 
-/// A moment, given by the caller.
+/// The current time, given by the caller.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
-    /// Since an arbitrary start; never goes back.
+    /// Time since an arbitrary start; never goes back.
     pub monotonic: Duration,
-    /// Seconds since the start of 1970, UTC.
+    /// Seconds since 1970, UTC.
     pub unix: u64,
 }
 
-/// Which end of the TLS connection this is.
+/// The role of this end in the TLS connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Opened the connection.
+    /// Opens the connection.
     Client,
-    /// Was connected to.
+    /// Accepts the connection.
     Server,
 }
 
-/// What carries the packets.
+/// The transport of the packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// Datagrams: lost, repeated and out of order at times.
+    /// Datagrams, which may be lost, duplicated or reordered.
     Udp,
-    /// A stream: each packet behind its length, 16 bits, big-endian.
+    /// A stream of packets, each with a length prefix of 16 bits, big-endian.
     Tcp,
 }
 
-/// The longest control packet, in bytes, all protection included.
+/// The longest control packet sent, in bytes, including all protection.
 pub const MAX_CONTROL_PACKET: usize = 1250;
 
-/// Fills with random bytes.
+/// Fills a buffer with random bytes.
 pub type Random<'a> = dyn FnMut(&mut [u8]) + 'a;

@@ -1,47 +1,46 @@
-//! The options string, in which each end tells how it is configured. Nothing depends on it but
-//! warnings of older peers, and the cipher of peers that know no other way to name theirs.
+//! The options string that announces an end's configuration. It only matters for warnings of older
+//! peers, and for the cipher of peers that cannot negotiate one.
 //!
-//! Source: openvpn(8), `--opt-verify`; what OpenVPN 2.6.14 shows of its own strings.
+//! Source: openvpn(8), `--opt-verify`; the strings that OpenVPN 2.6.14 logs.
 
 use super::data::Digest;
 use super::static_key::Direction;
 use super::{Role, Transport};
 
-/// What OpenVPN computes link MTUs with where no cipher is configured: BF-CBC, whose blocks and
-/// initial vectors are 8 bytes.
+/// Block and IV overhead and key bits that OpenVPN assumes without a configured cipher: BF-CBC,
+/// with blocks and IVs of 8 bytes.
 const NO_CIPHER: (u32, u32) = (8 + 8, 128);
 
-/// What the string tells.
+/// The contents of the options string.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// This end's.
+    /// This end's role.
     pub role: Role,
-    /// Below the tunnel.
+    /// The outer transport.
     pub transport: Transport,
-    /// In bytes.
+    /// The tunnel's MTU in bytes.
     pub tun_mtu: u32,
-    /// As `--cipher` names it; `None` leaves it to negotiation.
+    /// The name in `--cipher`; `None` if it is negotiated.
     pub cipher: Option<&'a str>,
-    /// As `--auth` has it.
+    /// The digest of `--auth`.
     pub auth: Digest,
-    /// Is the control channel protected by tls-auth?
+    /// Whether tls-auth protects the control channel.
     pub tls_auth: bool,
-    /// That of tls-auth.
+    /// The key direction of tls-auth.
     pub direction: Option<Direction>,
-    /// Bytes of compression's framing a packet, if there is framing: 1 for `comp-lzo`, 0 for
-    /// `compress stub-v2`.
+    /// Framing bytes per packet, if there is framing: 1 for `comp-lzo`, 0 for `compress stub-v2`.
     pub framing: Option<u32>,
 }
 
 impl Options<'_> {
-    /// The string, as OpenVPN 2.6 writes it.
+    /// Returns the string in OpenVPN 2.6's format.
     pub fn to_text(&self) -> String {
         let (crypto, key_bits) = self.cipher_sizes();
         let transport = match self.transport {
             Transport::Udp => 0,
             Transport::Tcp => 2,
         };
-        // Opcode and packet id, 1 and 4 bytes, come with every packet.
+        // Every packet has opcode and packet id, 1 and 4 bytes.
         let link_mtu = self.tun_mtu + self.framing.unwrap_or(0) + 5 + crypto + transport;
         let mut text = format!("V4,dev-type tun,link-mtu {link_mtu},tun-mtu {}", self.tun_mtu);
         text.push_str(match (self.transport, self.role) {
@@ -78,7 +77,8 @@ impl Options<'_> {
         self.cipher.is_some_and(|name| name.ends_with("GCM") || name.ends_with("POLY1305"))
     }
 
-    /// Bytes that encryption adds, as OpenVPN counts them for this string, and bits of the key.
+    /// Returns the bytes that encryption adds, as OpenVPN counts them for this string, and the key
+    /// bits.
     fn cipher_sizes(&self) -> (u32, u32) {
         let (bytes, bits) = match self.cipher {
             None => NO_CIPHER,
@@ -96,7 +96,7 @@ impl Options<'_> {
     }
 }
 
-/// The value of an option in the peer's string.
+/// Returns the value of an option in the peer's string.
 pub fn option<'a>(options: &'a str, name: &str) -> Option<&'a str> {
     options.split(',').find_map(|option| option.strip_prefix(name)?.strip_prefix(' '))
 }
@@ -116,9 +116,9 @@ mod tests {
         framing: None,
     };
 
-    /// The strings that OpenVPN 2.6.14 shows with `--verb 8` for these configurations.
+    /// The strings that OpenVPN 2.6.14 logs with `--verb 8` for these configurations.
     #[test]
-    fn strings_are_those_of_openvpn() {
+    fn strings_equal_those_of_openvpn() {
         let cases = [
             (
                 DEFAULT,

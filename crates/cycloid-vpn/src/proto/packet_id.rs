@@ -1,46 +1,46 @@
-//! Packet ids of the control channel: numbers that never come twice under one key, and a window
-//! that knows which came.
+//! Packet ids of the control channel: unique numbers under a key, and a window that detects
+//! replays.
 //!
-//! To a number of 32 bits, which begins with 1, such a long id adds the second at which its series
-//! began (32 bits, seconds since 1970), so that a series can begin anew under the same key. Numbers
-//! from different series compare by their time.
+//! A long id has a number of 32 bits, starting at 1, and the time at which its series began (32
+//! bits, seconds since 1970), so that a new series can start under the same key. Ids of different
+//! series compare by time.
 
 use super::data::ReplayWindow;
 use super::{Error, Now};
 
-/// How far below the highest number one may still come, where nothing else is configured.
+/// The default replay window: how far an id may be below the highest.
 pub const DEFAULT_REPLAY_WINDOW: u32 = 64;
 
-/// A number and the series it is of.
+/// A number and its series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongId {
-    /// From 1.
+    /// The number, from 1.
     pub id: u32,
-    /// When the series began, in seconds since 1970.
+    /// Start of the series in seconds since 1970.
     pub time: u32,
 }
 
 impl LongId {
-    /// In bytes.
+    /// Length in bytes.
     pub const LEN: usize = 8;
 
-    /// The number, then the time, big-endian.
+    /// Encodes the number, then the time, big-endian.
     pub fn to_bytes(self) -> [u8; Self::LEN] {
         (u64::from(self.id) << 32 | u64::from(self.time)).to_be_bytes()
     }
 
-    /// Reads what [`Self::to_bytes`] writes.
+    /// Decodes the format of [`Self::to_bytes`].
     pub fn from_bytes(bytes: &[u8; Self::LEN]) -> Self {
         let both = u64::from_be_bytes(*bytes);
         Self { id: (both >> 32) as u32, time: both as u32 }
     }
 }
 
-/// Gives long ids, each once.
+/// Generates unique long ids.
 #[derive(Clone, Debug)]
 pub struct LongIds {
     next: u32,
-    /// `None` before the first is given.
+    /// `None` before the first id.
     time: Option<u32>,
 }
 
@@ -51,17 +51,17 @@ impl Default for LongIds {
 }
 
 impl LongIds {
-    /// The first will have this number.
+    /// Returns a generator whose first id has this number.
     pub fn starting_at(first: u32) -> Self {
         Self { next: first, time: None }
     }
 
-    /// The next. Where the numbers are used up, a new series begins, unless it would have the
-    /// same time.
+    /// Returns the next id. When the numbers are used up, starts a new series, unless it would have
+    /// the same time.
     ///
     /// # Errors
     ///
-    /// [`Error::Exhausted`] if all numbers of this second are given.
+    /// [`Error::Exhausted`] if all numbers of this second are used.
     pub fn next(&mut self, now: Now) -> Result<LongId, Error> {
         let seconds = now.unix as u32;
         let time = *self.time.get_or_insert(seconds);
@@ -79,7 +79,7 @@ impl LongIds {
     }
 }
 
-/// A window on long ids.
+/// A replay window for long ids.
 #[derive(Clone, Debug)]
 pub struct LongReplayWindow {
     time: u32,
@@ -88,16 +88,17 @@ pub struct LongReplayWindow {
 }
 
 impl LongReplayWindow {
-    /// Within a series, as [`ReplayWindow::new`].
+    /// Returns a window with the size of [`ReplayWindow::new`] within a series.
     pub fn new(size: u32) -> Self {
         Self { time: 0, size, window: ReplayWindow::new(size) }
     }
 
-    /// May a packet with this id be taken?
+    /// Checks whether a packet with this id may be accepted.
     ///
     /// # Errors
     ///
-    /// [`Error::Replay`] if it came, lies below the window or is of an earlier series.
+    /// [`Error::Replay`] for an id that was seen, is below the window, or belongs to an earlier
+    /// series.
     pub fn check(&self, id: LongId) -> Result<(), Error> {
         if id.time == self.time {
             self.window.check(id.id)
@@ -108,7 +109,7 @@ impl LongReplayWindow {
         }
     }
 
-    /// Notes that this id, which [`Self::check`] let pass, came with an authentic packet.
+    /// Marks an id as seen, after [`Self::check`] accepted it and its packet proved authentic.
     pub fn commit(&mut self, id: LongId) {
         if id.time > self.time {
             *self = Self { time: id.time, ..Self::new(self.size) };
@@ -131,9 +132,9 @@ mod tests {
     }
 
     proptest! {
-        /// The obvious window: all ids that ever came.
+        /// The obvious model: the set of all ids seen.
         #[test]
-        fn window_is_its_model(
+        fn the_window_equals_its_model(
             size in 1..200_u32,
             ids in proptest::collection::vec((0..4_u32, 0..400_u32), 1..300),
         ) {
@@ -154,14 +155,14 @@ mod tests {
         }
 
         #[test]
-        fn long_ids_pass_through_bytes(id in any::<u32>(), time in any::<u32>()) {
+        fn long_ids_round_trip(id in any::<u32>(), time in any::<u32>()) {
             let long = LongId { id, time };
             prop_assert_eq!(LongId::from_bytes(&long.to_bytes()), long);
         }
     }
 
     #[test]
-    fn numbers_roll_over_into_a_later_series_only() {
+    fn numbers_wrap_only_into_a_later_series() {
         let mut ids = LongIds::starting_at(u32::MAX);
         assert_eq!(ids.next(at(100)), Ok(LongId { id: u32::MAX, time: 100 }));
         assert_eq!(ids.next(at(100)), Err(Error::Exhausted));

@@ -1,4 +1,4 @@
-//! What a peer tells of itself and of what it can do: lines of `NAME=value`.
+//! Peer information: a peer's capabilities and properties as lines of `NAME=value`.
 //!
 //! Source: openvpn(8), `--push-peer-info`; draft-openvpn-wire-protocol, "Peer information".
 
@@ -6,45 +6,45 @@ use std::fmt;
 
 /// Bits of `IV_PROTO`.
 pub mod protocol {
-    /// Data packets with a peer id.
+    /// Supports data packets with a peer id.
     pub const DATA_V2: u32 = 1 << 1;
-    /// Takes a push reply that it did not ask for.
+    /// Accepts a push reply without a request.
     pub const REQUEST_PUSH: u32 = 1 << 2;
-    /// Data keys by TLS's exporter.
+    /// Supports data keys from the TLS exporter.
     pub const TLS_KEY_EXPORT: u32 = 1 << 3;
-    /// Keywords in `AUTH_PENDING`.
+    /// Supports keywords in `AUTH_PENDING`.
     pub const AUTH_PENDING_KEYWORDS: u32 = 1 << 4;
-    /// Negotiates without a server.
+    /// Negotiates point to point, without pushed options.
     pub const NCP_P2P: u32 = 1 << 5;
-    /// The first form of the option `dns`, which nobody uses.
+    /// The first form of the option `dns`, which is unused.
     pub const DNS_OPTION: u32 = 1 << 6;
-    /// The end of a session is told inside TLS.
+    /// Announces the end of a session inside TLS.
     pub const CC_EXIT_NOTIFY: u32 = 1 << 7;
-    /// `AUTH_FAILED,TEMP`.
+    /// Supports `AUTH_FAILED,TEMP`.
     pub const AUTH_FAIL_TEMP: u32 = 1 << 8;
-    /// Renegotiations under dynamic tls-crypt.
+    /// Supports dynamic tls-crypt for renegotiations.
     pub const DYNAMIC_TLS_CRYPT: u32 = 1 << 9;
-    /// Data keys by epochs.
+    /// Supports data keys by epochs.
     pub const DATA_EPOCH: u32 = 1 << 10;
-    /// The option `dns`.
+    /// Supports the option `dns`.
     pub const DNS_OPTION_V2: u32 = 1 << 11;
-    /// Options pushed to a session that stands.
+    /// Supports option updates in a running session.
     pub const PUSH_UPDATE: u32 = 1 << 12;
 }
 
-/// Pairs beyond this count are passed over.
+/// Pairs beyond this number are ignored.
 const MAX_PAIRS: usize = 256;
 
-/// Names and values, in the order in which they came.
+/// Names and values in received order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PeerInfo {
     pairs: Vec<(String, String)>,
 }
 
 impl PeerInfo {
-    /// Reads the lines. Those that are no pair, whose name has other characters than letters,
-    /// digits and `_`, or whose value has control characters, are passed over: a name may become
-    /// a variable of a hook's environment.
+    /// Parses the lines. Ignores lines that are not pairs, names with other characters than
+    /// letters, digits and `_`, and values with control characters: a name may become an
+    /// environment variable of a hook.
     pub fn parse(text: &str) -> Self {
         let mut info = Self::default();
         for (name, value) in text.lines().filter_map(|line| line.split_once('=')) {
@@ -53,7 +53,7 @@ impl PeerInfo {
         info
     }
 
-    /// Adds a pair; says whether it can be one.
+    /// Adds a pair. Returns whether it is valid.
     pub fn push(&mut self, name: &str, value: &str) -> bool {
         let named = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let good = named && !name.is_empty() && !value.contains(char::is_control);
@@ -64,43 +64,43 @@ impl PeerInfo {
         good
     }
 
-    /// All pairs.
+    /// Returns all pairs.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pairs.iter().map(|(name, value)| (&**name, &**value))
     }
 
-    /// The value of the first pair of this name.
+    /// Returns the value of the first pair with this name.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.pairs().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
-    /// `IV_VER`.
+    /// Returns `IV_VER`.
     pub fn version(&self) -> Option<&str> {
         self.get("IV_VER")
     }
 
-    /// `IV_PLAT`.
+    /// Returns `IV_PLAT`.
     pub fn platform(&self) -> Option<&str> {
         self.get("IV_PLAT")
     }
 
-    /// `IV_HWADDR`.
+    /// Returns `IV_HWADDR`.
     pub fn hardware_address(&self) -> Option<&str> {
         self.get("IV_HWADDR")
     }
 
-    /// `IV_PROTO`, whose bits [`protocol`] names; 0 if it is missing or no number.
+    /// Returns `IV_PROTO`, whose bits [`protocol`] names; 0 if it is missing or not a number.
     pub fn protocol(&self) -> u32 {
         self.get("IV_PROTO").and_then(|bits| bits.parse().ok()).unwrap_or(0)
     }
 
-    /// `IV_MTU`, the longest packet in the tunnel, in bytes.
+    /// Returns `IV_MTU`, the maximum inner packet length in bytes.
     pub fn mtu(&self) -> Option<u32> {
         self.get("IV_MTU")?.parse().ok()
     }
 
-    /// The ciphers that the peer can negotiate, the one it likes best first: `IV_CIPHERS`, or
-    /// those that `IV_NCP=2` stands for.
+    /// Returns the ciphers that the peer can negotiate, best first: `IV_CIPHERS`, or those that
+    /// `IV_NCP=2` implies.
     pub fn ciphers(&self) -> impl Iterator<Item = &str> {
         let list = match (self.get("IV_CIPHERS"), self.get("IV_NCP")) {
             (Some(list), _) => list,
@@ -112,7 +112,7 @@ impl PeerInfo {
 }
 
 impl fmt::Display for PeerInfo {
-    /// As it stands in a key-method message.
+    /// Formats the lines of a key-method message.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.pairs().try_for_each(|(name, value)| writeln!(f, "{name}={value}"))
     }
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_and_odd_names_are_passed_over() {
+    fn control_characters_and_invalid_names_are_ignored() {
         let text = "A=1\x1b[2J\nB;rm=1\n=1\nC\nLD PRELOAD=1\nD=\u{9b}2J\nE=ok\r\n";
         assert_eq!(PeerInfo::parse(text).pairs().collect::<Vec<_>>(), [("E", "ok")]);
         let many = "A=1\n".repeat(1000);
@@ -167,7 +167,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_read_is_written_alike(text in "([A-Z_=;\u{0}-\u{ff}]|\n){0,80}") {
+        fn parsed_pairs_round_trip(text in "([A-Z_=;\u{0}-\u{ff}]|\n){0,80}") {
             let info = PeerInfo::parse(&text);
             prop_assert_eq!(PeerInfo::parse(&info.to_string()), info);
         }

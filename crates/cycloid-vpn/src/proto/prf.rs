@@ -1,6 +1,6 @@
-//! The pseudo-random function of TLS 1.0, with which OpenVPN derives data keys where the peers
-//! did not agree on TLS's exporter. Its MD5 and SHA-1 are keyed, which the weakness of the bare
-//! hashes does not reach.
+//! The pseudo-random function of TLS 1.0. OpenVPN derives data keys with it if the peers did not
+//! negotiate the TLS exporter. It uses MD5 and SHA-1 in HMACs, which the weaknesses of the bare
+//! hashes do not affect.
 //!
 //! Source: RFC 2246, section 5.
 
@@ -9,10 +9,10 @@ use md5::Md5;
 use sha1::Sha1;
 use zeroize::Zeroize;
 
-/// Fills `out` from a secret, a label and seeds, which count as one string each way:
-/// `P_MD5(first half of the secret, label + seeds) ^ P_SHA1(second half, label + seeds)`.
+/// Fills `out` from a secret, a label and seeds, with the seeds concatenated: `P_MD5(first half of
+/// the secret, label + seeds) ^ P_SHA1(second half, label + seeds)`.
 pub fn prf(secret: &[u8], label: &[u8], seeds: &[&[u8]], out: &mut [u8]) {
-    // The halves share the middle byte of a secret of odd length.
+    // For a secret of odd length, the halves share the middle byte.
     let half = secret.len().div_ceil(2);
     out.fill(0);
     let seeds: Vec<&[u8]> = std::iter::once(label).chain(seeds.iter().copied()).collect();

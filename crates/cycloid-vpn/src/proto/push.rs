@@ -1,11 +1,11 @@
-//! The options that a server gives its client: made, cut into messages, and read.
+//! Push replies, the options that a server sends its client: encodes, splits and parses them.
 //!
-//! What the protocol itself acts upon is typed here. All else, such as routes and name servers,
-//! goes through as text, in its order: the one table of directives in
-//! [`config`](crate::config) says what it means.
+//! Options that the protocol itself uses have typed fields. All others, such as routes and name
+//! servers, are passed on as text in order; the table of directives in [`config`](crate::config)
+//! interprets them.
 //!
-//! Source: openvpn(8), `--push`; draft-openvpn-wire-protocol, "Push reply"; OpenVPN 2.6 as it
-//! answers.
+//! Source: openvpn(8), `--push`; draft-openvpn-wire-protocol, "Push reply"; the behaviour of
+//! OpenVPN 2.6.
 
 use std::fmt::{self, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -16,27 +16,27 @@ use zeroize::Zeroizing;
 use super::Error;
 use super::data::Framing;
 
-/// Bytes of the longest message, without the zero byte at its end.
+/// Maximum message length in bytes, without the final zero byte.
 const MAX_MESSAGE: usize = 1023;
-/// Bytes of the longest option that OpenVPN's clients take.
+/// Maximum option length in bytes that OpenVPN's clients accept.
 const MAX_OPTION: usize = 255;
-/// Bytes of all messages of one reply together.
+/// Maximum total length of a reply's messages in bytes.
 const MAX_REPLY: usize = 1 << 18;
-/// What the MTU may be.
+/// The valid range of the MTU.
 const TUN_MTU: std::ops::RangeInclusive<u32> = 100..=65_535;
 
 const COMMAND: &str = "PUSH_REPLY";
 const MORE: &str = ",push-continuation 2";
 const LAST: &str = ",push-continuation 1";
 
-/// What the two ends agreed on beyond options.
+/// Negotiated protocol features.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Protocol {
-    /// `cc-exit`: the end of a session is told inside TLS.
+    /// `cc-exit`: the end of a session is announced inside TLS.
     pub cc_exit: bool,
-    /// `tls-ekm`: data keys by TLS's exporter.
+    /// `tls-ekm`: data keys come from the TLS exporter.
     pub tls_ekm: bool,
-    /// `dyn-tls-crypt`: renegotiations under dynamic tls-crypt.
+    /// `dyn-tls-crypt`: renegotiations use dynamic tls-crypt.
     pub dynamic_tls_crypt: bool,
     /// `aead-epoch`: data keys by epochs.
     pub aead_epoch: bool,
@@ -45,54 +45,54 @@ pub struct Protocol {
 /// A push reply.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct PushReply {
-    /// `ifconfig`: the client's address, and the netmask or, with another topology than subnet,
-    /// the server's address.
+    /// `ifconfig`: the client's address, and the netmask or, with a topology other than subnet, the
+    /// server's address.
     pub ifconfig: Option<(Ipv4Addr, Ipv4Addr)>,
-    /// `ifconfig-ipv6`: the client's address, the bits of its network's mask, the server's
-    /// address.
+    /// `ifconfig-ipv6`: the client's address, the prefix length, and the server's address.
     pub ifconfig_ipv6: Option<(Ipv6Addr, u8, Option<Ipv6Addr>)>,
     /// `tun-mtu`, in bytes.
     pub tun_mtu: Option<u32>,
-    /// `peer-id`, 24 bits: data packets are to have it.
+    /// `peer-id`, 24 bits, to be used in data packets.
     pub peer_id: Option<u32>,
     /// `cipher` of the data channel.
     pub cipher: Option<String>,
     /// `protocol-flags`, `key-derivation`.
     pub protocol: Protocol,
-    /// `compress`, `comp-lzo`: nothing is compressed, but packets may be marked as such.
+    /// `compress`, `comp-lzo`: the framing; nothing is compressed.
     pub framing: Option<Framing>,
-    /// `ping`: how often, in seconds, the peer is to hear something.
+    /// `ping`: interval in seconds in which to send something.
     pub ping: Option<u32>,
-    /// `ping-restart`: seconds of silence after which to connect anew.
+    /// `ping-restart`: seconds of silence before reconnecting.
     pub ping_restart: Option<u32>,
-    /// `ping-exit`: seconds of silence after which to end.
+    /// `ping-exit`: seconds of silence before exiting.
     pub ping_exit: Option<u32>,
-    /// `inactive`: seconds in which no more than so many bytes went through, after which to end.
+    /// `inactive`: period in seconds, and the number of bytes; exit if no more bytes than that were
+    /// transferred in the period.
     pub inactive: Option<(u32, u64)>,
-    /// `session-timeout`: seconds after which to end.
+    /// `session-timeout`: seconds before exiting.
     pub session_timeout: Option<u32>,
-    /// `explicit-exit-notify`: how often to say that the session ends.
+    /// `explicit-exit-notify`: number of exit notifications.
     pub explicit_exit_notify: Option<u32>,
-    /// `auth-token`: the password from now on.
+    /// `auth-token`: the token that replaces the password.
     pub auth_token: Option<Zeroizing<String>>,
-    /// `auth-token-user`: the user name that goes with it.
+    /// `auth-token-user`: the user name for the token.
     pub auth_token_user: Option<String>,
     options: Vec<String>,
 }
 
 impl PushReply {
-    /// The options that are not typed here, in their order.
+    /// Returns the options without typed fields, in order.
     pub fn options(&self) -> &[String] {
         &self.options
     }
 
-    /// Adds an option as `push` has it.
+    /// Adds an option in the syntax of `push`.
     ///
     /// # Errors
     ///
-    /// [`Error::Push`] with its name if it is one that is typed and malformed, or `option` if it
-    /// is longer than 255 bytes or has a comma or a control character in it, which would make it
-    /// two options.
+    /// [`Error::Push`] with the option's name if a typed option is malformed, or with `option` if
+    /// it exceeds 255 bytes or contains a comma or control character, which would make it two
+    /// options.
     pub fn add(&mut self, option: &str) -> Result<(), Error> {
         let option = option.trim();
         if option.len() > MAX_OPTION || option.contains([',']) || option.contains(char::is_control)
@@ -102,7 +102,7 @@ impl PushReply {
         self.read(option)
     }
 
-    /// The messages that say it, in their order.
+    /// Returns the reply's messages, in order.
     pub fn to_texts(&self) -> Vec<Zeroizing<String>> {
         let options = self.all();
         let mut texts = vec![empty_text()];
@@ -125,7 +125,7 @@ impl PushReply {
     fn all(&self) -> Vec<Zeroizing<String>> {
         let mut all: Vec<_> = self.options.iter().cloned().map(Zeroizing::new).collect();
         let mut say = |arguments: fmt::Arguments<'_>| {
-            // Long enough from the start, so that a token does not move and leave copies.
+            // Full capacity from the start, so that no copies of a token stay behind.
             let mut text = Zeroizing::new(String::with_capacity(MAX_MESSAGE));
             text.write_fmt(arguments).expect("a string takes all");
             all.push(text);
@@ -185,7 +185,7 @@ impl PushReply {
         self.read_typed(name, arguments).ok_or(Error::Push(name))
     }
 
-    /// `None` if the arguments are malformed.
+    /// Returns `None` if the arguments are malformed.
     fn read_typed(&mut self, name: &str, arguments: &[&str]) -> Option<()> {
         let first = arguments.first().copied();
         let number = || -> Option<u32> { first?.parse().ok() };
@@ -238,7 +238,7 @@ impl PushReply {
     }
 }
 
-/// The options that [`PushReply`] has in fields.
+/// The options with typed fields in [`PushReply`].
 const TYPED: [&str; 17] = [
     "ping",
     "ping-restart",
@@ -259,7 +259,7 @@ const TYPED: [&str; 17] = [
     "auth-token-user",
 ];
 
-/// The peer id that stands for none.
+/// The peer id that means none.
 const NO_PEER_ID: u32 = 0xff_ffff;
 
 impl fmt::Debug for PushReply {
@@ -276,7 +276,7 @@ impl fmt::Debug for PushReply {
 }
 
 impl Protocol {
-    /// `None` if there is a flag that is not known: it would have to be kept to.
+    /// Returns `None` for an unknown flag, since flags are mandatory.
     fn read(flags: &[&str]) -> Option<Self> {
         let mut protocol = Self::default();
         for flag in flags {
@@ -294,7 +294,7 @@ impl Protocol {
     fn say(self, say: &mut dyn FnMut(fmt::Arguments<'_>)) {
         let Self { cc_exit, tls_ekm, dynamic_tls_crypt, aead_epoch } = self;
         if !(cc_exit || dynamic_tls_crypt || aead_epoch) {
-            // Clients that know nothing else know no flags either.
+            // Older clients know this option but no flags.
             if tls_ekm {
                 say(format_args!("key-derivation tls-ekm"));
             }
@@ -325,21 +325,21 @@ pub struct PushParser {
 }
 
 impl PushParser {
-    /// Takes what stands behind `PUSH_REPLY,`. Gives the reply when this was its last message.
+    /// Parses the text after `PUSH_REPLY,`. Returns the reply after its last message.
     ///
     /// # Errors
     ///
-    /// [`Error::Push`] with the option that is malformed; what came before is then forgotten.
+    /// [`Error::Push`] with the malformed option; discards all earlier messages.
     pub fn take(&mut self, options: &str) -> Result<Option<PushReply>, Error> {
         self.take_if(options, |_| Ok(true))
     }
 
-    /// As [`Self::take`], with what a filter lets pass: it sees each option, and passes it over
-    /// with `false` or the whole reply with an error.
+    /// Like [`Self::take`], with a filter that sees each option. It ignores an option by returning
+    /// `false`, and rejects the whole reply by an error.
     ///
     /// # Errors
     ///
-    /// As [`Self::take`], and the filter's.
+    /// Those of [`Self::take`] and of the filter.
     pub fn take_if(
         &mut self,
         options: &str,

@@ -1,9 +1,9 @@
-//! Messages in order and without loss over packets that come as they like.
+//! The reliability layer: ordered, lossless messages over unreliable packets.
 //!
-//! Messages have numbers from 0 in each direction of a session. Up to six are on their way
-//! unacknowledged; one that is not acknowledged is sent again after 2 seconds, then 4, and so on,
-//! or at once when three that were sent after it are acknowledged. The receiver holds up to twelve
-//! that came before their turn. Acknowledgements name single messages and travel in any packet.
+//! Messages are numbered from 0 in each direction of a session. At most six are in flight. An
+//! unacknowledged message is retransmitted after 2 seconds, then 4, and so on, or at once when
+//! three later messages are acknowledged. The receiver buffers up to twelve messages that arrive
+//! early. Acknowledgements name single messages and can be in any packet.
 //!
 //! Source: draft-openvpn-wire-protocol, "Reliability layer".
 
@@ -12,23 +12,23 @@ use std::time::Duration;
 
 use super::wire::{Acks, Opcode};
 
-/// Messages that may be unacknowledged.
+/// Maximum number of messages in flight.
 pub const SEND_WINDOW: usize = 6;
 
-/// Messages that a receiver holds.
+/// Maximum number of messages that a receiver buffers.
 pub const RECEIVE_WINDOW: usize = 12;
 
 const FIRST_TIMEOUT: Duration = Duration::from_secs(2);
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(32);
 
-/// Acknowledged messages after which an earlier one counts as lost.
+/// Number of later acknowledgements after which a message counts as lost.
 const LATER_ACKS: u8 = 3;
 
-/// Messages to send, until they are acknowledged.
+/// The sender's window: messages until they are acknowledged.
 #[derive(Debug, Default)]
 pub struct SendWindow {
     next: u32,
-    /// In the order of their numbers; the first is the oldest that is not acknowledged.
+    /// In order of their numbers; the first is the oldest unacknowledged message.
     waiting: VecDeque<Waiting>,
     spare: Vec<Vec<u8>>,
 }
@@ -39,40 +39,41 @@ struct Waiting {
     opcode: Opcode,
     content: Vec<u8>,
     acknowledged: bool,
-    /// When it is to be sent; `None` at once.
+    /// Time of the next transmission; `None` is at once.
     due: Option<Duration>,
     timeout: Duration,
     later_acks: u8,
 }
 
-/// A message that is to be sent now.
+/// A message that is due for transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due<'a> {
-    /// What it is sent as.
+    /// Its opcode.
     pub opcode: Opcode,
     /// Its number.
     pub id: u32,
-    /// What it says.
+    /// Its content.
     pub content: &'a [u8],
 }
 
 impl SendWindow {
-    /// The first message has this number: 0, or 1 where a reset was sent without a window.
+    /// Returns a window whose first message has this number: 0, or 1 if a reset was sent without a
+    /// window.
     pub fn starting_at(first: u32) -> Self {
         Self { next: first, ..Self::default() }
     }
 
-    /// May another message be added?
+    /// Returns whether another message may be added.
     pub fn has_room(&self) -> bool {
         self.waiting.len() < SEND_WINDOW
     }
 
-    /// Is all acknowledged?
+    /// Returns whether all messages are acknowledged.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Adds a message, to be sent at once; says whether there was room.
+    /// Adds a message for immediate transmission. Returns whether there was room.
     pub fn push(&mut self, opcode: Opcode, content: &[u8]) -> bool {
         if !self.has_room() {
             return false;
@@ -93,12 +94,12 @@ impl SendWindow {
         true
     }
 
-    /// The peer has this message. Numbers that are not on their way are passed over.
+    /// Handles an acknowledgement. Ignores numbers that are not in flight.
     pub fn acknowledge(&mut self, id: u32) {
         let Some(first) = self.waiting.front().map(|message| message.id) else { return };
         let at = id.wrapping_sub(first) as usize;
         match self.waiting.get_mut(at) {
-            // Only one that was sent can have come.
+            // Only a message that was sent can be acknowledged.
             Some(message) if !message.acknowledged && message.due.is_some() => {
                 message.acknowledged = true;
             }
@@ -108,13 +109,13 @@ impl SendWindow {
             earlier.later_acks = earlier.later_acks.saturating_add(1);
         }
         while self.waiting.front().is_some_and(|message| message.acknowledged) {
-            let message = self.waiting.pop_front().expect("there is one");
+            let message = self.waiting.pop_front().expect("the window is not empty");
             self.spare.push(message.content);
         }
     }
 
-    /// The next message to send, the oldest first, which counts as sent now. To be called until
-    /// there is none.
+    /// Returns the next message to transmit, oldest first, and marks it as sent. Call until it
+    /// returns `None`.
     pub fn next_due(&mut self, now: Duration) -> Option<Due<'_>> {
         let message = self.waiting.iter_mut().find(|message| message.is_due(now))?;
         message.due = Some(now + message.timeout);
@@ -123,7 +124,7 @@ impl SendWindow {
         Some(Due { opcode: message.opcode, id: message.id, content: &message.content })
     }
 
-    /// When [`Self::next_due`] has something; in the past if it has now.
+    /// Returns when [`Self::next_due`] has a message; in the past if it has one now.
     pub fn deadline(&self) -> Option<Duration> {
         let open = self.waiting.iter().filter(|message| !message.acknowledged);
         open.map(|message| match message.due {
@@ -141,40 +142,41 @@ impl Waiting {
     }
 }
 
-/// What became of a message that came.
+/// The result of receiving a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// It is held, and will be acknowledged.
+    /// It is buffered and will be acknowledged.
     Fresh,
-    /// It came before, and will be acknowledged again.
+    /// It was received before, and will be acknowledged again.
     Duplicate,
-    /// It is too far ahead, or too much is unacknowledged; the peer will send it again.
+    /// It is too far ahead, or too many acknowledgements are pending; the peer will retransmit it.
     OutOfWindow,
 }
 
-/// Messages that came, until it is their turn, and what is to be acknowledged.
+/// The receiver's window: messages until they are delivered in order, and pending acknowledgements.
 #[derive(Debug, Default)]
 pub struct ReceiveWindow {
     next: u32,
-    /// The first is the place of message `next`.
+    /// The first entry is for message `next`.
     held: VecDeque<Option<(Opcode, Vec<u8>)>>,
     spare: Vec<Vec<u8>>,
     unacknowledged: VecDeque<u32>,
-    /// Acknowledged last, the latest first: they are repeated where there is room.
+    /// Recent acknowledgements, latest first; repeated if a packet has room.
     recent: VecDeque<u32>,
 }
 
 impl ReceiveWindow {
-    /// The first message has this number: 0, or 1 where a reset was taken without a window.
+    /// Returns a window whose first message has this number: 0, or 1 if a reset was received
+    /// without a window.
     pub fn starting_at(first: u32) -> Self {
         Self { next: first, ..Self::default() }
     }
 
-    /// Takes a message.
+    /// Receives a message.
     pub fn accept(&mut self, id: u32, opcode: Opcode, content: &[u8]) -> Received {
         let ahead = id.wrapping_sub(self.next) as usize;
         if ahead >= 1 << 31 || matches!(self.held.get(ahead), Some(Some(_))) {
-            // If there is no room for it, the next time it comes will do.
+            // If the acknowledgement does not fit now, the next duplicate triggers it again.
             self.note(id);
             return Received::Duplicate;
         }
@@ -191,7 +193,7 @@ impl ReceiveWindow {
         Received::Fresh
     }
 
-    /// The message whose turn it is, if it is there.
+    /// Returns the next message in order, if it has arrived.
     pub fn pop_in_order(&mut self) -> Option<(Opcode, Vec<u8>)> {
         let message = self.held.front_mut()?.take()?;
         self.held.pop_front();
@@ -199,20 +201,20 @@ impl ReceiveWindow {
         Some(message)
     }
 
-    /// Takes the buffer of a message back, to be used again.
+    /// Returns a message's buffer for reuse.
     pub fn recycle(&mut self, buffer: Vec<u8>) {
         if self.spare.len() < RECEIVE_WINDOW {
             self.spare.push(buffer);
         }
     }
 
-    /// Must the peer be told of anything?
+    /// Returns whether acknowledgements are pending.
     pub fn owes_acks(&self) -> bool {
         !self.unacknowledged.is_empty()
     }
 
-    /// Up to `max` acknowledgements for a packet: what is owed, the oldest first, then what was
-    /// told before, lest the packet that told it was lost.
+    /// Returns up to `max` acknowledgements for a packet: pending ones, oldest first, then recent
+    /// ones again in case their packet was lost.
     pub fn take_acks(&mut self, max: usize) -> Acks {
         let max = max.min(Acks::MAX);
         let owed = self.unacknowledged.len().min(max);
@@ -234,7 +236,7 @@ impl ReceiveWindow {
         acks
     }
 
-    /// Says whether the message will be acknowledged.
+    /// Queues an acknowledgement. Returns whether there was room.
     fn note(&mut self, id: u32) -> bool {
         if self.unacknowledged.contains(&id) {
             return true;
@@ -272,11 +274,11 @@ mod tests {
     }
 
     #[test]
-    fn six_messages_are_on_their_way() {
+    fn at_most_six_messages_are_in_flight() {
         let mut window = filled(SEND_WINDOW);
         assert!(!window.push(Opcode::Control, b"x"));
         assert_eq!(due_ids(&mut window, seconds(0)), [0, 1, 2, 3, 4, 5]);
-        // Room is made by the oldest alone: the numbers on their way stay within six.
+        // Only the oldest message makes room: the numbers in flight stay within six.
         window.acknowledge(3);
         assert!(!window.has_room());
         window.acknowledge(0);
@@ -290,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_doubles() {
+    fn the_timeout_doubles() {
         let mut window = filled(1);
         assert_eq!(window.deadline(), Some(Duration::ZERO));
         let mut now = 10;
@@ -303,10 +305,10 @@ mod tests {
     }
 
     #[test]
-    fn three_later_acknowledgements_send_again() {
+    fn three_later_acknowledgements_cause_a_retransmission() {
         let mut window = filled(6);
         due_ids(&mut window, seconds(0));
-        // The same one said often is one.
+        // Repeated acknowledgements of one message count once.
         for id in [1, 1, 1, 2] {
             window.acknowledge(id);
         }
@@ -318,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_of_what_was_not_sent_are_passed_over() {
+    fn acknowledgements_of_unsent_messages_are_ignored() {
         let mut window = filled(2);
         window.acknowledge(0);
         assert_eq!(due_ids(&mut window, seconds(0)), [0, 1]);
@@ -329,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_go_round() {
+    fn numbers_wrap_around() {
         let mut window = SendWindow::starting_at(u32::MAX);
         window.push(Opcode::Control, b"x");
         window.push(Opcode::Control, b"y");
@@ -361,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_are_repeated_where_there_is_room() {
+    fn acknowledgements_are_repeated_if_there_is_room() {
         let mut window = ReceiveWindow::default();
         for id in 0..3 {
             window.accept(id, Opcode::Control, b"x");
@@ -375,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_duplicates_is_held_to_the_window() {
+    fn a_flood_of_duplicates_is_bounded_by_the_window() {
         let mut window = ReceiveWindow::starting_at(1000);
         for id in 0..500 {
             assert_eq!(window.accept(id, Opcode::Control, b"x"), Received::Duplicate);
@@ -386,7 +388,7 @@ mod tests {
         assert_eq!(window.accept(1000, Opcode::Control, b"x"), Received::Fresh);
     }
 
-    /// All that ever came, and how much was given out.
+    /// All messages received so far, and the number delivered.
     #[derive(Default)]
     struct Model {
         came: BTreeMap<u32, Vec<u8>>,
@@ -395,7 +397,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn receive_window_is_its_model(steps in proptest::collection::vec((0..40_u32, 0..4), 1..200)) {
+        fn the_receive_window_equals_its_model(steps in proptest::collection::vec((0..40_u32, 0..4), 1..200)) {
             let mut window = ReceiveWindow::default();
             let mut model = Model::default();
             for (id, action) in steps {
@@ -420,9 +422,9 @@ mod tests {
             }
         }
 
-        /// Two windows over a line that loses, repeats and reorders.
+        /// Two windows over a line that loses, duplicates and reorders packets.
         #[test]
-        fn all_arrives_in_order(losses in proptest::collection::vec(0..4_u8, 0..400)) {
+        fn everything_arrives_in_order(losses in proptest::collection::vec(0..4_u8, 0..400)) {
             const MESSAGES: u32 = 20;
             let mut losses = losses.into_iter().chain(std::iter::repeat(0));
             let (mut send, mut receive) = (SendWindow::default(), ReceiveWindow::default());

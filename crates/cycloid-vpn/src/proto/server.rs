@@ -1,11 +1,11 @@
-//! The server's end: many peers, and those that may become one.
+//! The server end of the protocol: established peers and connecting clients.
 //!
-//! Over UDP a first packet costs nothing but the answer: the session id of the answer is a MAC of
-//! the address, the client's session id and the time, and only who returns it gets a place. Where
-//! control packets are protected by a key, one that does not verify has no answer at all.
+//! Over UDP an initial packet costs only the answer. The answer's session id is a MAC of the
+//! address, the client's session id and the time; only a client that returns it gets a peer entry.
+//! If a key protects control packets, a packet that does not verify gets no answer.
 
-mod arrival;
 mod decision;
+mod initial_packets;
 mod interface;
 mod peer;
 
@@ -21,19 +21,19 @@ use super::cookie::CookieKey;
 use super::data;
 use super::message::Message;
 use super::tls::TlsFactory;
-use super::tunnel::{Failure, Sink, Told};
+use super::tunnel::{Failure, Sink, TunnelEvent};
 use super::wire::{Header, SessionId};
 use super::{Error, Now, Random, Transport};
-use arrival::InitialRate;
+use initial_packets::InitialRate;
 use peer::{Peer, PeerSink, Stage};
 
-/// Many peers.
+/// A server and its peers.
 pub struct Server {
     settings: ServerSettings,
     cookies: CookieKey,
     peers: Vec<Option<Peer>>,
     free: BTreeSet<u32>,
-    /// By address and the client's session id.
+    /// Peers by address and the client's session id.
     sessions: HashMap<(SocketAddr, SessionId), PeerId>,
     deadlines: BTreeSet<(Duration, PeerId)>,
     initial: InitialRate,
@@ -41,7 +41,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server without peers.
+    /// Returns a server without peers.
     pub fn new(settings: ServerSettings, random: &mut Random<'_>) -> Self {
         Self {
             settings,
@@ -55,27 +55,28 @@ impl Server {
         }
     }
 
-    /// When [`tick`](Self::tick) is due.
+    /// Returns when [`tick`](Self::tick) is due.
     pub fn deadline(&self) -> Option<Duration> {
         self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    /// How many have a place.
+    /// Returns the number of peers.
     pub fn len(&self) -> usize {
         self.peers.len() - self.free.len()
     }
 
-    /// Whether nobody has.
+    /// Returns whether there are no peers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Where a peer is.
+    /// Returns the address of a peer.
     pub fn address(&self, peer: PeerId) -> Option<SocketAddr> {
         self.peer(peer).map(|peer| peer.address)
     }
 
-    /// Certificates and keys for all sessions to come: after `crl-verify` or a certificate changed.
+    /// Sets certificates and keys for all later sessions, after `crl-verify` or a certificate
+    /// changed.
     pub fn set_tls(&mut self, tls: TlsFactory) {
         for peer in self.peers.iter_mut().flatten() {
             peer.tunnel.set_tls(tls.clone());
@@ -83,8 +84,8 @@ impl Server {
         self.settings.tls = tls;
     }
 
-    /// Takes a control packet that came by this transport, and says whose it is, if the sender has a
-    /// place. A packet that is dropped gives the reason, for a log.
+    /// Processes a control packet. Returns the sender's peer id, if it has one. An error is the
+    /// reason why the packet was dropped, for the log.
     pub fn receive(
         &mut self,
         now: Now,
@@ -99,31 +100,31 @@ impl Server {
         let Some(&peer) = self.sessions.get(&(from, session)) else {
             return self.receive_unknown(now, from, transport, opcode, packet, random, sink);
         };
-        let mut told = Vec::new();
+        let mut events = Vec::new();
         let known = self.peer_mut(peer).expect("a session has a peer");
-        let result = known.tunnel.receive(now, packet, random, &mut told);
-        self.after(now, peer, result, told, sink).map(|()| Some(peer))
+        let result = known.tunnel.receive(now, packet, random, &mut events);
+        self.after(now, peer, result, events, sink).map(|()| Some(peer))
     }
 
-    /// Acts on what a packet told, sends what is to be sent, and notes the next deadline.
+    /// Acts on the outcome of a packet, transmits, and records the next deadline.
     fn after(
         &mut self,
         now: Now,
         peer: PeerId,
         result: Result<(), Failure>,
-        told: Vec<Told>,
+        events: Vec<TunnelEvent>,
         sink: &mut dyn ServerSink,
     ) -> Result<(), Error> {
         let mut outcome = match result {
             Err(Failure::Dropped(error)) => {
-                // Without a deadline a peer that has just been given its place would keep it.
+                // Without a deadline, a peer that was just created would never be removed.
                 self.note_deadline(peer);
                 return Err(error);
             }
             Err(Failure::Ended(error)) => Err(error),
             Ok(()) => Ok(()),
         };
-        for event in told {
+        for event in events {
             if outcome.is_ok() {
                 outcome = self.act(now, peer, event, sink);
             }
@@ -166,16 +167,16 @@ impl Server {
         &mut self,
         now: Now,
         id: PeerId,
-        told: Told,
+        event: TunnelEvent,
         sink: &mut dyn ServerSink,
     ) -> Result<(), Error> {
         let Some(peer) = self.peer_mut(id) else { return Ok(()) };
-        match told {
-            Told::Hello(key_id, hello) => peer.take_hello(id, key_id, *hello, sink),
-            Told::Judge(_) | Told::Answered(..) => {
-                Err(Error::Unexpected("a server's answer from a client"))
+        match event {
+            TunnelEvent::Hello(key_id, hello) => peer.take_hello(id, key_id, *hello, sink),
+            TunnelEvent::Judge(_) | TunnelEvent::Answered(..) => {
+                Err(Error::Unexpected("server answer from a client"))
             }
-            Told::Text(text) => match Message::parse(&text)? {
+            TunnelEvent::Text(text) => match Message::parse(&text)? {
                 Message::PushRequest => self.push(now, id, sink),
                 Message::Exit => {
                     self.end(id, ServerEnd::Exit, sink);
@@ -190,13 +191,14 @@ impl Server {
         }
     }
 
-    /// An authentic packet of this peer came from another address. Refused where another peer is.
+    /// Handles an authentic packet of this peer from another address. Fails if another peer has
+    /// that address.
     pub fn float(&mut self, id: PeerId, to: SocketAddr) -> Result<(), Error> {
         if self.peers.iter().flatten().any(|peer| peer.address == to) {
-            return Err(Error::Unexpected("another peer is at that address"));
+            return Err(Error::Unexpected("another peer has that address"));
         }
         let Some(peer) = self.peer_mut(id) else {
-            return Err(Error::Unexpected("the peer is gone"));
+            return Err(Error::Unexpected("the peer has left"));
         };
         let (from, session) = (std::mem::replace(&mut peer.address, to), peer.session);
         self.sessions.remove(&(from, session));
@@ -204,7 +206,7 @@ impl Server {
         Ok(())
     }
 
-    /// Begins a new key with a peer now.
+    /// Starts a renegotiation with a peer.
     pub fn renegotiate(
         &mut self,
         now: Now,
@@ -218,8 +220,8 @@ impl Server {
         }
     }
 
-    /// Ends a peer. `message` is said to it first: `RESTART`, `HALT`, `EXIT`. The one peer of a server
-    /// that pushes nothing knows no more than that this end leaves.
+    /// Ends a peer after sending `message`: `RESTART`, `HALT` or `EXIT`. A point-to-point peer only
+    /// gets an exit notification.
     pub fn kill(&mut self, now: Now, id: PeerId, message: Option<&str>, sink: &mut dyn ServerSink) {
         let many = self.settings.many;
         let Some(peer) = self.peer_mut(id) else { return };
@@ -235,7 +237,7 @@ impl Server {
         self.end(id, ServerEnd::Killed, sink);
     }
 
-    /// The stream of a peer was closed.
+    /// Handles the close of a peer's stream.
     pub fn disconnected(&mut self, address: SocketAddr, sink: &mut dyn ServerSink) {
         let gone: Vec<PeerId> =
             self.sessions.iter().filter(|((at, _), _)| *at == address).map(|(_, &id)| id).collect();
@@ -244,7 +246,7 @@ impl Server {
         }
     }
 
-    /// Does what is due.
+    /// Performs due actions.
     pub fn tick(&mut self, now: Now, random: &mut Random<'_>, sink: &mut dyn ServerSink) {
         self.settings.tls.set_time(now.unix);
         while let Some(&(deadline, id)) = self.deadlines.first() {

@@ -1,10 +1,9 @@
-//! One key: a reliable channel, TLS on it, the exchange of key sources, and what comes of it.
+//! A session negotiates one key: a reliable channel, TLS over it, and the exchange of key sources.
 //!
-//! A connection begins with one session and gets another at every renegotiation; each has a key id
-//! of its own, counts its messages from zero and has a TLS connection of its own. Both ends begin
-//! with a reset. When the peer has acknowledged ours, TLS runs; when TLS stands, the client sends
-//! its half of the key exchange and the server answers with its own. From then on both may send
-//! texts.
+//! A connection starts with one session and gets another at every renegotiation. Each session has
+//! its own key id, message numbers and TLS connection. Both ends start with a reset. Once the peer
+//! has acknowledged ours, TLS runs. Then the client sends its half of the key exchange and the
+//! server answers with its half. After that, both may send texts.
 
 use std::time::Duration;
 
@@ -20,82 +19,82 @@ use super::wire::{
 use super::wrap::Protection;
 use super::{Error, MAX_CONTROL_PACKET, Now, Random, Role};
 
-/// Bytes of a control packet in the clear that are not its payload: opcode, session, four
-/// acknowledgements with the session they are for, message id.
+/// Unprotected bytes of a control packet besides its payload: opcode, session id, four
+/// acknowledgements with their session id, message id.
 const PLAIN_OVERHEAD: usize = HEADER_LEN + (1 + 4 * ACKS_WITH_MESSAGE + SessionId::LEN) + 4;
 
-/// How many acknowledgements go along with a message.
+/// Number of acknowledgements sent along with a message.
 const ACKS_WITH_MESSAGE: usize = 4;
 
-/// No text of the control channel is longer, nor anything the peer may say about itself.
+/// Maximum length of texts and of the peer's key exchange message.
 const MAX_MESSAGE: usize = 1 << 16;
 
-/// How far a session has come.
+/// The progress of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Progress {
-    /// The reset is on its way.
+    /// The reset is in flight.
     Reset,
-    /// TLS shakes hands.
+    /// The TLS handshake is running.
     Handshake,
-    /// A server waits for what the client has to say, a client for the server's answer.
+    /// A server waits for the client's half, a client for the server's.
     KeyExchange,
-    /// A server knows who the client says it is and has not answered yet.
+    /// A server has received the client's half and has not answered yet.
     Answer,
     /// Both key sources are known.
     Established,
 }
 
-/// What a session tells of.
+/// An event of a session.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// To a server: this is who wants to connect. `answer` is awaited.
+    /// For a server: a client wants to connect. Waits for `answer`.
     Hello(Box<PeerHello>),
-    /// To a client that judges servers: this is one. `approve` is awaited.
+    /// For a client that approves servers: TLS is established. Waits for `approve`.
     Judge,
-    /// To a client: the server has answered.
+    /// For a client: the server has answered.
     Answered(Box<PeerHello>),
-    /// A text, without the zero byte at its end.
+    /// A text, without its final zero byte.
     Text(Zeroizing<Vec<u8>>),
 }
 
 /// TLS's alert `user_canceled`, as fatal: RFC 8446, 5.1 and 6.
 const FATAL_ALERT: [u8; 7] = [21, 3, 3, 0, 2, 2, 90];
 
-/// What the peer said with its half of the key exchange.
+/// The peer's half of the key exchange.
 #[derive(Debug)]
 pub(super) struct PeerHello {
     /// The options string.
     pub(super) options: String,
-    /// Empty where there is none.
+    /// Empty if absent.
     pub(super) username: Zeroizing<String>,
-    /// Empty where there is none.
+    /// Empty if absent.
     pub(super) password: Zeroizing<String>,
-    /// What it says of itself.
+    /// The peer information.
     pub(super) peer_info: PeerInfo,
 }
 
-/// What this end says with its half.
+/// This end's half of the key exchange.
 #[derive(Clone, Debug, Default)]
 pub(super) struct OwnHello {
     pub(super) options: String,
-    /// Name, and password or token.
+    /// User name, and password or token.
     pub(super) credentials: Option<(String, Zeroizing<String>)>,
     pub(super) peer_info: String,
-    /// Whether a client says nothing of it before it has judged the server.
+    /// Whether a client waits for approval of the server before it sends this.
     pub(super) judges: bool,
 }
 
-/// How a session begins.
+/// The start of a session.
 pub(super) struct Beginning {
     pub(super) key_id: KeyId,
     pub(super) local: SessionId,
     pub(super) remote: Option<SessionId>,
-    /// The opcode of the reset; `None` where a stateless server has sent it already and the peer
-    /// has acknowledged it.
+    /// The opcode of the reset; `None` if a stateless server has already sent it and the peer has
+    /// acknowledged it.
     pub(super) reset: Option<Opcode>,
 }
 
-/// Whether a client has judged its server.
+/// The state of a client's approval of its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Judgement {
     Due,
@@ -103,7 +102,7 @@ enum Judgement {
     Given,
 }
 
-/// One key and its exchange.
+/// One key and its negotiation.
 pub(super) struct Session {
     role: Role,
     key_id: KeyId,
@@ -114,9 +113,9 @@ pub(super) struct Session {
     send: SendWindow,
     receive: ReceiveWindow,
     tls: Tls,
-    /// Of TLS, not yet in the window.
+    /// TLS output that is not in the send window yet.
     outgoing: Vec<u8>,
-    /// Whether the first message after the reset is to carry the wrapped key.
+    /// Whether the first message after the reset must carry the wrapped key.
     wrapped_key_wanted: bool,
     own: KeySource,
     own_hello: OwnHello,
@@ -133,7 +132,7 @@ impl Session {
         factory: &TlsFactory,
         random: &mut Random<'_>,
     ) -> Result<Self, Error> {
-        // Where the resets were exchanged without this session, it goes on behind them.
+        // If the resets were exchanged without this session, it continues after them.
         let first = u32::from(beginning.reset.is_none());
         let mut send = SendWindow::starting_at(first);
         let receive = ReceiveWindow::starting_at(first);
@@ -167,32 +166,32 @@ impl Session {
         self.remote
     }
 
-    /// When the session was begun.
+    /// Returns when the session began.
     pub(super) fn began(&self) -> Duration {
         self.began
     }
 
-    /// Whether both halves of the key are known.
+    /// Returns whether both halves of the key are known.
     pub(super) fn is_established(&self) -> bool {
         self.progress == Progress::Established
     }
 
-    /// Whether the peer is known to be able to make the key, too.
+    /// Returns whether the peer is known to have both halves, too.
     pub(super) fn is_confirmed(&self) -> bool {
         self.is_established() && self.outgoing.is_empty() && self.send.is_empty()
     }
 
-    /// Who the peer is by its certificate.
+    /// Returns the peer's identity from its certificate.
     pub(super) fn identity(&self) -> Option<Identity> {
         self.tls.peer()
     }
 
-    /// Version and cipher suite of TLS.
+    /// Returns the TLS version and cipher suite.
     pub(super) fn tls_description(&self) -> String {
         self.tls.description()
     }
 
-    /// Takes an authentic packet for this session and tells what came of it.
+    /// Processes an authentic packet of this session and reports events.
     pub(super) fn receive(
         &mut self,
         packet: &Control<'_>,
@@ -205,7 +204,7 @@ impl Session {
         match self.remote {
             Some(remote) if remote == session => {}
             Some(_) => return Err(Error::NotAuthentic("another session")),
-            // Only an answer to the reset tells who the peer is.
+            // Only an answer to the reset identifies the peer's session.
             None if packet.header.opcode == Opcode::HardResetServerV2
                 && packet.remote.is_some() =>
             {
@@ -219,12 +218,12 @@ impl Session {
         if let Some((id, payload)) = packet.message
             && self.receive.accept(id, packet.header.opcode, payload) == Received::OutOfWindow
         {
-            return Err(Error::Unexpected("a message far ahead of its time"));
+            return Err(Error::Unexpected("a message outside of the receive window"));
         }
         while let Some((opcode, payload)) = self.receive.pop_in_order() {
             match opcode {
                 Opcode::Control | Opcode::ControlWkc => {
-                    // Whoever sends this has our reset, even if the acknowledgement was lost.
+                    // The peer has our reset, even if its acknowledgement was lost.
                     self.progress = self.progress.max(Progress::Handshake);
                     self.take_tls(&payload, &mut tell)?;
                 }
@@ -244,7 +243,7 @@ impl Session {
         Ok(())
     }
 
-    /// A client has judged its server, and goes on; once.
+    /// Approves the server, so that the client continues. Later calls have no effect.
     pub(super) fn approve(&mut self) -> Result<(), Error> {
         if self.judgement == Judgement::Awaited {
             self.judgement = Judgement::Given;
@@ -254,8 +253,8 @@ impl Session {
         Ok(())
     }
 
-    /// Tells the peer that nothing more comes. A peer that has keys already takes the alert, which is
-    /// not under them, for a broken record, and ends as well.
+    /// Ends the exchange with an unencrypted alert. A peer that already has TLS keys sees a broken
+    /// record and ends as well.
     pub(super) fn abandon(&mut self) {
         if self.progress >= Progress::Handshake {
             self.outgoing.extend_from_slice(&FATAL_ALERT);
@@ -269,7 +268,7 @@ impl Session {
     ) -> Result<(), Error> {
         let mut messages = Vec::new();
         let result = self.tls.receive(bytes, |message| messages.push(message));
-        // Whatever TLS answers, an alert too, is to go out.
+        // All TLS output must be sent, alerts included.
         self.tls.take_output(&mut self.outgoing);
         result?;
         for message in messages {
@@ -295,7 +294,7 @@ impl Session {
                 self.take_texts(rest, tell)
             }
             (Role::Client, Progress::KeyExchange) if self.judgement != Judgement::Given => {
-                Err(Error::Malformed("an answer to what was not said"))
+                Err(Error::Malformed("an answer without a request"))
             }
             (Role::Client, Progress::KeyExchange) => {
                 let (hello, rest) = self.take_hello(Role::Server, &message)?;
@@ -303,7 +302,7 @@ impl Session {
                 tell(Outcome::Answered(hello))?;
                 self.take_texts(rest, tell)
             }
-            _ => Err(Error::Malformed("a message before its time")),
+            _ => Err(Error::Malformed("a message out of order")),
         }
     }
 
@@ -336,7 +335,8 @@ impl Session {
         Ok((Box::new(peer), rest))
     }
 
-    /// A server's answer to the hello. One is enough, where it was given before the decision.
+    /// Sends a server's answer. Later calls have no effect, as when it was sent before the
+    /// decision.
     pub(super) fn answer(&mut self) -> Result<(), Error> {
         if self.progress == Progress::Established {
             return Ok(());
@@ -348,7 +348,7 @@ impl Session {
         Ok(())
     }
 
-    /// Sends a text; only once the session is established, or with a refusal before.
+    /// Sends a text. Allowed only once the session is established, or with a refusal.
     pub(super) fn send_text(&mut self, text: &str) -> Result<(), Error> {
         let mut message = Zeroizing::new(Vec::with_capacity(text.len() + 1));
         message.extend_from_slice(text.as_bytes());
@@ -373,7 +373,7 @@ impl Session {
         self.tls.send(&message)
     }
 
-    /// Does what can be done without another packet.
+    /// Advances the session as far as possible without another packet.
     fn advance(&mut self) -> Result<(), Error> {
         if self.progress == Progress::Reset && self.remote.is_some() && self.send.is_empty() {
             self.progress = Progress::Handshake;
@@ -390,7 +390,7 @@ impl Session {
         Ok(())
     }
 
-    /// Hands out all packets that are to go now.
+    /// Passes all due packets to `send`.
     pub(super) fn transmit(
         &mut self,
         now: Now,
@@ -442,19 +442,19 @@ impl Session {
         protection.seal(now, &packet, buffer)
     }
 
-    /// When packets must be sent again.
+    /// Returns when a retransmission is due.
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.send.deadline()
     }
 
-    /// The keys of the data channel. By TLS's exporter, or by the classic expansion of both key
-    /// sources.
+    /// Returns the key material of the data channel, from the TLS exporter or by the classic
+    /// derivation from both key sources.
     pub(super) fn key_material(&self, by_exporter: bool) -> Result<Zeroizing<[u8; 256]>, Error> {
         if by_exporter {
             return self.tls.export("EXPORTER-OpenVPN-datakeys");
         }
         let (Some(peers), Some(remote)) = (&self.peers, self.remote) else {
-            return Err(Error::Unexpected("keys before their exchange"));
+            return Err(Error::Unexpected("the key exchange is not complete"));
         };
         Ok(match self.role {
             Role::Client => key_method::expand(&self.own, peers, self.local, remote),
@@ -462,13 +462,13 @@ impl Session {
         })
     }
 
-    /// The peer id that both ends have point to point: 24 bits that nobody else can guess.
+    /// Returns the point-to-point peer id of both ends: 24 bits that outsiders cannot guess.
     pub(super) fn exported_peer_id(&self) -> Result<u32, Error> {
         let [high, middle, low] = *self.tls.export("EXPORTER-OpenVPN-p2p-peerid")?;
         Ok(u32::from_be_bytes([0, high, middle, low]))
     }
 
-    /// What protects the control packets of later sessions.
+    /// Returns the key that protects control packets of later sessions.
     pub(super) fn dynamic_key(&self) -> Result<Zeroizing<[u8; 256]>, Error> {
         self.tls.export("EXPORTER-OpenVPN-dynamic-tls-crypt")
     }

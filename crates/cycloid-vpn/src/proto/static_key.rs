@@ -1,7 +1,7 @@
-//! "OpenVPN Static key V1": 2048 bits that two ends share, for tls-auth and tls-crypt.
+//! "OpenVPN Static key V1": 2048 shared bits for tls-auth and tls-crypt.
 //!
-//! The 256 bytes are two keys, each 64 bytes for a cipher and 64 bytes for an HMAC; what an
-//! algorithm needs less is left. A direction says which of the two keys one sends with.
+//! The 256 bytes are two keys, each with 64 bytes for a cipher and 64 bytes for an HMAC; algorithms
+//! use a prefix of these. The direction selects the key for sending.
 //!
 //! Source: openvpn(8), `--secret` and `--tls-auth`.
 
@@ -16,31 +16,31 @@ use super::{Random, Role};
 const LABEL: &str = "OpenVPN Static key V1";
 const BYTES_A_LINE: usize = 16;
 
-/// 256 bytes, wiped when the last copy goes; a clone shares them.
+/// 256 bytes, shared by clones and wiped when the last one is dropped.
 #[derive(Clone)]
 pub struct StaticKey(Arc<Zeroizing<[u8; StaticKey::LEN]>>);
 
 impl StaticKey {
-    /// In bytes.
+    /// Length in bytes.
     pub const LEN: usize = 256;
 
-    /// Takes the bytes over.
+    /// Wraps the bytes.
     pub fn new(bytes: Zeroizing<[u8; Self::LEN]>) -> Self {
         Self(Arc::new(bytes))
     }
 
-    /// A key of random bytes.
+    /// Returns a random key.
     pub fn generate(random: &mut Random<'_>) -> Self {
         let mut bytes = Zeroizing::new([0; Self::LEN]);
         random(&mut *bytes);
         Self::new(bytes)
     }
 
-    /// Reads the text of a key file. Lines before and behind the key are passed over.
+    /// Parses the text of a key file. Ignores lines before and after the key.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text.
+    /// The problem with the text.
     pub fn parse(text: &str) -> Result<Self, KeyFileError> {
         let digits = armor::body(text, LABEL)?;
         let mut bytes = Zeroizing::new([0; Self::LEN]);
@@ -51,7 +51,7 @@ impl StaticKey {
         Ok(Self::new(bytes))
     }
 
-    /// The text of a key file, which [`Self::parse`] and OpenVPN read.
+    /// Returns the text of a key file, which [`Self::parse`] and OpenVPN read.
     pub fn to_text(&self) -> Zeroizing<String> {
         let lines = Self::LEN / BYTES_A_LINE;
         let mut text = Zeroizing::new(String::with_capacity(128 + lines * (2 * BYTES_A_LINE + 1)));
@@ -71,12 +71,12 @@ impl StaticKey {
         text
     }
 
-    /// All of it.
+    /// Returns all bytes.
     pub fn as_bytes(&self) -> &[u8; Self::LEN] {
         &self.0
     }
 
-    /// Byte by byte exclusive or with other material.
+    /// Returns the bytewise exclusive or with other material.
     #[must_use]
     pub fn xor(&self, other: &[u8; Self::LEN]) -> Self {
         let mut bytes = self.0.as_ref().clone();
@@ -86,12 +86,12 @@ impl StaticKey {
         Self::new(bytes)
     }
 
-    /// The 64 bytes for the cipher of one of the two keys.
+    /// Returns the 64 cipher bytes of one of the two keys.
     pub(super) fn cipher(&self, which: Half) -> &[u8; 64] {
         self.part(2 * which as usize)
     }
 
-    /// The 64 bytes for the HMAC of one of the two keys.
+    /// Returns the 64 HMAC bytes of one of the two keys.
     pub(super) fn hmac(&self, which: Half) -> &[u8; 64] {
         self.part(2 * which as usize + 1)
     }
@@ -107,14 +107,14 @@ impl fmt::Debug for StaticKey {
     }
 }
 
-/// Which of the two keys.
+/// Selects one of the two keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Half {
     First,
     Second,
 }
 
-/// Which of the two keys an end sends with; the other end has the other direction.
+/// The key that an end sends with; the other end has the opposite direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// `0`: sends with the first key, receives with the second.
@@ -124,7 +124,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// That of tls-crypt: the server's is normal.
+    /// Returns the direction of tls-crypt: the server's is normal.
     pub fn of(role: Role) -> Self {
         match role {
             Role::Server => Self::Normal,
@@ -132,7 +132,7 @@ impl Direction {
         }
     }
 
-    /// The halves to send and to receive with; without a direction, the first for both.
+    /// Returns the keys to send and to receive with; without a direction, the first for both.
     pub(super) fn halves(direction: Option<Self>) -> (Half, Half) {
         match direction {
             None => (Half::First, Half::First),
@@ -148,12 +148,12 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// What the installed OpenVPN writes for `--genkey` and these arguments.
+    /// Returns the file that the installed OpenVPN writes for `--genkey` with these arguments.
     pub(crate) fn genkey(arguments: &[&str]) -> String {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         let path = file.path().to_str().expect("its name in UTF-8");
         let mut command = Command::new("openvpn");
-        // The file comes behind the kind of key, and before the metadata of a client key.
+        // The file name comes after the kind of key and before the metadata of a client key.
         match arguments {
             [kind, options @ ..] => command.args(["--genkey", kind, path]).args(options),
             [] => panic!("a kind of key"),
@@ -163,13 +163,13 @@ pub(super) mod tests {
         std::fs::read_to_string(path).expect("openvpn wrote the key")
     }
 
-    /// The bytes 0 to 255.
+    /// Returns a key with the bytes 0 to 255.
     pub(crate) fn counting() -> StaticKey {
         StaticKey::new(Zeroizing::new(std::array::from_fn(|i| i as u8)))
     }
 
     #[test]
-    fn openvpn_key_files_are_read_and_written_alike() {
+    fn openvpn_key_files_round_trip() {
         for kind in ["tls-auth", "tls-crypt", "secret"] {
             let text = genkey(&[kind]);
             let key = StaticKey::parse(&text).expect("a key");
@@ -185,7 +185,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_an_error() {
+    fn invalid_keys_are_errors() {
         let text = counting().to_text();
         let error = |text: &str| StaticKey::parse(text).expect_err("no key");
         assert_eq!(error(""), KeyFileError::Begin);

@@ -1,25 +1,25 @@
-//! When a tunnel does things by itself.
+//! The timers of a tunnel.
 
 use std::time::Duration;
 
-/// When things happen by themselves. Zero turns a thing off where that makes sense.
+/// The timers of a tunnel. Zero turns a timer off if that makes sense.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
-    /// `hand-window`: a session must be established within.
+    /// `hand-window`: time limit for establishing a session.
     pub handshake: Duration,
-    /// `tran-window`: how long an old key opens packets.
+    /// `tran-window`: how long an old key still opens packets.
     pub transition: Duration,
-    /// `reneg-sec`: a key's life.
+    /// `reneg-sec`: lifetime of a key.
     pub renegotiate_after: Duration,
-    /// `reneg-bytes`, both ways together.
+    /// `reneg-bytes`, sum of both directions.
     pub renegotiate_bytes: u64,
-    /// `reneg-pkts`, both ways together.
+    /// `reneg-pkts`, sum of both directions.
     pub renegotiate_packets: u64,
-    /// `ping`: something is sent at least so often.
+    /// `ping`: maximum interval without sending.
     pub ping: Duration,
-    /// `ping-restart` or `ping-exit`: the peer is gone when nothing came for so long.
+    /// `ping-restart` or `ping-exit`: silence after which the peer counts as lost.
     pub silence: Duration,
-    /// `inactive`: the tunnel is closed when it carried fewer than `inactive_bytes` in so long.
+    /// `inactive`: period after which a tunnel that carried fewer than `inactive_bytes` is closed.
     pub inactive: Duration,
     /// See `inactive`.
     pub inactive_bytes: u64,

@@ -1,7 +1,8 @@
-//! TLS inside the control channel: what a peer's certificate must be, and one connection.
+//! TLS inside the control channel: requirements on the peer's certificate, and the connection.
 //!
-//! There is no host name to check: a peer is who its certificate's authority, fingerprint, subject
-//! and usage say. rustls asks a clock for the time; here it is the time that the core was given.
+//! No host name is checked: a peer is identified by its certificate's authority, fingerprint,
+//! subject and usage. rustls asks a clock for the time; here it returns the time last passed to the
+//! core.
 
 mod encrypted;
 mod identity;
@@ -30,23 +31,23 @@ pub(crate) use identity::{decimal, short_name};
 pub use revocation::{RevocationList, RevokedSerials, UnusableList};
 pub use verifier::{NameRule, PeerRules, Usage};
 
-/// The longest record of TLS, header included: RFC 8446, 5.2, and RFC 5246, 6.2.3.
+/// The longest TLS record, header included: RFC 8446, 5.2, and RFC 5246, 6.2.3.
 const MAX_RECORD: usize = 5 + (1 << 14) + 2048;
 
-/// A certificate with those that lead to its authority, and its private key.
+/// A certificate chain and its private key.
 #[derive(Debug)]
 pub struct Credentials {
-    /// The own certificate first.
+    /// This end's certificate first.
     pub chain: Vec<CertificateDer<'static>>,
     /// PKCS #8, SEC 1 or PKCS #1.
     pub key: PrivateKeyDer<'static>,
 }
 
 impl Credentials {
-    /// From PEM; the passphrase is for a private key that is [encrypted](is_encrypted()).
+    /// Parses PEM. `passphrase` decrypts an [encrypted](is_encrypted()) private key.
     ///
     /// # Errors
-    /// There is no certificate, or no private key, or not one under this passphrase.
+    /// A missing certificate or private key, or a wrong passphrase.
     pub fn from_pem(
         certificates: &[u8],
         key: &[u8],
@@ -70,7 +71,7 @@ impl Clone for Credentials {
     }
 }
 
-/// All certificates of a text in PEM; none, or one that cannot be read, is an error.
+/// Returns all certificates of a PEM text. None, or an unreadable one, is an error.
 pub fn certificates_from_pem(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, Error> {
     let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
     match all {
@@ -79,25 +80,25 @@ pub fn certificates_from_pem(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>,
     }
 }
 
-/// What TLS is to be like, for either end.
+/// TLS settings of either end.
 #[derive(Clone, Debug, Default)]
 pub struct TlsSettings {
-    /// What this end shows; a client may have nothing to show.
+    /// This end's credentials; optional for a client.
     pub credentials: Option<Credentials>,
-    /// What the other end must be.
+    /// Requirements on the peer.
     pub peer: PeerRules,
-    /// TLS 1.3 and nothing older.
+    /// Allow only TLS 1.3.
     pub only_tls13: bool,
-    /// TLS 1.2 and nothing newer.
+    /// Allow only TLS 1.2.
     pub only_tls12: bool,
-    /// Cipher suites by IANA's or OpenSSL's names; all that there are if empty.
+    /// Cipher suites by IANA or OpenSSL names; empty allows all.
     pub cipher_suites: Vec<String>,
-    /// Groups for the key exchange by OpenSSL's or the RFCs' names, best first; all if empty.
+    /// Key exchange groups by OpenSSL or RFC names, best first; empty allows all.
     pub groups: Vec<String>,
 }
 
 impl TlsSettings {
-    /// A provider with what the settings leave of it.
+    /// Returns a provider restricted to the settings.
     fn provider(&self) -> Result<CryptoProvider, Error> {
         let mut provider = cycloid_rustls::default_provider();
         if !self.cipher_suites.is_empty() {
@@ -130,14 +131,14 @@ impl TlsSettings {
         }
         if provider.cipher_suites.is_empty() || provider.kx_groups.is_empty() {
             return Err(Error::Configuration(
-                "none of the named cipher suites, or groups, is supported".into(),
+                "none of the configured cipher suites or groups is supported".into(),
             ));
         }
         Ok(provider)
     }
 }
 
-/// What connections are made from; cheap to clone.
+/// Creates TLS connections; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct TlsFactory {
     kind: Kind,
@@ -151,7 +152,7 @@ enum Kind {
 }
 
 impl TlsFactory {
-    /// Reads keys and certificates once for all connections.
+    /// Parses keys and certificates once for all connections.
     pub fn new(role: Role, settings: &TlsSettings) -> Result<Self, Error> {
         let clock = Arc::new(Clock::default());
         let provider = Arc::new(settings.provider()?);
@@ -161,7 +162,7 @@ impl TlsFactory {
                 (false, true) => &[&rustls::version::TLS13],
                 (true, false) => &[&rustls::version::TLS12],
                 (true, true) => {
-                    return Err(Error::Configuration("no version of TLS is left".into()));
+                    return Err(Error::Configuration("no TLS version is left".into()));
                 }
             };
         let verifier = Arc::new(verifier::Verifier::new(role, settings.peer.clone())?);
@@ -184,9 +185,10 @@ impl TlsFactory {
                 Kind::Client(Arc::new(config))
             }
             Role::Server => {
-                let own = settings.credentials.as_ref().ok_or_else(|| {
-                    Error::Configuration("a server must have a certificate".into())
-                })?;
+                let own = settings
+                    .credentials
+                    .as_ref()
+                    .ok_or_else(|| Error::Configuration("a server needs a certificate".into()))?;
                 let mut config = ServerConfig::builder_with_details(provider, clock.clone())
                     .with_protocol_versions(versions)
                     .map_err(configuration)?
@@ -201,12 +203,12 @@ impl TlsFactory {
         Ok(Self { kind, clock })
     }
 
-    /// The time by which certificates are judged from now on.
+    /// Sets the time for certificate validation.
     pub fn set_time(&self, unix: u64) {
         self.clock.0.store(unix, Ordering::Relaxed);
     }
 
-    /// A connection about to begin.
+    /// Returns a new connection.
     pub fn connect(&self) -> Result<Tls, Error> {
         let connection = match &self.kind {
             Kind::Client(config) => {
@@ -220,7 +222,7 @@ impl TlsFactory {
     }
 }
 
-/// The time that the core was last given, in seconds since 1970.
+/// The time last passed to the core, in seconds since 1970.
 #[derive(Debug, Default)]
 struct Clock(AtomicU64);
 
@@ -230,18 +232,18 @@ impl TimeProvider for Clock {
     }
 }
 
-/// One connection. Each record carries one message of the control channel, so records are given to
-/// TLS one at a time.
+/// A TLS connection. Each record carries one message of the control channel, so TLS gets records
+/// one at a time.
 #[derive(Debug)]
 pub struct Tls {
     connection: Connection,
-    /// The beginning of a record.
+    /// An incomplete record.
     incoming: Vec<u8>,
 }
 
 impl Tls {
-    /// Takes the next bytes from the peer and gives what each record among them held. After an
-    /// error there may be an alert to send.
+    /// Processes received bytes and returns the contents of each complete record. After an error
+    /// there may be an alert to send.
     pub fn receive(
         &mut self,
         bytes: &[u8],
@@ -252,7 +254,7 @@ impl Tls {
         while let Some(header) = self.incoming.get(taken..taken + 5) {
             let end = 5 + usize::from(u16::from_be_bytes([header[3], header[4]]));
             if end > MAX_RECORD {
-                return Err(Error::Malformed("a record of TLS is too long"));
+                return Err(Error::Malformed("TLS record too long"));
             }
             let Some(record) = self.incoming.get(taken..taken + end) else { break };
             take_record(&mut self.connection, record, &mut message)?;
@@ -262,17 +264,17 @@ impl Tls {
         Ok(())
     }
 
-    /// Puts a message into a record of its own.
+    /// Sends a message in its own record.
     pub fn send(&mut self, message: &[u8]) -> Result<(), Error> {
         self.connection.writer().write_all(message).map_err(|error| Error::Tls(error.to_string()))
     }
 
-    /// Whether there are bytes for the peer.
+    /// Returns whether there is output for the peer.
     pub fn wants_write(&self) -> bool {
         self.connection.wants_write()
     }
 
-    /// Appends all bytes for the peer.
+    /// Appends all output for the peer.
     pub fn take_output(&mut self, output: &mut Vec<u8>) {
         while self.connection.wants_write() {
             if self.connection.write_tls(output).is_err() {
@@ -281,12 +283,13 @@ impl Tls {
         }
     }
 
-    /// Whether the handshake goes on; until then nothing said is authenticated.
+    /// Returns whether the handshake is running; until it ends, nothing is authenticated.
     pub fn is_handshaking(&self) -> bool {
         self.connection.is_handshaking()
     }
 
-    /// RFC 5705 and RFC 8446, 7.5, without a context. What comes out depends on the length as well.
+    /// Exports key material without a context (RFC 5705 and RFC 8446, 7.5). The output also depends
+    /// on the length.
     pub fn export<const LEN: usize>(&self, label: &str) -> Result<Zeroizing<[u8; LEN]>, Error> {
         let mut output = Zeroizing::new([0; LEN]);
         self.connection
@@ -295,7 +298,7 @@ impl Tls {
         Ok(output)
     }
 
-    /// Who the peer is by its certificate, if it showed one.
+    /// Returns the peer's identity, if it sent a certificate.
     pub fn peer(&self) -> Option<Identity> {
         self.connection
             .peer_certificates()
@@ -303,7 +306,7 @@ impl Tls {
             .and_then(|certificate| Identity::of(certificate).ok())
     }
 
-    /// Version and cipher suite, for a log.
+    /// Returns version and cipher suite, for the log.
     pub fn description(&self) -> String {
         format!(
             "{} {}",

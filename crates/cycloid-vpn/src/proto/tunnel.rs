@@ -1,8 +1,8 @@
-//! One peer: its sessions, which of their keys protect data, and when the next is due.
+//! A peer's sessions: which of their keys protect data, and when to renegotiate.
 //!
-//! At most three sessions live at once: the one whose key is used, one that is being negotiated,
-//! and one whose key still opens what is on its way. What both ends do alike is here; what only a
-//! client or a server does is in `client.rs` and `server.rs`.
+//! At most three sessions exist at once: the one with the current key, one that is being
+//! negotiated, and one whose key still opens packets in flight. This module holds what both ends
+//! have in common; `client.rs` and `server.rs` hold the rest.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,15 +18,15 @@ use super::wire::{self, Control, Header, KeyId, Opcode, SessionId};
 use super::wrap::Protection;
 use super::{Error, Now, Random, Role};
 
-/// Keys of the data channel, for whoever moves packets.
+/// Keys of the data channel, for the data path.
 pub struct DataKeys {
-    /// By which packets name them.
+    /// The key id in packets.
     pub key_id: KeyId,
-    /// Protects packets, on any thread.
+    /// Seals packets, on any thread.
     pub sealer: Arc<Sealer>,
     /// Opens packets, on one thread.
     pub opener: Opener,
-    /// Whether to send under them at once. Otherwise [`Sink::send_under`] follows.
+    /// Whether to send under these keys at once. Otherwise [`Sink::send_under`] follows.
     pub send: bool,
 }
 
@@ -36,73 +36,73 @@ impl fmt::Debug for DataKeys {
     }
 }
 
-/// What the data channel has carried since it began; counters that never go back.
+/// Traffic of the data channel since its start; the counters never decrease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Packets that were authentic, pings too.
+    /// Authentic received packets, pings included.
     pub received_packets: u64,
-    /// Bytes of these, on the wire.
+    /// Bytes of received packets on the wire.
     pub received_bytes: u64,
-    /// Packets sent, pings too.
+    /// Sent packets, pings included.
     pub sent_packets: u64,
-    /// Bytes of these, on the wire.
+    /// Bytes of sent packets on the wire.
     pub sent_bytes: u64,
-    /// Bytes of packets inside the tunnel, both ways: what `inactive` counts.
+    /// Bytes of inner packets in both directions, as counted by `inactive`.
     pub inner_bytes: u64,
 }
 
-/// Where a core puts what it wants done.
+/// Receives a core's actions.
 pub trait Sink {
-    /// A control packet for the peer.
+    /// Sends a control packet to the peer.
     fn send(&mut self, packet: &[u8]);
-    /// Keys that open packets from now on.
+    /// Installs keys, which open packets from now on.
     fn install(&mut self, keys: DataKeys);
-    /// Keys that were installed protect packets from now on.
+    /// Seals packets with these installed keys from now on.
     fn send_under(&mut self, key_id: KeyId);
-    /// Keys to forget.
+    /// Removes keys.
     fn retire(&mut self, key_id: KeyId);
-    /// Something to protect and send like a packet from the tunnel.
+    /// Seals and sends an inner packet that does not come from the TUN device.
     fn send_data(&mut self, inner: &[u8]);
-    /// What the data channel has carried.
+    /// Returns the traffic of the data channel.
     fn traffic(&mut self) -> Traffic;
 }
 
-/// How the data channel is protected, once both ends agree.
+/// The negotiated protection of the data channel.
 #[derive(Clone, Debug)]
 pub(super) struct DataChannel {
     pub(super) cipher: Cipher,
     pub(super) peer_id: Option<u32>,
     pub(super) by_exporter: bool,
     pub(super) framing: Framing,
-    /// Packets; none where the transport keeps the order.
+    /// Size in packets; zero if the transport preserves order.
     pub(super) replay_window: u32,
 }
 
-/// Why a packet or a deadline came to nothing.
+/// The failure of a packet or a timer.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The packet is dropped, all else goes on.
+    /// The packet is dropped and the connection continues.
     Dropped(Error),
-    /// The connection is over.
+    /// The connection has ended.
     Ended(Error),
 }
 
-/// What a tunnel tells of; the session is meant by its key id.
+/// An event of a tunnel; the key id names the session.
 #[derive(Debug)]
-pub(super) enum Told {
+pub(super) enum TunnelEvent {
     Hello(KeyId, Box<PeerHello>),
     Judge(KeyId),
     Answered(KeyId, Box<PeerHello>),
     Text(Zeroizing<Vec<u8>>),
 }
 
-/// The peer and what was agreed with it.
+/// A peer's sessions and negotiated parameters.
 pub(super) struct Tunnel {
     role: Role,
     timing: Timing,
     factory: TlsFactory,
     protection: Protection,
-    /// Of sessions after the first, where both ends know of it.
+    /// Protection of sessions after the first, if negotiated.
     dynamic: Option<Protection>,
     local: SessionId,
     current: Session,
@@ -111,35 +111,35 @@ pub(super) struct Tunnel {
     old: Option<(KeyId, Session, Duration)>,
     channel: Option<DataChannel>,
     sealer: Option<Arc<Sealer>>,
-    /// A key that the peer may not know yet.
+    /// A key that the peer may not have yet.
     unconfirmed: Option<KeyId>,
     own_hello: OwnHello,
     end: Option<Duration>,
-    /// Until then nobody is late with a handshake: the decision about it was put off.
+    /// Time until which a running handshake may take longer, because its decision was deferred.
     patience: Duration,
     activity: Activity,
     buffer: Vec<u8>,
 }
 
-/// When the data channel was last seen to do something.
+/// Recent activity of the data channel.
 #[derive(Clone, Copy, Debug, Default)]
 struct Activity {
     traffic: Traffic,
     sent: Duration,
     received: Duration,
-    /// Whether silence was excused once since something was received.
+    /// Whether silence has been excused once since the last received packet.
     excused: bool,
     used: Duration,
     used_bytes: u64,
-    /// Of the current key.
+    /// The traffic at the start of the current key.
     at_key: Traffic,
     checked: Duration,
 }
 
-/// How often a key that counts what it protects is looked at, and one that does not. Before the
-/// second of these is over, no link can use up what a key has left once it wants another.
-const COUNTING: Duration = Duration::from_secs(1);
-const WATCHING: Duration = Duration::from_secs(10);
+/// Intervals of checking a key with and without a traffic limit. Within `WATCH_INTERVAL`, no link can use
+/// up the rest of a key that already asks for renegotiation.
+const COUNT_INTERVAL: Duration = Duration::from_secs(1);
+const WATCH_INTERVAL: Duration = Duration::from_secs(10);
 
 impl Tunnel {
     pub(super) fn new(
@@ -186,12 +186,12 @@ impl Tunnel {
         &mut self.timing
     }
 
-    /// What is said in the exchanges to come.
+    /// Returns the hello for later exchanges.
     pub(super) fn own_hello_mut(&mut self) -> &mut OwnHello {
         &mut self.own_hello
     }
 
-    /// Certificates and keys for the sessions to come.
+    /// Sets certificates and keys for later sessions.
     pub(super) fn set_tls(&mut self, factory: TlsFactory) {
         self.factory = factory;
     }
@@ -200,7 +200,7 @@ impl Tunnel {
         self.current.identity()
     }
 
-    /// Who the peer is by the certificate of this session.
+    /// Returns the peer's identity from the certificate of this session.
     pub(super) fn identity_of(&self, key_id: KeyId) -> Option<Identity> {
         self.session(key_id).and_then(Session::identity)
     }
@@ -209,35 +209,35 @@ impl Tunnel {
         self.current.tls_description()
     }
 
-    /// See [`Session::exported_peer_id`]; of the session whose key is used.
+    /// Returns [`Session::exported_peer_id`] of the session with the current key.
     pub(super) fn exported_peer_id(&self) -> Result<u32, Error> {
         self.current.exported_peer_id()
     }
 
-    /// Takes a control packet. What it tells is for the caller to act on; then
+    /// Processes a control packet. The caller acts on its events, then calls
     /// [`transmit`](Self::transmit).
     pub(super) fn receive(
         &mut self,
         now: Now,
         packet: &mut [u8],
         random: &mut Random<'_>,
-        told: &mut Vec<Told>,
+        events: &mut Vec<TunnelEvent>,
     ) -> Result<(), Failure> {
         let first = *packet.first().ok_or(Failure::Dropped(Error::Malformed("empty packet")))?;
         let (_, key_id) = wire::first_byte(first).map_err(Failure::Dropped)?;
         let dynamic = self.dynamic.as_mut().filter(|_| key_id.get() > 0);
         let protection = dynamic.unwrap_or(&mut self.protection);
         let control = protection.open(packet).map_err(Failure::Dropped)?;
-        self.take(now, &control, random, told)
+        self.take(now, &control, random, events)
     }
 
-    /// Takes a control packet that was opened already.
+    /// Processes a control packet that was already opened.
     pub(super) fn take(
         &mut self,
         now: Now,
         control: &Control<'_>,
         random: &mut Random<'_>,
-        told: &mut Vec<Told>,
+        events: &mut Vec<TunnelEvent>,
     ) -> Result<(), Failure> {
         let Header { opcode, key_id, .. } = control.header;
         if opcode == Opcode::SoftReset
@@ -257,11 +257,11 @@ impl Tunnel {
             return Err(Failure::Dropped(Error::Unexpected("no session has this key id")));
         };
         let result = session.receive(control, |outcome| {
-            told.push(match outcome {
-                Outcome::Hello(hello) => Told::Hello(key_id, hello),
-                Outcome::Judge => Told::Judge(key_id),
-                Outcome::Answered(hello) => Told::Answered(key_id, hello),
-                Outcome::Text(text) => Told::Text(text),
+            events.push(match outcome {
+                Outcome::Hello(hello) => TunnelEvent::Hello(key_id, hello),
+                Outcome::Judge => TunnelEvent::Judge(key_id),
+                Outcome::Answered(hello) => TunnelEvent::Answered(key_id, hello),
+                Outcome::Text(text) => TunnelEvent::Text(text),
             });
             Ok(())
         });
@@ -281,7 +281,7 @@ impl Tunnel {
             .find(|session| session.key_id() == key_id)
     }
 
-    /// Begins a session for the next key, if none is on its way.
+    /// Starts a session for the next key, unless one is being negotiated.
     pub(super) fn renegotiate(&mut self, now: Now, random: &mut Random<'_>) -> Result<(), Error> {
         if self.next.is_some() || self.established.is_none() || self.channel.is_none() {
             return Ok(());
@@ -307,7 +307,7 @@ impl Tunnel {
         Ok(())
     }
 
-    /// A server's answer to a hello.
+    /// Sends a server's answer to a hello.
     pub(super) fn answer(&mut self, key_id: KeyId) -> Result<(), Error> {
         match find(&mut self.current, &mut self.next, &mut self.old, key_id) {
             Some(session) => session.answer(),
@@ -315,23 +315,23 @@ impl Tunnel {
         }
     }
 
-    /// Ends the first session before it stands, so that the peer does not wait for it.
+    /// Ends the first session before it is established, so that the peer does not wait for it.
     pub(super) fn abandon(&mut self) {
         self.current.abandon();
     }
 
-    /// A client's approval of its server; of no effect where none is awaited.
+    /// Approves the server for a client; no effect if no approval is pending.
     pub(super) fn approve(&mut self, key_id: KeyId) -> Result<(), Error> {
         find(&mut self.current, &mut self.next, &mut self.old, key_id)
             .map_or(Ok(()), Session::approve)
     }
 
-    /// Sends a text by the session whose key is used.
+    /// Sends a text over the session with the current key.
     pub(super) fn send_text(&mut self, text: &str) -> Result<(), Error> {
         self.current.send_text(text)
     }
 
-    /// Sends a text by this session.
+    /// Sends a text over this session.
     pub(super) fn send_text_by(&mut self, key_id: KeyId, text: &str) -> Result<(), Error> {
         match find(&mut self.current, &mut self.next, &mut self.old, key_id) {
             Some(session) => session.send_text(text),
@@ -339,17 +339,17 @@ impl Tunnel {
         }
     }
 
-    /// The connection is over at that time, however it stands.
+    /// Ends the connection at that time in any case.
     pub(super) fn end_at(&mut self, time: Duration) {
         self.end = Some(time);
     }
 
-    /// Gives the handshake that goes on until that time at least.
+    /// Extends the deadline of the running handshake to at least that time.
     pub(super) fn wait_until(&mut self, time: Duration) {
         self.patience = time;
     }
 
-    /// When the handshake that goes on must be finished.
+    /// Returns the deadline of the running handshake.
     fn handshake_end(&self) -> Option<Duration> {
         let negotiating = match self.established {
             None => Some(&self.current),
@@ -358,13 +358,13 @@ impl Tunnel {
         negotiating.map(|it| (it.began() + self.timing.handshake).max(self.patience))
     }
 
-    /// Whether all that was said has come to the peer.
+    /// Returns whether the peer has received everything that was sent.
     pub(super) fn is_idle(&self) -> bool {
         self.current.is_confirmed()
     }
 
-    /// Both ends agree on the data channel, and the first key is made. `dynamic`: the control
-    /// packets of later sessions are protected by a key from this one.
+    /// Opens the negotiated data channel and derives the first key. `dynamic`: a key from this
+    /// session protects the control packets of later ones.
     pub(super) fn open_channel(
         &mut self,
         now: Now,
@@ -385,7 +385,7 @@ impl Tunnel {
         self.install(true, sink)
     }
 
-    /// A renegotiated session is established: its key takes over.
+    /// Makes the key of an established renegotiation current.
     pub(super) fn promote(&mut self, now: Now, sink: &mut dyn Sink) -> Result<(), Error> {
         let Some(next) = self.next.take_if(|next| next.is_established()) else { return Ok(()) };
         self.forget_old(sink);
@@ -395,8 +395,8 @@ impl Tunnel {
         self.install(self.role == Role::Client, sink)
     }
 
-    /// The old key opens nothing any more. Where it still protects what is sent, for want of a sign
-    /// that the peer has the one after it, that one takes over.
+    /// Removes the old key. If it is still used for sending, because the peer has not confirmed its
+    /// successor, switches to the successor.
     fn forget_old(&mut self, sink: &mut dyn Sink) {
         if let Some((key_id, ..)) = self.old.take() {
             if let Some(successor) = self.unconfirmed.take() {
@@ -428,7 +428,7 @@ impl Tunnel {
         Ok(())
     }
 
-    /// Sends what is to be sent, and uses a key once the peer has it.
+    /// Sends due packets, and switches to a key that the peer has confirmed.
     pub(super) fn transmit(&mut self, now: Now, sink: &mut dyn Sink) -> Result<(), Error> {
         let Self { current, next, old, protection, dynamic, buffer, .. } = self;
         for session in [Some(current), next.as_mut(), old.as_mut().map(|(_, session, _)| session)]
@@ -448,7 +448,7 @@ impl Tunnel {
         Ok(())
     }
 
-    /// What is due by now: retransmission is left to [`transmit`](Self::transmit).
+    /// Handles due timers, except retransmissions, which [`transmit`](Self::transmit) handles.
     pub(super) fn tick(
         &mut self,
         now: Now,
@@ -457,7 +457,7 @@ impl Tunnel {
     ) -> Result<(), Failure> {
         let time = now.monotonic;
         if self.end.is_some_and(|end| time >= end) {
-            return Err(Failure::Ended(Error::TimedOut("the connection was to end")));
+            return Err(Failure::Ended(Error::TimedOut("the scheduled end of the connection")));
         }
         if self.handshake_end().is_some_and(|end| time >= end) {
             return Err(Failure::Ended(Error::TimedOut(
@@ -476,7 +476,7 @@ impl Tunnel {
         Ok(())
     }
 
-    /// Pings, and notices when the peer has gone.
+    /// Sends pings, and detects a lost peer.
     fn watch(&mut self, now: Now, sink: &mut dyn Sink) -> Result<(), Failure> {
         let (time, timing) = (now.monotonic, &self.timing);
         let traffic = sink.traffic();
@@ -492,16 +492,16 @@ impl Tunnel {
         activity.traffic = traffic;
         activity.checked = time;
         if !timing.silence.is_zero() && time >= activity.received + timing.silence {
-            // After a pause of the whole process, what came meanwhile may not be counted yet.
-            if unwatched <= WATCHING + timing.silence / 2 || activity.excused {
-                return Err(Failure::Ended(Error::TimedOut("nothing came from the peer")));
+            // If the whole process was paused, packets received meanwhile may not be counted yet.
+            if unwatched <= WATCH_INTERVAL + timing.silence / 2 || activity.excused {
+                return Err(Failure::Ended(Error::TimedOut("no packets from the peer")));
             }
             activity.excused = true;
             activity.received = time - timing.silence / 2;
         }
         if !timing.inactive.is_zero() && time >= activity.used + timing.inactive {
             if traffic.inner_bytes - activity.used_bytes <= timing.inactive_bytes {
-                return Err(Failure::Ended(Error::TimedOut("the tunnel was not used")));
+                return Err(Failure::Ended(Error::TimedOut("the tunnel was idle")));
             }
             activity.used = time;
             activity.used_bytes = traffic.inner_bytes;
@@ -528,7 +528,7 @@ impl Tunnel {
             || self.sealer.as_ref().is_some_and(|sealer| sealer.wants_rekey())
     }
 
-    /// When to call [`tick`](Self::tick) and [`transmit`](Self::transmit) next.
+    /// Returns when to call [`tick`](Self::tick) and [`transmit`](Self::transmit) next.
     pub(super) fn deadline(&self) -> Option<Duration> {
         let timing = &self.timing;
         let some = |from: Duration, span: Duration| (!span.is_zero()).then(|| from + span);
@@ -543,7 +543,7 @@ impl Tunnel {
         ];
         if let Some(since) = self.established {
             let counts = timing.renegotiate_bytes > 0 || timing.renegotiate_packets > 0;
-            let period = if counts { COUNTING } else { WATCHING };
+            let period = if counts { COUNT_INTERVAL } else { WATCH_INTERVAL };
             all.extend([
                 some(since, timing.renegotiate_after).filter(|_| self.next.is_none()),
                 some(self.activity.sent, timing.ping),
@@ -556,7 +556,8 @@ impl Tunnel {
     }
 }
 
-/// The session of a key id. A function of its parts, for what else of the tunnel is in use.
+/// Returns the session with a key id. A free function, so that other fields of the tunnel can be
+/// borrowed meanwhile.
 fn find<'a>(
     current: &'a mut Session,
     next: &'a mut Option<Session>,

@@ -1,48 +1,48 @@
-//! Packets of the control channel to and from bytes.
+//! Encodes and decodes packets of the control channel.
 //!
-//! Every packet begins with a byte of opcode (high 5 bits) and key id (low 3 bits). A control
-//! packet goes on with the sender's session id (8 bytes) and, once its protection is off, a body:
+//! Every packet starts with a byte of opcode (high 5 bits) and key id (low 3 bits). A control
+//! packet continues with the sender's session id (8 bytes) and, without its protection, a body:
 //!
 //! | bytes | holds |
 //! |---|---|
-//! | 1 | count of acknowledgements, at most 8 |
-//! | 4 each | ids of the messages that are acknowledged, big-endian |
+//! | 1 | number of acknowledgements, at most 8 |
+//! | 4 each | ids of the acknowledged messages, big-endian |
 //! | 8 | session id of the receiver, if there are acknowledgements |
 //! | 4 | id of the message, big-endian; absent in an [`Opcode::Ack`] |
-//! | rest | the message; a piece of TLS, but for resets |
+//! | rest | the message: TLS data, except in resets |
 //!
 //! Source: draft-openvpn-wire-protocol, "Control channel packet format".
 
 use super::{Error, Random};
 
-/// Longest control packet that is looked at, in bytes, its wrapped client key included. More than
+/// Maximum length of a received control packet in bytes, wrapped client key included. More than
 /// [`MAX_CONTROL_PACKET`](super::MAX_CONTROL_PACKET), since a peer may be configured for more.
 pub const MAX_RECEIVED_CONTROL_PACKET: usize = 3072;
 
 /// Bytes of opcode, key id and session id.
 pub const HEADER_LEN: usize = 1 + SessionId::LEN;
 
-/// What a packet is. Resets of key method 1 (opcodes 1 and 2) do not exist.
+/// The kind of a packet. Resets of key method 1 (opcodes 1 and 2) are not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Opcode {
-    /// Begins a TLS session with new keys beside the one that stands.
+    /// Starts a TLS session for new keys next to the existing one.
     SoftReset = 3,
-    /// A piece of TLS.
+    /// TLS data.
     Control = 4,
-    /// Nothing but acknowledgements.
+    /// Acknowledgements only.
     Ack = 5,
     /// Data without a peer id.
     DataV1 = 6,
-    /// A client begins.
+    /// The first packet of a client.
     HardResetClientV2 = 7,
-    /// A server answers it.
+    /// The server's answer to it.
     HardResetServerV2 = 8,
     /// Data with a peer id.
     DataV2 = 9,
-    /// A client begins that has a key of its own (tls-crypt-v2), wrapped behind the packet.
+    /// The first packet of a client with its own key (tls-crypt-v2), wrapped and appended.
     HardResetClientV3 = 10,
-    /// [`Control`](Self::Control) with the wrapped client key behind it.
+    /// [`Control`](Self::Control) with the wrapped client key appended.
     ControlWkc = 11,
 }
 
@@ -62,56 +62,56 @@ impl Opcode {
         })
     }
 
-    /// Is it of the data channel?
+    /// Returns whether it is a data channel packet.
     pub fn is_data(self) -> bool {
         matches!(self, Self::DataV1 | Self::DataV2)
     }
 
-    /// Does it begin a session from nothing?
+    /// Returns whether it starts a new connection.
     pub fn is_hard_reset(self) -> bool {
         matches!(self, Self::HardResetClientV2 | Self::HardResetServerV2 | Self::HardResetClientV3)
     }
 
-    /// Does a wrapped client key stand behind it?
+    /// Returns whether a wrapped client key is appended.
     pub fn has_wrapped_key(self) -> bool {
         matches!(self, Self::HardResetClientV3 | Self::ControlWkc)
     }
 }
 
-/// Which keys a packet is of: 0 for the first of a session, then 1 to 7 in turn.
+/// The id of a packet's keys: 0 for the first of a connection, then 1 to 7 in turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct KeyId(u8);
 
 impl KeyId {
-    /// That of the first session of a connection.
+    /// The key id of a connection's first session.
     pub const FIRST: Self = Self(0);
 
-    /// Nothing above 7.
+    /// Returns `None` above 7.
     pub fn new(id: u8) -> Option<Self> {
         (id < 8).then_some(Self(id))
     }
 
-    /// 0 to 7.
+    /// Returns the number, 0 to 7.
     pub fn get(self) -> u8 {
         self.0
     }
 
-    /// That of the keys that come next; never 0.
+    /// Returns the id of the next keys; never 0.
     #[must_use]
     pub fn next(self) -> Self {
         Self(self.0 % 7 + 1)
     }
 }
 
-/// Names one end of a session: 8 bytes, not all zero.
+/// The id of one end of a session: 8 bytes, not all zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SessionId([u8; Self::LEN]);
 
 impl SessionId {
-    /// In bytes.
+    /// Length in bytes.
     pub const LEN: usize = 8;
 
-    /// One that nobody can guess.
+    /// Returns a random id.
     pub fn random(random: &mut Random<'_>) -> Self {
         loop {
             let mut bytes = [0; Self::LEN];
@@ -122,12 +122,12 @@ impl SessionId {
         }
     }
 
-    /// `None` for zeros only.
+    /// Returns `None` for all zeros.
     pub fn new(bytes: [u8; Self::LEN]) -> Option<Self> {
         (bytes != [0; Self::LEN]).then_some(Self(bytes))
     }
 
-    /// As it stands in packets.
+    /// Returns the bytes as in packets.
     pub fn as_bytes(&self) -> &[u8; Self::LEN] {
         &self.0
     }
@@ -137,33 +137,34 @@ impl SessionId {
     }
 }
 
-/// The opcode and the key id of a packet's first byte.
+/// Parses opcode and key id from a packet's first byte.
 ///
 /// # Errors
 ///
-/// [`Error::Opcode`] if there is no such opcode.
+/// [`Error::Opcode`] for an unknown opcode.
 pub fn first_byte(byte: u8) -> Result<(Opcode, KeyId), Error> {
     Ok((Opcode::from_bits(byte >> 3)?, KeyId(byte & 7)))
 }
 
-/// What stands before the protected part of a control packet.
+/// The unprotected header of a control packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What the packet is; not of the data channel.
+    /// The opcode; never that of a data packet.
     pub opcode: Opcode,
-    /// The keys that it is about.
+    /// The key id.
     pub key_id: KeyId,
-    /// The sender's.
+    /// The sender's session id.
     pub session: SessionId,
 }
 
 impl Header {
-    /// Reads the header of a whole packet, of which [`HEADER_LEN`] bytes are then read.
+    /// Parses the header of a packet, its first [`HEADER_LEN`] bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Short`], [`Error::Long`]; [`Error::Opcode`] if it is none of the control channel;
-    /// [`Error::KeyId`] for a hard reset of other keys than the first; [`Error::SessionId`].
+    /// [`Error::Short`], [`Error::Long`]; [`Error::Opcode`] for an opcode outside of the control
+    /// channel; [`Error::KeyId`] for a hard reset with another key id than the first;
+    /// [`Error::SessionId`].
     pub fn parse(packet: &[u8]) -> Result<Self, Error> {
         if packet.len() > MAX_RECEIVED_CONTROL_PACKET {
             return Err(Error::Long);
@@ -180,7 +181,7 @@ impl Header {
         Ok(Self { opcode, key_id, session: SessionId::read(&mut rest)? })
     }
 
-    /// The [`HEADER_LEN`] bytes.
+    /// Encodes the header.
     pub fn to_bytes(self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         bytes[0] = (self.opcode as u8) << 3 | self.key_id.get();
@@ -189,7 +190,7 @@ impl Header {
     }
 }
 
-/// Ids of messages that are acknowledged; at most [`Acks::MAX`].
+/// Ids of acknowledged messages; at most [`Acks::MAX`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acks {
     ids: [u32; Self::MAX],
@@ -197,10 +198,10 @@ pub struct Acks {
 }
 
 impl Acks {
-    /// As many as a packet may hold.
+    /// Maximum number in a packet.
     pub const MAX: usize = 8;
 
-    /// Adds one; says whether there was room for it.
+    /// Adds an id. Returns whether there was room.
     pub fn push(&mut self, id: u32) -> bool {
         let Some(place) = self.ids.get_mut(usize::from(self.len)) else { return false };
         *place = id;
@@ -208,19 +209,19 @@ impl Acks {
         true
     }
 
-    /// In the order in which they were added.
+    /// Returns the ids in the order of addition.
     pub fn as_slice(&self) -> &[u32] {
         &self.ids[..usize::from(self.len)]
     }
 
-    /// Is there none?
+    /// Returns whether there are no ids.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 }
 
 impl FromIterator<u32> for Acks {
-    /// Takes the first [`Acks::MAX`].
+    /// Takes the first [`Acks::MAX`] ids.
     fn from_iter<I: IntoIterator<Item = u32>>(ids: I) -> Self {
         let mut acks = Self::default();
         for id in ids.into_iter().take(Self::MAX) {
@@ -233,23 +234,23 @@ impl FromIterator<u32> for Acks {
 /// A control packet without its protection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Control<'a> {
-    /// What it is, and from which session.
+    /// The header.
     pub header: Header,
-    /// What it acknowledges.
+    /// The acknowledgements.
     pub acks: Acks,
-    /// The receiver's session, which the acknowledgements are for; present if there are any.
+    /// The receiver's session id, present if there are acknowledgements.
     pub remote: Option<SessionId>,
-    /// Id and content of the message; `None` in an [`Opcode::Ack`], and only there.
+    /// Id and content of the message; `None` only in an [`Opcode::Ack`].
     pub message: Option<(u32, &'a [u8])>,
 }
 
 impl<'a> Control<'a> {
-    /// Reads what stands behind `header` once the protection is off.
+    /// Parses the unprotected body after `header`.
     ///
     /// # Errors
     ///
     /// [`Error::Short`], [`Error::Long`], [`Error::Acknowledgements`], [`Error::SessionId`];
-    /// [`Error::Sequence`] if it is a reset and its message is not the first, number 0.
+    /// [`Error::Sequence`] for a reset whose message is not number 0.
     pub fn parse_body(header: Header, body: &'a [u8]) -> Result<Self, Error> {
         let mut rest = body;
         let [count] = *take(&mut rest)?;
@@ -280,8 +281,7 @@ impl<'a> Control<'a> {
         Ok(Self { header, acks, remote, message })
     }
 
-    /// Appends what stands behind the header. Acknowledgements without a session that they are
-    /// for are left out.
+    /// Appends the body. Omits acknowledgements if `remote` is `None`.
     pub fn write_body(&self, out: &mut Vec<u8>) {
         match &self.remote {
             Some(remote) if !self.acks.is_empty() => {
@@ -299,7 +299,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Bytes that [`Self::write_body`] appends.
+    /// Returns the number of bytes that [`Self::write_body`] appends.
     pub fn body_len(&self) -> usize {
         let acks = match self.remote {
             Some(_) if !self.acks.is_empty() => 4 * usize::from(self.acks.len) + SessionId::LEN,
@@ -309,26 +309,25 @@ impl<'a> Control<'a> {
     }
 }
 
-/// Takes the first `N` bytes off.
+/// Removes and returns the first `N` bytes.
 pub(super) fn take<'a, const N: usize>(bytes: &mut &'a [u8]) -> Result<&'a [u8; N], Error> {
     let (first, rest) = bytes.split_first_chunk().ok_or(Error::Short)?;
     *bytes = rest;
     Ok(first)
 }
 
-/// The content of a server's reset in answer to a tls-crypt-v2 client that tells of early
-/// negotiation: one element of type 1 (flags), length 2, whose lowest bit asks for the wrapped
-/// key once more.
+/// The content of a server's reset for a tls-crypt-v2 client that supports early negotiation: one
+/// element of type 1 (flags), length 2, whose lowest bit requests the wrapped key again.
 ///
 /// Source: OpenVPN's tls-crypt-v2 specification, "HMAC Cookie support".
 pub const RESEND_WRAPPED_KEY: [u8; 6] = [0, 1, 0, 2, 0, 1];
 
-/// Does the content of a server's reset ask that the wrapped client key be sent once more?
-/// Elements of unknown type are passed over.
+/// Returns whether the content of a server's reset requests the wrapped client key again. Ignores
+/// elements of unknown type.
 ///
 /// # Errors
 ///
-/// [`Error::Short`] if an element is cut off, [`Error::Long`] if flags are not two bytes.
+/// [`Error::Short`] for a truncated element, [`Error::Long`] if the flags are not two bytes.
 pub fn asks_for_wrapped_key(mut content: &[u8]) -> Result<bool, Error> {
     let mut asks = false;
     while !content.is_empty() {

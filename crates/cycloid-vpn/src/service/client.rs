@@ -1,5 +1,5 @@
-//! A client as a program: servers one after the other until one takes it in, the tunnel for as long
-//! as it stands, and everything taken back at the end.
+//! The client program: tries servers until one accepts, keeps the tunnel up, and undoes all changes
+//! to the machine at the end.
 
 mod machine;
 mod requests;
@@ -18,10 +18,10 @@ use zeroize::Zeroizing;
 
 use self::start::{bind, shuffle};
 use self::wire::{Wire, is_same};
+use super::context::{Context, MAX_EVENTS, Side, drop_privileges, is_end};
 use super::log::Log;
 use super::signals::Signal;
 use super::status::StatusFile;
-use super::surroundings::{MOST_EVENTS, Side, Surroundings, drop_privileges, is_end};
 use super::{Failure, Person, random};
 use crate::config::{self, AuthRetry, Link};
 use crate::net::data_path::{self, Event, Events, Handle, PeerId, Peers, Remote, StreamId};
@@ -36,37 +36,37 @@ use crate::proto::{Now, Role, Transport};
 
 pub(crate) use self::start::{core_settings, resolve};
 
-/// The one peer of a client's data path.
+/// The peer id of the server, the only peer of a client's data path.
 const SERVER: PeerId = 0;
 
-/// Where journals are kept.
+/// Directory of the undo journals.
 pub const STATE_DIRECTORY: &str = "/run/cycloid-vpn";
 
-/// Runs until it is told to stop, or there is no use in going on.
+/// Runs the client until a signal stops it or it cannot continue.
 ///
 /// # Errors
-/// What is wrong with the configuration, the machine, or the server's answer.
+/// An invalid configuration, a failure of the machine, or a refusal by the server.
 pub fn run(
     config: &config::Client,
     instance: &str,
     log: Log,
     person: &mut dyn Person,
 ) -> Result<(), Failure> {
-    let mut around = Surroundings::start(&config.common, Side::Client, log)?;
-    let outcome = Program::start(config, instance, &mut around, person).and_then(|mut program| {
+    let mut context = Context::start(&config.common, Side::Client, log)?;
+    let outcome = Program::start(config, instance, &mut context, person).and_then(|mut program| {
         let outcome = program.go(person);
         program.stop();
         outcome
     });
-    around.stop(outcome.as_ref().err());
+    context.stop(outcome.as_ref().err());
     outcome
 }
 
-/// What lives as long as the program.
+/// State for the lifetime of the program.
 struct Program<'a> {
     config: &'a config::Client,
     instance: String,
-    around: &'a mut Surroundings,
+    context: &'a mut Context,
     journal: Journal,
     tls: TlsFactory,
     handle: Handle,
@@ -74,26 +74,26 @@ struct Program<'a> {
     interface: String,
     status: Option<(StatusFile, Duration, Duration)>,
     credentials: Option<(String, Zeroizing<String>)>,
-    /// What the server takes in place of them (`auth-token`).
+    /// The token that replaces the credentials (`auth-token`).
     token: Option<(String, Zeroizing<String>)>,
     auth_retry: AuthRetry,
-    /// What the machine was told, and for which server.
+    /// The applied tunnel configuration and its server's address.
     applied: Option<(config::Tunnel, IpAddr)>,
     /// The interface's MTU.
     mtu: u32,
-    /// The server that is being talked to.
+    /// The current server.
     remote: Option<SocketAddr>,
-    /// Whether the service manager was told that the start is over.
+    /// Whether the service manager has received READY.
     told_ready: bool,
 }
 
-/// What to do after a connection is over.
+/// The next action after a connection ends.
 enum After {
-    /// The same address once more.
+    /// Retry the same address.
     Same,
-    /// The next.
+    /// Try the next address.
     Next,
-    /// The first, with the configuration's keys read anew.
+    /// Start with the first remote again, with reloaded keys.
     Restart,
     Stop(Result<(), Failure>),
 }
@@ -102,20 +102,20 @@ impl<'a> Program<'a> {
     fn start(
         config: &'a config::Client,
         instance: &str,
-        around: &'a mut Surroundings,
+        context: &'a mut Context,
         person: &mut dyn Person,
     ) -> Result<Self, Failure> {
         let common = &config.common;
-        let tls = around.tls(Role::Client, common, Some(person))?;
+        let tls = context.tls(Role::Client, common, Some(person))?;
         for remote in &config.remotes {
-            // What cannot be read is said before anything is changed.
+            // Unreadable keys are reported before anything is changed.
             remote.link.control_key.load(common.data.digest, Role::Client)?;
         }
         let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance)
             .map_err(|error| Failure::new(error.to_string()))?;
         for (undo, error) in journal.undo() {
-            let text = format!("what an earlier run left was not taken back: {undo:?}: {error}");
-            around.warn(&text);
+            let text = format!("cannot undo a change of an earlier run: {undo:?}: {error}");
+            context.warn(&text);
         }
         let status = match &common.log.status {
             Some((path, every)) => {
@@ -136,7 +136,7 @@ impl<'a> Program<'a> {
         Ok(Self {
             config,
             instance: instance.to_owned(),
-            around,
+            context,
             journal,
             tls,
             handle,
@@ -154,11 +154,11 @@ impl<'a> Program<'a> {
     }
 
     fn warn(&mut self, text: &str) {
-        self.around.warn(text);
+        self.context.warn(text);
     }
 
     fn say(&mut self, level: u8, text: &str) {
-        self.around.say(level, text);
+        self.context.say(level, text);
     }
 
     fn go(&mut self, person: &mut dyn Person) -> Result<(), Failure> {
@@ -170,15 +170,15 @@ impl<'a> Program<'a> {
             self.set_kill_switch(&remotes)?;
         }
         if !self.config.pull {
-            // Nothing of the machine waits for what a peer says: it may come at any time.
+            // Report readiness without waiting for the server, which may answer at any time.
             self.told_ready = true;
-            self.around.notify.ready();
+            self.context.notify.ready();
         }
         let (mut wait, longest) = remotes[0].link.connect_retry;
         let mut rounds = 0;
         loop {
             for remote in &remotes {
-                if !self.around.hold() {
+                if !self.context.hold() {
                     return Ok(());
                 }
                 self.state("RESOLVE", "");
@@ -210,7 +210,7 @@ impl<'a> Program<'a> {
                         if let Some(stop) = self.pause(wait) {
                             return stop;
                         }
-                        if !self.around.hold() || !self.ask_credentials(person)? {
+                        if !self.context.hold() || !self.ask_credentials(person)? {
                             return Ok(());
                         }
                     }
@@ -227,25 +227,25 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// What cannot be read, as where privileges were given up, stays as it was.
+    /// Reloads keys. Keeps the old keys if reading fails, as it may after privileges were dropped.
     fn read_keys(&mut self) {
-        match self.around.tls(Role::Client, &self.config.common, None) {
+        match self.context.tls(Role::Client, &self.config.common, None) {
             Ok(tls) => self.tls = tls,
-            Err(failure) => self.warn(&format!("the keys stay as they were: {failure}")),
+            Err(failure) => self.warn(&format!("keeping the old keys: {failure}")),
         }
     }
 
-    /// Waits between two attempts, unless it is told to stop.
+    /// Waits between two attempts. Returns early on a stop signal.
     fn pause(&mut self, wait: Duration) -> Option<Result<(), Failure>> {
-        let end = self.around.clock.now().monotonic + wait;
+        let end = self.context.clock.now().monotonic + wait;
         loop {
-            if self.around.clock.until(end).is_zero() {
+            if self.context.clock.until(end).is_zero() {
                 return None;
             }
-            self.around.wait([self.events.as_fd()], Some(end));
+            self.context.wait([self.events.as_fd()], Some(end));
             while self.events.next().is_some() {}
             self.take_requests(None);
-            let signals = self.around.signals();
+            let signals = self.context.signals();
             if signals.iter().any(|it| is_end(*it)) {
                 return Some(Ok(()));
             }
@@ -255,7 +255,8 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// One connection from its first packet to its end; and whether the tunnel stood.
+    /// Runs one connection from its first packet to its end. Returns the next action and whether
+    /// the tunnel was up.
     fn connect(&mut self, remote: &config::Remote, address: SocketAddr) -> (After, bool) {
         let transport = remote.link.protocol.transport;
         let (name, state) = match transport {
@@ -298,7 +299,8 @@ impl<'a> Program<'a> {
             }
             Transport::Tcp => {
                 let stream = TcpStream::connect_timeout(&address, link.connect_timeout)?;
-                // Handshakes wait for nothing; data leaves in large writes.
+                // Handshake messages must not wait for more data, and data is written in large
+                // pieces.
                 stream.set_nodelay(true)?;
                 let (stream, _) = self.handle.add_stream(stream)?;
                 Ok((Remote::Tcp(stream), Some(stream)))
@@ -310,24 +312,24 @@ impl<'a> Program<'a> {
         let credentials = self.token.clone().or_else(|| self.credentials.clone());
         let settings = core_settings(self.config, link, self.tls.clone(), credentials);
         let begun = settings.and_then(|settings| {
-            Client::new(self.around.clock.now(), Arc::new(settings), &mut random)
+            Client::new(self.context.clock.now(), Arc::new(settings), &mut random)
                 .map_err(|error| Failure::new(error.to_string()))
         });
         let mut client = match begun {
             Ok(client) => client,
             Err(failure) => return (After::Stop(Err(failure)), false),
         };
-        let mut patience = Some(self.around.clock.now().monotonic + link.connect_timeout);
+        let mut patience = Some(self.context.clock.now().monotonic + link.connect_timeout);
         let mut stood = false;
         let mut wire = Wire::default();
         loop {
-            let now = self.around.clock.now();
+            let now = self.context.clock.now();
             let mut notices = Vec::new();
             if client.deadline().is_some_and(|deadline| deadline <= now.monotonic) {
                 let mut sink = wire.sink(&self.handle, way);
                 client.tick(now, &mut random, &mut sink, &mut |notice| notices.push(notice));
             }
-            for _ in 0..MOST_EVENTS {
+            for _ in 0..MAX_EVENTS {
                 let Some(event) = self.events.next() else { break };
                 if self.take(event, now, &mut client, &mut wire, way, address, &mut notices)
                     && patience.take().is_some()
@@ -339,7 +341,7 @@ impl<'a> Program<'a> {
             while let Some(notice) = notices.pop_front() {
                 if let ClientNotice::Judge { key_id, server } = notice {
                     if let Err(failure) = self.judge(server.as_ref(), address) {
-                        self.say(1, &format!("the server is refused: {failure}"));
+                        self.say(1, &format!("server refused: {failure}"));
                         self.state("RECONNECTING", "tls-error");
                         client.stop(now, &mut wire.sink(&self.handle, way), &mut |_| ());
                         return (After::Next, stood);
@@ -359,21 +361,21 @@ impl<'a> Program<'a> {
             if let Some(response) = self.take_requests(Some(now)) {
                 let mut sink = wire.sink(&self.handle, way);
                 if let Err(error) = client.respond(now, &response, &mut sink) {
-                    self.say(1, &format!("the response is not sent: {error}"));
+                    self.say(1, &format!("cannot send the response: {error}"));
                 }
             }
-            for signal in self.around.signals() {
+            for signal in self.context.signals() {
                 if let Some(after) = self.heed(signal, now, &mut client, &mut wire, way) {
                     return (after, stood);
                 }
             }
             let status = self.status.as_ref().map(|(_, _, next)| *next);
             let next = client.deadline().into_iter().chain(patience).chain(status).min();
-            self.around.wait([self.events.as_fd()], next);
+            self.context.wait([self.events.as_fd()], next);
         }
     }
 
-    /// Says whether it was a packet of the server.
+    /// Processes a packet. Returns whether it came from the server.
     fn take(
         &mut self,
         event: Event,
@@ -390,7 +392,7 @@ impl<'a> Program<'a> {
                 let taken = client
                     .receive(now, &mut packet, &mut random, &mut sink, &mut |it| notices.push(it));
                 if let Err(error) = &taken {
-                    self.say(3, &format!("a packet of {address} is dropped: {error}"));
+                    self.say(3, &format!("dropped a packet from {address}: {error}"));
                 }
                 taken.is_ok()
             }
@@ -450,13 +452,13 @@ impl<'a> Program<'a> {
             ClientNotice::AuthPending { text, info } => {
                 let seconds = pending_timeout(&text).map_or(0, |timeout| timeout.as_secs());
                 let info = info.unwrap_or_default();
-                self.say(1, &format!("the server waits {seconds} s for: {info}"));
+                self.say(1, &format!("the server waits up to {seconds} s for: {info}"));
                 self.state("AUTH_PENDING", &format!("timeout {seconds}"));
                 None
             }
             ClientNotice::Info(text) => {
-                self.say(1, &format!("the server says: {text}"));
-                if let Some(management) = &mut self.around.management {
+                self.say(1, &format!("message from the server: {text}"));
+                if let Some(management) = &mut self.context.management {
                     management.info_message(&text);
                 }
                 None
@@ -475,11 +477,11 @@ impl<'a> Program<'a> {
             ClientEnd::AuthFailed { reason, temporary } => {
                 self.say(1, &format!("AUTH: Received control message: AUTH_FAILED {reason}"));
                 if self.token.take().is_some() && !temporary {
-                    self.say(1, "the token is good no more: the password again");
+                    self.say(1, "the token has expired: using the password again");
                     self.state("RECONNECTING", "auth-token");
                     return After::Same;
                 }
-                if let Some(management) = &mut self.around.management {
+                if let Some(management) = &mut self.context.management {
                     management.refused("Auth", Some(&*reason).filter(|it| !it.is_empty()));
                 }
                 self.state("RECONNECTING", "auth-failure");
@@ -488,9 +490,9 @@ impl<'a> Program<'a> {
                 }
                 match self.auth_retry {
                     AuthRetry::None => After::Stop(Err(Failure::new(if reason.is_empty() {
-                        "the server refuses the name and password, or the certificate".to_owned()
+                        "the server refused the password or the certificate".to_owned()
                     } else {
-                        format!("the server refuses: {reason}")
+                        format!("the server refused the client: {reason}")
                     }))),
                     AuthRetry::NoInteract => After::Same,
                     AuthRetry::Interact => {
@@ -500,13 +502,13 @@ impl<'a> Program<'a> {
                 }
             }
             ClientEnd::Restart { reason, same_address } => {
-                self.say(1, &format!("connecting anew: {reason}"));
+                self.say(1, &format!("reconnecting: {reason}"));
                 self.state("RECONNECTING", "server-pushed-connection-reset");
                 if same_address { After::Same } else { After::Next }
             }
             ClientEnd::Halt(reason) => After::Stop(Err(Failure::new(format!("ended: {reason}")))),
             ClientEnd::Failed(error) => {
-                self.say(1, &format!("the connection is over: {error}"));
+                self.say(1, &format!("the connection has ended: {error}"));
                 let timed_out = matches!(error, crate::proto::Error::TimedOut(_));
                 self.state("RECONNECTING", if timed_out { "ping-restart" } else { "tls-error" });
                 let exits = self.config.common.timing.ping_exit.is_some();

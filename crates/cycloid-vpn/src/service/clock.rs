@@ -1,26 +1,26 @@
-//! Moments as logs and status files have them: local time, to the second.
+//! Formats times for logs and status files: local time, to the second.
 
 use std::mem::MaybeUninit;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Seconds since the start of 1970, UTC.
+/// Returns seconds since 1970, UTC.
 pub fn unix_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// `2026-11-21 19:40:24`, in the system's time zone.
+/// Formats a time as `2026-11-21 19:40:24` in the system's time zone.
 ///
-/// The C library's: it reads the zone's file and no other, where `TZ` or the system says so.
+/// Uses the C library, which reads only the zone file that `TZ` or the system selects.
 pub fn local(unix: u64) -> String {
     let unix = libc::time_t::try_from(unix).unwrap_or(libc::time_t::MAX);
     let mut moment = MaybeUninit::<libc::tm>::uninit();
-    // SAFETY: both places outlive the call, which reads the one and writes the other.
+    // SAFETY: both pointers are valid for the call, which reads the first and writes the second.
     let known = unsafe { !libc::localtime_r(&raw const unix, moment.as_mut_ptr()).is_null() };
     if !known {
-        // Of a year that has no number.
+        // The year is out of range.
         return "-".into();
     }
-    // SAFETY: it was written, as there was no error.
+    // SAFETY: `localtime_r` succeeded, so it has written `moment`.
     let moment = unsafe { moment.assume_init() };
     format!(
         "{:04}-{:02}-{:02} {:02}:{:02}:{:02}",
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_those_of_the_systems_own_program() {
+    fn times_equal_those_of_date() {
         for unix in [0, 1_795_290_024, 1_782_864_000] {
             let moment = format!("--date=@{unix}");
             let said = Command::new("date").args([&moment, "+%Y-%m-%d %H:%M:%S"]).output().unwrap();
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_moment_that_it_ends_at() {
+    fn extreme_times_do_not_panic() {
         assert_eq!(local(u64::MAX), "-");
     }
 }

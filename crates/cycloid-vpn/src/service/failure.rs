@@ -1,8 +1,8 @@
-//! Why a client or a server cannot begin, or must end.
+//! The error of a client or server that cannot start or continue.
 
 use std::fmt;
 
-/// One line that says what is wrong and, where something can be done about it, one that says what.
+/// An error message, with an optional hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     message: String,
@@ -10,18 +10,18 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// What is wrong.
+    /// Returns a failure with this message.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), hint: None }
     }
 
-    /// The same, with what to do about it.
+    /// Adds a hint: the next step for the user.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// What to do about it.
+    /// Returns the hint.
     pub fn advice(&self) -> Option<&str> {
         self.hint.as_deref()
     }

@@ -1,4 +1,4 @@
-//! What a client's machine is told once the tunnel stands: addresses, routes and name servers.
+//! Configures the machine for a tunnel: addresses, routes and name servers.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
@@ -12,7 +12,7 @@ use crate::net::routes::{self, Destination, Gateway, Host, Wanted};
 use crate::net::tun::{self, Ipv4Link};
 use crate::net::undo::Journal;
 
-/// The interface's addresses and MTU.
+/// Sets the interface's addresses and MTU.
 pub fn configure(interface: &str, tunnel: &config::Tunnel, mtu: u32) -> Result<(), Failure> {
     let ipv4 = tunnel.ifconfig.map(|(address, other)| {
         let link = match tunnel.topology {
@@ -33,8 +33,8 @@ pub fn configure(interface: &str, tunnel: &config::Tunnel, mtu: u32) -> Result<(
     Ok(tun::configure(interface, &configuration)?)
 }
 
-/// What scripts are told of the interface: `up`'s environment, and its arguments.
-pub fn told(
+/// Returns the environment and arguments of the `up` and `down` scripts.
+pub fn script_inputs(
     mut environment: Environment,
     interface: &str,
     tunnel: &config::Tunnel,
@@ -59,7 +59,7 @@ pub fn told(
     (environment, arguments)
 }
 
-/// Those whose addresses are known.
+/// Sets the variables of routes with known addresses.
 fn set_routes<A: Copy + Into<IpAddr>>(environment: &mut Environment, routes: &[config::Route<A>]) {
     for (number, route) in (1..).zip(routes) {
         let Target::Address(address) = route.network else { continue };
@@ -72,7 +72,7 @@ fn set_routes<A: Copy + Into<IpAddr>>(environment: &mut Environment, routes: &[c
     }
 }
 
-/// Adds the routes; gives what could not be done, for the log.
+/// Adds the routes. Returns warnings about failed ones, for the log.
 pub fn add_routes(
     interface: &str,
     tunnel: &config::Tunnel,
@@ -86,11 +86,11 @@ pub fn add_routes(
         let what = what.to_owned();
         move |error: std::io::Error| Failure::new(format!("{what}: {error}"))
     };
-    let mut netlink = Netlink::open().map_err(failed("asking the kernel for routes"))?;
-    let index = netlink.interface(interface).map_err(failed("finding the interface"))?;
+    let mut netlink = Netlink::open().map_err(failed("cannot open netlink"))?;
+    let index = netlink.interface(interface).map_err(failed("cannot find the interface"))?;
     let mut warnings = Vec::new();
     let wanted = wanted(tunnel, &mut warnings);
-    let host = Host::read(&mut netlink, remote, index).map_err(failed("reading the routes"))?;
+    let host = Host::read(&mut netlink, remote, index).map_err(failed("cannot read the routes"))?;
     let way = routes::Tunnel {
         interface: index,
         gateway: match &tunnel.route_gateway {
@@ -111,7 +111,8 @@ pub fn add_routes(
     };
     let plan = routes::plan(&wanted, tunnel.redirect.map(redirect), &way, &host);
     warnings.extend(plan.warnings.iter().cloned());
-    let refused = routes::apply(&plan, &mut netlink, journal).map_err(failed("adding routes"))?;
+    let refused =
+        routes::apply(&plan, &mut netlink, journal).map_err(failed("cannot add routes"))?;
     warnings.extend(refused.iter().map(|(change, error)| format!("cannot {change}: {error}")));
     Ok(warnings)
 }
@@ -194,7 +195,7 @@ fn resolve(name: &str) -> Option<IpAddr> {
     (name, 0).to_socket_addrs().ok()?.next().map(|address: SocketAddr| address.ip())
 }
 
-/// Tells the resolver of the tunnel's name servers.
+/// Registers the tunnel's name servers with the system's resolver.
 pub fn set_names(interface: &str, dns: &config::Dns, journal: &mut Journal) -> Result<(), Failure> {
     let domains = |names: &[String]| names.iter().filter_map(|name| Domain::new(name)).collect();
     let mut told = Dns { search: domains(&dns.search), ..Dns::default() };
@@ -212,5 +213,5 @@ pub fn set_names(interface: &str, dns: &config::Dns, journal: &mut Journal) -> R
     }
     Resolver::detect()
         .apply(&told, interface, journal)
-        .map_err(|error| Failure::new(format!("setting name servers: {error}")))
+        .map_err(|error| Failure::new(format!("cannot set name servers: {error}")))
 }

@@ -1,41 +1,41 @@
-//! The own certificate and private key, and the key's passphrase: from a file (`askpass`), from the
-//! management interface (`management-query-passwords`), or from a person.
+//! Reads this end's certificate and private key. The key's passphrase comes from a file
+//! (`askpass`), the management interface (`management-query-passwords`), or the user.
 
 use std::path::Path;
 
 use zeroize::Zeroizing;
 
+use super::context::{Context, is_end};
 use super::management::{Event, Query};
-use super::surroundings::{Surroundings, is_end};
 use super::{Failure, settings};
 use crate::config::Common;
 use crate::proto::Role;
 use crate::proto::tls::TlsFactory;
 
-/// What the management interface calls the passphrase.
+/// The passphrase's name in the management protocol.
 const PRIVATE_KEY: &str = "Private Key";
 
-/// Who sits before the program, if anybody.
+/// The user at the terminal, if any.
 pub trait Person {
-    /// A name and a password; the name is given if it is known.
+    /// Asks for a user name and password. `name` is the user name if it is known.
     ///
     /// # Errors
-    /// Nobody is there.
+    /// No user is present.
     fn account(&mut self, name: Option<&str>) -> Result<(String, Zeroizing<String>), Failure>;
 
-    /// The passphrase of the private key.
+    /// Asks for the private key's passphrase.
     ///
     /// # Errors
-    /// Nobody is there.
+    /// No user is present.
     fn passphrase(&mut self) -> Result<Zeroizing<String>, Failure>;
 
-    /// What privileges are given up are so: from here on, there may be threads of the program's own.
+    /// Called after privileges were dropped: from now on the program may start threads.
     fn privileges_are_dropped(&mut self) {}
 }
 
-impl Surroundings {
-    /// Reads keys and certificates. The passphrase, if one is needed, is asked for once and kept for
-    /// the next time; then there need not be a person.
+impl Context {
+    /// Reads keys and certificates. Asks for the passphrase once if needed and keeps it, so that
+    /// later calls work without `person`.
     pub(super) fn tls(
         &mut self,
         role: Role,
@@ -75,7 +75,7 @@ impl Surroundings {
                 }
             }
             if self.signals().iter().any(|it| is_end(*it)) {
-                return Err(Failure::new("ended before the private key's passphrase was given"));
+                return Err(Failure::new("stopped while waiting for the private key's passphrase"));
             }
             self.wait([], None);
         }

@@ -1,5 +1,5 @@
-//! The log: standard output, a file, or the system's; how much of it, and when similar messages are
-//! left out.
+//! The log, written to standard output, a file or the system log, with verbosity and suppression of
+//! repeated messages.
 //!
 //! Source: openvpn(8), "Log options"; syslog(3) for the datagrams of `/dev/log`.
 
@@ -13,23 +13,23 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::clock;
 
-/// How bad a message is.
+/// The severity of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// The program ends.
     Fatal,
-    /// Something failed.
+    /// An operation failed.
     Error,
-    /// Something may not be as it should.
+    /// Something may be wrong.
     Warning,
-    /// What is going on.
+    /// Normal progress.
     Info,
-    /// What is going on inside.
+    /// Internal details.
     Debug,
 }
 
 impl Level {
-    /// As the management interface has it.
+    /// Returns the letter of the management interface.
     pub fn letter(self) -> char {
         match self {
             Self::Fatal => 'F',
@@ -40,7 +40,7 @@ impl Level {
         }
     }
 
-    /// As `machine-readable-output` has it.
+    /// Returns the flag of `machine-readable-output`.
     fn flag(self) -> u32 {
         match self {
             Self::Fatal => 0x10,
@@ -51,7 +51,7 @@ impl Level {
         }
     }
 
-    /// As the system's log has it.
+    /// Returns the syslog priority.
     fn priority(self) -> u32 {
         match self {
             Self::Fatal | Self::Error => 3,
@@ -62,18 +62,18 @@ impl Level {
     }
 }
 
-/// A message as it was logged.
+/// A logged message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// When, in seconds of 1970.
+    /// The time in seconds since 1970.
     pub unix: u64,
-    /// How bad.
+    /// The severity.
     pub level: Level,
-    /// What, in one line without control characters.
+    /// The text: one line without control characters.
     pub text: String,
 }
 
-/// Where messages go.
+/// The destination of messages.
 #[derive(Debug)]
 enum Sink {
     Writer(Box<dyn Writer>),
@@ -83,15 +83,16 @@ enum Sink {
 trait Writer: Write + fmt::Debug + Send {}
 impl<T: Write + fmt::Debug + Send> Writer for T {}
 
-/// What a line begins with.
+/// The prefix of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stamp {
     /// The local time.
     #[default]
     Local,
-    /// Nothing (`suppress-timestamps`).
+    /// No prefix (`suppress-timestamps`).
     None,
-    /// Seconds of 1970 to the microsecond, and the level as a number (`machine-readable-output`).
+    /// Seconds since 1970 to the microsecond, and the level as a number
+    /// (`machine-readable-output`).
     Machine,
 }
 
@@ -102,17 +103,17 @@ pub struct Log {
     stamp: Stamp,
     verb: u8,
     mute: u32,
-    /// The kind of the last messages, and how many there were in a row.
+    /// The kind of the last messages, and their number in a row.
     last: Option<(&'static str, u32)>,
 }
 
 impl Log {
-    /// To standard output.
+    /// Returns a log to standard output.
     pub fn stdout(verb: u8, stamp: Stamp) -> Self {
         Self::new(Sink::Writer(Box::new(io::stdout())), verb, stamp)
     }
 
-    /// To a file, which is emptied first unless messages are appended.
+    /// Returns a log to a file, which is truncated unless `append` is set.
     ///
     /// # Errors
     ///
@@ -128,15 +129,15 @@ impl Log {
         Ok(Self::new(Sink::Writer(Box::new(options.open(path)?)), verb, stamp))
     }
 
-    /// To the system's log, under a name.
+    /// Returns a log to the system log, under a name.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// No system log.
     pub fn system(name: &str, verb: u8) -> io::Result<Self> {
         let socket = UnixDatagram::unbound()?;
         socket.connect("/dev/log")?;
-        // A log that is not read must not stop the tunnel.
+        // A blocked system log must not stop the tunnel.
         socket.set_nonblocking(true)?;
         Ok(Self::new(Sink::System { socket, name: name.to_owned() }, verb, Stamp::None))
     }
@@ -145,20 +146,20 @@ impl Log {
         Self { sink, stamp, verb, mute: 0, last: None }
     }
 
-    /// How much is logged, from 0 to 15.
+    /// Sets the verbosity, from 0 to 15.
     pub fn set_verb(&mut self, verb: u8) {
         self.verb = verb;
     }
 
-    /// How many messages of a kind are logged in a row; 0 for all.
+    /// Sets how many messages of a kind are logged in a row; 0 is unlimited.
     pub fn set_mute(&mut self, mute: u32) {
         self.mute = mute;
         self.last = None;
     }
 
-    /// Logs a message from this verbosity up. `kind` is what messages have in common of which `mute`
-    /// leaves some out. Gives what was written, for the management interface: none, one message, or
-    /// also how many were left out before it.
+    /// Logs a message at this verbosity. `mute` limits consecutive messages of the same `kind`.
+    /// Returns the written records for the management interface: none, the message, or the message
+    /// after a note on suppressed ones.
     pub fn write(&mut self, level: Level, verb: u8, kind: &'static str, text: &str) -> Vec<Record> {
         if verb > self.verb {
             return Vec::new();
@@ -199,7 +200,7 @@ impl Log {
                 format!("{}.{:06} {:x} ", now.as_secs(), now.subsec_micros(), level.flag())
             }
         };
-        // There is nobody to tell that the log cannot be written.
+        // A failure to write the log cannot be reported anywhere.
         let _ = match &mut self.sink {
             Sink::Writer(writer) => writer
                 .write_all(format!("{stamp}{text}\n").as_bytes())
@@ -214,7 +215,7 @@ impl Log {
     }
 }
 
-/// A text in one line: what a peer sends must not become a line of its own, or steer a terminal.
+/// Escapes control characters: data from a peer must not start a new line or control a terminal.
 pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.trim_end().chars() {
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn similar_messages_are_left_out() {
+    fn repeated_messages_are_muted() {
         let directory = tempfile::tempdir().unwrap();
         let mut log = Log::file(&directory.path().join("log"), false, 1, Stamp::None).unwrap();
         log.set_mute(2);

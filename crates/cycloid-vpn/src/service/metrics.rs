@@ -1,7 +1,7 @@
-//! What is counted, as Prometheus text (exposition format 0.0.4), for whoever asks over HTTP.
+//! Serves counters to Prometheus over HTTP (text exposition format 0.0.4).
 //!
-//! The server knows one answer. It is driven by the control thread, and serves few at a time: one who
-//! connects and says nothing is in the way for a few seconds at most.
+//! The control thread drives this server, which answers a single path. It serves few connections at
+//! a time, and closes silent ones after a few seconds.
 
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
@@ -11,62 +11,62 @@ use std::time::Duration;
 
 use rustix::event::PollFlags;
 
-/// Connections at a time.
-const MOST: usize = 8;
+/// The most concurrent connections.
+const MAX_CONNECTIONS: usize = 8;
 /// The longest request, in bytes.
 const MAX_REQUEST: usize = 4096;
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Everything that is told, at one moment.
+/// All counters at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Tunnels that stand.
+    /// Tunnels that are up.
     pub tunnels: u64,
-    /// Tunnels that came to stand.
+    /// Tunnels established so far.
     pub established: u64,
-    /// Handshakes that failed.
+    /// Failed handshakes.
     pub failed: u64,
-    /// Renewals of keys.
+    /// Key renewals.
     pub renewals: u64,
-    /// Packets from peers that were dropped: not authentic, replayed, malformed, or of nobody.
+    /// Dropped packets: unauthentic, replayed, malformed, or from unknown peers.
     pub dropped: u64,
     /// Changes of a peer's address.
     pub floats: u64,
-    /// Packets from peers.
+    /// Packets received from peers.
     pub packets_received: u64,
-    /// Packets to peers.
+    /// Packets sent to peers.
     pub packets_sent: u64,
-    /// Bytes from peers, encrypted.
+    /// Encrypted bytes received from peers.
     pub bytes_received: u64,
-    /// Bytes to peers, encrypted.
+    /// Encrypted bytes sent to peers.
     pub bytes_sent: u64,
 }
 
 impl Snapshot {
-    /// As text.
+    /// Returns the Prometheus text.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for (name, kind, help, value) in [
-            ("tunnels", "gauge", "Tunnels that stand.", self.tunnels),
-            ("established_total", "counter", "Tunnels that came to stand.", self.established),
-            ("failed_total", "counter", "Handshakes that failed.", self.failed),
-            ("renewals_total", "counter", "Renewals of keys.", self.renewals),
-            (
-                "dropped_packets_total",
-                "counter",
-                "Packets of peers that were dropped.",
-                self.dropped,
-            ),
+            ("tunnels", "gauge", "Tunnels that are up.", self.tunnels),
+            ("established_total", "counter", "Tunnels established.", self.established),
+            ("failed_total", "counter", "Failed handshakes.", self.failed),
+            ("renewals_total", "counter", "Key renewals.", self.renewals),
+            ("dropped_packets_total", "counter", "Dropped packets from peers.", self.dropped),
             ("floats_total", "counter", "Changes of a peer's address.", self.floats),
-            ("received_packets_total", "counter", "Packets from peers.", self.packets_received),
-            ("sent_packets_total", "counter", "Packets to peers.", self.packets_sent),
+            (
+                "received_packets_total",
+                "counter",
+                "Packets received from peers.",
+                self.packets_received,
+            ),
+            ("sent_packets_total", "counter", "Packets sent to peers.", self.packets_sent),
             (
                 "received_bytes_total",
                 "counter",
-                "Bytes from peers, encrypted.",
+                "Encrypted bytes received from peers.",
                 self.bytes_received,
             ),
-            ("sent_bytes_total", "counter", "Bytes to peers, encrypted.", self.bytes_sent),
+            ("sent_bytes_total", "counter", "Encrypted bytes sent to peers.", self.bytes_sent),
         ] {
             let _ = writeln!(
                 text,
@@ -78,7 +78,7 @@ impl Snapshot {
     }
 }
 
-/// The server.
+/// The HTTP server.
 #[derive(Debug)]
 pub struct Metrics {
     listener: TcpListener,
@@ -90,7 +90,7 @@ struct Connection {
     stream: TcpStream,
     since: Duration,
     request: Vec<u8>,
-    /// What is still to be sent, once the request is whole.
+    /// The unsent rest of the answer, once the request is complete.
     answer: Option<Vec<u8>>,
 }
 
@@ -99,21 +99,21 @@ impl Metrics {
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// The system's error.
     pub fn listen(address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         Ok(Self { listener, connections: Vec::new() })
     }
 
-    /// Where it listens.
+    /// Returns the listening address.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// What to poll for.
+    /// Returns the descriptors to poll, with their events.
     pub fn interests(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
-        let room = self.connections.len() < MOST;
+        let room = self.connections.len() < MAX_CONNECTIONS;
         let listener = room.then(|| (self.listener.as_fd(), PollFlags::IN));
         let connections = self.connections.iter().map(|connection| {
             let flags = if connection.answer.is_some() { PollFlags::OUT } else { PollFlags::IN };
@@ -122,14 +122,15 @@ impl Metrics {
         listener.into_iter().chain(connections)
     }
 
-    /// When to [`serve`](Self::serve) at the latest.
+    /// Returns the latest time for the next call of [`serve`](Self::serve).
     pub fn deadline(&self) -> Option<Duration> {
-        self.connections.iter().map(|connection| connection.since + PATIENCE).min()
+        self.connections.iter().map(|connection| connection.since + TIMEOUT).min()
     }
 
-    /// Moves bytes; takes a snapshot where somebody asked. `now` is since an arbitrary start.
+    /// Transfers bytes, and takes a snapshot for each complete request. `now` counts from an
+    /// arbitrary start.
     pub fn serve(&mut self, now: Duration, mut snapshot: impl FnMut() -> Snapshot) {
-        while self.connections.len() < MOST {
+        while self.connections.len() < MAX_CONNECTIONS {
             let Ok((stream, _)) = self.listener.accept() else { break };
             if stream.set_nonblocking(true).is_ok() {
                 let request = Vec::with_capacity(MAX_REQUEST);
@@ -137,13 +138,13 @@ impl Metrics {
             }
         }
         self.connections.retain_mut(|connection| {
-            now < connection.since + PATIENCE && connection.go_on(&mut snapshot).is_ok()
+            now < connection.since + TIMEOUT && connection.go_on(&mut snapshot).is_ok()
         });
     }
 }
 
 impl Connection {
-    /// An error when it is at its end.
+    /// Continues the exchange. An error ends the connection.
     fn go_on(&mut self, snapshot: &mut impl FnMut() -> Snapshot) -> io::Result<()> {
         while self.answer.is_none() {
             let mut bytes = [0; 512];
@@ -195,7 +196,7 @@ mod tests {
 
     const NOW: Duration = Duration::from_secs(100);
 
-    fn bed() -> (Metrics, impl Fn() -> TcpStream) {
+    fn fixture() -> (Metrics, impl Fn() -> TcpStream) {
         let metrics = Metrics::listen("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = metrics.address().unwrap();
         (metrics, move || TcpStream::connect(address).unwrap())
@@ -220,7 +221,7 @@ mod tests {
         String::from_utf8(answer).unwrap()
     }
 
-    /// Waits for what is under way.
+    /// Waits for bytes in transit.
     fn until(mut done: impl FnMut() -> bool) {
         let end = Instant::now() + Duration::from_secs(60);
         while !done() {
@@ -230,8 +231,8 @@ mod tests {
     }
 
     #[test]
-    fn counters_for_whoever_asks() {
-        let (mut metrics, connect) = bed();
+    fn counters_over_http() {
+        let (mut metrics, connect) = fixture();
         let answer = ask(&mut metrics, connect(), b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -249,18 +250,18 @@ mod tests {
     }
 
     #[test]
-    fn those_who_say_nothing_are_few_and_go() {
-        let (mut metrics, connect) = bed();
-        let _silent: Vec<_> = (0..2 * MOST).map(|_| connect()).collect();
+    fn silent_connections_are_limited_and_time_out() {
+        let (mut metrics, connect) = fixture();
+        let _silent: Vec<_> = (0..2 * MAX_CONNECTIONS).map(|_| connect()).collect();
         until(|| {
             metrics.serve(NOW, Snapshot::default);
-            metrics.connections.len() >= MOST
+            metrics.connections.len() >= MAX_CONNECTIONS
         });
         metrics.serve(NOW, Snapshot::default);
-        assert_eq!(metrics.connections.len(), MOST);
-        assert_eq!(metrics.interests().count(), MOST);
-        assert_eq!(metrics.deadline(), Some(NOW + PATIENCE));
-        metrics.serve(NOW + PATIENCE, Snapshot::default);
+        assert_eq!(metrics.connections.len(), MAX_CONNECTIONS);
+        assert_eq!(metrics.interests().count(), MAX_CONNECTIONS);
+        assert_eq!(metrics.deadline(), Some(NOW + TIMEOUT));
+        metrics.serve(NOW + TIMEOUT, Snapshot::default);
         assert_eq!(metrics.connections.len(), 0);
     }
 }

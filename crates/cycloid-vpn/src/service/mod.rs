@@ -1,9 +1,10 @@
-//! The client and the server as programs: what is around the protocol and the path of packets. Nothing
-//! here blocks: each part has file descriptors and deadlines for the control thread's `poll`, and gives
-//! back what happened.
+//! The client and server programs around the protocol core and the data path. Nothing here blocks:
+//! each part exposes file descriptors and deadlines for the control thread's `poll`, and returns
+//! events.
 
 pub mod client;
 pub mod clock;
+mod context;
 mod failure;
 pub mod hooks;
 pub mod host;
@@ -18,7 +19,6 @@ pub mod server;
 pub mod settings;
 pub mod signals;
 pub mod status;
-mod surroundings;
 pub mod words;
 
 pub use failure::Failure;
@@ -30,37 +30,37 @@ use crate::net::data_path::Counters;
 use crate::proto::Now;
 use crate::proto::tunnel::Traffic;
 
-/// The machine's clocks, in the form that the protocol core wants.
+/// The machine's clocks, as the protocol core needs them.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(Instant);
 
 impl Clock {
-    /// Begins to count.
+    /// Starts the clock.
     pub fn start() -> Self {
         Self(Instant::now())
     }
 
-    /// This moment.
+    /// Returns the current time.
     pub fn now(&self) -> Now {
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         Now { monotonic: self.0.elapsed(), unix }
     }
 
-    /// How long it is until then.
+    /// Returns the time left until a deadline.
     pub fn until(&self, deadline: Duration) -> Duration {
         deadline.saturating_sub(self.0.elapsed())
     }
 }
 
-/// The system's random numbers.
+/// Fills a buffer with random bytes from the system.
 ///
 /// # Panics
-/// If there are none, as there is nothing safe to go on with.
+/// If the system has no random numbers, since there is no safe way to continue.
 pub fn random(bytes: &mut [u8]) {
     getrandom::fill(bytes).expect("the system gives random numbers");
 }
 
-/// What the data path has counted, in the form that the core wants.
+/// Converts the data path's counters for the core.
 fn traffic(counters: Counters) -> Traffic {
     Traffic {
         received_packets: counters.received_packets,

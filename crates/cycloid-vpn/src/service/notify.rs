@@ -1,4 +1,4 @@
-//! Tells the service manager how it goes: ready, what is going on, stopping, still alive.
+//! Notifies the service manager (systemd): ready, status, stopping, watchdog.
 //!
 //! Source: sd_notify(3), sd_watchdog_enabled(3).
 
@@ -18,7 +18,7 @@ pub struct Notify {
 }
 
 impl Notify {
-    /// As the environment says.
+    /// Returns the service manager that the environment names.
     pub fn from_environment() -> Self {
         let own = |pid: String| pid.parse() == Ok(std::process::id());
         let for_this = env::var("WATCHDOG_PID").map_or(true, own);
@@ -28,7 +28,7 @@ impl Notify {
         path.and_then(|path| Self::new(&path, watchdog).ok()).unwrap_or(Self::nobody())
     }
 
-    /// Without a service manager.
+    /// Returns a value without a service manager.
     pub fn nobody() -> Self {
         Self { manager: None, watchdog: None }
     }
@@ -40,45 +40,45 @@ impl Notify {
         };
         let socket = UnixDatagram::unbound()?;
         socket.set_nonblocking(true)?;
-        // Now, as after privileges are given up the path may be out of reach.
+        // Connected early: after privileges are dropped, the path may be unreachable.
         socket.connect_addr(&address)?;
         Ok(Self { manager: Some(socket), watchdog })
     }
 
-    /// How often to call [`alive`](Self::alive): twice as often as must be.
+    /// Returns the interval for calling [`alive`](Self::alive): half of the watchdog's timeout.
     pub fn interval(&self) -> Option<Duration> {
         self.watchdog.map(|watchdog| watchdog / 2)
     }
 
-    /// The start is over.
+    /// Reports that the start is complete.
     pub fn ready(&self) {
         self.send("READY=1");
     }
 
-    /// The configuration is read again; [`ready`](Self::ready) ends it.
+    /// Reports that a reload has begun; [`ready`](Self::ready) ends it.
     pub fn reloading(&self, monotonic: Duration) {
         self.send(&format!("RELOADING=1\nMONOTONIC_USEC={}", monotonic.as_micros()));
     }
 
-    /// What is going on, in one line.
+    /// Reports the current status in one line.
     pub fn status(&self, text: &str) {
         let text: String = text.chars().filter(|c| !c.is_control()).collect();
         self.send(&format!("STATUS={text}"));
     }
 
-    /// The end begins.
+    /// Reports that the program is stopping.
     pub fn stopping(&self) {
         self.send("STOPPING=1");
     }
 
-    /// Not stuck.
+    /// Resets the watchdog.
     pub fn alive(&self) {
         if self.watchdog.is_some() {
             self.send("WATCHDOG=1");
         }
     }
 
-    /// A manager that does not listen is its own trouble.
+    /// Errors are ignored: the program works without a listening manager.
     fn send(&self, text: &str) {
         if let Some(manager) = &self.manager {
             let _ = manager.send(text.as_bytes());
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_manager_hears_everything() {
+    fn the_manager_gets_all_notifications() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("notify");
         let name = format!("cycloid-vpn-test-{}", std::process::id());

@@ -1,9 +1,9 @@
-//! Addresses for clients: which client gets which, so that one that comes back finds its own again.
+//! Assigns addresses to clients, so that a returning client gets its previous address.
 //!
-//! The pool is a row of slots. A slot stands for an address of IPv4, or for a network of four with
-//! `topology net30`, and for the address of IPv6 at the same place. A free slot that nobody had before
-//! is taken first, then the one that has been free the longest; so a client's slot is kept for it as
-//! long as there are others.
+//! The pool is a row of slots. A slot stands for one IPv4 address, or a network of four with
+//! `topology net30`, and for the IPv6 address at the same index. Unused slots are assigned first,
+//! then the slot that was free the longest. So a client's slot stays reserved as long as others are
+//! available.
 //!
 //! Source: openvpn(8), "--server", "--ifconfig-pool", "--ifconfig-pool-persist", "--topology".
 
@@ -16,32 +16,32 @@ use crate::config;
 #[cfg(test)]
 mod tests;
 
-/// How addresses of IPv4 are given on a TUN interface.
+/// The IPv4 addressing scheme of a TUN interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topology {
-    /// Each client has a network of four addresses: itself, a peer, and two that are not used.
+    /// Each client has a network of four addresses: its own, a peer's, and two unused.
     Net30,
-    /// Each client has one address, and the server's as its peer.
+    /// Each client has one address, with the server's as its peer.
     PointToPoint,
-    /// All are in one network.
+    /// All clients share one network.
     Subnet,
 }
 
-/// Where the addresses are from.
+/// The address ranges.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How addresses of IPv4 are given.
+    /// The IPv4 addressing scheme.
     pub topology: Topology,
-    /// The server's own address of IPv4.
+    /// The server's own IPv4 address.
     pub server: Option<Ipv4Addr>,
-    /// The first and the last address for clients, and the netmask of `subnet`.
+    /// The first and last client address, and the netmask of `subnet`.
     pub ipv4: Option<(Ipv4Addr, Ipv4Addr, Ipv4Addr)>,
-    /// The first address for clients, and the length of the prefix in bits.
+    /// The first client address and the prefix length in bits.
     pub ipv6: Option<(Ipv6Addr, u8)>,
 }
 
-/// The most slots.
-const MOST: u128 = 65_536;
+/// The maximum number of slots.
+const MAX_SLOTS: u128 = 65_536;
 
 impl From<config::Topology> for Topology {
     fn from(topology: config::Topology) -> Self {
@@ -54,7 +54,7 @@ impl From<config::Topology> for Topology {
 }
 
 impl Settings {
-    /// What `server network netmask` and `server-ipv6 network/bits` stand for.
+    /// Returns the settings of `server network netmask` and `server-ipv6 network/bits`.
     pub fn server(
         topology: Topology,
         ipv4: Option<(Ipv4Addr, Ipv4Addr)>,
@@ -74,7 +74,7 @@ impl Settings {
         let server = ipv4.map(|(network, netmask)| {
             Ipv4Addr::from_bits((network.to_bits() & netmask.to_bits()) | 1)
         });
-        // Room is left below for addresses that are given by hand.
+        // Leaves low addresses free for static assignment.
         let ipv6 = ipv6.map(|(network, prefix)| {
             let offset = if prefix <= 112 { 0x1000 } else { 2 };
             (Ipv6Addr::from_bits(network.to_bits() | offset), prefix)
@@ -92,7 +92,7 @@ impl Settings {
             (behind - (first.to_bits() & behind)).saturating_add(1)
         });
         let least = ipv4.into_iter().chain(ipv6).min().unwrap_or(0);
-        least.min(MOST) as usize
+        least.min(MAX_SLOTS) as usize
     }
 
     fn step(&self) -> u32 {
@@ -118,7 +118,7 @@ impl Settings {
         Lease { slot: slot as u32, ipv4, ipv6 }
     }
 
-    /// The slot that an address belongs to.
+    /// Returns the slot of an address.
     fn slot_of(&self, address: IpAddr) -> Option<usize> {
         let slot = match address {
             IpAddr::V4(address) => {
@@ -134,23 +134,23 @@ impl Settings {
     }
 }
 
-/// A slot that a client has, and its addresses.
+/// A client's slot and its addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
     slot: u32,
-    /// The client's address, and its peer's or, with `subnet`, the netmask: what is pushed as `ifconfig`.
+    /// The client's address, and its peer's or, with `subnet`, the netmask; pushed as `ifconfig`.
     pub ipv4: Option<(Ipv4Addr, Ipv4Addr)>,
-    /// The client's address and the length of the prefix.
+    /// The client's address and the prefix length.
     pub ipv6: Option<(Ipv6Addr, u8)>,
 }
 
-/// An address that was given by hand is another client's.
+/// The error for a static address that another client has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taken(pub IpAddr);
 
 impl fmt::Display for Taken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is another's", self.0)
+        write!(f, "{} belongs to another client", self.0)
     }
 }
 
@@ -158,41 +158,41 @@ impl std::error::Error for Taken {}
 
 #[derive(Clone, Debug, Default)]
 struct Slot {
-    /// Whose it is or was; none also for clients that share a name.
+    /// The current or previous client; `None` also for clients that share a name.
     name: Option<Box<str>>,
     taken: bool,
-    /// When it was released, counted in releases; 0 for never.
+    /// Time of the release, counted in releases; 0 is never.
     released: u64,
 }
 
-/// The addresses, and who has them.
+/// The address pool and its current clients.
 #[derive(Clone, Debug)]
 pub struct Pool {
     settings: Settings,
     slots: Vec<Slot>,
     names: HashMap<Box<str>, u32>,
-    /// The free ones, the first to be taken first.
+    /// The free slots, in order of assignment.
     free: BTreeSet<(u64, u32)>,
     releases: u64,
 }
 
 impl Pool {
-    /// A pool in which all are free.
+    /// Returns a pool with all slots free.
     pub fn new(settings: Settings) -> Self {
         let slots = vec![Slot::default(); settings.slots()];
         let free = (0..slots.len() as u32).map(|slot| (0, slot)).collect();
         Self { settings, slots, names: HashMap::new(), free, releases: 0 }
     }
 
-    /// Gives a client addresses: those that it had, if they are free. Without a name, as for clients
-    /// that may share theirs (`duplicate-cn`), any. None if all are taken.
+    /// Assigns addresses to a client, its previous ones if they are free. `name` is `None` for
+    /// clients that may share a name (`duplicate-cn`). Returns `None` if all addresses are taken.
     pub fn acquire(&mut self, name: Option<&str>) -> Option<Lease> {
         let own = name.and_then(|name| self.names.get(name).copied());
         let own = own.filter(|slot| !self.slots[*slot as usize].taken);
         let slot = own.or_else(|| self.free.first().map(|(_, slot)| *slot))?;
         self.take(slot);
         if let Some(name) = name {
-            // A client that is here twice keeps the slot that it had first.
+            // A client that is connected twice keeps its first slot.
             if own.is_some() || !self.names.contains_key(name) {
                 self.associate(slot, name);
             } else {
@@ -204,12 +204,11 @@ impl Pool {
         Some(self.settings.lease(slot as usize))
     }
 
-    /// Keeps an address that was given by hand (`ifconfig-push`) from being given to others; none if it
-    /// is not in the pool at all.
+    /// Reserves a static address (`ifconfig-push`). Returns `None` if the pool does not contain it.
     ///
     /// # Errors
     ///
-    /// Somebody has it.
+    /// Another client has the address.
     pub fn hold(&mut self, address: IpAddr) -> Result<Option<Lease>, Taken> {
         let Some(slot) = self.settings.slot_of(address) else { return Ok(None) };
         if self.slots[slot].taken {
@@ -219,7 +218,7 @@ impl Pool {
         Ok(Some(self.settings.lease(slot)))
     }
 
-    /// Takes back what was given or held.
+    /// Releases an assigned or reserved slot.
     pub fn release(&mut self, lease: &Lease) {
         let slot = &mut self.slots[lease.slot as usize];
         if slot.taken {
@@ -230,24 +229,24 @@ impl Pool {
         }
     }
 
-    /// Whether there are addresses of IPv6.
+    /// Returns whether the pool has IPv6 addresses.
     pub fn has_ipv6(&self) -> bool {
         self.settings.ipv6.is_some()
     }
 
-    /// How many slots are free.
+    /// Returns the number of free slots.
     pub fn free(&self) -> usize {
         self.free.len()
     }
 
-    /// The text of the file of `ifconfig-pool-persist`: `name,address,address` of IPv4 and IPv6, one
-    /// client a line, those without any left out.
+    /// Returns the text of the `ifconfig-pool-persist` file: one line `name,ipv4,ipv6` for each
+    /// client with an address.
     pub fn write(&self) -> String {
         let mut text = String::new();
         for (index, slot) in self.slots.iter().enumerate() {
             let Some(name) = &slot.name else { continue };
             let lease = self.settings.lease(index);
-            // With net30 the file has the network, not the client.
+            // With net30 the file contains the network address.
             let base = lease.ipv4.map(|(address, _)| match self.settings.topology {
                 Topology::Net30 => Ipv4Addr::from_bits(address.to_bits() & !3),
                 _ => address,
@@ -259,7 +258,7 @@ impl Pool {
         text
     }
 
-    /// Takes over what such a file says; gives the lines that say nothing of use here, from 1.
+    /// Restores assignments from such a file. Returns the numbers of unusable lines, from 1.
     pub fn read(&mut self, text: &str) -> Vec<usize> {
         let mut passed_over = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
@@ -273,7 +272,7 @@ impl Pool {
             match slot {
                 Some(slot) if !name.is_empty() && self.slots[slot].name.is_none() => {
                     self.associate(slot as u32, name);
-                    // Whoever was here before comes behind the slots that nobody had.
+                    // Slots of earlier clients are assigned after unused ones.
                     if !self.slots[slot].taken {
                         self.free.remove(&(self.slots[slot].released, slot as u32));
                         self.releases += 1;

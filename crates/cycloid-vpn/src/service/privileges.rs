@@ -1,8 +1,8 @@
-//! Gives root up for `user` and `group`, and keeps the one right that a tunnel goes on needing: to
-//! change the network.
+//! Drops root privileges for `user` and `group`, except the capability to change the network, which
+//! a tunnel keeps needing.
 //!
-//! The kernel keeps privileges by thread. So this is for the time before there is a second one; all
-//! that come later have what the first has.
+//! The kernel keeps privileges per thread. So this must run before a second thread starts; later
+//! threads inherit the result.
 //!
 //! Source: openvpn(8), "--user" and "--group"; capabilities(7).
 
@@ -16,32 +16,32 @@ use rustix::thread::{
     set_thread_groups, set_thread_res_gid, set_thread_res_uid,
 };
 
-/// Whom to become.
+/// The user and group to switch to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// A user's number.
+    /// The user id.
     pub user: Option<u32>,
-    /// A group's number.
+    /// The group id.
     pub group: Option<u32>,
 }
 
-/// Why privileges were not given up.
+/// The error of dropping privileges.
 #[derive(Debug)]
 pub enum Error {
-    /// There is no such user or group here.
+    /// An unknown user or group.
     Unknown(String),
-    /// There are other threads, which would keep theirs.
+    /// Other threads exist and would keep their privileges.
     Threads(usize),
-    /// The kernel's.
+    /// The kernel's error.
     Io(io::Error),
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown(name) => write!(f, "there is no user or group {name:?}"),
-            Self::Threads(count) => write!(f, "privileges cannot be given up by {count} threads"),
-            Self::Io(error) => write!(f, "privileges cannot be given up: {error}"),
+            Self::Unknown(name) => write!(f, "unknown user or group {name:?}"),
+            Self::Threads(count) => write!(f, "cannot drop privileges with {count} threads"),
+            Self::Io(error) => write!(f, "cannot drop privileges: {error}"),
         }
     }
 }
@@ -55,8 +55,8 @@ impl<E: Into<io::Error>> From<E> for Error {
 }
 
 impl Identity {
-    /// Looks names up in `/etc/passwd` and `/etc/group`; a number stands for itself. With a user and no
-    /// group, that user's group is taken.
+    /// Looks up names in `/etc/passwd` and `/etc/group`; a numeric id is accepted too. A user
+    /// without a group implies that user's primary group.
     ///
     /// # Errors
     ///
@@ -87,7 +87,7 @@ impl Identity {
     }
 }
 
-/// The third and the fourth field of the line of a name.
+/// Returns the third and fourth field of a name's line.
 fn numbers(text: &str, name: &str) -> Option<(u32, Option<u32>)> {
     text.lines().find_map(|line| {
         let mut fields = line.split(':');
@@ -102,11 +102,12 @@ fn number(text: &str, name: &str) -> Option<u32> {
     numbers(text, name).map(|(id, _)| id).or_else(|| name.parse().ok())
 }
 
-/// Becomes somebody else, for good, and keeps no right but to change the network.
+/// Switches to another user for good, and keeps only the capability to change the network.
 ///
 /// # Errors
 ///
-/// See [`Error`]; after one the process must end, as it may have given up a part.
+/// See [`Error`]. After an error the process must end, since it may have dropped part of its
+/// privileges.
 pub fn give_up(identity: Identity) -> Result<(), Error> {
     let threads = fs::read_dir("/proc/self/task")?.count();
     if threads != 1 {
@@ -156,8 +157,8 @@ mod tests {
     }
 
     #[test]
-    fn not_with_threads() {
-        // The harness and this test are two already.
+    fn privileges_stay_with_several_threads() {
+        // The test harness and this test already are two threads.
         let identity = Identity { user: Some(65534), group: Some(65534) };
         assert!(matches!(give_up(identity), Err(Error::Threads(2..))));
     }

@@ -1,11 +1,11 @@
-//! A server as a program: who may come in, which addresses it gets, and what is known of it while it
-//! is there.
+//! The server program: admits clients, assigns their addresses, and keeps their state while they
+//! are connected.
 
 mod admission;
 mod clients;
 mod listen;
-mod one;
 mod peers;
+mod point_to_point;
 mod requests;
 mod token;
 
@@ -17,9 +17,10 @@ use std::time::Duration;
 
 use self::admission::Admission;
 use self::listen::{core_settings, listen, pool_of};
-use self::one::Remotes;
 use self::peers::{Link, Peer};
+use self::point_to_point::Remotes;
 use super::client::STATE_DIRECTORY;
+use super::context::{Context, MAX_EVENTS, Side, drop_privileges};
 use super::hooks::{Kind, Ticket};
 use super::log::Log;
 use super::management::StateChange;
@@ -27,7 +28,6 @@ use super::metrics::Snapshot;
 use super::pool::Pool;
 use super::signals::Signal;
 use super::status::{Counters, StatusFile, Version};
-use super::surroundings::{MOST_EVENTS, Side, Surroundings, drop_privileges};
 use super::{Failure, Person, host, random};
 use crate::config;
 use crate::net::data_path::{self, Event, Events, Handle, Peers, Remote, StreamId};
@@ -39,15 +39,15 @@ use crate::proto::server::{PeerId, Server, ServerNotice};
 use crate::proto::{Now, Role, Transport};
 
 /// A stream that does not become a client within this time is closed.
-const STREAM_PATIENCE: Duration = Duration::from_secs(60);
+const STREAM_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The most streams that are not clients yet.
-const MAX_STRANGERS: usize = 256;
+/// The most streams without a client.
+const MAX_UNAUTHENTICATED_STREAMS: usize = 256;
 
-/// Runs until it is told to stop.
+/// Runs the server until a signal stops it.
 ///
 /// # Errors
-/// What is wrong with the configuration or the machine.
+/// An invalid configuration or a failure of the machine.
 pub fn run(
     config: &config::Server,
     instance: &str,
@@ -55,72 +55,72 @@ pub fn run(
     person: &mut dyn Person,
 ) -> Result<(), Failure> {
     let side = if config.many { Side::ServerOfMany } else { Side::Server };
-    let mut around = Surroundings::start(&config.common, side, log)?;
-    let outcome = Program::start(config, instance, &mut around, person).and_then(|program| {
+    let mut context = Context::start(&config.common, side, log)?;
+    let outcome = Program::start(config, instance, &mut context, person).and_then(|program| {
         let Some(mut program) = program else { return Ok(()) };
         let outcome = program.go();
         program.stop(outcome.as_ref().err());
         outcome
     });
-    around.stop(outcome.as_ref().err());
+    context.stop(outcome.as_ref().err());
     outcome
 }
 
 struct Program<'a> {
     config: &'a config::Server,
-    around: &'a mut Surroundings,
+    context: &'a mut Context,
     journal: Journal,
     core: Server,
     handle: Handle,
     events: Events,
     interface: String,
     listeners: Vec<TcpListener>,
-    /// Where streams lead to, and since when they are open.
+    /// The address of each stream and the time it was opened.
     streams: HashMap<StreamId, (SocketAddr, Duration)>,
     peers: HashMap<PeerId, Peer>,
-    /// Those about whom something is being asked.
+    /// Clients that wait for a decision.
     admissions: HashMap<PeerId, Admission>,
-    /// What scripts that run were asked.
+    /// The purposes of running scripts.
     asked: HashMap<Ticket, Purpose>,
     pool: Option<Pool>,
     tokens: Option<Tokens>,
     status: Option<(StatusFile, Duration, Duration)>,
-    /// Counted over all clients.
+    /// Number of clients so far.
     clients: u64,
-    /// Counted over all admissions.
+    /// Number of admissions so far.
     admitted: u64,
-    /// What those that are gone have left, and events.
+    /// Totals of disconnected clients, and event counts.
     counts: Snapshot,
-    /// From where the one peer may come, if not from anywhere.
+    /// The allowed addresses of a single peer, if restricted.
     remotes: Option<Remotes>,
-    /// What has passed to and from the peers that are gone, where there is one at a time.
+    /// Traffic totals of previous peers, in point-to-point mode.
     passed: Counters,
-    /// When the last peer went, or the start.
+    /// Time since which there is no peer: the last disconnect, or the start.
     alone_since: Duration,
-    /// Whether the program is at its end.
+    /// Whether the program is about to end.
     finished: bool,
 }
 
-/// What a script was asked.
+/// The purpose of a script.
 enum Purpose {
-    /// Whether somebody may come in: whose admission, and its number.
+    /// Decides an admission: the peer and the admission's number.
     Admission(PeerId, u64),
-    /// Whether an address may be a client's.
+    /// Approves an address of a client.
     Address(PeerId, u64, (IpAddr, u8)),
 }
 
 impl<'a> Program<'a> {
-    /// None if the end is wanted before it has begun.
+    /// Starts the server. Returns `None` if a stop signal arrives first.
     fn start(
         config: &'a config::Server,
         instance: &str,
-        around: &'a mut Surroundings,
+        context: &'a mut Context,
         person: &mut dyn Person,
     ) -> Result<Option<Self>, Failure> {
         let common = &config.common;
-        let tls = around.tls(Role::Server, common, Some(person))?;
+        let tls = context.tls(Role::Server, common, Some(person))?;
         let core = Server::new(core_settings(config, tls)?, &mut random);
-        if !around.hold() {
+        if !context.hold() {
             return Ok(None);
         }
         let tokens = token::of(config)?;
@@ -146,15 +146,15 @@ impl<'a> Program<'a> {
         let mtu = common.link.tun_mtu.into();
         host::configure(&interface, &common.tunnel, mtu)?;
         let (environment, arguments) =
-            host::told(around.environment(), &interface, &common.tunnel, mtu, "init");
-        around.run(Kind::Up, hooks.up.as_ref(), arguments, environment.clone())?;
-        let now = around.clock.now().monotonic;
+            host::script_inputs(context.environment(), &interface, &common.tunnel, mtu, "init");
+        context.run(Kind::Up, hooks.up.as_ref(), arguments, environment.clone())?;
+        let now = context.clock.now().monotonic;
         let remotes = Remotes::of(config, now);
         let peer = remotes.as_ref().and_then(Remotes::first);
         for warning in host::add_routes(&interface, &common.tunnel, peer, &mut journal)? {
-            around.warn(&warning);
+            context.warn(&warning);
         }
-        around.run(Kind::RouteUp, hooks.route_up.as_ref(), Vec::new(), environment)?;
+        context.run(Kind::RouteUp, hooks.route_up.as_ref(), Vec::new(), environment)?;
         drop_privileges(&common.process)?;
         person.privileges_are_dropped();
         let peers = match config.many {
@@ -164,7 +164,7 @@ impl<'a> Program<'a> {
         let (handle, events) = data_path::start(tun.into_queues(), groups, peers)?;
         let mut program = Self {
             config,
-            around,
+            context,
             journal,
             core,
             handle,
@@ -191,17 +191,17 @@ impl<'a> Program<'a> {
     }
 
     fn say(&mut self, level: u8, text: &str) {
-        self.around.say(level, text);
+        self.context.say(level, text);
     }
 
     fn warn(&mut self, text: &str) {
-        self.around.warn(text);
+        self.context.warn(text);
     }
 
     fn state(&mut self, name: &'static str, detail: &str) {
         let tunnel = &self.config.common.tunnel;
         let change = StateChange {
-            unix: self.around.clock.now().unix,
+            unix: self.context.clock.now().unix,
             name,
             detail: detail.to_owned(),
             ipv4: tunnel.ifconfig.map(|(address, _)| address),
@@ -212,7 +212,7 @@ impl<'a> Program<'a> {
             },
             local: None,
         };
-        if let Some(management) = &mut self.around.management {
+        if let Some(management) = &mut self.context.management {
             management.state(&change);
         }
     }
@@ -226,17 +226,17 @@ impl<'a> Program<'a> {
             self.say(1, "waiting for the peer");
             self.await_peer();
         }
-        self.around.notify.ready();
+        self.context.notify.ready();
         while !self.finished {
-            let now = self.around.clock.now();
+            let now = self.context.clock.now();
             if self.patience().is_some_and(|end| now.monotonic >= end) {
-                self.say(1, "no peer came: ping-exit");
+                self.say(1, "no peer connected: ping-exit");
                 break;
             }
             if self.core.deadline().is_some_and(|deadline| deadline <= now.monotonic) {
                 self.with_core(|core, link| core.tick(now, &mut random, link));
             }
-            for _ in 0..MOST_EVENTS {
+            for _ in 0..MAX_EVENTS {
                 let Some(event) = self.events.next() else { break };
                 self.take(event, now)?;
             }
@@ -244,7 +244,7 @@ impl<'a> Program<'a> {
             self.take_answers(now);
             self.take_requests(now);
             self.write_status(now);
-            for signal in self.around.signals() {
+            for signal in self.context.signals() {
                 match signal {
                     Signal::Terminate | Signal::Interrupt => return Ok(()),
                     Signal::Hangup | Signal::Restart => self.restart(now),
@@ -264,14 +264,14 @@ impl<'a> Program<'a> {
     fn wait(&mut self) {
         let status = self.status.as_ref().map(|(_, _, next)| *next);
         let strangers = (!self.streams.is_empty())
-            .then(|| self.around.clock.now().monotonic + Duration::from_secs(5));
+            .then(|| self.context.clock.now().monotonic + Duration::from_secs(5));
         let next = self.core.deadline().into_iter().chain(status).chain(strangers);
         let next = next.chain(self.patience()).min();
         let listeners = self.listeners.iter().map(AsFd::as_fd);
-        self.around.wait(listeners.chain([self.events.as_fd()]), next);
+        self.context.wait(listeners.chain([self.events.as_fd()]), next);
     }
 
-    /// Lets the core do something, then acts on what it tells.
+    /// Calls into the core, then handles its notices.
     fn with_core<T>(&mut self, act: impl FnOnce(&mut Server, &mut Link<'_>) -> T) -> T {
         self.with_core_from(None, act)
     }
@@ -312,7 +312,7 @@ impl<'a> Program<'a> {
                     taken
                 });
                 if let Err(error) = taken {
-                    self.say(4, &format!("a packet of {address} is dropped: {error}"));
+                    self.say(4, &format!("dropped a packet from {address}: {error}"));
                 }
             }
             Event::Message { peer, packet } if packet.starts_with(&OCC_EXIT) => {
@@ -341,21 +341,24 @@ impl<'a> Program<'a> {
             Ok(()) => {
                 self.counts.floats += 1;
                 if let Some(peer) = self.peers.get_mut(&id) {
-                    let text = format!("{} is at {} now", peer.name, endpoint.remote);
+                    let text = format!("{} moved to {}", peer.name, endpoint.remote);
                     peer.way = from;
                     peer.address = endpoint.remote;
                     self.say(1, &text);
                 }
                 self.handle.set_remote(id.0, from);
             }
-            Err(error) => self.say(2, &format!("no float to {}: {error}", endpoint.remote)),
+            Err(error) => {
+                self.say(2, &format!("cannot move a client to {}: {error}", endpoint.remote))
+            }
         }
     }
 
     fn accept_streams(&mut self, now: Now) {
         for index in 0..self.listeners.len() {
             while let Ok((stream, address)) = self.listeners[index].accept() {
-                let full = self.streams.len() >= self.config.max_clients as usize + MAX_STRANGERS;
+                let full = self.streams.len()
+                    >= self.config.max_clients as usize + MAX_UNAUTHENTICATED_STREAMS;
                 if full || !self.may_come(address, Transport::Tcp) {
                     continue;
                 }
@@ -370,7 +373,7 @@ impl<'a> Program<'a> {
             .streams
             .iter()
             .filter(|(id, (_, since))| {
-                now.monotonic > *since + STREAM_PATIENCE
+                now.monotonic > *since + STREAM_TIMEOUT
                     && !peers.values().any(|peer| peer.way == Remote::Tcp(**id))
             })
             .map(|(id, _)| *id)
@@ -384,7 +387,7 @@ impl<'a> Program<'a> {
     fn act(&mut self, id: PeerId, notice: ServerNotice) {
         match notice {
             ServerNotice::Verify(verify) => {
-                let now = self.around.clock.now();
+                let now = self.context.clock.now();
                 self.verify(id, verify, now);
             }
             ServerNotice::Connected(connected) => self.connected(id, &connected),
@@ -398,18 +401,18 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Reads certificates and keys anew, and lets clients connect anew. What cannot be read, as where
-    /// privileges were given up, stays as it was.
+    /// Reloads certificates and keys, and lets clients reconnect. Keeps the old keys if reading
+    /// fails, as it may after privileges were dropped.
     fn restart(&mut self, now: Now) {
-        match self.around.tls(Role::Server, &self.config.common, None) {
+        match self.context.tls(Role::Server, &self.config.common, None) {
             Ok(tls) => self.core.set_tls(tls),
-            Err(failure) => self.warn(&format!("the keys stay as they were: {failure}")),
+            Err(failure) => self.warn(&format!("keeping the old keys: {failure}")),
         }
         let all: Vec<PeerId> = self.peers.keys().copied().collect();
         for id in all {
             self.with_core(|core, link| core.kill(now, id, Some("RESTART,[N]"), link));
         }
-        self.say(1, "started anew");
+        self.say(1, "restarted");
     }
 
     fn read_pool(&mut self) {
@@ -454,9 +457,9 @@ impl<'a> Program<'a> {
     }
 
     fn stop(mut self, failure: Option<&Failure>) {
-        let now = self.around.clock.now();
+        let now = self.context.clock.now();
         self.finished = true;
-        self.around.notify.stopping();
+        self.context.notify.stopping();
         self.state("EXITING", if failure.is_some() { "error" } else { "exit-with-notification" });
         let notice = match self.config.common.link.explicit_exit_notify {
             0 => None,
@@ -470,20 +473,25 @@ impl<'a> Program<'a> {
         self.write_pool();
         let common = &self.config.common;
         let mtu = common.link.tun_mtu.into();
-        let (environment, arguments) =
-            host::told(self.around.environment(), &self.interface, &common.tunnel, mtu, "init");
+        let (environment, arguments) = host::script_inputs(
+            self.context.environment(),
+            &self.interface,
+            &common.tunnel,
+            mtu,
+            "init",
+        );
         for (kind, command, arguments) in [
             (Kind::RoutePreDown, &common.hooks.route_pre_down, Vec::new()),
             (Kind::Down, &common.hooks.down, arguments),
         ] {
-            let run = self.around.run(kind, command.as_ref(), arguments, environment.clone());
+            let run = self.context.run(kind, command.as_ref(), arguments, environment.clone());
             if let Err(failure) = run {
-                self.around.warn(&failure.to_string());
+                self.context.warn(&failure.to_string());
             }
         }
-        self.around.finish_scripts();
+        self.context.finish_scripts();
         for (undo, error) in self.journal.undo() {
-            self.around.warn(&format!("not taken back: {undo:?}: {error}"));
+            self.context.warn(&format!("cannot undo: {undo:?}: {error}"));
         }
         self.handle.stop();
     }

@@ -1,5 +1,4 @@
-//! From what a configuration says to what the protocol core is told: keys and certificates are read
-//! here.
+//! Converts the configuration to settings of the protocol core, and reads keys and certificates.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -22,7 +21,7 @@ fn read(directive: &str, material: &Material) -> Result<Zeroizing<Vec<u8>>, Fail
     material.read().map_err(|error| Failure::new(format!("{directive} {material}: {error}")))
 }
 
-/// The options string, by which both ends see whether they fit.
+/// Returns the options string, with which both ends check their compatibility.
 pub fn options(
     role: Role,
     data: &config::DataChannel,
@@ -51,13 +50,13 @@ pub fn options(
     options.to_text()
 }
 
-/// Whether the own private key is under a passphrase.
+/// Returns whether this end's private key is encrypted.
 pub fn needs_passphrase(tls: &config::Tls) -> Result<bool, Failure> {
     tls.key.as_ref().map_or(Ok(false), |key| Ok(is_encrypted(&read("key", key)?)))
 }
 
-/// Own certificate, and what the peer must be; the passphrase is that of the private key, if it has
-/// one.
+/// Returns the TLS setup: this end's certificate and the rules for the peer. `passphrase` decrypts
+/// the private key.
 pub fn tls(role: Role, tls: &config::Tls, passphrase: Option<&str>) -> Result<TlsFactory, Failure> {
     let credentials = match (&tls.certificate, &tls.key) {
         (Some(certificate), Some(key)) => {
@@ -118,7 +117,7 @@ fn rules(tls: &config::Tls) -> Result<PeerRules, Failure> {
         }
         Some(Revoked::Directory(directory)) => {
             let directory = directory.clone();
-            // Without its directory nobody knows what was revoked.
+            // Without the directory, revocation is unknown and every certificate is refused.
             rules.revoked_serials = Some(RevokedSerials::new(move |serial| {
                 !directory.is_dir() || directory.join(serial).exists()
             }));
@@ -128,7 +127,7 @@ fn rules(tls: &config::Tls) -> Result<PeerRules, Failure> {
     Ok(rules)
 }
 
-/// `remote-cert-eku`: OpenSSL's names, or numbers with dots between them.
+/// Parses `remote-cert-eku`: OpenSSL's names, or a dotted identifier.
 fn purpose_of(purpose: &str) -> Result<Usage, Failure> {
     let numbers = match purpose {
         "TLS Web Server Authentication" | "serverAuth" => "1.3.6.1.5.5.7.3.1",
@@ -146,7 +145,7 @@ fn purpose_of(purpose: &str) -> Result<Usage, Failure> {
         .map_err(|_| Failure::new(format!("remote-cert-eku {purpose}: not a known purpose")))
 }
 
-/// When things happen by themselves.
+/// Returns the core's timers.
 pub fn timing(timing: &config::Timing) -> Timing {
     let or_never = Option::unwrap_or_default;
     Timing {
@@ -162,8 +161,8 @@ pub fn timing(timing: &config::Timing) -> Timing {
     }
 }
 
-/// `mssfix`: the longest inner packet of TCP, headers included, where a packet outside goes to this
-/// address with this much of the data channel on top.
+/// Returns the longest inner TCP packet for `mssfix`, headers included, given the outer address and
+/// the data channel's overhead.
 pub fn largest_tcp(
     fix: config::MssFix,
     tun_mtu: u16,
@@ -173,7 +172,7 @@ pub fn largest_tcp(
 ) -> Option<u16> {
     let transport = match transport {
         Transport::Udp => 8,
-        // Twenty bytes of TCP, and the length of a packet in the stream.
+        // Twenty bytes of TCP header, and the two-byte length prefix.
         Transport::Tcp => 22,
     };
     let network = if remote.is_ipv4() { 20 } else { 40 };
@@ -199,11 +198,11 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_cannot_be_used_is_named() {
+    fn an_invalid_list_is_named() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("crl.pem");
         for (text, problem) in [
-            ("no list", "there is no revocation list in PEM"),
+            ("no list", "no revocation list in PEM"),
             ("-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----\n", "is malformed"),
         ] {
             fs::write(&path, text).unwrap();
@@ -216,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_of_revoked_serial_numbers_is_asked_anew_each_time() {
+    fn a_directory_of_revoked_serial_numbers_is_read_at_each_check() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("revoked");
         fs::create_dir(&path).unwrap();
@@ -226,6 +225,6 @@ mod tests {
         fs::write(path.join("12"), "").unwrap();
         assert!(serials.contains("12") && !serials.contains("1"));
         fs::remove_dir_all(path).unwrap();
-        assert!(serials.contains("1"), "nobody knows");
+        assert!(serials.contains("1"), "revoked without the directory");
     }
 }

@@ -1,4 +1,4 @@
-//! Signals as events: a handler notes the signal and wakes the control thread's `poll`.
+//! Delivers signals as events: a handler records the signal and wakes the control thread's `poll`.
 //!
 //! Source: openvpn(8), "SIGNALS".
 
@@ -13,22 +13,22 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::low_level::pipe;
 use signal_hook::{SigId, flag, low_level};
 
-/// What a program of the VPN can be told by a signal.
+/// A signal that controls a VPN program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// Start anew, with the configuration read again.
+    /// Restart, and reload keys and certificates.
     Hangup,
-    /// Start anew, but keep what the `persist-` options name.
+    /// Restart, but keep what the `persist-` options name.
     Restart,
     /// Write statistics to the log.
     Statistics,
-    /// End.
+    /// Stop.
     Terminate,
-    /// End, from the keyboard.
+    /// Stop, from the keyboard.
     Interrupt,
 }
 
-/// Each with its number and its name.
+/// Each signal with its number and name.
 const ALL: [(Signal, i32, &str); 5] = [
     (Signal::Hangup, SIGHUP, "SIGHUP"),
     (Signal::Restart, SIGUSR1, "SIGUSR1"),
@@ -38,12 +38,12 @@ const ALL: [(Signal, i32, &str); 5] = [
 ];
 
 impl Signal {
-    /// By its name, such as `SIGUSR1`.
+    /// Returns the signal with this name, such as `SIGUSR1`.
     pub fn from_name(name: &str) -> Option<Self> {
         ALL.iter().find(|(_, _, known)| *known == name).map(|(signal, _, _)| *signal)
     }
 
-    /// Its name.
+    /// Returns the signal's name.
     pub fn name(self) -> &'static str {
         ALL.iter().find(|(signal, _, _)| *signal == self).map_or("", |(_, _, name)| name)
     }
@@ -55,7 +55,7 @@ impl fmt::Display for Signal {
     }
 }
 
-/// The signals of this process, from when it was made until it is dropped.
+/// Signal handlers of this process, installed until drop.
 #[derive(Debug)]
 pub struct Signals {
     wake: UnixStream,
@@ -64,25 +64,25 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Takes the signals over.
+    /// Installs the handlers.
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// The system's error.
     pub fn new() -> io::Result<Self> {
         let (wake, waker) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
         let came: [_; ALL.len()] = Default::default();
         let mut signals = Self { wake, came, handlers: Vec::new() };
         for (came, (_, number, _)) in signals.came.iter().zip(ALL) {
-            // The flag first: who is woken must find it.
+            // The flag comes first: it must be set when the wake-up arrives.
             signals.handlers.push(flag::register(number, came.clone())?);
             signals.handlers.push(pipe::register(number, waker.try_clone()?)?);
         }
         Ok(signals)
     }
 
-    /// Those that came since the last call, each once.
+    /// Returns the signals since the last call, each once.
     pub fn take(&mut self) -> Vec<Signal> {
         let mut bytes = [0; 64];
         while matches!(self.wake.read(&mut bytes), Ok(1..)) {}
@@ -92,7 +92,7 @@ impl Signals {
 }
 
 impl AsFd for Signals {
-    /// Readable when a signal came.
+    /// Returns a descriptor that is readable after a signal.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.wake.as_fd()
     }
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signals_wake_and_are_told_once() {
+    fn signals_wake_poll_and_are_reported_once() {
         let mut signals = Signals::new().unwrap();
         let woken = |signals: &Signals| {
             let mut fds = [PollFd::new(signals, PollFlags::IN)];

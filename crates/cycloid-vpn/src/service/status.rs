@@ -1,7 +1,7 @@
-//! The status file, and what the management interface's `status` says: formats 1, 2 and 3 of a server,
-//! and the counters of a client, or of a server of one peer.
+//! Formats the status file and the management `status` reply: formats 1, 2 and 3 of a server, and
+//! the counters of a client or point-to-point server.
 //!
-//! Source: openvpn(8), "--status" and "--status-version"; the fields as OpenVPN 2.6.14 writes them.
+//! Source: openvpn(8), "--status" and "--status-version"; fields as in OpenVPN 2.6.14.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -15,20 +15,20 @@ use super::clock;
 use crate::net::data_path;
 use crate::net::undo::replace_file;
 
-/// Which format.
+/// The format version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Version {
-    /// For reading by eye.
+    /// Human-readable.
     #[default]
     One,
-    /// Lines that say what they are, with commas.
+    /// Labelled lines with commas.
     Two,
-    /// As two, with tabs.
+    /// Labelled lines with tabs.
     Three,
 }
 
 impl Version {
-    /// By its number.
+    /// Returns the version with this number.
     pub fn new(number: u32) -> Option<Self> {
         match number {
             1 => Some(Self::One),
@@ -42,75 +42,75 @@ impl Version {
 /// A connected client.
 #[derive(Clone, Debug)]
 pub struct Client {
-    /// From its certificate, or its user's name.
+    /// The name from its certificate, or the user name.
     pub common_name: String,
-    /// Where it is.
+    /// Its outer address.
     pub real_address: SocketAddr,
-    /// Its address in the tunnel.
+    /// Its IPv4 tunnel address.
     pub ipv4: Option<Ipv4Addr>,
-    /// Its address of IPv6 in the tunnel.
+    /// Its IPv6 tunnel address.
     pub ipv6: Option<Ipv6Addr>,
-    /// Bytes from it.
+    /// Bytes received from it.
     pub bytes_received: u64,
-    /// Bytes to it.
+    /// Bytes sent to it.
     pub bytes_sent: u64,
-    /// Since when, in seconds of 1970.
+    /// Time of the connection in seconds since 1970.
     pub connected_since: u64,
-    /// What it logged in as.
+    /// Its user name.
     pub username: Option<String>,
-    /// Counted over all clients of this process.
+    /// Its number among all clients of this process.
     pub client_id: u64,
-    /// Its number in packets.
+    /// Its peer id in data packets.
     pub peer_id: Option<u32>,
     /// The data channel's cipher.
     pub cipher: Option<String>,
 }
 
-/// An address that is routed to a client.
+/// A route to a client.
 #[derive(Clone, Debug)]
 pub struct Route {
-    /// The address, or a network with its prefix.
+    /// The address, or a network with its prefix length.
     pub virtual_address: String,
-    /// Whose.
+    /// The client's name.
     pub common_name: String,
-    /// Where that client is.
+    /// The client's outer address.
     pub real_address: SocketAddr,
-    /// When it was last used, in seconds of 1970.
+    /// Time of the last use in seconds since 1970.
     pub last_reference: u64,
 }
 
 /// A server's state.
 #[derive(Clone, Debug, Default)]
 pub struct Server {
-    /// Program and version.
+    /// Name and version of the program.
     pub title: String,
-    /// When, in seconds of 1970.
+    /// The time in seconds since 1970.
     pub now: u64,
-    /// All that are connected.
+    /// Connected clients.
     pub clients: Vec<Client>,
-    /// All that is routed to them.
+    /// Routes to them.
     pub routes: Vec<Route>,
-    /// The longest that the queue of packets to all was.
+    /// Maximum length of the broadcast queue.
     pub longest_broadcast_queue: u32,
 }
 
-/// The counters of a client, or of a server of one peer, in bytes.
+/// Byte counters of a client or point-to-point server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// From the tunnel's interface.
+    /// Read from the tunnel interface.
     pub tun_read: u64,
-    /// To the tunnel's interface.
+    /// Written to the tunnel interface.
     pub tun_written: u64,
-    /// From the server.
+    /// Received from the peer.
     pub link_read: u64,
-    /// To the server.
+    /// Sent to the peer.
     pub link_written: u64,
-    /// From the server, as far as authenticated.
+    /// Received from the peer and authenticated.
     pub authenticated: u64,
 }
 
 impl Server {
-    /// The lines, each with its end.
+    /// Returns the status lines with line ends.
     pub fn text(&self, version: Version) -> String {
         match version {
             Version::One => self.for_reading(),
@@ -238,7 +238,7 @@ impl Add for Counters {
 }
 
 impl Counters {
-    /// The lines, each with its end; `now` in seconds of 1970.
+    /// Returns the counter lines with line ends; `now` is in seconds since 1970.
     pub fn text(&self, now: u64) -> String {
         format!(
             "OpenVPN STATISTICS\nUpdated,{}\nTUN/TAP read bytes,{}\nTUN/TAP write bytes,{}\n\
@@ -253,36 +253,36 @@ impl Counters {
     }
 }
 
-/// A text without what divides fields and lines: it comes from peers.
+/// Replaces separators and control characters in a text from a peer.
 fn field(text: &str, separator: char) -> String {
     text.chars().map(|c| if c.is_control() || c == separator { '_' } else { c }).collect()
 }
 
-/// The file of `status`.
+/// The file of the `status` directive.
 #[derive(Debug)]
 pub struct StatusFile {
     path: PathBuf,
-    /// Held open for when the directory cannot be written any more, privileges being dropped.
+    /// Kept open, because the directory may be unwritable once privileges are dropped.
     file: File,
 }
 
 impl StatusFile {
-    /// Opens the file, or makes it.
+    /// Opens or creates the file.
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// The system's error.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file =
             File::options().write(true).create(true).truncate(false).mode(0o600).open(path)?;
         Ok(Self { path: path.to_owned(), file })
     }
 
-    /// Replaces the contents: in one step, so that no reader sees half of it, where that can be.
+    /// Replaces the contents, atomically if possible.
     ///
     /// # Errors
     ///
-    /// The system's.
+    /// The system's error.
     pub fn write(&mut self, text: &str) -> io::Result<()> {
         let plain = self.file.metadata()?.is_file();
         if plain && replace_file(&self.path, text.as_bytes(), 0o600).is_ok() {
@@ -330,7 +330,7 @@ mod tests {
         }
     }
 
-    /// The time of day depends on the machine's zone.
+    /// The local time depends on the machine's time zone.
     fn expected(text: &str) -> String {
         text.replace("@25", &clock::local(1_795_290_025))
             .replace("@13", &clock::local(1_795_290_013))
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_makes_no_fields_and_no_lines() {
+    fn names_cannot_inject_fields_or_lines() {
         let mut server = server();
         server.clients[0].common_name = "a,b\nEND\tc".into();
         let two = server.text(Version::Two);

@@ -1,17 +1,17 @@
-//! A line's words, as the configuration divides them: blanks between words, `"…"` and `'…'` around a
-//! word with blanks, and outside of single quotes a backslash before a blank, a quotation mark or a
-//! backslash that stands for itself.
+//! Splits a line into words as the configuration does: blanks separate words, `"…"` and `'…'`
+//! enclose a word with blanks, and outside of single quotes a backslash escapes a blank, a
+//! quotation mark or a backslash.
 //!
 //! Source: management-notes.txt, "Command Parsing".
 
 use std::fmt;
 
-/// Why a line has no words.
+/// The error for a line that cannot be split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreadable {
-    /// A quotation mark is not closed; which.
+    /// An unclosed quotation mark.
     Open(char),
-    /// A backslash stands at the end.
+    /// A trailing backslash.
     Backslash,
 }
 
@@ -27,14 +27,14 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// Divides a line.
+/// Splits a line into words.
 ///
 /// # Errors
 ///
 /// See [`Unreadable`].
 pub fn words(line: &str) -> Result<Vec<String>, Unreadable> {
     let mut words = Vec::new();
-    // Room for all of it, so that a password leaves no shorter copies behind as its word grows.
+    // Full capacity from the start: growing would leave copies of a password in memory.
     let empty = || String::with_capacity(line.len());
     let mut word: Option<String> = None;
     let mut quote = None;

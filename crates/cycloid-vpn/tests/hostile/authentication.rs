@@ -1,4 +1,4 @@
-//! What a client gets before it is known who it is, and what it may change afterwards.
+//! Tests what an unauthenticated client can get, and what an authenticated one can change.
 
 use std::time::Duration;
 
@@ -7,21 +7,21 @@ use cycloid_vpn::proto::push::PushReply;
 use cycloid_vpn::proto::server::{PeerId, ServerEnd};
 use cycloid_vpn::proto::{Error, Role};
 
-use crate::puppet::Puppet;
+use crate::scripted_peer::ScriptedPeer;
 use crate::support::authority::Authority;
-use crate::support::ends::{World, now};
 use crate::support::network::Weather;
+use crate::support::simulation::{World, now};
 use crate::{Kind, assert_stands, standing};
 
 const ADDRESS: &str = "198.51.100.7:5555";
 
-/// A server, and a client of it that says what it is told to. Beside it a tunnel stands.
-fn stage() -> (World, Puppet, std::sync::Arc<Authority>) {
+/// Returns a server with an established tunnel and a scripted client.
+fn stage() -> (World, ScriptedPeer, std::sync::Arc<Authority>) {
     let authority = Authority::new("authority");
     let mut world = standing(Kind::Plain, &authority);
     world.judge_later = true;
     let tls = authority.tls(Role::Client, authority.issue("ann", Role::Client, 5));
-    let puppet = Puppet::client(&mut world, &tls, ADDRESS);
+    let puppet = ScriptedPeer::client(&mut world, &tls, ADDRESS);
     (world, puppet, authority)
 }
 
@@ -35,18 +35,20 @@ fn accept(world: &mut World, peer: PeerId) -> Result<(), Error> {
 fn a_push_request_before_authentication_gets_no_reply_and_no_key() {
     let (mut world, mut puppet, _) = stage();
     puppet.talk(&mut world);
-    // In one record with who it says it is, and again.
+    // In the same record as its hello, and again.
     puppet.say_hello("ann", "x", "IV_PROTO=6\n", b"PUSH_REQUEST\0");
     puppet.talk(&mut world);
     for _ in 0..5 {
         puppet.say(b"PUSH_REQUEST\0");
         puppet.talk(&mut world);
     }
-    let [(peer, verify)] = &world.server_side.verify[..] else { panic!("one is to be judged") };
+    let [(peer, verify)] = &world.server_side.verify[..] else {
+        panic!("one decision must be pending")
+    };
     assert_eq!(*verify.username, "ann");
     let peer = *peer;
-    assert!(puppet.heard.is_empty(), "nothing was said");
-    assert!(!world.server_side.paths.contains_key(&peer), "no key was made");
+    assert!(puppet.heard.is_empty(), "the client must get no reply");
+    assert!(!world.server_side.paths.contains_key(&peer), "no key may be installed");
 
     let moment = now(world.time);
     world.server.reject(moment, peer, "no", &mut world.server_side);
@@ -58,22 +60,22 @@ fn a_push_request_before_authentication_gets_no_reply_and_no_key() {
     assert!(puppet.has_heard(b"AUTH_FAILED,no"));
     assert!(!puppet.has_heard(b"PUSH_REPLY"));
     assert!(!world.server_side.paths.contains_key(&peer));
-    assert!(accept(&mut world, peer).is_err(), "what was refused stays refused");
+    assert!(accept(&mut world, peer).is_err(), "a refusal is final");
     world.run_until(Duration::from_secs(10), |_| false);
     assert_eq!(world.server_side.ended, [(peer, ServerEnd::Rejected)]);
     assert_stands(&mut world);
 }
 
-/// CVE-2022-0547: of two decisions that both take long, one alone let a client in.
+/// CVE-2022-0547: with two deferred decisions, one alone admitted a client.
 #[test]
-fn a_second_hello_or_decision_does_not_count() {
+fn a_second_hello_or_decision_has_no_effect() {
     let (mut world, mut puppet, authority) = stage();
     puppet.introduce(&mut world, "ann");
     let peer = world.server_side.verify[0].0;
     let moment = now(world.time);
     world.server.defer(moment, peer, Duration::from_secs(30), None, &mut world.server_side);
     puppet.listen(&mut world);
-    // Another session while the first waits.
+    // Another session while the first one waits.
     let tls = authority.tls(Role::Client, authority.issue("ann", Role::Client, 5));
     let mut next = puppet.renegotiation(&world, &tls);
     next.introduce(&mut world, "root");
@@ -81,7 +83,7 @@ fn a_second_hello_or_decision_does_not_count() {
     assert!(next.heard.is_empty());
     assert!(!world.server_side.paths.contains_key(&peer));
     assert!(!puppet.has_heard(b"PUSH_REPLY"));
-    accept(&mut world, peer).expect("it was to be decided");
+    accept(&mut world, peer).expect("a decision was pending");
     assert!(accept(&mut world, peer).is_err(), "once");
     let moment = now(world.time);
     world.server.reject(moment, peer, "late", &mut world.server_side);
@@ -89,8 +91,8 @@ fn a_second_hello_or_decision_does_not_count() {
     puppet.talk(&mut world);
     assert!(puppet.has_heard(b"PUSH_REPLY") && !puppet.has_heard(b"AUTH_FAILED"));
 
-    // Another hello in the same session.
-    let mut puppet = Puppet::client(&mut world, &tls, "198.51.100.7:5556");
+    // A second hello in the same session.
+    let mut puppet = ScriptedPeer::client(&mut world, &tls, "198.51.100.7:5556");
     puppet.introduce(&mut world, "ann");
     let peer = world.server_side.verify[1].0;
     puppet.introduce(&mut world, "root");
@@ -101,15 +103,15 @@ fn a_second_hello_or_decision_does_not_count() {
     assert_stands(&mut world);
 }
 
-/// A user who has to look at a telephone first, for longer than a handshake may take.
+/// A user who must confirm on a phone first, for longer than the handshake's time limit.
 #[test]
-fn a_decision_that_takes_long_is_waited_for() {
+fn a_deferred_decision_may_take_long() {
     let authority = Authority::new("authority");
     let (client, server) = Kind::Crypt.settings(&authority, 1);
     let mut world = World::new(1, Weather::FAIR, client, server);
     world.judge_later = true;
     assert!(!world.run_until(Duration::from_secs(5), |world| world.client_side.end.is_some()));
-    let [(peer, _)] = world.server_side.verify[..] else { panic!("one is to be judged") };
+    let [(peer, _)] = world.server_side.verify[..] else { panic!("one decision must be pending") };
     let (moment, pending) = (now(world.time), Duration::from_secs(300));
     let info = Some("WEB_AUTH::https://sso.example/");
     world.server.defer(moment, peer, pending, info, &mut world.server_side);
@@ -119,11 +121,11 @@ fn a_decision_that_takes_long_is_waited_for() {
     assert!(world.client_side.other.iter().any(|notice| matches!(notice,
         ClientNotice::AuthPending { text, info: Some(info) }
             if text == "timeout 300" && info.contains("sso.example"))));
-    accept(&mut world, peer).expect("it was to be decided");
+    accept(&mut world, peer).expect("a decision was pending");
     world.run_until(Duration::from_secs(6), |_| false);
     assert_stands(&mut world);
 
-    // Where nobody decides, both ends give up.
+    // Without a decision, both ends give up.
     let (client, server) = Kind::Crypt.settings(&authority, 1);
     let mut world = World::new(1, Weather::FAIR, client, server);
     world.judge_later = true;
@@ -136,26 +138,27 @@ fn a_decision_that_takes_long_is_waited_for() {
     assert!(world.server.is_empty());
 }
 
-/// Who asks for its options over and over and reads none of them.
+/// A client that requests its options repeatedly and never reads them.
 #[test]
-fn push_requests_in_masses_are_answered_once_at_a_time() {
+fn repeated_push_requests_are_answered_one_at_a_time() {
     let (mut world, mut puppet, _) = stage();
     puppet.introduce(&mut world, "ann");
     let peer = world.server_side.verify[0].0;
-    accept(&mut world, peer).expect("it was to be decided");
+    accept(&mut world, peer).expect("a decision was pending");
     puppet.say(&b"PUSH_REQUEST\0".repeat(1000));
     puppet.talk(&mut world);
-    let replies =
-        |puppet: &Puppet| puppet.heard.iter().filter(|it| it.starts_with(b"PUSH_REPLY")).count();
+    let replies = |puppet: &ScriptedPeer| {
+        puppet.heard.iter().filter(|it| it.starts_with(b"PUSH_REPLY")).count()
+    };
     assert_eq!(replies(&puppet), 1);
     puppet.say(b"PUSH_REQUEST\0");
     puppet.talk(&mut world);
-    assert_eq!(replies(&puppet), 2, "it has read the first");
+    assert_eq!(replies(&puppet), 2, "it has read the first reply");
     assert_stands(&mut world);
 }
 
 #[test]
-fn hellos_that_are_malformed_end_their_own_connection_only() {
+fn malformed_hellos_end_only_their_own_connection() {
     let good: Vec<u8> = {
         let mut message = vec![0, 0, 0, 0, 2];
         message.extend([7; 48 + 64]);
@@ -179,7 +182,7 @@ fn hellos_that_are_malformed_end_their_own_connection_only() {
         good[..4].to_vec(),
         vec![0],
         vec![0xff; 16_000],
-        // The method, lengths of strings, and what is no text.
+        // The method, string lengths, and bytes that are not text.
         with(4, 1),
         with(strings, 0xff),
         with(strings + 1, 1),
@@ -189,7 +192,7 @@ fn hellos_that_are_malformed_end_their_own_connection_only() {
     ];
     for (number, case) in cases.into_iter().enumerate() {
         let mut puppet =
-            Puppet::client(&mut world, &tls, &format!("198.51.100.8:{}", 4000 + number));
+            ScriptedPeer::client(&mut world, &tls, &format!("198.51.100.8:{}", 4000 + number));
         puppet.talk(&mut world);
         assert_eq!(world.server.len(), 2);
         puppet.say(&case);
@@ -202,9 +205,9 @@ fn hellos_that_are_malformed_end_their_own_connection_only() {
     assert!(world.server_side.verify.is_empty());
 }
 
-/// CVE-2020-11810: a client that has not said who it is took the address of another.
+/// CVE-2020-11810: an unauthenticated client took over another client's address.
 #[test]
-fn no_peer_floats_to_anothers_address() {
+fn no_peer_floats_to_the_address_of_another() {
     let (mut world, mut puppet, _) = stage();
     let standing = world.peer();
     puppet.introduce(&mut world, "ann");
@@ -212,7 +215,7 @@ fn no_peer_floats_to_anothers_address() {
     let (home, there) = (world.client_address, ADDRESS.parse().expect("an address"));
     for accepted in [false, true] {
         if accepted {
-            accept(&mut world, other).expect("it was to be decided");
+            accept(&mut world, other).expect("a decision was pending");
         }
         assert!(world.server.float(other, home).is_err());
         assert!(world.server.float(standing, there).is_err());
@@ -221,17 +224,18 @@ fn no_peer_floats_to_anothers_address() {
     }
     assert!(world.server.float(PeerId(77), "192.0.2.9:9".parse().expect("an address")).is_err());
     assert_stands(&mut world);
-    // To where nobody is it may go, and its control packets are known there, and there alone.
+    // It may move to an unused address, and its control packets are accepted only from there.
     let new = "203.0.113.1:1".parse().expect("an address");
-    world.server.float(other, new).expect("nobody is there");
+    world.server.float(other, new).expect("the address is unused");
     puppet.say(b"EXIT\0");
     puppet.talk(&mut world);
-    assert_eq!(world.server.len(), 2, "from where it was before");
+    assert_eq!(world.server.len(), 2, "packets from the old address have no effect");
     assert!(!puppet.refusals.is_empty());
     assert_stands(&mut world);
 }
 
-/// Control packets of a session from where its peer is not are nobody's, whatever protects them.
+/// Control packets of a session are dropped if they come from another address than the peer's, with
+/// any protection.
 #[test]
 fn packets_that_are_not_authentic_never_move_a_peer() {
     let authority = Authority::new("authority");
@@ -256,13 +260,13 @@ fn packets_that_are_not_authentic_never_move_a_peer() {
     }
 }
 
-/// CVE-2024-28882: a client that said twice that it leaves kept its session.
+/// CVE-2024-28882: a client that announced its exit twice kept its session.
 #[test]
-fn who_says_twice_that_it_leaves_is_gone_once() {
+fn a_repeated_exit_notification_ends_the_session() {
     let (mut world, mut puppet, _) = stage();
     puppet.introduce(&mut world, "ann");
     let peer = world.server_side.verify[0].0;
-    accept(&mut world, peer).expect("it was to be decided");
+    accept(&mut world, peer).expect("a decision was pending");
     puppet.say(b"PUSH_REQUEST\0");
     puppet.talk(&mut world);
     assert!(world.server_side.paths.contains_key(&peer));
@@ -279,7 +283,7 @@ fn who_says_twice_that_it_leaves_is_gone_once() {
 }
 
 #[test]
-fn max_clients_is_kept_and_a_place_comes_free() {
+fn max_clients_is_enforced_and_places_become_free() {
     let authority = Authority::new("authority");
     let (client, mut server) = Kind::Plain.settings(&authority, 1);
     server.max_clients = 3;
@@ -290,7 +294,7 @@ fn max_clients_is_kept_and_a_place_comes_free() {
     let tls = authority.tls(Role::Client, authority.issue("ann", Role::Client, 5));
     let mut puppets = Vec::new();
     for port in 1..6 {
-        let mut puppet = Puppet::client(&mut world, &tls, &format!("198.51.100.9:{port}"));
+        let mut puppet = ScriptedPeer::client(&mut world, &tls, &format!("198.51.100.9:{port}"));
         puppet.introduce(&mut world, "ann");
         puppets.push(puppet);
     }
@@ -301,7 +305,7 @@ fn max_clients_is_kept_and_a_place_comes_free() {
     let (first, _) = world.server_side.verify[0];
     let moment = now(world.time);
     world.server.kill(moment, first, None, &mut world.server_side);
-    let mut next = Puppet::client(&mut world, &tls, "198.51.100.9:7");
+    let mut next = ScriptedPeer::client(&mut world, &tls, "198.51.100.9:7");
     next.introduce(&mut world, "ann");
     assert_eq!(world.server.len(), 3);
     assert_eq!(world.server_side.verify.len(), 3);

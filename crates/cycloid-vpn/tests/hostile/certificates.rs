@@ -1,4 +1,4 @@
-//! Certificates that were taken back, are another's, or have names that deceive.
+//! Tests with revoked and foreign certificates, and with deceptive names.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use cycloid_vpn::proto::server::ServerEnd;
 use cycloid_vpn::proto::tls::{PeerRules, RevocationList};
 use cycloid_vpn::proto::{Error, Role};
 
-use crate::puppet::Puppet;
+use crate::scripted_peer::ScriptedPeer;
 use crate::support::authority::Authority;
-use crate::support::ends::{World, now};
 use crate::support::network::Weather;
+use crate::support::simulation::{World, now};
 use crate::{Kind, assert_stands, standing};
 
-/// The server's certificates as they are, with this one taken back.
+/// Reloads the server's TLS setup with this certificate revoked.
 fn revoke(world: &mut World, authority: &Authority, serial: u64) {
     let rules = PeerRules { revocation: vec![authority.revoke(&[serial])], ..authority.rules() };
     let own = authority.issue("server", Role::Server, 3);
@@ -30,23 +30,23 @@ fn renegotiate(world: &mut World) {
 }
 
 #[test]
-fn a_certificate_taken_back_is_refused_at_the_next_key() {
+fn a_revoked_certificate_is_refused_at_the_next_renegotiation() {
     let authority = Authority::new("authority");
     let mut world = standing(Kind::Crypt, &authority);
     revoke(&mut world, &authority, 99);
     renegotiate(&mut world);
-    assert_eq!(world.client_side.renegotiated, 1, "another's was taken back");
+    assert_eq!(world.client_side.renegotiated, 1, "another certificate was revoked");
     assert_stands(&mut world);
     revoke(&mut world, &authority, 2);
     assert_stands(&mut world);
     renegotiate(&mut world);
     assert!(matches!(world.server_side.ended[..], [(_, ServerEnd::Failed(Error::Tls(_)))]));
-    assert!(world.server_side.paths.is_empty(), "its keys are gone");
+    assert!(world.server_side.paths.is_empty(), "its keys must be removed");
     assert!(matches!(world.client_side.end, Some(ClientEnd::Failed(_))));
 }
 
 #[test]
-fn a_certificate_taken_back_is_refused_at_the_next_connection() {
+fn a_revoked_certificate_is_refused_at_the_next_connection() {
     let authority = Authority::new("authority");
     let (client, server) = Kind::Crypt.settings(&authority, 1);
     let mut world = World::new(1, Weather::FAIR, client.clone(), server);
@@ -58,8 +58,8 @@ fn a_certificate_taken_back_is_refused_at_the_next_connection() {
     assert_eq!(world.server_side.connected.len(), 1);
 }
 
-/// A client and a server, each with a certificate of an authority below the root, where both look
-/// through the same lists.
+/// Returns a client and a server, each with a certificate of an intermediate authority, that use
+/// the same revocation lists.
 fn below(root: &Authority, middle: &Authority, revocation: &[RevocationList]) -> World {
     let (mut client, mut server) = Kind::Crypt.settings(root, 1);
     let rules = PeerRules { revocation: revocation.to_vec(), ..root.rules() };
@@ -72,7 +72,7 @@ fn below(root: &Authority, middle: &Authority, revocation: &[RevocationList]) ->
 }
 
 #[test]
-fn a_revoked_authority_between_is_refused_by_both_ends() {
+fn a_revoked_intermediate_is_refused_by_both_ends() {
     let root = Authority::new("root");
     let [of_client, of_server] = [5, 6].map(|serial| root.below("middle", serial));
     let lists =
@@ -83,7 +83,7 @@ fn a_revoked_authority_between_is_refused_by_both_ends() {
         assert_stands(&mut world);
     }
 
-    // Each end shows a certificate of another authority, of which one was revoked.
+    // Each end has a certificate of another intermediate; one of them is revoked.
     for revoked in [5, 6] {
         let rules = PeerRules { revocation: lists(&[revoked]), ..root.rules() };
         let (mut client, mut server) = Kind::Crypt.settings(&root, 1);
@@ -92,12 +92,12 @@ fn a_revoked_authority_between_is_refused_by_both_ends() {
         let own = of_server.issue("server", Role::Server, 3);
         server.tls = root.tls_with(Role::Server, Some(own), rules);
         let mut world = World::new(1, Weather::FAIR, client, server);
-        world.judge = Box::new(|_| unreachable!("it was never to be judged"));
+        world.judge = Box::new(|_| unreachable!("no decision may be requested"));
         assert!(!world.connect());
         world.run_until(Duration::from_secs(70), |_| false);
         assert!(world.server_side.paths.is_empty());
         let reasons = format!("{:?} {:?}", world.client_side.end, world.server_side.ended);
-        let reason = "the authority above it, CN=middle, was revoked";
+        let reason = "the authority above it, CN=middle, is revoked";
         assert_eq!(reasons.matches(reason).count(), 1, "{reasons}");
         let at_client = format!("{:?}", world.client_side.end).contains(reason);
         assert_eq!(at_client, revoked == 6, "{reasons}");
@@ -105,7 +105,7 @@ fn a_revoked_authority_between_is_refused_by_both_ends() {
 }
 
 #[test]
-fn an_authority_revoked_meanwhile_is_refused_at_the_next_key() {
+fn an_intermediate_revoked_later_is_refused_at_the_next_renegotiation() {
     let root = Authority::new("root");
     let middle = root.below("middle", 5);
     let mut world = below(&root, &middle, &[root.revoke(&[]), middle.revoke(&[])]);
@@ -117,10 +117,10 @@ fn an_authority_revoked_meanwhile_is_refused_at_the_next_key() {
     world.server.set_tls(root.tls_with(Role::Server, Some(own), rules));
     renegotiate(&mut world);
     assert!(matches!(world.server_side.ended[..], [(_, ServerEnd::Failed(Error::Tls(_)))]));
-    assert!(world.server_side.paths.is_empty(), "its keys are gone");
+    assert!(world.server_side.paths.is_empty(), "its keys must be removed");
 }
 
-/// Another user with a good certificate, who could put packets into a session without protection.
+/// Another user with a valid certificate, who can inject packets into an unprotected session.
 #[test]
 fn another_user_cannot_take_over_a_tunnel_by_a_renegotiation() {
     let authority = Authority::new("authority");
@@ -131,14 +131,14 @@ fn another_user_cannot_take_over_a_tunnel_by_a_renegotiation() {
     for (name, user, good) in
         [("ann", "ann", true), ("mallory", "ann", false), ("ann", "mallory", false)]
     {
-        let mut puppet = Puppet::client(&mut world, &tls("ann", 5), "198.51.100.7:5555");
+        let mut puppet = ScriptedPeer::client(&mut world, &tls("ann", 5), "198.51.100.7:5555");
         puppet.introduce(&mut world, "ann");
-        let peer = world.server_side.verify.pop().expect("to be judged").0;
+        let peer = world.server_side.verify.pop().expect("a decision must be pending").0;
         let moment = now(world.time);
         world
             .server
             .accept(moment, peer, PushReply::default(), &mut world.server_side)
-            .expect("it was to be decided");
+            .expect("a decision was pending");
         puppet.say(b"PUSH_REQUEST\0");
         puppet.talk(&mut world);
         assert!(puppet.has_heard(b"PUSH_REPLY"));
@@ -160,7 +160,7 @@ fn another_user_cannot_take_over_a_tunnel_by_a_renegotiation() {
     }
 }
 
-/// CVE-2017-7522, and names that would write to a terminal, a log or a hook's environment.
+/// CVE-2017-7522, and names that could manipulate a terminal, a log or a hook's environment.
 #[test]
 fn control_characters_in_a_clients_name_are_refused() {
     let authority = Authority::new("authority");
@@ -168,7 +168,7 @@ fn control_characters_in_a_clients_name_are_refused() {
         let (mut client, server) = Kind::Plain.settings(&authority, 1);
         client.tls = authority.tls(Role::Client, authority.issue(name, Role::Client, 5));
         let mut world = World::new(1, Weather::FAIR, client, server);
-        world.judge = Box::new(|_| unreachable!("it was never to be judged"));
+        world.judge = Box::new(|_| unreachable!("no decision may be requested"));
         assert!(!world.connect(), "{name:?}");
         world.run_until(Duration::from_secs(70), |_| false);
         assert!(world.server.is_empty() && world.server_side.paths.is_empty());

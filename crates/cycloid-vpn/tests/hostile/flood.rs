@@ -1,4 +1,4 @@
-//! More first packets than anybody has clients.
+//! Floods of initial packets.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -6,19 +6,19 @@ use std::time::Duration;
 use cycloid_vpn::proto::Role;
 use cycloid_vpn::proto::wire::{Acks, Control, Header, KeyId, Opcode, SessionId};
 
-use crate::puppet::{packet, reset};
+use crate::scripted_peer::{packet, reset};
 use crate::support::authority::Authority;
-use crate::support::ends::now;
+use crate::support::simulation::now;
 use crate::{KINDS, Kind, assert_stands, standing};
 
-/// 100,000 in ten seconds, each from an address of its own, which does not answer.
+/// 100,000 initial packets in ten seconds, each from a different address that never answers.
 #[test]
-fn a_flood_of_first_packets_leaves_nothing_and_a_tunnel_goes_on() {
+fn a_flood_of_initial_packets_leaves_no_state_and_keeps_the_tunnel() {
     let authority = Authority::new("authority");
     for kind in KINDS {
         let mut world = standing(kind, &authority);
         let (limit, _) = (100, Duration::from_secs(10));
-        // What the flood has: without a key it is packets that look right and are not.
+        // The attacker's key: with key protection its packets look right but do not verify.
         let (key, _) = kind.keys(&mut world.dice.clone());
         let mut stranger = key.protect(Role::Client).expect("a client's");
         let opcode = stranger.client_reset();
@@ -50,9 +50,9 @@ fn a_flood_of_first_packets_leaves_nothing_and_a_tunnel_goes_on() {
     }
 }
 
-/// Second packets, which cost the server a MAC each and nothing else.
+/// Second packets, which cost the server only a MAC each.
 #[test]
-fn a_flood_of_second_packets_leaves_nothing() {
+fn a_flood_of_second_packets_leaves_no_state() {
     let authority = Authority::new("authority");
     let mut world = standing(Kind::Plain, &authority);
     for number in 0..20_000_u32 {
@@ -76,13 +76,13 @@ fn a_flood_of_second_packets_leaves_nothing() {
     assert_stands(&mut world);
 }
 
-/// The limit on answers is on those in a time, and a client comes in when the flood is over.
+/// The rate limit on answers applies per period, so a client can connect after the flood.
 #[test]
-fn a_client_comes_in_after_a_flood() {
+fn a_client_can_connect_after_a_flood() {
     let authority = Authority::new("authority");
     let (client, server) = Kind::Plain.settings(&authority, 1);
     let weather = crate::support::network::Weather::FAIR;
-    let mut world = crate::support::ends::World::new(1, weather, client, server);
+    let mut world = crate::support::simulation::World::new(1, weather, client, server);
     for number in 0..1000_u32 {
         let from = SocketAddr::new(Ipv4Addr::from(0xc633_0000 + number).into(), 1194);
         let session = SessionId::new([7; 8]).expect("not zero");

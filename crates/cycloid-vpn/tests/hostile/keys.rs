@@ -1,18 +1,18 @@
-//! Keys that end before they may not be used any more, and what is old when another has come.
+//! Tests that keys are replaced before they are exhausted, and that old keys open nothing.
 
 use std::time::Duration;
 
 use cycloid_vpn::proto::data::Cipher;
 
 use crate::support::authority::Authority;
-use crate::support::ends::World;
 use crate::support::network::Weather;
+use crate::support::simulation::World;
 use crate::{KINDS, Kind, assert_stands, standing};
 
-/// CVE-2017-7479: packet ids that come to their end. The next key is there before they do, and
-/// nothing is sealed where it cannot be.
+/// CVE-2017-7479: packet ids run out. The next key is ready before that, and nothing is sealed
+/// without an id.
 #[test]
-fn packet_ids_near_their_end_bring_another_key() {
+fn packet_ids_near_their_limit_cause_a_renegotiation() {
     let authority = Authority::new("authority");
     for cipher in [Cipher::Aes256Gcm, Cipher::ChaCha20Poly1305] {
         for by_client in [true, false] {
@@ -58,9 +58,9 @@ fn a_key_without_ids_seals_nothing() {
     assert_stands(&mut world);
 }
 
-/// CVE-2023-46850 and others: what was sent under a key comes when that key is gone.
+/// CVE-2023-46850 and others: packets under a removed key arrive.
 #[test]
-fn old_data_does_not_come_in_by_later_keys() {
+fn old_packets_do_not_open_under_later_keys() {
     let authority = Authority::new("authority");
     for kind in KINDS {
         let (mut client, mut server) = kind.settings(&authority, 1);
@@ -91,15 +91,15 @@ fn old_data_does_not_come_in_by_later_keys() {
             assert_stands(world);
         };
         replay(&mut world);
-        // Eight keys later the first one's id is used again.
+        // Eight keys later, the first key id is used again.
         for _ in 0..10 {
             world.run_until(Duration::from_secs(10), |_| false);
             replay(&mut world);
         }
         assert!(world.client_side.renegotiated >= 8, "{}", world.client_side.renegotiated);
-        // Another connection from the same address, with the same peer id.
+        // Another connection from the same address with the same peer id.
         let (address, peer) = (world.client_address, world.peer());
-        let moment = crate::support::ends::now(world.time);
+        let moment = crate::support::simulation::now(world.time);
         world.client.stop(moment, &mut world.client_side, &mut |_| ());
         assert!(world.run_until(Duration::from_secs(1), |world| world.server.is_empty()));
         world.reconnect(client);

@@ -1,4 +1,4 @@
-//! What a hostile network and hostile peers may do to the protocol core: nothing but cost time.
+//! Tests the protocol core against hostile networks and peers, which must cost nothing but time.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -7,8 +7,8 @@ mod authentication;
 mod certificates;
 mod flood;
 mod keys;
-mod puppet;
 mod resets;
+mod scripted_peer;
 mod storm;
 mod texts;
 
@@ -22,17 +22,17 @@ use cycloid_vpn::proto::static_key::{Direction, StaticKey};
 use cycloid_vpn::proto::wrap::{Metadata, ProtectionKey, ServerKey};
 use support::Dice;
 use support::authority::Authority;
-use support::ends::{World, client_settings, server_settings};
 use support::network::Weather;
+use support::simulation::{World, client_settings, server_settings};
 
-/// How the control channel may be protected.
+/// The protection of the control channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Plain,
     Auth,
     Crypt,
     CryptV2,
-    /// tls-crypt-v2 where the server takes clients that return no cookie as well.
+    /// tls-crypt-v2 with a server that also accepts clients without cookie support.
     CryptV2Unforced,
 }
 
@@ -40,7 +40,7 @@ const KINDS: [Kind; 5] =
     [Kind::Plain, Kind::Auth, Kind::Crypt, Kind::CryptV2, Kind::CryptV2Unforced];
 
 impl Kind {
-    /// Of the client, and of the server.
+    /// Returns the keys of the client and the server.
     fn keys(self, dice: &mut Dice) -> (ProtectionKey, ProtectionKey) {
         let random = &mut |bytes: &mut [u8]| dice.fill(bytes);
         let shared = StaticKey::generate(random);
@@ -67,7 +67,7 @@ impl Kind {
         }
     }
 
-    /// Both ends, with certificates of this authority.
+    /// Returns the settings of both ends, with certificates of this authority.
     fn settings(self, authority: &Authority, seed: u64) -> (ClientSettings, ServerSettings) {
         let (client_key, server_key) = self.keys(&mut Dice(seed));
         let client = authority.tls(Role::Client, authority.issue("client", Role::Client, 2));
@@ -78,17 +78,17 @@ impl Kind {
     }
 }
 
-/// A tunnel that stands, in fair weather.
+/// Returns an established tunnel on a reliable network.
 fn standing(kind: Kind, authority: &Authority) -> World {
     let (client, server) = kind.settings(authority, 1);
     let mut world = World::new(1, Weather::FAIR, client, server);
     assert!(world.connect(), "{kind:?}: {:?} {:?}", world.client_side.end, world.dropped);
-    // What is still on its way arrives.
+    // Packets in flight arrive.
     world.run_until(Duration::from_secs(5), |_| false);
     world
 }
 
-/// The tunnel of a world's client stands as it did, and carries packets both ways.
+/// Asserts that the client's tunnel is still up and carries packets both ways.
 #[track_caller]
 fn assert_stands(world: &mut World) {
     let at = world.client_address;

@@ -1,4 +1,4 @@
-//! First packets that are forged, replayed, or come when a tunnel stands already.
+//! Tests with initial packets that are forged, replayed, or sent to an established tunnel.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -7,29 +7,29 @@ use cycloid_vpn::proto::wire::{Acks, Control, Header, KeyId, Opcode, SessionId};
 use cycloid_vpn::proto::wrap::ProtectionKey;
 use cycloid_vpn::proto::{Error, Role};
 
-use crate::puppet::{packet, reset};
+use crate::scripted_peer::{packet, reset};
 use crate::support::authority::Authority;
-use crate::support::ends::{World, client_settings, now, server_settings};
 use crate::support::network::Weather;
+use crate::support::simulation::{World, client_settings, now, server_settings};
 use crate::{KINDS, Kind, assert_stands, standing};
 
 fn session(byte: u8) -> SessionId {
     SessionId::new([byte; 8]).expect("not zero")
 }
 
-/// Where the attacker is.
+/// Returns the attacker's address.
 fn elsewhere() -> SocketAddr {
     "198.51.100.7:5555".parse().expect("an address")
 }
 
-/// A server without peers, and without protection.
+/// Returns a server without peers and without protection.
 fn empty() -> World {
     let authority = Authority::new("authority");
     let (client, server) = Kind::Plain.settings(&authority, 1);
     World::new(1, Weather::FAIR, client, server)
 }
 
-/// The session id that the server answers a first packet with.
+/// Returns the session id in the server's answer to an initial packet.
 fn cookie(world: &mut World, from: SocketAddr, client: SessionId) -> SessionId {
     world.server_receives(from, reset(Opcode::HardResetClientV2, client, 0));
     let (to, answer) = world.server_side.outbox.pop().expect("an answer");
@@ -37,16 +37,16 @@ fn cookie(world: &mut World, from: SocketAddr, client: SessionId) -> SessionId {
     Header::parse(&answer).expect("a header").session
 }
 
-/// The second packet of a client.
+/// Returns the second packet of a client.
 fn second(client: SessionId, server: SessionId) -> Vec<u8> {
     let header = Header { opcode: Opcode::Ack, key_id: KeyId::FIRST, session: client };
     let acks = Acks::from_iter([0]);
     packet(&Control { header, acks, remote: Some(server), message: None })
 }
 
-/// CVE-2025-13086: a comparison the wrong way round took every session id but the right one.
+/// CVE-2025-13086: an inverted comparison accepted every session id except the right one.
 #[test]
-fn a_spoofed_session_id_in_the_second_packet_gets_no_place() {
+fn a_spoofed_session_id_in_the_second_packet_creates_no_peer() {
     let mut world = empty();
     let (address, client) = (elsewhere(), session(9));
     let right = cookie(&mut world, address, client);
@@ -64,27 +64,25 @@ fn a_spoofed_session_id_in_the_second_packet_gets_no_place() {
     world.server_receives(other_port, second(client, right));
     world.server_receives(address, second(session(8), right));
     assert_eq!(world.dropped.len(), 64 + 10_000 + 2);
-    assert!(
-        world.dropped.iter().all(|it| *it == Error::NotAuthentic("the session id is not ours"))
-    );
+    assert!(world.dropped.iter().all(|it| *it == Error::NotAuthentic("unknown server session id")));
     assert_eq!(world.server.len(), 0);
     assert!(world.server_side.outbox.is_empty(), "no answer to a guess");
     world.server_receives(address, second(client, right));
-    assert_eq!(world.server.len(), 1, "the right one");
+    assert_eq!(world.server.len(), 1, "the right session id");
 }
 
 #[test]
-fn a_session_id_is_good_for_a_while_only() {
+fn a_session_id_expires() {
     let mut world = empty();
     let right = cookie(&mut world, elsewhere(), session(9));
     world.run_until(Duration::from_secs(200), |_| false);
     world.dropped.clear();
     world.server_receives(elsewhere(), second(session(9), right));
-    assert_eq!(world.dropped, [Error::NotAuthentic("the session id is not ours")]);
+    assert_eq!(world.dropped, [Error::NotAuthentic("unknown server session id")]);
 }
 
 #[test]
-fn a_hard_reset_with_another_message_id_than_0_is_dropped() {
+fn a_hard_reset_with_a_message_id_other_than_0_is_dropped() {
     let mut world = empty();
     for id in [1, 2, 1 << 31, u32::MAX] {
         world.server_receives(elsewhere(), reset(Opcode::HardResetClientV2, session(9), id));
@@ -94,7 +92,7 @@ fn a_hard_reset_with_another_message_id_than_0_is_dropped() {
 }
 
 #[test]
-fn a_first_packet_that_acknowledges_is_dropped() {
+fn an_initial_packet_with_acknowledgements_is_dropped() {
     let mut world = empty();
     let header =
         Header { opcode: Opcode::HardResetClientV2, key_id: KeyId::FIRST, session: session(9) };
@@ -131,7 +129,7 @@ fn hard_resets_in_mid_session_change_nothing() {
         for opcode in [Opcode::HardResetServerV2, Opcode::SoftReset] {
             let mut forged = reset(opcode, claimed, 0);
             world.client_receives(forged.clone());
-            // Of a key that nobody negotiates.
+            // A key id that is not being negotiated.
             forged[0] |= 5;
             world.client_receives(forged);
             world.run_until(Duration::from_secs(1), |_| false);
@@ -139,14 +137,14 @@ fn hard_resets_in_mid_session_change_nothing() {
         }
     }
     assert_eq!(world.server.len(), 1);
-    assert_eq!(world.client_side.path.keys_installed, keys, "no key was made");
+    assert_eq!(world.client_side.path.keys_installed, keys, "no key may be installed");
     assert_eq!(world.server_side.renegotiated, 0);
     assert!(world.server_side.ended.is_empty());
 }
 
-/// A soft reset tells whom it is for as every packet does.
+/// A soft reset must name the right session, like any packet.
 #[test]
-fn soft_resets_of_others_begin_nothing() {
+fn foreign_soft_resets_have_no_effect() {
     let (mut world, client, _) = standing_with_sessions();
     world.dropped.clear();
     for (from, claimed) in [(world.client_address, session(9)), (elsewhere(), client)] {
@@ -161,8 +159,8 @@ fn soft_resets_of_others_begin_nothing() {
     assert_stands(&mut world);
 }
 
-/// A tunnel without protection that stands, with the session ids of client and server, which no
-/// attacker who cannot read packets knows.
+/// Returns an established tunnel without protection, with the session ids of client and server. An
+/// attacker who cannot read packets does not know these.
 fn standing_with_sessions() -> (World, SessionId, SessionId) {
     let authority = Authority::new("authority");
     let (client, server) = Kind::Plain.settings(&authority, 1);
@@ -178,10 +176,10 @@ fn standing_with_sessions() -> (World, SessionId, SessionId) {
     (world, sessions.0, sessions.1)
 }
 
-/// All that a client ever sent, sent again: while its tunnel stands and after it has gone, from its
+/// Replays all packets that a client ever sent, while its tunnel is up and afterwards, from its
 /// address and from another.
 #[test]
-fn replayed_packets_get_nobody_in() {
+fn replayed_packets_establish_no_connection() {
     let authority = Authority::new("authority");
     for kind in KINDS {
         let (client, server) = kind.settings(&authority, 1);
@@ -213,7 +211,7 @@ fn replayed_packets_get_nobody_in() {
                 world.server_receives(from, packet.clone());
             }
         }
-        // Its second packet is still good for a place, but TLS goes no further.
+        // Its second packet still creates a peer, but TLS cannot continue.
         assert!(world.server.len() <= 1, "{kind:?}");
         world.run_until(Duration::from_secs(90), |_| false);
         assert!(world.server.is_empty(), "{kind:?}");
@@ -247,7 +245,7 @@ fn oversized_packets_are_dropped() {
 }
 
 #[test]
-fn an_unknown_authoritys_client_gets_no_further_than_tls() {
+fn a_client_of_an_unknown_authority_fails_in_tls() {
     let (authority, other) = (Authority::new("authority"), Authority::new("other"));
     let server = authority.tls(Role::Server, authority.issue("server", Role::Server, 3));
     let client = authority.tls_with(
@@ -261,7 +259,7 @@ fn an_unknown_authoritys_client_gets_no_further_than_tls() {
         client_settings(ProtectionKey::Plain, client),
         server_settings(ProtectionKey::Plain, server),
     );
-    world.judge = Box::new(|_| unreachable!("it was never to be judged"));
+    world.judge = Box::new(|_| unreachable!("no decision may be requested"));
     assert!(!world.connect());
     world.run_until(Duration::from_secs(90), |_| false);
     assert!(world.server.is_empty() && world.server_side.paths.is_empty());

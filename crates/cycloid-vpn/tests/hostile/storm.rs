@@ -1,8 +1,9 @@
-//! Two cores on a network that loses, repeats, delays, changes and cuts packets, over many seeds.
+//! Runs two cores over a network that loses, duplicates, delays, corrupts and truncates packets,
+//! with many seeds.
 //!
-//! `CYCLOID_VPN_SEEDS` says how many; each kind of protection has its share. A failure names its
-//! seed, which `CYCLOID_VPN_SEED` runs alone. (TLS has random numbers of its own, so that another
-//! run with the same seed is alike, but not the same byte for byte.)
+//! `CYCLOID_VPN_SEEDS` sets the number of seeds, shared among the kinds of protection. A failure
+//! reports its seed; `CYCLOID_VPN_SEED` runs a single one. TLS draws its own random numbers, so
+//! runs with the same seed are similar but not identical.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,11 +17,11 @@ use cycloid_vpn::proto::server::{ServerEnd, ServerSettings};
 
 use crate::support::Dice;
 use crate::support::authority::Authority;
-use crate::support::ends::{World, now};
 use crate::support::network::Weather;
+use crate::support::simulation::{World, now};
 use crate::{KINDS, Kind};
 
-/// What one storm came to.
+/// The results of a storm.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     connections: u64,
@@ -64,7 +65,7 @@ fn nothing_but_time_is_lost_on_a_hostile_network() {
     let (connections, keys) = (sum(|it| it.connections), sum(|it| it.keys));
     let (delivered, count) = (sum(|it| it.delivered), seeds.end - seeds.start);
     eprintln!("{count} storms: {connections} connections, {keys} keys, {delivered} packets");
-    // The storms are neither so bad that nothing passes nor so harmless that nothing happens.
+    // The storms must be neither so bad that nothing passes nor so mild that nothing happens.
     assert!(connections >= count && delivered >= 20 * count && keys > count);
 }
 
@@ -125,7 +126,7 @@ impl Storm {
         self.tally
     }
 
-    /// As a program does: again until it succeeds.
+    /// Reconnects until it succeeds, like the client program.
     fn connect(&mut self) {
         for attempt in 0..100 {
             if self.tally.connections > 0 || attempt > 0 {
@@ -143,7 +144,7 @@ impl Storm {
         panic!("no connection in a hundred attempts");
     }
 
-    /// One packet each way, which no other is like.
+    /// Sends a unique packet in each direction.
     fn send(&mut self) {
         let length = 4 + self.world.dice.below(1400) as usize;
         let inner = |number: u32| {
@@ -158,7 +159,7 @@ impl Storm {
         self.sent[TO_CLIENT] += 1;
     }
 
-    /// Whatever arrived was sent, is whole, and did not arrive before.
+    /// Checks that every received packet was sent, is intact, and arrives once.
     fn collect(&mut self) {
         let mut arrived = vec![(TO_CLIENT, std::mem::take(&mut self.world.client_side.path.inbox))];
         for path in self.world.server_side.paths.values_mut() {
@@ -168,7 +169,7 @@ impl Storm {
             for packet in packets {
                 let (number, rest) = packet.split_first_chunk().expect("a number");
                 let number = u32::from_be_bytes(*number);
-                assert!(number < self.sent[direction], "nobody sent {number}");
+                assert!(number < self.sent[direction], "{number} was never sent");
                 assert!(rest.iter().all(|byte| *byte == number as u8), "{number} was changed");
                 assert!(self.seen[direction].insert(number), "{number} came twice");
                 self.tally.delivered += 1;
@@ -177,7 +178,7 @@ impl Storm {
         self.check_ends();
     }
 
-    /// Where packets are authenticated before TLS sees them, time alone can run out.
+    /// If packets are authenticated before TLS, a connection can only fail by timeout.
     fn check_ends(&self) {
         if self.kind == Kind::Plain {
             return;
@@ -190,7 +191,7 @@ impl Storm {
         }
     }
 
-    /// The storm is over: everything that is sent arrives, under this key and the next.
+    /// After the storm every packet arrives, under this key and the next.
     fn calm(&mut self) {
         self.world.network.change(Weather::FAIR);
         self.world.run_until(Duration::from_secs(70), |world| world.client_side.end.is_some());

@@ -1,4 +1,4 @@
-//! What a peer says inside TLS that a good one would not.
+//! Tests with malicious texts inside TLS.
 
 use std::time::Duration;
 
@@ -7,18 +7,18 @@ use cycloid_vpn::proto::push::PushReply;
 use cycloid_vpn::proto::server::ServerEnd;
 use cycloid_vpn::proto::{Error, Role};
 
-use crate::puppet::Puppet;
+use crate::scripted_peer::ScriptedPeer;
 use crate::support::authority::Authority;
-use crate::support::ends::{World, now};
 use crate::support::network::Weather;
+use crate::support::simulation::{World, now};
 use crate::{Kind, assert_stands, standing};
 
-/// A client that has shaken hands with a server that says what it is told to.
-fn before_a_server(authority: &Authority) -> (World, Puppet) {
+/// Returns a client that has completed TLS with a scripted server.
+fn before_a_server(authority: &Authority) -> (World, ScriptedPeer) {
     let (client, server) = Kind::Plain.settings(authority, 1);
     let mut world = World::new(1, Weather::FAIR, client, server);
     let tls = authority.tls(Role::Server, authority.issue("server", Role::Server, 3));
-    let mut puppet = Puppet::server(&mut world, &tls);
+    let mut puppet = ScriptedPeer::server(&mut world, &tls);
     puppet.talk_to_client(&mut world);
     puppet.say_hello("", "", "", b"");
     puppet.talk_to_client(&mut world);
@@ -26,7 +26,7 @@ fn before_a_server(authority: &Authority) -> (World, Puppet) {
     (world, puppet)
 }
 
-/// How a client's connection ends after the server has said this.
+/// Returns how a client's connection ends after this text from the server.
 fn end_after(authority: &Authority, text: &[u8]) -> Option<ClientEnd> {
     let (mut world, mut puppet) = before_a_server(authority);
     puppet.say(text);
@@ -62,7 +62,7 @@ fn control_characters_in_a_servers_texts_are_refused() {
         let end = end_after(&authority, text);
         assert_eq!(end, Some(ClientEnd::Failed(Error::Text)), "{}", text.escape_ascii());
     }
-    // Ends of lines at the end are what some servers send.
+    // Some servers send trailing line ends.
     let end = end_after(&authority, b"AUTH_FAILED,no\r\n\0");
     let expected = ClientEnd::AuthFailed { reason: "no".into(), temporary: false };
     assert_eq!(end, Some(expected));
@@ -75,14 +75,14 @@ fn control_characters_in_a_clients_texts_end_that_client() {
     world.judge_later = true;
     let tls = authority.tls(Role::Client, authority.issue("ann", Role::Client, 5));
     for text in [&b"CR_RESPONSE,\x1b[2J\0"[..], b"PUSH_REQUEST\x01\0", b"\xff\0", b"EXIT\tnow\0"] {
-        let mut puppet = Puppet::client(&mut world, &tls, "198.51.100.7:5555");
+        let mut puppet = ScriptedPeer::client(&mut world, &tls, "198.51.100.7:5555");
         puppet.introduce(&mut world, "ann");
-        let peer = world.server_side.verify.pop().expect("to be judged").0;
+        let peer = world.server_side.verify.pop().expect("a decision must be pending").0;
         let moment = now(world.time);
         world
             .server
             .accept(moment, peer, PushReply::default(), &mut world.server_side)
-            .expect("it was to be decided");
+            .expect("a decision was pending");
         puppet.say(text);
         puppet.talk(&mut world);
         assert_eq!(
@@ -100,11 +100,11 @@ fn control_characters_in_a_clients_texts_end_that_client() {
 fn pushed_options_that_are_malformed_open_nothing() {
     let authority = Authority::new("authority");
     for options in [
-        // CVE-2026-13122: a token that is none.
+        // CVE-2026-13122: an invalid token.
         "auth-token",
         "auth-token SESS_ID_AT_AAAA,auth-token-user *",
         "auth-token SESS_ID_AT_AAAA,auth-token-user GwA=",
-        // Compression is not done.
+        // Compression is not supported.
         "compress lzo",
         "compress lz4",
         "compress lz4-v2",
@@ -131,14 +131,14 @@ fn pushed_options_that_are_malformed_open_nothing() {
     assert_eq!(end_after(&authority, b"PUSH_REPLY,cipher AES-256-GCM,peer-id 1\0"), None);
 }
 
-/// A server that speaks like a client, or out of turn, is not one.
+/// A server must not send a client's messages, or messages out of order.
 #[test]
-fn what_only_the_other_end_may_say_does_nothing() {
+fn messages_of_the_other_role_have_no_effect() {
     let authority = Authority::new("authority");
     for text in [&b"PUSH_REQUEST\0"[..], b"CR_RESPONSE,AAAA\0", b"\0\0\0", b"UNKNOWN,x\0"] {
         assert_eq!(end_after(&authority, text), None, "{}", text.escape_ascii());
     }
-    // A second reply changes nothing of a tunnel that stands.
+    // A second reply does not change an established tunnel.
     let (mut world, mut puppet) = before_a_server(&authority);
     puppet.say(b"PUSH_REPLY,cipher AES-256-GCM,peer-id 1,ifconfig 10.8.0.2 255.255.255.0\0");
     puppet.talk_to_client(&mut world);
@@ -153,9 +153,9 @@ fn what_only_the_other_end_may_say_does_nothing() {
     assert_eq!(connected.reply.peer_id, Some(1));
 }
 
-/// A reply that never ends, and options without end.
+/// A reply without an end, with endless options.
 #[test]
-fn a_reply_without_an_end_is_not_collected_forever() {
+fn an_endless_reply_is_limited() {
     let authority = Authority::new("authority");
     let (mut world, mut puppet) = before_a_server(&authority);
     let part = format!("PUSH_REPLY,{}push-continuation 2\0", "route 10.0.0.0,".repeat(60));
@@ -166,13 +166,13 @@ fn a_reply_without_an_end_is_not_collected_forever() {
         puppet.say(part.as_bytes());
         puppet.talk_to_client(&mut world);
     }
-    let end = world.client_side.end.expect("it was too much");
+    let end = world.client_side.end.expect("the reply exceeds the limit");
     assert!(matches!(end, ClientEnd::Failed(Error::Push(_))), "{end:?}");
 }
 
-/// A server that says nothing more after TLS stands.
+/// A server that is silent after TLS is established.
 #[test]
-fn a_silent_server_is_left() {
+fn a_silent_server_times_out() {
     let authority = Authority::new("authority");
     let (mut world, _) = before_a_server(&authority);
     world.run_until(Duration::from_secs(70), |_| false);

@@ -13,10 +13,10 @@ use rcgen::{
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// An authority that lives as long as the test.
+/// A certificate authority for a test.
 pub(crate) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
-    /// What those that it issues show beside their own.
+    /// Intermediate certificates that issued certificates include in their chain.
     above: Vec<CertificateDer<'static>>,
 }
 
@@ -27,7 +27,7 @@ impl Authority {
         Arc::new(Self { issuer, above: Vec::new() })
     }
 
-    /// An authority that this one issued.
+    /// Returns an intermediate authority issued by this one.
     #[allow(dead_code)]
     pub(crate) fn below(&self, name: &str, serial: u64) -> Arc<Self> {
         let mut params = Self::params(name);
@@ -50,7 +50,7 @@ impl Authority {
         self.issuer.der().clone()
     }
 
-    /// A certificate that is for one end.
+    /// Issues a certificate for one role.
     pub(crate) fn issue(&self, name: &str, role: Role, serial: u64) -> Credentials {
         self.issue_with(name, role, serial, |_| ())
     }
@@ -79,7 +79,7 @@ impl Authority {
         }
     }
 
-    /// A list that takes back the certificates of these serial numbers.
+    /// Returns a list that revokes these serial numbers.
     pub(crate) fn revoke(&self, serials: &[u64]) -> RevocationList {
         let revoked = serials
             .iter()
@@ -103,7 +103,7 @@ impl Authority {
         RevocationList::from_der(list.der()).expect("a list that can be used")
     }
 
-    /// What a peer must be that this authority vouches for.
+    /// Returns rules that accept peers of this authority.
     pub(crate) fn rules(&self) -> PeerRules {
         PeerRules {
             authorities: vec![self.certificate()],

@@ -1,13 +1,13 @@
-//! A certificate authority for tests, and two cores in simulated time with a network between them
-//! that loses, repeats, delays, cuts and changes packets.
+//! Test support: a certificate authority, and two cores in simulated time over a network that
+//! loses, duplicates, delays, truncates and corrupts packets.
 
-#![allow(dead_code, unreachable_pub, reason = "each test uses some of it")]
+#![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
 
 pub(crate) mod authority;
-pub(crate) mod ends;
 pub(crate) mod network;
+pub(crate) mod simulation;
 
-/// Random numbers from a seed, so that a failure can be had again. SplitMix64.
+/// A seeded random number generator (SplitMix64), so that failures can be reproduced.
 #[derive(Clone, Debug)]
 pub(crate) struct Dice(pub u64);
 
@@ -24,7 +24,7 @@ impl Dice {
         self.next() % limit
     }
 
-    /// True in so many of a thousand cases.
+    /// Returns true with this probability per mille.
     pub(crate) fn happens(&mut self, per_mille: u64) -> bool {
         self.below(1000) < per_mille
     }

@@ -1,11 +1,11 @@
-//! A network in simulated time, as bad as it is told to be.
+//! An unreliable network in simulated time.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::Dice;
 
-/// How often, of a thousand packets, what happens.
+/// Probabilities of faults, per mille.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Weather {
     pub(crate) loss: u64,
@@ -21,12 +21,12 @@ impl Weather {
         Self { loss: 100, repeat: 100, delay: 200, corrupt: 50, cut: 50 };
 }
 
-/// Packets on their way to `To`.
+/// Packets in flight to `To`.
 pub(crate) struct Network<To> {
     weather: Weather,
     flight: BTreeMap<(Duration, u64), (To, Vec<u8>)>,
     count: u64,
-    /// All that was ever sent, if that is to be kept.
+    /// All packets ever sent, if recorded.
     pub(crate) record: Option<Vec<(To, Vec<u8>)>>,
 }
 
@@ -63,17 +63,17 @@ impl<To: Clone> Network<To> {
         }
     }
 
-    /// From now on it is like this.
+    /// Changes the fault probabilities.
     pub(crate) fn change(&mut self, weather: Weather) {
         self.weather = weather;
     }
 
-    /// When the next packet arrives.
+    /// Returns the arrival time of the next packet.
     pub(crate) fn next_arrival(&self) -> Option<Duration> {
         self.flight.keys().next().map(|(time, _)| *time)
     }
 
-    /// A packet that has arrived by now.
+    /// Returns a packet that has arrived by now.
     pub(crate) fn arrived(&mut self, now: Duration) -> Option<(To, Vec<u8>)> {
         let key = *self.flight.keys().next().filter(|(time, _)| *time <= now)?;
         self.flight.remove(&key)

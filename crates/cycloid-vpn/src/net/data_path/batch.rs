@@ -1,5 +1,5 @@
-//! Sealed packets for one peer, gathered until they leave in one call: a train of datagrams of one
-//! length, or frames of a stream.
+//! A batch of sealed packets for one peer, sent in one call: a train of datagrams of equal length,
+//! or frames of a stream.
 
 use std::io;
 use std::sync::Arc;
@@ -12,25 +12,25 @@ use crate::net::tcp::{self, Written};
 use crate::net::udp::{MAX_SEGMENTS, MAX_TRAIN};
 use crate::proto::data::{PacketId, Sealer};
 
-/// The most bytes of frames in one write.
+/// Maximum number of frame bytes in one write.
 const MAX_WRITE: usize = 128 << 10;
 
-/// Packets of one peer, sealed, not yet sent.
+/// Sealed packets for one peer that are not sent yet.
 pub(super) struct Batch {
     worker: usize,
     buffer: Vec<u8>,
     length: usize,
-    /// Bytes of each datagram of the train but the last.
+    /// Length of each datagram in the train, except the last.
     segment: usize,
     packets: usize,
     inner_bytes: u64,
     to: Option<(Arc<Peer>, Remote)>,
-    /// The stream in which something waits for the kernel.
+    /// The stream whose pending data waits for the kernel.
     stalled: Option<StreamId>,
 }
 
 impl Batch {
-    /// For packets that leave by this worker's sockets.
+    /// Returns an empty batch that sends through this worker's sockets.
     pub(super) fn new(worker: usize) -> Self {
         Self {
             worker,
@@ -44,12 +44,12 @@ impl Batch {
         }
     }
 
-    /// Seals one inner packet for a peer.
+    /// Seals an inner packet for a peer.
     pub(super) fn push(&mut self, shared: &Shared, table: &Table, peer: &Arc<Peer>, inner: &[u8]) {
         self.push_all(shared, table, peer, 1, |add| add(inner));
     }
 
-    /// Seals `count` inner packets for a peer, which `produce` gives one by one.
+    /// Seals `count` inner packets for a peer, which `produce` passes one by one.
     pub(super) fn push_all(
         &mut self,
         shared: &Shared,
@@ -73,7 +73,7 @@ impl Batch {
             self.to = Some((Arc::clone(peer), remote));
         }
         produce(&mut |inner| {
-            // Packets that were not announced have no ids, and there are none.
+            // `produce` passes at most `count` packets, so each has an id.
             if let Some(id) = ids.next() {
                 self.add(shared, table, &sealer, id, inner, matches!(remote, Remote::Tcp(_)));
             }
@@ -104,10 +104,10 @@ impl Batch {
             return;
         };
         if framed {
-            // It fits, since the most that was needed is at most the longest frame.
+            // `sealed` fits 16 bits: `needed` is at most the longest frame.
             room[..prefix].copy_from_slice(&(sealed as u16).to_be_bytes());
         } else if self.packets > 0 && sealed > self.segment {
-            // A longer one begins a train of its own.
+            // A longer packet starts a new train.
             let place = self.length..self.length + sealed;
             self.send(shared, table);
             self.buffer.copy_within(place, 0);
@@ -119,22 +119,22 @@ impl Batch {
         self.packets += 1;
         self.inner_bytes += inner.len() as u64;
         if !framed && sealed < self.segment {
-            // A shorter one ends it.
+            // A shorter packet ends the train.
             self.send(shared, table);
         }
     }
 
-    /// Sends what is gathered; counts what was not sent.
+    /// Sends the batch and counts packets that fail.
     pub(super) fn send(&mut self, shared: &Shared, table: &Table) {
-        // What was refused has been counted.
+        // `flush` has counted the failed packets.
         let _ = self.flush(shared, table);
     }
 
-    /// Sends what is gathered.
+    /// Sends the batch.
     ///
     /// # Errors
     ///
-    /// Where the socket or the stream refuses.
+    /// A refusal by the socket or stream.
     pub(super) fn flush(&mut self, shared: &Shared, table: &Table) -> io::Result<()> {
         let Some((peer, remote)) = &self.to else {
             return Err(io::ErrorKind::NotConnected.into());
@@ -164,7 +164,7 @@ impl Batch {
         result
     }
 
-    /// The stream in which something waits, if any; said once.
+    /// Returns the stream with pending data, if any, and resets it.
     pub(super) fn take_stalled(&mut self) -> Option<StreamId> {
         self.stalled.take()
     }

@@ -1,5 +1,4 @@
-//! What the data path tells the control thread: a channel of bounded length with a descriptor to
-//! wait for.
+//! Events from the data path to the control thread: a bounded channel with a pollable descriptor.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,53 +9,53 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use super::{PeerId, Remote, StreamId};
 
-/// How many events may wait; more are dropped.
+/// Maximum number of queued events; further events are dropped.
 const CAPACITY: usize = 1024;
 
-/// Something that the control thread is to act on.
+/// An event for the control thread.
 #[derive(Debug)]
 pub enum Event {
-    /// A packet that is not of the data channel. Nobody has looked at it.
+    /// A packet outside of the data channel, not authenticated yet.
     Received {
-        /// Who sent it, or pretends to.
+        /// The claimed sender.
         from: Remote,
-        /// The packet as it came.
+        /// The packet as received.
         packet: Vec<u8>,
     },
     /// An authentic inner packet that is neither IP nor a ping.
     Message {
-        /// Who sent it.
+        /// The sender.
         peer: PeerId,
         /// The inner packet.
         packet: Vec<u8>,
     },
-    /// An authentic packet of a peer came from another address than the one it has; said once.
+    /// An authentic packet of a peer came from a new address. Reported once.
     Float {
-        /// Which peer.
+        /// The peer.
         peer: PeerId,
-        /// Where it is now.
+        /// Its new address.
         from: Remote,
     },
-    /// A stream has ended; it is forgotten.
+    /// A stream has ended and was removed.
     Closed {
-        /// Which.
+        /// The stream.
         stream: StreamId,
     },
-    /// A thread ended, since the TUN device or a descriptor of its own failed.
+    /// A thread has ended because the TUN device or one of its descriptors failed.
     Failed {
-        /// Why.
+        /// The cause.
         cause: io::Error,
     },
 }
 
-/// The control thread's end.
+/// The control thread's end of the channel.
 #[derive(Debug)]
 pub struct Events {
     receiver: Receiver<Event>,
     ready: Arc<OwnedFd>,
 }
 
-/// The data path's end.
+/// The data path's end of the channel.
 #[derive(Debug)]
 pub(super) struct EventSender {
     sender: SyncSender<Event>,
@@ -70,12 +69,12 @@ pub(super) fn channel() -> io::Result<(EventSender, Events)> {
 }
 
 impl Events {
-    /// The next event. Without one, the descriptor becomes readable when there is; after one it is
-    /// readable as long as there may be more.
+    /// Returns the next event. After `None`, the descriptor becomes readable with the next event;
+    /// otherwise it stays readable while there may be more.
     pub fn next(&self) -> Option<Event> {
         self.receiver.try_recv().ok().or_else(|| {
             clear(&self.ready);
-            // Behind one that came just now others may have come.
+            // More events may follow one that arrived just now, so the descriptor stays readable.
             self.receiver.try_recv().ok().inspect(|_| signal(&self.ready))
         })
     }
@@ -88,7 +87,7 @@ impl AsFd for Events {
 }
 
 impl EventSender {
-    /// Whether there was room.
+    /// Sends an event. Returns whether the channel had room.
     pub(super) fn send(&self, event: Event) -> bool {
         let sent = self.sender.try_send(event).is_ok();
         signal(&self.ready);
@@ -98,13 +97,13 @@ impl EventSender {
 
 /// Makes an `eventfd` readable.
 pub(super) fn signal(eventfd: &OwnedFd) {
-    // It fails only where it is readable already.
+    // Fails only if it is readable already.
     let _ = rustix::io::write(eventfd, &1_u64.to_ne_bytes());
 }
 
 /// Makes an `eventfd` unreadable.
 pub(super) fn clear(eventfd: &OwnedFd) {
-    // It fails only where it is not readable.
+    // Fails only if it is not readable.
     let _ = rustix::io::read(eventfd, &mut [0; 8]);
 }
 
@@ -115,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_descriptor_is_readable_until_there_was_no_event() {
+    fn the_descriptor_is_readable_until_the_channel_is_empty() {
         let (sender, events) = channel().unwrap();
         let readable = || {
             let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -128,7 +127,7 @@ mod tests {
             assert!(
                 matches!(events.next(), Some(Event::Closed { stream: found }) if found == stream)
             );
-            assert!(readable(), "who stops here is woken for the rest");
+            assert!(readable(), "the rest must still wake the reader");
         }
         assert!(events.next().is_none());
         assert!(!readable());

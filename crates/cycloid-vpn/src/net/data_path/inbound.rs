@@ -1,5 +1,5 @@
-//! Wire to TUN: receives trains and frames, opens each packet where it lies, checks its source,
-//! joins, writes.
+//! The inbound path, wire to TUN: receives trains and frames, opens packets in place, checks inner
+//! sources, joins packets and writes them.
 
 use std::io;
 use std::net::IpAddr;
@@ -24,22 +24,23 @@ use crate::net::udp::{Endpoint, RECEIVE_BUFFER};
 use crate::proto::data::{PING, data_header};
 use crate::proto::wire::KeyId;
 
-/// Receptions from one source before the others have their turn.
+/// Maximum number of receptions from one source before others get their turn.
 const ROUNDS: usize = 16;
 
-/// Packets that are gathered from single datagrams before they are joined and written.
-const GATHERED: usize = 32;
+/// Maximum number of single datagrams gathered before they are joined and written.
+const MAX_GATHERED: usize = 32;
 
-/// Where single packets follow each other more closely than this, and a turn brings fewer than that, a
-/// pause is made, so that the next brings more: to wake up costs more than a packet does, and packets
-/// that come together are joined. Who sends trains is never waited for, nor who sends little.
-const CLOSE: Duration = Duration::from_micros(50);
-const FEW: usize = 16;
+/// When single packets arrive at intervals below `CLOSE_GAP` and a turn brings fewer than `FEW_PACKETS`, the
+/// thread pauses for `PAUSE`, so that the next turn brings more. A wake-up costs more than a
+/// packet, and packets that arrive together can be joined. Trains and sparse traffic never cause a
+/// pause.
+const CLOSE_GAP: Duration = Duration::from_micros(50);
+const FEW_PACKETS: usize = 16;
 const PAUSE: Duration = Duration::from_micros(250);
-/// Longer gaps say no more than that nothing is close.
+/// Gaps are capped here: longer ones carry no more information.
 const LONGEST_GAP: Duration = Duration::from_millis(1);
 
-/// Room for a train behind another, and for some of the longest frames.
+/// Room for a train after another, and for several frames of maximum length.
 const BUFFER: usize = 2 * RECEIVE_BUFFER;
 const _: () = assert!(BUFFER >= MAX_FRAME);
 
@@ -50,7 +51,7 @@ pub(super) struct Inbound {
     table: Snapshot<Table>,
     buffer: Vec<u8>,
     places: Vec<Range<usize>>,
-    /// Streams that had more than one turn's worth: they will not be told of again.
+    /// Streams with unread data after their turn; edge-triggered epoll does not report them again.
     unfinished: Vec<StreamId>,
     joiner: Joiner,
     /// Packets from one peer to another.
@@ -77,7 +78,7 @@ impl Inbound {
         let shared = Arc::clone(&self.shared);
         let mut ready = Vec::with_capacity(64);
         let mut pace = Pace::new(Instant::now());
-        // Or a pause would be twice as long; without it the pause is longer, and no harm done.
+        // Without this slack a pause takes about twice as long. A failure is harmless.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1000));
         while !shared.stopping() {
             pace.pause();
@@ -121,10 +122,10 @@ impl Inbound {
     }
 }
 
-/// How closely packets follow each other.
+/// Tracks the interval between packets to decide on pauses.
 struct Pace {
     last: Instant,
-    /// From packet to packet, of late.
+    /// Recent average interval between packets.
     gap: Duration,
     pauses: bool,
 }
@@ -134,14 +135,14 @@ impl Pace {
         Self { last: now, gap: LONGEST_GAP, pauses: false }
     }
 
-    /// A turn is over that brought so many packets.
+    /// Records a turn that brought this many packets.
     fn turn(&mut self, now: Instant, packets: usize) {
         self.pauses = false;
         if let Some(packets) = u32::try_from(packets).ok().filter(|packets| *packets > 0) {
             let gap = ((now - self.last) / packets).min(LONGEST_GAP);
             self.gap = (self.gap * 3 + gap) / 4;
             self.last = now;
-            self.pauses = self.gap < CLOSE && (packets as usize) < FEW;
+            self.pauses = self.gap < CLOSE_GAP && (packets as usize) < FEW_PACKETS;
         }
     }
 
@@ -152,29 +153,29 @@ impl Pace {
     }
 }
 
-/// A turn of the loop: one look at the table.
+/// One turn of the loop, with one snapshot of the table.
 struct Turn<'a> {
     shared: &'a Shared,
     table: &'a Table,
     batch: &'a mut Batch,
     joiner: &'a mut Joiner,
     worker: usize,
-    /// The last inner source and whose it is: most packets have that of the one before.
+    /// The last inner source and its peer: consecutive packets usually share it.
     source: Option<(IpAddr, PeerId)>,
-    /// Packets so far.
+    /// Number of packets so far.
     taken: usize,
 }
 
 impl<'a> Turn<'a> {
-    /// Receives trains; single datagrams are gathered in the buffer as if they were one.
+    /// Receives trains. Gathers single datagrams in the buffer as if they were a train.
     fn socket(&mut self, group: usize, buffer: &mut [u8], places: &mut Vec<Range<usize>>) {
         let socket = &self.shared.groups[group][self.worker];
         let mut rounds = 0..ROUNDS;
         let mut more = true;
         while more && rounds.next().is_some() {
             let (mut filled, mut packets) = (0, 0);
-            while packets < GATHERED && filled + RECEIVE_BUFFER <= buffer.len() {
-                // Other errors than that nothing is there are those of earlier datagrams, and over.
+            while packets < MAX_GATHERED && filled + RECEIVE_BUFFER <= buffer.len() {
+                // Errors other than `WouldBlock` belong to earlier datagrams and can be ignored.
                 let Ok(incoming) = socket.receive(&mut buffer[filled..]) else {
                     more = false;
                     break;
@@ -192,7 +193,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Reads frames and writes what waits; whether there may be more to read.
+    /// Reads frames and writes pending data. Returns whether there may be more to read.
     fn stream(&mut self, id: StreamId, buffer: &mut [u8], places: &mut Vec<Range<usize>>) -> bool {
         let Some(stream) = self.table.stream(id) else { return false };
         let result = stream.flush().and_then(|_| {
@@ -217,7 +218,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Opens the packets at these places of the buffer, which stay there until they are written.
+    /// Opens the packets at these places of the buffer. They stay there until they are written.
     fn packets(&mut self, from: Remote, buffer: &mut [u8], places: &[Range<usize>]) {
         let mut current: Option<Current<'a>> = None;
         self.taken += places.len();
@@ -231,7 +232,7 @@ impl<'a> Turn<'a> {
                 Some(current) if current.named == peer_id => current,
                 current => match self.find(peer_id, from) {
                     Some(peer) => {
-                        // The lock of the one before goes first.
+                        // Drop the previous peer's lock before taking the next one.
                         *current = None;
                         current.insert(Current::new(self.shared, peer, peer_id))
                     }
@@ -254,12 +255,12 @@ impl<'a> Turn<'a> {
         match (self.shared.peers, id, from) {
             (Peers::One, ..) => self.table.only(),
             (Peers::Many { .. }, Some(id), Remote::Udp { .. }) => self.table.peer(id),
-            // Without an id, and on a stream whatever the id, the address says who it is.
+            // Without a peer id, and always on a stream, the address identifies the peer.
             (Peers::Many { .. }, ..) => self.table.at(from),
         }
     }
 
-    /// Hands an authentic inner packet on.
+    /// Forwards an authentic inner packet.
     fn deliver(&mut self, peer: &Arc<Peer>, buffer: &mut [u8], place: Range<usize>) {
         let inner = &mut buffer[place.clone()];
         let Some((source, destination)) = addresses(inner) else {
@@ -280,7 +281,7 @@ impl<'a> Turn<'a> {
         self.joiner.push(buffer, place);
     }
 
-    /// Writes what was opened to the TUN device.
+    /// Writes opened packets to the TUN device.
     fn write(&mut self, buffer: &mut [u8]) {
         let queue = &self.shared.queues[self.worker];
         self.joiner.flush(buffer, |slices| {
@@ -303,12 +304,12 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// The peer whose packets are being opened; its keys are locked, and what is opened is counted
-/// when it is dropped.
+/// The peer whose packets are being opened. Holds the lock on its receiving keys, and adds to its
+/// counters on drop.
 struct Current<'a> {
     shared: &'a Shared,
     peer: &'a Arc<Peer>,
-    /// The id that its packets name.
+    /// The peer id in its packets.
     named: Option<PeerId>,
     receiving: MutexGuard<'a, Receiving>,
     packets: u64,
@@ -322,7 +323,7 @@ impl<'a> Current<'a> {
         Self { shared, peer, named, receiving, packets: 0, bytes: 0, inner_bytes: 0 }
     }
 
-    /// Opens a packet; none where it is not authentic, or was a ping.
+    /// Opens a packet. Returns `None` for an unauthentic packet or a ping.
     fn open<'p>(
         &mut self,
         key_id: KeyId,
@@ -363,7 +364,8 @@ impl Drop for Current<'_> {
 mod tests {
     use super::*;
 
-    /// Turns with so many packets, each so long after the one before; how many were paused after.
+    /// Simulates turns with `packets` packets each, spaced by `gap` microseconds. Returns the
+    /// number of pauses.
     fn pauses(gap: u64, packets: usize, turns: u32) -> u32 {
         let mut now = Instant::now();
         let mut pace = Pace::new(now);
@@ -378,15 +380,16 @@ mod tests {
 
     #[test]
     fn only_streams_of_single_packets_are_gathered() {
-        // Questions and answers over a short way, and pings.
+        // Request and response over a short path, and pings.
         assert_eq!(pauses(200, 1, 1000), 0);
         assert_eq!(pauses(10_000, 1, 1000), 0);
         // Trains.
         assert_eq!(pauses(250, 44, 1000), 0);
-        // A stream of half a gigabit a second, packet by packet and gathered: soon, and for good.
+        // A stream of half a gigabit per second in single packets, then gathered: pauses start soon
+        // and continue.
         assert!(pauses(22, 1, 1000) > 980);
         assert!(pauses(250, 11, 1000) > 980);
-        // What has become slow is not waited for any more.
+        // A stream that has become slow causes no more pauses.
         let mut now = Instant::now();
         let mut pace = Pace { last: now, gap: Duration::from_micros(20), pauses: true };
         for _ in 0..2 {

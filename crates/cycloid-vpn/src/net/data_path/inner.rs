@@ -1,8 +1,8 @@
-//! Of an inner packet, what it takes to route it.
+//! Parses the addresses of inner packets for routing.
 
 use std::net::IpAddr;
 
-/// Source and destination of an IP packet; none where it is not one.
+/// Returns source and destination of an IP packet, or `None` for other packets.
 pub(super) fn addresses(packet: &[u8]) -> Option<(IpAddr, IpAddr)> {
     fn pair<const N: usize>(addresses: &[u8]) -> Option<(IpAddr, IpAddr)>
     where

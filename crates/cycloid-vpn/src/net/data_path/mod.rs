@@ -1,19 +1,21 @@
-//! The threads that move packets: TUN to wire and wire to TUN, for one peer or many.
+//! The data path: threads that move packets from TUN to wire and from wire to TUN, for one or many
+//! peers.
 //!
-//! Each worker has a queue of the TUN device and a socket of each group, and is two threads:
+//! Each worker has a queue of the TUN device and a socket of each group, and consists of two
+//! threads:
 //!
 //! | thread | reads | then | writes |
 //! |---|---|---|---|
-//! | outbound | a super-packet from TUN | finds the peer by the inner destination, cuts, seals each segment into one train | the train, in one call |
-//! | inbound | a train from a socket, or frames from a stream | finds the peer by its id, opens each packet where it lies, checks its source, joins | super-packets to TUN, one call each |
+//! | outbound | a super-packet from TUN | finds the peer by the inner destination, splits, seals each segment into one train | the train, in one call |
+//! | inbound | a train from a socket, or frames from a stream | finds the peer by its id, opens each packet in place, checks its source, joins | super-packets to TUN, one call each |
 //!
-//! Who the peers are is a `table::Table`, replaced as a whole by the control thread and looked at
-//! once a batch. A peer's keys have locks of their own, taken once a train: the kernel steers a
-//! peer's datagrams to one worker, so nobody else wants them but the control thread. Packet ids come
-//! from a counter that all senders share. Nothing is allocated for a data packet.
+//! The peers are in a `table::Table`, which the control thread replaces as a whole and the workers
+//! check once per batch. Each peer's keys have their own locks, taken once per train. The kernel
+//! steers a peer's datagrams to one worker, so only the control thread contends for them. All
+//! senders draw packet ids from a shared counter. Data packets cause no allocation.
 //!
-//! Packets that are not of the data channel, and what the control thread has to know, go to it by
-//! [`Events`]; it answers by [`Handle`], which sends from the calling thread.
+//! Other packets and notifications go to the control thread as [`Events`]. It acts through
+//! [`Handle`], which sends from the calling thread.
 
 mod batch;
 mod events;
@@ -44,28 +46,28 @@ use super::udp::{Endpoint, UdpSocket};
 use crate::proto::data::{Opener, Sealer};
 use crate::proto::wire::KeyId;
 
-/// A peer's number, 24 bits: the one in the packets of the data channel.
+/// A peer's id, 24 bits, as in data channel packets.
 pub type PeerId = u32;
 
-/// A stream's number; none is used twice.
+/// A stream's id, never reused.
 pub type StreamId = u64;
 
-/// Where a peer is.
+/// The address of a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Remote {
-    /// Behind a socket of the group with this index.
+    /// Reached through a socket of a group.
     Udp {
-        /// Which of the groups that the data path was started with.
+        /// The index of the group, in the order passed to [`start`].
         group: usize,
-        /// Its address, and the one here that it talks to.
+        /// The peer's address, and this end's address.
         endpoint: Endpoint,
     },
-    /// At the other end of a stream.
+    /// Reached through a stream.
     Tcp(StreamId),
 }
 
 impl Remote {
-    /// Without this end's address, which does not make a peer another one.
+    /// Drops this end's address, which does not identify the peer.
     fn peer_only(self) -> Self {
         match self {
             Self::Udp { group, endpoint } => {
@@ -76,24 +78,25 @@ impl Remote {
     }
 }
 
-/// Whom packets go to.
+/// The routing mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peers {
-    /// One peer gets everything, and may send everything: a client, or a server of one.
+    /// A single peer receives everything and may send everything: a client, or a point-to-point
+    /// server.
     One,
-    /// Each has inner addresses of its own, and may send from these only: a server of many.
+    /// Each peer has its own inner addresses and may send only from them: a server for many.
     Many {
-        /// Packets from one to another do not pass by the TUN device (`client-to-client`).
+        /// Packets between peers bypass the TUN device (`client-to-client`).
         client_to_client: bool,
     },
 }
 
-/// Starts the threads: one worker for each queue. Each group holds that many sockets, all bound to
+/// Starts the threads, one worker per queue. Each group holds one socket per worker, all bound to
 /// one port. A client has one group or, over TCP, none.
 ///
 /// # Errors
 ///
-/// Where the kernel gives no descriptors or threads, or a group has too few sockets.
+/// The kernel refuses descriptors or threads, or a group has too few sockets.
 pub fn start(
     queues: Vec<Queue>,
     groups: Vec<Vec<UdpSocket>>,
@@ -116,7 +119,7 @@ pub fn start(
     Ok((handle, events))
 }
 
-/// What the control thread does to the data path. Dropping it stops the threads.
+/// The control thread's handle to the data path. Drop stops the threads.
 #[derive(Debug)]
 pub struct Handle {
     shared: Arc<Shared>,
@@ -129,55 +132,55 @@ impl Handle {
         Ok(())
     }
 
-    /// Adds a peer, which has no keys yet; replaces one of the same id.
+    /// Adds a peer without keys. Replaces a peer with the same id.
     pub fn add_peer(&self, id: PeerId, remote: Remote) {
         let peer = Arc::new(Peer::new(id, remote));
         self.shared.publish(|table| table.add_peer(peer));
     }
 
-    /// Forgets a peer: its keys, its routes, its counters. Its stream stays open.
+    /// Removes a peer with its keys, routes and counters. Its stream stays open.
     pub fn remove_peer(&self, id: PeerId) {
         self.shared.publish(|table| table.remove_peer(id));
     }
 
-    /// Says where a peer is from now on.
+    /// Changes a peer's address.
     pub fn set_remote(&self, id: PeerId, remote: Remote) {
         self.shared.publish(|table| table.move_peer(id, remote));
     }
 
-    /// Gives a peer exactly these inner addresses and networks (address, bits of the prefix). The
-    /// longest prefix has an address; of equal ones, the one given last.
+    /// Sets a peer's inner addresses and networks, as addresses with prefix lengths. The longest
+    /// prefix wins; among equal prefixes the latest wins.
     pub fn set_routes(&self, id: PeerId, networks: &[(IpAddr, u8)]) {
         self.shared.publish(|table| table.set_routes(id, networks));
     }
 
-    /// Keeps TCP connections through the tunnel with this peer to packets of this many bytes, IP
-    /// header included, or no longer does (`mssfix`).
+    /// Clamps TCP connections with this peer to packets of `largest` bytes, IP header included
+    /// (`mssfix`). `None` stops clamping.
     pub fn set_largest_tcp(&self, id: PeerId, largest: Option<u16>) {
         self.with_peer(id, |peer| peer.set_largest_tcp(largest));
     }
 
-    /// Takes packets of this key from now on, as well as of up to two before.
+    /// Accepts packets under this key, in addition to up to two earlier keys.
     pub fn take_under(&self, id: PeerId, key_id: KeyId, opener: Opener) {
         self.with_peer(id, |peer| peer.take_under(key_id, opener));
     }
 
-    /// Sends with this key from now on.
+    /// Sends packets under this key from now on.
     pub fn send_under(&self, id: PeerId, key_id: KeyId, sealer: Arc<Sealer>) {
         self.with_peer(id, |peer| peer.send_under(key_id, sealer));
     }
 
-    /// Neither sends nor takes packets with this key any longer.
+    /// Stops sending and accepting packets under this key.
     pub fn retire(&self, id: PeerId, key_id: KeyId) {
         self.with_peer(id, |peer| peer.retire(key_id));
     }
 
-    /// What has passed to and from a peer.
+    /// Returns a peer's traffic counters.
     pub fn counters(&self, id: PeerId) -> Option<Counters> {
         self.with_peer(id, |peer| peer.counters(&self.shared))
     }
 
-    /// What was dropped since the start, by reason.
+    /// Returns the numbers of dropped packets since the start, by reason.
     pub fn dropped(&self) -> Dropped {
         self.shared.drops.snapshot()
     }
@@ -187,21 +190,21 @@ impl Handle {
         table.peer(id).map(|peer| act(peer))
     }
 
-    /// Sends a packet as it is.
+    /// Sends a packet unchanged.
     ///
     /// # Errors
     ///
-    /// Where the kernel refuses; `NotConnected` for a stream that is gone or that takes no more.
+    /// The kernel's error; `NotConnected` for a closed or congested stream.
     pub fn send_control(&self, packet: &[u8], to: Remote) -> io::Result<()> {
         let table = self.shared.table.current();
         self.shared.send_packet(&table, packet, to)
     }
 
-    /// Seals an inner packet, such as [`crate::proto::data::PING`], and sends it.
+    /// Seals and sends an inner packet, such as [`crate::proto::data::PING`].
     ///
     /// # Errors
     ///
-    /// As [`Self::send_control`]; `NotConnected` for a peer that is not there or has no key.
+    /// Those of [`Self::send_control`]; `NotConnected` for an unknown peer or one without a key.
     pub fn send_data(&self, id: PeerId, inner: &[u8]) -> io::Result<()> {
         let table = self.shared.table.current();
         let peer = table.peer(id).ok_or(io::ErrorKind::NotConnected)?;
@@ -210,11 +213,11 @@ impl Handle {
         batch.flush(&self.shared, &table)
     }
 
-    /// Takes a connected stream; its packets come as events until a peer is added at it.
+    /// Adds a connected stream. Its packets arrive as events until a peer is added for it.
     ///
     /// # Errors
     ///
-    /// Where the connection is gone already.
+    /// A connection that is already closed.
     pub fn add_stream(&self, stream: TcpStream) -> io::Result<(StreamId, SocketAddr)> {
         let stream = Arc::new(PacketStream::new(stream)?);
         let remote = stream.remote();
@@ -224,7 +227,7 @@ impl Handle {
         Ok((id, remote))
     }
 
-    /// Ends a stream. What was written and has not left may be lost.
+    /// Closes a stream. Unsent data may be lost.
     pub fn close_stream(&self, id: StreamId) {
         self.shared.publish(|table| {
             if let Some(stream) = table.remove_stream(id) {
@@ -233,7 +236,7 @@ impl Handle {
         });
     }
 
-    /// Stops the threads and waits for their end.
+    /// Stops the threads and waits for them to end.
     pub fn stop(self) {}
 }
 
@@ -241,7 +244,7 @@ impl Drop for Handle {
     fn drop(&mut self) {
         self.shared.stop();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has said so.
+            // A panic has already been reported by the thread.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,5 @@
-//! TUN to wire: reads super-packets, finds the peer by the inner destination, cuts, seals, sends.
+//! The outbound path, TUN to wire: reads super-packets, finds the peer by the inner destination,
+//! splits, seals and sends.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -17,7 +18,7 @@ use crate::net::offload::{VirtioHeader, clamp_mss, split};
 use crate::net::tcp::Written;
 use crate::net::tun;
 
-/// Reads before the table is looked at again in any case and what is gathered is sent.
+/// Maximum number of reads before the batch is sent and the table refreshed.
 const ROUNDS: usize = 16;
 
 /// The outbound thread of a worker.
@@ -53,7 +54,7 @@ impl Outbound {
         }
     }
 
-    /// Moves up to [`ROUNDS`] super-packets; whether there may be more.
+    /// Moves up to [`ROUNDS`] super-packets. Returns whether there may be more.
     fn read(&mut self, shared: &Shared, table: &mut Arc<Table>) -> io::Result<bool> {
         let queue = &shared.queues[self.worker];
         let mut buffer = std::mem::take(&mut self.buffer);
@@ -81,8 +82,8 @@ impl Outbound {
         more
     }
 
-    /// Moves one super-packet. It may have come after the table was looked at, so only the latest
-    /// says that nobody has its destination.
+    /// Moves one super-packet. If the table has no peer for its destination, retries with the
+    /// latest table, which may be newer.
     fn packet(&mut self, shared: &Shared, table: &mut Arc<Table>, read: &mut [u8]) {
         let Some((header, inner)) = read.split_first_chunk_mut::<{ VirtioHeader::LENGTH }>() else {
             return;
@@ -109,8 +110,9 @@ impl Outbound {
         });
     }
 
-    /// Waits until the stream of the only peer takes what it was given. Meanwhile packets wait
-    /// in the TUN device, where the connections they belong to see that, instead of being lost.
+    /// Waits until the stream of the only peer has accepted the pending data. Meanwhile packets
+    /// queue in the TUN device, where their connections notice the backpressure, instead of being
+    /// dropped.
     fn drain(&mut self, shared: &Shared, table: &Table, stream: StreamId) {
         let Some(stream) = table.stream(stream) else { return };
         while !shared.stopping() && matches!(stream.flush(), Ok(Written::Pending)) {
@@ -118,12 +120,12 @@ impl Outbound {
         }
     }
 
-    /// Waits for a descriptor, or to be woken.
+    /// Waits for a descriptor or a wake-up.
     fn wait(&self, source: &dyn AsFd, flags: PollFlags) {
         let wake = &self.shared.worker(self.worker).wake_outbound;
         let mut sources =
             [PollFd::from_borrowed_fd(source.as_fd(), flags), PollFd::new(wake, PollFlags::IN)];
-        // Interrupted by a signal it returns early, which does no harm.
+        // An early return after a signal is harmless.
         let _ = poll(&mut sources, None);
         if !sources[1].revents().is_empty() {
             clear(wake);
@@ -131,7 +133,7 @@ impl Outbound {
     }
 }
 
-/// Who gets an inner packet.
+/// Returns the peer that receives an inner packet.
 fn recipient<'t>(peers: Peers, table: &'t Table, inner: &[u8]) -> Option<&'t Arc<Peer>> {
     match peers {
         Peers::One => table.only(),

@@ -1,4 +1,4 @@
-//! One peer: its keys, where it is, and what has passed.
+//! A peer of the data path: its keys, address and counters.
 
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
@@ -9,7 +9,7 @@ use super::{PeerId, Remote};
 use crate::proto::data::{Opener, Sealer};
 use crate::proto::wire::KeyId;
 
-/// Keys that packets are taken for: the current one, the one before, and one to come.
+/// Number of keys accepted for receiving: the current, the previous and the next one.
 const MAX_OPENERS: usize = 3;
 
 /// A peer, shared by all threads.
@@ -19,22 +19,22 @@ pub(super) struct Peer {
     receiving: Mutex<Receiving>,
     pub(super) sent: Flow,
     pub(super) received: Flow,
-    /// The longest packet that TCP connections inside may make; zero for whatever they want.
+    /// Maximum length of packets of inner TCP connections; zero is unlimited.
     largest_tcp: AtomicU16,
 }
 
-/// What it takes to send to a peer.
+/// A peer's sending state.
 pub(super) struct Sending {
     pub(super) key: Option<(KeyId, Arc<Sealer>)>,
     pub(super) remote: Remote,
 }
 
-/// What it takes to receive from a peer.
+/// A peer's receiving state.
 pub(super) struct Receiving {
-    /// The latest last.
+    /// The keys, latest last.
     openers: Vec<(KeyId, Opener)>,
     remote: Remote,
-    /// The other address that the control thread was told.
+    /// The new address that was last reported to the control thread.
     reported: Option<Remote>,
 }
 
@@ -44,35 +44,35 @@ impl std::fmt::Debug for Peer {
     }
 }
 
-/// One direction's counters.
+/// The counters of one direction.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
     packets: AtomicU64,
     bytes: AtomicU64,
     inner_bytes: AtomicU64,
-    /// Nanoseconds since the data path started; zero for never.
+    /// Nanoseconds since the data path started; zero is never.
     last: AtomicU64,
 }
 
-/// What has passed to and from a peer on the data channel. Received packets are counted when they
-/// have proved authentic; pings are counted, but have no inner bytes.
+/// A peer's data channel traffic. Received packets count only if authentic. Pings count as packets
+/// without inner bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets sent.
     pub sent_packets: u64,
-    /// Bytes sent, as in the datagrams and frames.
+    /// Bytes of the datagrams and frames sent.
     pub sent_bytes: u64,
-    /// Bytes of the inner packets sent.
+    /// Inner bytes sent.
     pub sent_inner_bytes: u64,
-    /// How long ago the last packet was sent.
+    /// Time since the last packet was sent.
     pub sent_ago: Option<Duration>,
     /// Packets received.
     pub received_packets: u64,
-    /// Bytes received, as in the datagrams and frames.
+    /// Bytes of the datagrams and frames received.
     pub received_bytes: u64,
-    /// Bytes of the inner packets received.
+    /// Inner bytes received.
     pub received_inner_bytes: u64,
-    /// How long ago the last packet was received.
+    /// Time since the last packet was received.
     pub received_ago: Option<Duration>,
 }
 
@@ -103,7 +103,7 @@ impl Peer {
         }
     }
 
-    // What the locks hold is whole at every moment, so a thread that panicked harms nobody.
+    // The locked data is consistent at every moment, so lock poisoning can be ignored.
 
     pub(super) fn sending(&self) -> RwLockReadGuard<'_, Sending> {
         self.sending.read().unwrap_or_else(PoisonError::into_inner)
@@ -173,11 +173,12 @@ impl Peer {
 
 impl Receiving {
     pub(super) fn opener(&mut self, key_id: KeyId) -> Option<&mut Opener> {
-        // The latest key is the likely one.
+        // The latest key is the most likely one.
         self.openers.iter_mut().rev().find(|(id, _)| *id == key_id).map(|(_, opener)| opener)
     }
 
-    /// Whether an authentic packet from here is the first to say that the peer has moved.
+    /// Returns whether an authentic packet from this address is the first sign that the peer has
+    /// moved.
     pub(super) fn moved(&mut self, from: Remote) -> bool {
         let from = from.peer_only();
         let moved = from != self.remote.peer_only() && self.reported != Some(from);

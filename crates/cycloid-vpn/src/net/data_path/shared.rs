@@ -1,4 +1,4 @@
-//! What the threads of the data path and the control thread share.
+//! State shared by the data path's threads and the control thread.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,13 +14,13 @@ use crate::net::tcp::{PacketStream, Written};
 use crate::net::tun::Queue;
 use crate::net::udp::UdpSocket;
 
-/// Everything that is not one thread's own.
+/// The shared state.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) peers: Peers,
     pub(super) table: Published<Table>,
     pub(super) queues: Vec<Queue>,
-    /// By group, then by worker.
+    /// Sockets by group, then by worker.
     pub(super) groups: Vec<Vec<UdpSocket>>,
     pub(super) next_stream: AtomicU64,
     pub(super) drops: Drops,
@@ -30,19 +30,19 @@ pub(super) struct Shared {
     started: Instant,
 }
 
-/// What a worker's threads wait for.
+/// The descriptors that a worker's threads wait for.
 #[derive(Debug)]
 pub(super) struct Worker {
-    /// The inbound thread's sockets, streams and wake-up.
+    /// The inbound thread's epoll set: sockets, streams and wake-up.
     pub(super) arrivals: OwnedFd,
     pub(super) wake_inbound: OwnedFd,
     pub(super) wake_outbound: OwnedFd,
 }
 
-/// The name, in a set of arrivals, of the inbound thread's wake-up.
+/// The epoll token of the inbound thread's wake-up.
 pub(super) const WAKE: u64 = u64::MAX;
 
-/// The names of sockets are their groups' indices; those of streams begin here.
+/// Epoll tokens: sockets use their group's index, streams start here.
 pub(super) const FIRST_STREAM: u64 = 1 << 32;
 
 impl Shared {
@@ -87,12 +87,12 @@ impl Shared {
         &self.workers[index]
     }
 
-    /// Since the start.
+    /// Returns the time since the start.
     pub(super) fn now(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// Changes the table. Threads that wait are woken, so that none keeps what has been taken out.
+    /// Changes the table, and wakes waiting threads so that none keeps removed entries.
     pub(super) fn publish(&self, change: impl FnOnce(&mut Table)) {
         self.table.update(change);
         self.wake();
@@ -120,8 +120,8 @@ impl Shared {
         }
     }
 
-    /// Lets a worker read the stream, and write what waits in it, when either becomes possible:
-    /// told once each time, so that a stream which has nothing to write wakes nobody.
+    /// Registers a stream with a worker's epoll set for reading and writing. Edge-triggered, so
+    /// that an idle writable stream does not cause wake-ups.
     pub(super) fn watch(&self, id: StreamId, stream: &PacketStream) -> io::Result<()> {
         let worker = (id % self.workers.len() as u64) as usize;
         let flags = epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::ET;
@@ -129,7 +129,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Sends a train, or frames, from this worker.
+    /// Sends a train or frames from this worker.
     pub(super) fn send(
         &self,
         worker: usize,
@@ -167,7 +167,7 @@ fn wake() -> io::Result<OwnedFd> {
     Ok(eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?)
 }
 
-/// A counter of what was dropped.
+/// A counter of dropped packets.
 #[derive(Debug, Default)]
 pub(super) struct Drop(AtomicU64);
 
@@ -179,13 +179,13 @@ impl Drop {
 
 macro_rules! drops {
     ($($(#[$documentation:meta])* $name:ident,)*) => {
-        /// What was dropped, and why: live counters.
+        /// Live counters of dropped packets, by reason.
         #[derive(Debug, Default)]
         pub(super) struct Drops {
             $(pub(super) $name: Drop,)*
         }
 
-        /// What was dropped, and why: packets since the start.
+        /// Numbers of dropped packets since the start, by reason.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Dropped {
             $($(#[$documentation])* pub $name: u64,)*
@@ -200,20 +200,20 @@ macro_rules! drops {
 }
 
 drops! {
-    /// Of a peer, or under a key, that is not known.
+    /// Unknown peer or key.
     unknown,
-    /// Not authentic, replayed or malformed.
+    /// Unauthentic, replayed or malformed.
     rejected,
-    /// From an inner address that is not the peer's.
+    /// Inner source address not assigned to the peer.
     spoofed,
-    /// To an inner address that no peer has, or no IP packet.
+    /// Inner destination without a peer, or not an IP packet.
     unroutable,
-    /// For a peer that has no key, or whose key may protect no more.
+    /// Peer without a key, or with an exhausted one.
     keyless,
-    /// Refused by the socket or the stream, or too long for a datagram.
+    /// Refused by the socket or stream, or too long for a datagram.
     unsent,
     /// Refused by the TUN device.
     unwritten,
-    /// Events for which the control thread's channel had no room.
+    /// Events dropped because the channel was full.
     untold,
 }

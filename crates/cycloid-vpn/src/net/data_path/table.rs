@@ -1,5 +1,5 @@
-//! Who the peers are: by number, by address, by inner address. The control thread replaces the
-//! table as a whole; the others look at a snapshot, and ask once a batch whether it is the latest.
+//! The table of peers by id, address and inner address. The control thread replaces the table as a
+//! whole; workers use a snapshot and check once per batch whether it is the latest.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -10,14 +10,14 @@ use super::peer::Peer;
 use super::{PeerId, Remote, StreamId};
 use crate::net::tcp::PacketStream;
 
-/// A value that one thread replaces and others have snapshots of.
+/// A value that one thread replaces and other threads read through snapshots.
 #[derive(Debug, Default)]
 pub(super) struct Published<T> {
     generation: AtomicU64,
     value: Mutex<Arc<T>>,
 }
 
-/// A snapshot, and of which generation it is.
+/// A snapshot and its generation.
 #[derive(Debug)]
 pub(super) struct Snapshot<T> {
     generation: u64,
@@ -25,18 +25,18 @@ pub(super) struct Snapshot<T> {
 }
 
 impl<T: Clone> Published<T> {
-    /// The latest value.
+    /// Returns the latest value.
     pub(super) fn current(&self) -> Arc<T> {
         Arc::clone(&self.value.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A snapshot to be kept and refreshed.
+    /// Returns a snapshot that can be refreshed.
     pub(super) fn snapshot(&self) -> Snapshot<T> {
         let generation = self.generation.load(Ordering::Acquire);
         Snapshot { generation, value: self.current() }
     }
 
-    /// Replaces the value by a changed copy.
+    /// Replaces the value with a changed copy.
     pub(super) fn update(&self, change: impl FnOnce(&mut T)) {
         let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
         change(Arc::make_mut(&mut value));
@@ -45,7 +45,7 @@ impl<T: Clone> Published<T> {
 }
 
 impl<T: Clone> Snapshot<T> {
-    /// The latest value; asks without a lock whether this is it.
+    /// Returns the latest value. Checks for a newer one without a lock.
     pub(super) fn latest(&mut self, published: &Published<T>) -> &Arc<T> {
         if self.generation != published.generation.load(Ordering::Acquire) {
             *self = published.snapshot();
@@ -53,7 +53,7 @@ impl<T: Clone> Snapshot<T> {
         &self.value
     }
 
-    /// The latest value, if this was not it.
+    /// Returns the latest value if it is newer than the snapshot.
     pub(super) fn newer(&mut self, published: &Published<T>) -> Option<&Arc<T>> {
         let before = self.generation;
         self.latest(published);
@@ -92,7 +92,7 @@ impl Table {
         }
     }
 
-    /// A peer's remote is another's where that one came later.
+    /// Removes a peer's address, unless a later peer has taken it over.
     fn forget_remote(&mut self, peer: &Peer) {
         let remote = peer.remote().peer_only();
         if self.by_remote.get(&remote) == Some(&peer.id) {
@@ -119,17 +119,17 @@ impl Table {
         self.peers.get(&id)
     }
 
-    /// The one peer, where there is one at a time.
+    /// Returns the single peer in point-to-point mode.
     pub(super) fn only(&self) -> Option<&Arc<Peer>> {
         self.peers.values().next()
     }
 
-    /// Who is there.
+    /// Returns the peer at this address.
     pub(super) fn at(&self, remote: Remote) -> Option<&Arc<Peer>> {
         self.peers.get(self.by_remote.get(&remote.peer_only())?)
     }
 
-    /// Who has an inner address.
+    /// Returns the peer that has an inner address.
     pub(super) fn with_address(&self, address: IpAddr) -> Option<&Arc<Peer>> {
         self.peers.get(&self.networks.find(address)?)
     }
@@ -139,15 +139,15 @@ impl Table {
     }
 }
 
-/// Which peer has which network: for each prefix length in use, longest first, the peers by prefix.
-/// A server has few lengths (all bits for the clients themselves, some for networks behind them).
+/// The networks of all peers: for each prefix length in use, longest first, a map from prefix to
+/// peer. A server has few lengths: full length for clients, and some for networks behind them.
 #[derive(Clone, Debug, Default)]
 struct Networks {
     v4: Vec<(u8, HashMap<u128, PeerId>)>,
     v6: Vec<(u8, HashMap<u128, PeerId>)>,
 }
 
-/// An address's bits, left-aligned.
+/// Returns an address's bits, left-aligned.
 fn bits_of(address: IpAddr) -> u128 {
     match address {
         IpAddr::V4(address) => u128::from(address.to_bits()) << 96,
@@ -155,7 +155,7 @@ fn bits_of(address: IpAddr) -> u128 {
     }
 }
 
-/// The first `length` of 128 bits.
+/// Returns the first `length` of 128 bits.
 fn prefix(bits: u128, length: u8) -> u128 {
     bits & u128::MAX.checked_shl(128 - u32::from(length)).unwrap_or(0)
 }
@@ -167,7 +167,7 @@ impl Networks {
             IpAddr::V6(_) => (&mut self.v6, 128),
         };
         let length = length.min(all);
-        // Longest first.
+        // Sorted by length, longest first.
         let at = lengths.binary_search_by(|(other, _)| length.cmp(other)).unwrap_or_else(|at| {
             lengths.insert(at, (length, HashMap::new()));
             at
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_prefix_has_an_address() {
+    fn the_longest_prefix_wins() {
         let mut table = Table::default();
         for id in 1..=3 {
             table.add_peer(Arc::new(Peer::new(id, remote(id as u16))));
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_is_found_where_it_is_and_not_where_it_was() {
+    fn a_moved_peer_is_found_only_at_its_new_address() {
         let mut table = Table::default();
         table.add_peer(Arc::new(Peer::new(1, remote(1))));
         table.add_peer(Arc::new(Peer::new(2, remote(2))));
@@ -245,25 +245,25 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_follows() {
+    fn a_snapshot_refreshes() {
         let published = Published::<Table>::default();
         let mut snapshot = published.snapshot();
         published.update(|table| table.add_peer(Arc::new(Peer::new(7, remote(1)))));
         assert!(snapshot.newer(&published).is_some_and(|table| table.peer(7).is_some()));
-        assert!(snapshot.newer(&published).is_none(), "looked at once");
+        assert!(snapshot.newer(&published).is_none(), "unchanged since the last look");
         published.update(|table| table.remove_peer(7));
         assert!(snapshot.latest(&published).peer(7).is_none());
         assert!(snapshot.newer(&published).is_none());
     }
 
     proptest! {
-        /// Beside the obvious way: of all networks that hold the address, the longest.
+        /// Compares with the obvious model: the longest of all networks that contain the address.
         #[test]
         fn networks_agree_with_a_list(
             networks in prop::collection::vec((any::<u8>(), 0_u8..=32), 0..20),
             wanted in any::<u8>(),
         ) {
-            // Addresses that differ in a few high and low bits, so that networks overlap.
+            // Addresses vary in few high and low bits, so that networks overlap.
             let spread = |byte: u8| u32::from(byte >> 4) << 28 | u32::from(byte & 15);
             let mut ours = Networks::default();
             let mut list = Vec::new();

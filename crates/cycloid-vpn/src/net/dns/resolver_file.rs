@@ -1,19 +1,20 @@
-//! The C library's file of name servers, which all tunnels of a machine share.
+//! Manages the C library's resolv.conf, which all tunnels of a machine share.
 //!
-//! Beside `resolv.conf` there are, while there is a tunnel:
+//! While a tunnel is up, these files are next to `resolv.conf`:
 //!
 //! | file | holds |
 //! |---|---|
 //! | `resolv.conf.cycloid-vpn` | the original |
-//! | `resolv.conf.cycloid-vpn.N` | a tunnel's interface and its lines; the last tunnel has the greatest N |
+//! | `resolv.conf.cycloid-vpn.N` | a tunnel's interface and its lines; the latest tunnel has the greatest N |
 //!
-//! `resolv.conf` is always made from these: the original with each tunnel's lines on it in turn. So
-//! tunnels end in any order, and the last one puts the original back. A tunnel locks its file while it
-//! runs. What a killed tunnel left has no lock, and goes with the next change of any tunnel, also
-//! after a loss of power, which takes the journal. The directory is locked during a change.
+//! `resolv.conf` is always generated from these: the original, with each tunnel's lines on top in
+//! order. So tunnels can end in any order, and the last one restores the original. A running tunnel
+//! locks its file. A killed tunnel leaves an unlocked file, which the next change by any tunnel
+//! removes. This also works after a power loss, which clears the journal. The directory is locked
+//! during a change.
 //!
-//! What somebody else wrote into `resolv.conf` meanwhile is left alone, and is the original of the
-//! next tunnel.
+//! If another program changes `resolv.conf` meanwhile, its version is left alone and becomes the
+//! original of the next tunnel.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -27,18 +28,18 @@ use rustix::io::Errno;
 
 use super::super::undo::{Journal, Undo, replace_file};
 
-/// The beginning of a file that is ours.
+/// The first line of a generated file starts with this.
 const MARK: &str = "# Written by cycloid vpn for ";
-/// What a tunnel waits for another one's change, which takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Timeout for a concurrent change by another tunnel, which takes milliseconds.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A lock on an open file. Dropping it unlocks at once, where closing would wait for a child of this
-/// process that has the file until it executes.
+/// A lock on an open file. Drop unlocks explicitly: closing alone would keep the lock while a
+/// forked child still has the file open.
 #[derive(Debug)]
 pub(crate) struct Lock(File);
 
 impl Lock {
-    /// `None` if another has it.
+    /// Takes the lock. Returns `None` if another process has it.
     fn take(file: File) -> io::Result<Option<Self>> {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(Self(file))),
@@ -54,11 +55,11 @@ impl Drop for Lock {
     }
 }
 
-/// Puts a tunnel's lines on top of those of the others; an earlier one of the same journal goes.
+/// Puts a tunnel's lines on top of the others. Replaces earlier lines of the same journal.
 ///
 /// # Errors
 ///
-/// A file's; then the tunnel has no lines there.
+/// A file error; then the tunnel has no lines there.
 pub(super) fn add(
     path: &Path,
     interface: &str,
@@ -84,11 +85,11 @@ pub(super) fn add(
     })
 }
 
-/// Takes back the lines of tunnels that run no more.
+/// Removes the lines of tunnels that no longer run.
 ///
 /// # Errors
 ///
-/// A file's.
+/// A file error.
 pub(crate) fn settle(path: &Path) -> io::Result<()> {
     if !path.parent().is_some_and(Path::is_dir) {
         return Ok(());
@@ -96,18 +97,18 @@ pub(crate) fn settle(path: &Path) -> io::Result<()> {
     Shared::open(path)?.settle()
 }
 
-/// What a tunnel says.
+/// A tunnel's lines.
 struct Tunnel {
     number: u32,
     interface: String,
     lines: String,
 }
 
-/// The files, while nobody else changes them.
+/// The files, locked against concurrent changes.
 struct Shared<'a> {
     path: &'a Path,
     directory: &'a Path,
-    /// `resolv.conf.cycloid-vpn`.
+    /// The name `resolv.conf.cycloid-vpn`.
     name: String,
     _turn: Lock,
 }
@@ -118,7 +119,7 @@ impl<'a> Shared<'a> {
             return Err(ErrorKind::InvalidInput.into());
         };
         let name = format!("{}.cycloid-vpn", name.to_string_lossy());
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + LOCK_TIMEOUT;
         loop {
             if let Some(turn) = Lock::take(File::open(directory)?)? {
                 return Ok(Self { path, directory, name, _turn: turn });
@@ -139,7 +140,7 @@ impl<'a> Shared<'a> {
         self.directory.join(format!("{}.{number}", self.name))
     }
 
-    /// The tunnels that run, the last one last. What others left is removed.
+    /// Returns the running tunnels in order, and removes the files of others.
     fn tunnels(&self) -> io::Result<Vec<Tunnel>> {
         let mut tunnels = Vec::new();
         for entry in fs::read_dir(self.directory)? {
@@ -151,7 +152,8 @@ impl<'a> Shared<'a> {
             let path = self.of_tunnel(number);
             let opened = OpenOptions::new().read(true).custom_flags(no_follow()).open(&path);
             let mut file = match opened {
-                // Another spelling of a number is no tunnel's.
+                // The number has another spelling, such as a leading zero, so no tunnel wrote this
+                // file.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 opened => opened?,
             };
@@ -183,24 +185,25 @@ impl<'a> Shared<'a> {
         Ok(lock)
     }
 
-    /// Keeps what is there, unless it is ours.
+    /// Saves the current file as the original, unless it was generated.
     fn keep_original(&self) -> io::Result<()> {
         let current = fs::read(self.path)?;
         let kept = read(&self.original())?;
         if kept.is_some_and(|kept| is_ours(&current, &kept)) {
             return Ok(());
         }
-        // Somebody took the original away: the best that is left is what was kept of it.
+        // The saved original is missing: use what the generated file kept of it.
         let line = current.iter().position(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         let text = if current.starts_with(MARK.as_bytes()) { &current[line..] } else { &current };
         let metadata = fs::metadata(self.path)?;
         replace_file(&self.original(), text, metadata.mode() & 0o777)?;
-        // It stays that of this process where the right to give it away is missing.
+        // Without the right to change the owner, the copy belongs to this process.
         let _ = chown(self.original(), Some(metadata.uid()), Some(metadata.gid()));
         Ok(())
     }
 
-    /// Makes the file from the original and the tunnels that run; without any it is the original.
+    /// Regenerates the file from the original and the running tunnels. Restores the original if
+    /// none runs.
     fn settle(&self) -> io::Result<()> {
         let tunnels = self.tunnels()?;
         let original = self.original();
@@ -213,7 +216,7 @@ impl<'a> Shared<'a> {
             let mode = fs::metadata(self.path)?.mode() & 0o777;
             return replace_file(self.path, contents(&kept, &tunnels).as_bytes(), mode);
         }
-        // A file that is mounted by itself cannot be replaced.
+        // A separately mounted file cannot be replaced by rename.
         fs::rename(&original, self.path).or_else(|_| {
             fs::write(self.path, &kept)?;
             crash_point();
@@ -222,8 +225,8 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// Whether the file was written here, or was just being written in place as the process was killed:
-/// then it is a beginning of ours, or of the original.
+/// Returns whether the file was generated here. A process killed during an in-place write may leave
+/// a prefix of a generated file or of the original; both count.
 fn is_ours(current: &[u8], original: &[u8]) -> bool {
     let mark = MARK.as_bytes();
     current.starts_with(mark) || mark.starts_with(current) || original.starts_with(current)
@@ -236,12 +239,13 @@ fn contents(original: &[u8], tunnels: &[Tunnel]) -> String {
             on_top(&text, &tunnel.lines)
         });
     format!(
-        "{MARK}{}; the original is kept beside it and comes back at the end.\n{text}",
+        "{MARK}{}; the original is saved next to it and restored at the end.\n{text}",
         interfaces.join(", ")
     )
 }
 
-/// A tunnel's servers and domains, or those before if it has none; the options stay.
+/// Returns a tunnel's servers and domains on top of `before`. A missing kind keeps the lines of
+/// `before`; options always stay.
 fn on_top(before: &str, lines: &str) -> String {
     let has = |word: &str| lines.lines().any(|line| line.starts_with(word));
     let (servers, domains) = (has("nameserver"), has("search"));
@@ -255,7 +259,7 @@ fn on_top(before: &str, lines: &str) -> String {
     format!("{lines}{kept}")
 }
 
-/// `None` if there is no such file.
+/// Returns `None` if the file does not exist.
 fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -267,7 +271,7 @@ fn no_follow() -> i32 {
     OFlags::NOFOLLOW.bits().cast_signed()
 }
 
-/// Where tests kill a tunnel.
+/// The points where tests kill a tunnel.
 #[cfg(not(test))]
 fn crash_point() {}
 

@@ -1,5 +1,5 @@
-//! Messages of rtnetlink to and from bytes. Integers are in the machine's order, everything is padded
-//! to four bytes, and addresses are as on the wire.
+//! Encodes and decodes rtnetlink messages. Integers have the machine's byte order, everything is
+//! padded to four bytes, and addresses have network byte order.
 
 use std::io;
 use std::net::IpAddr;
@@ -28,13 +28,13 @@ const IPV4: u8 = 2;
 const IPV6: u8 = 10;
 
 const TABLE_MAIN: u8 = 254;
-/// Who made a route: an administrator's program.
+/// The route protocol number of administrators' programs.
 const PROTOCOL_STATIC: u8 = 4;
 const SCOPE_UNIVERSE: u8 = 0;
 const SCOPE_LINK: u8 = 253;
 const SCOPE_NOWHERE: u8 = 255;
 const UNICAST: u8 = 1;
-/// The flag of a route that is a copy of another, kept for one destination.
+/// The flag of a cached copy of a route for one destination.
 const CLONED: u32 = 0x200;
 
 const ROUTE_DESTINATION: u16 = 1;
@@ -51,10 +51,10 @@ const LINK_QUEUE: u16 = 13;
 
 /// The flag of an interface that is up.
 const UP: u32 = 1;
-/// The flag of an address of IPv6 that nobody else can have.
-const NOT_CONTESTED: u8 = 2;
+/// The flag that skips duplicate address detection of an IPv6 address.
+const NO_DUPLICATE_DETECTION: u8 = 2;
 
-/// The length of the header of a message, in bytes.
+/// The length of a message header, in bytes.
 const HEADER: usize = 16;
 
 /// A message to the kernel.
@@ -97,10 +97,10 @@ impl Request {
         request
     }
 
-    /// Settings of an interface, which is taken up.
+    /// Changes an interface's settings and brings it up.
     pub(super) fn set_link(index: u32, link: &Link) -> Self {
         let mut request = Self::new(NEW_LINK, REQUEST | ACKNOWLEDGE);
-        // Family, padding, kind, index, flags, and which of these change.
+        // Family, padding, kind, index, flags, and mask of changed flags.
         request.0.extend_from_slice(&[0; 4]);
         request.0.extend_from_slice(&index.to_ne_bytes());
         request.0.extend_from_slice(&UP.to_ne_bytes());
@@ -112,10 +112,10 @@ impl Request {
         request
     }
 
-    /// An address of an interface, whether or not it has it already.
+    /// Sets an address of an interface, even if it already exists.
     pub(super) fn set_address(address: &Address) -> Self {
         let mut request = Self::new(NEW_ADDRESS, REQUEST | ACKNOWLEDGE | CREATE | REPLACE);
-        let flags = if address.address.is_ipv6() { NOT_CONTESTED } else { 0 };
+        let flags = if address.address.is_ipv6() { NO_DUPLICATE_DETECTION } else { 0 };
         let peer = address.network;
         request.0.extend_from_slice(&[
             family(address.address),
@@ -125,7 +125,7 @@ impl Request {
         ]);
         request.0.extend_from_slice(&address.interface.to_ne_bytes());
         request.address_attribute(ADDRESS_LOCAL, address.address);
-        // The other end of a link; of a network, the address itself.
+        // The peer of a point-to-point link, or the address itself for a network.
         let alone = peer == Network::host(peer.address());
         let other = if alone { peer.address() } else { address.address };
         request.address_attribute(ADDRESS_PEER, other);
@@ -169,8 +169,8 @@ impl Request {
         Self(bytes)
     }
 
-    /// Family, lengths of destination and source, type of service, table, protocol, scope, kind, and
-    /// 32 bits of flags.
+    /// Appends family, destination and source lengths, type of service, table, protocol, scope,
+    /// kind, and 32 bits of flags.
     fn route_header(&mut self, family: u8, prefix: u8, protocol: u8, scope: u8) {
         self.0.extend_from_slice(&[family, prefix, 0, 0, 0, protocol, scope, 0, 0, 0, 0, 0]);
     }
@@ -202,7 +202,7 @@ impl Request {
     }
 }
 
-/// A message of the kernel.
+/// A message from the kernel.
 pub(super) struct Message<'a> {
     kind: u16,
     flags: u16,
@@ -211,7 +211,8 @@ pub(super) struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// The messages of a datagram, up to the first that is cut off, which is an error.
+    /// Iterates over the messages of a datagram. A truncated message is an error and ends the
+    /// iteration.
     pub(super) fn all(mut bytes: &'a [u8]) -> impl Iterator<Item = io::Result<Self>> {
         std::iter::from_fn(move || {
             if bytes.is_empty() {
@@ -238,7 +239,8 @@ impl<'a> Message<'a> {
         Some((message, bytes.get(length.next_multiple_of(4)..).unwrap_or(&[])))
     }
 
-    /// Whether this ends the answer, and how: an acknowledgement, an error, the end of a dump.
+    /// Returns the result if this message ends the answer: an acknowledgement, an error, or the end
+    /// of a dump.
     pub(super) fn outcome(&self) -> Option<io::Result<()>> {
         match self.kind {
             DONE => Some(Ok(())),
@@ -255,12 +257,12 @@ impl<'a> Message<'a> {
         self.flags & PART != 0
     }
 
-    /// Whether this is what a question for one thing is answered with.
+    /// Returns whether this message answers a query for a single object.
     pub(super) fn is_answer(&self) -> bool {
         matches!(self.kind, NEW_ROUTE | NEW_LINK | NEW_ADDRESS)
     }
 
-    /// A unicast route of the main table.
+    /// Returns a unicast route of the main table.
     pub(super) fn route(&self) -> Option<Route> {
         let table = self
             .attribute(12, ROUTE_TABLE)
@@ -271,7 +273,7 @@ impl<'a> Message<'a> {
         (main && !cloned).then(|| self.any_route()).flatten()
     }
 
-    /// A route as an answer to where a packet goes, of any table.
+    /// Returns the route of a lookup answer, from any table.
     pub(super) fn chosen_route(&self) -> Option<Route> {
         self.any_route()
     }
@@ -319,7 +321,7 @@ impl<'a> Message<'a> {
         (self.kind == NEW_LINK).then(|| u32_at(self.body, 4)).flatten()
     }
 
-    /// The value of the first attribute of a kind, behind a header of `header` bytes.
+    /// Returns the value of the first attribute of a kind, after a header of `header` bytes.
     fn attribute(&self, header: usize, kind: u16) -> Option<&'a [u8]> {
         let mut rest = self.body.get(header..)?;
         loop {
@@ -370,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_route_comes_back_as_it_was_written() {
+    fn routes_round_trip() {
         for route in [
             route(),
             Route { gateway: None, metric: None, ..route() },
@@ -392,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_comes_back_as_it_was_written() {
+    fn addresses_round_trip() {
         for (address, network) in
             [("10.8.0.2", "10.8.0.0/24"), ("10.8.0.2", "10.8.0.1/32"), ("fd00::2", "fd00::/64")]
         {
@@ -407,10 +409,10 @@ mod tests {
         }
     }
 
-    /// Little-endian machines only: the kernel's structures are in the machine's order.
+    /// Only on little-endian machines: the structures have the machine's byte order.
     #[cfg(target_endian = "little")]
     #[test]
-    fn the_bytes_are_the_kernels() {
+    fn requests_have_the_kernels_layout() {
         let bytes = Request::add_route(&route()).finish(0x0102_0304);
         let expected = [
             60, 0, 0, 0, 24, 0, 5, 6, 4, 3, 2, 1, 0, 0, 0, 0, // header
@@ -424,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_comes_is_an_error_at_most() {
+    fn arbitrary_bytes_cause_at_most_an_error() {
         let bytes = Request::add_route(&route()).finish(1);
         for end in 0..bytes.len() {
             for message in Message::all(&bytes[..end]) {
@@ -444,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_the_kernels() {
+    fn kernel_errors_are_returned() {
         let mut bytes = Request::new(ERROR, 0);
         bytes.0.extend_from_slice(&(-17i32).to_ne_bytes());
         let bytes = bytes.finish(3);

@@ -1,10 +1,10 @@
-//! The kernel's routes, addresses and interfaces, by rtnetlink.
+//! Access to the kernel's routes, addresses and interfaces over rtnetlink.
 //!
-//! Source: rtnetlink(7), netlink(7) and the kernel's `linux/rtnetlink.h` for the numbers.
+//! Source: rtnetlink(7), netlink(7), and the kernel's `linux/rtnetlink.h` for the numbers.
 
 #![expect(
     clippy::redundant_closure_for_method_calls,
-    reason = "the method by its name is for one lifetime only"
+    reason = "the method path has a single lifetime"
 )]
 
 mod message;
@@ -25,22 +25,22 @@ use message::{Message, Request};
 /// A route of the main table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Route {
-    /// Where to.
+    /// The destination.
     pub destination: Network,
-    /// By which router; none for what is on the link.
+    /// The gateway; `None` for a destination on the link.
     pub gateway: Option<IpAddr>,
-    /// The index of the interface; none where the kernel is to find it by the gateway.
+    /// The interface index; `None` lets the kernel derive it from the gateway.
     pub interface: Option<u32>,
-    /// The lower the better; none for the kernel's own choice.
+    /// The metric, lower is preferred; `None` lets the kernel choose.
     pub metric: Option<u32>,
-    /// The address that packets get which leave by it; none for the kernel's own choice.
+    /// The source address of packets on this route; `None` lets the kernel choose.
     pub source: Option<IpAddr>,
-    /// The number of who made it, such as a DHCP client; none for an administrator.
+    /// The protocol number of its creator, such as a DHCP client; `None` is an administrator.
     pub protocol: Option<u8>,
 }
 
 impl Route {
-    /// A route of which nothing is said but where it leads to.
+    /// Returns a route to a destination, with all other fields unset.
     pub fn to(destination: Network) -> Self {
         let (gateway, interface, metric, source, protocol) = (None, None, None, None, None);
         Self { destination, gateway, interface, metric, source, protocol }
@@ -56,34 +56,34 @@ impl std::fmt::Display for Route {
     }
 }
 
-/// An address of an interface, with the network that it is in, or the one host at the other end.
+/// An interface address with its network, or with the peer of a point-to-point link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The index of the interface.
+    /// The interface index.
     pub interface: u32,
     /// The address.
     pub address: IpAddr,
-    /// What is on the link.
+    /// The network on the link.
     pub network: Network,
 }
 
 /// Settings of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The longest packet, in bytes.
+    /// The MTU in bytes.
     pub mtu: u32,
-    /// Packets that wait to be sent; the kernel's own choice where absent.
+    /// The transmit queue length in packets; `None` keeps the kernel's default.
     pub queue_length: Option<u32>,
 }
 
-/// A socket of rtnetlink, in the network namespace of the thread that opened it.
+/// An rtnetlink socket, in the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub struct Netlink {
     socket: OwnedFd,
     sequence: u32,
 }
 
-/// Larger than any datagram that the kernel makes of a dump.
+/// Larger than any datagram of a kernel dump.
 const RECEIVE: usize = 64 * 1024;
 
 impl Netlink {
@@ -91,35 +91,35 @@ impl Netlink {
     ///
     /// # Errors
     ///
-    /// The kernel's, as for every other method.
+    /// The kernel's error, as for all other methods.
     pub fn open() -> io::Result<Self> {
-        // The protocol 0, which is the default, is NETLINK_ROUTE.
+        // The default protocol 0 is NETLINK_ROUTE.
         let socket =
             socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
         bind(&socket, &SocketAddrNetlink::new(0, 0))?;
-        // The kernel answers at once; what never comes is an error rather than a program that hangs.
-        let patience = Some(std::time::Duration::from_secs(5));
-        sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, patience)?;
+        // The kernel answers at once; a timeout turns a missing answer into an error.
+        let timeout = Some(std::time::Duration::from_secs(5));
+        sockopt::set_socket_timeout(&socket, sockopt::Timeout::Recv, timeout)?;
         Ok(Self { socket, sequence: 0 })
     }
 
-    /// Adds a route; `AlreadyExists` where there is one to the same destination with the same metric.
+    /// Adds a route. `AlreadyExists` if one with this destination and metric exists.
     pub fn add_route(&mut self, route: &Route) -> io::Result<()> {
         self.request(Request::add_route(route), |_| ()).map(drop)
     }
 
-    /// Takes a route away; `ESRCH` where there is none such.
+    /// Deletes a route. `ESRCH` if it does not exist.
     pub fn delete_route(&mut self, route: &Route) -> io::Result<()> {
         self.request(Request::delete_route(route), |_| ()).map(drop)
     }
 
-    /// The main table's unicast routes of one family.
+    /// Returns the main table's unicast routes of one family.
     pub fn routes(&mut self, ipv4: bool) -> io::Result<Vec<Route>> {
         let routes = self.request(Request::dump_routes(ipv4), |message| message.route())?;
         Ok(routes.into_iter().flatten().collect())
     }
 
-    /// The route that a packet to `destination` takes now; none where it is unreachable.
+    /// Returns the current route of packets to `destination`, or `None` if it is unreachable.
     pub fn route_to(&mut self, destination: IpAddr) -> io::Result<Option<Route>> {
         match self.request(Request::route_to(destination), |message| message.chosen_route()) {
             Ok(routes) => Ok(routes.into_iter().flatten().next()),
@@ -128,29 +128,29 @@ impl Netlink {
         }
     }
 
-    /// The addresses of all interfaces.
+    /// Returns the addresses of all interfaces.
     pub fn addresses(&mut self) -> io::Result<Vec<Address>> {
         let addresses = self.request(Request::dump_addresses(), |message| message.address())?;
         Ok(addresses.into_iter().flatten().collect())
     }
 
-    /// The index of an interface.
+    /// Returns the index of an interface.
     pub fn interface(&mut self, name: &str) -> io::Result<u32> {
         let found = self.request(Request::interface(name), |message| message.interface())?;
         found.into_iter().flatten().next().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Sets up an interface and takes it up.
+    /// Changes an interface's settings and brings it up.
     pub fn set_link(&mut self, interface: u32, link: &Link) -> io::Result<()> {
         self.request(Request::set_link(interface, link), |_| ()).map(drop)
     }
 
-    /// Gives an interface an address; of IPv6, without asking whether another host has it.
+    /// Sets an address of an interface, without duplicate address detection for IPv6.
     pub fn set_address(&mut self, address: &Address) -> io::Result<()> {
         self.request(Request::set_address(address), |_| ()).map(drop)
     }
 
-    /// Sends a request and takes each message of the answer, up to its end.
+    /// Sends a request and processes each message of the answer.
     fn request<T>(
         &mut self,
         request: Request,

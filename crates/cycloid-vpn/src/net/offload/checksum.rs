@@ -1,18 +1,18 @@
 //! The Internet checksum (RFC 1071): the complement of the sum of 16-bit words, end-around carry.
 //!
-//! The sum does not depend on the byte order of the words but for the order of its own bytes, and
-//! words may be added four bytes at a time. So the words are the machine's own, 32 bits wide, in
-//! accumulators of 64 bits, which compilers turn into vectors.
+//! The byte order of the words affects only the byte order of the sum, and words may be added four
+//! bytes at a time (RFC 1071). So this adds 32-bit words in the machine's byte order to 64-bit
+//! accumulators, which compilers vectorise.
 
-/// A sum of words that may still grow, and holds 2³² words without overflow.
+/// An unfinished sum, with room for 2³² words without overflow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sum(u64);
 
-/// Words that are added side by side.
+/// Number of words added in parallel.
 const LANES: usize = 16;
 
 impl Sum {
-    /// With bytes added, after which nothing may follow if their number is odd.
+    /// Adds bytes. If their number is odd, nothing may be added afterwards.
     #[inline]
     pub(super) fn bytes(self, bytes: &[u8]) -> Self {
         let mut lanes = [0_u64; LANES];
@@ -31,17 +31,17 @@ impl Sum {
         Self(self.0 + lanes.iter().sum::<u64>() + words + last)
     }
 
-    /// With a number added that stands in the packet in network byte order.
+    /// Adds a number that the packet holds in network byte order.
     #[inline]
     pub(super) fn number(self, number: u16) -> Self {
         Self(self.0 + u64::from(u16::from_ne_bytes(number.to_be_bytes())))
     }
 
-    /// The sum in 16 bits, as it stands in a packet that is to be completed by someone else.
+    /// Folds the sum to 16 bits, as in a packet whose checksum is completed later.
     #[inline]
     pub(super) fn fold(self) -> [u8; 2] {
         let mut sum = self.0;
-        // Below 2³³ after the first, 2¹⁸ after the second, 2¹⁶ + 3 after the third.
+        // Below 2³³ after the first step, 2¹⁸ after the second, 2¹⁶ + 3 after the third.
         sum = (sum & 0xffff_ffff) + (sum >> 32);
         sum = (sum & 0xffff) + ((sum >> 16) & 0xffff) + (sum >> 32);
         sum = (sum & 0xffff) + (sum >> 16);
@@ -49,14 +49,14 @@ impl Sum {
         (sum as u16).to_ne_bytes()
     }
 
-    /// The checksum, as it stands in a packet.
+    /// Returns the checksum as it appears in a packet.
     #[inline]
     pub(super) fn complement(self) -> [u8; 2] {
         self.fold().map(|byte| !byte)
     }
 
-    /// The same, never zero: in UDP that would say that there is none, and elsewhere both
-    /// encodings of zero do.
+    /// Returns the checksum with zero replaced by 0xFFFF. UDP uses zero for "no checksum";
+    /// elsewhere both encodings are equivalent.
     #[inline]
     pub(super) fn complement_not_zero(self) -> [u8; 2] {
         match self.complement() {
@@ -65,7 +65,7 @@ impl Sum {
         }
     }
 
-    /// Whether what was added, its checksum included, is as it was sent.
+    /// Returns whether the summed data, including its checksum, is intact.
     #[inline]
     pub(super) fn verifies(self) -> bool {
         self.fold() == [0xff, 0xff]
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Word by word, as RFC 1071 says it.
+    /// A word-by-word model, as RFC 1071 describes.
     fn model(bytes: &[u8]) -> u16 {
         let mut sum = 0_u32;
         for word in bytes.chunks(2) {
@@ -89,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sums_are_the_models(
+        fn sums_equal_the_model(
             bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(0xff)], 0..300),
             number: u16,
         ) {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn carries_go_round() {
+    fn carries_wrap_around() {
         for length in [0, 1, 2, 3, 4, 63, 64, 65, 1400, 65_535, 65_536] {
             let bytes = vec![0xff; length];
             assert_eq!(u16::from_be_bytes(Sum::default().bytes(&bytes).fold()), model(&bytes));

@@ -1,8 +1,8 @@
-//! Where in a packet its headers end, for such packets as can be taken apart.
+//! Parses the headers of TCP and UDP packets that can be split and joined.
 
 use super::checksum::Sum;
 
-/// Version of IP.
+/// The IP version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
     V4,
@@ -16,7 +16,7 @@ pub(super) enum Protocol {
 }
 
 impl Protocol {
-    /// Its number in IP.
+    /// Returns the IP protocol number.
     pub(super) fn number(self) -> u8 {
         match self {
             Self::Tcp => 6,
@@ -24,7 +24,7 @@ impl Protocol {
         }
     }
 
-    /// Where in its header the checksum stands.
+    /// Returns the checksum's offset in the transport header.
     pub(super) fn checksum_offset(self) -> usize {
         match self {
             Self::Tcp => 16,
@@ -36,7 +36,8 @@ impl Protocol {
         [Self::Tcp, Self::Udp].into_iter().find(|protocol| protocol.number() == number)
     }
 
-    /// Bytes of the header that `segment` begins with; `None` where it does not fit.
+    /// Returns the length of the transport header at the start of `segment`, or `None` if it does
+    /// not fit.
     pub(super) fn header_length(self, segment: &[u8]) -> Option<usize> {
         let length = match self {
             Self::Tcp => usize::from(segment.get(12)? >> 4) * 4,
@@ -49,7 +50,7 @@ impl Protocol {
 
 pub(super) const IPV6_HEADER: usize = 40;
 
-/// Flags of TCP, in the byte that has them.
+/// The flags byte of TCP and its bits.
 pub(super) mod tcp {
     pub(in super::super) const FLAGS: usize = 13;
     pub(in super::super) const FIN: u8 = 0x01;
@@ -60,25 +61,25 @@ pub(super) mod tcp {
     pub(in super::super) const CWR: u8 = 0x80;
 }
 
-/// The headers of a packet of TCP or UDP.
+/// The headers of a TCP or UDP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Headers {
     pub(super) version: Version,
     pub(super) protocol: Protocol,
-    /// Where the transport's header begins.
+    /// Offset of the transport header.
     pub(super) transport: usize,
-    /// Where the payload begins.
+    /// Offset of the payload.
     pub(super) payload: usize,
 }
 
 impl Headers {
-    /// The headers of a whole packet of TCP or UDP whose lengths are all as they say; `None` for
-    /// every other packet, also for fragments and IPv6 with extension headers.
+    /// Parses a complete TCP or UDP packet with consistent lengths. Returns `None` for all other
+    /// packets, including fragments and IPv6 with extension headers.
     pub(super) fn parse(packet: &[u8]) -> Option<Self> {
         let (version, transport, length, protocol) = match packet.first()? >> 4 {
             4 => {
                 let header = packet.first_chunk::<20>()?;
-                // More fragments, or not the first.
+                // More fragments, or not the first fragment.
                 if u16::from_be_bytes([header[6], header[7]]) & 0x3fff != 0 {
                     return None;
                 }
@@ -104,8 +105,8 @@ impl Headers {
         Some(Self { version, protocol, transport, payload })
     }
 
-    /// Whether the checksums of a packet with these headers verify; a UDP packet's that has none
-    /// does not.
+    /// Returns whether the checksums of a packet with these headers are correct. A UDP packet
+    /// without a checksum fails.
     pub(super) fn verify(&self, packet: &[u8]) -> bool {
         let segment = &packet[self.transport..];
         let none = self.protocol == Protocol::Udp && segment[6..8] == [0, 0];
@@ -118,14 +119,14 @@ impl Headers {
     }
 }
 
-/// Bytes of an IPv4 header with its options; `None` where it does not fit.
+/// Returns the length of an IPv4 header with options, or `None` if it does not fit.
 pub(super) fn ipv4_header_length(packet: &[u8]) -> Option<usize> {
     let length = usize::from(packet.first()? & 0xf) * 4;
     (20..=packet.len()).contains(&length).then_some(length)
 }
 
-/// Puts the length of a packet, 65,535 at most, into its IP header, and IPv4's header checksum. The
-/// header, extensions included, ends at `transport`.
+/// Writes a packet's length, at most 65,535, into its IP header, and updates the IPv4 header
+/// checksum. The header, extensions included, ends at `transport`.
 pub(super) fn set_length(version: Version, packet: &mut [u8], length: usize, transport: usize) {
     match version {
         Version::V4 => {
@@ -141,8 +142,8 @@ pub(super) fn set_length(version: Version, packet: &mut [u8], length: usize, tra
     }
 }
 
-/// The sum of the addresses, the protocol and the length of a segment (RFC 9293, section 3.1, and
-/// RFC 8200, section 8.1).
+/// Returns the pseudo-header sum: addresses, protocol and segment length (RFC 9293, section 3.1,
+/// and RFC 8200, section 8.1).
 pub(super) fn pseudo_header(
     version: Version,
     protocol: Protocol,
@@ -153,6 +154,6 @@ pub(super) fn pseudo_header(
         Version::V4 => &packet[12..20],
         Version::V6 => &packet[8..IPV6_HEADER],
     };
-    // A segment has no more than 65,535 bytes, so the upper half of IPv6's length is zero.
+    // A segment has at most 65,535 bytes, so the upper half of IPv6's length field is zero.
     Sum::default().bytes(addresses).number(u16::from(protocol.number())).number(length as u16)
 }

@@ -1,8 +1,8 @@
-//! Packets of one flow that follow each other to a super-packet that the kernel takes at once.
+//! Joins consecutive packets of a flow into super-packets, which the kernel accepts in one write.
 //!
-//! Packets are joined that splitting would give back: headers are equal but for what counts up, and
-//! checksums verify. All others go to the device as they are, and no packet overtakes another of
-//! its flow. Payloads stay where they are: a super-packet is a list of slices.
+//! Packets are joined only if splitting would restore them: headers are equal except for counters,
+//! and checksums verify. All other packets are passed on unchanged, and no packet overtakes another
+//! of its flow. Payloads are not copied: a super-packet is a list of slices.
 
 use std::io::IoSlice;
 use std::ops::Range;
@@ -10,17 +10,17 @@ use std::ops::Range;
 use super::headers::{Headers, Protocol, Version, pseudo_header, set_length, tcp};
 use super::{GSO_TCP_V4, GSO_TCP_V6, GSO_UDP, NEEDS_CHECKSUM, VirtioHeader};
 
-/// The most packets that become one, for UDP what kernels before 6.9 take.
+/// Maximum number of joined packets; for UDP the limit of kernels before 6.9.
 const MAX_JOINED: usize = 64;
 
-/// Puts together what was received; used again for each batch, so that it allocates for none.
+/// Joins received packets. Reused for each batch, so that it does not allocate.
 #[derive(Debug)]
 pub struct Joiner {
     tcp: bool,
     udp: bool,
-    /// What will be written, in this order.
+    /// The packets to write, in order.
     outputs: Vec<Output>,
-    /// The slices of all outputs, each with the index of the next of its output.
+    /// The slices of all outputs, each with the index of its output's next slice.
     pieces: Vec<Piece>,
 }
 
@@ -30,27 +30,27 @@ struct Piece {
     next: Option<usize>,
 }
 
-/// A packet, or several that became one.
+/// A packet, or several joined ones.
 #[derive(Debug)]
 struct Output {
     first: usize,
     last: usize,
-    /// How many packets it is made of.
+    /// Number of packets in it.
     count: usize,
-    /// What is needed to add another; `None` where none may follow.
+    /// State needed to append another packet; `None` if none may follow.
     open: Option<Open>,
-    /// Set where several became one.
+    /// Set if several packets were joined.
     joined: Option<Joined>,
 }
 
-/// What the next packet has to follow on.
+/// The expected continuation of an output.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     headers: Headers,
     tag: u64,
-    /// Bytes of payload of each packet.
+    /// Payload bytes per packet.
     size: usize,
-    /// Bytes of all together.
+    /// Total payload bytes.
     total: usize,
 }
 
@@ -63,22 +63,22 @@ struct Joined {
 }
 
 impl Joiner {
-    /// One that joins packets of TCP and UDP as far as the device takes such super-packets.
+    /// Returns a joiner for TCP and UDP, as far as the device accepts such super-packets.
     pub fn new(tcp: bool, udp: bool) -> Self {
         Self { tcp, udp, outputs: Vec::new(), pieces: Vec::new() }
     }
 
-    /// Adds a packet, which stands at `range` of `buffer`, behind all others.
+    /// Adds the packet at `range` of `buffer` after all others.
     ///
     /// # Panics
     ///
-    /// Where the buffer has no such range. The buffer must be the same for all packets of a batch,
-    /// and no packet of it may change before it is written.
+    /// If `range` is outside of the buffer. All packets of a batch must be in the same buffer, and
+    /// must not change before they are written.
     pub fn push(&mut self, buffer: &[u8], range: Range<usize>) {
         let packet = &buffer[range.clone()];
         let headers = Headers::parse(packet);
         let Some(headers) = headers.filter(|headers| self.joins(headers.protocol)) else {
-            // Which flow it belongs to may not be known: nothing that follows may overtake it.
+            // The packet's flow may be unknown, so nothing that follows may overtake it.
             for output in &mut self.outputs {
                 output.open = None;
             }
@@ -103,10 +103,10 @@ impl Joiner {
         self.start(range, candidate.then_some(open));
     }
 
-    /// Writes what was put together: `write` is given the slices of one write to the device each
-    /// time, a [`VirtioHeader`] first. Afterwards the joiner is empty.
+    /// Passes each output to `write` as slices of one device write, starting with a
+    /// [`VirtioHeader`]. Empties the joiner.
     ///
-    /// `buffer` is the one that the packets were added from.
+    /// `buffer` is the buffer that the packets were added from.
     pub fn flush(&mut self, buffer: &mut [u8], mut write: impl FnMut(&[IoSlice<'_>])) {
         for output in &self.outputs {
             let header = match &output.joined {
@@ -137,7 +137,7 @@ impl Joiner {
         }
     }
 
-    /// The first packet of an output.
+    /// Returns the first packet of an output.
     fn first<'a>(&self, output: &Output, buffer: &'a [u8]) -> &'a [u8] {
         &buffer[self.pieces[output.first].range.clone()]
     }
@@ -148,7 +148,7 @@ impl Joiner {
         self.outputs.push(Output { first, last: first, count: 1, open, joined: None });
     }
 
-    /// Adds a packet to an output of its flow, if it is what comes next.
+    /// Appends a packet to an output of its flow, if it is the expected continuation.
     fn append(
         &mut self,
         buffer: &[u8],
@@ -179,18 +179,18 @@ impl Joiner {
         output.count += 1;
         let push = is_pushed(headers, packet);
         output.joined = Some(Joined { headers: *headers, size: open.size, total, push });
-        // A packet that is shorter, or is to be delivered at once, is the last.
+        // A shorter packet, or one with PSH, is the last.
         output.open = (size == open.size && !push).then_some(Open { total, ..open });
         true
     }
 }
 
 impl Joined {
-    /// Puts into the first packet's headers what holds for all together.
+    /// Updates the first packet's headers for the joined packet.
     fn finish(&self, first: &mut [u8]) -> VirtioHeader {
         let Headers { version, protocol, transport, payload } = self.headers;
         let length = self.total - transport;
-        // The sum of the pseudo-header, for whoever completes the checksum.
+        // The pseudo-header sum, for the completion of the checksum.
         let sum = pseudo_header(version, protocol, first, length).fold();
         let segment = &mut first[transport..];
         let at = protocol.checksum_offset();
@@ -216,14 +216,14 @@ impl Joined {
     }
 }
 
-/// Equal for packets of one flow, and rarely for those of two.
+/// Returns a tag that is equal for packets of one flow, and rarely equal for others.
 fn flow_tag(headers: &Headers, packet: &[u8]) -> u64 {
     let word = |at: usize| {
         u64::from(u32::from_ne_bytes([packet[at], packet[at + 1], packet[at + 2], packet[at + 3]]))
     };
     let addresses = match headers.version {
         Version::V4 => word(12) << 32 | word(16),
-        // The lower halves, in which the hosts of one network differ.
+        // The lower halves of the addresses, which differ between hosts of a network.
         Version::V6 => (word(16) << 32 | word(20)) ^ (word(32) << 32 | word(36)).rotate_left(17),
     };
     let ports = word(headers.transport).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -242,7 +242,7 @@ fn same_flow(one: &Headers, first: &[u8], other: &Headers, packet: &[u8]) -> boo
         && first[ports(one)] == packet[ports(other)]
 }
 
-/// Whether a packet carries nothing but data.
+/// Returns whether a packet contains plain data only.
 fn can_be_joined(headers: &Headers, packet: &[u8]) -> bool {
     let segment = &packet[headers.transport..];
     let plain = match headers.protocol {
@@ -256,14 +256,14 @@ fn is_pushed(headers: &Headers, packet: &[u8]) -> bool {
     headers.protocol == Protocol::Tcp && packet[headers.transport + tcp::FLAGS] & tcp::PSH != 0
 }
 
-/// Whether a packet has headers that say the same as those of the first, and comes after `count`
-/// packets with `payload` bytes together.
+/// Returns whether a packet has the same headers as the first, and continues after `count` packets
+/// with `payload` bytes in total.
 fn follows(headers: &Headers, first: &[u8], packet: &[u8], count: usize, payload: usize) -> bool {
     let equal = |range: Range<usize>| first[range.clone()] == packet[range];
     let ip = match headers.version {
         Version::V4 => {
-            // Type of service and ECN; flags, time to live, protocol; options. The id of a packet
-            // that may not be fragmented says nothing (RFC 6864), that of others counts up.
+            // Type of service and ECN; flags, time to live, protocol; options. The id of an atomic
+            // packet is meaningless (RFC 6864); other ids count up.
             let id = |packet: &[u8]| u16::from_be_bytes([packet[4], packet[5]]);
             let atomic = first[6] & 0x40 != 0;
             equal(0..2)
@@ -279,7 +279,7 @@ fn follows(headers: &Headers, first: &[u8], packet: &[u8], count: usize, payload
         u32::from_be_bytes([packet[at + 4], packet[at + 5], packet[at + 6], packet[at + 7]])
     };
     ip && match headers.protocol {
-        // Acknowledgement and length of the header; flags; window; urgent pointer and options.
+        // Acknowledgement and header length; flags; window; urgent pointer and options.
         Protocol::Tcp => {
             let flags = |packet: &[u8]| packet[at + tcp::FLAGS] & !tcp::PSH;
             sequence(packet) == sequence(first).wrapping_add(payload as u32)

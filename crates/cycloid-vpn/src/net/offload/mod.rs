@@ -1,10 +1,10 @@
-//! What a network card would do, done for a TUN device: splitting of the super-packets that the
-//! kernel hands over, joining of packets to such as it takes, and checksums. Buffers in, buffers
-//! out; nothing here calls the kernel.
+//! Segmentation offload for a TUN device in software: splits super-packets from the kernel, joins
+//! packets into super-packets, and computes checksums. Works on buffers only and never calls the
+//! kernel.
 //!
-//! A packet of up to 64 KiB goes through the kernel's stack for the price of one. With
-//! `IFF_VNET_HDR` each read from a TUN device brings a [`VirtioHeader`] and such a packet, and each
-//! write may give one.
+//! A packet of up to 64 KiB passes through the kernel's stack at the cost of one. With
+//! `IFF_VNET_HDR`, each read from a TUN device returns a [`VirtioHeader`] and such a packet, and
+//! each write may pass one.
 //!
 //! Source: the virtio specification 1.2, section 5.1.6 ("struct virtio_net_hdr").
 
@@ -20,7 +20,7 @@ pub use join::Joiner;
 pub use mss::clamp_mss;
 pub use split::{Malformed, Segments, split};
 
-/// The transport checksum is still to be computed from `checksum_start` on.
+/// The transport checksum from `checksum_start` on is still to be computed.
 const NEEDS_CHECKSUM: u8 = 1;
 
 /// Not a super-packet.
@@ -28,32 +28,31 @@ const GSO_NONE: u8 = 0;
 const GSO_TCP_V4: u8 = 1;
 const GSO_TCP_V6: u8 = 4;
 const GSO_UDP: u8 = 5;
-/// Set beside a kind for TCP whose first segment alone is to say that the window was reduced.
+/// Combined with a TCP type: only the first segment keeps the CWR flag.
 const GSO_ECN: u8 = 0x80;
 
-/// What stands before each packet that a TUN device gives or takes, with all that says nothing
-/// being zero.
+/// The header before each packet of a TUN device. Unused fields are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VirtioHeader {
-    /// 1 where the checksum is to be computed.
+    /// 1 if the checksum is to be computed.
     pub flags: u8,
-    /// Which kind of super-packet it is, if it is one.
+    /// The type of super-packet, if any.
     pub gso_type: u8,
-    /// Bytes of IP and transport headers together.
+    /// Length of the IP and transport headers in bytes.
     pub header_length: u16,
-    /// Bytes of payload of each segment but the last, which may have less.
+    /// Payload bytes of each segment; the last may be shorter.
     pub gso_size: u16,
-    /// Where in the packet the checksum begins to count.
+    /// Offset in the packet where the checksummed data starts.
     pub checksum_start: u16,
-    /// Where, from there, it is put.
+    /// Offset of the checksum field from there.
     pub checksum_offset: u16,
 }
 
 impl VirtioHeader {
-    /// Bytes of it.
+    /// Length of the header in bytes.
     pub const LENGTH: usize = 10;
 
-    /// The header in these bytes, whose numbers are in the machine's byte order.
+    /// Decodes a header; its numbers have the machine's byte order.
     pub fn from_bytes(bytes: [u8; Self::LENGTH]) -> Self {
         let number = |at| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
         Self {
@@ -66,7 +65,7 @@ impl VirtioHeader {
         }
     }
 
-    /// Its bytes.
+    /// Encodes the header.
     pub fn to_bytes(self) -> [u8; Self::LENGTH] {
         let mut bytes = [self.flags, self.gso_type, 0, 0, 0, 0, 0, 0, 0, 0];
         let numbers =

@@ -1,17 +1,16 @@
-//! Keeping TCP inside a tunnel to segments that fit it, whatever its ends believe the path takes.
+//! Clamps the TCP maximum segment size so that inner packets fit the tunnel.
 
 use super::headers::{Headers, IPV6_HEADER, Protocol, Version, tcp};
 
-/// Options of TCP (RFC 9293, section 3.2).
+/// TCP options (RFC 9293, section 3.2).
 const END: u8 = 0;
 const NO_OPERATION: u8 = 1;
 const MAXIMUM_SEGMENT_SIZE: u8 = 2;
 
-/// Lowers the maximum segment size that a SYN announces, so that packets of the connection have
-/// at most `largest` bytes, IP header included. Whatever is not a well-formed SYN that announces
-/// more stays as it is.
+/// Lowers the maximum segment size that a SYN announces, so that packets of the connection have at
+/// most `largest` bytes, IP header included. Leaves all other packets unchanged.
 ///
-/// The packet's checksum must be complete; it stays right if it was.
+/// The packet's checksum must be complete; it stays correct if it was.
 pub fn clamp_mss(packet: &mut [u8], largest: u16) {
     let Some(headers) = Headers::parse(packet) else { return };
     let segment = &mut packet[headers.transport..headers.payload];
@@ -27,8 +26,8 @@ pub fn clamp_mss(packet: &mut [u8], largest: u16) {
     }
     let new = limit.to_be_bytes();
     segment[at..at + 2].copy_from_slice(&new);
-    // An option may begin anywhere: at an odd place its bytes belong to two words, and count as if
-    // they were swapped.
+    // An option may start at an odd offset. Then its bytes belong to two words, and count as if
+    // swapped.
     let word = |bytes: [u8; 2]| {
         let word = u16::from_be_bytes(bytes);
         u32::from(if at % 2 == 0 { word } else { word.swap_bytes() })
@@ -41,7 +40,7 @@ pub fn clamp_mss(packet: &mut [u8], largest: u16) {
     segment[16..18].copy_from_slice(&(!(sum as u16)).to_be_bytes());
 }
 
-/// Where in a TCP header the announced size stands; `None` where there is none, or where the
+/// Returns the offset of the announced size in a TCP header. `None` if it is missing, or if the
 /// options before it are malformed.
 fn find_mss(header: &[u8]) -> Option<usize> {
     let mut at = 20;

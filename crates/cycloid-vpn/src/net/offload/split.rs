@@ -1,8 +1,8 @@
-//! A super-packet from the kernel to the packets that it stands for.
+//! Splits a super-packet from the kernel into packets.
 //!
-//! Each packet is made in the super-packet's own buffer, its headers right before its payload, over
-//! the payload of the one before, which has been handed out by then. So a packet is one slice, and
-//! whoever seals it reads it from where the kernel put it.
+//! Each packet is built in the super-packet's buffer: its headers are written right before its
+//! payload, over the payload of the previous packet, which the caller has already consumed. So each
+//! packet is one slice, and sealing reads the payload where the kernel put it.
 
 use std::fmt;
 
@@ -12,23 +12,23 @@ use super::headers::{
 };
 use super::{GSO_ECN, GSO_NONE, GSO_TCP_V4, GSO_TCP_V6, GSO_UDP, NEEDS_CHECKSUM, VirtioHeader};
 
-/// What came from the device is not what its header says.
+/// The error for a packet whose virtio header does not match its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a packet from the device is not what its header says")
+        f.write_str("a packet from the device does not match its virtio header")
     }
 }
 
 impl std::error::Error for Malformed {}
 
-/// The most bytes of headers that are dealt with: IPv4 and TCP with all options have 120, IPv6 with
-/// extensions what is left.
+/// Maximum header bytes: IPv4 and TCP with all options need 120; the rest is for IPv6 extension
+/// headers.
 const MAX_HEADERS: usize = 256;
 
-/// The packets of a super-packet, one after the other; made by [`split`].
+/// The packets of a super-packet, made by [`split`].
 pub struct Segments<'a> {
     packet: &'a mut [u8],
     kind: Kind,
@@ -36,11 +36,11 @@ pub struct Segments<'a> {
     count: usize,
 }
 
-#[expect(clippy::large_enum_variant, reason = "there is one at a time, on the stack")]
+#[expect(clippy::large_enum_variant, reason = "only one exists at a time, on the stack")]
 enum Kind {
-    /// A packet as it is.
+    /// A single packet.
     Whole,
-    /// What each packet begins with, and its length.
+    /// The common headers of the packets, and their length.
     Super {
         version: Version,
         protocol: Protocol,
@@ -51,12 +51,12 @@ enum Kind {
     },
 }
 
-/// Takes apart what a TUN device gave: a header, and the packet behind it. A packet that is none of
-/// the kinds comes out as it is, its checksum completed where that was left to do.
+/// Splits a packet from a TUN device, given its header. A packet that is not a super-packet is
+/// returned whole, with its checksum completed if needed.
 ///
 /// # Errors
 ///
-/// [`Malformed`], where header and packet do not go together.
+/// [`Malformed`] if the header does not match the packet.
 pub fn split<'a>(header: &VirtioHeader, packet: &'a mut [u8]) -> Result<Segments<'a>, Malformed> {
     split_checked(header, packet).ok_or(Malformed)
 }
@@ -82,7 +82,7 @@ fn split_checked<'a>(header: &VirtioHeader, packet: &'a mut [u8]) -> Option<Segm
         (Version::V6, 6) => (IPV6_HEADER, 6, *packet.get(6)?),
         _ => return None,
     };
-    // Behind extension headers of IPv6 the transport begins where the checksum does.
+    // After IPv6 extension headers, the transport header starts at `checksum_start`.
     let transport = if number == 6 && needs_checksum { start } else { ip };
     let extended = transport > ip;
     if transport < ip
@@ -95,7 +95,7 @@ fn split_checked<'a>(header: &VirtioHeader, packet: &'a mut [u8]) -> Option<Segm
     }
     let headers = transport + protocol.header_length(packet.get(transport..)?)?;
     let size = usize::from(header.gso_size);
-    // A segment's length has 16 bits in its headers.
+    // Headers store a segment's length in 16 bits.
     if headers > MAX_HEADERS || size == 0 || headers + size > usize::from(u16::MAX) {
         return None;
     }
@@ -106,7 +106,7 @@ fn split_checked<'a>(header: &VirtioHeader, packet: &'a mut [u8]) -> Option<Segm
     Some(Segments { packet, kind, next: 0, count })
 }
 
-/// Completes a checksum whose field holds the sum of the pseudo-header.
+/// Completes a checksum whose field holds the pseudo-header sum.
 fn complete(packet: &mut [u8], start: usize, offset: usize) -> Option<()> {
     let segment = packet.get_mut(start..)?;
     segment.get(offset..offset + 2)?;
@@ -116,16 +116,13 @@ fn complete(packet: &mut [u8], start: usize, offset: usize) -> Option<()> {
 }
 
 impl Segments<'_> {
-    /// How many packets are still to come.
+    /// Returns the number of remaining packets.
     pub fn remaining(&self) -> usize {
         self.count - self.next
     }
 
-    /// The next packet, with all its checksums. What was handed out before is overwritten in part.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "each packet ends the borrow of the one before"
-    )]
+    /// Returns the next packet with all checksums. Overwrites parts of the previous one.
+    #[expect(clippy::should_implement_trait, reason = "each packet borrows the iterator")]
     pub fn next(&mut self) -> Option<&mut [u8]> {
         if self.next == self.count {
             return None;

@@ -1,4 +1,4 @@
-//! Splitting and joining beside packets that are made one by one.
+//! Tests splitting and joining against packets built individually.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,13 +10,13 @@ use super::*;
 
 const URG: u8 = 0x20;
 
-/// What the packets of a flow have in common.
+/// The common properties of a flow's packets.
 #[derive(Clone, Debug)]
 struct Flow {
     v6: bool,
     udp: bool,
     port: u16,
-    /// Words of options in IPv4's header and in TCP's.
+    /// Number of option words in the IPv4 and TCP headers.
     ip_options: usize,
     tcp_options: usize,
     dont_fragment: bool,
@@ -28,7 +28,7 @@ const TCP6: Flow = Flow { v6: true, ..TCP4 };
 const UDP4: Flow = Flow { udp: true, ..TCP4 };
 const UDP6: Flow = Flow { v6: true, ..UDP4 };
 
-/// Word by word, as RFC 1071 says it.
+/// A word-by-word model, as RFC 1071 describes.
 fn sum(parts: &[&[u8]]) -> u16 {
     let mut sum = 0_u32;
     for part in parts {
@@ -57,7 +57,7 @@ impl Flow {
         if self.udp { 6 } else { 16 }
     }
 
-    /// A packet with all its checksums; a super-packet's are left to be completed.
+    /// Returns a packet with all checksums; a super-packet's stay incomplete.
     fn packet(&self, id: u16, sequence: u32, flags: u8, payload: &[u8], partial: bool) -> Vec<u8> {
         let mut segment = [1000_u16.to_be_bytes(), self.port.to_be_bytes()].concat();
         if self.udp {
@@ -67,7 +67,7 @@ impl Flow {
             segment.extend(sequence.to_be_bytes());
             segment.extend(77_u32.to_be_bytes());
             segment.extend([(5 + self.tcp_options as u8) << 4, flags, 0x20, 0, 0, 0, 0, 0]);
-            // An option of a kind that nothing knows, as long as there is room, or nothing.
+            // An unknown option that fills the space, or none.
             let options = 4 * self.tcp_options;
             segment
                 .extend((0..options).map(|at| [0xfe, options as u8].get(at).copied().unwrap_or(7)));
@@ -129,7 +129,7 @@ impl Flow {
         (header, self.packet(id, sequence, flags, payload, true))
     }
 
-    /// What a super-packet stands for.
+    /// Returns the expected packets of a super-packet.
     fn segments(
         &self,
         id: u16,
@@ -170,13 +170,13 @@ fn split_all(header: &VirtioHeader, packet: &[u8]) -> Result<Vec<Vec<u8>>, Malfo
     Ok(all)
 }
 
-/// Joins packets and gives what would be written: headers, and packets with the number of slices.
+/// Joins packets. Returns for each output the header, the packet and the number of slices.
 fn join(packets: &[Vec<u8>]) -> Vec<(VirtioHeader, Vec<u8>, usize)> {
     join_with(&mut Joiner::new(true, true), packets)
 }
 
 fn join_with(joiner: &mut Joiner, packets: &[Vec<u8>]) -> Vec<(VirtioHeader, Vec<u8>, usize)> {
-    // A few bytes between packets, as tags and headers leave them.
+    // Gaps between packets, like those of tags and headers.
     let mut buffer = Vec::new();
     let mut ranges: Vec<Range<usize>> = Vec::new();
     for packet in packets {
@@ -213,7 +213,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn a_super_packet_is_the_packets_it_stands_for(
+    fn splitting_returns_the_expected_packets(
         flow in flows(),
         id: u16,
         sequence in prop_oneof![any::<u32>(), Just(u32::MAX - 100)],
@@ -258,14 +258,15 @@ proptest! {
             prop_assert_eq!(segments.len(), pieces);
             out.extend(segments);
         }
-        // By what says whose a packet is: addresses and ports of the fragments are read as well.
+        // Grouped by the fields that identify a flow; for fragments, the bytes at the ports' place
+        // count too.
         let by_flow = |packets: &[Vec<u8>]| {
             let mut flows = BTreeMap::<_, Vec<Vec<u8>>>::new();
             for packet in packets {
                 let mut packet = packet.clone();
                 let v6 = packet[0] >> 4 == 6;
                 let at = if v6 { 40 } else { 20 };
-                // The id of a packet that may not be fragmented says nothing.
+                // The id of an atomic packet is meaningless.
                 if !v6 && packet[6] & 0x40 != 0 {
                     packet[4..6].fill(0);
                     packet[10..12].fill(0);
@@ -278,7 +279,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_from_a_device_or_a_peer_panics(
+    fn arbitrary_input_does_not_panic(
         bytes: [u8; 10],
         gso_type in prop_oneof![Just(GSO_TCP_V4), Just(GSO_TCP_V6), Just(GSO_UDP), any::<u8>()],
         start in prop_oneof![0..70_u16, any::<u16>()],
@@ -311,7 +312,7 @@ proptest! {
         ack: bool,
     ) {
         let flow = Flow { udp: false, tcp_options: 2, ..flow };
-        // Option of 4 bytes behind so many of padding, so at odd places as well.
+        // A 4-byte option after this much padding, so also at odd offsets.
         let mut packet = flow.packet(1, 2, SYN | if ack { ACK } else { 0 }, b"", true);
         let at = flow.transport() + 20;
         packet[at..at + 8].fill(1);
@@ -375,7 +376,7 @@ fn a_header_that_does_not_fit_its_packet_is_refused() {
 #[test]
 fn extension_headers_are_carried_along() {
     let (header, packet) = TCP6.super_packet(0, 9, ACK, &payload(250), 100);
-    // Hop-by-hop options, all of them padding.
+    // Hop-by-hop options, all padding.
     let extend = |packet: &[u8]| {
         let mut extended = [&packet[..40], &[6, 0, 1, 4, 0, 0, 0, 0], &packet[40..]].concat();
         extended[6] = 0;
@@ -387,12 +388,12 @@ fn extension_headers_are_carried_along() {
     let expected: Vec<_> =
         TCP6.segments(0, 9, ACK, &payload(250), 100).iter().map(|packet| extend(packet)).collect();
     assert_eq!(split_all(&header, &extend(&packet)).unwrap(), expected);
-    // Such packets are not joined.
+    // Packets with extension headers are not joined.
     assert_eq!(join(&expected).len(), 3);
 }
 
 #[test]
-fn packets_that_follow_each_other_become_one() {
+fn consecutive_packets_are_joined() {
     for flow in [TCP4, TCP6, UDP4, UDP6, Flow { dont_fragment: false, ip_options: 2, ..TCP4 }] {
         let payload = payload(1000);
         let packets = flow.segments(65_530, u32::MAX - 450, ACK | PSH, &payload, 99);
@@ -402,7 +403,7 @@ fn packets_that_follow_each_other_become_one() {
 }
 
 #[test]
-fn a_joiner_is_used_again_and_joins_what_it_is_told_to() {
+fn a_joiner_is_reusable_and_respects_its_protocols() {
     let packets = TCP4.segments(1, 2, ACK, &payload(300), 100);
     let mut joiner = Joiner::new(true, false);
     assert_eq!(join_with(&mut joiner, &packets).len(), 1);
@@ -413,7 +414,7 @@ fn a_joiner_is_used_again_and_joins_what_it_is_told_to() {
 }
 
 #[test]
-fn flows_that_mix_are_kept_apart() {
+fn interleaved_flows_are_kept_apart() {
     let flows: Vec<_> = [TCP4, TCP6, UDP4, UDP6, Flow { port: 80, ..TCP4 }].into();
     let streams: Vec<_> =
         flows.iter().map(|flow| flow.segments(1, 2, ACK, &payload(500), 100)).collect();
@@ -426,9 +427,9 @@ fn flows_that_mix_are_kept_apart() {
 }
 
 #[test]
-fn what_differs_is_not_joined() {
+fn differing_packets_are_not_joined() {
     let next = |flow: &Flow, flags, length| flow.packet(2, 102, flags, &payload(length), false);
-    // What is done to the second of two packets, which else become one.
+    // A change to the second of two packets that are otherwise joined.
     let cases: [(&str, Flow, Vec<u8>); 13] = [
         ("a gap", TCP4, TCP4.packet(2, 103, ACK, &payload(100), false)),
         ("repeated", TCP4, TCP4.packet(2, 2, ACK, &payload(100), false)),
@@ -454,8 +455,8 @@ fn what_differs_is_not_joined() {
         let plain = VirtioHeader::default();
         assert_eq!(written, [(plain, first, 1), (plain, second, 1)], "{what}");
     }
-    // Any byte of the headers, checksums put right again where that is possible: type of service,
-    // fragments, time to live, options; for IPv6 traffic class, flow label, hop limit.
+    // Any header byte, with checksums corrected where possible: type of service, fragments, time to
+    // live, options; for IPv6 traffic class, flow label, hop limit.
     for (flow, at) in [(&TCP4, vec![1, 6, 7, 8, 20]), (&TCP6, vec![0, 1, 2, 3, 7])] {
         for at in at {
             let flow = Flow { ip_options: 1, ..flow.clone() };
@@ -473,7 +474,7 @@ fn what_differs_is_not_joined() {
 }
 
 #[test]
-fn what_does_not_verify_is_not_joined() {
+fn packets_with_wrong_checksums_are_not_joined() {
     for flow in [TCP4, TCP6, UDP4, UDP6] {
         let packets = flow.segments(1, 2, ACK, &payload(200), 100);
         for which in [0, 1] {
@@ -493,21 +494,21 @@ fn what_does_not_verify_is_not_joined() {
 }
 
 #[test]
-fn a_packet_to_be_delivered_at_once_ends_a_super_packet() {
+fn a_pushed_packet_ends_a_super_packet() {
     let mut packets = TCP4.segments(1, 2, ACK | PSH, &payload(300), 100);
     packets.extend(TCP4.segments(4, 302, ACK, &payload(300), 100));
     let joined = join(&packets);
     assert_eq!(joined.iter().map(|(.., pieces)| *pieces).collect::<Vec<_>>(), [3, 3]);
     assert_eq!(joined[0].1[20 + 13], ACK | PSH);
     assert_eq!(joined[1].1[20 + 13], ACK);
-    // So does a shorter one.
+    // A shorter packet does too.
     let mut packets = UDP4.segments(1, 0, 0, &payload(250), 100);
     packets.extend(UDP4.segments(4, 0, 0, &payload(50), 100));
     assert_eq!(join(&packets).len(), 2);
 }
 
 #[test]
-fn nothing_overtakes_a_packet_that_is_not_joined() {
+fn no_packet_overtakes_one_that_is_not_joined() {
     let packets = TCP4.segments(1, 2, ACK, &payload(300), 100);
     let answer = TCP4.packet(9, 102, ACK | URG, b"", false);
     let mixed = [&packets[0], &answer, &packets[1], &packets[2]].map(Clone::clone);
@@ -522,7 +523,7 @@ fn nothing_overtakes_a_packet_that_is_not_joined() {
 }
 
 #[test]
-fn a_super_packet_has_64_kib_and_64_packets_at_most() {
+fn a_super_packet_has_at_most_64_kib_and_64_packets() {
     let packets = TCP4.segments(0, 0, ACK, &payload(50 * 1400), 1400);
     let joined = join(&packets);
     assert_eq!(joined.iter().map(|(.., pieces)| *pieces).collect::<Vec<_>>(), [46, 4]);
@@ -558,7 +559,7 @@ fn only_a_syn_is_clamped() {
 }
 
 #[test]
-fn headers_have_the_machines_numbers() {
+fn headers_have_native_byte_order() {
     let header = VirtioHeader {
         flags: 1,
         gso_type: 4,

@@ -30,7 +30,7 @@ fn uplink(destination: &str, gateway: &str) -> Route {
     }
 }
 
-/// A host at home: one router, which announces IPv6 too.
+/// A home network host with one router, which also announces IPv6.
 fn host(remote: &str) -> Host {
     let remote = ip(remote);
     let default = uplink("0.0.0.0/0", "192.168.1.1");
@@ -56,7 +56,7 @@ fn redirect(flags: &str) -> Option<Redirect> {
     Some(Redirect::parse(false, flags.split_whitespace()).unwrap())
 }
 
-/// The changes as text, with the tunnel's and the uplink's names.
+/// Returns the changes as text, with short interface names.
 fn lines(plan: &Plan) -> Vec<String> {
     plan.changes
         .iter()
@@ -137,7 +137,7 @@ fn without_def1_the_default_route_is_replaced() {
 }
 
 #[test]
-fn a_server_on_the_link_needs_no_route_but_when_that_is_blocked() {
+fn a_local_server_needs_a_route_only_with_block_local() {
     let plain = plan(&[], redirect("def1 autolocal"), &tunnel(), &host("192.168.1.50"));
     assert_eq!(lines(&plain), ["add route 0.0.0.0/1 tun", "add route 128.0.0.0/1 tun"]);
     let blocked = plan(&[], redirect("def1 block-local"), &tunnel(), &host("192.168.1.50"));
@@ -197,7 +197,7 @@ fn private_leaves_the_default_route_alone() {
 }
 
 #[test]
-fn what_cannot_be_is_said() {
+fn impossible_routes_cause_warnings() {
     let alone = Host::default();
     let asked = [
         wanted("10.2.0.0/16", Gateway::NetGateway),

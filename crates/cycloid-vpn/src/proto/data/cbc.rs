@@ -1,7 +1,7 @@
-//! AES in cipher block chaining with an HMAC: encrypted first, then authenticated.
+//! AES-CBC with an HMAC, encrypt-then-MAC.
 //!
-//! On the wire: HMAC, IV, ciphertext; the HMAC covers the other two. The padding (PKCS #7) is looked
-//! at only in packets that proved authentic, so what is wrong with it tells an attacker nothing.
+//! On the wire: HMAC, IV, ciphertext; the HMAC covers the other two. The PKCS #7 padding is checked
+//! only in authentic packets, so padding errors reveal nothing to an attacker.
 
 use aws_lc_rs::cipher::{DecryptingKey, DecryptionContext, EncryptingKey, UnboundCipherKey};
 use aws_lc_rs::hmac;
@@ -11,23 +11,23 @@ use super::cipher::Cipher;
 use super::keys::Half;
 use crate::proto::Error;
 
-/// Bytes of a block of AES, and of an IV.
+/// Bytes of an AES block, and of an IV.
 const BLOCK: usize = 16;
 
-/// The keys for packets that go out.
+/// The keys for sending.
 pub(super) struct CbcSeal {
     cipher: EncryptingKey,
     mac: hmac::Key,
 }
 
-/// The keys for packets that come in.
+/// The keys for receiving.
 pub(super) struct CbcOpen {
     cipher: DecryptingKey,
     mac: hmac::Key,
 }
 
 impl CbcSeal {
-    /// The most bytes of padding, which is of one byte at least.
+    /// The most bytes of padding; the least is one byte.
     pub(super) const MAX_PADDING: usize = BLOCK;
 
     pub(super) fn new(half: Half<'_>, cipher: Cipher) -> Result<Self, Error> {
@@ -35,20 +35,20 @@ impl CbcSeal {
         Ok(Self { cipher: EncryptingKey::cbc(cipher).map_err(|_| refused())?, mac })
     }
 
-    /// Bytes before the ciphertext: HMAC and IV.
+    /// Returns the bytes before the ciphertext: HMAC and IV.
     pub(super) fn prefix(&self) -> usize {
         tag_length(&self.mac) + BLOCK
     }
 
-    /// Seals the `length` bytes that stand behind room for the [`prefix`](Self::prefix), and says
-    /// how many bytes of ciphertext there are; `None` where there is no room for the padding.
+    /// Seals the `length` bytes after the [`prefix`](Self::prefix). Returns the length of the
+    /// ciphertext, or `None` if the padding does not fit.
     pub(super) fn seal(&self, packet: &mut [u8], length: usize) -> Option<usize> {
         let padding = BLOCK - length % BLOCK;
         let (tag, rest) = packet.split_at_mut(tag_length(&self.mac));
         let rest = rest.get_mut(..BLOCK + length + padding)?;
         let (iv, text) = rest.split_at_mut(BLOCK);
         text[length..].fill(padding as u8);
-        // The IV is drawn at random in there.
+        // aws-lc-rs draws the IV at random.
         let context = self.cipher.encrypt(text).ok()?;
         iv.copy_from_slice((&context).try_into().ok()?);
         hmac::sign_to_buffer(&self.mac, rest, tag).ok()?;
@@ -62,9 +62,9 @@ impl CbcOpen {
         Ok(Self { cipher: DecryptingKey::cbc(cipher).map_err(|_| refused())?, mac })
     }
 
-    /// The plaintext of what [`CbcSeal::seal`] made, in place.
+    /// Decrypts in place a packet that [`CbcSeal::seal`] made. Returns the plaintext.
     pub(super) fn open<'a>(&self, packet: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
-        let malformed = Error::Malformed("no whole blocks");
+        let malformed = Error::Malformed("ciphertext is not a whole number of blocks");
         let (tag, rest) =
             packet.split_at_mut_checked(tag_length(&self.mac)).ok_or(malformed.clone())?;
         if rest.len() < 2 * BLOCK || !rest.len().is_multiple_of(BLOCK) {
@@ -101,5 +101,5 @@ fn cbc_keys(half: Half<'_>, cipher: Cipher) -> Result<(UnboundCipherKey, hmac::K
 }
 
 fn refused() -> Error {
-    Error::Configuration("the cipher takes no such key".into())
+    Error::Configuration("invalid key length for the cipher".into())
 }

@@ -1,42 +1,42 @@
-//! The ciphers of the data channel, by the names that configurations and `IV_CIPHERS` use.
+//! The data channel's ciphers, with the names used in configurations and `IV_CIPHERS`.
 
 use aws_lc_rs::{aead, cipher, hmac};
 
-/// What protects the packets of the data channel.
+/// A cipher of the data channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cipher {
-    /// AES with 256 bits in Galois/counter mode.
+    /// AES-256-GCM.
     Aes256Gcm,
-    /// AES with 192 bits in Galois/counter mode.
+    /// AES-192-GCM.
     Aes192Gcm,
-    /// AES with 128 bits in Galois/counter mode.
+    /// AES-128-GCM.
     Aes128Gcm,
-    /// ChaCha20 with Poly1305 (RFC 8439).
+    /// ChaCha20-Poly1305 (RFC 8439).
     ChaCha20Poly1305,
-    /// AES in cipher block chaining, authenticated by an HMAC: for peers that know no better.
+    /// AES-CBC with an HMAC, for old peers.
     Cbc {
         /// The block cipher.
         cipher: CbcCipher,
-        /// The hash of the HMAC, which `auth` names.
+        /// The HMAC digest, set by `auth`.
         digest: Digest,
     },
 }
 
-/// A block cipher that is chained.
+/// A block cipher in CBC mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CbcCipher {
-    /// AES with 128 bits.
+    /// AES-128.
     Aes128,
-    /// AES with 192 bits.
+    /// AES-192.
     Aes192,
-    /// AES with 256 bits.
+    /// AES-256.
     Aes256,
 }
 
-/// The hash of an HMAC.
+/// An HMAC digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Digest {
-    /// SHA-1: as an HMAC not broken, and what `auth` is where nothing is said.
+    /// SHA-1: unbroken as an HMAC, and the default of `auth`.
     Sha1,
     /// SHA-256.
     Sha256,
@@ -47,7 +47,7 @@ pub enum Digest {
 }
 
 impl Cipher {
-    /// The cipher of that name, in upper or lower case. `digest` is of account for CBC only.
+    /// Returns the cipher with this name, ignoring case. `digest` applies to CBC only.
     pub fn from_name(name: &str, digest: Digest) -> Option<Self> {
         let cbc = |cipher| Self::Cbc { cipher, digest };
         [
@@ -63,7 +63,7 @@ impl Cipher {
         .find(|cipher| cipher.name().eq_ignore_ascii_case(name))
     }
 
-    /// The name that OpenVPN uses.
+    /// Returns OpenVPN's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Aes256Gcm => "AES-256-GCM",
@@ -76,12 +76,12 @@ impl Cipher {
         }
     }
 
-    /// Whether it authenticates by itself, without an HMAC.
+    /// Returns whether it is an AEAD, without a separate HMAC.
     pub fn is_aead(self) -> bool {
         !matches!(self, Self::Cbc { .. })
     }
 
-    /// Bytes of its key.
+    /// Returns the key length in bytes.
     pub fn key_length(self) -> usize {
         match self {
             Self::Aes256Gcm | Self::ChaCha20Poly1305 => 32,
@@ -91,17 +91,16 @@ impl Cipher {
         }
     }
 
-    /// The blocks that a key may encrypt, one counted on top for each packet; `None` where the
-    /// packet ids end first.
+    /// Returns the maximum number of blocks under one key, plus one per packet, or `None` if packet
+    /// ids run out first.
     ///
-    /// With 2³⁶ blocks the advantage of an attacker against AES in Galois/counter mode stays below
-    /// 2⁻⁵⁷ (draft-irtf-cfrg-aead-limits, section 5.1.1), and 2³⁶ blocks are far from where chained
-    /// ones repeat.
+    /// With 2³⁶ blocks, an attacker's advantage against AES-GCM stays below 2⁻⁵⁷
+    /// (draft-irtf-cfrg-aead-limits, section 5.1.1), and block collisions in CBC remain improbable.
     pub(super) fn block_limit(self) -> Option<u64> {
         (self != Self::ChaCha20Poly1305).then_some(1 << 36)
     }
 
-    /// The AEAD; `None` for CBC.
+    /// Returns the AEAD algorithm, or `None` for CBC.
     pub(super) fn aead(self) -> Option<&'static aead::Algorithm> {
         match self {
             Self::Aes256Gcm => Some(&aead::AES_256_GCM),
@@ -114,7 +113,7 @@ impl Cipher {
 }
 
 impl CbcCipher {
-    /// Bytes of its key.
+    /// Returns the key length in bytes.
     pub(super) fn key_length(self) -> usize {
         match self {
             Self::Aes128 => 16,
@@ -133,11 +132,11 @@ impl CbcCipher {
 }
 
 impl Digest {
-    /// The digest of that name, in upper or lower case.
+    /// Returns the digest with this name, ignoring case.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Sha1, Self::Sha256, Self::Sha384, Self::Sha512].into_iter().find(|digest| {
             let known = digest.name();
-            // "SHA-256" and "RSA-SHA256" are other names of OpenSSL's for it.
+            // OpenSSL also accepts "SHA-256" and "RSA-SHA256".
             known.eq_ignore_ascii_case(name)
                 || name.split_once('-').is_some_and(|(prefix, rest)| {
                     (prefix.eq_ignore_ascii_case("SHA") && known[3..] == *rest)
@@ -146,7 +145,7 @@ impl Digest {
         })
     }
 
-    /// The name that OpenVPN uses.
+    /// Returns OpenVPN's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sha1 => "SHA1",
@@ -156,7 +155,7 @@ impl Digest {
         }
     }
 
-    /// Bytes of its output, and of the key that OpenVPN gives its HMAC.
+    /// Returns the output length in bytes, which is also OpenVPN's HMAC key length.
     pub fn length(self) -> usize {
         match self {
             Self::Sha1 => 20,

@@ -1,38 +1,37 @@
-//! The byte or two that tell a packet that was compressed from one that was not.
+//! Compression framing: one or two bytes that distinguish compressed from uncompressed packets.
 //!
-//! Nothing is ever compressed: compressing before encrypting tells lengths, and so contents, to
-//! whoever can have some of the plaintext chosen (VORACLE). But a peer that was told of `compress`
-//! or `comp-lzo` marks each packet, also those that it leaves alone, and wants the marks of others.
+//! Nothing is ever compressed: compression before encryption reveals plaintext through lengths if
+//! an attacker can choose part of the plaintext (VORACLE). But a peer with `compress` or `comp-lzo`
+//! marks every packet, also uncompressed ones, and expects the same.
 
 use crate::proto::Error;
 
-/// How an inner packet is marked.
+/// The framing of inner packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Framing {
-    /// Not at all.
+    /// No framing.
     #[default]
     None,
     /// One byte before the packet: `comp-lzo no`.
     Prefix,
-    /// The mark takes the place of the first byte, which moves to the end: `compress`,
-    /// `compress stub`.
+    /// One byte replaces the first byte, which moves to the end: `compress`, `compress stub`.
     Swap,
-    /// Two bytes, before such packets only as would be taken for marked: `compress stub-v2`.
+    /// Two bytes, only before packets that would look framed: `compress stub-v2`.
     StubV2,
 }
 
-/// Marks of the first kind: not compressed, LZO, LZ4.
+/// Framing bytes of version 1: uncompressed, LZO, LZ4.
 const NOT_COMPRESSED: u8 = 0xfa;
 const NOT_COMPRESSED_SWAP: u8 = 0xfb;
 const LZO: u8 = 0x66;
 const LZ4: u8 = 0x69;
 
-/// The mark of the second kind, and what follows it where nothing was compressed.
+/// The framing byte of version 2, and the second byte of uncompressed packets.
 const V2: u8 = 0x50;
 const V2_NOT_COMPRESSED: u8 = 0;
 
 impl Framing {
-    /// The most bytes that a mark takes.
+    /// Returns the maximum number of framing bytes.
     pub(super) const fn overhead(self) -> usize {
         match self {
             Self::None => 0,
@@ -41,7 +40,7 @@ impl Framing {
         }
     }
 
-    /// Whether a packet that begins like this goes out as it is.
+    /// Returns whether a packet that starts like this is sent without framing.
     pub(super) fn is_plain(self, packet: &[u8]) -> bool {
         match self {
             Self::None => true,
@@ -50,8 +49,8 @@ impl Framing {
         }
     }
 
-    /// Puts a packet, given in parts, into `out` with its mark, and says how many bytes it takes;
-    /// `None` where `out` is too short.
+    /// Writes a packet, given in parts, with framing to `out`. Returns its length, or `None` if
+    /// `out` is too short.
     pub(super) fn write(self, parts: &[&[u8]], out: &mut [u8]) -> Option<usize> {
         let mark: &[u8] = match self {
             Self::Prefix => &[NOT_COMPRESSED],
@@ -72,12 +71,11 @@ impl Framing {
         Some(end)
     }
 
-    /// Takes the mark off a packet that was opened.
+    /// Removes the framing of a decrypted packet.
     ///
     /// # Errors
     ///
-    /// [`Error::Incompatible`] where it was compressed, [`Error::Malformed`] where the mark is
-    /// missing.
+    /// [`Error::Incompatible`] for a compressed packet, [`Error::Malformed`] for missing framing.
     pub(super) fn strip(self, packet: &mut [u8]) -> Result<&mut [u8], Error> {
         match (self, &*packet) {
             (Self::None, _) | (_, []) => Ok(packet),
@@ -88,7 +86,7 @@ impl Framing {
                 Ok(&mut packet[..end])
             }
             (Self::Prefix | Self::Swap, [LZO | LZ4, ..]) => Err(compressed()),
-            (Self::Prefix | Self::Swap, _) => Err(Error::Malformed("no mark of compression")),
+            (Self::Prefix | Self::Swap, _) => Err(Error::Malformed("missing compression framing")),
             (Self::StubV2, [V2, V2_NOT_COMPRESSED, ..]) => Ok(&mut packet[2..]),
             (Self::StubV2, [V2, ..]) => Err(compressed()),
             (Self::StubV2, _) => Ok(packet),
@@ -97,5 +95,7 @@ impl Framing {
 }
 
 fn compressed() -> Error {
-    Error::Incompatible("the peer compresses packets, which is not supported as it leaks".into())
+    Error::Incompatible(
+        "the peer compresses packets, which leaks plaintext and is not supported".into(),
+    )
 }

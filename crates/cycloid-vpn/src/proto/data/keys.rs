@@ -1,4 +1,4 @@
-//! From what a key exchange gave to keys for the two directions.
+//! Derives the data channel keys of both directions from the result of a key exchange.
 
 use aws_lc_rs::aead::{LessSafeKey, Nonce, UnboundKey};
 use zeroize::Zeroizing;
@@ -11,11 +11,11 @@ use super::{ID, TAG};
 use crate::proto::wire::KeyId;
 use crate::proto::{Error, Role};
 
-/// What a key exchange gave: 256 bytes, wiped when dropped.
+/// The result of a key exchange: 256 bytes, wiped on drop.
 ///
-/// Two halves, for the packets of the TLS client and those of the server; each 64 bytes for the
-/// cipher and 64 for the HMAC, of which an AEAD takes the first eight for its nonces. Only the
-/// first bytes of each 64 are used, as many as the cipher wants.
+/// Two halves, for packets of the TLS client and of the TLS server. Each half has 64 bytes for the
+/// cipher and 64 for the HMAC; an AEAD uses the first eight HMAC bytes for its nonces. Of each 64
+/// bytes only the first ones are used, as many as the cipher needs.
 pub struct KeyMaterial(Zeroizing<[u8; 256]>);
 
 impl From<Zeroizing<[u8; 256]>> for KeyMaterial {
@@ -24,27 +24,28 @@ impl From<Zeroizing<[u8; 256]>> for KeyMaterial {
     }
 }
 
-/// What both ends agreed on for a key.
+/// The negotiated parameters of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
-    /// What protects the packets.
+    /// The cipher.
     pub cipher: Cipher,
-    /// Which of the keys in use this is.
+    /// The key id.
     pub key_id: KeyId,
-    /// With one, of 24 bits, packets go out as `DATA_V2`; without, as `DATA_V1`. Both come in.
+    /// The peer id, 24 bits. With one, packets are sent as `DATA_V2`, otherwise as `DATA_V1`. Both
+    /// are accepted.
     pub peer_id: Option<u32>,
-    /// How packets are marked as not compressed.
+    /// The compression framing.
     pub framing: Framing,
-    /// How many packet ids back a packet may come late, [`super::MAX_REPLAY_WINDOW`] at most; 0
-    /// where the transport keeps the order.
+    /// How many packet ids a packet may be late, at most [`super::MAX_REPLAY_WINDOW`]; 0 if the
+    /// transport preserves order.
     pub replay_window: u32,
 }
 
-/// The keys of one end.
+/// Returns the keys of one end.
 ///
 /// # Errors
 ///
-/// [`Error::Configuration`] where the peer id has more than 24 bits.
+/// [`Error::Configuration`] if the peer id has more than 24 bits.
 pub fn keys(
     material: &KeyMaterial,
     role: Role,
@@ -75,21 +76,21 @@ impl<'a> Half<'a> {
     }
 }
 
-/// An AEAD for one direction.
+/// An AEAD key for one direction.
 pub(super) struct Aead {
     pub(super) key: LessSafeKey,
     implicit_iv: Zeroizing<[u8; 8]>,
 }
 
 impl Aead {
-    /// Bytes between the header and the ciphertext.
+    /// Bytes between header and ciphertext.
     pub(super) const OVERHEAD: usize = ID + TAG;
 
-    /// `None` where the cipher is none.
+    /// Returns `None` if the cipher is not an AEAD.
     pub(super) fn new(half: Half<'_>, cipher: Cipher) -> Result<Option<Self>, Error> {
         let Some(algorithm) = cipher.aead() else { return Ok(None) };
         let key = UnboundKey::new(algorithm, half.cipher(cipher.key_length()))
-            .map_err(|_| Error::Configuration("the cipher takes no such key".into()))?;
+            .map_err(|_| Error::Configuration("invalid key length for the cipher".into()))?;
         let mut implicit_iv = Zeroizing::new([0; 8]);
         implicit_iv.copy_from_slice(half.hmac(8));
         Ok(Some(Self { key: LessSafeKey::new(key), implicit_iv }))

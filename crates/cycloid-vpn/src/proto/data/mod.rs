@@ -1,7 +1,7 @@
-//! The data channel: inner packets in, datagrams out, and back.
+//! The data channel: converts inner packets to datagrams and back.
 //!
-//! [`keys`] makes of one key exchange a [`Sealer`], which any number of threads share, and an
-//! [`Opener`], which the thread that receives owns. Neither allocates for a packet.
+//! [`keys`] derives from a key exchange a [`Sealer`], which threads share, and an [`Opener`], which
+//! the receiving thread owns. Neither allocates per packet.
 //!
 //! | | bytes, in order |
 //! |---|---|
@@ -10,9 +10,9 @@
 //! | then, AEAD | packet id (32 bits), tag (16 bytes), ciphertext |
 //! | or, CBC | HMAC, IV (16 bytes), ciphertext of packet id and inner packet, padded |
 //!
-//! All numbers are big-endian. An AEAD's nonce is the packet id and eight bytes that both ends
-//! know; its additional data is what stands before the tag, for `DATA_V1` without the opcode. The
-//! HMAC of CBC covers IV and ciphertext. Packet ids begin at 1 and are used once.
+//! All numbers are big-endian. An AEAD's nonce is the packet id and eight shared bytes; its
+//! additional data is everything before the tag, for `DATA_V1` without the opcode. The CBC HMAC
+//! covers IV and ciphertext. Packet ids start at 1 and are used once.
 //!
 //! Source: draft-openvpn-wire-protocol, "Data channel".
 
@@ -35,12 +35,12 @@ pub use seal::{Exhausted, PacketId, PacketIds, Sealer};
 
 use super::wire::KeyId;
 
-/// An inner packet that says nothing but that its sender is alive.
+/// An inner packet that only shows that its sender is alive.
 pub const PING: [u8; 16] = [
     0x2a, 0x18, 0x7b, 0xf3, 0x64, 0x1e, 0xb4, 0xcb, 0x07, 0xed, 0x2d, 0x0a, 0x98, 0x1f, 0xc7, 0x48,
 ];
 
-/// An inner packet by which a peer that cannot say so inside TLS says that it leaves.
+/// An inner packet that announces exit, for peers that cannot announce it inside TLS.
 pub const OCC_EXIT: [u8; 17] = [
     0x28, 0x7f, 0x34, 0x6b, 0xd4, 0xef, 0x7a, 0x81, 0x2d, 0x56, 0xb8, 0xd3, 0xaf, 0xc5, 0x45, 0x9c,
     6,
@@ -55,8 +55,8 @@ const ID: usize = 4;
 const DATA_V1: u8 = 6;
 const DATA_V2: u8 = 9;
 
-/// Bytes of a header before the packet id, by the first byte of a packet; `None` where that is not
-/// of the data channel.
+/// Returns the header length before the packet id, by a packet's first byte, or `None` if it is not
+/// a data channel packet.
 fn header_length(first: u8) -> Option<usize> {
     match first >> 3 {
         DATA_V1 => Some(1),
@@ -65,8 +65,8 @@ fn header_length(first: u8) -> Option<usize> {
     }
 }
 
-/// Key id and, for `DATA_V2`, peer id of a packet; `None` where it is not of the data channel or
-/// too short to say. Nothing of it is authenticated yet.
+/// Returns the key id and, for `DATA_V2`, the peer id of a packet. Returns `None` if it is not a
+/// data channel packet or too short. Nothing is authenticated yet.
 pub fn data_header(packet: &[u8]) -> Option<(KeyId, Option<u32>)> {
     let first = *packet.first()?;
     let length = header_length(first)?;

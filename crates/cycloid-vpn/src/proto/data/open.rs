@@ -1,4 +1,4 @@
-//! Datagrams to inner packets.
+//! Opens datagrams into inner packets.
 
 use aws_lc_rs::aead::Aad;
 
@@ -10,7 +10,7 @@ use super::{ID, header_length};
 use crate::proto::Error;
 use crate::proto::wire::KeyId;
 
-/// The key for packets that come in, owned by the thread that receives them.
+/// The key for receiving, owned by the receiving thread.
 pub struct Opener {
     key: Key,
     key_id: KeyId,
@@ -21,14 +21,14 @@ pub struct Opener {
     forged: u64,
 }
 
-#[expect(clippy::large_enum_variant, reason = "a few are alive at a time")]
+#[expect(clippy::large_enum_variant, reason = "only a few exist at a time")]
 enum Key {
     Aead(Aead),
     Cbc(CbcOpen),
 }
 
-/// Forged packets after which a key is no longer trusted: the limit of ChaCha20-Poly1305 (RFC 9001,
-/// section 6.6), the lowest of all ciphers here.
+/// Number of forged packets after which a key is no longer trusted: the limit of ChaCha20-Poly1305
+/// (RFC 9001, section 6.6), the lowest of all ciphers here.
 const FORGERY_LIMIT: u64 = 1 << 36;
 
 impl Opener {
@@ -42,17 +42,17 @@ impl Opener {
         Ok(Self { key, key_id, framing, window, packets: 0, bytes: 0, forged: 0 })
     }
 
-    /// Opens a datagram in place and gives the inner packet, which stands somewhere in it. Where it
-    /// fails, the bytes of `packet` are of no use any more.
+    /// Opens a datagram in place and returns the inner packet, a slice of it. After an error the
+    /// contents of `packet` are unspecified.
     ///
-    /// The peer id of a `DATA_V2` packet is the caller's, who found this key by it; an AEAD
-    /// authenticates it.
+    /// The caller has found this key by the peer id of a `DATA_V2` packet; an AEAD also
+    /// authenticates that id.
     ///
     /// # Errors
     ///
     /// [`Error::Malformed`], [`Error::NotAuthentic`] and [`Error::Replay`], after which the packet
-    /// is dropped; [`Error::Incompatible`] where the peer compresses; [`Error::Exhausted`] after
-    /// 2³⁶ forgeries.
+    /// is dropped; [`Error::Incompatible`] if the peer compresses; [`Error::Exhausted`] after 2³⁶
+    /// forgeries.
     pub fn open<'a>(&mut self, packet: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
         const SHORT: Error = Error::Malformed("data packet too short");
         let first = *packet.first().ok_or(SHORT)?;
@@ -96,7 +96,7 @@ impl Opener {
         self.framing.strip(inner)
     }
 
-    /// Authentic packets so far, and bytes of their inner packets.
+    /// Returns the number of authentic packets so far, and the bytes of their inner packets.
     pub fn used(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }

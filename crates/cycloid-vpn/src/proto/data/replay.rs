@@ -1,42 +1,41 @@
-//! Which packet ids were seen.
+//! Replay protection by packet ids.
 //!
-//! A window of bits slides along with the highest id. Checking and committing are apart: an id
-//! counts as seen only once its packet has proved authentic, or else a forger could use up ids.
+//! A window of bits slides along with the highest id. Checking and committing are separate: an id
+//! counts as seen only once its packet is authentic. Otherwise a forger could use up ids.
 
 use crate::proto::Error;
 
-/// The most ids that a window can look back.
+/// The largest window, in ids.
 pub const MAX_REPLAY_WINDOW: u32 = 65_536;
 
-/// The ids seen among the last `size`; all that are older count as seen.
+/// The ids seen among the last `size`. All older ids count as seen.
 ///
-/// The bits stand in a ring of words. A word of it is more than the window needs, so that the
-/// words which the window enters can be cleared whole while all of the window stays known.
+/// The bits are in a ring of words. The ring has one word more than the window needs, so that newly
+/// entered words can be cleared whole while the full window stays known.
 #[derive(Clone, Debug)]
 pub struct ReplayWindow {
-    /// 0 as long as nothing was committed; no packet has this id.
+    /// The highest committed id; 0 before the first commit, since no packet has this id.
     highest: u32,
     size: u32,
-    /// A power of two of words, with 64 bits more than the window at least; empty for size 0.
+    /// A power of two of words, at least 64 bits more than the window; empty for size 0.
     words: Box<[u64]>,
 }
 
 impl ReplayWindow {
-    /// A window that has seen nothing and looks back `size` ids, [`MAX_REPLAY_WINDOW`] at most.
+    /// Returns an empty window of `size` ids, at most [`MAX_REPLAY_WINDOW`].
     ///
-    /// With size 0 each id must be above the one before: what a stream, which keeps the order,
-    /// takes.
+    /// With size 0 each id must exceed the previous one, as on a stream, which preserves order.
     pub fn new(size: u32) -> Self {
         let size = size.min(MAX_REPLAY_WINDOW);
         let words = if size == 0 { 0 } else { (size.div_ceil(64) + 1).next_power_of_two() };
         Self { highest: 0, size, words: vec![0; words as usize].into_boxed_slice() }
     }
 
-    /// Whether a packet with this id may be looked at.
+    /// Checks whether a packet with this id may be processed.
     ///
     /// # Errors
     ///
-    /// [`Error::Replay`] where it was seen or is too old to tell; [`Error::Malformed`] for 0.
+    /// [`Error::Replay`] for an id that was seen or is too old; [`Error::Malformed`] for 0.
     #[inline]
     pub fn check(&self, id: u32) -> Result<(), Error> {
         if id > self.highest {
@@ -51,7 +50,7 @@ impl ReplayWindow {
         Ok(())
     }
 
-    /// Notes an id that [`check`](Self::check) let pass.
+    /// Marks an id as seen, after [`check`](Self::check) accepted it.
     #[inline]
     pub fn commit(&mut self, id: u32) {
         if self.words.is_empty() {
@@ -59,8 +58,8 @@ impl ReplayWindow {
             return;
         }
         if id > self.highest {
-            // Each word between that of the highest id so far and the new one's is entered, the
-            // latter too; more than the ring has need not be cleared twice.
+            // Clears the words after that of the previous highest id, up to that of the new one. At
+            // most the whole ring needs clearing.
             let entered = ((id >> 6) - (self.highest >> 6)).min(self.words.len() as u32);
             for step in 0..entered {
                 let word = self.word(id - 64 * step);
@@ -89,7 +88,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// The window as a set of all ids ever seen.
+    /// A model of the window: the set of all ids seen.
     #[derive(Default)]
     struct Model {
         seen: BTreeSet<u32>,
@@ -116,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_window_is_the_set_of_what_it_saw(
+        fn the_window_equals_its_model(
             size in prop_oneof![Just(0), Just(1), Just(63), Just(64), Just(65), 0..300_u32],
             start in prop_oneof![Just(0_u32), Just(u32::MAX - 2000), any::<u32>()],
             steps in prop::collection::vec(
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_edges_of_a_window_are_where_its_size_says() {
+    fn the_window_has_its_exact_size() {
         for size in [1, 2, 63, 64, 65, 127, 128, 129, MAX_REPLAY_WINDOW] {
             for highest in [size + 1, size + 62, size + 63, size + 64, u32::MAX - 1, u32::MAX] {
                 let mut window = ReplayWindow::new(size);
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_was_seen_stays_after_a_leap() {
+    fn a_large_jump_clears_the_window() {
         let mut window = ReplayWindow::new(64);
         (1..=200).for_each(|id| window.commit(id));
         window.commit(u32::MAX);
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_no_larger_than_allowed() {
+    fn the_window_size_is_capped() {
         let mut window = ReplayWindow::new(u32::MAX);
         window.commit(MAX_REPLAY_WINDOW + 1);
         assert!(window.check(1).is_err());

@@ -1,4 +1,4 @@
-//! Inner packets to datagrams.
+//! Seals inner packets into datagrams.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -10,27 +10,27 @@ use super::keys::{Aead, Half, Parameters};
 use super::{DATA_V1, DATA_V2, ID, TAG};
 use crate::proto::Error;
 
-/// The key for packets that go out. Threads share it: what changes are three counters.
+/// The key for sending. Threads share it; only three counters change.
 pub struct Sealer {
     key: Key,
     framing: Framing,
     header: [u8; 4],
-    /// Bytes of the header: 1 or 4.
+    /// Header length in bytes: 1 or 4.
     header_length: usize,
     block_limit: u64,
-    /// Packet ids given out.
+    /// Number of issued packet ids.
     issued: AtomicU64,
-    /// Bytes of the inner packets that were sealed.
+    /// Total bytes of sealed inner packets.
     bytes: AtomicU64,
 }
 
-#[expect(clippy::large_enum_variant, reason = "a few are alive at a time")]
+#[expect(clippy::large_enum_variant, reason = "only a few exist at a time")]
 enum Key {
     Aead(Aead),
     Cbc(CbcSeal),
 }
 
-/// No packet may be sealed with the key any more.
+/// The error of a key that may seal no more packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exhausted;
 
@@ -40,12 +40,12 @@ impl From<Exhausted> for Error {
     }
 }
 
-/// The number of one packet under one key. It comes from the [`Sealer`] that it is used with, and
-/// sealing consumes it: an AEAD whose nonce is used twice protects nothing.
+/// The id of one packet under one key. It comes from the [`Sealer`] that it is used with, and
+/// sealing consumes it: reusing an AEAD nonce destroys its security.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PacketId(u32);
 
-/// Packet ids in a row.
+/// Consecutive packet ids.
 #[derive(Debug)]
 pub struct PacketIds {
     next: u64,
@@ -70,10 +70,10 @@ impl Iterator for PacketIds {
 
 impl ExactSizeIterator for PacketIds {}
 
-/// The packets that a key may seal: ids begin at 1.
+/// The maximum number of packets under one key: ids start at 1.
 const PACKET_LIMIT: u64 = u32::MAX as u64;
 
-/// Blocks of 16 bytes that the longest inner packet takes, and one that each packet counts on top.
+/// Blocks of 16 bytes in the longest inner packet, plus one per packet.
 const BLOCKS_A_PACKET: u64 = 4096 + 1;
 
 impl Sealer {
@@ -98,8 +98,8 @@ impl Sealer {
         })
     }
 
-    /// The most bytes by which a datagram is longer than its inner packet. For an AEAD without
-    /// framing it is by just as many.
+    /// Returns the maximum difference in length between a datagram and its inner packet. For an
+    /// AEAD without framing the difference is exact.
     pub fn overhead(&self) -> usize {
         self.payload_offset()
             + self.framing.overhead()
@@ -109,7 +109,7 @@ impl Sealer {
             }
     }
 
-    /// Where in a datagram the ciphertext begins.
+    /// Returns the offset of the ciphertext in a datagram.
     fn payload_offset(&self) -> usize {
         self.header_length
             + match &self.key {
@@ -118,15 +118,15 @@ impl Sealer {
             }
     }
 
-    /// Ids for so many packets, in one step for all. Over a transport that keeps the order they
-    /// are to be used in turn and all of them: a peer may take a gap for an attack.
+    /// Reserves ids for this many packets in one step. Over a transport that preserves order, all
+    /// of them must be used in sequence: a peer may treat a gap as an attack.
     ///
     /// # Errors
     ///
-    /// [`Exhausted`] where the ids, or the blocks that the cipher may encrypt, would not suffice.
+    /// [`Exhausted`] if too few ids, or too few blocks of the cipher's limit, remain.
     pub fn reserve(&self, packets: u32) -> Result<PacketIds, Exhausted> {
         let packets = u64::from(packets);
-        // Looked at first, so that the counter stays near its limit however often it is asked.
+        // Checked first, so that repeated calls do not push the counter far beyond its limit.
         self.allow(self.issued.load(Relaxed), packets)?;
         let next = self.issued.fetch_add(packets, Relaxed);
         self.allow(next, packets)?;
@@ -139,31 +139,30 @@ impl Sealer {
         if enough { Ok(()) } else { Err(Exhausted) }
     }
 
-    /// Blocks encrypted so far, at most: a packet's last may be a part of one, and one is counted
-    /// on top of each packet.
+    /// Returns an upper bound of the blocks encrypted so far: one for each packet's partial last
+    /// block, and one more per packet.
     fn blocks(&self, issued: u64) -> u64 {
         self.bytes.load(Relaxed) / 16 + 2 * issued
     }
 
-    /// Whether it is time for another key, well before this one is [`Exhausted`].
+    /// Returns whether to negotiate a new key, well before this one is [`Exhausted`].
     pub fn wants_rekey(&self) -> bool {
         let issued = self.issued.load(Relaxed);
         issued >= 0xf000_0000 || self.blocks(issued) >= self.block_limit / 8 * 7
     }
 
-    /// Packets whose ids were reserved, and bytes of the inner packets that were sealed.
+    /// Returns the number of reserved packet ids, and the bytes of sealed inner packets.
     pub fn used(&self) -> (u64, u64) {
         (self.issued.load(Relaxed).min(PACKET_LIMIT), self.bytes.load(Relaxed))
     }
 
-    /// Seals an inner packet, given in parts, into `out`, and says how many bytes the datagram
-    /// takes. A packet in one part is encrypted straight into `out`; several are copied there
-    /// first.
+    /// Seals an inner packet, given in parts, into `out`, and returns the datagram's length. A
+    /// packet in one part is encrypted directly into `out`; several parts are copied there first.
     ///
     /// # Errors
     ///
-    /// [`Error::Malformed`] where the packet is longer than 65,535 bytes or `out` than the datagram
-    /// is not: [`overhead`](Self::overhead) says how much is enough.
+    /// [`Error::Malformed`] if the packet exceeds 65,535 bytes or `out` is too short;
+    /// [`overhead`](Self::overhead) tells how much is needed.
     pub fn seal(&self, id: PacketId, parts: &[&[u8]], out: &mut [u8]) -> Result<usize, Error> {
         const TOO_LONG: Error = Error::Malformed("inner packet too long for its datagram");
         let length: usize = parts.iter().map(|part| part.len()).sum();
@@ -178,7 +177,7 @@ impl Sealer {
             Key::Aead(aead) => {
                 let (prefix, tag) = prefix.split_at_mut(self.header_length + ID);
                 prefix[self.header_length..].copy_from_slice(&id);
-                let tag: &mut [u8; TAG] = tag.try_into().expect("the offset leaves room for a tag");
+                let tag: &mut [u8; TAG] = tag.try_into().expect("the offset includes the tag");
                 let additional = if self.header_length == 1 { &prefix[1..] } else { &prefix[..] };
                 let (nonce, additional) = (aead.nonce(id), Aad::from(additional));
                 if let [packet] = parts
@@ -217,7 +216,7 @@ impl PacketId {
 
 #[cfg(test)]
 impl Sealer {
-    /// As if so much had been sealed already.
+    /// Sets the counters, as if this much had been sealed.
     pub(super) fn age(&self, issued: u64, bytes: u64) {
         self.issued.store(issued, Relaxed);
         self.bytes.store(bytes, Relaxed);

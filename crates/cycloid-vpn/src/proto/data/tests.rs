@@ -1,4 +1,4 @@
-//! Each cipher beside a slow model on RustCrypto, and what must not open.
+//! Tests each cipher against a slow RustCrypto model, and that invalid packets do not open.
 
 use ::cbc::cipher::{BlockModeEncrypt, KeyIvInit, block_padding::Pkcs7};
 use aes_gcm::aead::{Aead, KeyInit, Payload};
@@ -23,7 +23,7 @@ fn ciphers() -> Vec<Cipher> {
         .collect()
 }
 
-/// No two of these bytes are the same, so that a wrong offset shows.
+/// All bytes differ, so that a wrong offset is detected.
 fn material() -> KeyMaterial {
     Zeroizing::new(std::array::from_fn(|i| (i as u8).wrapping_mul(167).wrapping_add(11))).into()
 }
@@ -42,7 +42,7 @@ fn parameters(cipher: Cipher) -> Parameters {
     }
 }
 
-/// The sealer of the role, and the opener of the other one.
+/// Returns the role's sealer and the other role's opener.
 fn pair(role: Role, parameters: &Parameters) -> (Sealer, Opener) {
     let other = if role == Role::Client { Role::Server } else { Role::Client };
     let (sealer, _) = keys(&material(), role, parameters).unwrap();
@@ -62,7 +62,7 @@ fn seal(sealer: &Sealer, parts: &[&[u8]]) -> Vec<u8> {
     out
 }
 
-/// A packet as the wire has it, one step after the other, with `iv` for CBC.
+/// Builds a packet step by step, as on the wire, with `iv` for CBC.
 fn model(role: Role, parameters: &Parameters, id: u32, iv: [u8; 16], inner: &[u8]) -> Vec<u8> {
     let bytes = bytes();
     let half = if role == Role::Client { &bytes[..128] } else { &bytes[128..] };
@@ -123,7 +123,7 @@ fn mac(digest: Digest, key: &[u8], data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn packets_are_what_the_model_says() {
+fn packets_equal_the_model() {
     for cipher in ciphers() {
         for role in [Role::Client, Role::Server] {
             for peer_id in [None, Some(0), Some(0xff_ffff)] {
@@ -137,7 +137,7 @@ fn packets_are_what_the_model_says() {
                         assert_eq!(sealed, model(role, &parameters, id, [0; 16], &inner));
                         assert_eq!(sealed.len(), inner.len() + sealer.overhead());
                     } else {
-                        // The IV stands between HMAC and ciphertext.
+                        // The IV is between HMAC and ciphertext.
                         let Cipher::Cbc { digest, .. } = cipher else { unreachable!() };
                         let at = if peer_id.is_some() { 4 } else { 1 } + digest.length();
                         let iv = sealed[at..at + 16].try_into().unwrap();
@@ -153,7 +153,7 @@ fn packets_are_what_the_model_says() {
 }
 
 #[test]
-fn parts_are_one_packet() {
+fn parts_form_one_packet() {
     for cipher in ciphers() {
         let (sealer, mut opener) = pair(Role::Client, &parameters(cipher));
         let mut sealed = seal(&sealer, &[&[1, 2], &[], &[3; 30], &[4]]);
@@ -162,11 +162,11 @@ fn parts_are_one_packet() {
 }
 
 #[test]
-fn a_change_of_any_byte_shows() {
+fn a_change_of_any_byte_is_detected() {
     for cipher in ciphers() {
         let (sealer, mut opener) = pair(Role::Server, &parameters(cipher));
         let sealed = seal(&sealer, &[&[9; 50]]);
-        // What stands before the HMAC of CBC is not authenticated, the peer id that is.
+        // With CBC the peer id before the HMAC is not authenticated.
         let authentic = if cipher.is_aead() { 0..0 } else { 1..4 };
         for at in (0..sealed.len()).filter(|at| !authentic.contains(at)) {
             for flip in [1, 0x80] {
@@ -175,7 +175,7 @@ fn a_change_of_any_byte_shows() {
                 assert!(opener.open(&mut forged).is_err(), "byte {at}, {cipher:?}");
             }
         }
-        // None of these used up the packet's id.
+        // The forgeries did not use up the packet's id.
         assert_eq!(opener.open(&mut sealed.clone()).unwrap(), [9; 50]);
         assert_eq!(opener.open(&mut sealed.clone()), Err(Error::Replay));
         assert_eq!(opener.used(), (1, 50));
@@ -183,7 +183,7 @@ fn a_change_of_any_byte_shows() {
 }
 
 #[test]
-fn a_part_of_a_packet_is_none() {
+fn truncated_packets_do_not_open() {
     for cipher in ciphers() {
         for peer_id in [None, Some(7)] {
             let (sealer, mut opener) =
@@ -204,7 +204,7 @@ fn a_packet_opens_under_its_own_key_only() {
         let parameters = parameters(cipher);
         let (sealer, _) = pair(Role::Client, &parameters);
         let sealed = seal(&sealer, &[b"inner"]);
-        // The sender's own opener has the key of the other direction.
+        // The sender's own opener has the other direction's key.
         let (_, mut own) = keys(&material(), Role::Client, &parameters).unwrap();
         assert!(matches!(own.open(&mut sealed.clone()), Err(Error::NotAuthentic(_))));
         let key_id = KeyId::new(4).unwrap();
@@ -235,7 +235,7 @@ fn late_packets_open_within_the_window_and_once() {
 }
 
 #[test]
-fn a_key_ends_before_its_ids_do() {
+fn a_key_is_exhausted_before_its_ids_wrap() {
     let (sealer, mut opener) = pair(Role::Client, &parameters(Cipher::ChaCha20Poly1305));
     sealer.age(0xefff_ffff, 0);
     assert!(!sealer.wants_rekey());
@@ -255,7 +255,7 @@ fn a_key_ends_before_its_ids_do() {
 }
 
 #[test]
-fn aes_ends_after_its_blocks() {
+fn aes_keys_have_a_block_limit() {
     for (cipher, limited) in [(Cipher::Aes256Gcm, true), (Cipher::ChaCha20Poly1305, false)] {
         let (sealer, _) = pair(Role::Client, &parameters(cipher));
         sealer.age(1 << 20, (1 << 39) + (1 << 38));
@@ -285,7 +285,7 @@ fn threads_never_share_an_id() {
 }
 
 #[test]
-fn marks_are_put_on_and_taken_off() {
+fn framing_is_added_and_removed() {
     let cases: [(Framing, &[u8], &[u8]); 9] = [
         (Framing::None, &[0x50, 2], &[0x50, 2]),
         (Framing::Prefix, &[1, 2], &[0xfa, 1, 2]),
@@ -313,7 +313,7 @@ fn marks_are_put_on_and_taken_off() {
 }
 
 #[test]
-fn what_was_compressed_is_refused() {
+fn compressed_packets_are_refused() {
     let compressed: [(Framing, &[u8]); 5] = [
         (Framing::Prefix, &[0x66, 1, 2]),
         (Framing::Swap, &[0x69, 1, 2]),
@@ -332,7 +332,7 @@ fn what_was_compressed_is_refused() {
             assert!(matches!(result, Err(Error::Malformed(_))));
         }
     }
-    // Either mark of the first kind says the same.
+    // Both version 1 framings use the same bytes.
     let plain = parameters(Cipher::Aes256Gcm);
     let (sealer, _) = pair(Role::Client, &plain);
     let (_, mut opener) = pair(Role::Client, &Parameters { framing: Framing::Prefix, ..plain });
@@ -341,7 +341,7 @@ fn what_was_compressed_is_refused() {
 }
 
 #[test]
-fn a_datagram_needs_its_room() {
+fn sealing_needs_enough_room() {
     for cipher in ciphers() {
         for framing in [Framing::None, Framing::Prefix, Framing::Swap, Framing::StubV2] {
             let (sealer, _) = pair(Role::Client, &Parameters { framing, ..parameters(cipher) });
@@ -361,7 +361,7 @@ fn a_datagram_needs_its_room() {
 }
 
 #[test]
-fn headers_say_whose_a_packet_is() {
+fn headers_contain_key_and_peer_id() {
     let key = |n| KeyId::new(n).unwrap();
     assert_eq!(data_header(&[9 << 3 | 3, 1, 2, 3]), Some((key(3), Some(0x01_02_03))));
     assert_eq!(data_header(&[6 << 3 | 7]), Some((key(7), None)));
@@ -397,7 +397,7 @@ fn a_peer_id_has_24_bits() {
     assert!(keys(&material(), Role::Client, &parameters).is_err());
 }
 
-/// A CBC packet with an HMAC that verifies, around whatever blocks.
+/// Returns a CBC packet with a valid HMAC over arbitrary blocks.
 fn authentic(plain: &[u8]) -> Vec<u8> {
     let bytes = bytes();
     let mut body = vec![3; 16];
@@ -426,7 +426,7 @@ fn padding_is_checked_in_full() {
     for end in [&[0][..], &[17; 17], &[2, 3, 3], &[255]] {
         assert_eq!(opener().open(&mut authentic(&plain(end))), Err(Error::Malformed("padding")));
     }
-    // One block of which the packet id does not fit beside the padding; packet id 0.
+    // One block in which the packet id does not fit next to the padding; packet id 0.
     assert!(opener().open(&mut authentic(&[13; 16])).is_err());
     assert!(opener().open(&mut authentic(&[&[0; 15][..], &[1]].concat())).is_err());
     assert!(opener().open(&mut authentic(&[])).is_err());
@@ -434,7 +434,7 @@ fn padding_is_checked_in_full() {
 
 proptest! {
     #[test]
-    fn no_packet_from_outside_panics(
+    fn arbitrary_packets_do_not_panic(
         first in prop_oneof![Just(DATA_V2 << 3 | 5), Just(DATA_V1 << 3 | 5), any::<u8>()],
         rest in prop::collection::vec(any::<u8>(), 0..200),
     ) {

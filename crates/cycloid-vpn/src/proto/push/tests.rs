@@ -6,7 +6,7 @@ fn read(options: &str) -> Result<PushReply, Error> {
     PushParser::default().take(options).map(|reply| reply.expect("one message"))
 }
 
-/// All messages of a reply, read again.
+/// Encodes a reply and parses its messages.
 fn again(reply: &PushReply) -> PushReply {
     let texts = reply.to_texts();
     let mut parser = PushParser::default();
@@ -19,7 +19,7 @@ fn again(reply: &PushReply) -> PushReply {
             return reply;
         }
     }
-    panic!("the last message says so");
+    panic!("the last message ends the reply");
 }
 
 fn full() -> PushReply {
@@ -48,7 +48,7 @@ fn full() -> PushReply {
     }
 }
 
-/// What OpenVPN 2.6.14 answers a client of its own with `server 10.8.0.0 255.255.255.0`.
+/// The reply of OpenVPN 2.6.14 to its own client with `server 10.8.0.0 255.255.255.0`.
 #[test]
 fn a_reply_of_openvpn() {
     let reply = read(
@@ -67,7 +67,7 @@ fn a_reply_of_openvpn() {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn replies_round_trip() {
     assert_eq!(again(&full()), full());
     assert_eq!(again(&PushReply::default()), PushReply::default());
     assert_eq!(PushReply::default().to_texts()[0].as_str(), "PUSH_REPLY");
@@ -78,7 +78,7 @@ fn what_is_written_is_read() {
 }
 
 #[test]
-fn long_replies_go_on_in_further_messages() {
+fn long_replies_are_split_into_messages() {
     let mut reply = full();
     for net in 0..200 {
         reply.add(&format!("route 10.{net}.0.0 255.255.0.0")).expect("an option");
@@ -88,7 +88,7 @@ fn long_replies_go_on_in_further_messages() {
 }
 
 #[test]
-fn every_typed_option_is_read() {
+fn every_typed_option_is_parsed() {
     for name in TYPED {
         let _ = PushReply::default().read_typed(name, &["x"]);
     }
@@ -129,7 +129,7 @@ fn malformed_options_are_errors() {
 }
 
 #[test]
-fn what_would_be_two_options_is_not_added() {
+fn options_with_separators_are_rejected() {
     let mut reply = PushReply::default();
     let long = "x".repeat(MAX_OPTION + 1);
     for option in ["route 10.0.0.0,cipher none", "echo a\nb", "echo a\0", &long] {
@@ -153,7 +153,7 @@ fn replies_without_an_end_are_refused() {
 }
 
 #[test]
-fn a_filter_passes_over_and_refuses() {
+fn a_filter_ignores_and_rejects_options() {
     let mut parser = PushParser::default();
     let keep = |option: &str| match option {
         "redirect-gateway def1" => Err(Error::Incompatible("not wanted".into())),

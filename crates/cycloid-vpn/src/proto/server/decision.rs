@@ -1,4 +1,4 @@
-//! What the caller decides of a client, and the options that it is sent then.
+//! Applies the caller's decision about a client, and sends the client's options.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use crate::proto::tunnel::DataChannel;
 use crate::proto::wire::KeyId;
 use crate::proto::{Error, Now, Role, Transport};
 
-/// How long a refusal is sent again.
-const REFUSAL: Duration = Duration::from_secs(5);
+/// How long a refusal is retransmitted.
+const REFUSAL_TIME: Duration = Duration::from_secs(5);
 
 impl Server {
-    /// The client may come in, with these options; or go on, after a renegotiation, of which it is
-    /// told no more than a new token.
+    /// Admits the client with these options. After a renegotiation, lets it continue; it then only
+    /// receives a new token.
     pub fn accept(
         &mut self,
         now: Now,
@@ -30,10 +30,10 @@ impl Server {
     ) -> Result<(), Error> {
         let many = self.settings.many;
         let Some(peer) = self.peer_mut(id) else {
-            return Err(Error::Unexpected("the peer is gone"));
+            return Err(Error::Unexpected("the peer has left"));
         };
         let Stage::Verifying(key_id) = peer.stage else {
-            return Err(Error::Unexpected("nothing was to be decided"));
+            return Err(Error::Unexpected("no decision was pending"));
         };
         if !many && peer.pushed.is_none() {
             return self.join(now, id, key_id, sink);
@@ -52,7 +52,7 @@ impl Server {
             sink.notify(id, ServerNotice::Renegotiated);
         } else if outcome.is_ok() {
             peer.stage = Stage::Accepted(Box::new(reply));
-            // A client that says so wants its options without having asked.
+            // A client with `REQUEST_PUSH` gets its options without a request.
             if peer.info.protocol() & protocol::REQUEST_PUSH != 0 {
                 outcome = self.push(now, id, sink);
             }
@@ -61,7 +61,8 @@ impl Server {
         Ok(())
     }
 
-    /// The one peer may come in: what it can do is known, so the data channel is opened at once.
+    /// Admits the single peer of a point-to-point server. Its capabilities are known, so the data
+    /// channel opens at once.
     fn join(
         &mut self,
         now: Now,
@@ -69,7 +70,7 @@ impl Server {
         key_id: KeyId,
         sink: &mut dyn ServerSink,
     ) -> Result<(), Error> {
-        let peer = self.peers[id.0 as usize].as_mut().expect("the peer is there");
+        let peer = self.peers[id.0 as usize].as_mut().expect("the peer exists");
         let ciphers = ciphers(&self.settings);
         let exported = || peer.tunnel.exported_peer_id();
         let agreed = Agreement::reach(Role::Server, &ciphers, &peer.info, &peer.options, exported);
@@ -88,19 +89,21 @@ impl Server {
         Ok(())
     }
 
-    /// The client may not. `reason` is told to it, if there is somebody that can read it.
+    /// Refuses the client. Sends `reason` if the client can read it.
     pub fn reject(&mut self, now: Now, id: PeerId, reason: &str, sink: &mut dyn ServerSink) {
         let many = self.settings.many;
         let Some(peer) = self.peer_mut(id) else { return };
         let Stage::Verifying(key_id) = peer.stage else { return };
         if !many {
-            // An answer would be all that a peer without push waits for.
+            // A peer without push waits only for the key exchange's answer, so the session is
+            // aborted.
             peer.tunnel.abandon();
             peer.stage = Stage::Rejected;
-            peer.tunnel.end_at(now.monotonic + REFUSAL);
+            peer.tunnel.end_at(now.monotonic + REFUSAL_TIME);
             return self.settle(now, id, Ok(()), sink);
         }
-        // The exchange is finished, so that the refusal can be read; no key is made of it.
+        // The key exchange is completed so that the client can read the refusal; no data key is
+        // derived.
         let text = if reason.is_empty() {
             "AUTH_FAILED".to_owned()
         } else {
@@ -109,12 +112,12 @@ impl Server {
         let outcome =
             peer.tunnel.answer(key_id).and_then(|()| peer.tunnel.send_text_by(key_id, &text));
         peer.stage = Stage::Rejected;
-        peer.tunnel.end_at(now.monotonic + REFUSAL);
+        peer.tunnel.end_at(now.monotonic + REFUSAL_TIME);
         self.settle(now, id, outcome, sink);
     }
 
-    /// The decision takes longer: the client is told to wait, and what for. It has `pending` for
-    /// it from now on, however long a handshake may take.
+    /// Defers the decision: tells the client to wait and for what. Extends its deadline to
+    /// `pending` from now, regardless of the handshake's time limit.
     pub fn defer(
         &mut self,
         now: Now,
@@ -127,8 +130,9 @@ impl Server {
         if let Stage::Verifying(key_id) = peer.stage {
             let text = format!("AUTH_PENDING,timeout {}", pending.as_secs());
             let info = info.map(|info| format!("INFO_PRE,{info}"));
-            // A client reads texts behind the answer only. An answer opens nothing to a new client;
-            // one that renegotiates would use the key at once, and is told by the session it has.
+            // A client reads texts only after the answer. For a new client the answer opens
+            // nothing. A renegotiating client would use the key at once, so it gets the text over
+            // its existing session.
             let answered = match peer.pushed {
                 None => peer.tunnel.answer(key_id),
                 Some(_) => Ok(()),
@@ -141,7 +145,7 @@ impl Server {
         }
     }
 
-    /// Sends the options, and opens the data channel if it is not open.
+    /// Sends the options, and opens the data channel if necessary.
     pub(super) fn push(
         &mut self,
         now: Now,
@@ -149,16 +153,16 @@ impl Server {
         sink: &mut dyn ServerSink,
     ) -> Result<(), Error> {
         let settings = &self.settings;
-        let peer = self.peers[id.0 as usize].as_mut().expect("the peer is there");
+        let peer = self.peers[id.0 as usize].as_mut().expect("the peer exists");
         let mut reply = match &mut peer.stage {
             Stage::Accepted(reply) => std::mem::take(&mut **reply),
-            // Who asks faster than it reads what it is told would have us keep ever more of it.
+            // A client that sends requests faster than it reads answers would make the queue grow.
             Stage::Up if !peer.tunnel.is_idle() => return Ok(()),
             Stage::Up => {
                 let sent = peer.pushed.iter().flatten();
                 return sent.into_iter().try_for_each(|text| peer.tunnel.send_text(text));
             }
-            // Before it is accepted nobody is told anything (CVE-2020-15078).
+            // Nothing is sent before the client is accepted (CVE-2020-15078).
             Stage::Connecting | Stage::Verifying(_) | Stage::Rejected => return Ok(()),
         };
         let chosen = ciphers(settings).choose(Role::Server, &peer.info, &peer.options);
@@ -167,7 +171,7 @@ impl Server {
                 "AUTH_FAILED,Data channel cipher negotiation failed (no shared cipher)",
             )?;
             peer.stage = Stage::Rejected;
-            peer.tunnel.end_at(now.monotonic + REFUSAL);
+            peer.tunnel.end_at(now.monotonic + REFUSAL_TIME);
             return Ok(());
         };
         let offers = peer.info.protocol();
@@ -195,7 +199,7 @@ impl Server {
         self.open(now, id, &agreed, framing, texts, sink)
     }
 
-    /// Opens the data channel, and makes room where there is one peer only.
+    /// Opens the data channel. In point-to-point mode, replaces the previous peer.
     fn open(
         &mut self,
         now: Now,
@@ -206,7 +210,7 @@ impl Server {
         sink: &mut dyn ServerSink,
     ) -> Result<(), Error> {
         let settings = &self.settings;
-        let peer = self.peers[id.0 as usize].as_mut().expect("the peer is there");
+        let peer = self.peers[id.0 as usize].as_mut().expect("the peer exists");
         let Agreement { cipher, peer_id, by_exporter, dynamic, exit_by_control } = *agreed;
         let channel = DataChannel {
             cipher,
@@ -230,8 +234,7 @@ impl Server {
         Ok(())
     }
 
-    /// Whoever was at this address before is not there any more; where there is one peer only, whoever
-    /// was it before.
+    /// Ends earlier peers at this address; in point-to-point mode, the earlier peer at any address.
     fn replace_others(&mut self, id: PeerId, address: SocketAddr, sink: &mut dyn ServerSink) {
         let many = self.settings.many;
         let others: Vec<PeerId> = self

@@ -1,4 +1,4 @@
-//! What a server is told, what it asks of its caller, and what it tells.
+//! The server's settings, sink and notices.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,45 +14,45 @@ use crate::proto::tunnel::{DataKeys, Traffic};
 use crate::proto::wire::KeyId;
 use crate::proto::wrap::{Metadata, ProtectionKey};
 
-/// A client's place at this server, and the peer id of its packets.
+/// A client's id at this server, also used in its data packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PeerId(pub u32);
 
-/// What a server is told once.
+/// The settings of a server.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
-    /// What protects the control channel.
+    /// Protection of the control channel.
     pub protection: ProtectionKey,
-    /// Own certificate, and who clients must be.
+    /// This end's certificate, and the rules for clients' certificates.
     pub tls: TlsFactory,
     /// `data-ciphers`, best first.
     pub ciphers: Vec<Cipher>,
-    /// `data-ciphers-fallback`: for a client that does not say.
+    /// `data-ciphers-fallback`: the cipher for a client that does not negotiate.
     pub fallback: Option<Cipher>,
     /// `auth`, for CBC.
     pub digest: Digest,
-    /// The options string: see [`Options`](crate::proto::options::Options). Over UDP and over TCP.
+    /// The options strings over UDP and over TCP: see [`Options`](crate::proto::options::Options).
     pub options: (String, String),
-    /// When things happen by themselves.
+    /// Timers.
     pub timing: Timing,
-    /// `comp-lzo no`, `compress`: bytes before each packet.
+    /// `comp-lzo no`, `compress`: framing bytes of each packet.
     pub framing: Framing,
-    /// `replay-window`, packets.
+    /// `replay-window`, in packets.
     pub replay_window: u32,
-    /// Whether there are many clients, which are pushed options. Otherwise there is one peer at a time,
-    /// and both ends agree by themselves, point to point.
+    /// Whether there are many clients, which get pushed options. Otherwise there is one peer at a
+    /// time, and both ends negotiate point to point.
     pub many: bool,
-    /// `max-clients`: how many may be connected or connecting.
+    /// `max-clients`: maximum number of connected or connecting clients.
     pub max_clients: usize,
-    /// `connect-freq-initial`: how many first packets are answered in how long.
+    /// `connect-freq-initial`: maximum number of answered initial packets per period.
     pub initial: (u32, Duration),
-    /// `tls-crypt-v2 KEY force-cookie`: clients that cannot return a cookie are not answered.
+    /// `tls-crypt-v2 KEY force-cookie`: do not answer clients that cannot return a cookie.
     pub force_cookie: bool,
 }
 
-/// Where a server puts what it wants done.
+/// Receives the server's actions.
 pub trait ServerSink {
-    /// A control packet: to a peer, or to somebody who has no place yet.
+    /// Sends a control packet to a peer or to an address without a peer.
     fn send(&mut self, peer: Option<PeerId>, to: SocketAddr, packet: &[u8]);
     /// See [`Sink::install`](crate::proto::tunnel::Sink::install).
     fn install(&mut self, peer: PeerId, keys: DataKeys);
@@ -64,68 +64,68 @@ pub trait ServerSink {
     fn send_data(&mut self, peer: PeerId, inner: &[u8]);
     /// See [`Sink::traffic`](crate::proto::tunnel::Sink::traffic).
     fn traffic(&mut self, peer: PeerId) -> Traffic;
-    /// What the caller should know, or decide.
+    /// Delivers a notice, or a request for a decision.
     fn notify(&mut self, peer: PeerId, notice: ServerNotice);
 }
 
-/// What a server tells its caller of a peer.
+/// A server's notice about a peer.
 #[derive(Debug)]
 pub enum ServerNotice {
-    /// Somebody wants to connect, or to go on with a new key: [`accept`](super::Server::accept),
-    /// [`reject`](super::Server::reject) or [`defer`](super::Server::defer) is awaited.
+    /// A client wants to connect or to continue with a new key. Waits for
+    /// [`accept`](super::Server::accept), [`reject`](super::Server::reject) or
+    /// [`defer`](super::Server::defer).
     Verify(Box<Verify>),
-    /// The tunnel stands; keys were installed before this.
+    /// The tunnel is up; its keys were installed before this notice.
     Connected(Box<PeerConnected>),
     /// A new key is in use.
     Renegotiated,
-    /// The answer to a challenge, in base64.
+    /// The answer to a challenge, in Base64.
     Response(String),
-    /// The peer is gone, and its place free.
+    /// The peer has left, and its id is free.
     Ended(ServerEnd),
 }
 
-/// Who wants to connect.
+/// A client that waits for a decision.
 #[derive(Debug)]
 pub struct Verify {
-    /// From where.
+    /// Its address.
     pub address: SocketAddr,
-    /// At its first key, of a client with a key of its own for the control channel (tls-crypt-v2): what
-    /// that says of it, if anything.
+    /// Set at the first key of a client with its own tls-crypt-v2 key: the key's metadata, if any.
     pub client_key: Option<Option<Metadata>>,
-    /// By certificate.
+    /// The identity from its certificate.
     pub identity: Option<Identity>,
-    /// By name; empty without.
+    /// The user name; may be empty.
     pub username: Zeroizing<String>,
-    /// Empty without.
+    /// The password; may be empty.
     pub password: Zeroizing<String>,
-    /// What the client says of itself.
+    /// The client's peer information.
     pub peer_info: PeerInfo,
-    /// Version and cipher suite.
+    /// TLS version and cipher suite.
     pub tls: String,
-    /// Whether the tunnel stands already.
+    /// Whether the tunnel is already up.
     pub renegotiation: bool,
 }
 
-/// A tunnel that stands.
+/// An established tunnel.
 #[derive(Clone, Debug)]
 pub struct PeerConnected {
-    /// Where the peer is.
+    /// The peer's address.
     pub address: SocketAddr,
-    /// What protects data.
+    /// The data channel's cipher.
     pub cipher: Cipher,
 }
 
-/// Why a peer is gone.
+/// The reason why a peer left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerEnd {
-    /// It said so.
+    /// It announced its exit.
     Exit,
-    /// It connected anew.
+    /// It reconnected.
     Replaced,
     /// It was refused.
     Rejected,
-    /// This end was asked to.
+    /// This end ended it.
     Killed,
-    /// What went wrong.
+    /// An error.
     Failed(Error),
 }

@@ -1,4 +1,4 @@
-//! One client of a server: how far it has come, and its view of the sink.
+//! A client of a server: its progress, and its view of the sink.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::proto::wire::{KeyId, SessionId};
 use crate::proto::wrap::Metadata;
 use crate::proto::{Error, Transport};
 
-/// A client, or somebody who may become one.
+/// A client, connected or connecting.
 pub(super) struct Peer {
     pub(super) tunnel: Tunnel,
     pub(super) transport: Transport,
@@ -24,31 +24,31 @@ pub(super) struct Peer {
     pub(super) deadline: Option<Duration>,
     pub(super) info: PeerInfo,
     pub(super) options: String,
-    /// The options that were sent, once they were, for a client that asks again.
+    /// The sent options, for repeated requests; `None` before they are sent.
     pub(super) pushed: Option<Vec<Zeroizing<String>>>,
-    /// Whether it is told inside TLS that this end leaves, point to point.
+    /// Whether this end announces its exit inside TLS, point to point.
     pub(super) exit_by_control: bool,
-    /// Whom later sessions must be of: common name and user name.
+    /// The required common name and user name of later sessions.
     pub(super) owner: Option<(String, String)>,
-    /// What its own key says of it, until the caller was told.
+    /// The metadata of its tls-crypt-v2 key, until the caller has received it.
     pub(super) client_key: Option<Option<Metadata>>,
 }
 
-/// How far it has come.
+/// The progress of a client.
 pub(super) enum Stage {
-    /// TLS, or the key exchange.
+    /// TLS handshake or key exchange.
     Connecting,
-    /// The caller decides.
+    /// Waiting for the caller's decision.
     Verifying(KeyId),
-    /// Accepted; the client has not asked for its options yet.
+    /// Accepted, but options are not requested yet.
     Accepted(Box<PushReply>),
     Up,
-    /// Refused: the refusal is on its way.
+    /// Refused; the refusal is being sent.
     Rejected,
 }
 
 impl Peer {
-    /// Takes what it says of itself: now the caller has to decide.
+    /// Processes its key exchange message; the caller's decision is next.
     pub(super) fn take_hello(
         &mut self,
         id: PeerId,
@@ -59,7 +59,7 @@ impl Peer {
         let identity = self.tunnel.identity_of(key_id);
         let name = identity.as_ref().map_or(String::new(), |it| it.common_name.clone());
         let owner = (name, hello.username.to_string());
-        // Another user's certificate or name cannot take over a tunnel that stands.
+        // Another user's certificate or name must not take over an existing tunnel.
         if *self.owner.get_or_insert_with(|| owner.clone()) != owner {
             return Err(Error::NotAuthentic("the tunnel belongs to another user"));
         }
@@ -81,7 +81,7 @@ impl Peer {
     }
 }
 
-/// One peer's view of the sink.
+/// A single peer's view of the sink.
 pub(super) struct PeerSink<'a> {
     pub(super) sink: &'a mut dyn ServerSink,
     pub(super) peer: PeerId,

@@ -1,4 +1,4 @@
-//! Private keys under a passphrase: PKCS #8, with a key that PBKDF2 or scrypt makes of it.
+//! Decrypts private keys: PKCS #8 with a key derived by PBKDF2 or scrypt.
 //!
 //! Source: RFC 5958, section 3; RFC 8018, section 6.2; RFC 7914, section 7.
 
@@ -11,36 +11,36 @@ use zeroize::Zeroizing;
 use crate::proto::{Error, armor};
 
 const LABEL: &str = "ENCRYPTED PRIVATE KEY";
-/// How the older form begins, which OpenSSL wrote before PKCS #8.
+/// The marker of the older format, which OpenSSL wrote before PKCS #8.
 const OLDER: &str = "Proc-Type: 4,ENCRYPTED";
 
-/// Whether the private key in a text of PEM is under a passphrase.
+/// Returns whether the private key in a PEM text is encrypted.
 pub fn is_encrypted(pem: &[u8]) -> bool {
     let text = String::from_utf8_lossy(pem);
     text.contains(&format!("-----BEGIN {LABEL}-----")) || text.contains(OLDER)
 }
 
-/// Decrypts the private key in a text of PEM.
+/// Decrypts the private key in a PEM text.
 ///
 /// # Errors
-/// It is in the form from before PKCS #8, or in none; its cipher is not AES in CBC or GCM or
-/// Triple-DES; or the passphrase is wrong.
+/// A key in the format before PKCS #8 or in no known format; a cipher other than AES in CBC or GCM
+/// or Triple-DES; or a wrong passphrase.
 pub(super) fn decrypt(pem: &[u8], passphrase: &str) -> Result<PrivateKeyDer<'static>, Error> {
     let wrong = |what: &str| Error::Configuration(what.into());
-    let text = std::str::from_utf8(pem).map_err(|_| wrong("the private key is no text"))?;
+    let text = std::str::from_utf8(pem).map_err(|_| wrong("the private key is not text"))?;
     if text.contains(OLDER) {
         return Err(wrong(
-            "the private key is encrypted as before PKCS #8; convert it: openssl pkcs8 -topk8",
+            "the private key has the format before PKCS #8; convert it: openssl pkcs8 -topk8",
         ));
     }
     let der = armor::parse_base64(text, LABEL)
         .map_err(|error| Error::Configuration(error.to_string()))?;
-    let (scheme, encrypted) = parts(&der)
-        .map_err(|_| wrong("the private key is encrypted in a way that is not known"))?;
+    let (scheme, encrypted) =
+        parts(&der).map_err(|_| wrong("unsupported encryption of the private key"))?;
     let decrypted = scheme.decrypt(passphrase, encrypted).map(Zeroizing::new);
-    // A wrong passphrase leaves a padding that looks right once in 256 times.
+    // A wrong passphrase yields valid padding with probability 1/256.
     let decrypted = decrypted.ok().filter(|der| is_sequence(der));
-    let decrypted = decrypted.ok_or_else(|| wrong("the passphrase of the private key is wrong"))?;
+    let decrypted = decrypted.ok_or_else(|| wrong("wrong passphrase of the private key"))?;
     Ok(PrivatePkcs8KeyDer::from(decrypted.to_vec()).into())
 }
 
@@ -55,7 +55,7 @@ fn parts(der: &[u8]) -> pkcs5::der::Result<(EncryptionScheme, &[u8])> {
     Ok(parts)
 }
 
-/// Whether this is one sequence from its first byte to its last.
+/// Returns whether the bytes are exactly one DER sequence.
 fn is_sequence(der: &[u8]) -> bool {
     let whole = |reader: &mut SliceReader<'_>| {
         let header = Header::decode(reader)?;
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_as_openssl_writes_them() {
+    fn openssl_keys_are_decrypted() {
         let directory = tempfile::tempdir().unwrap();
         let at = directory.path();
         openssl(at, "genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out plain.pem");
@@ -100,11 +100,11 @@ mod tests {
             let key = decrypt(&pem, "right").unwrap_or_else(|error| panic!("{how}: {error}"));
             assert_eq!(key.secret_der(), expected, "{how}");
         }
-        // Some paddings of wrong passphrases look right; none of what is under them does.
+        // Some wrong passphrases yield valid padding, but never a valid key.
         let pem = openssl(at, "pkcs8 -topk8 -in plain.pem -iter 1 -passout pass:right").stdout;
         for guess in 0..600 {
             let error = decrypt(&pem, &guess.to_string()).unwrap_err().to_string();
-            assert!(error.contains("the passphrase"), "{error}");
+            assert!(error.contains("wrong passphrase"), "{error}");
         }
         let older = "rsa -traditional -aes128 -passout pass:right -in rsa.pem";
         openssl(at, "genpkey -algorithm RSA -out rsa.pem");
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_an_error() {
+    fn invalid_keys_are_errors() {
         let directory = tempfile::tempdir().unwrap();
         let line = "genpkey -algorithm ED25519 -aes-256-cbc -pass pass:right";
         let pem = openssl(directory.path(), line).stdout;
@@ -122,7 +122,7 @@ mod tests {
             let mut changed = pem.clone();
             changed[byte] ^= 1;
             if let Ok(key) = decrypt(&changed, "right") {
-                // Bytes around the text, and what a stray bit makes of the key itself.
+                // The mutation hit bytes outside of the armour, or flipped a bit of the key itself.
                 assert!(!key.secret_der().is_empty());
             }
         }

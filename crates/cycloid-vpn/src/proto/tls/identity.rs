@@ -1,4 +1,4 @@
-//! Who a certificate says its owner is.
+//! The identity in a certificate.
 
 use std::fmt::Write;
 
@@ -13,32 +13,31 @@ use x509_cert::name::Name;
 
 use crate::proto::Error;
 
-/// A certificate's subject, as OpenVPN's scripts, logs and rules know it.
+/// A certificate's subject, in the forms of OpenVPN's scripts, logs and rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// The last common name of the subject, or nothing.
+    /// The last common name of the subject; may be empty.
     pub common_name: String,
     /// The whole subject: `C=DE, O=Example, CN=client`.
     pub subject: String,
-    /// The parts of the subject, by OpenSSL's short names.
+    /// The subject's attributes by OpenSSL's short names.
     pub attributes: Vec<(String, String)>,
     /// The serial number, big-endian.
     pub serial: Vec<u8>,
-    /// The certificate, in DER.
+    /// The certificate in DER.
     pub certificate: Vec<u8>,
     /// SHA-256 of the certificate.
     pub fingerprint: [u8; 32],
-    /// The bits of the key usage, its first byte the low one; `None` where it says nothing.
+    /// The key usage bits, with its first byte as the low byte; `None` without the extension.
     pub key_usage: Option<u16>,
 }
 
 impl Identity {
-    /// Reads a certificate's subject. A name with a control character in it, a zero byte above
-    /// all, is refused: what comes after it would be seen by some and not by others
-    /// (CVE-2017-7522).
+    /// Parses a certificate's subject. Rejects a name with a control character, a zero byte in
+    /// particular: programs would disagree about what follows it (CVE-2017-7522).
     pub fn of(certificate: &CertificateDer<'_>) -> Result<Self, Error> {
         let parsed = Certificate::from_der(certificate)
-            .map_err(|_| Error::Malformed("certificate that cannot be read"))?;
+            .map_err(|_| Error::Malformed("unreadable certificate"))?;
         let mut identity = Self {
             serial: parsed.tbs_certificate.serial_number.as_bytes().to_vec(),
             certificate: certificate.to_vec(),
@@ -62,14 +61,14 @@ impl Identity {
         Ok(identity)
     }
 
-    /// The serial number in decimal, as scripts are given it.
+    /// Returns the serial number in decimal, as passed to scripts.
     pub fn serial_decimal(&self) -> String {
         decimal(&self.serial)
     }
 }
 
-/// Whose a certificate or a list is, for comparing: two spellings of a name are equal if they differ in
-/// the kind of string, in case or in spaces only (RFC 5280, 7.1).
+/// The subject or issuer name of a certificate or list, for comparison. Names are equal if they
+/// differ only in string type, case or spaces (RFC 5280, 7.1).
 #[derive(Clone, Debug)]
 pub struct Subject {
     text: String,
@@ -77,7 +76,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Whose a certificate is; `None` if it cannot be read.
+    /// Returns a certificate's subject, or `None` if it cannot be parsed.
     pub fn of_certificate(certificate: &CertificateDer<'_>) -> Option<Self> {
         let parsed = Certificate::from_der(certificate).ok()?;
         Some(Self::of(&parsed.tbs_certificate.subject))
@@ -115,7 +114,7 @@ impl std::fmt::Display for Subject {
     }
 }
 
-/// SHA-256 of a certificate in DER: what `peer-fingerprint` lists.
+/// Returns the SHA-256 of a certificate in DER, as listed in `peer-fingerprint`.
 pub(super) fn fingerprint(certificate: &[u8]) -> [u8; 32] {
     aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, certificate)
         .as_ref()
@@ -123,7 +122,7 @@ pub(super) fn fingerprint(certificate: &[u8]) -> [u8; 32] {
         .expect("SHA-256 has 32 bytes")
 }
 
-/// RFC 5280, 4.2.1.3: a string of bits.
+/// Returns the key usage bits (RFC 5280, 4.2.1.3).
 pub(super) fn key_usage(certificate: &Certificate) -> Option<u16> {
     let extensions = certificate.tbs_certificate.extensions.as_deref()?;
     let extension = extensions.iter().find(|it| it.extn_id.to_string() == "2.5.29.15")?;
@@ -132,7 +131,7 @@ pub(super) fn key_usage(certificate: &Certificate) -> Option<u16> {
     Some(byte(0) | byte(1) << 8)
 }
 
-/// The name of a field of X.520 or RFC 4519; its number if it has no short one.
+/// Returns the short name of an attribute of X.520 or RFC 4519, or its object identifier.
 pub(crate) fn short_name(oid: &str) -> String {
     let known = match oid {
         "2.5.4.3" => "CN",
@@ -159,9 +158,9 @@ pub(crate) fn short_name(oid: &str) -> String {
     known.to_owned()
 }
 
-/// A big-endian number in decimal.
+/// Formats a big-endian number in decimal.
 pub(crate) fn decimal(bytes: &[u8]) -> String {
-    // Digits of base 10⁹, the lowest first; times 256 and a byte stays below 2⁴⁰.
+    // Digits of base 10⁹, lowest first; a digit times 256 plus a byte stays below 2⁴⁰.
     let mut digits = vec![0u64];
     for byte in bytes {
         let mut carry = u64::from(*byte);
@@ -180,7 +179,7 @@ pub(crate) fn decimal(bytes: &[u8]) -> String {
 }
 
 fn text(part: &AttributeTypeAndValue) -> Result<String, Error> {
-    let unreadable = |_| Error::Malformed("certificate with a subject that is not text");
+    let unreadable = |_| Error::Malformed("certificate subject is not text");
     let value = &part.value;
     let text = match value.tag() {
         Tag::Utf8String => {
@@ -202,9 +201,9 @@ fn text(part: &AttributeTypeAndValue) -> Result<String, Error> {
                 .map(|pair| u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]))
                 .collect();
             String::from_utf16(&units)
-                .map_err(|_| Error::Malformed("certificate with a subject that is not text"))?
+                .map_err(|_| Error::Malformed("certificate subject is not text"))?
         }
-        _ => return Err(Error::Malformed("certificate with a subject that is not text")),
+        _ => return Err(Error::Malformed("certificate subject is not text")),
     };
     if text.chars().any(char::is_control) {
         return Err(Error::NotAuthentic("control character in a certificate's subject"));

@@ -1,4 +1,4 @@
-//! Whom this end accepts: chains, revocation, fingerprints, names and usages.
+//! Verifies the peer's certificate: chain, revocation, fingerprint, name and usage.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -22,40 +22,40 @@ use super::identity::{Identity, fingerprint};
 use super::revocation::{Refusal, Revocation, RevocationList, RevokedSerials, split};
 use crate::proto::{Error, Role};
 
-/// What the other end's certificate must be. With neither authorities nor fingerprints nobody is
-/// accepted.
+/// Requirements on the peer's certificate. Without authorities and fingerprints every peer is
+/// refused.
 #[derive(Clone, Debug, Default)]
 pub struct PeerRules {
-    /// `ca`: those that may vouch for the peer. A chain ends at one that no other of them issued.
+    /// `ca`: trusted authorities. A chain ends at one that no other of them issued.
     pub authorities: Vec<CertificateDer<'static>>,
-    /// `crl-verify`: which certificates were revoked, anywhere in the peer's chain. Where there is a
-    /// list, a peer whose own authority has none, or an old one, is refused; an authority above it
-    /// may be without one.
+    /// `crl-verify`: revocation lists, applied to the peer's whole chain. If there is any list, a
+    /// peer is refused if its own authority has none or an expired one; authorities above may have
+    /// none.
     pub revocation: Vec<RevocationList>,
-    /// `crl-verify DIRECTORY dir`: the same by serial numbers.
+    /// `crl-verify DIRECTORY dir`: revoked serial numbers.
     pub revoked_serials: Option<RevokedSerials>,
-    /// `peer-fingerprint`: SHA-256 of certificates that are accepted. Without authorities these
-    /// alone decide; with them both must hold.
+    /// `peer-fingerprint`: SHA-256 of accepted certificates. Without authorities, only these count;
+    /// with authorities, both must match.
     pub fingerprints: Vec<[u8; 32]>,
     /// `verify-x509-name`.
     pub name: Option<NameRule>,
     /// `remote-cert-tls` and `remote-cert-eku`.
     pub usage: Usage,
-    /// `remote-cert-ku`: of one of these the certificate must have all bits, the first byte of the
-    /// extension being the low one.
+    /// `remote-cert-ku`: the certificate must have all bits of one of these values. The extension's
+    /// first byte is the low byte.
     pub key_usages: Vec<u16>,
-    /// `verify-client-cert optional` and `none`: a client without a certificate is let in.
+    /// `verify-client-cert optional` and `none`: accept a client without a certificate.
     pub optional: bool,
 }
 
-/// `verify-x509-name`: what the subject must be.
+/// `verify-x509-name`: the required subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameRule {
-    /// The whole of it: `C=DE, O=Example, CN=server`.
+    /// The whole subject: `C=DE, O=Example, CN=server`.
     Subject(String),
     /// The common name.
     Name(String),
-    /// How the common name starts.
+    /// A prefix of the common name.
     Prefix(String),
 }
 
@@ -69,15 +69,15 @@ impl NameRule {
     }
 }
 
-/// What the certificate must say it is for.
+/// The required extended key usage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Usage {
-    /// If it says anything, then that it is for the other end's role.
+    /// If the extension is present, it must contain the peer's role.
     #[default]
     IfPresent,
-    /// It must say that it is for the other end's role.
+    /// The extension must be present and contain the peer's role.
     Required,
-    /// It must name this purpose: the numbers of an object identifier.
+    /// The extension must contain this purpose, given as the numbers of an object identifier.
     Purpose(Vec<usize>),
 }
 
@@ -85,8 +85,8 @@ pub enum Usage {
 const SERVER_AUTH: &[usize] = &[1, 3, 6, 1, 5, 5, 7, 3, 1];
 const CLIENT_AUTH: &[usize] = &[1, 3, 6, 1, 5, 5, 7, 3, 2];
 
-/// One of these purposes a certificate must name, if it names any. This is for all of a chain: that
-/// a purpose is there at all is demanded of the peer's own certificate only.
+/// If a certificate names purposes, it must name one of these. Applies to the whole chain; only the
+/// peer's own certificate can be required to name a purpose at all.
 struct Purposes<'a>([&'a [usize]; 2]);
 
 impl ExtendedKeyUsageValidator for Purposes<'_> {
@@ -105,7 +105,7 @@ impl ExtendedKeyUsageValidator for Purposes<'_> {
     }
 }
 
-/// Whether a certificate names this purpose.
+/// Returns whether a certificate names this purpose.
 fn has_purpose(certificate: &CertificateDer<'_>, wanted: &[usize]) -> bool {
     let purposes = || {
         let parsed = Certificate::from_der(certificate).ok()?;
@@ -119,7 +119,7 @@ fn has_purpose(certificate: &CertificateDer<'_>, wanted: &[usize]) -> bool {
     })
 }
 
-/// The rules, ready for use.
+/// The prepared rules.
 #[derive(Debug)]
 pub(super) struct Verifier {
     role: Role,
@@ -132,7 +132,7 @@ pub(super) struct Verifier {
 }
 
 impl Verifier {
-    /// `role` is this end's own.
+    /// Prepares the rules. `role` is this end's role.
     pub(super) fn new(role: Role, rules: PeerRules) -> Result<Self, Error> {
         let algorithms = cycloid_rustls::VERIFICATION_ALGORITHMS;
         let (ends, between) = split(&rules.authorities, algorithms.all);
@@ -143,16 +143,16 @@ impl Verifier {
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| configuration(format!("authority's certificate: {error}")))?;
         if anchors.is_empty() && !rules.authorities.is_empty() {
-            return Err(configuration("no authority is a root: each is issued by another".into()));
+            return Err(configuration(
+                "no authority is a root: each is issued by another one".into(),
+            ));
         }
         let (lists, serials) = (&rules.revocation, rules.revoked_serials.as_ref());
         let revocation = Revocation::new(lists, serials, &ends, algorithms.all)
             .map_err(|problem| configuration(problem.into()))?;
         let between = between.into_iter().cloned().collect();
         if anchors.is_empty() && rules.fingerprints.is_empty() && !rules.optional {
-            return Err(Error::Configuration(
-                "neither an authority nor a fingerprint says whom to trust".into(),
-            ));
+            return Err(Error::Configuration("no trusted authority or fingerprint".into()));
         }
         Ok(Self { role, rules, anchors, between, revocation, algorithms })
     }
@@ -175,7 +175,7 @@ impl Verifier {
             self.verify_chain(certificate, intermediates, now)?;
         }
         let identity = Identity::of(certificate)
-            .map_err(|_| refused("its subject cannot be read, or has control characters"))?;
+            .map_err(|_| refused("its subject is unreadable or contains control characters"))?;
         if self.anchors.is_empty()
             && let Some(revocation) = &self.revocation
         {
@@ -183,10 +183,10 @@ impl Verifier {
         }
         let has = |bits: u16| identity.key_usage.is_some_and(|usage| usage & bits == bits);
         if !rules.key_usages.is_empty() && !rules.key_usages.iter().any(|&bits| has(bits)) {
-            return Err(refused("its key is not for this use"));
+            return Err(refused("its key usage does not allow this use"));
         }
         match &rules.name {
-            Some(rule) if !rule.holds(&identity) => Err(refused("its name is another")),
+            Some(rule) if !rule.holds(&identity) => Err(refused("its name does not match")),
             _ => Ok(()),
         }
     }
@@ -210,7 +210,8 @@ impl Verifier {
         let known = self.between.iter().map(|it| CertificateDer::from(it.as_ref()));
         let given = intermediates.iter().map(|it| CertificateDer::from(it.as_ref()));
         let intermediates: Vec<_> = given.chain(known).collect();
-        // Of several ways to an authority one may do, so the reason waits until all were tried.
+        // Another path to an authority may succeed, so the reason is kept until all paths were
+        // tried.
         let reason = RefCell::new(None);
         let check = |path: &VerifiedPath<'_>| {
             let Some(revocation) = &self.revocation else { return Ok(()) };
@@ -236,7 +237,7 @@ impl Verifier {
         })?;
         match wanted {
             Some(wanted) if !has_purpose(certificate, wanted) => {
-                Err(refused("it is not for this purpose"))
+                Err(refused("its extended key usage does not allow this purpose"))
             }
             _ => Ok(()),
         }
@@ -250,13 +251,13 @@ fn taken_back(why: Refusal) -> rustls::Error {
     }
 }
 
-/// The reason in words; rustls sends `certificate_unknown` for it.
+/// Returns the reason as text; rustls sends `certificate_unknown` for it.
 fn refused(why: impl Into<Cow<'static, str>>) -> rustls::Error {
     #[derive(Debug)]
     struct Refused(Cow<'static, str>);
     impl std::fmt::Display for Refused {
         fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            write!(f, "the peer's certificate is refused: {}", self.0)
+            write!(f, "peer certificate refused: {}", self.0)
         }
     }
     impl std::error::Error for Refused {}
@@ -268,7 +269,9 @@ fn failed(error: &webpki::Error) -> rustls::Error {
         webpki::Error::CertExpired { .. } => CertificateError::Expired.into(),
         webpki::Error::CertNotValidYet { .. } => CertificateError::NotValidYet.into(),
         webpki::Error::UnknownIssuer => CertificateError::UnknownIssuer.into(),
-        webpki::Error::RequiredEkuNotFoundContext(_) => refused("it is not for this purpose"),
+        webpki::Error::RequiredEkuNotFoundContext(_) => {
+            refused("its extended key usage does not allow this purpose")
+        }
         _ => CertificateError::BadEncoding.into(),
     }
 }

@@ -22,7 +22,7 @@ fn first_bytes() {
 }
 
 #[test]
-fn key_ids_go_round_without_zero() {
+fn key_ids_wrap_without_zero() {
     let ids = std::iter::successors(Some(KeyId(0)), |id| Some(id.next()));
     assert_eq!(ids.map(KeyId::get).take(10).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7, 1, 2]);
     assert_eq!(KeyId::new(8), None);
@@ -105,7 +105,7 @@ fn resets_in_mid_session_are_errors() {
 }
 
 #[test]
-fn data_is_no_control_packet() {
+fn data_packets_are_not_control_packets() {
     for opcode in [Opcode::DataV1, Opcode::DataV2] {
         let packet = header(opcode).to_bytes();
         assert_eq!(Header::parse(&packet), Err(Error::Opcode(opcode as u8)));
@@ -127,7 +127,7 @@ fn early_negotiation() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(
+    fn packets_round_trip(
         opcode in prop_oneof![Just(Opcode::Control), Just(Opcode::Ack), Just(Opcode::ControlWkc)],
         key_id in 0..8u8,
         acks in proptest::collection::vec(any::<u32>(), 0..=8),

@@ -1,4 +1,4 @@
-//! tls-auth: an HMAC over long id, header and body, which stands between header and long id.
+//! tls-auth: an HMAC over long id, header and body. On the wire it is between header and long id.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ impl Keys {
         self.tag_len + LongId::LEN
     }
 
-    /// Appends tag, id and body to the header, which stands in `out`.
+    /// Appends tag, id and body to the header in `out`.
     pub(super) fn seal(&self, id: LongId, packet: &Control<'_>, out: &mut Vec<u8>) {
         out.resize(HEADER_LEN + self.tag_len, 0);
         out.extend_from_slice(&id.to_bytes());
@@ -39,7 +39,7 @@ impl Keys {
         place.copy_from_slice(tag(&self.send, header, protected).as_ref());
     }
 
-    /// The id and the body of a whole packet.
+    /// Verifies a packet and returns its id and body.
     pub(super) fn open<'a>(
         &self,
         packet: &'a [u8],
@@ -57,7 +57,7 @@ impl Keys {
     }
 }
 
-/// `protected` is the id and the body; the id comes before the header.
+/// Computes the tag. `protected` is the id and the body; the id is hashed before the header.
 fn tag(key: &hmac::Key, header: &[u8], protected: &[u8]) -> hmac::Tag {
     let (id, body) = protected.split_at(LongId::LEN);
     let mut context = hmac::Context::with_key(key);

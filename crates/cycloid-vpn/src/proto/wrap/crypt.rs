@@ -1,5 +1,5 @@
-//! tls-crypt: AES-256-CTR under an HMAC-SHA256 whose first half is the initial counter (SIV), so
-//! that two packets are encrypted alike only if they are the same.
+//! tls-crypt: AES-256-CTR with an HMAC-SHA256 tag whose first half is the initial counter (SIV). So
+//! only identical packets have identical ciphertexts.
 
 use std::fmt;
 
@@ -16,10 +16,10 @@ use crate::proto::{Error, Role};
 /// Bytes of a tag.
 pub(super) const TAG_LEN: usize = 32;
 
-/// Bytes beyond header and body.
+/// Bytes in addition to header and body.
 pub(super) const OVERHEAD: usize = LongId::LEN + TAG_LEN;
 
-/// What is authenticated and not encrypted: header and id.
+/// The authenticated, unencrypted bytes: header and id.
 const CLEAR_LEN: usize = HEADER_LEN + LongId::LEN;
 
 /// Keys for both directions.
@@ -37,7 +37,7 @@ impl Keys {
         }
     }
 
-    /// Appends id, tag and encrypted body to the header, which stands in `out`.
+    /// Appends id, tag and encrypted body to the header in `out`.
     pub(super) fn seal(&self, id: LongId, packet: &Control<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(&id.to_bytes());
         out.resize(CLEAR_LEN + TAG_LEN, 0);
@@ -49,7 +49,7 @@ impl Keys {
         self.send.encrypt(&tag, body);
     }
 
-    /// The id and the body of a whole packet, decrypted in place.
+    /// Decrypts a packet in place and returns its id and body.
     pub(super) fn open<'a>(
         &self,
         packet: &'a mut [u8],
@@ -70,14 +70,14 @@ impl fmt::Debug for Keys {
     }
 }
 
-/// Encryption that needs no nonce: the tag over everything is the initial counter.
+/// Nonce-free encryption: the tag over everything is the initial counter.
 pub(super) struct Siv {
     cipher: EncryptingKey,
     hmac: hmac::Key,
 }
 
 impl Siv {
-    /// Takes the first 32 bytes of each.
+    /// Creates the keys from the first 32 bytes of each part.
     pub(super) fn new(cipher: &[u8; 64], mac: &[u8; 64]) -> Self {
         let cipher = UnboundCipherKey::new(&AES_256, &cipher[..32])
             .and_then(EncryptingKey::ctr)
@@ -85,7 +85,7 @@ impl Siv {
         Self { cipher, hmac: hmac::Key::new(hmac::HMAC_SHA256, &mac[..32]) }
     }
 
-    /// Over all the parts, before encryption.
+    /// Returns the tag over all parts, before encryption.
     pub(super) fn tag(&self, parts: &[&[u8]]) -> [u8; TAG_LEN] {
         let mut context = hmac::Context::with_key(&self.hmac);
         for part in parts {
@@ -94,7 +94,7 @@ impl Siv {
         context.sign().as_ref().try_into().expect("SHA-256 has 32 bytes")
     }
 
-    /// Encrypts or, the two being the same in counter mode, decrypts in place.
+    /// Encrypts or decrypts in place, which are the same operation in counter mode.
     pub(super) fn encrypt(&self, tag: &[u8; TAG_LEN], data: &mut [u8]) {
         let counter: &[u8; 16] = tag.first_chunk().expect("half of it");
         self.cipher
@@ -102,8 +102,8 @@ impl Siv {
             .expect("counter mode takes any length");
     }
 
-    /// Decrypts in place what is encrypted behind the clear parts, and checks the tag over all;
-    /// wipes it if the tag is wrong. Compares in constant time.
+    /// Decrypts the bytes after the clear parts in place and verifies the tag over everything.
+    /// Wipes them if the tag is wrong. Compares in constant time.
     pub(super) fn open(
         &self,
         tag: &[u8; TAG_LEN],

@@ -1,10 +1,10 @@
-//! tls-crypt-v2: every client has a tls-crypt key of its own, and carries it to the server
-//! wrapped under the server's key. So the server keeps no list, and one client's key opens no
-//! other's packets.
+//! tls-crypt-v2: every client has its own tls-crypt key, and sends it to the server wrapped with
+//! the server's key. So the server stores no list, and a client's key cannot open packets of other
+//! clients.
 //!
-//! A wrapped key is: tag (32 bytes), the encrypted 256 bytes of the key and its metadata, and the
-//! length of the whole (16 bits, big-endian). The tag is over length, key and metadata. It stands
-//! behind the first packets of a client, outside their protection.
+//! A wrapped key is: tag (32 bytes), the encrypted 256-byte key and its metadata, and the total
+//! length (16 bits, big-endian). The tag covers length, key and metadata. A client appends the
+//! wrapped key to its first packets, outside of their protection.
 //!
 //! Source: OpenVPN's tls-crypt-v2 specification.
 
@@ -22,13 +22,13 @@ use crate::proto::{Error, Random};
 const SERVER_LABEL: &str = "OpenVPN tls-crypt-v2 server key";
 const CLIENT_LABEL: &str = "OpenVPN tls-crypt-v2 client key";
 
-/// Bytes of a wrapped key without metadata, which is the least.
+/// Bytes of a wrapped key without metadata, the minimum.
 const MIN_WRAPPED: usize = TAG_LEN + StaticKey::LEN + LENGTH_LEN;
-/// Bytes of the longest wrapped key.
+/// Maximum bytes of a wrapped key.
 const MAX_WRAPPED: usize = 1024;
 const LENGTH_LEN: usize = 2;
 
-/// What a wrapped key says of its client: a type and what that gives.
+/// The metadata of a wrapped key: a type and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
     kind: u8,
@@ -38,14 +38,14 @@ pub struct Metadata {
 impl Metadata {
     const USER: u8 = 0;
     const TIMESTAMP: u8 = 1;
-    /// Bytes of the longest content.
+    /// Maximum content length in bytes.
     pub const MAX_CONTENT: usize = MAX_WRAPPED - MIN_WRAPPED - 1;
 
-    /// What the maker of the key wants the server to be told.
+    /// Returns metadata with content chosen by the key's creator, for the server.
     ///
     /// # Errors
     ///
-    /// [`KeyFileError::Metadata`] if it is longer than [`Self::MAX_CONTENT`].
+    /// [`KeyFileError::Metadata`] if it exceeds [`Self::MAX_CONTENT`].
     pub fn user(content: &[u8]) -> Result<Self, KeyFileError> {
         if content.len() > Self::MAX_CONTENT {
             return Err(KeyFileError::Metadata);
@@ -53,29 +53,29 @@ impl Metadata {
         Ok(Self { kind: Self::USER, content: content.to_vec() })
     }
 
-    /// When the key was made, in seconds since 1970.
+    /// Returns metadata with the key's creation time, in seconds since 1970.
     pub fn timestamp(unix: u64) -> Self {
         Self { kind: Self::TIMESTAMP, content: unix.to_be_bytes().to_vec() }
     }
 
-    /// 0 for what its maker wants, 1 for the time at which it was made.
+    /// Returns the type: 0 for chosen content, 1 for the creation time.
     pub fn kind(&self) -> u8 {
         self.kind
     }
 
-    /// The bytes behind the type.
+    /// Returns the content after the type.
     pub fn content(&self) -> &[u8] {
         &self.content
     }
 
-    /// When the key was made, in seconds since 1970; `None` if it does not say.
+    /// Returns the creation time in seconds since 1970, or `None` for other metadata.
     pub fn made_at(&self) -> Option<u64> {
         let time = self.content.first_chunk().filter(|_| self.kind == Self::TIMESTAMP)?;
         Some(u64::from_be_bytes(*time))
     }
 }
 
-/// Wraps and unwraps the keys of clients; a clone shares it.
+/// The server's key, which wraps and unwraps client keys; clones share it.
 #[derive(Clone)]
 pub struct ServerKey {
     bytes: Arc<Zeroizing<[u8; ServerKey::LEN]>>,
@@ -83,7 +83,7 @@ pub struct ServerKey {
 }
 
 impl ServerKey {
-    /// In bytes.
+    /// Length in bytes.
     pub const LEN: usize = 128;
 
     fn new(bytes: Zeroizing<[u8; Self::LEN]>) -> Self {
@@ -92,18 +92,18 @@ impl ServerKey {
         Self { bytes: Arc::new(bytes), siv: Arc::new(siv) }
     }
 
-    /// A key of random bytes.
+    /// Returns a random key.
     pub fn generate(random: &mut Random<'_>) -> Self {
         let mut bytes = Zeroizing::new([0; Self::LEN]);
         random(&mut *bytes);
         Self::new(bytes)
     }
 
-    /// Reads the text of a key file.
+    /// Parses the text of a key file.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text.
+    /// The problem with the text.
     pub fn parse(text: &str) -> Result<Self, KeyFileError> {
         let decoded = armor::parse_base64(text, SERVER_LABEL)?;
         let mut bytes = Zeroizing::new([0; Self::LEN]);
@@ -114,12 +114,12 @@ impl ServerKey {
         Ok(Self::new(bytes))
     }
 
-    /// The text of a key file.
+    /// Returns the text of a key file.
     pub fn to_text(&self) -> Zeroizing<String> {
         armor::to_base64(&**self.bytes, SERVER_LABEL)
     }
 
-    /// Makes a key for a client.
+    /// Creates a key for a client.
     pub fn client(&self, random: &mut Random<'_>, metadata: &Metadata) -> ClientKey {
         self.wrap(StaticKey::generate(random), metadata)
     }
@@ -140,11 +140,11 @@ impl ServerKey {
         ClientKey { key, wrapped: wrapped.into() }
     }
 
-    /// The key and the metadata, if there is any.
+    /// Unwraps a client key. Returns the key and its metadata, if any.
     ///
     /// # Errors
     ///
-    /// [`Error::WrappedKey`] if it was not wrapped by this key.
+    /// [`Error::WrappedKey`] if this key did not wrap it.
     pub(super) fn unwrap(&self, wrapped: &[u8]) -> Result<(StaticKey, Option<Metadata>), Error> {
         let (data, len) = wrapped.split_last_chunk::<LENGTH_LEN>().ok_or(Error::WrappedKey)?;
         let (tag, data) = data.split_first_chunk().ok_or(Error::WrappedKey)?;
@@ -170,7 +170,7 @@ impl fmt::Debug for ServerKey {
     }
 }
 
-/// A client's own tls-crypt key, open and wrapped for the server.
+/// A client's own tls-crypt key, in clear and wrapped for the server.
 #[derive(Clone, Debug)]
 pub struct ClientKey {
     key: StaticKey,
@@ -178,11 +178,11 @@ pub struct ClientKey {
 }
 
 impl ClientKey {
-    /// Reads the text of a key file.
+    /// Parses the text of a key file.
     ///
     /// # Errors
     ///
-    /// What is wrong with the text.
+    /// The problem with the text.
     pub fn parse(text: &str) -> Result<Self, KeyFileError> {
         let decoded = armor::parse_base64(text, CLIENT_LABEL)?;
         let (key, wrapped) =
@@ -196,7 +196,7 @@ impl ClientKey {
         Ok(Self { key: StaticKey::new(bytes), wrapped: wrapped.into() })
     }
 
-    /// The text of a key file.
+    /// Returns the text of a key file.
     pub fn to_text(&self) -> Zeroizing<String> {
         let bytes = Zeroizing::new([&self.key.as_bytes()[..], &self.wrapped].concat());
         armor::to_base64(&bytes, CLIENT_LABEL)
@@ -211,11 +211,11 @@ impl ClientKey {
     }
 }
 
-/// The length of the packet proper, and the wrapped key behind it.
+/// Returns the length of the packet without the wrapped key, and the wrapped key.
 ///
 /// # Errors
 ///
-/// [`Error::WrappedKey`] if the length at the end is out of its bounds or leaves no packet.
+/// [`Error::WrappedKey`] if the length at the end is out of range or leaves no packet.
 pub(super) fn split(packet: &[u8]) -> Result<(usize, &[u8]), Error> {
     match split_wrapped(packet)? {
         (len, _) if len < HEADER_LEN => Err(Error::WrappedKey),
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn openvpn_server_and_client_keys_are_read_and_written_alike() {
+    fn openvpn_server_and_client_keys_round_trip() {
         let text = genkey(&["tls-crypt-v2-server"]);
         let server = ServerKey::parse(&text).expect("a server key");
         assert_eq!(*server.to_text(), text);
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn openvpn_takes_our_server_key() {
+    fn openvpn_accepts_our_server_key() {
         let server = server();
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         std::fs::write(file.path(), server.to_text().as_bytes()).expect("written");
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_of_a_wrapped_key_counts() {
+    fn every_byte_of_a_wrapped_key_is_authenticated() {
         let client = server().wrap(counting(), &Metadata::timestamp(7));
         for at in 0..client.wrapped.len() {
             let mut wrapped = client.wrapped.to_vec();

@@ -1,8 +1,8 @@
-//! Protection of the control channel, around TLS: none, an HMAC (tls-auth), encryption under a
-//! shared key (tls-crypt) or under a key of the client's own (tls-crypt-v2).
+//! Protection of the control channel outside of TLS: none, an HMAC (tls-auth), encryption with a
+//! shared key (tls-crypt) or with each client's own key (tls-crypt-v2).
 //!
-//! Every protected packet has a [long id](super::packet_id::LongId) and is refused when it comes
-//! again; a message that is sent again is sealed anew.
+//! Every protected packet has a [long id](super::packet_id::LongId) and is rejected as a replay if
+//! received again. A retransmitted message is sealed again with a new id.
 //!
 //! | protection | packet |
 //! |---|---|
@@ -29,21 +29,21 @@ use super::static_key::{Direction, StaticKey};
 use super::wire::{Control, HEADER_LEN, Header, Opcode};
 use super::{Error, Now, Role};
 
-/// How a configuration has the control channel protected.
+/// The configured protection of the control channel.
 #[derive(Clone, Debug)]
 pub enum ProtectionKey {
-    /// By TLS alone.
+    /// TLS only.
     Plain,
-    /// tls-auth: an HMAC around everything.
+    /// tls-auth: an HMAC over everything.
     Auth {
         /// Shared by both ends.
         key: StaticKey,
-        /// `None` on both ends, or one on each.
+        /// `None` at both ends, or opposite directions.
         direction: Option<Direction>,
-        /// The same on both ends.
+        /// The same at both ends.
         digest: Digest,
     },
-    /// tls-crypt: encryption and an HMAC around everything.
+    /// tls-crypt: encryption and an HMAC over everything.
     Crypt {
         /// Shared by both ends.
         key: StaticKey,
@@ -52,32 +52,32 @@ pub enum ProtectionKey {
     CryptV2Client(ClientKey),
     /// tls-crypt-v2 of a server.
     CryptV2Server {
-        /// Unwraps the keys of the clients.
+        /// Unwraps the clients' keys.
         key: ServerKey,
-        /// For clients without a key of their own: tls-auth or tls-crypt, or nothing.
+        /// Protection for clients without their own key: tls-auth or tls-crypt. `None` refuses
+        /// them.
         shared: Option<Box<ProtectionKey>>,
     },
 }
 
-/// The first packet of a client, and what its session is protected by.
+/// A client's first packet, and the protection of its session.
 #[derive(Debug)]
 pub struct Accepted<'a> {
-    /// Has the packet in its window.
+    /// The protection, with the packet already in its replay window.
     pub protection: Protection,
-    /// Of a client with a key of its own (tls-crypt-v2): what that says of it, if anything; not
-    /// looked at yet.
+    /// For a client with its own key (tls-crypt-v2): the key's metadata, if any, not checked yet.
     pub client_key: Option<Option<Metadata>>,
-    /// Will the client send its wrapped key once more if it is asked to
-    /// ([`RESEND_WRAPPED_KEY`](super::wire::RESEND_WRAPPED_KEY))? Only for a reset.
+    /// For a reset: whether the client sends its wrapped key again on request
+    /// ([`RESEND_WRAPPED_KEY`](super::wire::RESEND_WRAPPED_KEY)).
     pub resends_wrapped_key: bool,
-    /// What it says.
+    /// The packet.
     pub packet: Control<'a>,
 }
 
 impl ProtectionKey {
-    /// For a session in which this end is `role`. To a tls-crypt-v2 server, whose sessions get
-    /// theirs from [`Self::accept`], this is the protection of clients without a key of their
-    /// own.
+    /// Returns the protection for a session in which this end is `role`. For a tls-crypt-v2 server,
+    /// whose sessions get theirs from [`Self::accept`], this is the protection of clients without
+    /// their own key.
     ///
     /// # Errors
     ///
@@ -102,15 +102,15 @@ impl ProtectionKey {
         })
     }
 
-    /// On a server, opens a packet of a client that has no session yet. Nothing is kept: the
-    /// server may answer a reset and forget it, and go on with what comes in answer to that. The
-    /// protection for such a second packet goes on behind the one packet that was sent.
+    /// Opens the packet of a client without a session, on a server. Keeps no state: the server may
+    /// answer a reset and forget it, and continue with the client's next packet. The protection for
+    /// that second packet continues after the one packet already sent.
     ///
     /// # Errors
     ///
-    /// As [`Protection::open`]; [`Error::Opcode`] and [`Error::KeyId`] if this is no packet that
-    /// a session begins with; [`Error::WrappedKey`]; [`Error::NoKey`] if the packet is not
-    /// protected the way this server wants.
+    /// Those of [`Protection::open`]; [`Error::Opcode`] and [`Error::KeyId`] for a packet that
+    /// cannot start a session; [`Error::WrappedKey`]; [`Error::NoKey`] if the packet does not have
+    /// the protection that this server requires.
     pub fn accept<'a>(&self, packet: &'a mut [u8]) -> Result<Accepted<'a>, Error> {
         let header = Header::parse(packet)?;
         if matches!(header.opcode, Opcode::HardResetServerV2 | Opcode::SoftReset) {
@@ -137,8 +137,8 @@ impl ProtectionKey {
     }
 }
 
-/// The first byte of the first packet's number, with which a tls-crypt-v2 client says that it can
-/// be asked for its wrapped key once more.
+/// The first byte of the first packet's number, by which a tls-crypt-v2 client announces that it
+/// can send its wrapped key again on request.
 const EARLY_NEGOTIATION: u32 = 0x0f00_0000;
 
 /// Seals and opens the control packets of one session.
@@ -148,26 +148,26 @@ pub struct Protection {
     role: Role,
     ids: LongIds,
     window: LongReplayWindow,
-    /// What the wrap was made of, which goes into that for renegotiations.
+    /// The key of the wrap, which is mixed into the key of renegotiations.
     key: Option<StaticKey>,
 }
 
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "one a peer, and mostly the largest")]
+#[expect(clippy::large_enum_variant, reason = "one per peer, and mostly the largest")]
 enum Wrap {
     Plain,
     Auth(auth::Keys),
     Crypt { keys: Box<crypt::Keys>, wrapped: WrappedKey },
 }
 
-/// What stands behind a packet whose opcode tells of a wrapped client key.
+/// The handling of an appended wrapped client key.
 #[derive(Debug)]
 enum WrappedKey {
-    /// There is no such opcode.
+    /// Packets have no wrapped key.
     Absent,
     /// A client appends its own.
     Appended(Arc<[u8]>),
-    /// A server has seen it and cuts it off.
+    /// A server has seen it and strips it.
     Cut,
 }
 
@@ -182,12 +182,12 @@ impl Protection {
         Self::new(Wrap::Crypt { keys, wrapped }, Some(key), role)
     }
 
-    /// That of the session's renegotiations where both ends agreed on dynamic tls-crypt: a
-    /// tls-crypt key from the first TLS session, mixed with the key that stands now, if there is
-    /// one. It is made once and serves all renegotiations.
+    /// Returns the protection of renegotiations with dynamic tls-crypt: a tls-crypt key from the
+    /// first TLS session, mixed with the current key, if any. It is created once and used for all
+    /// renegotiations.
     ///
-    /// `exported` is TLS's exporter with the label `EXPORTER-OpenVPN-dynamic-tls-crypt` and no
-    /// context.
+    /// `exported` is the output of the TLS exporter with the label
+    /// `EXPORTER-OpenVPN-dynamic-tls-crypt` and no context.
     #[must_use]
     pub fn dynamic(&self, exported: &[u8; StaticKey::LEN]) -> Self {
         let key = match &self.key {
@@ -197,7 +197,7 @@ impl Protection {
         Self::crypt(key, self.role, WrappedKey::Absent)
     }
 
-    /// What a client begins with.
+    /// Returns the opcode of a client's first packet.
     pub fn client_reset(&self) -> Opcode {
         match self.wrap {
             Wrap::Crypt { wrapped: WrappedKey::Appended(_), .. } => Opcode::HardResetClientV3,
@@ -205,7 +205,7 @@ impl Protection {
         }
     }
 
-    /// Bytes that a packet of this opcode has beyond header and body.
+    /// Returns the bytes that a packet of this opcode has in addition to header and body.
     pub fn overhead(&self, opcode: Opcode) -> usize {
         match &self.wrap {
             Wrap::Plain => 0,
@@ -217,12 +217,12 @@ impl Protection {
         }
     }
 
-    /// Makes the whole packet in `out`, which is cleared.
+    /// Builds the whole packet in `out`, which is cleared first.
     ///
     /// # Errors
     ///
-    /// [`Error::NoKey`] if the opcode asks for a wrapped key and there is none,
-    /// [`Error::Exhausted`] if no packet id is left.
+    /// [`Error::NoKey`] if the opcode needs a wrapped key and there is none, [`Error::Exhausted`]
+    /// if no packet id is left.
     pub fn seal(&mut self, now: Now, packet: &Control<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         out.clear();
         let opcode = packet.header.opcode;
@@ -251,9 +251,9 @@ impl Protection {
     ///
     /// # Errors
     ///
-    /// [`Error::Authentication`], [`Error::Replay`], and what [`Header::parse`] and
-    /// [`Control::parse_body`] say. A packet that is not authentic changes nothing here; what was
-    /// decrypted of it is wiped.
+    /// [`Error::Authentication`], [`Error::Replay`], and those of [`Header::parse`] and
+    /// [`Control::parse_body`]. An unauthentic packet changes no state, and its decrypted bytes are
+    /// wiped.
     pub fn open<'a>(&mut self, packet: &'a mut [u8]) -> Result<Control<'a>, Error> {
         let header = Header::parse(packet)?;
         let packet = match &self.wrap {

@@ -36,7 +36,7 @@ fn sealed(protection: &mut Protection, packet: &Control<'_>) -> Vec<u8> {
     out
 }
 
-/// A client's first packet.
+/// Returns a client's first packet.
 fn reset(client: &mut Protection) -> Vec<u8> {
     let opcode = client.client_reset();
     sealed(client, &packet(opcode, 0, b""))
@@ -50,14 +50,14 @@ fn crypt() -> ProtectionKey {
     ProtectionKey::Crypt { key: counting() }
 }
 
-/// A server and a client of it with a key of its own.
+/// Returns a server key and a client key wrapped by it.
 fn crypt_v2() -> (ProtectionKey, ProtectionKey) {
     let key = ServerKey::generate(&mut |bytes| bytes.fill(5));
     let client = key.client(&mut |bytes| bytes.fill(6), &Metadata::timestamp(77));
     (ProtectionKey::CryptV2Server { key, shared: None }, ProtectionKey::CryptV2Client(client))
 }
 
-/// Each kind of protection: the server's key, the client's.
+/// Returns for each kind of protection the server's and the client's key.
 fn pairs() -> Vec<(ProtectionKey, ProtectionKey)> {
     let (normal, inverse) = (Some(Direction::Normal), Some(Direction::Inverse));
     vec![
@@ -125,7 +125,7 @@ fn known_answers() {
 }
 
 #[test]
-fn both_directions_pass() {
+fn both_directions_work() {
     for (server, client) in pairs() {
         let mut client = protect(&client, Role::Client);
         let mut bytes = reset(&mut client);
@@ -174,7 +174,7 @@ fn a_forged_packet_does_not_enter_the_window() {
 }
 
 #[test]
-fn every_byte_counts_and_nothing_decrypted_is_left() {
+fn every_byte_is_authenticated_and_decrypted_bytes_are_wiped() {
     for (server, client) in pairs().into_iter().skip(1).take(4) {
         let bytes = sealed(&mut protect(&client, Role::Client), &hello());
         for at in 0..bytes.len() {
@@ -226,7 +226,7 @@ fn keys_of_another_kind_open_nothing() {
 }
 
 #[test]
-fn a_stateless_server_goes_on_behind_its_answer() {
+fn a_stateless_server_continues_after_its_answer() {
     for (server, client) in pairs() {
         let mut client = protect(&client, Role::Client);
         let mut bytes = reset(&mut client);
@@ -239,7 +239,7 @@ fn a_stateless_server_goes_on_behind_its_answer() {
         drop(stateless);
         assert_eq!(client.open(&mut bytes), Ok(answer));
 
-        // The client's third packet alone brings the session back, in the same second.
+        // The client's third packet alone restores the session, in the same second.
         let opcode = match client.client_reset() {
             Opcode::HardResetClientV3 => Opcode::ControlWkc,
             _ => Opcode::Control,
@@ -252,7 +252,7 @@ fn a_stateless_server_goes_on_behind_its_answer() {
         let down = packet(Opcode::Control, 1, b"server hello");
         assert_eq!(client.open(&mut sealed(&mut standing, &down)), Ok(down));
 
-        // Sent again, it has its wrapped key cut off and is like any other.
+        // Sent again, its wrapped key is stripped and it is processed normally.
         let mut bytes = sealed(&mut client, &third);
         assert_eq!(standing.open(&mut bytes), Ok(third));
     }
@@ -296,7 +296,7 @@ fn wrapped_keys_of_wrong_lengths_are_errors() {
         bytes[end..].copy_from_slice(&len.to_be_bytes());
         assert_eq!(server.accept(&mut bytes).err(), Some(Error::WrappedKey), "{len}");
     }
-    // What stands before the wrapped key is only a header, or less.
+    // Only a header or less precedes the wrapped key.
     let wrapped = bytes[bytes.len() - 299..].to_vec();
     let short = [&bytes[..HEADER_LEN], &wrapped].concat();
     assert_eq!(server.accept(&mut short.clone()).err(), Some(Error::Short));
@@ -305,7 +305,7 @@ fn wrapped_keys_of_wrong_lengths_are_errors() {
 }
 
 #[test]
-fn a_server_takes_clients_with_and_without_keys_of_their_own() {
+fn a_server_accepts_clients_with_and_without_their_own_keys() {
     let (server, client_v2) = crypt_v2();
     let ProtectionKey::CryptV2Server { key, .. } = server else { panic!("a server") };
     let server = ProtectionKey::CryptV2Server { key, shared: Some(Box::new(crypt())) };
@@ -320,7 +320,7 @@ fn a_server_takes_clients_with_and_without_keys_of_their_own() {
 }
 
 #[test]
-fn renegotiations_have_a_key_from_tls_and_the_standing_one() {
+fn renegotiations_mix_the_exported_and_the_current_key() {
     let exported = [0x5a; 256];
     for (server, client) in pairs() {
         let mut client = protect(&client, Role::Client);
@@ -332,7 +332,7 @@ fn renegotiations_have_a_key_from_tls_and_the_standing_one() {
         assert!(down.open(&mut bytes).is_ok());
         assert!(up.open(&mut sealed(&mut down, &hello())).is_ok());
     }
-    // The exported material exclusive or the key of bytes 0 to 255, in the place of a key.
+    // The exported material, XORed with the bytes 0 to 255, as the key.
     let mixed = StaticKey::new(std::array::from_fn(|i| i as u8 ^ 0x5a).into());
     let mut bytes = sealed(&mut protect(&crypt(), Role::Client).dynamic(&exported), &hello());
     let key = ProtectionKey::Crypt { key: mixed };

@@ -1,5 +1,5 @@
-//! What scripts say of a server, and what a client's machine is told when the tunnel stands, and when
-//! it does not any more.
+//! Configures a client's machine when the tunnel comes up, restores it when the tunnel goes down,
+//! and runs the related scripts.
 
 use std::net::SocketAddr;
 
@@ -15,34 +15,34 @@ use crate::service::hooks::{Environment, Kind, Trust};
 use crate::service::{Failure, host, settings};
 
 impl Program<'_> {
-    /// Asks `tls-verify` about a server, before that is told anything.
+    /// Runs `tls-verify` on the server's certificate before the client sends anything secret.
     pub(super) fn judge(
         &mut self,
         server: Option<&Identity>,
         address: SocketAddr,
     ) -> Result<(), Failure> {
         let Some(server) = server else { return Ok(()) };
-        let mut environment = self.around.environment();
+        let mut environment = self.context.environment();
         environment.set_peer_address(Trust::Untrusted, address);
         environment.set_certificate(0, &server.certificate);
         let arguments = vec!["0".to_owned(), server.subject.clone()];
         let command = self.config.common.hooks.tls_verify.as_ref();
-        self.around.run(Kind::TlsVerify, command, arguments, environment)
+        self.context.run(Kind::TlsVerify, command, arguments, environment)
     }
 
-    /// Tells `ipchange` where the server is.
+    /// Runs `ipchange` with the server's address.
     pub(super) fn tell_address(&mut self, server: Option<&Identity>, address: SocketAddr) {
-        let mut environment = self.around.environment();
+        let mut environment = self.context.environment();
         if let Some(server) = server {
             environment.set_certificate(0, &server.certificate);
         }
         environment.set_peer_address(Trust::Untrusted, address);
         environment.set_peer_address(Trust::Trusted, address);
         let command = self.config.common.hooks.ip_change.as_ref();
-        self.around.tell_address(command, address, environment);
+        self.context.tell_address(command, address, environment);
     }
 
-    /// The tunnel stands: tells the machine.
+    /// Configures the machine for a tunnel that came up.
     pub(super) fn up(
         &mut self,
         link: &Link,
@@ -52,7 +52,7 @@ impl Program<'_> {
     ) -> Result<(), Failure> {
         let reply = &connected.reply;
         let (common, warnings) = config::push::apply(self.config, reply.options())
-            .map_err(|option| Failure::new(format!("the server pushes `{option}`, refused")))?;
+            .map_err(|option| Failure::new(format!("pull-filter rejects the pushed `{option}`")))?;
         warnings.iter().for_each(|warning| self.warn(warning));
         let mut tunnel = common.tunnel;
         if let Some(ifconfig) = reply.ifconfig {
@@ -74,7 +74,7 @@ impl Program<'_> {
         let told = (tunnel, address.ip());
         if self.applied.as_ref() != Some(&told) {
             self.down();
-            let mut environment = self.around.environment();
+            let mut environment = self.context.environment();
             environment.set_peer_address(Trust::Trusted, address);
             for (name, value) in &common.hooks.environment {
                 environment.set(name, value);
@@ -83,22 +83,22 @@ impl Program<'_> {
             self.configure(told, environment)?;
         } else if self.config.common.hooks.up_restart {
             let (tunnel, _) = &told;
-            let environment = self.around.environment();
+            let environment = self.context.environment();
             let (environment, arguments) =
-                host::told(environment, &self.interface, tunnel, self.mtu, "restart");
+                host::script_inputs(environment, &self.interface, tunnel, self.mtu, "restart");
             let command = self.config.common.hooks.up.as_ref();
-            self.around.run(Kind::Up, command, arguments, environment)?;
+            self.context.run(Kind::Up, command, arguments, environment)?;
         }
         self.say(0, "Initialization Sequence Completed");
         self.state("CONNECTED", "SUCCESS");
         if !std::mem::replace(&mut self.told_ready, true) {
-            self.around.notify.ready();
+            self.context.notify.ready();
         }
-        self.around.notify.status(&format!("connected to {address}"));
+        self.context.notify.status(&format!("connected to {address}"));
         Ok(())
     }
 
-    /// Addresses, then `up`, then routes and name servers, then `route-up`.
+    /// Sets addresses, runs `up`, sets routes and name servers, then runs `route-up`.
     fn configure(
         &mut self,
         told: (config::Tunnel, std::net::IpAddr),
@@ -109,25 +109,25 @@ impl Program<'_> {
         self.state("ASSIGN_IP", "");
         host::configure(&self.interface, &tunnel, self.mtu)?;
         let (environment, arguments) =
-            host::told(environment, &self.interface, &tunnel, self.mtu, "init");
-        self.around.run(Kind::Up, hooks.up.as_ref(), arguments, environment.clone())?;
+            host::script_inputs(environment, &self.interface, &tunnel, self.mtu, "init");
+        self.context.run(Kind::Up, hooks.up.as_ref(), arguments, environment.clone())?;
         self.state("ADD_ROUTES", "");
         let interface = &self.interface;
         for warning in host::add_routes(interface, &tunnel, Some(remote), &mut self.journal)? {
-            self.around.warn(&warning);
+            self.context.warn(&warning);
         }
         if let Err(failure) = host::set_names(interface, &tunnel.dns, &mut self.journal) {
-            self.around.warn(&failure.to_string());
+            self.context.warn(&failure.to_string());
         }
         let routed =
-            self.around.run(Kind::RouteUp, hooks.route_up.as_ref(), Vec::new(), environment);
+            self.context.run(Kind::RouteUp, hooks.route_up.as_ref(), Vec::new(), environment);
         if let Err(failure) = routed {
             self.warn(&failure.to_string());
         }
         Ok(())
     }
 
-    /// `foreign_option_N`: what the server says of name servers, as it says it.
+    /// Sets `foreign_option_N` to the server's DHCP options, verbatim.
     fn set_foreign_options(&self, environment: &mut Environment, options: &[String]) {
         let accepted = options.iter().filter(|option| {
             option.starts_with("dhcp-option ") && self.config.verdict(option) == Verdict::Accept
@@ -137,15 +137,20 @@ impl Program<'_> {
         }
     }
 
-    /// Takes back what the machine was told, but for the kill switch.
+    /// Undoes the machine's configuration, except the kill switch.
     pub(super) fn down(&mut self) {
         let Some((tunnel, _)) = self.applied.take() else { return };
         let hooks = &self.config.common.hooks;
-        let (environment, arguments) =
-            host::told(self.around.environment(), &self.interface, &tunnel, self.mtu, "init");
+        let (environment, arguments) = host::script_inputs(
+            self.context.environment(),
+            &self.interface,
+            &tunnel,
+            self.mtu,
+            "init",
+        );
         let run = |program: &mut Self, kind, command: &Option<config::Command>, arguments| {
             let environment = environment.clone();
-            let run = program.around.run(kind, command.as_ref(), arguments, environment);
+            let run = program.context.run(kind, command.as_ref(), arguments, environment);
             if let Err(failure) = run {
                 program.warn(&failure.to_string());
             }
@@ -155,7 +160,7 @@ impl Program<'_> {
             run(self, Kind::Down, &hooks.down, arguments.clone());
         }
         for (undo, error) in self.journal.undo_if(|undo| !matches!(undo, Undo::Firewall { .. })) {
-            self.warn(&format!("not taken back: {undo:?}: {error}"));
+            self.warn(&format!("cannot undo: {undo:?}: {error}"));
         }
         if !hooks.down_pre {
             run(self, Kind::Down, &hooks.down, arguments);
@@ -178,10 +183,10 @@ impl Program<'_> {
     }
 
     pub(super) fn stop(mut self) {
-        self.around.notify.stopping();
+        self.context.notify.stopping();
         self.down();
         for (undo, error) in self.journal.undo() {
-            self.warn(&format!("not taken back: {undo:?}: {error}"));
+            self.warn(&format!("cannot undo: {undo:?}: {error}"));
         }
         self.handle.stop();
     }

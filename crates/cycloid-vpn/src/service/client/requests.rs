@@ -1,26 +1,25 @@
-//! What a client is asked by its management interface, and what it asks: states, counters, the name
-//! and the password.
+//! A client's exchange with its management interface: commands, states, counters and credentials.
 
 use zeroize::Zeroizing;
 
 use super::{Program, SERVER};
 use crate::config::{self, Credentials};
 use crate::proto::Now;
+use crate::service::context::is_end;
 use crate::service::management::{self, Event, Query, StateChange};
 use crate::service::metrics::Snapshot;
 use crate::service::status::Counters;
-use crate::service::surroundings::is_end;
 use crate::service::{Failure, Person};
 
 impl Program<'_> {
-    /// Does what is wanted, and what is due. Gives the answer to a challenge of the server, which only
-    /// a connection can be given: `now` is its.
+    /// Handles pending commands and due reports. Returns the answer to the server's challenge,
+    /// which only a connection can send; `now` is that connection's time.
     pub(super) fn take_requests(&mut self, now: Option<Now>) -> Option<Zeroizing<String>> {
         let mut response = None;
-        while let Some(event) = self.around.next_request() {
+        while let Some(event) = self.context.next_request() {
             match event {
                 Event::ChallengeResponse(text) if now.is_some() => {
-                    if let Some(management) = &mut self.around.management {
+                    if let Some(management) = &mut self.context.management {
                         management.success("cr-response command succeeded");
                     }
                     response = Some(text);
@@ -28,23 +27,23 @@ impl Program<'_> {
                 event => self.answer(event),
             }
         }
-        let now = self.around.clock.now();
+        let now = self.context.clock.now();
         let counters = self.counters();
-        if let Some(management) = &mut self.around.management
+        if let Some(management) = &mut self.context.management
             && management.bytecount_is_due(now.monotonic)
         {
             management.bytecount(counters.link_read, counters.link_written);
         }
-        if let Some(mut metrics) = self.around.metrics.take() {
+        if let Some(mut metrics) = self.context.metrics.take() {
             metrics.serve(now.monotonic, || self.snapshot());
-            self.around.metrics = Some(metrics);
+            self.context.metrics = Some(metrics);
         }
         if let Some((file, every, next)) = &mut self.status
             && now.monotonic >= *next
         {
             *next = now.monotonic + *every;
             if let Err(error) = file.write(&counters.text(now.unix)) {
-                self.around.warn(&format!("status: {error}"));
+                self.context.warn(&format!("status: {error}"));
             }
         }
         response
@@ -52,8 +51,8 @@ impl Program<'_> {
 
     fn answer(&mut self, event: Event) {
         let counters = self.counters();
-        let unix = self.around.clock.now().unix;
-        let Some(management) = &mut self.around.management else { return };
+        let unix = self.context.clock.now().unix;
+        let Some(management) = &mut self.context.management else { return };
         match event {
             Event::Status(_) => management.lines(&counters.text(unix)),
             Event::LoadStats => {
@@ -77,7 +76,7 @@ impl Program<'_> {
                     management::AuthRetry::NoInteract => config::AuthRetry::NoInteract,
                 };
             }
-            // The interface says itself that the rest is not supported.
+            // The interface itself rejects other commands as unsupported.
             _ => {}
         }
     }
@@ -87,7 +86,8 @@ impl Program<'_> {
         self.token = None;
     }
 
-    /// The name and password, if the server wants any. False if the end is wanted instead.
+    /// Gets the user name and password if the server requires them. Returns false if a stop signal
+    /// arrived instead.
     pub(super) fn ask_credentials(&mut self, person: &mut dyn Person) -> Result<bool, Failure> {
         if self.credentials.is_some() || self.token.is_some() {
             return Ok(true);
@@ -118,9 +118,9 @@ impl Program<'_> {
         Ok(true)
     }
 
-    /// Asks at the management interface, and waits.
+    /// Asks the management interface, and waits.
     fn ask_manager(&mut self) -> bool {
-        if let Some(management) = &mut self.around.management {
+        if let Some(management) = &mut self.context.management {
             let challenge = self.config.static_challenge.clone();
             management.ask(Query { kind: "Auth".into(), username: true, challenge });
         }
@@ -129,18 +129,18 @@ impl Program<'_> {
             if self.credentials.is_some() {
                 return true;
             }
-            if self.around.signals().iter().any(|it| is_end(*it)) {
+            if self.context.signals().iter().any(|it| is_end(*it)) {
                 return false;
             }
-            self.around.wait([], None);
+            self.context.wait([], None);
         }
     }
 
-    /// Tells how it goes.
+    /// Reports a change of state.
     pub(super) fn state(&mut self, name: &'static str, detail: &str) {
         let tunnel = self.applied.as_ref().map(|(tunnel, _)| tunnel);
         let change = StateChange {
-            unix: self.around.clock.now().unix,
+            unix: self.context.clock.now().unix,
             name,
             detail: detail.to_owned(),
             ipv4: tunnel.and_then(|tunnel| tunnel.ifconfig).map(|(address, _)| address),
@@ -148,7 +148,7 @@ impl Program<'_> {
             remote: self.remote,
             local: None,
         };
-        if let Some(management) = &mut self.around.management {
+        if let Some(management) = &mut self.context.management {
             management.state(&change);
         }
     }

@@ -1,4 +1,4 @@
-//! What a client's core and sockets are told, and where its servers are.
+//! Creates a client's core settings and sockets, and resolves server addresses.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -12,7 +12,7 @@ use crate::proto::client::ClientSettings;
 use crate::proto::tls::TlsFactory;
 use crate::service::{Failure, random, settings};
 
-/// What the core is told for one connection.
+/// Returns the core's settings for one connection.
 pub(crate) fn core_settings(
     config: &config::Client,
     link: &Link,
@@ -47,7 +47,7 @@ pub(crate) fn core_settings(
     })
 }
 
-/// Sockets of both families, each a group of its own.
+/// Binds UDP sockets for both address families, each as a group.
 pub(super) fn bind(
     config: &config::Client,
     threads: usize,
@@ -61,7 +61,7 @@ pub(super) fn bind(
     for address in [IpAddr::from([0_u8; 4]), IpAddr::from([0_u16; 8])] {
         match udp::bind(SocketAddr::new(address, port), threads, &socket_options(config)) {
             Ok(sockets) => groups.push(sockets),
-            // A machine may have no IPv6.
+            // IPv6 may be unavailable.
             Err(error) if address.is_ipv4() => return Err(error.into()),
             Err(_) => {}
         }
@@ -93,7 +93,7 @@ fn socket_options(config: &config::Client) -> udp::Options {
     options
 }
 
-/// The addresses of a server, of the family that was asked for.
+/// Resolves a server's addresses of the configured family.
 pub(crate) fn resolve(remote: &config::Remote) -> io::Result<Vec<SocketAddr>> {
     let mut addresses: Vec<SocketAddr> =
         (remote.host.as_str(), remote.port).to_socket_addrs()?.collect();

@@ -1,4 +1,4 @@
-//! The core's way to the data path, for a client's one peer.
+//! Connects the core to the data path, for a client's single peer.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use crate::proto::data::Sealer;
 use crate::proto::tunnel::{DataKeys, Sink, Traffic};
 use crate::proto::wire::KeyId;
 
-/// What is known of the data channel's keys.
+/// State of the data channel keys.
 #[derive(Default)]
 pub(super) struct Wire {
-    /// A key that is not sent under yet.
+    /// An installed key that is not used for sending yet.
     waiting: Option<(KeyId, Arc<Sealer>)>,
-    /// Bytes that the data channel adds to a packet.
+    /// Bytes that the data channel adds to each packet.
     pub(super) overhead: usize,
 }
 
@@ -23,7 +23,7 @@ impl Wire {
     }
 }
 
-/// The core's way to the data path.
+/// The core's sink into the data path.
 pub(super) struct WireSink<'a> {
     wire: &'a mut Wire,
     handle: &'a Handle,
@@ -32,7 +32,7 @@ pub(super) struct WireSink<'a> {
 
 impl Sink for WireSink<'_> {
     fn send(&mut self, packet: &[u8]) {
-        // What is lost is sent again.
+        // Lost control packets are retransmitted.
         let _ = self.handle.send_control(packet, self.way);
     }
 
@@ -65,7 +65,7 @@ impl Sink for WireSink<'_> {
     }
 }
 
-/// Whether a packet came from where packets go to.
+/// Returns whether a packet came from the address that packets are sent to.
 pub(super) fn is_same(from: Remote, way: Remote) -> bool {
     match (from, way) {
         (Remote::Udp { endpoint: from, .. }, Remote::Udp { endpoint: way, .. }) => {

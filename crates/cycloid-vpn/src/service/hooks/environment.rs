@@ -1,8 +1,7 @@
-//! The environment of a script: what OpenVPN sets, under its names, and never anything that a peer
-//! could make more of than a value.
+//! The environment of a script: OpenVPN's variables, with values from peers sanitised.
 //!
-//! Source: openvpn(8), "Environmental Variables" and "String Types and Remapping"; the values as
-//! OpenVPN 2.6.14 sets them.
+//! Source: openvpn(8), "Environmental Variables" and "String Types and Remapping"; values as in
+//! OpenVPN 2.6.14.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -20,18 +19,18 @@ use crate::proto::tls::{decimal, short_name};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment(BTreeMap<String, String>);
 
-/// Which address of a peer it is.
+/// The trust in a peer's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Of a peer that is authenticated.
+    /// The address of an authenticated peer.
     Trusted,
-    /// Of one that is not yet.
+    /// The address of an unauthenticated peer.
     Untrusted,
 }
 
 impl Environment {
-    /// Sets a variable. In its name, what is no letter, digit or underscore becomes an underscore; in
-    /// its value, control characters do.
+    /// Sets a variable. Replaces characters of the name other than letters, digits and underscores,
+    /// and control characters of the value, with underscores.
     pub fn set(&mut self, name: &str, value: impl ToString) {
         let name: String =
             name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
@@ -40,35 +39,35 @@ impl Environment {
         }
     }
 
-    /// Takes a variable away.
+    /// Removes a variable.
     pub fn remove(&mut self, name: &str) {
         self.0.remove(name);
     }
 
-    /// The value of a variable.
+    /// Returns the value of a variable.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
-    /// All, by name.
+    /// Returns all variables, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// `setenv-safe`, also when pushed: under a prefix, so that it cannot be a variable that a program
-    /// or the loader heeds.
+    /// Sets a `setenv-safe` variable, also a pushed one. The prefix keeps it apart from variables
+    /// with a meaning for programs or the loader.
     pub fn set_safe(&mut self, name: &str, value: &str) {
         self.set(&format!("OPENVPN_{name}"), value);
     }
 
-    /// What a peer says about itself: of its variables, those that are meant for it.
+    /// Sets a variable from the peer's info, if its name starts with `IV_` or `UV_`.
     pub fn set_peer_info(&mut self, name: &str, value: &str) {
         if name.starts_with("IV_") || name.starts_with("UV_") {
             self.set(name, value);
         }
     }
 
-    /// `trusted_ip`, `untrusted_ip` (with a `6` for IPv6), and the port.
+    /// Sets `trusted_ip` or `untrusted_ip` (with a `6` for IPv6), and the port.
     pub fn set_peer_address(&mut self, trust: Trust, address: SocketAddr) {
         let prefix = match trust {
             Trust::Trusted => "trusted",
@@ -83,21 +82,22 @@ impl Environment {
         self.set(&format!("{prefix}_port"), address.port());
     }
 
-    /// The interface: `dev`, `dev_type`, `tun_mtu`.
+    /// Sets the interface's variables: `dev`, `dev_type`, `tun_mtu`.
     pub fn set_interface(&mut self, name: &str, mtu: u32) {
         self.set("dev", name);
         self.set("dev_type", "tun");
         self.set("tun_mtu", mtu);
     }
 
-    /// `ifconfig_local` and `ifconfig_netmask` or, without `topology subnet`, `ifconfig_remote`.
+    /// Sets `ifconfig_local`, and `ifconfig_netmask` or, without `topology subnet`,
+    /// `ifconfig_remote`.
     pub fn set_ifconfig(&mut self, topology: Topology, local: Ipv4Addr, second: Ipv4Addr) {
         let name = if topology == Topology::Subnet { "netmask" } else { "remote" };
         self.set("ifconfig_local", local);
         self.set(&format!("ifconfig_{name}"), second);
     }
 
-    /// `ifconfig_ipv6_local`, `_netbits` and `_remote`.
+    /// Sets `ifconfig_ipv6_local`, `_netbits` and `_remote`.
     pub fn set_ifconfig_ipv6(&mut self, local: Ipv6Addr, bits: u8, remote: Option<Ipv6Addr>) {
         self.set("ifconfig_ipv6_local", local);
         self.set("ifconfig_ipv6_netbits", bits);
@@ -106,8 +106,9 @@ impl Environment {
         }
     }
 
-    /// A client's addresses: `ifconfig_pool_remote_ip` and what belongs to it. With IPv4 goes the netmask
-    /// or the peer, with IPv6 the length of the prefix. `local` are the server's.
+    /// Sets a client's addresses: `ifconfig_pool_remote_ip` and related variables. An IPv4 address
+    /// comes with the netmask or peer, an IPv6 address with the prefix length. `local` holds the
+    /// server's addresses.
     pub fn set_client_addresses(
         &mut self,
         ipv4: Option<(Ipv4Addr, Ipv4Addr)>,
@@ -133,8 +134,8 @@ impl Environment {
         }
     }
 
-    /// `route_network_{n}` and what belongs to it, or `route_ipv6_network_{n}`; `number` from 1 in each
-    /// family.
+    /// Sets `route_network_{n}` or `route_ipv6_network_{n}` and related variables; `number` counts
+    /// from 1 in each family.
     pub fn set_route(
         &mut self,
         number: usize,
@@ -161,25 +162,23 @@ impl Environment {
         }
     }
 
-    /// When a session began, in seconds of 1970: `time_unix`, `time_ascii`.
+    /// Sets `time_unix` and `time_ascii` to the session's start, in seconds since 1970.
     pub fn set_beginning(&mut self, unix: u64) {
         self.set("time_unix", unix);
         self.set("time_ascii", clock::local(unix));
     }
 
-    /// How a session was, at its end: `time_duration` in seconds, `bytes_received`, `bytes_sent`.
+    /// Sets the session's totals: `time_duration` in seconds, `bytes_received`, `bytes_sent`.
     pub fn set_end(&mut self, seconds: u64, received: u64, sent: u64) {
         self.set("time_duration", seconds);
         self.set("bytes_received", received);
         self.set("bytes_sent", sent);
     }
 
-    /// A certificate of the peer's chain, 0 for its own: the fields of its subject, its serial number
-    /// and its fingerprints. Gives the common name.
+    /// Sets the variables of a certificate in the peer's chain: subject fields, serial number and
+    /// fingerprints. `depth` is 0 for the peer's own certificate. Returns the common name.
     ///
-    /// # Errors
-    ///
-    /// None for what is no certificate; then nothing is set.
+    /// Returns `None` and sets nothing if `der` is not a certificate.
     pub fn set_certificate(&mut self, depth: u32, der: &[u8]) -> Option<String> {
         let certificate = Certificate::from_der(der).ok()?;
         let subject = subject(&certificate);
@@ -205,8 +204,8 @@ impl Environment {
     }
 }
 
-/// The subject of a certificate as `tls-verify` gets it, and as `verify-x509-name` compares it; none
-/// for what is no certificate.
+/// Returns a certificate's subject in the form that `tls-verify` gets and `verify-x509-name`
+/// compares. Returns `None` if `der` is not a certificate.
 pub fn subject_of(der: &[u8]) -> Option<String> {
     Certificate::from_der(der)
         .ok()
@@ -218,7 +217,7 @@ fn distinguished_name(subject: &[(String, String)]) -> String {
     fields.join(", ")
 }
 
-/// Names and values of a subject, in the certificate's order.
+/// Returns the names and values of a subject, in the certificate's order.
 fn subject(certificate: &Certificate) -> Vec<(String, String)> {
     let names = certificate.tbs_certificate.subject.0.iter().flat_map(|name| name.0.iter());
     names
@@ -253,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_values() {
+    fn names_and_values_are_sanitised() {
         let mut environment = Environment::default();
         environment.set("a b;$", "x\ny\0z\u{7f}ä");
         environment.set("", "nothing");
@@ -298,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate() {
+    fn certificate_variables() {
         use rcgen::{CertificateParams, DnType, DnValue, KeyPair, SerialNumber};
         let mut parameters = CertificateParams::new(vec![]).unwrap();
         let name = &mut parameters.distinguished_name;

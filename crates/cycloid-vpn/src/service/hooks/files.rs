@@ -1,5 +1,5 @@
-//! Files between this process and a script: they have names that nobody can guess, are readable to
-//! nobody else, and go with their owner.
+//! Files for exchanging data with scripts. Their names are unguessable, only the owner can read
+//! them, and drop removes them.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-/// The most that is read of what a script wrote, in bytes.
-const MOST: u64 = 64 * 1024;
+/// Maximum number of bytes read from a script's file.
+const MAX_SCRIPT_OUTPUT: u64 = 64 * 1024;
 
-/// A file that is removed when this is dropped.
+/// A file that is removed on drop.
 #[derive(Debug)]
 pub(super) struct Exchange {
     path: PathBuf,
 }
 
 impl Exchange {
-    /// Makes a file with `contents`; its name begins with `name`.
+    /// Creates a file with `contents`; its name begins with `name`.
     pub(super) fn new(directory: &Path, name: &str, contents: &[&[u8]]) -> io::Result<Self> {
         let mut random = [0; 16];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
@@ -33,23 +33,24 @@ impl Exchange {
         self.path.to_string_lossy().into_owned()
     }
 
-    /// What the script wrote; nothing if that is too much, no text, or no file any more.
+    /// Returns the script's output. Empty if it is too large, not text, or no longer a regular
+    /// file.
     pub(super) fn text(&self) -> String {
         let text = || -> io::Result<String> {
             let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
             let file: File = OpenOptions::new().read(true).custom_flags(flags).open(&self.path)?;
             let metadata = file.metadata()?;
-            if !metadata.is_file() || metadata.len() > MOST {
+            if !metadata.is_file() || metadata.len() > MAX_SCRIPT_OUTPUT {
                 return Err(io::ErrorKind::InvalidData.into());
             }
             let mut text = String::new();
-            file.take(MOST).read_to_string(&mut text)?;
+            file.take(MAX_SCRIPT_OUTPUT).read_to_string(&mut text)?;
             Ok(text)
         };
         text().unwrap_or_default()
     }
 
-    /// The first character that the script wrote.
+    /// Returns the first character that the script wrote.
     pub(super) fn verdict(&self) -> Option<char> {
         self.text().chars().next()
     }

@@ -1,9 +1,9 @@
-//! Scripts: run beside the control thread, without a shell, each with a time limit; and what they
-//! decide.
+//! Runs scripts without a shell, concurrently with the control thread and with a time limit, and
+//! collects their decisions.
 //!
-//! A job belongs to a lane, such as a client: jobs of a lane run one after the other, in the order in
-//! which they were given; lanes run side by side, up to a limit. The control thread polls
-//! [`fds`](Hooks::fds) until [`deadline`](Hooks::deadline) and asks for what is [done](Hooks::done).
+//! A job belongs to a lane, such as a client. Jobs of one lane run one after another in their
+//! order; different lanes run in parallel, up to a limit. The control thread polls
+//! [`fds`](Hooks::fds) until [`deadline`](Hooks::deadline) and calls [`done`](Hooks::done).
 //!
 //! Source: openvpn(8), "SCRIPT HOOKS" and "--script-security".
 
@@ -31,40 +31,40 @@ use super::words::{Unreadable, words};
 use crate::proto::wrap::Metadata;
 use files::Exchange;
 
-/// How many scripts run at a time.
-const MOST: usize = 64;
-/// How often it is looked whether a script that put its decision off has decided.
-const GLANCE: Duration = Duration::from_millis(250);
-/// Where scripts find programs unless `setenv PATH` says so.
+/// Maximum number of scripts that run in parallel.
+const MAX_RUNNING: usize = 64;
+/// Interval for checking whether a script with a deferred decision has decided.
+const DECISION_POLL_INTERVAL: Duration = Duration::from_millis(250);
+/// The scripts' default `PATH`, unless `setenv PATH` sets one.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// When a script runs.
+/// The event that a script runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The interface stands.
+    /// The interface is up.
     Up,
-    /// The interface is gone, or about to go.
+    /// The interface is down, or about to go down.
     Down,
-    /// The routes stand.
+    /// The routes are set.
     RouteUp,
-    /// The routes are about to go.
+    /// The routes are about to be removed.
     RoutePreDown,
-    /// The server's address is known, or another.
+    /// The server's address is known or has changed.
     AddressChange,
-    /// A certificate is to be judged.
+    /// A certificate needs verification.
     TlsVerify,
-    /// What a client's own key for the control channel says of it is to be judged.
+    /// The metadata of a client's tls-crypt-v2 key needs verification.
     ClientKeyVerify,
-    /// A username and a password are to be judged.
+    /// A user name and password need verification.
     UserPassVerify,
-    /// The answer to a challenge came. Its script writes its judgement into the file of the
-    /// verification of the same lane, whose outcome it is.
+    /// The answer to a challenge arrived. The script writes its decision to the control file of the
+    /// lane's pending verification, which then ends with this outcome.
     ChallengeResponse,
-    /// A client came.
+    /// A client connected.
     ClientConnect,
-    /// A client is gone.
+    /// A client disconnected.
     ClientDisconnect,
-    /// An address is to be a client's, or is no more.
+    /// An address is about to be assigned to a client, or was removed.
     LearnAddress,
 }
 
@@ -87,7 +87,7 @@ impl Kind {
     }
 }
 
-/// A program and its first arguments.
+/// A program and its fixed arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
     program: String,
@@ -95,99 +95,100 @@ pub struct Script {
 }
 
 impl Script {
-    /// A program with its arguments; none for an empty command.
+    /// Returns a script for a program with arguments, or `None` for an empty command.
     pub fn new(command: &[String]) -> Option<Self> {
         let (program, arguments) = command.split_first()?;
         Some(Self { program: program.clone(), arguments: arguments.to_vec() })
     }
 
-    /// Takes a command of the configuration apart.
+    /// Parses a command of the configuration.
     ///
     /// # Errors
     ///
-    /// Quotation marks are not closed. None for an empty one.
+    /// Unclosed quotation marks. An empty command gives `None`.
     pub fn parse(command: &str) -> Result<Option<Self>, Unreadable> {
         let mut words = words(command)?.into_iter();
         Ok(words.next().map(|program| Self { program, arguments: words.collect() }))
     }
 }
 
-/// What a script is given beside its arguments.
+/// Data that a script receives in addition to its arguments.
 #[derive(Debug)]
 pub enum Secret {
-    /// Nothing.
+    /// No data.
     None,
-    /// A username and a password, in a file whose name is the last argument (`via-file`).
+    /// A user name and password in a file named by the last argument (`via-file`).
     File(String, Zeroizing<String>),
-    /// A username and a password in the environment (`via-env`), which others may be able to read.
+    /// A user name and password in the environment (`via-env`), which other processes may be able
+    /// to read.
     Environment(String, Zeroizing<String>),
-    /// The answer to a challenge, in a file whose name is the last argument.
+    /// The answer to a challenge in a file named by the last argument.
     Response(Zeroizing<String>),
-    /// What a client's own key says of it, in a file that the environment names.
+    /// The metadata of a client's tls-crypt-v2 key, in a file named by the environment.
     Metadata(Metadata),
 }
 
-/// A script to run.
+/// A script run.
 #[derive(Debug)]
 pub struct Job {
-    /// When.
+    /// The event.
     pub kind: Kind,
-    /// Which.
+    /// The program.
     pub script: Script,
-    /// Arguments behind those of the configuration.
+    /// Arguments appended to the configured ones.
     pub arguments: Vec<String>,
-    /// Its environment.
+    /// The environment.
     pub environment: Environment,
-    /// Behind whose other jobs it waits.
+    /// The lane; jobs of one lane run in order.
     pub lane: u64,
-    /// What is for this script only.
+    /// Data for this script only.
     pub secret: Secret,
 }
 
-/// Stands for a job.
+/// Identifies a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ticket(u64);
 
-/// What a script decided.
+/// The decision of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Yes, or it simply succeeded. After `client-connect`, with lines of configuration for the client.
+    /// Accepted or succeeded. After `client-connect`, with configuration lines for the client.
     Accepted(String),
-    /// No, or it failed; with what the client is told, if anything.
+    /// Refused or failed.
     Refused {
-        /// For the log.
+        /// The reason for the log.
         why: String,
-        /// For the client.
+        /// The reason for the client, if any.
         for_client: Option<String>,
     },
-    /// Not decided yet: the user has to do something, by a method, as a text says, within seconds.
-    /// Another outcome follows.
+    /// Deferred: the user must complete a step by `method` within the timeout. Another outcome
+    /// follows.
     Pending {
-        /// Seconds.
+        /// Timeout in seconds.
         timeout: u32,
-        /// Such as `webauth`.
+        /// The method, such as `webauth`.
         method: String,
-        /// For the client.
+        /// Data for the client.
         extra: String,
     },
 }
 
-/// Why a script is not run.
+/// The error for a script that `script-security` forbids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotAllowed {
-    /// The `script-security` that it takes.
+    /// The required `script-security` level.
     pub needed: u8,
 }
 
 impl fmt::Display for NotAllowed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a script is not run: that takes `script-security {}`", self.needed)
+        write!(f, "script not run: it requires `script-security {}`", self.needed)
     }
 }
 
 impl std::error::Error for NotAllowed {}
 
-/// All scripts that run or wait.
+/// Running and queued scripts.
 #[derive(Debug)]
 pub struct Hooks {
     security: u8,
@@ -200,8 +201,8 @@ pub struct Hooks {
 }
 
 impl Hooks {
-    /// `security` as in `script-security`; `directory` as in `tmp-dir`; `limit` is the time that a
-    /// script may take, its putting off included.
+    /// Returns an empty set. `security` is that of `script-security`, `directory` that of
+    /// `tmp-dir`. `limit` is the time limit of a script, deferral included.
     pub fn new(security: u8, directory: PathBuf, limit: Duration) -> Self {
         Self {
             security,
@@ -214,11 +215,11 @@ impl Hooks {
         }
     }
 
-    /// Runs a script as soon as it is its turn. `now` is since an arbitrary start.
+    /// Starts a script, or queues it in its lane. `now` counts from an arbitrary start.
     ///
     /// # Errors
     ///
-    /// `script-security` is too low. A script that cannot be started is refused by its outcome.
+    /// An insufficient `script-security`. If a script fails to start, its outcome is a refusal.
     pub fn start(&mut self, now: Duration, job: Job) -> Result<Ticket, NotAllowed> {
         let needed = if matches!(job.secret, Secret::Environment(..)) { 3 } else { 2 };
         if self.security < needed {
@@ -231,26 +232,26 @@ impl Hooks {
         Ok(ticket)
     }
 
-    /// Whether nothing runs or waits.
+    /// Returns whether no script is running or queued.
     pub fn is_idle(&self) -> bool {
         self.waiting.is_empty() && self.running.is_empty() && self.failed.is_empty()
     }
 
-    /// What to poll for reading.
+    /// Returns the descriptors to poll for reading.
     pub fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.running
             .iter()
             .filter_map(|running| running.process.as_ref().map(|(_, ended)| ended.as_fd()))
     }
 
-    /// When to ask for what is done at the latest.
+    /// Returns the latest time for the next call of [`done`](Self::done).
     pub fn deadline(&self, now: Duration) -> Option<Duration> {
         if !self.failed.is_empty() {
             return Some(now);
         }
         let glances = self.running.iter().map(|running| {
-            if running.may_put_off() {
-                running.deadline.min(now + GLANCE)
+            if running.may_defer() {
+                running.deadline.min(now + DECISION_POLL_INTERVAL)
             } else {
                 running.deadline
             }
@@ -258,7 +259,7 @@ impl Hooks {
         glances.min()
     }
 
-    /// What was decided since the last call.
+    /// Returns the outcomes since the last call.
     pub fn done(&mut self, now: Duration) -> Vec<(Ticket, Kind, Outcome)> {
         let mut done = std::mem::take(&mut self.failed);
         self.running.retain_mut(|running| {
@@ -274,9 +275,10 @@ impl Hooks {
 
     fn launch(&mut self, now: Duration) {
         let mut at = 0;
-        while self.running.len() < MOST && at < self.waiting.len() {
+        while self.running.len() < MAX_RUNNING && at < self.waiting.len() {
             let lane = self.waiting[at].1.lane;
-            // The verification that asked for a response holds the lane until it has it.
+            // A challenge response runs although its verification still occupies the lane, since it
+            // decides that verification.
             let answers = self.waiting[at].1.kind == Kind::ChallengeResponse;
             let busy = self.running.iter().any(|running| running.lane == lane)
                 || self.waiting.iter().take(at).any(|(_, job)| job.lane == lane);
@@ -295,7 +297,7 @@ impl Hooks {
             match Running::start(ticket, job, &self.directory, now + self.limit) {
                 Ok(running) => self.running.push(running),
                 Err(error) => {
-                    let why = format!("{program} cannot be run: {error}");
+                    let why = format!("cannot run {program}: {error}");
                     self.failed.push((ticket, kind, Outcome::Refused { why, for_client: None }));
                 }
             }
@@ -303,19 +305,20 @@ impl Hooks {
     }
 }
 
-/// The files of a script that may put its decision off.
+/// The files of a script that may defer its decision.
 #[derive(Debug)]
 struct Deferral {
-    /// Where it says 0 or 1 in the end.
+    /// The file for the final decision, 0 or 1.
     control: Exchange,
-    /// Why not.
+    /// The file for the reason of a refusal.
     reason: Option<Exchange>,
-    /// What the user has to do.
+    /// The file for the step that the user must complete.
     pending: Option<Exchange>,
 }
 
 impl Deferral {
-    /// Names the files of a verification to its script, and to that which gets the response.
+    /// Sets the variables that name the files, for the verification script and the challenge
+    /// response script.
     fn name_in(&self, environment: &mut Environment) {
         environment.set("auth_control_file", self.control.path());
         for (name, file) in
@@ -328,14 +331,14 @@ impl Deferral {
     }
 }
 
-/// A script that runs, or that has put its decision off.
+/// A script that is running or has deferred its decision.
 #[derive(Debug)]
 struct Running {
     ticket: Ticket,
     kind: Kind,
     lane: u64,
     program: String,
-    /// The process, and what becomes readable when it ends; none when it has.
+    /// The process and its pidfd, which becomes readable at its end; `None` after the end.
     process: Option<(Child, OwnedFd)>,
     deadline: Duration,
     configuration: Option<Exchange>,
@@ -390,8 +393,9 @@ impl Running {
                 command.env("metadata_type", metadata.kind().to_string());
                 Some(Exchange::new(directory, "cycloid_vpn_md", &[metadata.content()])?)
             }
-            // The standard library keeps a copy that is not wiped; so does the kernel, for all to read
-            // who may look at the process. That is why it takes a level of security of its own.
+            // The standard library keeps a copy that is not wiped, and the kernel shows the
+            // environment to anyone who may inspect the process. So this requires a higher
+            // script-security level.
             Secret::Environment(username, password) => {
                 command.env("username", username).env("password", password.as_str());
                 None
@@ -406,7 +410,7 @@ impl Running {
             }
             (None, _) => {}
         }
-        // A group of its own, so that at the end of its time all that it started goes too.
+        // A process group of its own, so that a timeout also kills the script's children.
         command.process_group(0).stdin(Stdio::null());
         let mut child = command.spawn()?;
         let ended = pidfd_open(Pid::from_child(&child), PidfdFlags::empty());
@@ -426,11 +430,11 @@ impl Running {
         })
     }
 
-    fn may_put_off(&self) -> bool {
+    fn may_defer(&self) -> bool {
         self.deferral.is_some()
     }
 
-    /// What is decided now, if anything.
+    /// Returns the outcome, if there is one yet.
     fn look(&mut self, now: Duration) -> Option<Outcome> {
         let status = match &mut self.process {
             Some((child, _)) => match child.try_wait() {
@@ -464,24 +468,24 @@ impl Running {
         if self.process.is_none() {
             match self.control() {
                 Some('1') => return Some(self.accepted()),
-                Some('0') => return Some(self.refused("it decided so")),
+                Some('0') => return Some(self.refused("denied by the script")),
                 _ => {}
             }
         }
-        (now >= self.deadline).then(|| self.refused("it took too long"))
+        (now >= self.deadline).then(|| self.refused("timeout"))
     }
 
     fn control(&self) -> Option<char> {
         self.deferral.as_ref().and_then(|deferral| deferral.control.verdict())
     }
 
-    /// What the user has to do, once.
+    /// Returns the pending step once.
     fn pending(&mut self) -> Option<Outcome> {
         let deferral = self.deferral.as_mut()?;
         let text = deferral.pending.as_ref()?.text();
         let mut lines = text.lines();
         let (timeout, method, extra) = (lines.next()?, lines.next()?, lines.next()?);
-        // A line without its end may be in writing.
+        // A last line without newline may still be incomplete.
         if text.matches('\n').count() < 3 {
             return None;
         }

@@ -7,30 +7,30 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::*;
 
-struct Bed {
+struct Fixture {
     directory: tempfile::TempDir,
     hooks: Hooks,
     start: Instant,
 }
 
-fn bed(security: u8, limit: Duration) -> Bed {
+fn fixture(security: u8, limit: Duration) -> Fixture {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir(directory.path().join("tmp")).unwrap();
     let hooks = Hooks::new(security, directory.path().join("tmp"), limit);
-    Bed { directory, hooks, start: Instant::now() }
+    Fixture { directory, hooks, start: Instant::now() }
 }
 
 const LONG: Duration = Duration::from_secs(60);
 
-impl Bed {
+impl Fixture {
     fn path(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
     fn script(&self, text: &str) -> Script {
         let path = self.path(&format!("script{}", self.hooks.next));
-        // Not written by this process: another thread that forks meanwhile would hold it open for
-        // writing, and the kernel would not run it.
+        // Written by a separate process: if another thread of this process forked meanwhile, its
+        // child would hold the file open for writing and the kernel would refuse to execute it.
         let written = Command::new("sh")
             .args(["-c", "printf '#!/bin/sh\\n%s\\n' \"$2\" > \"$1\" && chmod 755 \"$1\"", "sh"])
             .args([path.as_os_str(), text.as_ref()])
@@ -55,13 +55,13 @@ impl Bed {
         self.hooks.start(self.start.elapsed(), job).unwrap()
     }
 
-    /// Waits as the control thread does; what was decided, in its order.
+    /// Waits like the control thread. Returns the outcomes in order.
     fn wait(&mut self, count: usize) -> Vec<(Ticket, Kind, Outcome)> {
         let mut done = Vec::new();
         while done.len() < count {
             let now = self.start.elapsed();
             assert!(now < LONG, "{done:?}");
-            let wait = self.hooks.deadline(now).expect("something runs").saturating_sub(now);
+            let wait = self.hooks.deadline(now).expect("a script is running").saturating_sub(now);
             let mut fds: Vec<_> =
                 self.hooks.fds().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
             poll(&mut fds, Some(&Timespec::try_from(wait).unwrap())).unwrap();
@@ -82,11 +82,11 @@ impl Bed {
         }
     }
 
-    /// Whether the one script that runs is given up, were it that time now.
+    /// Returns whether the only running script times out at `now`.
     fn is_late_at(&mut self, now: Duration) -> bool {
         let done = self.hooks.done(now);
         let [(_, _, Outcome::Refused { why, .. })] = &done[..] else { panic!("{done:?}") };
-        why.ends_with("too long")
+        why.ends_with("timeout")
     }
 
     fn leftovers(&self) -> usize {
@@ -107,79 +107,79 @@ fn for_client(outcome: Outcome) -> Option<String> {
 
 #[test]
 fn arguments_and_environment_and_no_shell() {
-    let mut bed = bed(2, LONG);
-    let out = bed.path("out");
-    let mut job = bed.job(Kind::Up, "printf '%s|' \"$@\" > $OUT; env >> $OUT; exit 0");
+    let mut fixture = fixture(2, LONG);
+    let out = fixture.path("out");
+    let mut job = fixture.job(Kind::Up, "printf '%s|' \"$@\" > $OUT; env >> $OUT; exit 0");
     job.environment.set("OUT", out.display());
     job.environment.set("common_name", "$(touch /nowhere); `id`\n");
     job.arguments.push("$HOME; *".into());
-    bed.start(job);
-    assert_eq!(bed.outcome(), accepted(""));
+    fixture.start(job);
+    assert_eq!(fixture.outcome(), accepted(""));
     let text = fs::read_to_string(out).unwrap();
     assert!(text.starts_with("first argument|second|$HOME; *|"), "{text}");
     for line in ["script_type=up", "common_name=$(touch /nowhere); `id`_"] {
         assert!(text.lines().any(|found| found.ends_with(line)), "{text}");
     }
-    assert!(!text.contains("CARGO"), "this process's environment is not the script's");
-    assert!(bed.hooks.is_idle());
+    assert!(!text.contains("CARGO"), "scripts must not inherit this process's environment");
+    assert!(fixture.hooks.is_idle());
 }
 
 #[test]
-fn what_is_not_allowed_and_what_does_not_exist() {
-    let mut bed = bed(1, LONG);
-    let job = bed.job(Kind::Up, "exit 0");
-    assert_eq!(bed.hooks.start(LONG, job), Err(NotAllowed { needed: 2 }));
-    bed.hooks.security = 2;
+fn forbidden_and_missing_scripts() {
+    let mut fixture = fixture(1, LONG);
+    let job = fixture.job(Kind::Up, "exit 0");
+    assert_eq!(fixture.hooks.start(LONG, job), Err(NotAllowed { needed: 2 }));
+    fixture.hooks.security = 2;
     let secret = Secret::Environment("u".into(), Zeroizing::new("p".into()));
-    let job = Job { secret, ..bed.job(Kind::UserPassVerify, "exit 0") };
-    assert_eq!(bed.hooks.start(LONG, job), Err(NotAllowed { needed: 3 }));
+    let job = Job { secret, ..fixture.job(Kind::UserPassVerify, "exit 0") };
+    assert_eq!(fixture.hooks.start(LONG, job), Err(NotAllowed { needed: 3 }));
     let script = Script::parse("/nowhere/at/all").unwrap().unwrap();
-    let job = Job { script, ..bed.job(Kind::ClientConnect, "") };
-    bed.start(job);
-    assert_eq!(for_client(bed.outcome()), None);
-    assert_eq!(bed.leftovers(), 0);
+    let job = Job { script, ..fixture.job(Kind::ClientConnect, "") };
+    fixture.start(job);
+    assert_eq!(for_client(fixture.outcome()), None);
+    assert_eq!(fixture.leftovers(), 0);
     assert_eq!(Script::parse("  "), Ok(None));
 }
 
 #[test]
 fn lines_of_configuration_for_a_client() {
-    let mut bed = bed(2, LONG);
+    let mut fixture = fixture(2, LONG);
     let text = "[ \"$3\" = \"$client_connect_config_file\" ] && echo 'push \"x\"' > \"$3\"";
-    bed.start(bed.job(Kind::ClientConnect, text));
-    assert_eq!(bed.outcome(), accepted("push \"x\"\n"));
-    bed.start(bed.job(Kind::ClientConnect, "exit 1"));
-    assert_eq!(for_client(bed.outcome()), None);
-    bed.start(bed.job(Kind::ClientConnect, "echo 0 > $client_connect_deferred_file"));
-    assert_eq!(for_client(bed.outcome()), None);
+    fixture.start(fixture.job(Kind::ClientConnect, text));
+    assert_eq!(fixture.outcome(), accepted("push \"x\"\n"));
+    fixture.start(fixture.job(Kind::ClientConnect, "exit 1"));
+    assert_eq!(for_client(fixture.outcome()), None);
+    fixture.start(fixture.job(Kind::ClientConnect, "echo 0 > $client_connect_deferred_file"));
+    assert_eq!(for_client(fixture.outcome()), None);
     let text = "echo 2 > $client_connect_deferred_file\n\
         (sleep 0.4; echo late > $3; echo 1 > $client_connect_deferred_file) &";
-    bed.start(bed.job(Kind::ClientConnect, text));
-    assert_eq!(bed.outcome(), accepted("late\n"));
-    assert_eq!(bed.leftovers(), 0);
+    fixture.start(fixture.job(Kind::ClientConnect, text));
+    assert_eq!(fixture.outcome(), accepted("late\n"));
+    assert_eq!(fixture.leftovers(), 0);
 }
 
 #[test]
 fn usernames_and_passwords() {
-    let mut bed = bed(3, LONG);
+    let mut fixture = fixture(3, LONG);
     let password = || Zeroizing::new("pass word".to_owned());
     let text = "[ \"$(cat \"$3\")\" = \"$(printf 'ann\\npass word')\" ]";
     let secret = Secret::File("ann".into(), password());
-    let job = Job { secret, ..bed.job(Kind::UserPassVerify, text) };
-    bed.start(job);
-    assert_eq!(bed.outcome(), accepted(""));
+    let job = Job { secret, ..fixture.job(Kind::UserPassVerify, text) };
+    fixture.start(job);
+    assert_eq!(fixture.outcome(), accepted(""));
     let secret = Secret::Environment("ann".into(), password());
     let text = "[ \"$username/$password/$script_type\" = 'ann/pass word/user-pass-verify' ]";
-    let job = Job { secret, ..bed.job(Kind::UserPassVerify, text) };
-    bed.start(job);
-    assert_eq!(bed.outcome(), accepted(""));
+    let job = Job { secret, ..fixture.job(Kind::UserPassVerify, text) };
+    fixture.start(job);
+    assert_eq!(fixture.outcome(), accepted(""));
     let text = "echo 'no such user' > $auth_failed_reason_file; exit 1";
-    bed.start(bed.job(Kind::UserPassVerify, text));
-    assert_eq!(for_client(bed.outcome()).unwrap(), "no such user");
+    fixture.start(fixture.job(Kind::UserPassVerify, text));
+    assert_eq!(for_client(fixture.outcome()).unwrap(), "no such user");
 
     let text = "printf '30\\nwebauth\\nWEB_AUTH::https://x\\n' > $auth_pending_file\n\
         (sleep 0.4; echo late > $auth_failed_reason_file; echo 0 > $auth_control_file) &\nexit 2";
-    bed.start(bed.job(Kind::UserPassVerify, text));
-    let done = bed.wait(2);
+    fixture.start(fixture.job(Kind::UserPassVerify, text));
+    let done = fixture.wait(2);
     let pending = Outcome::Pending {
         timeout: 30,
         method: "webauth".into(),
@@ -187,70 +187,70 @@ fn usernames_and_passwords() {
     };
     assert_eq!(done[0].2, pending);
     assert_eq!(for_client(done[1].2.clone()).unwrap(), "late");
-    assert_eq!(bed.leftovers(), 0);
+    assert_eq!(fixture.leftovers(), 0);
 }
 
 #[test]
 fn the_response_to_a_challenge_decides() {
-    let mut bed = bed(2, LONG);
-    let asked = bed.start(bed.job(Kind::UserPassVerify, "exit 2"));
+    let mut fixture = fixture(2, LONG);
+    let asked = fixture.start(fixture.job(Kind::UserPassVerify, "exit 2"));
     let secret = Secret::Response(Zeroizing::new("MTIz".into()));
     let text = "[ \"$(cat \"$3\")\" = MTIz ] && echo 1 > $auth_control_file";
-    let job = Job { secret, ..bed.job(Kind::ChallengeResponse, text) };
-    let answered = bed.start(job);
-    let mut done = bed.wait(2);
+    let job = Job { secret, ..fixture.job(Kind::ChallengeResponse, text) };
+    let answered = fixture.start(job);
+    let mut done = fixture.wait(2);
     done.sort_by_key(|(ticket, ..)| *ticket);
     assert_eq!(done[0], (asked, Kind::UserPassVerify, accepted("")));
     assert_eq!(done[1], (answered, Kind::ChallengeResponse, accepted("")));
-    assert_eq!(bed.leftovers(), 0);
+    assert_eq!(fixture.leftovers(), 0);
 }
 
 #[test]
-fn a_script_that_takes_too_long_goes_with_all_it_started() {
-    let mut bed = bed(2, LONG);
-    let alive = bed.path("alive");
-    let mut job =
-        bed.job(Kind::LearnAddress, "sleep 600 & echo $! > $ALIVE.new; mv $ALIVE.new $ALIVE; wait");
+fn a_timeout_kills_the_script_and_its_children() {
+    let mut fixture = fixture(2, LONG);
+    let alive = fixture.path("alive");
+    let mut job = fixture
+        .job(Kind::LearnAddress, "sleep 600 & echo $! > $ALIVE.new; mv $ALIVE.new $ALIVE; wait");
     job.environment.set("ALIVE", alive.display());
-    bed.start(job);
-    bed.wait_until(|_| alive.exists());
-    assert!(bed.is_late_at(LONG * 2));
+    fixture.start(job);
+    fixture.wait_until(|_| alive.exists());
+    assert!(fixture.is_late_at(LONG * 2));
     let sleeper = fs::read_to_string(alive).unwrap();
     let process = format!("/proc/{}/stat", sleeper.trim());
     let gone = |path: &str| fs::read_to_string(path).map_or(true, |stat| stat.contains(") Z "));
-    bed.wait_until(|_| gone(&process));
-    // Nor does a decision that never comes keep a client waiting.
-    bed.start(bed.job(Kind::UserPassVerify, "exit 2"));
-    bed.wait_until(|bed| {
-        assert_eq!(bed.hooks.done(bed.start.elapsed()), []);
-        bed.hooks.fds().next().is_none()
+    fixture.wait_until(|_| gone(&process));
+    // A deferred decision also times out.
+    fixture.start(fixture.job(Kind::UserPassVerify, "exit 2"));
+    fixture.wait_until(|fixture| {
+        assert_eq!(fixture.hooks.done(fixture.start.elapsed()), []);
+        fixture.hooks.fds().next().is_none()
     });
-    assert!(bed.is_late_at(LONG * 4));
+    assert!(fixture.is_late_at(LONG * 4));
 }
 
 #[test]
-fn a_lane_keeps_its_order_and_others_pass() {
-    let mut bed = bed(2, LONG);
-    let out = bed.path("out");
-    let go = bed.path("go");
+fn a_lane_keeps_its_order_and_does_not_block_others() {
+    let mut fixture = fixture(2, LONG);
+    let out = fixture.path("out");
+    let go = fixture.path("go");
     let mut tickets = Vec::new();
     let first = "while [ ! -e $GO ]; do sleep 0.02; done; echo a";
     for (lane, text) in [(1, first), (1, "echo b"), (1, "echo c"), (2, "echo d")] {
-        let mut job = bed.job(Kind::ClientDisconnect, &format!("({text}) >> $OUT"));
+        let mut job = fixture.job(Kind::ClientDisconnect, &format!("({text}) >> $OUT"));
         job.environment.set("OUT", out.display());
         job.environment.set("GO", go.display());
         job.lane = lane;
-        tickets.push(bed.start(job));
+        tickets.push(fixture.start(job));
     }
-    assert_eq!(bed.wait(1)[0].0, tickets[3]);
+    assert_eq!(fixture.wait(1)[0].0, tickets[3]);
     fs::write(go, "").unwrap();
-    let done: Vec<_> = bed.wait(3).iter().map(|(ticket, ..)| *ticket).collect();
+    let done: Vec<_> = fixture.wait(3).iter().map(|(ticket, ..)| *ticket).collect();
     assert_eq!(done, tickets[..3]);
     assert_eq!(fs::read_to_string(out).unwrap(), "d\na\nb\nc\n");
 }
 
 #[test]
-fn what_a_script_leaves_instead_of_its_file() {
+fn replaced_exchange_files_are_handled() {
     let directory = tempfile::tempdir().unwrap();
     let exchange = Exchange::new(directory.path(), "x", &[b"1"]).unwrap();
     assert_eq!(exchange.verdict(), Some('1'));

@@ -1,6 +1,6 @@
-//! What a client of the management interface may say, from a line to a value.
+//! Parses the commands of a management client.
 //!
-//! Source: management-notes.txt, "COMMAND"; the words of errors as OpenVPN 2.6.14 has them.
+//! Source: management-notes.txt, "COMMAND"; error texts as in OpenVPN 2.6.14.
 
 use std::net::SocketAddr;
 
@@ -9,47 +9,47 @@ use zeroize::Zeroizing;
 use super::super::signals::Signal;
 use super::super::words::words;
 
-/// What to show of a list that is kept, and whether to go on showing it.
+/// Which entries of a history to show, and whether to enable real-time notifications.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Show {
     pub(super) realtime: Option<bool>,
-    /// The last so many; all for `usize::MAX`.
+    /// Number of last entries; `usize::MAX` is all.
     pub(super) last: Option<usize>,
 }
 
-/// Which clients to end.
+/// The clients to disconnect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Those of this common name.
+    /// All clients with this common name.
     Name(String),
-    /// The one at this address.
+    /// The client at this address.
     Address(SocketAddr),
 }
 
-/// What a client does when its password is refused.
+/// A client's reaction to a refused password.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AuthRetry {
-    /// It ends.
+    /// Exit.
     #[default]
     None,
-    /// It asks again.
+    /// Ask again.
     Interact,
-    /// It tries again with what it has.
+    /// Retry with the same password.
     NoInteract,
 }
 
-/// What to do about the server that is to be connected to.
+/// The decision about the next server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remote {
     /// Connect to it.
     Accept,
-    /// Leave so many out.
+    /// Skip this many.
     Skip(u32),
     /// Connect to this host and port instead.
     Replace(String, String),
 }
 
-/// A line that was understood.
+/// A parsed command.
 #[derive(Debug, PartialEq)]
 pub(super) enum Command {
     Help,
@@ -85,14 +85,14 @@ pub(super) enum Command {
     Exit,
 }
 
-/// The longest verbosity.
+/// The highest verbosity.
 const MOST_VERBOSE: u8 = 15;
 
-/// Understands a line; none if it is empty.
+/// Parses a line. Returns `None` for an empty one.
 ///
 /// # Errors
 ///
-/// What to answer, without the `ERROR: `.
+/// The error text, without the `ERROR: ` prefix.
 pub(super) fn parse(line: &str) -> Result<Option<Command>, String> {
     let words = words(line).map_err(|error| format!("Options error: {error}"))?;
     let words = Zeroizing::new(words);
@@ -249,7 +249,7 @@ fn show(name: &str, arguments: &[&str]) -> Result<Show, String> {
     Ok(show)
 }
 
-/// A common name has no colon, an address and its port have.
+/// Parses a client to disconnect: an address with port contains a colon, a common name does not.
 fn target(text: &str) -> Result<Target, String> {
     if !text.contains(':') {
         return Ok(Target::Name(text.into()));
@@ -258,7 +258,7 @@ fn target(text: &str) -> Result<Target, String> {
     Ok(Target::Address(address))
 }
 
-/// What `help` says.
+/// The text of `help`.
 pub(super) const HELP: &str = "\
 auth-retry t           : Answer to a refused password (none,interact,nointeract).
 bytecount n            : Report bytes in and out every n seconds (0=off).

@@ -1,4 +1,4 @@
-//! One connection of the management interface, and where they come from.
+//! The listener and connections of the management interface.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -17,23 +17,23 @@ use super::output::Output;
 /// The longest line, in bytes.
 const MAX_LINE: usize = 4096;
 
-/// Where clients connect.
+/// The address that management clients connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
-    /// A socket in the file system; only processes of this user and of this group may connect, if told.
+    /// A Unix socket; `user` and `group`, if set, restrict the connecting processes.
     Unix {
-        /// Its path.
+        /// The path.
         path: PathBuf,
-        /// `management-client-user`, by its number.
+        /// The user id of `management-client-user`.
         user: Option<u32>,
-        /// `management-client-group`, by its number.
+        /// The group id of `management-client-group`.
         group: Option<u32>,
     },
-    /// A port.
+    /// A TCP address and port.
     Tcp(SocketAddr),
 }
 
-/// Where connections come from.
+/// The listening socket.
 #[derive(Debug)]
 pub(super) enum Listener {
     Unix(UnixListener, Endpoint),
@@ -44,7 +44,7 @@ impl Listener {
     pub(super) fn bind(endpoint: &Endpoint) -> io::Result<Self> {
         match endpoint {
             Endpoint::Unix { path, .. } => {
-                // What an earlier process left is in the way; what is no socket is somebody's.
+                // Removes a stale socket of an earlier process, but never another kind of file.
                 if fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket()) {
                     match UnixStream::connect(path) {
                         Ok(_) => return Err(io::ErrorKind::AddrInUse.into()),
@@ -70,7 +70,7 @@ impl Listener {
         }
     }
 
-    /// The address, when it is a port.
+    /// Returns the address of a TCP listener.
     pub(super) fn address(&self) -> Option<SocketAddr> {
         match self {
             Self::Unix(..) => None,
@@ -78,7 +78,7 @@ impl Listener {
         }
     }
 
-    /// The next connection that is allowed, if one waits.
+    /// Accepts the next permitted connection, if one is pending.
     pub(super) fn accept(&self) -> Option<Stream> {
         match self {
             Self::Unix(listener, endpoint) => {
@@ -108,7 +108,7 @@ impl Drop for Listener {
     }
 }
 
-/// A connection's bytes.
+/// A connection's byte stream.
 #[derive(Debug)]
 pub(super) enum Stream {
     Unix(UnixStream),
@@ -146,26 +146,26 @@ impl Write for Stream {
     }
 }
 
-/// A client of the management interface.
+/// A connected management client.
 #[derive(Debug)]
 pub(super) struct Connection {
     stream: Stream,
-    /// What came and is no whole line yet, or waits until there is room for an answer.
+    /// Received bytes: an incomplete line, or lines that wait until the output queue has room.
     input: Zeroizing<Vec<u8>>,
     pub(super) output: Output,
-    /// Wrong passwords so far; none once it may speak.
+    /// Number of wrong passwords so far; `None` once authenticated.
     pub(super) attempts: Option<u32>,
-    /// When it came.
+    /// Time of the connection.
     came: Duration,
-    /// Since when it has taken nothing of what waits for it.
+    /// Start of the time without any progress in sending.
     stalled: Option<Duration>,
-    /// Real-time lines that it asked for.
+    /// Enabled real-time notifications.
     pub(super) realtime: Realtime,
-    /// Nothing more is taken; it ends when what waits is sent.
+    /// Whether the connection ends once the queue is sent; no more input is processed.
     pub(super) closing: bool,
-    /// The client has said its last.
+    /// Whether the client has closed its sending side.
     pub(super) ended: bool,
-    /// The lines of a `client-auth`, which go on to `END`.
+    /// The lines of an open `client-auth`, up to `END`.
     pub(super) block: Option<(u64, u64, Vec<String>)>,
 }
 
@@ -196,19 +196,19 @@ impl Connection {
         self.stream.fd()
     }
 
-    /// Whether more may come: not while the client does not take what it asked for.
+    /// Returns whether to read more; not while the client leaves the output queue full.
     pub(super) fn may_read(&self) -> bool {
         !self.closing && !self.ended && !self.output.is_high() && self.input.len() < MAX_LINE
     }
 
-    /// Takes what has come, up to what fits.
+    /// Reads received bytes, up to the buffer's capacity.
     ///
     /// # Errors
     ///
-    /// The connection is broken.
+    /// A broken connection.
     pub(super) fn read(&mut self) -> io::Result<()> {
         while self.may_read() {
-            // The buffer never grows, so that no copy of a password stays behind.
+            // Fixed buffer size: growing would leave copies of passwords in memory.
             let mut bytes = Zeroizing::new([0; MAX_LINE]);
             let room = MAX_LINE - self.input.len();
             match self.stream.read(&mut bytes[..room]) {
@@ -222,11 +222,11 @@ impl Connection {
         Ok(())
     }
 
-    /// The next whole line, without its end.
+    /// Returns the next complete line without its line end.
     ///
     /// # Errors
     ///
-    /// The line is too long.
+    /// A line that is too long.
     pub(super) fn line(&mut self) -> io::Result<Option<Zeroizing<String>>> {
         if self.closing || self.output.is_high() {
             return Ok(None);
@@ -248,12 +248,12 @@ impl Connection {
         Ok(Some(text))
     }
 
-    /// Since when something is due from it: its password, or that it takes what it is sent.
+    /// Returns the start of an overdue obligation: to send the password, or to read the output.
     pub(super) fn owes_since(&self) -> Option<Duration> {
         self.attempts.map(|_| self.came).or(self.stalled)
     }
 
-    /// Sends what it takes; an error when the connection is at its end.
+    /// Sends queued output. An error ends the connection.
     pub(super) fn send(&mut self, now: Duration) -> io::Result<()> {
         let progress = self.output.send(&mut self.stream)?;
         self.stalled = match self.stalled {

@@ -1,4 +1,4 @@
-//! What the control thread is asked to do by a client of the management interface.
+//! Requests of a management client to the control thread.
 
 use zeroize::Zeroizing;
 
@@ -6,16 +6,16 @@ use super::super::signals::Signal;
 use super::super::status;
 use super::{AuthRetry, Remote, Target};
 
-/// What the control thread has to do.
+/// A request to the control thread.
 #[derive(Debug, PartialEq)]
 pub enum Event {
-    /// A client came, and has given its password.
+    /// A client connected and authenticated.
     Connected,
-    /// The client is gone.
+    /// The client disconnected.
     Disconnected,
-    /// The wait for a release is over.
+    /// The hold was released.
     Released,
-    /// As if this signal had come.
+    /// Acts like this signal.
     Signal(Signal),
     /// `status`; answered with [`Management::lines`](super::Management::lines).
     Status(Option<status::Version>),
@@ -25,69 +25,69 @@ pub enum Event {
     Kill(Target),
     /// `client-kill`; answered with success or error.
     ClientKill {
-        /// The client's number.
+        /// The client's id.
         client: u64,
-        /// What it is told.
+        /// The message for the client.
         message: Option<String>,
     },
     /// `client-auth`; answered with success or error.
     ClientAuth {
-        /// The client's number.
+        /// The client's id.
         client: u64,
-        /// The key's.
+        /// The key's id.
         key: u64,
-        /// Lines of configuration for this client.
+        /// Configuration lines for this client.
         lines: Vec<String>,
     },
     /// `client-deny`; answered with success or error.
     ClientDeny {
-        /// The client's number.
+        /// The client's id.
         client: u64,
-        /// The key's.
+        /// The key's id.
         key: u64,
-        /// For the log.
+        /// The reason for the log.
         reason: String,
-        /// For the client.
+        /// The reason for the client.
         for_client: Option<String>,
     },
     /// `client-pending-auth`; answered with success or error.
     PendingAuth {
-        /// The client's number.
+        /// The client's id.
         client: u64,
-        /// The key's.
+        /// The key's id.
         key: u64,
-        /// For the client.
+        /// Data for the client.
         extra: String,
-        /// Seconds.
+        /// Timeout in seconds.
         timeout: u32,
     },
-    /// What was asked for by [`Management::ask`](super::Management::ask).
+    /// The answer to [`Management::ask`](super::Management::ask).
     Credentials {
-        /// `Auth`, `Private Key`.
+        /// The kind: `Auth` or `Private Key`.
         kind: String,
-        /// Where one was asked for.
+        /// The user name, if requested.
         username: Option<String>,
         /// The password.
         password: Zeroizing<String>,
     },
     /// `forget-passwords`.
     ForgetPasswords,
-    /// The log's verbosity.
+    /// Sets the log's verbosity.
     Verb(u8),
-    /// The log's limit on similar messages.
+    /// Sets the log's limit on repeated messages.
     Mute(u32),
-    /// What happens when a password is refused.
+    /// Sets the reaction to a refused password.
     AuthRetry(AuthRetry),
     /// `needok`; answered with success or error.
     NeedOk {
-        /// What is needed.
+        /// The requested item.
         kind: String,
-        /// Whether it is there.
+        /// Whether it is available.
         ok: bool,
     },
     /// `needstr`; answered with success or error.
     NeedString {
-        /// What is needed.
+        /// The requested item.
         kind: String,
         /// The answer.
         value: String,
@@ -100,15 +100,15 @@ pub enum Event {
     RemoteCount,
     /// `remote-entry-get`; answered with [`Management::lines`](super::Management::lines).
     RemoteEntries {
-        /// The first, from 0.
+        /// The first index, from 0.
         first: usize,
-        /// The one behind the last.
+        /// The index after the last.
         end: usize,
     },
 }
 
 impl Event {
-    /// Whether the client waits for an answer.
+    /// Returns whether the management client waits for an answer.
     pub fn needs_reply(&self) -> bool {
         !matches!(
             self,

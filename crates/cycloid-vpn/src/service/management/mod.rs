@@ -1,19 +1,19 @@
-//! The management interface: a program that watches and steers this one, by lines of text over a
-//! socket.
+//! The management interface: lets another program monitor and control this one with lines of text
+//! over a socket.
 //!
 //! The control thread polls [`interests`](Management::interests) and then calls
-//! [`next`](Management::next) until there is nothing more. What the interface knows itself it answers
-//! itself; the rest comes out as an [`Event`], and those that [need an answer](Event::needs_reply) are
-//! answered before the next call. One client is served at a time. A client that sends and does not
-//! read, sends nothing, or sends without end costs a bounded amount of memory and no waiting; one that
-//! has to give a password and does not is sent away.
+//! [`next`](Management::next) until it returns `None`. The interface answers what it can itself.
+//! Other commands become an [`Event`]; one that [needs a reply](Event::needs_reply) must be
+//! answered before the next call. One client is served at a time. A client that does not read,
+//! sends nothing, or sends without end costs bounded memory and never blocks. A client that does
+//! not give a required password is disconnected.
 //!
-//! Source: OpenVPN's management-notes.txt, and what OpenVPN 2.6.14 answers.
+//! Source: OpenVPN's management-notes.txt, and the answers of OpenVPN 2.6.14.
 
 mod command;
 mod connection;
 mod event;
-mod news;
+mod notifications;
 mod output;
 
 #[cfg(test)]
@@ -31,55 +31,56 @@ use zeroize::Zeroizing;
 pub use command::{AuthRetry, Remote, Target};
 pub use connection::Endpoint;
 pub use event::Event;
-pub use news::{ClientNews, Query, StateChange};
+pub use notifications::{ClientEvent, Query, StateChange};
 
 use super::status;
 use command::{Command, HELP, Show};
 use connection::{Connection, Listener};
 use output::History;
 
-/// The interface's version that is spoken.
+/// The implemented protocol version.
 pub const VERSION: u32 = 5;
-/// How many changes of state and messages of echo are kept.
-const KEPT: usize = 100;
-/// How long a client may take to give its password, or to take what it is sent.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// Wrong passwords before a client is sent away.
-const MOST_ATTEMPTS: u32 = 3;
+/// Number of state changes and echo messages to keep.
+const HISTORY_LENGTH: usize = 100;
+/// Time limit for a client to send its password or to read its output.
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
+/// Wrong passwords before a client is disconnected.
+const MAX_ATTEMPTS: u32 = 3;
 /// The most lines of a `client-auth`.
 const MAX_BLOCK: usize = 256;
 
-/// What the interface is told at its start.
+/// Settings of the interface.
 #[derive(Debug)]
 pub struct Settings {
-    /// Where it listens.
+    /// The listening address.
     pub endpoint: Endpoint,
-    /// What a client has to say first.
+    /// The password that a client must send first.
     pub password: Option<Zeroizing<String>>,
-    /// Program and version.
+    /// Name and version of the program.
     pub title: String,
-    /// Whether this is a server, which has clients to show and to end.
+    /// Whether this is a server, with clients to list and disconnect.
     pub server: bool,
-    /// `management-hold`: whether to wait for a release before each start.
+    /// `management-hold`: wait for a release before each start.
     pub hold: bool,
-    /// `management-log-cache`: how many lines of the log are kept.
+    /// `management-log-cache`: number of log lines to keep.
     pub log_lines: usize,
     /// The log's verbosity.
     pub verb: u8,
-    /// The log's limit on similar messages.
+    /// The log's limit on repeated messages.
     pub mute: u32,
-    /// What happens when a password is refused.
+    /// Reaction to a refused password.
     pub auth_retry: AuthRetry,
 }
 
-/// The interface.
+/// The management interface.
 #[derive(Debug)]
 pub struct Management {
     settings: Settings,
     listener: Listener,
     connection: Option<Connection>,
     waits_for_reply: bool,
-    /// Waits for a release since it was told to, with how long it would wait without anybody.
+    /// Set while waiting for a release: the seconds that the program would wait without a
+    /// management client.
     holding: Option<u32>,
     query: Option<Query>,
     username: Option<String>,
@@ -95,7 +96,7 @@ impl Management {
     ///
     /// # Errors
     ///
-    /// The address or the path cannot be listened on.
+    /// The address or path cannot be used.
     pub fn listen(settings: Settings) -> io::Result<Self> {
         Ok(Self {
             listener: Listener::bind(&settings.endpoint)?,
@@ -104,21 +105,21 @@ impl Management {
             holding: None,
             query: None,
             username: None,
-            states: History::new(KEPT),
+            states: History::new(HISTORY_LENGTH),
             log: History::new(settings.log_lines),
-            echoes: History::new(KEPT),
+            echoes: History::new(HISTORY_LENGTH),
             bytecount: None,
             last_bytecount: Duration::ZERO,
             settings,
         })
     }
 
-    /// The port that it listens on.
+    /// Returns the TCP address that it listens on.
     pub fn address(&self) -> Option<SocketAddr> {
         self.listener.address()
     }
 
-    /// What to poll for, at most two descriptors.
+    /// Returns at most two descriptors to poll, with their events.
     pub fn interests(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
         let listener = self.connection.is_none().then(|| (self.listener.fd(), PollFlags::IN));
         let connection = self.connection.as_ref().map(|connection| {
@@ -130,16 +131,16 @@ impl Management {
         listener.into_iter().chain(connection)
     }
 
-    /// When to call [`next`](Self::next) at the latest, or to report bytes.
+    /// Returns the latest time for the next call of [`next`](Self::next) or byte count report.
     pub fn deadline(&self) -> Option<Duration> {
         let connection = self.connection.as_ref()?;
-        let patience = connection.owes_since().map(|since| since + PATIENCE);
+        let patience = connection.owes_since().map(|since| since + CLIENT_TIMEOUT);
         let bytecount = self.bytecount.map(|interval| self.last_bytecount + interval);
         patience.into_iter().chain(bytecount).min()
     }
 
-    /// Moves bytes, and gives the next thing to be done. `now` is since an arbitrary start. An event
-    /// that needed an answer and got none is answered as one that this program does not know.
+    /// Transfers bytes and returns the next request. `now` counts from an arbitrary start. A
+    /// previous event that needed a reply and got none is answered as unsupported.
     pub fn next(&mut self, now: Duration) -> Option<Event> {
         if std::mem::take(&mut self.waits_for_reply) {
             self.reply_error("the command is not supported by the current daemon mode");
@@ -170,7 +171,7 @@ impl Management {
                 Ok(None) => {
                     connection.closing |= connection.ended && !connection.output.is_high();
                     let sent = connection.send(now);
-                    let late = |since| now >= since + PATIENCE;
+                    let late = |since| now >= since + CLIENT_TIMEOUT;
                     if sent.is_err() || connection.owes_since().is_some_and(late) {
                         return self.end();
                     }
@@ -184,19 +185,19 @@ impl Management {
         }
     }
 
-    /// Answers with `SUCCESS`.
+    /// Replies with `SUCCESS`.
     pub fn success(&mut self, text: &str) {
         self.waits_for_reply = false;
         self.reply(&format!("SUCCESS: {}", one_line(text)));
     }
 
-    /// Answers with `ERROR`.
+    /// Replies with `ERROR`.
     pub fn error(&mut self, text: &str) {
         self.waits_for_reply = false;
         self.reply_error(text);
     }
 
-    /// Answers with lines; `END` is put behind them unless they end so.
+    /// Replies with lines, and appends `END` if it is missing.
     pub fn lines(&mut self, text: &str) {
         self.waits_for_reply = false;
         let ends = text.lines().next_back() == Some("END");
@@ -216,7 +217,7 @@ impl Management {
         self.reply(&format!("ERROR: {}", one_line(text)));
     }
 
-    /// Lets the client go; an event if it had been announced.
+    /// Ends the connection. Returns an event if the connection had been announced.
     fn end(&mut self) -> Option<Event> {
         let connection = self.connection.take()?;
         self.bytecount = None;
@@ -262,7 +263,7 @@ impl Management {
             return Some(Event::Connected);
         }
         connection.attempts = Some(attempts + 1);
-        connection.closing = attempts + 1 >= MOST_ATTEMPTS;
+        connection.closing = attempts + 1 >= MAX_ATTEMPTS;
         connection.output.lines("ERROR: bad password");
         if !connection.closing {
             connection.output.raw("ENTER PASSWORD:");
@@ -270,7 +271,7 @@ impl Management {
         None
     }
 
-    /// What a client is told that has just come: also what was asked before it was there.
+    /// Greets a new client, and repeats pending questions.
     fn welcome(&mut self) {
         self.reply(&format!(
             ">INFO:OpenVPN Management Interface Version {VERSION} -- type 'help' for more info"
@@ -456,7 +457,7 @@ impl Management {
     }
 }
 
-/// A text that stays in its line.
+/// Replaces control characters, so that a text stays on its line.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '_' } else { c }).collect()
 }

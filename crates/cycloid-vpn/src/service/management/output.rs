@@ -1,13 +1,12 @@
-//! What waits to be sent to a client of the management interface: bounded, whatever the client does.
+//! The bounded output queue of a management connection.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
-/// With more than this waiting, in bytes, no command is taken, and lines that a client can do without
-/// are left out.
-const HIGH: usize = 256 * 1024;
-/// With more than this waiting, the connection is given up.
-const MOST: usize = 8 * 1024 * 1024;
+/// Above this many queued bytes, no command is read and optional lines are dropped.
+const HIGH_WATER: usize = 256 * 1024;
+/// Above this many queued bytes, the connection is closed.
+const MAX_QUEUED: usize = 8 * 1024 * 1024;
 
 /// A queue of bytes.
 #[derive(Debug, Default)]
@@ -18,9 +17,9 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Queues lines that must arrive, whole.
+    /// Queues lines that must be delivered in full.
     pub(super) fn lines(&mut self, lines: &str) {
-        if self.bytes.len() + lines.len() > MOST {
+        if self.bytes.len() + lines.len() > MAX_QUEUED {
             self.overflowed = true;
             return;
         }
@@ -30,20 +29,20 @@ impl Output {
         }
     }
 
-    /// Queues a text as it is.
+    /// Queues a text verbatim.
     pub(super) fn raw(&mut self, text: &str) {
         self.bytes.extend(text.bytes());
     }
 
-    /// Queues a line that may be left out.
-    pub(super) fn news(&mut self, line: &str) {
+    /// Queues a line that may be dropped.
+    pub(super) fn optional_line(&mut self, line: &str) {
         if self.is_high() {
             self.left_out += 1;
             return;
         }
         if self.left_out > 0 {
             let left_out = std::mem::take(&mut self.left_out);
-            self.lines(&format!(">INFO:{left_out} messages were left out"));
+            self.lines(&format!(">INFO:{left_out} messages were dropped"));
         }
         self.lines(line);
     }
@@ -53,14 +52,14 @@ impl Output {
     }
 
     pub(super) fn is_high(&self) -> bool {
-        self.bytes.len() > HIGH
+        self.bytes.len() > HIGH_WATER
     }
 
     pub(super) fn overflowed(&self) -> bool {
         self.overflowed
     }
 
-    /// Sends what the connection takes; whether it took any.
+    /// Sends queued bytes. Returns whether the connection accepted any.
     pub(super) fn send(&mut self, to: &mut impl Write) -> io::Result<bool> {
         let mut any = false;
         while !self.bytes.is_empty() {
@@ -79,7 +78,7 @@ impl Output {
     }
 }
 
-/// The last lines of something.
+/// A bounded history of lines.
 #[derive(Debug)]
 pub(super) struct History {
     lines: VecDeque<String>,
@@ -100,7 +99,7 @@ impl History {
         }
     }
 
-    /// The last `count` lines, and `END`.
+    /// Returns the last `count` lines and `END`.
     pub(super) fn text(&self, count: usize) -> String {
         let first = self.lines.len().saturating_sub(count);
         let lines = self.lines.iter().skip(first);

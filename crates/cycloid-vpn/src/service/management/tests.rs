@@ -9,11 +9,11 @@ use crate::service::signals::Signal;
 
 const TICK: Duration = Duration::from_millis(1);
 
-/// How long what is sure to come may take.
+/// Time limit for expected events.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// An interface, a client of it, and a clock.
-struct Bed {
+/// An interface, a client connected to it, and a clock.
+struct Fixture {
     management: Management,
     client: TcpStream,
     now: Duration,
@@ -33,33 +33,33 @@ fn settings(server: bool) -> Settings {
     }
 }
 
-fn bed(settings: Settings) -> Bed {
+fn fixture(settings: Settings) -> Fixture {
     let management = Management::listen(settings).unwrap();
-    // A fixed buffer, which the kernel does not enlarge for a client that does not read.
+    // A fixed buffer, which the kernel does not enlarge for a slow reader.
     let client = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     client.set_recv_buffer_size(16_384).unwrap();
-    // Small writes do not wait for each other.
+    // Small writes must not be delayed.
     client.set_tcp_nodelay(true).unwrap();
     client.connect(&management.address().unwrap().into()).unwrap();
     client.set_nonblocking(true).unwrap();
     let client = client.into();
-    Bed { management, client, now: Duration::ZERO }
+    Fixture { management, client, now: Duration::ZERO }
 }
 
-fn connected(settings: Settings) -> Bed {
-    let mut bed = bed(settings);
-    assert_eq!(bed.event(), Some(Event::Connected));
+fn connected(settings: Settings) -> Fixture {
+    let mut fixture = fixture(settings);
+    assert_eq!(fixture.event(), Some(Event::Connected));
     let welcome = ">INFO:OpenVPN Management Interface Version 5 -- type 'help' for more info\r\n";
-    assert!(bed.hears(welcome).starts_with(welcome));
-    bed
+    assert!(fixture.hears(welcome).starts_with(welcome));
+    fixture
 }
 
-impl Bed {
+impl Fixture {
     fn say(&mut self, line: &str) {
         self.client.write_all(format!("{line}\r\n").as_bytes()).unwrap();
     }
 
-    /// The next event, after the bytes that are under way have come.
+    /// Returns the next event, after delivering bytes in transit.
     fn event(&mut self) -> Option<Event> {
         self.now += TICK;
         let end = Instant::now() + LIMIT;
@@ -73,7 +73,7 @@ impl Bed {
         None
     }
 
-    /// Whether there is no event within a moment.
+    /// Returns whether no event comes within 50 calls.
     fn is_quiet(&mut self) -> bool {
         (0..50).all(|_| {
             std::thread::sleep(TICK);
@@ -82,7 +82,7 @@ impl Bed {
         })
     }
 
-    /// All that is heard up to these words, or within the limit.
+    /// Returns all output up to this text, within the time limit.
     fn hears(&mut self, end: &str) -> String {
         let limit = Instant::now() + LIMIT;
         let mut heard = String::new();
@@ -105,11 +105,11 @@ impl Bed {
         String::from_utf8(heard).unwrap()
     }
 
-    /// Says a line that the interface answers by itself; the answer's lines, joined by `|`.
+    /// Sends a line that the interface answers itself. Returns the answer's lines, joined by `|`.
     fn answer(&mut self, line: &str) -> String {
         const LAST: &str = "SUCCESS: real-time echo notification set to OFF\r\n";
         self.say(line);
-        // It answers in order, so this says that the answer is whole.
+        // Answers come in order, so the answer to this command marks the end of the previous one.
         self.say("echo off");
         let heard = self.hears(LAST);
         let answer = heard.strip_suffix(LAST).unwrap_or_else(|| panic!("{line}: {heard}"));
@@ -118,8 +118,8 @@ impl Bed {
 }
 
 #[test]
-fn what_the_interface_answers_itself() {
-    let mut bed = connected(settings(false));
+fn commands_answered_by_the_interface() {
+    let mut fixture = connected(settings(false));
     let pid = format!("SUCCESS: pid={}", std::process::id());
     for (line, answer) in [
         ("version", "OpenVPN Version: OpenVPN x|Management Version: 5|END"),
@@ -146,17 +146,17 @@ fn what_the_interface_answers_itself() {
         ("username \"x", "ERROR: Options error: No closing quotation (\")"),
         ("status 9", "ERROR: unknown status format"),
     ] {
-        assert_eq!(bed.answer(line), answer, "{line}");
+        assert_eq!(fixture.answer(line), answer, "{line}");
     }
-    let help = bed.answer("help");
+    let help = fixture.answer("help");
     for line in ["Management Interface for OpenVPN x|Commands:|", "|bytecount n ", "|END"] {
         assert!(help.contains(line), "{help}");
     }
 }
 
 #[test]
-fn what_the_control_thread_has_to_do() {
-    let mut bed = connected(settings(true));
+fn commands_that_become_events() {
+    let mut fixture = connected(settings(true));
     for (line, event) in [
         ("status 2", Event::Status(Some(status::Version::Two))),
         ("status", Event::Status(None)),
@@ -195,30 +195,30 @@ fn what_the_control_thread_has_to_do() {
         ("verb 4", Event::Verb(4)),
         ("forget-passwords", Event::ForgetPasswords),
     ] {
-        bed.say(line);
-        let found = bed.event().unwrap();
+        fixture.say(line);
+        let found = fixture.event().unwrap();
         assert_eq!(found, event);
         if found.needs_reply() {
-            bed.management.success("done");
+            fixture.management.success("done");
         }
-        assert!(bed.hears("\r\n").starts_with("SUCCESS: "), "{line}");
+        assert!(fixture.hears("\r\n").starts_with("SUCCESS: "), "{line}");
     }
-    bed.say("kill 1.2.3:x");
-    assert_eq!(bed.hears("\r\n"), "ERROR: error parsing IP address: 1.2.3:x\r\n");
-    // The next command waits for the answer to the one before it.
-    bed.say("status 1\npid\nkill a");
-    assert_eq!(bed.event(), Some(Event::Status(Some(status::Version::One))));
-    bed.management.lines("a\nb\nEND\n");
-    assert_eq!(bed.event(), Some(Event::Kill(Target::Name("a".into()))));
+    fixture.say("kill 1.2.3:x");
+    assert_eq!(fixture.hears("\r\n"), "ERROR: error parsing IP address: 1.2.3:x\r\n");
+    // The next command waits until the previous one is answered.
+    fixture.say("status 1\npid\nkill a");
+    assert_eq!(fixture.event(), Some(Event::Status(Some(status::Version::One))));
+    fixture.management.lines("a\nb\nEND\n");
+    assert_eq!(fixture.event(), Some(Event::Kill(Target::Name("a".into()))));
     let last = "ERROR: the command is not supported by the current daemon mode\r\n";
-    let heard = bed.hears(last);
+    let heard = fixture.hears(last);
     assert!(heard.starts_with("a\r\nb\r\nEND\r\nSUCCESS: pid="), "{heard}");
     assert!(heard.ends_with(last));
 }
 
 #[test]
-fn news_as_asked_for() {
-    let mut bed = connected(settings(false));
+fn real_time_notifications() {
+    let mut fixture = connected(settings(false));
     let change = StateChange {
         unix: 1_795_290_013,
         name: "CONNECTED",
@@ -229,82 +229,82 @@ fn news_as_asked_for() {
         ipv6: Some("fd77::1000".parse().unwrap()),
     };
     let connecting = StateChange { unix: 1, name: "CONNECTING", ..StateChange::default() };
-    bed.management.state(&connecting);
-    assert_eq!(bed.answer("state"), "1,CONNECTING,,,,,,|END");
+    fixture.management.state(&connecting);
+    assert_eq!(fixture.answer("state"), "1,CONNECTING,,,,,,|END");
     assert_eq!(
-        bed.answer("state on all"),
+        fixture.answer("state on all"),
         "SUCCESS: real-time state notification set to ON|1,CONNECTING,,,,,,|END"
     );
-    bed.management.state(&change);
+    fixture.management.state(&change);
     let line = "1795290013,CONNECTED,SUCCESS,10.88.0.2,127.0.0.1,11940,,,fd77::1000";
-    assert_eq!(bed.hears("\r\n"), format!(">STATE:{line}\r\n"));
-    assert_eq!(bed.answer("state 1"), format!("{line}|END"));
+    assert_eq!(fixture.hears("\r\n"), format!(">STATE:{line}\r\n"));
+    assert_eq!(fixture.answer("state 1"), format!("{line}|END"));
 
     for number in 0..5 {
         let text = format!("line {number}");
-        bed.management.log(&Record { unix: number, level: Level::Warning, text });
+        fixture.management.log(&Record { unix: number, level: Level::Warning, text });
     }
-    assert_eq!(bed.answer("log 2"), "3,W,line 3|4,W,line 4|END");
-    assert_eq!(bed.answer("log all"), "2,W,line 2|3,W,line 3|4,W,line 4|END");
-    bed.answer("log on");
-    bed.management.log(&Record { unix: 9, level: Level::Info, text: "x".into() });
-    assert_eq!(bed.hears("\r\n"), ">LOG:9,I,x\r\n");
-    bed.management.echo(7, "forget\r\n>FAKE");
-    assert_eq!(bed.answer("echo all"), "7,forget__>FAKE|END");
+    assert_eq!(fixture.answer("log 2"), "3,W,line 3|4,W,line 4|END");
+    assert_eq!(fixture.answer("log all"), "2,W,line 2|3,W,line 3|4,W,line 4|END");
+    fixture.answer("log on");
+    fixture.management.log(&Record { unix: 9, level: Level::Info, text: "x".into() });
+    assert_eq!(fixture.hears("\r\n"), ">LOG:9,I,x\r\n");
+    fixture.management.echo(7, "forget\r\n>FAKE");
+    assert_eq!(fixture.answer("echo all"), "7,forget__>FAKE|END");
 
-    bed.answer("bytecount 5");
-    assert!(bed.management.bytecount_is_due(Duration::from_secs(10)));
-    bed.management.bytecount(2368, 2210);
-    assert!(!bed.management.bytecount_is_due(Duration::from_secs(14)));
-    assert_eq!(bed.management.deadline(), Some(Duration::from_secs(15)));
-    assert_eq!(bed.hears("\r\n"), ">BYTECOUNT:2368,2210\r\n");
+    fixture.answer("bytecount 5");
+    assert!(fixture.management.bytecount_is_due(Duration::from_secs(10)));
+    fixture.management.bytecount(2368, 2210);
+    assert!(!fixture.management.bytecount_is_due(Duration::from_secs(14)));
+    assert_eq!(fixture.management.deadline(), Some(Duration::from_secs(15)));
+    assert_eq!(fixture.hears("\r\n"), ">BYTECOUNT:2368,2210\r\n");
 
     let environment = [("common_name", "a\n>CLIENT:ENV,END"), ("n", "1")];
-    bed.management.client(ClientNews::Connect(3, 1), environment);
+    fixture.management.client(ClientEvent::Connect(3, 1), environment);
     assert_eq!(
-        bed.hears("n=1\r\n>CLIENT:ENV,END\r\n"),
+        fixture.hears("n=1\r\n>CLIENT:ENV,END\r\n"),
         ">CLIENT:CONNECT,3,1\r\n>CLIENT:ENV,common_name=a_>CLIENT:ENV,END\r\n\
          >CLIENT:ENV,n=1\r\n>CLIENT:ENV,END\r\n"
     );
 }
 
 #[test]
-fn holding_and_asking_outlast_the_client() {
-    let mut bed = connected(Settings { hold: true, ..settings(false) });
-    assert!(bed.management.hold(10));
-    assert_eq!(bed.hears("\r\n"), ">HOLD:Waiting for hold release:10\r\n");
-    bed.say("quit");
-    assert_eq!(bed.event(), Some(Event::Disconnected));
-    bed.client = TcpStream::connect(bed.management.address().unwrap()).unwrap();
-    bed.client.set_nonblocking(true).unwrap();
-    bed.client.set_nodelay(true).unwrap();
-    assert_eq!(bed.event(), Some(Event::Connected));
+fn hold_and_questions_outlast_the_client() {
+    let mut fixture = connected(Settings { hold: true, ..settings(false) });
+    assert!(fixture.management.hold(10));
+    assert_eq!(fixture.hears("\r\n"), ">HOLD:Waiting for hold release:10\r\n");
+    fixture.say("quit");
+    assert_eq!(fixture.event(), Some(Event::Disconnected));
+    fixture.client = TcpStream::connect(fixture.management.address().unwrap()).unwrap();
+    fixture.client.set_nonblocking(true).unwrap();
+    fixture.client.set_nodelay(true).unwrap();
+    assert_eq!(fixture.event(), Some(Event::Connected));
     let holding = ">HOLD:Waiting for hold release:10\r\n";
-    assert!(bed.hears(holding).ends_with(holding));
-    bed.say("hold release");
-    assert_eq!(bed.event(), Some(Event::Released));
+    assert!(fixture.hears(holding).ends_with(holding));
+    fixture.say("hold release");
+    assert_eq!(fixture.event(), Some(Event::Released));
     let challenge = Some(("Please enter token PIN".to_owned(), true));
-    bed.management.ask(Query { kind: "Auth".into(), username: true, challenge });
+    fixture.management.ask(Query { kind: "Auth".into(), username: true, challenge });
     let question = ">PASSWORD:Need 'Auth' username/password SC:1,Please enter token PIN\r\n";
-    let heard = bed.hears(question);
+    let heard = fixture.hears(question);
     assert_eq!(heard, format!("SUCCESS: hold release succeeded\r\n{question}"));
-    assert!(bed.answer("password Auth x").starts_with("ERROR: "));
-    assert!(bed.answer("username Other x").starts_with("ERROR: "));
+    assert!(fixture.answer("password Auth x").starts_with("ERROR: "));
+    assert!(fixture.answer("username Other x").starts_with("ERROR: "));
     assert_eq!(
-        bed.answer("username \"Auth\" \"us er\""),
+        fixture.answer("username \"Auth\" \"us er\""),
         "SUCCESS: 'Auth' username entered, but not yet verified"
     );
-    bed.say(r#"password "Auth" "pa\"ss""#);
+    fixture.say(r#"password "Auth" "pa\"ss""#);
     let credentials = Event::Credentials {
         kind: "Auth".into(),
         username: Some("us er".into()),
         password: Zeroizing::new("pa\"ss".into()),
     };
-    assert_eq!(bed.event(), Some(credentials));
+    assert_eq!(fixture.event(), Some(credentials));
     let entered = "password entered, but not yet verified\r\n";
-    assert!(bed.hears(entered).ends_with(entered));
-    bed.management.refused("Auth", Some("CRV1:R,E:x"));
-    assert_eq!(bed.hears("\r\n"), ">PASSWORD:Verification Failed: 'Auth' ['CRV1:R,E:x']\r\n");
+    assert!(fixture.hears(entered).ends_with(entered));
+    fixture.management.refused("Auth", Some("CRV1:R,E:x"));
+    assert_eq!(fixture.hears("\r\n"), ">PASSWORD:Verification Failed: 'Auth' ['CRV1:R,E:x']\r\n");
 }
 
 #[test]
@@ -314,107 +314,107 @@ fn a_password_comes_first() {
         hold: true,
         ..settings(false)
     };
-    let mut bed = bed(with_password());
+    let mut fixture = fixture(with_password());
     let prompt = "ENTER PASSWORD:";
-    assert_eq!(bed.hears(prompt), prompt);
-    bed.management.hold(1);
-    bed.management.fatal("unheard");
-    bed.say("pid");
-    assert_eq!(bed.hears(prompt), format!("ERROR: bad password\r\n{prompt}"));
-    bed.say("secret");
-    assert_eq!(bed.event(), Some(Event::Connected));
+    assert_eq!(fixture.hears(prompt), prompt);
+    fixture.management.hold(1);
+    fixture.management.fatal("unheard");
+    fixture.say("pid");
+    assert_eq!(fixture.hears(prompt), format!("ERROR: bad password\r\n{prompt}"));
+    fixture.say("secret");
+    assert_eq!(fixture.event(), Some(Event::Connected));
     let holding = ">HOLD:Waiting for hold release:1\r\n";
-    let heard = bed.hears(holding);
+    let heard = fixture.hears(holding);
     assert!(heard.starts_with("SUCCESS: password is correct\r\n>INFO:"), "{heard}");
     assert!(heard.ends_with(holding));
 
-    let mut bed = self::bed(with_password());
-    bed.say("a\nb\nsecre\nsecret");
-    assert!(bed.is_quiet());
+    let mut fixture = self::fixture(with_password());
+    fixture.say("a\nb\nsecre\nsecret");
+    assert!(fixture.is_quiet());
     let refusal = "ERROR: bad password\r\n";
-    assert!(bed.hears(refusal).ends_with(refusal));
-    assert!(bed.management.connection.is_none());
+    assert!(fixture.hears(refusal).ends_with(refusal));
+    assert!(fixture.management.connection.is_none());
 
-    // Who says nothing is in the way of others for half a minute.
-    let mut bed = self::bed(with_password());
-    assert!(bed.is_quiet());
-    let deadline = bed.management.deadline().unwrap();
-    assert_eq!(bed.management.next(deadline - TICK), None);
-    assert!(bed.management.connection.is_some());
-    assert_eq!(bed.management.next(deadline), None);
-    assert!(bed.management.connection.is_none());
+    // A silent client blocks others for at most half a minute.
+    let mut fixture = self::fixture(with_password());
+    assert!(fixture.is_quiet());
+    let deadline = fixture.management.deadline().unwrap();
+    assert_eq!(fixture.management.next(deadline - TICK), None);
+    assert!(fixture.management.connection.is_some());
+    assert_eq!(fixture.management.next(deadline), None);
+    assert!(fixture.management.connection.is_none());
 }
 
 #[test]
-fn a_client_that_does_not_read_costs_little() {
-    let mut bed = connected(settings(true));
-    bed.say("log on");
-    assert!(bed.hears("\r\n").starts_with("SUCCESS"));
+fn a_client_that_does_not_read_costs_bounded_memory() {
+    let mut fixture = connected(settings(true));
+    fixture.say("log on");
+    assert!(fixture.hears("\r\n").starts_with("SUCCESS"));
     let text = "x".repeat(10_000);
-    let fill = |bed: &mut Bed| {
+    let fill = |fixture: &mut Fixture| {
         for unix in 0..5_000 {
-            bed.management.log(&Record { unix, level: Level::Info, text: text.clone() });
-            let _ = bed.management.next(bed.now);
+            fixture.management.log(&Record { unix, level: Level::Info, text: text.clone() });
+            let _ = fixture.management.next(fixture.now);
             if unix % 100 == 0 {
                 std::thread::sleep(TICK);
             }
         }
     };
-    fill(&mut bed);
-    // It may send what it likes: once the kernel's buffers are full too, nothing is taken.
+    fill(&mut fixture);
+    // Once the kernel's buffers are full too, the interface stops reading.
     for _ in 0..100_000 {
-        if bed.client.write(b"help\n").is_err() {
+        if fixture.client.write(b"help\n").is_err() {
             break;
         }
     }
     let full = (0..100).any(|_| {
-        fill(&mut bed);
-        assert_eq!(bed.management.next(bed.now), None);
-        bed.management.interests().next().unwrap().1 == PollFlags::OUT
+        fill(&mut fixture);
+        assert_eq!(fixture.management.next(fixture.now), None);
+        fixture.management.interests().next().unwrap().1 == PollFlags::OUT
     });
     assert!(full);
-    // Once it reads, it hears that something was left out.
-    let mut heard = bed.heard();
+    // When it reads again, it learns that messages were dropped.
+    let mut heard = fixture.heard();
     assert!(heard.len() < 16 << 20);
     let told = (0..100).any(|_| {
-        bed.management.log(&Record { unix: 1, level: Level::Info, text: "end".into() });
-        heard += &bed.heard();
-        heard.contains(" messages were left out\r\n>LOG:1,I,end\r\n")
+        fixture.management.log(&Record { unix: 1, level: Level::Info, text: "end".into() });
+        heard += &fixture.heard();
+        heard.contains(" messages were dropped\r\n>LOG:1,I,end\r\n")
     });
     assert!(told);
 
     let given_up = (0..100).any(|_| {
-        fill(&mut bed);
-        bed.now += PATIENCE * 2;
-        bed.management.next(bed.now) == Some(Event::Disconnected)
+        fill(&mut fixture);
+        fixture.now += CLIENT_TIMEOUT * 2;
+        fixture.management.next(fixture.now) == Some(Event::Disconnected)
     });
     assert!(given_up);
 }
 
 #[test]
-fn lines_without_end_and_bytes_of_any_kind() {
-    let mut bed = connected(settings(true));
-    bed.client.write_all(&[b'a'; 10_000]).unwrap();
-    assert_eq!(bed.event(), Some(Event::Disconnected));
-    let mut bed = connected(settings(true));
-    bed.client.write_all(b"p\0i\x1bd\xff\n").unwrap();
-    assert!(bed.hears("\r\n").starts_with("SUCCESS: pid="));
-    bed.client.write_all(b"client-auth 1 1\n").unwrap();
+fn endless_lines_and_arbitrary_bytes() {
+    let mut fixture = connected(settings(true));
+    fixture.client.write_all(&[b'a'; 10_000]).unwrap();
+    assert_eq!(fixture.event(), Some(Event::Disconnected));
+    let mut fixture = connected(settings(true));
+    fixture.client.write_all(b"p\0i\x1bd\xff\n").unwrap();
+    assert!(fixture.hears("\r\n").starts_with("SUCCESS: pid="));
+    fixture.client.write_all(b"client-auth 1 1\n").unwrap();
     let lines = "x\n".repeat(1000);
-    bed.client.write_all(lines.as_bytes()).unwrap();
-    assert_eq!(bed.event(), Some(Event::Disconnected));
-    // A client that says what it wants and hangs up is served.
-    let mut bed = connected(settings(true));
-    bed.say("client-kill 4");
-    bed.client.shutdown(std::net::Shutdown::Write).unwrap();
-    assert_eq!(bed.event(), Some(Event::ClientKill { client: 4, message: None }));
-    bed.management.error("client-kill command failed");
-    assert_eq!(bed.event(), Some(Event::Disconnected));
-    assert_eq!(bed.hears("\r\n"), "ERROR: client-kill command failed\r\n");
+    fixture.client.write_all(lines.as_bytes()).unwrap();
+    assert_eq!(fixture.event(), Some(Event::Disconnected));
+    // Commands of a client that then closes its sending side are still processed.
+    let mut fixture = connected(settings(true));
+    fixture.say("client-kill 4");
+    fixture.client.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(fixture.event(), Some(Event::ClientKill { client: 4, message: None }));
+    fixture.management.error("client-kill command failed");
+    assert_eq!(fixture.event(), Some(Event::Disconnected));
+    assert_eq!(fixture.hears("\r\n"), "ERROR: client-kill command failed\r\n");
 }
 
 #[test]
-fn a_socket_in_the_file_system() {
+fn a_unix_socket() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("socket");
     let with = |user| {
@@ -423,8 +423,8 @@ fn a_socket_in_the_file_system() {
     };
     let me = rustix::process::geteuid().as_raw();
     let mut management = with(Some(me)).unwrap();
-    assert!(with(None).is_err(), "somebody listens there");
-    // Another thread that forked meanwhile may hold the connection that was tried.
+    assert!(with(None).is_err(), "the socket is in use");
+    // A thread that forked meanwhile may hold the test connection open.
     let end = Instant::now() + LIMIT;
     while management.next(TICK) != Some(Event::Disconnected) {
         assert!(Instant::now() < end);

@@ -47,7 +47,7 @@ fn small_and_empty_networks() {
 }
 
 #[test]
-fn the_file_brings_addresses_back() {
+fn the_file_restores_addresses() {
     let mut pool = server(Topology::Subnet);
     let alice = pool.acquire(Some("alice")).unwrap();
     let bob = pool.acquire(Some("bob")).unwrap();
@@ -68,10 +68,10 @@ fn the_file_brings_addresses_back() {
 }
 
 #[test]
-fn addresses_that_are_held_are_not_given() {
+fn reserved_addresses_are_not_assigned() {
     let mut pool = server(Topology::Subnet);
     let first: IpAddr = "10.8.0.2".parse().unwrap();
-    let held = pool.hold(first).unwrap().expect("it is in the pool");
+    let held = pool.hold(first).unwrap().expect("the pool contains it");
     assert_eq!(held.ipv6, Some(("fd77::1000".parse().unwrap(), 64)));
     assert_eq!(pool.hold(first), Err(Taken(first)));
     assert_eq!(pool.hold("10.99.0.1".parse().unwrap()), Ok(None));
@@ -85,7 +85,7 @@ fn addresses_that_are_held_are_not_given() {
     assert_eq!(pool.hold(first), Ok(Some(held)));
 }
 
-/// What the pool promises, by searching.
+/// A slow model of the pool, by linear search.
 #[derive(Default)]
 struct Model {
     taken: Vec<(u32, Option<String>)>,
@@ -109,7 +109,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 proptest! {
     #[test]
-    fn nobody_shares_and_who_comes_back_finds_their_own(
+    fn addresses_are_unique_and_returning_clients_keep_theirs(
         steps in proptest::collection::vec(step(), 1..80),
     ) {
         let ipv4 = Some((v4("10.8.0.0"), v4("255.255.255.240")));

@@ -1,16 +1,16 @@
-//! Who may come in: one question after the other, each of which a script or the management interface
-//! may take its time to answer. Then the client gets its addresses and options.
+//! Decides who may connect. Each step may ask a script or the management interface, which may
+//! answer later. An admitted client then gets its addresses and options.
 //!
 //! | step | asks |
 //! |---|---|
 //! | key | `tls-crypt-v2-verify`, once |
 //! | certificate | `tls-verify` |
-//! | password | a token of its (`auth-gen-token`); else `auth-user-pass-verify` |
+//! | password | the client's token (`auth-gen-token`), otherwise `auth-user-pass-verify` |
 //! | manager | `management-client-auth` |
 //! | options | `client-config-dir`, then `client-connect` |
 //!
-//! A renegotiation goes through certificate, password and manager again. An admission has a number, so that an answer
-//! which comes after its client has gone, or has begun anew, finds nothing.
+//! A renegotiation repeats the certificate, password and manager steps. Each admission has a
+//! number, so that a late answer for a client that has left or reconnected is ignored.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
@@ -24,24 +24,24 @@ use crate::proto::auth_token::TokenSession;
 use crate::proto::peer_info::protocol;
 use crate::proto::push::PushReply;
 use crate::proto::server::{PeerId, Verify};
+use crate::service::context::job;
 use crate::service::hooks::{Environment, Kind, Outcome, Secret, Trust};
-use crate::service::management::ClientNews;
-use crate::service::surroundings::job;
+use crate::service::management::ClientEvent;
 
-/// The longest reason that a client is told, in characters.
+/// The longest reason sent to a client, in characters.
 const MAX_REASON: usize = 200;
 
-/// Somebody who wants to come in, or to go on.
+/// A client that waits to be admitted or to continue.
 pub(super) struct Admission {
-    /// Counted over all; for the management interface the number of the key.
+    /// Counted over all admissions; the key id in the management protocol.
     pub(super) number: u64,
     pub(super) verify: Box<Verify>,
     name: String,
     pub(super) environment: Environment,
-    /// What is asked next, or was asked last while an answer is awaited.
+    /// The next step, or the step whose answer is pending.
     step: Step,
     own: PerClient,
-    /// That of the token which stood for the password.
+    /// The session of the token that replaced the password.
     pub(super) session: Option<TokenSession>,
 }
 
@@ -55,17 +55,17 @@ enum Step {
     Entry,
 }
 
-/// How a step goes.
+/// The result of a step.
 enum Progress {
-    /// The next may follow.
+    /// Continue with this step.
     On(Step),
-    /// The answer comes later; then this follows.
+    /// The answer comes later; then continue with this step.
     Waits(Step),
-    /// The client may come in, with these options.
+    /// Admitted, with these options.
     In(Box<PushReply>),
 }
 
-/// Why not: for the log, and for the client.
+/// A refusal, with the reason for the log and for the client.
 pub(super) struct Refusal {
     pub(super) why: String,
     pub(super) for_client: Option<String>,
@@ -78,7 +78,7 @@ impl<T: Into<String>> From<T> for Refusal {
 }
 
 impl Program<'_> {
-    /// Begins to ask. What an earlier admission of the same peer waits for is of no use any more.
+    /// Starts an admission. Discards an earlier admission of the same peer.
     pub(super) fn verify(&mut self, id: PeerId, verify: Box<Verify>, now: Now) {
         let address = verify.address;
         match self.examine(id, verify, now) {
@@ -93,7 +93,7 @@ impl Program<'_> {
         }
     }
 
-    /// What can be said at once.
+    /// Performs the checks that need no script.
     fn examine(&mut self, id: PeerId, verify: Box<Verify>, now: Now) -> Result<Admission, Refusal> {
         let config = self.config;
         let certificate = verify.identity.as_ref().map(|it| it.common_name.clone());
@@ -102,19 +102,19 @@ impl Program<'_> {
             _ => verify.username.to_string(),
         };
         if name.is_empty() {
-            return Err("it has no name".into());
+            return Err("the certificate has no name".into());
         }
         let wants_password = config.common.hooks.verify_password.is_some() || self.asks_manager();
         if wants_password && verify.username.is_empty() && !config.password_optional {
-            return Err(format!("{name} gives no name and password").into());
+            return Err(format!("{name} sent no user name and password").into());
         }
-        let peer = self.peers.get_mut(&id).ok_or("it is gone already")?;
+        let peer = self.peers.get_mut(&id).ok_or("the client has already left")?;
         if peer.client_id == 0 {
             self.clients += 1;
             peer.client_id = self.clients;
             peer.since = now.unix;
         }
-        let mut environment = self.around.environment();
+        let mut environment = self.context.environment();
         environment.set_interface(&self.interface, config.common.link.tun_mtu.into());
         for (name, value) in verify.peer_info.pairs() {
             environment.set_peer_info(name, value);
@@ -128,9 +128,9 @@ impl Program<'_> {
         }
         environment.set("common_name", &name);
         if !config.many && verify.peer_info.protocol() & protocol::REQUEST_PUSH != 0 {
-            self.around.warn(&format!(
-                "{name} waits for options, which a server of one peer does not push: it needs \
-                 `tls-client` without `pull` in place of `client`"
+            self.context.warn(&format!(
+                "{name} waits for options, but a point-to-point server pushes none: it needs \
+                 `tls-client` without `pull` instead of `client`"
             ));
         }
         self.admitted += 1;
@@ -145,13 +145,13 @@ impl Program<'_> {
         })
     }
 
-    /// Whether the management interface decides about clients.
+    /// Returns whether the management interface admits clients.
     fn asks_manager(&self) -> bool {
         let management = self.config.common.management.as_ref();
         management.is_some_and(|management| management.options.client_auth)
     }
 
-    /// Asks on, until an answer has to be waited for or all is decided.
+    /// Runs the steps until one must wait or the admission is decided.
     fn advance(&mut self, id: PeerId, now: Now) {
         let Some(mut admission) = self.admissions.remove(&id) else { return };
         loop {
@@ -166,7 +166,7 @@ impl Program<'_> {
                     reply.auth_token = self.token_for(id, &admission, now);
                     let accepted = self.with_core(|core, link| core.accept(now, id, *reply, link));
                     if let Err(error) = accepted {
-                        self.around.say(1, &format!("{}: {error}", admission.verify.address));
+                        self.context.say(1, &format!("{}: {error}", admission.verify.address));
                     }
                     return;
                 }
@@ -179,7 +179,7 @@ impl Program<'_> {
     }
 
     fn refuse(&mut self, id: PeerId, who: &str, refusal: Refusal, now: Now) {
-        self.around.say(1, &format!("{who} is refused: {}", refusal.why));
+        self.context.say(1, &format!("{who} refused: {}", refusal.why));
         self.counts.failed += 1;
         let reason = refusal.for_client.unwrap_or_default();
         let reason: String = reason.chars().filter(|c| !c.is_control()).take(MAX_REASON).collect();
@@ -193,7 +193,7 @@ impl Program<'_> {
         now: Now,
     ) -> Result<Progress, Refusal> {
         let hooks = &self.config.common.hooks;
-        let lane = self.peers.get(&id).ok_or("it is gone already")?.client_id;
+        let lane = self.peers.get(&id).ok_or("the client has already left")?.client_id;
         let Admission { number, verify, environment, .. } = &*admission;
         let number = *number;
         let (kind, command, arguments, after) = match admission.step {
@@ -203,7 +203,7 @@ impl Program<'_> {
                     _ => return Ok(Progress::On(Step::Certificate)),
                 };
                 if !says {
-                    return Err("its tls-crypt-v2 key says nothing of it".into());
+                    return Err("its tls-crypt-v2 key has no metadata".into());
                 }
                 let command = hooks.tls_crypt_v2_verify.as_ref();
                 (Kind::ClientKeyVerify, command, Vec::new(), Step::Certificate)
@@ -225,14 +225,14 @@ impl Program<'_> {
             }
             Step::Manager => {
                 if self.asks_manager()
-                    && let Some(management) = &mut self.around.management
+                    && let Some(management) = &mut self.context.management
                 {
-                    let news = match verify.renegotiation {
-                        false => ClientNews::Connect(lane, number),
-                        true => ClientNews::Reauth(lane, number),
+                    let event = match verify.renegotiation {
+                        false => ClientEvent::Connect(lane, number),
+                        true => ClientEvent::Reauth(lane, number),
                     };
                     let password = [("password", verify.password.as_str())];
-                    management.client(news, environment.iter().chain(password));
+                    management.client(event, environment.iter().chain(password));
                     return Ok(Progress::Waits(Step::Options));
                 }
                 return Ok(Progress::On(Step::Options));
@@ -263,12 +263,12 @@ impl Program<'_> {
         {
             job.secret = Secret::Metadata(metadata);
         }
-        let ticket = self.around.begin(job)?;
+        let ticket = self.context.begin(job)?;
         self.asked.insert(ticket, super::Purpose::Admission(id, number));
         Ok(Progress::Waits(after))
     }
 
-    /// Takes what a script said about an admission.
+    /// Applies a script's outcome to an admission.
     pub(super) fn answered(
         &mut self,
         id: PeerId,
@@ -295,7 +295,7 @@ impl Program<'_> {
         }
     }
 
-    /// Goes on, with lines of configuration for the client, if an answer is awaited.
+    /// Continues the admission with configuration lines for the client, if it waits for an answer.
     pub(super) fn instructed(
         &mut self,
         id: PeerId,
@@ -309,14 +309,14 @@ impl Program<'_> {
         match PerClient::parse(Path::new(source), text.as_bytes()) {
             Ok((own, warnings)) => {
                 admission.own.add(own);
-                warnings.iter().for_each(|warning| self.around.warn(&warning.to_string()));
+                warnings.iter().for_each(|warning| self.context.warn(&warning.to_string()));
                 self.advance(id, now);
             }
             Err(error) => self.denied(id, number, error.to_string(), None, now),
         }
     }
 
-    /// Does not go on, if an answer is awaited.
+    /// Refuses the admission, if it waits for an answer.
     pub(super) fn denied(
         &mut self,
         id: PeerId,
@@ -333,31 +333,32 @@ impl Program<'_> {
         self.refuse(id, &who, Refusal { why, for_client }, now);
     }
 
-    /// Whose admission the manager was asked about by these numbers, if an answer is awaited.
+    /// Returns the peer with this client id and admission number, if it waits for the management
+    /// interface.
     pub(super) fn awaits_manager(&self, client: u64, number: u64) -> Option<PeerId> {
         let (id, _) = self.peers.iter().find(|(_, peer)| peer.client_id == client)?;
         let admission = self.admissions.get(id)?;
-        // Scripts are asked at the other steps.
+        // At the other steps, scripts decide.
         (admission.number == number && admission.step == Step::Options).then_some(*id)
     }
 
-    /// The user has something to do first, within seconds.
+    /// Extends the deadline by `seconds`, because the user must complete a step first.
     pub(super) fn defer(&mut self, id: PeerId, seconds: u32, what: &str, now: Now) {
         let pending = Duration::from_secs(seconds.into());
         self.with_core(|core, link| core.defer(now, id, pending, Some(what), link));
     }
 
-    /// Addresses and options, as far as they are known before the script.
+    /// Collects addresses and options that are known before `client-connect`.
     fn prepare(&mut self, id: PeerId, admission: &mut Admission, now: Now) -> Result<(), Refusal> {
         let config = self.config;
         let name = &admission.name;
         let mut own = self.per_client(name)?;
-        // What the manager said goes before what the file says.
+        // Lines from the management interface precede those of the file.
         own.add(std::mem::take(&mut admission.own));
         if own.disable {
             return Err(format!("{name} is disabled").into());
         }
-        // The core replaces the one peer of a server by the next.
+        // The core itself replaces the peer of a point-to-point server.
         if config.many && !config.duplicate_names {
             let same: Vec<PeerId> = self
                 .peers
@@ -366,12 +367,12 @@ impl Program<'_> {
                 .map(|(id, _)| *id)
                 .collect();
             for other in same {
-                let text = format!("{name} comes anew from {}", admission.verify.address);
-                self.around.say(1, &text);
+                let text = format!("{name} reconnects from {}", admission.verify.address);
+                self.context.say(1, &text);
                 self.with_core(|core, link| core.kill(now, other, None, link));
             }
         }
-        let mut peer = self.peers.remove(&id).ok_or("it is gone already")?;
+        let mut peer = self.peers.remove(&id).ok_or("the client has already left")?;
         self.release(&mut peer);
         peer.name.clone_from(name);
         peer.username = Some(admission.verify.username.to_string()).filter(|name| !name.is_empty());
@@ -393,7 +394,7 @@ impl Program<'_> {
         Ok(leased?)
     }
 
-    /// All is decided: the client's place in the data path, and what it is pushed.
+    /// Completes the admission: adds the client to the data path and returns its push reply.
     fn enter(
         &mut self,
         id: PeerId,
@@ -404,8 +405,8 @@ impl Program<'_> {
         if own.disable {
             return Err(format!("{} is disabled", admission.name).into());
         }
-        let mut peer = self.peers.remove(&id).ok_or("it is gone already")?;
-        // The script may have given it other addresses.
+        let mut peer = self.peers.remove(&id).ok_or("the client has already left")?;
+        // The script may have assigned other addresses.
         let leased = if own.ifconfig.is_some() || own.ifconfig_ipv6.is_some() {
             self.release(&mut peer);
             self.lease(&mut peer, own)
@@ -424,7 +425,7 @@ impl Program<'_> {
         Ok(Box::new(reply?))
     }
 
-    /// What `client-config-dir` says of a client.
+    /// Returns a client's settings from `client-config-dir`.
     fn per_client(&mut self, name: &str) -> Result<PerClient, String> {
         let Some(directory) = &self.config.client_config_dir else {
             return Ok(PerClient::default());
@@ -441,12 +442,12 @@ impl Program<'_> {
             };
         }
         let (own, warnings) = PerClient::read(&file).map_err(|error| error.to_string())?;
-        warnings.iter().for_each(|warning| self.around.warn(&warning.to_string()));
+        warnings.iter().for_each(|warning| self.context.warn(&warning.to_string()));
         Ok(own)
     }
 
-    /// Gives a client its addresses: those that it is given by hand; else that of IPv6 which belongs to
-    /// the one of IPv4; else what the pool has.
+    /// Assigns a client's addresses: static ones first, then the IPv6 address that matches its IPv4
+    /// address, then addresses of the pool.
     fn lease(&mut self, peer: &mut Peer, own: &PerClient) -> Result<(), String> {
         peer.ipv4 = own.ifconfig;
         peer.ipv6 = own.ifconfig_ipv6.map(|it| (it.address, it.prefix));
@@ -467,7 +468,7 @@ impl Program<'_> {
                 let lease = match held {
                     Some(held) => held,
                     None => {
-                        let lease = pool.acquire(name).ok_or("no address is left")?;
+                        let lease = pool.acquire(name).ok_or("the address pool is exhausted")?;
                         peer.leases.push(lease);
                         lease
                     }
@@ -480,7 +481,7 @@ impl Program<'_> {
         Ok(())
     }
 
-    /// Takes its addresses back.
+    /// Releases a client's addresses.
     pub(super) fn release(&mut self, peer: &mut Peer) {
         peer.ipv4 = None;
         peer.ipv6 = None;

@@ -1,4 +1,4 @@
-//! What happens when a client is in, and when it is gone: who is told, and what is counted.
+//! Handles connected and disconnected clients: scripts, notifications and counters.
 
 use std::net::IpAddr;
 
@@ -7,10 +7,10 @@ use super::{Program, Purpose};
 use crate::net::data_path::Remote;
 use crate::proto::Now;
 use crate::proto::server::{PeerConnected, PeerId, ServerEnd};
+use crate::service::context::job;
 use crate::service::hooks::{Environment, Kind, Outcome, Secret};
-use crate::service::management::ClientNews;
+use crate::service::management::ClientEvent;
 use crate::service::settings;
-use crate::service::surroundings::job;
 
 impl Program<'_> {
     pub(super) fn connected(&mut self, id: PeerId, connected: &PeerConnected) {
@@ -27,14 +27,14 @@ impl Program<'_> {
         self.handle.set_largest_tcp(id.0, largest);
         self.counts.established += 1;
         let cipher = connected.cipher.name();
-        let text = format!("{} ({}) is connected, with {cipher}", peer.name, connected.address);
-        self.around.say(1, &text);
+        let text = format!("{} ({}) connected, with {cipher}", peer.name, connected.address);
+        self.context.say(1, &text);
         if !self.config.many {
             let environment = peer.environment.clone();
             return self.joined(connected.address, environment);
         }
-        if let Some(management) = &mut self.around.management {
-            management.client(ClientNews::Established(peer.client_id), peer.environment.iter());
+        if let Some(management) = &mut self.context.management {
+            management.client(ClientEvent::Established(peer.client_id), peer.environment.iter());
             for (address, prefix) in &peer.networks {
                 let primary = *prefix == if address.is_ipv4() { 32 } else { 128 };
                 management.client_address(peer.client_id, *address, primary);
@@ -65,12 +65,12 @@ impl Program<'_> {
         if peer.cipher.is_none() && *end != ServerEnd::Rejected {
             self.counts.failed += 1;
         }
-        self.around.say(1, &format!("{} ({}) is gone: {end:?}", peer.name, peer.address));
+        self.context.say(1, &format!("{} ({}) disconnected: {end:?}", peer.name, peer.address));
         if let Remote::Tcp(stream) = peer.way {
             self.streams.remove(&stream);
             self.handle.close_stream(stream);
         }
-        // Who never came in is nobody's client.
+        // A peer that was never admitted has no environment and no scripts.
         if peer.environment == Environment::default() {
             return;
         }
@@ -81,7 +81,7 @@ impl Program<'_> {
             }
             return;
         }
-        let now = self.around.clock.now();
+        let now = self.context.clock.now();
         let mut environment = std::mem::take(&mut peer.environment);
         let (received, sent) = (counters.received_bytes, counters.sent_bytes);
         environment.set_end(now.unix.saturating_sub(peer.since), received, sent);
@@ -91,35 +91,35 @@ impl Program<'_> {
                 self.tell(Kind::LearnAddress, peer.client_id, arguments, environment.clone());
             }
         }
-        if let Some(management) = &mut self.around.management {
-            management.client(ClientNews::Disconnect(peer.client_id), environment.iter());
+        if let Some(management) = &mut self.context.management {
+            management.client(ClientEvent::Disconnect(peer.client_id), environment.iter());
         }
         self.tell(Kind::ClientDisconnect, peer.client_id, Vec::new(), environment);
     }
 
-    /// The answer to a challenge goes to whoever set it.
+    /// Passes the answer to a challenge to the script or interface that sent it.
     pub(super) fn responded(&mut self, id: PeerId, text: &str) {
         let Some(Peer { client_id, .. }) = self.peers.get(&id) else { return };
         let client = *client_id;
         let number = self.admissions.get(&id).map_or(0, |admission| admission.number);
-        let environment = self.around.environment();
-        if let Some(management) = &mut self.around.management {
-            let news = ClientNews::Response(client, number, text);
-            management.client(news, environment.iter());
+        let environment = self.context.environment();
+        if let Some(management) = &mut self.context.management {
+            let event = ClientEvent::Response(client, number, text);
+            management.client(event, environment.iter());
         }
         let command = self.config.common.hooks.client_response.as_ref();
         let job = job(Kind::ChallengeResponse, command, Vec::new(), environment, client);
         if let Some(mut job) = job {
             job.secret = Secret::Response(text.to_owned().into());
-            if let Err(error) = self.around.begin(job) {
-                self.around.warn(&error);
+            if let Err(error) = self.context.begin(job) {
+                self.context.warn(&error);
             }
         }
     }
 
-    /// Takes what scripts have decided.
+    /// Handles the outcomes of scripts.
     pub(super) fn take_answers(&mut self, now: Now) {
-        for (ticket, kind, outcome) in self.around.decided() {
+        for (ticket, kind, outcome) in self.context.decided() {
             if matches!(outcome, Outcome::Pending { .. }) {
                 if let Some(Purpose::Admission(id, number)) = self.asked.get(&ticket) {
                     let (id, number) = (*id, *number);
@@ -132,20 +132,20 @@ impl Program<'_> {
                     self.answered(id, number, kind, outcome, now);
                 }
                 (Some(Purpose::Address(id, client, network)), Outcome::Refused { why, .. }) => {
-                    self.around.warn(&format!("{} is not routed: {why}", text_of(network)));
+                    self.context.warn(&format!("not routing {}: {why}", text_of(network)));
                     let peer = self.peers.get_mut(&id).filter(|peer| peer.client_id == client);
                     if let Some(peer) = peer {
                         peer.networks.retain(|known| *known != network);
                         self.handle.set_routes(id.0, &peer.networks);
                     }
                 }
-                (None, Outcome::Refused { why, .. }) => self.around.warn(&why),
+                (None, Outcome::Refused { why, .. }) => self.context.warn(&why),
                 (_, Outcome::Accepted(_) | Outcome::Pending { .. }) => {}
             }
         }
     }
 
-    /// Runs a script that is told of something.
+    /// Runs a script that only gets informed.
     fn tell(
         &mut self,
         kind: Kind,
@@ -159,17 +159,17 @@ impl Program<'_> {
             _ => &hooks.client_disconnect,
         };
         let job = job(kind, command.as_ref(), arguments, environment, client)?;
-        match self.around.begin(job) {
+        match self.context.begin(job) {
             Ok(ticket) => Some(ticket),
             Err(error) => {
-                self.around.warn(&error);
+                self.context.warn(&error);
                 None
             }
         }
     }
 }
 
-/// An address, or a network with the length of its prefix.
+/// Formats an address, or a network with its prefix length.
 fn text_of((address, prefix): (IpAddr, u8)) -> String {
     match (address, prefix) {
         (IpAddr::V4(_), 32) | (IpAddr::V6(_), 128) => address.to_string(),

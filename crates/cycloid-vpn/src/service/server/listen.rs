@@ -1,4 +1,4 @@
-//! Where a server listens, what its core is told, and which addresses it gives out.
+//! Creates a server's core settings, address pool and listening sockets.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
@@ -56,7 +56,7 @@ pub(super) fn pool_of(config: &config::Server) -> Option<Pool> {
     (settings.ipv4.is_some() || settings.ipv6.is_some()).then(|| Pool::new(settings))
 }
 
-/// Groups of UDP sockets, and TCP sockets.
+/// Binds groups of UDP sockets, and TCP listeners.
 pub(super) fn listen(
     config: &config::Server,
     threads: usize,
@@ -108,5 +108,5 @@ fn address_of(listen: &config::Listen) -> io::Result<SocketAddr> {
             Family::V4 => address.is_ipv4(),
             Family::V6 => address.is_ipv6(),
         })
-        .ok_or_else(|| io::Error::other(format!("{host} has no address of that kind")))
+        .ok_or_else(|| io::Error::other(format!("{host} has no address of this family")))
 }

@@ -1,4 +1,4 @@
-//! What is known of each client, and the core's way to the data path.
+//! The state of each client, and the core's link to the data path.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -12,35 +12,35 @@ use crate::proto::server::{PeerId, ServerNotice, ServerSink};
 use crate::proto::tunnel::{DataKeys, Traffic};
 use crate::proto::wire::KeyId;
 use crate::proto::{Now, Transport};
+use crate::service::context::TITLE;
 use crate::service::hooks::Environment;
 use crate::service::pool::Lease;
 use crate::service::status;
-use crate::service::surroundings::TITLE;
 
-/// A client, or somebody who wants to be one.
+/// A client, admitted or not.
 pub(super) struct Peer {
     pub(super) way: Remote,
     pub(super) address: SocketAddr,
     pub(super) name: String,
     pub(super) username: Option<String>,
     pub(super) client_id: u64,
-    /// Seconds of 1970.
+    /// Time of the connection in seconds since 1970.
     pub(super) since: u64,
-    /// Its address, and the netmask or the server's.
+    /// Its address, and the netmask or the server's address.
     pub(super) ipv4: Option<(Ipv4Addr, Ipv4Addr)>,
     pub(super) ipv6: Option<(Ipv6Addr, u8)>,
-    /// What it has of the pool.
+    /// Its leases of the pool.
     pub(super) leases: Vec<Lease>,
-    /// That of its tokens, once it has one.
+    /// The session of its tokens, if any.
     pub(super) session: Option<TokenSession>,
     /// Its addresses, and the networks behind it.
     pub(super) networks: Vec<(IpAddr, u8)>,
     pub(super) cipher: Option<Cipher>,
-    /// What scripts are told of it, once it is in.
+    /// The environment of its scripts; empty until it is admitted.
     pub(super) environment: Environment,
-    /// Bytes that the data channel adds to a packet.
+    /// Bytes that the data channel adds to each packet.
     pub(super) overhead: usize,
-    /// A key that is not sent under yet.
+    /// An installed key that is not used for sending yet.
     waiting: Option<(KeyId, Arc<Sealer>)>,
 }
 
@@ -65,7 +65,7 @@ impl Peer {
         }
     }
 
-    /// Its addresses, and the networks behind it.
+    /// Returns its addresses and the networks behind it.
     pub(super) fn networks_with(&self, own: &PerClient) -> Vec<(IpAddr, u8)> {
         let ipv4 = self.ipv4.map(|(address, _)| (IpAddr::V4(address), 32));
         let ipv6 = self.ipv6.map(|(address, _)| (IpAddr::V6(address), 128));
@@ -82,11 +82,11 @@ impl Peer {
     }
 }
 
-/// The core's way to the data path, for the time of one call.
+/// The core's sink into the data path, for one call.
 pub(super) struct Link<'a> {
     handle: &'a Handle,
     peers: &'a mut HashMap<PeerId, Peer>,
-    /// From where the packet came that is being taken.
+    /// The source of the packet that is being processed.
     from: Option<(SocketAddr, Remote)>,
     notices: Vec<(PeerId, ServerNotice)>,
 }
@@ -100,7 +100,7 @@ impl<'a> Link<'a> {
         Self { handle, peers, from, notices: Vec::new() }
     }
 
-    /// A packet of this peer came this way.
+    /// Records that a packet of this peer came from this address.
     pub(super) fn is_at(&mut self, peer: PeerId, way: Remote) {
         if let Some((address, _)) = self.from {
             self.peers.entry(peer).or_insert_with(|| Peer::new(way, address));
@@ -119,15 +119,15 @@ impl ServerSink for Link<'_> {
             _ => peer.and_then(|peer| self.peers.get(&peer)).map(|peer| peer.way),
         };
         if let Some(way) = way {
-            // What is lost is sent again.
+            // Lost control packets are retransmitted.
             let _ = self.handle.send_control(packet, way);
         }
     }
 
     fn install(&mut self, peer: PeerId, keys: DataKeys) {
         let Some(known) = self.peers.get_mut(&peer) else { return };
-        // The peer of a server of one has its place once it has a key: who cannot agree with us takes
-        // it from nobody.
+        // The single peer of a point-to-point server enters the data path once it has a key. So a
+        // client that cannot complete the handshake displaces nobody.
         if self.handle.counters(peer.0).is_none() {
             self.handle.add_peer(peer.0, known.way);
         }
@@ -164,7 +164,7 @@ impl ServerSink for Link<'_> {
     }
 }
 
-/// How things stand, for the status file.
+/// Returns the server's state for the status file.
 pub(super) fn status(handle: &Handle, peers: &HashMap<PeerId, Peer>, now: Now) -> status::Server {
     let mut all: Vec<_> = peers.iter().filter(|(_, peer)| peer.cipher.is_some()).collect();
     all.sort_by_key(|(_, peer)| peer.client_id);

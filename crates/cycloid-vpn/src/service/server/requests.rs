@@ -1,4 +1,4 @@
-//! What the management interface and those who collect metrics want of a server.
+//! Handles requests to a server from the management interface and from metrics collectors.
 
 use super::Program;
 use crate::proto::Now;
@@ -9,41 +9,43 @@ use crate::service::status::{Counters, Version};
 
 impl Program<'_> {
     pub(super) fn take_requests(&mut self, now: Now) {
-        while let Some(event) = self.around.next_request() {
+        while let Some(event) = self.context.next_request() {
             if let Some(answer) = self.heed(event, now) {
                 self.answer(answer);
             }
         }
         self.tell_bytes(now);
-        if let Some(mut metrics) = self.around.metrics.take() {
+        if let Some(mut metrics) = self.context.metrics.take() {
             metrics.serve(now.monotonic, || self.snapshot());
-            self.around.metrics = Some(metrics);
+            self.context.metrics = Some(metrics);
         }
     }
 
     fn answer(&mut self, answer: Result<String, String>) {
-        match (answer, &mut self.around.management) {
+        match (answer, &mut self.context.management) {
             (Ok(text), Some(management)) => management.success(&text),
             (Err(text), Some(management)) => management.error(&text),
             (_, None) => {}
         }
     }
 
-    /// Whom the manager decides about, which is answered before anything that the decision brings.
+    /// Returns the client that the management interface decided about. Replies first, before the
+    /// decision takes effect.
     fn decided(&mut self, command: &str, client: u64, key: u64) -> Option<PeerId> {
         let id = self.awaits_manager(client, key);
         self.answer(outcome(command, id.is_some()));
         id
     }
 
-    /// What is answered, unless it was already, or is by lines or not at all.
+    /// Handles an event. Returns the reply, or `None` if it was sent already, is sent as lines, or
+    /// is not needed.
     fn heed(&mut self, event: Event, now: Now) -> Option<Result<String, String>> {
         match event {
             Event::Status(version) => {
                 let number = self.config.common.log.status_version.into();
                 let version = version.or(Version::new(number)).unwrap_or_default();
                 let text = self.status_text(now, version);
-                self.around.management.as_mut()?.lines(&text);
+                self.context.management.as_mut()?.lines(&text);
                 None
             }
             Event::LoadStats => {
@@ -107,13 +109,13 @@ impl Program<'_> {
     }
 
     fn tell_bytes(&mut self, now: Now) {
-        let Some(management) = &mut self.around.management else { return };
+        let Some(management) = &mut self.context.management else { return };
         if !management.bytecount_is_due(now.monotonic) {
             return;
         }
         if !self.config.many {
             let Counters { link_read, link_written, .. } = self.totals();
-            if let Some(management) = &mut self.around.management {
+            if let Some(management) = &mut self.context.management {
                 management.bytecount(link_read, link_written);
             }
             return;

@@ -1,7 +1,8 @@
-//! Tokens in place of passwords (`auth-gen-token`): who sends a good one is asked for no other.
+//! Session tokens in place of passwords (`auth-gen-token`): a valid token replaces the password
+//! check.
 //!
-//! With `external-auth` scripts and the management interface are asked all the same, and find in
-//! `session_state` what the token is worth.
+//! With `external-auth`, scripts and the management interface still decide, and get the token's
+//! validity in `session_state`.
 
 use zeroize::Zeroizing;
 
@@ -13,7 +14,8 @@ use crate::proto::auth_token::{KeyFile, TokenOutcome, TokenSession, Tokens};
 use crate::proto::server::PeerId;
 use crate::service::{Failure, random};
 
-/// What makes tokens, where they are wanted. A key that is in no file lasts as long as the process.
+/// Returns the token generator if configured. Without a key file, the key lasts as long as the
+/// process.
 pub(super) fn of(config: &config::Server) -> Result<Option<Tokens>, Failure> {
     let Some(wanted) = &config.auth_token else { return Ok(None) };
     let key = match &config.auth_token_secret {
@@ -21,7 +23,7 @@ pub(super) fn of(config: &config::Server) -> Result<Option<Tokens>, Failure> {
         Some(material) => {
             let wrong = |why: String| {
                 Failure::new(format!("auth-gen-token-secret {material}: {why}"))
-                    .hint("make one with `cycloid vpn genkey auth-token`")
+                    .hint("create one with `cycloid vpn genkey auth-token`")
             };
             let bytes = material.read().map_err(|error| wrong(error.to_string()))?;
             let text = Zeroizing::new(String::from_utf8_lossy(&bytes).into_owned());
@@ -30,13 +32,13 @@ pub(super) fn of(config: &config::Server) -> Result<Option<Tokens>, Failure> {
     };
     let lifetime = wanted.lifetime.map(|lifetime| lifetime.as_secs());
     let renewal = wanted.renewal.or(config.common.timing.renegotiate_after);
-    // A client that renews late is still let in.
+    // Tolerates late renewal by a client.
     let window = renewal.map(|renewal| renewal.as_secs().saturating_mul(2));
     Ok(Some(Tokens::new(&key, lifetime, window)))
 }
 
 impl Program<'_> {
-    /// Whether a token stands for the password, so that nobody need be asked.
+    /// Returns whether a token replaces the password check.
     pub(super) fn token_is_enough(
         &mut self,
         id: PeerId,
@@ -69,14 +71,14 @@ impl Program<'_> {
         match wrong {
             _ if wanted.external => Ok(false),
             None => Ok(admission.session.is_some()),
-            // Who is told `SESSION:` forgets the token, and comes with the password again.
+            // A client that receives `SESSION:` drops the token and sends the password again.
             Some(why) => {
                 Err(Refusal { why: why.into(), for_client: Some(format!("SESSION:{why}")) })
             }
         }
     }
 
-    /// The client's password from now on.
+    /// Creates the token that replaces the client's password from now on.
     pub(super) fn token_for(
         &mut self,
         id: PeerId,

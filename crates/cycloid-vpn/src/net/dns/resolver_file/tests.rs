@@ -1,4 +1,4 @@
-//! Tunnels that begin, end and are killed in all orders.
+//! Tests tunnels that start, end and are killed in all orders.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -9,11 +9,11 @@ use super::super::super::undo::OpenError;
 use super::*;
 
 thread_local! {
-    /// How many points this thread passes before it is killed.
+    /// Number of crash points that this thread passes before it is killed.
     static LIFE: Cell<Option<u32>> = const { Cell::new(None) };
 }
 
-/// Unwinds as if the process were killed: nothing is put in order, but locks are gone.
+/// Unwinds as if the process were killed: no cleanup, but locks are released.
 pub(super) fn crash_point() {
     match LIFE.get() {
         Some(0) => resume_unwind(Box::new("killed")),
@@ -22,7 +22,7 @@ pub(super) fn crash_point() {
     }
 }
 
-/// Does something, and says whether it came to its end before so many points.
+/// Runs `act`. Returns whether it finished before reaching this many crash points.
 fn survives(points: u32, act: impl FnOnce()) -> bool {
     LIFE.set(Some(points));
     let outcome = catch_unwind(AssertUnwindSafe(act));
@@ -55,13 +55,13 @@ impl Machine {
         self.directory.path().join("etc/resolv.conf")
     }
 
-    /// A process begins: what its last run left is taken back.
+    /// Starts a process, which undoes what its previous run left.
     fn process(&self, number: u8) -> Journal {
         let end = Instant::now() + Duration::from_secs(60);
         let mut journal = loop {
             match Journal::open(self.directory.path(), &format!("tunnel-{number}")) {
-                // A thread that forks may have the lock for a moment.
-                Err(OpenError::Running) => assert!(Instant::now() < end, "it is held"),
+                // A forking thread may hold the lock briefly.
+                Err(OpenError::Running) => assert!(Instant::now() < end, "the lock stays held"),
                 outcome => break outcome.unwrap(),
             }
             thread::yield_now();
@@ -80,7 +80,7 @@ impl Machine {
         add(&self.path(), &format!("tun{number}"), &lines(number), journal).unwrap();
     }
 
-    /// The file has the lines of these tunnels, the last one on top.
+    /// Asserts that the file has the lines of these tunnels, the last one on top.
     #[track_caller]
     fn assert_has(&self, tunnels: &[u8]) {
         let text = fs::read_to_string(self.path()).unwrap();
@@ -139,7 +139,7 @@ fn tunnels_end_and_are_killed_in_any_order() {
                 let mut running: Vec<_> =
                     all.iter().map(|&number| (number, machine.start(number))).collect();
                 machine.assert_has(&all);
-                // What the file says: of those killed, until another one ends.
+                // The tunnels in the file: killed ones stay until another tunnel ends.
                 let mut said = all.clone();
                 for &number in &order {
                     let at = running.iter().position(|it| it.0 == number).unwrap();
@@ -151,7 +151,7 @@ fn tunnels_end_and_are_killed_in_any_order() {
                     drop(journal);
                     machine.assert_has(&said);
                 }
-                // The next start of any takes back what is left, and ends as well as it began.
+                // The next start of any tunnel cleans up and ends cleanly.
                 let mut next = machine.start(9);
                 machine.assert_has(&[9]);
                 end_of(&mut next);
@@ -166,14 +166,14 @@ fn tunnels_end_and_are_killed_in_any_order() {
 }
 
 #[test]
-fn a_killed_tunnel_is_taken_back_by_its_next_start() {
+fn the_next_start_undoes_a_killed_tunnel() {
     let machine = Machine::new();
     drop(machine.start(1));
     machine.assert_has(&[1]);
     machine.process(1);
     machine.assert_has(&[]);
 
-    // Another one has its number meanwhile, and keeps its lines.
+    // Meanwhile another tunnel takes its number, and keeps its lines.
     drop(machine.start(1));
     let mut two = machine.start(2);
     machine.assert_has(&[2]);
@@ -184,7 +184,7 @@ fn a_killed_tunnel_is_taken_back_by_its_next_start() {
 }
 
 #[test]
-fn a_tunnel_is_killed_at_each_step() {
+fn a_tunnel_can_be_killed_at_each_step() {
     let mut kills = [0; 3];
     for others in [&[][..], &[1], &[1, 2]] {
         for ends in [false, true] {
@@ -192,7 +192,7 @@ fn a_tunnel_is_killed_at_each_step() {
                 let machine = Machine::new();
                 let mut running: Vec<_> =
                     others.iter().map(|&number| machine.start(number)).collect();
-                // One that was killed before, so that there is something to clear away.
+                // A tunnel killed earlier, so that there is something to clean up.
                 drop(machine.start(8));
                 let mut victim = machine.process(3);
                 if ends {
@@ -204,7 +204,7 @@ fn a_tunnel_is_killed_at_each_step() {
                 });
                 drop(victim);
                 kills[others.len()] += u32::from(!survived);
-                // Killed before it noted anything, it left to the other one what that had left.
+                // Killed before its journal entry: the other tunnel's start cleans up.
                 machine.process(3);
                 machine.process(8);
                 machine.assert_has(others);
@@ -222,7 +222,7 @@ fn a_tunnel_is_killed_at_each_step() {
 }
 
 #[test]
-fn after_a_loss_of_power_any_tunnel_brings_the_original_back() {
+fn after_a_power_loss_any_tunnel_restores_the_original() {
     let machine = Machine::new();
     drop([machine.start(1), machine.start(2)]);
     for entry in fs::read_dir(machine.directory.path()).unwrap() {
@@ -238,9 +238,9 @@ fn after_a_loss_of_power_any_tunnel_brings_the_original_back() {
 }
 
 #[test]
-fn what_somebody_else_writes_stays() {
+fn changes_by_other_programs_stay() {
     let theirs = "nameserver 1.1.1.1\n";
-    // While one of two runs on.
+    // While one of two tunnels keeps running.
     let machine = Machine::new();
     let [mut one, mut two] = [machine.start(1), machine.start(2)];
     fs::write(machine.path(), theirs).unwrap();
@@ -250,7 +250,7 @@ fn what_somebody_else_writes_stays() {
     assert_eq!(fs::read_to_string(machine.path()).unwrap(), theirs);
     machine.assert_clean();
 
-    // It is what the next tunnel begins with, and what comes back.
+    // The next tunnel starts from it and restores it.
     let mut machine = Machine::new();
     let mut one = machine.start(1);
     machine.original = "nameserver 1.1.1.1\nsearch home\noptions edns0\n# theirs\n".into();
@@ -262,7 +262,7 @@ fn what_somebody_else_writes_stays() {
     end_of(&mut one);
     machine.assert_has(&[]);
 
-    // It is gone.
+    // The file was deleted.
     let machine = Machine::new();
     let mut one = machine.start(1);
     fs::remove_file(machine.path()).unwrap();
@@ -271,7 +271,7 @@ fn what_somebody_else_writes_stays() {
 }
 
 #[test]
-fn without_the_original_nothing_is_lost_that_is_left() {
+fn a_missing_original_is_recovered_from_the_generated_file() {
     let machine = Machine::new();
     let mut one = machine.start(1);
     fs::remove_file(machine.directory.path().join("etc/resolv.conf.cycloid-vpn")).unwrap();
@@ -284,9 +284,9 @@ fn without_the_original_nothing_is_lost_that_is_left() {
 }
 
 #[test]
-fn a_file_that_was_being_written_in_place_is_made_anew() {
+fn a_partly_written_file_is_regenerated() {
     let written =
-        format!("{MARK}tun1; the original is kept beside it and comes back at the end.\n");
+        format!("{MARK}tun1; the original is saved next to it and restored at the end.\n");
     for cut in ["", "# Wr", MARK, &written, "# home\n", ORIGINAL] {
         let machine = Machine::new();
         drop(machine.start(1));
@@ -297,7 +297,7 @@ fn a_file_that_was_being_written_in_place_is_made_anew() {
 }
 
 #[test]
-fn the_last_tunnel_has_its_way_and_the_others_what_it_leaves() {
+fn later_tunnels_override_earlier_ones() {
     let original = "nameserver 1.1.1.1\ndomain home\noptions rotate\n# a word\n".as_bytes();
     let tunnel = |number: u32, lines: &str| Tunnel {
         number,
@@ -323,7 +323,7 @@ fn a_link_stays_a_link() {
     let mut journal = machine.process(1);
     add(&target, "tun1", &lines(1), &mut journal).unwrap();
     assert!(fs::read_to_string(&link).unwrap().contains(&lines(1)));
-    // It leads elsewhere now; what was changed is still put in order.
+    // The link now points elsewhere; the changed file is still restored.
     fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink("/nowhere", &link).unwrap();
     end_of(&mut journal);
@@ -336,14 +336,14 @@ fn a_tunnel_that_cannot_write_leaves_nothing() {
     let machine = Machine::new();
     let mut one = machine.start(1);
     let mut two = machine.process(2);
-    // A directory where its file is to be.
+    // A directory blocks the tunnel's file name.
     fs::create_dir(machine.directory.path().join("etc/resolv.conf.cycloid-vpn.2")).unwrap();
     assert!(add(&machine.path(), "tun2", &lines(2), &mut two).is_err());
     assert!(two.is_empty());
     fs::remove_dir(machine.directory.path().join("etc/resolv.conf.cycloid-vpn.2")).unwrap();
     machine.assert_has(&[1]);
     machine.add(2, &mut two);
-    // The same one again, with other servers.
+    // The same tunnel again, with other servers.
     machine.add(2, &mut two);
     machine.assert_has(&[1, 2]);
     end_of(&mut one);

@@ -1,4 +1,4 @@
-//! A list of revoked certificates (RFC 5280, 5), of version 1 or 2.
+//! A certificate revocation list (RFC 5280, 5), version 1 or 2.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -23,7 +23,7 @@ const REASON: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.21");
 const INVALIDITY_DATE: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.24");
 const CERTIFICATE_ISSUER: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.29");
 
-/// A list by which an authority took certificates back.
+/// A list of an authority's revoked certificates.
 #[derive(Clone, Debug)]
 pub struct RevocationList {
     issuer: Subject,
@@ -31,19 +31,19 @@ pub struct RevocationList {
     this_update: UnixTime,
     next_update: Option<UnixTime>,
     scope: Scope,
-    /// Sorted, each without zeros before it.
+    /// Sorted, each without leading zeros.
     serials: Vec<Box<[u8]>>,
     signed: Signed,
-    /// The key that the signature was found good by.
+    /// The key under which the signature has verified.
     good_by: OnceLock<Box<[u8]>>,
 }
 
-/// Why a list cannot be used.
+/// The error for an unusable list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnusableList {
-    /// What is wrong with it.
+    /// The problem.
     pub problem: String,
-    /// What to do about it.
+    /// The next step for the user.
     pub hint: &'static str,
 }
 
@@ -55,8 +55,8 @@ impl fmt::Display for UnusableList {
 
 impl std::error::Error for UnusableList {}
 
-const BROKEN: &str = "make the list anew, or copy it again";
-const COMPLETE: &str = "give a complete list of each authority";
+const BROKEN: &str = "create the list again, or copy it again";
+const COMPLETE: &str = "use a complete list of each authority";
 
 impl From<der::Error> for UnusableList {
     fn from(error: der::Error) -> Self {
@@ -64,42 +64,43 @@ impl From<der::Error> for UnusableList {
     }
 }
 
-/// Which certificates of its authority a list speaks of.
+/// The certificates of the authority that a list covers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Scope {
     only_authorities: bool,
     only_others: bool,
-    /// The certificate must name one of these points; without any, it need not.
+    /// The certificate must name one of these distribution points; if empty, any certificate
+    /// matches.
     points: Vec<GeneralName>,
 }
 
 impl RevocationList {
-    /// All lists of a text in PEM.
+    /// Parses all lists of a PEM text.
     ///
     /// # Errors
-    /// There is none, or one of them cannot be used.
+    /// No list, or an unusable one.
     pub fn from_pem(pem: &[u8]) -> Result<Vec<Self>, UnusableList> {
         let all: Vec<_> = CertificateRevocationListDer::pem_slice_iter(pem)
             .collect::<Result<_, _>>()
             .map_err(|error| UnusableList {
-                problem: format!("a revocation list is no PEM: {error}"),
+                problem: format!("a revocation list is not valid PEM: {error}"),
                 hint: BROKEN,
             })?;
         if all.is_empty() {
             return Err(UnusableList {
-                problem: "there is no revocation list in PEM".into(),
-                hint: "it begins with -----BEGIN X509 CRL-----; one in DER becomes PEM by `openssl crl -inform DER`",
+                problem: "no revocation list in PEM".into(),
+                hint: "a list begins with -----BEGIN X509 CRL-----; convert DER with `openssl crl -inform DER`",
             });
         }
         all.iter().map(|list| Self::from_der(list)).collect()
     }
 
-    /// A list in DER.
+    /// Parses a list in DER.
     ///
     /// # Errors
-    /// It is malformed, or says something that is not understood here, so that what it revokes is
-    /// not known: only a part of the changes (delta), certificates of other authorities (indirect),
-    /// some reasons, or a critical extension.
+    /// A malformed list, or one whose revocations are not fully known: a delta list, an indirect
+    /// list (certificates of other authorities), a list of some reasons only, or one with an
+    /// unknown critical extension.
     pub fn from_der(bytes: &[u8]) -> Result<Self, UnusableList> {
         let signed = Signed::parse(bytes)?;
         let mut reader = SliceReader::new(&signed.content)?;
@@ -168,9 +169,9 @@ impl RevocationList {
         if !known.iter().any(|known| known.signature_alg_id().as_ref() == signed.algorithm) {
             return Err(UnusableList {
                 problem: format!(
-                    "the revocation list of {issuer} is signed by an algorithm that is not trusted here"
+                    "the revocation list of {issuer} has an untrusted signature algorithm"
                 ),
-                hint: "sign it anew with SHA-256, as by `openssl ca -gencrl -md sha256`",
+                hint: "sign it again with SHA-256, e.g. `openssl ca -gencrl -md sha256`",
             });
         }
         let unix = |time: Time| UnixTime::since_unix_epoch(time.to_unix_duration());
@@ -186,22 +187,22 @@ impl RevocationList {
         })
     }
 
-    /// Whose list it is.
+    /// Returns the issuer of the list.
     pub fn issuer(&self) -> &Subject {
         &self.issuer
     }
 
-    /// When it was made, in seconds since 1970.
+    /// Returns the time of issue in seconds since 1970.
     pub fn this_update(&self) -> u64 {
         self.this_update.as_secs()
     }
 
-    /// Until when it is good, in seconds since 1970; `None` if it does not say.
+    /// Returns the expiry in seconds since 1970, or `None` if the list has none.
     pub fn next_update(&self) -> Option<u64> {
         self.next_update.map(|time| time.as_secs())
     }
 
-    /// Whether it has a serial number, big-endian.
+    /// Returns whether the list contains a serial number, big-endian.
     pub(super) fn contains(&self, serial: &[u8]) -> bool {
         let serial = without_zeros(serial);
         self.serials.binary_search_by(|other| (**other).cmp(serial)).is_ok()
@@ -211,7 +212,7 @@ impl RevocationList {
         &self.scope
     }
 
-    /// Whether it names another key than this one as its signer's.
+    /// Returns whether the list names another key than this as its signer's.
     pub(super) fn names_another_key(&self, key_identifier: Option<&[u8]>) -> bool {
         match (&self.issuer_key, key_identifier) {
             (Some(named), Some(key)) => named != key,
@@ -219,7 +220,7 @@ impl RevocationList {
         }
     }
 
-    /// Whether a key signed it; `key` is the contents of a SubjectPublicKeyInfo.
+    /// Returns whether a key signed the list; `key` is the contents of a SubjectPublicKeyInfo.
     pub(super) fn is_signed_by(
         &self,
         key: &[u8],
@@ -254,7 +255,7 @@ fn partial(issuer: &Subject, what: &str) -> UnusableList {
     UnusableList { problem, hint: COMPLETE }
 }
 
-/// RFC 5280, 5.2: a list with a critical extension that is not understood must not be used.
+/// Rejects unknown critical extensions, as RFC 5280, 5.2, requires.
 fn not_critical(extension: &Extension, issuer: &Subject) -> Result<(), UnusableList> {
     if !extension.critical {
         return Ok(());
@@ -264,7 +265,7 @@ fn not_critical(extension: &Extension, issuer: &Subject) -> Result<(), UnusableL
         problem: format!(
             "the revocation list of {issuer} has a critical extension that is not supported: {number}"
         ),
-        hint: "make the list without it",
+        hint: "create the list without it",
     })
 }
 
@@ -282,7 +283,9 @@ impl Scope {
         let points = match point.distribution_point {
             None => Vec::new(),
             Some(DistributionPointName::FullName(names)) => names,
-            Some(_) => return Err(partial(issuer, "a list of a point without a full name")),
+            Some(_) => {
+                return Err(partial(issuer, "a list for a distribution point without a full name"));
+            }
         };
         Ok(Self {
             only_authorities: point.only_contains_ca_certs,
@@ -291,10 +294,10 @@ impl Scope {
         })
     }
 
-    /// Whether a list of this scope speaks of a certificate that names these points.
+    /// Returns whether a list of this scope covers a certificate that names these points.
     pub(super) fn covers(&self, is_authority: bool, points: &CrlDistributionPoints) -> bool {
         let kind = if is_authority { !self.only_others } else { !self.only_authorities };
-        // A point of other authorities, or of some reasons, is not this list's.
+        // Points for other issuers or for some reasons do not match.
         let names = points.0.iter().filter(|it| it.reasons.is_none() && it.crl_issuer.is_none());
         let mut names = names.filter_map(|it| match &it.distribution_point {
             Some(DistributionPointName::FullName(names)) => Some(names),
@@ -305,7 +308,7 @@ impl Scope {
     }
 }
 
-/// What a certificate and a list have in common: contents, and an authority's signature.
+/// The common structure of certificates and lists: contents and an authority's signature.
 #[derive(Clone, Debug)]
 pub(super) struct Signed {
     content: Vec<u8>,
@@ -332,7 +335,7 @@ impl Signed {
         reader.finish(signed)
     }
 
-    /// `key` is the contents of a SubjectPublicKeyInfo.
+    /// Verifies the signature; `key` is the contents of a SubjectPublicKeyInfo.
     pub(super) fn is_signed_by(
         &self,
         key: &[u8],
@@ -354,7 +357,7 @@ impl Signed {
     }
 }
 
-/// A number without the zeros before it: how many there are depends on who wrote it.
+/// Strips leading zeros, whose number depends on the encoder.
 fn without_zeros(number: &[u8]) -> &[u8] {
     let zeros = number.iter().take_while(|byte| **byte == 0).count();
     &number[zeros..]

@@ -1,15 +1,16 @@
-//! Revocation along the whole chain of a peer: its own certificate and those of every authority above.
+//! Checks revocation along the whole chain of a peer: its own certificate and every authority above
+//! it.
 //!
-//! | what | where its authority has no list |
+//! | certificate | result if its authority has no list |
 //! |---|---|
 //! | the peer's own certificate | refused |
 //! | an authority between it and the root | accepted, as by OpenVPN |
 //! | the root | accepted |
 //!
-//! A list counts if its issuer has the authority's name and the authority's key signed it. It must be
-//! in force; of two that are, with one scope, the newer one counts. A list that speaks for the
-//! authority and cannot be used (old, of another scope, signed by another key) refuses what it should
-//! have spoken of.
+//! A list applies if its issuer has the authority's name and the authority's key signed it. It must
+//! be in force. Of two lists in force with the same scope, the newer one applies. If an authority
+//! has only lists that cannot be used (expired, of another scope, signed by another key), the
+//! certificates that they should cover are refused.
 //!
 //! Source: RFC 5280, 5 and 6.3; openvpn(8), "--crl-verify".
 
@@ -32,22 +33,22 @@ use super::identity::{Subject, decimal, key_usage};
 use list::Signed;
 pub use list::{RevocationList, UnusableList};
 
-/// The bit of the key usage by which an authority may sign lists, RFC 5280, 4.2.1.3.
+/// The key usage bit that allows an authority to sign lists, RFC 5280, 4.2.1.3.
 const MAY_SIGN_LISTS: u16 = 0x02;
 
 type Algorithms = &'static [&'static dyn SignatureVerificationAlgorithm];
 
-/// `crl-verify DIRECTORY dir`: answers whether a serial number, in decimal, was revoked.
+/// `crl-verify DIRECTORY dir`: tells whether a serial number, in decimal, is revoked.
 #[derive(Clone)]
 pub struct RevokedSerials(Arc<dyn Fn(&str) -> bool + Send + Sync>);
 
 impl RevokedSerials {
-    /// Asks `is_revoked` of each certificate of a chain, at each handshake.
+    /// Calls `is_revoked` for each certificate of a chain, at each handshake.
     pub fn new(is_revoked: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(is_revoked))
     }
 
-    /// Whether this one was revoked.
+    /// Returns whether this serial number is revoked.
     pub fn contains(&self, serial: &str) -> bool {
         self.0(serial)
     }
@@ -59,16 +60,16 @@ impl fmt::Debug for RevokedSerials {
     }
 }
 
-/// Why a chain is refused.
+/// The reason for refusing a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// The peer's own certificate was revoked.
+    /// The peer's own certificate is revoked.
     Revoked,
-    /// Something else, in words.
+    /// Another reason, as text.
     Other(String),
 }
 
-/// An authority's or a peer's certificate, as far as revocation goes.
+/// A certificate of an authority or peer, reduced to the data for revocation checks.
 struct Link {
     subject: Subject,
     issuer: Subject,
@@ -123,9 +124,9 @@ impl Link {
     }
 }
 
-/// Those of `ca` that a chain may end at, and those that lead there. As with OpenVPN a chain ends at
-/// a root: an authority that another one of `ca` vouches for is looked at like any other on the way.
-/// One whose own authority is not in `ca` is an end too.
+/// Splits `ca` into trust anchors and intermediates. As with OpenVPN, a chain ends at a root: an
+/// authority issued by another one of `ca` is checked like any intermediate. An authority whose
+/// issuer is not in `ca` is an anchor too.
 pub(super) fn split<'a>(
     authorities: &'a [CertificateDer<'static>],
     algorithms: Algorithms,
@@ -145,11 +146,11 @@ pub(super) fn split<'a>(
     (certificates(ends), certificates(between))
 }
 
-/// What was revoked, and by whom.
+/// The revocation data: lists, serial numbers and anchors.
 pub(super) struct Revocation {
     lists: Vec<RevocationList>,
     serials: Option<RevokedSerials>,
-    /// Where chains end.
+    /// The trust anchors.
     ends: Vec<Link>,
     algorithms: Algorithms,
 }
@@ -161,8 +162,8 @@ impl fmt::Debug for Revocation {
 }
 
 impl Revocation {
-    /// `None` if nothing says what was revoked; an authority whose certificate cannot be read is an
-    /// error otherwise.
+    /// Returns `None` without revocation data. Otherwise an unreadable authority certificate is an
+    /// error.
     pub(super) fn new(
         lists: &[RevocationList],
         serials: Option<&RevokedSerials>,
@@ -176,12 +177,12 @@ impl Revocation {
         Ok(Some(Self {
             lists: lists.to_vec(),
             serials: serials.cloned(),
-            ends: ends.ok_or("authority's certificate: it cannot be read")?,
+            ends: ends.ok_or("authority's certificate: unreadable")?,
             algorithms,
         }))
     }
 
-    /// Judges a peer's own certificate by itself, for want of a chain: by its serial number only.
+    /// Checks a peer's certificate without a chain, by its serial number only.
     pub(super) fn check_alone(&self, serial: &[u8]) -> Result<(), Refusal> {
         match self.has_serial(serial) {
             true => Err(Refusal::Revoked),
@@ -189,44 +190,45 @@ impl Revocation {
         }
     }
 
-    /// Judges each certificate of a path whose signatures were found good, the root first.
+    /// Checks each certificate of a path with verified signatures, root first.
     pub(super) fn check(&self, path: &VerifiedPath<'_>, now: UnixTime) -> Result<(), Refusal> {
         let of_end = || self.ends.iter().filter(|end| end.is(path.anchor()));
-        // A root may have been issued anew, with another serial number.
+        // A root may have been reissued with another serial number.
         let end = of_end().find(|end| !self.end_is_revoked(end, now));
         let Some(end) = end else {
             return Err(Refusal::Other(match of_end().next() {
-                Some(end) => format!("its authority {} was revoked", end.subject),
-                None => "its authority is not known".into(),
+                Some(end) => format!("its authority {} is revoked", end.subject),
+                None => "its authority is unknown".into(),
             }));
         };
         let mut between = Vec::new();
         for certificate in path.intermediate_certificates().rev() {
             let link = Link::of(&certificate.der()).ok_or_else(|| {
-                Refusal::Other("the certificate of an authority above it cannot be read".into())
+                Refusal::Other("the certificate of an authority above it is unreadable".into())
             })?;
             let issuer = between.last().unwrap_or(end);
             if self.is_revoked(&link, issuer, now)? == Some(true) {
-                let text = format!("the authority above it, {}, was revoked", link.subject);
+                let text = format!("the authority above it, {}, is revoked", link.subject);
                 return Err(Refusal::Other(text));
             }
             between.push(link);
         }
         let link = Link::of(&path.end_entity().der())
-            .ok_or_else(|| Refusal::Other("it cannot be read".into()))?;
+            .ok_or_else(|| Refusal::Other("it is unreadable".into()))?;
         let issuer = between.last().unwrap_or(end);
         match self.is_revoked(&link, issuer, now)? {
             Some(false) => Ok(()),
             Some(true) => Err(Refusal::Revoked),
             None if self.lists.is_empty() => Ok(()),
             None => Err(Refusal::Other(format!(
-                "there is no revocation list of its authority {}: add it to crl-verify",
+                "no revocation list of its authority {}: add one to crl-verify",
                 issuer.subject
             ))),
         }
     }
 
-    /// What an authority says of a certificate that it issued; `None` if it has no list.
+    /// Returns whether an authority has revoked a certificate that it issued, or `None` if it has
+    /// no list.
     fn is_revoked(
         &self,
         link: &Link,
@@ -254,22 +256,22 @@ impl Revocation {
             };
         }
         if issuer.key_usage.is_some_and(|usage| usage & MAY_SIGN_LISTS == 0) {
-            return refuse("is worth nothing: the authority may not sign lists (key usage)");
+            return refuse("is invalid: the authority may not sign lists (key usage)");
         }
         let covers = |list: &&RevocationList| list.scope().covers(link.is_authority, &link.points);
         let own: Vec<_> = own.into_iter().filter(covers).collect();
         if own.is_empty() {
-            return refuse("does not speak of certificates like it");
+            return refuse("does not cover this kind of certificate");
         }
         let now = now.as_secs();
         let ended = |list: &RevocationList| list.next_update().is_some_and(|end| end < now);
         let (own, late): (Vec<_>, Vec<_>) = own.into_iter().partition(|list| !ended(list));
         if own.is_empty() && !late.is_empty() {
-            return refuse("is too old: make a new one");
+            return refuse("has expired: create a new one");
         }
         let own: Vec<_> = own.into_iter().filter(|list| list.this_update() <= now).collect();
         if own.is_empty() {
-            return refuse("is not in force yet: set the clock");
+            return refuse("is not valid yet: check the clock");
         }
         let newest = own.iter().filter(|list| {
             let newer = |other: &&RevocationList| {
@@ -280,8 +282,9 @@ impl Revocation {
         Ok(Some(newest.into_iter().any(|list| list.contains(&link.serial))))
     }
 
-    /// A root is on a list of its own. One whose authority is not in `ca`, so that nobody can tell
-    /// whether a list is that authority's, is revoked by any list of that name.
+    /// Returns whether an anchor is revoked. A root is checked against its own lists. An anchor
+    /// whose issuer is not in `ca` is revoked by any list of the issuer's name, because the list's
+    /// signature cannot be checked.
     fn end_is_revoked(&self, end: &Link, now: UnixTime) -> bool {
         if end.is_self_issued() {
             return self.is_revoked(end, end, now) == Ok(Some(true));

@@ -1,4 +1,4 @@
-//! Chains with an authority in between, judged by a client and by a server.
+//! Tests of chains with an intermediate authority, checked by a client and by a server.
 
 mod draft;
 
@@ -21,7 +21,7 @@ use draft::{Authority, Certificate, Draft, entry, extension, tlv};
 /// 1 November 2026.
 const NOW: u64 = 1_793_491_200;
 
-/// What a client says of such a server, and a server of such a client, which must be the same.
+/// Returns the verdict of a client and of a server about this chain, which must be equal.
 #[track_caller]
 fn judge(rules: &PeerRules, chain: &[&Certificate]) -> Result<(), String> {
     let (peer, above) = chain.split_first().unwrap();
@@ -39,7 +39,7 @@ fn judge(rules: &PeerRules, chain: &[&Certificate]) -> Result<(), String> {
 
 #[track_caller]
 fn refused(rules: &PeerRules, chain: &[&Certificate], why: &str) {
-    let reason = judge(rules, chain).expect_err("it is to be refused");
+    let reason = judge(rules, chain).expect_err("the chain must be refused");
     assert!(reason.contains(why), "{reason}");
 }
 
@@ -48,7 +48,7 @@ fn accepted(rules: &PeerRules, chain: &[&Certificate]) {
     assert_eq!(judge(rules, chain), Ok(()));
 }
 
-/// A root, an authority below it, and a peer below that.
+/// A root, an intermediate authority, and a peer below it.
 struct Chain {
     root: Authority,
     middle: Authority,
@@ -86,12 +86,12 @@ impl Chain {
     }
 }
 
-const REVOKED_ABOVE: &str = "the authority above it, CN=middle, was revoked";
+const REVOKED_ABOVE: &str = "the authority above it, CN=middle, is revoked";
 const REVOKED: &str = "invalid peer certificate: Revoked";
-const NO_LIST: &str = "there is no revocation list of its authority CN=middle";
+const NO_LIST: &str = "no revocation list of its authority CN=middle";
 
 #[test]
-fn a_revoked_authority_takes_its_peers_along() {
+fn a_revoked_authority_invalidates_its_peers() {
     let chain = Chain::new();
     let Chain { root, middle, peer } = &chain;
     chain.accepted(&[]);
@@ -99,7 +99,7 @@ fn a_revoked_authority_takes_its_peers_along() {
     chain.refused(&[root.list(&[99, MIDDLE]), middle.list(&[])], REVOKED_ABOVE);
     chain.refused(&[middle.list(&[PEER]), root.list(&[MIDDLE])], REVOKED_ABOVE);
     chain.refused(&[root.list(&[MIDDLE])], REVOKED_ABOVE);
-    // It is no better for standing in `ca` itself.
+    // Listing the intermediate in `ca` does not help.
     for authorities in
         [[root.certificate(), middle.certificate()], [middle.certificate(), root.certificate()]]
     {
@@ -143,21 +143,21 @@ fn a_list_must_be_in_force() {
     let endless = |authority| Draft::of(authority).updated("261101000000Z", None);
     let last = |authority| Draft::of(authority).updated("250101000000Z", Some("261101000000Z"));
     for (lists, why) in [
-        ([good_root.clone(), old(middle).list()], "of its authority CN=middle is too old"),
-        ([old(root).list(), good_middle.clone()], "of its authority CN=root is too old"),
-        ([good_root, early(middle).list()], "of its authority CN=middle is not in force yet"),
-        ([early(root).list(), good_middle], "of its authority CN=root is not in force yet"),
+        ([good_root.clone(), old(middle).list()], "of its authority CN=middle has expired"),
+        ([old(root).list(), good_middle.clone()], "of its authority CN=root has expired"),
+        ([good_root, early(middle).list()], "of its authority CN=middle is not valid yet"),
+        ([early(root).list(), good_middle], "of its authority CN=root is not valid yet"),
     ] {
         chain.refused(&lists, why);
     }
     chain.accepted(&[endless(root).list(), last(middle).list()]);
     chain.refused(&[endless(root).revoking(&[MIDDLE]).list(), last(middle).list()], REVOKED_ABOVE);
-    // An old one revokes nobody, beside a new one.
+    // An expired list next to a valid one has no effect.
     chain.accepted(&[old(middle).revoking(&[PEER]).list(), middle.list(&[])]);
 }
 
 #[test]
-fn the_newer_of_two_lists_counts() {
+fn the_newer_of_two_lists_applies() {
     let chain = Chain::new();
     let newer = |serials: &[u64]| {
         Draft::of(&chain.middle)
@@ -174,20 +174,20 @@ fn the_newer_of_two_lists_counts() {
 }
 
 #[test]
-fn a_list_that_another_key_signed_does_not_count() {
+fn a_list_signed_by_another_key_is_ignored() {
     let chain = Chain::new();
     let Chain { root, middle, .. } = &chain;
     let forged = |authority, signer| Draft::of(authority).signed_by(signer).list();
     let unsigned = "is not signed by that authority's key";
     chain.refused(&[forged(middle, root)], unsigned);
     chain.refused(&[forged(root, middle), middle.list(&[])], unsigned);
-    // It revokes nobody either.
+    // It has no effect next to a valid list either.
     let forged = Draft::of(middle).signed_by(root).revoking(&[PEER]).list();
     chain.accepted(&[forged, middle.list(&[])]);
 }
 
 #[test]
-fn authorities_of_one_name_have_lists_of_their_own() {
+fn authorities_with_the_same_name_have_separate_lists() {
     let [one, two] = [1, 2].map(|serial| Authority::root("root", serial));
     let peers = [&one, &two].map(|root| root.issue(PEER, |_| ()));
     for version_1 in [false, true] {
@@ -206,7 +206,7 @@ fn authorities_of_one_name_have_lists_of_their_own() {
             refused(&rules, &[&peers[1]], REVOKED);
         }
     }
-    // Which of the two has none is said by the identifier of the signer's key, if there is one.
+    // A key identifier in the list tells which of the two authorities it is for.
     let key = anchor_key_identifier(&one);
     let named = Draft::of(&one).with(extension(35, false, &tlv(0x30, &[&tlv(0x80, &[&key])])));
     let rules = |list| PeerRules {
@@ -214,7 +214,7 @@ fn authorities_of_one_name_have_lists_of_their_own() {
         revocation: vec![list],
         ..PeerRules::default()
     };
-    refused(&rules(named.list()), &[&peers[1]], "there is no revocation list");
+    refused(&rules(named.list()), &[&peers[1]], "no revocation list");
     refused(&rules(one.list(&[])), &[&peers[1]], "is not signed by");
 }
 
@@ -223,7 +223,7 @@ fn anchor_key_identifier(authority: &Authority) -> Vec<u8> {
 }
 
 #[test]
-fn a_name_may_be_spelt_in_two_ways() {
+fn names_match_despite_case_and_spaces() {
     let root = Authority::root("Acme  Root", 1);
     let respelt = Authority::root("ACME root", 1);
     let peer = root.issue(PEER, |_| ());
@@ -237,7 +237,7 @@ fn a_name_may_be_spelt_in_two_ways() {
 }
 
 #[test]
-fn a_root_is_judged_too() {
+fn a_root_is_checked_too() {
     let chain = Chain::new();
     let Chain { root, middle, peer } = &chain;
     let lists = [root.list(&[MIDDLE]), middle.list(&[])];
@@ -246,11 +246,11 @@ fn a_root_is_judged_too() {
     accepted(&chain.rules(&[root.list(&[]), middle.list(&[])]), &given);
     // A root that revoked itself.
     let lists = [root.list(&[1]), middle.list(&[])];
-    refused(&chain.rules(&lists), &given, "its authority CN=root was revoked");
+    refused(&chain.rules(&lists), &given, "its authority CN=root is revoked");
 }
 
 #[test]
-fn an_end_of_the_chain_that_is_no_root_is_judged_by_name() {
+fn an_anchor_that_is_not_a_root_is_checked_by_name() {
     let chain = Chain::new();
     let Chain { root, middle, peer } = &chain;
     let rules = |lists: &[RevocationList]| PeerRules {
@@ -260,11 +260,11 @@ fn an_end_of_the_chain_that_is_no_root_is_judged_by_name() {
     accepted(&rules(&[middle.list(&[])]), &[peer]);
     accepted(&rules(&[middle.list(&[]), root.list(&[])]), &[peer]);
     let lists = [middle.list(&[]), root.list(&[MIDDLE])];
-    refused(&rules(&lists), &[peer], "its authority CN=middle was revoked");
+    refused(&rules(&lists), &[peer], "its authority CN=middle is revoked");
 }
 
 #[test]
-fn an_authority_issued_anew_is_another_certificate() {
+fn a_reissued_authority_is_another_certificate() {
     let root = Authority::root("root", 1);
     let key = KeyPair::generate().unwrap();
     let same = || KeyPair::from_pem(&key.serialize_pem()).unwrap();
@@ -281,7 +281,7 @@ fn an_authority_issued_anew_is_another_certificate() {
 }
 
 #[test]
-fn an_authority_must_be_one_that_signs_lists() {
+fn an_authority_must_be_allowed_to_sign_lists() {
     let root = Authority::root("root", 1);
     let middle = root.below("middle", MIDDLE, |it| {
         it.key_usages = vec![KeyUsagePurpose::KeyCertSign];
@@ -292,7 +292,7 @@ fn an_authority_must_be_one_that_signs_lists() {
 }
 
 #[test]
-fn a_list_says_which_certificates_it_speaks_of() {
+fn a_list_has_a_scope() {
     let root = Authority::root("root", 1);
     let point = |name: &str| CrlDistributionPoint { uris: vec![name.into()] };
     let middle = root.below("middle", MIDDLE, |_| ());
@@ -310,19 +310,19 @@ fn a_list_says_which_certificates_it_speaks_of() {
     chain.refused(&lists, REVOKED_ABOVE);
     let lists = [scoped(root, authorities).list(), scoped(middle, users).revoking(&[PEER]).list()];
     chain.refused(&lists, REVOKED);
-    let other = "does not speak of certificates like it";
+    let other = "does not cover this kind of certificate";
     chain.refused(&[scoped(middle, authorities).list()], other);
     chain.refused(&[scoped(root, users).list(), middle.list(&[])], other);
     chain.accepted(&[scoped(middle, &at("http://a/1")).list()]);
     chain.refused(&[scoped(middle, &at("http://a/1")).revoking(&[PEER]).list()], REVOKED);
     chain.refused(&[scoped(middle, &at("http://a/2")).list()], other);
-    // One list of a part does not take the place of another part's.
+    // A list of one scope does not replace a list of another.
     let newer = scoped(middle, authorities).updated("260601000000Z", None).list();
     chain.refused(&[newer, middle.list(&[PEER])], REVOKED);
 }
 
 #[test]
-fn what_a_list_does_not_say_in_full_is_not_taken() {
+fn partial_and_unknown_lists_are_rejected() {
     let root = Authority::root("root", 1);
     let draft = || Draft::of(&root);
     let scoped = |scope: &[u8]| draft().with(extension(28, true, &tlv(0x30, &[scope])));
@@ -342,7 +342,7 @@ fn what_a_list_does_not_say_in_full_is_not_taken() {
         (draft().of_version_1().with(extension(20, false, b"\x02\x01\x01")), "version"),
         (of_entry(21, false, b"\x0a\x01\x01").of_version_1(), "version"),
         (Draft { version: b"\x02\x01\x02", ..draft() }, "version"),
-        (Draft { algorithm: sha1, ..draft() }, "algorithm that is not trusted"),
+        (Draft { algorithm: sha1, ..draft() }, "untrusted signature algorithm"),
         (draft().updated("a day", None), "malformed"),
     ];
     for (draft, why) in cases {
@@ -354,7 +354,7 @@ fn what_a_list_does_not_say_in_full_is_not_taken() {
     for bytes in [&[][..], b"\x30\x00", &good[..good.len() - 1], &[&good[..], &[0]].concat()] {
         assert!(RevocationList::from_der(bytes).is_err());
     }
-    // What is not critical may be passed over.
+    // Non-critical extensions are ignored.
     for draft in
         [draft().with(extension(99, false, b"\x05\x00")), of_entry(21, true, b"\x0a\x01\x01")]
     {
@@ -362,7 +362,7 @@ fn what_a_list_does_not_say_in_full_is_not_taken() {
     }
     for (pem, why) in [
         ("", "no revocation list in PEM"),
-        ("-----BEGIN X509 CRL-----\n*\n-----END X509 CRL-----\n", "is no PEM"),
+        ("-----BEGIN X509 CRL-----\n*\n-----END X509 CRL-----\n", "is not valid PEM"),
         ("-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----\n", "malformed"),
     ] {
         let error = RevocationList::from_pem(pem.as_bytes()).unwrap_err();
@@ -371,7 +371,7 @@ fn what_a_list_does_not_say_in_full_is_not_taken() {
 }
 
 #[test]
-fn a_list_of_version_1_counts_like_one_of_version_2() {
+fn version_1_lists_apply_like_version_2() {
     let chain = Chain::new();
     let Chain { root, middle, .. } = &chain;
     let list =
@@ -380,14 +380,14 @@ fn a_list_of_version_1_counts_like_one_of_version_2() {
     chain.refused(&[list(root, &[MIDDLE]), middle.list(&[])], REVOKED_ABOVE);
     chain.refused(&[root.list(&[]), list(middle, &[99, PEER])], REVOKED);
     let late = Draft::of(middle).of_version_1().updated("250101000000Z", Some("260101000000Z"));
-    chain.refused(&[late.list()], "is too old");
+    chain.refused(&[late.list()], "has expired");
     let forged = Draft::of(middle).of_version_1().signed_by(root).list();
     chain.refused(&[forged], "is not signed by");
 }
 
-/// The bare `openssl ca -gencrl`, without `crl_extensions`, beside one with.
+/// Lists by plain `openssl ca -gencrl`, without and with `crl_extensions`.
 #[test]
-fn lists_of_openssl_are_read() {
+fn openssl_lists_are_parsed() {
     let directory = tempfile::tempdir().unwrap();
     let root = Authority::root("root", 1);
     let peer = root.issue(PEER, |_| ());
@@ -438,7 +438,7 @@ fn lists_of_openssl_are_read() {
 }
 
 #[test]
-fn serial_numbers_are_asked_for_along_the_whole_chain() {
+fn serial_numbers_are_checked_along_the_whole_chain() {
     let chain = Chain::new();
     let given = [&chain.peer, chain.middle.0.der()];
     let rules = |revoked: u64| PeerRules {
@@ -448,8 +448,8 @@ fn serial_numbers_are_asked_for_along_the_whole_chain() {
     accepted(&rules(99), &given);
     refused(&rules(PEER), &given, REVOKED);
     refused(&rules(MIDDLE), &given, REVOKED_ABOVE);
-    refused(&rules(1), &given, "its authority CN=root was revoked");
-    // Without an authority, a peer is known by its fingerprint.
+    refused(&rules(1), &given, "its authority CN=root is revoked");
+    // Without an authority, a peer is identified by its fingerprint.
     let fingerprint = fingerprint(&chain.peer);
     let alone = |revoked| PeerRules {
         authorities: Vec::new(),
@@ -461,7 +461,7 @@ fn serial_numbers_are_asked_for_along_the_whole_chain() {
 }
 
 #[test]
-fn authorities_between_need_no_purpose() {
+fn intermediate_authorities_need_no_purpose() {
     let root = Authority::root("root", 1);
     let both = [ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
     for (of_middle, of_peer, good) in [

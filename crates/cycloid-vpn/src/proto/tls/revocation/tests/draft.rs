@@ -1,4 +1,4 @@
-//! Authorities, and lists that say what rcgen would not write.
+//! Test authorities, and hand-built lists with contents that rcgen cannot write.
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa,
@@ -68,7 +68,7 @@ impl Authority {
         params.signed_by(&KeyPair::generate().unwrap(), &self.0).unwrap().der().clone()
     }
 
-    /// A list of version 2 that revokes these.
+    /// Returns a version 2 list that revokes these serial numbers.
     pub(super) fn list(&self, serials: &[u64]) -> RevocationList {
         Draft::of(self).revoking(serials).list()
     }
@@ -76,7 +76,7 @@ impl Authority {
 
 pub(super) type Certificate = CertificateDer<'static>;
 
-/// What a list is to say; rcgen makes good ones only.
+/// The contents of a hand-built list; rcgen writes only valid ones.
 pub(super) struct Draft<'a> {
     pub(super) authority: &'a Authority,
     pub(super) signer: &'a Authority,
@@ -99,14 +99,14 @@ pub(super) fn tlv(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
     [&[tag][..], &length, &value].concat()
 }
 
-/// `id-ce` and a number.
+/// Encodes an extension `id-ce` with this number.
 pub(super) fn extension(number: u8, critical: bool, value: &[u8]) -> Vec<u8> {
     let critical: &[u8] = if critical { b"\x01\x01\xff" } else { b"" };
     tlv(0x30, &[&[6, 3, 0x55, 0x1d, number], critical, &tlv(4, &[value])])
 }
 
 pub(super) fn entry(serial: u64, extensions: &[Vec<u8>]) -> Vec<u8> {
-    // A number whose first bit is set has a zero before it.
+    // A number whose first bit is set needs a leading zero.
     let bytes = serial.to_be_bytes();
     let zeros = (serial.leading_zeros() / 8) as usize;
     let sign: &[u8] = if serial.leading_zeros().is_multiple_of(8) { &[0] } else { &[] };

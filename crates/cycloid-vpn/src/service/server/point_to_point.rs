@@ -1,5 +1,5 @@
-//! A server of one peer: from where it may come, and what is told of it that a server of many tells of
-//! each client.
+//! A point-to-point server: the allowed addresses of its peer, and the notifications that a server
+//! for many sends per client.
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -11,22 +11,22 @@ use crate::proto::{Error, Transport};
 use crate::service::hooks::Environment;
 use crate::service::status::Counters;
 
-/// Names are resolved no more often.
-const RESOLVES: Duration = Duration::from_secs(60);
+/// The minimum interval between name lookups.
+const RESOLVE_INTERVAL: Duration = Duration::from_secs(60);
 
-/// From where the one peer may come: `remote`.
+/// The allowed addresses of the single peer, from `remote`.
 #[derive(Debug)]
 pub(super) struct Remotes {
     names: Vec<(String, u16)>,
     addresses: Vec<SocketAddr>,
-    /// It may come from elsewhere too: `float`.
+    /// `float`: the peer may also connect from other addresses.
     floats: bool,
-    /// Names are resolved anew then, if somebody comes from elsewhere.
+    /// Earliest time of the next lookup, triggered by a connection from an unknown address.
     next: Duration,
 }
 
 impl Remotes {
-    /// None if nothing is said.
+    /// Returns `None` without `remote`.
     pub(super) fn of(config: &config::Server, now: Duration) -> Option<Self> {
         if config.many || config.remotes.is_empty() {
             return None;
@@ -37,14 +37,14 @@ impl Remotes {
         Some(remotes)
     }
 
-    /// Where the peer is to be expected, for routes.
+    /// Returns the expected address of the peer, for routes.
     pub(super) fn first(&self) -> Option<IpAddr> {
         self.addresses.first().map(SocketAddr::ip)
     }
 
-    /// What has no address now has those that it had.
+    /// Resolves the names again. A name that fails to resolve keeps its addresses.
     fn resolve(&mut self, now: Duration) {
-        self.next = now + RESOLVES;
+        self.next = now + RESOLVE_INTERVAL;
         let names = self.names.iter();
         let found: Vec<SocketAddr> = names
             .filter_map(|(host, port)| (host.as_str(), *port).to_socket_addrs().ok())
@@ -55,7 +55,7 @@ impl Remotes {
         }
     }
 
-    /// Whether somebody at this address may be the peer. Who comes by a stream has any port.
+    /// Returns whether the peer may have this address. Over TCP any port is allowed.
     pub(super) fn allow(&mut self, from: SocketAddr, transport: Transport, now: Duration) -> bool {
         let is = |known: &SocketAddr| {
             known.ip() == from.ip().to_canonical()
@@ -73,33 +73,33 @@ impl Remotes {
 }
 
 impl Program<'_> {
-    /// Whether somebody at this address may come in at all, or is there already.
+    /// Returns whether a peer at this address may connect or is already connected.
     pub(super) fn may_come(&mut self, from: SocketAddr, transport: Transport) -> bool {
-        let now = self.around.clock.now().monotonic;
+        let now = self.context.clock.now().monotonic;
         let Some(remotes) = &mut self.remotes else { return true };
         let is_here = self.peers.values().any(|peer| peer.address == from);
         let may = is_here || remotes.allow(from, transport, now);
         if !may {
-            self.say(4, &format!("{from} is not the peer that `remote` names"));
+            self.say(4, &format!("{from} is not an address of `remote`"));
         }
         may
     }
 
-    /// The tunnel stands: for what waits for it, this is the end of the start.
+    /// Reports that the tunnel is up, which completes the start.
     pub(super) fn joined(&mut self, address: SocketAddr, environment: Environment) {
         let command = self.config.common.hooks.ip_change.as_ref();
-        self.around.tell_address(command, address, environment);
+        self.context.tell_address(command, address, environment);
         self.say(0, "Initialization Sequence Completed");
         self.state("CONNECTED", "SUCCESS");
-        self.around.notify.status(&format!("connected to {address}"));
+        self.context.notify.status(&format!("connected to {address}"));
     }
 
-    /// The peer is gone, and the next may come; unless the program is to end then.
+    /// Prepares for the next peer after one has left, unless the program is to end.
     pub(super) fn left(&mut self, end: &ServerEnd) {
         if self.finished || self.up().is_some() {
             return;
         }
-        self.alone_since = self.around.clock.now().monotonic;
+        self.alone_since = self.context.clock.now().monotonic;
         let silent = matches!(end, ServerEnd::Failed(Error::TimedOut(_)));
         self.finished = silent && self.config.common.timing.ping_exit.is_some();
         if self.finished {
@@ -116,22 +116,22 @@ impl Program<'_> {
 
     pub(super) fn await_peer(&mut self) {
         self.state("WAIT", "");
-        self.around.notify.status("waiting for the peer");
+        self.context.notify.status("waiting for the peer");
     }
 
-    /// When the program ends for want of a peer: `ping-exit`, without `ping-timer-rem`.
+    /// Returns when to exit without a peer: `ping-exit`, without `ping-timer-rem`.
     pub(super) fn patience(&self) -> Option<Duration> {
         let timing = &self.config.common.timing;
         let exit = timing.ping_exit.filter(|_| !self.config.many && !timing.ping_timer_needs_peer);
         exit.filter(|_| self.up().is_none()).map(|exit| self.alone_since + exit)
     }
 
-    /// The peer whose tunnel stands.
+    /// Returns the peer whose tunnel is up.
     pub(super) fn up(&self) -> Option<PeerId> {
         self.peers.iter().find(|(_, peer)| peer.cipher.is_some()).map(|(id, _)| *id)
     }
 
-    /// What has passed since the start.
+    /// Returns the traffic totals since the start.
     pub(super) fn totals(&self) -> Counters {
         let now = self.up().and_then(|id| self.handle.counters(id.0)).map(Counters::from);
         self.passed + now.unwrap_or_default()
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_peer_comes_from_where_it_may() {
+    fn remote_and_float_restrict_the_peer_address() {
         let mut one = remotes("").unwrap();
         for (from, udp, tcp) in [
             ("192.0.2.1:1194", true, true),
@@ -163,7 +163,7 @@ mod tests {
             ("192.0.2.2:1194", false, false),
         ] {
             let from: SocketAddr = from.parse().unwrap();
-            for now in [Duration::ZERO, RESOLVES] {
+            for now in [Duration::ZERO, RESOLVE_INTERVAL] {
                 assert_eq!(one.allow(from, Transport::Udp, now), udp, "{from}");
                 assert_eq!(one.allow(from, Transport::Tcp, now), tcp, "{from}");
             }

@@ -1,5 +1,5 @@
-//! What the control thread of a client and that of a server have around them: signals, the log, the
-//! management interface, metrics, scripts and the service manager, all waited for in one `poll`.
+//! The environment of a client's or server's control thread: signals, log, management interface,
+//! metrics, scripts and service manager, with a single `poll` for all.
 
 use std::io::BufRead;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -21,61 +21,61 @@ use super::signals::{Signal, Signals};
 use super::{Clock, Failure};
 use crate::config::{self, Common, ManagementAddress, ManagementPassword};
 
-/// How long a script may take, its putting off included.
+/// Time limit of a script, deferral included.
 const SCRIPT_LIMIT: Duration = Duration::from_secs(60);
 
-/// How long the end waits for scripts that are told of it.
+/// Time limit for scripts that run at the program's end.
 const LAST_SCRIPTS: Duration = Duration::from_secs(10);
 
-/// Events of the data path that are taken before all else has its turn: timers, signals and requests
-/// do not wait for the end of a flood.
-pub(super) const MOST_EVENTS: usize = 256;
+/// Maximum number of data path events processed in a row, so that a flood does not delay timers,
+/// signals and requests.
+pub(super) const MAX_EVENTS: usize = 256;
 
-/// The lane of scripts that are not about one client.
+/// The lane of scripts that do not concern a single client.
 pub(super) const OWN_LANE: u64 = u64::MAX;
 
-/// What they are around.
+/// The kind of program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Client,
-    /// Of one peer: for the management interface it is like a client.
+    /// A point-to-point server, which the management interface treats like a client.
     Server,
     ServerOfMany,
 }
 
-/// What is around the protocol.
-pub(super) struct Surroundings {
+/// The services around the protocol core.
+pub(super) struct Context {
     pub(super) clock: Clock,
     pub(super) management: Option<Management>,
     pub(super) metrics: Option<Metrics>,
     pub(super) notify: Notify,
     hooks: Hooks,
-    /// What was decided while the outcome of another script was waited for.
+    /// Outcomes that arrived while waiting for another script.
     decided: Vec<(Ticket, Kind, Outcome)>,
     log: Log,
-    /// What messages have in common.
+    /// The kind of log messages, for `mute`.
     kind: &'static str,
     signals: Signals,
-    /// What the management interface asked for as if it were a signal.
+    /// Signals requested over the management interface.
     asked: Vec<Signal>,
-    /// What takes the place of SIGUSR1.
+    /// The signal that replaces SIGUSR1.
     restart_is: Signal,
     restarts_on_disconnect: bool,
-    /// When the service manager is next told that this is alive.
+    /// Time of the next watchdog notification.
     alive_next: Duration,
-    /// What each script has in its environment.
+    /// The common environment of all scripts.
     environment: Environment,
-    /// That of the private key, once it was asked for.
+    /// The private key's passphrase, once entered.
     pub(super) passphrase: Option<Zeroizing<String>>,
 }
 
-impl Surroundings {
-    /// Takes signals over and listens, before anything else of the machine is changed.
+impl Context {
+    /// Installs signal handlers and starts to listen, before any other change to the machine.
     pub(super) fn start(common: &Common, side: Side, log: Log) -> Result<Self, Failure> {
         let clock = Clock::start();
         prepare(&common.process)?;
         let signals = Signals::new()
-            .map_err(|error| Failure::new(format!("cannot listen for signals: {error}")))?;
+            .map_err(|error| Failure::new(format!("cannot install signal handlers: {error}")))?;
         let management = match &common.management {
             Some(management) => Some(listen(management, common, side == Side::ServerOfMany)?),
             None => None,
@@ -128,7 +128,7 @@ impl Surroundings {
         }
     }
 
-    /// What came since the last call, each once.
+    /// Returns the signals since the last call, each once.
     pub(super) fn signals(&mut self) -> Vec<Signal> {
         let mut signals = self.signals.take();
         signals.append(&mut self.asked);
@@ -140,7 +140,7 @@ impl Surroundings {
         signals
     }
 
-    /// The next thing that the management interface wants and that is not done here.
+    /// Returns the next management request that is not handled here.
     pub(super) fn next_request(&mut self) -> Option<Event> {
         loop {
             let now = self.clock.now().monotonic;
@@ -160,7 +160,7 @@ impl Surroundings {
         }
     }
 
-    /// Waits for a release, where one is wanted. False if the end is wanted instead.
+    /// Waits for a hold release if configured. Returns false if a stop signal arrived instead.
     pub(super) fn hold(&mut self) -> bool {
         if !self.management.as_mut().is_some_and(|management| management.hold(0)) {
             return true;
@@ -179,7 +179,7 @@ impl Surroundings {
         }
     }
 
-    /// Waits until something happens, at most to that moment since the clock's start.
+    /// Waits for an event, at most until this time on the clock.
     pub(super) fn wait<'o>(
         &mut self,
         others: impl IntoIterator<Item = BorrowedFd<'o>>,
@@ -214,23 +214,23 @@ impl Surroundings {
         let interests = interests.chain(metrics.into_iter().flat_map(Metrics::interests));
         descriptors.extend(interests.map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags)));
         let left = Timespec::try_from(left).unwrap_or(Timespec { tv_sec: 60, tv_nsec: 0 });
-        // An interruption is as good as an event.
+        // An interrupted call counts as an event.
         let _ = poll(&mut descriptors, Some(&left));
     }
 
-    /// What each script has in its environment.
+    /// Returns the common environment of all scripts.
     pub(super) fn environment(&self) -> Environment {
         self.environment.clone()
     }
 
-    /// Starts a script of the configuration. `security` is looked at when the program starts, so that
-    /// what is refused here is refused for good.
+    /// Starts a configured script. `script-security` was checked at the program's start, so a
+    /// refusal here is final.
     pub(super) fn begin(&mut self, job: Job) -> Result<Ticket, String> {
         let now = self.clock.now().monotonic;
         self.hooks.start(now, job).map_err(|error| error.to_string())
     }
 
-    /// What scripts have decided since the last call.
+    /// Returns the scripts' outcomes since the last call.
     pub(super) fn decided(&mut self) -> Vec<(Ticket, Kind, Outcome)> {
         let now = self.clock.now().monotonic;
         let mut decided = std::mem::take(&mut self.decided);
@@ -238,11 +238,11 @@ impl Surroundings {
         decided
     }
 
-    /// Runs a script and waits for its end, as it is about this machine and what comes next depends on
-    /// it.
+    /// Runs a script and waits for its end. For scripts that concern this machine, where the next
+    /// step depends on the result.
     ///
     /// # Errors
-    /// Why it failed.
+    /// The reason of the failure.
     pub(super) fn run(
         &mut self,
         kind: Kind,
@@ -269,7 +269,7 @@ impl Surroundings {
         }
     }
 
-    /// Tells `ipchange` where the peer is.
+    /// Runs `ipchange` with the peer's address.
     pub(super) fn tell_address(
         &mut self,
         command: Option<&config::Command>,
@@ -282,7 +282,7 @@ impl Surroundings {
         }
     }
 
-    /// Waits until all scripts have ended, or for as long as the end of the program may take.
+    /// Waits until all scripts have ended, up to a time limit.
     pub(super) fn finish_scripts(&mut self) {
         let end = self.clock.now().monotonic + LAST_SCRIPTS;
         while !self.hooks.is_idle() && !self.clock.until(end).is_zero() {
@@ -300,7 +300,7 @@ impl Surroundings {
         let _ = poll(&mut descriptors, Some(&left));
     }
 
-    /// The program ends: what is left to be said is sent.
+    /// Ends the program: sends queued output.
     pub(super) fn stop(mut self, failure: Option<&Failure>) {
         if let (Some(management), Some(failure)) = (&mut self.management, failure) {
             management.fatal(&failure.to_string());
@@ -313,12 +313,12 @@ fn readable(descriptor: BorrowedFd<'_>) -> PollFd<'_> {
     PollFd::from_borrowed_fd(descriptor, PollFlags::IN)
 }
 
-/// Whether it asks for the program's end.
+/// Returns whether a signal requests the program's end.
 pub(super) fn is_end(signal: Signal) -> bool {
     matches!(signal, Signal::Terminate | Signal::Interrupt)
 }
 
-/// A script of the configuration, if there is one.
+/// Returns a job for a configured script, if there is one.
 pub(super) fn job(
     kind: Kind,
     command: Option<&config::Command>,
@@ -330,25 +330,25 @@ pub(super) fn job(
     Some(Job { kind, script, arguments, environment, lane, secret: Secret::None })
 }
 
-/// Becomes who the configuration names. To be called before there are threads.
+/// Switches to the configured user and group. Must be called before any thread starts.
 pub(super) fn drop_privileges(process: &config::Process) -> Result<(), Failure> {
     if process.user.is_none() && process.group.is_none() {
         return Ok(());
     }
-    Identity::find(process.user.as_deref(), process.group.as_deref())
-        .and_then(give_up)
-        .map_err(|error| Failure::new(error.to_string()).hint("see the directives user and group"))
+    Identity::find(process.user.as_deref(), process.group.as_deref()).and_then(give_up).map_err(
+        |error| Failure::new(error.to_string()).hint("check the directives user and group"),
+    )
 }
 
-/// What the kernel is told about the process.
+/// Applies nice and mlock, and rejects unsupported process directives.
 fn prepare(process: &config::Process) -> Result<(), Failure> {
     if process.daemon.is_some() {
-        return Err(Failure::new("daemon: the program stays in the foreground")
-            .hint("remove it, and let systemd start cycloid-vpn-server@NAME"));
+        return Err(Failure::new("daemon: the program always stays in the foreground")
+            .hint("remove it, and start the systemd unit cycloid-vpn-server@NAME"));
     }
     if process.chroot.is_some() {
-        return Err(Failure::new("chroot: the program does not change its root")
-            .hint("remove it, and set RootDirectory= in the unit of systemd"));
+        return Err(Failure::new("chroot: the program cannot change its root")
+            .hint("remove it, and set RootDirectory= in the systemd unit"));
     }
     if let Some(nice) = process.nice {
         rustix::process::nice(nice.into())
@@ -361,7 +361,7 @@ fn prepare(process: &config::Process) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Scripts, if what is configured may be run at all.
+/// Returns the script runner, if `script-security` permits the configured scripts.
 fn hooks(hooks: &config::Hooks) -> Result<Hooks, Failure> {
     let security = hooks.security.unwrap_or(1);
     let scripts = [
@@ -384,7 +384,7 @@ fn hooks(hooks: &config::Hooks) -> Result<Hooks, Failure> {
         None => 0,
     };
     if security < needed {
-        return Err(Failure::new("a script is configured that must not be run")
+        return Err(Failure::new("script-security forbids a configured script")
             .hint(format!("add `script-security {needed}`")));
     }
     if hooks.export_certificates.is_some() {
@@ -419,7 +419,7 @@ fn listen(
     ] {
         if given {
             return Err(Failure::new(format!("{name} is not supported"))
-                .hint("name an address and a port, or a path and `unix`"));
+                .hint("use an address and a port, or a path and `unix`"));
         }
     }
     let identity = |user: Option<&str>, group: Option<&str>| {
@@ -437,7 +437,7 @@ fn listen(
             .and_then(|mut addresses| addresses.next())
             .map(Endpoint::Tcp)
             .ok_or_else(|| Failure::new(format!("management: {host} has no address")))?,
-        ManagementAddress::Tunnel(_) => unreachable!("refused above"),
+        ManagementAddress::Tunnel(_) => unreachable!("rejected above"),
     };
     let first_line =
         |text: &str| Zeroizing::new(text.lines().next().unwrap_or_default().to_owned());
@@ -470,5 +470,5 @@ fn listen(
     .map_err(failed)
 }
 
-/// Program and version, for who watches.
+/// Name and version of the program, for the management interface and the status file.
 pub(super) const TITLE: &str = concat!("Cycloid VPN ", env!("CARGO_PKG_VERSION"));

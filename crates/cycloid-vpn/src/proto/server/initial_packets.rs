@@ -1,4 +1,4 @@
-//! First packets: who returns a cookie, or comes by a stream, gets a place.
+//! Handles initial packets: a client that returns a cookie or uses a stream becomes a peer.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::proto::wire::{self, Acks, Control, Header, KeyId, Opcode, SessionId};
 use crate::proto::wrap::Accepted;
 use crate::proto::{Error, Now, Random, Role, Transport};
 
-/// How many first packets were answered since.
+/// The number of answered initial packets in the current period.
 #[derive(Default)]
 pub(super) struct InitialRate {
     since: Duration,
@@ -26,7 +26,7 @@ impl InitialRate {
             *self = Self { since: now.monotonic, count: 0 };
         }
         if self.count >= limit {
-            return Err(Error::Unexpected("too many first packets in a short time"));
+            return Err(Error::Unexpected("too many initial packets in a short time"));
         }
         self.count += 1;
         Ok(())
@@ -34,7 +34,8 @@ impl InitialRate {
 }
 
 impl Server {
-    /// A packet of no session: the beginning of one, its second packet with the cookie, or nothing.
+    /// Handles a packet without a session: the start of one, its second packet with the cookie, or
+    /// garbage.
     pub(super) fn receive_unknown(
         &mut self,
         now: Now,
@@ -50,20 +51,21 @@ impl Server {
             Opcode::Control | Opcode::ControlWkc | Opcode::Ack if transport == Transport::Udp => {
                 false
             }
-            _ => return Err(Error::Unexpected("no session, and not the beginning of one")),
+            _ => return Err(Error::Unexpected("unknown session, and not an initial packet")),
         };
         let mut accepted = self.settings.protection.accept(packet)?;
         let control = &accepted.packet;
         let session = control.header.session;
         if !reset {
-            let offered = control.remote.ok_or(Error::Unexpected("no session is acknowledged"))?;
+            let offered =
+                control.remote.ok_or(Error::Unexpected("the packet acknowledges no session"))?;
             if !self.cookies.verify(now, self.settings.timing.handshake, from, session, offered) {
-                return Err(Error::NotAuthentic("the session id is not ours"));
+                return Err(Error::NotAuthentic("unknown server session id"));
             }
-            // All that was sent is message 0. Whoever acknowledges more had a place once, and what is
-            // left of its packets gets it no other.
+            // Only message 0 was sent. A packet that acknowledges more is left over from an earlier
+            // peer and must not create a new one.
             if control.acks.as_slice().iter().any(|&id| id != 0) {
-                return Err(Error::Unexpected("a message is acknowledged that was not sent"));
+                return Err(Error::Unexpected("acknowledgement of a message that was not sent"));
             }
             if control.message.is_some_and(|(id, _)| id != 1) {
                 return Err(Error::Unexpected("the first message after the reset is missing"));
@@ -126,7 +128,7 @@ impl Server {
         sink: &mut dyn ServerSink,
     ) -> Result<Option<PeerId>, Error> {
         if self.len() >= self.settings.max_clients {
-            return Err(Error::Unexpected("as many clients as are allowed are there already"));
+            return Err(Error::Unexpected("the limit of clients is reached"));
         }
         let Accepted { protection, client_key, packet: control, .. } = accepted;
         let session = control.header.session;
@@ -163,9 +165,9 @@ impl Server {
         };
         let peer = self.peers[id.0 as usize].insert(peer);
         self.sessions.insert((address, session), id);
-        let mut told = Vec::new();
-        let result = peer.tunnel.take(now, &control, random, &mut told);
-        self.after(now, id, result, told, sink).map(|()| Some(id))
+        let mut events = Vec::new();
+        let result = peer.tunnel.take(now, &control, random, &mut events);
+        self.after(now, id, result, events, sink).map(|()| Some(id))
     }
 
     fn own_hello(&self, transport: Transport) -> OwnHello {
@@ -174,7 +176,7 @@ impl Server {
             Transport::Udp => udp,
             Transport::Tcp => tcp,
         };
-        // A server of many has no need to say what it can do: it chooses.
+        // A server for many announces no capabilities: it chooses.
         let info = (!self.settings.many).then(|| {
             agreement::introduction(&self.settings.ciphers, agreement::POINT_TO_POINT, &[])
         });

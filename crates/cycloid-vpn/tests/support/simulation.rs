@@ -1,4 +1,4 @@
-//! A client and a server with a network between them, and the least that moves packets.
+//! A simulated client and server with a network between them and a minimal data path.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -28,14 +28,14 @@ pub(crate) fn now(time: Duration) -> Now {
     Now { monotonic: time, unix: START + time.as_secs() }
 }
 
-/// Keys of the data channel in use, and what came by them.
+/// The data channel keys in use, and the received packets.
 #[derive(Default)]
 pub(crate) struct DataPath {
     sealers: HashMap<u8, Arc<Sealer>>,
     openers: HashMap<u8, Opener>,
     send_under: Option<u8>,
     pub(crate) traffic: Traffic,
-    /// Inner packets that arrived, without pings.
+    /// Received inner packets, without pings.
     pub(crate) inbox: Vec<Vec<u8>>,
     pub(crate) keys_installed: u32,
 }
@@ -62,7 +62,7 @@ impl DataPath {
         self.openers.remove(&key_id.get());
     }
 
-    /// The key that packets are sent under.
+    /// Returns the key used for sending.
     pub(crate) fn sealer(&self) -> Option<&Arc<Sealer>> {
         self.sealers.get(&self.send_under?)
     }
@@ -94,7 +94,7 @@ impl DataPath {
     }
 }
 
-/// What a client wants done.
+/// Actions and notices of a client.
 #[derive(Default)]
 pub(crate) struct ClientSide {
     pub(crate) outbox: Vec<Vec<u8>>,
@@ -138,7 +138,7 @@ impl Sink for ClientSide {
     }
 }
 
-/// What a server wants done.
+/// Actions and notices of a server.
 #[derive(Default)]
 pub(crate) struct ServerSide {
     pub(crate) outbox: Vec<(SocketAddr, Vec<u8>)>,
@@ -190,7 +190,7 @@ impl ServerSink for ServerSide {
     }
 }
 
-/// Which way a packet goes.
+/// The destination of a packet.
 #[derive(Clone, Debug)]
 pub(crate) enum To {
     Client(SocketAddr),
@@ -203,10 +203,10 @@ impl To {
     }
 }
 
-/// How a server decides.
+/// A server's decision about a client.
 pub(crate) type Judge = Box<dyn FnMut(&Verify) -> Result<PushReply, String>>;
 
-/// Both ends, one network, one clock.
+/// Both ends with a network and a clock.
 pub(crate) struct World {
     pub(crate) time: Duration,
     pub(crate) dice: Dice,
@@ -216,10 +216,10 @@ pub(crate) struct World {
     pub(crate) client_address: SocketAddr,
     pub(crate) server: Server,
     pub(crate) server_side: ServerSide,
-    /// Whether the server is one of many.
+    /// Whether the server is for many clients.
     many: bool,
     pub(crate) judge: Judge,
-    /// Whoever wants to connect is left waiting.
+    /// Whether decisions stay pending.
     pub(crate) judge_later: bool,
     pub(crate) dropped: Vec<Error>,
 }
@@ -294,7 +294,7 @@ impl World {
         }
     }
 
-    /// Another attempt of the client, from another port, as a program would make it.
+    /// Starts another attempt of the client from another port, as the program does.
     pub(crate) fn reconnect(&mut self, settings: ClientSettings) {
         let Self { dice, .. } = self;
         self.client = Client::new(now(self.time), Arc::new(settings), &mut |bytes: &mut [u8]| {
@@ -305,7 +305,7 @@ impl World {
         self.client_address.set_port(self.client_address.port() + 1);
     }
 
-    /// Goes on until the condition holds, and says whether it did before the time was over.
+    /// Runs until the condition holds. Returns whether it did before the time was over.
     pub(crate) fn run_until(
         &mut self,
         limit: Duration,
@@ -379,7 +379,7 @@ impl World {
     pub(crate) fn server_receives(&mut self, from: SocketAddr, mut packet: Vec<u8>) {
         if packet.first().is_some_and(|first| is_data(*first)) {
             let paths = &mut self.server_side.paths;
-            // A server of one peer looks at no peer id.
+            // A point-to-point server ignores peer ids.
             let path = match data::data_header(&packet) {
                 _ if !self.many => paths.values_mut().next(),
                 Some((_, Some(peer))) => paths.get_mut(&PeerId(peer)),
@@ -427,18 +427,18 @@ impl World {
         }
     }
 
-    /// An inner packet, from the client.
+    /// Sends an inner packet from the client.
     pub(crate) fn client_sends(&mut self, inner: &[u8]) {
         let packet = self.client_side.path.seal(inner);
         self.client_side.outbox.extend(packet);
     }
 
-    /// An inner packet, to a client.
+    /// Sends an inner packet to a client.
     pub(crate) fn server_sends(&mut self, peer: PeerId, inner: &[u8]) {
         self.server_side.send_data(peer, inner);
     }
 
-    /// The one peer of a server.
+    /// Returns the last connected peer.
     pub(crate) fn peer(&self) -> PeerId {
         self.server_side.connected.last().expect("a peer").0
     }

@@ -1,5 +1,5 @@
-//! A peer that says whatever a test has it say: a control channel of its own making, without
-//! protection, and TLS that does what a good peer's does.
+//! A scripted peer: sends arbitrary control packets without protection, over TLS that behaves
+//! correctly.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use cycloid_vpn::proto::wire::{
 };
 use cycloid_vpn::proto::{Error, Transport};
 
-use crate::support::ends::{World, now};
+use crate::support::simulation::{World, now};
 
-/// One session of a peer.
-pub(crate) struct Puppet {
+/// A session of a scripted peer.
+pub(crate) struct ScriptedPeer {
     role: Role,
     key_id: KeyId,
     pub(crate) local: SessionId,
@@ -26,29 +26,29 @@ pub(crate) struct Puppet {
     receive: ReceiveWindow,
     tls: Tls,
     outgoing: Vec<u8>,
-    /// What the other end said inside TLS, a record each.
+    /// The records received inside TLS.
     pub(crate) heard: Vec<Vec<u8>>,
-    /// Where to send packets from, or to.
+    /// The address that packets are sent from or to.
     pub(crate) address: SocketAddr,
-    /// What the server said of the last packets.
+    /// The server's errors about the last packets.
     pub(crate) refusals: Vec<Error>,
 }
 
-/// A whole packet without protection.
+/// Returns a packet without protection.
 pub(crate) fn packet(control: &Control<'_>) -> Vec<u8> {
     let mut packet = control.header.to_bytes().to_vec();
     control.write_body(&mut packet);
     packet
 }
 
-/// A reset, and whatever else stands in the first message.
+/// Returns a reset with arbitrary contents of the first message.
 pub(crate) fn reset(opcode: Opcode, session: SessionId, id: u32) -> Vec<u8> {
     let header = Header { opcode, key_id: KeyId::FIRST, session };
     packet(&Control { header, acks: Acks::default(), remote: None, message: Some((id, &[])) })
 }
 
-impl Puppet {
-    /// A client that has not said anything yet.
+impl ScriptedPeer {
+    /// Returns a client that has not sent anything yet.
     pub(crate) fn client(world: &mut World, tls: &TlsFactory, address: &str) -> Self {
         let mut random = |bytes: &mut [u8]| world.dice.fill(bytes);
         let local = SessionId::random(&mut random);
@@ -57,7 +57,7 @@ impl Puppet {
         puppet
     }
 
-    /// The server that a world's client sees instead of the world's.
+    /// Returns a server that a world's client talks to instead of the world's server.
     pub(crate) fn server(world: &mut World, tls: &TlsFactory) -> Self {
         let mut random = |bytes: &mut [u8]| world.dice.fill(bytes);
         let local = SessionId::random(&mut random);
@@ -67,7 +67,7 @@ impl Puppet {
         puppet
     }
 
-    /// The same peer's session for the next key.
+    /// Returns the same peer's session for the next key.
     pub(crate) fn renegotiation(&self, world: &World, tls: &TlsFactory) -> Self {
         let address = self.address.to_string();
         let key_id = self.key_id.next();
@@ -101,7 +101,7 @@ impl Puppet {
         }
     }
 
-    /// Takes a packet of the other end.
+    /// Processes a packet from the other end.
     fn take(&mut self, bytes: &[u8]) {
         let header = Header::parse(bytes).expect("a control packet");
         if first_byte(bytes[0]).expect("a control packet").1 != self.key_id {
@@ -118,13 +118,13 @@ impl Puppet {
         while let Some((opcode, content)) = self.receive.pop_in_order() {
             if opcode == Opcode::Control {
                 let heard = &mut self.heard;
-                // An alert is what some of the tests wait for.
+                // Some tests wait for an alert.
                 let _ = self.tls.receive(&content, |text| heard.push(text.to_vec()));
             }
         }
     }
 
-    /// All packets that are to go now.
+    /// Returns all packets that are due.
     fn packets(&mut self, time: Duration) -> Vec<Vec<u8>> {
         if self.remote.is_some() {
             self.tls.take_output(&mut self.outgoing);
@@ -153,12 +153,12 @@ impl Puppet {
         packets
     }
 
-    /// Says something inside TLS, in a record of its own.
+    /// Sends a text inside TLS, in its own record.
     pub(crate) fn say(&mut self, text: &[u8]) {
         self.tls.send(text).expect("TLS takes it");
     }
 
-    /// Says who it is, and, in the same record, what else there is to say.
+    /// Sends the hello and, in the same record, `rest`.
     pub(crate) fn say_hello(&mut self, user: &str, password: &str, info: &str, rest: &[u8]) {
         let hello = Hello {
             source: KeySource::generate(self.role, &mut |bytes: &mut [u8]| bytes.fill(7)),
@@ -172,8 +172,8 @@ impl Puppet {
         self.say(&message);
     }
 
-    /// Exchanges packets with the world's server until both are silent. Nothing is decided on who
-    /// wants to connect: that stays in `server_side.verify`.
+    /// Exchanges packets with the world's server until both are silent. Decisions stay pending in
+    /// `server_side.verify`.
     pub(crate) fn talk(&mut self, world: &mut World) {
         loop {
             let packets = self.packets(world.time);
@@ -196,7 +196,7 @@ impl Puppet {
         }
     }
 
-    /// Takes what the server has sent to this address.
+    /// Processes packets that the server has sent to this address.
     pub(crate) fn listen(&mut self, world: &mut World) {
         let (own, others): (Vec<_>, Vec<_>) = std::mem::take(&mut world.server_side.outbox)
             .into_iter()
@@ -207,7 +207,7 @@ impl Puppet {
         }
     }
 
-    /// As [`talk`](Self::talk), with the world's client.
+    /// Like [`talk`](Self::talk), with the world's client.
     pub(crate) fn talk_to_client(&mut self, world: &mut World) {
         let mut quiet = false;
         while !quiet {
@@ -231,14 +231,14 @@ impl Puppet {
         }
     }
 
-    /// Shakes hands, and says who it is, with nothing decided yet.
+    /// Completes TLS and sends the hello, without a decision.
     pub(crate) fn introduce(&mut self, world: &mut World, user: &str) {
         self.talk(world);
         self.say_hello(user, "secret", "IV_PROTO=2\nIV_CIPHERS=AES-256-GCM\n", b"");
         self.talk(world);
     }
 
-    /// Whether one of the texts begins so.
+    /// Returns whether a received text starts with these bytes.
     pub(crate) fn has_heard(&self, start: &[u8]) -> bool {
         self.heard.iter().any(|text| text.starts_with(start))
     }

@@ -1,4 +1,5 @@
-//! What the interface tells by itself: changes of state, lines of the log, bytes, questions, clients.
+//! Real-time notifications of the management interface: state changes, log lines, byte counts,
+//! questions and client events.
 //!
 //! Source: management-notes.txt, "REAL-TIME MESSAGE FORMAT".
 
@@ -12,20 +13,20 @@ use crate::service::log::Record;
 /// A change of state.
 #[derive(Clone, Debug, Default)]
 pub struct StateChange {
-    /// When, in seconds of 1970.
+    /// The time in seconds since 1970.
     pub unix: u64,
     /// `CONNECTING`, `WAIT`, `AUTH`, `GET_CONFIG`, `ASSIGN_IP`, `ADD_ROUTES`, `CONNECTED`,
     /// `RECONNECTING`, `EXITING`, `RESOLVE`, `TCP_CONNECT`, `AUTH_PENDING`.
     pub name: &'static str,
-    /// Why, or how it went.
+    /// The reason or result.
     pub detail: String,
-    /// The tunnel's address here.
+    /// The local tunnel address.
     pub ipv4: Option<Ipv4Addr>,
-    /// The server.
+    /// The server's address.
     pub remote: Option<SocketAddr>,
-    /// Where packets to the server leave from.
+    /// The local address of packets to the server.
     pub local: Option<SocketAddr>,
-    /// The tunnel's address of IPv6 here.
+    /// The local IPv6 tunnel address.
     pub ipv6: Option<Ipv6Addr>,
 }
 
@@ -56,14 +57,14 @@ impl StateChange {
     }
 }
 
-/// What is asked of the client.
+/// A question to the management client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// `Auth`, `Private Key`.
+    /// The kind: `Auth` or `Private Key`.
     pub kind: String,
-    /// Whether a username is needed beside the password.
+    /// Whether a user name is needed in addition to the password.
     pub username: bool,
-    /// `static-challenge`: its text, and whether what is typed may be shown.
+    /// `static-challenge`: its text, and whether to echo the answer.
     pub challenge: Option<(String, bool)>,
 }
 
@@ -78,50 +79,50 @@ impl Query {
     }
 }
 
-/// What happened to a client of a server.
+/// An event of a server's client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ClientNews<'a> {
-    /// It came, and is to be accepted or refused: its number, and its key's.
+pub enum ClientEvent<'a> {
+    /// It connected and needs a decision: client id and key id.
     Connect(u64, u64),
-    /// Its session is renewed, and is to be accepted or refused: its number, and its key's.
+    /// It renegotiated and needs a decision: client id and key id.
     Reauth(u64, u64),
-    /// Its tunnel stands.
+    /// Its tunnel is up.
     Established(u64),
-    /// It is gone.
+    /// It disconnected.
     Disconnect(u64),
-    /// It answered a challenge: its number, its key's, and the answer in base 64.
+    /// It answered a challenge: client id, key id, and the answer in Base64.
     Response(u64, u64, &'a str),
 }
 
 impl Management {
-    /// Tells a change of state.
+    /// Reports a change of state.
     pub fn state(&mut self, change: &StateChange) {
         let line = change.line();
         if self.connection.as_ref().is_some_and(|connection| connection.realtime.state) {
-            self.news(&format!(">STATE:{line}"));
+            self.notify_optional(&format!(">STATE:{line}"));
         }
         self.states.push(line);
     }
 
-    /// Tells a line of the log.
+    /// Reports a log line.
     pub fn log(&mut self, record: &Record) {
         let line = format!("{},{},{}", record.unix, record.level.letter(), record.text);
         if self.connection.as_ref().is_some_and(|connection| connection.realtime.log) {
-            self.news(&format!(">LOG:{line}"));
+            self.notify_optional(&format!(">LOG:{line}"));
         }
         self.log.push(line);
     }
 
-    /// Tells a message of `echo`; `unix` in seconds of 1970.
+    /// Reports an `echo` message; `unix` is in seconds since 1970.
     pub fn echo(&mut self, unix: u64, text: &str) {
         let line = format!("{unix},{}", one_line(text));
         if self.connection.as_ref().is_some_and(|connection| connection.realtime.echo) {
-            self.news(&format!(">ECHO:{line}"));
+            self.notify_optional(&format!(">ECHO:{line}"));
         }
         self.echoes.push(line);
     }
 
-    /// Whether bytes are to be told now; if so, the next time is an interval later.
+    /// Returns whether byte counts are due; if so, schedules the next report.
     pub fn bytecount_is_due(&mut self, now: Duration) -> bool {
         let due = self.bytecount.is_some_and(|interval| now >= self.last_bytecount + interval);
         if due {
@@ -130,71 +131,71 @@ impl Management {
         due
     }
 
-    /// Tells a client's bytes.
+    /// Reports a client's byte counts.
     pub fn bytecount(&mut self, received: u64, sent: u64) {
-        self.news(&format!(">BYTECOUNT:{received},{sent}"));
+        self.notify_optional(&format!(">BYTECOUNT:{received},{sent}"));
     }
 
-    /// Tells the bytes of one client of a server.
+    /// Reports the byte counts of one of the server's clients.
     pub fn bytecount_of(&mut self, client: u64, received: u64, sent: u64) {
-        self.news(&format!(">BYTECOUNT_CLI:{client},{received},{sent}"));
+        self.notify_optional(&format!(">BYTECOUNT_CLI:{client},{received},{sent}"));
     }
 
-    /// Whether to wait for a release before a start; then this asks for it. `seconds` is how long would
-    /// be waited without anybody.
+    /// Returns whether to wait for a release before a start, and if so asks for it. `seconds` is
+    /// the time that the program would wait without a management client.
     pub fn hold(&mut self, seconds: u32) -> bool {
         if self.settings.hold {
             self.holding = Some(seconds);
-            self.must(&format!(">HOLD:Waiting for hold release:{seconds}"));
+            self.notify(&format!(">HOLD:Waiting for hold release:{seconds}"));
         }
         self.settings.hold
     }
 
-    /// Asks for a password, now or as soon as somebody connects.
+    /// Asks for a password, now or once a management client connects.
     pub fn ask(&mut self, query: Query) {
-        self.must(&query.line());
+        self.notify(&query.line());
         self.username = None;
         self.query = Some(query);
     }
 
-    /// Nothing is asked for any more.
+    /// Withdraws the pending question.
     pub fn stop_asking(&mut self) {
         self.query = None;
     }
 
-    /// Tells that a password was refused; `reason` is the server's.
+    /// Reports a refused password; `reason` is the server's.
     pub fn refused(&mut self, kind: &str, reason: Option<&str>) {
         let reason = reason.map(|reason| format!(" ['{}']", one_line(reason))).unwrap_or_default();
-        self.must(&format!(">PASSWORD:Verification Failed: '{kind}'{reason}"));
+        self.notify(&format!(">PASSWORD:Verification Failed: '{kind}'{reason}"));
     }
 
-    /// Tells what the server wants the user to see (`INFO_PRE`).
+    /// Reports the server's message for the user (`INFO_PRE`).
     pub fn info_message(&mut self, text: &str) {
-        self.must(&format!(">INFOMSG:{}", one_line(text)));
+        self.notify(&format!(">INFOMSG:{}", one_line(text)));
     }
 
-    /// Tells why the program ends.
+    /// Reports why the program ends.
     pub fn fatal(&mut self, text: &str) {
-        self.must(&format!(">FATAL:{}", one_line(text)));
+        self.notify(&format!(">FATAL:{}", one_line(text)));
     }
 
     /// Asks which server to connect to.
     pub fn ask_remote(&mut self, host: &str, port: u16, protocol: &str) {
-        self.must(&format!(">REMOTE:{},{port},{protocol}", one_line(host)));
+        self.notify(&format!(">REMOTE:{},{port},{protocol}", one_line(host)));
     }
 
-    /// Tells what happened to a client, with its environment.
+    /// Reports a client event with its environment.
     pub fn client<'a>(
         &mut self,
-        news: ClientNews<'_>,
+        event: ClientEvent<'_>,
         environment: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) {
-        let mut lines = match news {
-            ClientNews::Connect(client, key) => format!(">CLIENT:CONNECT,{client},{key}\n"),
-            ClientNews::Reauth(client, key) => format!(">CLIENT:REAUTH,{client},{key}\n"),
-            ClientNews::Established(client) => format!(">CLIENT:ESTABLISHED,{client}\n"),
-            ClientNews::Disconnect(client) => format!(">CLIENT:DISCONNECT,{client}\n"),
-            ClientNews::Response(client, key, text) => {
+        let mut lines = match event {
+            ClientEvent::Connect(client, key) => format!(">CLIENT:CONNECT,{client},{key}\n"),
+            ClientEvent::Reauth(client, key) => format!(">CLIENT:REAUTH,{client},{key}\n"),
+            ClientEvent::Established(client) => format!(">CLIENT:ESTABLISHED,{client}\n"),
+            ClientEvent::Disconnect(client) => format!(">CLIENT:DISCONNECT,{client}\n"),
+            ClientEvent::Response(client, key, text) => {
                 format!(">CLIENT:CR_RESPONSE,{client},{key},{}\n", one_line(text))
             }
         };
@@ -202,25 +203,25 @@ impl Management {
             let _ = writeln!(lines, ">CLIENT:ENV,{name}={}", one_line(value));
         }
         lines += ">CLIENT:ENV,END\n";
-        self.must(&lines);
+        self.notify(&lines);
     }
 
-    /// Tells an address of a client; `primary` unless it is that of a network behind it.
+    /// Reports a client's address; `primary` is false for a network behind the client.
     pub fn client_address(&mut self, client: u64, address: IpAddr, primary: bool) {
-        self.must(&format!(">CLIENT:ADDRESS,{client},{address},{}", u8::from(primary)));
+        self.notify(&format!(">CLIENT:ADDRESS,{client},{address},{}", u8::from(primary)));
     }
 
-    /// Lines that a client can do without.
-    fn news(&mut self, line: &str) {
+    /// Queues lines that may be dropped if the client reads too slowly.
+    fn notify_optional(&mut self, line: &str) {
         if let Some(connection) = &mut self.connection
             && connection.attempts.is_none()
         {
-            connection.output.news(line);
+            connection.output.optional_line(line);
         }
     }
 
-    /// Lines that a client needs.
-    fn must(&mut self, lines: &str) {
+    /// Queues lines that must not be dropped.
+    fn notify(&mut self, lines: &str) {
         if let Some(connection) = &mut self.connection
             && connection.attempts.is_none()
         {

@@ -1,6 +1,6 @@
-//! Two network namespaces joined by a pair of virtual Ethernet devices, and what runs in them.
+//! Two network namespaces joined by a veth pair, and tunnels between them.
 //!
-//! Needs root and iproute2; what is made here is gone when the value is dropped.
+//! Needs root and iproute2. Drop removes everything that was created.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -24,31 +24,31 @@ pub(crate) const INNER: [&str; 2] = ["10.77.0.1", "10.77.0.2"];
 /// The inner addresses, IPv6.
 pub(crate) const INNER6: [&str; 2] = ["fd77::1", "fd77::2"];
 
-/// Side 0 is the server, side 1 the client.
-pub(crate) struct Bed {
+/// The two namespaces: side 0 is the server, side 1 the client.
+pub(crate) struct Namespaces {
     pub(crate) names: [String; 2],
 }
 
-impl Bed {
+impl Namespaces {
     pub(crate) fn new() -> Self {
-        // No number of a process, which another has after one that was killed.
+        // Random instead of a process id, which may be reused after a killed process.
         let number = RandomState::new().hash_one(()) as u32;
         let name = |side| format!("cycloid-{number:08x}-{side}");
-        let bed = Self { names: [name("s"), name("c")] };
-        for name in &bed.names {
+        let namespaces = Self { names: [name("s"), name("c")] };
+        for name in &namespaces.names {
             ip(&format!("netns add {name}"));
             ip(&format!("-n {name} link set lo up"));
         }
-        let [server, client] = &bed.names;
+        let [server, client] = &namespaces.names;
         ip(&format!("link add veth netns {server} type veth peer name veth netns {client}"));
-        for (name, address) in bed.names.iter().zip(OUTER) {
+        for (name, address) in namespaces.names.iter().zip(OUTER) {
             ip(&format!("-n {name} addr add {address}/24 dev veth"));
             ip(&format!("-n {name} link set veth up"));
         }
-        bed
+        namespaces
     }
 
-    /// Runs something on a thread in the namespace of a side.
+    /// Runs a closure on a thread in a side's namespace.
     pub(crate) fn spawn<T: Send + 'static>(
         &self,
         side: usize,
@@ -66,7 +66,7 @@ impl Bed {
         })
     }
 
-    /// The same, waiting for the end.
+    /// Like `spawn`, but waits for the result.
     pub(crate) fn run<T: Send + 'static>(
         &self,
         side: usize,
@@ -75,21 +75,21 @@ impl Bed {
         self.spawn(side, run).join().unwrap()
     }
 
-    /// A program in the namespace of a side, by a command line without quotes.
+    /// Returns a command in a side's namespace, from a command line without quotes.
     pub(crate) fn command(&self, side: usize, line: &str) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.names[side]]).args(line.split_whitespace());
         command
     }
 
-    /// Runs it, and fails unless it succeeds.
+    /// Runs a command. Panics unless it succeeds.
     pub(crate) fn check(&self, side: usize, line: &str) -> String {
         let output = self.command(side, line).output().unwrap();
         succeeded(line, &output);
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// A TUN device with this side's inner addresses.
+    /// Creates a TUN device with this side's inner addresses.
     pub(crate) fn tun(&self, side: usize, queues: usize, mtu: u32) -> Tun {
         let tun = self.run(side, move || {
             let tun = Tun::open("tun", queues, Offload::TcpAndUdp).unwrap();
@@ -103,14 +103,14 @@ impl Bed {
             .unwrap();
             tun
         });
-        // The kernel has a new address of IPv6 for its own a moment later.
+        // The kernel activates a new IPv6 address with a short delay.
         while !self.check(side, "ip -6 route show table local").contains(INNER6[side]) {
             std::thread::yield_now();
         }
         tun
     }
 
-    /// One stream: the server's end and the client's.
+    /// Returns the two ends of a TCP connection: the server's and the client's.
     pub(crate) fn stream(&self) -> [TcpStream; 2] {
         let listener = self.run(0, || TcpListener::bind((OUTER[0], 0)).unwrap());
         let port = listener.local_addr().unwrap().port();
@@ -119,10 +119,10 @@ impl Bed {
     }
 }
 
-impl Drop for Bed {
+impl Drop for Namespaces {
     fn drop(&mut self) {
         for name in &self.names {
-            // One that was never made is not there to be deleted.
+            // Fails harmlessly for a namespace that was never created.
             let _ = Command::new("ip").args(["netns", "delete", name]).output();
         }
     }
@@ -142,13 +142,13 @@ pub(crate) fn key_id() -> KeyId {
     KeyId::new(0).unwrap()
 }
 
-/// Keys of both ends for a peer of a server, made from its number.
+/// Returns the keys of both ends for a peer, derived from its id.
 pub(crate) fn key_pair(peer: u32, stream: bool) -> [(Arc<Sealer>, Opener); 2] {
     let replay_window = if stream { 0 } else { 64 };
     pair(key_id(), peer, replay_window)
 }
 
-/// The same with another key id, and so other keys.
+/// Returns keys with another key id, and so other key material.
 pub(crate) fn key_pair_as(key_id: KeyId, peer: u32) -> [(Arc<Sealer>, Opener); 2] {
     pair(key_id, peer, 64)
 }
@@ -172,15 +172,19 @@ pub(crate) fn endpoint(address: &str, port: u16) -> Endpoint {
     Endpoint { remote: SocketAddr::new(address, port), local: None }
 }
 
-/// A tunnel between the two sides, whose only peer has the number 1.
+/// A tunnel between the two sides, with a single peer whose id is 1.
 pub(crate) struct Tunnel {
     pub(crate) ends: [(Handle, Events); 2],
 }
 
 impl Tunnel {
-    pub(crate) fn new(bed: &Bed, stream: bool, mtu: u32) -> Self {
+    pub(crate) fn new(namespaces: &Namespaces, stream: bool, mtu: u32) -> Self {
         let pair = key_pair(1, stream);
-        let starts = if stream { Self::by_stream(bed, mtu) } else { Self::by_datagrams(bed, mtu) };
+        let starts = if stream {
+            Self::by_stream(namespaces, mtu)
+        } else {
+            Self::by_datagrams(namespaces, mtu)
+        };
         let mut ends = starts.into_iter().zip(pair).map(|((end, remote), (sealer, opener))| {
             end.0.add_peer(1, remote);
             end.0.take_under(1, key_id(), opener);
@@ -193,11 +197,12 @@ impl Tunnel {
         Self { ends }
     }
 
-    fn by_datagrams(bed: &Bed, mtu: u32) -> Vec<((Handle, Events), Remote)> {
+    fn by_datagrams(namespaces: &Namespaces, mtu: u32) -> Vec<((Handle, Events), Remote)> {
         let start = |side: usize| {
-            let queues = bed.tun(side, 1, mtu).into_queues();
+            let queues = namespaces.tun(side, 1, mtu).into_queues();
             let local = endpoint(OUTER[side], 1194).remote;
-            let group = bed.run(side, move || udp::bind(local, 1, &Options::default()).unwrap());
+            let group =
+                namespaces.run(side, move || udp::bind(local, 1, &Options::default()).unwrap());
             let endpoint = endpoint(OUTER[1 - side], 1194);
             let end = data_path::start(queues, vec![group], kind(side)).unwrap();
             (end, Remote::Udp { group: 0, endpoint })
@@ -205,11 +210,11 @@ impl Tunnel {
         vec![start(0), start(1)]
     }
 
-    fn by_stream(bed: &Bed, mtu: u32) -> Vec<((Handle, Events), Remote)> {
-        let streams = bed.stream().into_iter().enumerate();
+    fn by_stream(namespaces: &Namespaces, mtu: u32) -> Vec<((Handle, Events), Remote)> {
+        let streams = namespaces.stream().into_iter().enumerate();
         streams
             .map(|(side, stream)| {
-                let queues = bed.tun(side, 1, mtu).into_queues();
+                let queues = namespaces.tun(side, 1, mtu).into_queues();
                 let end = data_path::start(queues, Vec::new(), kind(side)).unwrap();
                 let (id, _) = end.0.add_stream(stream).unwrap();
                 (end, Remote::Tcp(id))
