@@ -1,11 +1,11 @@
--- The keystore, for SQLite and PostgreSQL alike: SQLite takes BYTEA and BIGINT as it takes any name of
--- a type. What a row says in clear is bound to what it has sealed, and to the sealed manifest.
+-- The keystore, for both SQLite and PostgreSQL: SQLite accepts BYTEA and BIGINT as it accepts any
+-- type name. A row's clear columns are bound to its sealed ones and to the sealed manifest.
 
 CREATE TABLE schema_version (
     version BIGINT NOT NULL
 );
 
--- One row. Whoever writes anything locks it first.
+-- A single row. Every writer locks it first.
 CREATE TABLE keystore (
     one BIGINT PRIMARY KEY CHECK (one = 1),
     format BIGINT NOT NULL,
@@ -14,7 +14,7 @@ CREATE TABLE keystore (
     manifest BYTEA NOT NULL     -- sealed by a key of the keyring
 );
 
--- The root key, sealed by each of the ways to unlock.
+-- The root key, sealed by each way to unlock.
 CREATE TABLE slots (
     id BIGINT PRIMARY KEY,
     methods BIGINT NOT NULL,    -- 1 passphrase, 2 key file, 3 both
@@ -38,7 +38,7 @@ CREATE TABLE records (
 CREATE INDEX records_generation ON records (generation);
 CREATE INDEX records_epoch ON records (epoch);
 
--- What became of rows of `records` that are gone.
+-- Deleted rows of `records`.
 CREATE TABLE deletions (
     id BIGINT PRIMARY KEY,
     generation BIGINT NOT NULL

@@ -1,7 +1,7 @@
-//! Attributes of objects, which are those of PKCS #11 by number, and templates, which are lists of them.
+//! Object attributes, with the numbers of PKCS #11, and templates, which are lists of attributes.
 //!
-//! A value is bytes: a number (`CK_ULONG`) is eight bytes, little-endian; a truth value is one byte, 0 or
-//! 1; a big integer is big-endian without leading zeros; a date is eight digits or nothing.
+//! A value is bytes: a number (`CK_ULONG`) is eight bytes, little-endian; a Boolean is one byte, 0
+//! or 1; a big integer is big-endian without leading zeros; a date is eight digits or empty.
 
 use crate::error::{Code, Result};
 
@@ -75,7 +75,7 @@ numbers! {
     UNWRAP_TEMPLATE = 0x4000_0212,
     DERIVE_TEMPLATE = 0x4000_0213,
     ALLOWED_MECHANISMS = 0x4000_0600,
-    // Vendor-defined: signatures a second at most.
+    // Vendor-defined: the maximum number of signatures in a second.
     RATE_LIMIT = 0x8359_4301,
 }
 
@@ -107,18 +107,20 @@ numbers! {
     BLS12_381 = 0x8359_4301,
 }
 
-/// A list of attributes, in the order of their numbers, each once.
+/// A list of attributes, sorted by number, without duplicates.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Template(Vec<(u32, Vec<u8>)>);
 
 impl Template {
-    /// No attributes.
+    /// Returns an empty template.
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
+    /// Builds a template from a list in any order.
+    ///
     /// # Errors
-    /// [`Code::TEMPLATE_INCONSISTENT`] if an attribute stands there twice.
+    /// [`Code::TEMPLATE_INCONSISTENT`] if an attribute occurs twice.
     pub fn from_list(mut list: Vec<(u32, Vec<u8>)>) -> Result<Self> {
         list.sort_by_key(|(number, _)| *number);
         if list.windows(2).any(|pair| pair[0].0 == pair[1].0) {
@@ -127,17 +129,17 @@ impl Template {
         Ok(Self(list))
     }
 
-    /// The attributes.
+    /// Iterates over the attributes, in the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u8])> {
         self.0.iter().map(|(number, value)| (*number, value.as_slice()))
     }
 
-    /// How many there are.
+    /// Returns the number of attributes.
     pub const fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the template is empty.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -146,12 +148,12 @@ impl Template {
         self.0.binary_search_by_key(&number, |(number, _)| *number)
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub fn get(&self, number: u32) -> Option<&[u8]> {
         self.position(number).ok().map(|at| self.0[at].1.as_slice())
     }
 
-    /// Adds an attribute, in the place of one with this number.
+    /// Sets an attribute, replacing any value that it has.
     pub fn set(&mut self, number: u32, value: impl Into<Vec<u8>>) {
         match self.position(number) {
             Ok(at) => self.0[at].1 = value.into(),
@@ -159,29 +161,29 @@ impl Template {
         }
     }
 
-    /// [`set`](Self::set) of a truth value.
+    /// [`set`](Self::set)s a Boolean.
     pub fn set_bool(&mut self, number: u32, value: bool) {
         self.set(number, [u8::from(value)]);
     }
 
-    /// [`set`](Self::set) of a number.
+    /// [`set`](Self::set)s a number.
     pub fn set_number(&mut self, number: u32, value: u64) {
         self.set(number, value.to_le_bytes());
     }
 
-    /// [`set`](Self::set), unless it is there.
+    /// [`set`](Self::set)s an attribute unless it is present.
     pub fn set_default(&mut self, number: u32, value: impl Into<Vec<u8>>) {
         if let Err(at) = self.position(number) {
             self.0.insert(at, (number, value.into()));
         }
     }
 
-    /// Takes an attribute out.
+    /// Removes an attribute, and returns its value.
     pub fn remove(&mut self, number: u32) -> Option<Vec<u8>> {
         self.position(number).ok().map(|at| self.0.remove(at).1)
     }
 
-    /// A truth value, if it is there.
+    /// Returns a Boolean, if present.
     ///
     /// # Errors
     /// [`Code::ATTRIBUTE_VALUE_INVALID`] if it is not one byte, 0 or 1.
@@ -194,12 +196,12 @@ impl Template {
         }
     }
 
-    /// Whether a truth value is there and true.
+    /// Returns whether a Boolean is present and true.
     pub fn is(&self, number: u32) -> bool {
         self.get(number) == Some(&[1])
     }
 
-    /// A number, if it is there.
+    /// Returns a number, if present.
     ///
     /// # Errors
     /// [`Code::ATTRIBUTE_VALUE_INVALID`] if it is not eight bytes.
@@ -210,34 +212,34 @@ impl Template {
             .map_err(|_| Code::ATTRIBUTE_VALUE_INVALID.into())
     }
 
-    /// A number that must be there.
+    /// Returns a required number.
     ///
     /// # Errors
-    /// [`Code::TEMPLATE_INCOMPLETE`] if it is not; [`Code::ATTRIBUTE_VALUE_INVALID`].
+    /// [`Code::TEMPLATE_INCOMPLETE`] if it is absent; [`Code::ATTRIBUTE_VALUE_INVALID`].
     pub fn needed_number(&self, number: u32) -> Result<u64> {
         self.number(number)?.ok_or_else(|| {
             Code::TEMPLATE_INCOMPLETE.because(format!("attribute {number:#x} is missing"))
         })
     }
 
-    /// Bytes that must be there.
+    /// Returns required bytes.
     ///
     /// # Errors
-    /// [`Code::TEMPLATE_INCOMPLETE`] if they are not.
+    /// [`Code::TEMPLATE_INCOMPLETE`] if they are absent.
     pub fn needed(&self, number: u32) -> Result<&[u8]> {
         self.get(number).ok_or_else(|| {
             Code::TEMPLATE_INCOMPLETE.because(format!("attribute {number:#x} is missing"))
         })
     }
 
-    /// Whether all attributes of `other` are here with the same values.
+    /// Returns whether this template has all attributes of `other`, with the same values.
     pub fn matches(&self, other: &Self) -> bool {
         other.iter().all(|(number, value)| self.get(number) == Some(value))
     }
 }
 
 impl std::fmt::Debug for Template {
-    /// The numbers alone: a value may be secret.
+    /// Shows only the numbers: a value may be secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.0.iter().map(|(number, _)| format!("{number:#x}"))).finish()
     }

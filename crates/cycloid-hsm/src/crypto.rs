@@ -1,4 +1,4 @@
-//! What is computed with secret keys: AES, key wrap and HMAC.
+//! Computations with secret keys: AES, key wrap and HMAC.
 
 use aes::cipher::block_padding::{NoPadding, Pkcs7};
 use aes::cipher::{BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, KeyInit, KeyIvInit};
@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 use crate::error::{Code, Result};
 use crate::mechanism::Hash;
 
-/// `$body` with `$Cipher` the AES for the length of the key.
+/// Evaluates `$body` with `$Cipher` as the AES for the key's length.
 macro_rules! with_aes {
     ($key:expr, $Cipher:ident => $body:expr) => {
         match $key.len() {
@@ -34,10 +34,10 @@ macro_rules! with_aes {
     };
 }
 
-/// One block of AES.
+/// Encrypts one block with AES.
 ///
 /// # Panics
-/// Where the key has a length that none has; keys are checked when they are made.
+/// If `key` is not 16, 24 or 32 bytes long; key lengths are checked when keys are made.
 pub(crate) fn aes_block(key: &[u8], block: [u8; 16]) -> [u8; 16] {
     let mut block = block.into();
     let done: Result<()> = with_aes!(key, Cipher => {
@@ -49,13 +49,14 @@ pub(crate) fn aes_block(key: &[u8], block: [u8; 16]) -> [u8; 16] {
 }
 
 fn iv(iv: &[u8]) -> Result<[u8; 16]> {
-    iv.try_into().map_err(|_| Code::MECHANISM_PARAM_INVALID.because("the IV has 16 bytes"))
+    iv.try_into().map_err(|_| Code::MECHANISM_PARAM_INVALID.because("the IV must have 16 bytes"))
 }
 
-/// AES-CBC (SP 800-38A, section 6.2), with the padding of PKCS #7 or none.
+/// Encrypts with AES-CBC (SP 800-38A, section 6.2), with PKCS #7 padding or none.
 ///
 /// # Errors
-/// [`Code::DATA_LEN_RANGE`] without padding; [`Code::MECHANISM_PARAM_INVALID`].
+/// [`Code::DATA_LEN_RANGE`] without padding, for a partial block;
+/// [`Code::MECHANISM_PARAM_INVALID`].
 pub(crate) fn cbc_encrypt(key: &[u8], vector: &[u8], padded: bool, data: &[u8]) -> Result<Vec<u8>> {
     let vector = iv(vector)?;
     if !padded && !data.len().is_multiple_of(16) {
@@ -72,12 +73,12 @@ pub(crate) fn cbc_encrypt(key: &[u8], vector: &[u8], padded: bool, data: &[u8]) 
     })
 }
 
-/// The other direction of [`cbc_encrypt`].
+/// Decrypts the output of [`cbc_encrypt`].
 ///
 /// # Errors
-/// [`Code::ENCRYPTED_DATA_LEN_RANGE`]; [`Code::ENCRYPTED_DATA_INVALID`] for a padding that is none: who
-/// lets strangers see which, gives them the plaintext (Vaudenay, 2002), and CBC without authentication is
-/// not for strangers.
+/// [`Code::ENCRYPTED_DATA_LEN_RANGE`]; [`Code::ENCRYPTED_DATA_INVALID`] for invalid padding. An
+/// attacker who can tell valid from invalid padding learns the plaintext (Vaudenay, 2002), so
+/// unauthenticated CBC is unsuitable for ciphertexts from untrusted sources.
 pub(crate) fn cbc_decrypt(
     key: &[u8],
     vector: &[u8],
@@ -100,7 +101,7 @@ pub(crate) fn cbc_decrypt(
     })
 }
 
-/// `$body` with `$Cipher` AES-GCM for the length of the key and of the tag.
+/// Evaluates `$body` with `$Cipher` as AES-GCM for the lengths of key and tag.
 macro_rules! with_gcm {
     ($key:expr, $tag_bits:expr, $Cipher:ident => $body:expr) => {
         with_aes!($key, Block => match $tag_bits {
@@ -109,17 +110,17 @@ macro_rules! with_gcm {
             112 => { type $Cipher = AesGcm<Block, U12, U14>; $body }
             104 => { type $Cipher = AesGcm<Block, U12, U13>; $body }
             96 => { type $Cipher = AesGcm<Block, U12, U12>; $body }
-            _ => Err(Code::MECHANISM_PARAM_INVALID.because("tags have 96 to 128 bits")),
+            _ => Err(Code::MECHANISM_PARAM_INVALID.because("the tag must have 96 to 128 bits")),
         })
     };
 }
 
 fn nonce(iv: &[u8]) -> Result<[u8; 12]> {
     iv.try_into()
-        .map_err(|_| Code::MECHANISM_PARAM_INVALID.because("the IV of AES-GCM has 12 bytes"))
+        .map_err(|_| Code::MECHANISM_PARAM_INVALID.because("the IV of AES-GCM must have 12 bytes"))
 }
 
-/// AES-GCM (SP 800-38D): the ciphertext, and the tag behind it.
+/// Encrypts with AES-GCM (SP 800-38D). Returns the ciphertext followed by the tag.
 ///
 /// # Errors
 /// [`Code::MECHANISM_PARAM_INVALID`], also for tags of less than 96 bits.
@@ -138,7 +139,7 @@ pub(crate) fn gcm_encrypt(
     })
 }
 
-/// The other direction of [`gcm_encrypt`].
+/// Decrypts the output of [`gcm_encrypt`].
 ///
 /// # Errors
 /// [`Code::ENCRYPTED_DATA_INVALID`]; [`Code::MECHANISM_PARAM_INVALID`].
@@ -158,7 +159,7 @@ pub(crate) fn gcm_decrypt(
     })
 }
 
-/// AES key wrap (RFC 3394), or with padding (RFC 5649).
+/// Wraps a key by RFC 3394, or with padding by RFC 5649.
 ///
 /// # Errors
 /// [`Code::KEY_SIZE_RANGE`] for a length that cannot be wrapped without padding.
@@ -185,7 +186,7 @@ pub(crate) fn wrap(key: &[u8], padded: bool, data: &[u8]) -> Result<Vec<u8>> {
     Ok(wrapped)
 }
 
-/// The other direction of [`wrap`].
+/// Unwraps the output of [`wrap`].
 ///
 /// # Errors
 /// [`Code::WRAPPED_KEY_INVALID`]; [`Code::WRAPPED_KEY_LEN_RANGE`].
@@ -215,7 +216,7 @@ pub(crate) fn unwrap(key: &[u8], padded: bool, wrapped: &[u8]) -> Result<Zeroizi
     Ok(plain)
 }
 
-/// HMAC (FIPS 198-1).
+/// Computes an HMAC (FIPS 198-1).
 pub(crate) fn hmac(hash: Hash, key: &[u8], data: &[u8]) -> Vec<u8> {
     macro_rules! with {
         ($Hash:ty) => {{
@@ -233,7 +234,7 @@ pub(crate) fn hmac(hash: Hash, key: &[u8], data: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A digest (FIPS 180-4).
+/// Computes a digest (FIPS 180-4).
 pub(crate) fn digest(hash: Hash, data: &[u8]) -> Vec<u8> {
     use hmac::digest::Digest;
     match hash {

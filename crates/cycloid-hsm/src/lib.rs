@@ -1,8 +1,9 @@
 //! The HSM: keys wrapped at rest, a daemon, and an engine that gathers the requests of many clients
 //! into eight-lane batches.
 //!
-//! [`rpc`] is what programs speak with the daemon, and needs nothing of the rest: with the feature
-//! `daemon` switched off, this crate is the client's half alone, which the PKCS #11 module is made of.
+//! [`rpc`] is the protocol between programs and the daemon, and depends on nothing else here.
+//! Without the feature `daemon`, this crate is the client half alone, on which the PKCS #11 module
+//! builds.
 
 #![deny(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Mechanisms: their numbers, what they take, and which the daemon offers.
+//! Mechanisms: their numbers and parameters, and the list that the daemon supports.
 
 use crate::attribute::ckk;
 use crate::rpc::codec::{Bytes, Malformed, Value};
@@ -11,7 +11,7 @@ macro_rules! mechanisms {
             $(pub const $name: u32 = $value;)*
         }
 
-        /// The name of a mechanism as the standard has it, without `CKM_`.
+        /// Returns a mechanism's name in the standard, without `CKM_`.
         pub const fn name(number: u32) -> Option<&'static str> {
             match number {
                 $($value => Some(stringify!($name)),)*
@@ -74,7 +74,7 @@ mechanisms! {
     BLS12_381_SIGN = 0x8359_4302,
 }
 
-/// Mask generation with a hash function, `CKG_MGF1_…`.
+/// Mask generation functions, `CKG_MGF1_…`.
 #[allow(missing_docs)]
 pub mod ckg {
     pub const MGF1_SHA1: u32 = 1;
@@ -84,7 +84,7 @@ pub mod ckg {
     pub const MGF1_SHA224: u32 = 5;
 }
 
-/// Key derivation after an agreement, `CKD_…`.
+/// Key derivation functions after a key agreement, `CKD_…`.
 #[allow(missing_docs)]
 pub mod ckd {
     pub const NULL: u32 = 1;
@@ -95,13 +95,13 @@ pub mod ckd {
     pub const SHA512_KDF: u32 = 8;
 }
 
-/// What a mechanism takes besides key and data.
+/// A mechanism's parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Parameter {
-    /// Nothing.
+    /// No parameter.
     #[default]
     None,
-    /// Of RSASSA-PSS: hash (`CKM_…`), mask generation (`CKG_…`), length of the salt in bytes.
+    /// For RSASSA-PSS: hash (`CKM_…`), mask generation (`CKG_…`), length of the salt in bytes.
     Pss {
         /// `CKM_SHA…`.
         hash: u32,
@@ -110,43 +110,43 @@ pub enum Parameter {
         /// Bytes.
         salt_length: u32,
     },
-    /// Of RSAES-OAEP: hash (`CKM_…`), mask generation (`CKG_…`), label.
+    /// For RSAES-OAEP: hash (`CKM_…`), mask generation (`CKG_…`), label.
     Oaep {
         /// `CKM_SHA…`.
         hash: u32,
         /// `CKG_MGF1_…`.
         mask: u32,
-        /// Often empty.
+        /// The label, often empty.
         label: Bytes,
     },
-    /// Of AES-GCM: initialisation vector, associated data, length of the tag in bits.
+    /// For AES-GCM: initialisation vector, associated data, length of the tag in bits.
     Gcm {
         /// 12 bytes.
         iv: Bytes,
-        /// Authenticated, not encrypted.
+        /// Authenticated but not encrypted.
         associated: Bytes,
         /// 96 to 128.
         tag_bits: u32,
     },
     /// An initialisation vector.
     Iv(Bytes),
-    /// Of ECDH: derivation (`CKD_…`), shared information, the peer's public key.
+    /// For ECDH: derivation (`CKD_…`), shared information, the peer's public key.
     Ecdh {
         /// `CKD_…`.
         derivation: u32,
-        /// For the derivation.
+        /// The input of the derivation that both sides share.
         shared: Bytes,
-        /// A point, or 32 bytes.
+        /// An encoded point, or the 32 bytes of an X25519 key.
         public: Bytes,
     },
-    /// Of EdDSA: whether of the digest, and a context.
+    /// For EdDSA: whether the data is prehashed, and a context.
     EdDsa {
-        /// Ed25519ph.
+        /// Whether this is Ed25519ph.
         prehashed: bool,
-        /// At most 255 bytes; Ed25519ctx if there is one.
+        /// At most 255 bytes; a non-empty one makes it Ed25519ctx.
         context: Bytes,
     },
-    /// A length in bytes, of an HMAC.
+    /// The length of an HMAC in bytes.
     Length(u32),
 }
 
@@ -195,7 +195,7 @@ parameter! {
     7 Self::Length(length) => [length: u32] Self::Length(length);
 }
 
-/// What a mechanism is for, `CKF_…`.
+/// Flags for the uses of a mechanism, `CKF_…`.
 #[allow(missing_docs)]
 pub mod ckf {
     pub const ENCRYPT: u32 = 0x100;
@@ -214,20 +214,20 @@ pub mod ckf {
     pub const EC_CURVENAME: u32 = 0x400_0000;
 }
 
-/// A mechanism that is offered.
+/// A supported mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offered {
     /// `CKM_…`.
     pub number: u32,
     /// The type of its keys, `CKK_…`; `None` for digests.
     pub key_type: Option<u32>,
-    /// The smallest and the largest key: bits for RSA and for curves, bytes otherwise; 0 for digests.
+    /// The smallest and the largest key: bits for RSA and curves, otherwise bytes; 0 for digests.
     pub sizes: (u32, u32),
-    /// What for, `CKF_…`.
+    /// Its uses, `CKF_…`.
     pub flags: u32,
 }
 
-/// All mechanisms that are offered, in the order of their numbers.
+/// All supported mechanisms, in the order of their numbers.
 pub const OFFERED: &[Offered] = &{
     use ckf::*;
     use ckm::*;
@@ -313,12 +313,12 @@ pub const OFFERED: &[Offered] = &{
     ]
 };
 
-/// The mechanism, if it is offered.
+/// Returns the mechanism, if it is supported.
 pub fn offered(number: u32) -> Option<&'static Offered> {
     OFFERED.iter().find(|offered| offered.number == number)
 }
 
-/// A hash function that is part of a mechanism.
+/// A hash function within a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Hash {
@@ -330,7 +330,7 @@ pub enum Hash {
 }
 
 impl Hash {
-    /// Of a mechanism that is a hash function.
+    /// Returns the hash function that the mechanism is.
     pub const fn of(mechanism: u32) -> Option<Self> {
         Some(match mechanism {
             ckm::SHA_1 => Self::Sha1,
@@ -342,7 +342,8 @@ impl Hash {
         })
     }
 
-    /// Of a mechanism that hashes before it signs: a program may hash for itself, and say `digested`.
+    /// Returns the hash function that a signature mechanism applies first. A program may hash
+    /// itself and set `digested`.
     pub const fn before(mechanism: u32) -> Option<Self> {
         Some(match mechanism {
             ckm::SHA1_RSA_PKCS | ckm::SHA1_RSA_PKCS_PSS | ckm::ECDSA_SHA1 => Self::Sha1,
@@ -354,7 +355,7 @@ impl Hash {
         })
     }
 
-    /// Bytes of a digest.
+    /// Returns the length of a digest in bytes.
     pub const fn length(self) -> usize {
         match self {
             Self::Sha1 => 20,

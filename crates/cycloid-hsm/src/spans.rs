@@ -1,10 +1,10 @@
-//! Where the workers' time goes: spans, which each thread records for itself while recording is on.
+//! Profiling spans of the workers, which each thread records for itself while recording is on.
 //!
-//! A span has a begin and an end on one thread, and lies in the one that is open there. So time is known
-//! by path, and none of it is guessed from counts. It is the processor time of the thread, which stands
-//! still while another has the processor; only waiting is by the time of day. Recording takes no memory beyond fixed arrays: a
-//! thread adds what it has to the whole each time that its outermost span ends. While recording is off, a
-//! span costs the look at a flag.
+//! A span begins and ends on one thread, and nests in the span that is open there. So time is
+//! attributed by path and never estimated from call counts. A span measures the processor time of
+//! its thread, which stops while another thread has the processor; only waits are wall-clock time.
+//! Recording needs no memory beyond fixed arrays: a thread adds its times to the global tree each
+//! time its outermost span ends. While recording is off, a span costs one check of a flag.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Declares something that has a name in profiles.
+/// Declares an enum whose variants have names in profiles.
 macro_rules! names {
     ($(#[$doc:meta])* $name:ident: $($(#[$vdoc:meta])* $variant:ident $text:literal,)*) => {
         $(#[$doc])*
@@ -24,10 +24,10 @@ macro_rules! names {
         }
 
         impl $name {
-            /// All of them.
+            /// All variants.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// Its name in profiles.
+            /// Returns its name in profiles.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)*
@@ -38,59 +38,59 @@ macro_rules! names {
 }
 
 names! {
-    /// What a worker does.
+    /// An activity of a worker.
     Span:
-    /// Looks which sockets have something, without waiting.
+    /// Polls the sockets, without waiting.
     Poll "poll",
-    /// Reads sockets, and what follows from it.
+    /// Reads sockets and handles their requests.
     Receive "receive",
     /// Reads one socket.
     Read "read",
-    /// A request, up to its place in a queue or its answer.
+    /// Handles a request, until it is queued or answered.
     Request "request",
-    /// Whether the key may be used so.
+    /// Checks whether the key permits this use.
     Authorization "authorization",
     /// Reads a sealed key from the database and opens it.
     Unwrap "unwrap",
-    /// Makes an opened key ready for use.
+    /// Prepares an opened key for use.
     Decode "decode",
     /// Takes a batch from the queues.
     Choose "choose",
-    /// A batch of one kind.
+    /// Computes a batch of one kind.
     Batch "batch",
-    /// Inputs become numbers, and results bytes.
+    /// Converts inputs to numbers, and results to bytes.
     Encoding "encoding",
-    /// Blinds messages, unblinds results, squares the factors.
+    /// Blinds messages, unblinds results, squares the blinding factors.
     Blinding "blinding",
-    /// The powers modulo the primes.
+    /// Computes the powers modulo the primes.
     Exponentiation "exponentiation",
-    /// Two halves become one number.
+    /// Recombines the two halves of an RSA result (CRT).
     Recombination "recombination",
     /// Signs on a curve.
     Signing "signing",
-    /// Looks whether what was computed is right.
+    /// Verifies results before they are released.
     Verification "verification",
-    /// Outcomes become answers.
+    /// Turns results into answers.
     Reply "reply",
     /// Writes to sockets.
     Send "send",
 }
 
 names! {
-    /// Time in which nothing is done.
+    /// A period in which nothing is computed.
     Wait:
-    /// Of a job, until a batch takes it.
+    /// A job's wait until a batch takes it.
     Queue "queue",
-    /// Of a worker, for sockets.
+    /// A worker's wait for sockets.
     Idle "idle",
 }
 
-/// Paths that are told apart, the root among them; what goes beyond is counted to where it lies in.
+/// The number of distinct paths, including the root; time of further paths counts to their parent.
 const NODES: usize = 64;
-/// No node.
+/// The index that stands for no node.
 const NONE: u8 = u8::MAX;
 
-/// A path: a span within another.
+/// A path: a span within its parent.
 #[derive(Clone, Copy)]
 struct Node {
     span: Span,
@@ -99,11 +99,11 @@ struct Node {
     time: Duration,
 }
 
-/// Paths and their times. Node 0 is the root, in which all lie.
+/// Paths and their times. Node 0 is the root of all others.
 struct Tree {
     nodes: [Node; NODES],
     count: usize,
-    /// Of each kind of [`Wait`]: how often, and how long together.
+    /// For each kind of [`Wait`]: the count and the total duration.
     waits: [(u64, Duration); 2],
 }
 
@@ -113,7 +113,7 @@ impl Tree {
         Self { nodes: [node; NODES], count: 1, waits: [(0, Duration::ZERO); 2] }
     }
 
-    /// The node of a span within `parent`; that itself where there is no more room.
+    /// Returns the node of a span within `parent`, or `parent` itself if the tree is full.
     fn child(&mut self, parent: u8, span: Span) -> u8 {
         let known = self.nodes[..self.count].iter().skip(1);
         let same = |node: &Node| node.parent == parent && node.span == span;
@@ -128,7 +128,7 @@ impl Tree {
         self.count as u8 - 1
     }
 
-    /// Takes over all that `other` has.
+    /// Adds the counts and times of `other` to this tree, and resets them in `other`.
     fn absorb(&mut self, other: &mut Self) {
         let mut places = [0; NODES];
         for i in 1..other.count {
@@ -147,14 +147,14 @@ impl Tree {
 
 static ON: AtomicBool = AtomicBool::new(false);
 static WHOLE: Mutex<Tree> = Mutex::new(Tree::new());
-/// Outermost spans that are open, of all threads.
+/// The number of open outermost spans, over all threads.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 
-/// For those to end, once recording is over.
+/// How long [`stop`] waits for open spans to end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 thread_local! {
-    /// What this thread has not yet added to the whole, and the node it is in.
+    /// This thread's times that are not yet in the global tree, and its current node.
     static OWN: RefCell<(Tree, u8)> = const { RefCell::new((Tree::new(), 0)) };
 }
 
@@ -162,14 +162,14 @@ fn whole() -> MutexGuard<'static, Tree> {
     WHOLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Begins recording, of all threads, from nothing.
+/// Clears the global tree, and starts recording on all threads.
 pub fn start() {
     *whole() = Tree::new();
     ON.store(true, Ordering::Relaxed);
 }
 
-/// Ends recording, and gives what was recorded. Spans that are open are waited for, a minute at most: who
-/// has the answer of one thread may be here before another has ended what led to it.
+/// Stops recording, and returns what was recorded. Waits up to a minute for open spans to end: a
+/// client may receive an answer, and call this, before the span that produced the answer has ended.
 pub fn stop() -> Recording {
     ON.store(false, Ordering::SeqCst);
     let deadline = Instant::now() + PATIENCE;
@@ -202,39 +202,39 @@ pub fn stop() -> Recording {
     Recording { paths, waits }
 }
 
-/// What was recorded.
+/// A recording.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
-    /// Spans by their paths, each after the one that it lies in.
+    /// The spans by path, each after its parent.
     pub paths: Vec<Path>,
-    /// Waiting.
+    /// The waits.
     pub waits: Vec<Path>,
 }
 
-/// How often something was done there, and how long it took together.
+/// The count and the total time of one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// From the outermost span to this one.
+    /// The names from the outermost span to this one.
     pub names: Vec<&'static str>,
-    /// How often.
+    /// The number of times it was entered.
     pub calls: u64,
-    /// How long, with all that lies within.
+    /// The total time, including nested spans.
     pub time: Duration,
 }
 
-/// Whether recording is on.
+/// Returns whether recording is on.
 pub(crate) fn are_recorded() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
-/// The processor time of this thread.
+/// Returns the processor time of this thread.
 fn now() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     let [seconds, nanoseconds] = [time.tv_sec, time.tv_nsec].map(i64::unsigned_abs);
     Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds)
 }
 
-/// An open span, which ends when this is dropped, in the reverse order of their beginnings.
+/// An open span, which ends when this value is dropped. Spans must be dropped in reverse order.
 #[must_use]
 pub struct Open(Option<(Duration, u8)>);
 
@@ -247,7 +247,7 @@ pub fn enter(span: Span) -> Open {
         let before = *current;
         if before == 0 {
             OPEN.fetch_add(1, Ordering::SeqCst);
-            // It may have been stopped before this one could be seen.
+            // Recording may have stopped before `OPEN` was incremented.
             if !ON.load(Ordering::SeqCst) {
                 OPEN.fetch_sub(1, Ordering::SeqCst);
                 return Open(None);
@@ -282,7 +282,7 @@ impl std::fmt::Debug for Open {
     }
 }
 
-/// Counts time in which something waited, `times` times.
+/// Records `times` waits with a total duration of `time`.
 pub fn waited(wait: Wait, times: u64, time: Duration) {
     if !are_recorded() {
         return;

@@ -1,8 +1,8 @@
-//! Attacks on key managers that are known, each refused by name.
+//! Known attacks on key managers, each refused by the named test.
 //!
-//! The numbers are those of the list in the literature: Clulow, On the security of PKCS #11 (2003); Bortolozzo
-//! and others, Attacking and fixing PKCS #11 security tokens (2010); Bleichenbacher (1998); Boneh, DeMillo and
-//! Lipton (1997); Nemec and others, ROCA (2017).
+//! The numbers follow the list of attacks in the literature: Clulow, On the security of PKCS #11
+//! (2003); Bortolozzo and others, Attacking and fixing PKCS #11 security tokens (2010);
+//! Bleichenbacher (1998); Boneh, DeMillo and Lipton (1997); Nemec and others, ROCA (2017).
 
 mod support;
 
@@ -12,7 +12,7 @@ use cycloid_hsm::mechanism::{Parameter, ckd, ckg, ckm};
 use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret};
 use support::*;
 
-/// An AES key of the daemon's own making, for these uses and no others.
+/// Generates an AES key in the daemon, with exactly these uses.
 fn aes(client: &Client, uses: &[u32], extra: &[(u32, bool)]) -> cycloid_hsm::Result<u64> {
     let mut template = truths(&[
         (cka::ENCRYPT, false),
@@ -57,7 +57,7 @@ fn secret_template(key_type: u32, truth_values: &[(u32, bool)]) -> Template {
     template
 }
 
-/// Value and code of an attribute.
+/// Returns the code and the value of an attribute.
 fn attribute(client: &Client, object: u64, number: u32) -> (Code, Vec<u8>) {
     match client.call(&Request::Attributes { object, numbers: vec![number] }).unwrap() {
         Response::Attributes { mut values } => {
@@ -74,11 +74,11 @@ fn a1_no_key_both_wraps_and_decrypts_or_unwraps_and_encrypts() {
     let client = daemon.user();
     assert_eq!(code(aes(&client, &[cka::WRAP, cka::DECRYPT], &[])), Code::TEMPLATE_INCONSISTENT);
     assert_eq!(code(aes(&client, &[cka::UNWRAP, cka::ENCRYPT], &[])), Code::TEMPLATE_INCONSISTENT);
-    // One that only wraps never learns to decrypt, nor does its copy.
+    // A key that only wraps cannot gain decryption, nor can its copy.
     let wrapping = aes(&client, &[cka::WRAP, cka::UNWRAP], &[]).unwrap();
     assert_eq!(code(set(&client, wrapping, cka::DECRYPT, true)), Code::ATTRIBUTE_READ_ONLY);
     assert_eq!(code(copy(&client, wrapping, &[(cka::DECRYPT, true)])), Code::ATTRIBUTE_READ_ONLY);
-    // Not even after it has ceased to wrap: what it wrapped is still out there.
+    // Not even after wrapping is removed: the keys that it wrapped still exist.
     set(&client, wrapping, cka::WRAP, false).unwrap();
     assert_eq!(code(set(&client, wrapping, cka::DECRYPT, true)), Code::ATTRIBUTE_READ_ONLY);
     // The two halves of a pair count as one.
@@ -91,7 +91,7 @@ fn a1_no_key_both_wraps_and_decrypts_or_unwraps_and_encrypts() {
 }
 
 #[test]
-fn a2_what_is_unwrapped_is_sensitive_whatever_the_template_says() {
+fn a2_an_unwrapped_key_is_sensitive_whatever_the_template_says() {
     let daemon = Daemon::start();
     let client = daemon.user();
     let wrapping = aes(&client, &[cka::WRAP, cka::UNWRAP], &[]).unwrap();
@@ -101,11 +101,11 @@ fn a2_what_is_unwrapped_is_sensitive_whatever_the_template_says() {
     let back = unwrap(&client, wrapping, &wrapped, template).unwrap();
     assert_eq!(attribute(&client, back, cka::SENSITIVE), (Code(0), vec![1]));
     assert_eq!(attribute(&client, back, cka::VALUE).0, Code::ATTRIBUTE_SENSITIVE);
-    // It was outside once, and says so.
+    // The attributes record that the key was once outside.
     for number in [cka::LOCAL, cka::ALWAYS_SENSITIVE, cka::NEVER_EXTRACTABLE] {
         assert_eq!(attribute(&client, back, number), (Code(0), vec![0]));
     }
-    // Nor does it come back as a key of another kind, which it is too short or too long for.
+    // It cannot return as another type of key, for which it is too short or too long.
     let private = {
         let mut template = Template::new();
         template.set_number(cka::CLASS, cko::PRIVATE_KEY.into());
@@ -147,7 +147,7 @@ fn a3_protection_never_weakens_and_trust_is_the_officers() {
         Code::ATTRIBUTE_READ_ONLY
     );
 
-    // A key that leaves under trusted keys only, and the officer who trusts one.
+    // A key that only trusted keys may wrap, and an officer who trusts one.
     let stays =
         aes(&client, &[cka::ENCRYPT], &[(cka::WRAP_WITH_TRUSTED, true), (cka::EXTRACTABLE, true)])
             .unwrap();
@@ -159,13 +159,13 @@ fn a3_protection_never_weakens_and_trust_is_the_officers() {
     officer.call(&Request::Login { role: Role::SecurityOfficer, pin }).unwrap();
     set(&officer, wrapping, cka::TRUSTED, true).unwrap();
     wrap(&client, wrapping, stays).unwrap();
-    // A copy is not trusted: who made it is not the officer.
+    // A copy is not trusted: a user made it, not the officer.
     let copied = copy(&client, wrapping, &[]).unwrap();
     assert_eq!(code(wrap(&client, copied, stays)), Code::KEY_NOT_WRAPPABLE);
 }
 
 #[test]
-fn a3_a_key_that_is_not_extractable_leaves_under_no_key() {
+fn a3_no_key_wraps_an_unextractable_key() {
     let daemon = Daemon::start();
     let client = daemon.user();
     let wrapping = aes(&client, &[cka::WRAP], &[]).unwrap();
@@ -187,7 +187,7 @@ fn a4_derivations_that_shorten_or_mix_keys_do_not_exist() {
             client.call(&Request::Derive { base: key, mechanism: mechanism(number), template });
         assert_eq!(code(asked), Code::MECHANISM_INVALID);
     }
-    // Agreement gives the whole secret, or what a derivation function makes of it.
+    // Agreement yields the whole secret, or the output of a derivation function.
     let (public, private) = generate(&client, &Pair::Curve(P256), false);
     let point = attribute(&client, public, cka::EC_POINT).1;
     let derive = |derivation: u32, length: u64| {
@@ -242,11 +242,11 @@ fn a5_a_broken_pkcs1_padding_is_no_error_and_a_broken_oaep_always_the_same() {
 }
 
 #[test]
-fn a5_unwrapping_tells_no_more_of_a_broken_key_than_that_it_is_broken() {
+fn a5_unwrapping_errors_do_not_reveal_why_a_key_is_invalid() {
     let daemon = Daemon::start();
     let client = daemon.user();
     let key = aes(&client, &[cka::UNWRAP], &[]).unwrap();
-    // Neither AES-CBC-PAD nor PKCS #1 v1.5 unwraps: both would answer who asks often enough.
+    // Neither AES-CBC-PAD nor PKCS #1 v1.5 can unwrap: both would be padding oracles.
     for number in [ckm::AES_CBC_PAD, ckm::AES_CBC, ckm::RSA_PKCS] {
         let asked = client.call(&Request::Unwrap {
             unwrapping: key,
@@ -259,7 +259,7 @@ fn a5_unwrapping_tells_no_more_of_a_broken_key_than_that_it_is_broken() {
 }
 
 #[test]
-fn a9_weak_keys_and_points_off_their_curve_are_not_taken() {
+fn a9_weak_keys_and_points_off_their_curve_are_refused() {
     let daemon = Daemon::start();
     let client = daemon.user();
     let (public, private) = generate(&client, &Pair::Curve(P256), false);
@@ -281,7 +281,7 @@ fn a9_weak_keys_and_points_off_their_curve_are_not_taken() {
     });
     assert_eq!(code(asked), Code::PUBLIC_KEY_INVALID);
 
-    // Exponents that are even, 1, or small.
+    // Even exponents, 1, and small ones.
     for exponent in [&[1u8][..], &[2], &[1, 0, 0]] {
         let mut public = Template::new();
         public.set_number(cka::MODULUS_BITS, 2048);
@@ -306,7 +306,7 @@ fn a9_weak_keys_and_points_off_their_curve_are_not_taken() {
 }
 
 #[test]
-fn a13_nobody_who_is_logged_in_reads_what_is_sensitive() {
+fn a13_no_role_reads_a_sensitive_value() {
     let daemon = Daemon::start();
     let client = daemon.user();
     let secrets = [
@@ -333,12 +333,12 @@ fn a13_nobody_who_is_logged_in_reads_what_is_sensitive() {
                 .any(|number| { attribute(&client, key, *number).0 == Code::ATTRIBUTE_SENSITIVE })
         );
     }
-    // A search for a secret's value is a way to guess it.
+    // A search by a secret's value would allow guessing it.
     let mut template = Template::new();
     template.set(cka::VALUE, [0; 32]);
     let found = client.call(&Request::Find { template }).unwrap();
     assert_eq!(found, Response::Objects { objects: vec![] });
-    // What may be seen is seen by the user, and not by an auditor.
+    // The user reads a non-sensitive value, and an auditor does not.
     let value = [9; 32];
     let open = truths(&[(cka::SENSITIVE, false), (cka::EXTRACTABLE, true), (cka::TOKEN, true)]);
     let key = secret_key(&client, AES, &value, &open).unwrap();
@@ -369,7 +369,7 @@ fn a_policy_of_a_key_names_its_mechanisms_and_its_rate() {
     assert_eq!(code(refused), Code::MECHANISM_INVALID);
     let start = std::time::Instant::now();
     let mut made = 0;
-    // Sooner or later two are made within one second.
+    // Eventually two signatures fall within one second.
     let refused = loop {
         match sign(&client, key, &mechanism(ckm::ECDSA_SHA256), b"message") {
             Ok(_) => made += 1,

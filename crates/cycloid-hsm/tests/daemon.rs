@@ -40,7 +40,7 @@ fn every_kind_of_key_signs_and_its_public_key_verifies() {
             let broken = verify(&client, public, mechanism, message, &signature);
             assert_eq!(code(broken), Code::SIGNATURE_INVALID, "{mechanism:?}");
         }
-        // A key does nothing that is another type's to do.
+        // A key refuses operations of another key type.
         let foreign = sign(&client, private, &mechanism(ckm::SHA256_HMAC), b"x");
         assert_eq!(code(foreign), Code::KEY_TYPE_INCONSISTENT);
     }
@@ -97,7 +97,7 @@ fn one_connection_may_ask_for_many_signatures() {
 }
 
 #[test]
-fn who_is_not_logged_in_neither_sees_nor_uses_private_keys() {
+fn private_keys_are_invisible_and_unusable_without_a_login() {
     let daemon = Daemon::start();
     let user = daemon.user();
     let (public, private) = generate(&user, &Pair::Curve(P256), true);
@@ -143,7 +143,7 @@ fn further_connections_are_the_same_application_and_others_are_not() {
     let daemon = Daemon::start();
     let client = daemon.user();
     let (_, private) = generate(&client, &Pair::Curve(P256), false);
-    // Two calls at once need two connections.
+    // Two concurrent calls need two connections.
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| sign(&client, private, &mechanism(ckm::ECDSA), &[1; 32]).unwrap());
@@ -155,7 +155,7 @@ fn further_connections_are_the_same_application_and_others_are_not() {
 }
 
 #[test]
-fn a_key_that_is_taken_in_lives_where_its_template_says() {
+fn an_imported_key_is_stored_where_its_template_says() {
     let daemon = Daemon::start();
     let client = daemon.user();
     let pem = include_bytes!("../../cycloid/tests/data/rsa/2048.pem");
@@ -172,7 +172,7 @@ fn a_key_that_is_taken_in_lives_where_its_template_says() {
     let other = daemon.user();
     sign(&other, stored, &rsa, b"message").unwrap();
     assert_eq!(code(sign(&other, kept, &rsa, b"message")), Code::KEY_HANDLE_INVALID);
-    // What is destroyed is gone, wherever it was.
+    // Destroyed objects are gone, wherever they were stored.
     for key in [stored, kept] {
         client.call(&Request::Destroy { object: key }).unwrap();
         assert_eq!(code(sign(&client, key, &rsa, b"message")), Code::KEY_HANDLE_INVALID);
@@ -181,7 +181,7 @@ fn a_key_that_is_taken_in_lives_where_its_template_says() {
 }
 
 #[test]
-fn a_token_that_is_made_anew_has_no_objects_and_nobody_logged_in() {
+fn a_reinitialised_token_has_no_objects_and_no_logins() {
     let daemon = Daemon::start();
     let user = daemon.user();
     generate(&user, &Pair::Curve(P256), true);
@@ -202,7 +202,7 @@ fn a_token_that_is_made_anew_has_no_objects_and_nobody_logged_in() {
 }
 
 #[test]
-fn a_key_that_asks_for_the_pin_is_used_once_for_each() {
+fn a_key_that_requires_the_pin_permits_one_use_per_entry() {
     let daemon = Daemon::start();
     let client = daemon.user();
     let private = truths(&[(cka::ALWAYS_AUTHENTICATE, true)]);
@@ -228,11 +228,11 @@ fn a_key_that_asks_for_the_pin_is_used_once_for_each() {
     authenticate(key, USER_PIN).unwrap();
     use_it().unwrap();
     assert_eq!(code(use_it()), Code::USER_NOT_LOGGED_IN);
-    // What is refused is a use too.
+    // A refused use also consumes the permission.
     authenticate(key, USER_PIN).unwrap();
     assert_eq!(code(sign(&client, key, &mechanism(ckm::ECDSA), &[])), Code::DATA_LEN_RANGE);
     assert_eq!(code(use_it()), Code::USER_NOT_LOGGED_IN);
-    // A copy asks as well, and the attribute is never taken away.
+    // A copy requires the PIN too, and the attribute cannot be removed.
     let never = truths(&[(cka::ALWAYS_AUTHENTICATE, false)]);
     let copy = |template| object(client.call(&Request::Copy { object: key, template }));
     assert_eq!(code(copy(never.clone())), Code::ATTRIBUTE_READ_ONLY);
@@ -242,7 +242,7 @@ fn a_key_that_asks_for_the_pin_is_used_once_for_each() {
     assert_eq!(code(foreign), Code::USER_NOT_LOGGED_IN);
     let change = Request::SetAttributes { object: key, template: never };
     assert_eq!(code(client.call(&change)), Code::ATTRIBUTE_READ_ONLY);
-    // It derives only where it is told that it should, and then for a PIN too.
+    // It derives only if its attributes allow that, and also requires the PIN.
     let derive = |key| {
         let point = std::iter::once(4).chain([1; 64]).collect();
         let parameter = Parameter::Ecdh {
@@ -257,7 +257,7 @@ fn a_key_that_asks_for_the_pin_is_used_once_for_each() {
     let mut derives = private;
     derives.set_bool(cka::DERIVE, true);
     assert_eq!(derive(generate(derives).unwrap().1), Code::USER_NOT_LOGGED_IN);
-    // Whoever logs out takes no permission along.
+    // A logout cancels a pending permission.
     authenticate(key, USER_PIN).unwrap();
     client.call(&Request::Logout {}).unwrap();
     assert_eq!(code(authenticate(key, USER_PIN)), Code::USER_NOT_LOGGED_IN);
@@ -276,15 +276,15 @@ fn too_many_wrong_pins_for_a_key_log_out() {
     let wrong = || code(client.call(&Request::Authenticate { key, pin: Secret::new(b"wrong") }));
     let codes = [wrong(), wrong(), wrong()];
     assert_eq!(codes, [Code::PIN_INCORRECT; 3]);
-    // The first that comes before the delay is over.
+    // The first attempt that falls into the delay.
     let locked = (0..20).map(|_| wrong()).find(|code| *code != Code::PIN_INCORRECT);
     assert_eq!(locked, Some(Code::PIN_LOCKED));
     assert_eq!(wrong(), Code::USER_NOT_LOGGED_IN);
 }
 
-/// A disk that is full while the audit log is written, for whatever changes something.
+/// The audit log cannot be written, as on a full disk, for each kind of change.
 #[test]
-fn nothing_changes_without_its_line_in_the_audit_log() {
+fn nothing_changes_without_its_audit_line() {
     let daemon = Daemon::start();
     let user = daemon.user();
     let officer = daemon.client();
@@ -334,16 +334,17 @@ fn nothing_changes_without_its_line_in_the_audit_log() {
     for (client, change) in changes {
         let before = (content(), lines());
         let changed = client.call(&change).is_ok();
-        // A PIN that was changed meanwhile is wrong, which is counted.
+        // A PIN that was changed meanwhile is wrong, and the attempt is counted.
         assert!(changed || matches!(change, Request::Login { .. }), "{change:?}");
         assert!(lines() > before.1, "{change:?}");
-        // A rotation seals the same anew.
+        // A rotation re-seals the same contents.
         let rotated = matches!(change, Request::RotateMasterKey {});
         assert_eq!(content() == before.0, rotated, "{change:?}");
     }
 }
 
-/// Two daemons on one database, each asked by three clients at once, judge as many PINs as one would.
+/// Two daemons on one database, each with three concurrent clients, together judge as many PINs as
+/// one would.
 #[test]
 fn two_daemons_on_one_database_judge_no_more_pins_than_one() {
     let one = Daemon::start();
@@ -368,7 +369,8 @@ fn two_daemons_on_one_database_judge_no_more_pins_than_one() {
     let count = |code| codes.iter().filter(|other| **other == code).count();
     let (judged, locked) = (count(Code::PIN_INCORRECT), count(Code::PIN_LOCKED));
     assert_eq!(judged + locked, 6, "{codes:?}");
-    // Three are free. A machine that takes a second for this has waited one, and so on.
+    // Three attempts are free. A machine that takes a second for this has also waited out a delay,
+    // and so on.
     let waited = (0..3).take_while(|n| start.elapsed().as_secs() >= (1 << (n + 1)) - 1).count();
     assert!((3..=3 + waited).contains(&judged), "{codes:?} in {:?}", start.elapsed());
     other.stop();

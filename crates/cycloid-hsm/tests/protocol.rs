@@ -1,4 +1,5 @@
-//! The protocol: what is written is read, what is malformed is refused, and its description is true.
+//! The protocol: messages round-trip, malformed ones are refused, and the description matches the
+//! code.
 
 use std::fmt::Write;
 
@@ -18,22 +19,22 @@ fn table(text: &mut String, rows: Vec<Row>) {
     }
 }
 
-/// What `docs/hsm-protocol.md` says, made of the messages themselves.
+/// Generates the text of `docs/hsm-protocol.md` from the messages.
 fn description() -> String {
     let mut text = format!(
         "# The protocol of the HSM's daemon, version {VERSION}\n\n\
-        A stream of frames in both directions. A frame is the length of what follows (`u32`), the \
-        identifier of the request (`u32`), and a message: its number (`u16`) and its fields. Numbers are \
-        little-endian. `bytes` and `text` (UTF-8) are a `u32` length and so many bytes; `list of` is a \
-        `u32` count and so many values; `optional` is a byte, 0 or 1, and with 1 a value. A frame has at \
-        most {} bytes after its length.\n\n\
-        A client may send requests before it has answers. An answer has its request's identifier, and \
-        answers may come in another order. The first message on a connection is Hello, or Attach with \
-        the ticket that an earlier Welcome gave: all connections of one application share its login and \
-        its objects in memory. Whatever is malformed is answered by Refused with code 7, or, where the \
-        length of a frame makes no sense, by the end of the connection.\n\n\
-        Attributes, classes, mechanisms and codes are those of PKCS #11 3.0 by number. A `parameter` is \
-        a byte and what belongs to it: 0 nothing; 1 PSS: hash, mask and salt length, `u32` each; 2 OAEP: \
+        Both directions of a connection are streams of frames. A frame is the length of the rest (`u32`), \
+        the identifier of the request (`u32`), and a message: its number (`u16`) and its fields. Numbers \
+        are little-endian. `bytes` and `text` (UTF-8) are a `u32` length followed by that many bytes; \
+        `list of` is a `u32` count followed by that many values; `optional` is a byte, 0 or 1, followed \
+        by a value if it is 1. A frame has at most {} bytes after its length.\n\n\
+        A client may have several requests in flight. An answer carries its request's identifier, and \
+        answers may arrive in any order. The first message on a connection is Hello, or Attach with the \
+        ticket from an earlier Welcome: all connections of one application share its login and its \
+        objects in memory. A malformed message is answered by Refused with code 7; an invalid length of \
+        a frame ends the connection.\n\n\
+        Attributes, classes, mechanisms and codes have the numbers of PKCS #11 3.0. A `parameter` is a \
+        byte followed by its contents: 0 nothing; 1 PSS: hash, mask and salt length, `u32` each; 2 OAEP: \
         hash and mask, `u32`, and a label, `bytes`; 3 AES-GCM: IV and associated data, `bytes`, and the \
         tag's bits, `u32`; 4 an IV, `bytes`; 5 ECDH: derivation, `u32`, shared data and public key, \
         `bytes`; 6 EdDSA: prehashed, `bool`, and a context, `bytes`; 7 a length, `u32`.\n\n\
@@ -47,7 +48,7 @@ fn description() -> String {
 }
 
 #[test]
-fn the_description_is_that_of_the_messages() {
+fn the_description_matches_the_messages() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/hsm-protocol.md");
     let described = std::fs::read_to_string(path).unwrap_or_default();
     let description = description();
@@ -55,7 +56,7 @@ fn the_description_is_that_of_the_messages() {
         std::fs::write(path, &description).unwrap();
         return;
     }
-    assert_eq!(described, description, "write it anew with CYCLOID_WRITE_DOCS=1");
+    assert_eq!(described, description, "rewrite it with CYCLOID_WRITE_DOCS=1");
 }
 
 fn requests() -> Vec<Request> {
@@ -82,7 +83,7 @@ fn requests() -> Vec<Request> {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn messages_round_trip() {
     for request in requests() {
         let mut bytes = Vec::new();
         request.write(&mut bytes);
@@ -105,7 +106,7 @@ fn what_is_written_is_read() {
 }
 
 #[test]
-fn what_is_cut_short_or_too_long_or_flipped_is_refused_or_another_message() {
+fn corrupted_messages_are_refused_or_decode_as_other_messages() {
     for request in requests() {
         let mut bytes = Vec::new();
         request.write(&mut bytes);
@@ -115,7 +116,7 @@ fn what_is_cut_short_or_too_long_or_flipped_is_refused_or_another_message() {
         bytes.push(0);
         assert_eq!(Request::read(&bytes), Err(Malformed));
         bytes.pop();
-        // A length that claims the whole of memory takes none of it.
+        // A length that claims all of memory allocates none of it.
         for at in 2..bytes.len() {
             let mut changed = bytes.clone();
             changed[at] = 0xff;
@@ -129,7 +130,7 @@ fn what_is_cut_short_or_too_long_or_flipped_is_refused_or_another_message() {
 }
 
 #[test]
-fn an_attribute_that_is_given_twice_is_malformed() {
+fn a_duplicate_attribute_is_malformed() {
     let mut bytes = Vec::new();
     Request::Find { template: Template::from_list(vec![(3, vec![1]), (4, vec![1])]).unwrap() }
         .write(&mut bytes);
@@ -140,7 +141,7 @@ fn an_attribute_that_is_given_twice_is_malformed() {
 }
 
 #[test]
-fn frames_come_in_pieces_and_lengths_without_sense_end_the_stream() {
+fn frames_may_arrive_in_pieces_and_invalid_lengths_end_the_stream() {
     let mut stream = Vec::new();
     for (identifier, request) in (0..).zip(requests()) {
         frame::write(identifier, &mut stream, |to| request.write(to));

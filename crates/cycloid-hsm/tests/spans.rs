@@ -1,4 +1,4 @@
-//! Spans, in a process of their own: what is recorded is one whole for all threads.
+//! Spans, in a separate process, because the recording is global.
 
 use std::hint::black_box;
 use std::ops::RangeInclusive;
@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use cycloid_hsm::spans::{Path, Recording, Span, Wait, enter, start, stop, waited};
 
-/// Paths that are told apart at most.
+/// The maximum number of distinct paths.
 const NODES: usize = 64;
 
-/// The whole is one for all threads, so one test after the other.
+/// Serializes the tests: the recording is global.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// The processor time of this thread.
+/// Returns the processor time of this thread.
 fn now() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
@@ -27,7 +27,7 @@ fn find<'a>(recording: &'a Recording, names: &[&str]) -> &'a Path {
 fn time_belongs_to_the_path_that_took_it() {
     let _alone = ALONE.lock();
     start();
-    // The clock that spans have is read just outside and just inside of each.
+    // The spans' clock is also read just outside and just inside each span.
     let work = |times: u64| (0..times * 100_000).for_each(|i| _ = black_box(i));
     let [dear, cheap] = [(Span::Batch, 10), (Span::Request, 1)].map(|(outer, times)| {
         let (mut outside, mut inside) = (Duration::ZERO, Duration::ZERO);
@@ -55,11 +55,11 @@ fn time_belongs_to_the_path_that_took_it() {
     took(&["request", "verification"], 2, &cheap);
     assert!(find(&recording, &["batch"]).time >= dear);
     assert_eq!((recording.waits[0].calls, recording.waits[0].time.as_millis()), (3, 7));
-    assert!(stop().paths.is_empty(), "what was taken is gone");
+    assert!(stop().paths.is_empty(), "a stopped recording leaves nothing behind");
 }
 
 #[test]
-fn nothing_is_recorded_unless_it_is_asked_for() {
+fn nothing_is_recorded_while_recording_is_off() {
     let _alone = ALONE.lock();
     drop(enter(Span::Batch));
     waited(Wait::Idle, 1, Duration::from_secs(1));
@@ -69,7 +69,7 @@ fn nothing_is_recorded_unless_it_is_asked_for() {
 }
 
 #[test]
-fn many_threads_are_one_whole_and_no_path_is_lost_for_lack_of_room() {
+fn threads_are_merged_and_a_full_tree_loses_no_time() {
     let _alone = ALONE.lock();
     start();
     std::thread::scope(|scope| {
@@ -87,13 +87,13 @@ fn many_threads_are_one_whole_and_no_path_is_lost_for_lack_of_room() {
     let recording = stop();
     let outer = recording.paths.iter().filter(|path| path.names.len() == 1);
     let calls: u64 = outer.map(|path| path.calls).sum();
-    // Those for which there was no room have no parent of their own, either.
+    // Outermost spans without room have no parent to be counted to.
     assert!(recording.paths.len() < NODES && calls > 0);
 }
 
-/// Whoever has an answer may ask for the record before the thread that gave it has ended its span.
+/// A client may stop the recording before the thread that answered it has ended its span.
 #[test]
-fn what_is_open_is_waited_for() {
+fn stopping_waits_for_open_spans() {
     let _alone = ALONE.lock();
     start();
     let (opened, is_open) = std::sync::mpsc::channel();

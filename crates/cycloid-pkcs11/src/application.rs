@@ -1,4 +1,5 @@
-//! The program as the daemon knows it: its connections, who is logged in, and what is known of its keys.
+//! The program as an application of the daemon: its connections, its login, and a cache of its
+//! keys.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -10,7 +11,7 @@ use cycloid_hsm::{Code, Error, Result};
 
 use crate::key::Key;
 
-/// So many keys are remembered; then all are forgotten, which costs a question each.
+/// The capacity of the key cache; when full, it is cleared, at the cost of one request per key.
 const MAX_KEYS: usize = 1 << 16;
 
 pub(crate) struct Application {
@@ -19,14 +20,14 @@ pub(crate) struct Application {
     keys: RwLock<HashMap<u64, Arc<Key>>>,
 }
 
-/// What a daemon answers that was asked for something else.
+/// Returns the error for an answer of the wrong kind.
 pub(crate) fn unexpected() -> Error {
-    Code::DEVICE_ERROR.because("the daemon answers something else than it was asked for")
+    Code::DEVICE_ERROR.because("unexpected answer from the daemon")
 }
 
 impl Application {
     /// # Errors
-    /// [`Code::DEVICE_REMOVED`] where no daemon listens; those of the daemon.
+    /// [`Code::DEVICE_REMOVED`] if no daemon listens there; the daemon's errors.
     pub(crate) fn connect(socket: &Path) -> Result<Self> {
         let program = std::env::current_exe().unwrap_or_default();
         let name = program.file_name().unwrap_or_default().to_string_lossy();
@@ -37,27 +38,27 @@ impl Application {
         })
     }
 
-    /// Whether its daemon went away, so that it has no sessions and no keys any more.
+    /// Returns whether the daemon went away, which ended the application's sessions and keys.
     pub(crate) fn is_lost(&self) -> bool {
         self.client.is_lost()
     }
 
-    /// Leaves the connections to the parent of this process.
+    /// Leaves the connections to the parent process.
     pub(crate) fn abandon(&self) {
         self.client.abandon();
     }
 
     /// # Errors
-    /// Those of the daemon; [`Code::DEVICE_REMOVED`].
+    /// The daemon's errors; [`Code::DEVICE_REMOVED`].
     pub(crate) fn call(&self, request: &Request) -> Result<Response> {
         self.client.call(request).map_err(|error| match error.code {
-            // It would look like success.
+            // A refusal with code 0 would look like success.
             Code(0) => unexpected(),
             _ => error,
         })
     }
 
-    /// A request whose answer is that it was done.
+    /// Sends a request whose answer has no content.
     pub(crate) fn order(&self, request: &Request) -> Result<()> {
         match self.call(request)? {
             Response::Done {} => Ok(()),
@@ -65,7 +66,7 @@ impl Application {
         }
     }
 
-    /// A request whose answer is bytes.
+    /// Sends a request whose answer is bytes.
     pub(crate) fn data(&self, request: &Request) -> Result<Secret> {
         match self.call(request)? {
             Response::Data { data } => Ok(data),
@@ -73,7 +74,7 @@ impl Application {
         }
     }
 
-    /// A request whose answer is a new object.
+    /// Sends a request whose answer is a new object.
     pub(crate) fn object(&self, request: &Request) -> Result<u64> {
         match self.call(request)? {
             Response::Object { object } => Ok(object),
@@ -81,7 +82,7 @@ impl Application {
         }
     }
 
-    /// What is known of attributes of an object, one by one.
+    /// Returns attributes of an object, each with its own code.
     pub(crate) fn attributes(&self, object: u64, numbers: Vec<u32>) -> Result<Vec<AttributeValue>> {
         let request = Request::Attributes { object, numbers };
         let Response::Attributes { values } = self.call(&request)? else {
@@ -94,7 +95,7 @@ impl Application {
         Ok(values)
     }
 
-    /// What is known of a key, or of another object. The daemon is asked once.
+    /// Returns the cached description of a key or another object, and requests it on first use.
     ///
     /// # Errors
     /// [`Code::OBJECT_HANDLE_INVALID`] if there is none.
@@ -113,18 +114,18 @@ impl Application {
         Ok(key)
     }
 
-    /// What was known of an object may be so no more.
+    /// Removes an object from the cache.
     pub(crate) fn forget(&self, object: u64) {
         self.keys.write().unwrap_or_else(PoisonError::into_inner).remove(&object);
     }
 
-    /// Who is logged in; nobody logs in or out while it is looked at.
+    /// Locks and returns the logged-in role; logins and logouts wait meanwhile.
     pub(crate) fn role(&self) -> MutexGuard<'_, Option<Role>> {
         self.role.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// # Errors
-    /// [`Code::USER_NOT_LOGGED_IN`]; those of the daemon.
+    /// [`Code::USER_NOT_LOGGED_IN`]; the daemon's errors.
     pub(crate) fn logout(&self) -> Result<()> {
         let mut current = self.role();
         if current.is_none() {
@@ -132,18 +133,18 @@ impl Application {
         }
         self.order(&Request::Logout {})?;
         *current = None;
-        // Private objects are out of sight from now on.
+        // Private objects are invisible from now on.
         self.forget_all();
         Ok(())
     }
 
-    /// The daemon logged out whoever was logged in.
+    /// Notes that the daemon has logged the application out.
     pub(crate) fn was_logged_out(&self) {
         *self.role() = None;
         self.forget_all();
     }
 
-    /// Nothing that was known of objects is so any more.
+    /// Clears the cache.
     pub(crate) fn forget_all(&self) {
         self.keys.write().unwrap_or_else(PoisonError::into_inner).clear();
     }

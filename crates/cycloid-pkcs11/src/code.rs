@@ -1,4 +1,4 @@
-//! Return values that only the module gives (PKCS #11 3.0, section 5.1).
+//! Return values that only the module uses (PKCS #11 3.0, section 5.1).
 
 use cycloid_hsm::Code;
 

@@ -1,19 +1,19 @@
-//! The functions that C calls: each turns its arguments into values and slices, calls what does the work,
-//! and writes the result.
+//! The exported C functions: each converts its arguments to values and slices, calls the
+//! implementation, and writes the result.
 //!
-//! They are `unsafe` for the reason that all functions of C are: a pointer must be null, or lead to what
-//! its length and the standard say, for as long as the call lasts. Everything else may be anything. None
-//! of them ever unwinds into C. What each does is in PKCS #11 3.0, section 5; that a module is initialised
-//! is looked at before anything else.
+//! They are `unsafe` as all C functions are: a pointer must be null, or point to what its length
+//! and the standard say, for the duration of the call. Any other argument may have any value. No
+//! function ever unwinds into C. PKCS #11 3.0, section 5, defines each function. Every call first
+//! checks that the module is initialised.
 
 #![allow(missing_docs, clippy::missing_safety_doc, non_snake_case)]
 
-/// Functions that need the module, which the name in front of the body stands for.
+/// Defines functions that need the module, which the name before the body is bound to.
 macro_rules! functions {
     ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) |$module:ident| $body:block)*) => {$(
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> CK_RV {
-            // SAFETY: the caller keeps to the standard, as the head of `exports.rs` has it.
+            // SAFETY: the caller keeps to the standard, as the header of `exports.rs` requires.
             #[allow(unused_unsafe)]
             with_module(|$module| unsafe { $body })
         }
@@ -37,7 +37,8 @@ pub use tokens::*;
 use crate::state::{Module, finalize, initialize, module};
 use crate::{code, memory};
 
-/// What C is told. A panic is a mistake of ours, and C a place that it cannot reach.
+/// Converts a result to a return value. A panic is a defect of the module, and must not unwind into
+/// C.
 pub(crate) fn answer(call: impl FnOnce() -> Result<()>) -> CK_RV {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(())) => CKR_OK,
@@ -46,7 +47,7 @@ pub(crate) fn answer(call: impl FnOnce() -> Result<()>) -> CK_RV {
     }
 }
 
-/// What C is told of a call that needs the module.
+/// Runs a call that needs the module, and returns its return value.
 fn with_module(call: impl FnOnce(&'static Module) -> Result<()>) -> CK_RV {
     answer(|| {
         let module = module()?;
@@ -58,7 +59,7 @@ fn with_module(call: impl FnOnce(&'static Module) -> Result<()>) -> CK_RV {
     })
 }
 
-/// Functions that the module has not, with the codes that say so.
+/// Defines functions that the module does not support, which return the standard's codes.
 macro_rules! absent {
     ($($code:expr => { $($name:ident($($type:ty),*))* })*) => {$($(
         #[unsafe(no_mangle)]
@@ -105,7 +106,7 @@ pub unsafe extern "C" fn C_Finalize(reserved: *mut c_void) -> CK_RV {
 }
 
 /// # Errors
-/// [`Code::ARGUMENTS_BAD`] if a result has no place: it is looked at before anything is done.
+/// [`Code::ARGUMENTS_BAD`] if a result has no destination; checked before anything is done.
 fn must_have_room<T>(place: *mut T) -> Result<()> {
     if place.is_null() { Err(Code::ARGUMENTS_BAD.into()) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! The lists of functions that a program gets the others from.
+//! The function lists through which a program reaches all other functions.
 
 use std::ptr;
 
@@ -11,7 +11,7 @@ use cycloid_hsm::Code;
 use crate::exports::{self, answer};
 use crate::memory::{self, Output};
 
-/// A list of the functions that stand in 2.40, and of `$more`.
+/// Builds a list of the functions of version 2.40 and of those in `$more`.
 macro_rules! functions {
     ($list:ident, $version:expr, $($more:path as $name:ident),*) => {
         functions!(@ $list, $version, [$($more as $name),*]
@@ -72,12 +72,12 @@ static FUNCTIONS_3_0: CK_FUNCTION_LIST_3_0 = functions!(
     exports::C_MessageVerifyFinal as C_MessageVerifyFinal
 );
 
-/// The name of the interface that the standard defines, as C has it.
+/// The name of the standard interface, as a C string.
 const NAME: &[u8] = b"PKCS 11\0";
 
 struct Interfaces([CK_INTERFACE; 2]);
 
-// SAFETY: what the pointers lead to is constant; C's types alone do not say so.
+// SAFETY: the pointers lead to constant data, which C's types do not express.
 unsafe impl Sync for Interfaces {}
 
 const fn interface<T>(functions: &'static T) -> CK_INTERFACE {
@@ -88,37 +88,37 @@ const fn interface<T>(functions: &'static T) -> CK_INTERFACE {
     }
 }
 
-/// The default first.
+/// The interfaces, the default one first.
 static INTERFACES: Interfaces = Interfaces([interface(&FUNCTIONS_3_0), interface(&FUNCTIONS_2_40)]);
 
-/// The functions of PKCS #11 2.40 (section 5.4).
+/// Returns the functions of PKCS #11 2.40 (section 5.4).
 ///
 /// # Safety
-/// `list`, unless null, must lead to room for a pointer.
+/// `list`, unless null, must point to room for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn C_GetFunctionList(list: *mut *mut CK_FUNCTION_LIST) -> CK_RV {
-    // SAFETY: the caller promises it.
+    // SAFETY: guaranteed by the caller.
     answer(|| unsafe { memory::write(list, ptr::from_ref(&FUNCTIONS_2_40).cast_mut()) })
 }
 
-/// All interfaces (PKCS #11 3.0, section 5.4).
+/// Returns all interfaces (PKCS #11 3.0, section 5.4).
 ///
 /// # Safety
-/// `list`, unless null, must lead to room for as many interfaces as stand at `count`.
+/// `list`, unless null, must point to room for as many interfaces as `*count` says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn C_GetInterfaceList(
     list: *mut CK_INTERFACE,
     count: *mut CK_ULONG,
 ) -> CK_RV {
-    // SAFETY: the caller promises it.
+    // SAFETY: guaranteed by the caller.
     answer(|| unsafe { Output::new(list, count)?.put(&INTERFACES.0) })
 }
 
-/// An interface by name, version and properties, each of which may be left out (PKCS #11 3.0,
-/// section 5.4).
+/// Returns an interface by name, version and properties, each of which may be omitted (PKCS #11
+/// 3.0, section 5.4).
 ///
 /// # Safety
-/// What is not null must lead to text that ends in zero, a version, and room for a pointer.
+/// Non-null pointers must point to a null-terminated text, a version, and room for a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn C_GetInterface(
     name: *mut CK_UTF8CHAR,
@@ -127,12 +127,12 @@ pub unsafe extern "C" fn C_GetInterface(
     flags: CK_FLAGS,
 ) -> CK_RV {
     answer(|| {
-        // SAFETY: the caller promises it; the comparison ends with the text.
+        // SAFETY: guaranteed by the caller; the comparison stops at the end of the text.
         let named = name.is_null()
             || NAME.iter().enumerate().all(|(at, byte)| unsafe { name.add(at).read() } == *byte);
         let version = match version.is_null() {
             true => V3_0,
-            // SAFETY: the caller promises it.
+            // SAFETY: guaranteed by the caller.
             false => unsafe { memory::read(version)? },
         };
         let at = match (version.major, version.minor) {
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn C_GetInterface(
         };
         match INTERFACES.0.get(at) {
             Some(found) if named && flags & !found.flags == 0 => {
-                // SAFETY: the caller promises it.
+                // SAFETY: guaranteed by the caller.
                 unsafe { memory::write(interface, ptr::from_ref(found).cast_mut()) }
             }
             _ => Err(Code::ARGUMENTS_BAD.into()),

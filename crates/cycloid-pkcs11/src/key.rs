@@ -1,5 +1,5 @@
-//! What the module knows of a key: enough to refuse early, and to tell the length of an output without
-//! making it. The daemon judges all of it again at each use.
+//! The module's cached description of a key: enough to refuse early, and to predict the length of
+//! an output. The daemon checks everything again at each use.
 
 use cycloid_hsm::attribute::{cka, ckk, cko};
 use cycloid_hsm::mechanism::{Hash, Parameter, ckf, ckm, offered};
@@ -7,30 +7,30 @@ use cycloid_hsm::rpc::message::AttributeValue;
 use cycloid_hsm::rpc::{Mechanism, Usage};
 use cycloid_hsm::{Code, Result};
 
-/// Bytes of a block of AES.
+/// The length of an AES block in bytes.
 pub(crate) const BLOCK: usize = 16;
 
-/// Bytes of a BLS signature: a compressed point of G2 (minimal public keys).
+/// The length of a BLS signature in bytes: a compressed point of G2 (minimal public keys).
 const BLS_SIGNATURE: usize = 96;
 
 #[derive(Debug)]
 pub(crate) struct Key {
     class: Option<u64>,
-    /// `CKK_…`.
+    /// The key's type, `CKK_…`.
     kind: Option<u64>,
     /// Whether it outlives the session.
     pub(crate) token: bool,
-    /// Bytes of the modulus, or of a scalar of the curve.
+    /// The length of the modulus, or of a scalar of the curve, in bytes.
     size: Option<usize>,
     permitted: [bool; 4],
-    /// It asks for the PIN before each use.
+    /// Whether it requires the PIN before each use.
     pub(crate) always_authenticate: bool,
-    /// Mechanisms that it may be used with, if not with all.
+    /// The allowed mechanisms; `None` allows all.
     allowed: Option<Vec<u64>>,
 }
 
-/// The curves of ECDSA: parameters (DER of the object identifier, RFC 5480, section 2.1.1.1) and bytes of
-/// a scalar.
+/// The curves of ECDSA: parameters (the DER object identifier, RFC 5480, section 2.1.1.1), and the
+/// length of a scalar in bytes.
 const CURVES: [(&[u8], usize); 4] = [
     (&[0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x21], 28),
     (&[0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07], 32),
@@ -39,7 +39,7 @@ const CURVES: [(&[u8], usize); 4] = [
 ];
 
 impl Key {
-    /// The attributes it is made of.
+    /// The attributes that a description needs.
     pub(crate) const ATTRIBUTES: [u32; 11] = [
         cka::CLASS,
         cka::TOKEN,
@@ -54,7 +54,8 @@ impl Key {
         cka::ALLOWED_MECHANISMS,
     ];
 
-    /// Of the values of [`ATTRIBUTES`](Self::ATTRIBUTES). Whatever is missing is unknown, or not so.
+    /// Builds the description from the values of [`ATTRIBUTES`](Self::ATTRIBUTES). A missing value
+    /// counts as unknown or false.
     pub(crate) fn new(values: &[AttributeValue]) -> Self {
         let value = |number| {
             let known = values.iter().find(|value| value.number == number && value.code == 0);
@@ -78,7 +79,7 @@ impl Key {
         }
     }
 
-    /// Whether the key can be used so.
+    /// Checks whether the key permits this use.
     ///
     /// # Errors
     /// [`Code::MECHANISM_INVALID`], [`Code::KEY_HANDLE_INVALID`], [`Code::KEY_TYPE_INCONSISTENT`],
@@ -96,7 +97,7 @@ impl Key {
         }
         let Some(kind) = self.kind else { return Err(Code::KEY_HANDLE_INVALID.into()) };
         let secret = self.class == Some(cko::SECRET_KEY.into());
-        // Which secret keys an HMAC takes is the daemon's concern.
+        // The daemon checks which types of secret key an HMAC accepts.
         let fits = match offered.key_type {
             Some(ckk::GENERIC_SECRET) => secret,
             needed => needed.map(u64::from) == Some(kind),
@@ -115,13 +116,13 @@ impl Key {
     }
 
     fn size(&self) -> Result<usize> {
-        self.size.ok_or_else(|| Code::KEY_SIZE_RANGE.because("the key's size is not known"))
+        self.size.ok_or_else(|| Code::KEY_SIZE_RANGE.because("the key's size is unknown"))
     }
 
-    /// Bytes of a signature.
+    /// Returns the length of a signature in bytes.
     ///
     /// # Errors
-    /// [`Code::KEY_SIZE_RANGE`] if the key's size is not known.
+    /// [`Code::KEY_SIZE_RANGE`] if the key's size is unknown.
     pub(crate) fn signature_length(&self, mechanism: &Mechanism) -> Result<usize> {
         Ok(match (mechanism.number, &mechanism.parameter) {
             (ckm::SHA_1_HMAC, _) => Hash::Sha1.length(),
@@ -137,10 +138,10 @@ impl Key {
         })
     }
 
-    /// Bytes of the encryption of `length` bytes.
+    /// Returns the length in bytes of the encryption of `length` bytes.
     ///
     /// # Errors
-    /// [`Code::KEY_SIZE_RANGE`] if the key's size is not known.
+    /// [`Code::KEY_SIZE_RANGE`] if the key's size is unknown.
     pub(crate) fn encrypted_length(&self, mechanism: &Mechanism, length: usize) -> Result<usize> {
         Ok(match (mechanism.number, &mechanism.parameter) {
             (_, Parameter::Gcm { tag_bits, .. }) => length + *tag_bits as usize / 8,
@@ -150,10 +151,10 @@ impl Key {
         })
     }
 
-    /// Bytes of the decryption of `length` bytes, at most.
+    /// Returns the maximum length in bytes of the decryption of `length` bytes.
     ///
     /// # Errors
-    /// [`Code::KEY_SIZE_RANGE`] if the key's size is not known.
+    /// [`Code::KEY_SIZE_RANGE`] if the key's size is unknown.
     pub(crate) fn decrypted_length(&self, mechanism: &Mechanism, length: usize) -> Result<usize> {
         Ok(match (mechanism.number, &mechanism.parameter) {
             (_, Parameter::Gcm { tag_bits, .. }) => length.saturating_sub(*tag_bits as usize / 8),

@@ -1,28 +1,28 @@
-//! What C hands over, as Rust sees it. Pointers become slices here, and results are written back here.
+//! Converts C's pointers to slices, and writes results back through pointers.
 //!
-//! The functions are `unsafe` because nobody can check that a pointer leads where its caller says. What
-//! can be checked is: a null pointer with a length, a length that no memory has, and a count that no
-//! template has are ordinary errors. Results are written through the pointers, never through references,
-//! because C may hand over memory that it has not written yet, or the same as input and as output.
+//! The functions are `unsafe` because nobody can check that a pointer is valid. Checkable defects
+//! are ordinary errors: a null pointer with a length, an impossible length, or an impossible number
+//! of attributes. Results are written through pointers, never through references, because C may
+//! pass uninitialised memory, or the same memory as input and as output.
 
 use std::ptr;
 
 use cryptoki_sys::{CK_ATTRIBUTE, CK_ULONG, CK_UNAVAILABLE_INFORMATION};
 use cycloid_hsm::{Code, Result};
 
-/// The most attributes that a template may have; objects have some forty.
+/// The maximum number of attributes in a template; objects have about forty.
 const MAX_ATTRIBUTES: CK_ULONG = 1024;
 
-/// No program has more than this in one piece, in bytes: 1 TiB.
+/// The maximum length of one piece of memory in bytes: 1 TiB.
 const MAX_BYTES: CK_ULONG = 1 << 40;
 
-/// The slice of `count` values at `pointer`, which may be null if there are none.
+/// Returns the slice of `count` values at `pointer`, which may be null if `count` is 0.
 ///
 /// # Errors
-/// [`Code::ARGUMENTS_BAD`] for a null pointer to something, and for lengths that cannot be.
+/// [`Code::ARGUMENTS_BAD`] for a null pointer with a count, and for impossible lengths.
 ///
 /// # Safety
-/// What is not refused must be readable for as long as the slice is used.
+/// Anything not refused must be readable for as long as the slice is used.
 pub(crate) unsafe fn slice<'a, T>(pointer: *const T, count: CK_ULONG) -> Result<&'a [T]> {
     if count == 0 {
         return Ok(&[]);
@@ -32,45 +32,46 @@ pub(crate) unsafe fn slice<'a, T>(pointer: *const T, count: CK_ULONG) -> Result<
     if end.is_none() || pointer.is_null() || !pointer.is_aligned() {
         return Err(Code::ARGUMENTS_BAD.into());
     }
-    // SAFETY: not null and aligned; the caller promises the rest.
+    // SAFETY: not null and aligned; the caller guarantees the rest.
     Ok(unsafe { std::slice::from_raw_parts(pointer, count as usize) })
 }
 
-/// Reads a value, wherever it stands.
+/// Reads a value, aligned or not.
 ///
 /// # Errors
 /// [`Code::ARGUMENTS_BAD`] for a null pointer.
 ///
 /// # Safety
-/// A pointer that is not null must lead to a `T`.
+/// A non-null pointer must point to a `T`.
 pub(crate) unsafe fn read<T: Copy>(pointer: *const T) -> Result<T> {
     if pointer.is_null() {
         return Err(Code::ARGUMENTS_BAD.into());
     }
-    // SAFETY: the caller promises it.
+    // SAFETY: guaranteed by the caller.
     Ok(unsafe { pointer.read_unaligned() })
 }
 
-/// Writes a value, wherever it belongs.
+/// Writes a value, aligned or not.
 ///
 /// # Errors
 /// [`Code::ARGUMENTS_BAD`] for a null pointer.
 ///
 /// # Safety
-/// A pointer that is not null must lead to room for a `T`.
+/// A non-null pointer must point to room for a `T`.
 pub(crate) unsafe fn write<T: Copy>(pointer: *mut T, value: T) -> Result<()> {
     if pointer.is_null() {
         return Err(Code::ARGUMENTS_BAD.into());
     }
-    // SAFETY: the caller promises it.
+    // SAFETY: guaranteed by the caller.
     unsafe { pointer.write_unaligned(value) };
     Ok(())
 }
 
-/// The values of a list of attributes, by their numbers.
+/// Returns the attributes of a list, by number and value.
 ///
 /// # Errors
-/// [`Code::ARGUMENTS_BAD`] for a list that cannot be; [`Code::ATTRIBUTE_VALUE_INVALID`] for such a value.
+/// [`Code::ARGUMENTS_BAD`] for an invalid list; [`Code::ATTRIBUTE_VALUE_INVALID`] for an invalid
+/// value.
 ///
 /// # Safety
 /// As for [`slice()`], for the list and for each value.
@@ -81,11 +82,11 @@ pub(crate) unsafe fn attributes<'a>(
     if count > MAX_ATTRIBUTES {
         return Err(Code::ARGUMENTS_BAD.into());
     }
-    // SAFETY: the caller promises it.
+    // SAFETY: guaranteed by the caller.
     let list = unsafe { slice(pointer, count)? };
     list.iter()
         .map(|attribute| {
-            // SAFETY: the caller promises it.
+            // SAFETY: guaranteed by the caller.
             let value = unsafe { slice(attribute.pValue.cast(), attribute.ulValueLen) };
             let value = value.map_err(|_| Code::ATTRIBUTE_VALUE_INVALID)?;
             Ok((attribute.type_, value))
@@ -93,9 +94,10 @@ pub(crate) unsafe fn attributes<'a>(
         .collect()
 }
 
-/// Room for a list of values whose length C learns: a function's output.
+/// A function's output: room for a list of values whose length C learns.
 ///
-/// A null pointer asks for the length alone. Too little room is an error that tells the length too.
+/// A null pointer asks for the length alone. Insufficient room is an error that also reports the
+/// length.
 pub(crate) struct Output<T> {
     pointer: *mut T,
     capacity: CK_ULONG,
@@ -103,31 +105,31 @@ pub(crate) struct Output<T> {
 }
 
 impl<T: Copy> Output<T> {
-    /// Room for as many values as stand at `length`.
+    /// Describes room for as many values as `*length` says.
     ///
     /// # Errors
     /// [`Code::ARGUMENTS_BAD`] if `length` is null.
     ///
     /// # Safety
-    /// `pointer`, unless null, must lead to that much room, and both must stay as long as this does.
+    /// `pointer`, unless null, must point to that much room, and both must stay valid as long as
+    /// this value.
     pub(crate) unsafe fn new(pointer: *mut T, length: *mut CK_ULONG) -> Result<Self> {
         let capacity = match (length.is_null(), pointer.is_null()) {
             (true, _) => return Err(Code::ARGUMENTS_BAD.into()),
-            // Who asks for the length need not have written anything there.
+            // A caller who asks for the length need not have initialised it.
             (_, true) => 0,
-            // SAFETY: the caller promises it.
+            // SAFETY: guaranteed by the caller.
             _ => unsafe { read(length)? },
         };
         Ok(Self { pointer, capacity, length })
     }
 
-    /// Whether values are wanted, rather than their number alone.
+    /// Returns whether values are wanted, rather than their number alone.
     pub(crate) fn is_wanted(&self) -> bool {
         !self.pointer.is_null()
     }
 
-    /// Whether `needed` values are wanted and have room. Tells how many there will be where they are not
-    /// wanted or have not.
+    /// Returns whether `needed` values are wanted and fit. Otherwise reports their number to C.
     ///
     /// # Errors
     /// [`Code::BUFFER_TOO_SMALL`].
@@ -139,14 +141,14 @@ impl<T: Copy> Output<T> {
         if self.is_wanted() { Err(Code::BUFFER_TOO_SMALL.into()) } else { Ok(false) }
     }
 
-    /// Gives the values, or only their number if only that is wanted.
+    /// Writes the values, or only their number if only that is wanted.
     ///
     /// # Errors
     /// [`Code::BUFFER_TOO_SMALL`].
     pub(crate) fn put(&mut self, values: &[T]) -> Result<()> {
         if self.has_room(values.len())? {
             let (from, bytes) = (values.as_ptr().cast::<u8>(), size_of_val(values));
-            // SAFETY: there is room by the promise to `new`; `values` may overlap it.
+            // SAFETY: `new`'s caller guarantees the room; `values` may overlap it.
             unsafe { ptr::copy(from, self.pointer.cast::<u8>(), bytes) };
             self.tell(values.len());
         }
@@ -154,12 +156,12 @@ impl<T: Copy> Output<T> {
     }
 
     fn tell(&mut self, count: usize) {
-        // SAFETY: not null, as `new` has seen, and still there by the promise to it.
+        // SAFETY: not null, as `new` has checked, and valid by its caller's guarantee.
         unsafe { self.length.write_unaligned(count as CK_ULONG) };
     }
 }
 
-/// A list of attributes whose values C wants to know.
+/// A list of attributes whose values C asks for.
 pub(crate) struct Wanted {
     pointer: *mut CK_ATTRIBUTE,
     count: usize,
@@ -167,10 +169,10 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// # Errors
-    /// [`Code::ARGUMENTS_BAD`] for a list that cannot be.
+    /// [`Code::ARGUMENTS_BAD`] for an invalid list.
     ///
     /// # Safety
-    /// The list and the room for each of its values must be there as long as this is.
+    /// The list and the room for its values must stay valid as long as this value.
     pub(crate) unsafe fn new(pointer: *mut CK_ATTRIBUTE, count: CK_ULONG) -> Result<Self> {
         if pointer.is_null() || !pointer.is_aligned() || count > MAX_ATTRIBUTES {
             return Err(Code::ARGUMENTS_BAD.into());
@@ -178,19 +180,19 @@ impl Wanted {
         Ok(Self { pointer, count: count as usize })
     }
 
-    /// The attributes' numbers.
+    /// Returns the attributes' numbers.
     pub(crate) fn numbers(&self) -> Vec<CK_ULONG> {
-        // SAFETY: the list is there by the promise to `new`.
+        // SAFETY: the list is valid by the guarantee to `new`.
         (0..self.count).map(|at| unsafe { (*self.pointer.add(at)).type_ }).collect()
     }
 
-    /// Gives the value of the attribute at a place, or its length, or says that it has none.
+    /// Writes the value of the attribute at an index, or its length, or marks it as unavailable.
     ///
     /// # Errors
-    /// [`Code::BUFFER_TOO_SMALL`] if the value has no room; then it is as if there were none.
+    /// [`Code::BUFFER_TOO_SMALL`] if the value does not fit; it is then marked as unavailable.
     pub(crate) fn put(&mut self, at: usize, value: Option<&[u8]>) -> Result<()> {
         assert!(at < self.count);
-        // SAFETY: the list and the values' room are there by the promise to `new`.
+        // SAFETY: the list and the values' room are valid by the guarantee to `new`.
         unsafe {
             let attribute = self.pointer.add(at);
             let (room, capacity) = ((*attribute).pValue, (*attribute).ulValueLen);

@@ -1,4 +1,4 @@
-//! Mechanisms with their parameters, from the structures of C.
+//! Converts mechanisms and their parameters from C's structures.
 
 use std::ffi::c_void;
 
@@ -12,45 +12,45 @@ use cycloid_hsm::{Code, Result};
 
 use crate::memory;
 
-/// The longest label, shared information, associated data or context, in bytes.
+/// The maximum length of a label, shared information, associated data or context, in bytes.
 const MAX_PART: CK_ULONG = 1 << 16;
 
-/// The mechanism at `pointer`.
+/// Reads the mechanism at `pointer`.
 ///
 /// # Errors
-/// [`Code::ARGUMENTS_BAD`] if there is none, [`Code::MECHANISM_INVALID`] if it is not offered,
+/// [`Code::ARGUMENTS_BAD`] for a null pointer; [`Code::MECHANISM_INVALID`] if it is not supported;
 /// [`Code::MECHANISM_PARAM_INVALID`].
 ///
 /// # Safety
-/// A pointer that is not null must lead to a mechanism whose pointers lead to what their lengths say.
+/// A non-null pointer must point to a mechanism whose pointers match their lengths.
 pub(crate) unsafe fn mechanism(pointer: *const CK_MECHANISM) -> Result<Mechanism> {
-    // SAFETY: the caller promises it.
+    // SAFETY: guaranteed by the caller.
     let mechanism = unsafe { memory::read(pointer)? };
     let number =
         u32::try_from(mechanism.mechanism).ok().filter(|number| offered(*number).is_some());
     let number = number.ok_or(Code::MECHANISM_INVALID)?;
-    // SAFETY: the caller promises it.
+    // SAFETY: guaranteed by the caller.
     let parameter = unsafe { parameter(number, mechanism.pParameter, mechanism.ulParameterLen) };
     Ok(Mechanism { number, parameter: parameter? })
 }
 
-/// A mechanism's number alone, whether it is offered or not.
+/// Reads a mechanism's number alone, whether it is supported or not.
 ///
 /// # Safety
 /// As for [`mechanism`].
 pub(crate) unsafe fn number(pointer: *const CK_MECHANISM) -> Result<u32> {
-    // SAFETY: the caller promises it.
+    // SAFETY: guaranteed by the caller.
     let number = unsafe { memory::read(pointer)?.mechanism };
     u32::try_from(number).map_err(|_| Code::MECHANISM_INVALID.into())
 }
 
-/// Structures that may have any bytes.
+/// Structures for which every byte pattern is valid.
 ///
 /// # Safety
-/// Every byte pattern must be a value.
+/// Every byte pattern must be a valid value.
 unsafe trait Plain: Copy {}
 
-// SAFETY: numbers and pointers, which are looked at before they are followed.
+// SAFETY: numbers and pointers, which are checked before they are followed.
 unsafe impl Plain for CK_RSA_PKCS_PSS_PARAMS {}
 // SAFETY: as above.
 unsafe impl Plain for CK_RSA_PKCS_OAEP_PARAMS {}
@@ -65,8 +65,8 @@ unsafe impl Plain for OldGcm {}
 // SAFETY: a number.
 unsafe impl Plain for CK_ULONG {}
 
-/// `CK_GCM_PARAMS` as the headers had it up to 2.40, which programs still use: without the length of the
-/// initialisation vector in bits.
+/// `CK_GCM_PARAMS` as in the headers up to 2.40, which programs still use: without the
+/// initialisation vector's length in bits.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct OldGcm {
@@ -85,7 +85,7 @@ fn structure<T: Plain>(bytes: &[u8]) -> Result<T> {
     if bytes.len() != size_of::<T>() {
         return Err(invalid());
     }
-    // SAFETY: as many bytes as it has, and all of them are values of it.
+    // SAFETY: the slice has the length of `T`, and every byte pattern is a valid value.
     Ok(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
 }
 
@@ -94,12 +94,12 @@ fn small(number: CK_ULONG) -> Result<u32> {
 }
 
 /// # Safety
-/// A pointer that is not null must lead to as many bytes as the length says.
+/// A non-null pointer must point to as many bytes as the length says.
 unsafe fn part(pointer: *const u8, length: CK_ULONG) -> Result<Bytes> {
     if length > MAX_PART {
         return Err(invalid());
     }
-    // SAFETY: the caller promises it.
+    // SAFETY: guaranteed by the caller.
     let bytes = unsafe { memory::slice(pointer, length).map_err(|_| invalid())? };
     Ok(bytes.into())
 }
@@ -110,7 +110,7 @@ unsafe fn parameter(number: u32, pointer: *const c_void, length: CK_ULONG) -> Re
     if length > MAX_PART {
         return Err(invalid());
     }
-    // SAFETY: the caller promises it.
+    // SAFETY: guaranteed by the caller.
     let bytes = unsafe { memory::slice(pointer.cast::<u8>(), length).map_err(|_| invalid())? };
     match number {
         ckm::RSA_PKCS_PSS
@@ -128,7 +128,7 @@ unsafe fn parameter(number: u32, pointer: *const c_void, length: CK_ULONG) -> Re
         }
         ckm::RSA_PKCS_OAEP => {
             let given: CK_RSA_PKCS_OAEP_PARAMS = structure(bytes)?;
-            // Programs that have no label often leave the source out.
+            // Programs without a label often leave the source unset.
             if given.source != CKZ_DATA_SPECIFIED
                 && (given.source != 0 || given.ulSourceDataLen != 0)
             {
@@ -137,7 +137,7 @@ unsafe fn parameter(number: u32, pointer: *const c_void, length: CK_ULONG) -> Re
             Ok(Parameter::Oaep {
                 hash: small(given.hashAlg)?,
                 mask: small(given.mgf)?,
-                // SAFETY: the caller promises it.
+                // SAFETY: guaranteed by the caller.
                 label: unsafe { part(given.pSourceData.cast(), given.ulSourceDataLen)? },
             })
         }
@@ -154,12 +154,12 @@ unsafe fn parameter(number: u32, pointer: *const c_void, length: CK_ULONG) -> Re
                     tag_bits: given.ulTagBits,
                 }
             };
-            // Whole bytes of at most 16; which lengths will do is the daemon's to say.
+            // Whole bytes, at most 16; the daemon decides which lengths it accepts.
             let tag_bits = small(given.tag_bits)?;
             if tag_bits > 128 || tag_bits % 8 != 0 {
                 return Err(invalid());
             }
-            // SAFETY: the caller promises it.
+            // SAFETY: guaranteed by the caller.
             let (iv, associated) = unsafe {
                 (part(given.iv, given.iv_length)?, part(given.associated, given.associated_length)?)
             };
@@ -176,7 +176,7 @@ unsafe fn parameter(number: u32, pointer: *const c_void, length: CK_ULONG) -> Re
         },
         ckm::ECDH1_DERIVE | ckm::ECDH1_COFACTOR_DERIVE => {
             let given: CK_ECDH1_DERIVE_PARAMS = structure(bytes)?;
-            // SAFETY: the caller promises it.
+            // SAFETY: guaranteed by the caller.
             let (shared, public) = unsafe {
                 (
                     part(given.pSharedData, given.ulSharedDataLen)?,
@@ -189,7 +189,7 @@ unsafe fn parameter(number: u32, pointer: *const c_void, length: CK_ULONG) -> Re
             let given: CK_EDDSA_PARAMS = structure(bytes)?;
             Ok(Parameter::EdDsa {
                 prehashed: given.phFlag != 0,
-                // SAFETY: the caller promises it.
+                // SAFETY: guaranteed by the caller.
                 context: unsafe { part(given.pContextData, given.ulContextDataLen)? },
             })
         }

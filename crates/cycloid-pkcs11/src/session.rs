@@ -1,4 +1,4 @@
-//! Sessions: what each is doing, and the objects that end with it.
+//! Sessions: their operations, and the objects that end with them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,13 +17,13 @@ use crate::code;
 use crate::operation::Operations;
 use crate::token::SLOT;
 
-/// So many random bytes are asked for at once.
+/// The number of random bytes in one request.
 const RANDOM_PIECE: usize = 1 << 16;
 
 /// All open sessions.
 #[derive(Default)]
 pub(crate) struct Sessions {
-    /// Locked after an application's role where both are.
+    /// Lock order: an application's role first, then this.
     open: RwLock<HashMap<u64, Arc<Session>>>,
     last: AtomicU64,
 }
@@ -37,10 +37,11 @@ pub(crate) struct Session {
 }
 
 impl Sessions {
-    /// Opens a session, and gives its handle.
+    /// Opens a session, and returns its handle.
     ///
     /// # Errors
-    /// [`code::SESSION_READ_WRITE_SO_EXISTS`] for a read-only session beside the security officer.
+    /// [`code::SESSION_READ_WRITE_SO_EXISTS`] for a read-only session while the security officer is
+    /// logged in.
     pub(crate) fn open(&self, application: Arc<Application>, read_write: bool) -> Result<u64> {
         let session = Arc::new(Session {
             application,
@@ -63,13 +64,13 @@ impl Sessions {
         open.get(&handle).cloned().ok_or_else(|| Code::SESSION_HANDLE_INVALID.into())
     }
 
-    /// How many are open, and how many of these are read-write.
+    /// Returns the number of open sessions, and of read-write sessions among them.
     pub(crate) fn count(&self) -> (usize, usize) {
         let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
         (open.len(), open.values().filter(|session| session.read_write).count())
     }
 
-    /// Closes a session. With the last one, whoever is logged in is logged out.
+    /// Closes a session. Closing the last one logs out.
     ///
     /// # Errors
     /// [`Code::SESSION_HANDLE_INVALID`].
@@ -94,23 +95,24 @@ impl Sessions {
         }
     }
 
-    /// Drops all sessions, and tells nobody.
+    /// Drops all sessions without notifying the daemon.
     pub(crate) fn take(&self) -> Vec<Arc<Session>> {
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *open).into_values().collect()
     }
 
-    /// Drops all sessions that are not to be kept, and tells nobody.
+    /// Drops the sessions for which `keep` returns false, without notifying the daemon.
     pub(crate) fn retain(&self, keep: impl Fn(&Session) -> bool) {
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, session| keep(session));
     }
 
-    /// Logs in, for all sessions of the application.
+    /// Logs in for all sessions of the application.
     ///
     /// # Errors
-    /// [`Code::SESSION_READ_ONLY_EXISTS`] for a security officer beside a read-only session;
-    /// [`Code::USER_ALREADY_LOGGED_IN`], [`Code::USER_ANOTHER_ALREADY_LOGGED_IN`]; those of the daemon.
+    /// [`Code::SESSION_READ_ONLY_EXISTS`] for a security officer while a read-only session is open;
+    /// [`Code::USER_ALREADY_LOGGED_IN`], [`Code::USER_ANOTHER_ALREADY_LOGGED_IN`]; the daemon's
+    /// errors.
     pub(crate) fn login(&self, session: &Session, role: Role, pin: &[u8]) -> Result<()> {
         let mut current = session.application.role();
         match *current {
@@ -129,12 +131,12 @@ impl Sessions {
 }
 
 impl Session {
-    /// What the session is doing; other threads that use the same session wait.
+    /// Locks and returns the session's operations; other threads that use the same session wait.
     pub(crate) fn operations(&self) -> MutexGuard<'_, Operations> {
         self.operations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// C_GetSessionInfo.
+    /// Implements C_GetSessionInfo.
     pub(crate) fn info(&self) -> CK_SESSION_INFO {
         let state = match (*self.application.role(), self.read_write) {
             (None, false) => CKS_RO_PUBLIC_SESSION,
@@ -152,10 +154,11 @@ impl Session {
         }
     }
 
-    /// C_GenerateRandom: hands `length` random bytes to `give`, piece by piece with their places.
+    /// Implements C_GenerateRandom: passes `length` random bytes to `give`, in pieces with their
+    /// offsets.
     ///
     /// # Errors
-    /// Those of the daemon, and of `give`.
+    /// The daemon's errors, and those of `give`.
     pub(crate) fn random(
         &self,
         length: usize,
@@ -173,12 +176,13 @@ impl Session {
     }
 
     /// # Errors
-    /// [`Code::SESSION_READ_ONLY`] if the session is.
+    /// [`Code::SESSION_READ_ONLY`] if the session is read-only.
     pub(crate) fn must_write(&self) -> Result<()> {
         if self.read_write { Ok(()) } else { Err(Code::SESSION_READ_ONLY.into()) }
     }
 
-    /// Whether the session may make an object of this template: any may make objects of its own.
+    /// Checks whether the session may create an object of this template: every session may create
+    /// its own session objects.
     ///
     /// # Errors
     /// [`Code::SESSION_READ_ONLY`].
@@ -186,7 +190,7 @@ impl Session {
         if template.is(cka::TOKEN) { self.must_write() } else { Ok(()) }
     }
 
-    /// Whether the session may change or destroy the object.
+    /// Checks whether the session may change or destroy the object.
     ///
     /// # Errors
     /// [`Code::SESSION_READ_ONLY`]; [`Code::OBJECT_HANDLE_INVALID`].
@@ -197,7 +201,7 @@ impl Session {
         Ok(())
     }
 
-    /// Notes that the object ends with the session, which may have ended meanwhile.
+    /// Records that the object ends with the session, which may have closed meanwhile.
     pub(crate) fn own(&self, object: u64) {
         match &mut *self.objects() {
             Some(objects) => objects.push(object),
@@ -205,7 +209,7 @@ impl Session {
         }
     }
 
-    /// Notes that the object has ended.
+    /// Records that the object no longer exists.
     pub(crate) fn disown(&self, object: u64) {
         if let Some(objects) = &mut *self.objects() {
             objects.retain(|own| *own != object);
@@ -222,13 +226,13 @@ impl Session {
         objects.into_iter().flatten().for_each(|object| self.destroy(object));
     }
 
-    /// Destroys an object that nobody can name any more; should that fail, it ends with the application.
+    /// Destroys an object without a handle in use; if that fails, it ends with the application.
     fn destroy(&self, object: u64) {
         self.application.forget(object);
         let _ = self.application.order(&Request::Destroy { object });
     }
 
-    /// Logs out, if anybody is logged in.
+    /// Logs out, if a role is logged in.
     fn leave(&self) {
         let _ = self.application.logout();
     }

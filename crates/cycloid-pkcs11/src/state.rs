@@ -1,9 +1,9 @@
-//! The module between C_Initialize and C_Finalize, in the process that initialised it.
+//! The module's state between C_Initialize and C_Finalize, in the process that initialised it.
 //!
-//! Neither a lock nor a counter stands on the way to it, so that threads do not meet there, and so that
-//! the child of a `fork` never waits for a lock that a thread of its parent held: it sees by the number
-//! of its process that the module is its parent's. What a finalised module held is given back, but a few
-//! hundred bytes stay, so that a call in another thread never meets memory that is not the module's.
+//! Access needs no lock and no counter, so threads do not contend for it, and the child of a `fork`
+//! never waits for a lock that a thread of its parent held: it recognizes by its process id that
+//! the module is its parent's. C_Finalize releases what the module held, except a few hundred
+//! bytes, so that a concurrent call in another thread never accesses freed memory.
 
 use std::path::PathBuf;
 use std::process;
@@ -19,7 +19,7 @@ use crate::code;
 use crate::session::{Session, Sessions};
 
 pub(crate) struct Module {
-    /// The process that it serves.
+    /// The id of the process that it serves.
     process: u32,
     socket: PathBuf,
     application: Mutex<Option<Arc<Application>>>,
@@ -33,7 +33,7 @@ fn at(pointer: *const Module) -> Option<&'static Module> {
     unsafe { pointer.as_ref() }
 }
 
-/// The module.
+/// Returns the module.
 ///
 /// # Errors
 /// [`Code::CRYPTOKI_NOT_INITIALIZED`].
@@ -43,7 +43,7 @@ pub(crate) fn module() -> Result<&'static Module> {
         .ok_or_else(|| Code::CRYPTOKI_NOT_INITIALIZED.into())
 }
 
-/// C_Initialize.
+/// Implements C_Initialize.
 ///
 /// # Errors
 /// [`code::CRYPTOKI_ALREADY_INITIALIZED`].
@@ -62,7 +62,7 @@ pub(crate) fn initialize() -> Result<()> {
     });
     let module = Box::into_raw(module);
     if CURRENT.compare_exchange(before, module, Ordering::AcqRel, Ordering::Acquire).is_err() {
-        // SAFETY: from `into_raw` above, and nobody else has seen it.
+        // SAFETY: from `into_raw` above, and no other thread has seen it.
         drop(unsafe { Box::from_raw(module) });
         return Err(code::CRYPTOKI_ALREADY_INITIALIZED.into());
     }
@@ -75,7 +75,7 @@ pub(crate) fn initialize() -> Result<()> {
     Ok(())
 }
 
-/// C_Finalize.
+/// Implements C_Finalize.
 ///
 /// # Errors
 /// [`Code::CRYPTOKI_NOT_INITIALIZED`].
@@ -96,14 +96,15 @@ impl Module {
         self.application.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The application; a new one where there is none or the daemon went away.
+    /// Returns the application; connects as a new one if there is none or its daemon went away.
     ///
     /// # Errors
-    /// [`code::TOKEN_NOT_PRESENT`] where no daemon listens, or the environment does not say how to reach it;
-    /// [`Code::CRYPTOKI_NOT_INITIALIZED`] where another thread has finalised the module.
+    /// [`code::TOKEN_NOT_PRESENT`] if no daemon listens, or the environment lacks its address or
+    /// certificates; [`Code::CRYPTOKI_NOT_INITIALIZED`] if another thread has finalised the module.
     pub(crate) fn connected(&self) -> Result<Arc<Application>> {
         let mut current = self.application();
-        // With the lock, by which `finalize` ends the application: none comes after that.
+        // Checked under the lock by which `finalize` ends the application: none is created after
+        // that.
         if !ptr::eq(CURRENT.load(Ordering::Acquire), self) {
             return Err(Code::CRYPTOKI_NOT_INITIALIZED.into());
         }
@@ -123,7 +124,7 @@ impl Module {
         Ok(current.insert(Arc::new(application)).clone())
     }
 
-    /// What `ask` gives of the application; asked once more where the daemon proves to have gone.
+    /// Calls `ask` with the application, and again if the daemon turns out to have gone away.
     ///
     /// # Errors
     /// [`code::TOKEN_NOT_PRESENT`]; those of `ask`.
@@ -135,7 +136,7 @@ impl Module {
         }
     }
 
-    /// A session.
+    /// Returns a session.
     ///
     /// # Errors
     /// [`Code::SESSION_HANDLE_INVALID`].
@@ -143,7 +144,7 @@ impl Module {
         self.sessions.find(handle)
     }
 
-    /// Drops what belonged to a daemon that went away: its application, and the sessions with it.
+    /// Drops the application and the sessions of a daemon that went away.
     pub(crate) fn forget_lost(&self) {
         self.sessions.retain(|session| !session.application.is_lost());
         let mut current = self.application();

@@ -1,5 +1,5 @@
-//! Templates between C and the daemon, which differ in little: numbers of attributes are shorter there,
-//! big integers have no leading zeros, and lists of attributes as values do not exist.
+//! Converts templates between C and the daemon. The daemon's attribute numbers are shorter, its big
+//! integers have no leading zeros, and it has no nested attribute lists.
 
 use cryptoki_sys::{CK_ULONG, CKF_ARRAY_ATTRIBUTE};
 use cycloid_hsm::attribute::{Template, cka};
@@ -9,9 +9,9 @@ use cycloid_hsm::{Code, Result};
 use crate::application::Application;
 use crate::memory::Wanted;
 
-/// The number of an attribute, unless none has it.
+/// Returns the number of an attribute, unless it is out of range.
 ///
-/// A value that is a list of attributes is a list of pointers, and means nothing to the daemon.
+/// A value that is a list of attributes is a list of pointers, which means nothing to the daemon.
 fn number(number: CK_ULONG) -> Option<u32> {
     let nested = number & CKF_ARRAY_ATTRIBUTE != 0 && number != cka::ALLOWED_MECHANISMS.into();
     u32::try_from(number).ok().filter(|_| !nested)
@@ -21,11 +21,11 @@ const fn is_big_integer(number: u32) -> bool {
     matches!(number, cka::MODULUS | cka::PUBLIC_EXPONENT..=cka::COEFFICIENT)
 }
 
-/// The template of these attributes.
+/// Converts a list of attributes to a template.
 ///
 /// # Errors
-/// [`Code::ATTRIBUTE_TYPE_INVALID`], [`Code::ATTRIBUTE_VALUE_INVALID`]; [`Code::TEMPLATE_INCONSISTENT`] if
-/// one stands there twice.
+/// [`Code::ATTRIBUTE_TYPE_INVALID`], [`Code::ATTRIBUTE_VALUE_INVALID`];
+/// [`Code::TEMPLATE_INCONSISTENT`] if an attribute occurs twice.
 pub(crate) fn template(attributes: &[(CK_ULONG, &[u8])]) -> Result<Template> {
     let mut list = Vec::with_capacity(attributes.len());
     for (given, value) in attributes {
@@ -40,11 +40,12 @@ pub(crate) fn template(attributes: &[(CK_ULONG, &[u8])]) -> Result<Template> {
     Template::from_list(list)
 }
 
-/// C_GetAttributeValue: gives what can be given, and an error if that is not all.
+/// Implements C_GetAttributeValue: writes all available values, and returns an error if some are
+/// not.
 ///
 /// # Errors
-/// [`Code::ATTRIBUTE_SENSITIVE`], [`Code::ATTRIBUTE_TYPE_INVALID`], [`Code::BUFFER_TOO_SMALL`] if that is
-/// so of one attribute at least; those of the daemon, and then nothing was given.
+/// [`Code::ATTRIBUTE_SENSITIVE`], [`Code::ATTRIBUTE_TYPE_INVALID`], [`Code::BUFFER_TOO_SMALL`] if
+/// that holds for at least one attribute; the daemon's errors, in which case nothing was written.
 pub(crate) fn values(application: &Application, object: u64, wanted: &mut Wanted) -> Result<()> {
     let given: Vec<Option<u32>> = wanted.numbers().into_iter().map(number).collect();
     let numbers: Vec<u32> = given.iter().copied().flatten().collect();

@@ -1,4 +1,4 @@
-//! The slot, the token in it, and what the module says of itself.
+//! The slot, its token, and the module's description of itself.
 
 use cryptoki_sys::{
     CK_EFFECTIVELY_INFINITE, CK_INFO, CK_MECHANISM_INFO, CK_SLOT_ID, CK_SLOT_INFO, CK_TOKEN_INFO,
@@ -17,7 +17,7 @@ use crate::state::Module;
 /// The only slot.
 pub(crate) const SLOT: CK_SLOT_ID = 0;
 
-/// Bytes of a PIN, at least and at most.
+/// The minimum and maximum length of a PIN in bytes.
 pub(crate) const PIN_LENGTHS: std::ops::RangeInclusive<usize> = 4..=255;
 
 const MANUFACTURER: &str = "Cycloid";
@@ -29,7 +29,7 @@ pub(crate) fn check_slot(slot: CK_SLOT_ID) -> Result<()> {
     if slot == SLOT { Ok(()) } else { Err(Code::SLOT_ID_INVALID.into()) }
 }
 
-/// Text, cut at a character where it is too long, and filled up with blanks.
+/// Pads text with blanks, or truncates it at a character boundary.
 fn padded<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
     let mut padded = [b' '; LENGTH];
     let fits = |end: &usize| *end <= LENGTH && text.is_char_boundary(*end);
@@ -38,14 +38,14 @@ fn padded<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
     padded
 }
 
-/// The first two numbers of a version.
+/// Returns the first two numbers of a version.
 fn version(text: &str) -> CK_VERSION {
     let mut numbers = text.split('.').map(|number| number.parse().unwrap_or(0));
     let mut next = || numbers.next().unwrap_or(0);
     CK_VERSION { major: next(), minor: next() }
 }
 
-/// C_GetInfo.
+/// Implements C_GetInfo.
 pub(crate) fn module_info() -> CK_INFO {
     CK_INFO {
         cryptokiVersion: CK_VERSION { major: 3, minor: 0 },
@@ -56,23 +56,23 @@ pub(crate) fn module_info() -> CK_INFO {
     }
 }
 
-/// C_GetSlotInfo.
+/// Implements C_GetSlotInfo.
 pub(crate) fn slot_info(module: &Module) -> CK_SLOT_INFO {
     let present = module.connected().is_ok();
     CK_SLOT_INFO {
         slotDescription: padded("Cycloid HSM daemon"),
         manufacturerID: padded(MANUFACTURER),
-        // As the standard has it, only what can be removed can be absent.
+        // The standard allows only removable tokens to be absent.
         flags: CKF_REMOVABLE_DEVICE | if present { CKF_TOKEN_PRESENT } else { 0 },
         hardwareVersion: NO_VERSION,
         firmwareVersion: NO_VERSION,
     }
 }
 
-/// C_GetTokenInfo.
+/// Implements C_GetTokenInfo.
 ///
 /// # Errors
-/// [`TOKEN_NOT_PRESENT`](crate::code::TOKEN_NOT_PRESENT) where no daemon listens; those of the daemon.
+/// [`TOKEN_NOT_PRESENT`](crate::code::TOKEN_NOT_PRESENT) if no daemon listens; the daemon's errors.
 pub(crate) fn token_info(module: &Module) -> Result<CK_TOKEN_INFO> {
     let ask = |application: &Application| match application.call(&Request::Token {})? {
         Response::Token { info } => Ok(info),
@@ -109,10 +109,10 @@ pub(crate) fn token_info(module: &Module) -> Result<CK_TOKEN_INFO> {
     })
 }
 
-/// C_GetMechanismInfo.
+/// Implements C_GetMechanismInfo.
 ///
 /// # Errors
-/// [`Code::MECHANISM_INVALID`] if it is not offered.
+/// [`Code::MECHANISM_INVALID`] if it is not supported.
 pub(crate) fn mechanism_info(number: u64) -> Result<CK_MECHANISM_INFO> {
     let offered = u32::try_from(number).ok().and_then(offered).ok_or(Code::MECHANISM_INVALID)?;
     Ok(CK_MECHANISM_INFO {

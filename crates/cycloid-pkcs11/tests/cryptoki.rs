@@ -1,9 +1,9 @@
-//! The module as Rust programs have it, by the crate `cryptoki`.
+//! The module in a Rust program, through the crate `cryptoki`.
 
 mod common;
 
 use common::daemon::{USER_PIN, signature};
-use common::{Bed, path};
+use common::{TestBed, path};
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::error::{Error, RvError};
 use cryptoki::mechanism::eddsa::{EddsaParams, EddsaSignatureScheme};
@@ -17,8 +17,8 @@ use sha2::{Digest, Sha256};
 
 #[test]
 fn a_rust_program_finds_its_token_and_signs() {
-    // For its daemon, and to be alone.
-    let bed = Bed::new();
+    // Only for its daemon, and to run alone.
+    let bed = TestBed::new();
     let module = Pkcs11::new(path()).unwrap();
     module.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)).unwrap();
     let info = module.get_library_info().unwrap();
@@ -85,9 +85,9 @@ fn a_rust_program_finds_its_token_and_signs() {
 }
 
 #[test]
-fn both_versions_of_the_interface_are_there() {
+fn both_versions_of_the_interface_exist() {
     use cryptoki_sys::*;
-    // SAFETY: the module's functions are the standard's.
+    // SAFETY: the module's functions have the standard's signatures.
     unsafe {
         let library = libloading::Library::new(path()).unwrap();
         type GetInterface = unsafe extern "C" fn(

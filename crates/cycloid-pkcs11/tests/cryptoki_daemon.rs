@@ -1,4 +1,4 @@
-//! A Rust program with the crate `cryptoki`, the module, and a real daemon.
+//! The module in a Rust program with the crate `cryptoki`, and a real daemon.
 
 mod support;
 
@@ -11,20 +11,20 @@ use cryptoki::mechanism::elliptic_curve::{EcKdf, Ecdh1DeriveParams};
 use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
 use cryptoki::session::{Session, UserType};
 use cryptoki::types::AuthPin;
-use support::{Bed, USER_PIN, module};
+use support::{TestBed, USER_PIN, module};
 
 const P256: &[u8] = &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
 const ED25519: &[u8] = &[6, 3, 0x2b, 0x65, 0x70];
 
-/// The module, with the user logged in. There is one of it in a process, so there is one test.
+/// The module, with the user logged in. A process can load only one, so there is one test.
 struct Program {
     module: Pkcs11,
     session: Session,
 }
 
 impl Program {
-    fn new(bed: &Bed) -> Self {
-        // SAFETY: nothing else in this process looks at the environment now.
+    fn new(bed: &TestBed) -> Self {
+        // SAFETY: no other thread of this process accesses the environment now.
         unsafe { std::env::set_var("CYCLOID_HSM_SOCKET", bed.socket()) };
         let module = Pkcs11::new(module()).unwrap();
         module.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)).unwrap();
@@ -62,12 +62,12 @@ fn refusal<T: std::fmt::Debug>(outcome: Result<T, Error>) -> RvError {
 
 #[test]
 fn a_rust_program_at_work() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     let program = Program::new(&bed);
     pairs_sign(&program);
     secret_keys_encrypt(&program);
     keys_travel_wrapped(&program);
-    both_sides_agree(&program);
+    both_sides_derive_the_same_secret(&program);
     threads_sign(&program);
     a_key_asks_for_the_pin_before_each_use(&program);
     drop(program);
@@ -140,7 +140,7 @@ fn keys_travel_wrapped(program: &Program) {
         Attribute::Token(false),
     ];
     let again = session.unwrap_key(&Mechanism::AesKeyWrap, wrapping, &wrapped, &template).unwrap();
-    // What the one encrypts the other decrypts.
+    // The one key decrypts what the other encrypts.
     let cbc = Mechanism::AesCbcPad([5; 16]);
     let sealed = session.encrypt(&cbc, key, b"a message").unwrap();
     assert_eq!(session.decrypt(&cbc, again, &sealed).unwrap(), b"a message");
@@ -155,7 +155,7 @@ fn keys_travel_wrapped(program: &Program) {
     assert_eq!(refused, RvError::WrappedKeyInvalid);
 }
 
-fn both_sides_agree(program: &Program) {
+fn both_sides_derive_the_same_secret(program: &Program) {
     let session = &program.session;
     let curve = || Attribute::EcParams(P256.to_vec());
     let one = program.pair(&Mechanism::EccKeyPairGen, curve(), "one");
@@ -177,7 +177,7 @@ fn both_sides_agree(program: &Program) {
     assert_eq!(session.decrypt(&cbc, derived[1], &sealed).unwrap(), b"a message");
 }
 
-/// Each with a session of its own: every one gets the signature of its own message by its own key.
+/// Each thread has a session, and gets the signatures of its own messages with its own key.
 fn threads_sign(program: &Program) {
     std::thread::scope(|scope| {
         for number in 0..12u8 {
@@ -209,7 +209,7 @@ fn threads_sign(program: &Program) {
     });
 }
 
-/// `CKA_ALWAYS_AUTHENTICATE` (PKCS #11 3.0, section 4.9).
+/// Tests `CKA_ALWAYS_AUTHENTICATE` (PKCS #11 3.0, section 4.9).
 fn a_key_asks_for_the_pin_before_each_use(program: &Program) {
     let session = &program.session;
     let pin = |pin: &str| session.login(UserType::ContextSpecific, Some(&AuthPin::new(pin.into())));
@@ -229,7 +229,7 @@ fn a_key_asks_for_the_pin_before_each_use(program: &Program) {
         let signature = sign().unwrap();
         session.verify(&mechanism, public, b"a message", &signature).unwrap();
     }
-    // The PIN was for what is done now, and not given, or wrong.
+    // The PIN permits the active operation only; here it is missing, or wrong.
     session.sign_init(&mechanism, private).unwrap();
     assert_eq!(refusal(sign()), RvError::UserNotLoggedIn);
     session.sign_init(&mechanism, private).unwrap();
@@ -239,7 +239,7 @@ fn a_key_asks_for_the_pin_before_each_use(program: &Program) {
     pin(USER_PIN).unwrap();
     assert_eq!(refusal(pin(USER_PIN)), RvError::OperationNotInitialized);
     sign().unwrap();
-    // Of another session, nothing is permitted here.
+    // Another session's PIN permits nothing here.
     let other = program.module.open_rw_session(program.module.get_slots_with_token().unwrap()[0]);
     let other = other.unwrap();
     other.sign_init(&mechanism, private).unwrap();
@@ -248,7 +248,7 @@ fn a_key_asks_for_the_pin_before_each_use(program: &Program) {
     assert_eq!(refusal(sign()), RvError::UserNotLoggedIn);
     other.sign_update(b"a message").unwrap();
     other.sign_final().unwrap();
-    // An operation with an ordinary key goes on.
+    // An operation with an ordinary key continues.
     let [rsa] = session
         .find_objects(&[Attribute::Label("rsa".into()), Attribute::Class(ObjectClass::PRIVATE_KEY)])
         .unwrap()[..]
@@ -260,8 +260,8 @@ fn a_key_asks_for_the_pin_before_each_use(program: &Program) {
     sign().unwrap();
 }
 
-/// Objects of the token stay, objects of the session went with it.
-fn the_keys_are_there_afterwards(bed: &Bed) {
+/// Token objects stay; session objects ended with their session.
+fn the_keys_are_there_afterwards(bed: &TestBed) {
     assert_eq!(bed.private_keys(), 5);
     assert_eq!(bed.count(cycloid_hsm::attribute::cko::SECRET_KEY), 0);
 }

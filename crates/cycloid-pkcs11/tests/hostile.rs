@@ -1,18 +1,18 @@
-//! Arguments that nobody in his right mind would hand over, and calls in the wrong order.
+//! Invalid arguments, and calls in the wrong order.
 
 #[macro_use]
 mod common;
 
 use std::ptr::{self, null_mut as n};
 
-use common::{Bed, attribute, daemon, input, mechanism, mechanism_with};
+use common::{TestBed, attribute, daemon, input, mechanism, mechanism_with};
 use cryptoki_sys::*;
 use cycloid_hsm::attribute::{cka, cko};
 use cycloid_hsm::mechanism::ckm;
 
 #[test]
-fn before_initialise_every_function_says_so() {
-    let bed = Bed::new();
+fn before_initialise_every_function_returns_not_initialized() {
+    let bed = TestBed::new();
     for (function, code) in every_function!(bed, 1) {
         assert_eq!(code, CKR_CRYPTOKI_NOT_INITIALIZED, "{function}");
     }
@@ -24,8 +24,8 @@ fn before_initialise_every_function_says_so() {
 }
 
 #[test]
-fn after_finalise_every_function_says_so_and_old_sessions_stay_dead() {
-    let (bed, session) = Bed::logged_in();
+fn after_finalise_every_function_returns_not_initialized_and_old_sessions_stay_closed() {
+    let (bed, session) = TestBed::logged_in();
     must!(bed, C_Finalize(ptr::null_mut()));
     for (function, code) in every_function!(bed, session) {
         assert_eq!(code, CKR_CRYPTOKI_NOT_INITIALIZED, "{function}");
@@ -39,7 +39,7 @@ fn after_finalise_every_function_says_so_and_old_sessions_stay_dead() {
 
 #[test]
 fn double_initialise_is_an_error() {
-    let bed = Bed::initialised();
+    let bed = TestBed::initialised();
     assert_eq!(call!(bed, C_Initialize(ptr::null_mut())), CKR_CRYPTOKI_ALREADY_INITIALIZED);
     assert_eq!(call!(bed, C_Finalize(ptr::dangling_mut())), CKR_ARGUMENTS_BAD);
     must!(bed, C_Finalize(ptr::null_mut()));
@@ -48,7 +48,7 @@ fn double_initialise_is_an_error() {
 
 #[test]
 fn initialise_of_many_threads_succeeds_once() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     let codes: Vec<CK_RV> = std::thread::scope(|scope| {
         let initialise = || call!(bed, C_Initialize(ptr::null_mut()));
         let threads: Vec<_> = (0..16).map(|_| scope.spawn(initialise)).collect();
@@ -67,7 +67,7 @@ fn initialise_takes_all_mutexes_or_none() {
     unsafe extern "C" fn other(_: *mut std::ffi::c_void) -> CK_RV {
         CKR_OK
     }
-    let bed = Bed::new();
+    let bed = TestBed::new();
     let initialise = |arguments: &mut CK_C_INITIALIZE_ARGS| {
         call!(bed, C_Initialize(ptr::from_mut(arguments).cast()))
     };
@@ -89,7 +89,7 @@ fn initialise_takes_all_mutexes_or_none() {
 
 #[test]
 fn null_pointers_are_ordinary_errors_in_every_function() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     for (function, code) in every_function!(bed, session) {
         let expected: &[CK_RV] = match function {
             "C_GetFunctionStatus" | "C_CancelFunction" => &[CKR_FUNCTION_NOT_PARALLEL],
@@ -105,7 +105,7 @@ fn null_pointers_are_ordinary_errors_in_every_function() {
 
 #[test]
 fn functions_outside_the_scope_have_the_standard_s_codes() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     for (function, code) in every_function!(bed, session) {
         let absent = function.contains("Message")
             || function.contains("Recover")
@@ -119,7 +119,7 @@ fn functions_outside_the_scope_have_the_standard_s_codes() {
 
 #[test]
 fn null_templates_with_a_count_are_refused() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     let mut object = 0;
     let to = &raw mut object;
     let mut how = mechanism(ckm::AES_KEY_GEN);
@@ -134,7 +134,7 @@ fn null_templates_with_a_count_are_refused() {
 
 #[test]
 fn huge_counts_are_refused() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     let label = *b"rsa";
     let mut attributes = [attribute(cka::LABEL, &label)];
     let list = attributes.as_mut_ptr();
@@ -158,7 +158,7 @@ fn huge_counts_are_refused() {
 
 #[test]
 fn huge_lengths_of_data_are_refused() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     let (data, _) = input(b"some");
     let mut length = 0;
     for huge in [CK_ULONG::MAX, CK_ULONG::MAX - 7, CK_ULONG::MAX / 2 + 1, 1 << 62] {
@@ -181,8 +181,8 @@ fn huge_lengths_of_data_are_refused() {
 }
 
 #[test]
-fn a_claim_of_much_room_is_not_believed_to_be_memory() {
-    let (bed, session) = Bed::logged_in();
+fn a_huge_claimed_capacity_is_not_accessed() {
+    let (bed, session) = TestBed::logged_in();
     let mut digest = [0; 32];
     let mut length = CK_ULONG::MAX;
     must!(bed, C_DigestInit(session, &mut mechanism(ckm::SHA256)));
@@ -193,7 +193,7 @@ fn a_claim_of_much_room_is_not_believed_to_be_memory() {
 
 #[test]
 fn values_with_null_pointers_and_lengths_are_refused() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     for length in [1, 8, u32::MAX.into(), CK_ULONG::MAX] {
         let mut bad = attribute(cka::LABEL, b"");
         (bad.pValue, bad.ulValueLen) = (n(), length);
@@ -207,7 +207,7 @@ fn values_with_null_pointers_and_lengths_are_refused() {
 
 #[test]
 fn values_that_are_lists_of_attributes_and_unknown_numbers_are_refused() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     let inner = [attribute(cka::LABEL, b"x")];
     for number in [cka::WRAP_TEMPLATE, cka::UNWRAP_TEMPLATE, cka::DERIVE_TEMPLATE] {
         let mut outer = attribute(number, &inner);
@@ -224,8 +224,8 @@ fn values_that_are_lists_of_attributes_and_unknown_numbers_are_refused() {
 }
 
 #[test]
-fn invalid_handles_are_named() {
-    let (bed, session) = Bed::logged_in();
+fn invalid_handles_have_specific_codes() {
+    let (bed, session) = TestBed::logged_in();
     for (function, code) in every_function!(bed, session + 1000) {
         let without_session = [
             "C_GetInfo",
@@ -267,7 +267,7 @@ fn unset() -> CK_SLOT_INFO {
 
 #[test]
 fn operations_without_init_are_refused() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     let (data, count) = input(b"some");
     let mut buffer = [0; 64];
     let mut length = 64;
@@ -296,8 +296,8 @@ fn operations_without_init_are_refused() {
 }
 
 #[test]
-fn two_inits_are_one_too_many() {
-    let (bed, session) = Bed::logged_in();
+fn a_second_init_is_refused() {
+    let (bed, session) = TestBed::logged_in();
     let private = bed.daemon.find(cko::PRIVATE_KEY, "rsa");
     let public = bed.daemon.find(cko::PUBLIC_KEY, "rsa");
     let how = &mut mechanism(ckm::RSA_PKCS);
@@ -318,7 +318,7 @@ fn two_inits_are_one_too_many() {
 
 #[test]
 fn an_init_without_mechanism_or_a_cancel_ends_the_operation() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     let key = bed.daemon.find(cko::PRIVATE_KEY, "rsa");
     let cancel = || call!(bed, C_SignInit(session, ptr::null_mut(), key));
     assert_eq!(cancel(), CKR_ARGUMENTS_BAD);
@@ -333,8 +333,8 @@ fn an_init_without_mechanism_or_a_cancel_ends_the_operation() {
 }
 
 #[test]
-fn too_small_buffers_tell_the_length_and_keep_the_operation() {
-    let (bed, session) = Bed::logged_in();
+fn too_small_buffers_report_the_length_and_keep_the_operation() {
+    let (bed, session) = TestBed::logged_in();
     let key = bed.daemon.find(cko::PRIVATE_KEY, "rsa");
     assert_eq!(bed.sign_init(session, ckm::SHA256_RSA_PKCS, key), CKR_OK);
     let mut length = 0;
@@ -345,7 +345,7 @@ fn too_small_buffers_tell_the_length_and_keep_the_operation() {
         let (code, length, _) = bed.sign(session, b"data", room);
         assert_eq!((code, length), (CKR_BUFFER_TOO_SMALL, 256));
     }
-    assert_eq!(bed.daemon.asked("Sign"), 0, "nothing is signed that has no room");
+    assert_eq!(bed.daemon.asked("Sign"), 0, "nothing is signed without room for the signature");
     let (code, length, _) = bed.sign(session, b"data", 300);
     assert_eq!((code, length), (CKR_OK, 256));
     assert_eq!(bed.sign(session, b"data", 300).0, CKR_OPERATION_NOT_INITIALIZED);
@@ -360,7 +360,7 @@ fn too_small_buffers_tell_the_length_and_keep_the_operation() {
 
 #[test]
 fn parameters_of_the_wrong_length_are_refused() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     let rsa = bed.daemon.find(cko::PRIVATE_KEY, "rsa");
     let aes = bed.daemon.find(cko::SECRET_KEY, "aes");
     let mut bytes = [0u8; 64];
@@ -375,7 +375,7 @@ fn parameters_of_the_wrong_length_are_refused() {
         for length in [1, 7, 16, 23, 25, 63, 1 << 16, CK_ULONG::MAX] {
             let mut how = mechanism(number);
             how.ulParameterLen = length;
-            // Null, and a pointer to less than the length says.
+            // Null, and a pointer to fewer bytes than the length says.
             let code = call!(bed, C_SignInit(session, &raw mut how, rsa));
             assert_eq!(code, CKR_MECHANISM_PARAM_INVALID, "{number:#x} {length}");
             if length <= 64 && length != right {
@@ -398,7 +398,7 @@ fn parameters_of_the_wrong_length_are_refused() {
 
 #[test]
 fn pointers_inside_parameters_are_checked() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     let rsa = bed.daemon.find(cko::PUBLIC_KEY, "rsa");
     let aes = bed.daemon.find(cko::SECRET_KEY, "aes");
     for length in [1, 12, 1 << 17, CK_ULONG::MAX] {
@@ -436,8 +436,8 @@ fn pointers_inside_parameters_are_checked() {
 }
 
 #[test]
-fn mechanisms_that_are_not_offered_or_not_for_that_are_refused() {
-    let (bed, session) = Bed::logged_in();
+fn unsupported_and_unsuitable_mechanisms_are_refused() {
+    let (bed, session) = TestBed::logged_in();
     let rsa = bed.daemon.find(cko::PRIVATE_KEY, "rsa");
     for number in [0x3, 0x80, 0x1082 + 0x8000, u32::MAX, ckm::SHA256, ckm::SHA1_RSA_PKCS] {
         assert_eq!(bed.sign_init(session, number, rsa), CKR_MECHANISM_INVALID, "{number:#x}");
@@ -454,8 +454,8 @@ fn mechanisms_that_are_not_offered_or_not_for_that_are_refused() {
 }
 
 #[test]
-fn keys_that_do_not_fit_are_refused() {
-    let (bed, session) = Bed::logged_in();
+fn unsuitable_keys_are_refused() {
+    let (bed, session) = TestBed::logged_in();
     let find = |class, label| bed.daemon.find(class, label);
     let (private, public) = (find(cko::PRIVATE_KEY, "rsa"), find(cko::PUBLIC_KEY, "rsa"));
     let aes = find(cko::SECRET_KEY, "aes");
@@ -467,7 +467,7 @@ fn keys_that_do_not_fit_are_refused() {
 
 #[test]
 fn random_bytes_without_room_are_refused() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     assert_eq!(call!(bed, C_GenerateRandom(session, n(), 1)), CKR_ARGUMENTS_BAD);
     assert_eq!(call!(bed, C_GenerateRandom(session, n(), 0)), CKR_OK);
     let mut random = vec![0; 100_000];
@@ -477,13 +477,13 @@ fn random_bytes_without_room_are_refused() {
 }
 
 #[test]
-fn messages_longer_than_a_request_are_refused_where_they_must_travel() {
-    let (bed, session) = Bed::logged_in();
+fn messages_longer_than_a_request_are_refused_if_they_must_be_sent() {
+    let (bed, session) = TestBed::logged_in();
     let long = vec![1; (1 << 20) + 1];
     let hmac = bed.daemon.find(cko::SECRET_KEY, "hmac");
     assert_eq!(bed.sign_init(session, ckm::SHA256_HMAC, hmac), CKR_OK);
     assert_eq!(bed.sign(session, &long, 32).0, CKR_DATA_LEN_RANGE);
-    // As much as a frame holds, and then there is no room for the rest of the request.
+    // As much as a frame holds, which leaves no room for the rest of the request.
     assert_eq!(bed.sign_init(session, ckm::SHA256_HMAC, hmac), CKR_OK);
     assert_eq!(bed.sign(session, &long[1..], 32).0, CKR_DATA_LEN_RANGE);
     assert_eq!(bed.sign_init(session, ckm::SHA256_HMAC, hmac), CKR_OK);
@@ -494,8 +494,8 @@ fn messages_longer_than_a_request_are_refused_where_they_must_travel() {
 }
 
 #[test]
-fn a_wrong_pin_and_a_wrong_user_are_told_apart() {
-    let bed = Bed::initialised();
+fn a_wrong_pin_and_a_wrong_user_have_different_codes() {
+    let bed = TestBed::initialised();
     let session = bed.open(true);
     assert_eq!(bed.login(session, CKU_USER, "guess"), CKR_PIN_INCORRECT);
     assert_eq!(bed.login(session, 7, daemon::USER_PIN), CKR_USER_TYPE_INVALID);

@@ -1,4 +1,4 @@
-//! Daemons that are not there, go away, or answer nonsense.
+//! Daemons that are absent, go away, or send malformed answers.
 
 #[macro_use]
 mod common;
@@ -6,12 +6,12 @@ mod common;
 use std::ptr::{self, null_mut as n};
 
 use common::daemon::USER_PIN;
-use common::{Bed, Mood, mechanism};
+use common::{Mood, TestBed, mechanism};
 use cryptoki_sys::*;
 use cycloid_hsm::attribute::cko;
 use cycloid_hsm::mechanism::ckm;
 
-fn slots(bed: &Bed, with_token: bool) -> CK_ULONG {
+fn slots(bed: &TestBed, with_token: bool) -> CK_ULONG {
     let mut count = 9;
     must!(bed, C_GetSlotList(with_token.into(), ptr::null_mut(), &raw mut count));
     count
@@ -19,7 +19,7 @@ fn slots(bed: &Bed, with_token: bool) -> CK_ULONG {
 
 #[test]
 fn without_a_daemon_the_slot_is_empty_until_one_comes() {
-    let bed = Bed::initialised();
+    let bed = TestBed::initialised();
     bed.daemon.stop();
     assert_eq!((slots(&bed, false), slots(&bed, true)), (1, 0));
     let mut info = CK_TOKEN_INFO::default();
@@ -37,8 +37,8 @@ fn without_a_daemon_the_slot_is_empty_until_one_comes() {
 }
 
 #[test]
-fn a_daemon_that_goes_away_is_noticed_once_and_takes_the_sessions_with_it() {
-    let (bed, session) = Bed::logged_in();
+fn a_lost_daemon_is_reported_once_and_ends_the_sessions() {
+    let (bed, session) = TestBed::logged_in();
     let other = bed.open(false);
     let key = bed.daemon.find(cko::PRIVATE_KEY, "rsa");
     assert_eq!(bed.sign_init(session, ckm::RSA_PKCS, key), CKR_OK);
@@ -57,12 +57,12 @@ fn a_daemon_that_goes_away_is_noticed_once_and_takes_the_sessions_with_it() {
 }
 
 #[test]
-fn another_daemon_in_the_place_of_the_first_is_not_taken_for_it() {
-    let (bed, session) = Bed::logged_in();
+fn a_replacement_daemon_is_not_mistaken_for_the_first() {
+    let (bed, session) = TestBed::logged_in();
     let key = bed.daemon.find(cko::PRIVATE_KEY, "rsa");
     bed.daemon.stop();
     bed.daemon.listen();
-    // The new one knows nobody: the session must not go on in it, logged out behind its back.
+    // The new daemon has no login, so the session must not silently continue there.
     assert_eq!(bed.sign_init(session, ckm::RSA_PKCS, key), CKR_DEVICE_REMOVED);
     assert_eq!(bed.sign_init(session, ckm::RSA_PKCS, key), CKR_SESSION_HANDLE_INVALID);
 
@@ -79,14 +79,14 @@ fn another_daemon_in_the_place_of_the_first_is_not_taken_for_it() {
 }
 
 #[test]
-fn a_daemon_that_takes_no_more_connections_is_not_lost() {
-    let (bed, session) = Bed::logged_in();
+fn a_daemon_that_refuses_further_connections_is_not_lost() {
+    let (bed, session) = TestBed::logged_in();
     let other = bed.open(true);
     bed.daemon.set_full(true);
     std::thread::scope(|scope| {
         let (pause, received) = (bed.daemon.pause(), bed.daemon.received());
         let first = scope.spawn(|| call!(bed, C_FindObjectsInit(session, n(), 0)));
-        // Until the only connection is in use.
+        // Wait until the only connection is in use.
         while bed.daemon.received() == received {
             std::thread::yield_now();
         }
@@ -99,10 +99,10 @@ fn a_daemon_that_takes_no_more_connections_is_not_lost() {
 }
 
 #[test]
-fn a_daemon_that_hangs_up_does_not_kill_a_program_that_dies_of_broken_pipes() {
-    // SAFETY: the default, which programs in C have, unlike those in Rust.
+fn a_daemon_that_hangs_up_does_not_kill_the_program_by_sigpipe() {
+    // SAFETY: SIGPIPE's default action, which C programs have, unlike Rust programs.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     bed.daemon.stop();
     assert_eq!(call!(bed, C_FindObjectsInit(session, n(), 0)), CKR_DEVICE_REMOVED);
     bed.daemon.listen();
@@ -112,9 +112,9 @@ fn a_daemon_that_hangs_up_does_not_kill_a_program_that_dies_of_broken_pipes() {
 }
 
 #[test]
-fn answers_that_are_no_messages_end_the_connection() {
+fn malformed_answers_end_the_connection() {
     for mood in [Mood::NoFrame, Mood::NoMessage, Mood::HangsUp] {
-        let (bed, session) = Bed::logged_in();
+        let (bed, session) = TestBed::logged_in();
         bed.daemon.set_mood(mood);
         assert_eq!(call!(bed, C_FindObjectsInit(session, n(), 0)), CKR_DEVICE_REMOVED, "{mood:?}");
         let code = call!(bed, C_FindObjectsInit(session, n(), 0));
@@ -126,8 +126,8 @@ fn answers_that_are_no_messages_end_the_connection() {
 }
 
 #[test]
-fn answers_to_other_questions_are_errors_of_the_device() {
-    let (bed, session) = Bed::logged_in();
+fn answers_of_the_wrong_kind_are_device_errors() {
+    let (bed, session) = TestBed::logged_in();
     let key = bed.daemon.find(cko::PRIVATE_KEY, "rsa");
     let mut object = 0;
     let to = &raw mut object;
@@ -153,7 +153,7 @@ fn answers_to_other_questions_are_errors_of_the_device() {
 
 #[test]
 fn signatures_and_ciphertexts_of_wrong_lengths_are_not_passed_on() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     let key = bed.daemon.find(cko::PRIVATE_KEY, "rsa");
     assert_eq!(bed.sign_init(session, ckm::RSA_PKCS, key), CKR_OK);
     let public = bed.daemon.find(cko::PUBLIC_KEY, "rsa");

@@ -1,5 +1,6 @@
-//! Calls by dice: every function in any order, from several threads, with arguments that are right, wrong,
-//! null, or of another call. The module must answer each, and never with the code that a panic has.
+//! Random calls: every function in any order, from several threads, with arguments that are valid,
+//! invalid, null, or meant for another call. The module must answer each, and never with the code
+//! of a panic.
 
 #[macro_use]
 mod common;
@@ -9,15 +10,15 @@ use std::ptr::null_mut as n;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::daemon::USER_PIN;
-use common::{Bed, Mood};
+use common::{Mood, TestBed};
 use cryptoki_sys::*;
 use cycloid_hsm::attribute::cka;
 use cycloid_hsm::mechanism::OFFERED;
 
-/// Bytes of every buffer that is handed over; no length is larger, unless it cannot be.
+/// The size in bytes of every buffer; every length is within it or impossible.
 const ROOM: usize = 4096;
 
-/// Dice (xorshift, Marsaglia 2003).
+/// A pseudorandom generator (xorshift, Marsaglia 2003).
 struct Dice(u64);
 
 impl Dice {
@@ -33,7 +34,7 @@ impl Dice {
     }
 }
 
-/// What a thread hands over.
+/// The arguments of one thread's calls.
 struct Hand {
     dice: Dice,
     sessions: Vec<u64>,
@@ -65,7 +66,7 @@ impl Hand {
         self.dice.below(12)
     }
 
-    /// A length that the buffers have, mostly.
+    /// Returns a length, mostly one that the buffers have.
     fn length(&mut self) -> CK_ULONG {
         let impossible = self.dice.one_of(&[CK_ULONG::MAX, 1 << 62, CK_ULONG::MAX - 3]);
         match self.dice.below(40) {
@@ -79,7 +80,7 @@ impl Hand {
         if self.dice.below(10) == 0 { n() } else { self.buffers[at].as_mut_ptr() }
     }
 
-    /// Where a length is and comes, which is a length that the buffers have.
+    /// Returns a pointer to a length that the buffers have.
     fn place(&mut self, at: usize) -> *mut CK_ULONG {
         self.numbers[at] = self.dice.below(ROOM as u64);
         if self.dice.below(30) == 0 { n() } else { &raw mut self.numbers[at] }
@@ -117,7 +118,7 @@ impl Hand {
         let offered: Vec<u32> = OFFERED.iter().map(|offered| offered.number).collect();
         self.mechanism = common::mechanism(self.dice.one_of(&offered));
         if self.dice.below(2) == 0 {
-            // Structures of zeros, whose pointers are null.
+            // Structures of zeros, with null pointers.
             self.mechanism.pParameter = self.bytes(1).cast();
             self.mechanism.ulParameterLen = self.dice.one_of(&[8, 16, 24, 40, 48]);
             self.buffers[1].fill(0);
@@ -125,8 +126,8 @@ impl Hand {
         if self.dice.below(20) == 0 { n() } else { &raw mut self.mechanism }
     }
 
-    /// One call. Sessions that have ended are mostly forgotten.
-    fn play(&mut self, bed: &Bed) -> CK_RV {
+    /// Makes one call. Sessions that have ended are mostly dropped.
+    fn play(&mut self, bed: &TestBed) -> CK_RV {
         let session = self.session();
         let code = self.call(bed, session);
         if code == CKR_SESSION_HANDLE_INVALID && self.sessions.len() > 2 {
@@ -135,7 +136,7 @@ impl Hand {
         code
     }
 
-    fn call(&mut self, bed: &Bed, s: u64) -> CK_RV {
+    fn call(&mut self, bed: &TestBed, s: u64) -> CK_RV {
         let (key, count) = (self.object(), self.length());
         let (data, out) = (self.bytes(0), self.bytes(1));
         let (place, object) = (self.place(0), self.place(1));
@@ -230,8 +231,8 @@ impl Hand {
 }
 
 #[test]
-fn every_call_has_an_ordinary_answer() {
-    let (bed, session) = Bed::logged_in();
+fn every_call_returns_an_ordinary_code() {
+    let (bed, session) = TestBed::logged_in();
     let codes: Vec<BTreeMap<CK_RV, usize>> = std::thread::scope(|scope| {
         let play = |seed: u64| {
             let mut hand = Hand::new(0x9e37_79b9_7f4a_7c15 ^ seed << 32);
@@ -248,14 +249,14 @@ fn every_call_has_an_ordinary_answer() {
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     for codes in codes {
-        // Enough of them do something, and the dice know many ways to be refused.
+        // Enough calls succeed, and there are many kinds of refusals.
         assert!(codes[&CKR_OK] > 4000 && codes.len() >= 20, "{codes:x?}");
     }
 }
 
 #[test]
-fn every_call_has_an_ordinary_answer_whatever_the_daemon_answers() {
-    let (bed, session) = Bed::logged_in();
+fn every_call_returns_an_ordinary_code_whatever_the_daemon_answers() {
+    let (bed, session) = TestBed::logged_in();
     let mut hand = Hand::new(4711);
     hand.sessions.push(session);
     let mut codes = BTreeMap::<CK_RV, usize>::new();
@@ -279,8 +280,8 @@ fn every_call_has_an_ordinary_answer_whatever_the_daemon_answers() {
 }
 
 #[test]
-fn finalise_and_fork_in_the_middle_of_calls_are_survived() {
-    let (bed, _) = Bed::logged_in();
+fn finalise_and_fork_during_calls_are_harmless() {
+    let (bed, _) = TestBed::logged_in();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for seed in 1..4 {
@@ -295,7 +296,7 @@ fn finalise_and_fork_in_the_middle_of_calls_are_survived() {
         }
         for _ in 0..40 {
             std::thread::sleep(std::time::Duration::from_millis(5));
-            fork_in_the_middle(&bed);
+            fork_during_calls(&bed);
             must!(bed, C_Finalize(n()));
             std::thread::sleep(std::time::Duration::from_millis(1));
             must!(bed, C_Initialize(n()));
@@ -304,12 +305,12 @@ fn finalise_and_fork_in_the_middle_of_calls_are_survived() {
     });
 }
 
-/// Where other threads held locks, they hold them in the child for ever.
-fn fork_in_the_middle(bed: &Bed) {
-    // SAFETY: the child calls the module, and then ends without going back.
+/// Locks that other threads hold at the fork stay locked in the child.
+fn fork_during_calls(bed: &TestBed) {
+    // SAFETY: the child calls the module and then exits without returning.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        // SAFETY: a child that waits for a lock ends all the same, and by a signal.
+        // SAFETY: a child that waits for a lock is ended by a signal.
         unsafe { libc::alarm(600) };
         let mut info = CK_SESSION_INFO::default();
         let steps = [
@@ -325,7 +326,7 @@ fn fork_in_the_middle(bed: &Bed) {
         unsafe { libc::_exit(failed) };
     }
     let mut status = 0;
-    // SAFETY: a child of ours.
+    // SAFETY: the child of this process.
     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     assert_eq!(status, 0, "a step in the child, or the signal that ended it");
 }

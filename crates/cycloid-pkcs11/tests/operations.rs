@@ -1,4 +1,4 @@
-//! The course of operations: what is asked of the daemon, and what C is given.
+//! The course of operations: the requests to the daemon, and the results for C.
 
 #[macro_use]
 mod common;
@@ -6,7 +6,7 @@ mod common;
 use std::ptr::null_mut as n;
 
 use common::daemon::signature;
-use common::{Bed, attribute, input, mechanism, mechanism_with};
+use common::{TestBed, attribute, input, mechanism, mechanism_with};
 use cryptoki_sys::*;
 use cycloid_hsm::attribute::{cka, cko};
 use cycloid_hsm::mechanism::{OFFERED, ckm};
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 #[test]
 fn a_mechanism_that_hashes_first_is_given_the_digest_of_the_parts() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     for (number, class_label, length) in
         [(ckm::SHA256_RSA_PKCS, "rsa", 256), (ckm::ECDSA_SHA256, "p256", 64)]
     {
@@ -57,8 +57,8 @@ fn a_mechanism_that_hashes_first_is_given_the_digest_of_the_parts() {
 }
 
 #[test]
-fn other_mechanisms_are_given_the_parts_put_together() {
-    let (bed, session) = Bed::logged_in();
+fn other_mechanisms_get_the_collected_parts() {
+    let (bed, session) = TestBed::logged_in();
     let eddsa = bed.daemon.find(cko::PRIVATE_KEY, "ed25519");
     let hmac = bed.daemon.find(cko::SECRET_KEY, "hmac");
     let mut short: CK_ULONG = 12;
@@ -85,8 +85,8 @@ fn other_mechanisms_are_given_the_parts_put_together() {
 }
 
 #[test]
-fn a_signature_costs_one_question_once_the_key_is_known() {
-    let (bed, session) = Bed::logged_in();
+fn a_signature_costs_one_request_once_the_key_is_cached() {
+    let (bed, session) = TestBed::logged_in();
     let key = bed.daemon.find(cko::PRIVATE_KEY, "p256");
     let sign = || {
         let before = bed.daemon.questions();
@@ -98,7 +98,7 @@ fn a_signature_costs_one_question_once_the_key_is_known() {
 
     let mut label = attribute(cka::LABEL, b"renamed");
     must!(bed, C_SetAttributeValue(session, key, &raw mut label, 1));
-    assert_eq!([sign(), sign()], [2, 1], "what has changed is asked for again");
+    assert_eq!([sign(), sign()], [2, 1], "a changed key is requested again");
 
     let mut label = [attribute(cka::LABEL, b"renamed")];
     let before = bed.daemon.questions();
@@ -107,8 +107,8 @@ fn a_signature_costs_one_question_once_the_key_is_known() {
 }
 
 #[test]
-fn a_key_that_may_no_longer_sign_is_noticed() {
-    let (bed, session) = Bed::logged_in();
+fn a_key_that_may_no_longer_sign_is_detected() {
+    let (bed, session) = TestBed::logged_in();
     let key = bed.daemon.find(cko::PRIVATE_KEY, "p256");
     assert_eq!(bed.sign_init(session, ckm::ECDSA, key), CKR_OK);
     assert_eq!(bed.sign(session, &[1; 32], 64).0, CKR_OK);
@@ -118,7 +118,7 @@ fn a_key_that_may_no_longer_sign_is_noticed() {
     assert_eq!(bed.sign_init(session, ckm::ECDSA, key), CKR_KEY_FUNCTION_NOT_PERMITTED);
     must!(bed, C_DestroyObject(session, key));
     assert_eq!(bed.sign_init(session, ckm::ECDSA, key), CKR_KEY_HANDLE_INVALID);
-    // One that somebody else destroys: the daemon says so, and the module believes it.
+    // A key that somebody else destroys: the daemon refuses, and the module clears its cache entry.
     let key = bed.daemon.find(cko::PRIVATE_KEY, "rsa");
     assert_eq!(bed.sign_init(session, ckm::RSA_PKCS, key), CKR_OK);
     bed.daemon.destroy(key);
@@ -127,8 +127,8 @@ fn a_key_that_may_no_longer_sign_is_noticed() {
 }
 
 #[test]
-fn a_key_for_one_mechanism_is_for_no_other() {
-    let (bed, session) = Bed::logged_in();
+fn a_key_for_one_mechanism_is_refused_for_others() {
+    let (bed, session) = TestBed::logged_in();
     let key = bed.daemon.find(cko::PRIVATE_KEY, "rsa");
     let only: [CK_MECHANISM_TYPE; 1] = [ckm::SHA256_RSA_PKCS.into()];
     let mut allowed = attribute(cka::ALLOWED_MECHANISMS, &only);
@@ -139,7 +139,7 @@ fn a_key_for_one_mechanism_is_for_no_other() {
 
 #[test]
 fn a_one_shot_call_does_not_end_an_operation_in_parts() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     let key = bed.daemon.find(cko::PRIVATE_KEY, "rsa");
     let (part, count) = input(b"part");
     assert_eq!(bed.sign_init(session, ckm::SHA256_RSA_PKCS, key), CKR_OK);
@@ -156,8 +156,8 @@ fn hex(text: &str) -> Vec<u8> {
 
 /// "abc" (FIPS 180-2, appendices A to C, and FIPS 180-2 change notice 1).
 #[test]
-fn digests_are_those_of_the_standard() {
-    let bed = Bed::initialised();
+fn digests_match_the_standard() {
+    let bed = TestBed::initialised();
     let session = bed.open(false);
     let cases = [
         (ckm::SHA_1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
@@ -196,7 +196,7 @@ fn digests_are_those_of_the_standard() {
 
 /// Encrypts and decrypts `message`, whole and in parts.
 fn there_and_back(
-    bed: &Bed,
+    bed: &TestBed,
     session: u64,
     how: &mut CK_MECHANISM,
     keys: [u64; 2],
@@ -223,7 +223,7 @@ fn there_and_back(
     length = sizes[0] - 1;
     let code = call!(bed, C_Decrypt(session, data, count, plain.as_mut_ptr(), &raw mut length));
     assert_eq!((code, length), (CKR_BUFFER_TOO_SMALL, sizes[0]));
-    // As much room as the message needs will do, even where more might have been needed.
+    // A buffer of the message's length suffices, even if the maximum is larger.
     must!(bed, C_Decrypt(session, data, count, plain.as_mut_ptr(), &raw mut length));
     assert_eq!(plain[..length as usize], message);
     let code = call!(bed, C_Decrypt(session, data, count, plain.as_mut_ptr(), &raw mut length));
@@ -259,8 +259,8 @@ fn there_and_back(
 }
 
 #[test]
-fn ciphers_tell_their_lengths_and_take_parts() {
-    let (bed, session) = Bed::logged_in();
+fn ciphers_report_their_lengths_and_accept_parts() {
+    let (bed, session) = TestBed::logged_in();
     let aes = bed.daemon.find(cko::SECRET_KEY, "aes");
     let mut iv = [3u8; 16];
     let mut both = |number, sizes| {
@@ -280,7 +280,7 @@ fn ciphers_tell_their_lengths_and_take_parts() {
         ulTagBits: 128,
     };
     there_and_back(&bed, session, &mut mechanism_with(ckm::AES_GCM, &mut gcm), [aes; 2], [50, 66]);
-    // As the headers had the parameter up to 2.40.
+    // The parameter as in the headers up to 2.40.
     let mut old = [iv.as_mut_ptr() as u64, 12, 0, 0, 96];
     there_and_back(&bed, session, &mut mechanism_with(ckm::AES_GCM, &mut old), [aes; 2], [5, 17]);
     let keys = [cko::PUBLIC_KEY, cko::PRIVATE_KEY].map(|class| bed.daemon.find(class, "rsa"));
@@ -288,8 +288,8 @@ fn ciphers_tell_their_lengths_and_take_parts() {
 }
 
 #[test]
-fn blocks_go_and_come_when_they_are_full() {
-    let (bed, session) = Bed::logged_in();
+fn complete_blocks_are_sent_at_once() {
+    let (bed, session) = TestBed::logged_in();
     let aes = bed.daemon.find(cko::SECRET_KEY, "aes");
     let mut iv = [3u8; 16];
     let how = &mut mechanism_with(ckm::AES_CBC_PAD, &mut iv);
@@ -298,7 +298,7 @@ fn blocks_go_and_come_when_they_are_full() {
         [10, 10, 12, 40].map(|count| {
             let (mut room, mut length) = ([0; 48], 0);
             let part = [7; 40].as_mut_ptr();
-            // Asking for the length takes no part of the message.
+            // A query of the length consumes no part of the message.
             must!(bed, C_EncryptUpdate(session, part, count, n(), &raw mut length));
             if length > 0 {
                 let mut less = length - 1;
@@ -317,7 +317,7 @@ fn blocks_go_and_come_when_they_are_full() {
     let only: [CK_MECHANISM_TYPE; 1] = [ckm::AES_CBC_PAD.into()];
     let mut allowed = attribute(cka::ALLOWED_MECHANISMS, &only);
     must!(bed, C_SetAttributeValue(session, aes, &raw mut allowed, 1));
-    assert_eq!(lengths(aes), [0; 4], "a key for padded messages gets them whole");
+    assert_eq!(lengths(aes), [0; 4], "a key for padded messages gets whole messages");
     must!(bed, C_SessionCancel(session, CKF_ENCRYPT));
     there_and_back(&bed, session, how, [aes; 2], [72, 80]);
 
@@ -326,8 +326,8 @@ fn blocks_go_and_come_when_they_are_full() {
 }
 
 #[test]
-fn attributes_come_with_their_lengths_and_each_with_its_own_fate() {
-    let (bed, session) = Bed::logged_in();
+fn attributes_have_lengths_and_separate_outcomes() {
+    let (bed, session) = TestBed::logged_in();
     let key = bed.daemon.find(cko::PRIVATE_KEY, "rsa");
     let (mut label, mut modulus, mut class) = ([0u8; 10], [0u8; 255], 0 as CK_ULONG);
     let mut wanted = [
@@ -338,7 +338,7 @@ fn attributes_come_with_their_lengths_and_each_with_its_own_fate() {
         attribute(cka::CLASS, &class),
         attribute(cka::WRAP_TEMPLATE, &label),
     ];
-    // Where the module writes to, told again after the shared references above.
+    // The pointers that the module writes to, set again after the shared references above.
     wanted[0].pValue = label.as_mut_ptr().cast();
     wanted[3].pValue = modulus.as_mut_ptr().cast();
     wanted[4].pValue = (&raw mut class).cast();
@@ -371,7 +371,7 @@ fn attributes_come_with_their_lengths_and_each_with_its_own_fate() {
 
 #[test]
 fn big_integers_reach_the_daemon_without_leading_zeros() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     let exponent = [0u8, 1, 0, 1];
     let value = [0u8, 0, 9];
     let mut given = [attribute(cka::PUBLIC_EXPONENT, &exponent), attribute(cka::VALUE, &value)];
@@ -384,8 +384,8 @@ fn big_integers_reach_the_daemon_without_leading_zeros() {
 }
 
 #[test]
-fn all_mechanisms_that_are_offered_are_listed() {
-    let bed = Bed::initialised();
+fn all_supported_mechanisms_are_listed() {
+    let bed = TestBed::initialised();
     let (mut list, mut count) = ([0; 100], 0);
     must!(bed, C_GetMechanismList(0, n(), &raw mut count));
     assert_eq!(count, OFFERED.len() as CK_ULONG);
@@ -407,7 +407,7 @@ fn all_mechanisms_that_are_offered_are_listed() {
 
 #[test]
 fn objects_are_found_piece_by_piece() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     let all = bed.find(session, &mut []);
     assert_eq!(all.len(), bed.daemon.objects());
     must!(bed, C_FindObjectsInit(session, n(), 0));
@@ -426,12 +426,12 @@ fn objects_are_found_piece_by_piece() {
     assert_eq!((code, count), (CKR_OK, 0));
     must!(bed, C_FindObjectsFinal(session));
     must!(bed, C_Logout(session));
-    assert!(bed.find(session, &mut []).len() < all.len(), "private objects are out of sight");
+    assert!(bed.find(session, &mut []).len() < all.len(), "private objects are invisible");
 }
 
 #[test]
 fn keys_wrap_unwrap_and_derive_others() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     let aes = bed.daemon.find(cko::SECRET_KEY, "aes");
     let hmac = bed.daemon.find(cko::SECRET_KEY, "hmac");
     let how = &mut mechanism(ckm::AES_KEY_WRAP_KWP);
@@ -465,8 +465,8 @@ fn keys_wrap_unwrap_and_derive_others() {
 }
 
 #[test]
-fn many_threads_sign_with_one_key_each_in_a_session_of_its_own() {
-    let (bed, _) = Bed::logged_in();
+fn many_threads_sign_with_one_key_in_separate_sessions() {
+    let (bed, _) = TestBed::logged_in();
     let key = bed.daemon.find(cko::PRIVATE_KEY, "p256");
     std::thread::scope(|scope| {
         for thread in 0..16u8 {

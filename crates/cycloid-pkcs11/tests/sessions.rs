@@ -7,14 +7,14 @@ use std::ptr::{self, null_mut as n};
 use std::thread;
 
 use common::daemon::{OFFICER_PIN, USER_PIN};
-use common::{Bed, attribute, input, mechanism};
+use common::{TestBed, attribute, input, mechanism};
 use cryptoki_sys::*;
 use cycloid_hsm::attribute::{cka, cko};
 use cycloid_hsm::mechanism::ckm;
 
 #[test]
 fn states_follow_logins_in_all_sessions() {
-    let bed = Bed::initialised();
+    let bed = TestBed::initialised();
     let (write, read) = (bed.open(true), bed.open(false));
     let states = || (bed.state(write), bed.state(read));
     assert_eq!(states(), (CKS_RW_PUBLIC_SESSION, CKS_RO_PUBLIC_SESSION));
@@ -29,7 +29,7 @@ fn states_follow_logins_in_all_sessions() {
 
 #[test]
 fn the_security_officer_and_read_only_sessions_exclude_each_other() {
-    let bed = Bed::initialised();
+    let bed = TestBed::initialised();
     let (write, read) = (bed.open(true), bed.open(false));
     assert_eq!(bed.login(write, CKU_SO, OFFICER_PIN), CKR_SESSION_READ_ONLY_EXISTS);
     must!(bed, C_CloseSession(read));
@@ -41,7 +41,7 @@ fn the_security_officer_and_read_only_sessions_exclude_each_other() {
 
 #[test]
 fn the_auditor_has_a_user_type_and_no_name() {
-    let bed = Bed::initialised();
+    let bed = TestBed::initialised();
     let session = bed.open(false);
     let (pin, length) = input(USER_PIN.as_bytes());
     let user = cycloid_pkcs11::CKU_AUDITOR;
@@ -53,7 +53,7 @@ fn the_auditor_has_a_user_type_and_no_name() {
 
 #[test]
 fn the_last_session_to_close_logs_out() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     let other = bed.open(false);
     must!(bed, C_CloseSession(session));
     assert_eq!(bed.state(other), CKS_RO_USER_FUNCTIONS);
@@ -69,7 +69,7 @@ fn the_last_session_to_close_logs_out() {
 
 #[test]
 fn sessions_must_be_serial_and_of_the_slot() {
-    let bed = Bed::initialised();
+    let bed = TestBed::initialised();
     let mut session = 0;
     let code = call!(bed, C_OpenSession(0, CKF_RW_SESSION, n(), None, &raw mut session));
     assert_eq!(code, CKR_SESSION_PARALLEL_NOT_SUPPORTED);
@@ -77,7 +77,7 @@ fn sessions_must_be_serial_and_of_the_slot() {
     assert_eq!(code, CKR_SLOT_ID_INVALID);
 }
 
-fn create(bed: &Bed, session: u64, token: bool) -> (CK_RV, u64) {
+fn create(bed: &TestBed, session: u64, token: bool) -> (CK_RV, u64) {
     let (class, token) = (CK_ULONG::from(cko::DATA), [u8::from(token)]);
     let mut attributes = [
         attribute(cka::CLASS, &class),
@@ -90,8 +90,8 @@ fn create(bed: &Bed, session: u64, token: bool) -> (CK_RV, u64) {
 }
 
 #[test]
-fn a_read_only_session_changes_its_own_objects_only() {
-    let (bed, _) = Bed::logged_in();
+fn a_read_only_session_changes_only_its_own_objects() {
+    let (bed, _) = TestBed::logged_in();
     let read = bed.open(false);
     assert_eq!(create(&bed, read, true).0, CKR_SESSION_READ_ONLY);
     let key = bed.daemon.find(cko::PUBLIC_KEY, "rsa");
@@ -101,7 +101,7 @@ fn a_read_only_session_changes_its_own_objects_only() {
     assert_eq!(call!(bed, C_SetAttributeValue(read, key, label, 1)), CKR_SESSION_READ_ONLY);
     let mut copy = 0;
     let code = call!(bed, C_CopyObject(read, key, ptr::null_mut(), 0, &raw mut copy));
-    assert_eq!(code, CKR_SESSION_READ_ONLY, "a copy is where its original is");
+    assert_eq!(code, CKR_SESSION_READ_ONLY, "a copy is stored like its original");
     let pin = input(b"new pin");
     assert_eq!(call!(bed, C_SetPIN(read, pin.0, pin.1, pin.0, pin.1)), CKR_SESSION_READ_ONLY);
     let (code, object) = create(&bed, read, false);
@@ -112,7 +112,7 @@ fn a_read_only_session_changes_its_own_objects_only() {
 
 #[test]
 fn session_objects_end_with_the_session_that_made_them() {
-    let (bed, session) = Bed::logged_in();
+    let (bed, session) = TestBed::logged_in();
     let before = bed.daemon.objects();
     let other = bed.open(true);
     let (_, mine) = create(&bed, session, false);
@@ -129,7 +129,7 @@ fn session_objects_end_with_the_session_that_made_them() {
     must!(bed, C_GenerateKeyPair(other, how, stays, 1, n(), 0, to_public, to_private));
     assert_eq!(bed.daemon.objects(), before + 6);
     must!(bed, C_CloseSession(other));
-    assert_eq!(bed.daemon.objects(), before + 3, "of each its own, and what stays");
+    assert_eq!(bed.daemon.objects(), before + 3, "session objects and token objects");
     let mut size = 0;
     for (object, code) in [
         (mine, CKR_OK),
@@ -144,15 +144,15 @@ fn session_objects_end_with_the_session_that_made_them() {
 }
 
 #[test]
-fn a_session_that_is_closed_meanwhile_ends_its_operations() {
-    let (bed, session) = Bed::logged_in();
+fn closing_a_session_ends_its_operations_in_other_threads() {
+    let (bed, session) = TestBed::logged_in();
     let keep = bed.open(true);
     let key = bed.daemon.find(cko::PRIVATE_KEY, "rsa");
     assert_eq!(bed.sign_init(session, ckm::RSA_PKCS, key), CKR_OK);
     must!(bed, C_CloseSession(session));
     assert_eq!(bed.sign(session, b"data", 256).0, CKR_SESSION_HANDLE_INVALID);
 
-    // Threads that sign while their sessions are closed see nothing but that.
+    // Threads that sign while their sessions are closed get no other error.
     let sessions: Vec<u64> = (0..8).map(|_| bed.open(true)).collect();
     thread::scope(|scope| {
         for session in &sessions {
@@ -178,11 +178,11 @@ fn a_session_that_is_closed_meanwhile_ends_its_operations() {
 }
 
 #[test]
-fn a_child_of_a_fork_must_initialise_anew_and_leaves_its_parent_alone() {
-    let (bed, session) = Bed::logged_in();
+fn a_forked_child_must_initialise_again_and_does_not_affect_its_parent() {
+    let (bed, session) = TestBed::logged_in();
     let key = bed.daemon.find(cko::PRIVATE_KEY, "p256");
     assert_eq!(bed.sign_init(session, ckm::ECDSA, key), CKR_OK);
-    // SAFETY: the child calls the module, and then ends without going back.
+    // SAFETY: the child calls the module and then exits without returning.
     let child = unsafe { libc::fork() };
     if child == 0 {
         let mut failed = 0;
@@ -206,10 +206,10 @@ fn a_child_of_a_fork_must_initialise_anew_and_leaves_its_parent_alone() {
         unsafe { libc::_exit(failed) };
     }
     let mut status = 0;
-    // SAFETY: a child of ours.
+    // SAFETY: the child of this process.
     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     assert_eq!(status, 0, "a step, or 100 and a function, in the child: {:#x}", status);
-    assert_eq!(bed.daemon.asked("Hello"), 2, "the child is an application of its own");
+    assert_eq!(bed.daemon.asked("Hello"), 2, "the child is a separate application");
     let (code, length, _) = bed.sign(session, &[7; 32], 64);
-    assert_eq!((code, length), (CKR_OK, 64), "the parent goes on where it was");
+    assert_eq!((code, length), (CKR_OK, 64), "the parent continues");
 }

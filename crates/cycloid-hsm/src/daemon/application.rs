@@ -1,4 +1,4 @@
-//! Applications: what the connections of one program have in common.
+//! Applications: the state that the connections of one program share.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,13 +13,13 @@ use crate::attribute::Template;
 use crate::object::{New, Object};
 use crate::rpc::{Role, Secret};
 
-/// Handles of objects that live in memory have this bit.
+/// The bit that marks handles of objects in memory.
 const SESSION_OBJECT: u64 = 1 << 62;
 
-/// Who is at the other end of a connection.
+/// The identity at the other end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Peer {
-    /// A process on this machine, by its user.
+    /// A process on this machine, by its user id.
     User(u32),
     /// The holder of a certificate, by its subject.
     Certificate(String),
@@ -37,26 +37,26 @@ impl fmt::Display for Peer {
 /// A program that uses the token.
 #[derive(Debug)]
 pub struct Application {
-    /// What it calls itself.
+    /// Its self-reported name.
     pub name: String,
-    /// Who runs it.
+    /// The identity behind it.
     pub peer: Peer,
     role: RwLock<Option<Role>>,
     objects: RwLock<Index>,
-    /// Uses of keys, by handle, for which the PIN was given once more.
+    /// The number of permitted uses per key handle, each granted by entering the PIN again.
     permits: Mutex<HashMap<u64, u32>>,
 }
 
-/// Uses of one key that may be permitted at once.
+/// The maximum number of pending permitted uses of one key.
 const MOST_PERMITS: u32 = 64;
 
 impl Application {
-    /// Who is logged in.
+    /// Returns the logged-in role.
     pub fn role(&self) -> Option<Role> {
         *self.role.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Logs in, or out.
+    /// Sets the role, or logs out.
     pub fn set_role(&self, role: Option<Role>) {
         self.permits().clear();
         *self.role.write().unwrap_or_else(PoisonError::into_inner) = role;
@@ -66,14 +66,14 @@ impl Application {
         self.permits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Permits one more use of a key that asks for the PIN before each.
+    /// Permits one more use of a key that requires the PIN before each use.
     pub fn permit(&self, key: u64) {
         let mut permits = self.permits();
         let count = permits.entry(key).or_default();
         *count = (*count + 1).min(MOST_PERMITS);
     }
 
-    /// Whether a use of such a key is permitted, which it is then no more.
+    /// Takes one permitted use of such a key, and returns whether there was one.
     pub fn take_permit(&self, key: u64) -> bool {
         let mut permits = self.permits();
         let Some(count) = permits.get_mut(&key) else { return false };
@@ -84,12 +84,12 @@ impl Application {
         true
     }
 
-    /// Who it is, for the audit log.
+    /// Returns the identity for the audit log.
     pub fn who(&self) -> String {
         self.who_as(self.role())
     }
 
-    /// [`who`](Self::who) once it has that role.
+    /// Returns [`who`](Self::who) with another role.
     pub fn who_as(&self, role: Option<Role>) -> String {
         let role = match role {
             None => "nobody",
@@ -97,17 +97,18 @@ impl Application {
             Some(Role::User) => "user",
             Some(Role::Auditor) => "auditor",
         };
-        // What a program calls itself is shown without what could forge lines.
+        // Control characters are removed from the program's name, because they could forge lines.
         let name: String = self.name.chars().filter(|c| !c.is_control()).take(64).collect();
         format!("{role} ({}, {name})", self.peer)
     }
 
-    /// Whether it sees an object: private ones once the user, or an auditor, is logged in.
+    /// Returns whether it sees an object: private ones only while the user or an auditor is logged
+    /// in.
     pub fn sees(&self, object: &Object) -> bool {
         !object.is_private() || matches!(self.role(), Some(Role::User | Role::Auditor))
     }
 
-    /// Keeps an object in memory, unless whoever may see it has logged out meanwhile.
+    /// Keeps an object in memory, unless a logout has made it invisible meanwhile.
     pub fn insert(&self, new: New) -> Option<u64> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = SESSION_OBJECT | NEXT.fetch_add(1, Ordering::Relaxed);
@@ -119,12 +120,12 @@ impl Application {
             session_key: OnceLock::new(),
         };
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
-        // With the lock: whoever logs out changes the role, and then takes the objects.
+        // Checked under the lock: a logout first changes the role, and then removes the objects.
         self.sees(&object).then(|| objects.insert(object.into()))?;
         Some(id)
     }
 
-    /// Puts an object in the place of the one with its handle, if that is still there.
+    /// Replaces the object with the same handle, if it still exists.
     pub fn replace(&self, object: Object) -> bool {
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
         let is_there = objects.get(object.id).is_some();
@@ -134,17 +135,17 @@ impl Application {
         is_there
     }
 
-    /// An object in memory.
+    /// Returns an object in memory.
     pub fn object(&self, id: u64) -> Option<Arc<Object>> {
         self.objects.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
     }
 
-    /// Forgets an object.
+    /// Removes an object.
     pub fn remove(&self, id: u64) -> bool {
         self.objects.write().unwrap_or_else(PoisonError::into_inner).remove(id).is_some()
     }
 
-    /// Logs out, and forgets what only a user may see.
+    /// Logs out, and removes the objects that only a user may see.
     pub fn log_out(&self) {
         self.set_role(None);
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
@@ -154,22 +155,22 @@ impl Application {
         }
     }
 
-    /// Objects in memory with these attributes.
+    /// Finds the objects in memory with these attributes.
     pub fn find(&self, template: &Template) -> Vec<u64> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         objects.find(template, |object| self.sees(object))
     }
 
-    /// How many objects it keeps in memory.
+    /// Returns the number of objects in memory.
     pub fn count(&self) -> usize {
         self.objects.read().unwrap_or_else(PoisonError::into_inner).len()
     }
 }
 
-/// All applications, by what their further connections show.
+/// All applications, by the ticket that further connections present.
 #[derive(Debug, Default)]
 pub(super) struct Applications {
-    /// By the digest of the ticket, so that looking one up tells nothing of it.
+    /// Keyed by the ticket's digest, so that the time of a lookup reveals nothing about a ticket.
     known: Mutex<HashMap<Vec<u8>, Weak<Application>>>,
 }
 
@@ -178,7 +179,7 @@ fn key(ticket: &[u8]) -> Vec<u8> {
 }
 
 impl Applications {
-    /// A new one, and its ticket.
+    /// Registers a new application, and returns it with its ticket.
     pub(super) fn welcome(&self, name: String, peer: Peer) -> (Arc<Application>, Secret) {
         let mut ticket = Zeroizing::new(vec![0; 32]);
         UnwrapErr(getrandom::SysRng).fill_bytes(&mut ticket);
@@ -195,19 +196,19 @@ impl Applications {
         (application, Secret(ticket))
     }
 
-    /// The one that a ticket belongs to, if it is this peer's and still there.
+    /// Returns the application with this ticket, if it belongs to the same peer and still exists.
     pub(super) fn attach(&self, ticket: &[u8], peer: &Peer) -> Option<Arc<Application>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(&key(ticket))?.upgrade().filter(|application| application.peer == *peer)
     }
 
-    /// How many there are.
+    /// Returns the number of applications.
     pub(super) fn count(&self) -> usize {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.values().filter(|application| application.strong_count() > 0).count()
     }
 
-    /// Logs all out.
+    /// Logs out all applications.
     pub(super) fn log_out_all(&self) {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for application in known.values().filter_map(Weak::upgrade) {
@@ -227,9 +228,9 @@ mod tests {
         New { attributes, secret: None }
     }
 
-    /// What was being made while somebody logged out is nobody's.
+    /// An object whose creation overlaps with a logout is dropped.
     #[test]
-    fn who_logs_out_leaves_nothing_private() {
+    fn a_logout_leaves_no_private_object() {
         let applications = Applications::default();
         let (application, _) = applications.welcome("test".into(), Peer::User(7));
         application.set_role(Some(Role::User));

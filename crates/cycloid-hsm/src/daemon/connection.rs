@@ -1,4 +1,4 @@
-//! A connection: bytes in, frames out, from whichever thread has an answer.
+//! A client's connection: receives frames, and sends answers from any thread.
 
 use std::cell::RefCell;
 use std::io;
@@ -18,10 +18,10 @@ use crate::rpc::message::Response;
 use crate::rpc::{Malformed, frame};
 use crate::spans::{self, Span};
 
-/// Requests of one connection that may be under way at once.
+/// The maximum number of requests in flight on one connection.
 const MOST_REQUESTS: usize = 256;
 
-/// Bytes that may wait to be sent before no more is read.
+/// The number of unsent bytes at which reading pauses.
 const MOST_UNSENT: usize = 1 << 20;
 
 /// A client's connection.
@@ -29,9 +29,9 @@ const MOST_UNSENT: usize = 1 << 20;
 pub struct Connection {
     /// Its number.
     pub number: u64,
-    /// The program it belongs to, once it said so.
+    /// The application it belongs to, once Hello or Attach has named it.
     pub application: OnceLock<Arc<Application>>,
-    /// Who is at the other end, once it is known.
+    /// The peer's identity, once known.
     peer: OnceLock<Peer>,
     since: Instant,
     wire: Wire,
@@ -39,19 +39,18 @@ pub struct Connection {
     input: Mutex<Vec<u8>>,
     output: Mutex<Vec<u8>>,
     under_way: AtomicUsize,
-    /// Nothing is read until there is room again.
+    /// Whether reading is paused until there is room again.
     held: AtomicBool,
-    /// Whoever sets what is watched for has this while it finds out, so that the last to set it knows the
-    /// most.
+    /// Held while re-arming epoll, so the last writer has seen the latest state.
     watching: Mutex<()>,
 }
 
-/// What reading came to.
+/// The state of a connection after reading.
 #[derive(Debug, PartialEq, Eq)]
 pub enum State {
-    /// More may come.
+    /// The connection stays open.
     Open,
-    /// It is of no use any more.
+    /// The connection is unusable.
     Closed,
 }
 
@@ -66,10 +65,11 @@ impl AsFd for Connection {
 }
 
 impl Connection {
-    /// A connection that `poll` watches; `peer` is who is at the other end, if the wire does not tell.
+    /// Creates a connection and adds it to `poll`. `peer` is the peer's identity, unless the wire
+    /// determines it.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// The kernel's errors.
     pub(super) fn new(
         number: u64,
         peer: Option<Peer>,
@@ -98,10 +98,10 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Who is at the other end.
+    /// Returns the peer's identity.
     ///
     /// # Errors
-    /// [`Code::DEVICE_ERROR`] while it is not known; nothing is asked before.
+    /// [`Code::DEVICE_ERROR`] while it is unknown; no request is handled before.
     pub fn peer(&self) -> Result<&Peer> {
         if let (None, Some(peer)) = (self.peer.get(), self.wire.peer()) {
             let _ = self.peer.set(peer);
@@ -109,20 +109,20 @@ impl Connection {
         self.peer.get().ok_or_else(|| Code::DEVICE_ERROR.into())
     }
 
-    /// For how long it has been open without it being known who is at the other end.
-    pub fn unknown_for(&self) -> Option<Duration> {
+    /// Returns how long the connection has been open, while the peer is unauthenticated.
+    pub fn unauthenticated_for(&self) -> Option<Duration> {
         (!self.wire.is_established()).then(|| self.since.elapsed())
     }
 
-    /// Ends it.
+    /// Closes the connection.
     pub fn hang_up(&self) {
         self.wire.shut_down();
     }
 
-    /// Reads what has come, and hands each request to `handle`; then watches for more. A panic in
-    /// `handle`, which would be a defect, ends the connection.
+    /// Reads all available data, passes each request to `handle`, and re-arms epoll. A panic in
+    /// `handle`, which would be a defect, closes the connection.
     pub fn serve(self: &Arc<Self>, mut handle: impl FnMut(Reply, &[u8])) -> State {
-        // Another worker that has it at this moment also watches for more.
+        // A worker that holds the lock at this moment re-arms epoll itself.
         let Ok(mut input) = self.input.try_lock() else { return State::Open };
         let state = catch_unwind(AssertUnwindSafe(|| self.read(&mut input, &mut handle)));
         drop(input);
@@ -142,7 +142,8 @@ impl Connection {
     ) -> Result<State, Malformed> {
         loop {
             let filled = input.len();
-            // Room for what is likely; for what is announced once it is.
+            // The buffer doubles with the data received, so a claimed length alone allocates
+            // nothing.
             input.resize(filled + 4096.max(filled), 0);
             let span = spans::enter(Span::Read);
             let read = self.wire.read(&mut input[filled..]);
@@ -183,14 +184,14 @@ impl Connection {
             || lock(&self.output).len() >= MOST_UNSENT
     }
 
-    /// Watches for what is awaited.
+    /// Re-arms epoll for the events that the connection waits for.
     fn watch(&self) -> State {
         let _watching = lock(&self.watching);
         let mut flags = EventFlags::ONESHOT;
         if self.is_full() {
             self.held.store(true, Ordering::SeqCst);
         }
-        // Room may have come in between, before anyone could see that it is held.
+        // Room may have become free before `held` was visible to other threads.
         if self.held.load(Ordering::SeqCst) && !self.is_full() {
             self.held.store(false, Ordering::SeqCst);
         }
@@ -206,7 +207,7 @@ impl Connection {
         }
     }
 
-    /// Sends what waits, as far as it goes.
+    /// Sends queued data, as far as the socket accepts it.
     pub fn flush(&self) {
         let _span = spans::enter(Span::Send);
         let mut output = lock(&self.output);
@@ -221,7 +222,7 @@ impl Connection {
         }
         output[..sent].zeroize();
         output.drain(..sent);
-        // What cannot be sent is noticed by whoever reads.
+        // A send error also shows up when reading.
         let _ = self.wire.flush();
         let unsent = !output.is_empty() || self.wire.is_unsent();
         drop(output);
@@ -245,16 +246,17 @@ impl Connection {
 }
 
 thread_local! {
-    /// Connections with answers, where this thread gathers them.
+    /// Connections with queued answers, while this thread gathers them.
     static OUTBOX: RefCell<Option<Vec<Arc<Connection>>>> = const { RefCell::new(None) };
 }
 
-/// While it lives, answers of this thread are gathered; then each connection's are sent at once.
+/// While this value lives, answers of this thread are queued; on drop, each connection's answers
+/// are sent together.
 #[derive(Debug)]
 pub(super) struct Gathering(());
 
 impl Gathering {
-    /// Begins. There is one at a time on a thread.
+    /// Begins gathering. There is at most one such value per thread.
     pub(super) fn begin() -> Self {
         OUTBOX.with(|outbox| *outbox.borrow_mut() = Some(Vec::new()));
         Self(())
@@ -268,7 +270,7 @@ impl Drop for Gathering {
     }
 }
 
-/// The place that an answer goes to. One that is lost answers that something failed.
+/// The destination of an answer. If dropped without an answer, it reports an error.
 #[derive(Debug)]
 pub struct Reply {
     connection: Option<Arc<Connection>>,
@@ -276,12 +278,12 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The connection that asked.
+    /// Returns the connection of the request.
     pub fn connection(&self) -> &Arc<Connection> {
         self.connection.as_ref().expect("it is there until the answer is sent")
     }
 
-    /// Answers.
+    /// Sends the answer.
     pub fn send(mut self, answer: Result<Response>) {
         let response = answer
             .unwrap_or_else(|error| Response::Refused { code: error.code.0, detail: error.detail });

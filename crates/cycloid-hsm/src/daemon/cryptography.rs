@@ -1,4 +1,5 @@
-//! Requests that use keys. What private keys compute goes through the engine; the rest is done at once.
+//! Requests that use keys. Private-key operations go through the engine; all others are computed at
+//! once.
 
 mod agreement;
 mod public;
@@ -23,7 +24,7 @@ use crate::rpc::codec::Bytes;
 use crate::rpc::message::{Mechanism, Response, Signed, Signing, Usage};
 use crate::spans::{self, Span};
 
-/// Refuses a mechanism that is not offered for that.
+/// Refuses a mechanism that does not support this use.
 pub(super) fn needs_flag(mechanism: u32, flag: u32) -> Result<()> {
     match offered(mechanism) {
         Some(offered) if offered.flags & flag != 0 => Ok(()),
@@ -39,7 +40,7 @@ pub(super) fn data(bytes: Zeroizing<Vec<u8>>) -> Response {
     Response::Data { data: Secret(bytes) }
 }
 
-/// The hash function of a mask generation function.
+/// Returns the hash function of a mask generation function.
 fn mask_hash(mask: u32) -> Result<Hash> {
     Ok(match mask {
         ckg::MGF1_SHA1 => Hash::Sha1,
@@ -51,7 +52,7 @@ fn mask_hash(mask: u32) -> Result<Hash> {
     })
 }
 
-/// DigestInfo (RFC 8017, section 9.2, note 1).
+/// Encodes a DigestInfo (RFC 8017, section 9.2, note 1).
 fn digest_info(hash: Hash, digest: &[u8]) -> Vec<u8> {
     let header: &[u8] = match hash {
         Hash::Sha1 => &[0x30, 0x21, 0x30, 9, 6, 5, 0x2b, 0x0e, 3, 2, 0x1a, 5, 0, 4, 0x14],
@@ -63,13 +64,14 @@ fn digest_info(hash: Hash, digest: &[u8]) -> Vec<u8> {
     [header, digest].concat()
 }
 
-/// The header for one of SHA-2, whose identifiers and lengths differ in three bytes.
+/// Returns the DigestInfo header for a SHA-2 function; identifiers and lengths differ in three
+/// bytes.
 const fn sha2_info(identifier: u8, length: u8) -> [u8; 19] {
     let total = 17 + length;
     [0x30, total, 0x30, 0x0d, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, identifier, 5, 0, 4, length]
 }
 
-/// The digest that a mechanism signs: `data`, hashed unless it is already.
+/// Returns the digest that a mechanism signs: `data` itself if already hashed, otherwise its hash.
 fn digested_data(hash: Hash, data: Vec<u8>, digested: bool) -> Result<Vec<u8>> {
     match digested {
         false => Ok(crypto::digest(hash, &data)),
@@ -78,13 +80,13 @@ fn digested_data(hash: Hash, data: Vec<u8>, digested: bool) -> Result<Vec<u8>> {
     }
 }
 
-/// What a mechanism signs.
+/// The operation of a signature mechanism.
 pub(super) enum Signable {
     Work(Work),
     Mac { hash: Hash, length: usize, data: Vec<u8> },
 }
 
-/// The parameters of PSS, and the digest.
+/// Returns the digest's hash function, the mask's, the length of the salt in bytes, and the digest.
 fn pss(
     mechanism: &Mechanism,
     data: Vec<u8>,
@@ -105,7 +107,7 @@ fn pss(
     Ok((stated, mask, salt_length, digest))
 }
 
-/// What is signed, or verified, by a mechanism.
+/// Returns the operation that signs, or verifies, by a mechanism.
 pub(super) fn signable(
     mechanism: &Mechanism,
     key_type: u32,
@@ -114,7 +116,8 @@ pub(super) fn signable(
 ) -> Result<Signable> {
     let number = mechanism.number;
     if digested && Hash::before(number).is_none() && number != ckm::EDDSA {
-        return Err(Code::ARGUMENTS_BAD.because("the mechanism does not hash"));
+        return Err(Code::ARGUMENTS_BAD
+            .because("the mechanism does not hash, so the data cannot be a digest"));
     }
     let family = |expected: u32| match key_type == expected {
         true => Ok(()),
@@ -192,7 +195,7 @@ const fn is_rsa_signature(number: u32) -> bool {
     )
 }
 
-/// Hash function and length of an HMAC.
+/// Returns the hash function and the length in bytes of an HMAC.
 fn hmac(mechanism: &Mechanism) -> Result<Option<(Hash, usize)>> {
     let (hash, general) = match mechanism.number {
         ckm::SHA224_HMAC => (Hash::Sha224, false),
@@ -207,7 +210,7 @@ fn hmac(mechanism: &Mechanism) -> Result<Option<(Hash, usize)>> {
     };
     match (general, &mechanism.parameter) {
         (false, Parameter::None) => Ok(Some((hash, hash.length()))),
-        // A tag shorter than half the digest is guessed too easily (RFC 2104, section 5).
+        // A tag shorter than half the digest is too easy to guess (RFC 2104, section 5).
         (true, Parameter::Length(length)) => match *length as usize {
             length if (hash.length() / 2..=hash.length()).contains(&length) => {
                 Ok(Some((hash, length)))
@@ -219,7 +222,7 @@ fn hmac(mechanism: &Mechanism) -> Result<Option<(Hash, usize)>> {
 }
 
 impl Daemon {
-    /// The private key of an object.
+    /// Returns the private key of an object.
     fn private_key(&self, object: &Object) -> Result<Arc<PrivateKey>> {
         match self.token.key(object)? {
             Key::Private(key) => Ok(key),
@@ -227,7 +230,7 @@ impl Daemon {
         }
     }
 
-    /// The bytes of a secret key.
+    /// Returns the bytes of a secret key.
     fn secret_key(&self, object: &Object) -> Result<Arc<Zeroizing<Vec<u8>>>> {
         match self.token.key(object)? {
             Key::Secret(key) => Ok(key),
@@ -235,7 +238,7 @@ impl Daemon {
         }
     }
 
-    /// Gives work to the engine; `done` has the outcome.
+    /// Submits work to the engine; `done` receives the outcome.
     fn submit(
         self: &Arc<Self>,
         key: Arc<PrivateKey>,
@@ -345,7 +348,7 @@ impl Daemon {
         }
     }
 
-    /// Decrypts, for whoever decrypts and whoever unwraps.
+    /// Decrypts, for decryption requests and for unwrapping.
     fn open(
         self: &Arc<Self>,
         object: &Object,
@@ -397,7 +400,7 @@ impl Daemon {
         self.secret_key(object)
     }
 
-    /// What C_SignInit and its like must know before there is any data.
+    /// Checks what C_SignInit and its like must know before there is any data.
     pub(super) fn check(
         &self,
         application: &Application,
@@ -417,7 +420,7 @@ impl Daemon {
     }
 }
 
-/// Signatures that were asked for together.
+/// The outcomes of a [`Request::SignMany`](crate::rpc::Request::SignMany).
 struct Gathered {
     outcomes: Vec<Option<Signed>>,
     missing: usize,

@@ -1,4 +1,4 @@
-//! From a request to an answer: who may ask what, and which thread does it.
+//! Request handling: checks permissions, and chooses the thread that does the work.
 
 use std::collections::HashMap;
 use std::sync::mpsc::Sender;
@@ -20,32 +20,32 @@ use crate::rpc::message::{Request, Response};
 use crate::rpc::{Role, Secret, VERSION};
 use crate::spans::{self, Span};
 
-/// What answers requests.
+/// The state that answers requests.
 #[derive(Debug)]
 pub struct Daemon {
     /// Objects and PINs.
     pub token: Token,
-    /// What computes with private keys.
+    /// The queues of private-key operations.
     pub engine: Engine,
-    /// What is counted.
+    /// The metrics.
     pub metrics: Metrics,
     pub(super) judge: pin::Judge,
     pub(super) memory: Memory,
     pub(super) applications: Applications,
     tasks: Mutex<Sender<Task>>,
-    /// Signatures in the current second, of keys that may make only so many.
+    /// The second and the number of signatures in it, for keys with a rate limit.
     rates: Mutex<HashMap<u64, (u64, u64)>>,
     started: Instant,
 }
 
-/// One request: who asks, and where the answer goes.
+/// One request: its application, and the destination of the answer.
 pub(super) struct Asked {
     pub(super) application: Arc<Application>,
     pub(super) reply: Reply,
 }
 
 impl Daemon {
-    /// A daemon on a token, for so many workers, which gives what takes long to `tasks`.
+    /// Creates a daemon for a token and a number of workers. Slow work is sent to `tasks`.
     pub fn new(token: Token, workers: usize, memory: Memory, tasks: Sender<Task>) -> Self {
         Self {
             token,
@@ -60,21 +60,25 @@ impl Daemon {
         }
     }
 
-    /// Answers a message.
+    /// Handles one message.
     pub fn handle(self: &Arc<Self>, reply: Reply, message: &[u8]) {
         let _span = spans::enter(Span::Request);
         let Ok(request) = Request::read(message) else {
             self.metrics.malformed();
-            return reply.send(Err(Code::ARGUMENTS_BAD.because("the message is malformed")));
+            return reply.send(Err(Code::ARGUMENTS_BAD.because("malformed message")));
         };
         self.metrics.request(request.name());
         match request {
             Request::Hello { version, name } => self.hello(reply, version, name),
             Request::Attach { version, ticket } => self.attach(reply, version, &ticket),
-            request => match reply.connection().application.get().cloned() {
-                Some(application) => self.dispatch(Asked { application, reply }, request),
-                None => reply.send(Err(Code::ARGUMENTS_BAD.because("Hello comes first"))),
-            },
+            request => {
+                match reply.connection().application.get().cloned() {
+                    Some(application) => self.dispatch(Asked { application, reply }, request),
+                    None => reply
+                        .send(Err(Code::ARGUMENTS_BAD
+                            .because("the first message must be Hello or Attach"))),
+                }
+            }
         }
     }
 
@@ -83,13 +87,15 @@ impl Daemon {
             return reply.send(Err(other_version(version)));
         }
         let connection = reply.connection();
-        let answer = connection.peer().and_then(|peer| {
-            let (application, ticket) = self.applications.welcome(name, peer.clone());
-            match connection.application.set(application) {
-                Ok(()) => Ok(Response::Welcome { version: VERSION, ticket }),
-                Err(_) => Err(Code::ARGUMENTS_BAD.because("Hello comes once")),
-            }
-        });
+        let answer =
+            connection.peer().and_then(|peer| {
+                let (application, ticket) = self.applications.welcome(name, peer.clone());
+                match connection.application.set(application) {
+                    Ok(()) => Ok(Response::Welcome { version: VERSION, ticket }),
+                    Err(_) => Err(Code::ARGUMENTS_BAD
+                        .because("the connection already belongs to an application")),
+                }
+            });
         reply.send(answer);
     }
 
@@ -102,8 +108,10 @@ impl Daemon {
         let attached = peer.ok().and_then(|peer| self.applications.attach(ticket, peer));
         let answer = match attached.map(|application| connection.application.set(application)) {
             Some(Ok(())) => Ok(Response::Welcome { version: VERSION, ticket: ticket.clone() }),
-            Some(Err(_)) => Err(Code::ARGUMENTS_BAD.because("Attach comes once")),
-            None => Err(Code::SESSION_CLOSED.because("there is no such application")),
+            Some(Err(_)) => {
+                Err(Code::ARGUMENTS_BAD.because("the connection already belongs to an application"))
+            }
+            None => Err(Code::SESSION_CLOSED.because("no such application")),
         };
         reply.send(answer);
     }
@@ -114,7 +122,7 @@ impl Daemon {
                 .because("the keystore is locked; unlock it with `cycloid hsm unlock`")));
         }
         match request {
-            // What many clients ask for at once stays on the workers.
+            // Operations that many clients request concurrently stay on the workers.
             Request::Sign { key, mechanism, data, digested } => {
                 self.sign(asked, key, mechanism, data.0, digested);
             }
@@ -141,14 +149,14 @@ impl Daemon {
             Request::Unwrap { unwrapping, mechanism, wrapped, template } => {
                 self.unwrap(asked, unwrapping, mechanism, wrapped.0, template);
             }
-            // What writes, or takes long, would keep a worker from computing.
+            // Writes and slow work would keep a worker from computing.
             request => {
                 self.later(asked, move |daemon, application| daemon.answer(application, request));
             }
         }
     }
 
-    /// Does something on the thread for what takes long.
+    /// Queues slow work for the task thread.
     pub(super) fn later(
         self: &Arc<Self>,
         asked: Asked,
@@ -157,7 +165,7 @@ impl Daemon {
         let daemon = self.clone();
         let Asked { application, reply } = asked;
         let task: Task = Box::new(move || reply.send(work(&daemon, &application)));
-        // A task that is not taken, because the daemon is stopping, drops its reply, which answers.
+        // While the daemon is stopping, the task is dropped, and its reply reports an error.
         let _ = self.tasks.lock().unwrap_or_else(PoisonError::into_inner).send(task);
     }
 
@@ -219,7 +227,7 @@ impl Daemon {
         }
     }
 
-    /// An object that the application sees.
+    /// Returns an object that the application sees.
     pub(super) fn object(
         &self,
         application: &Application,
@@ -233,7 +241,8 @@ impl Daemon {
             .ok_or_else(|| missing.into())
     }
 
-    /// A key that the application may use, whoever else may see it.
+    /// Returns a key that the application may use. A private one needs the user's login, although
+    /// an auditor sees it too.
     pub(super) fn usable(
         &self,
         application: &Application,
@@ -250,11 +259,11 @@ impl Daemon {
         Ok(object)
     }
 
-    /// [`usable`](Self::usable), with the secret half, once.
+    /// Returns a key as [`usable`](Self::usable) does, for one use of its secret half.
     ///
     /// # Errors
-    /// [`Code::USER_NOT_LOGGED_IN`] also where the key asks for the PIN before each use, and it was not
-    /// given.
+    /// [`Code::USER_NOT_LOGGED_IN`] also if the key requires the PIN before each use, and it was
+    /// not entered.
     pub(super) fn usable_once(
         &self,
         application: &Application,
@@ -266,16 +275,16 @@ impl Daemon {
         let object = self.usable(application, id, usage, mechanism, missing)?;
         if object.attributes.is(cka::ALWAYS_AUTHENTICATE) && !application.take_permit(id) {
             return Err(
-                Code::USER_NOT_LOGGED_IN.because("the key asks for the PIN before each use")
+                Code::USER_NOT_LOGGED_IN.because("the key requires the PIN before each use")
             );
         }
         Ok(object)
     }
 
-    /// Counts a signature of a key that may make only so many a second.
+    /// Counts a signature against the key's rate limit.
     ///
     /// # Errors
-    /// [`Code::FUNCTION_FAILED`] where it has made them.
+    /// [`Code::FUNCTION_FAILED`] if the limit is reached.
     pub(super) fn admit(&self, object: &Object) -> Result<()> {
         let Some(limit) = object.attributes.number(cka::RATE_LIMIT)? else { return Ok(()) };
         let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
@@ -285,13 +294,16 @@ impl Daemon {
             (*of, *count) = (second, 0);
         }
         if *count >= limit {
-            return Err(Code::FUNCTION_FAILED.because("the key signs no more in this second"));
+            return Err(
+                Code::FUNCTION_FAILED.because("the key's rate limit is reached for this second")
+            );
         }
         *count += 1;
         Ok(())
     }
 
-    /// Writes a line of the audit log, in a transaction of its own: for what changes nothing there.
+    /// Writes a line to the audit log in its own transaction, for an event that changes nothing
+    /// else.
     pub(super) fn note(&self, application: &Application, what: &str) -> Result<()> {
         self.token.store.audit(&application.who(), what)
     }
@@ -300,26 +312,26 @@ impl Daemon {
         if self.token.refresh()? { self.judge.observe(&self.token.store) } else { Ok(()) }
     }
 
-    /// Takes over what other daemons changed.
+    /// Loads the changes of other daemons.
     pub fn refresh(&self) {
         if let Err(error) = self.try_refresh() {
             self.metrics.failed_refresh();
-            eprintln!("warning: the database cannot be read: {error}");
+            eprintln!("warning: cannot read the database: {error}");
         }
     }
 }
 
-/// Refuses whoever is not logged in as `role`.
+/// Refuses applications that are not logged in as `role`.
 pub(super) fn needs(application: &Application, role: Role) -> Result<()> {
     if application.role() == Some(role) { Ok(()) } else { Err(Code::USER_NOT_LOGGED_IN.into()) }
 }
 
 fn other_version(version: u16) -> Error {
     Code::FUNCTION_NOT_SUPPORTED
-        .because(format!("the daemon speaks version {VERSION} of the protocol, not {version}"))
+        .because(format!("the daemon supports protocol version {VERSION}, not {version}"))
 }
 
-/// What can be asked while the keystore is locked.
+/// Returns whether a request is answered while the keystore is locked.
 const fn works_locked(request: &Request) -> bool {
     matches!(
         request,

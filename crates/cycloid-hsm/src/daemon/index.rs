@@ -1,4 +1,4 @@
-//! Objects in memory: by handle, by label and by identifier.
+//! An index of the objects in memory: by handle, by label and by identifier.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::attribute::{Template, cka};
 use crate::object::Object;
 
-/// Objects, found without looking at all of them where label or identifier is asked for.
+/// Objects with an index, so that a search by label or identifier need not scan them all.
 #[derive(Debug, Default)]
 pub(super) struct Index {
     objects: BTreeMap<u64, Arc<Object>>,
@@ -31,7 +31,7 @@ fn take(from: &mut HashMap<Box<[u8]>, Vec<u64>>, value: Option<&[u8]>, id: u64) 
 }
 
 impl Index {
-    /// Adds an object, in the place of one with this handle.
+    /// Inserts an object, replacing any with the same handle.
     pub(super) fn insert(&mut self, object: Arc<Object>) {
         self.remove(object.id);
         add(&mut self.by_label, object.attributes.get(cka::LABEL), object.id);
@@ -39,7 +39,7 @@ impl Index {
         self.objects.insert(object.id, object);
     }
 
-    /// Takes an object out.
+    /// Removes an object.
     pub(super) fn remove(&mut self, id: u64) -> Option<Arc<Object>> {
         let object = self.objects.remove(&id)?;
         take(&mut self.by_label, object.attributes.get(cka::LABEL), id);
@@ -47,17 +47,17 @@ impl Index {
         Some(object)
     }
 
-    /// The object with this handle.
+    /// Returns the object with this handle.
     pub(super) fn get(&self, id: u64) -> Option<&Arc<Object>> {
         self.objects.get(&id)
     }
 
-    /// How many there are.
+    /// Returns the number of objects.
     pub(super) fn len(&self) -> usize {
         self.objects.len()
     }
 
-    /// All objects with these attributes that `visible` lets through, in no order.
+    /// Finds all objects with these attributes that `visible` accepts, in no particular order.
     pub(super) fn find(&self, template: &Template, visible: impl Fn(&Object) -> bool) -> Vec<u64> {
         let matches = |object: &Arc<Object>| visible(object) && object.attributes.matches(template);
         let candidates = match (template.get(cka::LABEL), template.get(cka::ID)) {

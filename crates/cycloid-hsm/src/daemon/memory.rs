@@ -1,7 +1,7 @@
-//! The memory of a daemon: out of the swap, out of core files, and closed to other processes.
+//! Protects the daemon's memory: from swapping, from core files, and from other processes.
 //!
-//! Keys that are ready for use are on the heap, and pass through stacks and the buffers of the database's
-//! driver. So all memory of the process is locked, whatever is in it.
+//! Prepared keys are on the heap, and keys pass through stacks and the buffers of the database
+//! driver. So all memory of the process is locked, whatever it contains.
 
 use std::fmt;
 use std::io;
@@ -12,18 +12,18 @@ use rustix::process::{
 };
 use rustix::thread::{CapabilitySet, capabilities};
 
-/// Whether this process's memory is locked.
+/// The state of this process's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Memory {
-    /// All of it, now and later: nothing of it is ever swapped out.
+    /// All current and future memory is locked, and never swapped out.
     Locked,
-    /// It is not, and why.
+    /// Memory is not locked, for this reason.
     Unlocked(String),
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        Self::Unlocked("nobody asked for it".into())
+        Self::Unlocked("not requested".into())
     }
 }
 
@@ -36,19 +36,18 @@ impl fmt::Display for Memory {
     }
 }
 
-/// Keeps this process out of core files, and from being read by others of the same user.
+/// Excludes this process from core files, and from being read by other processes of the same user.
 ///
 /// # Errors
-/// Those of the kernel.
+/// The kernel's errors.
 pub fn forbid_dumps() -> io::Result<()> {
     Ok(set_dumpable_behavior(DumpableBehavior::NotDumpable)?)
 }
 
-/// Locks all memory of this process, and what it will map later, where the kernel locks as much as a
-/// process asks for.
+/// Locks all current and future memory of this process, if the kernel sets no limit.
 ///
-/// Under a limit it locks nothing: once the limit was reached, memory could not be had at all, and a
-/// daemon that cannot allocate ends.
+/// Under a limit, nothing is locked: once the limit was reached, every allocation would fail, and a
+/// daemon that cannot allocate aborts.
 pub fn lock_memory() -> Memory {
     let limit = raised(getrlimit(Resource::Memlock));
     if let Some(bytes) = limit.current
@@ -57,14 +56,14 @@ pub fn lock_memory() -> Memory {
         let text = format!("RLIMIT_MEMLOCK is {} KiB and must be unlimited", bytes >> 10);
         return Memory::Unlocked(text);
     }
-    // Pages are locked when they are first touched: what is only reserved takes no memory.
+    // Pages are locked when first touched, so merely reserved memory takes none.
     match mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT) {
         Ok(()) => Memory::Locked,
         Err(error) => Memory::Unlocked(format!("mlockall: {error}")),
     }
 }
 
-/// The limit, as high as this process may set it.
+/// Raises the soft limit to the hard limit, if possible, and returns the resulting limits.
 fn raised(limit: Rlimit) -> Rlimit {
     let highest = Rlimit { current: limit.maximum, ..limit };
     match limit != highest && setrlimit(Resource::Memlock, highest).is_ok() {
@@ -73,8 +72,8 @@ fn raised(limit: Rlimit) -> Rlimit {
     }
 }
 
-/// Whether the limit does not hold for this process: a capability, but one that the kernel knows of. Those
-/// of a container's own users say nothing here.
+/// Returns whether the limit does not apply to this process: it has CAP_IPC_LOCK in the initial
+/// user namespace. A capability within a container's user namespace does not count.
 fn is_exempt() -> bool {
     let capable =
         capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK));

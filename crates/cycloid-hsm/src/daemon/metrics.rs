@@ -1,4 +1,4 @@
-//! What is counted, as Prometheus text (exposition format 0.0.4).
+//! Metrics, as Prometheus text (exposition format 0.0.4).
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,11 +10,11 @@ use super::handler::Daemon;
 use super::memory::Memory;
 use crate::engine::Kind;
 
-/// Upper bounds of the histograms' buckets, in microseconds.
+/// The upper bounds of the histograms' buckets, in microseconds.
 const BOUNDS: [u64; 12] =
     [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 1_000_000];
 
-/// Counters.
+/// The daemon's counters.
 #[derive(Debug, Default)]
 pub struct Metrics {
     requests: Mutex<BTreeMap<&'static str, u64>>,
@@ -27,7 +27,7 @@ pub struct Metrics {
 
 #[derive(Debug, Default)]
 struct Batches {
-    /// How many batches of so many jobs.
+    /// The number of batches, by their number of jobs.
     fills: [u64; 8],
     seconds: f64,
 }
@@ -67,7 +67,7 @@ impl Metrics {
         });
     }
 
-    /// Notes how long a job took, from when it came until its outcome was there.
+    /// Records the time from a job's submission to its outcome.
     pub(super) fn latency(&self, kind: Kind, took: Duration) {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let bucket = BOUNDS.partition_point(|bound| *bound < micros);
@@ -78,7 +78,7 @@ impl Metrics {
         });
     }
 
-    /// All of it as text.
+    /// Returns all metrics as text.
     pub fn text(&self, daemon: &Daemon) -> String {
         let mut text = String::new();
         self.write(&mut text, daemon).expect("strings take everything");
@@ -95,7 +95,7 @@ impl Metrics {
                 writeln!(text, "cycloid_hsm_requests_total{{message=\"{name}\"}} {count}")
             })
         })?;
-        family(text, "malformed_total", "counter", "Messages that were malformed.")?;
+        family(text, "malformed_total", "counter", "Malformed messages.")?;
         writeln!(text, "cycloid_hsm_malformed_total {}", self.malformed.load(Ordering::Relaxed))?;
         family(text, "failed_refreshes_total", "counter", "Times the database could not be read.")?;
         let failed = self.failed_refreshes.load(Ordering::Relaxed);
@@ -104,14 +104,14 @@ impl Metrics {
         writeln!(text, "cycloid_hsm_connections {}", self.connections.load(Ordering::Relaxed))?;
         family(text, "objects", "gauge", "Stored objects.")?;
         writeln!(text, "cycloid_hsm_objects {}", daemon.token.count())?;
-        family(text, "memory_locked", "gauge", "1 where no memory of the daemon is swapped out.")?;
+        family(text, "memory_locked", "gauge", "1 if all memory of the daemon is locked.")?;
         let locked = u8::from(daemon.memory == Memory::Locked);
         writeln!(text, "cycloid_hsm_memory_locked {locked}")?;
-        family(text, "queue_depth", "gauge", "Jobs that wait, by kind.")?;
+        family(text, "queue_depth", "gauge", "Queued jobs, by kind.")?;
         for (kind, depth) in daemon.engine.depths() {
             writeln!(text, "cycloid_hsm_queue_depth{{kind=\"{kind}\"}} {depth}")?;
         }
-        family(text, "batches_total", "counter", "Batches, by kind and by jobs in them.")?;
+        family(text, "batches_total", "counter", "Batches, by kind and number of jobs.")?;
         with(&self.batches, |batches| {
             batches.iter().try_for_each(|(kind, batches)| {
                 batches.fills.iter().zip(1..).filter(|(count, _)| **count > 0).try_for_each(
@@ -131,7 +131,7 @@ impl Metrics {
                 writeln!(text, "cycloid_hsm_compute_seconds_total{{kind=\"{kind}\"}} {seconds}")
             })
         })?;
-        family(text, "latency_seconds", "histogram", "From request to outcome, by kind.")?;
+        family(text, "latency_seconds", "histogram", "Time from request to outcome, by kind.")?;
         with(&self.latencies, |latencies| {
             latencies.iter().try_for_each(|(kind, histogram)| {
                 let mut total = 0;

@@ -1,4 +1,4 @@
-//! The daemon: sockets, applications, and what is done with their requests.
+//! The daemon: sockets, applications, and request handling.
 
 mod application;
 mod connection;
@@ -25,17 +25,18 @@ use crate::error::Result;
 use crate::rpc::Role;
 use crate::store::Store;
 
-/// Whether a token can be called that and have these PINs: what to ask before a keystore is made for it.
+/// Checks a token's label and PINs, before a keystore is created for it.
 ///
 /// # Errors
-/// [`Code::PIN_LEN_RANGE`](crate::Code::PIN_LEN_RANGE), [`Code::ARGUMENTS_BAD`](crate::Code::ARGUMENTS_BAD).
+/// [`Code::PIN_LEN_RANGE`](crate::Code::PIN_LEN_RANGE),
+/// [`Code::ARGUMENTS_BAD`](crate::Code::ARGUMENTS_BAD).
 pub fn check_token(label: &str, officer_pin: &[u8], user_pin: &[u8]) -> Result<()> {
     sessions::check_label(label)?;
     pin::check_length(officer_pin)?;
     pin::check_length(user_pin)
 }
 
-/// Makes the token of a keystore that has none: its label and its PINs.
+/// Initializes the token of a new keystore: its label and its PINs.
 ///
 /// # Errors
 /// [`Code::PIN_LEN_RANGE`](crate::Code::PIN_LEN_RANGE); those of the store.
@@ -45,6 +46,6 @@ pub fn initialize(store: &Store, label: &str, officer_pin: &[u8], user_pin: &[u8
         sessions::set_label(write, label)?;
         officer.set(write, Role::SecurityOfficer)?;
         user.set(write, Role::User)?;
-        write.audit("operator", &format!("the token {label:?} was made"))
+        write.audit("operator", &format!("the token {label:?} was created"))
     })
 }

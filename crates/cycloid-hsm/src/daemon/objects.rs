@@ -1,4 +1,4 @@
-//! Requests about objects: to find, see, make, change and destroy them.
+//! Requests that find, read, create, change and destroy objects.
 
 use super::application::Application;
 use super::handler::{Daemon, needs};
@@ -15,7 +15,7 @@ use crate::rpc::message::{AttributeValue, Mechanism, Response};
 use getrandom::SysRng;
 use rand_core::UnwrapErr;
 
-/// Objects that an application may keep in memory.
+/// The maximum number of objects that an application may keep in memory.
 const MOST_SESSION_OBJECTS: usize = 4096;
 
 impl Daemon {
@@ -40,7 +40,7 @@ impl Daemon {
                 Seen::Value(value) => (0, value.to_vec()),
                 Seen::Absent => (Code::ATTRIBUTE_TYPE_INVALID.0, Vec::new()),
                 Seen::Sensitive => (Code::ATTRIBUTE_SENSITIVE.0, Vec::new()),
-                // An auditor sees no key, though the user might.
+                // An auditor sees no secret, even of a key that the user may read.
                 Seen::InSecret if application.role() == Some(Role::Auditor) => {
                     (Code::ATTRIBUTE_SENSITIVE.0, Vec::new())
                 }
@@ -67,13 +67,13 @@ impl Daemon {
         Ok(Response::Number { value: bytes.len() as u64 })
     }
 
-    /// Whether the application may make or change such an object.
+    /// Checks whether the application may create or change such an object.
     fn may_write(&self, application: &Application, attributes: &Template) -> Result<()> {
         if application.role() == Some(Role::Auditor) {
-            return Err(Code::TOKEN_WRITE_PROTECTED.because("an auditor changes nothing"));
+            return Err(Code::TOKEN_WRITE_PROTECTED.because("an auditor may not change anything"));
         }
         if attributes.is(cka::PRIVATE) || attributes.is(cka::TOKEN) {
-            // The officer keeps public objects, such as certificates, too.
+            // The officer also manages public objects, such as certificates.
             if !attributes.is(cka::PRIVATE) && application.role() == Some(Role::SecurityOfficer) {
                 return Ok(());
             }
@@ -82,12 +82,12 @@ impl Daemon {
         Ok(())
     }
 
-    /// Puts a new object where its template says.
+    /// Stores a new object, or keeps it in memory, as its template says.
     pub(super) fn keep(&self, application: &Application, new: New, how: &str) -> Result<u64> {
         self.may_write(application, &new.attributes)?;
         if !new.attributes.is(cka::TOKEN) {
             if application.count() >= MOST_SESSION_OBJECTS {
-                return Err(Code::DEVICE_MEMORY.because("there are too many objects in memory"));
+                return Err(Code::DEVICE_MEMORY.because("too many objects in memory"));
             }
             return application.insert(new).ok_or_else(|| Code::USER_NOT_LOGGED_IN.into());
         }
@@ -99,7 +99,7 @@ impl Daemon {
         Ok(Response::Object { object })
     }
 
-    /// Both halves of a private key, which was known outside.
+    /// Imports both halves of a private key, which was known outside.
     pub(super) fn import(
         &self,
         application: &Application,
@@ -184,7 +184,7 @@ impl Daemon {
         public: Template,
         private: Template,
     ) -> Result<Response> {
-        // Nobody waits for primes only to hear that there is no place for them.
+        // Permission is checked before the slow search for primes.
         self.may_write(application, &public)?;
         let mut asked = private.clone();
         asked.set_default(cka::PRIVATE, [1]);
@@ -194,7 +194,8 @@ impl Daemon {
         self.keep_pair(application, public, private, "generated")
     }
 
-    /// Puts both halves of a key where their templates say; if both are stored, both or neither.
+    /// Stores both halves of a key, or keeps them in memory, as their templates say; two stored
+    /// halves are written in one transaction.
     fn keep_pair(
         &self,
         application: &Application,

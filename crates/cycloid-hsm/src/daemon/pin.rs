@@ -1,12 +1,14 @@
-//! PINs: argon2id, and a wait that doubles with each wrong one.
+//! PINs: hashed with argon2id, and protected by a delay that doubles with each wrong attempt.
 //!
-//! An attempt is *counted before it is judged*, in a transaction of the store: so pulling the plug gains
-//! nothing, and daemons on one database that are asked at once judge no more attempts than one would.
+//! An attempt is *counted before it is judged*, in a transaction of the store. So a power cut gains
+//! an attacker nothing, and several daemons on one database together judge no more attempts than
+//! one would.
 //!
-//! The wait needs no clock that the daemons agree on, and none that can be set. The store has the number
-//! of the latest attempt, and each daemon measures by a clock of its own, which only goes forward, how
-//! long it has known that number. No daemon can have known it for longer than it is there. Who starts, or
-//! hears of an attempt late, waits longer, never shorter: a restart begins the wait anew.
+//! The delay needs no clock that daemons share or that anyone can set. The store contains the
+//! number of the latest attempt, and each daemon measures, by its own monotonic clock, how long it
+//! has known that number. No daemon can have known it for longer than it has existed. A daemon that
+//! has just started, or that learns of an attempt late, waits longer, never shorter: a restart
+//! begins the delay again.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,22 +23,22 @@ use crate::rpc::Role;
 use crate::rpc::codec::{Bytes, Value};
 use crate::store::{Store, Write};
 
-/// Bytes of a PIN.
+/// The allowed lengths of a PIN in bytes.
 pub const LENGTHS: std::ops::RangeInclusive<usize> = 4..=255;
 
-/// Wrong PINs before the wait begins.
+/// The number of wrong PINs without a delay.
 const FREE_FAILURES: u32 = 3;
 
-/// The longest wait, in seconds.
+/// The longest delay, in seconds.
 const LONGEST_WAIT: u64 = 15 * 60;
 
-/// What is stored of a PIN.
+/// A stored PIN verifier.
 struct Verifier {
-    /// Attempts since the last right one.
+    /// The number of attempts since the last right PIN.
     failures: u32,
-    /// The generation that the latest attempt made, which no other attempt has.
+    /// The generation that the latest attempt made, which is unique.
     attempt: u64,
-    /// Kibibytes and passes of argon2id.
+    /// The memory in KiB and the passes of argon2id.
     memory: u32,
     passes: u32,
     salt: Vec<u8>,
@@ -53,12 +55,12 @@ const fn name(role: Role) -> &'static str {
     }
 }
 
-/// Kibibytes and passes for new PINs: OWASP's second recommendation for argon2id. A PIN is checked at
-/// every login, and the store's own key is protected by more.
+/// The memory in KiB and the passes for new PINs: OWASP's second recommendation for argon2id. A PIN
+/// is checked at every login; the store's own key has a higher cost.
 const COST: (u32, u32) = (19 * 1024, 2);
 
 impl Verifier {
-    /// What a setting holds; `None` where there is no PIN.
+    /// Parses a setting; `None` if there is no PIN.
     fn parse(setting: Option<Vec<u8>>) -> Result<Option<Self>> {
         let bytes = setting.unwrap_or_default();
         if bytes.is_empty() {
@@ -77,7 +79,7 @@ impl Verifier {
             })
         };
         parse(from).map(Some).map_err(|_: crate::rpc::Malformed| {
-            Code::DEVICE_ERROR.because("what is stored of a PIN is not sound")
+            Code::DEVICE_ERROR.because("the stored PIN verifier is corrupt")
         })
     }
 
@@ -100,9 +102,9 @@ impl Verifier {
         write.set_setting(name(role), &bytes)
     }
 
-    /// argon2id (RFC 9106) of the PIN.
+    /// Hashes the PIN with argon2id (RFC 9106).
     fn derive(&self, pin: &[u8]) -> Result<Zeroizing<[u8; 32]>> {
-        let broken = |_| Code::DEVICE_ERROR.because("what is stored of a PIN is not sound");
+        let broken = |_| Code::DEVICE_ERROR.because("the stored PIN verifier is corrupt");
         let params = Params::new(self.memory, self.passes, 1, Some(32)).map_err(broken)?;
         let mut hash = Zeroizing::new([0; 32]);
         Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
@@ -112,7 +114,7 @@ impl Verifier {
     }
 }
 
-/// Whether a PIN can be that long.
+/// Checks the length of a PIN.
 ///
 /// # Errors
 /// [`Code::PIN_LEN_RANGE`].
@@ -120,11 +122,11 @@ pub(super) fn check_length(pin: &[u8]) -> Result<()> {
     if LENGTHS.contains(&pin.len()) {
         Ok(())
     } else {
-        Err(Code::PIN_LEN_RANGE.because("a PIN has 4 to 255 bytes"))
+        Err(Code::PIN_LEN_RANGE.because("a PIN must have 4 to 255 bytes"))
     }
 }
 
-/// A PIN that is to be set, hashed.
+/// A hashed PIN to be set.
 pub struct Fresh(Verifier);
 
 impl Fresh {
@@ -143,43 +145,43 @@ impl Fresh {
         Ok(Self(verifier))
     }
 
-    /// Sets it, and forgets the failures of the one before.
+    /// Sets the PIN, and resets the role's failures.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The store's errors.
     pub fn set(mut self, write: &mut Write<'_>, role: Role) -> Result<()> {
         self.0.attempt = write.generation().0;
         self.0.store(write, role)
     }
 }
 
-/// Its hash is no secret to the store, but nobody else's business.
+/// Omits the hash, which is no secret to the store, but should not be logged.
 impl std::fmt::Debug for Fresh {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Fresh")
     }
 }
 
-/// Takes a PIN away: nobody logs in as that role.
+/// Removes a PIN, so that nobody can log in as that role.
 ///
 /// # Errors
-/// Those of the store.
+/// The store's errors.
 pub fn remove(write: &mut Write<'_>, role: Role) -> Result<()> {
     write.set_setting(name(role), &[])
 }
 
-/// Whether the role has a PIN.
+/// Returns whether the role has a PIN.
 ///
 /// # Errors
-/// Those of the store.
+/// The store's errors.
 pub fn is_set(store: &Store, role: Role) -> Result<bool> {
     Ok(Verifier::read(store, role)?.is_some())
 }
 
-/// Refuses where the role has a PIN by now.
+/// Fails if the role has a PIN by now.
 ///
 /// # Errors
-/// [`Code::FUNCTION_FAILED`]; those of the store.
+/// [`Code::FUNCTION_FAILED`]; the store's errors.
 pub(super) fn needs_none(write: &mut Write<'_>, role: Role) -> Result<()> {
     match Verifier::read_in(write, role)? {
         None => Ok(()),
@@ -187,15 +189,15 @@ pub(super) fn needs_none(write: &mut Write<'_>, role: Role) -> Result<()> {
     }
 }
 
-/// Wrong PINs since the last right one.
+/// Returns the number of wrong PINs since the last right one.
 ///
 /// # Errors
-/// Those of the store.
+/// The store's errors.
 pub fn failures(store: &Store, role: Role) -> Result<u32> {
     Ok(Verifier::read(store, role)?.map_or(0, |verifier| verifier.failures))
 }
 
-/// The wait after so many wrong PINs.
+/// Returns the delay after this many wrong PINs.
 const fn wait(failures: u32) -> Duration {
     if failures < FREE_FAILURES {
         return Duration::ZERO;
@@ -204,18 +206,18 @@ const fn wait(failures: u32) -> Duration {
     Duration::from_secs(if doubled < LONGEST_WAIT { doubled } else { LONGEST_WAIT })
 }
 
-/// The latest attempt of a role that this daemon knows of.
+/// The latest attempt of a role that this daemon knows.
 #[derive(Clone, Copy)]
 struct Known {
     attempt: u64,
-    /// Since when, by this daemon's clock.
+    /// When this daemon first saw it, by its own clock.
     since: Duration,
 }
 
-/// Judges PINs, as one daemon of any number.
+/// Judges PINs, together with any number of other daemons on the same store.
 pub struct Judge {
     known: Mutex<[Option<Known>; 3]>,
-    /// Time since some moment.
+    /// Returns the time since an arbitrary moment.
     clock: Box<dyn Fn() -> Duration + Send + Sync>,
 }
 
@@ -226,7 +228,7 @@ impl std::fmt::Debug for Judge {
 }
 
 impl Default for Judge {
-    /// By the system's clock that nobody sets, CLOCK_MONOTONIC.
+    /// Uses CLOCK_MONOTONIC, which nobody can set.
     fn default() -> Self {
         let start = Instant::now();
         Self::with_clock(move || start.elapsed())
@@ -242,23 +244,23 @@ impl Judge {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long the role's latest attempt is known, now that it is this one.
+    /// Returns how long this daemon has known the role's latest attempt, `attempt`.
     fn age(&self, role: Role, attempt: u64) -> Duration {
-        let at = ROLES.iter().position(|other| *other == role).expect("there are no other roles");
+        let at = ROLES.iter().position(|other| *other == role).expect("the list has all roles");
         let slot = &mut self.known()[at];
         let now = (self.clock)();
         let known = match *slot {
             Some(known) if known.attempt == attempt => known,
             _ => *slot.insert(Known { attempt, since: now }),
         };
-        // A clock that went back has measured nothing.
+        // If the clock went back, no time has passed.
         now.saturating_sub(known.since)
     }
 
-    /// Takes notice of attempts that other daemons counted, from when on their wait runs here.
+    /// Notes the attempts that other daemons counted; their delays start here now.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The store's errors.
     pub fn observe(&self, store: &Store) -> Result<()> {
         for role in ROLES {
             if let Some(verifier) = Verifier::read(store, role)? {
@@ -268,12 +270,12 @@ impl Judge {
         Ok(())
     }
 
-    /// Counts an attempt, with a line of `who` in the audit log that begins with `what`, and then judges
-    /// the PIN. It stays counted as wrong until [`Right::settle`].
+    /// Counts an attempt, with a line of `who` in the audit log that starts with `what`, and then
+    /// judges the PIN. The attempt counts as wrong until [`Right::settle`].
     ///
     /// # Errors
-    /// [`Code::USER_PIN_NOT_INITIALIZED`]; [`Code::PIN_LOCKED`] while the wait lasts, whatever the PIN;
-    /// [`Code::PIN_INCORRECT`]; those of the store, and then nothing was judged.
+    /// [`Code::USER_PIN_NOT_INITIALIZED`]; [`Code::PIN_LOCKED`] during the delay, whatever the PIN;
+    /// [`Code::PIN_INCORRECT`]; the store's errors, in which case the PIN was not judged.
     pub fn judge(
         &self,
         store: &Store,
@@ -290,7 +292,7 @@ impl Judge {
             let rest = wait.saturating_sub(self.age(role, verifier.attempt));
             if !rest.is_zero() {
                 let seconds = rest.as_millis().div_ceil(1000);
-                let text = format!("there were too many wrong PINs: wait {seconds} s");
+                let text = format!("too many wrong PINs: wait {seconds} s");
                 return Err(Code::PIN_LOCKED.because(text));
             }
             verifier.failures = verifier.failures.saturating_add(1);
@@ -300,7 +302,7 @@ impl Judge {
             write.audit(who, &format!("{what}: attempt {count} since the last right PIN"))?;
             Ok(verifier)
         })?;
-        // Once it is there: what is known from here on is not known for too long.
+        // Noted only after the commit, so the measured age is never too long.
         self.age(role, verifier.attempt);
         let hash = verifier.derive(pin)?;
         if bool::from(hash.as_slice().ct_eq(&verifier.hash)) {
@@ -311,8 +313,8 @@ impl Judge {
     }
 }
 
-/// A PIN that was right.
-#[must_use = "it counts as wrong until it is settled"]
+/// A right PIN, whose attempt still counts as wrong.
+#[must_use = "the attempt counts as wrong until it is settled"]
 pub struct Right {
     role: Role,
     verifier: Verifier,
@@ -325,10 +327,10 @@ impl std::fmt::Debug for Right {
 }
 
 impl Right {
-    /// Forgets the failures, in the transaction of what the PIN was given for.
+    /// Resets the failures, in the transaction of the action that the PIN authorizes.
     ///
     /// # Errors
-    /// [`Code::PIN_INCORRECT`] if the role has another PIN by now, or none.
+    /// [`Code::PIN_INCORRECT`] if the PIN was changed or removed meanwhile.
     pub fn settle(self, write: &mut Write<'_>) -> Result<()> {
         let now = Verifier::read_in(write, self.role)?;
         let same =

@@ -1,8 +1,9 @@
-//! The server: a few workers that read sockets while there is nothing to compute, and compute while there
-//! is; and a thread for what takes long.
+//! The server: a few workers read the sockets while there is nothing to compute, and otherwise
+//! compute; one more thread does slow work.
 //!
-//! There is no thread between a socket and the arithmetic. What comes while all workers compute waits in
-//! the sockets, and the next worker that is done finds it all at once: that is what fills the lanes.
+//! No thread stands between a socket and the arithmetic. Requests that arrive while all workers
+//! compute wait in the sockets, and the next free worker reads them all at once, which fills the
+//! lanes.
 
 use std::collections::HashMap;
 use std::io;
@@ -29,24 +30,24 @@ use crate::engine::{Arena, Compute, Next};
 use crate::spans::{self, Span, Wait};
 use crate::store::Store;
 
-/// What a daemon is told.
+/// The settings of a daemon.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where it listens.
+    /// The path of its socket.
     pub socket: PathBuf,
-    /// How it serves other machines, if it does.
+    /// How it serves other machines, if at all.
     pub tls: Option<Tls>,
-    /// Users that may connect, beside the daemon's own and root.
+    /// Ids of users that may connect, besides the daemon's own and root.
     pub users: Vec<u32>,
-    /// Threads that compute; 0 for as many as there are processors.
+    /// The number of worker threads; 0 for one per processor.
     pub workers: usize,
-    /// Keys that are kept ready.
+    /// The number of prepared keys to cache.
     pub prepared_keys: usize,
-    /// Connections at once.
+    /// The maximum number of connections.
     pub most_connections: usize,
-    /// How often what other daemons changed is looked for.
+    /// The interval at which changes of other daemons are loaded.
     pub refresh: Duration,
-    /// Whether this process's memory is locked, for whoever asks for its status.
+    /// Whether this process's memory is locked, for the status report.
     pub memory: Memory,
 }
 
@@ -65,8 +66,8 @@ impl Default for Settings {
     }
 }
 
-/// How long to wait for nothing.
-const NOT_AT_ALL: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+/// The timeout of a poll that does not wait.
+const NO_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 const LISTENER: u64 = 0;
 const WAKE: u64 = 1;
@@ -74,17 +75,18 @@ const STOP: u64 = 2;
 const TLS_LISTENER: u64 = 3;
 const FIRST_CONNECTION: u64 = 4;
 
-/// Connections of which it is not yet known who is at the other end. Of more, the oldest goes: so who
-/// opens many and says nothing keeps nobody out for long, and takes no place from those who are known.
-const MOST_UNKNOWN: usize = 64;
+/// At most this many unauthenticated connections are kept; a new one evicts the oldest. So a client
+/// that opens many silent connections cannot block others for long, and takes no place from
+/// authenticated ones.
+const MOST_UNAUTHENTICATED: usize = 64;
 
-/// How often connections are looked for that stay unknown for too long.
-const LOOK: Duration = Duration::from_millis(100);
+/// The interval at which connections that stay unauthenticated for too long are closed.
+const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Something that takes long.
+/// A slow piece of work.
 pub(super) type Task = Box<dyn FnOnce() + Send>;
 
-/// What all threads share.
+/// The state that all threads share.
 struct Shared {
     daemon: Arc<Daemon>,
     settings: Settings,
@@ -95,13 +97,13 @@ struct Shared {
     stop: OwnedFd,
     stopping: AtomicBool,
     idle: AtomicUsize,
-    /// Connections that could not be taken still wait.
+    /// Whether connections are waiting that could not be accepted.
     left_waiting: AtomicBool,
     connections: Mutex<HashMap<u64, Arc<Connection>>>,
     next_number: AtomicU64,
 }
 
-/// A running daemon. It stops when it is told to, or dropped.
+/// A running daemon, which stops on [`stop`](Self::stop) or drop.
 pub struct Server {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
@@ -113,7 +115,7 @@ impl std::fmt::Debug for Server {
     }
 }
 
-/// Listens at `path`, in the place of a socket that nobody listens at any more.
+/// Listens at `path`, replacing a socket at which nobody listens any more.
 fn listen(path: &Path) -> io::Result<UnixListener> {
     let stale = std::fs::symlink_metadata(path).is_ok_and(|data| data.file_type().is_socket())
         && UnixStream::connect(path).is_err();
@@ -127,10 +129,10 @@ fn listen(path: &Path) -> io::Result<UnixListener> {
 }
 
 impl Server {
-    /// Starts a daemon on a store, locked or not.
+    /// Starts a daemon on a store, locked or unlocked.
     ///
     /// # Errors
-    /// Where the socket cannot be listened at, or the store is not sound.
+    /// If the socket cannot be opened, or the store is corrupt.
     pub fn start(
         store: Store,
         settings: Settings,
@@ -192,28 +194,28 @@ impl Server {
         }
         let long = {
             let shared = shared.clone();
-            move || shared.do_tasks(&queue)
+            move || shared.run_tasks(&queue)
         };
         threads.push(thread::Builder::new().name("tasks".into()).spawn(long)?);
         if let Some(patience) = shared.settings.tls.as_ref().map(|tls| tls.handshake) {
             let shared = shared.clone();
-            let look = move || shared.end_unknown(patience);
+            let look = move || shared.close_unauthenticated(patience);
             threads.push(thread::Builder::new().name("handshakes".into()).spawn(look)?);
         }
         Ok(Self { shared, threads })
     }
 
-    /// Where it listens for other machines.
+    /// Returns the address at which it listens for other machines.
     pub fn tls_address(&self) -> Option<SocketAddr> {
         self.shared.tls_listener.as_ref()?.local_addr().ok()
     }
 
-    /// The daemon, for whatever is asked from inside.
+    /// Returns the daemon, for requests from within the process.
     pub fn daemon(&self) -> &Daemon {
         &self.shared.daemon
     }
 
-    /// Takes no more requests, answers those it has, and ends.
+    /// Stops accepting requests, answers those in progress, and ends.
     pub fn stop(mut self) {
         self.end();
     }
@@ -238,7 +240,7 @@ impl Drop for Server {
 }
 
 impl Shared {
-    /// A worker.
+    /// Runs a worker.
     fn work(&self) {
         let arena = Arena::new();
         let mut compute = Compute::new(&arena);
@@ -267,7 +269,8 @@ impl Shared {
                         self.daemon.engine.computed(kind, count, took);
                         self.daemon.metrics.batch(kind, count, took);
                     }
-                    // More of a kind may have come for what waits. If nothing waits, sleep finds it too.
+                    // Sockets may hold more jobs for the queues. With empty queues, the blocking
+                    // poll finds them too.
                     if !self.daemon.engine.is_idle() {
                         self.poll(&mut events, Some(Duration::ZERO));
                     }
@@ -286,7 +289,7 @@ impl Shared {
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
 
-    /// Waits for sockets, and reads those that have something.
+    /// Waits for sockets, and reads those that are ready.
     fn poll(&self, events: &mut Vec<Event>, timeout: Option<Duration>) {
         let timeout = timeout.map(|timeout| Timespec {
             tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
@@ -294,7 +297,7 @@ impl Shared {
         });
         events.clear();
         let waited = {
-            let idle = (timeout != Some(NOT_AT_ALL)).then(Instant::now);
+            let idle = (timeout != Some(NO_WAIT)).then(Instant::now);
             let _span = idle.is_none().then(|| spans::enter(Span::Poll));
             let waited =
                 epoll::wait(&*self.poll, rustix::buffer::spare_capacity(events), timeout.as_ref());
@@ -302,7 +305,7 @@ impl Shared {
             waited
         };
         if waited.is_err() {
-            // Interrupted; what was there is still there.
+            // Interrupted; the next poll reports the same events.
             return;
         }
         let _span = spans::enter(Span::Receive);
@@ -334,13 +337,13 @@ impl Shared {
         }
     }
 
-    /// Whether the next connection may be taken although this one was not.
+    /// Returns whether to accept the next connection after this error.
     fn is_worth_another(&self, error: &io::Error) -> bool {
         match error.kind() {
-            // It went before it was its turn.
+            // The client closed the connection before it was accepted.
             io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => true,
             io::ErrorKind::WouldBlock => false,
-            // Without memory or descriptors; there may be some soon.
+            // Out of memory or descriptors, which may become free soon.
             _ => {
                 self.left_waiting.store(true, Ordering::SeqCst);
                 false
@@ -348,8 +351,8 @@ impl Shared {
         }
     }
 
-    /// Has connections looked for that were left waiting.
-    fn look_again(&self) {
+    /// Retries the connections that could not be accepted.
+    fn retry_accepting(&self) {
         if !self.left_waiting.swap(false, Ordering::SeqCst) {
             return;
         }
@@ -360,7 +363,7 @@ impl Shared {
         }
     }
 
-    /// Takes all connections that wait.
+    /// Accepts all pending connections.
     fn accept(&self) {
         loop {
             let stream = match self.listener.accept() {
@@ -380,7 +383,7 @@ impl Shared {
         }
     }
 
-    /// Takes all connections that wait to show who they are.
+    /// Accepts all pending TLS connections, which are unauthenticated at first.
     fn accept_tls(&self) {
         let (Some(listener), Some(tls)) = (&self.tls_listener, &self.settings.tls) else { return };
         loop {
@@ -397,10 +400,10 @@ impl Shared {
         }
     }
 
-    /// Watches a connection, if there is a place for it.
+    /// Adds a connection, unless the maximum is reached.
     fn admit(&self, peer: Option<Peer>, wire: Wire) {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
-        // It may be read by another worker as soon as it is watched.
+        // Locked first: another worker may read the connection as soon as it is in epoll.
         let mut connections = self.connections();
         if connections.len() >= self.settings.most_connections {
             return;
@@ -411,27 +414,28 @@ impl Shared {
         }
     }
 
-    /// Ends the oldest unknown connection where there are as many as there may be.
+    /// Evicts the oldest unauthenticated connection if there are [`MOST_UNAUTHENTICATED`].
     fn make_room(&self) {
         let mut connections = self.connections();
         let unknown = connections
             .values()
-            .filter_map(|connection| connection.unknown_for().map(|_| connection.number));
+            .filter_map(|connection| connection.unauthenticated_for().map(|_| connection.number));
         let unknown: Vec<u64> = unknown.collect();
-        if let (true, Some(oldest)) = (unknown.len() >= MOST_UNKNOWN, unknown.iter().min())
+        if let (true, Some(oldest)) = (unknown.len() >= MOST_UNAUTHENTICATED, unknown.iter().min())
             && let Some(connection) = connections.remove(oldest)
         {
             connection.hang_up();
         }
     }
 
-    /// Ends connections that stay unknown for longer than that.
-    fn end_unknown(&self, patience: Duration) {
+    /// Closes connections that stay unauthenticated for longer than `patience`.
+    fn close_unauthenticated(&self, patience: Duration) {
         while !self.stopping.load(Ordering::SeqCst) {
-            thread::sleep(LOOK);
+            thread::sleep(SWEEP_INTERVAL);
             let mut connections = self.connections();
             connections.retain(|_, connection| {
-                let late = connection.unknown_for().is_some_and(|unknown| unknown > patience);
+                let late =
+                    connection.unauthenticated_for().is_some_and(|unknown| unknown > patience);
                 if late {
                     connection.hang_up();
                 }
@@ -441,15 +445,16 @@ impl Shared {
         }
     }
 
-    /// The thread for what takes long, which also looks for what other daemons changed.
-    fn do_tasks(&self, queue: &mpsc::Receiver<Task>) {
+    /// Runs the task thread, which does slow work and loads the changes of other daemons.
+    fn run_tasks(&self, queue: &mpsc::Receiver<Task>) {
         let mut refreshed = Instant::now();
         while !self.stopping.load(Ordering::SeqCst) {
             if let Ok(task) = queue.recv_timeout(Duration::from_millis(100)) {
-                // A panic, which would be a defect, ends this task alone; its reply answers.
+                // A panic, which would be a defect, ends only this task; its reply reports an
+                // error.
                 let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(task));
             }
-            self.look_again();
+            self.retry_accepting();
             if refreshed.elapsed() >= self.settings.refresh {
                 self.daemon.refresh();
                 refreshed = Instant::now();

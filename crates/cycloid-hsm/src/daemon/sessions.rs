@@ -1,4 +1,4 @@
-//! Logging in, PINs, and what operators ask.
+//! Requests to log in, to set PINs, and to administer the daemon.
 
 use std::sync::Arc;
 
@@ -15,25 +15,24 @@ use crate::rpc::message::{Response, TokenInfo};
 use crate::rpc::{Role, Secret};
 use crate::store::{Unlocking, Write};
 
-/// Random bytes that are given at once.
+/// The maximum number of random bytes in one answer.
 const MOST_RANDOM: u32 = 64 * 1024;
 
-/// Lines of the audit log that are given at once.
+/// The maximum number of audit lines in one answer.
 const MOST_LINES: u32 = 1000;
 
 const LABEL: &str = "token.label";
 
-/// Whether a token can be called that.
+/// Checks a token's label.
 pub(super) fn check_label(label: &str) -> Result<()> {
     if label.len() > 32 || label.chars().any(char::is_control) {
-        return Err(
-            Code::ARGUMENTS_BAD.because("a label has 32 bytes at most, none of them control")
-        );
+        return Err(Code::ARGUMENTS_BAD
+            .because("a label must have at most 32 bytes and no control characters"));
     }
     Ok(())
 }
 
-/// Sets what programs call the token by.
+/// Sets the token's label.
 pub(super) fn set_label(write: &mut Write<'_>, label: &str) -> Result<()> {
     check_label(label)?;
     write.set_setting(LABEL, label.as_bytes())
@@ -97,7 +96,7 @@ impl Daemon {
         Ok(Response::Done {})
     }
 
-    /// Judges a PIN that is given for `what`; the audit log has a refusal too.
+    /// Judges a PIN entered for `what`; a refusal is also written to the audit log.
     fn judge(
         &self,
         application: &Application,
@@ -112,8 +111,8 @@ impl Daemon {
         judged
     }
 
-    /// The user's PIN once more, for one use of a key that asks for it before each (PKCS #11 3.0, section
-    /// 4.9). Too many wrong ones log out.
+    /// Checks the user's PIN again, for one use of a key that requires it before each use (PKCS #11
+    /// 3.0, section 4.9). Too many wrong PINs log the application out.
     pub(super) fn authenticate(
         &self,
         application: &Application,
@@ -123,7 +122,9 @@ impl Daemon {
         needs(application, Role::User)?;
         let object = self.object(application, key, Code::KEY_HANDLE_INVALID)?;
         if !object.attributes.is(cka::ALWAYS_AUTHENTICATE) {
-            return Err(Code::OPERATION_NOT_INITIALIZED.because("the key asks for no PIN"));
+            return Err(
+                Code::OPERATION_NOT_INITIALIZED.because("the key requires no PIN before use")
+            );
         }
         let what = format!("{}: one use", describe(&object));
         let right = self.judge(application, Role::User, pin, &what).inspect_err(|error| {
@@ -147,7 +148,7 @@ impl Daemon {
         Ok(Response::Done {})
     }
 
-    /// C_InitToken: only whoever knows the security officer's PIN, once there is one.
+    /// Implements C_InitToken: if a security officer's PIN is set, it is required.
     pub(super) fn init_token(
         &self,
         application: &Application,
@@ -173,11 +174,10 @@ impl Daemon {
                 pin::remove(write, role)?;
             }
             set_label(write, label)?;
-            let line = format!("the token is initialised anew as {label:?}");
+            let line = format!("the token is reinitialised as {label:?}");
             write.audit(&application.who(), &line)
         })?;
-        // Who was logged in was so on the token that ended here. Whoever asks for a change waits for
-        // this thread.
+        // Logins belonged to the former token. Other requests for changes wait for this thread.
         self.applications.log_out_all();
         self.token.load()?;
         Ok(Response::Done {})
@@ -192,7 +192,7 @@ impl Daemon {
         needs(application, Role::SecurityOfficer)?;
         if role == Role::SecurityOfficer {
             return Err(
-                Code::USER_TYPE_INVALID.because("the officer's own PIN is changed by SetPin")
+                Code::USER_TYPE_INVALID.because("use SetPin to change the officer's own PIN")
             );
         }
         let fresh = pin::Fresh::new(pin)?;
@@ -222,7 +222,7 @@ impl Daemon {
 
     pub(super) fn random(&self, length: u32) -> Result<Response> {
         if length > MOST_RANDOM {
-            return Err(Code::ARGUMENTS_BAD.because("that many random bytes are not given at once"));
+            return Err(Code::ARGUMENTS_BAD.because("too many random bytes in one request"));
         }
         let mut data = Zeroizing::new(vec![0; length as usize]);
         UnwrapErr(getrandom::SysRng).fill_bytes(&mut data);
@@ -258,7 +258,7 @@ impl Daemon {
             .load()
             .and_then(|()| self.judge.observe(&self.token.store))
             .and_then(|()| self.note(application, "the keystore was unlocked"));
-        // A store that is not sound, or cannot say that it was opened, stays closed.
+        // A corrupt store, or one that cannot record the unlocking, is locked again.
         opened.inspect_err(|_| self.token.lock())?;
         Ok(Response::Done {})
     }
@@ -266,7 +266,8 @@ impl Daemon {
     pub(super) fn lock(&self, application: &Arc<Application>) -> Result<Response> {
         needs(application, Role::SecurityOfficer)?;
         let noted = self.note(application, "the keystore was locked");
-        // Also where that cannot be written: an open keystore is worse than a missing line.
+        // The keystore is locked even if this line cannot be written: an unlocked keystore is worse
+        // than a missing line.
         self.applications.log_out_all();
         self.token.lock();
         noted?;

@@ -1,4 +1,4 @@
-//! The token: stored objects, their keys made ready, and PINs.
+//! The token: stored objects, their prepared keys, and PINs.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,14 +17,14 @@ use crate::store::{self, Generation, Record, Store, Write};
 /// Stored objects and their keys.
 #[derive(Debug)]
 pub struct Token {
-    /// Where they are at rest.
+    /// Their form at rest.
     pub store: Store,
     index: RwLock<Index>,
     generation: Mutex<Option<Generation>>,
     prepared: Prepared,
 }
 
-/// Keys that were unwrapped and made ready, the ones used most recently.
+/// A cache of unwrapped and prepared keys; the least recently used are evicted.
 #[derive(Debug)]
 struct Prepared {
     keys: RwLock<HashMap<u64, Entry>>,
@@ -81,10 +81,10 @@ impl Prepared {
 }
 
 impl Token {
-    /// The token of a store, which may be locked; keeps `capacity` keys ready.
+    /// Creates the token of a store, which may be locked; caches up to `capacity` prepared keys.
     ///
     /// # Errors
-    /// Those of the store, of which every record is checked.
+    /// The store's errors; every record is verified.
     pub fn new(store: Store, capacity: usize) -> Result<Self> {
         let prepared = Prepared { keys: RwLock::default(), clock: AtomicU64::new(0), capacity };
         let token =
@@ -95,10 +95,10 @@ impl Token {
         Ok(token)
     }
 
-    /// Reads all objects anew.
+    /// Reloads all objects.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The store's errors.
     pub fn load(&self) -> Result<()> {
         let (generation, records) = self.store.load()?;
         let mut index = Index::default();
@@ -108,11 +108,11 @@ impl Token {
         Ok(())
     }
 
-    /// Takes over what other daemons on the same database have changed. Returns whether anything was
-    /// written, by whomever.
+    /// Loads the changes of other daemons on the same database. Returns whether anything was
+    /// written, by any daemon.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The store's errors.
     pub fn refresh(&self) -> Result<bool> {
         if self.store.is_locked() {
             return Ok(false);
@@ -134,7 +134,7 @@ impl Token {
         Ok(true)
     }
 
-    /// Forgets all keys and objects.
+    /// Locks the store, and drops all keys and objects.
     pub fn lock(&self) {
         self.store.lock();
         *write(&self.index) = Index::default();
@@ -142,25 +142,25 @@ impl Token {
         *self.generation.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// The object with this handle.
+    /// Returns the object with this handle.
     pub fn object(&self, id: u64) -> Option<Arc<Object>> {
         read(&self.index).get(id).cloned()
     }
 
-    /// How many objects there are.
+    /// Returns the number of objects.
     pub fn count(&self) -> usize {
         read(&self.index).len()
     }
 
-    /// All objects with these attributes that `visible` lets through.
+    /// Finds all objects with these attributes that `visible` accepts.
     pub fn find(&self, template: &Template, visible: impl Fn(&Object) -> bool) -> Vec<u64> {
         read(&self.index).find(template, visible)
     }
 
-    /// The secret of an object.
+    /// Returns the secret of an object.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The store's errors.
     pub fn secret(&self, object: &Object) -> Result<Zeroizing<Vec<u8>>> {
         match &object.session_secret {
             Some(secret) => Ok(secret.clone()),
@@ -168,10 +168,10 @@ impl Token {
         }
     }
 
-    /// The key of an object, ready for use.
+    /// Returns the key of an object, prepared for use.
     ///
     /// # Errors
-    /// [`Code::KEY_HANDLE_INVALID`] where it is none; those of the store.
+    /// [`Code::KEY_HANDLE_INVALID`] if the object is not a key; the store's errors.
     pub fn key(&self, object: &Object) -> Result<Key> {
         let ready = match object.is_stored() {
             true => self.prepared.get(object.id, object.version),
@@ -192,7 +192,8 @@ impl Token {
             _ => return Err(Code::KEY_HANDLE_INVALID.into()),
         };
         if object.is_stored() {
-            // What was destroyed meanwhile, or locked, is not kept: keys go after what the index has.
+            // A key that was destroyed or locked meanwhile is not cached: removal updates the index
+            // before the cache.
             let index = read(&self.index);
             if index.get(object.id).is_some_and(|known| known.version == object.version) {
                 self.prepared.insert(object.id, object.version, key.clone());
@@ -203,10 +204,11 @@ impl Token {
         Ok(key)
     }
 
-    /// Stores an object, with a line of `who` in the audit log: that it was made, and `how`.
+    /// Stores an object, with a line of `who` in the audit log that names the object and `how` it
+    /// was made.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The store's errors.
     pub fn insert(&self, new: &New, who: &str, how: &str) -> Result<u64> {
         let record = self.store.write(|write| {
             let record = write.insert(row(new))?;
@@ -218,10 +220,10 @@ impl Token {
         Ok(id)
     }
 
-    /// Stores two objects, or none, with one line in the audit log.
+    /// Stores two objects in one transaction, with one line in the audit log.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The store's errors.
     pub fn insert_pair(&self, one: &New, other: &New, who: &str, how: &str) -> Result<(u64, u64)> {
         let (one, other) = self.store.write(|write| {
             let (one, other) = (write.insert(row(one))?, write.insert(row(other))?);
@@ -240,7 +242,7 @@ impl Token {
     /// Changes the attributes of an object, with a line in the audit log.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The store's errors.
     pub fn update(&self, old: &Object, attributes: &Template, who: &str) -> Result<()> {
         let record = self.store.write(|write| {
             let record = write.update(old.id, old.version, attributes)?;
@@ -254,7 +256,7 @@ impl Token {
     /// Destroys an object, with a line in the audit log.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The store's errors.
     pub fn delete(&self, old: &Object, who: &str) -> Result<()> {
         self.store.write(|write| {
             write.delete(old.id)?;
@@ -265,10 +267,10 @@ impl Token {
         Ok(())
     }
 
-    /// Destroys all objects in one transaction with what `act` writes.
+    /// Destroys all objects, in one transaction with the writes of `act`.
     ///
     /// # Errors
-    /// Those of the store and of `act`.
+    /// The store's errors, and those of `act`.
     pub fn clear(&self, act: impl FnOnce(&mut Write<'_>) -> Result<()>) -> Result<()> {
         self.store.write(|write| {
             write.clear()?;
@@ -284,7 +286,7 @@ fn row(new: &New) -> store::New<'_> {
     (&new.attributes, new.secret.as_deref().map(Vec::as_slice))
 }
 
-/// The label of an object as the audit log has it.
+/// Returns the label of an object, as the audit log shows it.
 fn label(attributes: &Template) -> String {
     let label = String::from_utf8_lossy(attributes.get(cka::LABEL).unwrap_or_default());
     label.chars().filter(|c| !c.is_control()).take(64).collect()
@@ -294,7 +296,7 @@ fn name(id: u64, attributes: &Template) -> String {
     format!("object {id} {:?}", label(attributes))
 }
 
-/// How an object is called in the audit log.
+/// Returns the name of an object in the audit log.
 pub(super) fn describe(object: &Object) -> String {
     name(object.id, &object.attributes)
 }

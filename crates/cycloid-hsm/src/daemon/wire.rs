@@ -1,5 +1,5 @@
-//! What carries a connection's bytes: a socket of this machine, or TLS 1.3 to another, whose client shows
-//! a certificate. Neither ever waits.
+//! The transport of a connection: a local socket, or TLS 1.3 with a client certificate. Neither
+//! blocks.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -21,18 +21,18 @@ use crate::error::{Code, Result};
 use crate::mechanism::Hash;
 use crate::rpc::tls::{ALPN, authorities, certificates, prepare, private_key};
 
-/// How often a socket is read before others have their turn, however much comes.
+/// The maximum number of reads from a socket before other sockets have their turn.
 const MOST_READS: usize = 16;
 
-/// Characters of a certificate's subject that are shown.
+/// The number of characters of a certificate's subject that are shown.
 const MOST_SUBJECT: usize = 128;
 
-/// How a daemon serves other machines.
+/// The settings for serving other machines.
 #[derive(Clone)]
 pub struct Tls {
-    /// Where it listens.
+    /// The address to listen at.
     pub address: SocketAddr,
-    /// How long a client may take until both sides know each other.
+    /// The time limit of the handshake.
     pub handshake: Duration,
     config: Arc<ServerConfig>,
 }
@@ -44,12 +44,12 @@ impl fmt::Debug for Tls {
 }
 
 impl Tls {
-    /// With files, all PEM: the daemon's certificate with those between it and its authority, its private
-    /// key, and the authorities that vouch for clients. A client without a certificate of theirs is not
-    /// served.
+    /// Reads PEM files: the daemon's certificate with its intermediate certificates, its private
+    /// key, and the authorities that sign client certificates. A client without a certificate from
+    /// one of these is refused.
     ///
     /// # Errors
-    /// [`Code::ARGUMENTS_BAD`] where a file is not what it should be.
+    /// [`Code::ARGUMENTS_BAD`] if a file does not contain what it should.
     pub fn new(
         address: SocketAddr,
         certificate: &Path,
@@ -72,14 +72,14 @@ impl Tls {
             .with_single_cert(certificates(certificate)?, private_key(key)?);
         let mut config = config.map_err(|error| unusable(certificate, &error))?;
         config.alpn_protocols = vec![ALPN.to_vec()];
-        // A session that is resumed would outlive the client's certificate.
+        // A resumed session could outlive the client's certificate.
         config.session_storage = Arc::new(NoServerSessionStorage {});
         config.send_tls13_tickets = 0;
         Ok(Self { address, handshake: Duration::from_secs(10), config: config.into() })
     }
 }
 
-/// What carries the bytes.
+/// A transport.
 #[derive(Debug)]
 pub(super) enum Wire {
     Local(UnixStream),
@@ -90,7 +90,7 @@ pub(super) enum Wire {
 pub(super) struct Remote {
     stream: TcpStream,
     state: Mutex<ServerConnection>,
-    /// Both sides know each other.
+    /// Whether the handshake has authenticated both sides.
     established: AtomicBool,
 }
 
@@ -110,13 +110,13 @@ impl AsFd for Wire {
 }
 
 impl Wire {
-    /// To a process on this machine.
+    /// Wraps a local connection.
     pub(super) fn local(stream: UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         Ok(Self::Local(stream))
     }
 
-    /// To another machine, which has yet to show who it is.
+    /// Wraps a connection from another machine, which is unauthenticated at first.
     pub(super) fn remote(stream: TcpStream, tls: &Tls) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         prepare(&stream)?;
@@ -125,7 +125,7 @@ impl Wire {
         Ok(Self::Remote(Remote { stream, state, established }.into()))
     }
 
-    /// Whether it is known who is at the other end.
+    /// Returns whether the peer is authenticated.
     pub(super) fn is_established(&self) -> bool {
         match self {
             Self::Local(_) => true,
@@ -133,7 +133,7 @@ impl Wire {
         }
     }
 
-    /// Who is at the other end of an established TLS connection.
+    /// Returns the identity of the peer of an established TLS connection.
     pub(super) fn peer(&self) -> Option<Peer> {
         match self {
             Self::Local(_) => None,
@@ -144,10 +144,10 @@ impl Wire {
         }
     }
 
-    /// Some of what has come; 0 at the end.
+    /// Reads some available bytes; 0 at the end.
     ///
     /// # Errors
-    /// Those of the kernel; those of TLS, of which the other end is told.
+    /// The kernel's errors; those of TLS, which are also sent to the peer as alerts.
     pub(super) fn read(&self, to: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Local(stream) => { stream }.read(to),
@@ -155,8 +155,8 @@ impl Wire {
         }
     }
 
-    /// Whether something has come that [`read`](Self::read) gives without the kernel, which then does not
-    /// tell of it.
+    /// Returns whether [`read`](Self::read) can return data that is already decrypted, which epoll
+    /// does not report.
     pub(super) fn holds_more(&self) -> bool {
         match self {
             Self::Local(_) => false,
@@ -167,10 +167,10 @@ impl Wire {
         }
     }
 
-    /// Takes bytes to send, and gives how many it took.
+    /// Accepts bytes to send, and returns their number.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// The kernel's errors.
     pub(super) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Local(stream) => { stream }.write(bytes),
@@ -183,10 +183,10 @@ impl Wire {
         }
     }
 
-    /// Sends what was taken and not yet sent, as far as it goes.
+    /// Sends accepted bytes, as far as the socket takes them.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// The kernel's errors.
     pub(super) fn flush(&self) -> io::Result<()> {
         match self {
             Self::Local(_) => Ok(()),
@@ -194,7 +194,7 @@ impl Wire {
         }
     }
 
-    /// Whether something was taken and is not yet sent.
+    /// Returns whether accepted bytes are still unsent.
     pub(super) fn is_unsent(&self) -> bool {
         match self {
             Self::Local(_) => false,
@@ -202,9 +202,9 @@ impl Wire {
         }
     }
 
-    /// Ends it.
+    /// Closes the transport.
     pub(super) fn shut_down(&self) {
-        // It may have ended already.
+        // It may be closed already.
         let _ = match self {
             Self::Local(stream) => stream.shutdown(Shutdown::Both),
             Self::Remote(remote) => remote.stream.shutdown(Shutdown::Both),
@@ -229,7 +229,7 @@ impl Remote {
             if read.is_ok() && !state.is_handshaking() {
                 self.established.store(true, Ordering::Release);
             }
-            // The next part of the handshake, or why there is none.
+            // Sends the next handshake message, or the alert if processing failed.
             let sent = self.send(&mut state);
             read.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
             sent?;
@@ -250,8 +250,8 @@ impl Remote {
     }
 }
 
-/// How the holder of a certificate is called: by its subject, for who reads the log, and by the SHA-256
-/// digest of the certificate, which no other has.
+/// Returns the name of a certificate's holder: its subject, for readers of the log, and the SHA-256
+/// digest of the certificate, which is unique.
 fn name(certificate: &[u8]) -> String {
     let subject = x509_cert::Certificate::from_der(certificate)
         .map(|certificate| certificate.tbs_certificate().subject().to_string());

@@ -1,8 +1,8 @@
-//! What a worker computes with: batches of the library, and their memory.
+//! A worker's computation: batches of the library, and their memory.
 //!
-//! Nothing leaves here that was not verified: RSA raises its result to the public exponent inside the
-//! library, every other signature is verified here, side by side like the signing, by a public key that
-//! is not part of what signed.
+//! No result is released unverified: RSA checks its result with the public exponent inside the
+//! library; every other signature is verified here, in lanes as when signing, with a copy of the
+//! public key that the signing did not use.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,10 +23,10 @@ use crate::key::{Curve, EdwardsKey, PrimeCurveKey, PrivateKey, PublicKey};
 use crate::mechanism::Hash;
 use crate::spans::{self, Span};
 
-/// Where the memory of batches stands, as long as the worker.
+/// The memory of batches, which lives as long as the worker.
 pub(crate) type Arena = typed_arena::Arena<Lanes>;
 
-/// Blindings that a batch keeps.
+/// The number of blindings that a batch caches.
 const BLINDINGS: usize = 64;
 
 /// One worker's batches.
@@ -54,17 +54,17 @@ impl From<Hash> for scheme::Hash {
 }
 
 fn fault() -> Error {
-    Code::DEVICE_ERROR.because("a result did not pass its check, and was not released")
+    Code::DEVICE_ERROR.because("a result failed its check and was not released")
 }
 
 impl<'a> Compute<'a> {
-    /// Batches in `arena`, made when they are first needed.
+    /// Creates batches in `arena` on first use.
     pub(crate) fn new(arena: &'a Arena) -> Self {
         Self { arena, rsa: HashMap::new() }
     }
 
-    /// Computes all jobs, which are of one kind, and gives each its outcome. A panic, which would be a
-    /// defect, ends this batch alone; where it is in what is done with an outcome, that job alone.
+    /// Computes jobs of one kind, and finishes each with its outcome. A panic, which would be a
+    /// defect, ends only this batch or, in the callback of an outcome, only that job.
     pub(crate) fn run(&mut self, kind: Kind, jobs: Vec<Job>) {
         let computed = catch_unwind(AssertUnwindSafe(|| self.outcomes(kind, &jobs)));
         match computed {
@@ -164,14 +164,14 @@ impl<'a> Compute<'a> {
     }
 }
 
-/// Runs a batch, and records where its time goes, if that is asked for.
+/// Runs a batch, and records its steps as spans while recording is on.
 fn run<R: CryptoRng>(batch: &mut rsa::Batch<'_, R>, jobs: &mut [rsa::Job<'_>]) {
     if !spans::are_recorded() {
         return batch.run(jobs);
     }
     let mut _open = None;
     batch.run_observed(jobs, &mut |step| {
-        // One ends before the next begins.
+        // The previous span must end before the next begins.
         _open = None;
         _open = Some(spans::enter(match step {
             rsa::Step::Representation | rsa::Step::Delivery => Span::Encoding,
@@ -183,7 +183,7 @@ fn run<R: CryptoRng>(batch: &mut rsa::Batch<'_, R>, jobs: &mut [rsa::Job<'_>]) {
     });
 }
 
-/// EMSA-PKCS1-v1_5 (RFC 8017, section 9.2) from step 3 on; `None` where `info` is too long.
+/// Encodes by EMSA-PKCS1-v1_5 (RFC 8017, section 9.2) from step 3 on; `None` if `info` is too long.
 pub(crate) fn encode_pkcs1v15(info: &[u8], length: usize) -> Option<Vec<u8>> {
     let padding = length.checked_sub(info.len() + 3).filter(|padding| *padding >= 8)?;
     let mut encoded = Vec::with_capacity(length);
@@ -206,7 +206,7 @@ fn rsa_error(error: rsa::Error) -> Error {
     }
 }
 
-/// Keys on a prime curve, taken out of the enum.
+/// A prime curve, with access to its keys in the enums.
 trait PrimeCurve: ec::Curve + Sized {
     fn private(key: &PrivateKey) -> Option<&PrimeCurveKey<Self>>;
     fn public(key: &PublicKey) -> Option<&ec::PublicKey<Self>>;
@@ -228,7 +228,7 @@ macro_rules! prime_curves {
 
 prime_curves!(P224 P256 P384 P521);
 
-/// The hash function that the nonce is derived with, whatever made the digest.
+/// Returns the hash function for the nonce derivation, whichever function made the digest.
 const fn nonce_hash(digest: &[u8]) -> scheme::Hash {
     match digest.len() {
         0..=32 => scheme::Hash::Sha256,
@@ -279,7 +279,7 @@ fn ecdsa<C: PrimeCurve>(jobs: &[Job]) -> Vec<Outcome> {
         .collect()
 }
 
-/// The variant of Ed25519 that prehashing and context choose (RFC 8032, section 5.1).
+/// Returns the variant of Ed25519 for prehashing and context (RFC 8032, section 5.1).
 pub(crate) fn variant(prehashed: bool, context: &[u8]) -> Variant<'_> {
     match (prehashed, context) {
         (true, context) => Variant::Prehashed(context),

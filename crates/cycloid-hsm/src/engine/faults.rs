@@ -1,5 +1,5 @@
-//! Faults in the memory of keys that are ready for use: each bit is flipped in turn, and whatever the
-//! engine still releases is right.
+//! Fault injection into the memory of prepared keys: each bit is flipped in turn, and every result
+//! that the engine still releases must be correct.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -18,7 +18,7 @@ use crate::error::Code;
 use crate::key::{Curve, PrivateKey};
 use crate::mechanism::Hash;
 
-/// Memory of this process, which the kernel changes behind the compiler's back.
+/// Write access to this process's memory through the kernel, invisible to the compiler.
 struct Memory(File);
 
 impl Memory {
@@ -35,12 +35,12 @@ impl Memory {
     }
 }
 
-/// Where a value is that has no pointers in it, and how many bytes it has.
+/// Returns the address and the size of a value without pointers.
 fn place<T>(value: &T) -> (usize, usize) {
     (std::ptr::from_ref(value).addr(), size_of::<T>())
 }
 
-/// What a key is made of, less what it only points to.
+/// Returns the memory of a key, without what it only points to.
 fn memory_of(key: &PrivateKey) -> (usize, usize) {
     match key {
         PrivateKey::Rsa(key) => {
@@ -52,14 +52,14 @@ fn memory_of(key: &PrivateKey) -> (usize, usize) {
         PrivateKey::P256(key) => place::<ec::PrivateKey<P256>>(key),
         PrivateKey::P384(key) => place::<ec::PrivateKey<P384>>(key),
         PrivateKey::P521(key) => place::<ec::PrivateKey<P521>>(key),
-        // With the public key beside it.
+        // Includes the copy of the public key.
         PrivateKey::Ed25519(key) => place(&**key),
         PrivateKey::Bls(key) => place(&**key),
         PrivateKey::X25519(_) => unreachable!("it does not sign"),
     }
 }
 
-/// A copy of the key's public half, from before anything happened to it, as what verifies.
+/// A verifier with a copy of the public key made before any fault.
 type Verify = Box<dyn Fn(&Work, &[u8]) -> bool>;
 
 fn verifier(key: &PrivateKey) -> Verify {
@@ -122,7 +122,7 @@ fn verifier(key: &PrivateKey) -> Verify {
     }
 }
 
-/// Computes so many jobs with one key, side by side.
+/// Computes `count` jobs with one key in lanes.
 fn compute(
     compute: &mut Compute<'_>,
     key: &Arc<PrivateKey>,
@@ -138,11 +138,11 @@ fn compute(
     };
     compute.run(kind, (0..count).map(job).collect());
     let outcomes = std::mem::take(&mut *outcomes.lock().unwrap());
-    assert_eq!(outcomes.len(), count, "each answers");
+    assert_eq!(outcomes.len(), count, "each job has an outcome");
     outcomes
 }
 
-/// Flips bits of a key, one at a time, `step` apart, and returns how many signatures were refused.
+/// Flips single bits of a key, `step` apart, and returns the number of refused signatures.
 fn refused(key: PrivateKey, works: &[fn() -> Work], step: usize) -> usize {
     let (memory, arena) = (Memory::open(), Arena::new());
     let key = Arc::new(key);
@@ -150,7 +150,7 @@ fn refused(key: PrivateKey, works: &[fn() -> Work], step: usize) -> usize {
     let verifies = verifier(&key);
     let mut refused = 0;
     for count in [1, 8] {
-        // Signs often, so that what is prepared for that is in use.
+        // Many signatures, so that the table for frequent use exists.
         let mut batches = Compute::new(&arena);
         for work in works {
             for _ in 0..3 {
@@ -159,7 +159,7 @@ fn refused(key: PrivateKey, works: &[fn() -> Work], step: usize) -> usize {
                 }
             }
         }
-        // Coprime to eight, so that all bits of a byte have their turn.
+        // An odd step reaches all bits of a byte.
         assert!(step % 2 == 1);
         for (turn, bit) in (0..8 * bytes).step_by(step).enumerate() {
             let work = works[turn % works.len()];
@@ -177,7 +177,7 @@ fn refused(key: PrivateKey, works: &[fn() -> Work], step: usize) -> usize {
                     }
                 }
             }
-            // A sound key signs again.
+            // The restored key signs again.
             if turn % 16 == 0 {
                 let sound = compute(&mut batches, &key, work, 1).remove(0).unwrap();
                 assert!(verifies(&work(), &sound));
@@ -194,8 +194,8 @@ fn on_curve(curve: Curve, step: usize) {
     let key = fresh();
     let bits = 8 * memory_of(&key).1;
     let refused = refused(key, &[work], step);
-    // A third is the scalar. The rest is the public key, which is verified with as long as there are no
-    // multiples of it.
+    // A third of the memory is the scalar. The rest is the public key, which verifies until the
+    // table of multiples exists.
     assert!(refused > 2 * bits / step, "{refused} of {}", 9 * bits / step);
     let (memory, arena) = (Memory::open(), Arena::new());
     for bit in (0..bits).step_by(61) {
@@ -207,17 +207,17 @@ fn on_curve(curve: Curve, step: usize) {
 }
 
 #[test]
-fn no_flipped_bit_of_an_ecdsa_key_makes_a_wrong_signature() {
+fn a_bit_flip_in_an_ecdsa_key_never_releases_a_wrong_signature() {
     on_curve(Curve::P256, 1);
     on_curve(Curve::P224, 5);
     on_curve(Curve::P384, 11);
     on_curve(Curve::P521, 29);
 }
 
-/// Also where it is the public key that is hashed: from a signature by a wrong one and one by the right
-/// one, the private key follows.
+/// Includes the public key, which is hashed: a signature with a wrong public key and one with the
+/// right key together reveal the private key.
 #[test]
-fn no_flipped_bit_of_an_ed25519_key_makes_a_wrong_signature() {
+fn a_bit_flip_in_an_ed25519_key_never_releases_a_wrong_signature() {
     let key =
         PrivateKey::generate_ec(Curve::Ed25519, &mut UnwrapErr(SysRng)).expect("a sound generator");
     let work: fn() -> Work =
@@ -226,13 +226,13 @@ fn no_flipped_bit_of_an_ed25519_key_makes_a_wrong_signature() {
 }
 
 #[test]
-fn no_flipped_bit_of_a_bls_key_makes_a_wrong_signature() {
+fn a_bit_flip_in_a_bls_key_never_releases_a_wrong_signature() {
     let key = PrivateKey::generate_bls(&mut UnwrapErr(SysRng)).expect("a sound generator");
     assert!(refused(key, &[|| Work::Bls(vec![7; 40])], 3) > 0);
 }
 
 #[test]
-fn no_flipped_bit_of_an_rsa_key_makes_a_wrong_signature() {
+fn a_bit_flip_in_an_rsa_key_never_releases_a_wrong_signature() {
     let key = PrivateKey::generate_rsa(2048, 65537, &mut UnwrapErr(SysRng)).unwrap();
     let pss = || Work::SignPss {
         hash: Hash::Sha256,

@@ -1,4 +1,4 @@
-//! Jobs: one operation with a private key, and what is to happen with its outcome.
+//! Jobs: one operation with a private key, and the callback for its outcome.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use crate::error::{Code, Result};
 use crate::key::{Curve, PrivateKey, PublicKey};
 use crate::mechanism::Hash;
 
-/// What stands side by side in a batch.
+/// The kind of a job; a batch has jobs of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
-    /// Private operations of RSA, with moduli of so many bits.
+    /// RSA private-key operations, with moduli of this many bits.
     Rsa(usize),
     /// ECDSA.
     Ecdsa(Curve),
@@ -26,10 +26,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What such work with such a key stands beside.
+    /// Returns the batch queue for this operation and key.
     ///
     /// # Errors
-    /// [`Code::KEY_TYPE_INCONSISTENT`] where the key is not one for that work.
+    /// [`Code::KEY_TYPE_INCONSISTENT`] if the key does not suit the operation.
     pub fn of(key: &PrivateKey, work: &Work) -> Result<Self> {
         Ok(match (key, work) {
             (
@@ -53,7 +53,7 @@ impl Kind {
         })
     }
 
-    /// Nanoseconds that one takes by itself, before it was measured.
+    /// Returns the assumed time of a single job in nanoseconds, until it is measured.
     pub(super) const fn usual(self) -> u64 {
         match self {
             Self::Rsa(bits) => (bits as u64).pow(3) / 15_000,
@@ -77,43 +77,43 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What is to be computed.
+/// The operation to compute.
 pub enum Work {
-    /// RSASSA-PKCS1-v1_5 (RFC 8017, section 8.2) of what stands behind the padding: a DigestInfo.
+    /// RSASSA-PKCS1-v1_5 (RFC 8017, section 8.2) of a DigestInfo, which follows the padding.
     SignPkcs1v15(Vec<u8>),
     /// RSASSA-PSS (section 8.1) of a digest.
     SignPss {
-        /// Of the digest.
+        /// The hash of the digest.
         hash: Hash,
-        /// Of the mask.
+        /// The hash of the mask.
         mask: Hash,
-        /// Bytes.
+        /// In bytes.
         salt_length: usize,
-        /// As long as the hash function's.
+        /// As long as the hash function's output.
         digest: Vec<u8>,
     },
     /// RSAES-PKCS1-v1_5 (section 7.2).
     DecryptPkcs1v15(Vec<u8>),
     /// RSAES-OAEP (section 7.1).
     DecryptOaep {
-        /// Of the label.
+        /// The hash of the label.
         hash: Hash,
-        /// Of the mask.
+        /// The hash of the mask.
         mask: Hash,
         /// Often empty.
         label: Vec<u8>,
         /// As long as the modulus.
         ciphertext: Vec<u8>,
     },
-    /// ECDSA of a digest, of any length.
+    /// ECDSA of a digest of any length.
     Ecdsa(Vec<u8>),
     /// Ed25519 (RFC 8032).
     Ed25519 {
-        /// The message, or its digest by SHA-512.
+        /// The message, or its SHA-512 digest.
         message: Vec<u8>,
-        /// Whether it is the digest.
+        /// Whether `message` is the digest.
         prehashed: bool,
-        /// Of Ed25519ctx and Ed25519ph.
+        /// The context of Ed25519ctx and Ed25519ph.
         context: Vec<u8>,
     },
     /// ECDH or X25519.
@@ -122,24 +122,24 @@ pub enum Work {
     Bls(Vec<u8>),
 }
 
-/// Bytes, which are secret where the operation decrypts or agrees.
+/// The result, which is secret for decryption and key agreement.
 pub(crate) type Outcome = Result<Zeroizing<Vec<u8>>>;
 
 /// One operation.
 pub struct Job {
-    /// What it stands beside.
+    /// The kind, which selects the batch queue.
     pub kind: Kind,
-    /// With which key.
+    /// The key.
     pub key: Arc<PrivateKey>,
-    /// What.
+    /// The operation.
     pub work: Work,
-    /// When it came.
+    /// The time of submission.
     pub since: Instant,
     done: Option<Box<dyn FnOnce(Outcome) + Send>>,
 }
 
 impl Job {
-    /// A job of this kind; whatever becomes of it, `done` is called once.
+    /// Creates a job of this kind; `done` is called exactly once, whatever happens.
     pub fn new(
         kind: Kind,
         key: Arc<PrivateKey>,
@@ -150,7 +150,7 @@ impl Job {
         Self { kind, key, work, since, done: Some(Box::new(done)) }
     }
 
-    /// Hands over the outcome.
+    /// Passes the outcome to the callback.
     pub fn finish(mut self, outcome: Outcome) {
         if let Some(done) = self.done.take() {
             done(outcome);
@@ -159,7 +159,7 @@ impl Job {
 }
 
 impl Drop for Job {
-    /// A job that is lost, with the worker that had it, still answers.
+    /// A job that is lost because its worker panicked still answers.
     fn drop(&mut self) {
         if let Some(done) = self.done.take() {
             done(Err(Code::DEVICE_ERROR.because("the computation was interrupted")));

@@ -1,11 +1,11 @@
-//! The engine: operations with private keys, gathered by kind into batches of eight.
+//! The engine: queues operations with private keys by kind, and releases them in batches of eight.
 //!
-//! A worker that has nothing to compute reads the sockets; what it reads waits here. A batch leaves when
-//! as many of a kind wait as fill it, or when no more are to be expected, or when the oldest has waited
-//! for about as long as it would have taken by itself. How many are to be expected is learnt: as many as
-//! lately were under way at once. How long batches take is learnt, too: one is made where it takes less
-//! time than its jobs one by one, and what would fill a single batch is shared by all workers where that
-//! makes it much shorter. So a single client never waits, and many fill the lanes.
+//! A worker with nothing to compute reads the sockets, and queues the requests here. A batch leaves
+//! when it is full, when no more jobs are expected, or when the oldest job has waited for about as
+//! long as it would take alone. The engine learns the number of jobs to expect: the recent number
+//! of concurrent jobs. It also learns how long batches take: jobs are batched if that is faster
+//! than one by one, and the jobs of a single batch are split among all workers if that is much
+//! faster. So a single client never waits, and many clients fill the lanes.
 
 mod compute;
 #[cfg(test)]
@@ -22,46 +22,46 @@ pub(crate) use job::{Job, Kind, Outcome, Work};
 
 use crate::error::Code;
 
-/// Lanes of a batch.
+/// The number of lanes in a batch.
 pub(crate) const LANES: usize = 8;
 
-/// With fewer jobs than this, one at a time is faster than side by side, unless it was measured.
+/// Fewer jobs than this are computed one at a time until measurements show that a batch is faster.
 const WORTH_A_BATCH: usize = 3;
 
-/// Of so many times, what seems to take longer is done once, to learn whether that is still so.
+/// One in this many departures uses the seemingly slower way, to re-measure it.
 const AGAIN: u32 = 64;
 
-/// Jobs that wait at most; then clients are told to come again.
+/// The maximum number of queued jobs; beyond it, requests are refused.
 const CAPACITY: usize = 4096;
 
-/// What waits, and what is under way.
+/// The queued jobs, and those in progress.
 #[derive(Debug, Default)]
 pub struct Engine {
     queues: Mutex<BTreeMap<Kind, Queue>>,
     closed: AtomicBool,
-    /// Threads that take batches; 0 stands for one.
+    /// The number of threads that take batches; 0 counts as one.
     workers: usize,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
     waiting: VecDeque<Job>,
-    /// Jobs in batches that are being computed.
+    /// The number of jobs in batches that are being computed.
     computing: usize,
-    /// How many were under way at once, lately.
+    /// The recent number of concurrent jobs.
     concurrency: usize,
-    /// How long so many take together, in nanoseconds; measured, 0 before.
+    /// The measured time in nanoseconds of a batch, by its number of jobs; 0 until measured.
     took: [u64; LANES + 1],
-    /// Counts what left, up to [`AGAIN`].
+    /// Counts departures modulo [`AGAIN`].
     departures: u32,
 }
 
-/// What a worker is to do.
+/// A worker's next action.
 #[derive(Debug)]
 pub enum Next {
-    /// Compute these, all of one kind.
+    /// Compute these jobs, all of one kind.
     Batch(Kind, Vec<Job>),
-    /// Nothing is ready; look again after this time at the latest.
+    /// Nothing is ready; ask again after this time at the latest.
     Wait(Option<Duration>),
 }
 
@@ -70,7 +70,8 @@ impl Queue {
         self.waiting.len() + self.computing
     }
 
-    /// How long so many take, together or one by one; none where that is not known.
+    /// Returns the time of `count` jobs, as a batch or one by one, whichever is shorter; `None` if
+    /// unknown.
     fn cost(&self, count: usize) -> Option<u64> {
         let one_by_one = (self.took[1] > 0).then_some(self.took[1] * count as u64);
         match self.took[count] {
@@ -80,10 +81,9 @@ impl Queue {
         }
     }
 
-    /// How many jobs a batch is to have: as many as lately were under way at once, or the part of them
-    /// that is each worker's, if that takes a third less time. A batch has its price: the fewer stand in it,
-    /// the more each of them takes of the processor. What is not known is tried; `otherwise`, what seems
-    /// worse is.
+    /// Returns the size of a batch: the recent number of concurrent jobs or, if that takes a third
+    /// less time, each worker's share of them. Smaller batches cost more processor time per job. An
+    /// unknown time is measured by trying; `otherwise` selects the seemingly worse choice.
     fn fill(&self, workers: usize, otherwise: bool) -> usize {
         let whole = self.concurrency.clamp(1, LANES);
         let share = self.concurrency.div_ceil(workers).clamp(1, LANES);
@@ -95,7 +95,7 @@ impl Queue {
         if shared != otherwise { share } else { whole }
     }
 
-    /// Whether so many take less time together than one by one.
+    /// Returns whether `count` jobs take less time as a batch than one by one.
     fn pays(&self, count: usize) -> bool {
         match (self.took[1], self.took[count]) {
             (0, _) | (_, 0) => count >= WORTH_A_BATCH,
@@ -103,7 +103,7 @@ impl Queue {
         }
     }
 
-    /// How many jobs are to leave now, or for how long to wait.
+    /// Returns the number of jobs to release now, or how long to wait.
     fn due(
         &mut self,
         kind: Kind,
@@ -122,7 +122,7 @@ impl Queue {
             if let Some(rest) = window.checked_sub(waited).filter(|rest| !rest.is_zero()) {
                 return Err(rest);
             }
-            // They did not come: expect fewer.
+            // The expected jobs did not arrive, so expect fewer.
             self.concurrency -= 1;
         }
         let count = self.waiting.len().min(fill);
@@ -131,11 +131,11 @@ impl Queue {
         Ok(if self.pays(count) != otherwise { count } else { 1 })
     }
 
-    /// Notes how long so many took together.
+    /// Records the time of a batch of `count` jobs.
     fn learn(&mut self, count: usize, took: Duration) {
         let Some(known) = self.took.get_mut(count) else { return };
         let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-        // What is more than usual is mostly that others had the processor.
+        // An unusually long time mostly means that others had the processor.
         *known = match *known {
             0 => took,
             known if took < known => known.midpoint(took),
@@ -145,7 +145,7 @@ impl Queue {
 }
 
 impl Engine {
-    /// An engine from which so many threads take batches.
+    /// Creates an engine for this number of worker threads.
     pub fn new(workers: usize) -> Self {
         Self { workers, ..Self::default() }
     }
@@ -154,7 +154,7 @@ impl Engine {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a job. One that cannot be taken has its outcome at once.
+    /// Queues a job. A refused job gets its outcome at once.
     pub fn submit(&self, job: Job) {
         if self.closed.load(Ordering::Relaxed) {
             return job.finish(Err(Code::FUNCTION_CANCELED.because("the daemon is stopping")));
@@ -163,13 +163,13 @@ impl Engine {
         let queue = queues.entry(job.kind).or_default();
         if queue.waiting.len() >= CAPACITY {
             drop(queues);
-            return job.finish(Err(Code::DEVICE_MEMORY.because("too many requests are waiting")));
+            return job.finish(Err(Code::DEVICE_MEMORY.because("too many queued requests")));
         }
         queue.waiting.push_back(job);
         queue.concurrency = queue.concurrency.max(queue.under_way());
     }
 
-    /// What to do next. The queue whose first job has waited longest comes first.
+    /// Returns the next action. The queue with the oldest job comes first.
     pub fn next(&self, now: Instant) -> Next {
         let patient = !self.closed.load(Ordering::Relaxed);
         let mut queues = self.queues();
@@ -192,7 +192,7 @@ impl Engine {
         Next::Wait(wait)
     }
 
-    /// Notes that a batch of `count` jobs was computed, and how long it took.
+    /// Records that a batch of `count` jobs was computed, and how long it took.
     pub fn computed(&self, kind: Kind, count: usize, took: Duration) {
         if let Some(queue) = self.queues().get_mut(&kind) {
             queue.computing = queue.computing.saturating_sub(count);
@@ -200,23 +200,23 @@ impl Engine {
         }
     }
 
-    /// How many jobs of each kind wait.
+    /// Returns the number of queued jobs of each kind.
     pub fn depths(&self) -> Vec<(Kind, usize)> {
         self.queues().iter().map(|(kind, queue)| (*kind, queue.waiting.len())).collect()
     }
 
-    /// Whether any job waits.
+    /// Returns whether no job is queued.
     pub fn is_idle(&self) -> bool {
         self.queues().values().all(|queue| queue.waiting.is_empty())
     }
 
-    /// Takes no more; what waits is still computed, and nothing waits for company.
+    /// Refuses further jobs. Queued jobs are still computed, without waiting for others.
     pub fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
     }
 }
 
-/// Nanoseconds that a job waits for company at most, however long it takes by itself.
+/// The maximum time in nanoseconds that a job waits for others, however long it takes alone.
 const MOST_PATIENT: u64 = 20_000_000;
 
 #[cfg(test)]

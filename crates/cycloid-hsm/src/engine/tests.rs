@@ -21,7 +21,7 @@ fn job(key: &Arc<PrivateKey>, since: Instant, done: impl FnOnce(Outcome) + Send 
 
 const KIND: Kind = Kind::Ecdsa(Curve::P256);
 
-/// How many jobs leave now.
+/// Returns how many jobs leave now.
 fn leave(engine: &Engine, now: Instant) -> Option<usize> {
     match engine.next(now) {
         Next::Batch(KIND, jobs) => Some(jobs.len()),
@@ -53,13 +53,13 @@ fn eight_leave_together_and_the_rest_after_them() {
     assert_eq!(engine.depths(), [(KIND, 20)]);
     assert_eq!(leave(&engine, now), Some(8));
     assert_eq!(leave(&engine, now), Some(8));
-    // Four are left, and all that are known are here or under way.
+    // Four are left, and all expected jobs are queued or being computed.
     assert_eq!(leave(&engine, now), Some(4));
     assert!(engine.is_idle());
 }
 
 #[test]
-fn those_who_came_together_are_waited_for_but_not_for_long() {
+fn recent_companions_are_waited_for_but_not_for_long() {
     let (engine, key) = (Engine::default(), key());
     let start = Instant::now();
     for _ in 0..8 {
@@ -67,11 +67,11 @@ fn those_who_came_together_are_waited_for_but_not_for_long() {
     }
     assert_eq!(leave(&engine, start), Some(8));
     engine.computed(KIND, 8, Duration::from_micros(300));
-    // One comes back: the seven others are likely to.
+    // One job arrives, and seven more are expected.
     engine.submit(job(&key, start, |_| {}));
     let Next::Wait(Some(rest)) = engine.next(start) else { panic!("it should wait") };
     assert!(rest <= Duration::from_nanos(KIND.usual()));
-    // They do not, and it leaves by itself.
+    // They do not arrive, and it leaves alone.
     assert_eq!(leave(&engine, start + rest), Some(1));
     engine.computed(KIND, 1, Duration::from_micros(70));
     // A client that is alone again soon waits no more.
@@ -87,13 +87,13 @@ fn those_who_came_together_are_waited_for_but_not_for_long() {
 }
 
 #[test]
-fn what_fills_one_batch_is_shared_by_all_workers_where_that_is_much_faster() {
+fn a_single_batch_is_split_among_workers_if_that_is_much_faster() {
     let now = Instant::now();
-    // Milliseconds of one, of four and of eight; and what leaves when eight come.
+    // Milliseconds for one, four and eight jobs; and the batches that leave when eight arrive.
     for (times, expected) in [
-        // As RSA by its two halves.
+        // Like RSA with its two halves.
         ([10, 21, 38], vec![4, 4]),
-        // As curves without much gain from lanes.
+        // Like curves that gain little from lanes.
         ([10, 60, 58], vec![8]),
     ] {
         let (engine, key) = (Engine::new(2), key());
@@ -102,7 +102,7 @@ fn what_fills_one_batch_is_shared_by_all_workers_where_that_is_much_faster() {
         submit(1);
         assert_eq!(leave(&engine, now), Some(1));
         computed(1, times[0]);
-        // The whole is tried first, then a share of it.
+        // The whole is tried first, then a share.
         submit(8);
         assert_eq!(leave(&engine, now), Some(8));
         computed(8, times[2]);
@@ -119,7 +119,7 @@ fn what_fills_one_batch_is_shared_by_all_workers_where_that_is_much_faster() {
 }
 
 #[test]
-fn a_batch_that_takes_longer_than_its_jobs_one_by_one_is_made_now_and_then_only() {
+fn a_batch_slower_than_single_jobs_is_only_retried_occasionally() {
     let (engine, key) = (Engine::default(), key());
     let now = Instant::now();
     engine.submit(job(&key, now, |_| {}));
@@ -131,7 +131,7 @@ fn a_batch_that_takes_longer_than_its_jobs_one_by_one_is_made_now_and_then_only(
             engine.submit(job(&key, now, |_| {}));
         }
         while let Some(count) = leave(&engine, now) {
-            // Four together take as long as seven one by one.
+            // Four together take as long as seven alone.
             let took = if count == 1 { 100 } else { 700 };
             engine.computed(KIND, count, Duration::from_micros(took));
             fills.push(count);
@@ -139,7 +139,7 @@ fn a_batch_that_takes_longer_than_its_jobs_one_by_one_is_made_now_and_then_only(
     }
     let batches = fills.iter().filter(|count| **count > 1).count();
     assert!((1..=fills.len() / 30).contains(&batches), "{batches} of {}", fills.len());
-    // Should it become faster, that is soon known.
+    // A batch that becomes faster is soon preferred.
     for _ in 0..10 {
         engine.computed(KIND, 4, Duration::from_micros(150));
     }
@@ -148,7 +148,7 @@ fn a_batch_that_takes_longer_than_its_jobs_one_by_one_is_made_now_and_then_only(
 }
 
 #[test]
-fn a_job_that_is_lost_answers_and_one_too_many_is_refused() {
+fn a_lost_job_answers_and_excess_jobs_are_refused() {
     let key = key();
     let answered = Arc::new(AtomicUsize::new(0));
     let counted = |code: Code| {
@@ -173,8 +173,8 @@ fn a_job_that_is_lost_answers_and_one_too_many_is_refused() {
     assert_eq!(answered.load(Ordering::SeqCst), 3);
 }
 
-/// An RSA key one of whose primes is none, so that what it computes is wrong: the fault by which Boneh,
-/// DeMillo and Lipton factor a modulus.
+/// Returns an RSA key with a composite "prime", so that its results are wrong: the fault by which
+/// Boneh, DeMillo and Lipton factor a modulus.
 fn faulty_key() -> Arc<PrivateKey> {
     let one = BigUint::from(1u8);
     let e = BigUint::from(65537u32);
@@ -209,7 +209,7 @@ fn faulty_key() -> Arc<PrivateKey> {
 }
 
 #[test]
-fn a6_a_fault_in_one_lane_is_not_released_and_harms_no_neighbour() {
+fn a6_a_fault_in_one_lane_is_not_released_and_affects_no_other_lane() {
     let sound = Arc::new(PrivateKey::generate_rsa(2048, 65537, &mut UnwrapErr(SysRng)).unwrap());
     let faulty = faulty_key();
     let outcomes: Arc<Mutex<Vec<Option<Outcome>>>> =

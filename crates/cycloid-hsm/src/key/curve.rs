@@ -1,8 +1,8 @@
-//! Curves by their names in `CKA_EC_PARAMS`, and points in `CKA_EC_POINT`.
+//! Curves, identified by `CKA_EC_PARAMS`, and points in `CKA_EC_POINT`.
 
 use crate::error::{Code, Result};
 
-/// A curve on which the daemon has keys.
+/// A curve that the daemon supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Curve {
     /// NIST P-224.
@@ -20,11 +20,11 @@ pub enum Curve {
 }
 
 impl Curve {
-    /// All of them.
+    /// All curves.
     pub const ALL: [Self; 6] =
         [Self::P224, Self::P256, Self::P384, Self::P521, Self::Ed25519, Self::X25519];
 
-    /// Its object identifier in DER (RFC 5480, section 2.1.1.1; RFC 8410, section 3).
+    /// Returns its object identifier in DER (RFC 5480, section 2.1.1.1; RFC 8410, section 3).
     pub const fn identifier(self) -> &'static [u8] {
         match self {
             Self::P224 => &[6, 5, 0x2b, 0x81, 4, 0, 0x21],
@@ -36,7 +36,7 @@ impl Curve {
         }
     }
 
-    /// What people call it.
+    /// Returns its usual name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::P224 => "p-224",
@@ -48,8 +48,8 @@ impl Curve {
         }
     }
 
-    /// Its name as a PrintableString in DER, for the curves that PKCS #11 3.0 names so (section
-    /// 2.3.10), which programs use beside the identifier.
+    /// Returns its name as a DER PrintableString, for the curves to which PKCS #11 3.0 gives one
+    /// (section 2.3.10). Programs use these as well as the identifiers.
     const fn printable(self) -> Option<&'static [u8]> {
         match self {
             Self::Ed25519 => Some(b"\x13\x0cedwards25519"),
@@ -58,7 +58,7 @@ impl Curve {
         }
     }
 
-    /// Bytes of a coordinate, or of a key on curve25519.
+    /// Returns the length in bytes of a coordinate, or of a key on curve25519.
     pub const fn bytes(self) -> usize {
         match self {
             Self::P224 => 28,
@@ -68,10 +68,10 @@ impl Curve {
         }
     }
 
-    /// The curve of `CKA_EC_PARAMS`.
+    /// Parses `CKA_EC_PARAMS`.
     ///
     /// # Errors
-    /// [`Code::CURVE_NOT_SUPPORTED`], also for curves that are given by their parameters.
+    /// [`Code::CURVE_NOT_SUPPORTED`], also for curves given by explicit parameters.
     pub fn from_parameters(parameters: &[u8]) -> Result<Self> {
         Self::ALL
             .into_iter()
@@ -80,14 +80,15 @@ impl Curve {
     }
 }
 
-/// A point as `CKA_EC_POINT` has it: in an OCTET STRING.
+/// Encodes a point for `CKA_EC_POINT`: as an OCTET STRING.
 pub(crate) fn octet_string(bytes: &[u8]) -> Vec<u8> {
     let length = u8::try_from(bytes.len()).expect("points have at most 133 bytes");
     let header: &[u8] = if length < 0x80 { &[4, length] } else { &[4, 0x81, length] };
     [header, bytes].concat()
 }
 
-/// What is in an OCTET STRING, or the bytes themselves: programs write points either way.
+/// Returns the content of an OCTET STRING, or the bytes themselves: programs write points either
+/// way.
 pub(crate) fn point_bytes(point: &[u8], raw_length: impl Fn(usize) -> bool) -> Option<&[u8]> {
     let inside = match point {
         [4, length @ 0..=0x7f, rest @ ..] if rest.len() == usize::from(*length) => Some(rest),

@@ -1,4 +1,4 @@
-//! Keys: what stands in attributes and at rest, made ready for use.
+//! Keys: parsed from attributes or their form at rest, and prepared for use.
 
 pub(crate) mod curve;
 mod prime_curve;
@@ -16,14 +16,14 @@ pub(crate) use private::PrivateKey;
 pub(crate) use public::PublicKey;
 pub(crate) use witnessed::{BlsKey, EdwardsKey};
 
-/// A key that is ready for use.
+/// A key prepared for use.
 #[derive(Clone)]
 pub enum Key {
-    /// Signs, decrypts, agrees.
+    /// A key that signs, decrypts or agrees.
     Private(Arc<PrivateKey>),
-    /// Verifies, encrypts.
+    /// A key that verifies or encrypts.
     Public(Arc<PublicKey>),
-    /// Of AES, of an HMAC.
+    /// A key of AES or HMAC.
     Secret(Arc<Zeroizing<Vec<u8>>>),
 }
 

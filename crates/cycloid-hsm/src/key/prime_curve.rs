@@ -1,5 +1,6 @@
-//! Private keys on the prime curves. Every signature is verified before it is released, so a key that
-//! signs often gets multiples of its public point, with which that takes less than half of the time.
+//! Private keys on the prime curves. Every signature is verified before it is released, so a key
+//! that signs often gets a table of multiples of its public point, which more than halves the time
+//! of a verification.
 
 use std::ops::Deref;
 use std::sync::OnceLock;
@@ -7,10 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use cycloid::scheme::ec::{self, PreparedPublicKey, prepared_key_limbs};
 
-/// Signatures until the multiples are made, which takes as long as some verifications.
+/// The number of signatures before the table is computed, which costs as much as some
+/// verifications.
 const OFTEN: u32 = 8;
 
-/// A private key, and what its public key is verified with.
+/// A private key, and the table that verifies its signatures.
 pub struct PrimeCurveKey<C: ec::Curve> {
     key: ec::PrivateKey<C>,
     signatures: AtomicU32,
@@ -18,7 +20,8 @@ pub struct PrimeCurveKey<C: ec::Curve> {
 }
 
 impl<C: ec::Curve> PrimeCurveKey<C> {
-    /// What to verify the next signature with, if that is not the public key alone.
+    /// Returns the table to verify the next signature with, or `None` if the public key alone is
+    /// used.
     pub(crate) fn verifier(&self) -> Option<&PreparedPublicKey<C, Box<[u64]>>> {
         if self.signatures.fetch_add(1, Ordering::Relaxed) < OFTEN {
             return self.prepared.get();
@@ -26,7 +29,7 @@ impl<C: ec::Curve> PrimeCurveKey<C> {
         Some(self.prepared.get_or_init(|| {
             let memory = vec![0; prepared_key_limbs::<C>()].into_boxed_slice();
             let made = PreparedPublicKey::new(*self.key.public_key(), memory);
-            made.expect("that is the memory that it needs")
+            made.expect("the memory has the needed length")
         }))
     }
 }
@@ -65,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn multiples_are_made_once_and_for_keys_that_sign_often() {
+    fn the_table_is_computed_once_and_only_for_keys_that_sign_often() {
         let key = key();
         for _ in 0..OFTEN {
             assert!(key.verifier().is_none());
@@ -73,14 +76,14 @@ mod tests {
         let first: *const _ = key.verifier().unwrap();
         assert!(std::ptr::eq(first, key.verifier().unwrap()));
         assert_eq!(key.verifier().unwrap().public_key(), key.public_key());
-        // Counting begins anew after 2³² signatures, and they stay.
+        // The counter wraps after 2³² signatures, but the table stays.
         key.signatures.store(0, Ordering::Relaxed);
         assert!(std::ptr::eq(first, key.verifier().unwrap()));
     }
 
-    /// A key whose multiples are of another point, in batches with one that is sound.
+    /// A key whose table is of another point, in batches with a sound key.
     #[test]
-    fn nothing_is_released_that_the_multiples_do_not_verify() {
+    fn no_signature_is_released_that_the_table_does_not_verify() {
         let (sound, other) = (key(), key());
         let public = *sound.public_key();
         let memory = vec![0; prepared_key_limbs::<P256>()].into_boxed_slice();

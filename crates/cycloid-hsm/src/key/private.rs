@@ -1,4 +1,4 @@
-//! Private keys, made ready for use, and their form at rest: PKCS #8 (RFC 5958), for BLS12-381 the
+//! Private keys prepared for use, and their form at rest: PKCS #8 (RFC 5958) or, for BLS12-381, the
 //! scalar's 32 bytes, big-endian.
 
 use cycloid::bls12_381::{Cycloid, signature};
@@ -15,7 +15,7 @@ use super::{BlsKey, EdwardsKey, PrimeCurveKey};
 use crate::attribute::{Template, cka, ckk};
 use crate::error::{Code, Error, Result};
 
-/// Keys that sign, decrypt or agree.
+/// A private key that signs, decrypts or agrees.
 pub enum PrivateKey {
     /// RSA.
     Rsa(rsa::PrivateKey<Box<[u64]>>),
@@ -35,19 +35,20 @@ pub enum PrivateKey {
     Bls(Box<BlsKey>),
 }
 
-/// Lengths of RSA moduli that are taken, in bits.
+/// The supported lengths of RSA moduli, in bits.
 pub(crate) const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=4096;
 
 fn invalid(error: impl std::fmt::Debug) -> Error {
-    // The errors of keys say what is wrong with them and hold nothing of them.
-    Code::ATTRIBUTE_VALUE_INVALID.because(format!("the key is not sound: {error:?}"))
+    // The errors of key parsing name the defect and contain no part of the key.
+    Code::ATTRIBUTE_VALUE_INVALID.because(format!("invalid key: {error:?}"))
 }
 
 fn not_made(error: impl std::fmt::Display) -> Error {
-    Code::DEVICE_ERROR.because(format!("no key was made: {error}"))
+    Code::DEVICE_ERROR.because(format!("key generation failed: {error}"))
 }
 
-/// The key types of elliptic curves, each with the variant it becomes.
+/// Evaluates `$body` with `$C` as the type of a prime curve and `$variant` as its variant of
+/// [`PrivateKey`], or `$other` for other curves.
 macro_rules! on_prime_curve {
     ($curve:expr, $C:ident, $variant:ident => $body:expr, else $other:expr) => {
         match $curve {
@@ -76,7 +77,7 @@ macro_rules! on_prime_curve {
     };
 }
 
-/// `$body` for the key on whichever prime curve, or `$other`.
+/// Evaluates `$body` for a key on a prime curve, or `$other` for other keys.
 macro_rules! for_prime_curve {
     ($key:expr, $k:ident => $body:expr, $($rest:tt)*) => {
         match $key {
@@ -90,15 +91,14 @@ macro_rules! for_prime_curve {
 }
 
 impl PrivateKey {
-    /// A new RSA key.
+    /// Generates an RSA key.
     ///
     /// # Errors
-    /// [`Code::KEY_SIZE_RANGE`]; [`Code::ATTRIBUTE_VALUE_INVALID`] for the exponent.
+    /// [`Code::KEY_SIZE_RANGE`]; [`Code::ATTRIBUTE_VALUE_INVALID`] for an invalid exponent.
     pub fn generate_rsa(bits: usize, exponent: u32, rng: &mut impl CryptoRng) -> Result<Self> {
         if !RSA_BITS.contains(&bits) || !bits.is_multiple_of(256) {
-            return Err(
-                Code::KEY_SIZE_RANGE.because("RSA keys have 2048 to 4096 bits, a multiple of 256")
-            );
+            return Err(Code::KEY_SIZE_RANGE
+                .because("an RSA key must have 2048 to 4096 bits, a multiple of 256"));
         }
         let memory = vec![0; rsa::private_key_limbs(bits)].into_boxed_slice();
         let mut scratch = vec![Lanes::ZERO; rsa::generate_scratch_lanes(bits)];
@@ -107,10 +107,10 @@ impl PrivateKey {
             .map_err(invalid)
     }
 
-    /// A new key on a curve.
+    /// Generates a key on a curve.
     ///
     /// # Errors
-    /// [`Code::DEVICE_ERROR`] where the random generator is not sound.
+    /// [`Code::DEVICE_ERROR`] if the random generator fails its check.
     pub fn generate_ec(curve: Curve, rng: &mut impl CryptoRng) -> Result<Self> {
         on_prime_curve!(curve, C, variant => {
             ec::PrivateKey::<C>::generate(rng).map(|key| variant(key.into())).map_err(not_made)
@@ -124,7 +124,7 @@ impl PrivateKey {
         })
     }
 
-    /// A new key on BLS12-381.
+    /// Generates a key on BLS12-381.
     ///
     /// # Errors
     /// As [`generate_ec`](Self::generate_ec).
@@ -140,10 +140,11 @@ impl PrivateKey {
         Self::Bls(Box::new(key.into()))
     }
 
-    /// The key whose form at rest is `bytes`.
+    /// Parses the form at rest.
     ///
     /// # Errors
-    /// [`Code::ATTRIBUTE_VALUE_INVALID`] where they are no such key; [`Code::KEY_SIZE_RANGE`].
+    /// [`Code::ATTRIBUTE_VALUE_INVALID`] if the bytes are not a key of this type;
+    /// [`Code::KEY_SIZE_RANGE`].
     pub fn from_bytes(key_type: u32, bytes: &[u8]) -> Result<Self> {
         if key_type == ckk::BLS12_381 {
             return signature::SecretKey::from_bytes(bytes).map(Self::bls).map_err(invalid);
@@ -179,25 +180,25 @@ impl PrivateKey {
             ckk::EC_MONTGOMERY if oid == &Curve::X25519.identifier()[2..] => {
                 x25519::PrivateKey::from_der(bytes).map(Self::X25519).map_err(invalid)
             }
-            _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("the key is of another type")),
+            _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("wrong key type")),
         }
     }
 
-    /// The key in a PEM text, as PKCS #8.
+    /// Parses a PKCS #8 key in PEM.
     ///
     /// # Errors
-    /// [`Code::DATA_INVALID`] where there is none; those of [`from_bytes`](Self::from_bytes).
+    /// [`Code::DATA_INVALID`] if there is none; those of [`from_bytes`](Self::from_bytes).
     pub fn from_pem(pem: &[u8]) -> Result<Self> {
         let (label, document) = std::str::from_utf8(pem)
             .ok()
             .and_then(|text| pkcs8::SecretDocument::from_pem(text).ok())
-            .ok_or_else(|| Code::DATA_INVALID.because("that is no PEM with a private key"))?;
+            .ok_or_else(|| Code::DATA_INVALID.because("not a PEM file with a private key"))?;
         let key_type = match label {
             "PRIVATE KEY" => {
                 let info =
                     pkcs8::PrivateKeyInfoRef::from_der(document.as_bytes()).map_err(invalid)?;
                 match info.algorithm.oid.as_bytes() {
-                    // rsaEncryption and id-ecPublicKey.
+                    // The identifiers of rsaEncryption and id-ecPublicKey.
                     [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1] => ckk::RSA,
                     [0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1] => ckk::EC,
                     oid if oid == &Curve::Ed25519.identifier()[2..] => ckk::EC_EDWARDS,
@@ -209,17 +210,18 @@ impl PrivateKey {
             }
             _ => {
                 return Err(Code::DATA_INVALID.because(
-                    "the PEM is not labelled PRIVATE KEY: `openssl pkcs8 -topk8 -nocrypt` converts it",
+                    "the PEM is not labelled PRIVATE KEY: convert it with `openssl pkcs8 -topk8 -nocrypt`",
                 ));
             }
         };
         Self::from_bytes(key_type, document.as_bytes())
     }
 
-    /// The key whose parts are attributes, as programs import them.
+    /// Builds a key from its parts as attributes, as programs import it.
     ///
     /// # Errors
-    /// [`Code::TEMPLATE_INCOMPLETE`]; [`Code::ATTRIBUTE_VALUE_INVALID`] where the parts are no key.
+    /// [`Code::TEMPLATE_INCOMPLETE`]; [`Code::ATTRIBUTE_VALUE_INVALID`] if the parts are not a
+    /// valid key.
     pub fn from_attributes(key_type: u32, template: &Template) -> Result<Self> {
         match key_type {
             ckk::RSA => {
@@ -244,13 +246,12 @@ impl PrivateKey {
             ckk::EC | ckk::EC_EDWARDS | ckk::EC_MONTGOMERY => {
                 let curve = Curve::from_parameters(template.needed(cka::EC_PARAMS)?)?;
                 if key_type != curve.key_type() {
-                    return Err(
-                        Code::TEMPLATE_INCONSISTENT.because("the curve is for another type of key")
-                    );
+                    return Err(Code::TEMPLATE_INCONSISTENT
+                        .because("the curve belongs to another key type"));
                 }
                 let value = template.needed(cka::VALUE)?;
                 on_prime_curve!(curve, C, variant => {
-                    // Some programs leave leading zeros away, some add one.
+                    // Some programs drop leading zeros; some add one.
                     let digits = &value[value.iter().take_while(|byte| **byte == 0).count()..];
                     let mut scalar = Zeroizing::new(vec![0; curve.bytes()]);
                     let start = curve.bytes().checked_sub(digits.len());
@@ -269,11 +270,11 @@ impl PrivateKey {
                 })
             }
             ckk::BLS12_381 => Self::from_bytes(key_type, template.needed(cka::VALUE)?),
-            _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("keys of that type are not supported")),
+            _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("unsupported key type")),
         }
     }
 
-    /// The form at rest.
+    /// Returns the form at rest.
     pub fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let mut buffer = Zeroizing::new(vec![0; rsa::private_key_der_length(*RSA_BITS.end())]);
         let written = for_prime_curve!(self, key => key.to_pkcs8_der(&mut buffer).map(<[u8]>::len).ok(),
@@ -286,7 +287,7 @@ impl PrivateKey {
         Zeroizing::new(buffer[..length].to_vec())
     }
 
-    /// Its type, `CKK_…`.
+    /// Returns its type, `CKK_…`.
     pub const fn key_type(&self) -> u32 {
         match self {
             Self::Rsa(_) => ckk::RSA,
@@ -297,7 +298,7 @@ impl PrivateKey {
         }
     }
 
-    /// Its curve, if it has one of those.
+    /// Returns its curve, if it is a key on one of those.
     pub const fn curve(&self) -> Option<Curve> {
         Some(match self {
             Self::P224(_) => Curve::P224,
@@ -310,8 +311,9 @@ impl PrivateKey {
         })
     }
 
-    /// Writes what is public of it as attributes of a private key or, with `whole`, of its public key. For
-    /// BLS12-381, which has no SubjectPublicKeyInfo, a private key has its public one as `CKA_EC_POINT`.
+    /// Writes its public parts as attributes of a private key or, with `whole`, of its public key.
+    /// A BLS12-381 key has no SubjectPublicKeyInfo, so a private key has its public key as
+    /// `CKA_EC_POINT`.
     pub fn describe(&self, to: &mut Template, whole: bool) {
         to.set_number(cka::KEY_TYPE, self.key_type().into());
         match self {
@@ -346,7 +348,8 @@ impl PrivateKey {
         )
     }
 
-    /// SubjectPublicKeyInfo in DER (RFC 5280, section 4.1); empty for BLS12-381, which has none.
+    /// Returns the SubjectPublicKeyInfo in DER (RFC 5280, section 4.1); empty for BLS12-381, which
+    /// has none.
     fn public_key_info(&self) -> Vec<u8> {
         let mut buffer = vec![0; rsa::public_key_der_length(*RSA_BITS.end())];
         let written = for_prime_curve!(self,
@@ -364,8 +367,8 @@ impl PrivateKey {
         buffer
     }
 
-    /// Whether it is the key of these attributes of a private key, as far as they say: what is public of it
-    /// was written there when it was made, and was kept apart from it.
+    /// Returns whether these attributes of a private key, as far as they are public, belong to this
+    /// key. They were written when the key was made, and are stored apart from it.
     pub fn is_of(&self, attributes: &Template) -> bool {
         let mut described = Template::new();
         self.describe(&mut described, false);
@@ -375,10 +378,10 @@ impl PrivateKey {
         })
     }
 
-    /// The attributes of it that are secret, for a key that may be seen.
+    /// Returns its secret attributes, for a key that may be read.
     ///
     /// # Errors
-    /// [`Code::DEVICE_ERROR`] where the form at rest cannot be taken apart.
+    /// [`Code::DEVICE_ERROR`] if the form at rest cannot be parsed.
     pub fn secret_attributes(&self) -> Result<Template> {
         let mut template = Template::new();
         let bytes = self.to_bytes();
@@ -411,7 +414,7 @@ impl PrivateKey {
     }
 }
 
-/// The modulus as bytes, big-endian without leading zeros.
+/// Returns the modulus as bytes, big-endian without leading zeros.
 fn modulus<M: AsRef<[u64]>>(key: &rsa::PublicKey<M>) -> Vec<u8> {
     let bytes: Vec<u8> =
         key.modulus_limbs().iter().rev().flat_map(|limb| limb.to_be_bytes()).collect();
@@ -424,7 +427,7 @@ fn exponent(exponent: u32) -> Vec<u8> {
 }
 
 impl Curve {
-    /// The type of its keys, `CKK_…`.
+    /// Returns the type of its keys, `CKK_…`.
     pub const fn key_type(self) -> u32 {
         match self {
             Self::Ed25519 => ckk::EC_EDWARDS,
@@ -434,7 +437,7 @@ impl Curve {
     }
 }
 
-/// Memory for a public RSA key of any length.
+/// Allocates memory for a public RSA key of any supported length.
 pub(super) fn rsa_public_memory() -> Box<[u64]> {
     vec![0; public_key_limbs(*RSA_BITS.end())].into_boxed_slice()
 }

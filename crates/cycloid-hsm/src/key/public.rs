@@ -1,4 +1,4 @@
-//! Public keys, read from attributes.
+//! Public keys, parsed from attributes.
 
 use cycloid::bls12_381::{Cycloid, signature};
 use cycloid::scheme::ec::{self, P224, P256, P384, P521};
@@ -9,7 +9,7 @@ use super::private::{RSA_BITS, rsa_public_memory};
 use crate::attribute::{Template, cka, ckk};
 use crate::error::{Code, Error, Result};
 
-/// Keys that verify, or encrypt.
+/// A public key that verifies or encrypts.
 pub enum PublicKey {
     /// RSA.
     Rsa(rsa::PublicKey<Box<[u64]>>),
@@ -30,15 +30,16 @@ pub enum PublicKey {
 }
 
 fn invalid(error: impl std::fmt::Debug) -> Error {
-    Code::ATTRIBUTE_VALUE_INVALID.because(format!("the public key is not sound: {error:?}"))
+    Code::ATTRIBUTE_VALUE_INVALID.because(format!("invalid public key: {error:?}"))
 }
 
 impl PublicKey {
-    /// The key whose parts are attributes.
+    /// Builds a key from its parts as attributes.
     ///
     /// # Errors
-    /// [`Code::TEMPLATE_INCOMPLETE`]; [`Code::ATTRIBUTE_VALUE_INVALID`] where the parts are no key, such
-    /// as a point that is not on its curve; [`Code::CURVE_NOT_SUPPORTED`]; [`Code::KEY_SIZE_RANGE`].
+    /// [`Code::TEMPLATE_INCOMPLETE`]; [`Code::ATTRIBUTE_VALUE_INVALID`] if the parts are not a
+    /// valid key, such as a point that is not on its curve; [`Code::CURVE_NOT_SUPPORTED`];
+    /// [`Code::KEY_SIZE_RANGE`].
     pub fn from_attributes(key_type: u32, template: &Template) -> Result<Self> {
         match key_type {
             ckk::RSA => {
@@ -55,20 +56,19 @@ impl PublicKey {
             ckk::EC | ckk::EC_EDWARDS | ckk::EC_MONTGOMERY => {
                 let curve = Curve::from_parameters(template.needed(cka::EC_PARAMS)?)?;
                 if key_type != curve.key_type() {
-                    return Err(
-                        Code::TEMPLATE_INCONSISTENT.because("the curve is for another type of key")
-                    );
+                    return Err(Code::TEMPLATE_INCONSISTENT
+                        .because("the curve belongs to another key type"));
                 }
                 Self::from_point(curve, template.needed(cka::EC_POINT)?)
             }
             ckk::BLS12_381 => signature::PublicKey::from_bytes(template.needed(cka::VALUE)?)
                 .map(|key| Self::Bls(Box::new(key)))
                 .map_err(invalid),
-            _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("keys of that type are not supported")),
+            _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("unsupported key type")),
         }
     }
 
-    /// The key that is a point, in an OCTET STRING or as it is.
+    /// Parses a point, raw or in an OCTET STRING.
     ///
     /// # Errors
     /// [`Code::ATTRIBUTE_VALUE_INVALID`].
@@ -78,7 +78,7 @@ impl PublicKey {
             Curve::Ed25519 | Curve::X25519 => point_bytes(point, |length| length == 32),
             _ => point_bytes(point, |length| length == 1 + bytes || length == 1 + 2 * bytes),
         };
-        let point = point.ok_or_else(|| invalid("the point has another length"))?;
+        let point = point.ok_or_else(|| invalid("wrong length of the point"))?;
         Ok(match curve {
             Curve::P224 => Self::P224(ec::PublicKey::from_sec1(point).map_err(invalid)?),
             Curve::P256 => Self::P256(ec::PublicKey::from_sec1(point).map_err(invalid)?),

@@ -1,29 +1,29 @@
-//! Private keys that compute with a public key which is part of them, or that compute it anew each time.
-//! A fault in such a key may make a signature that the key itself finds right. So the public key by which
-//! signatures are verified before they are released has memory of its own.
+//! Private keys that contain their public key and compute with it, or that recompute it each time.
+//! A fault in such a key may produce a signature that the key itself finds valid. So the public key
+//! that verifies signatures before their release is kept in separate memory.
 
 use std::ops::Deref;
 
 use cycloid::bls12_381::{Cycloid, signature};
 use cycloid::scheme::ed25519;
 
-/// A private key, and apart from it the public key that its signatures must verify with.
+/// A private key, and a separate copy of the public key that its signatures must verify with.
 pub struct Witnessed<K, P> {
     key: K,
     public: P,
 }
 
-/// A key of Ed25519, which hashes its public key into every signature.
+/// An Ed25519 key, which hashes its public key into every signature.
 pub(crate) type EdwardsKey = Witnessed<ed25519::SigningKey, ed25519::VerifyingKey>;
 
-/// A key on BLS12-381, which has no public key but computes it.
+/// A key on BLS12-381, which does not contain its public key but computes it.
 pub(crate) type BlsKey = Witnessed<
     signature::SecretKey<Cycloid, signature::MinPk>,
     signature::PublicKey<Cycloid, signature::MinPk>,
 >;
 
 impl<K, P> Witnessed<K, P> {
-    /// What to verify with, as it was when the key was made ready.
+    /// Returns the public key to verify with, as it was when the key was prepared.
     pub(crate) const fn public(&self) -> &P {
         &self.public
     }

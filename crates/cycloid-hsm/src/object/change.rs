@@ -1,4 +1,4 @@
-//! Changes of objects, and copies: never to less protection, never to more use.
+//! Changes and copies of objects: they never reduce protection or add uses.
 
 use zeroize::Zeroizing;
 
@@ -9,14 +9,14 @@ use crate::error::{Code, Error, Result};
 use crate::rpc::Role;
 
 fn read_only(number: u32) -> Error {
-    Code::ATTRIBUTE_READ_ONLY.because(format!("attribute {number:#x} cannot be changed so"))
+    Code::ATTRIBUTE_READ_ONLY.because(format!("attribute {number:#x} cannot be changed this way"))
 }
 
-/// The attributes after a change (C_SetAttributeValue).
+/// Returns the attributes after a change (C_SetAttributeValue).
 ///
 /// # Errors
-/// [`Code::ACTION_PROHIBITED`] where the object may not be changed, [`Code::ATTRIBUTE_READ_ONLY`] for what
-/// is not changed, or not in that direction.
+/// [`Code::ACTION_PROHIBITED`] if the object may not be changed; [`Code::ATTRIBUTE_READ_ONLY`] for
+/// an attribute that cannot be changed, or not in that direction.
 pub(crate) fn changed(object: &Object, changes: &Template, role: Option<Role>) -> Result<Template> {
     if !object.attributes.is(cka::MODIFIABLE) {
         return Err(Code::ACTION_PROHIBITED.because("the object cannot be changed"));
@@ -24,16 +24,16 @@ pub(crate) fn changed(object: &Object, changes: &Template, role: Option<Role>) -
     apply(object, changes, role, false)
 }
 
-/// A copy (C_CopyObject); `secret` is the original's.
+/// Returns a copy (C_CopyObject); `secret` is the original's.
 ///
 /// # Errors
-/// As [`changed`]; a copy may besides live elsewhere, and become private.
+/// As [`changed`]. In addition, a copy may be stored elsewhere and may become private.
 pub(crate) fn copied(object: &Object, changes: &Template, secret: Option<&[u8]>) -> Result<New> {
     if !object.attributes.is(cka::COPYABLE) {
         return Err(Code::ACTION_PROHIBITED.because("the object cannot be copied"));
     }
     let mut attributes = apply(object, changes, None, true)?;
-    // Trust was given to the original.
+    // Only the original was trusted.
     if attributes.get(cka::TRUSTED).is_some() {
         attributes.set_bool(cka::TRUSTED, false);
     }

@@ -1,4 +1,4 @@
-//! Objects: attributes that may be seen, and for keys a secret that stays sealed until it is used.
+//! Objects: readable attributes and, for keys, a secret that stays sealed until it is used.
 
 pub(crate) mod build;
 pub(crate) mod change;
@@ -12,12 +12,12 @@ use crate::attribute::{Template, cka, ckk, cko};
 use crate::error::{Code, Result};
 use crate::key::{Key, PrivateKey, PublicKey};
 
-/// An object that is to be: its attributes, and its secret if it has one.
+/// An object to be created: its attributes, and its secret if it has one.
 #[derive(Debug)]
 pub struct New {
-    /// All attributes but secret ones.
+    /// All attributes except secret ones.
     pub attributes: Template,
-    /// The form at rest of a private key, or the bytes of a secret one.
+    /// The form at rest of a private key, or the bytes of a secret key.
     pub secret: Option<Zeroizing<Vec<u8>>>,
 }
 
@@ -26,56 +26,57 @@ pub struct New {
 pub struct Object {
     /// Its handle.
     pub id: u64,
-    /// Counts its changes.
+    /// A counter of its changes.
     pub version: u64,
-    /// All attributes but secret ones.
+    /// All attributes except secret ones.
     pub attributes: Template,
-    /// The secret of an object that lives in memory; those of stored ones are in the store.
+    /// The secret of an object that lives in memory; the store has the secrets of stored objects.
     pub session_secret: Option<Zeroizing<Vec<u8>>>,
-    /// The key of an object that lives in memory, once it was used: it ends with the object.
+    /// The prepared key of an object that lives in memory, set at its first use; it is dropped with
+    /// the object.
     pub session_key: OnceLock<Key>,
 }
 
-/// How much of an attribute may be seen.
+/// The visibility of an attribute.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Seen<'a> {
-    /// This is its value.
+    /// Visible, with this value.
     Value(&'a [u8]),
-    /// It is in the secret, and the key may be seen.
+    /// Part of the secret of a key that may be read.
     InSecret,
-    /// It is in the secret, which may not be seen.
+    /// Part of the secret of a key that may not be read.
     Sensitive,
-    /// The object has none of that number.
+    /// The object has no such attribute.
     Absent,
 }
 
 impl Object {
-    /// `CKO_…`.
+    /// Returns its class, `CKO_…`.
     pub fn class(&self) -> u32 {
         number(&self.attributes, cka::CLASS)
     }
 
-    /// `CKK_…`, of a key.
+    /// Returns the type of a key, `CKK_…`.
     pub fn key_type(&self) -> u32 {
         number(&self.attributes, cka::KEY_TYPE)
     }
 
-    /// Whether it is a key with a secret.
+    /// Returns whether it is a key with a secret.
     pub fn has_secret(&self) -> bool {
         matches!(self.class(), cko::PRIVATE_KEY | cko::SECRET_KEY)
     }
 
-    /// Whether only the user sees it.
+    /// Returns whether only the user sees it.
     pub fn is_private(&self) -> bool {
         self.attributes.is(cka::PRIVATE)
     }
 
-    /// Whether it outlives the program that made it.
+    /// Returns whether it outlives the program that created it.
     pub fn is_stored(&self) -> bool {
         self.attributes.is(cka::TOKEN)
     }
 
-    /// What a reader sees of an attribute.
+    /// Returns what a reader sees of an attribute.
     pub fn see(&self, attribute: u32) -> Seen<'_> {
         if let Some(value) = self.attributes.get(attribute) {
             return Seen::Value(value);
@@ -89,10 +90,11 @@ impl Object {
         }
     }
 
-    /// Whether it may be used for something, `CKA_SIGN` and the like.
+    /// Checks whether it permits a use, `CKA_SIGN` and the like.
     ///
     /// # Errors
-    /// [`Code::KEY_FUNCTION_NOT_PERMITTED`], also where the mechanism is not one that its policy allows.
+    /// [`Code::KEY_FUNCTION_NOT_PERMITTED`]; [`Code::MECHANISM_INVALID`] if its policy does not
+    /// allow the mechanism.
     pub fn permits(&self, usage: u32, mechanism: u32) -> Result<()> {
         if !self.attributes.is(usage) {
             return Err(Code::KEY_FUNCTION_NOT_PERMITTED.into());
@@ -100,19 +102,19 @@ impl Object {
         match self.attributes.get(cka::ALLOWED_MECHANISMS) {
             Some(allowed) if !rules::lists(allowed, mechanism) => {
                 Err(Code::MECHANISM_INVALID
-                    .because("the key's policy does not allow that mechanism"))
+                    .because("the key's policy does not allow this mechanism"))
             }
             _ => Ok(()),
         }
     }
 
-    /// The key that it is, ready for use. `secret` is what stands at rest, for keys that have one.
+    /// Prepares the key for use. `secret` is the form at rest, for keys that have one.
     ///
     /// # Errors
-    /// [`Code::KEY_HANDLE_INVALID`] where it is no key; [`Code::DEVICE_ERROR`] where what is stored is
-    /// not sound.
+    /// [`Code::KEY_HANDLE_INVALID`] if the object is not a key; [`Code::DEVICE_ERROR`] if the
+    /// stored key is corrupt.
     pub fn key(&self, secret: Option<&[u8]>) -> Result<Key> {
-        let broken = || Code::DEVICE_ERROR.because("the stored key is not sound");
+        let broken = || Code::DEVICE_ERROR.because("the stored key is corrupt");
         match (self.class(), secret) {
             (cko::PUBLIC_KEY, _) => {
                 let key = PublicKey::from_attributes(self.key_type(), &self.attributes)?;
@@ -132,13 +134,13 @@ impl Object {
     }
 }
 
-/// A number of an object that is known to be sound; all ones, which is nothing, if it is not there.
+/// Returns a number of a valid object; all ones, which is no valid number, if absent.
 fn number(attributes: &Template, number: u32) -> u32 {
     let value = attributes.number(number).ok().flatten();
     value.and_then(|value| value.try_into().ok()).unwrap_or(u32::MAX)
 }
 
-/// Attributes of a key that are in the secret and may be seen.
+/// Returns the attributes of a key that are in the secret and may be read.
 ///
 /// # Errors
 /// Those of the key.
@@ -151,7 +153,7 @@ pub(crate) fn secret_attributes(object: &Object, secret: &[u8]) -> Result<Templa
     Ok(template)
 }
 
-/// Whether a type of key is a secret one, of bytes.
+/// Returns whether keys of this type are secret keys made of bytes.
 pub(crate) const fn is_symmetric(key_type: u32) -> bool {
     matches!(
         key_type,
@@ -174,9 +176,9 @@ mod tests {
     use crate::key::Curve;
     use crate::object::build::{Origin, private};
 
-    /// Whichever bit of what is at rest flips on the way from its seal, it is the same key or none.
+    /// Whichever bit of the form at rest flips, the result is the same key or none.
     #[test]
-    fn no_flipped_bit_of_a_secret_makes_another_key() {
+    fn a_bit_flip_in_a_secret_never_yields_another_key() {
         let rng = &mut UnwrapErr(SysRng);
         let curves = [Curve::P256, Curve::P521, Curve::Ed25519, Curve::X25519];
         let mut keys: Vec<_> = curves

@@ -1,8 +1,8 @@
-//! Which attributes objects have, and what a key may be used for.
+//! Rules for attributes and for the uses of a key.
 //!
-//! What could undo the protection of keys is decided here, and nowhere else: a key never both wraps and
-//! decrypts, nor unwraps and encrypts (Clulow, On the security of PKCS #11, 2003); and what a key is used
-//! for is decided once, when it is made.
+//! Only this file decides on combinations that could undo the protection of keys: a key never both
+//! wraps and decrypts, nor unwraps and encrypts (Clulow, On the security of PKCS #11, 2003). A
+//! key's uses are decided once, when it is made.
 
 use crate::attribute::{Template, cka, ckk, cko};
 use crate::error::{Code, Result};
@@ -92,7 +92,7 @@ const SECRET: &[u32] = &[
     cka::VALUE_LEN,
 ];
 
-/// What the device alone sets.
+/// Attributes that only the device sets.
 pub(super) const DEVICE: &[u32] = &[
     cka::UNIQUE_ID,
     cka::LOCAL,
@@ -101,7 +101,7 @@ pub(super) const DEVICE: &[u32] = &[
     cka::KEY_GEN_MECHANISM,
 ];
 
-/// What stands in the secret of a private key.
+/// Attributes that are in the secret of an RSA private key.
 const RSA_SECRETS: &[u32] = &[
     cka::PRIVATE_EXPONENT,
     cka::PRIME_1,
@@ -111,7 +111,7 @@ const RSA_SECRETS: &[u32] = &[
     cka::COEFFICIENT,
 ];
 
-/// Truth values: one byte each, 0 or 1.
+/// Booleans: one byte each, 0 or 1.
 const TRUTH_VALUES: &[u32] = &[
     cka::TOKEN,
     cka::PRIVATE,
@@ -134,7 +134,7 @@ const TRUTH_VALUES: &[u32] = &[
     cka::ALWAYS_AUTHENTICATE,
 ];
 
-/// What a key may be used for. Once it is made these are only ever taken away.
+/// The uses of a key. Once a key is made, uses can only be removed.
 pub(super) const USAGES: &[u32] = &[
     cka::ENCRYPT,
     cka::DECRYPT,
@@ -158,10 +158,10 @@ const NUMBERS: &[u32] = &[
     cka::RATE_LIMIT,
 ];
 
-/// The longest value of an attribute, in bytes.
+/// The maximum length of an attribute's value, in bytes.
 const MAX_VALUE: usize = 64 * 1024;
 
-/// Whether an attribute is part of the secret.
+/// Returns whether an attribute is part of the secret.
 pub(super) fn is_secret(class: u32, key_type: u32, attribute: u32) -> bool {
     match (class, key_type) {
         (cko::PRIVATE_KEY, ckk::RSA) => RSA_SECRETS.contains(&attribute),
@@ -170,7 +170,7 @@ pub(super) fn is_secret(class: u32, key_type: u32, attribute: u32) -> bool {
     }
 }
 
-/// Whether a list of mechanisms, eight bytes each, has this one.
+/// Returns whether a list of mechanisms, eight bytes each, contains this one.
 pub(super) fn lists(allowed: &[u8], mechanism: u32) -> bool {
     let (numbers, _) = allowed.as_chunks::<8>();
     numbers.iter().any(|number| u64::from_le_bytes(*number) == u64::from(mechanism))
@@ -179,8 +179,9 @@ pub(super) fn lists(allowed: &[u8], mechanism: u32) -> bool {
 /// Checks the form of every attribute of a template, and that objects of the class have it.
 ///
 /// # Errors
-/// [`Code::ATTRIBUTE_READ_ONLY`] for what only the device sets, [`Code::ATTRIBUTE_TYPE_INVALID`] for what
-/// the class does not have, [`Code::ATTRIBUTE_VALUE_INVALID`].
+/// [`Code::ATTRIBUTE_READ_ONLY`] for attributes that only the device sets;
+/// [`Code::ATTRIBUTE_TYPE_INVALID`] for attributes that the class does not have;
+/// [`Code::ATTRIBUTE_VALUE_INVALID`].
 pub(super) fn check_form(class: u32, key_type: u32, template: &Template) -> Result<()> {
     let own = match class {
         cko::DATA => DATA,
@@ -189,14 +190,14 @@ pub(super) fn check_form(class: u32, key_type: u32, template: &Template) -> Resu
         cko::PRIVATE_KEY => PRIVATE,
         cko::SECRET_KEY => SECRET,
         _ => {
-            return Err(Code::ATTRIBUTE_VALUE_INVALID.because("there are no objects of that class"));
+            return Err(Code::ATTRIBUTE_VALUE_INVALID.because("unsupported object class"));
         }
     };
     let is_key = matches!(class, cko::PUBLIC_KEY | cko::PRIVATE_KEY | cko::SECRET_KEY);
     for (number, value) in template.iter() {
         if DEVICE.contains(&number) {
             return Err(Code::ATTRIBUTE_READ_ONLY
-                .because(format!("attribute {number:#x} is set by the device")));
+                .because(format!("only the device sets attribute {number:#x}")));
         }
         let known = EVERY.contains(&number)
             || own.contains(&number)
@@ -218,13 +219,13 @@ pub(super) fn check_form(class: u32, key_type: u32, template: &Template) -> Resu
         };
         if !sound || value.len() > MAX_VALUE {
             return Err(Code::ATTRIBUTE_VALUE_INVALID
-                .because(format!("attribute {number:#x} cannot have that value")));
+                .because(format!("invalid value of attribute {number:#x}")));
         }
     }
     Ok(())
 }
 
-/// Fills in what a key is used for where the template does not say, and refuses what contradicts.
+/// Fills in the uses that the template leaves open, and refuses contradictory ones.
 ///
 /// # Errors
 /// [`Code::TEMPLATE_INCONSISTENT`].
@@ -240,7 +241,7 @@ pub(super) fn settle_usages(class: u32, key_type: u32, template: &mut Template) 
         (_, ckk::AES) => &[cka::ENCRYPT, cka::DECRYPT],
         _ => &[cka::SIGN, cka::VERIFY],
     };
-    // What contradicts a usage that was asked for is not added to it.
+    // Default uses that contradict a requested use are left out.
     let (wraps, unwraps) = (template.is(cka::WRAP), template.is(cka::UNWRAP));
     for usage in USAGES {
         let ours = match class {
@@ -252,7 +253,7 @@ pub(super) fn settle_usages(class: u32, key_type: u32, template: &mut Template) 
             let excluded = match *usage {
                 cka::DECRYPT => wraps || unwraps && class == cko::PRIVATE_KEY,
                 cka::ENCRYPT => unwraps || wraps && class == cko::PUBLIC_KEY,
-                // An agreement has no moment in which PKCS #11 could ask for the PIN.
+                // PKCS #11 has no point in a key agreement at which it could ask for the PIN.
                 cka::DERIVE => template.is(cka::ALWAYS_AUTHENTICATE),
                 _ => false,
             };
@@ -263,8 +264,8 @@ pub(super) fn settle_usages(class: u32, key_type: u32, template: &mut Template) 
     exclude(template, template)
 }
 
-/// One key, or the two halves of a pair, must not both wrap and decrypt, nor unwrap and encrypt: with
-/// both, whoever is logged in has every extractable key in the clear.
+/// Checks that one key, or the two halves of a pair, do not both wrap and decrypt, nor unwrap and
+/// encrypt: with both, a logged-in user could read every extractable key in the clear.
 ///
 /// # Errors
 /// [`Code::TEMPLATE_INCONSISTENT`].
@@ -272,7 +273,7 @@ pub(super) fn exclude(one: &Template, other: &Template) -> Result<()> {
     let both = |a, b| (one.is(a) || other.is(a)) && (one.is(b) || other.is(b));
     if both(cka::WRAP, cka::DECRYPT) || both(cka::UNWRAP, cka::ENCRYPT) {
         return Err(Code::TEMPLATE_INCONSISTENT.because(
-            "a key wraps or decrypts, unwraps or encrypts, but not both: together they would bare other keys",
+            "a key must not both wrap and decrypt, or unwrap and encrypt: that would reveal other keys",
         ));
     }
     Ok(())

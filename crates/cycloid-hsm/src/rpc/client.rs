@@ -1,9 +1,9 @@
-//! A client: blocking, and for as many threads as want it.
+//! The daemon's client: blocking, for use by any number of threads.
 //!
-//! Each call takes a connection of its own for as long as it lasts, so that threads do not wait for each
-//! other; connections that are free are kept. All connections of a client are one application to the
-//! daemon: who is logged in on one is on all. Where the daemon goes, the application has ended, and the
-//! client is of no more use: whoever wants to go on connects anew, and is not logged in.
+//! Each call has a connection to itself, so threads do not wait for each other; idle connections
+//! are kept for reuse. To the daemon, all connections of a client are one application: a login on
+//! one applies to all. When the daemon goes away, the application ends and the client stays
+//! unusable: a program that continues must create a new client and log in again.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -20,9 +20,9 @@ use super::tls;
 use super::{VERSION, frame};
 use crate::error::{Code, Error, Result};
 
-/// Where a daemon listens unless told otherwise: `$CYCLOID_HSM_SOCKET`, or `cycloid-hsm.sock` in
-/// `$XDG_RUNTIME_DIR`, or `/run/cycloid-hsm/socket`. The variable may also be `tls://host:port`, which
-/// [`Client::connect`] understands.
+/// Returns the default address of the daemon: `$CYCLOID_HSM_SOCKET`, or `cycloid-hsm.sock` in
+/// `$XDG_RUNTIME_DIR`, or `/run/cycloid-hsm/socket`. The variable may also be `tls://host:port`,
+/// which [`Client::connect`] understands.
 pub fn default_socket() -> PathBuf {
     if let Some(path) = std::env::var_os("CYCLOID_HSM_SOCKET") {
         return path.into();
@@ -33,10 +33,10 @@ pub fn default_socket() -> PathBuf {
     }
 }
 
-/// What an address that is reached by TLS begins with.
+/// The prefix of TLS addresses.
 const TLS: &str = "tls://";
 
-/// Where a daemon is.
+/// The address of a daemon.
 #[derive(Clone)]
 enum Place {
     Socket(PathBuf),
@@ -108,7 +108,7 @@ impl Stream {
     }
 }
 
-/// An application of a daemon.
+/// A client application of a daemon.
 pub struct Client {
     place: Place,
     name: String,
@@ -117,10 +117,10 @@ pub struct Client {
 
 #[derive(Default)]
 struct State {
-    /// What further connections of the application show.
+    /// The ticket that further connections of the application present.
     ticket: Option<Secret>,
     idle: Vec<Connection>,
-    /// The daemon went, and the application ended with it.
+    /// Whether the daemon went away, which ended the application.
     lost: bool,
 }
 
@@ -140,18 +140,18 @@ fn unreachable_daemon(place: &Place, error: &io::Error) -> Error {
 }
 
 impl Client {
-    /// A new application, called `name` in the daemon's log. `place` is the path of a socket, or
-    /// `tls://host:port`, and then the environment says which certificates there are
+    /// Connects as a new application, called `name` in the daemon's log. `place` is the path of a
+    /// socket, or `tls://host:port`; for TLS the environment names the certificates
     /// (`Identity::from_environment` in the module `tls`).
     ///
     /// # Errors
-    /// [`Code::DEVICE_REMOVED`] where no daemon listens there; [`Code::ARGUMENTS_BAD`] where address or
-    /// certificates make no sense.
+    /// [`Code::DEVICE_REMOVED`] if no daemon listens there; [`Code::ARGUMENTS_BAD`] if the address
+    /// or the certificates are invalid.
     pub fn connect(place: impl Into<PathBuf>, name: impl Into<String>) -> Result<Self> {
         Self::at(Place::read(place.into())?, name.into())
     }
 
-    /// [`connect`](Self::connect) to a daemon on another machine.
+    /// [`connect`](Self::connect)s to a daemon on another machine.
     ///
     /// # Errors
     /// [`Code::DEVICE_REMOVED`].
@@ -171,12 +171,12 @@ impl Client {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request, and waits for the answer.
     ///
     /// # Errors
-    /// Those of the daemon; [`Code::DATA_LEN_RANGE`] if the request is longer than a frame can be;
-    /// [`Code::DEVICE_REMOVED`] where the daemon is gone, from then on for every call. A request that
-    /// was sent when the daemon went may have been done.
+    /// The daemon's errors; [`Code::DATA_LEN_RANGE`] if the request is longer than a frame can be;
+    /// [`Code::DEVICE_REMOVED`] if the daemon is gone, and from then on for every call. A request
+    /// that was in flight when the daemon went away may have been carried out.
     pub fn call(&self, request: &Request) -> Result<Response> {
         let idle = {
             let mut state = self.state();
@@ -205,7 +205,7 @@ impl Client {
         }
     }
 
-    /// Whether the daemon went away, as far as can be seen without asking it.
+    /// Returns whether the daemon is known to be gone, without sending anything.
     pub fn is_lost(&self) -> bool {
         let mut state = self.state();
         if state.idle.last_mut().is_some_and(|connection| !connection.is_open()) {
@@ -214,8 +214,9 @@ impl Client {
         state.lost
     }
 
-    /// Closes what connections it can without waiting for another thread, and is lost: for the child of
-    /// a `fork`, where other threads' locks never open and the connections are the parent's.
+    /// Marks the client as lost and closes its idle connections, without waiting for another
+    /// thread. This is for the child of a `fork`, in which locks of other threads never open and
+    /// the connections belong to the parent.
     pub fn abandon(&self) {
         if let Ok(mut state) = self.state.try_lock() {
             *state = State { lost: true, ..State::default() };
@@ -229,13 +230,13 @@ impl Client {
         }
     }
 
-    /// Drops all connections: they lead to the same daemon, and the application ended with it.
+    /// Drops all connections: they lead to the same daemon, so the application has ended.
     fn lose(&self, error: &io::Error) -> Error {
         *self.state() = State { lost: true, ..State::default() };
         unreachable_daemon(&self.place, error)
     }
 
-    /// A connection more: the application's first, or a further one.
+    /// Opens another connection: the application's first, or a further one.
     fn open(&self) -> Result<Connection> {
         let stream = self.place.open().map_err(|error| self.lose(&error))?;
         let mut connection = Connection { stream, buffer: Vec::new() };
@@ -246,7 +247,8 @@ impl Client {
         };
         connection.write(&request)?;
         let answer = connection.exchange().map_err(|error| match known {
-            // It listens, and hangs up on one connection more. The others say whether it is there.
+            // The daemon listens but hung up on this further connection; the existing ones show
+            // whether it is alive.
             Some(_) => Code::DEVICE_MEMORY.because("the daemon takes no more connections"),
             None => self.lose(&error),
         });
@@ -259,19 +261,19 @@ impl Client {
             }
             Response::Refused { code, detail } => {
                 let error = Code(code).because(detail);
-                // The daemon is full, or it is another one, which does not know the application.
+                // Either the daemon is full, or it was restarted and does not know the application.
                 if known.is_some() && error.code != Code::DEVICE_MEMORY {
                     return Err(self.lose(&io::Error::other(error)));
                 }
                 Err(error)
             }
-            _ => Err(Code::DEVICE_ERROR.because("the daemon answers something else")),
+            _ => Err(Code::DEVICE_ERROR.because("unexpected answer from the daemon")),
         }
     }
 }
 
 impl Connection {
-    /// Puts a request into the buffer.
+    /// Writes a request into the buffer.
     fn write(&mut self, request: &Request) -> Result<()> {
         self.buffer.clear();
         frame::write(0, &mut self.buffer, |to| request.write(to));
@@ -282,7 +284,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends what is in the buffer, and reads the answer.
+    /// Sends the buffer, and reads the answer.
     fn exchange(&mut self) -> io::Result<Response> {
         let sent = self.stream.write_all(&self.buffer);
         self.buffer.zeroize();
@@ -290,7 +292,7 @@ impl Connection {
         loop {
             let malformed = |_| io::Error::new(io::ErrorKind::InvalidData, "a malformed answer");
             if let Some(frame) = frame::read(&self.buffer).map_err(malformed)? {
-                // One request, one answer: anything else belongs to nobody here.
+                // One request is in flight, so exactly one answer is expected.
                 let alone = frame.identifier == 0 && frame.length == self.buffer.len();
                 let response = if alone { Response::read(frame.message) } else { Err(Malformed) };
                 self.buffer.zeroize();
@@ -308,7 +310,7 @@ impl Connection {
         }
     }
 
-    /// Whether the other end is there and silent, as it is between two requests.
+    /// Returns whether the connection is open and has no unread data, as expected between requests.
     fn is_open(&mut self) -> bool {
         let silent = |stream: &mut Stream| {
             stream.set_nonblocking(true)?;

@@ -1,25 +1,25 @@
-//! How values stand in a message: little-endian numbers, and whatever has no fixed length after its
-//! length as a `u32`.
+//! The encoding of values in messages: little-endian numbers, and a `u32` length before each value
+//! of variable size.
 //!
-//! Reading never takes more memory than the message has bytes, whatever lengths it claims.
+//! Decoding never allocates more memory than the message has bytes, whatever lengths it claims.
 
 use zeroize::Zeroizing;
 
 use crate::attribute::Template;
 
-/// A message that is cut short, has bytes left over, or says what nothing says.
+/// A message that is truncated, has trailing bytes, or contains an invalid value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// What can stand in a message.
+/// A value that a message can contain.
 pub trait Value: Sized {
-    /// Its name in the schema.
+    /// Returns its name in the schema.
     fn schema() -> String;
 
-    /// Appends it.
+    /// Appends its encoding.
     fn write(&self, to: &mut Vec<u8>);
 
-    /// Takes it from the front.
+    /// Decodes a value from the front.
     ///
     /// # Errors
     /// [`Malformed`].
@@ -73,7 +73,7 @@ impl Value for bool {
     }
 }
 
-/// Bytes, after their number.
+/// Appends the length and the bytes.
 fn write_bytes(bytes: &[u8], to: &mut Vec<u8>) {
     u32::try_from(bytes.len()).expect("messages are far shorter").write(to);
     to.extend_from_slice(bytes);
@@ -108,12 +108,12 @@ impl From<&[u8]> for Bytes {
     }
 }
 
-/// Bytes that are wiped when dropped and that no log shows.
+/// Bytes that are wiped when dropped and never appear in a log.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Secret(pub Zeroizing<Vec<u8>>);
 
 impl Secret {
-    /// A copy of `bytes`.
+    /// Copies `bytes`.
     pub fn new(bytes: &[u8]) -> Self {
         Self(Zeroizing::new(bytes.to_vec()))
     }
@@ -191,7 +191,7 @@ impl<T: Value> Value for Vec<T> {
 
     fn read(from: &mut &[u8]) -> Result<Self, Malformed> {
         let count = u32::read(from)? as usize;
-        // Each takes a byte at least.
+        // Each value takes at least one byte.
         if count > from.len() {
             return Err(Malformed);
         }
@@ -218,7 +218,7 @@ impl Value for Template {
 
     fn read(from: &mut &[u8]) -> Result<Self, Malformed> {
         let count = u32::read(from)? as usize;
-        // Each takes eight bytes at least.
+        // Each attribute takes at least eight bytes.
         if count > from.len() / 8 {
             return Err(Malformed);
         }

@@ -1,14 +1,14 @@
-//! Frames: the length of what follows (`u32`), the request's identifier (`u32`), and the message.
+//! Frames: the length of the rest (`u32`), the request's identifier (`u32`), and the message.
 //!
-//! A client may send further requests before it has answers; an answer carries the identifier of its
-//! request, and answers may come in another order.
+//! A client may have several requests in flight. An answer carries the identifier of its request,
+//! and answers may arrive in any order.
 
 use super::codec::{Malformed, Value};
 
-/// Bytes before the message: length and identifier.
+/// The length in bytes of the header: length and identifier.
 pub const HEADER: usize = 8;
 
-/// The longest frame after its length, in bytes.
+/// The maximum length of a frame in bytes, not counting the length field.
 pub const MAX_LENGTH: usize = 1 << 20;
 
 /// Appends a frame whose message `write` appends.
@@ -24,18 +24,18 @@ pub fn write(identifier: u32, to: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)
 /// A frame at the front of a buffer.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// Of the request.
+    /// The request's identifier.
     pub identifier: u32,
     /// The message.
     pub message: &'a [u8],
-    /// Bytes of the whole frame.
+    /// The length of the whole frame in bytes.
     pub length: usize,
 }
 
-/// The frame at the front of `buffer`, or `None` while more bytes are needed.
+/// Returns the frame at the front of `buffer`, or `None` while it is incomplete.
 ///
 /// # Errors
-/// [`Malformed`] where the length is one that none has: the connection is of no use any more.
+/// [`Malformed`] if the length is invalid: the connection is then unusable.
 pub fn read(buffer: &[u8]) -> Result<Option<Frame<'_>>, Malformed> {
     let Some(length) = buffer.first_chunk::<4>() else { return Ok(None) };
     let length = u32::from_le_bytes(*length) as usize;

@@ -1,5 +1,5 @@
-//! The messages: what is asked and what is answered. The whole protocol is in the two tables below;
-//! `docs/hsm-protocol.md` is made from them.
+//! The messages of the protocol: the two tables below, of requests and of responses, define it
+//! completely, and `docs/hsm-protocol.md` is generated from them.
 
 use super::codec::{Bytes, Malformed, Secret, Value};
 use crate::attribute::Template;
@@ -38,20 +38,20 @@ macro_rules! messages {
         { $($(#[$fdoc:meta])* $field:ident: $type:ty),* $(,)? })*) => {
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq)]
-        // The table says it all: most fields need no sentence of their own.
+        // The table documents each message as a whole; most fields need no sentence of their own.
         #[allow(missing_docs)]
         pub enum $name {
             $($(#[$vdoc])* $variant { $($(#[$fdoc])* $field: $type,)* },)*
         }
 
         impl $name {
-            /// The table of the schema.
+            /// Returns the schema's table.
             pub fn schema() -> Vec<Row> {
                 vec![$(($number, stringify!($variant),
                     vec![$((stringify!($field), <$type>::schema())),*])),*]
             }
 
-            /// The name, for logs and metrics.
+            /// Returns the name, for logs and metrics.
             pub const fn name(&self) -> &'static str {
                 match self {
                     $(Self::$variant { .. } => stringify!($variant),)*
@@ -68,7 +68,7 @@ macro_rules! messages {
                 }
             }
 
-            /// Reads what [`write`](Self::write) wrote, to the last byte.
+            /// Decodes a message that [`write`](Self::write) encoded; trailing bytes are an error.
             ///
             /// # Errors
             /// [`Malformed`].
@@ -84,7 +84,7 @@ macro_rules! messages {
     };
 }
 
-/// Declares something that is one of a few, by a byte.
+/// Declares an enum that is encoded as one byte.
 macro_rules! choice {
     ($(#[$doc:meta])* $name:ident: $($(#[$vdoc:meta])* $number:literal $variant:ident),* $(,)?) => {
         $(#[$doc])*
@@ -114,13 +114,13 @@ macro_rules! choice {
 }
 
 choice! {
-    /// Who is logged in.
+    /// The role of a login.
     Role:
-    /// Makes and resets PINs, administers; sees no private object.
+    /// Sets and resets PINs and administers; sees no private object.
     0 SecurityOfficer,
     /// Uses and manages keys.
     1 User,
-    /// Sees everything but secrets, changes and uses nothing.
+    /// Sees everything except secrets; changes and uses nothing.
     2 Auditor,
 }
 
@@ -129,76 +129,76 @@ fields! {
     struct Mechanism {
         /// `CKM_…`.
         number: u32,
-        /// What it takes besides key and data.
+        /// The parameter.
         parameter: Parameter,
     }
 
     /// A line of the audit log.
     struct AuditEntry {
-        /// From 1, without gaps.
+        /// Counts from 1, without gaps.
         sequence: u64,
         /// Milliseconds since 1970.
         time: u64,
-        /// Who: role and peer.
+        /// The role and the peer.
         who: String,
-        /// What was done, to what, and what became of it.
+        /// The action, its object and its outcome.
         what: String,
-        /// HMAC-SHA-256 over the line and the one before it.
+        /// HMAC-SHA-256 over this line and the one before it.
         mac: Bytes,
     }
 
-    /// A signature that was asked for among many.
+    /// One signature of a [`Request::SignMany`].
     struct Signing {
         /// The key.
         key: u64,
-        /// How.
+        /// The mechanism.
         mechanism: Mechanism,
-        /// Of what.
+        /// The data to sign.
         data: Bytes,
-        /// `data` is the digest that the mechanism would make.
+        /// Whether `data` is already the digest that the mechanism would compute.
         digested: bool,
     }
 }
 
 messages! {
-    /// What is asked.
+    /// The requests.
     Request:
-    /// The first message on a connection, of an application that has none yet.
+    /// First message of a new application's first connection.
     0x01 Hello { version: u16, name: String }
-    /// The first message on a further connection of an application.
+    /// First message of a further connection of an application.
     0x02 Attach { version: u16, ticket: Secret }
-    /// About the token.
+    /// Describes the token.
     0x03 Token {}
-    /// The application becomes one of a role.
+    /// Logs the application in with a role.
     0x04 Login { role: Role, pin: Secret }
-    /// It ceases to be.
+    /// Logs the application out.
     0x05 Logout {}
-    /// Destroys all objects and sets label and security officer's PIN.
+    /// Destroys all objects, and sets the label and the security officer's PIN.
     0x06 InitToken { pin: Secret, label: String }
-    /// The security officer gives the user, or the auditor, a PIN.
+    /// Sets the PIN of the user or the auditor; only the security officer may.
     0x07 InitPin { role: Role, pin: Secret }
-    /// Whoever is logged in, or the user, changes the PIN.
+    /// Changes the PIN of the logged-in role or, without a login, of the user.
     0x08 SetPin { old: Secret, new: Secret }
-    /// Random bytes.
+    /// Returns random bytes.
     0x09 Random { length: u32 }
-    /// The user's PIN once more, for one use of a key that asks for it before each.
+    /// Authorizes one use of a key that requires the user's PIN before each.
     0x0a Authenticate { key: u64, pin: Secret }
 
-    /// Objects that have all these attributes.
+    /// Finds the objects that have all these attributes.
     0x10 Find { template: Template }
-    /// Values of attributes of an object.
+    /// Returns values of attributes of an object.
     0x11 Attributes { object: u64, numbers: Vec<u32> }
     /// Changes attributes of an object.
     0x12 SetAttributes { object: u64, template: Template }
-    /// Makes an object of values that are given.
+    /// Creates an object from given values.
     0x13 Create { template: Template }
-    /// Makes an object like another.
+    /// Copies an object.
     0x14 Copy { object: u64, template: Template }
     /// Destroys an object.
     0x15 Destroy { object: u64 }
-    /// The number of bytes that an object takes.
+    /// Returns the number of bytes that an object takes.
     0x16 Size { object: u64 }
-    /// Makes the two halves of a private key that is given as PEM (PKCS #8).
+    /// Creates both halves of a private key given as PEM (PKCS #8).
     0x17 Import { pem: Secret, template: Template }
 
     /// Generates a secret key.
@@ -213,33 +213,33 @@ messages! {
     0x24 Encrypt { key: u64, mechanism: Mechanism, data: Secret }
     /// Decrypts.
     0x25 Decrypt { key: u64, mechanism: Mechanism, data: Bytes }
-    /// A key, wrapped by another.
+    /// Wraps a key with another.
     0x26 Wrap { wrapping: u64, mechanism: Mechanism, key: u64 }
-    /// Makes an object of a wrapped key.
+    /// Creates an object from a wrapped key.
     0x27 Unwrap { unwrapping: u64, mechanism: Mechanism, wrapped: Bytes, template: Template }
-    /// Makes an object of a shared secret.
+    /// Creates an object from a shared secret.
     0x28 Derive { base: u64, mechanism: Mechanism, template: Template }
-    /// Whether the key may be used so: what C_SignInit and its like must know.
+    /// Checks whether the key permits a use, as C_SignInit and its like must know.
     0x29 Check { key: u64, mechanism: Mechanism, usage: Usage }
-    /// Many signatures, each with its own outcome.
+    /// Makes many signatures, each with its own outcome.
     0x2a SignMany { requests: Vec<Signing> }
 
-    /// How the daemon is.
+    /// Returns the daemon's status.
     0x40 Status {}
-    /// Opens the keystore.
+    /// Unlocks the keystore.
     0x41 Unlock { passphrase: Option<Secret>, key_file: Option<Secret> }
-    /// Closes it and forgets all keys.
+    /// Locks the keystore and wipes all keys.
     0x42 Lock {}
-    /// Lines of the audit log, from one on.
+    /// Returns lines of the audit log, starting with number `from`.
     0x43 Audit { from: u64, limit: u32 }
-    /// Metrics as Prometheus text.
+    /// Returns metrics as Prometheus text.
     0x44 Metrics {}
-    /// A new master key, and all records sealed anew.
+    /// Makes a new master key, and re-seals all records under it.
     0x45 RotateMasterKey {}
 }
 
 choice! {
-    /// What a key is to be used for.
+    /// A use of a key, named for the function that begins it.
     Usage:
     /// C_SignInit.
     0 Sign,
@@ -252,7 +252,7 @@ choice! {
 }
 
 fields! {
-    /// About the token.
+    /// The state of the token.
     struct TokenInfo {
         /// At most 32 bytes.
         label: String,
@@ -262,64 +262,64 @@ fields! {
         initialized: bool,
         /// Whether a user's PIN is set.
         user_pin: bool,
-        /// Wrong PINs of the user since the last right one.
+        /// The user's wrong PINs since the last right one.
         user_failures: u32,
-        /// Wrong PINs of the security officer since the last right one.
+        /// The security officer's wrong PINs since the last right one.
         officer_failures: u32,
         /// Whether the keystore is locked.
         locked: bool,
-        /// Who is logged in.
+        /// The logged-in role.
         role: Option<u8>,
-        /// Version of the daemon.
+        /// The version of the daemon.
         daemon: String,
     }
 
-    /// What is known of an attribute of an object.
+    /// An attribute of an object, as far as it can be read.
     struct AttributeValue {
         /// Its number.
         number: u32,
         /// 0, or ATTRIBUTE_SENSITIVE or ATTRIBUTE_TYPE_INVALID.
         code: u32,
-        /// Its value, where the code is 0.
+        /// Its value, if the code is 0.
         value: Bytes,
     }
 
-    /// What became of one signature among many.
+    /// The outcome of one signature of a [`Request::SignMany`].
     struct Signed {
-        /// 0, or why not.
+        /// 0, or the reason of a refusal.
         code: u32,
-        /// The signature, where the code is 0.
+        /// The signature, if the code is 0.
         signature: Bytes,
     }
 }
 
 messages! {
-    /// What is answered.
+    /// The responses.
     Response:
-    /// It was refused: a code, and a sentence for a person, which may be empty.
+    /// The request was refused: a code, and a detail for people, which may be empty.
     0x00 Refused { code: u32, detail: String }
-    /// It was done.
+    /// The request was carried out.
     0x01 Done {}
-    /// To Hello and Attach.
+    /// Answers Hello and Attach.
     0x02 Welcome { version: u16, ticket: Secret }
-    /// To Token.
+    /// Answers Token.
     0x03 Token { info: TokenInfo }
     /// One object.
     0x04 Object { object: u64 }
     /// A public and a private key.
     0x05 Pair { public: u64, private: u64 }
-    /// Objects, in the order of their numbers.
+    /// Objects, sorted by handle.
     0x06 Objects { objects: Vec<u64> }
-    /// Attributes, in the order they were asked for.
+    /// Attributes, in the order of the request.
     0x07 Attributes { values: Vec<AttributeValue> }
     /// Bytes: a signature, a ciphertext, a message.
     0x08 Data { data: Secret }
     /// A number.
     0x09 Number { value: u64 }
-    /// Text for a person.
+    /// Text for people.
     0x0a Text { text: String }
     /// Lines of the audit log.
     0x0b Audit { entries: Vec<AuditEntry> }
-    /// Signatures, in the order they were asked for.
+    /// Signatures, in the order of the request.
     0x0c SignedMany { outcomes: Vec<Signed> }
 }

@@ -11,5 +11,5 @@ pub use client::{Client, default_socket};
 pub use codec::{Bytes, Malformed, Secret, Value};
 pub use message::{Mechanism, Request, Response, Role, Usage};
 
-/// The version of the protocol that this code speaks. A daemon refuses others.
+/// The protocol version of this code. A daemon refuses other versions.
 pub const VERSION: u16 = 1;

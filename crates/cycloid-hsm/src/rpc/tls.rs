@@ -1,5 +1,5 @@
-//! The client's end of a connection to a daemon on another machine: TLS 1.3 by rustls with Cycloid's
-//! provider, and a certificate on either side.
+//! The client side of a TLS 1.3 connection to a daemon on another machine: rustls with Cycloid's
+//! provider, and certificates on both sides.
 
 use std::fmt;
 use std::io;
@@ -15,14 +15,14 @@ use zeroize::Zeroizing;
 
 use crate::error::{Code, Error, Result};
 
-/// The name of the protocol (ALPN, RFC 7301), so that no other protocol's server or client is taken for
-/// one of this.
+/// The protocol's name (ALPN, RFC 7301), which prevents connections to a server or client of
+/// another protocol.
 pub const ALPN: &[u8] = b"cycloid-hsm/1";
 
-/// How long a connection may take until both sides know each other.
+/// The time limit for connecting and for the handshake.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// After so long without a word, whether the other machine is there is looked after.
+/// The idle time after which TCP keepalive probes the peer.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// An open connection.
@@ -32,17 +32,17 @@ fn bad(path: &Path, error: impl fmt::Display) -> Error {
     Code::ARGUMENTS_BAD.because(format!("{}: {error}", path.display()))
 }
 
-/// The certificates of a PEM file, of which there is at least one.
+/// Reads the certificates of a PEM file; there must be at least one.
 ///
 /// # Errors
 /// [`Code::ARGUMENTS_BAD`].
 pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
     let all = CertificateDer::pem_file_iter(path).and_then(Iterator::collect);
     let all: Vec<_> = all.map_err(|error| bad(path, error))?;
-    if all.is_empty() { Err(bad(path, "there is no certificate in it")) } else { Ok(all) }
+    if all.is_empty() { Err(bad(path, "no certificate in the file")) } else { Ok(all) }
 }
 
-/// The private key of a PEM file.
+/// Reads the private key of a PEM file.
 ///
 /// # Errors
 /// [`Code::ARGUMENTS_BAD`].
@@ -51,7 +51,7 @@ pub fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>> {
     PrivateKeyDer::from_pem_slice(&pem).map_err(|error| bad(path, error))
 }
 
-/// The authorities of a PEM file.
+/// Reads the trusted authorities of a PEM file.
 ///
 /// # Errors
 /// [`Code::ARGUMENTS_BAD`].
@@ -63,7 +63,7 @@ pub fn authorities(path: &Path) -> Result<RootCertStore> {
     Ok(roots)
 }
 
-/// A client that shows nothing of itself.
+/// Returns the configuration of a client without a certificate.
 #[cfg(feature = "daemon")]
 pub(crate) fn client(authorities: RootCertStore) -> Result<ClientConfig> {
     let config = ClientConfig::builder_with_provider(cycloid_rustls::default_provider().into())
@@ -72,7 +72,7 @@ pub(crate) fn client(authorities: RootCertStore) -> Result<ClientConfig> {
     Ok(config.with_root_certificates(authorities).with_no_client_auth())
 }
 
-/// Looks after connections whose other end vanished without a word, and waits for no more to send.
+/// Sets TCP options: keepalive to detect a vanished peer, and no delay before small segments.
 pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     rustix::net::sockopt::set_socket_keepalive(stream, true)?;
@@ -80,26 +80,28 @@ pub(crate) fn prepare(stream: &TcpStream) -> io::Result<()> {
     Ok(())
 }
 
-/// Files, all PEM: what a client shows, and whom it believes.
+/// A client's certificate, key and trusted authorities, as paths of PEM files.
 #[derive(Clone, Debug)]
 pub struct Identity {
-    /// Its certificate, and those between it and an authority that the daemon knows.
+    /// Its certificate, followed by the intermediate certificates up to an authority that the
+    /// daemon knows.
     pub certificate: PathBuf,
     /// The private key of the certificate.
     pub key: PathBuf,
-    /// The authorities that may vouch for the daemon.
+    /// The authorities that may sign the daemon's certificate.
     pub authorities: PathBuf,
 }
 
 impl Identity {
-    /// The files that `CYCLOID_HSM_CERTIFICATE`, `CYCLOID_HSM_KEY` and `CYCLOID_HSM_CA` name.
+    /// Takes the paths from `CYCLOID_HSM_CERTIFICATE`, `CYCLOID_HSM_KEY` and `CYCLOID_HSM_CA`.
     ///
     /// # Errors
-    /// [`Code::ARGUMENTS_BAD`] where one is not set.
+    /// [`Code::ARGUMENTS_BAD`] if one is not set.
     pub fn from_environment() -> Result<Self> {
         let file = |name: &str| {
             std::env::var_os(name).map(PathBuf::from).ok_or_else(|| {
-                Code::ARGUMENTS_BAD.because(format!("a daemon reached by TLS needs {name}"))
+                Code::ARGUMENTS_BAD
+                    .because(format!("{name} is not set, but a TLS connection needs it"))
             })
         };
         Ok(Self {
@@ -118,7 +120,7 @@ pub struct Remote {
     config: Arc<ClientConfig>,
 }
 
-/// Its address.
+/// Shows the address alone.
 impl fmt::Debug for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "tls://{}", self.address)
@@ -126,12 +128,13 @@ impl fmt::Debug for Remote {
 }
 
 impl Remote {
-    /// The daemon at `address`, a host and a port, whose certificate must name the host.
+    /// Describes the daemon at `address`, a host and a port. Its certificate must name the host.
     ///
     /// # Errors
-    /// [`Code::ARGUMENTS_BAD`] where the address is none, or a file is not what it should be.
+    /// [`Code::ARGUMENTS_BAD`] if the address is invalid, or a file does not contain what it
+    /// should.
     pub fn new(address: &str, identity: &Identity) -> Result<Self> {
-        let wrong = || Code::ARGUMENTS_BAD.because(format!("{address:?} is no host with a port"));
+        let wrong = || Code::ARGUMENTS_BAD.because(format!("{address:?} is not HOST:PORT"));
         let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
         port.parse::<u16>().map_err(|_| wrong())?;
         let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -147,8 +150,8 @@ impl Remote {
         Ok(Self { address: address.to_owned(), name, config: config.into() })
     }
 
-    /// A connection whose handshake is done on this side. Whether the daemon takes the certificate shows
-    /// with its first answer.
+    /// Connects, and completes the client's side of the handshake. Whether the daemon accepts the
+    /// client's certificate shows in its first answer.
     pub(super) fn open(&self) -> io::Result<Stream> {
         let mut stream = self.reach()?;
         prepare(&stream)?;
@@ -164,7 +167,7 @@ impl Remote {
         Ok(StreamOwned::new(connection, stream))
     }
 
-    /// The first of the host's addresses that answers.
+    /// Connects to the first of the host's addresses that answers.
     fn reach(&self) -> io::Result<TcpStream> {
         let mut last = io::ErrorKind::NotFound.into();
         for address in self.address.to_socket_addrs()? {

@@ -1,7 +1,7 @@
-//! The audit log: a chain of HMACs with a key of the keyring, whose head the manifest contains.
+//! The audit log: a chain of HMACs under a key of the keyring, with its head in the manifest.
 //!
-//! Nobody without the key can change, add or leave out a line; who has the database can put all of it
-//! back to what it once was, and then the head is earlier than one that was exported before.
+//! Without the key nobody can change, add or remove a line. Whoever controls the database can
+//! revert all of it to an earlier state; an exported head then shows the difference.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,13 +19,13 @@ use crate::error::{Code, Error, Result};
 use crate::rpc::Bytes;
 pub use crate::rpc::message::AuditEntry;
 
-/// The last line of the log, which stands for all of it. As text: the sequence number, a colon, and
-/// 64 hexadecimal digits.
+/// The head of the log: its last line, which authenticates all lines. As text: the sequence number,
+/// a colon, and 64 hexadecimal digits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditHead {
-    /// The number of the last line; 0 if there is none.
+    /// The number of the last line; 0 for an empty log.
     pub sequence: u64,
-    /// Its MAC; zeros if there is none.
+    /// The MAC of the last line; zeros for an empty log.
     pub mac: [u8; 32],
 }
 
@@ -45,14 +45,15 @@ impl FromStr for AuditHead {
             Some(Self { sequence: sequence.parse().ok()?, mac: super::hex(digits)? })
         };
         read().ok_or_else(|| {
-            Code::ARGUMENTS_BAD
-                .because("a head of the audit log is a number, a colon, and 64 hexadecimal digits")
+            Code::ARGUMENTS_BAD.because(
+                "a head of the audit log must be a number, a colon, and 64 hexadecimal digits",
+            )
         })
     }
 }
 
 impl AuditHead {
-    /// The head after one more line.
+    /// Returns the head after one more line.
     fn next(&self, keys: &Keyring, time: u64, who: &str, what: &str) -> Self {
         let sequence = self.sequence + 1;
         let strings: [&[u8]; 3] = [&self.mac, who.as_bytes(), what.as_bytes()];
@@ -72,11 +73,11 @@ fn entry(mut row: Row) -> Result<AuditEntry> {
 }
 
 impl Write<'_> {
-    /// Adds a line to the audit log, with the time it is now. It is there if all else that the
-    /// transaction writes is, and only then.
+    /// Adds a line to the audit log, with the current time. It is committed or discarded together
+    /// with the rest of the transaction.
     ///
     /// # Errors
-    /// [`Code::ARGUMENTS_BAD`] if there is a NUL in it, which PostgreSQL does not store;
+    /// [`Code::ARGUMENTS_BAD`] if it contains a NUL, which PostgreSQL cannot store;
     /// [`Code::DEVICE_ERROR`].
     pub fn audit(&mut self, who: &str, what: &str) -> Result<()> {
         if who.contains('\0') || what.contains('\0') {
@@ -100,7 +101,7 @@ impl Write<'_> {
 }
 
 impl Store {
-    /// Adds a line to the audit log, in a transaction of its own: for what changes nothing else.
+    /// Adds a line to the audit log in its own transaction, for an event that changes nothing else.
     ///
     /// # Errors
     /// As [`Write::audit`].
@@ -108,27 +109,26 @@ impl Store {
         self.write(|write| write.audit(who, what))
     }
 
-    /// Lines of the audit log from number `from` on, at most `limit` of them, as they stand in the
-    /// database: [`audit_verify`](Self::audit_verify) says whether they are genuine. The keystore may
-    /// be locked.
+    /// Returns lines of the audit log from number `from` on, at most `limit` of them, unverified:
+    /// [`audit_verify`](Self::audit_verify) verifies them. The keystore may be locked.
     ///
     /// # Errors
     /// [`Code::DEVICE_ERROR`].
     pub fn audit_entries(&self, from: u64, limit: u32) -> Result<Vec<AuditEntry>> {
         let select = "SELECT sequence, time, who, what, mac FROM audit_log \
             WHERE sequence >= $1 ORDER BY sequence LIMIT $2";
-        // The database's numbers have a sign.
+        // The database's integers are signed.
         let values = [Value::number(from.min(i64::MAX as u64)), Value::number(limit.into())];
         self.database.begin(Access::Read)?.all(select, &values, entry)
     }
 
-    /// Verifies the whole audit log, and that it goes on from `known_head`, and gives its head.
+    /// Verifies the whole audit log, and that it continues from `known_head`. Returns its head.
     ///
-    /// A known head that is kept elsewhere is what shows that the whole database was put back to an
-    /// earlier state.
+    /// Only a known head kept elsewhere reveals that the whole database was reverted to an earlier
+    /// state.
     ///
     /// # Errors
-    /// [`Code::DEVICE_ERROR`] that says which line was altered or is missing.
+    /// [`Code::DEVICE_ERROR`], which names the line that was altered or is missing.
     pub fn audit_verify(&self, known_head: Option<&AuditHead>) -> Result<AuditHead> {
         let Session { mut transaction, keys, manifest } = Session::begin(self, Access::Read)?;
         let same = |mac: &[u8], head: &AuditHead| bool::from(mac.ct_eq(&head.mac));

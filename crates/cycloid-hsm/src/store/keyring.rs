@@ -1,7 +1,8 @@
 //! The keys of an unlocked keystore.
 //!
-//! The root key, which slots seal, seals the keyring: the keys of audit log and manifest, and the
-//! master keys, of which each has an epoch. There is one master key, and during a rotation two.
+//! Slots seal the root key, and the root key seals the keyring: the keys of the audit log and the
+//! manifest, and the master keys, each of which has an epoch. There is one master key, or two
+//! during a rotation.
 
 use zeroize::{Zeroize, Zeroizing};
 
@@ -20,12 +21,12 @@ pub(super) struct Keyring {
 #[derive(Default, Zeroize)]
 struct Keys {
     root: Key,
-    /// How often the keyring changed; the manifest says the same.
+    /// Counts the changes of the keyring; the manifest contains the same count.
     version: u64,
     audit: Key,
     manifest: Key,
     terms: Key,
-    /// Epoch 0 is none. The current one comes first.
+    /// The master keys, the current one first. Epoch 0 means none.
     masters: [Master; 2],
 }
 
@@ -37,7 +38,7 @@ pub(super) struct Master {
 }
 
 impl Keyring {
-    /// New keys.
+    /// Generates new keys.
     pub(super) fn generate(identity: Identity) -> Result<Self> {
         let mut keys = Locked::<Keys>::new()?;
         let Keys { root, version, audit, manifest, terms, masters: [master, _] } = &mut *keys;
@@ -48,7 +49,7 @@ impl Keyring {
         Ok(Self { identity, keys })
     }
 
-    /// Reads what [`seal`](Self::seal) wrote.
+    /// Opens what [`seal`](Self::seal) sealed.
     ///
     /// # Errors
     /// [`Violation::Keyring`].
@@ -61,10 +62,10 @@ impl Keyring {
         Ok(Self { identity, keys })
     }
 
-    /// The keyring, sealed by the root key.
+    /// Returns the keyring, sealed by the root key.
     pub(super) fn seal(&self) -> Result<Vec<u8>> {
         let keys = &*self.keys;
-        // Long enough never to be moved, which would leave a copy.
+        // The capacity prevents a reallocation, which would leave a copy of the keys.
         let mut text = Zeroizing::new(Vec::with_capacity(256));
         keys.version.write(&mut text);
         text.extend_from_slice(&keys.audit);
@@ -77,7 +78,7 @@ impl Keyring {
         seal(&keys.root, &associated(Part::Keyring, &self.identity, &[], &[]), &text)
     }
 
-    /// The same with one master key more, which is the current one from then on.
+    /// Returns a keyring with an additional master key, which becomes the current one.
     pub(super) fn with_new_master(&self) -> Result<Self> {
         let mut new = self.without_old_master()?;
         let [current, old] = &mut new.keys.masters;
@@ -87,7 +88,7 @@ impl Keyring {
         Ok(new)
     }
 
-    /// The same with the current master key alone.
+    /// Returns a keyring with the current master key alone.
     pub(super) fn without_old_master(&self) -> Result<Self> {
         let mut keys = Locked::<Keys>::new()?;
         keys.root = self.keys.root;
@@ -100,43 +101,43 @@ impl Keyring {
         Ok(Self { identity: self.identity, keys })
     }
 
-    /// How often it changed.
+    /// Returns the number of changes of the keyring.
     pub(super) fn version(&self) -> u64 {
         self.keys.version
     }
 
-    /// What slots seal.
+    /// Returns the root key, which slots seal.
     pub(super) fn root(&self) -> &Key {
         &self.keys.root
     }
 
-    /// The key of the audit log's chain.
+    /// Returns the key of the audit log's chain.
     pub(super) fn audit(&self) -> &Key {
         &self.keys.audit
     }
 
-    /// The key that seals the manifest.
+    /// Returns the key that seals the manifest.
     pub(super) fn manifest(&self) -> &Key {
         &self.keys.manifest
     }
 
-    /// The key of the terms that the manifest is the sum of.
+    /// Returns the key of the rows' terms, whose sum is in the manifest.
     pub(super) fn terms(&self) -> &Key {
         &self.keys.terms
     }
 
-    /// The master key that seals whatever is written.
+    /// Returns the current master key, which seals everything that is written.
     pub(super) fn current(&self) -> &Master {
         &self.keys.masters[0]
     }
 
-    /// The master key of an epoch.
+    /// Returns the master key of an epoch.
     pub(super) fn master(&self, epoch: u32) -> Option<&Key> {
         let of_epoch = |master: &&Master| master.epoch == epoch && epoch != 0;
         self.keys.masters.iter().find(of_epoch).map(|master| &master.key)
     }
 
-    /// Whether there is a master key that is not the current one.
+    /// Returns whether there is a second master key besides the current one.
     pub(super) fn is_rotating(&self) -> bool {
         self.keys.masters[1].epoch != 0
     }

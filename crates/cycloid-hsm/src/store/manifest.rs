@@ -1,13 +1,16 @@
-//! The manifest: what the keystore contains, in one sealed value that each write replaces.
+//! The manifest: a summary of the keystore's contents, in one sealed value that each write
+//! replaces.
 //!
-//! A row that is removed, doubled or put back to what it once was is as genuine as before. So each row
-//! has a *term*, an HMAC over all that it says, and the manifest has the number of rows of each kind
-//! and the sum of their terms modulo 2²⁵⁶, which a write changes by what it adds and takes away. A sum
-//! of keyed hashes binds a set of rows as well as a hash of all of them would, as nobody without the
-//! key sees terms or sums (Bellare and Micciancio, *A New Paradigm for Collision-Free Hashing*, 1997).
+//! A row's own seal does not reveal that rows were removed, duplicated or reverted. So each row has
+//! a *term*, an HMAC over all of its contents, and the manifest has the number of rows of each kind
+//! and the sum of their terms modulo 2²⁵⁶. A write adds the terms of new rows to the sum and
+//! subtracts those of removed rows. A sum of keyed hashes binds a set of rows as well as a hash of
+//! all of them would, because without the key nobody sees terms or sums (Bellare and Micciancio, *A
+//! New Paradigm for Collision-Free Hashing*, 1997).
 //!
-//! The manifest put back together with all rows is a state that once was. A daemon that saw a later one
-//! notices; and so does whoever has a later head of the audit log, which the manifest contains.
+//! The manifest reverted together with all rows is a former valid state. It is detected by a daemon
+//! that saw a later state, and by anyone with a later head of the audit log, which the manifest
+//! contains.
 
 use std::collections::HashMap;
 
@@ -20,11 +23,11 @@ use super::violation::{Name, Violation};
 use crate::error::Result;
 use crate::rpc::Value;
 
-/// How often a keystore was written to.
+/// The number of writes to a keystore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Generation(pub u64);
 
-/// What stands for a row.
+/// The HMAC of a row's contents.
 pub(super) type Term = [u8; 32];
 
 /// A sum of terms modulo 2²⁵⁶, little-endian.
@@ -56,7 +59,7 @@ impl Sum {
     }
 }
 
-/// How many rows there are of each kind.
+/// The number of rows of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) records: u64,
@@ -73,7 +76,7 @@ impl Counts {
         }
     }
 
-    /// What is wrong if there should be as many as in `self`.
+    /// Compares the expected counts in `self` with those found.
     pub(super) fn compare(&self, found: &Self) -> Result<(), Violation> {
         for (kind, expected, found) in [
             ("records", self.records, found.records),
@@ -90,7 +93,7 @@ impl Counts {
     }
 }
 
-/// Rows in all.
+/// The counts and the sum of a set of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Total {
     pub(super) counts: Counts,
@@ -105,21 +108,20 @@ impl Total {
     }
 
     pub(super) fn subtract(&mut self, name: &Name, term: &Term) {
-        // Fewer than none are there only after something was tampered with, which the next
-        // verification says.
+        // The count wraps below zero only after tampering, which the next verification reports.
         let count = self.counts.of(name);
         *count = count.wrapping_sub(1);
         self.sum.subtract(term);
     }
 }
 
-/// What the sealed manifest says.
+/// The contents of the sealed manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Manifest {
     pub(super) generation: Generation,
-    /// Of the keyring.
+    /// The version of the keyring.
     pub(super) keyring: u64,
-    /// The number of the record that comes next.
+    /// The number of the next record.
     pub(super) next: u64,
     pub(super) total: Total,
     pub(super) audit: AuditHead,
@@ -158,7 +160,7 @@ impl Manifest {
     }
 }
 
-/// What this process last saw of a keystore, and verified: the terms of all rows.
+/// This process's last verified view of a keystore: the terms of all rows.
 pub(super) struct View {
     pub(super) generation: Generation,
     pub(super) total: Total,
@@ -170,7 +172,7 @@ impl View {
         Self { generation, total: Total::default(), terms: HashMap::new() }
     }
 
-    /// A row has this term from now on, or is gone.
+    /// Sets the term of a row, or removes the row.
     pub(super) fn set(&mut self, name: Name, term: Option<Term>) {
         if let Some(term) = term {
             self.total.add(&name, &term);
@@ -182,7 +184,7 @@ impl View {
         }
     }
 
-    /// Whether a row that claims to be no later than this view is the one that was seen.
+    /// Checks that a row that claims to be no later than this view is the one seen.
     ///
     /// # Errors
     /// [`Violation::Reverted`].
@@ -199,12 +201,12 @@ impl View {
         }
     }
 
-    /// Whether there was such a row.
+    /// Returns whether the view has such a row.
     pub(super) fn has(&self, name: &Name) -> bool {
         self.terms.contains_key(name)
     }
 
-    /// Takes away the slots that `keep` says no to.
+    /// Removes the slots for which `keep` returns false.
     pub(super) fn retain_slots(&mut self, keep: impl Fn(u64) -> bool) {
         let gone = self.terms.keys().filter(|name| matches!(name, Name::Slot(id) if !keep(*id)));
         for name in gone.cloned().collect::<Vec<_>>() {
@@ -212,7 +214,7 @@ impl View {
         }
     }
 
-    /// Whether this is all that the manifest says.
+    /// Checks that the view has exactly the rows that the manifest summarizes.
     pub(super) fn compare(&self, manifest: &Manifest) -> Result<(), Violation> {
         manifest.total.counts.compare(&self.total.counts)?;
         if manifest.total.sum == self.total.sum { Ok(()) } else { Err(Violation::Exchanged) }
@@ -245,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_carry_goes_all_the_way() {
+    fn a_carry_propagates_through_all_limbs() {
         let mut sum = Sum::default();
         sum.add(&[0xff; 32]);
         let mut one = [0; 32];

@@ -1,4 +1,5 @@
-//! Memory for keys: pages of their own that are never swapped out nor dumped, and wiped before they go.
+//! Memory for keys: dedicated pages that are never swapped out or dumped, and are wiped before they
+//! are unmapped.
 
 #![allow(unsafe_code)]
 
@@ -15,24 +16,24 @@ pub(super) struct Locked<T: Zeroize>(NonNull<T>);
 
 // SAFETY: a `Locked` owns its value and nothing else does, as with a `Box`.
 unsafe impl<T: Zeroize + Send> Send for Locked<T> {}
-// SAFETY: likewise; a shared `Locked` gives shared references to its value alone.
+// SAFETY: as for `Send`; a shared `Locked` yields only shared references to its value.
 unsafe impl<T: Zeroize + Sync> Sync for Locked<T> {}
 
 impl<T: Zeroize + Default> Locked<T> {
-    /// The value that is wiped, in pages of its own.
+    /// Returns the default value, in its own pages.
     ///
     /// # Errors
-    /// [`Code::HOST_MEMORY`] where the system gives none, or locks none.
+    /// [`Code::HOST_MEMORY`] if the system cannot allocate or lock the memory.
     pub(super) fn new() -> Result<Self> {
         const { assert!(align_of::<T>() <= 4096 && size_of::<T>() > 0) };
         let refused = |what| move |error| refusal(what, error);
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
         // SAFETY: a new mapping, at an address of the kernel's choice, replaces nothing.
         let pages = unsafe { mmap_anonymous(null_mut(), size_of::<T>(), protection, flags) }
-            .map_err(refused("there is no memory for keys"))?;
+            .map_err(refused("cannot allocate memory for keys"))?;
         let value = NonNull::new(pages.cast::<T>()).expect("the kernel maps nothing at zero");
         // SAFETY: the pages are writable, as long as `T` and aligned for it, by the assertion; from
-        // here on they belong to `locked`, which unmaps them.
+        // here on `locked` owns and unmaps them.
         let locked = unsafe {
             value.write(T::default());
             Self(value)
@@ -40,9 +41,9 @@ impl<T: Zeroize + Default> Locked<T> {
         // SAFETY: the pages were mapped above, and neither call changes what they contain.
         unsafe {
             mlock(pages, size_of::<T>())
-                .map_err(refused("memory for keys cannot be locked; is RLIMIT_MEMLOCK too low?"))?;
+                .map_err(refused("cannot lock memory for keys; raise RLIMIT_MEMLOCK"))?;
             madvise(pages, size_of::<T>(), Advice::LinuxDontDump)
-                .map_err(refused("memory for keys cannot be kept out of core dumps"))?;
+                .map_err(refused("cannot exclude memory for keys from core dumps"))?;
         }
         Ok(locked)
     }
@@ -56,14 +57,14 @@ impl<T: Zeroize> Deref for Locked<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: `new` wrote a value there, and it lives as long as `self`.
+        // SAFETY: `new` wrote a value there, which lives as long as `self`.
         unsafe { self.0.as_ref() }
     }
 }
 
 impl<T: Zeroize> DerefMut for Locked<T> {
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as in `deref`, and `self` is borrowed by no one else.
+        // SAFETY: as in `deref`, and nobody else borrows `self`.
         unsafe { self.0.as_mut() }
     }
 }
@@ -71,8 +72,8 @@ impl<T: Zeroize> DerefMut for Locked<T> {
 impl<T: Zeroize> Drop for Locked<T> {
     fn drop(&mut self) {
         self.zeroize();
-        // SAFETY: the value and then its pages, which `new` mapped, end here, and no reference to
-        // them is left. Should the kernel refuse, they stay mapped and hold nothing.
+        // SAFETY: `new` mapped these pages, and no reference to the value or the pages remains. If
+        // the kernel refuses to unmap them, they stay mapped and hold nothing.
         unsafe {
             self.0.drop_in_place();
             let _ = munmap(self.0.as_ptr().cast(), size_of::<T>());
@@ -84,7 +85,7 @@ impl<T: Zeroize> Drop for Locked<T> {
 mod tests {
     use super::*;
 
-    /// What the kernel says about the mapping that contains `address`.
+    /// Returns the kernel's flags of the mapping that contains `address`.
     fn flags_of(address: usize) -> String {
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
         let mut inside = false;
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn is_locked_and_not_dumped() {
+    fn key_memory_is_locked_and_not_dumped() {
         let mut locked = Locked::<[u8; 32]>::new().unwrap();
         assert_eq!(*locked, [0; 32]);
         *locked = [7; 32];

@@ -1,30 +1,30 @@
-//! Records at rest: a keystore in an SQL database that nobody needs to trust.
+//! The keystore: sealed records in an SQL database that need not be trusted.
 //!
 //! # Keys
 //!
 //! *Slots* seal a root key, each by a passphrase, a key file, or both. The root key seals the
-//! *keyring*: keys of audit log and manifest, and the master key, which is the key-encryption key of
-//! records and settings. Once unlocked, the keyring is in locked memory and nowhere else.
+//! *keyring*: the keys of the audit log and the manifest, and the master key, which is the
+//! key-encryption key of records and settings. An unlocked keyring exists only in locked memory.
 //!
-//! # What is noticed
+//! # Detection of tampering
 //!
-//! A record's attributes and its secret are sealed with AES-256-GCM-SIV, and bound to the keystore, to
-//! each other and to what the row says in clear: number, version, class, flags, epoch of the key. So a
-//! byte that is changed, or a column that comes from another row, is noticed by whoever reads the row.
-//! The sealed *manifest* has the sum over all rows: rows that are missing, doubled, or put back to an
-//! earlier state are noticed by [`Store::load`]; a row that it saw, or that [`Store::changes`] saw, is
-//! from then on compared with what it was by every operation on it. If **the whole database** is put back to an earlier state, a running daemon
-//! notices; one that starts afterwards cannot, unless it is told the head of the audit log that was
-//! exported before: [`Store::audit_verify`].
+//! A record's attributes and its secret are sealed with AES-256-GCM-SIV, and bound to the keystore,
+//! to each other and to the row's clear columns: number, version, class, flags, epoch of the key.
+//! So every reader of a row detects a changed byte or a column from another row. The sealed
+//! *manifest* contains the sum over all rows: [`Store::load`] detects missing, duplicate and
+//! reverted rows. Once [`Store::load`] or [`Store::changes`] has read a row, every operation on it
+//! compares it with what was read. If **the whole database** is reverted to an earlier state, a
+//! running daemon detects it; a daemon that starts later can detect it only from a head of the
+//! audit log that was exported before: [`Store::audit_verify`].
 //!
-//! Earlier copies of a database are opened by what opened them then. Changing a passphrase that became
-//! known does not help where an attacker has such a copy, and knows the root key from it: then make a
-//! new keystore, and restore a backup into it.
+//! An earlier copy of a database opens with whatever unlocked it at that time. If a passphrase
+//! becomes known, changing it does not help against an attacker with such a copy, who learns the
+//! root key from it: then make a new keystore, and restore a backup into it.
 //!
 //! # Several daemons
 //!
-//! Writers wait for each other at the row of `keystore`; each write makes a new *generation*, and
-//! [`Store::changes`] gives what others wrote since one.
+//! Writers queue for a lock on the row of `keystore`. Each write makes a new *generation*, and
+//! [`Store::changes`] returns what others have written since a given one.
 
 mod audit;
 mod backup;
@@ -61,17 +61,17 @@ pub use record::Record;
 pub use slot::{Cost, KEY_FILE, Unlocking};
 pub use write::{New, Write};
 
-/// A keystore, locked or unlocked, for as many threads as want it.
+/// A keystore, locked or unlocked, for use by any number of threads.
 pub struct Store {
     database: Database,
     identity: Identity,
     keys: RwLock<Option<Arc<Keyring>>>,
-    /// Held while something is written, or the view changes.
+    /// Held while the database is written or the view changes.
     writer: Mutex<()>,
     view: RwLock<Option<View>>,
 }
 
-/// Where it is, and whether it is locked.
+/// Shows the location and whether it is locked.
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let state = if self.is_locked() { "locked" } else { "unlocked" };
@@ -80,11 +80,11 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Every object, after verifying each, and that there are those and no others.
+    /// Returns every object, after verifying each one and the completeness of the set.
     ///
     /// # Errors
-    /// [`Code::DEVICE_ERROR`] if the keystore is locked, or was tampered with: then `detail` says
-    /// what was found.
+    /// [`Code::DEVICE_ERROR`] if the keystore is locked, or was tampered with: then `detail` names
+    /// the violation.
     pub fn load(&self) -> Result<(Generation, Vec<Record>)> {
         let _one = self.writer();
         let mut session = Session::begin(self, Access::Read)?;
@@ -97,8 +97,8 @@ impl Store {
         Ok((session.manifest.generation, records))
     }
 
-    /// What was written since a generation, by whomever: records that were inserted, updated or
-    /// sealed anew, and the numbers of those that were deleted.
+    /// Returns what any daemon has written since a generation: records that were inserted, updated
+    /// or re-sealed, and the numbers of deleted records.
     ///
     /// # Errors
     /// As [`load`](Self::load).
@@ -121,7 +121,7 @@ impl Store {
         })?;
 
         let mut view = self.view_mut();
-        let view = view.as_mut().expect("it was loaded, and is never taken away");
+        let view = view.as_mut().expect("the view was loaded and stays");
         deleted.iter().for_each(|(id, _)| view.set(Name::Record(*id), None));
         let records = rows.enter(view).filter(|(generation, _)| *generation > since);
         let records = records.map(|(_, record)| record).collect();
@@ -131,7 +131,7 @@ impl Store {
         Ok((now, records, deleted.map(|(id, _)| id).collect()))
     }
 
-    /// The secret of an object.
+    /// Returns the secret of an object.
     ///
     /// # Errors
     /// [`Code::OBJECT_HANDLE_INVALID`]; [`Code::KEY_HANDLE_INVALID`] if it has none.
@@ -144,10 +144,11 @@ impl Store {
         })?;
         let row = row.ok_or(Code::OBJECT_HANDLE_INVALID)?;
         row.open(&keys)?;
-        row.secret(&keys)?.ok_or_else(|| Code::KEY_HANDLE_INVALID.because("it has no secret"))
+        row.secret(&keys)?
+            .ok_or_else(|| Code::KEY_HANDLE_INVALID.because("the object has no secret"))
     }
 
-    /// The value of a setting.
+    /// Returns the value of a setting.
     ///
     /// # Errors
     /// [`Code::DEVICE_ERROR`].
@@ -160,10 +161,10 @@ impl Store {
         Ok(row.map(|row| row.open(&keys)).transpose()?.map(|value| value.to_vec()))
     }
 
-    /// Makes a new master key, and seals all records and settings anew with it, some at a time, while
-    /// others read and write. If it does not come to its end, the next call goes on where it stopped.
-    /// Its first and its last transaction each write a line of `who` to the audit log. Returns how many
-    /// rows it sealed.
+    /// Makes a new master key, and re-seals all records and settings under it, in several
+    /// transactions, while others read and write. An interrupted rotation is resumed by the next
+    /// call. The first and the last transaction each write a line of `who` to the audit log.
+    /// Returns the number of re-sealed rows.
     ///
     /// # Errors
     /// [`Code::DEVICE_ERROR`].
@@ -175,13 +176,13 @@ impl Store {
         Ok(sealed)
     }
 
-    /// One transaction of a rotation: with `first` one that starts it, or takes it up again. `None` after
-    /// the last.
+    /// Runs one transaction of a rotation; with `first`, it starts or resumes the rotation. Returns
+    /// `None` after the last one.
     fn rotation_step(&self, who: &str, first: bool, sealed: u64) -> Result<Option<u64>> {
         self.write(|write| {
             let keys = write.session.keys.clone();
             if first {
-                write.audit(who, "the master key is rotated")?;
+                write.audit(who, "rotation of the master key started")?;
                 if !keys.is_rotating() {
                     write.set_keyring(keys.with_new_master()?);
                     return Ok(Some(0));
@@ -190,29 +191,28 @@ impl Store {
             if !keys.is_rotating() {
                 return Ok(None);
             }
-            let more = write.seal_some_anew()?;
+            let more = write.reseal_some()?;
             if more == 0 {
                 write.set_keyring(keys.without_old_master()?);
-                write.audit(
-                    who,
-                    &format!("the master key was rotated: {sealed} rows sealed anew"),
-                )?;
+                write
+                    .audit(who, &format!("the master key was rotated: {sealed} rows re-sealed"))?;
                 return Ok(None);
             }
             Ok(Some(more))
         })
     }
 
-    /// What the keystore is known by: 16 hexadecimal digits.
+    /// Returns the keystore's serial number: 16 hexadecimal digits.
     pub fn serial(&self) -> String {
         self.identity[..8].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Does something in one transaction, while no one else writes: all that `act` writes lasts, with its
-    /// lines of the audit log, or, where it fails, nothing.
+    /// Runs `act` in one transaction, while nobody else writes. Everything that `act` writes is
+    /// committed together with its lines of the audit log; if `act` fails, nothing is.
     ///
     /// # Errors
-    /// Those of `act`; [`Code::DEVICE_ERROR`]. If it is the commit that fails, the changes may last or not.
+    /// Those of `act`; [`Code::DEVICE_ERROR`]. If the commit itself fails, the changes may or may
+    /// not be stored.
     pub fn write<T>(&self, act: impl FnOnce(&mut Write<'_>) -> Result<T>) -> Result<T> {
         let _one = self.writer();
         let mut write = Write::begin(self)?;
@@ -221,8 +221,8 @@ impl Store {
         Ok(value)
     }
 
-    /// Reads a row that must be the one that was seen, if one was seen. `read` gives the row, and
-    /// which one it is.
+    /// Reads a row and checks that it is the one seen earlier, if one was. `read` returns the row,
+    /// with its generation and term.
     fn read_seen<T>(
         &self,
         name: &Name,
@@ -247,7 +247,7 @@ impl Store {
         if let (Ok(()), row) = attempt()? {
             return Ok(row);
         }
-        // Perhaps another thread replaced the row, and the view knows it already.
+        // Another thread may have replaced the row meanwhile, and updated the view.
         let _one = self.writer();
         let (checked, row) = attempt()?;
         checked?;
@@ -279,7 +279,7 @@ impl Store {
     }
 }
 
-/// Rows as they were read, each of them genuine.
+/// Rows that were read, each one authenticated.
 struct Rows {
     slots: Vec<(u64, Term)>,
     settings: Vec<(Name, Term)>,
@@ -287,7 +287,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// All of them, or all slots and what is later than a generation.
+    /// Reads all rows, or all slots and the rows later than a generation.
     fn read(session: &mut Session<'_>, since: Option<Generation>) -> Result<Self> {
         let slots = session.slots()?;
         let Session { transaction, keys, manifest } = session;
@@ -316,7 +316,7 @@ impl Rows {
         Ok(Self { slots, settings, records })
     }
 
-    /// Enters them into a view, and gives the records.
+    /// Enters the rows into a view, and returns the records.
     fn enter(self, view: &mut View) -> impl Iterator<Item = (Generation, Record)> {
         view.retain_slots(|id| self.slots.iter().any(|(slot, _)| *slot == id));
         self.slots.into_iter().for_each(|(id, term)| view.set(Name::Slot(id), Some(term)));
@@ -328,7 +328,7 @@ impl Rows {
     }
 }
 
-/// Bytes of which `digits` are the hexadecimal digits.
+/// Decodes hexadecimal digits into `N` bytes.
 fn hex<const N: usize>(digits: &str) -> Option<[u8; N]> {
     let digits = digits.as_bytes();
     let mut bytes = [0; N];

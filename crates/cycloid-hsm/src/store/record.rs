@@ -1,8 +1,8 @@
-//! Records and settings, as rows hold them and as they are.
+//! Records and settings, in their sealed form in rows and in the clear.
 //!
-//! A record is sealed in two parts, so that its attributes can be read without its secret. The secret
-//! is sealed first, and its sealing is associated data of the attributes': whoever opens these knows
-//! that the secret is the one that belongs to them, and has not seen it.
+//! A record is sealed in two parts, so that its attributes can be read without its secret. The
+//! secret is sealed first, and its sealed form is associated data of the attributes: opening the
+//! attributes proves that the secret belongs to them, without opening the secret.
 
 use zeroize::Zeroizing;
 
@@ -18,26 +18,27 @@ use crate::rpc::Value;
 /// An object without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// From 1, and never used twice in a keystore.
+    /// Counts from 1; never reused within a keystore.
     pub id: u64,
-    /// From 1, and one more with each update.
+    /// Counts from 1, incremented by each update.
     pub version: u64,
-    /// All attributes but those that are secret.
+    /// All attributes except secret ones.
     pub attributes: Template,
-    /// Whether [`Store::secret`](super::Store::secret) has something to give.
+    /// Whether [`Store::secret`](super::Store::secret) returns a secret.
     pub has_secret: bool,
 }
 
 const HAS_SECRET: u32 = 1;
 
-/// What of the attributes binds the secret too, so that no other object can have it.
+/// Returns the flags that bind the secret to the object's protection, so that no other object can
+/// use it.
 fn flags(attributes: &Template, has_secret: bool) -> u32 {
     let flags = [(2, cka::PRIVATE), (4, cka::SENSITIVE), (8, cka::EXTRACTABLE)];
     let set = flags.iter().filter(|(_, number)| attributes.is(*number)).map(|(flag, _)| flag);
     set.sum::<u32>() | if has_secret { HAS_SECRET } else { 0 }
 }
 
-/// Which of its states a record is in.
+/// The position and state of a record, which its seal binds.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) id: u64,
@@ -68,7 +69,7 @@ impl SealedRecord {
     pub(super) const SELECT: &str = select!("ORDER BY id");
     pub(super) const SELECT_ONE: &str = select!("WHERE id = $1");
     pub(super) const SELECT_SINCE: &str = select!("WHERE generation > $1 ORDER BY id");
-    /// Some of those that another master key sealed than that of an epoch.
+    /// Selects some records that are sealed under a master key of an older epoch.
     pub(super) const SELECT_OLD: &str = select!("WHERE epoch < $1 ORDER BY epoch, id LIMIT 128");
     pub(super) const INSERT: &str = "INSERT INTO records \
         (id, version, generation, class, flags, epoch, attributes, secret) \
@@ -105,7 +106,7 @@ impl SealedRecord {
     }
 
     /// # Errors
-    /// [`Violation::Altered`], which a change of any column is.
+    /// [`Violation::Altered`] for a change of any column.
     pub(super) fn open(&self, keys: &Keyring) -> Result<Record, Violation> {
         let altered = || Violation::Altered(self.name());
         let master = keys.master(self.epoch).ok_or_else(altered)?;
@@ -121,7 +122,7 @@ impl SealedRecord {
         Ok(Record { id, version, attributes, has_secret })
     }
 
-    /// The secret, if it has one.
+    /// Returns the secret, if there is one.
     ///
     /// # Errors
     /// [`Violation::Altered`].
@@ -133,9 +134,9 @@ impl SealedRecord {
         open(master, &associated, secret).ok_or_else(altered).map(Some)
     }
 
-    /// What stands for the row in the manifest. Nonce and tag of the attributes stand for all that
-    /// they seal and bind; so this is one block of SHA-256, of which [`Store::load`](super::Store)
-    /// computes as many as there are records.
+    /// Returns the row's term in the manifest. The nonce and the tag of the attributes authenticate
+    /// all that they seal and bind, so the term is one block of SHA-256;
+    /// [`Store::load`](super::Store) computes one per record.
     pub(super) fn term(&self, keys: &Keyring) -> Term {
         let (nonce, _) = self.attributes.split_at(NONCE.min(self.attributes.len()));
         let (_, tag) = self.attributes.split_at(self.attributes.len().saturating_sub(TAG));
@@ -147,8 +148,8 @@ impl SealedRecord {
         Name::Record(self.place.id)
     }
 
-    /// Bytes that attributes and secret take as a message, at most: their sealings are longer by
-    /// more than lengths and marks are.
+    /// Returns an upper bound on the bytes that attributes and secret take in a message: sealing
+    /// adds more bytes than the message's lengths and tags do.
     pub(super) fn length(&self) -> usize {
         self.attributes.len() + self.secret.as_ref().map_or(0, Vec::len)
     }
@@ -231,7 +232,7 @@ impl SealedSetting {
         open(master, &self.associated(Part::Setting, keys, &[]), &self.value).ok_or_else(altered)
     }
 
-    /// What stands for the row in the manifest.
+    /// Returns the row's term in the manifest.
     pub(super) fn term(&self, keys: &Keyring) -> Term {
         mac(keys.terms(), &self.associated(Part::SettingTerm, keys, &[&self.value]))
     }

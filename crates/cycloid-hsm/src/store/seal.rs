@@ -1,8 +1,8 @@
-//! Sealing: AES-256-GCM-SIV (RFC 8452) with random nonces, and associated data that says what a
-//! sealed thing is and where it belongs.
+//! Sealing: AES-256-GCM-SIV (RFC 8452) with random nonces, and associated data that identifies the
+//! sealed item and its place.
 //!
-//! Nonces of 96 random bits may repeat by chance; with GCM-SIV all that shows is whether two
-//! plaintexts with the same associated data are equal, and no two things have the same.
+//! Random nonces of 96 bits may repeat by chance. With GCM-SIV a repetition reveals only whether
+//! two plaintexts with the same associated data are equal, and no two items have the same.
 
 use aes_gcm_siv::aead::AeadInOut;
 use aes_gcm_siv::aead::inout::InOutBuf;
@@ -15,17 +15,17 @@ use crate::error::{Code, Result};
 
 /// A key for AES-256 or HMAC-SHA-256.
 pub(super) type Key = [u8; 32];
-/// Random bytes that a keystore is known by.
+/// Random bytes that identify a keystore.
 pub(super) type Identity = [u8; 16];
 
-/// The version of all that is sealed, and of what the database has in clear.
+/// The format version of sealed items and of the database's clear columns.
 pub(super) const FORMAT: u16 = 1;
-/// Bytes of a nonce, which a sealed thing begins with.
+/// The length of a nonce, the first part of a sealed item, in bytes.
 pub(super) const NONCE: usize = 12;
-/// Bytes of an authentication tag, which a sealed thing ends with.
+/// The length of an authentication tag, the last part of a sealed item, in bytes.
 pub(super) const TAG: usize = 16;
 
-/// What is sealed, or authenticated.
+/// The kind of a sealed or authenticated item.
 #[derive(Clone, Copy)]
 pub(super) enum Part {
     Slot = 1,
@@ -40,8 +40,8 @@ pub(super) enum Part {
     SettingTerm,
 }
 
-/// Associated data: format, part and keystore, then `numbers`, then each of `strings` after its
-/// length. A part always has as many of both, so no two things have the same bytes.
+/// Encodes associated data: format, part and keystore, then `numbers`, then each of `strings` after
+/// its length. A part always has the same number of each, so the encoding is unambiguous.
 pub(super) fn associated(
     part: Part,
     identity: &Identity,
@@ -62,10 +62,10 @@ pub(super) fn associated(
     bytes
 }
 
-/// Nonce, ciphertext, tag.
+/// Seals `plaintext`. Returns the nonce, the ciphertext and the tag.
 ///
 /// # Errors
-/// [`Code::DEVICE_ERROR`] if the system has no random bytes.
+/// [`Code::DEVICE_ERROR`] if the system provides no random bytes.
 pub(super) fn seal(key: &Key, associated: &[u8], plaintext: &[u8]) -> Result<Vec<u8>> {
     let nonce: [u8; NONCE] = random()?;
     let mut sealed = Vec::with_capacity(NONCE + plaintext.len() + TAG);
@@ -76,7 +76,7 @@ pub(super) fn seal(key: &Key, associated: &[u8], plaintext: &[u8]) -> Result<Vec
     Ok(sealed)
 }
 
-/// Encrypts, and gives the tag.
+/// Encrypts in place, and returns the tag.
 ///
 /// # Errors
 /// [`Code::DATA_LEN_RANGE`] for 64 GiB and more.
@@ -92,7 +92,7 @@ pub(super) fn seal_in_place(
         .map_err(|_| Code::DATA_LEN_RANGE.into())
 }
 
-/// The plaintext, if exactly this was sealed with this key and associated data.
+/// Returns the plaintext, if it was sealed with this key and associated data.
 pub(super) fn open(key: &Key, associated: &[u8], sealed: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let (nonce, sealed) = sealed.split_first_chunk()?;
     let (text, tag) = sealed.split_last_chunk()?;
@@ -101,7 +101,7 @@ pub(super) fn open(key: &Key, associated: &[u8], sealed: &[u8]) -> Option<Zeroiz
     Some(text)
 }
 
-/// Decrypts, if the tag is right.
+/// Decrypts in place, if the tag is valid.
 pub(super) fn open_in_place(
     key: &Key,
     nonce: &[u8; NONCE],
@@ -114,30 +114,30 @@ pub(super) fn open_in_place(
         .ok()
 }
 
-/// HMAC-SHA-256 (RFC 2104).
+/// Computes HMAC-SHA-256 (RFC 2104).
 pub(super) fn mac(key: &Key, message: &[u8]) -> [u8; 32] {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key has any length");
     mac.update(message);
     mac.finalize().into_bytes().into()
 }
 
-/// Random bytes.
+/// Returns random bytes.
 ///
 /// # Errors
-/// [`Code::DEVICE_ERROR`] if the system has none.
+/// [`Code::DEVICE_ERROR`] if the system provides none.
 pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     fill(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Random bytes in place, for what should stand nowhere else.
+/// Fills `bytes` with random bytes in place, which leaves no other copy.
 ///
 /// # Errors
-/// [`Code::DEVICE_ERROR`] if the system has none.
+/// [`Code::DEVICE_ERROR`] if the system provides none.
 pub(super) fn fill(bytes: &mut [u8]) -> Result<()> {
     getrandom::fill(bytes)
-        .map_err(|error| Code::DEVICE_ERROR.because(format!("no random bytes: {error}")))
+        .map_err(|error| Code::DEVICE_ERROR.because(format!("cannot draw random bytes: {error}")))
 }
 
 #[cfg(test)]
@@ -148,7 +148,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_sealed_is_opened_and_nothing_else(
+        fn only_sealed_items_open(
             key: Key,
             other: Key,
             text: Vec<u8>,
@@ -172,7 +172,7 @@ mod tests {
         }
 
         #[test]
-        fn associated_data_has_one_meaning(
+        fn associated_data_is_unambiguous(
             one: (u64, Vec<u8>, Vec<u8>),
             other: (u64, Vec<u8>, Vec<u8>),
             cut: prop::sample::Index,
@@ -181,7 +181,7 @@ mod tests {
                 associated(Part::Slot, &[1; 16], &[*number], &[first, second])
             };
             prop_assert_eq!(one == other, bytes(&one) == bytes(&other));
-            // The same bytes, divided otherwise.
+            // The same bytes, split at another place.
             let all = [&*one.1, &one.2].concat();
             let (first, second) = all.split_at(cut.index(all.len() + 1));
             let divided = (one.0, first.to_vec(), second.to_vec());

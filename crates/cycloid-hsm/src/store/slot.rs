@@ -1,4 +1,4 @@
-//! Slots: the root key, sealed by a passphrase, by the bytes of a key file, or by both together.
+//! Slots: the root key sealed by a passphrase, by the bytes of a key file, or by both together.
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use hkdf::Hkdf;
@@ -11,74 +11,78 @@ use super::violation::{Name, Violation};
 use crate::error::{Code, Result};
 use crate::rpc::Secret;
 
-/// Bytes of a key file.
+/// The length of a key file in bytes.
 pub const KEY_FILE: usize = 32;
 
-/// What unlocks a keystore: a passphrase, a key file's bytes, or both, and then both are needed.
+/// The credentials that unlock a keystore: a passphrase, a key file's bytes, or both together.
 #[derive(Clone, Debug, Default)]
 pub struct Unlocking {
-    /// What an operator types; not empty.
+    /// The operator's passphrase; not empty.
     pub passphrase: Option<Secret>,
     /// [`KEY_FILE`] random bytes.
     pub key_file: Option<Secret>,
 }
 
 impl Unlocking {
-    /// By a passphrase alone.
+    /// Unlocks by a passphrase alone.
     pub fn passphrase(passphrase: &[u8]) -> Self {
         Self { passphrase: Some(Secret::new(passphrase)), key_file: None }
     }
 
-    /// By a key file alone.
+    /// Unlocks by a key file alone.
     pub fn key_file(bytes: &[u8]) -> Self {
         Self { passphrase: None, key_file: Some(Secret::new(bytes)) }
     }
 
-    /// Bytes for a new key file.
+    /// Generates the bytes of a new key file.
     ///
     /// # Errors
-    /// [`Code::DEVICE_ERROR`] if the system has no random bytes.
+    /// [`Code::DEVICE_ERROR`] if the system provides no random bytes.
     pub fn new_key_file() -> Result<Secret> {
         Ok(Secret::new(&*Zeroizing::new(random::<KEY_FILE>()?)))
     }
 
-    /// 1 for a passphrase, 2 for a key file.
+    /// Returns a bit set: 1 for a passphrase, 2 for a key file.
     fn methods(&self) -> u64 {
         u64::from(self.passphrase.is_some()) | u64::from(self.key_file.is_some()) << 1
     }
 
     fn check(&self) -> Result<()> {
         if self.methods() == 0 {
-            return Err(Code::ARGUMENTS_BAD.because("neither a passphrase nor a key file is given"));
+            return Err(
+                Code::ARGUMENTS_BAD.because("neither a passphrase nor a key file was given")
+            );
         }
         if self.passphrase.as_ref().is_some_and(|passphrase| passphrase.is_empty()) {
             return Err(Code::PIN_LEN_RANGE.because("the passphrase is empty"));
         }
         if self.key_file.as_ref().is_some_and(|bytes| bytes.len() != KEY_FILE) {
-            return Err(Code::ARGUMENTS_BAD.because(format!("a key file has {KEY_FILE} bytes")));
+            return Err(
+                Code::ARGUMENTS_BAD.because(format!("a key file must have {KEY_FILE} bytes"))
+            );
         }
         Ok(())
     }
 }
 
-/// What it costs to try a passphrase: the parameters of argon2id (RFC 9106, section 3.1).
+/// The cost of trying a passphrase: the parameters of argon2id (RFC 9106, section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// Memory, in KiB.
     pub memory_kib: u32,
     /// Passes over the memory.
     pub passes: u32,
-    /// Lanes.
+    /// Degree of parallelism.
     pub lanes: u32,
 }
 
 impl Cost {
-    /// RFC 9106, section 4, has 64 MiB and three passes as its second recommendation.
+    /// 64 MiB and three passes: the second recommendation of RFC 9106, section 4.
     pub const DEFAULT: Self = Self { memory_kib: 64 << 10, passes: 3, lanes: 1 };
-    /// For tests: it protects nothing.
+    /// For tests only: it protects nothing.
     pub const LOWEST: Self = Self { memory_kib: 8, passes: 1, lanes: 1 };
 
-    /// The most that is done at the word of a row that anyone may have written.
+    /// The highest cost accepted from a row, which anyone may have written.
     const HIGHEST: Self = Self { memory_kib: 512 << 10, passes: 16, lanes: 8 };
 
     fn parameters(self) -> Option<Params> {
@@ -100,17 +104,17 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// What [`from_row`](Self::from_row) reads.
+    /// The columns that [`from_row`](Self::from_row) reads.
     pub(super) const SELECT: &str =
         "SELECT id, methods, memory_kib, passes, lanes, salt, sealed FROM slots ORDER BY id";
-    /// What [`values`](Self::values) are for.
+    /// The statement for [`values`](Self::values).
     pub(super) const INSERT: &str = "INSERT INTO slots \
         (id, methods, memory_kib, passes, lanes, salt, sealed) VALUES ($1, $2, $3, $4, $5, $6, $7)";
     pub(super) const DELETE: &str = "DELETE FROM slots WHERE id = $1";
-    /// More of them would make unlocking slow, and are a sign of something else.
+    /// The maximum number of slots. More would make unlocking slow, and indicate tampering.
     pub(super) const MOST: usize = 16;
 
-    /// Seals the root key.
+    /// Creates a slot that seals the root key.
     ///
     /// # Errors
     /// [`Code::ARGUMENTS_BAD`], [`Code::PIN_LEN_RANGE`].
@@ -125,13 +129,13 @@ impl Slot {
         let (methods, salt) = (unlocking.methods(), random()?);
         let mut slot = Self { id, methods, cost, salt, sealed: Vec::new() };
         let key = slot.key(identity, unlocking)?.ok_or_else(|| {
-            Code::ARGUMENTS_BAD.because("argon2id does not take these parameters")
+            Code::ARGUMENTS_BAD.because("argon2id does not accept these parameters")
         })?;
         slot.sealed = seal(&key, &slot.associated(Part::Slot, identity, &[]), root)?;
         Ok(slot)
     }
 
-    /// The root key, if the slot is one for `unlocking`.
+    /// Returns the root key, if `unlocking` opens the slot.
     ///
     /// # Errors
     /// [`Code::ARGUMENTS_BAD`], [`Code::PIN_LEN_RANGE`].
@@ -149,8 +153,9 @@ impl Slot {
         Ok(root.and_then(|root| root.as_slice().try_into().ok().map(Zeroizing::new)))
     }
 
-    /// HKDF (RFC 5869) of what argon2id makes of the passphrase, and of the key file's bytes; zeros
-    /// for what is not there, which `methods` tells from zeros.
+    /// Derives the slot's key with HKDF (RFC 5869) from argon2id's output for the passphrase and
+    /// from the key file's bytes. An absent input is zeros; `methods` in the associated data
+    /// distinguishes it from real zeros.
     fn key(&self, identity: &Identity, unlocking: &Unlocking) -> Result<Option<Zeroizing<Key>>> {
         let mut material = Zeroizing::new([0; 32 + KEY_FILE]);
         let (of_passphrase, of_key_file) = material.split_at_mut(32);
@@ -179,7 +184,7 @@ impl Slot {
         associated(part, identity, &numbers, &all)
     }
 
-    /// What stands for the row in the manifest.
+    /// Returns the row's term in the manifest.
     pub(super) fn term(&self, identity: &Identity, key: &Key) -> [u8; 32] {
         mac(key, &self.associated(Part::SlotTerm, identity, &[&self.sealed]))
     }

@@ -1,4 +1,4 @@
-//! How a keystore comes to be, and how it is opened and closed.
+//! Creates, opens, unlocks and locks a keystore, and manages its slots.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -11,21 +11,21 @@ use super::slot::{Cost, Slot, Unlocking};
 use super::violation::Violation;
 use crate::error::{Code, Error, Result};
 
-/// Each brings the schema from one version to the next, the first from none.
+/// The schema migrations; each one raises the version by one, the first from an empty database.
 const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/0001_keystore.sql")];
 
 impl Store {
-    /// Makes a new keystore, unlocked and empty, at `sqlite:PATH` or `postgres://…`.
+    /// Creates a keystore, unlocked and empty, at `sqlite:PATH` or `postgres://…`.
     ///
     /// # Errors
-    /// [`Code::ARGUMENTS_BAD`] for another URL, and if there is a keystore already;
+    /// [`Code::ARGUMENTS_BAD`] for another URL, or if a keystore exists already;
     /// [`Code::PIN_LEN_RANGE`] for an empty passphrase; [`Code::DEVICE_ERROR`].
     pub fn create(url: &str, unlock: &Unlocking) -> Result<Self> {
         Self::create_with_cost(url, unlock, Cost::DEFAULT)
     }
 
-    /// [`create`](Self::create), with other parameters for argon2id; slots that are added later have
-    /// the same.
+    /// [`create`](Self::create)s a keystore with other parameters for argon2id, which also apply to
+    /// slots that are added later.
     ///
     /// # Errors
     /// Those of [`create`](Self::create), and [`Code::ARGUMENTS_BAD`] for parameters out of bounds.
@@ -46,7 +46,7 @@ impl Store {
         database.create()?;
         let mut transaction = database.begin(Access::Write)?;
         if transaction.has_table("keystore")? {
-            let text = format!("there is a keystore at {database} already");
+            let text = format!("a keystore exists already at {database}");
             return Err(Code::ARGUMENTS_BAD.because(text));
         }
         migrate(&mut transaction, 0)?;
@@ -65,7 +65,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens a keystore, which is then locked.
+    /// Opens a keystore; it is locked at first.
     ///
     /// # Errors
     /// [`Code::ARGUMENTS_BAD`] for a URL that is neither `sqlite:PATH` nor `postgres://…`;
@@ -74,13 +74,13 @@ impl Store {
         let database = Database::new(url)?;
         let mut transaction = database.begin(Access::Read)?;
         if !transaction.has_table("keystore")? {
-            return Err(Code::DEVICE_ERROR.because(format!("there is no keystore at {database}")));
+            return Err(Code::DEVICE_ERROR.because(format!("no keystore at {database}")));
         }
         if schema_version(&mut transaction)? < MIGRATIONS.len() as u64 {
             drop(transaction);
             transaction = database.begin(Access::Write)?;
             transaction.lock()?;
-            // Perhaps another daemon has done it meanwhile.
+            // Another daemon may have migrated it meanwhile.
             let version = schema_version(&mut transaction)?;
             migrate(&mut transaction, version)?;
             transaction.commit()?;
@@ -90,7 +90,9 @@ impl Store {
         let row = transaction.one(select, &[], |mut row| Ok((row.number()?, row.bytes()?)))?;
         let (format, identity) = row.ok_or(Violation::Manifest)?;
         if format != FORMAT.into() {
-            let text = format!("the keystore has format {format}, and this program knows {FORMAT}");
+            let text = format!(
+                "the keystore has format {format}, but this program supports only {FORMAT}"
+            );
             return Err(Code::DEVICE_ERROR.because(text));
         }
         let identity =
@@ -112,7 +114,7 @@ impl Store {
     /// Unlocks the keystore.
     ///
     /// # Errors
-    /// [`Code::PIN_INCORRECT`] if it is not by this that it is unlocked; [`Code::DEVICE_ERROR`].
+    /// [`Code::PIN_INCORRECT`] if the credentials open no slot; [`Code::DEVICE_ERROR`].
     pub fn unlock(&self, unlock: &Unlocking) -> Result<()> {
         let mut transaction = self.database.begin(Access::Read)?;
         let select = "SELECT keyring, manifest FROM keystore WHERE one = 1";
@@ -133,31 +135,32 @@ impl Store {
         Err(wrong(unlock))
     }
 
-    /// Locks the keystore, and forgets its keys as soon as what is under way has ended.
+    /// Locks the keystore. Its keys are wiped as soon as the operations in progress have ended.
     pub fn lock(&self) {
         self.set_keyring(None);
     }
 
-    /// Whether the keystore is locked.
+    /// Returns whether the keystore is locked.
     pub fn is_locked(&self) -> bool {
         self.keyring().is_err()
     }
 
-    /// Has the keystore unlocked by `new` instead of `old`.
+    /// Replaces the credentials `old` by `new`.
     ///
     /// # Errors
-    /// [`Code::PIN_INCORRECT`] if it is not unlocked by `old`; [`Code::DEVICE_ERROR`] if it is locked.
+    /// [`Code::PIN_INCORRECT`] if `old` opens no slot; [`Code::DEVICE_ERROR`] if the keystore is
+    /// locked.
     pub fn change_unlocking(&self, old: &Unlocking, new: &Unlocking) -> Result<()> {
         let (slot, keys) = (self.slot(old)?, self.keyring()?);
         let new = Slot::new(slot.id, &self.identity, keys.root(), new, slot.cost)?;
         self.write(|write| write.replace_slot(Some(&slot), Some(&new)))
     }
 
-    /// Has the keystore unlocked by `new` too.
+    /// Adds the credentials `new`.
     ///
     /// # Errors
-    /// [`Code::ACTION_PROHIBITED`] if there are as many ways to unlock it as there can be;
-    /// [`Code::DEVICE_ERROR`] if it is locked.
+    /// [`Code::ACTION_PROHIBITED`] if the maximum number of slots is in use; [`Code::DEVICE_ERROR`]
+    /// if the keystore is locked.
     pub fn add_unlocking(&self, new: &Unlocking) -> Result<()> {
         let keys = self.keyring()?;
         let slots = self.database.begin(Access::Read)?.all(Slot::SELECT, &[], Slot::from_row)?;
@@ -167,17 +170,17 @@ impl Store {
         self.write(|write| write.replace_slot(None, Some(&new)))
     }
 
-    /// Has the keystore no longer unlocked by `old`.
+    /// Removes the credentials `old`.
     ///
     /// # Errors
-    /// [`Code::PIN_INCORRECT`] if it is not unlocked by `old`; [`Code::ACTION_PROHIBITED`] if it is
-    /// by nothing else; [`Code::DEVICE_ERROR`] if it is locked.
+    /// [`Code::PIN_INCORRECT`] if `old` opens no slot; [`Code::ACTION_PROHIBITED`] if it is the
+    /// last one; [`Code::DEVICE_ERROR`] if the keystore is locked.
     pub fn remove_unlocking(&self, old: &Unlocking) -> Result<()> {
         let slot = self.slot(old)?;
         self.write(|write| write.replace_slot(Some(&slot), None))
     }
 
-    /// The slot that `unlock` opens.
+    /// Returns the slot that `unlock` opens.
     fn slot(&self, unlock: &Unlocking) -> Result<Slot> {
         let slots = self.database.begin(Access::Read)?.all(Slot::SELECT, &[], Slot::from_row)?;
         for slot in slots.into_iter().take(Slot::MOST) {
@@ -188,7 +191,7 @@ impl Store {
         Err(wrong(unlock))
     }
 
-    /// The keys, if the keystore is unlocked.
+    /// Returns the keys, if the keystore is unlocked.
     pub(super) fn keyring(&self) -> Result<Arc<Keyring>> {
         let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
         keys.clone().ok_or_else(|| Code::DEVICE_ERROR.because("the keystore is locked"))
@@ -198,8 +201,7 @@ impl Store {
         *self.keys.write().unwrap_or_else(PoisonError::into_inner) = keyring;
     }
 
-    /// Puts another keyring in the place of the one there is, unless the keystore was locked
-    /// meanwhile.
+    /// Replaces the keyring, unless the keystore was locked meanwhile.
     pub(super) fn replace_keyring(&self, keyring: Arc<Keyring>) {
         let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
         if keys.is_some() {
@@ -207,7 +209,7 @@ impl Store {
         }
     }
 
-    /// The keyring as another daemon left it, with the root key of the one that is known.
+    /// Reloads the keyring that another daemon stored, with the known root key.
     pub(super) fn renew(&self, keys: &Keyring, sealed: &[u8]) -> Result<Arc<Keyring>> {
         let keys = Arc::new(Keyring::open(self.identity, keys.root(), sealed)?);
         self.replace_keyring(keys.clone());
@@ -228,11 +230,11 @@ fn schema_version(transaction: &mut Transaction<'_>) -> Result<u64> {
         transaction.one("SELECT version FROM schema_version", &[], |mut row| row.number())?;
     match version {
         Some(version) if version <= MIGRATIONS.len() as u64 => Ok(version),
-        _ => Err(Code::DEVICE_ERROR.because("the keystore was made by another version")),
+        _ => Err(Code::DEVICE_ERROR.because("another version of this program made the keystore")),
     }
 }
 
-/// Brings the schema up to date.
+/// Migrates the schema to the current version.
 fn migrate(transaction: &mut Transaction<'_>, from: u64) -> Result<()> {
     for migration in MIGRATIONS.iter().skip(from as usize) {
         transaction.run(migration)?;

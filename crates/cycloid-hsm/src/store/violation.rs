@@ -1,17 +1,17 @@
-//! What is found when a keystore is not as it was left.
+//! Violations: evidence that a keystore was tampered with.
 
 use std::fmt;
 
 use crate::error::{Code, Error};
 
-/// A row, by what it holds.
+/// The identity of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Name {
     /// A record, by its number.
     Record(u64),
     /// A setting, by its name.
     Setting(String),
-    /// A way to unlock, by its number.
+    /// A slot, by its number.
     Slot(u64),
 }
 
@@ -25,34 +25,34 @@ impl fmt::Display for Name {
     }
 }
 
-/// Something that no daemon does: someone else wrote to the database, or it lost something.
+/// A state that no daemon produces: somebody else wrote to the database, or it lost data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Violation {
-    /// The row is not one that was sealed under its name.
+    /// The row was not sealed under its name.
     Altered(Name),
-    /// The row was sealed under its name, and something else took its place since.
+    /// The row was sealed under its name, but has been replaced since.
     Reverted(Name),
-    /// The keyring is not one that was sealed, or an earlier one.
+    /// The keyring was never sealed, or is an earlier one.
     Keyring,
-    /// The manifest is not one that was sealed.
+    /// The manifest was never sealed.
     Manifest,
     /// The rows are later than the manifest.
     ManifestReverted,
-    /// Rows of a kind are fewer than the manifest says.
+    /// The manifest counts more rows of a kind.
     Missing(&'static str),
-    /// Rows of a kind are more than the manifest says.
+    /// The manifest counts fewer rows of a kind.
     Surplus(&'static str),
-    /// There are as many rows as there should be, but not those.
+    /// The number of rows is right, but not their contents.
     Exchanged,
-    /// The whole keystore is earlier than it once was.
+    /// The whole keystore was reverted to an earlier state.
     Rollback,
-    /// A line of the audit log is not what was written.
+    /// A line of the audit log was altered.
     AuditEntry(u64),
-    /// Lines of the audit log are gone.
+    /// Lines of the audit log are missing.
     AuditMissing(u64),
-    /// The audit log goes on after its head.
+    /// The audit log continues beyond its head.
     AuditSurplus,
-    /// A column holds what no daemon writes there.
+    /// A column has a value that no daemon writes.
     Malformed(&'static str),
 }
 
@@ -61,20 +61,20 @@ impl fmt::Display for Violation {
         f.write_str("the keystore was tampered with: ")?;
         match self {
             Self::Altered(name) => write!(f, "{name} was altered"),
-            Self::Reverted(name) => write!(f, "{name} was put back to an earlier state"),
-            Self::Keyring => f.write_str("the keyring was altered or put back to an earlier state"),
+            Self::Reverted(name) => write!(f, "{name} was reverted to an earlier state"),
+            Self::Keyring => f.write_str("the keyring was altered or reverted to an earlier state"),
             Self::Manifest => f.write_str("the manifest was altered"),
-            Self::ManifestReverted => f.write_str("the manifest was put back to an earlier state"),
+            Self::ManifestReverted => f.write_str("the manifest was reverted to an earlier state"),
             Self::Missing(kind) => write!(f, "{kind} are missing"),
-            Self::Surplus(kind) => write!(f, "there are more {kind} than there should be"),
-            Self::Exchanged => f.write_str("a row was put back to an earlier state"),
-            Self::Rollback => f.write_str("all of it was put back to an earlier state"),
+            Self::Surplus(kind) => write!(f, "there are unexpected {kind}"),
+            Self::Exchanged => f.write_str("a row was reverted to an earlier state"),
+            Self::Rollback => f.write_str("the whole database was reverted to an earlier state"),
             Self::AuditEntry(sequence) => write!(f, "line {sequence} of the audit log was altered"),
             Self::AuditMissing(sequence) => {
                 write!(f, "line {sequence} of the audit log is missing")
             }
-            Self::AuditSurplus => f.write_str("the audit log goes on after its end"),
-            Self::Malformed(column) => write!(f, "column {column} holds something else"),
+            Self::AuditSurplus => f.write_str("the audit log continues beyond its head"),
+            Self::Malformed(column) => write!(f, "column {column} has an invalid value"),
         }
     }
 }

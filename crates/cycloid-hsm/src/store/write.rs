@@ -1,5 +1,5 @@
-//! A transaction that reads the keystore's one row and, if it writes, replaces it: what is written and
-//! the manifest change together or not at all.
+//! Transactions on the keystore. Each reads the single row of `keystore` and, if it writes,
+//! replaces that row: rows and manifest change together or not at all.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use super::violation::{Name, Violation};
 use crate::attribute::Template;
 use crate::error::{Code, Result};
 
-/// An object that is to be inserted: its attributes, and its secret if it has one.
+/// An object to be inserted: its attributes, and its secret if it has one.
 pub type New<'a> = (&'a Template, Option<&'a [u8]>);
 
-/// A transaction with what the keystore's row says.
+/// A transaction with the keyring and the manifest from the keystore's row.
 pub(super) struct Session<'a> {
     pub(super) transaction: Transaction<'a>,
     pub(super) keys: Arc<Keyring>,
@@ -27,10 +27,10 @@ impl<'a> Session<'a> {
     const SELECT: &'static str = "SELECT keyring, manifest FROM keystore WHERE one = 1";
 
     /// # Errors
-    /// [`Violation::Manifest`], [`Violation::Keyring`], [`Violation::Rollback`], and that the
-    /// keystore is locked.
+    /// [`Violation::Manifest`], [`Violation::Keyring`], [`Violation::Rollback`];
+    /// [`Code::DEVICE_ERROR`] if the keystore is locked.
     pub(super) fn begin(store: &'a Store, access: Access) -> Result<Self> {
-        // Asked before, as others go on meanwhile.
+        // Read before the transaction begins, because others may write meanwhile.
         let seen = store.view().as_ref().map(|view| view.generation);
         let keys = store.keyring()?;
         let mut transaction = store.database.begin(access)?;
@@ -52,7 +52,7 @@ impl<'a> Session<'a> {
         Ok(Self { transaction, keys, manifest })
     }
 
-    /// The keyring as it is stored, which nothing but an unlocking and a rotation reads.
+    /// Verifies the stored keyring, which otherwise only unlocking and rotation read.
     pub(super) fn verify_keyring(&mut self) -> Result<()> {
         let sealed = self.transaction.one(Self::SELECT, &[], |mut row| row.bytes())?;
         let sealed = sealed.ok_or(Violation::Keyring)?;
@@ -64,13 +64,13 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The row of a record, authentic, but maybe one that something else took the place of.
+    /// Returns the row of a record, authenticated, but possibly reverted.
     pub(super) fn record(&mut self, id: u64) -> Result<Option<SealedRecord>> {
         let values = [Value::number(id)];
         self.transaction.one(SealedRecord::SELECT_ONE, &values, SealedRecord::from_row)
     }
 
-    /// The rows of all records, as they stand there.
+    /// Returns the rows of all records, unverified.
     pub(super) fn records(&mut self) -> Result<Vec<SealedRecord>> {
         self.transaction.all(SealedRecord::SELECT, &[], SealedRecord::from_row)
     }
@@ -86,16 +86,16 @@ impl<'a> Session<'a> {
     }
 }
 
-/// A transaction that writes. While it lasts, nobody else does.
+/// A write transaction. While it lasts, nobody else writes.
 pub struct Write<'a> {
     store: &'a Store,
     pub(super) session: Session<'a>,
-    /// What the view becomes.
+    /// The changes of the view.
     changes: Vec<(Name, Option<Term>)>,
     keyring: Option<Arc<Keyring>>,
 }
 
-/// Which keystore it writes to.
+/// Shows the keystore.
 impl std::fmt::Debug for Write<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Write({:?})", self.store)
@@ -103,7 +103,7 @@ impl std::fmt::Debug for Write<'_> {
 }
 
 impl<'a> Write<'a> {
-    /// The caller holds the store's `writer`.
+    /// Begins a write transaction. The caller holds the store's `writer` lock.
     pub(super) fn begin(store: &'a Store) -> Result<Self> {
         let mut session = Session::begin(store, Access::Write)?;
         if let Some(view) = &*store.view()
@@ -149,12 +149,12 @@ impl<'a> Write<'a> {
         self.changes.push((name, new));
     }
 
-    /// The generation that this transaction makes, which no other has.
+    /// Returns the generation that this transaction makes, which is unique.
     pub const fn generation(&self) -> Generation {
         self.session.manifest.generation
     }
 
-    /// The row of a record as it should be.
+    /// Returns the verified row of a record.
     ///
     /// # Errors
     /// [`Code::OBJECT_HANDLE_INVALID`]; [`Violation::Altered`], [`Violation::Reverted`].
@@ -166,7 +166,7 @@ impl<'a> Write<'a> {
         Ok((row, record))
     }
 
-    /// Makes an object.
+    /// Creates an object.
     ///
     /// # Errors
     /// [`Code::TEMPLATE_INCOMPLETE`] without a class; [`Code::DEVICE_ERROR`].
@@ -192,25 +192,25 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    /// Gives an object other attributes, all of them; its secret stays.
+    /// Replaces all attributes of an object; its secret stays.
     ///
     /// # Errors
-    /// [`Code::OBJECT_HANDLE_INVALID`]; [`Code::FUNCTION_FAILED`] if its version is not `version`:
-    /// someone else updated it.
+    /// [`Code::OBJECT_HANDLE_INVALID`]; [`Code::FUNCTION_FAILED`] if its version is not `version`,
+    /// because somebody else has updated it.
     pub fn update(&mut self, id: u64, version: u64, attributes: &Template) -> Result<Record> {
         let (row, record) = self.genuine(id)?;
         if record.version != version {
             let text =
-                format!("the object was changed meanwhile: it has version {}", record.version);
+                format!("the object was changed meanwhile: it now has version {}", record.version);
             return Err(Code::FUNCTION_FAILED.because(text));
         }
         let version = version + 1;
-        self.seal_anew(&row, version, attributes)?;
+        self.reseal(&row, version, attributes)?;
         Ok(Record { id, version, attributes: attributes.clone(), has_secret: record.has_secret })
     }
 
-    /// Puts another row in the place of one, with the same secret.
-    fn seal_anew(&mut self, row: &SealedRecord, version: u64, attributes: &Template) -> Result<()> {
+    /// Replaces a row by one with the same secret.
+    fn reseal(&mut self, row: &SealedRecord, version: u64, attributes: &Template) -> Result<()> {
         let secret = row.secret(&self.session.keys)?;
         self.remove_record(row)?;
         let place = Place { id: row.place.id, version, generation: self.generation() };
@@ -249,7 +249,7 @@ impl<'a> Write<'a> {
         self.session.transaction.execute(insert, &values).map(drop)
     }
 
-    /// The value of a setting, which stays what it is until this transaction ends.
+    /// Returns the value of a setting, which nobody else can change until this transaction ends.
     ///
     /// # Errors
     /// [`Code::DEVICE_ERROR`].
@@ -270,7 +270,7 @@ impl<'a> Write<'a> {
         Ok(Some(value.to_vec()))
     }
 
-    /// Gives a setting a value; protected as records are, and not listed among them.
+    /// Sets a setting. Settings are protected as records are, but are not objects.
     ///
     /// # Errors
     /// [`Code::DEVICE_ERROR`].
@@ -289,7 +289,7 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    /// Puts one slot in the place of another, or of none, or none in the place of one.
+    /// Replaces a slot, adds one (`old` is `None`), or removes one (`new` is `None`).
     pub(super) fn replace_slot(&mut self, old: Option<&Slot>, new: Option<&Slot>) -> Result<()> {
         let keys = self.session.keys.clone();
         let term = |slot: &Slot| slot.term(&keys.identity, keys.terms());
@@ -299,7 +299,7 @@ impl<'a> Write<'a> {
         }
         let left = now.len() + usize::from(new.is_some()) - usize::from(old.is_some());
         if left == 0 || left > Slot::MOST {
-            let text = format!("a keystore has 1 to {} ways to unlock it", Slot::MOST);
+            let text = format!("a keystore must have 1 to {} ways to unlock it", Slot::MOST);
             return Err(Code::ACTION_PROHIBITED.because(text));
         }
         if let Some(old) = old {
@@ -313,15 +313,13 @@ impl<'a> Write<'a> {
         Ok(())
     }
 
-    /// Has the keyring replaced with the commit. What is sealed in this transaction is sealed by the
-    /// one before.
+    /// Replaces the keyring at the commit. This transaction still seals with the old one.
     pub(super) fn set_keyring(&mut self, keyring: Keyring) {
         self.keyring = Some(Arc::new(keyring));
     }
 
-    /// Seals some of the rows anew that another master key sealed than the current one, and gives
-    /// their number.
-    pub(super) fn seal_some_anew(&mut self) -> Result<u64> {
+    /// Re-seals some of the rows that an older master key sealed, and returns their number.
+    pub(super) fn reseal_some(&mut self) -> Result<u64> {
         let current = [Value::number(self.session.keys.current().epoch.into())];
         let transaction = &mut self.session.transaction;
         let records =
@@ -335,7 +333,7 @@ impl<'a> Write<'a> {
         }
         for row in &records {
             let (row, record) = self.genuine(row.place.id)?;
-            self.seal_anew(&row, record.version, &record.attributes)?;
+            self.reseal(&row, record.version, &record.attributes)?;
         }
         Ok(records.len() as u64 + settings.len() as u64)
     }

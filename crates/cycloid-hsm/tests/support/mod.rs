@@ -1,4 +1,4 @@
-//! A daemon in a directory of its own, and what tests ask of it.
+//! A daemon in a temporary directory, and the requests that tests make.
 
 #![allow(dead_code, reason = "each test file uses some of it")]
 
@@ -15,7 +15,7 @@ pub(crate) const OFFICER_PIN: &[u8] = b"officer's pin";
 pub(crate) const USER_PIN: &[u8] = b"user's pin";
 pub(crate) const AUDITOR_PIN: &[u8] = b"auditor's pin";
 
-/// A directory that goes when it is dropped.
+/// A temporary directory, removed on drop.
 pub(crate) struct Directory(tempfile::TempDir);
 
 impl Directory {
@@ -73,7 +73,7 @@ pub(crate) fn mechanism(number: u32) -> Mechanism {
     Mechanism { number, parameter: Parameter::None }
 }
 
-/// A template of truth values.
+/// Returns a template of Booleans.
 pub(crate) fn truths(values: &[(u32, bool)]) -> Template {
     let mut template = Template::new();
     values.iter().for_each(|(number, value)| template.set_bool(*number, *value));
@@ -107,7 +107,7 @@ pub(crate) fn code<T: std::fmt::Debug>(outcome: Result<T>) -> Code {
 
 pub(crate) const P256: &[u8] = &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
 
-/// Generates a pair: an RSA key of so many bits, or a key on a curve by its identifier.
+/// Generates a pair: an RSA key of a given length, or a key on a curve given by its identifier.
 pub(crate) fn generate(client: &Client, kind: &Pair, token: bool) -> (u64, u64) {
     let mut public = truths(&[(cka::TOKEN, token)]);
     let private = truths(&[(cka::TOKEN, token)]);
@@ -163,7 +163,7 @@ pub(crate) fn verify(
     })
 }
 
-/// A secret key whose value is known.
+/// Creates a secret key with a known value.
 pub(crate) fn secret_key(
     client: &Client,
     key_type: u32,

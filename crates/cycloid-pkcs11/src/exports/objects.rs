@@ -1,4 +1,4 @@
-//! Objects, the keys among them, and random numbers.
+//! Functions for objects, including keys, and for random numbers.
 
 use cryptoki_sys::*;
 use cycloid_hsm::Code;
@@ -10,7 +10,7 @@ use crate::memory::{self, Output, Wanted};
 use crate::parameter::mechanism;
 use crate::template::{self, template};
 
-/// The most random bytes that are given at once.
+/// The maximum number of random bytes per call.
 const MAX_RANDOM: CK_ULONG = 1 << 24;
 
 functions! {
@@ -89,7 +89,7 @@ functions! {
             return Err(Code::ARGUMENTS_BAD.into());
         }
         session.find(most, |found| {
-            // As many as are given have room, by the promise of `most`.
+            // `find` returns at most as many objects as fit.
             memory::write(count, found.len() as CK_ULONG)?;
             Output::new(objects, count)?.put(found)
         })
@@ -193,7 +193,7 @@ functions! {
             return Err(Code::ARGUMENTS_BAD.into());
         }
         session.random(length as usize, |at, bytes| {
-            // Within `length`, which has room.
+            // Within `length`, for which there is room.
             let mut room = bytes.len() as CK_ULONG;
             Output::new(random.add(at), &raw mut room)?.put(bytes)
         })

@@ -1,4 +1,4 @@
-//! Encryption, decryption, digests, signatures: at once, and part by part.
+//! Functions for encryption, decryption, digests and signatures, in one call or in parts.
 
 use cryptoki_sys::*;
 

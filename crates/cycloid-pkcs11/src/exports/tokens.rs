@@ -1,4 +1,4 @@
-//! The token, its sessions, and who is logged in.
+//! Functions for the token, sessions and logins.
 
 use std::ffi::c_void;
 
@@ -13,10 +13,10 @@ use crate::state::Module;
 use crate::token::{self, PIN_LENGTHS, SLOT, check_slot};
 use crate::{CKU_AUDITOR, code};
 
-/// A PIN.
+/// Reads a PIN.
 ///
 /// # Errors
-/// [`Code::ARGUMENTS_BAD`]: the token has no way of its own to ask for one.
+/// [`Code::ARGUMENTS_BAD`] for a null pointer: the token has no PIN pad of its own.
 ///
 /// # Safety
 /// As for [`memory::slice()`].
@@ -27,16 +27,16 @@ unsafe fn pin<'a>(pointer: *const CK_UTF8CHAR, length: CK_ULONG) -> Result<&'a [
     if length > *PIN_LENGTHS.end() as CK_ULONG {
         return Err(Code::PIN_LEN_RANGE.into());
     }
-    // SAFETY: the caller promises it.
+    // SAFETY: guaranteed by the caller.
     unsafe { memory::slice(pointer, length) }
 }
 
-/// A PIN that is to become one.
+/// Reads a PIN that is to be set.
 ///
 /// # Safety
 /// As for [`memory::slice()`].
 unsafe fn new_pin(pointer: *const CK_UTF8CHAR, length: CK_ULONG) -> Result<Secret> {
-    // SAFETY: the caller promises it.
+    // SAFETY: guaranteed by the caller.
     let pin = unsafe { pin(pointer, length)? };
     if !PIN_LENGTHS.contains(&pin.len()) {
         return Err(Code::PIN_LEN_RANGE.into());
@@ -64,9 +64,9 @@ unsafe fn login(
         CKU_CONTEXT_SPECIFIC => None,
         _ => return Err(Code::USER_TYPE_INVALID.into()),
     };
-    // SAFETY: the caller promises it.
+    // SAFETY: guaranteed by the caller.
     let pin = unsafe { pin(pointer, length) }.map_err(|error| match error.code {
-        // No PIN is that long.
+        // No PIN has this length.
         Code::PIN_LEN_RANGE => Code::PIN_INCORRECT.into(),
         _ => error,
     })?;
@@ -171,7 +171,7 @@ functions! {
     }
 }
 
-// Sessions.
+// Sessions and logins.
 functions! {
     fn C_OpenSession(
         slot: CK_SLOT_ID,
@@ -227,7 +227,7 @@ functions! {
         _name: *mut CK_UTF8CHAR,
         name_length: CK_ULONG,
     ) |module| {
-        // The roles have no names but their types.
+        // Roles have no user names.
         if name_length != 0 {
             return Err(Code::ARGUMENTS_BAD.into());
         }

@@ -1,9 +1,9 @@
-//! Encryption and decryption, whole or in parts.
+//! Encryption and decryption, in one call or in parts.
 //!
-//! With AES-CBC an Update sends the blocks that are full and gives what they become: a block is all that
-//! the next one needs to be chained to. Of other mechanisms the parts are put together and sent whole at
-//! the end, so that an Update gives nothing yet. With an authenticated cipher that is as it must be:
-//! nothing of a message that may be forged comes out.
+//! With AES-CBC, an Update sends the complete blocks and returns their output: the last block is
+//! all that chaining needs. For other mechanisms the parts are collected and sent whole at the end,
+//! and an Update returns nothing. An authenticated cipher requires this: no part of a possibly
+//! forged message may be released.
 
 use std::mem;
 
@@ -26,11 +26,11 @@ pub(crate) enum Direction {
 pub(super) struct Cipher {
     direction: Direction,
     with: Use,
-    /// What was handed over and not sent yet.
+    /// The input that is not sent yet.
     parts: Parts,
-    /// Whether blocks are sent when they are full.
+    /// Whether complete blocks are sent at once.
     streams: bool,
-    /// There was an Update, so that only Final can end it.
+    /// Whether there was an Update, after which only Final can end the operation.
     in_parts: bool,
 }
 
@@ -44,7 +44,7 @@ impl Operations {
 }
 
 impl Session {
-    /// C_EncryptInit, C_DecryptInit.
+    /// Implements C_EncryptInit and C_DecryptInit.
     ///
     /// # Errors
     /// [`Code::OPERATION_ACTIVE`], [`Code::KEY_HANDLE_INVALID`], and those of
@@ -63,18 +63,18 @@ impl Session {
             Direction::Decrypt => Usage::Decrypt,
         };
         let with = Use::new(&self.application, key, mechanism, usage)?;
-        // Where the key is for padded messages only, they go whole.
+        // A key that permits only padded messages gets the whole message at once.
         let streams = matches!(with.mechanism.number, ckm::AES_CBC | ckm::AES_CBC_PAD)
             && with.key.check(ckm::AES_CBC, usage).is_ok();
         *slot = Some(Cipher { direction, with, parts: Parts::default(), streams, in_parts: false });
         Ok(())
     }
 
-    /// C_Encrypt, C_Decrypt.
+    /// Implements C_Encrypt and C_Decrypt.
     ///
     /// # Errors
-    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`]; [`Code::OPERATION_ACTIVE`] after an
-    /// Update; those of the daemon.
+    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`]; [`Code::OPERATION_ACTIVE`]
+    /// after an Update; the daemon's errors.
     pub(crate) fn cipher(
         &self,
         direction: Direction,
@@ -97,11 +97,11 @@ impl Session {
         settle(slot, outcome)
     }
 
-    /// C_EncryptUpdate, C_DecryptUpdate.
+    /// Implements C_EncryptUpdate and C_DecryptUpdate.
     ///
     /// # Errors
-    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`], [`Code::DATA_LEN_RANGE`]; those of
-    /// the daemon.
+    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`], [`Code::DATA_LEN_RANGE`];
+    /// the daemon\'s.
     pub(crate) fn cipher_update(
         &self,
         direction: Direction,
@@ -121,10 +121,10 @@ impl Session {
         outcome.inspect_err(|_| *slot = None)
     }
 
-    /// C_EncryptFinal, C_DecryptFinal.
+    /// Implements C_EncryptFinal and C_DecryptFinal.
     ///
     /// # Errors
-    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`]; those of the daemon.
+    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`]; the daemon's errors.
     pub(crate) fn cipher_final(&self, direction: Direction, output: &mut Output<u8>) -> Result<()> {
         let operations = &mut *self.operations();
         let slot = operations.cipher(direction);
@@ -141,7 +141,7 @@ impl Session {
     }
 }
 
-/// Ends the operation, unless the output had too little room.
+/// Ends the operation, unless the output did not fit.
 fn settle(slot: &mut Option<Cipher>, outcome: Result<()>) -> Result<()> {
     slot.take_if(|_| !matches!(&outcome, Err(error) if error.code == Code::BUFFER_TOO_SMALL));
     outcome
@@ -152,9 +152,9 @@ impl Cipher {
         &mut self.with
     }
 
-    /// Whether output is wanted. An encryption that has no room is not made. How long a decryption is
-    /// shows only when it is made; a length that is asked for is the longest that it can have, and so
-    /// much room is needed where each use of the key takes a PIN.
+    /// Returns whether output is wanted. An encryption whose output does not fit is not sent. The
+    /// length of a decryption is known only afterwards; a query returns its maximum, and that much
+    /// room is required if each use of the key needs a PIN.
     fn has_room(&self, length: usize, output: &mut Output<u8>) -> Result<bool> {
         match self.direction {
             Direction::Decrypt if output.is_wanted() && !self.with.key.always_authenticate => {
@@ -164,7 +164,7 @@ impl Cipher {
         }
     }
 
-    /// Bytes that `length` bytes become, at most.
+    /// Returns the maximum output length for `length` bytes of input.
     fn length(&self, length: usize) -> Result<usize> {
         let (key, mechanism) = (&self.with.key, &self.with.mechanism);
         match self.direction {
@@ -173,8 +173,9 @@ impl Cipher {
         }
     }
 
-    /// Bytes that can be sent once `more` have come. The last block of a padded message tells at the end
-    /// what of it is padding.
+    /// Returns the number of bytes that can be sent once `more` have been added. The last block of
+    /// a padded message is kept back, because only the end of the message shows whether it contains
+    /// the padding.
     fn ready(&self, more: usize) -> usize {
         let length = self.parts.len() + more;
         let last =
@@ -186,7 +187,7 @@ impl Cipher {
         }
     }
 
-    /// Sends the first `ready` bytes, which are blocks, and gives what they become.
+    /// Sends the first `ready` bytes, which are complete blocks, and returns their output.
     fn blocks(
         &mut self,
         application: &Application,
@@ -212,7 +213,7 @@ impl Cipher {
         output.put(&made)
     }
 
-    /// Whether all blocks are sent, and padding is not wanted.
+    /// Returns whether all blocks are sent and no padding is needed.
     fn sends_nothing_at_the_end(&self) -> bool {
         self.streams && self.with.mechanism.number == ckm::AES_CBC && self.parts.len() == 0
     }

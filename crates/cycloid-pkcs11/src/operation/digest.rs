@@ -1,4 +1,4 @@
-//! Digests, which are made here: no key takes part.
+//! Digests, which the module computes itself, because they need no key.
 
 use cycloid_hsm::mechanism::Hash;
 use cycloid_hsm::{Code, Result};
@@ -9,7 +9,7 @@ use super::{active, end, must_be_free};
 use crate::memory::Output;
 use crate::session::Session;
 
-/// A hash function at work.
+/// A hash function's state.
 #[derive(Clone)]
 pub(super) enum Hasher {
     Sha1(Sha1),
@@ -54,12 +54,12 @@ impl Hasher {
 pub(super) struct Digest {
     hasher: Hasher,
     length: usize,
-    /// There was an Update, so that only Final can end it.
+    /// Whether there was an Update, after which only Final can end the operation.
     in_parts: bool,
 }
 
 impl Session {
-    /// C_DigestInit.
+    /// Implements C_DigestInit.
     ///
     /// # Errors
     /// [`Code::MECHANISM_INVALID`], [`Code::OPERATION_ACTIVE`].
@@ -72,11 +72,11 @@ impl Session {
         Ok(())
     }
 
-    /// C_Digest.
+    /// Implements C_Digest.
     ///
     /// # Errors
-    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`]; [`Code::OPERATION_ACTIVE`] after an
-    /// Update.
+    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`]; [`Code::OPERATION_ACTIVE`]
+    /// after an Update.
     pub(crate) fn digest(&self, data: &[u8], output: &mut Output<u8>) -> Result<()> {
         let operations = &mut *self.operations();
         let digest = active(&mut operations.digest)?;
@@ -92,7 +92,7 @@ impl Session {
         Ok(())
     }
 
-    /// C_DigestUpdate.
+    /// Implements C_DigestUpdate.
     ///
     /// # Errors
     /// [`Code::OPERATION_NOT_INITIALIZED`].
@@ -104,7 +104,7 @@ impl Session {
         Ok(())
     }
 
-    /// C_DigestFinal.
+    /// Implements C_DigestFinal.
     ///
     /// # Errors
     /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`].

@@ -1,4 +1,4 @@
-//! The search for objects: one question, whose answer is handed out piece by piece.
+//! The search for objects: one request, whose answer is returned in pieces.
 
 use cycloid_hsm::Result;
 use cycloid_hsm::attribute::Template;
@@ -14,10 +14,10 @@ pub(super) struct Find {
 }
 
 impl Session {
-    /// C_FindObjectsInit.
+    /// Implements C_FindObjectsInit.
     ///
     /// # Errors
-    /// [`Code::OPERATION_ACTIVE`](cycloid_hsm::Code::OPERATION_ACTIVE); those of the daemon.
+    /// [`Code::OPERATION_ACTIVE`](cycloid_hsm::Code::OPERATION_ACTIVE); the daemon's errors.
     pub(crate) fn find_init(&self, template: Template) -> Result<()> {
         let mut operations = self.operations();
         must_be_free(&operations.find)?;
@@ -30,10 +30,11 @@ impl Session {
         }
     }
 
-    /// C_FindObjects: hands at most `most` objects to `give`.
+    /// Implements C_FindObjects: passes at most `most` objects to `give`.
     ///
     /// # Errors
-    /// [`Code::OPERATION_NOT_INITIALIZED`](cycloid_hsm::Code::OPERATION_NOT_INITIALIZED); those of `give`.
+    /// [`Code::OPERATION_NOT_INITIALIZED`](cycloid_hsm::Code::OPERATION_NOT_INITIALIZED); those of
+    /// `give`.
     pub(crate) fn find(&self, most: u64, give: impl FnOnce(&[u64]) -> Result<()>) -> Result<()> {
         let operations = &mut *self.operations();
         let find = active(&mut operations.find)?;
@@ -44,7 +45,7 @@ impl Session {
         Ok(())
     }
 
-    /// C_FindObjectsFinal.
+    /// Implements C_FindObjectsFinal.
     ///
     /// # Errors
     /// [`Code::OPERATION_NOT_INITIALIZED`](cycloid_hsm::Code::OPERATION_NOT_INITIALIZED).

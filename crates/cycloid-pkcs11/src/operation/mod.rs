@@ -1,7 +1,8 @@
-//! What a session is doing: at most one operation of each kind, from its Init to its end.
+//! The operations of a session: at most one of each kind, from its Init to its end.
 //!
-//! An operation ends with its result and with every error but two: [`Code::BUFFER_TOO_SMALL`], and those
-//! about the arguments of the call itself. Asking for a length ends nothing (PKCS #11 3.0, section 5.2).
+//! An operation ends with its result and with every error except [`Code::BUFFER_TOO_SMALL`] and
+//! errors in the arguments of the call itself. A query of the length does not end it (PKCS #11 3.0,
+//! section 5.2).
 
 mod cipher;
 mod digest;
@@ -34,7 +35,7 @@ pub(crate) struct Operations {
 }
 
 impl Operations {
-    /// C_SessionCancel: ends the operations whose flags (`CKF_…`) are given.
+    /// Implements C_SessionCancel: ends the operations whose flags (`CKF_…`) are given.
     pub(crate) fn cancel(&mut self, flags: u64) {
         use cryptoki_sys::{
             CKF_DECRYPT, CKF_DIGEST, CKF_ENCRYPT, CKF_FIND_OBJECTS, CKF_SIGN, CKF_VERIFY,
@@ -48,14 +49,15 @@ impl Operations {
         self.decrypt.take_if(|_| ends(CKF_DECRYPT));
     }
 
-    /// The use of a key that still awaits the PIN which the key asks for before each.
+    /// Returns the key use that still waits for its PIN, if the key requires one before each use.
     fn awaiting_pin(&mut self) -> Option<&mut Use> {
         let sign = self.sign.as_mut().map(sign::Sign::key);
         let decrypt = self.decrypt.as_mut().map(cipher::Cipher::key);
         [sign, decrypt].into_iter().flatten().find(|key| key.awaits_pin())
     }
 
-    /// An Init without a mechanism ends the operation of its kind (PKCS #11 3.0, section 5.11.1).
+    /// Ends the operation of a kind, as an Init without a mechanism does (PKCS #11 3.0, section
+    /// 5.11.1).
     ///
     /// # Errors
     /// [`Code::ARGUMENTS_BAD`] if there is none.
@@ -77,21 +79,21 @@ impl Operations {
     }
 }
 
-/// A key and how it is used.
+/// A key and its use.
 struct Use {
     handle: u64,
     key: Arc<Key>,
     mechanism: Mechanism,
-    /// The PIN was given for this use.
+    /// Whether the PIN was entered for this use.
     authenticated: bool,
 }
 
 impl Session {
-    /// C_Login for the operation under way whose key asks for the PIN before each use (PKCS #11 3.0,
-    /// section 4.9).
+    /// Implements C_Login for the active operation whose key requires the PIN before each use (PKCS
+    /// #11 3.0, section 4.9).
     ///
     /// # Errors
-    /// [`Code::OPERATION_NOT_INITIALIZED`] where there is none; those of the daemon. After
+    /// [`Code::OPERATION_NOT_INITIALIZED`] if there is none; the daemon's errors. After
     /// [`Code::PIN_LOCKED`] nobody is logged in any more.
     pub(crate) fn authenticate(&self, pin: &[u8]) -> Result<()> {
         let mut operations = self.operations();
@@ -126,13 +128,14 @@ impl Use {
     }
 
     /// # Errors
-    /// [`Code::USER_NOT_LOGGED_IN`] where the key asks for the PIN before each use, and it was not given
-    /// for this one.
+    /// [`Code::USER_NOT_LOGGED_IN`] if the key requires the PIN before each use, and it was not
+    /// entered for this one.
     fn needs_no_pin(&self) -> Result<()> {
         if self.awaits_pin() { Err(Code::USER_NOT_LOGGED_IN.into()) } else { Ok(()) }
     }
 
-    /// What the daemon says to the use of the key. If it refuses, what was known of the key may be wrong.
+    /// Passes on the daemon's verdict on the use of the key. A refusal clears the key's cache
+    /// entry, which may be outdated.
     fn judged<T>(&self, application: &Application, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|error| {
             application.forget(self.handle);
@@ -141,7 +144,7 @@ impl Use {
     }
 }
 
-/// An object that is not there was a key that is not there.
+/// Maps the error for a missing object to the one for a missing key.
 fn key_handle(error: Error) -> Error {
     match error {
         Error { code: Code::OBJECT_HANDLE_INVALID, detail } => {
@@ -152,7 +155,7 @@ fn key_handle(error: Error) -> Error {
 }
 
 /// # Errors
-/// [`Code::OPERATION_ACTIVE`] if there is such an operation.
+/// [`Code::OPERATION_ACTIVE`] if there is an operation already.
 fn must_be_free<T>(operation: &Option<T>) -> Result<()> {
     if operation.is_some() { Err(Code::OPERATION_ACTIVE.into()) } else { Ok(()) }
 }
@@ -163,13 +166,13 @@ fn active<T>(operation: &mut Option<T>) -> Result<&mut T> {
     operation.as_mut().ok_or_else(|| Code::OPERATION_NOT_INITIALIZED.into())
 }
 
-/// Ends an operation, and gives it.
+/// Ends an operation, and returns it.
 fn end<T>(operation: &mut Option<T>) -> Result<T> {
     operation.take().ok_or_else(|| Code::OPERATION_NOT_INITIALIZED.into())
 }
 
-/// What the parts of a message become: their digest where the mechanism makes one, so that it need not
-/// travel, or else the whole.
+/// The collected parts of a message: their digest if the mechanism hashes first, so that the
+/// message need not be sent, otherwise the whole.
 enum Message {
     Hashed(Hasher),
     Whole(Parts),
@@ -184,7 +187,7 @@ impl Message {
     }
 
     /// # Errors
-    /// [`Code::DATA_LEN_RANGE`] if it becomes longer than the daemon takes it.
+    /// [`Code::DATA_LEN_RANGE`] if it becomes longer than the daemon accepts.
     fn update(&mut self, part: &[u8]) -> Result<()> {
         match self {
             Self::Hashed(hasher) => {
@@ -195,7 +198,7 @@ impl Message {
         }
     }
 
-    /// The message, and whether it is its digest.
+    /// Returns the message or its digest, and whether it is the digest.
     fn finish(self) -> (Zeroizing<Vec<u8>>, bool) {
         match self {
             Self::Hashed(hasher) => (Zeroizing::new(hasher.finish()), true),
@@ -204,7 +207,7 @@ impl Message {
     }
 }
 
-/// Parts put together, wiped when dropped.
+/// Collected parts, wiped when dropped.
 #[derive(Clone, Default)]
 struct Parts(Zeroizing<Vec<u8>>);
 
@@ -217,7 +220,7 @@ impl Parts {
             return Err(Code::DATA_LEN_RANGE.into());
         }
         if length > self.0.capacity() {
-            // By hand, so that what it grows out of is wiped.
+            // Reallocated explicitly, so that the old memory is wiped.
             let mut grown = Zeroizing::new(Vec::with_capacity(length.max(2 * self.0.capacity())));
             grown.extend_from_slice(&self.0);
             self.0 = grown;
@@ -230,7 +233,7 @@ impl Parts {
         self.0.len()
     }
 
-    /// Takes the first `length` bytes.
+    /// Removes and returns the first `length` bytes.
     fn take(&mut self, length: usize) -> Secret {
         let taken = Secret::new(&self.0[..length]);
         self.0.copy_within(length.., 0);

@@ -1,4 +1,4 @@
-//! Making, changing and destroying objects, and keys that wrap, unwrap and derive others.
+//! Creates, changes and destroys objects, and wraps, unwraps and derives keys.
 
 use cycloid_hsm::attribute::{Template, cka};
 use cycloid_hsm::mechanism::{ckf, offered};
@@ -10,7 +10,7 @@ use crate::application::unexpected;
 use crate::session::Session;
 
 impl Session {
-    /// Makes an object by a request, of a template that is part of it.
+    /// Creates an object by a request that contains its template.
     fn make(&self, template: Template, request: impl FnOnce(Template) -> Request) -> Result<u64> {
         self.may_make(&template)?;
         let passing = !template.is(cka::TOKEN);
@@ -21,28 +21,29 @@ impl Session {
         Ok(object)
     }
 
-    /// C_CreateObject.
+    /// Implements C_CreateObject.
     ///
     /// # Errors
-    /// [`Code::SESSION_READ_ONLY`]; those of the daemon.
+    /// [`Code::SESSION_READ_ONLY`]; the daemon's errors.
     pub(crate) fn create(&self, template: Template) -> Result<u64> {
         self.make(template, |template| Request::Create { template })
     }
 
-    /// C_CopyObject. A copy is where its original is, unless the template says otherwise.
+    /// Implements C_CopyObject. A copy is stored like its original, unless the template says
+    /// otherwise.
     ///
     /// # Errors
-    /// [`Code::SESSION_READ_ONLY`]; those of the daemon.
+    /// [`Code::SESSION_READ_ONLY`]; the daemon's errors.
     pub(crate) fn copy(&self, object: u64, mut template: Template) -> Result<u64> {
         let token = self.application.key(object)?.token;
         template.set_default(cka::TOKEN, [u8::from(token)]);
         self.make(template, |template| Request::Copy { object, template })
     }
 
-    /// C_DestroyObject.
+    /// Implements C_DestroyObject.
     ///
     /// # Errors
-    /// [`Code::SESSION_READ_ONLY`]; those of the daemon.
+    /// [`Code::SESSION_READ_ONLY`]; the daemon's errors.
     pub(crate) fn destroy_object(&self, object: u64) -> Result<()> {
         self.may_change(object)?;
         self.application.order(&Request::Destroy { object })?;
@@ -51,10 +52,10 @@ impl Session {
         Ok(())
     }
 
-    /// C_GetObjectSize, in bytes.
+    /// Implements C_GetObjectSize; the size is in bytes.
     ///
     /// # Errors
-    /// Those of the daemon.
+    /// The daemon's errors.
     pub(crate) fn object_size(&self, object: u64) -> Result<u64> {
         match self.application.call(&Request::Size { object })? {
             Response::Number { value } => Ok(value),
@@ -62,10 +63,10 @@ impl Session {
         }
     }
 
-    /// C_SetAttributeValue.
+    /// Implements C_SetAttributeValue.
     ///
     /// # Errors
-    /// [`Code::SESSION_READ_ONLY`]; those of the daemon.
+    /// [`Code::SESSION_READ_ONLY`]; the daemon's errors.
     pub(crate) fn set_attributes(&self, object: u64, template: Template) -> Result<()> {
         self.may_change(object)?;
         let outcome = self.application.order(&Request::SetAttributes { object, template });
@@ -73,19 +74,19 @@ impl Session {
         outcome
     }
 
-    /// C_GenerateKey.
+    /// Implements C_GenerateKey.
     ///
     /// # Errors
-    /// [`Code::SESSION_READ_ONLY`]; those of the daemon.
+    /// [`Code::SESSION_READ_ONLY`]; the daemon's errors.
     pub(crate) fn generate(&self, mechanism: Mechanism, template: Template) -> Result<u64> {
         must_be_for(&mechanism, ckf::GENERATE)?;
         self.make(template, |template| Request::Generate { mechanism, template })
     }
 
-    /// C_GenerateKeyPair: the public and the private key.
+    /// Implements C_GenerateKeyPair; returns the public and the private key.
     ///
     /// # Errors
-    /// [`Code::SESSION_READ_ONLY`]; those of the daemon.
+    /// [`Code::SESSION_READ_ONLY`]; the daemon's errors.
     pub(crate) fn generate_pair(
         &self,
         mechanism: Mechanism,
@@ -109,10 +110,10 @@ impl Session {
         }
     }
 
-    /// C_WrapKey.
+    /// Implements C_WrapKey.
     ///
     /// # Errors
-    /// [`Code::WRAPPING_KEY_HANDLE_INVALID`], [`Code::KEY_HANDLE_INVALID`]; those of the daemon.
+    /// [`Code::WRAPPING_KEY_HANDLE_INVALID`], [`Code::KEY_HANDLE_INVALID`]; the daemon's errors.
     pub(crate) fn wrap(&self, mechanism: Mechanism, wrapping: u64, key: u64) -> Result<Secret> {
         must_be_for(&mechanism, ckf::WRAP)?;
         let of = |error| handle(error, Code::WRAPPING_KEY_HANDLE_INVALID);
@@ -120,10 +121,10 @@ impl Session {
         self.application.data(&Request::Wrap { wrapping, mechanism, key }).map_err(key_handle)
     }
 
-    /// C_UnwrapKey.
+    /// Implements C_UnwrapKey.
     ///
     /// # Errors
-    /// [`Code::UNWRAPPING_KEY_HANDLE_INVALID`], [`Code::SESSION_READ_ONLY`]; those of the daemon.
+    /// [`Code::UNWRAPPING_KEY_HANDLE_INVALID`], [`Code::SESSION_READ_ONLY`]; the daemon's errors.
     pub(crate) fn unwrap(
         &self,
         mechanism: Mechanism,
@@ -137,10 +138,10 @@ impl Session {
             .map_err(|error| handle(error, Code::UNWRAPPING_KEY_HANDLE_INVALID))
     }
 
-    /// C_DeriveKey.
+    /// Implements C_DeriveKey.
     ///
     /// # Errors
-    /// [`Code::KEY_HANDLE_INVALID`], [`Code::SESSION_READ_ONLY`]; those of the daemon.
+    /// [`Code::KEY_HANDLE_INVALID`], [`Code::SESSION_READ_ONLY`]; the daemon's errors.
     pub(crate) fn derive(
         &self,
         mechanism: Mechanism,
@@ -154,7 +155,7 @@ impl Session {
 }
 
 /// # Errors
-/// [`Code::MECHANISM_INVALID`] if the mechanism is for something else than `flag` (`CKF_…`) says.
+/// [`Code::MECHANISM_INVALID`] if the mechanism does not support the use `flag` (`CKF_…`).
 fn must_be_for(mechanism: &Mechanism, flag: u32) -> Result<()> {
     match offered(mechanism.number) {
         Some(offered) if offered.flags & flag != 0 => Ok(()),
@@ -162,7 +163,7 @@ fn must_be_for(mechanism: &Mechanism, flag: u32) -> Result<()> {
     }
 }
 
-/// An object that is not there, by the name that it has in a function.
+/// Maps the error for a missing object to the function's own code.
 fn handle(error: Error, code: Code) -> Error {
     match error.code {
         Code::OBJECT_HANDLE_INVALID | Code::KEY_HANDLE_INVALID => code.because(error.detail),

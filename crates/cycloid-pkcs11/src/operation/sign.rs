@@ -12,12 +12,12 @@ pub(super) struct Sign {
     with: Use,
     length: usize,
     message: Message,
-    /// There was an Update, so that only Final can end it.
+    /// Whether there was an Update, after which only Final can end the operation.
     in_parts: bool,
 }
 
 impl Session {
-    /// C_SignInit. The daemon is asked when the key is used first.
+    /// Implements C_SignInit. A request is sent only if the key is not cached.
     ///
     /// # Errors
     /// [`Code::OPERATION_ACTIVE`], [`Code::KEY_HANDLE_INVALID`], and those of
@@ -32,11 +32,11 @@ impl Session {
         Ok(())
     }
 
-    /// C_Sign.
+    /// Implements C_Sign.
     ///
     /// # Errors
-    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`]; [`Code::OPERATION_ACTIVE`] after an
-    /// Update; those of the daemon.
+    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`]; [`Code::OPERATION_ACTIVE`]
+    /// after an Update; the daemon's errors.
     pub(crate) fn sign(&self, data: &[u8], output: &mut Output<u8>) -> Result<()> {
         let operations = &mut *self.operations();
         let sign = active(&mut operations.sign)?;
@@ -52,7 +52,7 @@ impl Session {
         Ok(())
     }
 
-    /// C_SignUpdate.
+    /// Implements C_SignUpdate.
     ///
     /// # Errors
     /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::DATA_LEN_RANGE`].
@@ -63,10 +63,10 @@ impl Session {
         sign.message.update(part).inspect_err(|_| operations.sign = None)
     }
 
-    /// C_SignFinal.
+    /// Implements C_SignFinal.
     ///
     /// # Errors
-    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`]; those of the daemon.
+    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`]; the daemon's errors.
     pub(crate) fn sign_final(&self, output: &mut Output<u8>) -> Result<()> {
         let operations = &mut *self.operations();
         if output.has_room(active(&mut operations.sign)?.length)? {

@@ -11,12 +11,12 @@ pub(super) struct Verify {
     with: Use,
     length: usize,
     message: Message,
-    /// There was an Update, so that only Final can end it.
+    /// Whether there was an Update, after which only Final can end the operation.
     in_parts: bool,
 }
 
 impl Session {
-    /// C_VerifyInit.
+    /// Implements C_VerifyInit.
     ///
     /// # Errors
     /// [`Code::OPERATION_ACTIVE`], [`Code::KEY_HANDLE_INVALID`], and those of
@@ -31,11 +31,12 @@ impl Session {
         Ok(())
     }
 
-    /// C_Verify.
+    /// Implements C_Verify.
     ///
     /// # Errors
-    /// [`Code::SIGNATURE_INVALID`], [`Code::SIGNATURE_LEN_RANGE`], [`Code::OPERATION_NOT_INITIALIZED`];
-    /// [`Code::OPERATION_ACTIVE`] after an Update; those of the daemon.
+    /// [`Code::SIGNATURE_INVALID`], [`Code::SIGNATURE_LEN_RANGE`],
+    /// [`Code::OPERATION_NOT_INITIALIZED`]; [`Code::OPERATION_ACTIVE`] after an Update; the
+    /// daemon's errors.
     pub(crate) fn verify(&self, data: &[u8], signature: &[u8]) -> Result<()> {
         let mut verify = end(&mut self.operations().verify)?;
         if verify.in_parts {
@@ -45,7 +46,7 @@ impl Session {
         verify.finish(&self.application, signature)
     }
 
-    /// C_VerifyUpdate.
+    /// Implements C_VerifyUpdate.
     ///
     /// # Errors
     /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::DATA_LEN_RANGE`].
@@ -56,11 +57,11 @@ impl Session {
         verify.message.update(part).inspect_err(|_| operations.verify = None)
     }
 
-    /// C_VerifyFinal.
+    /// Implements C_VerifyFinal.
     ///
     /// # Errors
-    /// [`Code::SIGNATURE_INVALID`], [`Code::SIGNATURE_LEN_RANGE`], [`Code::OPERATION_NOT_INITIALIZED`];
-    /// those of the daemon.
+    /// [`Code::SIGNATURE_INVALID`], [`Code::SIGNATURE_LEN_RANGE`],
+    /// [`Code::OPERATION_NOT_INITIALIZED`]; the daemon's errors.
     pub(crate) fn verify_final(&self, signature: &[u8]) -> Result<()> {
         let verify = end(&mut self.operations().verify)?;
         verify.finish(&self.application, signature)
@@ -81,7 +82,7 @@ impl Verify {
             signature: signature.into(),
         });
         match outcome {
-            // That says nothing about the key.
+            // An invalid signature says nothing about the key.
             Err(error) if error.code == Code::SIGNATURE_INVALID => Err(error),
             outcome => self.with.judged(application, outcome),
         }

@@ -1,5 +1,5 @@
-//! A daemon that is none: it speaks the protocol, keeps objects in memory, and computes what only looks
-//! like signatures and ciphertexts, so that the module's part can be told from the daemon's.
+//! A fake daemon: it speaks the protocol, keeps objects in memory, and fakes signatures and
+//! ciphertexts, so that tests can distinguish the module's part from the daemon's.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{Read, Write};
@@ -21,21 +21,21 @@ pub const USER_PIN: &str = "the user's";
 pub const OFFICER_PIN: &str = "the officer's";
 pub const P256: &[u8] = &[0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07];
 
-/// How it answers.
+/// The way it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mood {
     Sound,
-    /// Bytes that are no frame.
+    /// Sends bytes that are no frame.
     NoFrame,
-    /// A frame with no message in it.
+    /// Sends a frame without a message.
     NoMessage,
-    /// An answer to another question, and nothing done.
+    /// Sends an answer of the wrong kind, and does nothing.
     Wrong,
-    /// A refusal for the reason that nothing is wrong.
+    /// Refuses with code 0, which means success.
     RefusesWithZero,
-    /// Hangs up when it is asked.
+    /// Hangs up on a request.
     HangsUp,
-    /// Data of the wrong length.
+    /// Sends data of the wrong length.
     WrongLength,
 }
 
@@ -55,12 +55,12 @@ pub struct Daemon {
     token: Arc<Mutex<Token>>,
     running: Arc<Mutex<bool>>,
     full: Arc<AtomicBool>,
-    /// Requests that came, answered or not.
+    /// The number of requests received, answered or not.
     received: Arc<AtomicUsize>,
 }
 
 impl Daemon {
-    /// One that listens, with a key of each sort; see [`Daemon::find`].
+    /// Starts a listening daemon with a key of each kind; see [`Daemon::find`].
     pub fn start() -> Self {
         let directory = tempfile::tempdir().expect("a directory can be made");
         let daemon = Self {
@@ -92,7 +92,7 @@ impl Daemon {
         daemon
     }
 
-    /// Listens, after [`stop`](Self::stop) as another daemon.
+    /// Listens; after [`stop`](Self::stop), as another daemon.
     pub fn listen(&self) {
         let listener = UnixListener::bind(&self.socket).expect("the socket can be made");
         *self.running.lock().unwrap() = true;
@@ -112,7 +112,7 @@ impl Daemon {
                 let ticket = ticket.clone();
                 token.lock().unwrap().connections.push(stream.try_clone().unwrap());
                 thread::spawn(move || {
-                    // Hangs up also where it panics, so that nobody waits for it.
+                    // Hangs up even after a panic, so that no client waits.
                     let end = HangUp(stream.try_clone().unwrap());
                     serve(stream, &token, &received, &ticket);
                     drop(end);
@@ -121,10 +121,10 @@ impl Daemon {
         });
     }
 
-    /// Goes away: nobody listens, and every connection ends.
+    /// Goes away: stops listening, and closes every connection.
     pub fn stop(&self) {
         if std::mem::take(&mut *self.running.lock().unwrap()) {
-            // Wakes the listener up, so that it sees.
+            // Wakes up the listener, so that it stops.
             let _ = UnixStream::connect(&self.socket);
             let _ = std::fs::remove_file(&self.socket);
         }
@@ -143,27 +143,27 @@ impl Daemon {
         self.token().mood = Some(mood);
     }
 
-    /// Whether it hangs up on further connections.
+    /// Sets whether it hangs up on further connections.
     pub fn set_full(&self, full: bool) {
         self.full.store(full, Ordering::Relaxed);
     }
 
-    /// Answers nobody while the result is held.
+    /// Blocks all answers while the result is held.
     pub fn pause(&self) -> impl Sized + '_ {
         self.token()
     }
 
-    /// Requests that came so far, answered or not.
+    /// Returns the number of requests received so far, answered or not.
     pub fn received(&self) -> usize {
         self.received.load(Ordering::Relaxed)
     }
 
-    /// How often it was asked that.
+    /// Returns the number of requests of a kind.
     pub fn asked(&self, request: &str) -> usize {
         self.token().asked.get(request).copied().unwrap_or(0)
     }
 
-    /// Questions of all kinds.
+    /// Returns the number of requests of all kinds.
     pub fn questions(&self) -> usize {
         self.token().asked.values().sum()
     }
@@ -172,12 +172,12 @@ impl Daemon {
         self.token().objects.len()
     }
 
-    /// Destroys an object behind everybody's back.
+    /// Destroys an object without telling any client.
     pub fn destroy(&self, object: u64) {
         assert!(self.token().objects.remove(&object).is_some());
     }
 
-    /// The object of a class with a label.
+    /// Returns the object of a class with a label.
     pub fn find(&self, class: u32, label: &str) -> u64 {
         let token = self.token();
         let is = |object: &Template| {
@@ -202,7 +202,7 @@ impl Drop for HangUp {
     }
 }
 
-/// A key that may be used for everything.
+/// Returns a key that permits every use.
 fn key(class: u32, kind: u32, label: &str) -> Template {
     let mut key = Template::new();
     key.set_number(cka::CLASS, class.into());
@@ -479,7 +479,8 @@ impl Token {
     }
 }
 
-/// What the first block is chained to, of a cipher whose blocks are exclusive-ored with a constant.
+/// Returns the initial chaining value of the fake cipher, which combines blocks with a constant by
+/// exclusive or.
 fn initial(mechanism: &Mechanism) -> [u8; 16] {
     match &mechanism.parameter {
         Parameter::Iv(iv) => iv.0.as_slice().try_into().expect("the module has checked it"),
@@ -487,7 +488,7 @@ fn initial(mechanism: &Mechanism) -> [u8; 16] {
     }
 }
 
-/// What stands for a signature.
+/// Returns a fake signature.
 pub fn signature(mechanism: u32, data: &[u8], digested: bool, length: usize) -> Vec<u8> {
     let hash = Sha256::new().chain_update(mechanism.to_le_bytes()).chain_update([digested.into()]);
     let hash = hash.chain_update(data).finalize();

@@ -1,4 +1,4 @@
-//! The module as a program in C has it, beside a daemon that is none.
+//! The module as C programs load it, with a fake daemon.
 
 #![allow(dead_code, missing_docs, unreachable_pub, unused_macros, unused_imports)]
 
@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use cryptoki_sys::*;
 pub use daemon::{Daemon, Mood};
 
-/// Where cargo put the module: beside the tests, or a folder higher.
+/// Returns the module's path: next to the tests, or one folder higher.
 pub fn path() -> PathBuf {
     let test = std::env::current_exe().expect("the test has a path");
     let name = "libcycloid_pkcs11.so";
@@ -20,8 +20,8 @@ pub fn path() -> PathBuf {
     folders.find(|path| path.exists()).expect("the module is built with its tests")
 }
 
-/// The module, initialised or not, and a daemon. One test has it at a time.
-pub struct Bed {
+/// The module, initialised or not, and a fake daemon. Tests use it one at a time.
+pub struct TestBed {
     pub functions: CK_FUNCTION_LIST_3_0,
     pub daemon: Daemon,
     _library: libloading::Library,
@@ -31,27 +31,28 @@ pub struct Bed {
 /// Calls a function of the module.
 macro_rules! call {
     ($bed:expr, $function:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: each test knows what it hands over.
+        // SAFETY: each test is responsible for its arguments.
         unsafe { $bed.functions.$function.expect("it is there")($($argument),*) }
     };
 }
 
-/// Calls a function of the module that must do what it is asked for.
+/// Calls a function of the module that must succeed.
 macro_rules! must {
     ($bed:expr, $function:ident($($argument:expr),* $(,)?)) => {
         assert_eq!(call!($bed, $function($($argument),*)), CKR_OK, stringify!($function))
     };
 }
 
-impl Bed {
-    /// A module that nobody initialised.
+impl TestBed {
+    /// Loads the module without initialising it.
     pub fn new() -> Self {
         static ALONE: Mutex<()> = Mutex::new(());
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let daemon = Daemon::start();
-        // SAFETY: who reads the environment holds `ALONE`.
+        // SAFETY: every reader of the environment holds `ALONE`.
         unsafe { std::env::set_var("CYCLOID_HSM_SOCKET", &daemon.socket) };
-        // SAFETY: the module does nothing when it is loaded, and has the standard's functions.
+        // SAFETY: loading the module has no side effects, and its functions have the standard's
+        // signatures.
         let (library, functions) = unsafe {
             let library = libloading::Library::new(path()).expect("the module can be loaded");
             let get: libloading::Symbol<
@@ -72,14 +73,14 @@ impl Bed {
         Self { functions, daemon, _library: library, _alone: alone }
     }
 
-    /// An initialised module.
+    /// Loads and initialises the module.
     pub fn initialised() -> Self {
         let bed = Self::new();
         must!(bed, C_Initialize(ptr::null_mut()));
         bed
     }
 
-    /// An initialised module with a read-write session in which the user is logged in.
+    /// Initialises the module, and opens a read-write session with the user logged in.
     pub fn logged_in() -> (Self, CK_SESSION_HANDLE) {
         let bed = Self::initialised();
         let session = bed.open(true);
@@ -115,7 +116,7 @@ impl Bed {
         call!(self, C_SignInit(session, &mut mechanism(number), key))
     }
 
-    /// C_Sign, with room for that many bytes.
+    /// Calls C_Sign with room for `room` bytes.
     pub fn sign(
         &self,
         session: CK_SESSION_HANDLE,
@@ -143,18 +144,18 @@ impl Bed {
     }
 }
 
-impl Drop for Bed {
+impl Drop for TestBed {
     fn drop(&mut self) {
         call!(self, C_Finalize(ptr::null_mut()));
     }
 }
 
-/// A mechanism without a parameter.
+/// Returns a mechanism without a parameter.
 pub fn mechanism(number: u32) -> CK_MECHANISM {
     CK_MECHANISM { mechanism: number.into(), pParameter: ptr::null_mut(), ulParameterLen: 0 }
 }
 
-/// A mechanism with a parameter, which must live as long.
+/// Returns a mechanism with a parameter, which must outlive it.
 pub fn mechanism_with<T>(number: u32, parameter: &mut T) -> CK_MECHANISM {
     CK_MECHANISM {
         mechanism: number.into(),
@@ -163,7 +164,7 @@ pub fn mechanism_with<T>(number: u32, parameter: &mut T) -> CK_MECHANISM {
     }
 }
 
-/// An attribute, whose value must live as long.
+/// Returns an attribute, whose value must outlive it.
 pub fn attribute<T: ?Sized>(number: u32, value: &T) -> CK_ATTRIBUTE {
     CK_ATTRIBUTE {
         type_: number.into(),
@@ -176,8 +177,7 @@ pub fn input(bytes: &[u8]) -> (*mut u8, CK_ULONG) {
     (bytes.as_ptr().cast_mut(), bytes.len() as CK_ULONG)
 }
 
-/// What every function but C_Initialize and C_Finalize says to a session and nothing else: null pointers,
-/// and zeros.
+/// Calls every function except C_Initialize and C_Finalize with a session, null pointers and zeros.
 macro_rules! every_function {
     ($bed:expr, $session:expr) => {{
         use std::ptr::null_mut as n;

@@ -1,7 +1,7 @@
-//! A zone signed by ldns, which has the token by OpenSSL's engine, and verified by BIND. The BIND of
-//! Debian 12 is built without engines, so that its own tools cannot sign with a token.
+//! A zone signed by ldns, which uses the token through OpenSSL's engine, and verified by BIND.
+//! Debian 12 builds BIND without engines, so BIND's own tools cannot sign with a token.
 
-use crate::support::{Bed, Kind, P256, contains};
+use crate::support::{Kind, P256, TestBed, contains};
 
 const ZONE: &str = "\
 $TTL 3600
@@ -14,7 +14,7 @@ www IN AAAA 2001:db8::1
 #[test]
 fn a_zone_signed_by_keys_of_the_token() {
     for (algorithm, kind) in [(8, Kind::Rsa), (13, P256)] {
-        let bed = Bed::new();
+        let bed = TestBed::new();
         bed.configure_engine();
         bed.write("zone", ZONE);
         bed.generate("zone-key", 1, kind);
@@ -25,7 +25,7 @@ fn a_zone_signed_by_keys_of_the_token() {
 
         let verified = bed.must("dnssec-verify", "-o example.org signed");
         contains(&verified, &["Zone fully signed", "KSKs: 1 active", "ZSKs: 1 active"]);
-        // Another key's signature would not do.
+        // A signature of other data is invalid.
         let zone = String::from_utf8(bed.read("signed")).expect("a zone is text");
         let other = zone.replace("2001:db8::1", "2001:db8::2");
         assert_ne!(zone, other);

@@ -1,9 +1,9 @@
-//! p11tool and certtool, of GnuTLS.
+//! GnuTLS: p11tool and certtool.
 
-use crate::support::{Bed, Kind, P256, USER_PIN, contains, module};
+use crate::support::{Kind, P256, TestBed, USER_PIN, contains, module};
 
-fn bed() -> Bed {
-    let bed = Bed::new();
+fn bed() -> TestBed {
+    let bed = TestBed::new();
     bed.generate("rsa", 1, Kind::Rsa);
     bed.generate("p256", 2, P256);
     bed
@@ -37,9 +37,9 @@ fn signatures() {
 }
 
 #[test]
-fn keys_made_and_deleted() {
+fn keys_are_generated_and_deleted() {
     let bed = bed();
-    // GnuTLS 3.7 knows no mechanism that makes Ed25519 keys.
+    // GnuTLS 3.7 has no mechanism to generate Ed25519 keys.
     for (label, kind) in [("three", "rsa --bits 3072"), ("four", "ecc --curve secp384r1")] {
         let kind = format!("--generate-privkey={kind}");
         bed.must("p11tool", &user(&format!("{kind} --label {label} pkcs11:token=office")));

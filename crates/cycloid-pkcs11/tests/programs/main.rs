@@ -1,5 +1,5 @@
-//! Programs that people have, with a real daemon: each does its work with keys of the token, and
-//! another implementation checks what comes out.
+//! Common programs with a real daemon: each works with keys of the token, and another
+//! implementation verifies the results.
 
 mod dnssec;
 mod gnutls;

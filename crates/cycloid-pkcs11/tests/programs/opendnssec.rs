@@ -1,9 +1,9 @@
-//! OpenDNSSEC's library for HSMs, by its two tools.
+//! OpenDNSSEC's HSM library, through its two tools.
 
-use crate::support::{Bed, LABEL, USER_PIN, contains, module};
+use crate::support::{LABEL, TestBed, USER_PIN, contains, module};
 
-fn bed() -> Bed {
-    let bed = Bed::new();
+fn bed() -> TestBed {
+    let bed = TestBed::new();
     let module = module();
     bed.write(
         "conf.xml",
@@ -19,7 +19,7 @@ fn bed() -> Bed {
 }
 
 #[test]
-fn keys_made_listed_used_and_removed() {
+fn keys_are_generated_listed_used_and_removed() {
     let bed = bed();
     for (kind, algorithm) in [("rsa 2048", "8"), ("ecdsa 256", "13"), ("ecdsa 384", "14")] {
         let said = bed.must("ods-hsmutil", &format!("-c conf.xml generate cycloid {kind}"));
@@ -34,9 +34,10 @@ fn keys_made_listed_used_and_removed() {
     }
 }
 
-/// They want keys of RSA shorter than 2048 bits, DSA, GOST and Ed448 too, which nobody should.
+/// The tests also want RSA keys shorter than 2048 bits, DSA, GOST and Ed448, which the token
+/// refuses.
 #[test]
-fn its_own_tests() {
+fn its_self_tests_pass() {
     let bed = bed();
     let said = bed.must_fail("ods-hsmutil", "-c conf.xml test cycloid");
     for made in

@@ -1,22 +1,22 @@
-//! pkcs11-tool, of OpenSC.
+//! OpenSC: pkcs11-tool.
 
 use cycloid_hsm::attribute::cko;
 
-use crate::support::{Bed, LABEL, OFFICER_PIN, USER_PIN, contains, module};
+use crate::support::{LABEL, OFFICER_PIN, TestBed, USER_PIN, contains, module};
 
-/// The options that every command has.
+/// Returns the options of every command.
 fn tool(arguments: &str) -> String {
     format!("--module {} {arguments}", module().display())
 }
 
-/// The same, and the user logged in.
+/// Returns the options with a user login.
 fn user(arguments: &str) -> String {
     tool(&format!("--login --pin {USER_PIN} {arguments}"))
 }
 
 #[test]
-fn its_own_tests() {
-    let bed = Bed::new();
+fn its_self_tests_pass() {
+    let bed = TestBed::new();
     for (kind, id) in [("rsa:2048", 1), ("EC:prime256v1", 2)] {
         let generate = format!("--keypairgen --key-type {kind} --id 0{id} --label key{id}");
         bed.must("pkcs11-tool", &user(&generate));
@@ -29,7 +29,7 @@ fn its_own_tests() {
 
 #[test]
 fn token_and_mechanisms() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     contains(&bed.must("pkcs11-tool", &tool("--show-info")), &["Cryptoki version 3.0", "Cycloid"]);
     let slots = bed.must("pkcs11-tool", &tool("--list-slots"));
     contains(&slots, &[LABEL, "login required", "PIN initialized"]);
@@ -39,11 +39,12 @@ fn token_and_mechanisms() {
     assert_eq!(bed.read("random").len(), 64);
 }
 
-/// A key made by the tool signs with a mechanism; OpenSSL verifies with such options. The daemon is asked
-/// for the public keys: the tool of Debian 12 (OpenSC 0.23) writes no keys on curves beyond P-256.
+/// A key that the tool generates signs with a mechanism, and OpenSSL verifies with the matching
+/// options. The public keys come from the daemon: the tool in Debian 12 (OpenSC 0.23) writes no
+/// keys on curves beyond P-256.
 #[test]
-fn keys_made_and_used() {
-    let bed = Bed::new();
+fn keys_are_generated_and_used() {
+    let bed = TestBed::new();
     bed.write("message", "a message\n");
     bed.must("openssl", "dgst -sha256 -binary -out digest message");
     let pss = "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:32";
@@ -88,7 +89,7 @@ fn keys_made_and_used() {
 
 #[test]
 fn secret_keys_encrypt() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     bed.write("message", "a message that is longer than a block\n");
     bed.must("pkcs11-tool", &user("--keygen --key-type aes:32 --id 07 --label aes"));
     let key = format!("--id 07 --mechanism AES-CBC-PAD --iv {}", "5a".repeat(16));
@@ -101,8 +102,8 @@ fn secret_keys_encrypt() {
 }
 
 #[test]
-fn certificates_and_keys_written_and_read() {
-    let bed = Bed::new();
+fn certificates_and_keys_are_written_and_read() {
+    let bed = TestBed::new();
     bed.write("openssl.cnf", "[req]\ndistinguished_name = name\n[name]\n");
     bed.must(
         "openssl",
@@ -113,7 +114,7 @@ fn certificates_and_keys_written_and_read() {
     assert_eq!(bed.read("again.der"), bed.read("me.der"));
     contains(&bed.must("pkcs11-tool", &tool("--list-objects")), &["Certificate Object", "CN=me"]);
 
-    // A key from outside signs as the one that it is.
+    // An imported key signs as the original does.
     bed.must("openssl", "pkey -in key.pem -outform DER -out key.der");
     bed.must("openssl", "pkey -in key.pem -pubout -out public.pem");
     bed.must("pkcs11-tool", &user("--write-object key.der --type privkey --id 05 --label me"));
@@ -123,14 +124,14 @@ fn certificates_and_keys_written_and_read() {
 
     bed.must("pkcs11-tool", &user("--delete-object --type cert --id 05"));
     assert_eq!((bed.count(cko::CERTIFICATE), bed.private_keys()), (0, 1));
-    // Private objects are for the user alone.
+    // Only the user sees private objects.
     assert!(!bed.must("pkcs11-tool", &tool("--list-objects")).contains("Private Key Object"));
     contains(&bed.must("pkcs11-tool", &user("--list-objects")), &["Private Key Object"]);
 }
 
 #[test]
 fn pins_and_roles() {
-    let bed = Bed::new();
+    let bed = TestBed::new();
     let wrong = tool("--login --pin wrong-pin --list-objects");
     contains(&bed.must_fail("pkcs11-tool", &wrong), &["CKR_PIN_INCORRECT"]);
     let generate = tool("--keypairgen --key-type EC:prime256v1 --label nobody");
@@ -140,7 +141,7 @@ fn pins_and_roles() {
     contains(&bed.must_fail("pkcs11-tool", &user("--list-objects")), &["CKR_PIN_INCORRECT"]);
     bed.must("pkcs11-tool", &tool("--login --pin another-pin --list-objects"));
 
-    // The security officer gives the user a PIN again, and makes the token anew.
+    // The security officer resets the user's PIN, and reinitialises the token.
     let officer = format!("--login --login-type so --so-pin {OFFICER_PIN}");
     bed.must("pkcs11-tool", &tool(&format!("{officer} --init-pin --new-pin {USER_PIN}")));
     bed.must("pkcs11-tool", &user("--keypairgen --key-type EC:prime256v1 --label a"));
@@ -151,8 +152,8 @@ fn pins_and_roles() {
 }
 
 #[test]
-fn no_daemon() {
-    let mut bed = Bed::new();
+fn without_a_daemon_there_is_no_token() {
+    let mut bed = TestBed::new();
     bed.stop();
     contains(&bed.must("pkcs11-tool", &tool("--list-slots")), &["empty"]);
     contains(&bed.must_fail("pkcs11-tool", &user("--list-objects")), &["No slot with a token"]);

@@ -1,12 +1,12 @@
-//! OpenSSL, by the engine of libp11. The engine of Debian 12 knows RSA and ECDSA keys.
+//! OpenSSL with the engine of libp11. The engine in Debian 12 supports RSA and ECDSA keys.
 
-use crate::support::{Bed, P256, P384, contains};
+use crate::support::{P256, P384, TestBed, contains};
 
 const MESSAGE: &str = "a message\n";
 
-/// Everything with RSA, P-256 and P-384: one token for all tests of a key.
-fn keys() -> Bed {
-    let bed = Bed::new();
+/// Makes a token with an RSA, a P-256 and a P-384 key.
+fn keys() -> TestBed {
+    let bed = TestBed::new();
     bed.configure_engine();
     bed.generate("rsa", 1, crate::support::Kind::Rsa);
     bed.generate("p256", 2, P256);
@@ -15,7 +15,7 @@ fn keys() -> Bed {
     bed
 }
 
-/// The options by which OpenSSL has a private key from the token.
+/// Returns the options with which OpenSSL uses a private key of the token.
 fn engine(label: &str) -> String {
     format!("-engine pkcs11 -keyform engine {}", key(label))
 }
@@ -31,7 +31,7 @@ fn certificate_requests_and_certificates() {
         let key = key(label);
         let request = format!("req -new -engine pkcs11 -keyform engine -key {key}");
         bed.must("openssl", &format!("{request} -subj /CN=example.org -out request.pem"));
-        // It is signed by the key that it is for, which is the token's.
+        // The request is signed by the token's key, whose public half it contains.
         contains(&bed.must("openssl", "req -in request.pem -verify -noout"), &["verify OK"]);
         bed.must("openssl", "req -in request.pem -noout -pubkey -out public.pem");
         assert_eq!(bed.read("public.pem"), bed.read(&format!("{label}.pem")));
@@ -88,7 +88,7 @@ fn messages_signed_and_decrypted_by_cms() {
 }
 
 #[test]
-fn a_key_that_is_not_there() {
+fn a_missing_key_is_an_error() {
     let bed = keys();
     let request = format!("dgst -sha256 -sign {} -out signature message", engine("nobody"));
     bed.must_fail("openssl", &request);

@@ -1,4 +1,4 @@
-//! A real daemon in a directory of its own, and what programs need to use it.
+//! A real daemon in a temporary directory, and helpers for the programs that use it.
 
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each test uses some of it")]
 
@@ -16,7 +16,7 @@ pub const LABEL: &str = "office";
 pub const OFFICER_PIN: &str = "officer-pin";
 pub const USER_PIN: &str = "user-pin";
 
-/// Programs that come with a Debian package of another name.
+/// Programs and the Debian packages that contain them, if the names differ.
 const PACKAGES: [(&str, &str); 7] = [
     ("certtool", "gnutls-bin"),
     ("dnssec-verify", "bind9-utils"),
@@ -27,7 +27,7 @@ const PACKAGES: [(&str, &str); 7] = [
     ("pkcs11-tool", "opensc"),
 ];
 
-/// Where cargo put the module: beside the tests, or a folder higher.
+/// Returns the module's path: next to the tests, or one folder higher.
 pub fn module() -> PathBuf {
     let test = std::env::current_exe().expect("the test has a path");
     let name = "libcycloid_pkcs11.so";
@@ -35,14 +35,14 @@ pub fn module() -> PathBuf {
     folders.find(|path| path.exists()).expect("the module is built with its tests")
 }
 
-/// A daemon whose token has its PINs and no objects, and a directory in which programs run.
-pub struct Bed {
+/// A daemon whose token has PINs and no objects, and a directory in which programs run.
+pub struct TestBed {
     server: Option<Server>,
     socket: PathBuf,
     directory: tempfile::TempDir,
 }
 
-impl Bed {
+impl TestBed {
     pub fn new() -> Self {
         let directory = tempfile::tempdir().expect("a directory can be made");
         let unlocking = Unlocking { passphrase: None, key_file: Some(Secret::new(&[7; 32])) };
@@ -56,7 +56,7 @@ impl Bed {
         Self { server: Some(server), socket, directory }
     }
 
-    /// From now on there is no daemon.
+    /// Stops the daemon.
     pub fn stop(&mut self) {
         self.server.take().expect("it runs").stop();
     }
@@ -77,15 +77,15 @@ impl Bed {
         std::fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Runs a program in the directory, with arguments that are separated by spaces.
+    /// Runs a program in the directory, with arguments separated by spaces.
     ///
     /// # Panics
-    /// Where there is no such program, with the package that brings it.
+    /// If the program is missing; the message names its package.
     pub fn run(&self, program: &str, arguments: &str) -> Output {
         let mut command = Command::new(program);
         command.args(arguments.split_whitespace()).current_dir(self.directory.path());
         command.env("CYCLOID_HSM_SOCKET", &self.socket).env("LC_ALL", "C");
-        // BIND, which Debian builds without engines, does not start where one is configured.
+        // Debian builds BIND without engines, and it fails to start if the configuration has one.
         if !program.starts_with("dnssec-") {
             command.env("OPENSSL_CONF", self.path("openssl.cnf"));
         }
@@ -99,7 +99,7 @@ impl Bed {
         }
     }
 
-    /// Runs a program that must do what it is asked for, and gives what it said.
+    /// Runs a program that must succeed, and returns its output.
     pub fn must(&self, program: &str, arguments: &str) -> String {
         let output = self.run(program, arguments);
         let said = said(&output);
@@ -107,17 +107,17 @@ impl Bed {
         said
     }
 
-    /// Runs a program that must fail, and gives what it said.
+    /// Runs a program that must fail, and returns its output.
     pub fn must_fail(&self, program: &str, arguments: &str) -> String {
         let output = self.run(program, arguments);
         let said = said(&output);
-        // By its own choice: a signal has no code.
+        // It must exit by itself: a signal has no code.
         let code = output.status.code().expect("it was not killed");
         assert_ne!(code, 0, "{program} {arguments}\n{said}");
         said
     }
 
-    /// OpenSSL's configuration, by which it has the module as its engine `pkcs11`.
+    /// Writes a configuration in which OpenSSL has the module as its engine `pkcs11`.
     pub fn configure_engine(&self) {
         let said = self.must("openssl", "version -e");
         let folder = said.split('"').nth(1).expect("it says where its engines are");
@@ -139,7 +139,7 @@ impl Bed {
         );
     }
 
-    /// The daemon's own client, with the user logged in.
+    /// Returns the daemon's own client, with the user logged in.
     pub fn user(&self) -> Client {
         let client = Client::connect(&self.socket, "test").expect("the daemon answers");
         let pin = Secret::new(USER_PIN.as_bytes());
@@ -147,7 +147,7 @@ impl Bed {
         client
     }
 
-    /// The public key with an identifier, in a file `public.pem`.
+    /// Writes the public key with an identifier to the file `public.pem`.
     pub fn save_public_key(&self, id: u8) {
         let mut template = Template::new();
         template.set_number(cka::CLASS, cko::PUBLIC_KEY.into());
@@ -163,8 +163,8 @@ impl Bed {
         self.must("openssl", "pkey -pubin -inform DER -in public.der -out public.pem");
     }
 
-    /// A pair of keys on the token: `RSA` of 2048 bits, or a curve by its identifier; and the public
-    /// half in files `LABEL.pem` and `public.pem`.
+    /// Generates a pair on the token: `RSA` with 2048 bits, or a curve given by its identifier.
+    /// Writes the public half to `LABEL.pem` and `public.pem`.
     pub fn generate(&self, label: &str, id: u8, kind: Kind) {
         let client = self.user();
         let mut private = Template::new();
@@ -190,7 +190,7 @@ impl Bed {
         self.write(&format!("{label}.pem"), public);
     }
 
-    /// How many objects of a class the token has.
+    /// Returns the number of objects of a class.
     pub fn count(&self, class: u32) -> usize {
         let mut template = Template::new();
         template.set_number(cka::CLASS, class.into());
@@ -200,13 +200,13 @@ impl Bed {
         }
     }
 
-    /// How many private keys the token has.
+    /// Returns the number of private keys.
     pub fn private_keys(&self) -> usize {
         self.count(cko::PRIVATE_KEY)
     }
 }
 
-/// Which keys to make.
+/// The kind of key to generate.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Rsa,
@@ -216,12 +216,12 @@ pub enum Kind {
 pub const P256: Kind = Kind::Ec(&[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7]);
 pub const P384: Kind = Kind::Ec(&[6, 5, 0x2b, 0x81, 4, 0, 0x22]);
 
-/// Everything that a program said.
+/// Returns all output of a program.
 fn said(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes)).concat()
 }
 
-/// Asserts that a text has all the others in it.
+/// Asserts that a text contains all the others.
 pub fn contains(text: &str, parts: &[&str]) {
     for part in parts {
         assert!(text.contains(part), "{part:?} is not in:\n{text}");

@@ -1,4 +1,4 @@
-//! Shared secrets that become keys (PKCS #11 3.0, section 2.3.17).
+//! Key agreement: shared secrets become keys (PKCS #11 3.0, section 2.3.17).
 
 use std::sync::Arc;
 
@@ -15,10 +15,11 @@ use crate::mechanism::{Hash, Parameter, ckd, ckf};
 use crate::object::build::{self, Origin};
 use crate::rpc::message::{Mechanism, Response};
 
-/// Bytes of the shortest key that is derived: of fewer, each use would tell some of the secret.
+/// The length of the shortest derived key, in bytes: uses of a shorter one would leak part of the
+/// secret.
 const SHORTEST: u64 = 16;
 
-/// The derivation of ANSI X9.63 (SEC 1, section 3.6.1).
+/// Derives a key by ANSI X9.63 (SEC 1, section 3.6.1).
 fn x963(hash: Hash, secret: &[u8], shared: &[u8], length: usize) -> Zeroizing<Vec<u8>> {
     let mut derived = Zeroizing::new(Vec::with_capacity(length + 64));
     for counter in 1u32.. {
@@ -32,7 +33,7 @@ fn x963(hash: Hash, secret: &[u8], shared: &[u8], length: usize) -> Zeroizing<Ve
     derived
 }
 
-/// The bytes of the key that a template asks for.
+/// Returns the bytes of the key that a template requests.
 fn derived(
     secret: Zeroizing<Vec<u8>>,
     derivation: u32,
@@ -43,9 +44,10 @@ fn derived(
     let hash = match derivation {
         ckd::NULL => {
             return match asked {
-                // Part of a secret is not a key of its own: whoever learns it knows part of the other.
+                // A part of the secret is not an independent key: whoever learns it knows a part of
+                // the other.
                 Some(length) if length != secret.len() as u64 => Err(Code::TEMPLATE_INCONSISTENT
-                    .because("without a derivation function the key is the whole secret")),
+                    .because("without a derivation function, the key must be the whole secret")),
                 _ => Ok(secret),
             };
         }

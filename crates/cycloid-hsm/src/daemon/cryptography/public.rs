@@ -1,4 +1,4 @@
-//! What is done with public and with secret keys, at once: verifying and encrypting.
+//! Operations with public and secret keys, computed at once: verification and encryption.
 
 use cycloid::bls12_381::signature::{self, Scheme};
 use cycloid::scheme::ec::{self, Curve};
@@ -27,7 +27,7 @@ fn wrong() -> crate::Error {
     Code::SIGNATURE_INVALID.into()
 }
 
-/// Whether a signature on a prime curve, r and s one after the other, is right.
+/// Verifies a signature on a prime curve, given as r and s concatenated.
 fn verify_ecdsa<C: Curve>(key: &ec::PublicKey<C>, digest: &[u8], signature: &[u8]) -> Result<()> {
     if signature.len() != 2 * C::BYTES {
         return Err(Code::SIGNATURE_LEN_RANGE.into());
@@ -36,7 +36,7 @@ fn verify_ecdsa<C: Curve>(key: &ec::PublicKey<C>, digest: &[u8], signature: &[u8
     key.verify_prehashed(digest, &signature).map_err(|_| wrong())
 }
 
-/// Whether a signature is right.
+/// Verifies a signature.
 fn verify_work(key: &PublicKey, work: &Work, signature: &[u8]) -> Result<()> {
     match (key, work) {
         (PublicKey::Rsa(key), Work::SignPkcs1v15(info)) => {
@@ -81,7 +81,7 @@ fn verify_work(key: &PublicKey, work: &Work, signature: &[u8]) -> Result<()> {
     }
 }
 
-/// RSAES of a message under a public key.
+/// Encrypts a message by RSAES with a public key.
 pub(super) fn encrypt_rsa(
     key: &PublicKey,
     mechanism: &Mechanism,
@@ -110,7 +110,7 @@ pub(super) fn encrypt_rsa(
 }
 
 impl Daemon {
-    /// The public key of an object.
+    /// Returns the public key of an object.
     pub(super) fn public_key(&self, object: &Object) -> Result<std::sync::Arc<PublicKey>> {
         match self.token.key(object)? {
             Key::Public(key) => Ok(key),

@@ -1,4 +1,4 @@
-//! Keys that leave wrapped, and keys that come in.
+//! Key wrapping and unwrapping.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::mechanism::{ckf, ckm};
 use crate::object::build::{self, Origin};
 use crate::rpc::message::{Mechanism, Response};
 
-/// The code for a fault of a wrapped key, whatever it was to who decrypts.
+/// Maps a decryption error to the code for an invalid wrapped key.
 fn wrapped_key_error(error: Error) -> Error {
     match error.code {
         Code::ENCRYPTED_DATA_INVALID | Code::DATA_INVALID => Code::WRAPPED_KEY_INVALID.into(),
@@ -50,12 +50,13 @@ impl Daemon {
             return Err(Code::KEY_UNEXTRACTABLE.into());
         }
         if object.attributes.is(cka::WRAP_WITH_TRUSTED) && !wrapping.attributes.is(cka::TRUSTED) {
-            return Err(Code::KEY_NOT_WRAPPABLE.because("the key leaves under a trusted key only"));
+            return Err(Code::KEY_NOT_WRAPPABLE.because("only a trusted key may wrap this key"));
         }
         let secret = self.token.secret(&object)?;
         let wrapped = if number == ckm::RSA_PKCS_OAEP {
             if object.class() != cko::SECRET_KEY {
-                return Err(Code::KEY_NOT_WRAPPABLE.because("a private key is too long for RSA"));
+                return Err(Code::KEY_NOT_WRAPPABLE
+                    .because("RSA can only wrap secret keys; a private key is too long"));
             }
             encrypt_rsa(&*self.public_key(&wrapping)?, mechanism, &secret)
                 .map_err(|_| Code::KEY_SIZE_RANGE)?

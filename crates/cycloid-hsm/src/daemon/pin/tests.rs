@@ -6,14 +6,14 @@ use super::*;
 use crate::store::tests::{Place, on_each_database};
 
 on_each_database! {
-    wrong_pins_are_counted_and_delay_the_next_even_if_it_is_right,
-    a_clock_that_is_set_back_shortens_no_wait_and_a_restart_begins_it_anew,
-    daemons_on_one_database_judge_no_more_than_one,
+    wrong_pins_delay_the_next_attempt_even_if_it_is_right,
+    setting_the_clock_back_shortens_no_delay_and_a_restart_begins_it_again,
+    daemons_on_one_database_together_judge_no_more_attempts_than_one,
     an_attempt_that_cannot_be_recorded_is_not_judged,
-    a_right_pin_that_was_replaced_meanwhile_opens_nothing,
+    a_right_pin_that_was_replaced_meanwhile_authorizes_nothing,
 }
 
-/// Milliseconds that a test sets.
+/// A clock in milliseconds that the test sets.
 #[derive(Clone, Default)]
 struct Clock(Arc<AtomicU64>);
 
@@ -33,7 +33,7 @@ fn set(store: &Store, pin: &[u8]) {
     store.write(|write| fresh.set(write, Role::User)).unwrap();
 }
 
-/// A login, less whose it is.
+/// Logs in; the caller's identity is fixed.
 fn login(judge: &Judge, store: &Store, pin: &[u8]) -> Result<(), Code> {
     judge
         .judge(store, Role::User, pin, "test", "login")
@@ -48,7 +48,7 @@ fn waits_double_up_to_a_quarter_of_an_hour() {
     assert_eq!(wait(u32::MAX).as_secs(), LONGEST_WAIT);
 }
 
-fn wrong_pins_are_counted_and_delay_the_next_even_if_it_is_right(place: &Place) {
+fn wrong_pins_delay_the_next_attempt_even_if_it_is_right(place: &Place) {
     let store = place.create();
     let clock = Clock::default();
     let judge = clock.judge();
@@ -60,7 +60,7 @@ fn wrong_pins_are_counted_and_delay_the_next_even_if_it_is_right(place: &Place) 
         assert_eq!(login(b"4321"), Err(Code::PIN_INCORRECT));
         assert_eq!(failures(&store, Role::User), Ok(count));
     }
-    // One second, then two; an attempt that comes too early does not count.
+    // The delays are one second, then two; an attempt during the delay does not count.
     clock.set(1_000_999);
     assert_eq!(login(b"1234"), Err(Code::PIN_LOCKED));
     assert_eq!(failures(&store, Role::User), Ok(3));
@@ -72,7 +72,7 @@ fn wrong_pins_are_counted_and_delay_the_next_even_if_it_is_right(place: &Place) 
     assert_eq!(login(b"1234"), Ok(()));
     assert_eq!(failures(&store, Role::User), Ok(0));
     assert_eq!(Fresh::new(b"123").map_err(|error| error.code).err(), Some(Code::PIN_LEN_RANGE));
-    // Each attempt has its line, in its transaction.
+    // Each attempt has a line, written in its transaction.
     let lines = store.audit_entries(1, u32::MAX).unwrap();
     let what: Vec<&str> = lines.iter().map(|line| line.what.as_str()).collect();
     let attempts: Vec<_> =
@@ -80,7 +80,7 @@ fn wrong_pins_are_counted_and_delay_the_next_even_if_it_is_right(place: &Place) 
     assert_eq!(what, attempts);
 }
 
-fn a_clock_that_is_set_back_shortens_no_wait_and_a_restart_begins_it_anew(place: &Place) {
+fn setting_the_clock_back_shortens_no_delay_and_a_restart_begins_it_again(place: &Place) {
     let store = place.create();
     let clock = Clock::default();
     let judge = clock.judge();
@@ -89,14 +89,14 @@ fn a_clock_that_is_set_back_shortens_no_wait_and_a_restart_begins_it_anew(place:
     for _ in 0..4 {
         let _ = login(&judge, &store, b"4321");
     }
-    // An hour back: a second is still a second.
+    // The clock goes back by an hour; a delay of a second stays a second.
     clock.set(0);
     let refused = judge.judge(&store, Role::User, b"1234", "test", "login").unwrap_err();
     assert_eq!(refused.code, Code::PIN_LOCKED);
     assert!(refused.to_string().contains("wait 1 s"), "{refused}");
     clock.set(3_600_999);
     assert_eq!(login(&judge, &store, b"1234"), Err(Code::PIN_LOCKED));
-    // Another daemon, or this one after a restart, with a clock that is far ahead.
+    // A second daemon, or this one after a restart, with a clock far ahead.
     let ahead = Clock::default();
     ahead.set(u64::MAX / 2);
     let restarted = ahead.judge();
@@ -105,11 +105,11 @@ fn a_clock_that_is_set_back_shortens_no_wait_and_a_restart_begins_it_anew(place:
     assert_eq!(login(&restarted, &place.open(), b"1234"), Err(Code::PIN_LOCKED));
     ahead.set(u64::MAX / 2 + 1000);
     assert_eq!(login(&restarted, &place.open(), b"1234"), Ok(()));
-    // The system's own clock is no time of day: it says nothing when it starts.
+    // The real clock is not the time of day: it starts near zero.
     assert!((Judge::default().clock)() < Duration::from_secs(3600));
 }
 
-/// Has each daemon judge some wrong PINs, all at once, and gives how many were judged.
+/// Lets every daemon judge wrong PINs concurrently, and returns how many were judged.
 fn judged(daemons: &[(Store, Judge)], attempts: usize) -> usize {
     let begin = Barrier::new(daemons.len());
     let count = AtomicU64::new(0);
@@ -129,7 +129,7 @@ fn judged(daemons: &[(Store, Judge)], attempts: usize) -> usize {
     count.into_inner() as usize
 }
 
-fn daemons_on_one_database_judge_no_more_than_one(place: &Place) {
+fn daemons_on_one_database_together_judge_no_more_attempts_than_one(place: &Place) {
     set(&place.create(), b"1234");
     let clock = Clock::default();
     let daemons: Vec<(Store, Judge)> = (0..4).map(|_| (place.open(), clock.judge())).collect();
@@ -166,7 +166,7 @@ fn an_attempt_that_cannot_be_recorded_is_not_judged(place: &Place) {
     assert_eq!(login(&judge, &store, b"1234"), Ok(()));
 }
 
-fn a_right_pin_that_was_replaced_meanwhile_opens_nothing(place: &Place) {
+fn a_right_pin_that_was_replaced_meanwhile_authorizes_nothing(place: &Place) {
     let store = place.create();
     set(&store, b"1234");
     let judge = Clock::default().judge();

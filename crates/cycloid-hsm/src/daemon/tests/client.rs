@@ -1,5 +1,5 @@
-//! Clients: eight threads of one process, one application. They send requests before they have answers,
-//! hang up in the middle of frames, and believe no answer that they have not verified.
+//! Client processes for the kill tests: eight threads that share one application. They keep several
+//! requests in flight, hang up in the middle of frames, and verify every answer.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -19,13 +19,13 @@ use crate::mechanism::{Parameter, ckm};
 use crate::rpc::message::Signing;
 use crate::rpc::{Bytes, Mechanism, Request, Response, Role, Secret, VERSION, frame};
 
-/// Clients of one process.
+/// The number of client threads in a process.
 pub(super) const THREADS: usize = 8;
 
-/// How long an answer may take before it is taken for lost.
+/// The time after which an answer counts as lost.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// A connection.
+/// A connection to the daemon.
 struct Line {
     stream: UnixStream,
     input: Vec<u8>,
@@ -75,7 +75,7 @@ impl Line {
     }
 }
 
-/// A key, known by its public half.
+/// A key pair, identified by its public half.
 struct Key {
     private: u64,
     public: u64,
@@ -111,7 +111,7 @@ impl Key {
 const P256: &[u8] = &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
 const ED25519: &[u8] = &[6, 3, 0x2b, 0x65, 0x70];
 
-/// Makes a pair; `curve` is empty for RSA. The label is that of both halves.
+/// Generates a pair; `curve` is empty for RSA. Both halves have the label.
 fn make(line: &mut Line, label: &str, curve: &[u8]) -> io::Result<(u64, u64)> {
     let mut private = Template::new();
     private.set_bool(cka::TOKEN, true);
@@ -134,7 +134,7 @@ fn make(line: &mut Line, label: &str, curve: &[u8]) -> io::Result<(u64, u64)> {
     }
 }
 
-/// The public half, as the daemon shows it, and its SubjectPublicKeyInfo.
+/// Returns the public half, as the daemon shows it, and its SubjectPublicKeyInfo.
 fn look(line: &mut Line, public: u64, private: u64) -> io::Result<(Key, Vec<u8>)> {
     let numbers = [
         cka::KEY_TYPE,
@@ -156,7 +156,7 @@ fn look(line: &mut Line, public: u64, private: u64) -> io::Result<(Key, Vec<u8>)
     Ok((Key { private, public, key }, info))
 }
 
-/// Connects as a new application, logged in as the user, and gives its ticket.
+/// Connects as a new application, logs in as the user, and returns the application's ticket.
 fn log_in(socket: &Path) -> io::Result<(Line, Secret)> {
     let mut line = Line::open(socket)?;
     let hello = Request::Hello { version: VERSION, name: "load".into() };
@@ -165,7 +165,7 @@ fn log_in(socket: &Path) -> io::Result<(Line, Secret)> {
         let pin = Secret::new(USER_PIN);
         match line.ask(&Request::Login { role: Role::User, pin })? {
             Response::Done {} => return Ok((line, ticket)),
-            // Daemons that are killed while they check a PIN leave it counted as wrong.
+            // A daemon that was killed during a PIN check leaves the attempt counted as wrong.
             Response::Refused { code, .. } if Code(code) == Code::PIN_LOCKED => {
                 std::thread::sleep(Duration::from_millis(500));
             }
@@ -174,7 +174,7 @@ fn log_in(socket: &Path) -> io::Result<(Line, Secret)> {
     }
 }
 
-/// Makes the keys that all clients use.
+/// Generates the keys that all clients use.
 pub(super) fn make_known(directory: &Path) {
     let (mut line, _) = log_in(&socket(directory)).unwrap();
     for curve in [&[], P256, ED25519] {
@@ -182,7 +182,7 @@ pub(super) fn make_known(directory: &Path) {
     }
 }
 
-/// The keys that all clients use.
+/// Finds the keys that all clients use.
 fn find_known(line: &mut Line) -> io::Result<Vec<Key>> {
     let mut template = Template::new();
     template.set(cka::LABEL, KNOWN);
@@ -192,16 +192,17 @@ fn find_known(line: &mut Line) -> io::Result<Vec<Key>> {
     objects.chunks(2).map(|pair| Ok(look(line, pair[0], pair[1])?.0)).collect()
 }
 
-/// A process of clients: `DIRECTORY NAME SEED WRITES ONCE`. Of a hundred things that they do, `WRITES`
-/// change objects. Where the daemon goes they begin a new life with the next one or, with `once`, end.
+/// Runs a client process: `DIRECTORY NAME SEED WRITES ONCE`. Of a hundred actions, `WRITES` change
+/// objects. When the daemon goes away, the process starts over with the next daemon or, with
+/// `once`, ends.
 pub(super) fn run(order: &str) {
-    // A client that finds a fault ends all, and that is noticed.
+    // A client that finds a fault ends its process, which the test notices.
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         usual(info);
         std::process::exit(101);
     }));
-    // Whoever started this holds the other end, and is not outlived.
+    // The parent holds the other end of stdin; this process must not outlive it.
     std::thread::spawn(|| {
         let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
         std::process::exit(0);
@@ -234,7 +235,7 @@ pub(super) fn run(order: &str) {
         if lived.is_ok() && lives == "once" {
             return;
         }
-        // Until the next daemon listens.
+        // Wait until the next daemon listens.
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -261,7 +262,7 @@ impl Client<'_> {
         let attach = Request::Attach { version: VERSION, ticket: self.ticket.clone() };
         match line.ask(&attach)? {
             Response::Welcome { .. } => Ok(line),
-            // The next daemon, which does not know the application.
+            // The next daemon does not know the application.
             Response::Refused { code, .. } if Code(code) == Code::SESSION_CLOSED => {
                 Err(io::ErrorKind::ConnectionReset.into())
             }
@@ -269,7 +270,7 @@ impl Client<'_> {
         }
     }
 
-    /// Until the daemon goes.
+    /// Works until the daemon goes away.
     fn live(&mut self, writes: u64) -> io::Error {
         let mut attempt = || {
             let mut line = self.attach()?;
@@ -295,7 +296,7 @@ impl Client<'_> {
         match self.random.below(4) {
             0 if own > 0 => {
                 let key = self.own.swap_remove(self.random.below(own) as usize);
-                // Either half first.
+                // The halves are destroyed in either order.
                 let mut halves = [key.public, key.private];
                 halves.rotate_left(self.random.below(2) as usize);
                 for object in halves {
@@ -337,7 +338,7 @@ impl Client<'_> {
         self.sign(line)
     }
 
-    /// Signatures to ask for: each of a message of its own, with some key.
+    /// Returns the signatures to request, each of a different message, with a random key.
     fn requests(&mut self) -> Vec<(&Key, Vec<u8>)> {
         let (known, own) = (self.known.len() as u64, self.own.len() as u64);
         let choices: Vec<(usize, u64)> = (0..=self.random.below(8))
@@ -350,7 +351,7 @@ impl Client<'_> {
         choices.into_iter().map(|(at, salt)| (key(at), message(salt))).collect()
     }
 
-    /// Asks for some signatures at once, and verifies each by the key and the message it was asked for.
+    /// Requests several signatures at once, and verifies each with its key and message.
     fn sign(&mut self, line: &mut Line) -> io::Result<()> {
         let together = self.random.below(4) == 0;
         let name = self.name.clone();
@@ -385,7 +386,7 @@ impl Client<'_> {
         line.stream.write_all(&frames)?;
         while !waiting.is_empty() {
             let (identifier, response) = line.receive()?;
-            // One answer to each request, and none to another.
+            // Each request gets exactly one answer.
             let request = waiting.remove(&identifier).expect("the daemon answers what was asked");
             match response {
                 Response::Data { data } => check(&request, &data),
@@ -395,7 +396,7 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// Ends a connection when it is least convenient.
+    /// Hangs up at an inconvenient moment.
     fn hang_up(&mut self, mut line: Line) -> io::Result<()> {
         let how = self.random.below(4);
         let at = self.random.next() as usize;
@@ -408,9 +409,9 @@ impl Client<'_> {
         match how {
             // In the middle of a frame.
             0 => frames.truncate(at % frames.len()),
-            // After a frame that no frame is as long as.
+            // After a frame header with an invalid length.
             1 => frames.extend([0xff; 5]),
-            // Without reading an answer, or having read one.
+            // With answers unread, or after reading one.
             _ => {}
         }
         line.stream.write_all(&frames)?;

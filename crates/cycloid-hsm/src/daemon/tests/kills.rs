@@ -1,4 +1,4 @@
-//! Kills of clients, of the daemon, and of what its workers compute.
+//! Kill tests: clients, the daemon, and worker computations are killed under load.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -8,18 +8,18 @@ use super::world::World;
 use super::{Daemon, INJECTED, Keystore, Process, Random, obey};
 use crate::store::AuditHead;
 
-/// For the slowest machine.
+/// A time limit for the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Processes of clients: 64 clients in all.
+/// The number of client processes, for 64 clients in all.
 const PROCESSES: usize = 64 / THREADS;
 
-/// A number from the environment.
+/// Returns a number from the environment.
 fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|value| value.parse().unwrap_or_else(|_| panic!("{name}={value}")))
 }
 
-/// The seed, which `CYCLOID_HSM_LOAD_SEED` sets, is printed: who is killed when follows from it.
+/// Prints the seed, which `CYCLOID_HSM_LOAD_SEED` can set; it determines who is killed when.
 fn random(test: &str) -> Random {
     let drawn = || u64::from_le_bytes(std::array::from_fn(|_| drawn_byte()));
     let seed = setting("CYCLOID_HSM_LOAD_SEED").unwrap_or_else(drawn);
@@ -33,7 +33,7 @@ fn drawn_byte() -> u8 {
     byte[0]
 }
 
-/// 64 clients for as many seconds as `CYCLOID_HSM_LOAD_SECONDS` says.
+/// Runs 64 clients for `CYCLOID_HSM_LOAD_SECONDS` seconds.
 #[test]
 fn kills_under_load_lose_nothing_and_misdeliver_nothing() {
     const TEST: &str = "kills::kills_under_load_lose_nothing_and_misdeliver_nothing";
@@ -56,7 +56,7 @@ fn kills_under_load_lose_nothing_and_misdeliver_nothing() {
     let (mut kills, mut panics, mut restarts) = (0, 0, 0);
     let start = Instant::now();
     let working = |processes: &[Process]| processes.iter().any(Process::has_worked);
-    // A slow machine has its time too: nobody is killed who has not lived.
+    // On a slow machine the test runs longer, until a client has worked.
     while start.elapsed() < length || !working(&processes) && start.elapsed() < PATIENCE {
         sleep(Duration::from_millis(100 + random.below(400)));
         match random.below(8) {
@@ -86,7 +86,7 @@ fn kills_under_load_lose_nothing_and_misdeliver_nothing() {
         daemon.panic();
         sleep(Duration::from_millis(100));
     }
-    // Whoever waits for a lost answer is given the time to notice.
+    // A client that waits for a lost answer gets time to notice.
     daemon.kill();
     daemon.start_again();
     sleep(Duration::from_secs(1));
@@ -98,7 +98,7 @@ fn kills_under_load_lose_nothing_and_misdeliver_nothing() {
     world.check(&store);
     store.audit_verify(None).expect("the audit log is sound");
 
-    // The workers panicked where they were made to, and nowhere else.
+    // The only panics are the injected ones.
     let errors = errors(&daemon);
     let count = |what: &str| errors.matches(what).count();
     assert_eq!(count("panicked at"), count(INJECTED), "{errors}");
@@ -110,10 +110,10 @@ fn kills_under_load_lose_nothing_and_misdeliver_nothing() {
         world.unacknowledged,
         world.signatures,
     );
-    assert!(world.changes > 0, "the clients did hardly anything");
+    assert!(world.changes > 0, "the clients changed nothing");
 }
 
-/// The daemon on SQLite, killed again and again while clients write.
+/// Kills a daemon on SQLite repeatedly while clients write.
 #[test]
 fn kills_of_the_daemon_lose_nothing_that_was_acknowledged() {
     const TEST: &str = "kills::kills_of_the_daemon_lose_nothing_that_was_acknowledged";
@@ -130,22 +130,22 @@ fn kills_of_the_daemon_lose_nothing_that_was_acknowledged() {
         let directory = keystore.path().display();
         let order = format!("clients {directory} r{round} {} 95 once", random.next());
         let mut clients = Process::start(TEST, &order, None);
-        // In every other round they are logged in at least, however slow the machine is.
+        // In every other round a client has worked before the kill, however slow the machine is.
         while round % 2 == 0 && !clients.has_worked() && clients.is_running() {
             sleep(Duration::from_millis(5));
         }
         sleep(Duration::from_millis(random.below(500)));
         daemon.kill();
-        // Those that were not logged in yet would wait for the next one.
+        // Clients that have not logged in yet would wait for the next daemon.
         world.hear(&clients.end());
         let store = keystore.open();
         world.check(&store);
-        head = store.audit_verify(Some(&head)).expect("the audit log goes on where it was");
+        head = store.audit_verify(Some(&head)).expect("the audit log continues from its head");
         daemon.start_again();
     }
     eprintln!(
         "{TEST}: {} changes, and {} that were done and not acknowledged",
         world.changes, world.unacknowledged
     );
-    assert!(world.changes > 0, "the clients did hardly anything");
+    assert!(world.changes > 0, "the clients changed nothing");
 }

@@ -1,8 +1,8 @@
-//! Tests of daemons: over TLS, and in processes of their own, so that they can be killed, and what was
-//! acknowledged outlives them.
+//! Tests of daemons: over TLS, and in separate processes, which are killed to check that
+//! acknowledged changes survive.
 //!
-//! A test of kills runs itself again, as the daemon and as its clients. What a client does to stored
-//! objects it says on its standard output, before (`try …`) and after (`did …`).
+//! A kill test runs its own program again, as the daemon and as clients. A client announces each
+//! change of a stored object on its standard output, before (`try …`) and after (`did …`).
 
 mod client;
 mod kills;
@@ -22,10 +22,10 @@ use crate::store::{Store, Unlocking};
 const OFFICER_PIN: &[u8] = b"officer's pin";
 const USER_PIN: &[u8] = b"user's pin";
 
-/// Tells a process what it is: a word, and then what the word needs.
+/// The environment variable that gives a process its role: a word, and then the word's arguments.
 const ORDER: &str = "CYCLOID_HSM_TEST_ORDER";
 
-/// Numbers that follow from a seed (SplitMix64).
+/// A pseudorandom generator with a seed (SplitMix64).
 #[derive(Clone)]
 struct Random(u64);
 
@@ -43,7 +43,7 @@ impl Random {
     }
 }
 
-/// A keystore with a token, in a directory of its own.
+/// A keystore with a token, in its own directory.
 struct Keystore(tempfile::TempDir);
 
 impl Keystore {
@@ -81,7 +81,7 @@ fn open(directory: &Path) -> Store {
     store
 }
 
-/// This program again, at one of its tests, with an order.
+/// A child process of the same test program, running one test with an order.
 struct Process {
     child: Child,
     input: Option<ChildStdin>,
@@ -90,7 +90,7 @@ struct Process {
 }
 
 impl Process {
-    /// `errors` is a file that takes its standard error, instead of the test's own.
+    /// Starts the process. `errors` is a file for its standard error, instead of the test's own.
     fn start(test: &str, order: &str, errors: Option<&Path>) -> Self {
         let errors = errors.map_or_else(Stdio::inherit, |path| {
             let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
@@ -111,7 +111,7 @@ impl Process {
             let mut output = BufReader::new(output);
             let mut line = String::new();
             while output.read_line(&mut line).is_ok_and(|count| count > 0) {
-                // What was cut off in the middle was not said.
+                // An unfinished line does not count as output.
                 if let Some(line) = line.strip_suffix('\n') {
                     to.lock().unwrap().push(line.to_owned());
                 }
@@ -125,12 +125,12 @@ impl Process {
         self.said.lock().unwrap().iter().any(|line| line == what)
     }
 
-    /// Whether it is a client that has done something.
+    /// Returns whether it is a client that has made a change.
     fn has_worked(&self) -> bool {
         self.said.lock().unwrap().iter().any(|line| line.contains(" did "))
     }
 
-    /// Gives it a line to read.
+    /// Writes a line to its standard input.
     fn tell(&mut self, what: &str) {
         self.input.as_mut().unwrap().write_all(format!("{what}\n").as_bytes()).unwrap();
     }
@@ -139,7 +139,7 @@ impl Process {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// Kills it, and gives all that it said. It must not have ended by itself.
+    /// Kills it, and returns its output. It must not have ended by itself.
     fn kill(mut self) -> Vec<String> {
         assert!(self.is_running(), "it ended by itself: {:?}", self.child.try_wait());
         self.child.kill().unwrap();
@@ -148,7 +148,7 @@ impl Process {
         std::mem::take(&mut self.said.lock().unwrap())
     }
 
-    /// Gives it a moment to end by itself, as it should, or kills it; gives all that it said.
+    /// Gives it a moment to end by itself, then kills it; returns its output.
     fn end(mut self) -> Vec<String> {
         for _ in 0..100 {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -171,7 +171,7 @@ impl Drop for Process {
     }
 }
 
-/// Serves a keystore until it is killed, or until whoever started it is gone.
+/// Serves a keystore until this process is killed or its parent exits.
 fn serve(directory: &Path) -> ! {
     let socket = socket(directory);
     let server = Server::start(open(directory), Settings { socket, ..Settings::default() });
@@ -186,10 +186,10 @@ fn serve(directory: &Path) -> ! {
     std::process::exit(0);
 }
 
-/// What the panics of [`panics`] say.
+/// The message of the panics that [`panics`] injects.
 const INJECTED: &str = "injected into a batch";
 
-/// Puts jobs among those of clients whose outcome makes the worker panic.
+/// Submits jobs whose outcome makes the worker panic, among those of clients.
 fn panics(server: &Server) {
     use crate::engine::{Job, Kind, Work};
     use crate::key::{Curve, PrivateKey};
@@ -206,7 +206,7 @@ fn panics(server: &Server) {
     }
 }
 
-/// A daemon that is killed and started again.
+/// A daemon that is killed and restarted.
 struct Daemon {
     directory: PathBuf,
     test: &'static str,
@@ -243,7 +243,7 @@ impl Daemon {
     }
 }
 
-/// Does what this process is told, if it is told something.
+/// Runs this process's order, if it has one.
 fn obey() -> bool {
     let Ok(order) = std::env::var(ORDER) else { return false };
     match order.split_once(' ').unwrap() {

@@ -1,4 +1,4 @@
-//! Clients of other machines: who has a certificate is served, and nobody else keeps the daemon busy.
+//! TLS clients: clients with a certificate are served, and others cannot keep the daemon busy.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -17,7 +17,7 @@ use crate::mechanism::{Parameter, ckm};
 use crate::rpc::tls::{ALPN, Identity, Remote, authorities, certificates, private_key};
 use crate::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret, VERSION, frame};
 
-/// Certificates, made by the command `openssl`.
+/// Certificates, made with `openssl`.
 struct Certificates(tempfile::TempDir);
 
 impl Certificates {
@@ -106,8 +106,8 @@ impl Bed {
         client
     }
 
-    /// A handshake as a client that need not follow the rules has it, up to its first request, and what
-    /// the daemon answers.
+    /// Attempts a handshake as a client that may break the rules, sends a first request, and
+    /// returns the daemon's answer.
     fn try_raw(
         &self,
         name: Option<&str>,
@@ -152,7 +152,7 @@ impl Bed {
         StreamOwned::new(connection, stream)
     }
 
-    /// Makes sure that the daemon serves who may be served.
+    /// Asserts that the daemon serves a client with a certificate.
     fn check(&self) {
         let Response::Text { .. } = self.client("anna").unwrap().call(&Request::Status {}).unwrap()
         else {
@@ -161,7 +161,7 @@ impl Bed {
     }
 }
 
-/// Long enough for the slowest machine.
+/// A time limit for the slowest machine.
 const PATIENT: Duration = Duration::from_secs(300);
 
 fn pair(client: &Client) -> (u64, u64) {
@@ -190,7 +190,7 @@ fn sign_and_verify(client: &Client, (public, private): (u64, u64), message: &[u8
 }
 
 #[test]
-fn who_has_a_certificate_is_served_and_named_in_the_log() {
+fn a_client_with_a_certificate_is_served_and_named_in_the_log() {
     let bed = Bed::new(PATIENT);
     let anna = bed.user("anna");
     let keys = pair(&anna);
@@ -204,7 +204,7 @@ fn who_has_a_certificate_is_served_and_named_in_the_log() {
             });
         }
     });
-    // The longest message that there may be, and then one that is longer.
+    // The longest possible message, and then a longer one.
     sign_and_verify(&anna, keys, &vec![7; frame::MAX_LENGTH - 200]);
     let mechanism = Mechanism { number: ckm::ECDSA_SHA256, parameter: Parameter::None };
     let data = Bytes(vec![7; frame::MAX_LENGTH]);
@@ -230,7 +230,7 @@ fn who_has_a_certificate_is_served_and_named_in_the_log() {
 }
 
 #[test]
-fn the_ticket_of_one_certificate_is_nothing_to_another() {
+fn a_ticket_is_useless_with_another_certificate() {
     let bed = Bed::new(PATIENT);
     bed.certificates.make("bert", "ca", "client", 30);
     let ask = |stream: &mut StreamOwned<ClientConnection, TcpStream>, request: &Request| {
@@ -262,13 +262,13 @@ fn the_ticket_of_one_certificate_is_nothing_to_another() {
 }
 
 #[test]
-fn who_has_no_certificate_that_holds_is_not_served() {
+fn a_client_without_a_valid_certificate_is_refused() {
     let bed = Bed::new(PATIENT);
     assert!(bed.try_raw(Some("anna"), &version::TLS13).is_ok_and(|answer| !answer.is_empty()));
     bed.certificates.make("foreign", "stranger", "client", 30);
     bed.certificates.make("expired", "ca", "client", -1);
     bed.certificates.make("serving", "ca", "server", 30);
-    // Its own authority.
+    // A self-signed certificate.
     bed.certificates.openssl(
         "req -x509 -days 30 -nodes -newkey ed25519 -subj /CN=itself -keyout itself.key -out itself.pem",
     );
@@ -284,7 +284,7 @@ fn who_has_no_certificate_that_holds_is_not_served() {
 }
 
 #[test]
-fn a_daemon_that_is_another_is_not_believed() {
+fn a_client_refuses_a_daemon_with_the_wrong_certificate() {
     let bed = Bed::new(PATIENT);
     let mut identity = bed.certificates.identity("anna");
     let address = |host| format!("{host}:{}", bed.address().port());
@@ -310,7 +310,7 @@ fn a_daemon_that_is_another_is_not_believed() {
     assert_eq!(other_key.unwrap_err().code, Code::ARGUMENTS_BAD);
 }
 
-/// The first message of a client.
+/// Returns the first message of a client.
 fn client_hello(bed: &Bed) -> Vec<u8> {
     let mut connection = bed.raw(Some("anna"), &version::TLS13).conn;
     let mut hello = Vec::new();
@@ -318,7 +318,7 @@ fn client_hello(bed: &Bed) -> Vec<u8> {
     hello
 }
 
-/// Waits for the other end to hang up; what it says before is not listened to.
+/// Waits for the other end to hang up, ignoring what it sends before.
 fn is_hung_up_on(stream: &mut TcpStream) -> bool {
     stream.set_read_timeout(Some(PATIENT)).unwrap();
     loop {
@@ -333,7 +333,7 @@ fn is_hung_up_on(stream: &mut TcpStream) -> bool {
 }
 
 #[test]
-fn what_is_not_tls_is_hung_up_on() {
+fn malformed_tls_is_hung_up_on() {
     let bed = Bed::new(PATIENT);
     let mut plain = Vec::new();
     let hello = Request::Hello { version: VERSION, name: "plain".into() };
@@ -343,10 +343,10 @@ fn what_is_not_tls_is_hung_up_on() {
         b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec(),
         vec![0; 5000],
         vec![0xff; 5000],
-        // A record longer than any.
+        // A record that is too long.
         [&[0x16, 3, 1, 0xff, 0xff][..], &[1; 5000]].concat(),
     ];
-    // Another length of the message, of the session's number, and a record that is no handshake's.
+    // A wrong length of the message, a wrong length of the session id, and a wrong record type.
     let sound = client_hello(&bed);
     for (at, value) in [(6, 0xff), (43, 0xff), (0, 0x17)] {
         let mut changed = sound.clone();
@@ -355,7 +355,7 @@ fn what_is_not_tls_is_hung_up_on() {
     }
     for record in records {
         let mut stream = TcpStream::connect(bed.address()).unwrap();
-        // It may be hung up on before all is sent.
+        // The daemon may hang up before everything is sent.
         let _ = stream.write_all(&record);
         assert!(is_hung_up_on(&mut stream), "{:?}", &record[..20]);
     }
@@ -363,7 +363,7 @@ fn what_is_not_tls_is_hung_up_on() {
 }
 
 #[test]
-fn who_goes_in_the_middle_of_a_handshake_leaves_nothing_behind() {
+fn an_aborted_handshake_leaves_no_connection() {
     let bed = Bed::new(PATIENT);
     let hello = client_hello(&bed);
     for length in (0..=hello.len()).step_by(7) {
@@ -378,7 +378,7 @@ fn who_goes_in_the_middle_of_a_handshake_leaves_nothing_behind() {
     wait_for(&bed, 0);
 }
 
-/// Waits until there are as many connections beside the one that asks.
+/// Waits until there are `others` connections besides the one that asks.
 fn wait_for(bed: &Bed, others: usize) {
     let client = bed.client("anna").unwrap();
     let start = Instant::now();
@@ -396,8 +396,8 @@ fn wait_for(bed: &Bed, others: usize) {
 }
 
 #[test]
-fn slow_clients_keep_nobody_out() {
-    // Not so short that who is not slow runs out of it on a busy machine.
+fn slow_clients_do_not_block_others() {
+    // Long enough for honest clients on a busy machine.
     let bed = Bed::new(Duration::from_secs(10));
     let user = bed.user("anna");
     let keys = pair(&user);
@@ -405,7 +405,7 @@ fn slow_clients_keep_nobody_out() {
     let mut slow = Vec::new();
     for at in 0..200 {
         let mut stream = TcpStream::connect(bed.address()).unwrap();
-        // A byte now and then; who hangs up on them is the daemon.
+        // A slow client sends a byte now and then, until the daemon hangs up.
         let _ = stream.write_all(&hello[..=at % 40]);
         slow.push(stream);
         if at % 20 == 0 {
@@ -422,7 +422,7 @@ fn slow_clients_keep_nobody_out() {
 }
 
 #[test]
-fn who_reads_nothing_is_not_read_from_and_loses_nothing() {
+fn a_client_that_does_not_read_is_paused_and_loses_no_answer() {
     let bed = Bed::new(PATIENT);
     let mut stream = bed.raw(Some("anna"), &version::TLS13);
     let mut requests = Vec::new();

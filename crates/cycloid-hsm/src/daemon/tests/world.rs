@@ -1,5 +1,6 @@
-//! What must be in a keystore after all that clients say they did: what was acknowledged, and of what was
-//! under way when a client or the daemon went, either all or nothing.
+//! The expected contents of a keystore, from what clients announced: acknowledged changes are
+//! there, and changes that were in flight when a client or the daemon was killed are complete or
+//! absent.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,20 +9,20 @@ use crate::attribute::{Template, cka, cko};
 use crate::key::PrivateKey;
 use crate::store::{Record, Store};
 
-/// The label of keys that all clients use and nobody changes.
+/// The label of keys that all clients use and none changes.
 pub(super) const KNOWN: &str = "known";
 
-/// What a client does to stored objects.
+/// A client's change of stored objects.
 #[derive(Clone, Debug)]
 pub(super) enum Change {
-    /// Makes a pair; once it is made, with the numbers of its public and its private half, and its
-    /// SubjectPublicKeyInfo.
+    /// Generates a pair. `made`, once known, has the numbers of the public and the private half,
+    /// and the SubjectPublicKeyInfo.
     Pair { label: String, made: Option<(u64, u64, Vec<u8>)> },
     /// Destroys an object.
     Destroy(u64),
-    /// Gives an object an identifier.
+    /// Sets an object's identifier.
     Identify(u64, u64),
-    /// Changes nothing: how many signatures it asked for.
+    /// Changes nothing; reports the number of verified signatures.
     Count(u64),
 }
 
@@ -72,11 +73,11 @@ struct Half {
 /// All objects of one client, by number.
 type Objects = BTreeMap<u64, Half>;
 
-/// What one client has, as far as it is known from what it said.
+/// The expected objects of one client, from what it announced.
 #[derive(Clone, Debug, Default)]
 struct Life {
     objects: Objects,
-    /// What it tried last and did not say it did.
+    /// The last change that it tried without acknowledging it.
     trying: Option<Change>,
 }
 
@@ -84,7 +85,7 @@ impl Life {
     fn apply(&mut self, change: Change) {
         match change {
             Change::Pair { label, made } => {
-                let (public, private, info) = made.expect("who made it knows what");
+                let (public, private, info) = made.expect("an acknowledged pair has its numbers");
                 for (object, private) in [(public, false), (private, true)] {
                     let (label, info) = (label.clone(), info.clone());
                     let half = Half { label, private, identifier: vec![], info };
@@ -100,7 +101,8 @@ impl Life {
         }
     }
 
-    /// What it has if what it tried was done. A pair is what was found, provided that it is whole.
+    /// Returns the expectation if the last change was carried out. A pair counts if it was found
+    /// complete.
     fn with_trial(&self, found: &Objects) -> Self {
         let mut life = self.clone();
         match life.trying.take() {
@@ -121,25 +123,25 @@ impl Life {
     }
 }
 
-/// All clients that ever were, and what they have.
+/// All clients so far, and their expected objects.
 #[derive(Debug, Default)]
 pub(super) struct World {
     lives: BTreeMap<String, Life>,
-    /// Changes that were acknowledged.
+    /// The number of acknowledged changes.
     pub(super) changes: usize,
-    /// Changes that were done and not acknowledged.
+    /// The number of changes that were carried out but not acknowledged.
     pub(super) unacknowledged: usize,
-    /// Signatures that clients verified, of those that lived long enough to say so.
+    /// The number of signatures that clients reported as verified.
     pub(super) signatures: u64,
 }
 
 impl World {
-    /// Takes in what a process of clients said.
+    /// Takes in the output of a client process.
     pub(super) fn hear(&mut self, lines: &[String]) {
         for line in lines {
             let words: Vec<&str> = line.split(' ').collect();
             let [name, verb @ ("try" | "did" | "signed"), ..] = words[..] else {
-                // What the test harness says.
+                // Output of the test harness.
                 continue;
             };
             let change = Change::read(&words[2..]);
@@ -156,7 +158,7 @@ impl World {
         }
     }
 
-    /// Compares a keystore with what must be in it. The clients are gone.
+    /// Compares a keystore with the expected contents. All clients are gone.
     pub(super) fn check(&mut self, store: &Store) {
         let (_, records) = store.load().expect("the keystore is sound");
         let mut found: BTreeMap<String, Objects> = BTreeMap::new();
@@ -176,13 +178,13 @@ impl World {
             life.trying = None;
             assert_eq!(found, life.objects, "{name}");
         }
-        assert!(found.is_empty(), "nobody made {found:?}");
+        assert!(found.is_empty(), "unexpected objects {found:?}");
         check_log(store, &records);
     }
 }
 
-/// Compares the objects with the audit log: there is each object that was made and not destroyed, and no
-/// other, and each was changed as often as its version says.
+/// Compares the objects with the audit log: exactly the objects that were made and not destroyed
+/// exist, and each was changed as often as its version says.
 fn check_log(store: &Store, records: &[Record]) {
     let mut logged = BTreeMap::new();
     let entries = store.audit_entries(1, u32::MAX).unwrap();
@@ -203,10 +205,10 @@ fn check_log(store: &Store, records: &[Record]) {
     }
     let found: BTreeMap<u64, u64> =
         records.iter().map(|record| (record.id, record.version)).collect();
-    assert_eq!(found, logged, "what is there, and what is in the audit log");
+    assert_eq!(found, logged, "objects and audit log differ");
 }
 
-/// What a record has, whose secret must be that of its public half.
+/// Returns the contents of a record, after checking that its secret belongs to its public half.
 fn half(store: &Store, record: &Record) -> Half {
     let attributes = &record.attributes;
     let bytes = |number| attributes.get(number).unwrap().to_vec();

@@ -1,12 +1,12 @@
-//! Backups: all objects of a keystore, sealed for the holder of a backup key, which is a fresh
-//! keystore or some of a number of custodians.
+//! Backups: all objects of a keystore, sealed for the holder of a backup key. The holder is
+//! another, empty keystore, or a quorum of custodians.
 //!
-//! A backup is a header (the letters `cycloid-backup`, the format as two bytes, little-endian, and an
-//! ephemeral public key) and then chunks of 64 KiB, the last of which may be shorter, each with the
-//! tag of AES-256-GCM-SIV (RFC 8452) after it. The key is HKDF-SHA-256 (RFC 5869) of the secret that
-//! X25519 (RFC 7748) gives for the ephemeral key and the backup key. A chunk's nonce is its number,
-//! eight bytes, little-endian, then three zeros, then whether it is the last: so chunks cannot change
-//! places, and none can be missing at the end.
+//! A backup is a header and then chunks. The header is the letters `cycloid-backup`, the format as
+//! two bytes, little-endian, and an ephemeral public key. Each chunk has 64 KiB, or fewer at the
+//! end, followed by a tag of AES-256-GCM-SIV (RFC 8452). The key is HKDF-SHA-256 (RFC 5869) of the
+//! X25519 (RFC 7748) shared secret of the ephemeral key and the backup key. A chunk's nonce is its
+//! number, eight bytes, little-endian, then three zeros, then whether it is the last: so chunks
+//! cannot be reordered, and a truncation is detected.
 
 mod share;
 
@@ -29,7 +29,7 @@ use crate::error::{Code, Error, Result};
 use crate::rpc::{Malformed, Secret, Value};
 pub use share::Share;
 
-/// Whom a backup is for: a public key of X25519. As text: 64 hexadecimal digits.
+/// The recipient of a backup: an X25519 public key. As text: 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackupKey(pub [u8; 32]);
 
@@ -43,43 +43,45 @@ impl FromStr for BackupKey {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let malformed = || Code::ARGUMENTS_BAD.because("a backup key has 64 hexadecimal digits");
+        let malformed =
+            || Code::ARGUMENTS_BAD.because("a backup key must have 64 hexadecimal digits");
         super::hex(text.trim()).map(Self).ok_or_else(malformed)
     }
 }
 
-/// What opens backups that are for its [`BackupKey`].
+/// The private key that opens backups made for its [`BackupKey`].
 #[derive(Debug)]
 pub struct BackupPrivateKey(PrivateKey);
 
 impl BackupPrivateKey {
-    /// A new one.
+    /// Generates a key.
     ///
     /// # Errors
-    /// [`Code::DEVICE_ERROR`] if the system has no random bytes.
+    /// [`Code::DEVICE_ERROR`] if the system provides no random bytes.
     pub fn generate() -> Result<Self> {
         Ok(Self(PrivateKey::from(*Zeroizing::new(random()?))))
     }
 
-    /// Its public half.
+    /// Returns the public key.
     pub fn public(&self) -> BackupKey {
         BackupKey(self.0.public_key())
     }
 }
 
-/// The setting that has a keystore's own private key.
+/// The setting that contains the keystore's own private key.
 const SETTING: &str = "backup-key";
-/// Bytes of a chunk, without its tag.
+/// The length of a chunk in bytes, without its tag.
 const CHUNK: usize = 64 << 10;
 const MAGIC: &[u8; 14] = b"cycloid-backup";
 const HEADER: usize = MAGIC.len() + 2 + 32;
 
 fn unsound() -> Error {
-    Code::ENCRYPTED_DATA_INVALID.because("the backup is not whole, or was made for another key")
+    Code::ENCRYPTED_DATA_INVALID
+        .because("the backup is corrupt or truncated, or was made for another key")
 }
 
 impl Store {
-    /// The keystore's own backup key, which is made when it is asked for first.
+    /// Returns the keystore's own private backup key, which the first call generates.
     ///
     /// # Errors
     /// [`Code::DEVICE_ERROR`].
@@ -96,8 +98,8 @@ impl Store {
         Ok(BackupPrivateKey(PrivateKey::from(*bytes)))
     }
 
-    /// The public half of [`backup_private_key`](Self::backup_private_key): backups for this keystore
-    /// are made with it.
+    /// Returns the public half of [`backup_private_key`](Self::backup_private_key), for which
+    /// backups for this keystore are made.
     ///
     /// # Errors
     /// [`Code::DEVICE_ERROR`].
@@ -105,10 +107,10 @@ impl Store {
         Ok(self.backup_private_key()?.public())
     }
 
-    /// All objects, verified as [`load`](Self::load) does, and sealed for `to`.
+    /// Returns all objects, verified as by [`load`](Self::load), and sealed for `to`.
     ///
     /// # Errors
-    /// [`Code::PUBLIC_KEY_INVALID`] for a key that gives secrets that can be guessed;
+    /// [`Code::PUBLIC_KEY_INVALID`] for a key of low order, whose shared secrets can be guessed;
     /// [`Code::DEVICE_ERROR`].
     pub fn backup(&self, to: &BackupKey) -> Result<Vec<u8>> {
         let mut sealing = Sealing::new(to)?;
@@ -131,11 +133,11 @@ impl Store {
         sealing.finish()
     }
 
-    /// Makes all objects of a backup, or none, with numbers of their own, and gives how many there
-    /// are. The keystore must have none. The transaction writes a line of `who` to the audit log.
+    /// Restores all objects of a backup, or none, with new numbers, and returns their count. The
+    /// keystore must be empty. The transaction writes a line of `who` to the audit log.
     ///
     /// # Errors
-    /// [`Code::ENCRYPTED_DATA_INVALID`] if the backup was cut short, changed, or made for another
+    /// [`Code::ENCRYPTED_DATA_INVALID`] if the backup was truncated, changed, or made for another
     /// key; [`Code::ACTION_PROHIBITED`] if there are objects; [`Code::DEVICE_ERROR`].
     pub fn restore(&self, backup: &[u8], key: &BackupPrivateKey, who: &str) -> Result<u64> {
         let text = open(backup, key)?;
@@ -143,7 +145,7 @@ impl Store {
         let malformed = |Malformed| unsound();
         self.write(|write| {
             if write.session.manifest.total.counts.records != 0 {
-                let text = "a backup is restored into a keystore without objects";
+                let text = "a backup can only be restored into an empty keystore";
                 return Err(Code::ACTION_PROHIBITED.because(text));
             }
             let count = u64::read(&mut from).map_err(malformed)?;
@@ -161,7 +163,7 @@ impl Store {
     }
 }
 
-/// The key of a backup with this header.
+/// Derives the key of a backup with this header.
 fn derive(
     header: &[u8],
     private: &PrivateKey,
@@ -183,11 +185,11 @@ fn nonce(number: u64, last: bool) -> [u8; NONCE] {
     nonce
 }
 
-/// Seals what is written, chunk by chunk.
+/// An encoder that seals what is written, chunk by chunk.
 struct Sealing {
     key: Zeroizing<Key>,
     sealed: Vec<u8>,
-    /// What is not sealed yet: a chunk at most, and while something is added two.
+    /// The data not yet sealed: at most one chunk, or two while data is added.
     text: Zeroizing<Vec<u8>>,
     chunks: u64,
 }
@@ -204,8 +206,8 @@ impl Sealing {
         Ok(Self { key, sealed, text, chunks: 0 })
     }
 
-    /// Seals what `write` appends, at most `length` bytes: a vector that grows leaves a copy of what
-    /// it held.
+    /// Seals what `write` appends, at most `length` bytes. The bound matters: a vector that grows
+    /// leaves a copy of its contents.
     fn write(&mut self, length: usize, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         let mut more = Zeroizing::new(Vec::with_capacity(length));
         write(&mut more);
@@ -235,13 +237,13 @@ impl Sealing {
     }
 }
 
-/// What was sealed, if all of it is there.
+/// Returns the sealed data, if it is complete and authentic.
 fn open(backup: &[u8], key: &BackupPrivateKey) -> Result<Zeroizing<Vec<u8>>> {
     let (header, sealed) = backup.split_at_checked(HEADER).ok_or_else(unsound)?;
     let (magic, ephemeral) = header.split_at(HEADER - 32);
     if magic != [MAGIC.as_slice(), &FORMAT.to_le_bytes()].concat() {
         return Err(
-            Code::ENCRYPTED_DATA_INVALID.because("this is no backup of a kind that is known")
+            Code::ENCRYPTED_DATA_INVALID.because("not a backup, or of an unsupported format")
         );
     }
     let ephemeral = ephemeral.try_into().expect("32 bytes are left of the header");
@@ -267,10 +269,10 @@ mod tests {
     use crate::attribute::cka;
     use crate::store::{Cost, Unlocking, Write};
 
-    /// Whoever has the public half of a backup key can seal for it: what is inside is as little to be
-    /// trusted as what is outside.
+    /// Anyone with the public half of a backup key can make a backup for it, so its contents are as
+    /// untrusted as its envelope.
     #[test]
-    fn what_a_stranger_sealed_is_taken_whole_or_not_at_all() {
+    fn a_malformed_backup_by_a_stranger_is_restored_whole_or_not_at_all() {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", directory.path().join("keys.db").display());
         let store = Store::create_with_cost(&url, &Unlocking::passphrase(b"x"), Cost::LOWEST);

@@ -1,5 +1,5 @@
-//! Shares of a backup's private key, of which some number of custodians is needed to have it back:
-//! Shamir, *How to share a secret*, 1979, byte by byte over GF(2⁸).
+//! Shares of a backup's private key, a quorum of which recovers it: Shamir, *How to share a
+//! secret*, 1979, byte by byte over GF(2⁸).
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,14 +12,14 @@ use super::super::seal::random;
 use super::{BackupKey, BackupPrivateKey};
 use crate::error::{Code, Error, Result};
 
-/// One custodian's part of a [`BackupPrivateKey`]. With fewer than the threshold nothing is known of
-/// the key.
+/// One custodian's share of a [`BackupPrivateKey`]. Fewer shares than the threshold reveal nothing
+/// about the key.
 #[derive(Clone)]
 pub struct Share {
-    /// What the key that it is of is known by: the beginning of its public half's SHA-256.
+    /// Identifies the key: the beginning of the SHA-256 of its public half.
     identifier: [u8; 8],
     threshold: u8,
-    /// Where the polynomials were evaluated; not 0, which is where the key is.
+    /// The point at which the polynomials are evaluated; not 0, where the key is.
     index: u8,
     value: [u8; 32],
 }
@@ -30,7 +30,7 @@ impl Drop for Share {
     }
 }
 
-/// Everything but its value.
+/// Shows everything except the value.
 impl fmt::Debug for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Share({} of at least {}", self.index, self.threshold)?;
@@ -39,24 +39,24 @@ impl fmt::Debug for Share {
     }
 }
 
-/// Bytes of a share, without its checksum.
+/// The length of a share in bytes, without its checksum.
 const LENGTH: usize = 8 + 1 + 1 + 32;
-/// Bytes of the checksum, the beginning of the SHA-256 of the rest.
+/// The length of the checksum in bytes: the beginning of the SHA-256 of the rest.
 const CHECKSUM: usize = 4;
 
 impl Share {
-    /// How many shares are needed.
+    /// Returns the number of shares needed.
     pub const fn threshold(&self) -> u8 {
         self.threshold
     }
 
-    /// Which of the shares it is, from 1.
+    /// Returns the number of this share, from 1.
     pub const fn index(&self) -> u8 {
         self.index
     }
 
-    /// The share for a custodian to keep: 92 hexadecimal digits in groups of four, the last eight a
-    /// checksum.
+    /// Returns the text for a custodian to keep: 92 hexadecimal digits in groups of four; the last
+    /// eight digits are a checksum.
     pub fn to_text(&self) -> Zeroizing<String> {
         let mut bytes = Zeroizing::new(Vec::with_capacity(LENGTH + CHECKSUM));
         bytes.extend_from_slice(&self.identifier);
@@ -77,7 +77,7 @@ impl Share {
     }
 }
 
-/// Hyphens and white space do not matter.
+/// Parses the text; hyphens and white space are ignored.
 impl FromStr for Share {
     type Err = Error;
 
@@ -95,9 +95,7 @@ impl FromStr for Share {
             let value = value.try_into().ok()?;
             sound.then_some(Self { identifier: *identifier, threshold, index, value })
         };
-        read().ok_or_else(|| {
-            Code::ARGUMENTS_BAD.because("this is no share, or a digit of it is wrong")
-        })
+        read().ok_or_else(|| Code::ARGUMENTS_BAD.because("not a share, or a digit is wrong"))
     }
 }
 
@@ -106,16 +104,17 @@ fn identifier(key: &BackupKey) -> [u8; 8] {
 }
 
 impl BackupPrivateKey {
-    /// Splits the key into `count` shares, any `threshold` of which give it back.
+    /// Splits the key into `count` shares, any `threshold` of which recover it.
     ///
     /// # Errors
     /// [`Code::ARGUMENTS_BAD`] unless 2 ≤ `threshold` ≤ `count` ≤ 255.
     pub fn split(&self, threshold: u8, count: u8) -> Result<Vec<Share>> {
         if threshold < 2 || threshold > count {
-            let text = "of 2 to 255 shares, from 2 to all of them can be needed";
+            let text = "give a total of 2 to 255 shares, and a threshold from 2 to the total";
             return Err(Code::ARGUMENTS_BAD.because(text));
         }
-        // Each byte of the key is a polynomial's value at 0, and its other coefficients are random.
+        // Each byte of the key is the value of a polynomial at 0; the other coefficients are
+        // random.
         let mut coefficients = Vec::new();
         for _ in 1..threshold {
             coefficients.push(Zeroizing::new(random::<32>()?));
@@ -134,28 +133,33 @@ impl BackupPrivateKey {
         Ok((1..=count).map(share).collect())
     }
 
-    /// The key of which `shares` are, in any order; more than are needed do no harm.
+    /// Recovers the key from its shares, in any order. Shares beyond the threshold are not needed.
     ///
     /// # Errors
-    /// [`Code::ARGUMENTS_BAD`] if they are too few, of several keys, or not all different.
+    /// [`Code::ARGUMENTS_BAD`] if there are too few shares, duplicates, or shares of different
+    /// keys.
     pub fn combine(shares: &[Share]) -> Result<Self> {
         let refused = |text: &str| Err(Code::ARGUMENTS_BAD.because(text));
-        let Some(first) = shares.first() else { return refused("there are no shares") };
+        let Some(first) = shares.first() else { return refused("no shares were given") };
         let same = |share: &Share| {
             share.identifier == first.identifier && share.threshold == first.threshold
         };
         if !shares.iter().all(same) {
-            return refused("the shares are not of one key");
+            return refused("the shares belong to different keys");
         }
         if (1..shares.len()).any(|at| shares[..at].iter().any(|one| one.index == shares[at].index))
         {
-            return refused("a share is given twice");
+            return refused("a share was given twice");
         }
         let Some(needed) = shares.get(..first.threshold.into()) else {
-            let text = format!("{} of {} shares are given", shares.len(), first.threshold);
+            let text = format!(
+                "only {} of the {} needed shares were given",
+                shares.len(),
+                first.threshold
+            );
             return Err(Code::ARGUMENTS_BAD.because(text));
         };
-        // Lagrange's formula for the value at 0, where subtraction is addition. Indices are public.
+        // Lagrange interpolation at 0, where subtraction is addition. Indices are public.
         let mut key = Zeroizing::new([0; 32]);
         for share in needed {
             let others = needed.iter().filter(|other| other.index != share.index);
@@ -170,12 +174,12 @@ impl BackupPrivateKey {
         if identifier(&key.public()) == first.identifier {
             Ok(key)
         } else {
-            refused("the shares do not fit together")
+            refused("the shares are inconsistent")
         }
     }
 }
 
-/// The product in GF(2⁸) modulo x⁸ + x⁴ + x³ + x + 1; time depends on neither.
+/// Multiplies in GF(2⁸) modulo x⁸ + x⁴ + x³ + x + 1, in constant time.
 fn multiply(a: u8, b: u8) -> u8 {
     let (mut product, mut a) = (0, a);
     for bit in 0..8 {
@@ -185,7 +189,7 @@ fn multiply(a: u8, b: u8) -> u8 {
     product
 }
 
-/// The inverse: a to the power of 254.
+/// Returns the inverse: a to the power of 254.
 fn invert(a: u8) -> u8 {
     let mut square = a;
     let mut power = 1;
@@ -200,7 +204,7 @@ fn invert(a: u8) -> u8 {
 mod tests {
     use super::*;
 
-    /// Multiplication as polynomials and a division by hand.
+    /// Multiplies as polynomials, and reduces by long division.
     fn model(a: u8, b: u8) -> u8 {
         let mut product = 0_u32;
         for bit in (0..8).filter(|bit| b >> bit & 1 == 1) {
@@ -215,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_field_is_one() {
+    fn multiplication_and_inversion_satisfy_the_field_axioms() {
         for a in 0..=255 {
             for b in 0..=255 {
                 assert_eq!(multiply(a, b), model(a, b));
@@ -227,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn any_three_of_five_and_no_two() {
+    fn any_three_of_five_shares_recover_the_key_and_no_two_do() {
         let key = BackupPrivateKey::generate().unwrap();
         let shares = key.split(3, 5).unwrap();
         for chosen in 0_u32..32 {
@@ -240,7 +244,7 @@ mod tests {
                 assert_eq!(combined.unwrap().0.as_bytes(), key.0.as_bytes());
             }
         }
-        // Two that claim to be enough are noticed.
+        // Two shares with a forged threshold are detected.
         let mut two = shares[..2].to_vec();
         two.iter_mut().for_each(|share| share.threshold = 2);
         assert_eq!(BackupPrivateKey::combine(&two).unwrap_err().code, Code::ARGUMENTS_BAD);
@@ -250,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_that_do_not_belong_together() {
+    fn inconsistent_shares_are_refused() {
         let key = BackupPrivateKey::generate().unwrap();
         let shares = key.split(2, 3).unwrap();
         let others = BackupPrivateKey::generate().unwrap().split(2, 3).unwrap();
@@ -265,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_digit_is_noticed() {
+    fn a_wrong_digit_is_detected() {
         let share = BackupPrivateKey::generate().unwrap().split(2, 2).unwrap().remove(1);
         let text = share.to_text();
         assert_eq!(text.len(), 46 * 2 + 22);

@@ -1,7 +1,7 @@
-//! The database: SQLite or PostgreSQL, by the same queries.
+//! The database: SQLite or PostgreSQL, with the same queries.
 //!
-//! Parameters stand in a query as `$1`, `$2`, … in this order, which both understand. Connections
-//! that are free are kept; each transaction has one to itself.
+//! Parameters appear in a query as `$1`, `$2`, … in this order, which both databases support. Idle
+//! connections are kept for reuse; each transaction has a connection to itself.
 
 mod postgresql;
 mod sqlite;
@@ -12,19 +12,19 @@ use std::time::Duration;
 use super::violation::Violation;
 use crate::error::{Code, Error, Result};
 
-/// How long a writer waits for those before it.
+/// How long a writer waits for earlier writers.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a transaction is for.
+/// The purpose of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Sees the database as it is at one moment, and changes nothing.
+    /// Reads a snapshot of the database.
     Read,
-    /// May change it, and should [`lock`](Transaction::lock) it before.
+    /// May change the database, and should [`lock`](Transaction::lock) it first.
     Write,
 }
 
-/// What a parameter is bound to.
+/// A parameter's value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Value<'a> {
     Number(i64),
@@ -34,7 +34,7 @@ pub(super) enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// A number as the database has them: with the same 64 bits.
+    /// A number as the database's signed integer, with the same 64 bits.
     pub(super) const fn number(number: u64) -> Self {
         Self::Number(number.cast_signed())
     }
@@ -44,7 +44,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// What a column holds.
+/// A column's value.
 #[derive(PartialEq)]
 pub(super) enum Field {
     Number(i64),
@@ -53,7 +53,7 @@ pub(super) enum Field {
     None,
 }
 
-/// A row, which is read column by column.
+/// A row, read column by column.
 pub(super) struct Row(std::vec::IntoIter<Field>);
 
 impl Row {
@@ -100,9 +100,9 @@ impl Row {
     }
 }
 
-/// What the two have in common.
+/// The operations that both databases implement.
 trait Connection: Send {
-    /// Whether there is a table of that name.
+    /// Returns whether a table exists.
     fn has_table(&mut self, name: &str) -> Result<bool>;
 
     /// Runs statements without parameters and results.
@@ -110,13 +110,13 @@ trait Connection: Send {
 
     fn begin(&mut self, access: Access) -> Result<()>;
 
-    /// Waits until no other transaction writes, and keeps others from it.
+    /// Waits until no other transaction writes, and blocks further writers.
     fn lock(&mut self) -> Result<()>;
 
-    /// Runs a statement, and gives the number of rows that it changed.
+    /// Runs a statement, and returns the number of changed rows.
     fn execute(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<u64>;
 
-    /// Runs a query, and gives its rows to `each`, one by one.
+    /// Runs a query, and passes its rows to `each`, one by one.
     fn query(
         &mut self,
         query: &'static str,
@@ -125,7 +125,7 @@ trait Connection: Send {
     ) -> Result<()>;
 }
 
-/// A database by its URL.
+/// A database, opened by its URL.
 pub(super) struct Database {
     place: Place,
     idle: Mutex<Vec<Box<dyn Connection>>>,
@@ -137,27 +137,27 @@ enum Place {
 }
 
 impl Database {
-    /// The database of `sqlite:PATH` or `postgres://…`.
+    /// Parses `sqlite:PATH` or `postgres://…`.
     ///
     /// # Errors
-    /// [`Code::ARGUMENTS_BAD`] for all else.
+    /// [`Code::ARGUMENTS_BAD`] for any other URL.
     pub(super) fn new(url: &str) -> Result<Self> {
         let place = match url.split_once(':') {
-            // Absolute, so that no path means to SQLite anything but a file.
+            // An absolute path, which SQLite cannot take for anything but a file.
             Some(("sqlite", path)) if !path.is_empty() => {
                 Place::Sqlite(std::path::absolute(path).map_err(failed)?)
             }
             Some(("postgres" | "postgresql", _)) => Place::Postgresql(postgresql::place(url)?),
-            // Not the URL itself: there may be a password in it.
+            // The message omits the URL, which may contain a password.
             _ => {
-                let expected = "a keystore is at sqlite:PATH or at postgres://USER@HOST/DATABASE";
+                let expected = "the database must be sqlite:PATH or postgres://USER@HOST/DATABASE";
                 return Err(Code::ARGUMENTS_BAD.because(expected));
             }
         };
         Ok(Self { place, idle: Mutex::default() })
     }
 
-    /// Makes the file, where the database is one and there is none.
+    /// Creates the database's file, if it is a file and does not exist.
     pub(super) fn create(&self) -> Result<()> {
         match &self.place {
             Place::Sqlite(path) => sqlite::create(path),
@@ -166,7 +166,7 @@ impl Database {
     }
 
     pub(super) fn begin(&self, access: Access) -> Result<Transaction<'_>> {
-        // One that was idle may have lost its server meanwhile.
+        // An idle connection may have lost its server meanwhile.
         while let Some(mut connection) = { self.idle().pop() } {
             if connection.begin(access).is_ok() {
                 return Ok(Transaction { database: self, connection: Some(connection) });
@@ -185,7 +185,7 @@ impl Database {
     }
 }
 
-/// Where it is, without what may be secret in it.
+/// Shows the location without secret parts.
 impl std::fmt::Display for Database {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.place {
@@ -197,24 +197,24 @@ impl std::fmt::Display for Database {
     }
 }
 
-/// A transaction, which is rolled back unless it is committed.
+/// A transaction, rolled back unless it is committed.
 pub(super) struct Transaction<'a> {
     database: &'a Database,
-    /// Taken on commit.
+    /// `None` after the commit.
     connection: Option<Box<dyn Connection>>,
 }
 
 impl Transaction<'_> {
     fn connection(&mut self) -> &mut dyn Connection {
-        &mut **self.connection.as_mut().expect("a transaction has one until its end")
+        &mut **self.connection.as_mut().expect("a transaction has a connection until its end")
     }
 
     pub(super) fn has_table(&mut self, name: &str) -> Result<bool> {
         self.connection().has_table(name)
     }
 
-    /// Waits until no other transaction writes, and keeps others from it: on SQLite since the
-    /// beginning, on PostgreSQL by the row of `keystore`.
+    /// Waits until no other transaction writes, and blocks further writers. On SQLite the
+    /// transaction's begin does this; on PostgreSQL the row of `keystore` is the lock.
     pub(super) fn lock(&mut self) -> Result<()> {
         self.connection().lock()
     }
@@ -230,7 +230,7 @@ impl Transaction<'_> {
     }
 
     /// # Errors
-    /// [`Code::DEVICE_ERROR`], and what `each` finds wrong.
+    /// [`Code::DEVICE_ERROR`], and the errors of `each`.
     pub(super) fn query(
         &mut self,
         query: &'static str,
@@ -240,7 +240,7 @@ impl Transaction<'_> {
         self.connection().query(query, values, &mut each)
     }
 
-    /// All rows of a query, each as what `read` makes of it.
+    /// Returns all rows of a query, each converted by `read`.
     pub(super) fn all<T>(
         &mut self,
         query: &'static str,
@@ -255,7 +255,7 @@ impl Transaction<'_> {
         Ok(all)
     }
 
-    /// The row of a query that has at most one.
+    /// Returns the row of a query that has at most one.
     pub(super) fn one<T>(
         &mut self,
         query: &'static str,
@@ -265,7 +265,7 @@ impl Transaction<'_> {
         Ok(self.all(query, values, read)?.pop())
     }
 
-    /// Makes the changes last. After an error they may or may not.
+    /// Commits the changes. After an error they may or may not be stored.
     pub(super) fn commit(mut self) -> Result<()> {
         let mut connection = self.connection.take().expect("it ends here");
         connection.run("COMMIT")?;
@@ -276,7 +276,7 @@ impl Transaction<'_> {
 
 impl Drop for Transaction<'_> {
     fn drop(&mut self) {
-        // A connection that cannot roll back is closed, which does the same.
+        // If the rollback fails, dropping the connection closes it, which also rolls back.
         if let Some(mut connection) = self.connection.take()
             && connection.run("ROLLBACK").is_ok()
         {

@@ -1,10 +1,11 @@
 //! PostgreSQL: for several daemons on one database.
 //!
-//! The server is trusted with nothing but to keep what it is given: all that is secret is sealed
-//! before it goes there, and whatever comes back is verified. TLS keeps others from seeing how much
-//! that is, and from answering in the server's place. A URL that names authorities, in PEM
-//! (`sslrootcert=FILE`), has TLS and nothing less, and the server's certificate must name its host,
-//! whichever of `require`, `verify-ca` and `verify-full` is said; one that demands TLS must name them.
+//! The server is trusted only for availability: everything secret is sealed before it goes there,
+//! and everything that comes back is verified. TLS hides the amount of data from others, and
+//! prevents them from impersonating the server. A URL with authorities, in PEM
+//! (`sslrootcert=FILE`), always enforces TLS, and the server's certificate must name its host,
+//! under any of `require`, `verify-ca` and `verify-full`. A URL that demands TLS must name
+//! authorities.
 
 use std::collections::HashMap;
 use std::error::Error as _;
@@ -24,17 +25,17 @@ use super::{Access, Connection, Field, PATIENCE, Row, Value};
 use crate::error::{Code, Error, Result};
 use crate::rpc::tls;
 
-/// A server, and how it is reached.
+/// A server's address and TLS settings.
 #[derive(Clone)]
 pub(super) struct Place {
     config: Config,
     tls: Option<MakeRustlsConnect>,
 }
 
-/// What a URL says.
+/// Parses a URL.
 pub(super) fn place(url: &str) -> Result<Box<Place>> {
     let wrong = |why: String| {
-        // Not the URL itself: there may be a password in it.
+        // The message omits the URL, which may contain a password.
         Code::ARGUMENTS_BAD.because(format!("the URL of the database is malformed: {why}"))
     };
     let (start, query) = url.split_once('?').unwrap_or((url, ""));
@@ -47,7 +48,7 @@ pub(super) fn place(url: &str) -> Result<Box<Place>> {
                 authorities = Some(tls::authorities(&file)?);
                 kept.pop();
             }
-            // What the crate does not know of, and what is done for `require` as well.
+            // The `postgres` crate does not know these modes; `require` does the same here.
             Some(("sslmode", "verify-ca" | "verify-full")) => kept.push_str("sslmode=require"),
             _ => kept.push_str(option),
         }
@@ -58,7 +59,7 @@ pub(super) fn place(url: &str) -> Result<Box<Place>> {
         config.ssl_mode(SslMode::Require);
     } else if config.get_ssl_mode() == SslMode::Require {
         return Err(Code::ARGUMENTS_BAD.because(
-            "TLS to PostgreSQL needs sslrootcert=FILE: the authorities that may vouch for the server",
+            "TLS to PostgreSQL needs sslrootcert=FILE, with the authorities that sign the server's certificate",
         ));
     }
     let tls = authorities.map(tls::client).transpose()?.map(MakeRustlsConnect::new);
@@ -73,7 +74,7 @@ pub(super) fn place(url: &str) -> Result<Box<Place>> {
 }
 
 impl Place {
-    /// The database's name, if it is said.
+    /// Returns the database's name, if the URL has one.
     pub(super) fn database(&self) -> Option<&str> {
         self.config.get_dbname()
     }
@@ -101,8 +102,8 @@ impl Postgresql {
             None => place.config.connect(NoTls),
         }
         .map_err(failed)?;
-        // Whatever the server's configuration says: what is acknowledged lasts, and a daemon whose
-        // machine is gone does not keep the others waiting.
+        // Set regardless of the server's configuration: acknowledged writes are durable, and a
+        // daemon on a crashed machine does not block the others.
         let milliseconds = PATIENCE.as_millis();
         let settings = format!(
             "SET synchronous_commit = on; \
@@ -136,7 +137,7 @@ impl Connection for Postgresql {
     fn begin(&mut self, access: Access) -> Result<()> {
         self.run(match access {
             Access::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY",
-            // Each statement after `lock` sees what the writer before committed.
+            // Each statement after `lock` sees what the previous writer committed.
             Access::Write => "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE",
         })
     }
@@ -173,7 +174,7 @@ fn field(row: &postgres::Row, at: usize) -> Result<Field, postgres::Error> {
         Type::INT8 => row.try_get::<_, Option<i64>>(at)?.map(Field::Number),
         Type::TEXT => row.try_get::<_, Option<String>>(at)?.map(Field::Text),
         Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(at)?.map(Field::Bytes),
-        // The schema has no others.
+        // The schema has no other types.
         _ => None,
     };
     Ok(field.unwrap_or(Field::None))
@@ -200,7 +201,7 @@ impl ToSql for Value<'_> {
     to_sql_checked!();
 }
 
-/// An error of PostgreSQL says the kind and leaves the rest to its source.
+/// PostgreSQL's error names only the kind; its source has the details.
 fn failed(error: postgres::Error) -> Error {
     match error.source() {
         Some(source) => super::failed(format_args!("{error}: {source}")),

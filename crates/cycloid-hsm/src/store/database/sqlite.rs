@@ -1,4 +1,4 @@
-//! SQLite: one file, with a write-ahead log that is flushed with each commit.
+//! SQLite: one file, with a write-ahead log that is flushed at each commit.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -12,7 +12,7 @@ use rusqlite::{OpenFlags, ToSql, params_from_iter};
 use super::{Access, Connection, Field, PATIENCE, Row, Value, failed};
 use crate::error::{Code, Result};
 
-/// Makes an empty file that nobody else can read, unless there is a file.
+/// Creates an empty file that only its owner can read, unless the file exists.
 pub(super) fn create(path: &Path) -> Result<()> {
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
@@ -32,8 +32,8 @@ impl Sqlite {
         })?;
         let prepare = || {
             connection.busy_timeout(PATIENCE)?;
-            // The file is as little to be trusted as what is in it: no views, no triggers that call
-            // functions, and no writing to the schema by its own tables.
+            // The file itself is untrusted: no views or triggers that call functions, and no writes
+            // to the schema tables.
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
             connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
@@ -65,7 +65,7 @@ impl Connection for Sqlite {
     }
 
     fn lock(&mut self) -> Result<()> {
-        // Whoever began to write has the whole database.
+        // `BEGIN IMMEDIATE` has already locked the whole database.
         Ok(())
     }
 
@@ -99,7 +99,7 @@ fn field(value: ValueRef<'_>) -> Field {
             Ok(text) => Field::Text(text.to_owned()),
             Err(_) => Field::None,
         },
-        // Nothing writes such numbers; whoever reads the column finds that it is malformed.
+        // No daemon writes these types; the reader of the column reports it as malformed.
         ValueRef::Real(_) | ValueRef::Null => Field::None,
     }
 }

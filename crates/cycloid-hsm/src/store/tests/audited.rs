@@ -1,14 +1,14 @@
-//! A change and its line of the audit log are one transaction: both last, or neither.
+//! A change and its line in the audit log are one transaction: both are committed, or neither.
 
 use super::*;
 
 on_each_database! {
-    without_its_line_nothing_is_changed,
-    without_the_change_there_is_no_line,
-    a_rotation_and_a_restoring_write_their_lines,
+    a_change_without_its_audit_line_is_rolled_back,
+    an_audit_line_without_its_change_is_rolled_back,
+    rotation_and_restore_write_audit_lines,
 }
 
-/// All that a keystore says.
+/// Returns the contents of a keystore.
 fn content(store: &Store) -> (Vec<Record>, Option<Vec<u8>>, usize) {
     let (_, records) = store.load().unwrap();
     store.audit_verify(None).unwrap();
@@ -16,7 +16,7 @@ fn content(store: &Store) -> (Vec<Record>, Option<Vec<u8>>, usize) {
     (records, store.setting("label").unwrap(), lines)
 }
 
-/// Changes, each with its line, which comes first or last.
+/// Changes with their audit lines, which come first or last.
 type Change = fn(&mut Write<'_>) -> Result<()>;
 
 const CHANGES: [Change; 5] = [
@@ -35,7 +35,7 @@ fn filled(place: &Place) -> Store {
     store
 }
 
-fn without_its_line_nothing_is_changed(place: &Place) {
+fn a_change_without_its_audit_line_is_rolled_back(place: &Place) {
     let store = filled(place);
     let before = content(&store);
     for change in CHANGES {
@@ -54,7 +54,7 @@ fn without_its_line_nothing_is_changed(place: &Place) {
     assert!(!place.open().keyring().unwrap().is_rotating());
 }
 
-fn without_the_change_there_is_no_line(place: &Place) {
+fn an_audit_line_without_its_change_is_rolled_back(place: &Place) {
     let store = filled(place);
     let before = content(&store);
     for (change, table) in CHANGES.into_iter().zip(["records", "records", "deletions", "settings"])
@@ -71,7 +71,7 @@ fn without_the_change_there_is_no_line(place: &Place) {
     }
 }
 
-fn a_rotation_and_a_restoring_write_their_lines(place: &Place) {
+fn rotation_and_restore_write_audit_lines(place: &Place) {
     let store = filled(place);
     store.rotate_master_key("officer").unwrap();
     let what = |store: &Store| -> Vec<String> {
@@ -81,8 +81,8 @@ fn a_rotation_and_a_restoring_write_their_lines(place: &Place) {
     assert_eq!(
         what(&store)[1..],
         [
-            "officer: the master key is rotated",
-            "officer: the master key was rotated: 2 rows sealed anew"
+            "officer: rotation of the master key started",
+            "officer: the master key was rotated: 2 rows re-sealed"
         ]
     );
     let elsewhere = Place::sqlite();

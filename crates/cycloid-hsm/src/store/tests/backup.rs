@@ -1,10 +1,10 @@
-//! Backups, and what comes back from them.
+//! Backups and their restoration.
 
 use super::*;
 
 on_each_database! {
-    a_backup_comes_back_elsewhere,
-    a_backup_for_custodians_comes_back,
+    a_backup_is_restored_into_another_keystore,
+    a_backup_for_custodians_is_restored,
     a_backup_that_was_changed_is_refused,
     a_backup_of_many_chunks_is_whole_or_refused,
 }
@@ -29,7 +29,7 @@ fn filled(place: &Place) -> Store {
     store
 }
 
-fn a_backup_comes_back_elsewhere(place: &Place) {
+fn a_backup_is_restored_into_another_keystore(place: &Place) {
     let source = filled(place);
     let elsewhere = Place::sqlite();
     let target = elsewhere.create();
@@ -41,7 +41,7 @@ fn a_backup_comes_back_elsewhere(place: &Place) {
     assert_eq!(target.restore(&backup, &private, "test").unwrap(), 3);
     assert_eq!(objects(&target), objects(&source));
     assert_eq!(objects(&elsewhere.open()), objects(&source));
-    // Not twice, and into nothing but an empty keystore.
+    // Restoring again fails: only an empty keystore accepts a backup.
     assert_eq!(
         target.restore(&backup, &private, "test").unwrap_err().code,
         Code::ACTION_PROHIBITED
@@ -52,7 +52,7 @@ fn a_backup_comes_back_elsewhere(place: &Place) {
     assert_eq!(guessable.code, Code::PUBLIC_KEY_INVALID);
 }
 
-fn a_backup_for_custodians_comes_back(place: &Place) {
+fn a_backup_for_custodians_is_restored(place: &Place) {
     let source = filled(&Place::sqlite());
     let key = BackupPrivateKey::generate().unwrap();
     let shares = key.split(2, 3).unwrap();
@@ -78,7 +78,8 @@ fn a_backup_that_was_changed_is_refused(place: &Place) {
     for at in 0..backup.len() {
         let mut changed = backup.clone();
         changed[at] ^= 1 << (at % 8);
-        // X25519 passes over the highest bit of a public key; the header as it stands is bound too.
+        // X25519 ignores the highest bit of a public key, but the key derivation binds the header
+        // as it is.
         refused(&changed, &key);
         refused(&backup[..at], &key);
     }

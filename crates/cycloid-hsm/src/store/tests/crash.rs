@@ -1,8 +1,8 @@
-//! Processes that are killed while they write, and servers that crash: what was acknowledged is there
-//! afterwards, and of what was under way either all or nothing.
+//! Crash tests: writers are killed and servers crash. Acknowledged changes survive, and changes in
+//! flight are complete or absent.
 //!
-//! Each test runs itself again as a child, which works on a keystore and says on its standard output
-//! what it is about to do (`try …`) and what it has done (`did …`).
+//! Each test runs its own program again as a child, which changes a keystore and announces each
+//! change on its standard output, before (`try …`) and after (`did …`).
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write as _, stdout};
@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use super::*;
 
-/// Tells a child which keystore it works on, and what it is called.
+/// The environment variable that gives a child its name and its keystore.
 const CHILD: &str = "CYCLOID_HSM_TEST_CHILD";
-/// Records that nobody changes, so that a rotation takes several transactions.
+/// The number of records that nobody changes, so that a rotation takes several transactions.
 const QUIET: usize = 300;
 
 #[test]
@@ -38,7 +38,7 @@ fn kills_lose_nothing_on_postgresql() {
     }
 }
 
-/// What a child does.
+/// A child's operation.
 #[derive(Clone, Debug)]
 enum Operation {
     Insert(String),
@@ -79,11 +79,11 @@ impl Operation {
     }
 }
 
-/// Works until it is killed, if this process is a child.
+/// Works until killed, if this process is a child.
 fn child() -> bool {
     let Ok(order) = std::env::var(CHILD) else { return false };
     let (name, url) = order.split_once(' ').unwrap();
-    // A server that crashes ends the child too: what was under way may or may not have been done.
+    // A crashing server also ends the child; a change in flight may or may not be carried out.
     let _ = work(name, url);
     true
 }
@@ -120,7 +120,7 @@ fn work(name: &str, url: &str) -> Result<()> {
         };
         say("try", &operation, &[]);
         let mut ids = vec![];
-        // Each change has its line of the audit log, in its transaction.
+        // Each change has an audit line in its transaction.
         let line = operation.to_string();
         match &operation {
             Operation::Insert(label) => {
@@ -161,16 +161,16 @@ fn work(name: &str, url: &str) -> Result<()> {
         mine.extend(ids.iter().map(|id| (*id, 1)));
         say("did", &operation, &ids);
     }
-    unreachable!("it is killed before it has counted so far");
+    unreachable!("the child is killed long before this count");
 }
 
-/// What a child has at a keystore.
+/// A child's expected objects and settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct State {
-    /// Version, label and secret.
+    /// Version, label and secret, by number.
     records: BTreeMap<u64, (u64, String, Option<String>)>,
     setting: Option<String>,
-    /// Lines of the audit log, one for each change.
+    /// The number of lines in the audit log, one for each change.
     audited: usize,
 }
 
@@ -196,7 +196,7 @@ impl State {
         }
     }
 
-    /// What is really there.
+    /// Returns the actual contents.
     fn of(name: &str, store: &Store, records: &[Record]) -> Self {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let mut state = Self::default();
@@ -213,10 +213,10 @@ impl State {
     }
 }
 
-/// A process that works, and what it says.
+/// A child process, and its output.
 struct Worker {
     process: Child,
-    /// Operations that it has acknowledged.
+    /// The number of acknowledged operations.
     done: Arc<AtomicUsize>,
     lines: JoinHandle<Vec<String>>,
 }
@@ -226,7 +226,7 @@ impl Worker {
         self.done.load(Ordering::Relaxed) >= 2 || self.lines.is_finished()
     }
 
-    /// All that it said.
+    /// Kills the child, and returns its output.
     fn kill(mut self) -> Vec<String> {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
@@ -256,7 +256,7 @@ fn start(name: &str, test: &str, url: &str) -> Worker {
     Worker { process, done, lines }
 }
 
-/// The whole lines that a child wrote. Those of what it did are counted as they come.
+/// Returns the complete lines of a child's output, and counts acknowledged operations as they come.
 fn said(output: ChildStdout, done: &AtomicUsize) -> Vec<String> {
     let mut output = BufReader::new(output);
     let mut lines = Vec::new();
@@ -285,7 +285,7 @@ fn kill_again_and_again(place: &Place, test: &str, rounds: usize, mut disturb: i
     let (mut done, mut under_way, mut head) = (0, 0, AuditHead::default());
     for round in 0..rounds {
         let workers = states.each_ref().map(|(name, _)| start(name, test, &place.url()));
-        // Some are killed at their very start; a slow machine has its time for the others.
+        // In two rounds of three a child has worked before the kill, however slow the machine is.
         if round % 3 != 0 {
             while !workers.iter().any(Worker::has_worked_or_ended) {
                 sleep(Duration::from_millis(5));
@@ -296,10 +296,9 @@ fn kill_again_and_again(place: &Place, test: &str, rounds: usize, mut disturb: i
         disturb(round);
         let lines = workers.map(Worker::kill);
 
-        // Another daemon, which rotates to the end now and then.
+        // Another daemon, which sometimes completes the rotation.
         let store = place.open();
-        // A server may commit what it was told to just before its client was killed; then whoever
-        // writes waits for it.
+        // A server may still commit a killed client's transaction; a write waits for that.
         store.audit("parent", "looks").unwrap();
         let (_, records) = store.load().unwrap();
         if round % 7 == 6 {
@@ -322,7 +321,7 @@ fn kill_again_and_again(place: &Place, test: &str, rounds: usize, mut disturb: i
                         state.apply(&tried.take().unwrap(), &ids);
                         done += 1;
                     }
-                    // What the test harness says.
+                    // Output of the test harness.
                     _ => {}
                 }
             }

@@ -13,7 +13,7 @@ use super::*;
 use crate::attribute::{Template, cka, cko};
 use server::Server;
 
-/// Runs each of the functions of a module, which take a [`Place`], on both databases.
+/// Runs each of a module's functions, which take a [`Place`], on both databases.
 macro_rules! on_each_database {
     ($($name:ident,)*) => {
         mod on_sqlite {
@@ -26,7 +26,7 @@ macro_rules! on_each_database {
 }
 pub(crate) use on_each_database;
 
-/// A database of a test's own, without a keystore.
+/// A test's own database, without a keystore at first.
 pub(crate) enum Place {
     Sqlite(tempfile::TempDir),
     Postgresql(Arc<Server>, String),
@@ -56,14 +56,14 @@ impl Place {
         Store::create_with_cost(&self.url(), &passphrase(), Cost::LOWEST).unwrap()
     }
 
-    /// Another daemon.
+    /// Opens the keystore as another daemon.
     pub(crate) fn open(&self) -> Store {
         let store = Store::open(&self.url()).unwrap();
         store.unlock(&passphrase()).unwrap();
         store
     }
 
-    /// Takes a table away, as a full disk would, and puts it back.
+    /// Renames a table away while `act` runs, to make writes fail as on a full disk.
     pub(crate) fn without<T>(&self, table: &str, act: impl FnOnce() -> T) -> T {
         let run = |statement: String| {
             let database = Database::new(&self.url()).unwrap();
@@ -78,7 +78,7 @@ impl Place {
     }
 }
 
-/// Changes one at a time, without lines of the audit log.
+/// Single changes, without audit lines.
 impl Store {
     fn insert(&self, attributes: &Template, secret: Option<&[u8]>) -> Result<Record> {
         self.write(|write| write.insert((attributes, secret)))
@@ -109,7 +109,7 @@ fn passphrase() -> Unlocking {
     Unlocking::passphrase(b"correct horse")
 }
 
-/// Attributes of a private key with a label.
+/// Returns attributes of a private key with a label.
 fn labelled(label: &str) -> Template {
     let mut attributes = Template::new();
     attributes.set_number(cka::CLASS, cko::PRIVATE_KEY.into());

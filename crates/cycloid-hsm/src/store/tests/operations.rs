@@ -1,24 +1,24 @@
-//! What a store does when nobody interferes.
+//! The store's operations without interference.
 
 use crate::rpc::Secret;
 
 use super::*;
 
 on_each_database! {
-    everything_comes_back,
-    only_what_unlocks_does,
-    unlocking_changes,
-    a_locked_store_does_nothing,
-    there_is_one_keystore,
-    versions_conflict,
-    daemons_see_each_other,
-    clearing_leaves_settings,
-    a_rotation_seals_all_anew,
-    a_rotation_goes_on_where_it_stopped,
+    a_reopened_store_has_everything,
+    only_the_right_credentials_unlock,
+    credentials_can_be_changed_added_and_removed,
+    a_locked_store_refuses_everything,
+    a_database_has_at_most_one_keystore,
+    an_update_with_an_old_version_is_refused,
+    daemons_see_each_others_changes,
+    clearing_keeps_settings,
+    a_rotation_reseals_everything,
+    an_interrupted_rotation_is_resumed,
     the_audit_log_is_a_chain,
 }
 
-fn everything_comes_back(place: &Place) {
+fn a_reopened_store_has_everything(place: &Place) {
     let store = place.create();
     assert_eq!(store.load().unwrap().1, []);
     let first = store.insert(&labelled("first"), Some(b"secret")).unwrap();
@@ -47,14 +47,14 @@ fn everything_comes_back(place: &Place) {
         let incomplete = store.insert(&Template::new(), None).unwrap_err();
         assert_eq!(incomplete.code, Code::TEMPLATE_INCOMPLETE);
     }
-    // A number is never used twice, and an object without secret has none.
+    // A number is never reused, and an object without a secret has none.
     let store = place.open();
     store.delete(3).unwrap();
     assert_eq!(store.insert(&labelled("last"), None).unwrap().id, 4);
     assert_eq!(store.secret(4).unwrap_err().code, Code::KEY_HANDLE_INVALID);
 }
 
-fn only_what_unlocks_does(place: &Place) {
+fn only_the_right_credentials_unlock(place: &Place) {
     let file = Unlocking::new_key_file().unwrap();
     let both = Unlocking { key_file: Some(file.clone()), ..passphrase() };
     let key_file = Unlocking::key_file(&file);
@@ -80,7 +80,7 @@ fn only_what_unlocks_does(place: &Place) {
     store.unlock(&key_file).unwrap();
 }
 
-fn unlocking_changes(place: &Place) {
+fn credentials_can_be_changed_added_and_removed(place: &Place) {
     let store = place.create();
     store.insert(&labelled("kept"), Some(b"secret")).unwrap();
     let (new, other) = (Unlocking::passphrase(b"new"), Unlocking::passphrase(b"other"));
@@ -108,7 +108,7 @@ fn unlocking_changes(place: &Place) {
     store.load().unwrap();
 }
 
-fn a_locked_store_does_nothing(place: &Place) {
+fn a_locked_store_refuses_everything(place: &Place) {
     place.create().insert(&labelled("one"), Some(b"secret")).unwrap();
     let store = Store::open(&place.url()).unwrap();
     assert!(store.is_locked());
@@ -135,7 +135,7 @@ fn a_locked_store_does_nothing(place: &Place) {
     assert_eq!(store.load().unwrap().1.len(), 1);
 }
 
-fn there_is_one_keystore(place: &Place) {
+fn a_database_has_at_most_one_keystore(place: &Place) {
     let nothing = Store::open(&place.url()).unwrap_err();
     assert_eq!(nothing.code, Code::DEVICE_ERROR);
     assert!(nothing.detail.contains("no keystore at"), "{nothing}");
@@ -154,7 +154,7 @@ fn there_is_one_keystore(place: &Place) {
     }
 }
 
-fn versions_conflict(place: &Place) {
+fn an_update_with_an_old_version_is_refused(place: &Place) {
     let (one, other) = (place.create(), place.open());
     let record = one.insert(&labelled("a"), Some(b"secret")).unwrap();
     other.load().unwrap();
@@ -166,14 +166,14 @@ fn versions_conflict(place: &Place) {
     assert_eq!(one.secret(record.id).unwrap().as_slice(), b"secret");
 }
 
-fn daemons_see_each_other(place: &Place) {
+fn daemons_see_each_others_changes(place: &Place) {
     let (one, other) = (place.create(), place.open());
     let (start, _) = one.load().unwrap();
     other.load().unwrap();
     for label in ["a", "b", "c"] {
         one.insert(&labelled(label), Some(label.as_bytes())).unwrap();
     }
-    // What is not known yet can be used by its number.
+    // An object can be used by its number before its change is loaded.
     assert_eq!(other.secret(2).unwrap().as_slice(), b"b");
     let (generation, records, deleted) = other.changes(start).unwrap();
     assert_eq!((labels(&records), deleted), (vec!["a".into(), "b".into(), "c".into()], vec![]));
@@ -188,11 +188,11 @@ fn daemons_see_each_other(place: &Place) {
     assert_eq!((labels(&records), deleted), (vec!["B".into()], vec![1]));
     assert_eq!(other.changes(generation).unwrap(), (latest, records, vec![1]));
     assert_eq!(one.secret(1).unwrap_err().code, Code::OBJECT_HANDLE_INVALID);
-    // From the very beginning: what is there, and all that is gone.
+    // From generation 0: all existing and all deleted objects.
     let (_, records, deleted) = place.open().changes(Generation(0)).unwrap();
     assert_eq!((labels(&records), deleted), (vec!["B".into(), "c".into()], vec![1]));
 
-    // Both write, as fast as they can.
+    // Both write concurrently.
     std::thread::scope(|scope| {
         for store in [&one, &other] {
             scope.spawn(|| {
@@ -209,7 +209,7 @@ fn daemons_see_each_other(place: &Place) {
     assert_eq!(one.load().unwrap().1.len(), 42);
 }
 
-fn clearing_leaves_settings(place: &Place) {
+fn clearing_keeps_settings(place: &Place) {
     let store = place.create();
     for _ in 0..5 {
         store.insert(&labelled("a"), Some(b"secret")).unwrap();
@@ -228,7 +228,7 @@ fn epochs(store: &Store) -> Vec<u64> {
     store.database.begin(Access::Read).unwrap().all(select, &[], |mut row| row.number()).unwrap()
 }
 
-fn a_rotation_seals_all_anew(place: &Place) {
+fn a_rotation_reseals_everything(place: &Place) {
     let (store, other) = (place.create(), place.open());
     assert_eq!(store.rotate_master_key("test").unwrap(), 0);
     for number in 0..300 {
@@ -241,19 +241,19 @@ fn a_rotation_seals_all_anew(place: &Place) {
     assert_eq!(store.rotate_master_key("test").unwrap(), 301);
     assert_eq!(epochs(&store), [3]);
     assert_eq!(store.load().unwrap().1, before);
-    // The other daemon has not heard of the key, and finds it.
+    // The other daemon finds the new key by itself.
     assert_eq!(other.secret(300).unwrap().as_slice(), [7; 100]);
     assert_eq!(other.changes(generation).unwrap().1, before);
     assert_eq!(place.open().load().unwrap().1, before);
     assert_eq!(place.open().setting("label").unwrap().unwrap(), b"x");
 }
 
-fn a_rotation_goes_on_where_it_stopped(place: &Place) {
+fn an_interrupted_rotation_is_resumed(place: &Place) {
     let store = place.create();
     for number in 0..300 {
         store.insert(&labelled(&number.to_string()), Some(b"secret")).unwrap();
     }
-    // A new key; 128, 128 and 44 records; the old key is forgotten.
+    // The steps: a new key; 128, 128 and 44 records; removal of the old key.
     for steps in 1..=5 {
         let interrupted = place.open();
         interrupted.load().unwrap();

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of the tests' own, which ends with the last test that uses it.
+//! A temporary PostgreSQL server for the tests, stopped with the last test that uses it.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
@@ -20,7 +20,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// The server of all tests that run now.
+    /// Returns the server that all concurrent tests share.
     pub(super) fn shared() -> Arc<Self> {
         static SERVER: Mutex<Weak<Server>> = Mutex::new(Weak::new());
         let mut shared = SERVER.lock().unwrap_or_else(PoisonError::into_inner);
@@ -31,12 +31,12 @@ impl Server {
         })
     }
 
-    /// A server of one test's own.
+    /// Starts a server for one test.
     pub(super) fn start() -> Self {
         Self::start_with(|_| Vec::new())
     }
 
-    /// One with more settings, which are made once its directory is there.
+    /// Starts a server with more settings, which are computed once its directory exists.
     pub(super) fn start_with(settings: impl FnOnce(&Path) -> Vec<String>) -> Self {
         let directory = tempfile::tempdir().unwrap();
         // PostgreSQL refuses to run as root.
@@ -56,7 +56,7 @@ impl Server {
         server
     }
 
-    /// Has all of it end at once, without writing anything more, and starts it again.
+    /// Kills the whole server at once, without a shutdown, and restarts it.
     pub(super) fn crash(&self) {
         let mut process = self.process.lock().unwrap();
         kill_process(Pid::from_child(&process), Signal::QUIT).unwrap();
@@ -74,7 +74,7 @@ impl Server {
 
     pub(super) fn url(&self, database: &str) -> String {
         let host = self.directory.path().to_str().unwrap().replace('/', "%2F");
-        // The socket's name has the port in it.
+        // The socket's name contains the port.
         let port = self.settings.iter().find_map(|setting| setting.strip_prefix("port="));
         format!("postgres://postgres@{host}:{}/{database}", port.unwrap_or("5432"))
     }
@@ -83,7 +83,7 @@ impl Server {
         self.process.lock().unwrap().try_wait().unwrap().is_some()
     }
 
-    /// A connection, as soon as there is a server that gives one.
+    /// Connects as soon as the server accepts connections.
     fn client(&self) -> Client {
         let begun = Instant::now();
         loop {
@@ -99,7 +99,7 @@ impl Server {
     }
 }
 
-/// For a server on the slowest machine to come up.
+/// A time limit for a server to start on the slowest machine.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 impl Drop for Server {
@@ -110,12 +110,12 @@ impl Drop for Server {
     }
 }
 
-/// The server's first process, whose children end with it.
+/// Starts the server's first process, whose children end with it.
 fn run(directory: &Path, settings: &[String]) -> Child {
     let log = fs::File::create(directory.join("log")).unwrap();
     command("postgres")
         .args(["-c", "listen_addresses=", "-c", "max_connections=200", "-c", "autovacuum=off"])
-        // Processes are killed here and not the machine, which keeps what they wrote.
+        // fsync is not needed: only processes are killed, not the machine.
         .args(["-c", "fsync=off"])
         .args(settings.iter().flat_map(|setting| ["-c", setting]))
         .arg("-k")
@@ -127,7 +127,7 @@ fn run(directory: &Path, settings: &[String]) -> Child {
         .unwrap()
 }
 
-/// A program of PostgreSQL, which Debian does not put on the path.
+/// Returns a command for a PostgreSQL program, which Debian does not put on the path.
 fn command(name: &str) -> Command {
     let mut folders = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
         .collect::<Vec<PathBuf>>();
@@ -145,7 +145,7 @@ fn command(name: &str) -> Command {
     command
 }
 
-/// The user `postgres`, if this is root.
+/// Returns the ids of the user `postgres`, if this process is root.
 pub(super) fn someone_else() -> Option<(u32, u32)> {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
         return None;

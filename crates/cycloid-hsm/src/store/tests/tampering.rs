@@ -1,4 +1,4 @@
-//! What someone may do who writes to the database and does not know the keys.
+//! Attacks by someone who can write to the database but does not know the keys.
 
 use std::fmt::Write as _;
 
@@ -6,22 +6,22 @@ use super::database::Field;
 use super::*;
 
 on_each_database! {
-    every_byte_of_a_record_counts,
-    columns_of_other_records_do_not_fit,
-    an_earlier_record_is_noticed,
-    a_record_that_is_gone_is_noticed,
-    a_record_that_came_back_is_noticed,
+    every_changed_byte_of_a_record_is_detected,
+    columns_of_other_records_are_detected,
+    a_reverted_record_is_detected,
+    a_removed_record_is_detected,
+    a_restored_deleted_record_is_detected,
     settings_are_protected_as_records_are,
-    an_earlier_manifest_is_noticed,
-    every_byte_of_manifest_and_keyring_counts,
-    slots_are_covered,
-    a_slot_cannot_cost_more_than_it_may,
-    a_deletion_that_is_hidden_is_noticed,
-    all_of_an_earlier_state_is_noticed,
-    every_line_of_the_audit_log_counts,
+    a_reverted_manifest_is_detected,
+    every_changed_byte_of_manifest_and_keyring_is_detected,
+    changed_slots_are_detected,
+    a_slot_with_excessive_cost_is_refused,
+    a_hidden_deletion_is_detected,
+    a_reverted_database_is_detected,
+    every_changed_line_of_the_audit_log_is_detected,
 }
 
-/// Tables with their columns.
+/// The tables with their columns.
 const TABLES: [(&str, &[&str]); 6] = [
     ("keystore", &["one", "format", "identity", "keyring", "manifest"]),
     ("slots", &["id", "methods", "memory_kib", "passes", "lanes", "salt", "sealed"]),
@@ -37,7 +37,7 @@ const TABLES: [(&str, &[&str]); 6] = [
 /// The rows of a table.
 type Table = Vec<Vec<Field>>;
 
-/// Someone who has the database and no key.
+/// An attacker with the database and without keys.
 struct Attacker(Database);
 
 impl Attacker {
@@ -59,7 +59,7 @@ impl Attacker {
         transaction.all(select.leak(), &[], |row| Ok(row.into_fields())).unwrap()
     }
 
-    /// Puts back what `dump` gave.
+    /// Restores the rows that `dump` returned.
     fn restore(&self, table: &str, rows: &Table) {
         let (_, columns) = TABLES.iter().find(|(name, _)| *name == table).unwrap();
         self.run(&format!("DELETE FROM {table}"), &[]);
@@ -73,7 +73,7 @@ impl Attacker {
         }
     }
 
-    /// Gives a column of some rows a value.
+    /// Sets a column of some rows.
     fn set(&self, table: &str, column: &str, of: &str, value: Value<'_>) {
         let update = format!("UPDATE {table} SET {column} = $1 WHERE {of}");
         assert_eq!(self.run(&update, &[value]), 1, "{update}");
@@ -93,7 +93,7 @@ fn value(field: &Field) -> Value<'_> {
     }
 }
 
-/// Other bytes than these: each byte changed alone, and other lengths.
+/// Returns variants of `bytes`: each byte changed alone, and other lengths.
 fn others(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let changed = (0..bytes.len()).map(|at| {
         let mut other = bytes.to_vec();
@@ -110,7 +110,8 @@ fn assert_found<T: std::fmt::Debug>(result: Result<T>, violation: Violation) {
     assert_eq!(result.unwrap_err(), Error::from(violation));
 }
 
-/// A keystore with three records, the third without secret, and a daemon that saw them.
+/// Makes a keystore with three records, the third without a secret, and a daemon that has loaded
+/// them.
 fn three(place: &Place) -> (Store, Attacker) {
     let store = place.create();
     store.insert(&labelled("first"), Some(b"first secret")).unwrap();
@@ -120,7 +121,7 @@ fn three(place: &Place) -> (Store, Attacker) {
     (store, Attacker::new(place))
 }
 
-fn every_byte_of_a_record_counts(place: &Place) {
+fn every_changed_byte_of_a_record_is_detected(place: &Place) {
     let (store, attacker) = three(place);
     let fresh = place.open();
     let records = attacker.dump("records");
@@ -145,7 +146,7 @@ fn every_byte_of_a_record_counts(place: &Place) {
             }
             for other in &values {
                 let found = match (*column, other) {
-                    // A number that another record has is not to be had.
+                    // The number of another record would violate the primary key.
                     ("id", Field::Number(2 | 0)) => continue,
                     ("id", Field::Number(id)) => id.cast_unsigned(),
                     _ => id,
@@ -165,10 +166,10 @@ fn every_byte_of_a_record_counts(place: &Place) {
     assert_eq!(fresh.load().unwrap(), store.load().unwrap());
 }
 
-fn columns_of_other_records_do_not_fit(place: &Place) {
+fn columns_of_other_records_are_detected(place: &Place) {
     let (store, attacker) = three(place);
     let mine = attacker.dump("records");
-    // Of the same keystore: each column alone, secret and attributes together, all of them.
+    // From the same keystore: each column alone, secret and attributes together, all columns.
     let columns = &TABLES[2].1[1..];
     let alone = columns.iter().map(std::slice::from_ref);
     let together: [&[&str]; 2] = [&["attributes", "secret"], columns];
@@ -188,12 +189,12 @@ fn columns_of_other_records_do_not_fit(place: &Place) {
             attacker.restore("records", &mine);
         }
     }
-    // Of another keystore, with the same number and the same passphrase.
+    // From another keystore, with the same number and the same passphrase.
     let elsewhere = Place::sqlite();
     let other = three(&elsewhere).1.dump("records");
     attacker.restore("records", &other);
     assert_found(place.open().load(), Violation::Altered(Name::Record(1)));
-    // With a number that no record has.
+    // With an unused number.
     attacker.restore("records", &mine);
     let mut doubled = attacker.dump("records");
     let mut copy = attacker.dump("records").remove(0);
@@ -206,7 +207,7 @@ fn columns_of_other_records_do_not_fit(place: &Place) {
     store.load().unwrap();
 }
 
-fn an_earlier_record_is_noticed(place: &Place) {
+fn a_reverted_record_is_detected(place: &Place) {
     let (store, attacker) = three(place);
     let earlier = attacker.dump("records");
     store.update(1, 1, &labelled("changed")).unwrap();
@@ -224,7 +225,7 @@ fn an_earlier_record_is_noticed(place: &Place) {
     store.load().unwrap();
 }
 
-fn a_record_that_is_gone_is_noticed(place: &Place) {
+fn a_removed_record_is_detected(place: &Place) {
     let (store, attacker) = three(place);
     let all = attacker.dump("records");
     attacker.delete("records", "id = 2");
@@ -239,14 +240,14 @@ fn a_record_that_is_gone_is_noticed(place: &Place) {
     store.load().unwrap_err();
 }
 
-fn a_record_that_came_back_is_noticed(place: &Place) {
+fn a_restored_deleted_record_is_detected(place: &Place) {
     let (store, attacker) = three(place);
     let all = attacker.dump("records");
     store.delete(2).unwrap();
     attacker.restore("records", &all);
     assert_found(place.open().load(), Violation::Surplus("records"));
     assert_found(store.secret(2), Violation::Reverted(Name::Record(2)));
-    // In the place of another.
+    // In place of another record.
     attacker.delete("records", "id = 3");
     assert_found(place.open().load(), Violation::Exchanged);
 }
@@ -296,7 +297,7 @@ fn settings_are_protected_as_records_are(place: &Place) {
     fresh.load().unwrap();
 }
 
-fn an_earlier_manifest_is_noticed(place: &Place) {
+fn a_reverted_manifest_is_detected(place: &Place) {
     let (store, attacker) = three(place);
     let steps: [fn(&Store); 4] = [
         |store| drop(store.insert(&labelled("fourth"), None).unwrap()),
@@ -323,7 +324,7 @@ fn an_earlier_manifest_is_noticed(place: &Place) {
     }
 }
 
-fn every_byte_of_manifest_and_keyring_counts(place: &Place) {
+fn every_changed_byte_of_manifest_and_keyring_is_detected(place: &Place) {
     let (store, attacker) = three(place);
     let keystore = attacker.dump("keystore");
     let fresh = Store::open(&place.url()).unwrap();
@@ -340,7 +341,7 @@ fn every_byte_of_manifest_and_keyring_counts(place: &Place) {
     }
     fresh.unlock(&passphrase()).unwrap();
     fresh.load().unwrap();
-    // The keyring before a rotation, whose key sealed what is no longer there.
+    // The keyring from before a rotation, whose master key no row uses any more.
     store.rotate_master_key("test").unwrap();
     let Field::Bytes(earlier) = &keystore[0][3] else { panic!("they are bytes") };
     attacker.set("keystore", "keyring", "one = 1", Value::Bytes(earlier));
@@ -358,7 +359,7 @@ fn every_byte_of_manifest_and_keyring_counts(place: &Place) {
     assert!(Store::open(&place.url()).unwrap_err().detail.contains("format 9"));
 }
 
-fn slots_are_covered(place: &Place) {
+fn changed_slots_are_detected(place: &Place) {
     let (store, attacker) = three(place);
     let earlier = attacker.dump("slots");
     let fresh = Store::open(&place.url()).unwrap();
@@ -375,7 +376,7 @@ fn slots_are_covered(place: &Place) {
         }
         attacker.set("slots", column, "id = 1", value(&earlier[0][at]));
     }
-    // A passphrase that is no longer one.
+    // A slot with a former passphrase.
     store.change_unlocking(&passphrase(), &Unlocking::passphrase(b"new")).unwrap();
     let now = attacker.dump("slots");
     attacker.restore("slots", &earlier);
@@ -392,7 +393,7 @@ fn slots_are_covered(place: &Place) {
     assert_found(store.load(), Violation::Surplus("slots"));
 }
 
-fn a_slot_cannot_cost_more_than_it_may(place: &Place) {
+fn a_slot_with_excessive_cost_is_refused(place: &Place) {
     drop(place.create());
     let attacker = Attacker::new(place);
     let slots = attacker.dump("slots");
@@ -403,11 +404,11 @@ fn a_slot_cannot_cost_more_than_it_may(place: &Place) {
         assert_eq!(refused.code, Code::PIN_INCORRECT);
         attacker.restore("slots", &slots);
     }
-    // What they cost would be days.
+    // The stated cost would take days.
     assert!(begun.elapsed().as_secs() < 600);
 }
 
-fn a_deletion_that_is_hidden_is_noticed(place: &Place) {
+fn a_hidden_deletion_is_detected(place: &Place) {
     let (store, attacker) = three(place);
     let other = place.open();
     let (generation, _) = other.load().unwrap();
@@ -417,13 +418,13 @@ fn a_deletion_that_is_hidden_is_noticed(place: &Place) {
     assert_found(other.insert(&labelled("x"), None), Violation::Surplus("records"));
     assert_eq!(labels(&other.load().unwrap().1), ["second", "third"]);
     other.insert(&labelled("x"), None).unwrap();
-    // One that never was.
+    // A deletion that never happened.
     let (generation, _) = store.load().unwrap();
     attacker.run("INSERT INTO deletions (id, generation) VALUES (2, 1000000)", &[]);
     assert_found(store.changes(generation), Violation::Missing("records"));
 }
 
-fn all_of_an_earlier_state_is_noticed(place: &Place) {
+fn a_reverted_database_is_detected(place: &Place) {
     let (store, attacker) = three(place);
     store.audit("user", "made three").unwrap();
     let state = TABLES.map(|(table, _)| (table, attacker.dump(table)));
@@ -438,7 +439,7 @@ fn all_of_an_earlier_state_is_noticed(place: &Place) {
     assert_found(store.audit("user", "?"), Violation::Rollback);
     assert_found(store.audit_verify(None), Violation::Rollback);
     assert_found(place.open().audit_verify(Some(&head)), Violation::Rollback);
-    // Also when the log has become as long again.
+    // Also after the log has grown to the same length again.
     let fresh = place.open();
     fresh.audit_verify(None).unwrap();
     for _ in 0..3 {
@@ -446,11 +447,11 @@ fn all_of_an_earlier_state_is_noticed(place: &Place) {
         assert_found(fresh.audit_verify(Some(&head)), Violation::Rollback);
     }
     fresh.audit_verify(None).unwrap();
-    // The other branch has become longer than what this daemon saw, which had no record 1.
+    // The forged history is now longer than the one this daemon saw, which has no record 1.
     assert_found(store.changes(generation), Violation::Missing("records"));
 }
 
-fn every_line_of_the_audit_log_counts(place: &Place) {
+fn every_changed_line_of_the_audit_log_is_detected(place: &Place) {
     let (store, attacker) = three(place);
     for what in ["one", "two", "three"] {
         store.audit("user", what).unwrap();

@@ -1,4 +1,4 @@
-//! TLS to PostgreSQL: with it and with nothing less, and with the right server only.
+//! TLS to PostgreSQL: it is enforced, and only with the right server.
 
 use std::fs;
 use std::net::TcpListener;
@@ -22,7 +22,7 @@ fn authority(directory: &Path, name: &str) {
     openssl(directory, &format!("{line} -out {name}.pem"));
 }
 
-/// The server's certificate and key.
+/// Makes the server's certificate and key.
 fn certificate(directory: &Path) {
     openssl(directory, &format!("req {NEW_KEY} -subj /CN=s -keyout server.key -out server.csr"));
     fs::write(directory.join("names"), "subjectAltName=IP:127.0.0.1\n").unwrap();
@@ -34,7 +34,7 @@ fn certificate(directory: &Path) {
 }
 
 #[test]
-fn a_connection_has_tls_with_the_right_server_or_none_is_made() {
+fn connections_are_refused_without_tls_to_the_right_server() {
     let files = tempfile::tempdir().unwrap();
     authority(files.path(), "own");
     authority(files.path(), "other");
@@ -49,9 +49,9 @@ fn a_connection_has_tls_with_the_right_server_or_none_is_made() {
                 chown(&to, Some(uid), Some(gid)).unwrap();
             }
         }
-        // Just before the server takes it, so that nobody else does.
+        // The port is chosen right before the server takes it, so that nobody else does.
         port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        // By the network there is nothing without TLS.
+        // The server accepts only TLS over the network.
         fs::write(data.join("pg_hba.conf"), "local all all trust\nhostssl all all all trust\n")
             .unwrap();
         ["ssl=on", "ssl_cert_file=server.pem", "ssl_key_file=server.key", "listen_addresses=*"]
@@ -75,20 +75,20 @@ fn a_connection_has_tls_with_the_right_server_or_none_is_made() {
         format!("sslmode=verify-full&{own}"),
         format!("{own}&sslmode=verify-ca&application_name=x"),
         format!("connect_timeout=10&{own}&sslmode=require"),
-        // Authorities are named for a reason.
+        // Naming authorities enforces TLS, whatever `sslmode` says.
         format!("sslmode=disable&{own}"),
     ] {
         let store = Store::open(&url("127.0.0.1", &options));
         store.unwrap_or_else(|error| panic!("{options}: {error}")).unlock(&passphrase()).unwrap();
     }
     for (host, options) in [
-        // A server that has only this takes nobody without TLS.
+        // The server refuses connections without TLS.
         ("127.0.0.1", "sslmode=disable".to_owned()),
         ("127.0.0.1", String::new()),
-        // Another server, or one under another name.
+        // Another authority, or another name.
         ("127.0.0.1", authorities("other")),
         ("localhost", own.clone()),
-        // What does not say how to know the server.
+        // URLs that demand TLS without naming authorities.
         ("127.0.0.1", "sslmode=require".to_owned()),
         ("127.0.0.1", "sslmode=verify-full".to_owned()),
         ("127.0.0.1", authorities("nobody")),
