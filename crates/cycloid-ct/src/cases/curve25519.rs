@@ -8,7 +8,7 @@ use crate::check::{Check, Held, marked};
 
 const MESSAGE: &[u8] = b"what is signed is public";
 
-/// A point that the other party sent: the public key of RFC 7748, section 6.1.
+/// The other party's point: the public key of RFC 7748, section 6.1.
 const PEER: [u8; 32] = [
     0xde, 0x9e, 0xdb, 0x7d, 0x7b, 0x7d, 0xc1, 0xb4, 0xd3, 0x5b, 0x61, 0xc2, 0xec, 0xe4, 0x35, 0x37,
     0x3f, 0x83, 0x43, 0xc8, 0x5b, 0x78, 0x67, 0x4d, 0xad, 0xfc, 0x7e, 0x14, 0x6f, 0x88, 0x2b, 0x4f,
@@ -18,7 +18,7 @@ fn array(bytes: &[u8]) -> [u8; 32] {
     bytes.try_into().expect("32 bytes")
 }
 
-/// The same key with nothing marked and with its seed secret.
+/// Returns the same key unmarked and with its seed secret.
 fn signing_key(check: &mut Check) -> (SigningKey, Held<SigningKey>) {
     let seed = check.bytes(32);
     let secret = marked(&seed);
@@ -73,7 +73,7 @@ pub(crate) fn sign(check: &mut Check) {
     });
 }
 
-/// The same, and each signature is verified, which takes as long as that signature makes it.
+/// Signs and verifies each signature; the time of verification depends on the signature.
 pub(crate) fn sign_verified(check: &mut Check) {
     check.varies();
     let keys: Vec<_> = (0..5).map(|_| signing_key(check)).collect();

@@ -39,7 +39,7 @@ on_curves! {
     batches: batches_224 batches_256 batches_384 batches_521;
 }
 
-/// The same key twice, with nothing marked and with its scalar secret.
+/// The same key twice, unmarked and with its scalar secret.
 struct Pair<C: Curve> {
     bytes: Vec<u8>,
     plain: PrivateKey<C>,
@@ -49,7 +49,7 @@ struct Pair<C: Curve> {
 impl<C: Curve> Pair<C> {
     fn new(check: &mut Check) -> Self {
         let mut bytes = check.bytes(C::BYTES);
-        // Below n.
+        // Makes the scalar less than n.
         bytes[0] = 0;
         let secret = marked(&bytes);
         let secret = check.hold("import", || PrivateKey::from_bytes(&secret).expect("in range"));
@@ -57,7 +57,7 @@ impl<C: Curve> Pair<C> {
     }
 }
 
-/// A public key of somebody else, the same in every run.
+/// Returns another party's public key, the same in every run.
 fn peer<C: Curve>(check: &mut Check) -> PublicKey<C> {
     let limbs = check.public_limbs(C::BYTES.div_ceil(8));
     let mut bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
@@ -116,7 +116,7 @@ fn sign<C: Curve>(check: &mut Check) {
     check.public("hedged", &signature, |signature| *signature == expected[..]);
 }
 
-/// The same, and each signature is verified, which takes as long as that signature makes it.
+/// Signs and verifies each signature; the time of verification depends on the signature.
 fn sign_verified<C: Curve>(check: &mut Check) {
     check.varies();
     let keys: Vec<Pair<C>> = (0..5).map(|_| Pair::new(check)).collect();
@@ -149,7 +149,7 @@ fn agree<C: Curve>(check: &mut Check) {
     check.secret("agree", &shared, |shared| *shared == expected[..]);
 }
 
-#[allow(clippy::eq_op, reason = "a point less itself is infinity, of which nothing may show")]
+#[allow(clippy::eq_op, reason = "a point minus itself is infinity, which must not be detectable")]
 fn arithmetic<C: Curve>(check: &mut Check) {
     let [a, b] = [Pair::<C>::new(check), Pair::new(check)];
     let compute = |a: &PrivateKey<C>, b: &PrivateKey<C>, public: &PublicKey<C>| {
@@ -181,7 +181,7 @@ fn batches<C: Curve>(check: &mut Check) {
         check.trace(format!("sign {count}"), || {
             sign_batch(&mut jobs);
             for (job, signature) in jobs.iter().zip(&mut signatures) {
-                let outcome = job.outcome().expect("it was done");
+                let outcome = job.outcome().expect("the job was run");
                 signature.copy_from_slice(&outcome.to_fixed());
             }
         });
@@ -194,7 +194,7 @@ fn batches<C: Curve>(check: &mut Check) {
         check.trace(format!("agree {count}"), || {
             ecdh::run_batch(&mut jobs);
             for (job, secret) in jobs.iter().zip(&mut secrets) {
-                secret.copy_from_slice(&job.outcome().expect("it was done"));
+                secret.copy_from_slice(&job.outcome().expect("the job was run"));
             }
         });
         for (key, secret) in pairs().zip(&secrets) {
