@@ -22,7 +22,7 @@ pub(crate) struct Plant {
 pub(crate) const ALL: [Plant; 9] = [
     Plant { name: "branch", expected: "a branch depends", run: branch },
     Plant { name: "index", expected: "an address depends", run: index },
-    Plant { name: "division", expected: "variable time", run: division },
+    Plant { name: "division", expected: "variable-time", run: division },
     Plant { name: "comparison", expected: "a branch depends", run: comparison },
     Plant { name: "exponent", expected: "a branch depends", run: exponent },
     Plant { name: "window", expected: "an address depends", run: window },

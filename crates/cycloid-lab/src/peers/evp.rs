@@ -111,7 +111,7 @@ impl OwnedKey {
 
 impl Drop for OwnedKey {
     fn drop(&mut self) {
-        // SAFETY: allocated by the same library, freed only here; a context holds its own reference.
+        // SAFETY: allocated by the same library, freed only here; contexts hold their own references.
         unsafe { (self.functions.key_free)(self.key) }
     }
 }

@@ -202,7 +202,7 @@ mod system {
         unsafe { libc::sigaction(libc::SIGPROF, &raw const action, ptr::null_mut()) == 0 }
     }
 
-    /// Lets the timer fire after each so many microseconds of the process's time; after none, never.
+    /// Sets the timer's interval in microseconds of the process's processor time; 0 stops it.
     pub(super) fn tick(microseconds: u32) {
         let interval = libc::timeval { tv_sec: 0, tv_usec: microseconds.into() };
         let timer = libc::itimerval { it_interval: interval, it_value: interval };

@@ -244,7 +244,7 @@ fn a_busy_function_is_found_under_its_caller() {
     if std::env::var_os(SAMPLED).is_some() {
         return sample();
     }
-    let test = "profile::tests::a_function_that_works_is_found_under_its_caller";
+    let test = "profile::tests::a_busy_function_is_found_under_its_caller";
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
         .env(SAMPLED, "1")
