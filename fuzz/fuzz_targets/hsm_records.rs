@@ -55,10 +55,10 @@ static SOUND: LazyLock<Sound> = LazyLock::new(|| {
     let key = BackupPrivateKey::generate().expect("random bytes are available");
     let (content, backup) = fill(&store, &key.public()).expect("the keystore accepts the objects");
     drop(store);
-    let connection = Connection::open(database(&place)).expect("it is SQLite");
+    let connection = Connection::open(database(&place)).expect("the file is an SQLite database");
     connection.execute_batch("PRAGMA journal_mode = DELETE").expect("no other process uses it");
     drop(connection);
-    let file = std::fs::read(database(&place)).expect("it is a file");
+    let file = std::fs::read(database(&place)).expect("the file is readable");
     let shares = key.split(2, 3).expect("two of three");
     let shares = shares.iter().map(|share| share.to_text().to_string()).collect();
     Sound { place, file, content, backup, key, shares }
@@ -133,7 +133,7 @@ fn changed_keystore(input: &mut Input<'_>) {
         let _ = std::fs::remove_file(SOUND.place.join(left));
     }
     std::fs::write(&path, &SOUND.file).expect("the file can be written");
-    let connection = Connection::open(&path).expect("it is SQLite");
+    let connection = Connection::open(&path).expect("the file is an SQLite database");
     for _ in 0..=input.up_to(3) {
         change(&connection, input);
     }
@@ -194,7 +194,7 @@ fn changed_backup(input: &mut Input<'_>) {
     let restored = TARGET.restore(&backup, &SOUND.key, "target");
     assert_eq!(restored.is_ok(), backup == SOUND.backup);
     if restored.is_ok() {
-        let objects = content(&TARGET).expect("it was restored").objects;
+        let objects = content(&TARGET).expect("the backup was restored").objects;
         let plain = |objects: &[(Record, Option<Vec<u8>>)]| {
             let part = |(record, secret): &(Record, Option<Vec<u8>>)| {
                 (record.attributes.clone(), secret.clone())
@@ -202,7 +202,7 @@ fn changed_backup(input: &mut Input<'_>) {
             objects.iter().map(part).collect::<Vec<_>>()
         };
         assert_eq!(plain(&objects), plain(&SOUND.content.objects));
-        TARGET.write(|write| write.clear()).expect("it can be emptied");
+        TARGET.write(|write| write.clear()).expect("the keystore can be cleared");
     }
 }
 

@@ -12,7 +12,7 @@ use crate::check::{Check, Held, marked};
 type Fr = AnyFr<Cycloid>;
 type Key<V> = SecretKey<Cycloid, V>;
 
-const MESSAGE: &[u8] = b"what is signed is public";
+const MESSAGE: &[u8] = b"the message is public";
 
 /// Returns the bytes of a scalar below r, little-endian.
 fn scalar_bytes(check: &mut Check) -> Vec<u8> {

@@ -6,7 +6,7 @@ use cycloid::scheme::x25519::{self, PrivateKey};
 
 use crate::check::{Check, Held, marked};
 
-const MESSAGE: &[u8] = b"what is signed is public";
+const MESSAGE: &[u8] = b"the message is public";
 
 /// The other party's point: the public key of RFC 7748, section 6.1.
 const PEER: [u8; 32] = [
@@ -41,12 +41,13 @@ pub(crate) fn signing_keys(check: &mut Check) {
     check.public("public key", &public, |public| public == plain.verifying_key().as_bytes());
 
     let mut der = vec![0; 128];
-    let length = check.trace("to DER", || key.to_der(&mut der).expect("it fits").len());
+    let length = check.trace("to DER", || key.to_der(&mut der).expect("the output fits").len());
     check.secret("to DER", &der[..length], |der| SigningKey::from_der(der).is_ok());
     let read = check.hold("from DER", || SigningKey::from_der(&der[..length]).expect("a key"));
     check.secret("from DER", read.seed(), |seed| seed == plain.seed());
     let mut pem = vec![0; 256];
-    let length = check.trace("to PEM", || key.to_key_pair_pem(&mut pem).expect("it fits").len());
+    let length =
+        check.trace("to PEM", || key.to_key_pair_pem(&mut pem).expect("the output fits").len());
     let read = check.hold("from PEM", || SigningKey::from_pem(&pem[..length]).expect("a key"));
     check.secret("from PEM", read.seed(), |seed| seed == plain.seed());
 
@@ -63,7 +64,7 @@ pub(crate) fn sign(check: &mut Check) {
     check.public("sign", &signature, |signature| *signature == plain.sign(MESSAGE));
     let digest = [9; 64];
     check.trace("sign prehashed", || {
-        let signed = key.sign_prehashed(&digest, b"context").expect("it is short");
+        let signed = key.sign_prehashed(&digest, b"context").expect("the input is short");
         signature.copy_from_slice(&signed);
     });
     check.public("sign prehashed", &signature, |signature| {
@@ -126,11 +127,11 @@ pub(crate) fn agree(check: &mut Check) {
     check.secret("agree", shared.as_bytes(), |shared| shared == expected.as_bytes());
 
     let mut der = vec![0; 128];
-    let length = check.trace("to DER", || key.to_der(&mut der).expect("it fits").len());
+    let length = check.trace("to DER", || key.to_der(&mut der).expect("the output fits").len());
     let read = check.hold("from DER", || PrivateKey::from_der(&der[..length]).expect("a key"));
     check.secret("from DER", read.as_bytes(), |bytes| bytes == plain.as_bytes());
     let mut pem = vec![0; 256];
-    let length = check.trace("to PEM", || key.to_pem(&mut pem).expect("it fits").len());
+    let length = check.trace("to PEM", || key.to_pem(&mut pem).expect("the output fits").len());
     let read = check.hold("from PEM", || PrivateKey::from_pem(&pem[..length]).expect("a key"));
     check.secret("from PEM", read.as_bytes(), |bytes| bytes == plain.as_bytes());
 

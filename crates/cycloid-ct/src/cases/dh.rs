@@ -46,7 +46,9 @@ pub(crate) fn agree(check: &mut Check) {
     let peer = peer(check);
     let mut scratch = vec![0; dh::scratch_limbs(BITS, GROUP.exponent_bits() + 7)];
     let mut value = vec![0; GROUP.length()];
-    check.trace("public value", || key.public_value(&mut value, &mut scratch).expect("it fits"));
+    check.trace("public value", || {
+        key.public_value(&mut value, &mut scratch).expect("the output fits")
+    });
     let expected = bytes(&power(GROUP.generator(), &exponent, GROUP.prime()));
     check.public("public value", &value, |value| value == expected);
     for validation in [Validation::Full, Validation::Partial] {
@@ -98,11 +100,11 @@ pub(crate) fn generator(check: &mut Check) {
     });
     let mut value = vec![0; GROUP.length()];
     check.trace("public value by a table", || {
-        generator.public_value(&key, &mut value, &mut scratch).expect("it fits");
+        generator.public_value(&key, &mut value, &mut scratch).expect("the output fits");
     });
     // The result must be the same without the table.
     let mut again = vec![0; GROUP.length()];
     let mut scratch = vec![0; dh::scratch_limbs(BITS, GROUP.exponent_bits())];
-    key.public_value(&mut again, &mut scratch).expect("it fits");
+    key.public_value(&mut again, &mut scratch).expect("the output fits");
     check.public("public value by a table", &value, |value| value == again);
 }

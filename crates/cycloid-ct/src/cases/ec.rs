@@ -11,7 +11,7 @@ use cycloid::scheme::ecdsa::{SignJob, sign_batch};
 
 use crate::check::{Check, Held, marked};
 
-const MESSAGE: &[u8] = b"what is signed is public";
+const MESSAGE: &[u8] = b"the message is public";
 
 macro_rules! on_curves {
     ($($case:ident: $on_224:ident $on_256:ident $on_384:ident $on_521:ident;)+) => {$(
@@ -73,27 +73,27 @@ fn keys<C: Curve>(check: &mut Check) {
     let expected = key.plain.public_key().to_uncompressed();
     check.public("public key", &public, |public| *public == expected[..]);
     let mut bytes = vec![0; C::BYTES];
-    check.trace("bytes", || key.secret.to_bytes(&mut bytes).expect("they fit"));
+    check.trace("bytes", || key.secret.to_bytes(&mut bytes).expect("the bytes fit"));
     check.secret("bytes", &bytes, |bytes| *bytes == key.bytes);
 
     let mut der = vec![0; private_key_der_length::<C>()];
     let length = check.trace("to DER", || key.secret.to_pkcs8_der(&mut der).expect("fits").len());
     check.secret("to DER", &der[..length], |der| PrivateKey::<C>::from_der(der).is_ok());
     let read = check.hold("from DER", || PrivateKey::<C>::from_der(&der[..length]).expect("a key"));
-    check.trace("bytes", || read.to_bytes(&mut bytes).expect("they fit"));
+    check.trace("bytes", || read.to_bytes(&mut bytes).expect("the bytes fit"));
     check.secret("from DER", &bytes, |bytes| *bytes == key.bytes);
 
     let mut pem = vec![0; private_key_pem_length::<C>()];
     let length = check.trace("to PEM", || key.secret.to_sec1_pem(&mut pem).expect("fits").len());
     check.secret("to PEM", &pem[..length], |pem| PrivateKey::<C>::from_pem(pem).is_ok());
     let read = check.hold("from PEM", || PrivateKey::<C>::from_pem(&pem[..length]).expect("a key"));
-    check.trace("bytes", || read.to_bytes(&mut bytes).expect("they fit"));
+    check.trace("bytes", || read.to_bytes(&mut bytes).expect("the bytes fit"));
     check.secret("from PEM", &bytes, |bytes| *bytes == key.bytes);
 
     let mut rng = check.rng();
     let generated =
         check.hold("generate", || PrivateKey::<C>::generate(&mut rng).expect("a sound generator"));
-    check.trace("bytes", || generated.to_bytes(&mut bytes).expect("they fit"));
+    check.trace("bytes", || generated.to_bytes(&mut bytes).expect("the bytes fit"));
     check.secret("generate", &bytes, |bytes| PrivateKey::<C>::from_bytes(bytes).is_ok());
 }
 

@@ -14,7 +14,7 @@ use crate::check::{Check, Held, big, marked};
 
 const BITS: usize = 2048;
 const EXPONENT: u32 = 65537;
-const MESSAGE: &[u8] = b"what is signed is public";
+const MESSAGE: &[u8] = b"the message is public";
 const HASH: Hash = Hash::Sha256;
 
 pub(crate) type Key = PrivateKey<Vec<u64>>;
@@ -90,7 +90,8 @@ pub(crate) fn import(check: &mut Check) {
     let memory = || vec![0; rsa::private_key_limbs(BITS)];
 
     let mut der = vec![0; private_key_der_length(BITS)];
-    let length = check.trace("to DER", || key.to_pkcs8_der(&mut der).expect("it fits").len());
+    let length =
+        check.trace("to DER", || key.to_pkcs8_der(&mut der).expect("the output fits").len());
     let mut scratch = vec![0; der_scratch_limbs(BITS)];
     let read = check.hold("from DER", || {
         PrivateKey::from_der(&der[..length], memory(), &mut scratch).expect("a key")
@@ -98,7 +99,8 @@ pub(crate) fn import(check: &mut Check) {
     check.judge("from DER", read.public().modulus_limbs() == modulus);
 
     let mut pem = vec![0; private_key_pem_length(BITS)];
-    let length = check.trace("to PEM", || key.to_pkcs1_pem(&mut pem).expect("it fits").len());
+    let length =
+        check.trace("to PEM", || key.to_pkcs1_pem(&mut pem).expect("the output fits").len());
     let mut scratch = vec![0; pem_scratch_limbs(BITS)];
     let read = check.hold("from PEM", || {
         PrivateKey::from_pem(&pem[..length], memory(), &mut scratch).expect("a key")
@@ -108,7 +110,7 @@ pub(crate) fn import(check: &mut Check) {
     let mut scratch = vec![0; rsa::check_primes_scratch_limbs(BITS)];
     let mut rng = check.rng();
     check.trace("check of the primes", || {
-        key.check_primes(1, &mut rng, &mut scratch).expect("they are prime");
+        key.check_primes(1, &mut rng, &mut scratch).expect("both numbers are prime");
     });
 }
 

@@ -20,8 +20,10 @@ pub(crate) fn encrypt(check: &mut Check) {
     let mut rng = check.rng();
     check.trace("encrypt", || {
         let [oaep, pkcs1v15] = ciphertexts.as_mut_slice() else { return };
-        public.encrypt_oaep(&OAEP, &secret, &mut rng, oaep, &mut scratch).expect("it fits");
-        public.encrypt_pkcs1v15(&secret, &mut rng, pkcs1v15, &mut scratch).expect("it fits");
+        public.encrypt_oaep(&OAEP, &secret, &mut rng, oaep, &mut scratch).expect("the output fits");
+        public
+            .encrypt_pkcs1v15(&secret, &mut rng, pkcs1v15, &mut scratch)
+            .expect("the output fits");
     });
     let mut memory = vec![0; rsa::context_limbs(key.bits())];
     let mut rng = check.rng();
@@ -65,7 +67,7 @@ pub(crate) fn pkcs1v15(check: &mut Check) {
     let mut ciphertext = vec![0; public.length()];
     public
         .encrypt_pkcs1v15(b"a message", &mut rng, &mut ciphertext, &mut scratch)
-        .expect("it fits");
+        .expect("the output fits");
     decrypt(check, &key, "PKCS #1 v1.5", Some(b"a message"), |context, output| {
         context.decrypt_pkcs1v15(&ciphertext, output)
     });

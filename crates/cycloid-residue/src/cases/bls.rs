@@ -12,7 +12,7 @@ use super::{Case, Prepared, Random, Tape, big_endian, case, number};
 use crate::needles::Needles;
 use crate::protocol::Input;
 
-const MESSAGE: &[u8] = b"what is signed is public";
+const MESSAGE: &[u8] = b"the message is public";
 
 type Key = SecretKey<Cycloid, MinPk>;
 type OtherKey = SecretKey<Cycloid, MinSig>;

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha512};
 use super::{Case, Prepared, Random, Tape, case, number};
 use crate::needles::Needles;
 
-const MESSAGE: &[u8] = b"what is signed is public";
+const MESSAGE: &[u8] = b"the message is public";
 const EIGHT: usize = 8;
 
 pub(super) fn add(cases: &mut Vec<Case>) {

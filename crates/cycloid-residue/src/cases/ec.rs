@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::{Case, Prepared, Random, Tape, big_endian, case, number};
 use crate::needles::Needles;
 
-const MESSAGE: &[u8] = b"what is signed is public";
+const MESSAGE: &[u8] = b"the message is public";
 
 pub(super) fn add(cases: &mut Vec<Case>) {
     curve::<P224>(cases);

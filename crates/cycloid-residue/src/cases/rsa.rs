@@ -11,7 +11,7 @@ use crate::subject::limbs;
 
 const BITS: usize = 2048;
 const PEM: &str = include_str!("../../../cycloid/tests/data/rsa/2048.pem");
-const MESSAGE: &[u8] = b"what is signed is public";
+const MESSAGE: &[u8] = b"the message is public";
 const LIMBS: usize = rsa::private_key_limbs(BITS);
 const SCRATCH: usize = rsa::pem_scratch_limbs(BITS);
 
@@ -48,7 +48,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         |input| (loaded(input), Random::new()),
         |(key, random)| {
             let mut scratch = vec![0; rsa::check_primes_scratch_limbs(BITS)];
-            key.check_primes(2, random, &mut scratch).expect("the primes are prime");
+            key.check_primes(2, random, &mut scratch).expect("both numbers are prime");
         },
     ));
     cases.push(case(

@@ -49,7 +49,7 @@ fn every_backend_has_the_same_cases_with_results() {
 /// result must equal the library's, also when state from a previous run remains.
 #[test]
 #[cfg(any(feature = "arkworks", feature = "zkcrypto"))]
-fn peers_compute_what_the_library_does() {
+fn peers_agree_with_the_library() {
     let result = |case: &Case| {
         let mut operation = (case.prepare)();
         operation.run().unwrap();

@@ -105,7 +105,7 @@ fn sides(kind: Kind, provider: &Arc<CryptoProvider>) -> Result<Sides, Error> {
     let stranger =
         if kind.certificate == Certificate::P256 { Certificate::P384 } else { Certificate::P256 };
     Ok(Sides {
-        name: ServerName::try_from("localhost").expect("it is a valid name"),
+        name: ServerName::try_from("localhost").expect("the name is valid"),
         client: client(kind.certificate.authority())?,
         stranger: client(stranger.authority())?,
         server: Arc::new(server),
