@@ -1,5 +1,5 @@
-//! Encodings of BLS12-381: whatever the bytes are, decoding gives an error or a value that is
-//! written as the same bytes.
+//! Encodings of BLS12-381: decoding any bytes gives an error, or a value that encodes to the same
+//! bytes.
 
 #![no_main]
 
@@ -12,7 +12,7 @@ use cycloid_blst::Blst;
 use cycloid_fuzz::Input;
 use libfuzzer_sys::fuzz_target;
 
-/// Values in every form: bytes alone do not come by one.
+/// Values in every format, because random bytes rarely are valid.
 static ENCODINGS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let mut encodings = [points::<Blst, First>(), points::<Blst, Second>()].concat();
     encodings.push(Fr::<Blst>::from(7).to_bytes().to_vec());
@@ -68,7 +68,7 @@ fn decode<B: Backend>(bytes: &[u8]) {
     }
 }
 
-/// Horner's rule by bytes.
+/// Horner's rule, byte by byte.
 fn reduced<B: Backend>(bytes: &[u8]) -> Fr<B> {
     bytes.iter().rev().fold(Fr::ZERO, |sum, b| sum * Fr::from(256) + Fr::from(u64::from(*b)))
 }

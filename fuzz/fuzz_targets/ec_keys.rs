@@ -1,5 +1,5 @@
-//! Files of EC keys, points and signatures: whatever the bytes are, reading them gives an error or
-//! what is sound, which is written and read again as the same.
+//! Files of EC keys, points and signatures: reading any bytes gives an error, or a valid object
+//! that survives writing and reading again.
 
 #![no_main]
 
@@ -11,8 +11,7 @@ use cycloid::scheme::ecdsa::Signature;
 use cycloid_fuzz::Input;
 use libfuzzer_sys::fuzz_target;
 
-/// What a key and a signature by it are in every form, on each curve: bytes alone do not come by
-/// one.
+/// A key and a signature in every format, on each curve, because random bytes rarely are valid.
 static FILES: LazyLock<Vec<Vec<u8>>> =
     LazyLock::new(|| [files::<P224>(), files::<P256>(), files::<P384>(), files::<P521>()].concat());
 
@@ -55,7 +54,7 @@ fn read<C: Curve>(file: &[u8]) {
         PrivateKey::from_sec1_der(file),
         PrivateKey::from_pem(file),
     ];
-    // What has one structure does not have the other.
+    // A file in one format is not valid in the other.
     assert!(private[1].is_err() || private[2].is_err());
     assert_eq!(private[0].is_ok(), private[1].is_ok() || private[2].is_ok());
     private.into_iter().flatten().for_each(|key| private_comes_back(&key));
@@ -80,7 +79,7 @@ fn private_comes_back<C: Curve>(key: &PrivateKey<C>) {
     let mut der = vec![0; private_key_der_length::<C>()];
     let der = key.to_pkcs8_der(&mut der).expect("room");
     let pem = key.to_sec1_pem(&mut room).expect("room");
-    let again = PrivateKey::<C>::from_pem(pem).expect("a sound key");
+    let again = PrivateKey::<C>::from_pem(pem).expect("a valid key");
     assert_eq!(again.to_pkcs8_der(&mut room).expect("room"), der);
     public_comes_back(key.public_key());
 }

@@ -1,5 +1,5 @@
-//! Eight exponentiations at once, on every backend, against one at a time; lanes of all lengths
-//! together, with bad ones among them.
+//! Eight exponentiations in one call, on every backend, compared with single ones; the lanes mix
+//! lengths and include invalid ones.
 
 #![no_main]
 
@@ -21,18 +21,18 @@ struct Lane {
     modulus: Vec<Limb>,
     base: Vec<Limb>,
     exponent: Vec<Limb>,
-    /// Limbs that the result has.
+    /// The length of the result in limbs.
     room: usize,
 }
 
-/// What a lane gives: its outcome, and its result, which an error leaves as it was.
+/// The result of a lane: its outcome, and the output, which an error leaves unchanged.
 type Given = (Result<(), Error>, Vec<Limb>);
 
 impl Lane {
     fn new(input: &mut Input<'_>) -> Self {
         let (n, b, e) = (input.up_to(6), input.up_to(8), input.up_to(1));
         let mut modulus = input.limbs(n);
-        // Most are odd, or most lanes would have nothing to do.
+        // Most are odd, because otherwise most lanes would only fail.
         if let Some(low) = modulus.first_mut()
             && input.byte() % 8 != 0
         {

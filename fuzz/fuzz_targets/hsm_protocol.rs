@@ -1,5 +1,5 @@
-//! A stream of frames from whoever connects: whatever comes, frames end where they say, and a message
-//! that is read is written as it was.
+//! A stream of frames from an arbitrary client: frames end at their stated length, and a parsed
+//! message encodes to its original bytes.
 #![no_main]
 
 use cycloid_hsm::rpc::{Request, Response, frame};
@@ -19,7 +19,7 @@ fn check(message: &[u8]) {
     if let Ok(request) = Request::read(message) {
         let mut written = Vec::new();
         request.write(&mut written);
-        // Attributes are put in order; nothing is added and nothing lost.
+        // Attributes are sorted; nothing is added or lost.
         assert_eq!(written.len(), message.len());
         assert_eq!(Request::read(&written), Ok(request));
     }

@@ -1,5 +1,5 @@
-//! A keystore, a backup and custodians' shares that somebody else had in his hands: whatever he made of
-//! them, reading gives an error, or exactly what was written.
+//! A keystore, a backup and custodians' shares after arbitrary modification by an attacker: reading
+//! gives an error, or exactly what was written.
 
 #![no_main]
 
@@ -29,7 +29,7 @@ const TABLES: [(&str, &[&str]); 6] = [
     ("audit_log", &["sequence", "time", "who", "what", "mac"]),
 ];
 
-/// All that a keystore tells.
+/// The complete content of a keystore.
 #[derive(Debug, PartialEq)]
 struct Content {
     objects: Vec<(Record, Option<Vec<u8>>)>,
@@ -38,7 +38,7 @@ struct Content {
     head: AuditHead,
 }
 
-/// A sound keystore, and what was made of it.
+/// An unmodified keystore, with its backup and shares.
 struct Sound {
     place: PathBuf,
     file: Vec<u8>,
@@ -50,15 +50,15 @@ struct Sound {
 
 static SOUND: LazyLock<Sound> = LazyLock::new(|| {
     let place = std::env::temp_dir().join(format!("cycloid-fuzz-{}", std::process::id()));
-    std::fs::create_dir_all(&place).expect("a directory can be made");
-    let store = Store::create(&url(&place), &unlocking()).expect("a keystore can be made");
-    let key = BackupPrivateKey::generate().expect("there are random bytes");
-    let (content, backup) = fill(&store, &key.public()).expect("it takes what it is given");
+    std::fs::create_dir_all(&place).expect("the directory can be created");
+    let store = Store::create(&url(&place), &unlocking()).expect("the keystore can be created");
+    let key = BackupPrivateKey::generate().expect("random bytes are available");
+    let (content, backup) = fill(&store, &key.public()).expect("the keystore accepts the objects");
     drop(store);
-    let connection = Connection::open(database(&place)).expect("it is SQLite");
-    connection.execute_batch("PRAGMA journal_mode = DELETE").expect("nobody else has it");
+    let connection = Connection::open(database(&place)).expect("the file is an SQLite database");
+    connection.execute_batch("PRAGMA journal_mode = DELETE").expect("no other process uses it");
     drop(connection);
-    let file = std::fs::read(database(&place)).expect("it is a file");
+    let file = std::fs::read(database(&place)).expect("the file is readable");
     let shares = key.split(2, 3).expect("two of three");
     let shares = shares.iter().map(|share| share.to_text().to_string()).collect();
     Sound { place, file, content, backup, key, shares }
@@ -133,7 +133,7 @@ fn changed_keystore(input: &mut Input<'_>) {
         let _ = std::fs::remove_file(SOUND.place.join(left));
     }
     std::fs::write(&path, &SOUND.file).expect("the file can be written");
-    let connection = Connection::open(&path).expect("it is SQLite");
+    let connection = Connection::open(&path).expect("the file is an SQLite database");
     for _ in 0..=input.up_to(3) {
         change(&connection, input);
     }
@@ -148,7 +148,7 @@ fn changed_keystore(input: &mut Input<'_>) {
     }
 }
 
-/// Changes a value, or a row; what the database itself refuses is not changed.
+/// Changes a value or a row; changes that the database itself rejects are skipped.
 fn change(connection: &Connection, input: &mut Input<'_>) {
     let (table, columns) = TABLES[input.up_to(TABLES.len() - 1)];
     let column = columns[input.up_to(columns.len() - 1)];
@@ -166,7 +166,7 @@ fn change(connection: &Connection, input: &mut Input<'_>) {
             let _ =
                 connection.execute(&format!("DELETE FROM {table} WHERE rowid = {}", of(row)), []);
         }
-        // The value of another row.
+        // Replaces the value by that of another row.
         1 => {
             let other = format!("(SELECT {column} FROM {table} WHERE rowid = {})", of(other));
             let update = format!("UPDATE {table} SET {column} = {other} WHERE rowid = {}", of(row));
@@ -187,14 +187,14 @@ fn change(connection: &Connection, input: &mut Input<'_>) {
 fn changed_backup(input: &mut Input<'_>) {
     static TARGET: LazyLock<Store> = LazyLock::new(|| {
         let place = SOUND.place.join("target");
-        std::fs::create_dir_all(&place).expect("a directory can be made");
-        Store::create(&url(&place), &unlocking()).expect("a keystore can be made")
+        std::fs::create_dir_all(&place).expect("the directory can be created");
+        Store::create(&url(&place), &unlocking()).expect("the keystore can be created")
     });
     let backup = input.changed(&SOUND.backup);
     let restored = TARGET.restore(&backup, &SOUND.key, "target");
     assert_eq!(restored.is_ok(), backup == SOUND.backup);
     if restored.is_ok() {
-        let objects = content(&TARGET).expect("it was restored").objects;
+        let objects = content(&TARGET).expect("the backup was restored").objects;
         let plain = |objects: &[(Record, Option<Vec<u8>>)]| {
             let part = |(record, secret): &(Record, Option<Vec<u8>>)| {
                 (record.attributes.clone(), secret.clone())
@@ -202,7 +202,7 @@ fn changed_backup(input: &mut Input<'_>) {
             objects.iter().map(part).collect::<Vec<_>>()
         };
         assert_eq!(plain(&objects), plain(&SOUND.content.objects));
-        TARGET.write(|write| write.clear()).expect("it can be emptied");
+        TARGET.write(|write| write.clear()).expect("the keystore can be cleared");
     }
 }
 

@@ -1,4 +1,4 @@
-//! All 36 strategies and the default, on every backend, against num-bigint.
+//! All 36 strategies and the default, on every backend, compared with num-bigint.
 
 #![no_main]
 
@@ -25,12 +25,12 @@ struct Case {
     modulus: Vec<Limb>,
     base: Vec<Limb>,
     exponent: Vec<Limb>,
-    /// How many bits less than its limbs have is declared for the exponent.
+    /// How many bits shorter than its limbs the exponent is declared.
     cut: usize,
 }
 
 impl Case {
-    /// The exponent as declared: the length may be too short for the value.
+    /// Returns the exponent as declared: the length may be too short for the value.
     fn exponent(&self) -> Exponent<'_> {
         let bits = (64 * self.exponent.len()).saturating_sub(self.cut);
         Exponent::with_bits(&self.exponent, bits).unwrap_or_else(|error| {
@@ -86,7 +86,7 @@ fn by_default(case: &Case, backend: Backend) {
         Ok(modulus) => {
             let mut result = vec![1; n];
             modular::pow_with(backend, &mut result, &case.base, &exponent, &modulus, &mut scratch)
-                .expect("sound arguments");
+                .expect("valid arguments");
             case.assert_right(&result, "pow");
         }
     }

@@ -1,5 +1,5 @@
-//! Files of RSA keys: whatever the bytes are, reading them gives an error or a key that is sound,
-//! which is written and read again as the same key.
+//! Files of RSA keys: reading any bytes gives an error, or a valid key that survives writing and
+//! reading again.
 
 #![no_main]
 
@@ -15,13 +15,13 @@ use libfuzzer_sys::fuzz_target;
 type Private = PrivateKey<Vec<Limb>>;
 type Public = PublicKey<Vec<Limb>>;
 
-/// Keys that OpenSSL made, in each format: bytes alone do not come by one.
+/// Keys made by OpenSSL in each format, because random bytes rarely are valid.
 static FILES: LazyLock<[Vec<u8>; 8]> = LazyLock::new(|| {
     let pem = include_str!("../../crates/cycloid/tests/data/rsa/2048.pem");
-    let key = PrivateKey::from_pem(pem, private_memory(), &mut scratch()).expect("a sound key");
+    let key = PrivateKey::from_pem(pem, private_memory(), &mut scratch()).expect("a valid key");
     let mut room = vec![0; private_key_pem_length(2048)];
     let pss = include_str!("../../crates/cycloid/tests/data/rsa/pss-sha256.pem");
-    let pss = PrivateKey::from_pem(pss, private_memory(), &mut scratch()).expect("a sound key");
+    let pss = PrivateKey::from_pem(pss, private_memory(), &mut scratch()).expect("a valid key");
     [
         key.to_pkcs8_der(&mut room).expect("room").to_vec(),
         key.to_pkcs1_der(&mut room).expect("room").to_vec(),
@@ -61,7 +61,7 @@ fn read(file: &[u8]) {
         PrivateKey::from_pkcs1_der(file, private_memory(), &mut scratch()),
         PrivateKey::from_pem(file, private_memory(), &mut scratch()),
     ];
-    // What has one structure does not have the other.
+    // A file in one format is not valid in the other.
     assert!(private[1].is_err() || private[2].is_err());
     assert_eq!(private[0].is_ok(), private[1].is_ok() || private[2].is_ok());
     private.into_iter().flatten().for_each(|key| private_comes_back(&key));
@@ -88,7 +88,7 @@ fn private_comes_back(key: &Private) {
             key.to_pkcs8_pem(&mut room).expect("room")
         }
     };
-    let again = PrivateKey::from_pem(pem, private_memory(), &mut scratch()).expect("a sound key");
+    let again = PrivateKey::from_pem(pem, private_memory(), &mut scratch()).expect("a valid key");
     assert_eq!(again.to_pkcs8_der(&mut room).expect("room"), der);
     assert_eq!(key.public().modulus_limbs(), again.public().modulus_limbs());
 }
@@ -96,7 +96,7 @@ fn private_comes_back(key: &Private) {
 fn public_comes_back(key: &Public) {
     let mut room = vec![0; private_key_pem_length(key.bits())];
     let pem = key.to_spki_pem(&mut room).expect("room");
-    let again = PublicKey::from_pem(pem, public_memory(), &mut scratch()).expect("a sound key");
+    let again = PublicKey::from_pem(pem, public_memory(), &mut scratch()).expect("a valid key");
     assert_eq!(key.modulus_limbs(), again.modulus_limbs());
     assert_eq!(key.exponent(), again.exponent());
     assert_eq!(key.restriction(), again.restriction());

@@ -1,4 +1,4 @@
-//! The text of a configuration file: settings, or an error that says where and what to do.
+//! The text of a configuration file: parsing gives settings, or an error with the line and a hint.
 #![no_main]
 
 use std::path::Path;
@@ -7,7 +7,7 @@ use cycloid_vpn::config::{PerClient, parse};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &[u8]| {
-    // Other files are not read: what they hold is not the fuzzer's to choose.
+    // Other files are not read: their content is not under the fuzzer's control.
     if text.windows(6).any(|word| word.eq_ignore_ascii_case(b"config")) {
         return;
     }

@@ -1,6 +1,5 @@
-//! Packets into a client and a server at any point of a connection: forged ones, real ones that
-//! were changed, and real ones again. Where they are protected by a key, none of it ends or
-//! delivers anything.
+//! Packets to a client and a server at any point of a connection: forged, modified and replayed
+//! ones. If a key protects the connection, none of them ends it or delivers anything.
 #![no_main]
 
 #[path = "../../crates/cycloid-vpn/tests/support/mod.rs"]
@@ -22,7 +21,7 @@ use support::authority::Authority;
 use support::ends::{World, client_settings, server_settings};
 use support::network::Weather;
 
-/// Where a packet goes.
+/// The receiver of a packet.
 #[derive(Clone, Copy)]
 enum Victim {
     Client,
@@ -56,7 +55,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let connected = world.connect();
     world.run_until(Duration::from_secs(5), |_| false);
-    assert!(world.client_side.path.inbox.is_empty(), "nobody sent any");
+    assert!(world.client_side.path.inbox.is_empty(), "no packet was sent");
     assert!(world.server_side.paths.values().all(|path| path.inbox.is_empty()));
     if kind > 0 {
         let end = &world.client_side.end;
@@ -71,13 +70,13 @@ fuzz_target!(|bytes: &[u8]| {
 fn packet(input: &mut Input<'_>, world: &World) -> (Victim, Vec<u8>) {
     let choice = input.byte();
     let victim = if choice & 1 == 0 { Victim::Client } else { Victim::Server };
-    let record = world.network.record.as_ref().expect("it is kept");
+    let record = world.network.record.as_ref().expect("the network records packets");
     let number = usize::from(input.byte()) % record.len().max(1);
     let sample = record.get(number).map_or(&[][..], |(_, packet)| packet);
     match choice >> 1 & 3 {
         0 => (victim, input.changed(&[])),
         1 => {
-            // A new message in the name of whoever sent the sample.
+            // A new message in the name of the sample's sender.
             let mut packet = vec![input.byte()];
             if let Ok(header) = Header::parse(sample) {
                 packet.extend_from_slice(header.session.as_bytes());

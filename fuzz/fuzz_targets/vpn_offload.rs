@@ -1,5 +1,5 @@
-//! Inner packets and headers of a TUN device, as nobody would make them: splitting gives back what
-//! was there, joining loses nothing, and neither reads or writes elsewhere.
+//! Malformed inner packets and headers of a TUN device: splitting returns the original data,
+//! joining loses nothing, and neither reads or writes out of bounds.
 #![no_main]
 
 use cycloid_fuzz::Input;
@@ -51,7 +51,7 @@ fn join(buffer: &mut [u8], ranges: &[std::ops::Range<usize>], tcp: bool, udp: bo
         writes += 1;
         written += slices[1..].iter().map(|slice| slice.len()).sum::<usize>();
     });
-    // A packet that is joined leaves its headers, and no more.
+    // A joined packet loses its headers, and nothing else.
     assert!(writes <= ranges.len() && written <= total);
     assert!(writes == ranges.len() || written < total);
     assert_eq!(writes == 0, ranges.is_empty());

@@ -1,4 +1,4 @@
-//! Multi-precision arithmetic of every backend against num-bigint.
+//! The multi-precision arithmetic of every backend, compared with num-bigint.
 
 #![no_main]
 
@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// Two numbers of equal length and one of another.
+/// Two numbers of equal length and one of another length.
 struct Case {
     a: Vec<Limb>,
     b: Vec<Limb>,
@@ -75,7 +75,7 @@ fn products<W: Words>(Case { a, b, c }: &Case, words: W) {
 
 fn montgomery<W: Words>(Case { a, b, c }: &Case, words: W) {
     let n = a.len();
-    // Any odd modulus, short ones and 1 included.
+    // Any odd modulus, including short ones and 1.
     let mut modulus = c.clone();
     modulus.resize(n, 0);
     modulus[0] |= 1;

@@ -1,22 +1,22 @@
-//! What the fuzz targets share: numbers out of bytes, and the obvious arithmetic on them.
+//! Shared code of the fuzz targets: numbers from bytes, and simple reference arithmetic.
 
 use num_bigint::BigUint;
 
-/// One digit of a number, as in the library.
+/// A limb of a number, as in the library.
 pub type Limb = u64;
 
-/// The fuzzer's bytes, taken from the front; zeros when there are no more.
+/// The fuzzer's bytes, consumed from the front; zeros at the end.
 pub struct Input<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> Input<'a> {
-    /// All of `bytes`.
+    /// Starts with all of `bytes`.
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
 
-    /// The next byte.
+    /// Returns the next byte.
     pub fn byte(&mut self) -> u8 {
         let Some((first, rest)) = self.bytes.split_first() else {
             return 0;
@@ -25,27 +25,27 @@ impl<'a> Input<'a> {
         *first
     }
 
-    /// Whether there are no more.
+    /// Returns whether all bytes are consumed.
     pub const fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// A number from 0 to `most`.
+    /// Returns a number from 0 to `most`.
     pub fn up_to(&mut self, most: usize) -> usize {
         usize::from(self.byte()) % (most + 1)
     }
 
-    /// `n` limbs. A byte before each says whether it is one of the values at which carries begin
-    /// and end, which bytes seldom hit by chance, or the next eight bytes.
+    /// Returns `n` limbs. A byte before each selects either one of the values at which carries
+    /// begin and end, which random bytes seldom hit, or the next eight bytes.
     pub fn limbs(&mut self, n: usize) -> Vec<Limb> {
         (0..n).map(|_| self.limb()).collect()
     }
 
-    /// A file with a few places overwritten, cut out or repeated.
+    /// Returns a file with a few places overwritten, removed or repeated.
     pub fn changed(&mut self, file: &[u8]) -> Vec<u8> {
         let mut file = file.to_vec();
         for _ in 0..self.up_to(8) {
-            // The first bytes have the structure, so they are hit more often.
+            // The structure is in the first bytes, so they are changed more often.
             let reach = if self.byte() < 128 { 40 } else { file.len() };
             let at = (usize::from(self.byte()) << 8 | usize::from(self.byte())) % reach.max(1);
             let at = at.min(file.len());
@@ -77,13 +77,13 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The number that `limbs` hold.
+/// Returns the number in `limbs`.
 pub fn big(limbs: &[Limb]) -> BigUint {
     let digits = limbs.iter().flat_map(|limb| [*limb as u32, (*limb >> 32) as u32]);
     BigUint::new(digits.collect())
 }
 
-/// Whether `limbs` hold this number.
+/// Asserts that `limbs` hold this number.
 #[track_caller]
 pub fn assert_holds(limbs: &[Limb], number: &BigUint, what: &str) {
     assert_eq!(big(limbs), *number, "{what}");

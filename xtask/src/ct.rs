@@ -1,17 +1,17 @@
-//! `cargo xtask ct`: every operation that takes a secret, step by step on this processor.
+//! `cargo xtask ct`: traces every operation that takes a secret, step by step on this processor.
 //!
-//! The program `cycloid-ct` reports each branch, address and instruction of variable time that
-//! depends on a secret. Leaks that are planted on purpose must be found first.
+//! The program `cycloid-ct` reports each branch, address and variable-time instruction that depends
+//! on a secret. It must first find planted leaks.
 
 use crate::process::{Failure, cargo, output, program, run as run_program, run_and_keep, say};
 
 const PROGRAM: &str = "cycloid-ct";
 
-/// Builds the program, has it find the planted leaks, and traces: what is short, or with `--all`
-/// every case. Other options are the program's.
+/// Builds the program, checks that it finds the planted leaks, and traces the short cases, or with
+/// `--all` every case. Other options are passed to the program.
 pub(crate) fn run(options: &[String]) -> Result<String, Failure> {
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
-        return Err(Failure::new("the tracer is written for Linux on x86-64")
+        return Err(Failure::new("the tracer supports only Linux on x86-64")
             .hint("run this on such a machine"));
     }
     run_program(&mut cargo("build --release --locked -p cycloid-ct"))?;
@@ -28,7 +28,7 @@ pub(crate) fn run(options: &[String]) -> Result<String, Failure> {
     Ok(summary)
 }
 
-/// Where cargo puts the program, whatever its target directory is.
+/// Returns the program's path in cargo's target directory.
 fn program_path() -> Result<String, Failure> {
     let metadata = output(&mut cargo("metadata --no-deps --format-version 1"))?;
     let metadata: serde_json::Value = serde_json::from_str(&metadata)

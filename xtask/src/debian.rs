@@ -1,10 +1,10 @@
-//! What the tests need from the system, and how to get it on Debian.
+//! System packages that the tests need, and their installation on Debian.
 
 use std::path::Path;
 
 use crate::process::{Failure, Outcome, program, run, say};
 
-/// Something the tests need, and the Debian package that brings it.
+/// A requirement of the tests, and the Debian package that provides it.
 struct Need {
     what: &'static str,
     package: &'static str,
@@ -20,7 +20,7 @@ const NEEDS: [Need; 21] = [
         present: || works("valgrind"),
     },
     Need {
-        what: "the command `openssl`, for keys that it makes and reads",
+        what: "the command `openssl`, for key files",
         package: "openssl",
         present: || succeeds("openssl", "version"),
     },
@@ -36,37 +36,37 @@ const NEEDS: [Need; 21] = [
     },
     Need { what: "PostgreSQL, for keystores on it", package: "postgresql", present: postgresql },
     Need {
-        what: "OpenSSL's engine for PKCS #11, which uses the HSM's module",
+        what: "OpenSSL's engine for PKCS #11, for the HSM's module",
         package: "libengine-pkcs11-openssl",
         present: engine,
     },
     Need {
-        what: "`pkcs11-tool`, which uses it too",
+        what: "`pkcs11-tool`, for the HSM's module",
         package: "opensc",
         present: || starts("pkcs11-tool"),
     },
     Need {
-        what: "`p11tool` and `certtool`, which use it too",
+        what: "`p11tool` and `certtool`, for the HSM's module",
         package: "gnutls-bin",
         present: || starts("p11tool") && starts("certtool"),
     },
     Need {
-        what: "`ldns-signzone`, which uses it too",
+        what: "`ldns-signzone`, for the HSM's module",
         package: "ldnsutils",
         present: || starts("ldns-signzone"),
     },
     Need {
-        what: "`dnssec-verify`, of BIND, for the zones that it signs",
+        what: "BIND's `dnssec-verify`, for zones signed with the HSM",
         package: "bind9-utils",
         present: || starts("dnssec-verify"),
     },
     Need {
-        what: "OpenDNSSEC's tools for HSMs, which use it too",
+        what: "OpenDNSSEC's HSM tools, for the HSM's module",
         package: "libhsm-bin",
         present: || starts("ods-hsmutil") && starts("ods-hsmspeed"),
     },
     Need {
-        what: "OpenVPN, for tunnels with it",
+        what: "OpenVPN, for interoperability tests",
         package: "openvpn",
         present: || starts("openvpn"),
     },
@@ -80,18 +80,18 @@ const NEEDS: [Need; 21] = [
     Need { what: "iperf3, for load in tunnels", package: "iperf3", present: || works("iperf3") },
     Need { what: "`nft`, for the kill switch", package: "nftables", present: || starts("nft") },
     Need {
-        what: "Chromium, which looks at the page of `report`",
+        what: "Chromium, for testing the page of `cycloid report`",
         package: "chromium",
         present: || works("chromium"),
     },
     Need { what: "libgmp.so.10, a peer", package: "libgmp10", present: || library("libgmp.so.10") },
 ];
 
-/// Installs what is missing, if this is Debian and the user is root; otherwise says what to do.
+/// Installs what is missing if this is Debian and the user is root; otherwise reports it.
 pub(crate) fn set_up() -> Outcome {
     let missing = missing();
     if missing.is_empty() {
-        say("the system has what the tests need");
+        say("all system packages for the tests are installed");
         return Ok(());
     }
     for need in &missing {
@@ -100,12 +100,12 @@ pub(crate) fn set_up() -> Outcome {
     let packages = missing.iter().map(|need| need.package).collect::<Vec<_>>().join(" ");
     if !Path::new("/etc/debian_version").exists() {
         let names = missing.iter().map(|need| need.what).collect::<Vec<_>>().join("; ");
-        return Err(Failure::new(format!("the system lacks: {names}"))
-            .hint(format!("Debian has it in the packages {packages}")));
+        return Err(Failure::new(format!("missing on this system: {names}"))
+            .hint(format!("on Debian, install {packages}")));
     }
     let install = format!("install --yes --no-install-recommends {packages}");
     if !is_root() {
-        return Err(Failure::new("the system lacks packages that the tests need")
+        return Err(Failure::new("packages for the tests are missing")
             .hint(format!("sudo apt-get update && sudo apt-get {install}")));
     }
     let apt = |arguments: &str| {
@@ -116,8 +116,8 @@ pub(crate) fn set_up() -> Outcome {
     apt(&install)?;
     match self::missing().first() {
         None => Ok(()),
-        Some(need) => Err(Failure::new(format!("still missing after that: {}", need.what))
-            .hint(format!("see what apt-get said about {}", need.package))),
+        Some(need) => Err(Failure::new(format!("still missing after installation: {}", need.what))
+            .hint(format!("see the output of apt-get about {}", need.package))),
     }
 }
 
@@ -129,7 +129,7 @@ fn works(name: &str) -> bool {
     succeeds(name, "--version")
 }
 
-/// Whether there is a program that has no option that all versions of it understand.
+/// Returns whether a program exists that has no option common to all its versions.
 fn starts(name: &str) -> bool {
     program(name, "-V").output().is_ok()
 }
@@ -138,7 +138,7 @@ fn succeeds(name: &str, arguments: &str) -> bool {
     program(name, arguments).output().is_ok_and(|output| output.status.success())
 }
 
-/// Whether the loader finds a shared library of that name.
+/// Returns whether the loader finds a shared library of that name.
 fn library(name: &str) -> bool {
     let listed = ["ldconfig", "/sbin/ldconfig"].into_iter().any(|ldconfig| {
         let output = program(ldconfig, "-p").output();
@@ -148,7 +148,7 @@ fn library(name: &str) -> bool {
     listed || folders.into_iter().any(|folder| Path::new(folder).join(name).exists())
 }
 
-/// Whether OpenSSL finds the engine `pkcs11`.
+/// Returns whether OpenSSL finds the engine `pkcs11`.
 fn engine() -> bool {
     program("openssl", "version -e").output().is_ok_and(|output| {
         let said = String::from_utf8_lossy(&output.stdout);
@@ -156,7 +156,7 @@ fn engine() -> bool {
     })
 }
 
-/// Whether there is a server of PostgreSQL, which Debian does not put on the path.
+/// Returns whether a PostgreSQL server is installed; Debian does not put it on the path.
 fn postgresql() -> bool {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     works("postgres")

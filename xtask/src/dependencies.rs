@@ -1,6 +1,6 @@
-//! Licences, bans and sources of all dependencies, by the lists in deny.toml.
+//! Checks licences, bans and sources of all dependencies against the lists in deny.toml.
 //!
-//! What `cargo deny` does without the database of advisories, in a second and without installing
+//! Does what `cargo deny` does without the advisory database, in a second and without installing
 //! anything.
 
 use std::collections::BTreeMap;
@@ -8,10 +8,10 @@ use std::fs;
 
 use crate::process::{Failure, Outcome, cargo, output, say};
 
-/// The workspaces, each with a lock file of its own.
+/// The workspaces, each with its own lock file.
 const MANIFESTS: [&str; 3] = ["Cargo.toml", "fuzz/Cargo.toml", "xtask/no-std/Cargo.toml"];
 
-/// Checks the dependencies of the workspace and of the fuzz targets.
+/// Checks the dependencies of all workspaces.
 pub(crate) fn run() -> Outcome {
     say("licences, bans and sources of the dependencies");
     let deny = fs::read_to_string("deny.toml")
@@ -50,10 +50,10 @@ pub(crate) fn run() -> Outcome {
         "dependencies that deny.toml does not allow:\n  {}",
         wrong.join("\n  ")
     ))
-    .hint("choose another crate, or change deny.toml and say why there"))
+    .hint("choose another crate, or change deny.toml and give the reason there"))
 }
 
-/// The packages that depend on `name` directly, or the workspace where none does.
+/// Returns the packages that depend on `name` directly, or the workspace if there are none.
 fn users(manifest: &str, name: &str) -> Result<Vec<String>, Failure> {
     let tree = "tree --workspace --target all --all-features --locked --prefix none --depth 1";
     let listing =
@@ -66,7 +66,7 @@ fn users(manifest: &str, name: &str) -> Result<Vec<String>, Failure> {
     Ok(users)
 }
 
-/// An error where a manifest asks for what its lock file does not have.
+/// Fails if a manifest requires something that its lock file does not have.
 fn up_to_date(manifest: &str) -> Outcome {
     let mut metadata = cargo("metadata --locked --format-version 1 --manifest-path");
     let metadata = metadata.arg(manifest).output();
@@ -74,11 +74,12 @@ fn up_to_date(manifest: &str) -> Outcome {
         return Ok(());
     }
     let lock = manifest.replace(".toml", ".lock");
-    Err(Failure::new(format!("{lock} is not up to date"))
-        .hint(format!("cargo update --workspace --manifest-path {manifest}")))
+    Err(Failure::new(format!("{lock} is out of date"))
+        .hint(format!("run cargo update --workspace --manifest-path {manifest}")))
 }
 
-/// The strings of the list `key` in the table `section`: `"a"`, or the name in `{ name = "a" }`.
+/// Returns the strings of the list `key` in the table `section`: `"a"`, or the name in `{ name =
+/// "a" }`.
 fn strings(toml: &str, section: &str, key: &str) -> Vec<String> {
     let lines = toml.lines().map(|line| line.split_once('#').map_or(line, |(code, _)| code).trim());
     let mut lines = lines.skip_while(|line| *line != format!("[{section}]")).skip(1);
@@ -92,8 +93,8 @@ fn strings(toml: &str, section: &str, key: &str) -> Vec<String> {
     inside.lines().flat_map(|line| entries(line)).filter_map(entry).collect()
 }
 
-/// The list `key` in the inline table about a package: `wrappers`, which may depend on a banned one all the
-/// same, or `allow`, licences that it alone may have.
+/// Returns the list `key` in a package's inline table: `wrappers`, packages that may depend on it
+/// although it is banned, or `allow`, licences permitted only for this package.
 fn inline(toml: &str, name: &str, key: &str) -> Vec<String> {
     let entry = toml.lines().find(|line| line.contains(&format!("{{ name = \"{name}\"")));
     let start = format!("{key} = [");
@@ -106,12 +107,13 @@ fn is_table(line: &str) -> bool {
     line.starts_with('[') && line.ends_with(']') && !line.contains('"')
 }
 
-/// The entries of one line of a list: an inline table is one, or else what commas part.
+/// Splits a line of a list into entries: an inline table is one entry, other entries are separated
+/// by commas.
 fn entries(line: &str) -> Vec<&str> {
     if line.contains('{') { vec![line] } else { line.split(',').collect() }
 }
 
-/// Names and licences from lines such as `serde v1.0.0 (proc-macro)<tab>MIT OR Apache-2.0`.
+/// Parses names and licences from lines such as `serde v1.0.0 (proc-macro)<tab>MIT OR Apache-2.0`.
 fn packages(listing: &str) -> BTreeMap<String, String> {
     let lines = listing.lines().filter_map(|line| line.split_once('\t'));
     let package = |(package, licence): (&str, &str)| {
@@ -121,7 +123,7 @@ fn packages(listing: &str) -> BTreeMap<String, String> {
     lines.filter_map(package).collect()
 }
 
-/// Whether the licence expression can be met with what is allowed.
+/// Returns whether the allowed licences satisfy the licence expression.
 fn allows(expression: &str, allowed: &[String]) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
@@ -129,7 +131,7 @@ fn allows(expression: &str, allowed: &[String]) -> bool {
     !words.is_empty() && any(&words, &mut at, allowed) && at == words.len()
 }
 
-/// `all OR all OR …`
+/// Evaluates `all OR all OR …`.
 fn any(words: &[&str], at: &mut usize, allowed: &[String]) -> bool {
     let mut met = all(words, at, allowed);
     while words.get(*at) == Some(&"OR") {
@@ -139,7 +141,7 @@ fn any(words: &[&str], at: &mut usize, allowed: &[String]) -> bool {
     met
 }
 
-/// `one AND one AND …`
+/// Evaluates `one AND one AND …`.
 fn all(words: &[&str], at: &mut usize, allowed: &[String]) -> bool {
     let mut met = one(words, at, allowed);
     while words.get(*at) == Some(&"AND") {
@@ -149,7 +151,7 @@ fn all(words: &[&str], at: &mut usize, allowed: &[String]) -> bool {
     met
 }
 
-/// A licence, with its exception if it has one, or an expression in parentheses.
+/// Evaluates a licence, with its exception if it has one, or an expression in parentheses.
 fn one(words: &[&str], at: &mut usize, allowed: &[String]) -> bool {
     let Some(word) = words.get(*at) else {
         return false;
@@ -169,7 +171,7 @@ fn one(words: &[&str], at: &mut usize, allowed: &[String]) -> bool {
     allowed.contains(&licence)
 }
 
-/// Sources in a lock file other than the registries in `allowed`.
+/// Returns the sources in a lock file that are not among the registries in `allowed`.
 fn foreign_sources(lock: &str, allowed: &[String]) -> Vec<String> {
     let sources = lock.lines().filter_map(|line| line.strip_prefix("source = "));
     let sources = sources.map(|source| source.trim_matches('"'));

@@ -1,17 +1,17 @@
-//! `cargo xtask fuzz-smoke`: every fuzz target for a short while, on stable Rust.
+//! `cargo xtask fuzz-smoke`: runs every fuzz target for a short time, on stable Rust.
 //!
-//! `cargo fuzz` wants a nightly compiler for the address sanitizer. The library's code is checked
-//! by the targets' own comparisons, so the coverage instrumentation is enough, and that stable
-//! Rust has.
+//! `cargo fuzz` needs a nightly compiler for the address sanitizer. Here the targets' own
+//! comparisons check the library's code, so coverage instrumentation suffices, and stable Rust has
+//! that.
 
 use std::fs;
 
 use crate::process::{Failure, cargo, output, program, run as run_program, say, shown};
 
-/// How long each target runs unless told.
+/// The default running time of each target.
 pub(crate) const SMOKE_SECONDS: u32 = 20;
 
-/// The coverage that libFuzzer steers by: edges counted, comparisons traced.
+/// The coverage that guides libFuzzer: counts of edges, and traced comparisons.
 const INSTRUMENTATION: &str = "--cfg fuzzing -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
@@ -22,7 +22,7 @@ const INSTRUMENTATION: &str = "--cfg fuzzing -Cpasses=sancov-module \
 /// Builds all targets and runs each for `seconds`.
 pub(crate) fn run(seconds: u32) -> Result<String, Failure> {
     let host = host()?;
-    // With a target named, the flags are for the fuzzed code and not for build scripts.
+    // With an explicit target, the flags apply to the fuzzed code and not to build scripts.
     let mut build = cargo(
         "build --release --locked --bins --manifest-path fuzz/Cargo.toml --target-dir target/fuzz",
     );
@@ -37,7 +37,7 @@ pub(crate) fn run(seconds: u32) -> Result<String, Failure> {
     Ok(summary)
 }
 
-/// Runs one target, and gives libFuzzer's last word.
+/// Runs one target, and returns libFuzzer's last line.
 fn fuzz(target: &str, host: &str, seconds: u32) -> Result<String, Failure> {
     let corpus = format!("fuzz/corpus/{target}");
     let artifacts = format!("fuzz/artifacts/{target}/");
@@ -61,12 +61,12 @@ fn fuzz(target: &str, host: &str, seconds: u32) -> Result<String, Failure> {
             Ok(last.trim_start_matches("Done ").into())
         }
         _ => {
-            // Lines with a number tell of progress only.
+            // Lines with a number only report progress.
             for line in log.lines().filter(|line| !line.starts_with('#')) {
                 eprintln!("{line}");
             }
-            Err(Failure::new(format!("the fuzz target {target} found a fault"))
-                .hint(format!("its input is in {artifacts}; give it to the target as an argument")))
+            Err(Failure::new(format!("the fuzz target {target} found a defect"))
+                .hint(format!("the input is in {artifacts}; pass it to the target as an argument")))
         }
     }
 }
@@ -74,10 +74,10 @@ fn fuzz(target: &str, host: &str, seconds: u32) -> Result<String, Failure> {
 fn host() -> Result<String, Failure> {
     let version = output(&mut program("rustc", "--version --verbose"))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(String::from).ok_or_else(|| Failure::new("rustc does not name its host"))
+    host.map(String::from).ok_or_else(|| Failure::new("rustc does not report its host"))
 }
 
-/// The targets, one file each.
+/// Returns the names of the targets, one file each.
 fn targets() -> Result<Vec<String>, Failure> {
     let folder = "fuzz/fuzz_targets";
     let entries = fs::read_dir(folder)

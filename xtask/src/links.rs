@@ -1,4 +1,4 @@
-//! Links in the documents that point to files of this repository: each file must exist.
+//! Checks that links in the documents to files of this repository lead to existing files.
 
 use std::path::Path;
 
@@ -25,11 +25,11 @@ pub(crate) fn run() -> Outcome {
         eprintln!("{count} links lead to files");
         return Ok(());
     }
-    Err(Failure::new(format!("links to files that are not there:\n  {}", dead.join("\n  ")))
+    Err(Failure::new(format!("links to missing files:\n  {}", dead.join("\n  ")))
         .hint("paths are relative to the document"))
 }
 
-/// The targets of `[text](target)` that are files, with their lines; code is left out.
+/// Returns the targets of `[text](target)` that are files, with their lines; ignores code.
 fn links(text: &str) -> Vec<(usize, &str)> {
     let mut fenced = false;
     let mut found = Vec::new();

@@ -1,20 +1,20 @@
-//! `cargo xtask lint`: everything that can be said without running the code.
+//! `cargo xtask lint`: all checks that do not run the code.
 
 use crate::process::{Outcome, cargo, program, run, say};
-use crate::{dependencies, layers, links, paths, reveals, strays, tables};
+use crate::{dependencies, layers, links, paths, public_values, tables, uncompiled};
 
-/// Runs all checks, in the order of how soon they fail.
+/// Runs all checks, the fastest first.
 pub(crate) fn run_all() -> Outcome {
     run(&mut cargo("fmt --all --check"))?;
     layers::run()?;
     links::run()?;
     paths::run()?;
-    strays::run()?;
+    uncompiled::run()?;
     tables::run(true)?;
-    reveals::run(true)?;
+    public_values::run(true)?;
     dependencies::run()?;
     run(&mut cargo("clippy --workspace --all-targets --locked -- -D warnings"))?;
-    // The library with nothing but its core.
+    // The library with no optional features.
     run(&mut cargo("clippy -p cycloid --no-default-features --locked -- -D warnings"))?;
     for manifest in ["fuzz/Cargo.toml", "xtask/no-std/Cargo.toml"] {
         run(cargo("fmt --check").args(["--manifest-path", manifest]))?;
@@ -23,12 +23,12 @@ pub(crate) fn run_all() -> Outcome {
     deny()
 }
 
-/// cargo-deny knows the advisories as well; it takes minutes to build, so it is used where it is.
+/// Runs cargo-deny if it is installed. It also checks advisories, but takes minutes to build.
 fn deny() -> Outcome {
     if program("cargo-deny", "--version").output().is_ok_and(|output| output.status.success()) {
         return run(&mut cargo("deny check"));
     }
     say("`cargo deny check` did not run: cargo-deny is not installed. Licences, bans and sources \
-         were checked above; advisories were not (`cargo install cargo-deny` brings it)");
+         were checked above, but not advisories (install it with `cargo install cargo-deny`)");
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! The project's own commands: `cargo xtask test`, `lint`, `layers`, `tables`, `ct`, `residue`,
 //! `fuzz-smoke`, `no-std`.
 //!
-//! No dependency but large numbers and JSON, so that it builds in seconds. Whatever a command runs,
-//! it prints first.
+//! The only dependencies are for large numbers and JSON, so that it builds in seconds. Each command
+//! is printed before it is run.
 
 mod ct;
 mod debian;
@@ -14,17 +14,17 @@ mod lint;
 mod no_std;
 mod paths;
 mod process;
+mod public_values;
 mod residue;
-mod reveals;
-mod strays;
 mod tables;
 mod test;
+mod uncompiled;
 
 use std::process::ExitCode;
 
 use process::{Failure, Outcome};
 
-/// A command: its name, its options, what it does in a line, and the function.
+/// A command: its name, its options, a one-line description, and its function.
 struct Command {
     name: &'static str,
     options: &'static str,
@@ -36,7 +36,7 @@ const COMMANDS: [Command; 8] = [
     Command {
         name: "test",
         options: "",
-        about: "install what is missing, then run all the tests, no-std, ct, residue and fuzz-smoke",
+        about: "install missing packages, then run all tests, no-std, ct, residue and fuzz-smoke",
         run: |arguments| none(arguments).and_then(|()| test::run()),
     },
     Command {
@@ -48,34 +48,34 @@ const COMMANDS: [Command; 8] = [
     Command {
         name: "layers",
         options: "",
-        about: "imports go down a floor, `unsafe` is in its place, the library has no heap",
+        about: "check that imports go down, `unsafe` is where it belongs, and the library has no heap",
         run: |arguments| none(arguments).and_then(|()| layers::run()),
     },
     Command {
         name: "tables",
         options: "[--check]",
-        about: "write the documents' tables, the curves', and the list of public values, or compare",
+        about: "write (or check) the documents' and curves' tables and the list of public values",
         run: |arguments| {
             let check = flag(arguments, "--check")?;
-            tables::run(check).and_then(|()| reveals::run(check))
+            tables::run(check).and_then(|()| public_values::run(check))
         },
     },
     Command {
         name: "ct",
         options: "[--all]",
-        about: "constant time, traced on this processor; planted leaks must be found",
+        about: "check constant time by tracing on this processor; planted leaks must be found",
         run: |arguments| ct::run(arguments).map(drop),
     },
     Command {
         name: "residue",
         options: "",
-        about: "no secret stays in memory after an operation, and stack use is as documented",
+        about: "check that operations leave no secret in memory, and check documented stack use",
         run: |arguments| none(arguments).and_then(|()| residue::run().map(drop)),
     },
     Command {
         name: "fuzz-smoke",
         options: "[--seconds N]",
-        about: "build and run every fuzz target, 20 seconds each unless told",
+        about: "build and run every fuzz target, by default for 20 seconds each",
         run: |arguments| fuzz::run(seconds(arguments)?).map(drop),
     },
     Command {
@@ -109,7 +109,7 @@ fn dispatch(arguments: &[String]) -> Outcome {
     let command = COMMANDS.iter().find(|command| command.name == name);
     let command = command.ok_or_else(|| {
         let names = COMMANDS.map(|command| command.name).join(", ");
-        Failure::new(format!("no command `{name}`")).hint(format!("there are {names}"))
+        Failure::new(format!("no command `{name}`")).hint(format!("the commands are {names}"))
     })?;
     process::go_to_root()?;
     (command.run)(rest)
@@ -121,7 +121,7 @@ fn help() -> String {
         let usage = format!("{name} {options}");
         text += &format!("  {:26} {about}\n", usage.trim_end());
     }
-    text + "\n`.ci/run` runs lint and test, which is everything.\n"
+    text + "\n`.ci/run` runs everything: lint and test.\n"
 }
 
 fn none(arguments: &[String]) -> Outcome {
@@ -140,7 +140,7 @@ fn seconds(arguments: &[String]) -> Result<u32, Failure> {
     match arguments {
         [] => Ok(fuzz::SMOKE_SECONDS),
         [option, value] if option == "--seconds" => value.parse().map_err(|_| {
-            Failure::new(format!("`{value}` is no number of seconds"))
+            Failure::new(format!("`{value}` is not a number of seconds"))
                 .hint("for example --seconds 600")
         }),
         [option] if option == "--seconds" => {
@@ -151,7 +151,8 @@ fn seconds(arguments: &[String]) -> Result<u32, Failure> {
 }
 
 fn unexpected(argument: &str) -> Failure {
-    Failure::new(format!("unexpected argument `{argument}`")).hint("`cargo xtask` shows the usage")
+    Failure::new(format!("unexpected argument `{argument}`"))
+        .hint("run `cargo xtask` for the usage")
 }
 
 #[cfg(test)]
@@ -163,9 +164,9 @@ mod tests {
     }
 
     #[test]
-    fn unknown_commands_and_options_say_what_there_is() {
+    fn errors_about_commands_and_options_list_the_valid_ones() {
         let failure = dispatch(&strings("tset")).unwrap_err().to_string();
-        assert!(failure.starts_with("error: no command `tset`\nhint: there are test, lint"));
+        assert!(failure.starts_with("error: no command `tset`\nhint: the commands are test, lint"));
         assert!(none(&strings("--fast")).is_err());
         assert!(flag(&strings("--czech"), "--check").is_err());
         assert_eq!(flag(&strings("--check"), "--check").ok(), Some(true));

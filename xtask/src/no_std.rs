@@ -1,21 +1,21 @@
-//! `cargo xtask no-std`: the library in a program that has no std and no allocator.
+//! `cargo xtask no-std`: links the library into a program without std and without an allocator.
 //!
-//! If the library or one of its dependencies used `alloc`, the compiler would miss an allocator;
-//! if one used `std`, the panic handler would be there twice. So building is the proof, and
-//! running it shows that the program is a real one.
+//! If the library or one of its dependencies used `alloc`, an allocator would be missing; if one
+//! used `std`, the panic handler would be defined twice. So a successful build is the proof, and
+//! running the program shows that it works.
 
 use crate::process::{Failure, Outcome, cargo, output, program, run as run_program, say};
 
 const PROGRAM: &str = "target/no-std/debug/no-std";
 
-/// Builds and runs the program; for the targets without std that are installed, builds the library.
+/// Builds and runs the program, and builds the library for all installed targets without std.
 pub(crate) fn run() -> Outcome {
     let build = "build --locked --manifest-path xtask/no-std/Cargo.toml --target-dir target/no-std";
     run_program(&mut cargo(build))?;
     run_program(&mut program(PROGRAM, ""))?;
     let binary = std::fs::read(PROGRAM)
         .map_err(|error| Failure::new(format!("cannot read {PROGRAM}: {error}")))?;
-    // The names that a program imports stand in it as text, each behind a zero byte.
+    // The names of imported functions are in the program as text, each after a zero byte.
     let imports = |name: &str| {
         let name = [b"\0", name.as_bytes(), b"\0"].concat();
         binary.windows(name.len()).any(|window| window == name)
@@ -32,7 +32,7 @@ pub(crate) fn run() -> Outcome {
     Ok(())
 }
 
-/// The targets without an operating system that this toolchain has.
+/// Returns the targets without an operating system that this toolchain has.
 fn bare_targets() -> Result<Vec<String>, Failure> {
     let folder = output(&mut program("rustc", "--print target-libdir"))?;
     let targets = std::path::Path::new(folder.trim()).join("../..");

@@ -1,4 +1,4 @@
-//! Paths in the project's files that lead out of the repository: a clone has nothing beside it.
+//! Finds paths in the project's files that lead out of the repository, where a clone has nothing.
 
 use std::path::Path;
 
@@ -18,10 +18,10 @@ pub(crate) fn run() -> Outcome {
         .hint("copy the file into the repository, with its source and licence"))
 }
 
-/// The places of a file where a path has more steps up than there are folders above it.
+/// Returns the places in a file where a path has more steps up than there are folders above it.
 fn leaving(file: &File, files: &[File]) -> Vec<String> {
     let own = file.path.matches('/').count();
-    // A path that begins with a slash follows CARGO_MANIFEST_DIR or the like.
+    // A path that begins with a slash follows CARGO_MANIFEST_DIR or a similar variable.
     let manifest = manifest_depth(&file.path, files);
     let mut found = Vec::new();
     for (at, line) in file.text.lines().enumerate() {
@@ -44,7 +44,7 @@ fn leaving(file: &File, files: &[File]) -> Vec<String> {
     found
 }
 
-/// How deep the folder of the nearest manifest above a file is.
+/// Returns the depth of the folder with the nearest manifest above a file.
 fn manifest_depth(path: &str, files: &[File]) -> usize {
     let mut folder = path;
     while let Some((above, _)) = folder.rsplit_once('/') {
@@ -77,7 +77,7 @@ mod tests {
         assert!(leaves("README.md", &format!("see {up}shared/data")));
         assert!(!leaves("docs/a.md", &format!("see {up}README.md")));
         assert!(leaves("docs/a.md", &format!("see {up}{up}shared")));
-        // From the folder of the manifest, and from the file's own.
+        // Relative to the folder of the manifest, and to the file's own.
         let from_manifest = |steps: usize| {
             format!("concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/{}data/x\")", up.repeat(steps))
         };

@@ -1,18 +1,18 @@
-//! Running programs: each is printed before it runs, and a failure says which one it was.
+//! Runs programs: prints each before it runs, and names it if it fails.
 
 use std::fmt::{Display, Formatter};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-/// What went wrong, and what to do about it.
+/// A problem, and a hint for its solution.
 #[derive(Debug)]
 pub(crate) struct Failure {
     error: String,
     hint: Option<String>,
 }
 
-/// What a command of this program gives.
+/// The result of a command of this program.
 pub(crate) type Outcome = Result<(), Failure>;
 
 impl Failure {
@@ -32,7 +32,7 @@ impl Display for Failure {
     }
 }
 
-/// Says on stderr what happens now.
+/// Prints the current action on stderr.
 pub(crate) fn say(what: impl Display) {
     eprintln!("==> {what}");
 }
@@ -45,31 +45,31 @@ pub(crate) fn go_to_root() -> Outcome {
         .map_err(|error| Failure::new(format!("cannot enter {}: {error}", root.display())))
 }
 
-/// The cargo that started this program, with `arguments` split at spaces.
+/// Returns the command for the cargo that started this program, with `arguments` split at spaces.
 pub(crate) fn cargo(arguments: &str) -> Command {
     program(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()), arguments)
 }
 
-/// A program with `arguments` split at spaces.
+/// Returns the command for a program, with `arguments` split at spaces.
 pub(crate) fn program(name: &str, arguments: &str) -> Command {
     let mut command = Command::new(name);
     command.args(arguments.split_whitespace());
     command
 }
 
-/// Runs `command`; it must succeed.
+/// Runs `command`; fails unless it succeeds.
 pub(crate) fn run(command: &mut Command) -> Outcome {
     let status = status(command)?;
     succeeded(&shown(command), status)
 }
 
-/// Runs `command` and gives its exit status.
+/// Runs `command` and returns its exit status.
 pub(crate) fn status(command: &mut Command) -> Result<ExitStatus, Failure> {
     say(shown(command));
     command.status().map_err(|error| cannot_run(command, &error))
 }
 
-/// Runs `command` without a word, and gives its standard output; it must succeed.
+/// Runs `command` silently and returns its standard output; fails unless it succeeds.
 pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
     let output = command.output().map_err(|error| cannot_run(command, &error))?;
     if !output.status.success() {
@@ -79,8 +79,8 @@ pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Runs `command`, passes on what it prints, both streams in their order, and gives the lines for
-/// which `wanted` is true.
+/// Runs `command`, passes on both its output streams in order, and returns the lines for which
+/// `wanted` is true.
 pub(crate) fn run_and_keep(
     command: &mut Command,
     wanted: impl Fn(&str) -> bool,
@@ -111,7 +111,7 @@ pub(crate) fn run_and_keep(
     (kept, outcome)
 }
 
-/// The command as a person would type it, with the variables that it sets.
+/// Formats the command as typed in a shell, with the variables that it sets.
 pub(crate) fn shown(command: &Command) -> String {
     let name = Path::new(command.get_program());
     let name = name.file_name().unwrap_or(command.get_program());
@@ -132,12 +132,12 @@ fn succeeded(name: &str, status: ExitStatus) -> Outcome {
     if status.success() {
         return Ok(());
     }
-    Err(Failure::new(format!("`{name}` failed ({status})")).hint("what it printed above says why"))
+    Err(Failure::new(format!("`{name}` failed ({status})")).hint("see its output above"))
 }
 
 fn cannot_run(command: &Command, error: &std::io::Error) -> Failure {
     Failure::new(format!("cannot run `{}`: {error}", shown(command)))
-        .hint("`cargo xtask test` as root installs what is missing on Debian")
+        .hint("on Debian, `cargo xtask test` as root installs missing packages")
 }
 
 #[cfg(test)]

@@ -1,17 +1,18 @@
-//! `cargo xtask test`: sets up, runs everything, and ends with what the test programs said.
+//! `cargo xtask test`: installs what is missing, runs all tests, and ends with the results of the
+//! test programs.
 
 use crate::process::{Outcome, cargo, run as run_program, run_and_keep, say, shown};
 use crate::{ct, debian, fuzz, no_std, residue};
 
-/// Bytes of stack of a thread with musl, where a program does not ask for more.
+/// The stack size of a thread with musl, unless a program requests more.
 const SMALLEST_STACK: &str = "131072";
 
-/// Runs all tests; the first that fails ends it.
+/// Runs all tests; stops at the first failure.
 pub(crate) fn run() -> Outcome {
     debian::set_up()?;
     let mut summary = Vec::new();
     let outcome = all(&mut summary);
-    say("what the test programs said");
+    say("results of the test programs");
     for line in &summary {
         println!("{line}");
     }
@@ -20,9 +21,9 @@ pub(crate) fn run() -> Outcome {
 }
 
 fn all(summary: &mut Vec<String>) -> Outcome {
-    // The library's own on the threads of the C library that has the smallest; the compiler needs
-    // larger ones, so it runs before. Lists of points of BLS12-381 take more where there are vectors
-    // (`scheme::stack_use`).
+    // The library's own tests run on threads with the stack size of the C library that has the
+    // smallest. The compiler needs a larger stack, so it runs first. Operations on lists of
+    // BLS12-381 points need more stack with vectors (`scheme::stack_use`).
     let own = "test -p cycloid --lib --tests --locked";
     run_program(&mut cargo(&format!("{own} --no-run")))?;
     let mut library = cargo(&format!("{own} --no-fail-fast -- --skip bls12_381"));
@@ -36,8 +37,8 @@ fn all(summary: &mut Vec<String>) -> Outcome {
         summary.extend(lines);
         outcome?;
     }
-    // As users get it, without overflow checks and debug assertions, the library is run by those
-    // that follow.
+    // The following steps test the library as users get it, without overflow checks and debug
+    // assertions.
     no_std::run()?;
     summary.push("no-std: the library runs without std and without an allocator".into());
     summary.push(ct::run(&[])?);
@@ -46,7 +47,7 @@ fn all(summary: &mut Vec<String>) -> Outcome {
     Ok(())
 }
 
-/// Which program runs, and how it ended.
+/// Returns whether a line names a test program or its result.
 fn is_summary(line: &str) -> bool {
     let line = line.trim_start();
     ["Running ", "Doc-tests ", "test result: ", "failures:"]
@@ -62,10 +63,10 @@ fn total(summary: &[String]) -> String {
         failed += count(result, "failed");
         ignored += count(result, "ignored");
     }
-    format!("in all: {passed} passed; {failed} failed; {ignored} ignored")
+    format!("total: {passed} passed; {failed} failed; {ignored} ignored")
 }
 
-/// The number before `what` in `ok. 3 passed; 0 failed; …`.
+/// Returns the number before `what` in `ok. 3 passed; 0 failed; …`.
 fn count(result: &str, what: &str) -> u64 {
     let words: Vec<&str> = result.split([' ', ';']).filter(|word| !word.is_empty()).collect();
     let at = words.iter().position(|word| *word == what);
@@ -84,7 +85,7 @@ mod tests {
             "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s",
         ];
         assert!(summary.iter().all(|line| is_summary(line)));
-        assert_eq!(total(&summary.map(String::from)), "in all: 15 passed; 2 failed; 1 ignored");
+        assert_eq!(total(&summary.map(String::from)), "total: 15 passed; 2 failed; 1 ignored");
         assert!(!is_summary("test machine::ct::masks ... ok"));
     }
 }

@@ -1,19 +1,20 @@
-//! The shape that most functions of blst have: a result through a pointer, and arguments that are
-//! pointers to values.
+//! Macros for the usual signature of blst's functions: a pointer to the result, then pointers to
+//! the arguments.
 
-/// `result!(f(a, b))` is what `f(out, a, b)` writes to `out`, where `f` is a function of blst that
-/// takes a pointer to its result and the arguments as they stand here, references for pointers.
+/// `result!(f(a, b))` returns the value that `f(out, a, b)` writes to `out`. `f` is a function of
+/// blst that takes a pointer to its result and then the given arguments, with references as
+/// pointers.
 macro_rules! result {
     ($function:ident($($argument:expr),* $(,)?)) => {{
         let mut out = Default::default();
-        // SAFETY: the result and the arguments are references, so they are valid, and their types
-        // are checked against those of the function, which reads one value through each.
+        // SAFETY: result and arguments are references, so they are valid. Their types are checked
+        // against those of the function, which accesses one value through each.
         unsafe { blst::$function(&mut out, $($argument),*) };
         out
     }};
 }
 
-/// `test!(f(a, b))` is what the function `f` of blst returns of references.
+/// `test!(f(a, b))` returns the result of blst's function `f` on references.
 macro_rules! test {
     ($function:ident($($argument:expr),* $(,)?)) => {{
         // SAFETY: as in `result`.

@@ -97,17 +97,17 @@ macro_rules! group {
                 if n == 0 {
                     return;
                 }
-                // A null pointer says that the rest follows the first.
+                // A null pointer means that the remaining points follow the first.
                 let points = [points.as_ptr().cast(), ptr::null()];
-                // SAFETY: n points are read and as many written; a public point has the
-                // representation of blst's.
+                // SAFETY: reads n points and writes as many; a public point has the same
+                // representation as blst's.
                 unsafe { blst::$to_affine_many(affine.as_mut_ptr().cast(), points.as_ptr(), n) };
             }
 
             fn from_coordinates(x: &[u8; $length], y: &[u8; $length]) -> Option<$affine> {
                 let (x, y) = ($coordinate::from_be_bytes(x), $coordinate::from_be_bytes(y));
                 let point = $affine { x, y };
-                // To blst (0, 0) is infinity; it is no point of the curve.
+                // blst represents infinity as (0, 0), which is not a point on the curve.
                 (test!($on_curve(&point)) && !test!($affine_is_inf(&point))).then_some(point)
             }
 
@@ -119,9 +119,9 @@ macro_rules! group {
                 let mut bytes = *x;
                 bytes[0] |= if larger { 0xa0 } else { 0x80 };
                 let mut point = $affine::default();
-                // SAFETY: the function reads as many bytes as a coordinate has.
+                // SAFETY: the function reads the length of a coordinate.
                 let error = unsafe { blst::$uncompress(&mut point, bytes.as_ptr()) };
-                // x = 0 is that of two points of order 3, of which blst says the latter.
+                // Two points of order 3 have x = 0; blst reports them as not in the group.
                 let found = [BLST_ERROR::BLST_SUCCESS, BLST_ERROR::BLST_POINT_NOT_IN_GROUP];
                 found.contains(&error).then_some(point)
             }
@@ -134,8 +134,8 @@ macro_rules! group {
                 result!($mult(a, scalar(k).b.as_ptr(), SCALAR_BITS))
             }
 
-            // Integers times any point are left to the interface: blst's own windows are wrong for
-            // points of small order.
+            // The interface multiplies arbitrary points by integers: blst's own windows give wrong
+            // results for points of small order.
 
             fn multiply_short_many_vartime(
                 points: &mut [Projective<Self, $group>],
@@ -157,7 +157,7 @@ macro_rules! group {
             }
 
             fn msm_scratch_limbs(n: usize) -> usize {
-                // SAFETY: plain arithmetic.
+                // SAFETY: only computes a size.
                 n * SCALAR_LIMBS + unsafe { blst::$scratch_sizeof(n) }.div_ceil(8)
             }
 
@@ -180,7 +180,7 @@ macro_rules! group {
                     points.as_ptr(),
                     n,
                     integers.as_ptr(),
-                    // 256 would leave a bit that is never set to a window of its own.
+                    // With 256, a bit that is never set would get a window of its own.
                     SCALAR_BITS,
                     buckets.as_mut_ptr()
                 ))
@@ -282,13 +282,13 @@ group!(
 
 /// An element of Fp or Fp2 as a coordinate.
 pub(crate) trait Coordinate<const N: usize> {
-    /// Of big-endian integers below p, of Fp2 the coefficient of u first.
+    /// Decodes big-endian integers below p; for Fp2 the coefficient of u comes first.
     fn from_be_bytes(bytes: &[u8; N]) -> Self;
 
-    /// The bytes that [`from_be_bytes`](Self::from_be_bytes) takes.
+    /// Encodes in the format of [`from_be_bytes`](Self::from_be_bytes).
     fn to_be_bytes(&self) -> [u8; N];
 
-    /// Of big-endian integers taken modulo p, of Fp2 the coefficient of 1 first.
+    /// Reduces big-endian integers modulo p; for Fp2 the coefficient of 1 comes first.
     fn reduce(uniform: &[[u8; 64]]) -> Self;
 
     fn negate(&self) -> Self;

@@ -1,14 +1,15 @@
-//! BLS12-381 of the library `cycloid` on the arithmetic of blst.
+//! The BLS12-381 interface of the library `cycloid`, on the arithmetic of blst.
 //!
-//! [`Blst`] is a backend of [`cycloid::bls12_381`]: what is written for any backend runs on it.
-//! Where blst is not right for every input (no points at all, points off the groups), this crate is.
+//! [`Blst`] is a backend of [`cycloid::bls12_381`]: code generic over the backend runs on it. Where
+//! blst gives wrong results for some inputs (empty lists, points outside the groups), this crate
+//! corrects them.
 //!
 //! ```
 //! use cycloid::bls12_381::signature::{MinPk, PublicKey, Scheme, SecretKey, Signature};
 //! use cycloid::bls12_381::{self as bls, Fr, G1, G2};
 //! use cycloid_blst::Blst;
 //!
-//! // A signature, sent as bytes. Whoever has the key verifies it.
+//! // A signature, sent as bytes and verified with the public key.
 //! let rng = &mut getrandom::SysRng;
 //! let key = SecretKey::<Blst, MinPk>::generate(rng)?;
 //! let sent = (key.public_key().to_bytes(), key.sign(Scheme::Basic, b"message").to_bytes());
@@ -21,7 +22,7 @@
 //! let product = bls::pairing(&G1::generator().to_affine(), &G2::generator().to_affine());
 //! assert_eq!(bls::pairing(&p, &q), product.pow(&(a * b)));
 //!
-//! // 3·P + 5·Q with scratch of one's own.
+//! // 3·P + 5·Q, with scratch from the caller.
 //! let points = [p, G1::random(rng)?.to_affine()];
 //! let mut scratch = vec![0; G1::<Blst>::multi_scalar_scratch_limbs(points.len())];
 //! let scalars = [Fr::from(3), Fr::from(5)];

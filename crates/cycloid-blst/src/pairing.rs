@@ -1,4 +1,4 @@
-//! Fq12 and the pairing by blst.
+//! Fq12 and the pairing, computed by blst.
 
 use core::ptr;
 
@@ -11,7 +11,7 @@ use crate::Blst;
 use crate::ffi::{result, test};
 use crate::group::Coordinate;
 
-/// Lines of a Miller loop.
+/// The number of lines of a Miller loop.
 const LINES: usize = 68;
 
 impl Pairing for Blst {
@@ -89,7 +89,7 @@ impl Pairing for Blst {
         if n == 0 {
             return Self::fq12_one();
         }
-        // A null pointer says that the rest follows the first.
+        // A null pointer means that the remaining points follow the first.
         let (p, q) = ([p.as_ptr().cast(), ptr::null()], [q.as_ptr().cast(), ptr::null()]);
         result!(blst_miller_loop_n(q.as_ptr(), p.as_ptr(), n))
     }
@@ -107,12 +107,12 @@ impl Pairing for Blst {
     }
 }
 
-/// A coefficient in the order of the tower.
+/// Returns a coefficient by its index in the tower.
 fn coefficient(a: &blst_fp12, i: usize) -> &blst_fp {
     &a.fp6[i / 6].fp2[i % 6 / 2].fp[i % 2]
 }
 
-/// The element with the coefficients that `of` gives, in the order of the tower.
+/// Builds the element from the coefficients that `of` returns, in the order of the tower.
 fn combine(of: impl Fn(usize) -> blst_fp) -> blst_fp12 {
     let mut element = blst_fp12::default();
     for i in 0..12 {

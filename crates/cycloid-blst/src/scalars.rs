@@ -79,7 +79,7 @@ impl Scalars for Blst {
     }
 }
 
-/// The 32 bytes, little-endian, by which blst multiplies; wiped when dropped.
+/// Returns the 32 bytes, little-endian, of a scalar for blst's multiplication; wiped on drop.
 pub(crate) fn scalar(a: &blst_fr) -> blst_scalar {
     result!(blst_scalar_from_fr(a))
 }

@@ -88,12 +88,12 @@ fn incomparable_records_are_answered_by_a_message_and_a_hint() {
     let cases: [(&[&str], i32, &str); 8] = [
         (&["compare", "a.json"], 2, "required"),
         (&["compare", "a.json", "b.json"], 1, "cannot read b.json"),
-        (&["compare", "a.json", "no.json"], 1, "no.json is no record"),
+        (&["compare", "a.json", "no.json"], 1, "no.json is not a record"),
         (&["compare", "a.json", "other.json"], 1, "no row in common"),
         (&["compare", "a.json", "a.json", "--threshold", "much"], 2, "expected a percentage"),
         (&["compare", "a.json", "a.json", "--rounds", "3"], 2, "required"),
         (&["compare", "--build", ".", "no-such-revision"], 1, "no-such-revision"),
-        (&["history", "check", "no.json"], 1, "no.json is no record"),
+        (&["history", "check", "no.json"], 1, "no.json is not a record"),
     ];
     for (arguments, code, part) in cases {
         // The working tree would be built first, so `--build` gets a small repository.
@@ -131,7 +131,7 @@ fn a_history_grows_by_one_line_per_run_and_flags_outliers() {
     assert!(means.starts_with("ec: ") && means.contains("c12"), "{means}");
     let row = said(&history(&["show", "×8"]), 0);
     assert!(row.starts_with("ec: P-256: sign, Cycloid, ×8\n"), "{row}");
-    assert!(complaint(&history(&["show", "x448"]), 1).contains("no row's name has 'x448'"));
+    assert!(complaint(&history(&["show", "x448"]), 1).contains("no row name contains 'x448'"));
 
     let check = said(&history(&["check", "run.json"]), 0);
     assert!(check.contains("0 slower"), "{check}");

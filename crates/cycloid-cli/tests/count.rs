@@ -26,8 +26,8 @@ fn missing_valgrind_is_reported_before_anything_is_measured() {
     let text = said(&output);
     let lines: Vec<&str> = text.lines().collect();
     let [error, hint] = lines[..] else { panic!("{text}") };
-    assert!(error.starts_with("error: valgrind, which counts instructions, does not start"));
-    assert_eq!(hint, "hint: apt install valgrind, or leave out --instructions");
+    assert!(error.starts_with("error: cannot start valgrind, needed to count instructions"));
+    assert_eq!(hint, "hint: apt install valgrind, or run without --instructions");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn instructions_of_a_signature_are_counted_compared_and_shown() {
                 .unwrap();
         assert!(output.status.success(), "{}", said(&output));
         let text = String::from_utf8(output.stdout).unwrap();
-        assert!(text.contains("ec: instructions of an operation"), "{text}");
+        assert!(text.contains("ec: instructions per operation"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 100));
     }
     let counts = |file: &str| {

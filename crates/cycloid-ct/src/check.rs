@@ -1,4 +1,4 @@
-//! What a case works with: secrets and public values, the tracer, and the judgement of results.
+//! The environment of a case: secrets and public values, the tracer, and checks of results.
 
 use std::convert::Infallible;
 use std::ops::Deref;
@@ -13,16 +13,16 @@ use taint_trace::{Report, is_secret, secret, trace};
 pub(crate) struct Check {
     public: Numbers,
     secret: Numbers,
-    /// What was traced, by name.
+    /// The traces, by name.
     pub(crate) reports: Vec<(String, Report)>,
-    /// Results that were wrong, or not as secret or as public as they must be.
+    /// Results that are wrong, or whose secrecy is not as required.
     pub(crate) wrong: Vec<String>,
     pub(crate) results: usize,
     /// Whether traces may differ.
     pub(crate) varying: bool,
 }
 
-/// Numbers that look random (xorshift).
+/// A pseudorandom generator (xorshift).
 #[derive(Clone)]
 struct Numbers(u64);
 
@@ -40,7 +40,7 @@ impl Numbers {
 }
 
 impl Check {
-    /// A run whose public values are always the same, and whose secrets follow from `seed`.
+    /// Creates a run; public values are always the same, secrets follow from `seed`.
     pub(crate) const fn new(seed: u64) -> Self {
         let start = 0x9e37_79b9_7f4a_7c15;
         Self {
@@ -53,23 +53,23 @@ impl Check {
         }
     }
 
-    /// Public limbs, the same in every run.
+    /// Returns public limbs, the same in every run.
     pub(crate) fn public_limbs(&mut self, n: usize) -> Vec<Limb> {
         self.public.limbs(n)
     }
 
-    /// Limbs that other runs have others for; not marked.
+    /// Returns limbs that differ from run to run; not marked.
     pub(crate) fn limbs(&mut self, n: usize) -> Vec<Limb> {
         self.secret.limbs(n)
     }
 
-    /// Bytes that other runs have others for; not marked.
+    /// Returns bytes that differ from run to run; not marked.
     pub(crate) fn bytes(&mut self, n: usize) -> Vec<u8> {
         let limbs = self.limbs(n.div_ceil(8));
         limbs.iter().flat_map(|limb| limb.to_le_bytes()).take(n).collect()
     }
 
-    /// An odd modulus that fills `n` limbs.
+    /// Returns an odd modulus of exactly `n` limbs.
     pub(crate) fn modulus(&mut self, n: usize) -> Vec<Limb> {
         let mut modulus = self.limbs(n);
         modulus[0] |= 1;
@@ -77,12 +77,12 @@ impl Check {
         modulus
     }
 
-    /// A number less than `modulus`, of the same length.
+    /// Returns a number less than `modulus`, of the same length.
     pub(crate) fn residue(&mut self, modulus: &[Limb]) -> Vec<Limb> {
         padded(&(big(&self.limbs(modulus.len())) % big(modulus)), modulus.len())
     }
 
-    /// An exponent of at most `bits` bits.
+    /// Returns an exponent of at most `bits` bits.
     pub(crate) fn exponent(&mut self, bits: usize) -> Vec<Limb> {
         let n = bits.div_ceil(LIMB_BITS);
         let mut limbs = self.limbs(n);
@@ -90,13 +90,13 @@ impl Check {
         limbs
     }
 
-    /// Declares that the steps of this case depend on public values that differ from run to run: on
-    /// candidates that were refused, on a signature that is verified. Traces then differ, too.
+    /// Declares that the steps of this case depend on public values that differ from run to run,
+    /// such as rejected candidates or a verified signature. Traces may then differ, too.
     pub(crate) const fn varies(&mut self) {
         self.varying = true;
     }
 
-    /// A generator of secret random numbers.
+    /// Returns a generator of secret random numbers.
     pub(crate) fn rng(&mut self) -> Secrets {
         Secrets(Numbers(self.secret.next() | 1))
     }
@@ -115,7 +115,7 @@ impl Check {
         Held(held)
     }
 
-    /// Judges a result that must have stayed secret.
+    /// Checks a result that must have stayed secret.
     pub(crate) fn secret<T>(&mut self, name: &str, result: &[T], right: impl FnOnce(&[T]) -> bool) {
         if !is_secret(result) {
             self.wrong.push(format!("{name}: the result is not secret, so the taint was lost"));
@@ -123,7 +123,7 @@ impl Check {
         self.judge(name, right(result));
     }
 
-    /// Judges a result that the library must have declared public.
+    /// Checks a result that the library must have declared public.
     pub(crate) fn public<T>(&mut self, name: &str, result: &[T], right: impl FnOnce(&[T]) -> bool) {
         if is_secret(result) {
             self.wrong.push(format!("{name}: the result is not declared public"));
@@ -131,7 +131,7 @@ impl Check {
         self.judge(name, right(result));
     }
 
-    /// Judges any result.
+    /// Records a wrong result.
     pub(crate) fn judge(&mut self, name: &str, right: bool) {
         self.results += 1;
         if !right {
@@ -147,11 +147,11 @@ impl<T> Deref for Held<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        (*self.0).as_ref().expect("it was written when it was made")
+        (*self.0).as_ref().expect("the result was written")
     }
 }
 
-/// Random numbers that the tracer knows to be secret.
+/// Random numbers that are marked secret.
 #[derive(Clone)]
 pub(crate) struct Secrets(Numbers);
 
@@ -179,27 +179,27 @@ impl TryRng for Secrets {
 
 impl TryCryptoRng for Secrets {}
 
-/// A copy that the tracer knows to be secret.
+/// Returns a copy that is marked secret.
 pub(crate) fn marked<T: Clone>(numbers: &[T]) -> Vec<T> {
     let copy = numbers.to_vec();
     secret(&copy);
     copy
 }
 
-/// The number that `limbs` hold.
+/// Returns the number in `limbs`.
 pub(crate) fn big(limbs: &[Limb]) -> BigUint {
     let digits = limbs.iter().flat_map(|limb| [*limb as u32, (*limb >> 32) as u32]);
     BigUint::new(digits.collect())
 }
 
-/// The `n` limbs of a number.
+/// Returns the `n` limbs of a number.
 pub(crate) fn padded(number: &BigUint, n: usize) -> Vec<Limb> {
     let mut limbs = number.to_u64_digits();
     limbs.resize(n, 0);
     limbs
 }
 
-/// base^exponent mod modulus in `n` limbs, by the obvious means.
+/// Returns base^exponent mod modulus in `n` limbs, computed by num-bigint.
 pub(crate) fn power(base: &[Limb], exponent: &[Limb], modulus: &[Limb]) -> Vec<Limb> {
     padded(&big(base).modpow(&big(exponent), &big(modulus)), modulus.len())
 }

@@ -1,10 +1,10 @@
 //! Runs every operation that takes a secret under the tracer, on every backend of this processor.
 //!
-//! Each case runs in processes of its own, with other secrets in each: a finding is a branch, an
-//! address or an instruction of variable time that depends on a secret. Beyond that, all of these
-//! runs must execute the same instructions at the same addresses. Results are compared with a model.
+//! Each case runs in several processes, with different secrets in each. A finding is a branch, an
+//! address or a variable-time instruction that depends on a secret. In addition, all of these runs
+//! must execute the same instructions at the same addresses. Results are compared with a model.
 //!
-//! `cargo xtask ct` builds and calls this program.
+//! `cargo xtask ct` builds and runs this program.
 
 #![cfg_attr(not(all(target_arch = "x86_64", target_os = "linux")), allow(unused))]
 
@@ -13,7 +13,7 @@ mod cases;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod check;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-mod plant;
+mod planted_leaks;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod run;
 
@@ -34,7 +34,9 @@ fn main() -> ExitCode {
     };
     #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
     {
-        eprintln!("error: the tracer is written for Linux on x86-64\nhint: run it there");
+        eprintln!(
+            "error: the tracer supports only Linux on x86-64\nhint: run it on such a machine"
+        );
         ExitCode::FAILURE
     }
 }

@@ -1,4 +1,4 @@
-//! Which cases run, how often, and what is said of them.
+//! Selects and runs cases, and reports the findings.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -11,21 +11,21 @@ use taint_trace::{Finding, Place};
 
 use crate::cases::{self, Case};
 use crate::check::Check;
-use crate::plant;
+use crate::planted_leaks;
 
 const USAGE: &str =
     "cycloid-ct [--all] [--runs N] [--only TEXT] [--cpu LEVEL] | --plants | --backends | --list";
 
-/// Runs of a case, with other secrets in each; their traces must be equal.
+/// The number of runs of a case, each with other secrets; their traces must be equal.
 const RUNS: u64 = 2;
 
-/// Runs of a case with `--all`.
+/// The number of runs of a case with `--all`.
 const RUNS_OF_ALL: u64 = 16;
 
-/// Beyond so many steps a case runs twice with `--all` as well.
+/// With `--all`, cases with more steps than this also run only twice.
 const LONG: usize = 3_000_000;
 
-/// Processes that run at a time.
+/// The number of concurrent processes.
 const PROCESSES: usize = 2;
 
 type Failure = (String, &'static str);
@@ -38,7 +38,7 @@ struct Options {
     level: Option<Level>,
 }
 
-/// Runs what the arguments ask for.
+/// Runs what the arguments select.
 pub(crate) fn run(mut arguments: impl Iterator<Item = String>) -> Result<(), Failure> {
     let mut options = Options::default();
     while let Some(argument) = arguments.next() {
@@ -49,14 +49,16 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = String>) -> Result<(), Fai
             "--runs" => {
                 let runs = value()?;
                 let number = runs.parse().ok().filter(|number| *number > 0);
-                options.runs =
-                    Some(number.ok_or_else(|| (format!("no number of runs `{runs}`"), USAGE))?);
+                options.runs = Some(
+                    number.ok_or_else(|| (format!("`{runs}` is not a number of runs"), USAGE))?,
+                );
             }
             "--only" => options.only = Some(value()?),
             "--cpu" => {
                 let name = value()?;
                 let level = Level::from_name(&name);
-                options.level = Some(level.ok_or_else(|| (format!("no level `{name}`"), USAGE))?);
+                options.level =
+                    Some(level.ok_or_else(|| (format!("no level is called `{name}`"), USAGE))?);
             }
             "--plants" => return plants(),
             "--backends" => {
@@ -73,7 +75,7 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = String>) -> Result<(), Fai
     traced(&options)
 }
 
-/// The levels of this processor, all of which are traced.
+/// Returns the levels of this processor, all of which are traced.
 fn levels(options: &Options) -> Vec<Level> {
     let here = |level: &Level| *level <= cpu::detected_level();
     let wanted = |level: &Level| options.level.is_none_or(|only| only == *level);
@@ -93,7 +95,7 @@ fn traced(options: &Options) -> Result<(), Failure> {
         }
     }
     if queue.is_empty() {
-        return Err(("no case has that name".into(), "`cycloid-ct --list` shows the names"));
+        return Err(("no case has that name".into(), "see `cycloid-ct --list` for the names"));
     }
     let (mut steps, mut results, mut failed) = (0, 0, 0);
     let count = queue.len();
@@ -109,7 +111,10 @@ fn traced(options: &Options) -> Result<(), Failure> {
         "{count} operations on backends: {steps} instructions traced in {seconds} s, {results} results checked"
     );
     if failed > 0 {
-        return Err((format!("{failed} of {count} fail"), "the lines above name the instructions"));
+        return Err((
+            format!("{failed} of {count} operations fail"),
+            "the lines above name the instructions",
+        ));
     }
     println!("traced without a finding: {}{}", names(&levels), absent());
     Ok(())
@@ -119,7 +124,7 @@ fn names(levels: &[Level]) -> String {
     levels.iter().map(|level| level.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// Names what this processor lacks, so that its absence is not taken for a result.
+/// Names the levels that this processor lacks, so that their absence is not mistaken for a result.
 fn absent() -> String {
     let absent: Vec<_> = Level::ALL
         .into_iter()
@@ -129,23 +134,23 @@ fn absent() -> String {
     if absent.is_empty() {
         String::new()
     } else {
-        format!("; NOT RUN, this processor has none: {}", absent.join(", "))
+        format!("; NOT RUN on levels that this processor lacks: {}", absent.join(", "))
     }
 }
 
-/// Shows that each leak that is planted is found, on every level.
+/// Checks that each planted leak is found, on every level.
 fn plants() -> Result<(), Failure> {
     let mut found = BTreeSet::new();
     for level in levels(&Options::default()) {
-        for plant in plant::ALL {
+        for plant in planted_leaks::ALL {
             let mut child = Child::start(level, 0, plant.run);
             let run = child.wait();
             if !run.crashed.is_empty()
                 || !run.findings.iter().any(|text| text.contains(plant.expected))
             {
                 return Err((
-                    format!("the planted leak `{}` is not found on {}", plant.name, level.name()),
-                    "without it, silence proves nothing",
+                    format!("the planted leak `{}` was not found on {}", plant.name, level.name()),
+                    "without it, the absence of findings proves nothing",
                 ));
             }
             found.insert(plant.name);
@@ -163,7 +168,7 @@ struct Subject {
 }
 
 impl Subject {
-    /// Says what was found; whether that is nothing.
+    /// Prints the findings, and returns whether there are none.
     fn judge(&self, runs: &[Run]) -> bool {
         let name = format!("{} on {}", self.case.name, self.level.name());
         let first = &runs[0];
@@ -189,7 +194,7 @@ impl Subject {
     }
 }
 
-/// Where two runs part, if they do.
+/// Describes where two runs diverge, if they do.
 fn difference(first: &Run, other: &Run) -> Option<String> {
     if first.varying {
         return None;
@@ -199,7 +204,7 @@ fn difference(first: &Run, other: &Run) -> Option<String> {
             continue;
         }
         let at = a.trail.iter().zip(&b.trail).position(|(a, b)| a != b);
-        let place = at.map_or("beyond the steps that are kept".into(), |at| {
+        let place = at.map_or("beyond the recorded steps".into(), |at| {
             if a.trail[at].at == b.trail[at].at {
                 let lines = Finding::lines_of(a.trail[at].at);
                 return format!(
@@ -215,12 +220,13 @@ fn difference(first: &Run, other: &Run) -> Option<String> {
                 after.join("\n    ")
             )
         });
-        return Some(format!("{}: traces of two secrets part: {place}", a.name));
+        return Some(format!("{}: traces of two secrets diverge: {place}", a.name));
     }
     (first.traces.len() != other.traces.len()).then(|| "runs trace different operations".into())
 }
 
-/// Runs each subject in `runs` processes, some at a time, and judges it when all are done.
+/// Runs each subject in `runs` processes, some of them concurrently, and judges it when all are
+/// done.
 fn in_turns(queue: Vec<Subject>, runs: u64, mut judge: impl FnMut(&Subject, &[Run])) {
     for subject in queue {
         let mut done: Vec<Run> = Vec::new();
@@ -241,7 +247,7 @@ fn in_turns(queue: Vec<Subject>, runs: u64, mut judge: impl FnMut(&Subject, &[Ru
     }
 }
 
-/// What one process said.
+/// The report of one process.
 #[derive(Default)]
 struct Run {
     traces: Vec<Trace>,
@@ -273,22 +279,22 @@ struct Child {
 
 impl Child {
     fn start(level: Level, seed: u64, work: fn(&mut Check)) -> Self {
-        // SAFETY: a name that ends in zero; the descriptor is ours.
+        // SAFETY: the name ends in a zero byte, and we own the descriptor.
         let mut answer = unsafe {
             let descriptor = libc::memfd_create(c"answer".as_ptr(), 0);
-            assert!(descriptor >= 0, "no memory for an answer");
+            assert!(descriptor >= 0, "cannot allocate shared memory");
             File::from_raw_fd(descriptor)
         };
-        std::io::stdout().flush().expect("the output is open");
-        // SAFETY: this process has one thread, so that the child may do what it likes.
+        std::io::stdout().flush().expect("standard output is open");
+        // SAFETY: this process has only one thread, so the child may call any function.
         let process = unsafe { libc::fork() };
-        assert!(process >= 0, "no process");
+        assert!(process >= 0, "cannot fork");
         if process == 0 {
             cpu::limit(level);
             let mut check = Check::new(seed);
             work(&mut check);
             let written = answer.write_all(&encode(&check));
-            // SAFETY: ends the child at once; nothing of the parent's is to be flushed.
+            // SAFETY: ends the child immediately, without flushing the parent's buffers.
             unsafe { libc::_exit(i32::from(written.is_err())) };
         }
         Self { process, answer }
@@ -296,7 +302,7 @@ impl Child {
 
     fn wait(&mut self) -> Run {
         let mut status = 0;
-        // SAFETY: our own child, and a place for its status.
+        // SAFETY: our own child, and a valid pointer for its status.
         unsafe { libc::waitpid(self.process, &raw mut status, 0) };
         let mut bytes = Vec::new();
         let read = self.answer.rewind().and_then(|()| self.answer.read_to_end(&mut bytes));
@@ -308,7 +314,7 @@ impl Child {
     }
 }
 
-/// Lines, but for the trails, which follow their line as numbers.
+/// Encodes a check as lines; a trace's line is followed by its trail as numbers.
 fn encode(check: &Check) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut line = |kind: char, text: &str| {
@@ -338,7 +344,7 @@ fn decode(bytes: &[u8]) -> Run {
         let (kind, text) = line.split_at(1);
         let text_lines = || text.replace('\r', "\n");
         match kind {
-            "R" => run.results = text.parse().expect("it was written as a number"),
+            "R" => run.results = text.parse().expect("the line has a number"),
             "S" => run.varying = text == "1",
             "W" => run.wrong.push(text_lines()),
             "F" => run.findings.push(text_lines()),

@@ -1,4 +1,4 @@
-//! Processes that are spoken with line by line, an object of JSON each.
+//! Child processes that exchange JSON objects, one per line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use cycloid::cpu;
 use serde::de::DeserializeOwned;
 
-/// A process that ends when its standard input does: when this goes, or whoever has it, whatever the
+/// A process that ends when its standard input closes: on drop, or when its owner ends for whatever
 /// reason.
 pub(crate) struct Process {
     child: Child,
@@ -15,8 +15,10 @@ pub(crate) struct Process {
 }
 
 impl Process {
+    /// Starts a process.
+    ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub(crate) fn start(command: &mut Command) -> Result<Self, String> {
         let mut child = command
             .env("CYCLOID_CPU", cpu::level().name())
@@ -25,20 +27,24 @@ impl Process {
             .spawn()
             .map_err(|error| format!("{}: {error}", command.get_program().display()))?;
         let (orders, answers) = (child.stdin.take(), child.stdout.take());
-        let answers = BufReader::new(answers.expect("it was asked for"));
+        let answers = BufReader::new(answers.expect("standard output is piped"));
         Ok(Self { child, orders, answers })
     }
 
+    /// Sends a line.
+    ///
     /// # Errors
-    /// It has closed its input.
+    /// If the process has closed its input.
     pub(crate) fn say(&mut self, line: &str) -> Result<(), String> {
-        let mut orders = self.orders.as_ref().expect("it is there until the end");
+        let mut orders = self.orders.as_ref().expect("standard input is open until drop");
         let written = orders.write_all(format!("{line}\n").as_bytes());
         written.map_err(|error| error.to_string())
     }
 
+    /// Receives and parses a line.
+    ///
     /// # Errors
-    /// It has ended, or what it says is something else.
+    /// If the process has ended, or the line is malformed.
     pub(crate) fn hear<T: DeserializeOwned>(&mut self) -> Result<T, String> {
         let mut line = String::new();
         match self.answers.read_line(&mut line) {

@@ -1,9 +1,9 @@
-//! The one form of all results: what a run of the program measured, where, and how well.
+//! The common format of all results: what a run measured, where, and with what accuracy.
 //!
-//! The tables that people read are made from these and from nothing else. `docs/record.schema.json`
-//! describes the form for programs in other languages; it is made from these types, and a test
-//! compares it with them and with every committed record. What a later version adds is optional,
-//! so that older records stay readable.
+//! All human-readable tables are derived from these records alone. `docs/record.schema.json`
+//! describes the format for programs in other languages; it is generated from these types, and a
+//! test compares it with them and with every committed record. Fields added by later versions are
+//! optional, so that older records stay readable.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Failure;
 
-/// The version of this form; a reader of another version must not guess.
+/// The version of this format; readers must reject unknown versions.
 pub const FORMAT: u32 = 2;
 
-/// The first version that is still understood: it had medians only.
+/// The oldest version that is still readable: it had medians only.
 pub const FIRST_FORMAT: u32 = 1;
 
 /// A run of the program.
@@ -23,39 +23,42 @@ pub const FIRST_FORMAT: u32 = 1;
 pub struct Report {
     /// [`FORMAT`].
     pub format: u32,
-    /// Where and when.
+    /// Machine, compiler and date.
     pub environment: Environment,
-    /// How much time was given: `quick`, `plain` or `full`.
+    /// The time budget: `quick`, `plain` or `full`.
     pub effort: String,
-    /// Every peer that was asked for, those that are missing included.
+    /// Every requested peer, including missing ones.
     pub peers: Vec<Peer>,
-    /// What was measured.
+    /// The measured tables.
     pub tables: Vec<Table>,
-    /// What was planned and was not measured, since the run was interrupted: suite and title of each
-    /// table. A complete report has none.
+    /// Planned tables that were not measured because the run was interrupted: suite and title of
+    /// each. Empty in a complete report.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unfinished: Vec<String>,
 }
 
 impl Report {
-    /// Reads what `cycloid bench --save` wrote; `name` is what an error calls it.
+    /// Parses a record written by `cycloid bench --save`; `name` identifies it in errors.
     ///
     /// # Errors
-    /// Text that is no record, or one of a version that this program does not know.
+    /// If the text is not a record, or has an unknown version.
     pub fn from_json(text: &str, name: &str) -> Result<Self, Failure> {
-        let hint = "records are what `cycloid bench --save FILE` writes";
+        let hint = "write records with `cycloid bench --save FILE`";
         let report: Self = serde_json::from_str(text)
-            .map_err(|error| Failure::new(format!("{name} is no record: {error}"), hint))?;
+            .map_err(|error| Failure::new(format!("{name} is not a record: {error}"), hint))?;
         if !(FIRST_FORMAT..=FORMAT).contains(&report.format) {
             return Err(Failure::new(
-                format!("{name} has format {}, this program knows up to {FORMAT}", report.format),
-                "a later version of the program can read it",
+                format!(
+                    "{name} has format {}, but this program reads formats up to {FORMAT}",
+                    report.format
+                ),
+                "read it with a later version of the program",
             ));
         }
         Ok(report)
     }
 
-    /// Leaves out the single samples, which are most of a record and seldom wanted.
+    /// Removes the single samples, which are most of a record and seldom needed.
     pub fn forget_samples(&mut self) {
         for record in self.tables.iter_mut().flat_map(|table| &mut table.records) {
             record.samples = None;
@@ -67,37 +70,37 @@ impl Report {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Environment {
-    /// Name and version of the program, which is also that of the library.
+    /// Name and version of the program; the library has the same version.
     pub program: String,
-    /// When it began: RFC 3339, UTC.
+    /// The start of the run: RFC 3339, UTC.
     pub date: String,
     /// The processor's model name.
     pub cpu: String,
-    /// How many threads it runs at a time.
+    /// The number of hardware threads.
     pub threads: usize,
     /// The target triple that the program was compiled for.
     pub target: String,
-    /// The highest level that the processor has.
+    /// The highest level that the processor supports.
     pub level_detected: String,
-    /// The level that was used; peers choose for themselves.
+    /// The level in use; peers choose their own.
     pub level_used: String,
     /// `rustc --version`.
     pub compiler: String,
     /// The optimisation level that the program was compiled with.
     pub opt_level: String,
-    /// What the clock counts that operations were timed with.
+    /// The clock that timed the operations.
     pub clock: String,
 }
 
-/// A library that ours is measured against.
+/// A library that ours is compared with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Peer {
     /// Its name.
     pub name: String,
-    /// What it says of its version; none if it is missing.
+    /// Its version as it reports it; none if it is missing.
     pub version: Option<String>,
-    /// If it is missing: why, and what to do.
+    /// If it is missing: the reason and the remedy.
     pub missing: Option<Missing>,
 }
 
@@ -105,58 +108,58 @@ pub struct Peer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Missing {
-    /// What was looked for and not found.
+    /// What was not found.
     pub reason: String,
-    /// What brings it.
+    /// How to install it.
     pub remedy: String,
 }
 
-/// Subjects that were measured together, in one series of rounds.
+/// Subjects measured together, in one series of rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Table {
     /// The suite that made it.
     pub suite: String,
-    /// What it shows, in a line.
+    /// A one-line description.
     pub title: String,
-    /// What holds for all rows.
+    /// Parameters common to all rows.
     pub parameters: Parameters,
-    /// What times and ratios are; the median in reports of format 1.
+    /// The statistic of times and ratios; the median in reports of format 1.
     #[serde(default)]
     pub statistic: Statistic,
-    /// How it stands beside the others of its suite.
+    /// How it is combined with the other tables of its suite.
     #[serde(default)]
     pub summary: Summary,
-    /// The label of the row that ratios are against.
+    /// The label of the row that ratios refer to.
     pub reference: String,
-    /// The rows, in the order in which they are shown.
+    /// The rows, in display order.
     pub records: Vec<Record>,
-    /// The reference measured against itself: 1 but for noise.
+    /// The reference measured against itself: 1 except for noise.
     pub control: Ratio,
-    /// Rounds in which the subjects took turns.
+    /// The number of interleaved rounds.
     pub rounds: usize,
-    /// Seconds that they took.
+    /// The duration of the rounds in seconds.
     pub seconds: f64,
-    /// Peers that should have rows and are not here; [`Report::peers`] says why.
+    /// Peers that should have rows but are missing; [`Report::peers`] has the reasons.
     pub missing: Vec<String>,
-    /// What a reader has to know about single rows or columns.
+    /// Notes on single rows or columns.
     pub notes: Vec<String>,
 }
 
-/// What stands for many samples.
+/// The statistic that represents many samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Statistic {
-    /// The middle one.
+    /// The median.
     #[default]
     Median,
-    /// The average, where each run takes another time by its nature.
+    /// The mean, for operations whose time naturally varies from run to run.
     Mean,
 }
 
 impl Statistic {
-    /// Its name in tables.
+    /// Returns its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Median => "median",
@@ -165,76 +168,77 @@ impl Statistic {
     }
 }
 
-/// How several tables of a suite are shown side by side.
+/// How several tables of a suite are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Summary {
-    /// Sizes in columns: the time of the reference, and that of the others in proportion.
+    /// One size per column: the time of the reference, and the ratio of the others to it.
     #[default]
     Proportions,
-    /// Libraries in columns: operations in a second, and in proportion to the best peer's. The
-    /// title says to which group of rows a table belongs, and after a colon what its row is about.
+    /// One library per column: operations per second, and their ratio to the best peer's. The title
+    /// names the group of rows that a table belongs to and, after a colon, the subject of its row.
     Rates,
-    /// Backends in columns, a line a table: the time of one run, what it allocates, the share of the
-    /// longest, and the proportion to the first. The title as for [`Self::Rates`].
+    /// One backend per column, one line per table: the time of one run, the allocated bytes, the
+    /// share of the longest operation's time, and the ratio to the first backend. The title as for
+    /// [`Self::Rates`].
     Backends,
-    /// A service beside its peers, a line a table: operations in a second, latencies, processor time.
-    /// The title as for [`Self::Rates`].
+    /// A service compared with its peers, one line per table: operations per second, latencies,
+    /// processor time. The title as for [`Self::Rates`].
     Service,
-    /// Packets of an engine, a line a table: time, megabits in a second and allocations of a packet,
-    /// and the peer's time; `packet_bytes` is among the parameters. The title as for [`Self::Rates`].
+    /// Packets of an engine, one line per table: time, megabits per second and allocations per
+    /// packet, and the peer's time; `packet_bytes` is among the parameters. The title as for
+    /// [`Self::Rates`].
     Packets,
-    /// Tunnels, a grid a table: throughput and processor time of both ends.
+    /// Tunnels, one grid per table: throughput and processor time of both ends.
     Tunnels,
 }
 
 /// Names and values, such as `modulus_bits` and 2048.
 pub type Parameters = BTreeMap<String, serde_json::Value>;
 
-/// What was measured of one subject: complete without the table around it.
+/// The results of one subject, complete without the surrounding table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Record {
-    /// What it does, such as `modular exponentiation`.
+    /// The operation, such as `modular exponentiation`.
     pub operation: String,
-    /// With what sizes.
+    /// The sizes.
     pub parameters: Parameters,
-    /// The part of the table that it stands in.
+    /// Its group in the table.
     pub group: String,
-    /// Its label there.
+    /// Its label in the group.
     pub label: String,
-    /// Who does it.
+    /// The implementation.
     pub implementation: Implementation,
-    /// Whether its time is meant not to depend on secret values, in the words of its own
-    /// documentation.
+    /// Whether its time is independent of secret values, according to its own documentation.
     pub constant_time: bool,
-    /// How many operations one call does.
+    /// The number of operations per call.
     pub operations_per_call: u32,
-    /// How long one operation takes.
+    /// The time of one operation.
     pub time: Time,
-    /// The same in proportion to the table's reference.
+    /// The time relative to the table's reference.
     pub ratio: Ratio,
-    /// What one call needs of memory.
+    /// The memory use of one call.
     pub memory: Memory,
-    /// Of a service: what its clients see beside the time of an operation.
+    /// For a service: what its clients observe besides the time of an operation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<Service>,
-    /// Of a tunnel: what goes through it, and what that costs each end.
+    /// For a tunnel: its throughput, and the cost at each end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tunnel: Option<Tunnel>,
-    /// How many instructions one operation takes, and how much code, where that was asked for.
+    /// The number of instructions and the code size of one operation, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Instructions>,
-    /// Every sample, where that was asked for.
+    /// All samples, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<Samples>,
 }
 
-/// Instructions of one operation, as callgrind counts them.
+/// Instructions of one operation, as counted by callgrind.
 ///
-/// They compare versions of one program and never two libraries: an instruction may take a quarter
-/// of a cycle or ten. Valgrind has no AVX-512, so there is no count for the vector backends.
+/// Counts compare versions of one program, never two libraries: an instruction may take a quarter
+/// of a cycle or ten. Valgrind lacks AVX-512, so the vector backends have no count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Instructions {
@@ -244,71 +248,71 @@ pub struct Instructions {
     /// With the ADX backend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adx: Option<Count>,
-    /// Of a peer, which chooses for itself on the processor that valgrind shows: it has AVX2 where
-    /// the real one does, but no ADX, no SHA and no AVX-512.
+    /// For a peer, which chooses its code for the processor that valgrind shows: with AVX2 if the
+    /// real processor has it, but without ADX, SHA and AVX-512.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<Count>,
 }
 
-/// What callgrind counted.
+/// The result of callgrind.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Count {
     /// Instructions of one operation: the mean of the runs.
     pub count: f64,
-    /// Those of the run with the fewest, and of the one with the most: the same number where chance
-    /// decides nothing of what is done.
+    /// The lowest and the highest count of any run: equal if the operation does not depend on
+    /// chance.
     pub range: [f64; 2],
-    /// How many runs were counted.
+    /// The number of counted runs.
     pub runs: u32,
-    /// Bytes of the machine code that a call executes, in whole lines of 64 bytes: its share of an
-    /// instruction cache, whatever library the code is from.
+    /// Bytes of machine code that a call executes, in whole lines of 64 bytes: its share of an
+    /// instruction cache, in all libraries together.
     pub code_bytes: u64,
 }
 
-/// What the numbers of a record are made from.
+/// The samples behind a record's numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Samples {
-    /// Nanoseconds of an operation, batch by batch, in the order in which they were taken.
+    /// Nanoseconds per operation, batch by batch, in the order of measurement.
     pub times_ns: Vec<f64>,
-    /// The same in proportion to the reference's batch nearby; none of the reference itself, and
-    /// none where means are compared.
+    /// The same relative to the reference's batch nearby; empty for the reference itself, and if
+    /// means are compared.
     pub ratios: Vec<f64>,
 }
 
-/// A tunnel between two ends; medians of its rounds.
+/// A tunnel between two ends; medians over its rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Tunnel {
-    /// What one TCP stream carries inside.
+    /// The throughput of one TCP stream through the tunnel.
     pub megabits_per_second: f64,
-    /// Processor time of the server's process, and of the kernel for it, for each gigabyte inside.
+    /// Processor time of the server's process, including kernel time, per gigabyte of payload.
     pub server_seconds_per_gigabyte: f64,
-    /// The same of the client's process.
+    /// The same for the client's process.
     pub client_seconds_per_gigabyte: f64,
-    /// How long an echo takes through it while nothing else does.
+    /// The round-trip time of an echo through the otherwise idle tunnel.
     pub round_trip_ns: Option<f64>,
 }
 
-/// What the clients of a service see; the time of an operation is that of the service as a whole, all
-/// clients together. All of it in nanoseconds, by the time of day but for `processor_ns`.
+/// What the clients of a service observe. The time of an operation is that of the whole service,
+/// all clients together. Nanoseconds of wall-clock time, except for `processor_ns`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Service {
-    /// Clients at once, of which each waits for its answer before it asks again.
+    /// Concurrent clients; each waits for its response before the next request.
     pub clients: usize,
-    /// Answers that were timed.
+    /// Timed responses.
     pub answers: usize,
-    /// From question to answer: half of them took no longer.
+    /// The median latency from request to response.
     pub latency_median_ns: f64,
-    /// 99 of 100 took no longer.
+    /// The 99th percentile of the latency.
     pub latency_p99_ns: f64,
-    /// Processor time of an operation, clients and service together.
+    /// Processor time per operation, clients and service together.
     pub processor_ns: f64,
 }
 
-/// Who does an operation.
+/// The implementation of an operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Implementation {
@@ -319,31 +323,31 @@ pub struct Implementation {
     pub version: String,
     /// The called function.
     pub function: String,
-    /// Which of its backends runs, where that is known.
+    /// The backend in use, if known.
     pub backend: Option<String>,
 }
 
-/// How long one operation takes, in nanoseconds of [`Environment::clock`].
+/// The time of one operation in nanoseconds of [`Environment::clock`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Time {
-    /// Batches that were timed.
+    /// The number of timed batches.
     pub samples: usize,
-    /// The fastest.
+    /// The fastest batch.
     pub minimum_ns: f64,
-    /// The middle one.
+    /// The median.
     pub median_ns: f64,
-    /// The average.
+    /// The mean.
     #[serde(default)]
     pub mean_ns: f64,
     /// The 95 % bootstrap interval of the table's statistic.
     pub interval_ns: [f64; 2],
-    /// Operations in a second at the time that the table's statistic tells.
+    /// Operations per second at the time given by the table's statistic.
     pub operations_per_second: f64,
 }
 
 impl Time {
-    /// The time that the statistic tells.
+    /// Returns the time by this statistic.
     pub const fn nanoseconds(&self, statistic: Statistic) -> f64 {
         match statistic {
             Statistic::Median => self.median_ns,
@@ -352,7 +356,7 @@ impl Time {
     }
 }
 
-/// The time of one operation divided by the reference's: the median of paired batches, or the
+/// The time of one operation divided by the reference's: the median over paired batches, or the
 /// ratio of the means.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -366,21 +370,21 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// Half of the interval, in proportion to the median.
+    /// Returns half of the interval relative to the median.
     pub fn spread(&self) -> f64 {
         (self.interval[1] - self.interval[0]) / 2.0 / self.median
     }
 }
 
-/// What one call needs of memory, in bytes; none where it is not known or was not measured.
+/// The memory use of one call in bytes; none if unknown or not measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Memory {
-    /// The scratch that the caller passes, as the library's own function says.
+    /// The scratch that the caller passes, as given by the library's own function.
     pub scratch: Option<usize>,
-    /// The deepest that the stack was touched.
+    /// The greatest depth of touched stack.
     pub stack_peak: Option<usize>,
-    /// The most heap in use during a call, beyond what was held before.
+    /// The peak of the heap in use during a call, beyond the bytes held before.
     pub heap_peak: Option<u64>,
     /// Heap that prepared contexts hold between calls.
     pub heap_held: Option<u64>,
@@ -388,7 +392,7 @@ pub struct Memory {
     pub heap_total: Option<u64>,
     /// Allocations in a call.
     pub allocations: Option<u64>,
-    /// Of a server: what its resident memory has grown by for each client that is connected.
+    /// For a server: the growth of its resident memory per connected client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resident: Option<u64>,
 }

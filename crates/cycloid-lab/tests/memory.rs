@@ -1,4 +1,5 @@
-//! Memory is counted whoever allocates: the library nothing, the peers what they do.
+//! Memory is counted whichever library allocates: nothing for this library, all allocations of the
+//! peers.
 
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 
@@ -9,7 +10,7 @@ use cycloid_lab::peers::modexp::{Exponents, Input, Prepare};
 use cycloid_lab::record::Report;
 use cycloid_lab::suite::{self, Effort, Progress, Suite, modexp::ModExp};
 
-/// The constant-time exponentiation of `peer`.
+/// Prepares the constant-time exponentiation of `peer`.
 fn operation(peer: Peer, bits: usize) -> Box<dyn Operation> {
     let found = peer.find();
     let library = match &found.outcome {
@@ -18,16 +19,21 @@ fn operation(peer: Peer, bits: usize) -> Box<dyn Operation> {
     };
     let candidates = library.modexp(bits);
     let candidate = candidates.iter().find(|candidate| candidate.constant_time).unwrap();
-    let Prepare::One(prepare) = &candidate.prepare else { panic!("the first is for one") };
+    let Prepare::One(prepare) = &candidate.prepare else {
+        panic!("the first candidate is for one exponentiation")
+    };
     prepare(&Input::new(bits, Exponents::Full, 1)).unwrap()
 }
 
 #[test]
 fn allocations_of_libraries_in_c_are_counted() {
-    // At this size each of them takes its table of powers from the heap.
+    // At this size each of them allocates its table of powers on the heap.
     for peer in [Peer::OpenSsl, Peer::Gmp, Peer::AwsLc] {
         let mut operation = operation(peer, 4096);
-        assert!(operation.heap_held().unwrap() > 4 * 512, "{peer:?}: its numbers are held");
+        assert!(
+            operation.heap_held().unwrap() > 4 * 512,
+            "{peer:?}: it holds its numbers on the heap"
+        );
         let (done, heap) = heap::measure(|| operation.run());
         done.unwrap();
         let heap = heap.unwrap();
@@ -47,9 +53,9 @@ fn allocations_of_libraries_in_rust_are_counted() {
 }
 
 #[test]
-fn stack_of_a_library_in_c_is_seen() {
-    // GMP keeps its scratch on the stack as long as it is small: for 512 bits, a table of 2⁴
-    // numbers of 64 bytes at least.
+fn stack_use_of_a_c_library_is_measured() {
+    // GMP keeps small scratch on the stack: for 512 bits, a table of 2⁴ numbers of at least
+    // 64 bytes.
     let peak = stack::on_measuring_thread(|| {
         let mut operation = operation(Peer::Gmp, 512);
         stack::peak(&mut || operation.run().unwrap())

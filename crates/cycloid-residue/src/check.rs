@@ -1,4 +1,4 @@
-//! The process that searches: it knows the secrets, and the subject's memory is all it looks at.
+//! The searching process: it knows the secrets, and looks only at the subject's memory.
 
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -10,13 +10,13 @@ use crate::protocol::{Extent, Input};
 use crate::search::{memory, search, touched};
 use crate::subject::PAINTED;
 
-/// Bytes that the frames of a case's own take between the measuring and the operation.
+/// Bytes of the case's own frames between the measurement and the operation.
 const OWN_FRAMES: usize = 4096;
 
-/// How many places are shown of an operation that leaves many.
+/// The number of places shown for an operation with many findings.
 const SHOWN: usize = 400;
 
-/// Runs the cases whose names have `part` in them; gives a summary.
+/// Runs the cases whose names contain `part`, and returns a summary.
 pub(crate) fn run(part: &str) -> Result<String, String> {
     let cases = cases::all();
     let mut wrong = 0;
@@ -31,42 +31,42 @@ pub(crate) fn run(part: &str) -> Result<String, String> {
             let allowed = case.stack + OWN_FRAMES;
             if stack > allowed {
                 wrong += 1;
-                eprintln!("{name}: {stack} bytes of stack, {allowed} were said");
+                eprintln!("{name}: {stack} bytes of stack, more than the documented {allowed}");
             }
             match case.expect {
                 Expect::Nothing if found.is_empty() => {}
                 Expect::Nothing => {
                     wrong += 1;
                     eprintln!(
-                        "{name}: {} places with secrets, of {needles} looked for",
+                        "{name}: {} places with secrets, searched for {needles}",
                         found.len()
                     );
                     found.iter().take(SHOWN).for_each(|line| eprintln!("    {line}"));
                 }
                 Expect::Found if found.is_empty() => {
                     wrong += 1;
-                    eprintln!("{name}: what was planted is not found");
+                    eprintln!("{name}: the planted secret was not found");
                 }
                 Expect::Found => {}
             }
         }
     }
     if wrong > 0 {
-        return Err(format!("{wrong} of {done} operations leave something or take too much stack"));
+        return Err(format!("{wrong} of {done} operations leave secrets or use too much stack"));
     }
     if done == 0 {
-        return Err(format!("no operation has `{part}` in its name"));
+        return Err(format!("no operation's name contains `{part}`"));
     }
     let levels: Vec<_> = levels.iter().map(|level| level.name()).collect();
     let missing = Level::ALL.len() - levels.len();
-    let missing = if missing > 0 { ", as this processor has no more" } else { "" };
+    let missing = if missing > 0 { ", all that this processor has" } else { "" };
     Ok(format!(
         "residue: {done} operations leave nothing; planted secrets are found; {}{missing}",
         levels.join(", ")
     ))
 }
 
-/// Prints how much stack each operation takes, on the level where that is most.
+/// Prints the stack use of each operation, on the level where it is greatest.
 pub(crate) fn stack_use(part: &str) -> Result<(), String> {
     let cases = cases::all();
     let mut most = vec![(0, Level::Portable); cases.len()];
@@ -113,7 +113,7 @@ impl Subject {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
-            .map_err(|error| format!("cannot start the process to search: {error}"))?;
+            .map_err(|error| format!("cannot start the process that is searched: {error}"))?;
         let (Some(input), Some(mut output)) = (process.stdin.take(), process.stdout.take()) else {
             return Err("the process has no pipes".into());
         };
@@ -152,7 +152,7 @@ impl Subject {
 
 impl Drop for Subject {
     fn drop(&mut self) {
-        // Its input ends, and so does it; there is nobody to tell if not.
+        // It ends when its input ends; a failure here cannot be reported.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

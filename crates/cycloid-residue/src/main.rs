@@ -1,9 +1,10 @@
-//! Runs every operation that touches a secret, on every backend of the processor, and then searches
-//! the memory of the process that ran it for what the operation should not have left: eight bytes of
-//! a secret, or of a value that reveals one, on the dead stack, in registers, on the heap or anywhere
-//! else that is writable. It measures stack use in the same run.
+//! Runs every operation that uses a secret, on every backend of the processor, and then searches
+//! the memory of the process that ran it for residue: eight bytes of a secret, or of a value that
+//! reveals one, on the dead stack, in registers, on the heap or in any other writable memory. Also
+//! measures stack use.
 //!
-//! `cargo run --release --locked -p cycloid-residue`, with a part of a name for some of them.
+//! Run `cargo run --release --locked -p cycloid-residue`, with a part of a name to select
+//! operations.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod cases;
@@ -28,7 +29,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match arguments[..] {
         ["--subject", level] => {
-            subject::run(Level::from_name(level).expect("the other process names a level"));
+            subject::run(Level::from_name(level).expect("the argument is the name of a level"));
             return ExitCode::SUCCESS;
         }
         ["--stack"] => check::stack_use("").map(|()| String::new()),
@@ -51,6 +52,6 @@ fn main() -> ExitCode {
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 fn main() -> ExitCode {
-    eprintln!("memory is searched on x86-64 Linux only");
+    eprintln!("searching memory needs Linux on x86-64");
     ExitCode::SUCCESS
 }

@@ -1,11 +1,11 @@
-//! What is searched for: every eight consecutive bytes of a secret, in the forms in which numbers
-//! lie in memory.
+//! The needles of the search: every eight consecutive bytes of a secret, in all forms that numbers
+//! have in memory.
 
 use std::collections::HashMap;
 
 use num_bigint::BigUint;
 
-/// Eight bytes, and what they are of.
+/// Sequences of eight bytes, with the names of their secrets.
 #[derive(Default)]
 pub(crate) struct Needles {
     windows: HashMap<u64, usize>,
@@ -13,14 +13,14 @@ pub(crate) struct Needles {
 }
 
 impl Needles {
-    /// Bytes as they are and in the opposite order.
+    /// Adds bytes in both orders.
     pub(crate) fn bytes(&mut self, name: &str, bytes: &[u8]) {
         self.add(format!("{name}, bytes"), bytes);
         let reversed: Vec<u8> = bytes.iter().rev().copied().collect();
         self.add(format!("{name}, bytes reversed"), &reversed);
     }
 
-    /// Bytes, and as a hash function has them in words.
+    /// Adds bytes, also as the words of a hash function.
     pub(crate) fn hashed(&mut self, name: &str, bytes: &[u8]) {
         self.bytes(name, bytes);
         for size in [4, 8] {
@@ -30,7 +30,7 @@ impl Needles {
         }
     }
 
-    /// A number in both byte orders, and in limbs of fewer bits.
+    /// Adds a number in both byte orders, and in limbs of fewer bits.
     pub(crate) fn number(&mut self, name: &str, number: &BigUint) {
         self.bytes(name, &number.to_bytes_le());
         for bits in [51, 52, 56, 58] {
@@ -38,7 +38,7 @@ impl Needles {
         }
     }
 
-    /// A number, and its forms of Montgomery: times R = 2^(64·n) and 2^(52·m) modulo `modulus`.
+    /// Adds a number and its Montgomery forms: times R = 2^(64·n) and 2^(52·m) modulo `modulus`.
     pub(crate) fn residue(&mut self, name: &str, number: &BigUint, modulus: &BigUint) {
         self.number(name, number);
         self.number(&format!("−{name}"), &((modulus - number % modulus) % modulus));
@@ -51,7 +51,7 @@ impl Needles {
         }
     }
 
-    /// A prime of a key, and what of it stands beside it for products modulo it.
+    /// Adds a prime of a key, and the precomputed values for products modulo it.
     pub(crate) fn prime(&mut self, name: &str, prime: &BigUint) {
         self.number(name, prime);
         self.number(&format!("{name} − 1"), &(prime - 1_u8));
@@ -68,7 +68,7 @@ impl Needles {
         }
     }
 
-    /// What is known to everyone is not searched for.
+    /// Excludes public values from the search.
     pub(crate) fn public(&mut self, bytes: &[u8]) {
         let reversed: Vec<u8> = bytes.iter().rev().copied().collect();
         for bytes in [bytes, &reversed] {
@@ -86,17 +86,17 @@ impl Needles {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of needles.
     pub(crate) fn len(&self) -> usize {
         self.windows.len()
     }
 
-    /// What eight bytes are of.
+    /// Returns the name of the secret that eight bytes belong to.
     pub(crate) fn name(&self, window: u64) -> Option<&str> {
         self.windows.get(&window).map(|index| &*self.names[*index])
     }
 
-    /// A table of bits that tells most windows that are no needle.
+    /// Returns a bitmap that quickly excludes most windows.
     pub(crate) fn sieve(&self) -> Sieve {
         let mut sieve = Sieve(vec![0; 1 << 10]);
         for window in self.windows.keys() {
@@ -121,19 +121,19 @@ impl Sieve {
     }
 }
 
-/// Each eight consecutive bytes.
+/// Returns all sequences of eight consecutive bytes.
 pub(crate) fn windows(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.windows(8).map(|window| u64::from_le_bytes(window.try_into().expect("eight")))
 }
 
-/// Whether eight bytes can be told from numbers that stand everywhere: five of them differ.
+/// Returns whether eight bytes are distinctive: five of them differ. Others occur everywhere.
 fn tells(window: u64) -> bool {
     let mut bytes = window.to_le_bytes();
     bytes.sort_unstable();
     1 + bytes.windows(2).filter(|pair| pair[0] != pair[1]).count() >= 5
 }
 
-/// Limbs of so many bits in words.
+/// Returns limbs of this many bits in words.
 fn limbs(number: &BigUint, bits: u64) -> Vec<u8> {
     let mask = (BigUint::from(1_u8) << bits) - 1_u8;
     (0..number.bits().div_ceil(bits))

@@ -1,6 +1,6 @@
-//! What the two processes say to each other.
+//! The messages between the two processes.
 
-/// A part of memory.
+/// A range of memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Extent {
     pub(crate) start: u64,
@@ -26,7 +26,7 @@ impl Extent {
     }
 }
 
-/// The strings that a case is given, each behind its length.
+/// The inputs of a case, each preceded by its length.
 #[derive(Clone, Copy)]
 pub(crate) struct Input(&'static [u8]);
 
@@ -35,7 +35,7 @@ impl Input {
         Self(bytes)
     }
 
-    /// As many strings as there are.
+    /// Splits the inputs into all `N` strings.
     pub(crate) fn parts<const N: usize>(self) -> [&'static [u8]; N] {
         let mut rest = self.0;
         std::array::from_fn(|_| {

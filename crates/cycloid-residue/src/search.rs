@@ -1,4 +1,4 @@
-//! The search of another process's writable memory.
+//! Searches the writable memory of another process.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -14,14 +14,14 @@ pub(crate) struct Found {
     pub(crate) region: String,
 }
 
-/// A part of memory as it stood.
+/// A snapshot of a region of memory.
 pub(crate) struct Region {
     name: String,
     start: u64,
     bytes: Vec<u8>,
 }
 
-/// All memory that the process may write.
+/// Reads all memory that the process can write.
 pub(crate) fn memory(process: u32) -> std::io::Result<Vec<Region>> {
     let maps = std::fs::read_to_string(format!("/proc/{process}/maps"))?;
     let memory = File::open(format!("/proc/{process}/mem"))?;
@@ -43,14 +43,14 @@ pub(crate) fn memory(process: u32) -> std::io::Result<Vec<Region>> {
     Ok(regions)
 }
 
-/// Each place with eight bytes of a secret, but in what is excluded.
+/// Returns each place with eight bytes of a secret, except in excluded ranges.
 pub(crate) fn search(regions: &[Region], needles: &Needles, excluded: &[Extent]) -> Vec<Found> {
     const PAGE: usize = 4096;
     let sieve = needles.sieve();
     let mut found = Vec::new();
     for region in regions {
         for start in (0..region.bytes.len()).step_by(PAGE) {
-            // With what hangs over into the next page.
+            // Includes the bytes that overlap into the next page.
             let page = &region.bytes[start..(start + PAGE + 7).min(region.bytes.len())];
             if page.iter().all(|byte| *byte == 0) {
                 continue;
@@ -71,7 +71,7 @@ pub(crate) fn search(regions: &[Region], needles: &Needles, excluded: &[Extent])
     found
 }
 
-/// How many bytes of stack below `pointer` are no longer painted.
+/// Returns the number of bytes of stack below `pointer` that are no longer painted.
 pub(crate) fn touched(regions: &[Region], pointer: u64, painted: usize) -> usize {
     let holds = |region: &&Region| {
         (region.start..region.start + region.bytes.len() as u64).contains(&pointer)
@@ -79,7 +79,8 @@ pub(crate) fn touched(regions: &[Region], pointer: u64, painted: usize) -> usize
     let Some(region) = regions.iter().find(holds) else { return 0 };
     let end = (pointer - region.start) as usize;
     let pattern = PATTERN.to_le_bytes();
-    // The paint does not reach quite as deep from here, as it was done from a frame above.
+    // The paint ends slightly higher relative to this pointer, because a frame above did the
+    // painting.
     let words = region.bytes[end - painted + 4096..end].chunks_exact(8);
     let untouched = words.clone().take_while(|word| **word == pattern).count();
     (words.count() - untouched) * 8

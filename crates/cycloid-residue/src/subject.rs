@@ -1,7 +1,7 @@
 //! The searched process. It runs one operation after the other. After each it stops, with its
 //! registers saved and its dead stack as the operation left it.
 //!
-//! Its messages go straight to the kernel, from memory that the search leaves out.
+//! Its messages go directly to the kernel, from memory that the search excludes.
 
 use std::arch::asm;
 use std::io::Write;
@@ -12,22 +12,22 @@ use cycloid::cpu::{self, Level};
 use crate::cases::{self, Case};
 use crate::protocol::{Extent, Input};
 
-/// Bytes of stack that are painted before an operation.
+/// The number of bytes of stack painted before an operation.
 pub(crate) const PAINTED: usize = 512 << 10;
 
-/// What is painted; no secret looks like it.
+/// The paint; no secret has this pattern.
 pub(crate) const PATTERN: u64 = 0xa5c3_a5c3_a5c3_a5c3;
 
 const STACK: usize = 2 << 20;
 
-/// Bytes for inputs, and for keys and results that are alive while memory is searched.
+/// Bytes for inputs, and for keys and results that stay alive during the search.
 const INPUT: usize = 64 << 10;
 const ARENA: usize = 1 << 20;
 
 static ARENA_START: AtomicUsize = AtomicUsize::new(0);
 static ARENA_USED: AtomicUsize = AtomicUsize::new(0);
 
-/// Does what the standard input asks for until that ends.
+/// Follows the orders on standard input until it ends.
 pub(crate) fn run(level: Level) {
     cpu::limit(level);
     let body = || {
@@ -37,14 +37,14 @@ pub(crate) fn run(level: Level) {
         ARENA_START.store(arena.as_mut_ptr() as usize, Ordering::Relaxed);
         let mut output = std::io::stdout();
         for part in [Extent::of(input), Extent::of(arena)] {
-            output.write_all(&part.to_bytes()).expect("the other process reads");
+            output.write_all(&part.to_bytes()).expect("the other process reads the pipe");
         }
-        output.flush().expect("the other process reads");
+        output.flush().expect("the other process reads the pipe");
         while let Some((case, length)) = header() {
             arena.fill(0);
             ARENA_USED.store(0, Ordering::Relaxed);
             receive(&mut input[..length]);
-            // SAFETY: nothing writes the memory while the operation runs.
+            // SAFETY: nothing writes to this memory while the operation runs.
             let given = unsafe { std::slice::from_raw_parts(input.as_ptr(), length) };
             paint();
             one(&cases[case], Input::new(given));
@@ -52,7 +52,7 @@ pub(crate) fn run(level: Level) {
         }
     };
     let thread = std::thread::Builder::new().stack_size(STACK).spawn(body);
-    thread.expect("the system gives a thread").join().expect("no operation panics");
+    thread.expect("the system starts a thread").join().expect("no operation panics");
 }
 
 #[inline(never)]
@@ -62,17 +62,17 @@ fn one(case: &Case, input: Input) {
     assert!(stop.done, "{} did nothing", case.name);
 }
 
-/// Where a case does its operation.
+/// Runs a case's operation and stops for the search.
 pub(crate) struct Stop {
     done: bool,
 }
 
 impl Stop {
-    /// Does the operation, once for each case, and has memory searched.
+    /// Performs the operation, exactly once per case, and then has memory searched.
     #[inline(never)]
     pub(crate) fn after(&mut self, operation: &mut dyn FnMut()) {
         self.done = true;
-        // What made the input ready has left something where the next frames have their gaps.
+        // Preparing the input has left data where the next frames have gaps.
         paint();
         Self::search(operation);
     }
@@ -82,31 +82,31 @@ impl Stop {
         let mut registers = Registers([0; Registers::WORDS]);
         paint();
         let pointer = observe(operation, &mut registers);
-        // The registers stand in memory that is searched.
+        // The registers are in memory that is searched.
         send(&(pointer as u64).to_le_bytes());
         receive(&mut [0]);
         std::hint::black_box(&registers);
     }
 }
 
-/// Puts a value where it may be while memory is searched.
+/// Places a value where it may be during the search.
 ///
 /// It is made in frames that are painted over later.
 #[inline(never)]
 pub(crate) fn alive<T>(make: impl FnOnce() -> T) -> &'static mut T {
     let room = room(size_of::<T>(), align_of::<T>());
     let place = room.as_mut_ptr().cast::<T>();
-    // SAFETY: the room is for this value alone, as large and as aligned as it needs.
+    // SAFETY: the space belongs to this value alone, with its size and alignment.
     unsafe {
         place.write(make());
         &mut *place
     }
 }
 
-/// Zeros that may become secrets which are alive.
+/// Returns zeros that may become secrets that stay alive.
 pub(crate) fn limbs<T: Copy>(count: usize, zero: T) -> &'static mut [T] {
     let room = room(count * size_of::<T>(), align_of::<T>());
-    // SAFETY: the room is for these values alone, as large and as aligned as they need.
+    // SAFETY: the space belongs to these values alone, with their size and alignment.
     let limbs = unsafe { std::slice::from_raw_parts_mut(room.as_mut_ptr().cast(), count) };
     limbs.fill(zero);
     limbs
@@ -117,7 +117,7 @@ fn room(bytes: usize, align: usize) -> &'static mut [u8] {
     let at = (start + ARENA_USED.load(Ordering::Relaxed)).next_multiple_of(align.max(64));
     ARENA_USED.store(at + bytes - start, Ordering::Relaxed);
     assert!(at + bytes <= start + ARENA, "the arena is full");
-    // SAFETY: the part of the arena has been given to nobody else.
+    // SAFETY: this part of the arena has no other user.
     unsafe { std::slice::from_raw_parts_mut(at as *mut u8, bytes) }
 }
 
@@ -132,8 +132,8 @@ impl Registers {
 /// Fills the stack below with the pattern.
 #[inline(never)]
 fn paint() {
-    // SAFETY: the words are stack of this thread, and without `nostack` nothing lives below the
-    // stack pointer here.
+    // SAFETY: the words belong to this thread's stack, and without `nostack` the compiler keeps
+    // nothing below the stack pointer here.
     unsafe {
         asm!(
             "lea rdi, [rsp - {bytes}]",
@@ -147,7 +147,8 @@ fn paint() {
     }
 }
 
-/// Calls the operation and saves what it left in registers; gives the stack pointer of the call.
+/// Calls the operation, saves the registers that it left, and returns the stack pointer of the
+/// call.
 #[inline(never)]
 fn observe(operation: &mut dyn FnMut(), registers: &mut Registers) -> usize {
     extern "C" fn call(operation: &mut &mut dyn FnMut()) {
@@ -157,7 +158,8 @@ fn observe(operation: &mut dyn FnMut(), registers: &mut Registers) -> usize {
     let pointer: usize;
     macro_rules! observed {
         ($vectors:literal) => {
-            // SAFETY: the function is called as its type says; the registers go to memory for them.
+            // SAFETY: the function is called according to its type; the registers are written to
+            // memory reserved for them.
             unsafe {
                 asm!(
                     "mov r13, rsp",
@@ -206,7 +208,7 @@ fn observe(operation: &mut dyn FnMut(), registers: &mut Registers) -> usize {
     pointer
 }
 
-/// The number of a case and the length of its input; nothing at the end.
+/// Receives the number of a case and the length of its input; `None` at the end.
 fn header() -> Option<(usize, usize)> {
     let mut header = [0; 16];
     if read(&mut header[..1]) == 0 {
@@ -238,11 +240,12 @@ fn send(bytes: &[u8]) {
     assert_eq!(transfer(1, 1, bytes.as_ptr() as usize, bytes.len()), bytes.len());
 }
 
-/// The system calls `read`, 0, and `write`, 1; nothing below the stack pointer changes.
+/// Performs the system calls `read`, 0, and `write`, 1; nothing below the stack pointer changes.
 #[inline(always)]
 fn transfer(call: usize, file: usize, start: usize, length: usize) -> usize {
     let outcome: isize;
-    // SAFETY: the kernel reads or writes the memory of a slice of the caller's, borrowed as it needs.
+    // SAFETY: the kernel reads or writes the memory of the caller's slice, which is borrowed
+    // accordingly.
     unsafe {
         asm!(
             "syscall",
@@ -255,12 +258,12 @@ fn transfer(call: usize, file: usize, start: usize, length: usize) -> usize {
             options(nostack),
         );
     }
-    usize::try_from(outcome).expect("the other process is there")
+    usize::try_from(outcome).expect("the other process is running")
 }
 
-/// Leaves eight bytes in a vector register that nothing here uses, for the test of the search.
+/// Leaves eight bytes in an otherwise unused vector register, to test the search.
 pub(crate) fn leave_in_a_register(bytes: &[u8]) {
     let word = u64::from_ne_bytes(bytes[..8].try_into().expect("eight bytes"));
-    // SAFETY: the register is declared as changed.
+    // SAFETY: the register is declared as clobbered.
     unsafe { asm!("movq xmm13, {}", in(reg) word, out("xmm13") _, options(nomem, nostack)) };
 }

@@ -1,8 +1,8 @@
-//! The same search in code with the compiler's own checks, as the library's tests run it.
+//! Runs the same search on debug code with the compiler's checks, like the library's tests.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[test]
-fn nothing_is_left_and_stack_use_is_as_said() {
+fn no_secret_is_left_and_stack_use_is_as_documented() {
     use std::process::Command;
 
     let output = Command::new(env!("CARGO_BIN_EXE_cycloid-residue")).output().unwrap();

@@ -1,7 +1,7 @@
-//! A client and a server of rustls on Cycloid that greet each other over TCP:
-//! `cargo run --locked -p cycloid-rustls --example hello -- certificate.pem key.pem name`.
+//! A client and a server of rustls on Cycloid that exchange a greeting over TCP: `cargo run
+//! --locked -p cycloid-rustls --example hello -- certificate.pem key.pem name`.
 //!
-//! The certificate, which the client trusts as it is, is for that name; such a one is made by
+//! The certificate must be for that name, and the client trusts it directly. To make one, run
 //! `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost
 //! -addext subjectAltName=DNS:localhost -addext basicConstraints=CA:FALSE -keyout key.pem -out
 //! certificate.pem`.
@@ -21,10 +21,10 @@ use rustls::{
 fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let [certificate, key, name] = &arguments[..] else {
-        return Err("give a certificate, its key and its name".into());
+        return Err("usage: hello CERTIFICATE KEY NAME".into());
     };
-    // The line that a program needs.
-    cycloid_rustls::default_provider().install_default().expect("it is the first");
+    // The only line that a program needs.
+    cycloid_rustls::default_provider().install_default().expect("no other provider is installed");
 
     let certificate = CertificateDer::from_pem_file(certificate)?;
     let key = PrivateKeyDer::from_pem_file(key)?;

@@ -1,5 +1,5 @@
 //! Key exchange: the groups of TLS (RFC 8446, section 4.2.7; RFC 8422, section 5.1.1) that Cycloid
-//! computes in.
+//! implements.
 
 #[cfg(feature = "post-quantum")]
 mod hybrid;
@@ -18,8 +18,8 @@ pub use hybrid::X25519MLKEM768;
 
 use crate::random;
 
-/// All groups, in order of preference. A client sends shares of the first and, if that is
-/// `X25519MLKEM768`, of X25519.
+/// All groups, in order of preference. A client sends a share of the first group; if that is
+/// `X25519MLKEM768`, it also sends a share of X25519.
 pub static ALL_GROUPS: &[&dyn SupportedKxGroup] = &[
     #[cfg(feature = "post-quantum")]
     X25519MLKEM768,
@@ -41,11 +41,11 @@ pub static SECP384R1: &dyn SupportedKxGroup = &Nist::<P384>(NamedGroup::secp384r
 /// ECDH on P-521.
 pub static SECP521R1: &dyn SupportedKxGroup = &Nist::<P521>(NamedGroup::secp521r1, PhantomData);
 
-/// What the peer sent is no public key of the group.
+/// The error for an invalid key share of the peer.
 const INVALID: Error = Error::PeerMisbehaved(PeerMisbehaved::InvalidKeyShare);
 
-/// The first byte of a point that is not compressed (SEC 1, section 2.3.3), the only form that TLS
-/// has (RFC 8446, section 4.2.8.2; RFC 8422, section 5.4.1).
+/// The first byte of an uncompressed point (SEC 1, section 2.3.3), the only form in TLS (RFC 8446,
+/// section 4.2.8.2; RFC 8422, section 5.4.1).
 const UNCOMPRESSED: u8 = 4;
 
 #[derive(Debug)]
@@ -75,7 +75,7 @@ struct Curve25519Exchange {
 impl ActiveKeyExchange for Curve25519Exchange {
     fn complete(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, Error> {
         let peer = peer.try_into().map_err(|_| INVALID)?;
-        // A secret of zeros is refused here (RFC 8446, section 7.4.2).
+        // Rejects an all-zero secret (RFC 8446, section 7.4.2).
         let shared = self.private.agree(peer).map_err(|_| INVALID)?;
         Ok(SharedSecret::from(&shared.as_bytes()[..]))
     }
@@ -150,7 +150,7 @@ impl<C: Curve> ActiveKeyExchange for NistExchange<C> {
 mod tests {
     use super::*;
 
-    /// The other side gets the same secret; what is not a public key is refused.
+    /// Checks that the other side gets the same secret, and that invalid public keys are rejected.
     fn exchange(group: &dyn SupportedKxGroup, wrong: &[&[u8]]) {
         let [alice, bob] = [group.start().unwrap(), group.start().unwrap()];
         let [sent, answer] = [alice.pub_key().to_vec(), bob.pub_key().to_vec()];
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn x25519_refuses_public_keys_of_small_order() {
+    fn x25519_rejects_public_keys_of_small_order() {
         let mut one = [0; 32];
         one[0] = 1;
         let mut p = [0xff; 32];
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nist_groups_refuse_what_is_not_an_uncompressed_point_of_the_curve() {
+    fn the_nist_groups_accept_only_uncompressed_points_on_the_curve() {
         fn on<C: Curve>(group: &dyn SupportedKxGroup) {
             let point = PrivateKey::<C>::generate(&mut random::generator().unwrap()).unwrap();
             let point = *point.public_key();

@@ -1,13 +1,14 @@
-//! Cycloid for [rustls] 0.23: a [`CryptoProvider`] whose key exchange, signatures and verification
-//! are Cycloid's. One line makes a rustls program one that runs on Cycloid:
+//! Cycloid for [rustls] 0.23: a [`CryptoProvider`] with Cycloid's key exchange, signatures and
+//! verification. One line makes a rustls program use Cycloid:
 //!
 //! ```
 //! cycloid_rustls::default_provider().install_default().expect("no other provider is installed");
 //! ```
 //!
-//! or, for a single configuration, `ClientConfig::builder_with_provider(Arc::new(default_provider()))`.
+//! For a single configuration, use
+//! `ClientConfig::builder_with_provider(Arc::new(default_provider()))`.
 //!
-//! | what | which | computed by |
+//! | function | algorithms | implementation |
 //! |---|---|---|
 //! | key exchange | X25519MLKEM768 ([`ALL_GROUPS`]) | ML-KEM-768 by AWS-LC, X25519 by Cycloid |
 //! | | X25519, secp256r1, secp384r1, secp521r1 | Cycloid |
@@ -17,44 +18,44 @@
 //! | cipher suites of TLS 1.2 and 1.3: AEADs, hashes, HMAC, HKDF | those of rustls's provider for aws-lc-rs | AWS-LC |
 //! | random numbers | the operating system's | |
 //!
-//! The parts are public so that a provider may take some of them and leave others.
+//! The parts are public, so that a provider can use some of them without the others.
 //!
-//! Whatever rustls's own default offers, this provider offers too; a test compares them. What there is
-//! of AWS-LC against quantum computers, ML-KEM and ML-DSA, is there with the feature `post-quantum`,
-//! which is on unless switched off. X25519MLKEM768 comes first, and a client sends a share of X25519
-//! beside it, so that a server that has only this needs no second flight.
+//! This provider offers everything that rustls's own default offers; a test compares them. The
+//! post-quantum algorithms ML-KEM and ML-DSA, computed by AWS-LC, need the feature `post-quantum`,
+//! which is on by default. X25519MLKEM768 comes first. A client also sends a share of X25519, so
+//! that a server that supports only X25519 needs no second flight.
 //!
 //! # RSA keys
 //!
-//! Both primes of a key are tested when it is loaded, which takes as long as two signatures. A key for
-//! RSASSA-PSS only (id-RSASSA-PSS) signs by the one scheme of TLS that is for it, `rsa_pss_pss_*`
-//! with its hash function (RFC 8446, section 4.2.3), in TLS 1.3: rustls itself does not know these
-//! schemes, so a peer that is rustls offers none of them, and certificates with such keys are not
-//! verified. A key that none of the schemes is for is refused.
+//! Both primes of a key are tested when it is loaded, which takes as long as two signatures. A key
+//! restricted to RSASSA-PSS (id-RSASSA-PSS) signs with the one TLS scheme for it, `rsa_pss_pss_*`
+//! with its hash function (RFC 8446, section 4.2.3), in TLS 1.3. rustls itself does not know these
+//! schemes, so a rustls peer offers none of them, and certificates with such keys are not verified.
+//! A key that matches none of the schemes is rejected.
 //!
 //! # RSA keys and threads
 //!
-//! A private operation needs a context with working memory and the blinding, which is cheaper used
-//! again than made anew. A signing key keeps those that are not in use: a handshake takes one, or
-//! makes one where all are taken, and gives it back. So threads never wait for each other but for
-//! the moment in which a list changes; a key holds as many contexts as there ever were signatures
-//! with it at a time, each of some ten kilobytes, and all are wiped when the key is dropped.
+//! A private operation needs a context with working memory and a blinding, which is cheaper to
+//! reuse than to create. A signing key keeps a list of unused contexts: a handshake takes one, or
+//! creates one if the list is empty, and returns it afterwards. So threads wait for each other only
+//! while the list changes. A key holds as many contexts as its peak number of concurrent
+//! signatures, each of about ten kilobytes; all are wiped when the key is dropped.
 //!
-//! # Keys that verify often
+//! # Frequently used keys
 //!
-//! A public key on P-256, P-384 or P-521 that eight signatures were valid by, such as that of an
-//! authority, gets multiples of its point, with which a verification takes less than half of the
-//! time. They are kept for the 16 keys of each curve that were used last, in 18
-//! to 61 KiB each. [`VERIFICATION_ALGORITHMS_WITHOUT_MEMORY`] remember nothing.
+//! A public key on P-256, P-384 or P-521 with eight valid signatures, such as that of an authority,
+//! gets precomputed multiples of its point, which reduce the time of a verification by more than
+//! half. They are kept for the 16 most recently used keys of each curve, with 18 to 61 KiB each.
+//! [`VERIFICATION_ALGORITHMS_WITHOUT_MEMORY`] keep no keys.
 //!
 //! # Errors
 //!
-//! A key that cannot be loaded gives [`rustls::Error::General`] with the reason in words. A key
-//! share that is not a public key of its group, or X25519 with a public key of small order, is
-//! [`PeerMisbehaved::InvalidKeyShare`](rustls::PeerMisbehaved::InvalidKeyShare). A system that
-//! gives no random numbers is [`rustls::Error::FailedToGetRandomBytes`].
+//! A key that cannot be loaded gives [`rustls::Error::General`] with a description of the reason. A
+//! key share that is not a public key of its group, or an X25519 public key of small order, gives
+//! [`PeerMisbehaved::InvalidKeyShare`](rustls::PeerMisbehaved::InvalidKeyShare). If the system
+//! provides no random numbers, the error is [`rustls::Error::FailedToGetRandomBytes`].
 
-mod frequent;
+mod frequent_keys;
 mod groups;
 mod keys;
 mod random;
@@ -73,7 +74,7 @@ use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::SigningKey;
 use zeroize::Zeroizing;
 
-/// The provider: everything of the table above, in rustls's own order of preference.
+/// Returns the provider with everything in the table above, in rustls's own order of preference.
 pub fn default_provider() -> CryptoProvider {
     CryptoProvider {
         cipher_suites: aws_lc_rs::DEFAULT_CIPHER_SUITES.to_vec(),

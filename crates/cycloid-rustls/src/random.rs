@@ -6,7 +6,7 @@ use rustls::Error;
 use rustls::crypto::{GetRandomFailed, SecureRandom};
 use zeroize::Zeroizing;
 
-/// What rustls draws from.
+/// The random source for rustls.
 #[derive(Debug)]
 pub(crate) struct System;
 
@@ -16,20 +16,20 @@ impl SecureRandom for System {
     }
 }
 
-/// Random bytes, to be wiped.
+/// Returns random bytes, which are wiped on drop.
 ///
 /// # Errors
-/// The system gives none.
+/// If the system provides none.
 pub(crate) fn bytes<const N: usize>() -> Result<Zeroizing<[u8; N]>, Error> {
     let mut bytes = Zeroizing::new([0; N]);
     getrandom::fill(&mut *bytes).map_err(|_| Error::FailedToGetRandomBytes)?;
     Ok(bytes)
 }
 
-/// A generator with a seed of the system's: it cannot fail later, which is what Cycloid asks for.
+/// Returns a generator seeded by the system. It cannot fail later, which Cycloid requires.
 ///
 /// # Errors
-/// The system gives no seed.
+/// If the system provides no seed.
 pub(crate) fn generator() -> Result<ChaCha20Rng, Error> {
     Ok(ChaCha20Rng::from_seed(*bytes()?))
 }

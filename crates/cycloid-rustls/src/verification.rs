@@ -1,4 +1,4 @@
-//! Verification of signatures: in certificates and in the handshake.
+//! Signature verification, for certificates and for handshakes.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,7 +16,7 @@ use rustls::pki_types::{
     AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm, alg_id,
 };
 
-use crate::frequent::HasFrequent;
+use crate::frequent_keys::HasFrequent;
 
 macro_rules! algorithms {
     ($(#[$doc:meta])* $name:ident $remembers:literal) => {
@@ -92,13 +92,14 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    /// All algorithms, and which of them a signature scheme of TLS stands for: in TLS 1.2 ECDSA with
-    /// any curve, in TLS 1.3 with the first. Keys on NIST's curves that verify often are prepared.
+    /// All algorithms, and their mapping from the signature schemes of TLS: an ECDSA scheme means
+    /// any curve in TLS 1.2, and the first one in TLS 1.3. Frequently used keys on NIST curves are
+    /// prepared.
     VERIFICATION_ALGORITHMS true
 }
 
 algorithms! {
-    /// The same, and no key is remembered.
+    /// The same without a cache of keys.
     VERIFICATION_ALGORITHMS_WITHOUT_MEMORY false
 }
 
@@ -113,8 +114,8 @@ const RSA_PKCS1_SHA256: Algorithm = &Rsa::pkcs1(Hash::Sha256, alg_id::RSA_PKCS1_
 const RSA_PKCS1_SHA384: Algorithm = &Rsa::pkcs1(Hash::Sha384, alg_id::RSA_PKCS1_SHA384);
 const RSA_PKCS1_SHA512: Algorithm = &Rsa::pkcs1(Hash::Sha512, alg_id::RSA_PKCS1_SHA512);
 
-// Some certificates leave out the parameters, which should be NULL (RFC 4055, section 5: both are to
-// be accepted).
+// Some certificates omit the parameters, which should be NULL; both forms must be accepted (RFC
+// 4055, section 5).
 const RSA_PKCS1_SHA256_WITHOUT_PARAMETERS: Algorithm =
     &Rsa::pkcs1(Hash::Sha256, without_parameters(&[0x06, 9, 42, 134, 72, 134, 247, 13, 1, 1, 11]));
 const RSA_PKCS1_SHA384_WITHOUT_PARAMETERS: Algorithm =
@@ -129,12 +130,12 @@ const ML_DSA_65: Algorithm = &MlDsa { verification: &signature::ML_DSA_65, id: a
 #[cfg(feature = "post-quantum")]
 const ML_DSA_87: Algorithm = &MlDsa { verification: &signature::ML_DSA_87, id: alg_id::ML_DSA_87 };
 
-/// An algorithm of nothing but its OBJECT IDENTIFIER in DER.
+/// Returns an algorithm identifier that consists only of its OBJECT IDENTIFIER in DER.
 const fn without_parameters(identifier: &'static [u8]) -> AlgorithmIdentifier {
     AlgorithmIdentifier::from_slice(identifier)
 }
 
-/// The digest of a message.
+/// Returns the digest of a message.
 pub(crate) fn digest(hash: Hash, message: &[u8]) -> digest::Digest {
     let algorithm = match hash {
         Hash::Sha384 => &digest::SHA384,
@@ -147,7 +148,7 @@ pub(crate) fn digest(hash: Hash, message: &[u8]) -> digest::Digest {
 /// ECDSA on a curve with a hash function.
 struct Ecdsa<C> {
     hash: Hash,
-    /// Whether keys that verify often are prepared.
+    /// Whether frequently used keys are prepared.
     remembers: bool,
     curve: PhantomData<C>,
 }
@@ -241,7 +242,7 @@ struct Rsa {
 }
 
 impl Rsa {
-    /// With a salt as long as the digest (RFC 8446, section 4.2.3).
+    /// PSS with a salt as long as the digest (RFC 8446, section 4.2.3).
     const fn pss(hash: Hash, signature: AlgorithmIdentifier) -> Self {
         Self { hash, is_pss: true, signature }
     }
@@ -251,7 +252,7 @@ impl Rsa {
     }
 }
 
-/// Limbs with which a key is read and a signature verified.
+/// Limbs of scratch for reading a key and verifying a signature.
 const SCRATCH: usize = {
     let (reading, verifying) =
         (rsa::der_scratch_limbs(MAX_BITS), rsa::verify_scratch_limbs(MAX_BITS));
@@ -296,7 +297,7 @@ impl fmt::Debug for Rsa {
     }
 }
 
-/// ML-DSA (FIPS 204), by AWS-LC.
+/// ML-DSA (FIPS 204), computed by AWS-LC.
 #[cfg(feature = "post-quantum")]
 struct MlDsa {
     verification: &'static dyn signature::VerificationAlgorithm,
@@ -338,7 +339,7 @@ mod tests {
 
     use super::*;
 
-    /// However often a key was used, what is valid is, and nothing else.
+    /// Checks that valid signatures, and no others, are accepted however often a key was used.
     fn many<C: HasFrequent>(hash: Hash) {
         let mut bytes = vec![7; C::BYTES];
         bytes[0] = 0;
@@ -363,13 +364,13 @@ mod tests {
     }
 
     #[test]
-    fn signatures_are_verified_by_keys_that_are_used_often() {
+    fn frequently_used_keys_verify_correctly() {
         many::<P256>(Hash::Sha256);
         many::<P384>(Hash::Sha384);
         many::<P521>(Hash::Sha512);
     }
 
-    /// The two tables differ in nothing else.
+    /// The two tables differ only in the cache.
     #[test]
     fn both_tables_have_the_same_algorithms() {
         let [one, other] = [&VERIFICATION_ALGORITHMS, &VERIFICATION_ALGORITHMS_WITHOUT_MEMORY];

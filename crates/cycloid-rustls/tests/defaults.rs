@@ -1,4 +1,4 @@
-//! What rustls's own default offers, this provider offers too.
+//! Checks that this provider offers everything that rustls's own default offers.
 #![cfg(feature = "post-quantum")]
 
 mod support;
@@ -11,7 +11,7 @@ use rustls::pki_types::{PrivateKeyDer, SignatureVerificationAlgorithm};
 use rustls::{SignatureScheme, SupportedCipherSuite};
 use support::Certificate;
 
-/// Names of what one has and the other lacks.
+/// Returns the names that ours lacks.
 fn lacking<T: Ord + std::fmt::Debug>(ours: &[T], theirs: &[T]) -> Vec<String> {
     let ours: BTreeSet<_> = ours.iter().collect();
     theirs.iter().filter(|one| !ours.contains(one)).map(|one| format!("{one:?}")).collect()
@@ -37,14 +37,14 @@ fn no_cipher_suite_is_missing() {
     assert_eq!(ours, theirs);
 }
 
-/// By which keys an algorithm verifies which signatures.
+/// Returns the identifiers of the key and signature algorithms.
 fn identifiers(algorithm: &&'static dyn SignatureVerificationAlgorithm) -> (Vec<u8>, Vec<u8>) {
     let [key, signature] = [algorithm.public_key_alg_id(), algorithm.signature_alg_id()];
     (key.as_ref().to_vec(), signature.as_ref().to_vec())
 }
 
 #[test]
-fn no_verification_is_missing() {
+fn no_verification_algorithm_is_missing() {
     let [ours, theirs] = [default_provider(), aws_lc_rs::default_provider()]
         .map(|provider| provider.signature_verification_algorithms);
     let [all, expected] =
@@ -57,14 +57,14 @@ fn no_verification_is_missing() {
         let (_, mine) = ours.mapping.iter().find(|(mine, _)| mine == scheme).unwrap();
         let [mine, expected] =
             [mine, algorithms].map(|list| list.iter().map(identifiers).collect::<Vec<_>>());
-        // TLS 1.3 has the first.
+        // TLS 1.3 uses the first.
         assert_eq!(mine[0], expected[0], "{scheme:?}");
         assert_eq!(lacking(&mine, &expected), [""; 0], "{scheme:?}");
     }
 }
 
 #[test]
-fn no_private_key_and_no_scheme_to_sign_by_is_missing() {
+fn no_private_key_type_and_no_signature_scheme_is_missing() {
     use ::aws_lc_rs::signature::{
         ML_DSA_44_SIGNING, ML_DSA_65_SIGNING, ML_DSA_87_SIGNING, PqdsaKeyPair,
     };

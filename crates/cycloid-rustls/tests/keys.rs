@@ -1,4 +1,4 @@
-//! Private keys: what loads and signs, and what is said of those that do not load.
+//! Private keys: loading, signing, and the errors for keys that do not load.
 
 mod support;
 
@@ -11,8 +11,8 @@ use rustls::sign::SigningKey;
 use rustls::{Error, SignatureScheme};
 use support::Certificate;
 
-/// Signs by every scheme that the key has, and verifies by the algorithm of that scheme which is
-/// for such a key; gives how many schemes there were.
+/// Signs with every scheme of the key, verifies with the matching algorithm of that scheme, and
+/// returns the number of schemes.
 fn signs(key: &dyn SigningKey) -> usize {
     let public = key.public_key().expect("a key knows its public key");
     let mut schemes = 0;
@@ -37,7 +37,7 @@ fn signs(key: &dyn SigningKey) -> usize {
     schemes
 }
 
-/// The key in a SubjectPublicKeyInfo: what is in its second element, a BIT STRING.
+/// Returns the key in a SubjectPublicKeyInfo: the content of its second element, a BIT STRING.
 fn subject<'a>(info: &'a SubjectPublicKeyInfoDer<'_>) -> &'a [u8] {
     fn element(der: &[u8]) -> (&[u8], &[u8]) {
         let (head, length) = match der[1] {
@@ -130,7 +130,7 @@ fn a_key_that_does_not_load_says_why() {
         let reason = said(PrivateKeyDer::Sec1(bytes.to_vec().into()));
         assert!(reason.starts_with("the ECDSA private key (SEC 1) is not usable"), "{reason}");
     }
-    // A file that is sound around a key that is not.
+    // A valid file with an invalid key.
     for (kind, name, oid) in [
         ("rsa-2048", "RSA", &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1][..]),
         ("p256", "ECDSA", &[0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1]),
@@ -161,7 +161,7 @@ fn a_key_that_does_not_load_says_why() {
         for i in 0..der.len() {
             let mut changed = der.clone();
             changed[i] ^= 0x41;
-            // Whatever comes of it, it is no panic.
+            // The result does not matter, as long as it does not panic.
             let _ = any_supported_key(&PrivateKeyDer::Pkcs8(changed.into()));
         }
         let sec1 = PrivateKeyDer::Sec1(der.clone().into());
@@ -195,7 +195,7 @@ fn many_threads_sign_with_one_rsa_key() {
 }
 
 #[test]
-fn a_key_for_pss_only_offers_what_it_is_for() {
+fn a_key_restricted_to_pss_offers_only_its_scheme() {
     let pss_pss = [0x0809, 0x080a, 0x080b].map(SignatureScheme::Unknown);
     let options = |hash: &str, mask: &str, salt: usize| {
         format!(
@@ -208,7 +208,7 @@ fn a_key_for_pss_only_offers_what_it_is_for() {
         ("sha256", options("sha256", "sha256", 32), &pss_pss[..1]),
         ("sha384", options("sha384", "sha384", 0), &pss_pss[1..2]),
         ("sha512", options("sha512", "sha512", 64), &pss_pss[2..]),
-        // TLS has one hash function, none of SHA-1 here, and a salt as long as the digest.
+        // TLS uses one hash function for all parts, not SHA-1, and a salt as long as the digest.
         ("sha1", options("sha1", "sha1", 20), &[]),
         ("mask", options("sha256", "sha512", 32), &[]),
         ("salt", options("sha256", "sha256", 33), &[]),
@@ -233,7 +233,7 @@ fn a_key_for_pss_only_offers_what_it_is_for() {
             }
         }
         assert_eq!(found, offered, "{kind}");
-        // The public key is that of the certificate, with its algorithm.
+        // The public key is that of the certificate, including its algorithm.
         let chain = certificate.chain();
         let info = key.public_key().unwrap();
         assert!(chain[0].windows(info.len()).any(|window| window == &info[..]), "{kind}");
@@ -241,8 +241,8 @@ fn a_key_for_pss_only_offers_what_it_is_for() {
 }
 
 #[test]
-fn a_key_with_a_prime_that_is_composite_is_refused() {
-    // The first prime is the product of two of 512 bits, and everything belongs together.
+fn a_key_with_a_composite_prime_is_rejected() {
+    // The first prime is the product of two of 512 bits, and all numbers are consistent.
     let key = PrivateKeyDer::from_pem_slice(include_bytes!("composite.pem")).unwrap();
     let Err(Error::General(reason)) = any_supported_key(&key) else { panic!("it loads") };
     assert_eq!(
@@ -253,7 +253,7 @@ fn a_key_with_a_prime_that_is_composite_is_refused() {
 
 #[cfg(feature = "post-quantum")]
 #[test]
-fn keys_of_ml_dsa_sign() {
+fn ml_dsa_keys_sign() {
     use aws_lc_rs::signature::{
         ML_DSA_44_SIGNING, ML_DSA_65_SIGNING, ML_DSA_87_SIGNING, PqdsaKeyPair,
     };

@@ -1,4 +1,4 @@
-//! The real `openssl s_client` and `s_server` on the other side.
+//! Interoperability with the real `openssl s_client` and `s_server`.
 
 mod support;
 
@@ -19,14 +19,14 @@ use support::{
     Certificate, Shown, client_config, localhost, provider, server_config, version_flag,
 };
 
-/// What a line becomes when `s_server -rev` sends it back.
+/// A line, and its reversal by `s_server -rev`.
 const SENT: &str = "cycloid\n";
 const RETURNED: &str = "diolcyc\n";
 
-/// Nobody waits longer for the other side.
+/// The timeout for the other side.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A process that ends with the test.
+/// A process that is ended when dropped.
 struct Process(Child);
 
 impl Drop for Process {
@@ -48,7 +48,7 @@ fn spawn(certificate: &Certificate, arguments: &str) -> Process {
     Process(child)
 }
 
-/// `s_server`, and the port that it listens on.
+/// Starts `s_server` and returns the port that it listens on.
 fn s_server(certificate: &Certificate, arguments: &str) -> (Process, u16) {
     let arguments = format!(
         "s_server -accept 127.0.0.1:0 -naccept 1 -rev -cert leaf.pem -key leaf.key {arguments}"
@@ -67,7 +67,7 @@ fn s_server(certificate: &Certificate, arguments: &str) -> (Process, u16) {
             break port;
         }
     };
-    // It goes on to write, and must find somebody who reads.
+    // It continues to write, so its output must be read.
     thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
     (server, port)
 }
@@ -79,7 +79,7 @@ fn connected(stream: TcpStream) -> TcpStream {
     stream
 }
 
-/// The connection of a client that has just been started, and may end at once.
+/// Returns the connection of a newly started client, which may end at once.
 fn accepted(listener: &TcpListener, client: &mut Process) -> TcpStream {
     listener.set_nonblocking(true).unwrap();
     loop {
@@ -95,10 +95,10 @@ fn accepted(listener: &TcpListener, client: &mut Process) -> TcpStream {
     }
 }
 
-/// What was agreed on.
+/// The negotiated parameters.
 type Agreed = (SupportedCipherSuite, NamedGroup);
 
-/// A client of ours says a line to a server, and hears it backwards.
+/// Runs our client, which sends a line to a server and receives it reversed.
 fn our_client(config: &Arc<ClientConfig>, port: u16) -> Agreed {
     let mut tcp = connected(TcpStream::connect(("127.0.0.1", port)).unwrap());
     let mut tls = ClientConnection::new(Arc::clone(config), localhost()).unwrap();
@@ -111,7 +111,7 @@ fn our_client(config: &Arc<ClientConfig>, port: u16) -> Agreed {
     (tls.negotiated_cipher_suite().unwrap(), group)
 }
 
-/// A server of ours hears a line from `s_client`, and answers with it.
+/// Runs our server, which receives a line from `s_client` and echoes it.
 fn our_server(
     config: &Arc<ServerConfig>,
     certificate: &Certificate,
@@ -141,7 +141,7 @@ fn our_server(
     stream.conn.send_close_notify();
     stream.flush().unwrap();
     let mut answer = Vec::new();
-    // It ends when it sees the end of what we send.
+    // It ends when it sees the end of our data.
     drop(client.0.stdin.take());
     match stream.read_to_end(&mut Vec::new()) {
         Ok(_) => {}
@@ -150,7 +150,7 @@ fn our_server(
             "{error}"
         ),
     }
-    // It waits for half a second for our end to close.
+    // It waits half a second for our end to close.
     drop(tcp);
     client.0.stdout.take().unwrap().read_to_end(&mut answer).unwrap();
     assert!(client.0.wait().unwrap().success(), "openssl {arguments}");
@@ -161,12 +161,12 @@ fn our_server(
     (tls.negotiated_cipher_suite().unwrap(), group)
 }
 
-/// The groups that every OpenSSL has.
+/// The groups that every OpenSSL version has.
 fn classical() -> impl Iterator<Item = &'static dyn SupportedKxGroup> {
     ALL_GROUPS.iter().copied().filter(|group| group.usable_for_version(ProtocolVersion::TLSv1_2))
 }
 
-/// Handshakes with each certificate, suite and group that belong together.
+/// Runs handshakes with each compatible combination of certificate, suite and group.
 fn each(
     test: &str,
     check: impl Fn(&Certificate, SupportedCipherSuite, &'static dyn SupportedKxGroup),
@@ -226,7 +226,7 @@ fn client_certificates_on_both_sides() {
 
 #[cfg(feature = "post-quantum")]
 #[test]
-fn a_server_without_ml_kem_takes_the_share_of_x25519_in_the_first_flight() {
+fn a_server_without_ml_kem_uses_the_x25519_share_of_the_first_flight() {
     let certificate = &Certificate::all("first-flight")[2];
     let mut provider = default_provider();
     provider.cipher_suites.retain(|suite| suite.tls13().is_some());
@@ -247,7 +247,7 @@ fn a_server_without_ml_kem_takes_the_share_of_x25519_in_the_first_flight() {
 }
 
 #[test]
-fn a_key_for_pss_only_signs_by_the_schemes_that_are_for_it() {
+fn a_key_restricted_to_pss_signs_with_its_schemes() {
     for (kind, options) in [
         ("any", ""),
         (
@@ -267,7 +267,7 @@ fn a_key_for_pss_only_signs_by_the_schemes_that_are_for_it() {
             provider.cipher_suites.retain(|suite| suite.tls13().is_some());
             provider
         };
-        // The certificate has the key of the file, of which rustls makes sure.
+        // The certificate contains the file's key, which rustls checks.
         let config = server_config(provider(), &certificate, Shown::ByServer).unwrap();
         our_server(&config, &certificate, "-tls1_3", Shown::ByServer);
 

@@ -1,5 +1,5 @@
-//! X25519MLKEM768: against rustls's own, in both directions, and what the other side hears of a share
-//! that is none.
+//! X25519MLKEM768: interoperability with rustls's own implementation in both directions, and the
+//! alerts for invalid shares.
 #![cfg(feature = "post-quantum")]
 
 mod support;
@@ -17,7 +17,7 @@ use rustls::{
 use support::{Certificate, Shown, client_config, handshake, localhost, server_config};
 
 #[test]
-fn both_directions_agree_on_it_at_once() {
+fn both_directions_negotiate_it_in_one_round_trip() {
     assert_eq!(ALL_GROUPS[0].name(), NamedGroup::X25519MLKEM768);
     let certificate = &Certificate::all("post-quantum")[2];
     let [ours, theirs] = [default_provider as fn() -> _, aws_lc_rs::default_provider];
@@ -32,7 +32,7 @@ fn both_directions_agree_on_it_at_once() {
 }
 
 #[test]
-fn whoever_has_x25519_only_needs_no_second_flight() {
+fn a_peer_with_x25519_only_needs_no_second_flight() {
     let certificate = &Certificate::all("classical")[2];
     let [ours, theirs] = [default_provider as fn() -> _, aws_lc_rs::default_provider];
     let only = |provider: fn() -> CryptoProvider, group: NamedGroup| {
@@ -61,7 +61,7 @@ fn whoever_has_x25519_only_needs_no_second_flight() {
 
 type Change = fn(&mut Vec<u8>);
 
-/// The group with its own shares, of which a test changes something.
+/// The group, with a change to its own shares.
 #[derive(Debug)]
 struct Changing {
     group: NamedGroup,
@@ -115,7 +115,7 @@ impl ActiveKeyExchange for Changed {
     }
 }
 
-/// What both sides end with when one of them sends changed shares.
+/// Returns how both sides end if one of them sends changed shares.
 fn ends(
     certificate: &Certificate,
     client: CryptoProvider,
@@ -126,7 +126,7 @@ fn ends(
     let mut client = ClientConnection::new(client, localhost()).unwrap();
     let mut server = ServerConnection::new(server).unwrap();
     let mut errors = [None, None];
-    // Flights until both have heard of the end.
+    // Enough flights for both to learn of the end.
     for _ in 0..4 {
         let mut bytes = Vec::new();
         client.write_tls(&mut bytes).unwrap();
@@ -147,7 +147,7 @@ fn ends(
 }
 
 #[test]
-fn a_share_that_is_none_is_an_illegal_parameter() {
+fn an_invalid_share_is_an_illegal_parameter() {
     let certificate = &Certificate::all("pq-shares")[2];
     let refused = || Some(Error::PeerMisbehaved(PeerMisbehaved::InvalidKeyShare));
     let alerted = || Some(Error::AlertReceived(AlertDescription::IllegalParameter));
@@ -168,7 +168,7 @@ fn a_share_that_is_none_is_an_illegal_parameter() {
         (|share| share.truncate(32), true),
         (|share| share.truncate(share.len() - 32), true),
         (|share| drop(share.drain(..share.len() - 32)), true),
-        // A coefficient that is not reduced is one of encapsulation keys only.
+        // Only encapsulation keys have coefficients that may be unreduced.
         (|share| share[..2].fill(0xff), false),
     ];
     for (i, (change, is_for_both)) in changes.into_iter().enumerate() {
@@ -181,7 +181,7 @@ fn a_share_that_is_none_is_an_illegal_parameter() {
         if is_for_both {
             assert_eq!(outcome, [refused(), alerted()], "change {i} by a server");
         } else {
-            // Another secret: what follows cannot be read.
+            // Another secret: decryption of the following messages fails.
             assert!(outcome[0].is_some(), "change {i} by a server");
         }
     }

@@ -1,36 +1,36 @@
-//! Reads EVEX-encoded VPMADD52LUQ and VPMADD52HUQ, with all their operands.
+//! Decodes EVEX-encoded VPMADD52LUQ and VPMADD52HUQ, with all their operands.
 //!
-//! EVEX.{128,256,512}.66.0F38.W1 B4 /r and B5 /r: prefix 62, three bytes of payload, opcode,
-//! ModRM, SIB, displacement (Intel's manual, volume 2, section 2.7).
+//! EVEX.{128,256,512}.66.0F38.W1 B4 /r and B5 /r: prefix 62, three bytes of payload, opcode, ModRM,
+//! SIB, displacement (Intel's manual, volume 2, section 2.7).
 
-/// What an instruction does to what.
+/// A decoded instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Instruction {
-    /// Bytes.
+    /// The length in bytes.
     pub(crate) length: usize,
-    /// VPMADD52HUQ, otherwise VPMADD52LUQ.
+    /// True for VPMADD52HUQ, false for VPMADD52LUQ.
     pub(crate) high: bool,
     /// 2, 4 or 8.
     pub(crate) lanes: usize,
     pub(crate) destination: usize,
     pub(crate) first_source: usize,
     pub(crate) second_source: Operand,
-    /// The one word in memory is for all lanes.
+    /// Whether one word in memory is used for all lanes.
     pub(crate) broadcast: bool,
-    /// Number of the mask register; 0 for none.
+    /// The number of the mask register; 0 for none.
     pub(crate) mask: usize,
-    /// Lanes that the mask leaves out become zero.
+    /// Whether masked-out lanes become zero.
     pub(crate) zeroing: bool,
 }
 
-/// The operand that ModRM names.
+/// The operand named by ModRM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operand {
     Register(usize),
     Memory(Address),
 }
 
-/// base + index·2^shift + displacement; general registers by their number in the encoding.
+/// base + index·2^shift + displacement, with general registers by their number in the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) base: Base,
@@ -47,13 +47,15 @@ pub(crate) enum Base {
     NextInstruction,
 }
 
-/// Bytes one after the other.
+/// Reads consecutive bytes.
 struct Reader {
     start: *const u8,
     length: usize,
 }
 
 impl Reader {
+    /// Reads a byte.
+    ///
     /// # Safety
     /// The byte must be readable.
     unsafe fn byte(&mut self) -> u8 {
@@ -63,7 +65,7 @@ impl Reader {
         byte
     }
 
-    /// A little-endian, signed number of `bytes` bytes.
+    /// Reads a little-endian signed number of `bytes` bytes.
     ///
     /// # Safety
     /// The bytes must be readable.
@@ -78,18 +80,19 @@ impl Reader {
     }
 }
 
-/// The instruction at `start`, or `None` if it is another one.
+/// Decodes the instruction at `start`, or returns `None` if it is another one.
 ///
 /// # Safety
-/// The bytes must be readable as far as they are those of such an instruction, and one more.
+/// All bytes up to and including the first one that does not belong to such an instruction must be
+/// readable.
 pub(crate) unsafe fn decode(start: *const u8) -> Option<Instruction> {
     let mut reader = Reader { start, length: 0 };
-    // SAFETY: no byte, here and below, is read before those in front of it have turned out to be
-    // those of such an instruction.
+    // SAFETY: here and below, a byte is read only after all bytes before it have matched such an
+    // instruction.
     if unsafe { reader.byte() } != 0x62 {
         return None;
     }
-    // SAFETY: as above; the payload belongs to every instruction that begins with 62.
+    // SAFETY: as above; every instruction that begins with 62 has the payload.
     let payload: [u8; 3] = std::array::from_fn(|_| unsafe { reader.byte() });
     // Register extension bits are stored inverted.
     let inverted = |byte: u8, bit: u32| usize::from(!byte >> bit & 1);
@@ -143,7 +146,7 @@ pub(crate) unsafe fn decode(start: *const u8) -> Option<Instruction> {
     })
 }
 
-/// The rest of a memory operand; `b` and `x` extend the numbers of base and index.
+/// Decodes the rest of a memory operand; `b` and `x` extend the numbers of base and index.
 ///
 /// # Safety
 /// As for [`decode`].
@@ -161,7 +164,7 @@ unsafe fn address(
         // SAFETY: the caller's promise.
         let sib = unsafe { reader.byte() };
         let index = usize::from(sib >> 3 & 7) | x << 3;
-        // Number 4, the stack pointer, means none.
+        // Number 4, the stack pointer, means no index.
         address.index = (index != 4).then_some(index);
         address.shift = sib >> 6;
         base = usize::from(sib & 7);

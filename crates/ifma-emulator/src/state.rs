@@ -1,15 +1,15 @@
 //! The registers of the interrupted thread, in the frame that the kernel saved for the signal.
 //!
 //! The frame's vector state has XSAVE's standard format: the legacy area of 512 bytes, a header
-//! that begins with a bit for each component that is not in its initial state, then the
-//! components at offsets that CPUID leaf 0xD tells (Intel's manual, volume 1, section 13.4).
+//! that begins with one bit per component that is not in its initial state, then the components at
+//! the offsets given by CPUID leaf 0xD (Intel's manual, volume 1, section 13.4).
 
 use std::arch::x86_64::__cpuid_count;
 use std::sync::OnceLock;
 
 use crate::decode::{Address, Base};
 
-/// Where the components of a vector register lie, in bytes from the start of the area.
+/// The offsets of the components of a vector register, in bytes from the start of the area.
 #[derive(Clone, Copy, Debug)]
 struct Offsets {
     /// Bits 128 to 255 of registers 0 to 15.
@@ -30,14 +30,14 @@ const MASKS: Component = (5, 64);
 const ZMM_HIGH: Component = (6, 512);
 const HIGH_16: Component = (7, 1024);
 
-/// Where registers 0 to 15 have their low 128 bits, in the legacy area.
+/// The offset of the low 128 bits of registers 0 to 15, in the legacy area.
 const XMM_OFFSET: usize = 160;
 const HEADER_OFFSET: usize = 512;
 
 static OFFSETS: OnceLock<Offsets> = OnceLock::new();
 
-/// Asks the processor where the components lie; must be called before a [`State`] is made,
-/// because CPUID may take a lock or trap, which has no place in a signal handler.
+/// Queries the processor for the offsets of the components. Must be called before a [`State`] is
+/// created, because CPUID may take a lock or trap, which a signal handler must not do.
 pub(crate) fn find_components() {
     OFFSETS.get_or_init(|| {
         let offset = |component: Component| __cpuid_count(0xd, component.0).ebx as usize;
@@ -58,16 +58,19 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// Wraps the context of a signal.
+    ///
     /// # Safety
-    /// `context` must be what the kernel passed to a signal handler that has not returned, with
-    /// AVX-512 state in it, and used by nobody else; [`find_components`] must have been called.
+    /// `context` must be what the kernel passed to a signal handler that has not returned, must
+    /// contain AVX-512 state, and must not be used by anything else; [`find_components`] must have
+    /// been called.
     pub(crate) unsafe fn new(context: *mut libc::ucontext_t) -> Self {
         // SAFETY: the caller's promise.
         let machine = unsafe { &mut (*context).uc_mcontext };
         Self {
             registers: &mut machine.gregs,
             area: machine.fpregs.cast(),
-            offsets: *OFFSETS.get().expect("the handler is installed after this is known"),
+            offsets: *OFFSETS.get().expect("the offsets are known before the handler is installed"),
         }
     }
 
@@ -76,16 +79,16 @@ impl State {
     }
 
     pub(crate) fn set_instruction_pointer(&mut self, address: usize) {
-        // SAFETY: `registers` is valid and ours for as long as this value lives.
+        // SAFETY: `registers` is valid and exclusively ours while this value lives.
         unsafe { (*self.registers)[libc::REG_RIP as usize] = address as i64 };
     }
 
     fn general(&self, index: libc::c_int) -> usize {
-        // SAFETY: `registers` is valid and ours for as long as this value lives.
+        // SAFETY: `registers` is valid and exclusively ours while this value lives.
         unsafe { (*self.registers)[index as usize] as usize }
     }
 
-    /// The memory that an operand means; `next` is the address of the next instruction.
+    /// Returns the address of a memory operand; `next` is the address of the next instruction.
     pub(crate) fn resolve(&self, address: &Address, next: usize) -> usize {
         let base = match address.base {
             Base::None => 0,
@@ -96,7 +99,7 @@ impl State {
         base.wrapping_add(index << address.shift).wrapping_add(address.displacement as usize)
     }
 
-    /// The bits of a mask register; all ones for number 0.
+    /// Returns the bits of a mask register; all ones for number 0.
     pub(crate) fn mask(&mut self, number: usize) -> u64 {
         if number == 0 {
             return u64::MAX;
@@ -108,7 +111,7 @@ impl State {
         }
     }
 
-    /// All 512 bits of a vector register.
+    /// Returns all 512 bits of a vector register.
     pub(crate) fn vector(&mut self, number: usize) -> [u64; 8] {
         let mut vector = [0; 8];
         for (part, from) in vector.chunks_exact_mut(2).zip(self.parts(number)) {
@@ -125,10 +128,10 @@ impl State {
         }
     }
 
-    /// Where the four quarters of a vector register lie.
+    /// Returns the addresses of the four quarters of a vector register.
     fn parts(&mut self, number: usize) -> [*mut [u64; 2]; 4] {
         let offsets = self.offsets;
-        // SAFETY: the components are as large as is said at their names, and the number is at
+        // SAFETY: the components have the sizes stated at their constants, and the number is at
         // most 31.
         unsafe {
             if number < 16 {
@@ -143,13 +146,13 @@ impl State {
         }
     }
 
-    /// A component, which from now on is said not to be in its initial state.
+    /// Returns a component, and marks it as no longer in its initial state.
     ///
     /// # Safety
     /// The area must have the component at that offset.
     unsafe fn component(&mut self, (bit, size): Component, offset: usize) -> *mut u8 {
-        // SAFETY: the caller's promise; the header lies behind the legacy area. The initial state
-        // of every component here is zeros, and what the area has in its place is not defined.
+        // SAFETY: the caller's promise; the header follows the legacy area. The initial state of
+        // every component here is zeros, and its bytes in the area are undefined until then.
         unsafe {
             let present = self.area.add(HEADER_OFFSET).cast::<u64>();
             let component = self.area.add(offset);

@@ -1,11 +1,12 @@
-//! Instructions with every kind of operand, against 128-bit arithmetic; encodings by the assembler.
+//! Instructions with every kind of operand, compared with 128-bit arithmetic; the assembler
+//! provides the encodings.
 
 use std::arch::asm;
 use std::arch::x86_64::__m512i;
 
 use super::*;
 
-/// Whether instructions can be executed; says so if not.
+/// Returns whether instructions can be executed; prints a note if not.
 fn ready() -> bool {
     match install() {
         Ok(_) => true,
@@ -38,7 +39,7 @@ fn words(vector: __m512i) -> [u64; 8] {
     unsafe { std::mem::transmute(vector) }
 }
 
-/// Memory that operands of all encodings reach; aligned as vectors are.
+/// Memory reachable by operands of all encodings; aligned like vectors.
 #[repr(C, align(64))]
 struct Memory([[u64; 8]; 9]);
 
@@ -54,7 +55,8 @@ macro_rules! run {
             let memory = memory();
             let start = memory.0.as_ptr();
             let mut sum = vector(SUM);
-            // SAFETY: the operands name readable memory; ifma executes, by the handler if need be.
+            // SAFETY: the operands refer to readable memory; the processor or the handler executes
+            // IFMA.
             unsafe {
                 asm!(
                     $instruction,
@@ -67,7 +69,7 @@ macro_rules! run {
             }
             words(sum)
         }
-        // SAFETY: called only where `ready`.
+        // SAFETY: called only if `ready`.
         unsafe { run() }
     }};
 }
@@ -97,7 +99,7 @@ fn memory_operands() {
     assert_eq!(run!("vpmadd52luq zmm0, zmm1, [r13 - 512]", "zmm0", "zmm1"), low);
     assert_eq!(run!("vpmadd52luq zmm0, zmm1, [r13 + rdx - 576]", "zmm0", "zmm1"), low);
     assert_eq!(run!("vpmadd52luq zmm0, zmm1, [r12*8 + rax + 0x40]", "zmm0", "zmm1"), low);
-    // A displacement of four bytes, not scaled.
+    // An unscaled displacement of four bytes.
     assert_eq!(run!("vpmadd52luq zmm0, zmm1, [r14 + 8192]", "zmm0", "zmm1"), low);
     static CONSTANT: Memory = Memory([B; 9]);
     assert_eq!(
@@ -116,7 +118,7 @@ fn broadcast() {
         let product = u128::from(A[lane] % (1 << 52)) * u128::from(factor);
         SUM[lane].wrapping_add((product / (1 << 52)) as u64)
     });
-    // The fourth word of what begins at 128.
+    // The fourth word of the vector at offset 128.
     let result = run!("vpmadd52huq zmm3, zmm4, qword ptr [rax + 152]{{1to8}}", "zmm3", "zmm4");
     assert_eq!(result, expected);
 }
@@ -134,7 +136,7 @@ fn masks() {
     assert_eq!(run!("vpmadd52luq zmm0{{k3}}{{z}}, zmm1, zmm7", "zmm0", "zmm1"), zeroed);
 }
 
-/// Shorter vectors clear what lies above them.
+/// Shorter vectors clear the upper part of the register.
 #[test]
 fn shorter_vectors() {
     if !ready() {
@@ -147,7 +149,7 @@ fn shorter_vectors() {
     assert_eq!(run!("vpmadd52huq xmm20, xmm1, [rax + 128]", "zmm20", "zmm1"), first(2));
 }
 
-/// Several in one go, each with what the one before it gave, and the other registers unharmed.
+/// Several instructions in a row: each uses the previous result, and other registers are unchanged.
 #[test]
 fn a_sequence() {
     if !ready() {
@@ -188,7 +190,7 @@ fn every_thread() {
 }
 
 #[test]
-fn other_instructions_are_not_ours() {
+fn other_instructions_are_not_decoded() {
     let others: [&[u8]; 6] = [
         // ud2
         &[0x0f, 0x0b],
@@ -212,14 +214,14 @@ fn other_instructions_are_not_ours() {
     assert_eq!(decoded.second_source, Operand::Register(2));
 }
 
-/// A real illegal instruction still ends the process, by its signal.
+/// A real illegal instruction still ends the process with its signal.
 #[test]
 fn real_illegal_instructions_end_the_process() {
     use std::os::unix::process::ExitStatusExt;
     const VARIABLE: &str = "IFMA_EMULATOR_TEST_UD2";
     if std::env::var_os(VARIABLE).is_some() {
-        install().expect("the parent has seen that it can be installed");
-        // SAFETY: it is meant to end the process.
+        install().expect("the parent has checked that it can be installed");
+        // SAFETY: the process is meant to end here.
         unsafe { asm!("ud2", options(noreturn)) };
     }
     if !ready() {

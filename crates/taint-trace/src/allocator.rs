@@ -1,7 +1,7 @@
-//! The allocator of a program that traces.
+//! The allocator of a program that uses the tracer.
 //!
-//! The handler may interrupt `malloc` itself, so while it runs its memory comes from elsewhere. And
-//! memory that is handed out anew is clean, whatever the shadow remembers of its last use.
+//! The handler may interrupt `malloc` itself, so while it runs its memory comes from a separate
+//! arena. Newly allocated memory is clean, whatever the shadow recorded of its previous use.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
@@ -9,23 +9,24 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::step;
 
-/// Serves the handler from an arena of its own, and everybody else from the system.
+/// Serves the handler from its own arena, and everything else from the system.
 #[derive(Debug)]
 pub struct Allocator;
 
 /// Set while the handler runs.
 pub(crate) static IN_HANDLER: AtomicBool = AtomicBool::new(false);
 
-/// Bytes of address space reserved for the handler; pages are used as they are touched.
+/// Bytes of address space reserved for the handler; pages are allocated when they are touched.
 const ARENA: usize = 4 << 30;
 
 static START: AtomicUsize = AtomicUsize::new(0);
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
-/// Free blocks of the arena by the power of two of their size, as lists through their first word.
+/// Free blocks of the arena by the power of two of their size, as lists linked through their first
+/// word.
 struct Free(UnsafeCell<[usize; 48]>);
 
-// SAFETY: only the handler touches it, and one thread traces at a time.
+// SAFETY: only the handler accesses it, and only one thread traces at a time.
 unsafe impl Sync for Free {}
 
 static FREE: Free = Free(UnsafeCell::new([0; 48]));
@@ -56,14 +57,14 @@ fn in_arena(pointer: *mut u8) -> bool {
     start != 0 && (start..start + ARENA).contains(&(pointer as usize))
 }
 
-/// The power of two of the block that holds `layout`.
+/// Returns the power of two of the block size for `layout`.
 fn class(layout: Layout) -> usize {
     let size = layout.size().max(layout.align()).max(16);
     size.next_power_of_two().trailing_zeros() as usize
 }
 
 // SAFETY: blocks of the arena are aligned to their size, do not overlap, and are reused only after
-// they were freed; all others are the system's.
+// being freed; all other blocks are the system's.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if !IN_HANDLER.load(Ordering::Relaxed) {
@@ -94,16 +95,16 @@ unsafe impl GlobalAlloc for Allocator {
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         if !in_arena(pointer) {
-            // SAFETY: the caller's promise, for a block of the system's.
+            // SAFETY: the caller's promise, for a block of the system's allocator.
             unsafe { System.dealloc(pointer, layout) };
             return;
         }
         if !IN_HANDLER.load(Ordering::Relaxed) {
-            // Lists are the handler's; what others drop of its memory is not used again.
+            // Only the handler may use the lists; blocks freed by other code are not reused.
             return;
         }
         let class = class(layout);
-        // SAFETY: see `Free`; the block is free from here on and has room for a word.
+        // SAFETY: see `Free`; the block is free from now on and has space for a word.
         unsafe {
             let free = &mut (*FREE.0.get())[class];
             pointer.cast::<usize>().write(*free);

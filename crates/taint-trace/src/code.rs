@@ -1,4 +1,4 @@
-//! Decoded instructions, each decoded once.
+//! Decoded instructions; each is decoded once.
 
 use std::collections::HashMap;
 
@@ -9,23 +9,23 @@ use iced_x86::{
 
 use crate::rules::Rule;
 
-/// An instruction with all that its rule needs to know.
+/// An instruction with all data that its rule needs.
 pub(crate) struct Code {
     pub(crate) instruction: Instruction,
     pub(crate) rule: Rule,
     pub(crate) flow: FlowControl,
-    /// Operands that are read, by number.
+    /// The numbers of the operands that are read.
     pub(crate) sources: Vec<u32>,
-    /// Whether a write to a vector register clears the rest of it.
+    /// Whether a write to a vector register clears its upper part.
     pub(crate) clears_upper: bool,
-    /// Whether memory is read or written at the explicit memory operand.
+    /// Whether the explicit memory operand is read or written.
     pub(crate) accesses_memory: bool,
 }
 
-/// The longest instruction.
+/// The length of the longest instruction.
 const LONGEST: usize = 15;
 
-/// The instructions that were met, by address.
+/// The decoded instructions, by address.
 pub(crate) struct Cache {
     codes: HashMap<u64, Box<Code>>,
     factory: InstructionInfoFactory,
@@ -36,7 +36,7 @@ impl Cache {
         Self { codes: HashMap::new(), factory: InstructionInfoFactory::new() }
     }
 
-    /// The instruction at `address`, which the processor is about to execute.
+    /// Returns the instruction at `address`, which the processor is about to execute.
     pub(crate) fn at(&mut self, address: u64) -> &'static Code {
         let factory = &mut self.factory;
         let code = self.codes.entry(address).or_insert_with(|| Box::new(decode(address, factory)));
@@ -47,8 +47,8 @@ impl Cache {
 }
 
 fn decode(address: u64, factory: &mut InstructionInfoFactory) -> Code {
-    // SAFETY: the processor is about to execute what is there. The last instruction of a mapping may
-    // be shorter than the longest, but executable mappings are followed by others of the same file.
+    // SAFETY: the processor is about to execute this code. The last instruction of a mapping may be
+    // shorter than the longest, but executable mappings are followed by others of the same file.
     let bytes = unsafe { std::slice::from_raw_parts(address as *const u8, LONGEST) };
     let mut decoder = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE);
     let instruction = decoder.decode();

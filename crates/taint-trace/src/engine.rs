@@ -1,4 +1,4 @@
-//! One step: checks, then propagation.
+//! A single step: checks, then propagation.
 
 use iced_x86::{
     FastFormatter, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register,
@@ -13,29 +13,29 @@ use crate::rules::{self, Rule};
 use crate::step::{Place, Report};
 use crate::taint::Taint;
 
-/// Steps that a trail keeps.
+/// The number of steps in a trail.
 const TRAIL: usize = 1_000_000;
 
-/// Calls that a finding names.
+/// The number of calls in a finding.
 const CALLS: usize = 6;
 
-/// Findings that one trace keeps.
+/// The number of findings per trace.
 const FINDINGS: usize = 50;
 
 /// The state of a trace.
 pub(crate) struct Engine {
     pub(crate) registers: Registers,
     pub(crate) memory: Memory,
-    /// Taken out while a rule uses it.
+    /// Temporarily taken while a rule uses it.
     pub(crate) factory: Option<InstructionInfoFactory>,
     cache: Cache,
     thread_pointer: u64,
-    /// Where the kernel saves the mask registers.
+    /// The offset at which the kernel saves the mask registers.
     pub(crate) offset_of_masks: Option<usize>,
-    /// Return addresses of the calls that have not returned.
+    /// Return addresses of the active calls.
     calls: Vec<usize>,
     report: Report,
-    /// The addresses of this step's accesses, mixed.
+    /// A hash of the addresses accessed in this step.
     addresses: u64,
     reported: Vec<(u64, Kind)>,
 }
@@ -69,14 +69,14 @@ impl Engine {
         if control_and_status() & DENORMAL != 0 {
             self.report.findings.push(Finding {
                 kind: Kind::Denormal,
-                instruction: "MXCSR says so at the end".into(),
+                instruction: "seen in MXCSR at the end".into(),
                 addresses: Vec::new(),
             });
         }
         std::mem::take(&mut self.report)
     }
 
-    /// Follows the instruction that is about to be executed.
+    /// Processes the instruction that is about to be executed.
     pub(crate) fn step(&mut self, registers: &[libc::greg_t; 23], masks: [u64; 8]) {
         let values = Values { registers, thread_pointer: self.thread_pointer, masks };
         let at = registers[libc::REG_RIP as usize] as u64;
@@ -103,7 +103,7 @@ impl Engine {
         }
     }
 
-    /// The address of a memory operand, which becomes part of the trace.
+    /// Returns the address of a memory operand, and adds it to the trace.
     pub(crate) fn address(&mut self, code: &Code, values: &Values<'_>) -> usize {
         let operand = (0..code.instruction.op_count())
             .find(|i| code.instruction.op_kind(*i) == OpKind::Memory)
@@ -116,7 +116,7 @@ impl Engine {
         address as usize
     }
 
-    /// Makes an access part of the trace.
+    /// Adds an access to the trace.
     pub(crate) fn accessed(&mut self, address: usize) {
         self.addresses = mix(self.addresses ^ address as u64);
     }
@@ -134,7 +134,7 @@ impl Engine {
         self.report.findings.push(Finding { kind, instruction: text, addresses });
     }
 
-    /// The taint of a register; a register that is not modelled is never tainted.
+    /// Returns the taint of a register; a register that is not modelled is never tainted.
     pub(crate) fn register(&self, register: Register) -> Taint {
         self.registers.get(register).unwrap_or(0)
     }
@@ -146,7 +146,7 @@ impl Engine {
             for register in [instruction.memory_base(), instruction.memory_index()] {
                 tainted |= register != Register::None && self.register(register) != 0;
             }
-            // Which elements are read or written shows like an address does.
+            // The mask reveals which elements are accessed, just as an address does.
             let mask = instruction.op_mask();
             if mask != Register::None && self.register(mask) != 0 {
                 self.find(Kind::Mask, instruction);
@@ -165,7 +165,7 @@ impl Engine {
         let tainted = match code.flow {
             FlowControl::ConditionalBranch => {
                 let flags = self.registers.flags & instruction.rflags_read() != 0;
-                // JRCXZ and LOOP read a register in place of flags or beside them.
+                // JRCXZ and LOOP read a register instead of flags, or in addition to them.
                 let counts =
                     instruction.is_jcx_short() || instruction.is_loop() || instruction.is_loopcc();
                 flags || counts && self.register(Register::RCX) != 0
@@ -239,29 +239,29 @@ const fn mix(x: u64) -> u64 {
     x ^ x >> 33
 }
 
-/// In MXCSR: an operand was denormal, or a result.
+/// Flags in MXCSR: a denormal operand, or a denormal result.
 const DENORMAL: u32 = 1 << 1 | 1 << 4;
 
 fn control_and_status() -> u32 {
     let mut value = 0_u32;
-    // SAFETY: stores MXCSR to a place that is ours.
+    // SAFETY: stores MXCSR to a local variable.
     unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut value, options(nostack)) };
     value
 }
 
 fn set_control_and_status(value: u32) {
-    // SAFETY: what is loaded differs from what was stored in sticky bits only.
+    // SAFETY: the loaded value differs from the stored one only in sticky bits.
     unsafe {
         std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const value, options(nostack, readonly));
     }
 }
 
-/// The base of the segment FS, where thread-local storage is.
+/// Returns the base of the segment FS, the thread-local storage.
 fn thread_pointer() -> u64 {
     const ARCH_GET_FS: libc::c_int = 0x1003;
     let mut base = 0_u64;
-    // SAFETY: the kernel writes one word to a place that is ours.
+    // SAFETY: the kernel writes one word to a local variable.
     let status = unsafe { libc::syscall(libc::SYS_arch_prctl, ARCH_GET_FS, &raw mut base) };
-    assert_eq!(status, 0, "the kernel tells where thread-local storage is");
+    assert_eq!(status, 0, "the kernel returns the base of thread-local storage");
     base
 }

@@ -1,23 +1,23 @@
-//! What the tracer reports: an instruction whose time or address depends on a secret.
+//! The findings of the tracer: instructions whose time or address depends on a secret.
 
 use std::fmt;
 
-/// What depends on a secret.
+/// The kind of dependency on a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// The direction of a branch, or its target.
     Branch,
     /// The address of a memory operand.
     Address,
-    /// An operand of an instruction of variable time.
+    /// An operand of a variable-time instruction.
     VariableTime,
     /// The mask of a memory access.
     Mask,
     /// The count of a repeated string instruction.
     Count,
-    /// A denormal operand or result: arithmetic on floating-point numbers takes longer for one.
+    /// A denormal operand or result, which slows floating-point arithmetic down.
     Denormal,
-    /// An instruction that the tracer does not model has a secret operand.
+    /// A secret operand of an instruction that the tracer does not model.
     NotModelled,
 }
 
@@ -26,33 +26,33 @@ impl Kind {
         match self {
             Self::Branch => "a branch depends on a secret",
             Self::Address => "an address depends on a secret",
-            Self::VariableTime => "an instruction of variable time has a secret operand",
+            Self::VariableTime => "a variable-time instruction has a secret operand",
             Self::Mask => "the mask of a memory access depends on a secret",
             Self::Count => "the count of a string instruction depends on a secret",
-            Self::Denormal => "floating-point arithmetic met a denormal number",
-            Self::NotModelled => "an instruction that is not modelled has a secret operand",
+            Self::Denormal => "floating-point arithmetic used a denormal number",
+            Self::NotModelled => "an unmodelled instruction has a secret operand",
         }
     }
 }
 
-/// One instruction that leaks, with the calls that led there.
+/// An instruction that leaks, with the calls that led to it.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// What depends on a secret.
+    /// The kind of leak.
     pub kind: Kind,
-    /// The instruction as text.
+    /// The disassembled instruction.
     pub instruction: String,
-    /// The address of the instruction, and of the calls above it, innermost first.
+    /// The addresses of the instruction and of the enclosing calls, innermost first.
     pub(crate) addresses: Vec<usize>,
 }
 
 impl Finding {
-    /// The source lines, innermost first, inlined functions included.
+    /// Returns the source lines, innermost first, including inlined functions.
     pub fn lines(&self) -> Vec<String> {
         self.addresses.iter().flat_map(|address| Self::lines_of(*address)).collect()
     }
 
-    /// The source lines of an address of code, innermost first, inlined functions included.
+    /// Returns the source lines of a code address, innermost first, including inlined functions.
     pub fn lines_of(address: usize) -> Vec<String> {
         let mut lines = Vec::new();
         backtrace::resolve(address as *mut _, |symbol| {

@@ -1,15 +1,15 @@
-//! Runs a function step by step on the real processor and follows its secrets byte by byte.
+//! Runs a function step by step on the real processor and tracks its secrets byte by byte.
 //!
 //! The trap flag stops the processor before each instruction. The handler decodes the instruction,
-//! checks that no branch, no address and no instruction of variable time depends on a secret, and
-//! passes the taint from its sources to its destinations: general, vector and mask registers, flags
-//! and memory. The code is the release code as it ships; nothing is instrumented.
+//! checks that no branch, no address and no variable-time instruction depends on a secret, and
+//! propagates the taint from sources to destinations: general, vector and mask registers, flags and
+//! memory. The code is the release code as shipped, without instrumentation.
 //!
 //! A program allocates through [`Allocator`], marks memory with [`secret`], runs a function with
-//! [`trace`], and reads the [`Report`]. The traced code declares its own outputs public by the
+//! [`trace`], and reads the [`Report`]. The traced code declares its own outputs public with the
 //! [`marker`] instructions, which are long no-ops. One thread traces at a time.
 //!
-//! Linux on x86-64 only; elsewhere the crate is empty.
+//! Linux on x86-64 only; on other systems the crate is empty.
 
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 

@@ -1,5 +1,5 @@
-//! The instructions by which traced code speaks to the tracer: no-ops with a memory operand that no
-//! processor reads. A displacement says what is meant.
+//! The marker instructions of traced code: no-ops with a memory operand that no processor reads.
+//! The displacement selects the meaning.
 //!
 //! | instruction | meaning |
 //! |---|---|
@@ -7,7 +7,7 @@
 //! | `nop dword ptr [pointer + length + PUBLIC]` | `length` bytes at `pointer` are public |
 //! | `nop dword ptr [register + PUBLIC_VALUE]` | the register holds a public value |
 //!
-//! The library writes the same instructions in `cycloid::machine::ct`.
+//! The library emits the same instructions in `cycloid::machine::ct`.
 
 /// Marks memory as secret.
 pub const SECRET: i32 = 0x6379_6301;

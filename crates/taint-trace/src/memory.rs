@@ -1,10 +1,10 @@
-//! The shadow of memory: which bytes depend on a secret.
+//! The shadow of memory: the bytes that depend on a secret.
 
 use std::collections::HashMap;
 
 use crate::taint::{Taint, low};
 
-/// Bytes of memory that one page of the shadow stands for.
+/// Bytes of memory per page of the shadow.
 const PAGE: usize = 4096;
 
 /// One bit for each byte of a page.
@@ -14,7 +14,7 @@ type Page = [u64; PAGE / 64];
 #[derive(Default)]
 pub(crate) struct Memory {
     pages: HashMap<usize, Box<Page>>,
-    /// The page used last, which is most often the next.
+    /// The most recently used page, which is usually the next, too.
     last: Option<(usize, *mut Page)>,
 }
 
@@ -30,7 +30,7 @@ impl Memory {
         Some(page)
     }
 
-    /// The taint of `bytes` bytes, at most 64, at `address`.
+    /// Returns the taint of `bytes` bytes, at most 64, at `address`.
     pub(crate) fn get(&mut self, address: usize, bytes: usize) -> Taint {
         debug_assert!(bytes <= 64);
         let (word, shift) = (address / 64, address % 64);
@@ -53,7 +53,7 @@ impl Memory {
         }
     }
 
-    /// Taints a range of any length, or cleans it.
+    /// Taints or cleans a range of any length.
     pub(crate) fn fill(&mut self, address: usize, bytes: usize, tainted: bool) {
         let (mut at, end) = (address, address + bytes);
         while at < end {
@@ -63,14 +63,14 @@ impl Memory {
         }
     }
 
-    /// Whether any byte of a range is tainted.
+    /// Returns whether any byte of a range is tainted.
     pub(crate) fn any(&mut self, address: usize, bytes: usize) -> bool {
         (address..address + bytes)
             .step_by(64)
             .any(|at| self.get(at, (address + bytes - at).min(64)) != 0)
     }
 
-    /// The bits of the 64 bytes with that number.
+    /// Returns the bits of the 64-byte block with that number.
     fn word(&mut self, word: usize) -> u64 {
         let index = word % (PAGE / 64);
         // SAFETY: the pointer is to a page that the map owns and never drops.
@@ -85,7 +85,7 @@ impl Memory {
             }
             self.pages.insert(number, Box::new([0; PAGE / 64]));
         }
-        let page = self.page(number).expect("it is there now");
+        let page = self.page(number).expect("the page was added");
         // SAFETY: the pointer is to a page that the map owns and never drops.
         let slot = unsafe { &mut (*page)[index] };
         *slot = *slot & !which | bits;

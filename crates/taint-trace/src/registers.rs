@@ -1,22 +1,22 @@
-//! The shadow of the registers, and the values of those that addresses are made of.
+//! The shadow of the registers, and the values of the registers that form addresses.
 
 use iced_x86::Register;
 
 use crate::taint::{Taint, low};
 
-/// Which bytes of each register depend on a secret.
+/// The bytes of each register that depend on a secret.
 #[derive(Clone, Default)]
 pub(crate) struct Registers {
     general: [u8; 16],
     vector: [Taint; 32],
-    /// One bit a mask register: its bits are too small to be told apart.
+    /// One bit per mask register, because its single bits are not tracked.
     mask: u8,
     /// Flags, by iced's `RflagsBits`.
     pub(crate) flags: u32,
 }
 
 impl Registers {
-    /// The tainted bytes of a register as an operand; `None` for one that is not modelled.
+    /// Returns the tainted bytes of a register operand; `None` if it is not modelled.
     pub(crate) fn get(&self, register: Register) -> Option<Taint> {
         if register.is_gpr() {
             let taint = Taint::from(self.general[number(register)]);
@@ -32,9 +32,9 @@ impl Registers {
         }
     }
 
-    /// Writes a register as an operand. A write of 32 bits clears the upper half of a general
-    /// register; `clears_upper` says whether a write clears the rest of a vector register. `false`
-    /// for a register that is not modelled.
+    /// Writes a register operand. A write of 32 bits clears the upper half of a general register;
+    /// `clears_upper` tells whether a write clears the upper part of a vector register. Returns
+    /// `false` for a register that is not modelled.
     pub(crate) fn set(&mut self, register: Register, taint: Taint, clears_upper: bool) -> bool {
         let written = low(register.size());
         let taint = taint & written;
@@ -63,12 +63,12 @@ impl Registers {
     }
 }
 
-/// The index of the whole register in hardware's order.
+/// Returns the index of the full register in hardware order.
 fn number(register: Register) -> usize {
     register.full_register().number()
 }
 
-/// By how many bytes the operand stands above the lowest.
+/// Returns the offset of the operand in its register, in bytes.
 const fn high_byte(register: Register) -> usize {
     matches!(register, Register::AH | Register::BH | Register::CH | Register::DH) as usize
 }
@@ -77,21 +77,21 @@ const fn high_byte(register: Register) -> usize {
 pub(crate) struct Values<'a> {
     pub(crate) registers: &'a [libc::greg_t; 23],
     pub(crate) thread_pointer: u64,
-    /// The mask registers; zeros where the processor has none or they are in their initial state.
+    /// The mask registers; zeros if the processor has none or they are in their initial state.
     pub(crate) masks: [u64; 8],
 }
 
-/// The mask registers in the state that the kernel saved for a signal.
+/// Returns the mask registers in the state that the kernel saved for a signal.
 ///
 /// # Safety
-/// `state` is the pointer to that state in the context of a signal, or null.
+/// `state` must be the pointer to that state in the context of a signal, or null.
 pub(crate) unsafe fn saved_masks(state: *const u8, offset: Option<usize>) -> [u64; 8] {
-    /// Where the header of the extended state has the set of components that are not initial.
+    /// The offset in the header of the extended state of the set of non-initial components.
     const COMPONENTS: usize = 512;
     /// The component of the mask registers.
     const MASKS: u64 = 1 << 5;
     let Some(offset) = offset.filter(|_| !state.is_null()) else { return [0; 8] };
-    // SAFETY: the kernel wrote the extended state there, in the standard form.
+    // SAFETY: the kernel wrote the extended state there, in the standard format.
     unsafe {
         if state.add(COMPONENTS).cast::<u64>().read_unaligned() & MASKS == 0 {
             return [0; 8];
@@ -100,7 +100,7 @@ pub(crate) unsafe fn saved_masks(state: *const u8, offset: Option<usize>) -> [u6
     }
 }
 
-/// Where the mask registers are in the extended state, on a processor that has them.
+/// Returns the offset of the mask registers in the extended state, if the processor has them.
 pub(crate) fn offset_of_masks() -> Option<usize> {
     let there = std::is_x86_feature_detected!("avx512f");
     let state = there.then(|| std::arch::x86_64::__cpuid_count(0xd, 5))?;
@@ -108,7 +108,7 @@ pub(crate) fn offset_of_masks() -> Option<usize> {
 }
 
 impl Values<'_> {
-    /// The value of a register, as iced asks for it when it computes an address.
+    /// Returns the value of a register; iced calls this to compute an address.
     pub(crate) fn get(&self, register: Register) -> Option<u64> {
         if register.is_gpr() {
             let whole = self.registers[INDEX[number(register)] as usize] as u64;
@@ -132,7 +132,7 @@ impl Values<'_> {
     }
 }
 
-/// Where the kernel keeps each general register, in hardware's order.
+/// The kernel's index of each general register, in hardware order.
 const INDEX: [i32; 16] = [
     libc::REG_RAX,
     libc::REG_RCX,

@@ -1,4 +1,4 @@
-//! The trap flag and its handler: one step is one instruction.
+//! Single-stepping by the trap flag and its handler: one step is one instruction.
 
 use std::arch::asm;
 use std::cell::UnsafeCell;
@@ -11,16 +11,16 @@ use crate::finding::Finding;
 use crate::marker;
 use crate::registers::saved_masks;
 
-/// What became of a traced run.
+/// The result of a traced run.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The instructions that leak, each once.
     pub findings: Vec<Finding>,
-    /// How many instructions were executed.
+    /// The number of executed instructions.
     pub steps: usize,
-    /// A digest of all instructions and all addresses, in their order.
+    /// A digest of all instructions and all addresses, in order.
     pub digest: u64,
-    /// The first steps, each by itself.
+    /// The first steps, individually.
     pub trail: Vec<Place>,
 }
 
@@ -33,10 +33,10 @@ pub struct Place {
     pub accessed: u32,
 }
 
-/// The engine of the one thread that traces.
+/// The engine of the only tracing thread.
 struct Global(UnsafeCell<Option<Engine>>);
 
-// SAFETY: one thread traces at a time, which `trace` checks.
+// SAFETY: only one thread traces at a time, which `trace` checks.
 unsafe impl Sync for Global {}
 
 static ENGINE: Global = Global(UnsafeCell::new(None));
@@ -45,16 +45,16 @@ static TRACING: AtomicBool = AtomicBool::new(false);
 /// Bytes of the handler's stack.
 const STACK: usize = 1 << 20;
 
-/// Runs `work` step by step. What it reads of memory that is [`secret`] is followed.
+/// Runs `work` step by step, and tracks the data that it reads from [`secret`] memory.
 ///
 /// The process must use [`Allocator`](crate::Allocator) as its global allocator, and `work` must
 /// neither start threads nor panic.
 ///
 /// # Panics
-/// If a trace runs already.
+/// If a trace is already running.
 pub fn trace<R>(work: impl FnOnce() -> R) -> (R, Report) {
     prepare();
-    assert!(!TRACING.swap(true, Ordering::Relaxed), "a trace runs already");
+    assert!(!TRACING.swap(true, Ordering::Relaxed), "a trace is already running");
     with_engine(|engine| {
         // What an earlier call left below this frame is dead; the calls that enter `work` overwrite
         // it untraced.
@@ -66,9 +66,9 @@ pub fn trace<R>(work: impl FnOnce() -> R) -> (R, Report) {
     stepped(&mut || result = work.take().map(|work| work()));
     TRACING.store(false, Ordering::Relaxed);
     let report = with_engine(Engine::end);
-    // What the handler allocated stays its own.
+    // Memory allocated by the handler must stay with the handler.
     let report = report.clone();
-    (result.expect("it was called"), report)
+    (result.expect("the work was run"), report)
 }
 
 /// Bytes below the stack pointer that are clean when a trace begins: more than a traced operation
@@ -83,7 +83,7 @@ fn stack_pointer() -> usize {
     pointer
 }
 
-/// Marks memory as secret: from here on, traces follow it.
+/// Marks memory as secret: from now on, traces track it.
 pub fn secret<T>(memory: &[T]) {
     prepare();
     with_engine(|engine| engine.memory.fill(memory.as_ptr() as usize, size_of_val(memory), true));
@@ -94,12 +94,12 @@ pub fn public<T>(memory: &[T]) {
     public_bytes(memory.as_ptr() as usize, size_of_val(memory));
 }
 
-/// Whether any byte of `memory` depends on a secret.
+/// Returns whether any byte of `memory` depends on a secret.
 pub fn is_secret<T>(memory: &[T]) -> bool {
     with_engine(|engine| engine.memory.any(memory.as_ptr() as usize, size_of_val(memory)))
 }
 
-/// Cleans a range, from traced code as well.
+/// Cleans a range, also from traced code.
 pub(crate) fn public_bytes(address: usize, length: usize) {
     if TRACING.load(Ordering::Relaxed) {
         // SAFETY: a no-op.
@@ -125,19 +125,19 @@ fn prepare() {
     });
 }
 
-/// Calls `f` with the engine, whose memory comes from the handler's arena.
+/// Calls `f` with the engine; memory comes from the handler's arena.
 fn with_engine<R>(f: impl FnOnce(&mut Engine) -> R) -> R {
     IN_HANDLER.store(true, Ordering::Relaxed);
-    // SAFETY: one thread traces at a time, and the handler does not run now.
+    // SAFETY: only one thread traces at a time, and the handler is not running now.
     let engine = unsafe { (*ENGINE.0.get()).as_mut() };
-    let result = f(engine.expect("it is prepared"));
+    let result = f(engine.expect("the engine exists"));
     IN_HANDLER.store(false, Ordering::Relaxed);
     result
 }
 
 fn install() {
-    // SAFETY: the stack and the handler live as long as the process; the handler keeps to what a
-    // handler that interrupts anything may do, since its memory is its own.
+    // SAFETY: the stack and the handler live as long as the process. The handler may interrupt
+    // anything, because it uses only its own memory.
     unsafe {
         let stack = libc::mmap(
             std::ptr::null_mut(),
@@ -148,7 +148,7 @@ fn install() {
             0,
         );
         assert!(stack != libc::MAP_FAILED, "no stack for the tracer");
-        // Nothing but the handler runs there, so what is traced finds its own stack untouched.
+        // Only the handler uses this stack, so it does not change the stack of the traced code.
         let stack = libc::stack_t { ss_sp: stack, ss_flags: 0, ss_size: STACK };
         assert_eq!(libc::sigaltstack(&raw const stack, std::ptr::null_mut()), 0);
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -159,18 +159,18 @@ fn install() {
     }
 }
 
-/// The trap flag in the register of flags.
+/// The trap flag in the flags register.
 const TRAP_FLAG: u32 = 1 << 8;
 
 /// Calls `work` with the trap flag set.
 #[inline(never)]
 fn stepped(work: &mut dyn FnMut()) {
-    // SAFETY: sets the trap flag, for which there is a handler; the stack is as before.
+    // SAFETY: sets the trap flag, for which there is a handler; the stack is unchanged.
     unsafe {
         asm!("pushfq", "or dword ptr [rsp], {0}", "popfq", const TRAP_FLAG);
     }
     work();
-    // SAFETY: clears the trap flag; the stack is as before.
+    // SAFETY: clears the trap flag; the stack is unchanged.
     unsafe {
         asm!("pushfq", "and dword ptr [rsp], {0}", "popfq", const !(TRAP_FLAG as i32));
     }
@@ -178,8 +178,8 @@ fn stepped(work: &mut dyn FnMut()) {
 
 extern "C" fn on_trap(_signal: i32, _info: *mut libc::siginfo_t, context: *mut libc::c_void) {
     IN_HANDLER.store(true, Ordering::Relaxed);
-    // SAFETY: the kernel passes the context of the interrupted thread, which alone traces; whoever
-    // else uses the engine does so while nothing is traced.
+    // SAFETY: the kernel passes the context of the interrupted thread, the only tracing one. All
+    // other uses of the engine happen while nothing is traced.
     unsafe {
         let context = &mut *context.cast::<libc::ucontext_t>();
         if let Some(engine) = (*ENGINE.0.get()).as_mut() {

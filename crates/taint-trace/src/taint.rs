@@ -1,26 +1,26 @@
-//! Sets of bytes of one operand: bit i says that byte i depends on a secret.
+//! Taint as a set of the bytes of an operand: bit i is set if byte i depends on a secret.
 
 /// The tainted bytes of an operand of at most 64 bytes.
 pub(crate) type Taint = u64;
 
-/// The first `bytes` bytes.
+/// Returns the set of the first `bytes` bytes.
 pub(crate) const fn low(bytes: usize) -> Taint {
     if bytes >= 64 { Taint::MAX } else { (1 << bytes) - 1 }
 }
 
-/// All of `bytes` bytes if any byte of `taint` is tainted.
+/// Returns all of `bytes` bytes if any byte of `taint` is tainted.
 pub(crate) const fn all_if_any(taint: Taint, bytes: usize) -> Taint {
     if taint == 0 { 0 } else { low(bytes) }
 }
 
-/// The lowest tainted byte and all above it, of `bytes` bytes: how far a carry reaches.
+/// Returns the lowest tainted byte and all above it, of `bytes` bytes: the reach of a carry.
 pub(crate) const fn upward(taint: Taint, bytes: usize) -> Taint {
     if taint == 0 { 0 } else { (Taint::MAX << taint.trailing_zeros()) & low(bytes) }
 }
 
-/// Whole elements of `size` bytes, a power of two, of which any byte is tainted.
+/// Returns whole elements of `size` bytes, a power of two, that have any tainted byte.
 pub(crate) const fn elements(mut taint: Taint, size: usize) -> Taint {
-    // Folds each element onto its first byte, then spreads it.
+    // Folds each element into its first byte, then spreads it.
     let mut step = 1;
     while step < size {
         taint |= taint >> step;
@@ -41,7 +41,7 @@ pub(crate) const fn elements(mut taint: Taint, size: usize) -> Taint {
     taint
 }
 
-/// Shifts a number of `bytes` bytes to the right by `bits`; what comes in from above is clean.
+/// Shifts the taint of a number of `bytes` bytes right by `bits`; the bits that come in are clean.
 pub(crate) const fn shift_right(taint: Taint, bits: usize, bytes: usize) -> Taint {
     let taint = taint & low(bytes);
     let whole = bits / 8;
@@ -52,7 +52,7 @@ pub(crate) const fn shift_right(taint: Taint, bits: usize, bytes: usize) -> Tain
     if bits.is_multiple_of(8) { moved } else { moved | moved >> 1 }
 }
 
-/// Shifts a number of `bytes` bytes to the left by `bits`.
+/// Shifts the taint of a number of `bytes` bytes left by `bits`.
 pub(crate) const fn shift_left(taint: Taint, bits: usize, bytes: usize) -> Taint {
     let whole = bits / 8;
     if whole >= 64 {
@@ -62,7 +62,7 @@ pub(crate) const fn shift_left(taint: Taint, bits: usize, bytes: usize) -> Taint
     (if bits.is_multiple_of(8) { moved } else { moved | moved << 1 }) & low(bytes)
 }
 
-/// `count` copies of the first `size` bytes.
+/// Repeats the first `size` bytes up to `bytes` bytes.
 pub(crate) const fn repeat(taint: Taint, size: usize, bytes: usize) -> Taint {
     let element = taint & low(size);
     let mut all = 0;

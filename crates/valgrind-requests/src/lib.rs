@@ -1,12 +1,12 @@
-//! What a program that runs under valgrind may ask of it, in valgrind's own encoding of client
-//! requests. On the processor itself they do nothing.
+//! Requests of a program to valgrind, in valgrind's encoding of client requests. Outside valgrind
+//! they do nothing.
 
-/// Whether this program runs under valgrind.
+/// Returns whether this program runs under valgrind.
 pub fn is_running() -> bool {
     request(0x1001, [0; 3]) != 0
 }
 
-/// Whether memcheck takes a bit of `memory` for undefined.
+/// Returns whether memcheck considers any bit of `memory` undefined.
 pub fn is_undefined<T>(memory: &[T]) -> bool {
     let mut bits = vec![0_u8; size_of_val(memory)];
     // Memcheck's request GET_VBITS: source, destination, length.
@@ -21,23 +21,23 @@ pub mod callgrind {
 
     use super::request;
 
-    /// Begins to watch instructions; until then, where it was started so, the program is only
-    /// translated, which takes far less time.
+    /// Starts watching instructions. Before this, if valgrind was started accordingly, the program
+    /// is only translated, which is much faster.
     pub fn start() {
         request(0x4354_0004, [0; 3]);
     }
 
-    /// Ends what [`start`] begins.
+    /// Ends what [`start`] began.
     pub fn stop() {
         request(0x4354_0005, [0; 3]);
     }
 
-    /// Begins to count what is watched, or ends it.
+    /// Turns the counting of watched instructions on or off.
     pub fn toggle_collecting() {
         request(0x4354_0002, [0; 3]);
     }
 
-    /// Writes what was counted to a file that says `name`, and forgets it.
+    /// Writes the counts to a file that contains `name`, and resets them.
     pub fn dump(name: &CStr) {
         request(0x4354_0003, [name.as_ptr() as usize, 0, 0]);
     }
@@ -47,8 +47,9 @@ pub mod callgrind {
 fn request(code: usize, [a, b, c]: [usize; 3]) -> usize {
     let arguments = [code, a, b, c, 0, 0];
     let answer: usize;
-    // SAFETY: the rotations of rdi add up to 128 bits, so every register keeps its value but rdx,
-    // which is declared; what valgrind writes to, in one of these requests, is a buffer of that length.
+    // SAFETY: the rotations of rdi add up to 128 bits, so every register except the declared rdx
+    // keeps its value. Valgrind writes only to the buffer of one of these requests, which has that
+    // length.
     unsafe {
         core::arch::asm!(
             "rol rdi, 3", "rol rdi, 13", "rol rdi, 61", "rol rdi, 51", "xchg rbx, rbx",

@@ -1,7 +1,7 @@
 //! An exponentiation in a program without std and without an allocator.
 //!
-//! It ends with 0 if the result is right. The C library is linked for the entry point and for
-//! `memcpy`, nothing else.
+//! The exit status is 0 if the result is correct. The C library is linked only for the entry point
+//! and for `memcpy`.
 
 #![no_std]
 #![no_main]
@@ -21,11 +21,11 @@ fn panic(_: &PanicInfo<'_>) -> ! {
     unsafe { abort() }
 }
 
-/// What `core` as delivered refers to for unwinding, which does not happen here.
+/// Referenced by the precompiled `core` for unwinding, which does not happen here.
 #[unsafe(no_mangle)]
 extern "C" fn rust_eh_personality() {}
 
-/// 7^(p − 1) mod p, which is 1 for the prime p = 2⁶⁴ − 59 (Fermat).
+/// Computes 7^(p − 1) mod p, which is 1 for the prime p = 2⁶⁴ − 59 (Fermat).
 fn power() -> Result<u64, Error> {
     let p = [u64::MAX - 58];
     let exponent = [u64::MAX - 59];
@@ -36,7 +36,7 @@ fn power() -> Result<u64, Error> {
     Ok(result[0])
 }
 
-/// The entry point that the C library calls.
+/// The entry point, called by the C library.
 #[unsafe(no_mangle)]
 extern "C" fn main() -> i32 {
     i32::from(power() != Ok(1))

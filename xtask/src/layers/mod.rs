@@ -1,4 +1,5 @@
-//! The rules of the house that a compiler does not keep: floors, `unsafe`, heap, twins, leftovers.
+//! Checks project rules that the compiler does not enforce: layers, `unsafe`, heap, backend twins,
+//! unfinished code.
 
 mod paths;
 mod rules;
@@ -24,5 +25,5 @@ pub(crate) fn run() -> Outcome {
         eprintln!("{broken}");
     }
     Err(Failure::new(format!("layers: {} places break the rules", broken.len()))
-        .hint("ARCHITECTURE.md says why they are there"))
+        .hint("see ARCHITECTURE.md for the reasons of the rules"))
 }

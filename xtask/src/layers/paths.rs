@@ -1,21 +1,22 @@
-//! The paths that a source names through `crate`, `self` and `super`, made absolute.
+//! Extracts the paths that a source names through `crate`, `self` and `super`, as absolute paths.
 
 use super::source::Token;
 
-/// A path from the root of the crate, and the line that names it.
+/// A path from the root of the crate, and its line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) path: Vec<String>,
     pub(super) line: usize,
 }
 
-/// All paths that `tokens`, the source of `module`, name by their position in the crate.
+/// Returns all paths in `tokens`, the source of `module`, that are relative to a position in the
+/// crate.
 ///
-/// A `{` in a path opens a group as `use` has it; each member counts. Visibilities such as
-/// `pub(in crate::math)` are no imports and are left out.
+/// A `{` in a path opens a group as in `use`; each member counts. Visibilities such as `pub(in
+/// crate::math)` are not imports and are ignored.
 pub(super) fn named_paths(module: &[String], tokens: &[Token<'_>]) -> Vec<Named> {
     let mut found = Vec::new();
-    // Modules written inline, with the depth of braces at which each closes.
+    // Inline modules, with the depth of braces at which each ends.
     let mut current = module.to_vec();
     let mut closes: Vec<usize> = Vec::new();
     let mut depth = 0;
@@ -62,7 +63,7 @@ fn text<'a>(tokens: &[Token<'a>], at: usize) -> &'a str {
     tokens.get(at).map_or("", |token| token.text)
 }
 
-/// Reads the path that starts at `at` inside `base`, notes it, and gives where it ends.
+/// Parses the path that starts at `at` inside `base`, records it, and returns its end.
 fn path(
     tokens: &[Token<'_>],
     mut at: usize,
@@ -80,7 +81,7 @@ fn path(
             }
             "self" => {}
             "{" => return group(tokens, at + 1, &path, module, found),
-            // Everything in there; the path so far says where that is.
+            // Imports everything in the path so far.
             "*" => {
                 at += 1;
                 break;
@@ -100,7 +101,7 @@ fn path(
     at
 }
 
-/// Reads the members of a group up to behind its `}`.
+/// Parses the members of a group, through its `}`.
 fn group(
     tokens: &[Token<'_>],
     mut at: usize,
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_import() {
+    fn visibilities_and_declarations_are_not_imports() {
         assert!(
             paths("math", "pub(crate) fn f(self) { self.g() } pub(super) struct S;").is_empty()
         );

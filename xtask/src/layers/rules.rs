@@ -1,4 +1,4 @@
-//! The rules themselves, on a list of files.
+//! The rules, applied to a list of files.
 
 use std::collections::BTreeSet;
 use std::fmt::{Display, Formatter};
@@ -7,22 +7,22 @@ use super::paths::named_paths;
 use super::source::{Token, tokens};
 use super::tree::File;
 
-/// Where the library is, and where in it `unsafe` may be.
+/// The library's sources, and the part of them that may contain `unsafe`.
 const LIBRARY: &str = "crates/cycloid/src/";
 const MACHINE: &str = "crates/cycloid/src/machine/";
 
-/// The library's floors, lowest first; above them all is its face, lib.rs.
+/// The library's floors, lowest first; its public face, lib.rs, is above them all.
 const FLOORS: [&str; 3] = ["machine", "math", "scheme"];
 
-/// The document with the list of files that may hold `unsafe`, and what encloses the list.
+/// The document with the list of files that may contain `unsafe`, and the markers around the list.
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 const LIST_BEGIN: &str = "<!-- unsafe: begin -->";
 const LIST_END: &str = "<!-- unsafe: end -->";
 
-/// Names of backends that need one level of the processor, each the twin of a `portable`.
+/// Names of backends that need one level of the processor, each with a `portable` twin.
 const BACKENDS: [&str; 3] = ["adx", "avx512", "ifma"];
 
-/// A place that breaks a rule.
+/// A violation of a rule.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Broken {
     path: String,
@@ -36,7 +36,7 @@ impl Display for Broken {
     }
 }
 
-/// All places in `files` that break a rule.
+/// Returns all violations in `files`.
 pub(super) fn check(files: &[File]) -> Vec<Broken> {
     let mut broken = Vec::new();
     let mut holders = BTreeSet::new();
@@ -58,7 +58,7 @@ pub(super) fn check(files: &[File]) -> Vec<Broken> {
                 let rule = if file.path.starts_with(LIBRARY) {
                     format!("`unsafe` in the library outside {MACHINE}")
                 } else {
-                    format!("`unsafe` in a file that the list in {ARCHITECTURE} does not name")
+                    format!("`unsafe` in a file that is not in the list of {ARCHITECTURE}")
                 };
                 note(line, rule);
             }
@@ -71,7 +71,7 @@ pub(super) fn check(files: &[File]) -> Vec<Broken> {
     }
     let held = |entry: &str| holders.iter().any(|path| covers(entry, path));
     for (entry, line) in listed.iter().filter(|(entry, _)| !held(entry)) {
-        let rule = format!("`{entry}` is listed and holds no `unsafe`");
+        let rule = format!("`{entry}` is listed but contains no `unsafe`");
         broken.push(Broken { path: ARCHITECTURE.into(), line: *line, rule });
     }
     broken.extend(twins(files));
@@ -81,20 +81,17 @@ pub(super) fn check(files: &[File]) -> Vec<Broken> {
     broken
 }
 
-/// Whether an entry of the list names this file: itself, or the folder that it is in.
+/// Returns whether a list entry covers this file: the file itself or its folder.
 fn covers(entry: &str, path: &str) -> bool {
     entry == path || entry.ends_with('/') && path.starts_with(entry)
 }
 
-/// The files, and folders ending in `/`, that the list of ARCHITECTURE.md names, with their lines:
-/// what stands between the first two backquotes of each line.
+/// Returns the files, and folders ending in `/`, in ARCHITECTURE.md's list, with their lines: the
+/// text between the first two backquotes of each line.
 fn unsafe_list(files: &[File]) -> (Vec<(&str, usize)>, Option<Broken>) {
     let missing = |rule: &str| Broken { path: ARCHITECTURE.into(), line: 1, rule: rule.into() };
     let Some(file) = files.iter().find(|file| file.path == ARCHITECTURE) else {
-        return (
-            Vec::new(),
-            Some(missing("the file is missing, and its list of `unsafe` with it")),
-        );
+        return (Vec::new(), Some(missing("the file with the list of `unsafe` is missing")));
     };
     let mut lines = file.text.lines().enumerate();
     if !lines.any(|(_, line)| line.trim() == LIST_BEGIN) {
@@ -112,14 +109,14 @@ fn unsafe_list(files: &[File]) -> (Vec<(&str, usize)>, Option<Broken>) {
     (listed, Some(missing(&format!("no line `{LIST_END}`"))))
 }
 
-/// The module that a file of the library is: `[]` for lib.rs.
+/// Returns the module of a file of the library: `[]` for lib.rs.
 fn module_of(path: &str) -> Option<Vec<String>> {
     let path = path.strip_prefix(LIBRARY)?.strip_suffix(".rs")?;
     let path = if path == "lib" { "" } else { path.strip_suffix("/mod").unwrap_or(path) };
     Some(path.split('/').filter(|part| !part.is_empty()).map(String::from).collect())
 }
 
-/// The floor of a path, counted from 1; the face is above all.
+/// Returns the floor of a path, counted from 1; the face is above all.
 fn floor(path: &[String]) -> usize {
     let name = path.first().map_or("", String::as_str);
     FLOORS.iter().position(|floor| *floor == name).unwrap_or(FLOORS.len()) + 1
@@ -144,17 +141,17 @@ fn first(tokens: &[Token<'_>], text: &str) -> Option<usize> {
     tokens.iter().find(|token| token.text == text).map(|token| token.line)
 }
 
-/// Macros for what is not finished.
+/// Finds macros for unfinished code.
 fn leftovers(tokens: &[Token<'_>], note: &mut impl FnMut(usize, String)) {
     for pair in tokens.windows(2) {
         if ["todo", "unimplemented", "dbg"].contains(&pair[0].text) && pair[1].text == "!" {
-            note(pair[0].line, format!("`{}!` is left over", pair[0].text));
+            note(pair[0].line, format!("`{}!` marks unfinished code", pair[0].text));
         }
     }
 }
 
-/// What only the library must not do: use the heap or std outside tests, take a module from
-/// another place, or allow `unsafe` above the first floor.
+/// Checks rules for the library alone: no heap or std outside tests, no modules from other places,
+/// no `allow` of `unsafe` above the first floor.
 fn library_only(
     module: &[String],
     tokens: &[Token<'_>],
@@ -192,7 +189,7 @@ fn library_only(
     }
 }
 
-/// Whether the path before a `::` at `at` has a name in front, as in `a::std::b`.
+/// Returns whether a name precedes the `::` at `at`, as in `a::std::b`.
 fn is_path_end(tokens: &[Token<'_>], at: usize) -> bool {
     tokens[at].text == "::"
         && at > 0
@@ -200,7 +197,7 @@ fn is_path_end(tokens: &[Token<'_>], at: usize) -> bool {
         && !["use", "return", "in", "as", "mut", "dyn", "impl"].contains(&tokens[at - 1].text)
 }
 
-/// The items under `#[cfg(test)]` or `#[cfg(all(test, …))]`, as ranges of tokens.
+/// Returns the items under `#[cfg(test)]` or `#[cfg(all(test, …))]` as ranges of tokens.
 fn test_spans(tokens: &[Token<'_>]) -> Vec<std::ops::Range<usize>> {
     let texts: Vec<&str> = tokens.iter().map(|token| token.text).collect();
     let starts = |at: usize| {
@@ -216,7 +213,7 @@ fn test_spans(tokens: &[Token<'_>]) -> Vec<std::ops::Range<usize>> {
         if !starts(start) {
             continue;
         }
-        // To the `;` or the closing brace of the item, over other attributes and its signature.
+        // Up to the `;` or the closing brace of the item, past other attributes and its signature.
         let mut depth = 0_usize;
         while at < texts.len() {
             match texts[at] {
@@ -237,7 +234,7 @@ fn test_spans(tokens: &[Token<'_>]) -> Vec<std::ops::Range<usize>> {
     spans
 }
 
-/// Modules of the library that are declared under `#[cfg(test)]` and have a file of their own.
+/// Returns the library's modules that are declared under `#[cfg(test)]` and have their own file.
 fn test_modules(sources: &[(&File, Vec<Token<'_>>)]) -> Vec<Vec<String>> {
     let mut modules = Vec::new();
     for (file, tokens) in sources {
@@ -256,8 +253,8 @@ fn test_modules(sources: &[(&File, Vec<Token<'_>>)]) -> Vec<Vec<String>> {
     modules
 }
 
-/// In the machine, a backend stands beside its portable twin, and a portable one beside a fast one;
-/// where both are folders, each file of the fast one has a portable twin.
+/// Checks that in the machine floor each backend has a portable twin and each portable one a fast
+/// one; if both are folders, each file of the fast one must have a portable twin.
 fn twins(files: &[File]) -> Vec<Broken> {
     // Every file and folder below the machine.
     let mut names = BTreeSet::new();
@@ -298,19 +295,19 @@ fn twins(files: &[File]) -> Vec<Broken> {
     broken
 }
 
-/// Paths that exist on one person's machine only.
+/// Finds paths that exist only on one machine.
 fn machine_paths(file: &File) -> Vec<Broken> {
-    // In parts, so that this file keeps the rule as well.
+    // Assembled from parts, so that this file obeys the rule, too.
     let homes = ["work", "home", "root", "Users"].map(|home| format!("/{home}/"));
     let mut broken = Vec::new();
     for (at, line) in file.text.lines().enumerate() {
         for home in &homes {
             let found = line.match_indices(home.as_str()).any(|(start, _)| {
-                // In an address or in a longer path it is a folder like any other.
+                // In an address or in a longer path it is an ordinary folder.
                 !line[..start].ends_with(|c: char| c.is_alphanumeric() || ".-_~}$".contains(c))
             });
             if found {
-                let rule = format!("`{home}…` is a path of one machine");
+                let rule = format!("`{home}…` exists only on one machine");
                 broken.push(Broken { path: file.path.clone(), line: at + 1, rule });
             }
         }

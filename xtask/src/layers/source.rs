@@ -1,4 +1,5 @@
-//! A Rust source as tokens with their lines: no comments, and strings only as placeholders.
+//! Splits a Rust source into tokens with their lines, without comments and with placeholders for
+//! strings.
 
 /// A word, a `::`, a string (as `""`), or one other character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,7 +8,7 @@ pub(super) struct Token<'a> {
     pub(super) line: usize,
 }
 
-/// The tokens of `source`.
+/// Returns the tokens of `source`.
 pub(super) fn tokens(source: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let mut line = 1;
@@ -24,7 +25,7 @@ pub(super) fn tokens(source: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// The length of what `rest` begins with, and its text if it is a token.
+/// Returns the length of the first element of `rest`, and its text if it is a token.
 fn next(rest: &str, first: char) -> (usize, Option<&str>) {
     if first.is_whitespace() {
         return (first.len_utf8(), None);
@@ -59,7 +60,7 @@ fn word(text: &str) -> usize {
     text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())
 }
 
-/// The length of a block comment with those inside it.
+/// Returns the length of a block comment, including nested ones.
 fn block_comment(text: &str) -> usize {
     let mut depth = 0;
     let mut at = 0;
@@ -81,7 +82,7 @@ fn block_comment(text: &str) -> usize {
     text.len()
 }
 
-/// The length of a string of any kind, if `text` begins with one.
+/// Returns the length of a string of any kind, if `text` begins with one.
 fn string(text: &str) -> Option<usize> {
     let prefix = ["br", "cr", "b", "c", "r", ""].into_iter().find(|prefix| {
         let after = text.strip_prefix(prefix);
@@ -107,12 +108,13 @@ fn string(text: &str) -> Option<usize> {
     Some(text.len())
 }
 
-/// The length of a character with its quotes, or of the quote that begins a lifetime.
+/// Returns the length of a character literal with its quotes, or of the quote that begins a
+/// lifetime.
 fn character_or_lifetime(text: &str) -> usize {
     let mut inside = text[1..].chars();
     match inside.next() {
         Some('\\') => {
-            // The escaped character may be a quote, so the end is looked for behind it.
+            // The escaped character may be a quote, so the search for the end starts after it.
             let escaped = inside.next().map_or(0, char::len_utf8);
             let behind = 2 + escaped;
             text[behind..].find('\'').map_or(text.len(), |at| behind + at + 1)

@@ -1,4 +1,4 @@
-//! Small trees in a temporary folder, each with one thing wrong.
+//! Small trees in a temporary folder, each with one violation.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{rules, tree};
 
-/// A tree that keeps every rule, before something is added to it.
+/// A tree that obeys every rule, before a change is applied.
 const SOUND: [(&str, &str); 9] = [
     (
         "ARCHITECTURE.md",
@@ -28,7 +28,7 @@ const SOUND: [(&str, &str); 9] = [
     ("crates/cycloid/src/math/tests.rs", "use std::vec::Vec;"),
 ];
 
-/// What is wrong with the sound tree after these files are put over it.
+/// Returns the violations in the valid tree with these changes.
 fn broken(changes: &[(&str, &str)]) -> Vec<String> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -44,7 +44,7 @@ fn broken(changes: &[(&str, &str)]) -> Vec<String> {
     rules::check(&files).iter().map(ToString::to_string).collect()
 }
 
-/// A folder that goes when the test ends.
+/// A folder that is removed on drop.
 struct Temporary(PathBuf);
 
 impl Drop for Temporary {
@@ -53,7 +53,7 @@ impl Drop for Temporary {
     }
 }
 
-/// One change, one complaint, which says this.
+/// Checks that one change causes exactly one violation with this text.
 #[track_caller]
 fn fails(path: &str, text: &str, complaint: &str) {
     let broken = broken(&[(path, text)]);
@@ -71,7 +71,7 @@ const CT: &str = "crates/cycloid/src/machine/ct.rs";
 const MODULAR: &str = "crates/cycloid/src/math/modular/mod.rs";
 
 #[test]
-fn the_sound_tree_passes() {
+fn the_valid_tree_passes() {
     assert!(broken(&[]).is_empty(), "{:?}", broken(&[]));
 }
 
@@ -110,8 +110,8 @@ fn imports_down_and_beside_pass() {
 fn unsafe_outside_its_place_fails() {
     fails(MODULAR, "fn f() { unsafe { g() } }", "in the library outside");
     fails("crates/cycloid/src/lib.rs", "unsafe impl Send for X {}", "in the library outside");
-    fails("tool/src/other.rs", "fn f() { unsafe { g() } }", "does not name");
-    fails("tool/src/other.rs", "#[unsafe(no_mangle)] fn f() {}", "does not name");
+    fails("tool/src/other.rs", "fn f() { unsafe { g() } }", "is not in the list");
+    fails("tool/src/other.rs", "#[unsafe(no_mangle)] fn f() {}", "is not in the list");
     fails(MODULAR, "#![allow(unsafe_code)]", "first floor only");
 }
 
@@ -129,7 +129,7 @@ fn the_list_of_unsafe_files_is_kept() {
     let list = |rows: &str| format!("<!-- unsafe: begin -->\n{rows}<!-- unsafe: end -->\n");
     let good = "| `tool/src/main.rs` | calls C |\n";
     let stale = list(&format!("{good}| `tool/src/gone.rs` | was |\n"));
-    fails("ARCHITECTURE.md", &stale, "`tool/src/gone.rs` is listed and holds no `unsafe`");
+    fails("ARCHITECTURE.md", &stale, "`tool/src/gone.rs` is listed but contains no `unsafe`");
     let folder = list("| `tool/src/` | calls C |\n");
     assert!(
         broken(&[("ARCHITECTURE.md", &folder), ("tool/src/c.rs", "unsafe fn f() {}")]).is_empty()
@@ -159,9 +159,9 @@ fn modules_from_elsewhere_fail() {
 }
 
 #[test]
-fn leftovers_fail() {
+fn unfinished_code_fails() {
     for name in ["todo", "unimplemented", "dbg"] {
-        fails("tool/src/other.rs", &format!("fn f() {{ {name}!() }}"), "is left over");
+        fails("tool/src/other.rs", &format!("fn f() {{ {name}!() }}"), "marks unfinished code");
     }
     passes("tool/src/other.rs", "fn todo() { let x = \"todo!\"; todo(); }");
 }

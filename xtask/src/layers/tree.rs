@@ -1,23 +1,23 @@
-//! The files of the project, as text.
+//! Reads the project's files as text.
 
 use std::fs;
 use std::path::Path;
 
 use crate::process::Failure;
 
-/// A file by its path from the root, with `/` between the parts.
+/// A file by its path from the root, with `/` as separator.
 #[derive(Debug)]
 pub(crate) struct File {
     pub(crate) path: String,
     pub(crate) text: String,
 }
 
-/// Folders that hold what is made, not what is written.
+/// Folders with generated files.
 const MADE: [&str; 4] = ["target", "corpus", "artifacts", "node_modules"];
 
-/// All text files below `root` that are written by hand, in order of their paths.
+/// Returns all handwritten text files below `root`, in order of their paths.
 ///
-/// What is not UTF-8 is no text and is left out.
+/// Files that are not UTF-8 are not text and are skipped.
 pub(crate) fn read(root: &Path) -> Result<Vec<File>, Failure> {
     let mut files = Vec::new();
     walk(root, "", &mut files)?;

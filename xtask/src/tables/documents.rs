@@ -1,6 +1,6 @@
-//! The tables of numbers in the documents, made from committed records.
+//! Generates the tables of numbers in the documents from committed records.
 //!
-//! A table stands between two comments, of which the first says what it shows:
+//! A table is between two comments; the first describes it:
 //!
 //! ```text
 //! <!-- table: docs/results/rsa-zen-5.json
@@ -12,14 +12,18 @@
 //! <!-- end -->
 //! ```
 //!
-//! A row is a table of the record by its title, or several with ` + ` between them, whose cells then
-//! have ` / ` between them. A column is a subject and a measure, or several of them likewise. A subject
-//! is a group and a label, or a group whose fastest row it is; what stands behind `|` is taken where
-//! there is no such row. The measures are `time`, `ratio` (to the table's reference), `interval` (the
-//! same with the interval), `rate` (operations in a second), `lead` (how many times as many as the best
-//! peer's), of a service `p99` in milliseconds and `cpu` in microseconds, of a tunnel `throughput` in
-//! megabits a second and `ends`, the seconds that the server's process and the client's take for a
-//! gigabyte, and of a server `resident` in KiB. `{}` in a column's name is the version. With a line `transpose`, rows are columns.
+//! A row is a table of the record, given by its title. With several titles separated by ` + `, the
+//! cells have ` / ` between their values. A column is a subject and a measure, or several in the
+//! same way. A subject is a group and a label, or a group alone for its fastest row; an alternative
+//! after `|` applies if there is no such row. `{}` in a column's name is the version. A line
+//! `transpose` exchanges rows and columns. The measures are:
+//!
+//! - `time`, `ratio` (to the table's reference), `interval` (the ratio with its interval), `rate`
+//!   (operations per second), `lead` (the multiple of the best peer's rate)
+//! - for a service: `p99` in milliseconds and `cpu` in microseconds
+//! - for a tunnel: `throughput` in megabits per second, and `ends`, the seconds per gigabyte of the
+//!   server's and the client's process
+//! - for a server: `resident` in KiB
 
 use std::fs;
 
@@ -33,10 +37,10 @@ const BEGIN: &str = "<!-- table: ";
 const MIDDLE: &str = "-->";
 const END: &str = "<!-- end -->";
 
-/// What stands where a table has no such row.
+/// The cell of a table that lacks the row.
 const NONE: &str = "–";
 
-/// Writes the tables of all documents, or with `check` compares them with those that are there.
+/// Writes the tables of all documents, or with `check` compares them with the existing ones.
 pub(super) fn run(check: bool) -> Outcome {
     let files = tree::read(std::path::Path::new("."))?;
     let mut count = 0;
@@ -49,31 +53,31 @@ pub(super) fn run(check: bool) -> Outcome {
             continue;
         }
         if check {
-            let message = format!("{path} has tables that are not what their records say");
+            let message = format!("{path} has tables that differ from their records");
             return Err(Failure::new(message).hint(HINT));
         }
         fs::write(path, made)
             .map_err(|error| Failure::new(format!("cannot write {path}: {error}")))?;
         say(format!("{path}: tables written"));
     }
-    say(format!("the {count} tables in the documents are what their records say"));
+    say(format!("the {count} tables in the documents match their records"));
     Ok(())
 }
 
-const ADVICE: &str = "xtask/src/tables/documents.rs says how a table is described";
+const ADVICE: &str = "see xtask/src/tables/documents.rs for the format of descriptions";
 
 fn record(path: &str) -> Result<Value, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
-    serde_json::from_str(&text).map_err(|error| format!("{path} is no record: {error}"))
+    serde_json::from_str(&text).map_err(|error| format!("{path} is not a record: {error}"))
 }
 
-/// The document with each table as its record has it.
+/// Returns the document with each table regenerated from its record.
 fn renewed(text: &str, record: &dyn Fn(&str) -> Result<Value, String>) -> Result<String, String> {
     let mut made = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(BEGIN) {
         let (description, after) =
-            after.split_once(MIDDLE).ok_or("the description of a table does not end")?;
+            after.split_once(MIDDLE).ok_or("the description of a table has no end")?;
         let (old, after) = after.split_once(END).ok_or(format!("a table has no {END}"))?;
         if old.contains(BEGIN) {
             return Err(format!("a table has no {END} before the next begins"));
@@ -85,7 +89,7 @@ fn renewed(text: &str, record: &dyn Fn(&str) -> Result<Value, String>) -> Result
     Ok(made + rest)
 }
 
-/// What a table shows.
+/// The description of a table.
 struct Description<'a> {
     path: &'a str,
     transpose: bool,
@@ -94,7 +98,7 @@ struct Description<'a> {
     columns: Vec<(&'a str, Vec<Part<'a>>)>,
 }
 
-/// What a column shows of a row, or a part of it.
+/// The content of a column in a row, or a part of it.
 struct Part<'a> {
     subjects: Vec<&'a str>,
     measure: &'a str,
@@ -103,7 +107,7 @@ struct Part<'a> {
 impl<'a> Description<'a> {
     fn parse(text: &'a str) -> Result<Self, String> {
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        let path = lines.next().ok_or("a table names no record")?;
+        let path = lines.next().ok_or("a table does not name its record")?;
         let mut made = Self { path, transpose: false, rows: Vec::new(), columns: Vec::new() };
         for line in lines {
             let named = |rest: &'a str| {
@@ -176,7 +180,7 @@ impl<'a> Description<'a> {
 }
 
 impl Part<'_> {
-    /// The row of the first subject that there is.
+    /// Returns the row of the first subject that exists.
     fn row<'v>(&self, table: &'v Value) -> Option<&'v Value> {
         self.subjects.iter().find_map(|subject| {
             let (group, label) = match subject.split_once('/') {
@@ -233,19 +237,19 @@ fn ratio(row: &Value) -> f64 {
     number(row, "/ratio/median")
 }
 
-/// Not a number where there is none, which every cell then shows.
+/// Returns NaN if there is no number; every cell then shows that.
 fn number(row: &Value, place: &str) -> f64 {
     row.pointer(place).and_then(Value::as_f64).unwrap_or(f64::NAN)
 }
 
-/// The first two parts of a version: 3.0 of 3.0.19 27 Jan 2026.
+/// Returns the first two parts of a version: 3.0 of 3.0.19 27 Jan 2026.
 fn short_version(row: &Value) -> Option<String> {
     let version = row["implementation"]["version"].as_str()?;
     let number = version.split(' ').find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
     Some(number.split('.').take(2).collect::<Vec<_>>().join("."))
 }
 
-/// A time with three digits that count, or four.
+/// Formats a time with three or four significant digits.
 fn time(nanoseconds: f64) -> String {
     match nanoseconds {
         t if t < 1e3 => format!("{t:.1} ns"),
@@ -256,14 +260,14 @@ fn time(nanoseconds: f64) -> String {
     }
 }
 
-/// Without the unit.
+/// Formats a time without the unit.
 fn milliseconds(nanoseconds: f64) -> String {
     let milliseconds = nanoseconds / 1e6;
     let decimals = if milliseconds < 9.995 { 2 } else { 0 };
     format!("{milliseconds:.decimals$}")
 }
 
-/// With three digits that count, up to hundreds.
+/// Formats a ratio with three significant digits, up to hundreds.
 fn proportion(ratio: f64) -> String {
     let decimals = match ratio {
         r if r < 9.995 => 2,
@@ -273,7 +277,7 @@ fn proportion(ratio: f64) -> String {
     format!("{ratio:.decimals$}")
 }
 
-/// A whole number with a comma between thousands.
+/// Formats a whole number with a comma between thousands.
 fn thousands(number: f64) -> String {
     let digits = format!("{number:.0}");
     let mut text = String::new();

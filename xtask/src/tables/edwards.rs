@@ -1,18 +1,18 @@
 //! Edwards25519 (RFC 8032, section 5.1): −x² + y² = 1 + d·x²·y² modulo 2²⁵⁵ − 19.
 //!
-//! An entry is (y + x, y − x, 2d·x·y), by which an addition to a point in extended coordinates
-//! saves the most (Hisil, Wong, Carter, Dawson, Twisted Edwards curves revisited, 2008, section
-//! 3.1).
+//! An entry is (y + x, y − x, 2d·x·y), the form that makes an addition to a point in extended
+//! coordinates cheapest (Hisil, Wong, Carter, Dawson, Twisted Edwards curves revisited, 2008,
+//! section 3.1).
 
 use num_bigint::BigUint;
 
 use super::{Form, Shape, Table, divide, hex, subtract};
 
-/// Windows of the scalars of signing: 51 of five bits cover the 253 bits of the group's order.
+/// Windows of the scalars for signing: 51 of five bits cover the 253 bits of the group's order.
 const BASE: Shape = Shape { width: 5, spacing: 1, rows: 51 };
 const _: () = assert!(BASE.width * BASE.spacing * BASE.rows >= 253);
 
-/// The wide window of verification, where the doublings are shared with those of another point.
+/// The wide window of verification, which shares the doublings with those of another point.
 const ODD: Shape = Shape { width: 7, spacing: 1, rows: 1 };
 
 const ONE: Form = Form::one(4, false);
@@ -51,7 +51,7 @@ impl Curve {
         )
     }
 
-    /// The sum of two points by the complete law (RFC 8032, section 5.1.4).
+    /// Adds two points by the complete law (RFC 8032, section 5.1.4).
     fn add(&self, (x1, y1): &Point, (x2, y2): &Point) -> Point {
         let p = &self.prime;
         let one = BigUint::from(1u8);
@@ -76,7 +76,7 @@ impl Curve {
 mod tests {
     use super::*;
 
-    /// The base point is on the curve, and its order is that of RFC 8032.
+    /// The base point is on the curve, and has the order given in RFC 8032.
     #[test]
     fn base_point() {
         let curve = Curve::new();

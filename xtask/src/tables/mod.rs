@@ -1,11 +1,11 @@
-//! `cargo xtask tables`: the tables of numbers in the documents, from committed records, and the
-//! multiples of the curves' base points that the library carries.
+//! `cargo xtask tables`: generates the tables of numbers in the documents from committed records,
+//! and the library's tables of multiples of the curves' base points.
 //!
-//! The latter are computed slowly and obviously, with whole numbers and affine points, by nothing that the library
-//! itself computes with. A table holds the odd multiples 1, 3, …, 2^w − 1 of 2^(w·s·i)·G for one i
-//! after the other, where w is the width of a window and s how many windows share an entry's place
-//! by doubling. Coordinates follow each other as little-endian words of 64 bits, in the form in
-//! which a backend takes constants ([`Form`]).
+//! The multiples are computed in a slow and simple way, with integers and affine points,
+//! independently of the library's own code. A table holds the odd multiples 1, 3, …, 2^w − 1 of
+//! 2^(w·s·i)·G for successive i, where w is the width of a window and s is the number of windows
+//! that share an entry's place by doubling. Coordinates are consecutive little-endian words of
+//! 64 bits, in the form in which a backend takes constants ([`Form`]).
 
 mod documents;
 mod edwards;
@@ -19,7 +19,7 @@ use crate::process::{Failure, Outcome, say};
 
 const FOLDER: &str = "crates/cycloid/src/math/curve/tables";
 
-/// Writes the tables, or with `check` compares them with those that are there.
+/// Writes the tables, or with `check` compares them with the existing ones.
 pub(crate) fn run(check: bool) -> Outcome {
     documents::run(check)?;
     let tables: Vec<Table> = edwards::tables().into_iter().chain(weierstrass::tables()).collect();
@@ -35,14 +35,14 @@ pub(crate) fn run(check: bool) -> Outcome {
     Ok(())
 }
 
-/// The files in the folder are these tables, and there is no other.
+/// Checks that the files in the folder are exactly these tables.
 fn compare(tables: &[Table]) -> Outcome {
     for table in tables {
         let path = table.path();
         let there = fs::read(&path)
             .map_err(|error| Failure::new(format!("cannot read {path}: {error}")).hint(HINT))?;
         if there != table.bytes {
-            return Err(Failure::new(format!("{path} is not what is computed")).hint(HINT));
+            return Err(Failure::new(format!("{path} differs from the computed table")).hint(HINT));
         }
     }
     let names = fs::read_dir(FOLDER)
@@ -51,17 +51,17 @@ fn compare(tables: &[Table]) -> Outcome {
         .map(|entry| entry.file_name().to_string_lossy().into_owned());
     for name in names.filter(|name| name.ends_with(".bin")) {
         if tables.iter().all(|table| table.name != name) {
-            return Err(Failure::new(format!("{FOLDER}/{name} is no table of the library"))
+            return Err(Failure::new(format!("{FOLDER}/{name} is not a table of the library"))
                 .hint("delete it"));
         }
     }
-    say(format!("the {} tables in {FOLDER} are what is computed", tables.len()));
+    say(format!("the {} tables in {FOLDER} match the computed ones", tables.len()));
     Ok(())
 }
 
-const HINT: &str = "`cargo xtask tables` writes the tables";
+const HINT: &str = "run `cargo xtask tables` to write the tables";
 
-/// A file.
+/// A file with a table.
 struct Table {
     name: &'static str,
     bytes: Vec<u8>,
@@ -73,18 +73,18 @@ impl Table {
     }
 }
 
-/// Which multiples a table has.
+/// The multiples in a table.
 struct Shape {
-    /// Bits of the scalar that an entry stands for.
+    /// Bits of the scalar per entry.
     width: usize,
     /// Windows from one row of entries to the next.
     spacing: usize,
-    /// Rows of entries.
+    /// The number of rows.
     rows: usize,
 }
 
 impl Shape {
-    /// The multiples of `base` in a group with the operation `add`.
+    /// Returns the multiples of `base` in a group with the operation `add`.
     fn multiples<P: Clone>(&self, base: &P, add: impl Fn(&P, &P) -> P) -> Vec<P> {
         let mut multiples = Vec::new();
         let mut base = base.clone();
@@ -103,7 +103,7 @@ impl Shape {
     }
 }
 
-/// How a residue lies in memory.
+/// The representation of a residue in memory.
 #[derive(Clone, Copy)]
 struct Form {
     limbs: usize,
@@ -113,17 +113,17 @@ struct Form {
 }
 
 impl Form {
-    /// For one number: `limbs` words of 64 bits.
+    /// The form for one number: `limbs` words of 64 bits.
     const fn one(limbs: usize, montgomery: bool) -> Self {
         Self { limbs, limb_bits: 64, montgomery }
     }
 
-    /// For eight numbers side by side: `limbs` words of 52 bits.
+    /// The form for eight numbers in parallel: `limbs` words of 52 bits.
     const fn eight(limbs: usize, montgomery: bool) -> Self {
         Self { limbs, limb_bits: 52, montgomery }
     }
 
-    /// The bytes of residues modulo `prime`, one after the other.
+    /// Returns the bytes of residues modulo `prime`, one after the other.
     fn bytes(&self, residues: impl Iterator<Item = BigUint>, prime: &BigUint) -> Vec<u8> {
         let mask = (BigUint::from(1u8) << self.limb_bits) - 1u8;
         let mut bytes = Vec::new();
@@ -140,17 +140,17 @@ impl Form {
     }
 }
 
-/// A number from hexadecimal digits.
+/// Parses a hexadecimal number.
 fn hex(digits: &str) -> BigUint {
     BigUint::parse_bytes(digits.as_bytes(), 16).expect("constants are hexadecimal")
 }
 
-/// a − b modulo `prime`, of residues.
+/// Returns a − b modulo `prime`, for residues.
 fn subtract(a: &BigUint, b: &BigUint, prime: &BigUint) -> BigUint {
     (a + prime - b) % prime
 }
 
-/// a / b modulo `prime`, where b is not 0 modulo it.
+/// Returns a / b modulo `prime`; b must not be 0 modulo it.
 fn divide(a: &BigUint, b: &BigUint, prime: &BigUint) -> BigUint {
     a * b.modinv(prime).expect("the prime divides no denominator here") % prime
 }

@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 
 use super::{Form, Shape, Table, divide, hex, subtract};
 
-/// The width of the windows and their spacing, one number and eight.
+/// The width of the windows and their spacing, for one number and for eight.
 const CURVES: [Curve; 4] = [
     Curve {
         files: ["p224.one.bin", "p224.eight.bin"],
@@ -54,8 +54,8 @@ const CURVES: [Curve; 4] = [
     },
 ];
 
-/// A curve, and for one number and for eight: the file, the width of a window and its spacing, and
-/// the limbs of a coordinate.
+/// A curve. For one number and for eight: the file, the width of a window and its spacing, and the
+/// limbs of a coordinate.
 struct Curve {
     files: [&'static str; 2],
     windows: [(usize, usize); 2],
@@ -76,7 +76,8 @@ type Point = (BigUint, BigUint);
 impl Curve {
     fn table(&self, place: usize) -> Table {
         let (width, spacing) = self.windows[place];
-        // One bit more than the order has, as the scalar is made odd by adding or subtracting it.
+        // One bit more than the order, because the scalar is made odd by adding or subtracting the
+        // order.
         let rows = (self.order_bits + 1).div_ceil(width).div_ceil(spacing);
         let form = [Form::one, Form::eight][place](self.limbs[place], self.montgomery);
         let prime = hex(self.prime);
@@ -91,10 +92,10 @@ impl Curve {
     }
 }
 
-/// The sum of two points that are not each other's opposites, as no two are of which a table is
-/// made: their multiples of the base point are positive and add up to less than its order.
+/// Adds two points that are not opposites. Points of a table never are: their multiples of the base
+/// point are positive and add up to less than its order.
 ///
-/// The last row's doublings alone lead beyond the order, to a point that is in no table.
+/// Only the last row's doublings exceed the order, and lead to a point that is in no table.
 fn add((x1, y1): &Point, (x2, y2): &Point, prime: &BigUint) -> Point {
     let slope = if x1 == x2 {
         let three = BigUint::from(3u8);
@@ -111,8 +112,8 @@ fn add((x1, y1): &Point, (x2, y2): &Point, prime: &BigUint) -> Point {
 mod tests {
     use super::*;
 
-    /// b of SP 800-186, which no addition uses, is that of the base point: so both coordinates and
-    /// the prime are right.
+    /// The b of SP 800-186, which no addition uses, matches the base point; this verifies both
+    /// coordinates and the prime.
     #[test]
     fn base_points_are_on_their_curves() {
         let b = [

@@ -1,4 +1,4 @@
-//! What went wrong elsewhere, each as a test of its own.
+//! Known defects of other implementations, one test each.
 
 use cycloid::bls12_381::backend::{First, Group, Second, SourceGroup};
 use cycloid::bls12_381::signature::{
@@ -48,8 +48,8 @@ on_every_backend!(
 /// 1: blst GHSA-x279-68rr-jp4p, constantine 433.
 fn inverses_of_rare_inputs<B: Backend>() {
     let mut rng = Generator(60);
-    // Integers with few bits set or few clear, and whole limbs of either, walk the inverse's
-    // shortest and longest ways.
+    // Integers with few set or few clear bits, or with whole limbs of either, take the shortest and
+    // longest paths of the inversion.
     let mut integers = edge_integers();
     for i in 0..255_u32 {
         integers.push(BigUint::from(1_u32) << i);
@@ -64,7 +64,7 @@ fn inverses_of_rare_inputs<B: Backend>() {
             assert!((a.invert_vartime().expect("not 0") * a).is_one(), "{integer}");
         }
     }
-    // Of Fp by way of Fq12, which has it as elements, near p and with long runs of bits.
+    // Elements of Fp, tested as elements of Fq12: near p, and with long runs of equal bits.
     for i in 0..380_u32 {
         let power = BigUint::from(1_u32) << i;
         for integer in [power.clone(), modulus() - &power, &power - 1_u32] {
@@ -136,8 +136,8 @@ fn split_of<B: SignatureBackend<V>, V: Variant>() {
     let split = [public[0], negative];
     assert_eq!(PublicKey::aggregate(&split), Err(Error::Infinity));
     assert_eq!(fast_aggregate_verify(&split, b"message", &infinity), Err(Error::Infinity));
-    // Of equal messages the draft verifies that in an aggregate with proofs of possession, which a
-    // holder of both can give; the basic scheme refuses it.
+    // With equal messages, the draft accepts this in an aggregate with proofs of possession, which
+    // a holder of both keys can provide; the basic scheme rejects it.
     let same = [b"message".as_slice(); 2];
     let result = aggregate_verify(Scheme::Basic, &split, &same, &infinity);
     assert_eq!(result, Err(Error::SameMessage));
@@ -151,7 +151,7 @@ fn split_of<B: SignatureBackend<V>, V: Variant>() {
     let both = [infinity; 2];
     for scheme in SCHEMES {
         let result = batch_verify(scheme, &split, &same, &both, &mut Generator(61));
-        assert_eq!(result, Err(Error::Verification), "each must be right for itself");
+        assert_eq!(result, Err(Error::Verification), "each signature must be valid by itself");
     }
 }
 
@@ -191,7 +191,7 @@ fn low_parts<B: SignatureBackend<V>, V: Variant>(n: u32) {
     let low = points_of_order::<B, V::Signatures>(n, 1)[0];
     let point = |i: usize| CurvePoint::from(*secret[i].sign(Scheme::Basic, b"message").as_affine());
     let (first, second) = (point(0) + low, point(1) - low);
-    assert!((first + second).is_member(), "the sum tells nothing");
+    assert!((first + second).is_member(), "the sum is a member");
     for part in [first, second, low] {
         let bytes = part.to_compressed();
         assert_eq!(Signature::<B, V>::from_bytes(bytes.as_ref()), Err(Error::NotInGroup));
@@ -203,7 +203,7 @@ fn infinity_with_something_behind_it_is_refused<B: Backend>() {
     behind::<B, Second>();
 }
 
-/// 6: at each byte, and in the bits beside the flags.
+/// 6: at each byte, and in the bits next to the flags.
 fn behind<B: Backend + Group<G>, G: SourceGroup>() {
     for i in 0..G::COMPRESSED.as_ref().len() {
         let mut bytes = Affine::<B, G>::identity().to_compressed();
@@ -233,7 +233,7 @@ fn coordinates_from_the_modulus_on_are_refused<B: Backend>() {
     too_large::<B, Second>();
 }
 
-/// 6: p, p + 1, p + a good coordinate, and the most that fits, at each place.
+/// 6: p, p + 1, p + a valid coordinate, and the largest value that fits, in each position.
 fn too_large<B: Backend + Group<G>, G: SourceGroup>() {
     let point = Affine::<B, G>::random(&mut Generator(62)).expect("a sound generator");
     let place = |bytes: &mut [u8], i: usize, integer: &BigUint| {
@@ -331,7 +331,7 @@ fn one_of_fq12_is_one<B: Backend>() {
     assert_eq!(Gt::from_bytes(&bytes), Ok(Gt::<B>::one()));
 }
 
-/// 7: a tag is read where it stands, also where it is made for the call.
+/// 7: tags are read correctly, also if they are temporary values.
 fn tags_of_every_length<B: Backend>() {
     let mut points = Vec::new();
     for length in 0..300 {
@@ -352,7 +352,7 @@ fn points_of_low_order_are_added_and_multiplied<B: Backend>() {
     any_points::<B, Second>([points_of_order(13, 2), points_of_order(23, 3)].concat());
 }
 
-/// 8: sums and multiples by the curve's laws alone.
+/// 8: sums and multiples computed only by the curve's group law.
 fn any_points<B: Backend + Group<G>, G: SourceGroup>(points: Vec<CurvePoint<B, G>>) {
     let infinity = CurvePoint::identity();
     for a in &points {
@@ -398,17 +398,17 @@ fn sums_of_multiples_at_the_edges<B: Backend>() {
     assert_eq!(multi_scalar::msm(&p, &k), G1::generator() * Fr::from(10));
 }
 
-/// 10: a key that is chosen to cancel another's.
+/// 10: a key chosen to cancel another key.
 fn rogue_keys_are_refused<B: Backend>() {
     let (secret, public) = keys::<B, MinPk>(2);
-    // The attacker of key 1 shows the key x·G − (the victim's), and signs alone for both.
+    // The attacker owns key 1, publishes x·G − (the victim's key), and signs alone for both.
     let own = Projective::from(*public[1].as_affine());
     let rogue = own - Projective::from(*public[0].as_affine());
     let rogue = PublicKey::from_affine(rogue.to_affine()).expect("not infinity");
     let lists = [public[0], rogue];
     let messages = [b"message".as_slice(); 2];
     let signature = secret[1].sign(Scheme::ProofOfPossession, b"message");
-    // That works where no possession is proved, and the proof is what cannot be given.
+    // This works without proofs of possession; the attacker cannot give such a proof.
     assert_eq!(fast_aggregate_verify(&lists, b"message", &signature), Ok(()));
     let proof = secret[1].prove_possession();
     assert_eq!(rogue.verify_possession(&proof), Err(Error::Verification));

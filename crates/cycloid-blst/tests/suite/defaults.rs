@@ -1,5 +1,5 @@
-//! A backend that has what a backend must have, from blst, and nothing else: what the interface
-//! does where a backend has no better is tested as another backend.
+//! A backend with only the required methods, taken from blst. It tests the default implementations
+//! of the interface as another backend.
 
 use cycloid::bls12_381::backend::{Group, Integer, Pairing, Scalars, SourceGroup};
 use cycloid::bls12_381::{Backend, First, G1Affine, G2Affine, Second};

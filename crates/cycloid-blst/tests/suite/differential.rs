@@ -1,5 +1,5 @@
-//! Two backends beside each other: the same bytes out of the same bytes, at values that break
-//! arithmetic and at random ones.
+//! Compares two backends: equal inputs must give equal bytes, at edge cases of the arithmetic and
+//! at random values.
 
 use cycloid::bls12_381::backend::{First, Group, Second, SourceGroup};
 use cycloid::bls12_381::signature::{MinPk, MinSig, Scheme, SecretKey, SignatureBackend, Variant};
@@ -41,7 +41,7 @@ fn scalars<A: Backend, B: Backend>() {
     a.into_iter().zip(b).for_each(|(a, b)| same(a, b));
 }
 
-/// A member of one backend in the other.
+/// Moves a member of one backend to the other.
 fn moved<A: Backend + Group<G>, B: Backend + Group<G>, G: SourceGroup>(
     point: &Affine<A, G>,
 ) -> Affine<B, G> {
@@ -115,7 +115,7 @@ fn off_of<A: Backend + Group<G>, B: Backend + Group<G>, G: SourceGroup>() {
             assert_eq!(bytes(&a).as_ref(), b.to_uncompressed().as_ref());
         }
     }
-    // Every x up to 255: on the curve for both or for none.
+    // Every x up to 255 must be on the curve in both backends or in neither.
     for x in 0..=255 {
         let mut encoding = G::COMPRESSED;
         let last = encoding.as_ref().len() - 1;

@@ -1,4 +1,5 @@
-//! ZCash's encodings by the points of zkcrypto, every flag, and every way to be wrong.
+//! ZCash's encodings: zkcrypto's test points, every combination of flags, and all kinds of invalid
+//! encodings.
 
 use cycloid::bls12_381::backend::{First, Group, Second, SourceGroup};
 use cycloid::bls12_381::{Affine, Backend, CurvePoint, Error, Projective};
@@ -13,7 +14,7 @@ fn multiples_of_the_generator<B: Backend>() {
     zkcrypto::<B, Second>("g2");
 }
 
-/// The files hold 0·G, 1·G, …, 999·G.
+/// The files contain 0·G, 1·G, …, 999·G.
 fn zkcrypto<B: Backend + Group<G>, G: SourceGroup>(name: &str) {
     let file = |form| read(&format!("zkcrypto-bls12-381/{name}_{form}_valid_test_vectors.dat"));
     let (compressed, uncompressed) = (file("compressed"), file("uncompressed"));
@@ -39,7 +40,7 @@ fn flags<B: Backend>() {
     flags_of::<B, Second>();
 }
 
-/// All eight flags before a point, and before infinity.
+/// All eight combinations of flags, with a point and with infinity.
 fn flags_of<B: Backend + Group<G>, G: SourceGroup>() {
     let point = Affine::<B, G>::random(&mut Generator(8)).expect("a sound generator");
     for flags in 0..8 {
@@ -65,7 +66,7 @@ fn flags_of<B: Backend + Group<G>, G: SourceGroup>() {
         let decoded = Affine::<B, G>::from_compressed(&with_flags(G::COMPRESSED.as_ref()));
         match flags {
             0b110 => assert_eq!(decoded, Ok(Affine::identity())),
-            // x = 0 is that of a point on the curve over Fp, of order 3.
+            // x = 0 belongs to a point of order 3 on the curve over Fp.
             0b100 | 0b101 => {
                 let error = if G::DEGREE == 1 { Error::NotInGroup } else { Error::NotOnCurve };
                 assert_eq!(decoded, Err(error));
@@ -106,7 +107,7 @@ fn many_at_once<B: Backend>() {
     many_of::<B, Second>();
 }
 
-/// Good and bad ones side by side, of every number up to beyond two chunks.
+/// Valid and invalid encodings mixed, of every number up to more than two chunks.
 fn many_of<B: Backend + Group<G>, G: SourceGroup>() {
     let mut encodings: Vec<G::Compressed> =
         members::<B, G>(20).iter().map(Affine::to_compressed).collect();
@@ -150,7 +151,7 @@ fn both_signs<B: Backend>() {
     signs_of::<B, Second>();
 }
 
-/// The flag is set for the larger y, of Fp2 by the coefficient of u.
+/// The flag is set for the larger y; in Fp2 the coefficient of u decides.
 fn signs_of<B: Backend + Group<G>, G: SourceGroup>() {
     let half = (modulus() - 1_u32) / 2_u32;
     for point in curve_points::<B, G>(20) {

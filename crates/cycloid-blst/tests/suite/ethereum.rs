@@ -1,4 +1,4 @@
-//! The vectors of Ethereum's consensus: keys in G1, proof of possession.
+//! The test vectors of Ethereum's consensus layer: keys in G1, proof of possession.
 
 use cycloid::bls12_381::signature::{
     MinPk, PublicKey, Scheme, SecretKey, Signature, aggregate_verify, batch_verify,

@@ -1,4 +1,4 @@
-//! Transforms against evaluating the polynomial.
+//! Compares transforms with evaluation of the polynomial.
 
 use cycloid::bls12_381::backend::{First, Group, Second, SourceGroup};
 use cycloid::bls12_381::{Backend, Domain, Error, Fr, Projective};
@@ -28,7 +28,7 @@ fn scalars<B: Backend>() {
         domain.inverse_fft(&mut values).expect("the length of the domain");
         assert_eq!(values, coefficients);
     }
-    // Long ones by the inverse and one value.
+    // Long transforms are checked by their inverse and one value.
     let n = 1 << 12;
     let mut roots = vec![Fr::<B>::ZERO; n / 2];
     let domain = Domain::new(n, &mut roots).expect("a power of two");
@@ -46,7 +46,7 @@ fn points<B: Backend>() {
     points_of::<B, Second>(5);
 }
 
-/// The transform of multiples of the generator is that of the scalars.
+/// The transform of multiples of the generator must match that of the scalars.
 fn points_of<B: Backend + Group<G>, G: SourceGroup>(largest: u32) {
     let mut rng = Generator(11);
     for k in 0..=largest {

@@ -1,4 +1,4 @@
-//! The laws of G1 and G2, and multiples against adding.
+//! The group laws of G1 and G2, and multiplication compared with repeated addition.
 
 use cycloid::bls12_381::backend::{First, Group, Second, SourceGroup};
 use cycloid::bls12_381::{Affine, Backend, CurvePoint, Error, Fr, Projective};
@@ -79,7 +79,7 @@ fn many<B: Backend>() {
     many_of::<B, Second>();
 }
 
-/// Of 0 to 17 points, so of every rest modulo 8, and beyond a chunk.
+/// 0 to 17 points cover every remainder modulo 8, and more than a chunk.
 fn many_of<B: Backend + Group<G>, G: SourceGroup>() {
     let mut rng = Generator(4);
     let all = members::<B, G>(17);
@@ -108,7 +108,7 @@ fn many_of<B: Backend + Group<G>, G: SourceGroup>() {
             assert_eq!(*weighted, *point * scalar::<B>(&(*weight).into()));
         }
     }
-    // Equal and opposite points in every place.
+    // Equal and opposite points in every position.
     for n in 0..40 {
         let equal = vec![all[5]; n];
         let expected = Projective::from(all[5]) * Fr::from(n as u64);

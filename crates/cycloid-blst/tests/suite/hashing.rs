@@ -1,4 +1,4 @@
-//! Hashing to the curves by the vectors of RFC 9380 and Wycheproof.
+//! Hashing to the curves, with the vectors of RFC 9380 and Wycheproof.
 
 use cycloid::bls12_381::backend::{First, Group, Second, SourceGroup};
 use cycloid::bls12_381::{Affine, Backend, Error, Projective, expand_message};
@@ -26,7 +26,7 @@ fn rfc9380_of<B: Backend + Group<G>, G: SourceGroup>(name: &str) {
                 Projective::encode_to_curve(message, dst)
             };
             let coordinate = |name: &str| -> Vec<u8> {
-                // The coefficient of 1 stands first there.
+                // In these files, the coefficient of 1 comes first.
                 text(&vector["P"][name]).split(',').rev().flat_map(hex).collect()
             };
             let expected = [coordinate("x"), coordinate("y")].concat();
@@ -52,7 +52,7 @@ fn wycheproof<B: Backend>() {
     assert_eq!(count, 34);
 }
 
-/// A tag of more than 255 bytes is hashed; what comes out is a tag of 32 bytes.
+/// A tag of more than 255 bytes is hashed to a tag of 32 bytes.
 fn tags_of_any_length<B: Backend>() {
     use sha2::Digest;
     for length in [0, 1, 16, 254, 255, 256, 257, 1000] {
@@ -75,7 +75,7 @@ fn tags_of_any_length<B: Backend>() {
         let expected = <B as Group<First>>::map_to_curve(&uniform);
         let point = Projective::<B, First>::encode_to_curve(b"message", &dst);
         assert_eq!(point, Projective::from_raw(expected));
-        // The backend itself takes tags of any length as well.
+        // The backend itself accepts tags of any length, too.
         let same = <B as Group<First>>::encode_to_curve(&[b"", b"message"], &dst);
         assert_eq!(point, Projective::from_raw(same));
         let same = <B as Group<Second>>::hash_to_curve(&[b"", b"message"], &dst);
@@ -111,7 +111,7 @@ fn expansions_of_rfc_9380() {
     }
 }
 
-/// expand_message_xmd, step by step (RFC 9380, section 5.3.1).
+/// A model of expand_message_xmd, step by step (RFC 9380, section 5.3.1).
 fn model(message: &[u8], dst: &[u8], length: usize) -> Vec<u8> {
     use sha2::{Digest, Sha256};
     let dst = match dst.len() {

@@ -1,4 +1,4 @@
-//! BLS12-381 on every backend: one suite, written over the trait and instantiated by
+//! Tests of BLS12-381 on every backend: one suite, generic over the trait and instantiated by
 //! `on_every_backend!`.
 
 mod checklist;

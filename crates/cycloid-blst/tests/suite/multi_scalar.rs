@@ -1,4 +1,4 @@
-//! Multi-scalar multiplication against the sum of multiples.
+//! Multi-scalar multiplication, compared with the sum of single multiples.
 
 use cycloid::bls12_381::backend::{First, Group, Second, SourceGroup};
 use cycloid::bls12_381::{Affine, Backend, CurvePoint, Error, Fr, Projective};
@@ -10,7 +10,7 @@ use crate::support::{
 
 on_every_backend!(every_number_of_points, edges, integers_of_any_size, wrong_lists);
 
-/// By the interface, with scratch that is full of something.
+/// Multiplies through the interface, with scratch that is initially filled with data.
 pub(crate) fn msm<B: Backend + Group<G>, G: SourceGroup>(
     points: &[Affine<B, G>],
     scalars: &[Fr<B>],
@@ -31,7 +31,7 @@ fn every_number_of_points<B: Backend>() {
     numbers_of::<B, Second>();
 }
 
-/// All up to 40, and some around where backends change their ways.
+/// All numbers up to 40, and some around the thresholds at which backends change their algorithm.
 fn numbers_of<B: Backend + Group<G>, G: SourceGroup>() {
     let mut rng = Generator(9);
     let points: Vec<Affine<B, G>> =
@@ -49,7 +49,8 @@ fn edges<B: Backend>() {
     edges_of::<B, Second>();
 }
 
-/// Infinity, equal and opposite points, scalars 0, 1, r − 1 and with long runs of bits, mixed.
+/// Infinity, equal and opposite points, and the scalars 0, 1, r − 1 and with long runs of bits,
+/// mixed.
 pub(crate) fn edges_of<B: Backend + Group<G>, G: SourceGroup>() {
     let factors: Vec<Fr<B>> =
         edge_integers().iter().filter(|k| **k < order()).map(scalar).collect();
@@ -61,7 +62,7 @@ pub(crate) fn edges_of<B: Backend + Group<G>, G: SourceGroup>() {
             assert_eq!(msm(&points, &scalars), naive(&points, &scalars), "{n}");
         }
         for point in &special {
-            // All in the same bucket, with what cancels them.
+            // All points in the same bucket, with others that cancel them.
             for factor in [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr::from(16), factors[9]] {
                 let points: Vec<_> =
                     (0..n).map(|i| if i % 3 == 0 { -*point } else { *point }).collect();
@@ -88,7 +89,7 @@ fn integers_of<B: Backend + Group<G>, G: SourceGroup>() {
         let scalars: Vec<Fr<B>> = integers[..n].iter().map(scalar).collect();
         assert_eq!(sum, Ok(naive(&points[..n], &scalars)));
     }
-    // Off the group an integer may not be taken modulo r.
+    // Outside the group, an integer must not be reduced modulo r.
     let others = curve_points::<B, G>(9);
     for n in [0, 1, 2, 9] {
         let sum = CurvePoint::multi_scalar_multiply_vartime(&others[..n], &bytes[..n]);

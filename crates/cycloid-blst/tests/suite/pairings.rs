@@ -1,4 +1,4 @@
-//! The pairing by its laws, Fq12 by the laws of a field, and GT.
+//! The laws of the pairing, the field laws of Fq12, and GT.
 
 use cycloid::bls12_381::{
     Backend, Error, Fq12, Fr, G1, G1Affine, G2, G2Affine, G2Prepared, Gt, miller_loop,
@@ -25,7 +25,7 @@ on_every_backend!(
 fn elements<B: Backend>() -> Vec<Fq12<B>> {
     let mut rng = Generator(12);
     let mut elements = vec![Fq12::zero(), Fq12::one(), -Fq12::one()];
-    // Every coefficient p − 1.
+    // Every coefficient is p − 1.
     let largest: Vec<u8> = (modulus() - 1_u32).to_bytes_le().repeat(12);
     elements.push(Fq12::from_bytes(&largest).expect("below p"));
     elements.extend((0..4).map(|_| Fq12::random(&mut rng).expect("a sound generator")));
@@ -57,14 +57,14 @@ fn field_laws<B: Backend>() {
     }
 }
 
-/// The element of which the i-th coefficient is 1.
+/// Returns the element whose i-th coefficient is 1.
 fn basis<B: Backend>(i: usize) -> Fq12<B> {
     let mut bytes = [0; 576];
     bytes[48 * i] = 1;
     Fq12::from_bytes(&bytes).expect("below p")
 }
 
-/// u² = −1, v³ = u + 1, w² = v, and the order of the coefficients.
+/// Checks u² = −1, v³ = u + 1, w² = v, and the order of the coefficients.
 fn the_tower<B: Backend>() {
     let (one, u, v, w) = (basis::<B>(0), basis(1), basis(2), basis(6));
     assert!(one.is_one());
@@ -120,7 +120,8 @@ fn membership<B: Backend>() {
         if element.is_zero() {
             continue;
         }
-        // Of the cyclotomic subgroup, by the easy part of the exponentiation, but not of order r.
+        // In the cyclotomic subgroup, because of the easy part of the exponentiation, but not of
+        // order r.
         let first = element.conjugate() * element.invert().expect("not 0");
         assert!(!first.is_in_gt() || first.is_one());
         let second = first.pow_vartime(&modulus().pow(2).to_u64_digits()) * first;
@@ -172,7 +173,7 @@ const OF_GENERATORS: [&str; 12] = [
     "1454814f3085f0e6602247671bc408bbce2007201536818c901dbd4d2095dd86c1ec8b888e59611f60a301af7776be3d",
 ];
 
-/// The draft's final exponentiation is without the factor 3.
+/// The draft's final exponentiation omits the factor 3.
 fn generators<B: Backend>() {
     let bytes: Vec<u8> = OF_GENERATORS
         .iter()
@@ -220,7 +221,7 @@ fn infinity_gives_one<B: Backend>() {
     }
 }
 
-/// Of no pairs up to beyond two chunks, with infinity among them, prepared and not.
+/// From no pairs to more than two chunks, including infinity, prepared and unprepared.
 fn any_number_of_pairs<B: Backend>() {
     let mut rng = Generator(16);
     let scalars: Vec<(Fr<B>, Fr<B>)> = (0..35)

@@ -1,4 +1,4 @@
-//! Fr against integers of any size, at values that break arithmetic.
+//! Fr, compared with arbitrary-precision integers at edge cases of the arithmetic.
 
 use cycloid::bls12_381::{Backend, Error, Fr};
 use num_bigint::BigUint;

@@ -1,4 +1,4 @@
-//! Signatures of both variants and all schemes: what is made verifies, and what is refused.
+//! Signatures of both variants and all schemes: valid ones verify, and invalid ones are rejected.
 
 use cycloid::bls12_381::backend::SourceGroup;
 use cycloid::bls12_381::signature::{
@@ -26,10 +26,10 @@ on_every_backend!(
     secrets_stay,
 );
 
-/// Secret keys and the public keys of the same.
+/// Secret keys and their public keys.
 type KeyPairs<B, V> = (Vec<SecretKey<B, V>>, Vec<PublicKey<B, V>>);
 
-/// The keys of a seed.
+/// Returns deterministic keys.
 pub(crate) fn keys<B: SignatureBackend<V>, V: Variant>(count: usize) -> KeyPairs<B, V> {
     let mut rng = Generator(30);
     let secret: Vec<_> =
@@ -77,7 +77,7 @@ fn tags_of<B: SignatureBackend<V>, V: Variant>() {
     assert_eq!(public[0].verify_with_tag(b"message", &long, &signature), Ok(()));
     let error = Err(Error::Verification);
     assert_eq!(public[0].verify_with_tag(b"message", &long[1..], &signature), error);
-    // A signature with augmentation is that of key and message, and says so by its tag.
+    // A signature with augmentation signs key and message, and has its own tag.
     let augmented = [public[0].to_bytes().as_ref(), b"message"].concat();
     let scheme = Scheme::MessageAugmentation;
     let signature = secret[0].sign_with_tag(&augmented, V::tag(scheme));
@@ -127,7 +127,7 @@ fn possession_of<B: SignatureBackend<V>, V: Variant>() {
     let proof = secret[0].prove_possession();
     assert_eq!(public[0].verify_possession(&proof), Ok(()));
     assert_eq!(public[1].verify_possession(&proof), Err(Error::Verification));
-    // A signature of the key as a message is no proof, as the tags differ.
+    // A signature on the key as a message is not a proof of possession, because the tags differ.
     for scheme in SCHEMES {
         let signature = secret[0].sign(scheme, public[0].to_bytes().as_ref());
         assert_eq!(public[0].verify_possession(&signature), Err(Error::Verification));
@@ -139,7 +139,7 @@ fn aggregates<B: Backend>() {
     aggregates_of::<B, MinSig>();
 }
 
-/// Of one up to beyond two chunks.
+/// From one signature to more than two chunks.
 fn aggregates_of<B: SignatureBackend<V>, V: Variant>() {
     let (secret, public) = keys::<B, V>(33);
     let texts: Vec<String> = (0..33).map(|i| format!("message {i}")).collect();
@@ -184,7 +184,7 @@ fn one_message_of<B: SignatureBackend<V>, V: Variant>() {
         assert!(verify(n - 1, b"message").is_err());
         let key = PublicKey::aggregate(&public[..n]).expect("not infinity");
         assert_eq!(key.verify(scheme, b"message", &signature), Ok(()));
-        // The same by the general way, where messages need not differ.
+        // The same through the general function, which here accepts equal messages.
         let messages = vec![b"message".as_slice(); n];
         assert_eq!(aggregate_verify(scheme, &public[..n], &messages, &signature), Ok(()));
     }
@@ -241,7 +241,7 @@ fn key_generation<B: Backend>() {
     let first = key(&material, b"").expect("enough").to_bytes();
     assert_ne!(first, key(&material, b"info").expect("enough").to_bytes());
     assert_ne!(first, key(&[8; 32], b"").expect("enough").to_bytes());
-    // The draft's own salt is hashed before it is used.
+    // The draft's own salt is hashed before use.
     use sha2::Digest;
     let salt = sha2::Sha256::digest(b"BLS-SIG-KEYGEN-SALT-");
     let salted = SecretKey::<B, MinPk>::key_gen_with_salt(&material, b"", &salt);

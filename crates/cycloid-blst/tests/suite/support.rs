@@ -1,4 +1,4 @@
-//! What the tests share: the backends, random numbers that are the same in every run, vectors.
+//! Shared code of the tests: the backends, deterministic random numbers, vectors.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use num_bigint::BigUint;
 use rand_core::{TryCryptoRng, TryRng};
 use serde_json::Value;
 
-/// Makes a test of each function for each backend. A backend is added here, and nowhere else.
+/// Defines a test of each function for each backend. This is the only list of backends.
 macro_rules! on_every_backend {
     ($($name:ident),* $(,)?) => {
         mod blst {
@@ -40,7 +40,7 @@ macro_rules! on_every_backend {
     };
 }
 
-/// Makes a test of each function for blst with each other backend.
+/// Defines a test of each function for blst paired with each other backend.
 macro_rules! on_pairs_of_backends {
     ($($name:ident),* $(,)?) => {
         mod blst_and_defaults {
@@ -92,7 +92,7 @@ impl TryRng for Generator {
 
 impl TryCryptoRng for Generator {}
 
-/// The bytes of hexadecimal text, with or without `0x`.
+/// Decodes hexadecimal text, with or without `0x`.
 pub(crate) fn hex(text: &str) -> Vec<u8> {
     let text = text.strip_prefix("0x").unwrap_or(text);
     assert!(text.len().is_multiple_of(2), "{text}");
@@ -100,18 +100,18 @@ pub(crate) fn hex(text: &str) -> Vec<u8> {
     (0..text.len()).step_by(2).map(byte).collect()
 }
 
-/// A file of vectors.
+/// Reads a file of vectors.
 pub(crate) fn read(path: &str) -> Vec<u8> {
     let path = directory().join(path);
     std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// A file of vectors in JSON.
+/// Reads a JSON file of vectors.
 pub(crate) fn json(path: &str) -> Value {
     serde_json::from_slice(&read(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Every file of a folder of vectors, which must have `count`, with its name.
+/// Reads all files of a folder of vectors, which must have `count`, with their names.
 pub(crate) fn json_folder(path: &str, count: usize) -> Vec<(String, Value)> {
     let folder = directory().join(path);
     let entries =
@@ -124,12 +124,12 @@ pub(crate) fn json_folder(path: &str, count: usize) -> Vec<(String, Value)> {
     names.into_iter().map(|name| (name.clone(), json(&format!("{path}/{name}")))).collect()
 }
 
-/// A string of a vector.
+/// Returns a string of a vector.
 pub(crate) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_else(|| panic!("no string: {value}"))
 }
 
-/// The strings of a vector as bytes.
+/// Returns the strings of a vector as bytes.
 pub(crate) fn bytes_of(value: &Value) -> Vec<Vec<u8>> {
     value.as_array().expect("an array").iter().map(|value| hex(text(value))).collect()
 }
@@ -138,13 +138,13 @@ fn directory() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors")
 }
 
-/// r.
+/// Returns r.
 pub(crate) fn order() -> BigUint {
     let digits = b"73eda753299d7d483339d80809a1d80553bda402fffe5bfeffffffff00000001";
     BigUint::parse_bytes(digits, 16).expect("hexadecimal")
 }
 
-/// p.
+/// Returns p.
 pub(crate) fn modulus() -> BigUint {
     let digits =
         b"1a0111ea397fe69a4b1ba7b6434bacd764774b84f38512bf6730d2a0f6b0f6241eabfffeb153ffff\
@@ -152,25 +152,25 @@ pub(crate) fn modulus() -> BigUint {
     BigUint::parse_bytes(digits, 16).expect("hexadecimal")
 }
 
-/// The element of Fr that an integer is modulo r.
+/// Returns an integer modulo r as an element of Fr.
 pub(crate) fn scalar<B: Backend>(integer: &BigUint) -> Fr<B> {
     Fr::from_bytes(&little_endian(&(integer % order()))).expect("below r")
 }
 
-/// The integer that an element of Fr is.
+/// Returns the integer that an element of Fr represents.
 pub(crate) fn integer<B: Backend>(element: &Fr<B>) -> BigUint {
     BigUint::from_bytes_le(&element.to_bytes())
 }
 
-/// An integer below 2²⁵⁶ as 32 bytes.
+/// Returns an integer below 2²⁵⁶ as 32 bytes.
 pub(crate) fn little_endian(integer: &BigUint) -> [u8; 32] {
     let mut bytes = integer.to_bytes_le();
     bytes.resize(32, 0);
     bytes.try_into().expect("32 bytes")
 }
 
-/// Integers below 2²⁵⁶ that break arithmetic, and some others: near 0, r, 2r and powers of two, with
-/// limbs of ones.
+/// Returns integers below 2²⁵⁶ that are edge cases of the arithmetic (near 0, r, 2r and powers of
+/// two, with limbs of ones), and some others.
 pub(crate) fn edge_integers() -> Vec<BigUint> {
     let one = BigUint::from(1_u32);
     let top = &one << 256_u32;
@@ -206,7 +206,7 @@ pub(crate) fn edge_integers() -> Vec<BigUint> {
     integers
 }
 
-/// Infinity, the generator, its negative and double, and random members, `count` in all.
+/// Returns `count` members: infinity, the generator, its negative and double, and random members.
 pub(crate) fn members<B: Backend + Group<G>, G: SourceGroup>(count: usize) -> Vec<Affine<B, G>> {
     let generator = Affine::<B, G>::generator();
     let mut rng = Generator(23);
@@ -223,7 +223,7 @@ pub(crate) fn members<B: Backend + Group<G>, G: SourceGroup>(count: usize) -> Ve
     points
 }
 
-/// `integer` times a point by adding only: the model.
+/// Multiplies a point by `integer` with additions only: the model.
 pub(crate) fn naive_multiple<B: Backend + Group<G>, G: SourceGroup>(
     point: &CurvePoint<B, G>,
     integer: &BigUint,
@@ -238,7 +238,7 @@ pub(crate) fn naive_multiple<B: Backend + Group<G>, G: SourceGroup>(
     multiple
 }
 
-/// Points of the curve, on it by their x from 0 on, most of them off the group.
+/// Returns points of the curve with x from 0 upwards, most of them outside the group.
 pub(crate) fn curve_points<B: Backend + Group<G>, G: SourceGroup>(
     count: usize,
 ) -> Vec<CurvePoint<B, G>> {
@@ -257,7 +257,7 @@ pub(crate) fn curve_points<B: Backend + Group<G>, G: SourceGroup>(
     unreachable!("every other x is that of a point")
 }
 
-/// Points of small order `n`, on a curve of which the number of points has that factor.
+/// Returns points of small order `n`, which must divide the number of points of the curve.
 pub(crate) fn points_of_order<B: Backend + Group<G>, G: SourceGroup>(
     n: u32,
     count: usize,
@@ -270,7 +270,7 @@ pub(crate) fn points_of_order<B: Backend + Group<G>, G: SourceGroup>(
     }
     let mut found = Vec::new();
     for point in curve_points::<B, G>(12 * count) {
-        // What is left has an order that is a power of n.
+        // The remaining point has an order that is a power of n.
         let mut low = naive_multiple(&point, &rest);
         loop {
             let next = naive_multiple(&low, &order);
@@ -289,7 +289,7 @@ pub(crate) fn points_of_order<B: Backend + Group<G>, G: SourceGroup>(
     panic!("no {count} points of order {n}")
 }
 
-/// The number of points of the curve over r.
+/// Returns the number of points of the curve divided by r.
 fn cofactor<G: SourceGroup>() -> BigUint {
     let digits: &[u8] = match G::DEGREE {
         1 => b"396c8c005555e1568c00aaab0000aaab",

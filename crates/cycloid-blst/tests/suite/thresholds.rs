@@ -1,4 +1,4 @@
-//! Shares of keys, and what t of n holders do together.
+//! Key shares, and joint operations of t of n holders.
 
 use cycloid::bls12_381::signature::{
     MinPk, MinSig, Scheme, SecretKey, Share, SignatureBackend, Variant, recover_public_key,
@@ -45,7 +45,7 @@ fn quorum_of<B: SignatureBackend<V>, V: Variant>() {
             let key = recover_secret_key(&shares[start..start + threshold]).expect("a key");
             assert_eq!(key.to_bytes(), secret.to_bytes());
         }
-        // More than needed give the same, one fewer something else.
+        // More shares than needed give the same result, one fewer gives another.
         assert_eq!(recover_signature(&signatures), Ok(signature));
         if threshold > 1 {
             let fewer = recover_signature(&signatures[..threshold - 1]).expect("some");

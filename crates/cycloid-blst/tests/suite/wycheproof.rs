@@ -1,4 +1,4 @@
-//! The vectors of Wycheproof for signatures: keys in G1, basic and with proof of possession.
+//! Wycheproof's vectors for signatures: keys in G1, basic and with proof of possession.
 
 use cycloid::bls12_381::signature::{
     MinPk, PublicKey, Scheme, Signature, Variant, aggregate_verify,
@@ -10,7 +10,7 @@ use crate::support::{bytes_of, hex, json, on_every_backend, text};
 
 on_every_backend!(basic, possession, aggregates);
 
-/// The scheme of a group of tests.
+/// Returns the scheme of a group of tests.
 fn scheme(group: &Value) -> Scheme {
     let suite = text(&group["ciphersuite"]).as_bytes();
     let schemes = [Scheme::Basic, Scheme::MessageAugmentation, Scheme::ProofOfPossession];

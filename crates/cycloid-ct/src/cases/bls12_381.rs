@@ -1,5 +1,5 @@
-//! BLS12-381 on the library's own arithmetic: scalars, multiples, keys, signatures, shares, pairings
-//! of secret points, powers in GT, transforms.
+//! BLS12-381 on the library's own arithmetic: scalars, multiples, keys, signatures, shares,
+//! pairings of secret points, powers in GT, transforms.
 
 use cycloid::bls12_381::signature::{
     MinPk, MinSig, Scheme, SecretKey, Share, SignatureBackend, Variant, recover_secret_key, share,
@@ -12,16 +12,16 @@ use crate::check::{Check, Held, marked};
 type Fr = AnyFr<Cycloid>;
 type Key<V> = SecretKey<Cycloid, V>;
 
-const MESSAGE: &[u8] = b"what is signed is public";
+const MESSAGE: &[u8] = b"the message is public";
 
-/// The bytes of a scalar below r, little-endian.
+/// Returns the bytes of a scalar below r, little-endian.
 fn scalar_bytes(check: &mut Check) -> Vec<u8> {
     let mut bytes = check.bytes(32);
     bytes[31] &= 0x3f;
     bytes
 }
 
-/// The same scalar with nothing marked and secret.
+/// Returns the same scalar unmarked and secret.
 fn scalar(check: &mut Check) -> (Fr, Held<Fr>) {
     let bytes = scalar_bytes(check);
     let secret = marked(&bytes);
@@ -71,7 +71,7 @@ where
     check.judge("multiply", same(&point, &expected));
 }
 
-/// Whether two points are equal, by their encodings.
+/// Compares two points by their encodings.
 fn same<G: SourceGroup>(a: &Affine<Cycloid, G>, b: &Affine<Cycloid, G>) -> bool
 where
     Cycloid: bls12_381::backend::Group<G>,
@@ -103,7 +103,7 @@ where
     }
 }
 
-/// The same key with nothing marked and secret.
+/// Returns the same key unmarked and secret.
 fn key<V: Variant>(check: &mut Check) -> (Key<V>, Held<Key<V>>)
 where
     Cycloid: SignatureBackend<V>,
@@ -148,7 +148,7 @@ pub(crate) fn sign_small_keys(check: &mut Check) {
     check.public("sign", &signature, |signature| *signature == expected);
 }
 
-/// The same, and the signature is verified, which takes as long as the signature makes it.
+/// Signs and verifies; the time of verification depends on the signature.
 pub(crate) fn sign_verified(check: &mut Check) {
     check.varies();
     let (plain, secret) = key::<MinPk>(check);
@@ -223,7 +223,7 @@ pub(crate) fn transform(check: &mut Check) {
     check.secret("transform", &values, |values| *values == expected[..]);
 }
 
-/// The backend has all the traits; a case that did not name it would be for another.
+/// Fails to compile unless the backend implements all traits, so the cases test the named backend.
 const _: fn() = || {
     fn is_backend<B: Backend>() {}
     is_backend::<Cycloid>();

@@ -6,9 +6,9 @@ use cycloid::scheme::x25519::{self, PrivateKey};
 
 use crate::check::{Check, Held, marked};
 
-const MESSAGE: &[u8] = b"what is signed is public";
+const MESSAGE: &[u8] = b"the message is public";
 
-/// A point that the other party sent: the public key of RFC 7748, section 6.1.
+/// The other party's point: the public key of RFC 7748, section 6.1.
 const PEER: [u8; 32] = [
     0xde, 0x9e, 0xdb, 0x7d, 0x7b, 0x7d, 0xc1, 0xb4, 0xd3, 0x5b, 0x61, 0xc2, 0xec, 0xe4, 0x35, 0x37,
     0x3f, 0x83, 0x43, 0xc8, 0x5b, 0x78, 0x67, 0x4d, 0xad, 0xfc, 0x7e, 0x14, 0x6f, 0x88, 0x2b, 0x4f,
@@ -18,7 +18,7 @@ fn array(bytes: &[u8]) -> [u8; 32] {
     bytes.try_into().expect("32 bytes")
 }
 
-/// The same key with nothing marked and with its seed secret.
+/// Returns the same key unmarked and with its seed secret.
 fn signing_key(check: &mut Check) -> (SigningKey, Held<SigningKey>) {
     let seed = check.bytes(32);
     let secret = marked(&seed);
@@ -41,12 +41,13 @@ pub(crate) fn signing_keys(check: &mut Check) {
     check.public("public key", &public, |public| public == plain.verifying_key().as_bytes());
 
     let mut der = vec![0; 128];
-    let length = check.trace("to DER", || key.to_der(&mut der).expect("it fits").len());
+    let length = check.trace("to DER", || key.to_der(&mut der).expect("the output fits").len());
     check.secret("to DER", &der[..length], |der| SigningKey::from_der(der).is_ok());
     let read = check.hold("from DER", || SigningKey::from_der(&der[..length]).expect("a key"));
     check.secret("from DER", read.seed(), |seed| seed == plain.seed());
     let mut pem = vec![0; 256];
-    let length = check.trace("to PEM", || key.to_key_pair_pem(&mut pem).expect("it fits").len());
+    let length =
+        check.trace("to PEM", || key.to_key_pair_pem(&mut pem).expect("the output fits").len());
     let read = check.hold("from PEM", || SigningKey::from_pem(&pem[..length]).expect("a key"));
     check.secret("from PEM", read.seed(), |seed| seed == plain.seed());
 
@@ -63,7 +64,7 @@ pub(crate) fn sign(check: &mut Check) {
     check.public("sign", &signature, |signature| *signature == plain.sign(MESSAGE));
     let digest = [9; 64];
     check.trace("sign prehashed", || {
-        let signed = key.sign_prehashed(&digest, b"context").expect("it is short");
+        let signed = key.sign_prehashed(&digest, b"context").expect("the input is short");
         signature.copy_from_slice(&signed);
     });
     check.public("sign prehashed", &signature, |signature| {
@@ -73,7 +74,7 @@ pub(crate) fn sign(check: &mut Check) {
     });
 }
 
-/// The same, and each signature is verified, which takes as long as that signature makes it.
+/// Signs and verifies each signature; the time of verification depends on the signature.
 pub(crate) fn sign_verified(check: &mut Check) {
     check.varies();
     let keys: Vec<_> = (0..5).map(|_| signing_key(check)).collect();
@@ -126,11 +127,11 @@ pub(crate) fn agree(check: &mut Check) {
     check.secret("agree", shared.as_bytes(), |shared| shared == expected.as_bytes());
 
     let mut der = vec![0; 128];
-    let length = check.trace("to DER", || key.to_der(&mut der).expect("it fits").len());
+    let length = check.trace("to DER", || key.to_der(&mut der).expect("the output fits").len());
     let read = check.hold("from DER", || PrivateKey::from_der(&der[..length]).expect("a key"));
     check.secret("from DER", read.as_bytes(), |bytes| bytes == plain.as_bytes());
     let mut pem = vec![0; 256];
-    let length = check.trace("to PEM", || key.to_pem(&mut pem).expect("it fits").len());
+    let length = check.trace("to PEM", || key.to_pem(&mut pem).expect("the output fits").len());
     let read = check.hold("from PEM", || PrivateKey::from_pem(&pem[..length]).expect("a key"));
     check.secret("from PEM", read.as_bytes(), |bytes| bytes == plain.as_bytes());
 

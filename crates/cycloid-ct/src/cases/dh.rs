@@ -1,4 +1,4 @@
-//! Finite-field Diffie-Hellman: public values and agreement, alone, in a batch, and by a table.
+//! Finite-field Diffie-Hellman: public values and agreement, alone, in a batch, and with a table.
 
 use cycloid::machine::lanes::Lanes;
 use cycloid::machine::words::{self, Limb};
@@ -11,7 +11,7 @@ const BITS: usize = 2048;
 
 type Key = PrivateKey<'static, Vec<Limb>>;
 
-/// A key whose exponent is secret, and the exponent.
+/// Returns a key with a secret exponent, and the exponent.
 fn key(check: &mut Check) -> (Vec<Limb>, Held<Key>) {
     let bits = GROUP.exponent_bits();
     let exponent = check.exponent(bits);
@@ -23,7 +23,7 @@ fn key(check: &mut Check) -> (Vec<Limb>, Held<Key>) {
     (exponent, held)
 }
 
-/// The value of another party, the same in every run.
+/// Returns another party's public value, the same in every run.
 fn peer(check: &mut Check) -> Vec<u8> {
     let exponent = check.public_limbs(4);
     bytes(&power(GROUP.generator(), &exponent, GROUP.prime()))
@@ -46,7 +46,9 @@ pub(crate) fn agree(check: &mut Check) {
     let peer = peer(check);
     let mut scratch = vec![0; dh::scratch_limbs(BITS, GROUP.exponent_bits() + 7)];
     let mut value = vec![0; GROUP.length()];
-    check.trace("public value", || key.public_value(&mut value, &mut scratch).expect("it fits"));
+    check.trace("public value", || {
+        key.public_value(&mut value, &mut scratch).expect("the output fits")
+    });
     let expected = bytes(&power(GROUP.generator(), &exponent, GROUP.prime()));
     check.public("public value", &value, |value| value == expected);
     for validation in [Validation::Full, Validation::Partial] {
@@ -98,11 +100,11 @@ pub(crate) fn generator(check: &mut Check) {
     });
     let mut value = vec![0; GROUP.length()];
     check.trace("public value by a table", || {
-        generator.public_value(&key, &mut value, &mut scratch).expect("it fits");
+        generator.public_value(&key, &mut value, &mut scratch).expect("the output fits");
     });
-    // Without the table the same comes out.
+    // The result must be the same without the table.
     let mut again = vec![0; GROUP.length()];
     let mut scratch = vec![0; dh::scratch_limbs(BITS, GROUP.exponent_bits())];
-    key.public_value(&mut again, &mut scratch).expect("it fits");
+    key.public_value(&mut again, &mut scratch).expect("the output fits");
     check.public("public value by a table", &value, |value| value == again);
 }

@@ -11,7 +11,7 @@ use cycloid::scheme::ecdsa::{SignJob, sign_batch};
 
 use crate::check::{Check, Held, marked};
 
-const MESSAGE: &[u8] = b"what is signed is public";
+const MESSAGE: &[u8] = b"the message is public";
 
 macro_rules! on_curves {
     ($($case:ident: $on_224:ident $on_256:ident $on_384:ident $on_521:ident;)+) => {$(
@@ -39,7 +39,7 @@ on_curves! {
     batches: batches_224 batches_256 batches_384 batches_521;
 }
 
-/// The same key twice, with nothing marked and with its scalar secret.
+/// The same key twice, unmarked and with its scalar secret.
 struct Pair<C: Curve> {
     bytes: Vec<u8>,
     plain: PrivateKey<C>,
@@ -49,7 +49,7 @@ struct Pair<C: Curve> {
 impl<C: Curve> Pair<C> {
     fn new(check: &mut Check) -> Self {
         let mut bytes = check.bytes(C::BYTES);
-        // Below n.
+        // Makes the scalar less than n.
         bytes[0] = 0;
         let secret = marked(&bytes);
         let secret = check.hold("import", || PrivateKey::from_bytes(&secret).expect("in range"));
@@ -57,7 +57,7 @@ impl<C: Curve> Pair<C> {
     }
 }
 
-/// A public key of somebody else, the same in every run.
+/// Returns another party's public key, the same in every run.
 fn peer<C: Curve>(check: &mut Check) -> PublicKey<C> {
     let limbs = check.public_limbs(C::BYTES.div_ceil(8));
     let mut bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
@@ -73,27 +73,27 @@ fn keys<C: Curve>(check: &mut Check) {
     let expected = key.plain.public_key().to_uncompressed();
     check.public("public key", &public, |public| *public == expected[..]);
     let mut bytes = vec![0; C::BYTES];
-    check.trace("bytes", || key.secret.to_bytes(&mut bytes).expect("they fit"));
+    check.trace("bytes", || key.secret.to_bytes(&mut bytes).expect("the bytes fit"));
     check.secret("bytes", &bytes, |bytes| *bytes == key.bytes);
 
     let mut der = vec![0; private_key_der_length::<C>()];
     let length = check.trace("to DER", || key.secret.to_pkcs8_der(&mut der).expect("fits").len());
     check.secret("to DER", &der[..length], |der| PrivateKey::<C>::from_der(der).is_ok());
     let read = check.hold("from DER", || PrivateKey::<C>::from_der(&der[..length]).expect("a key"));
-    check.trace("bytes", || read.to_bytes(&mut bytes).expect("they fit"));
+    check.trace("bytes", || read.to_bytes(&mut bytes).expect("the bytes fit"));
     check.secret("from DER", &bytes, |bytes| *bytes == key.bytes);
 
     let mut pem = vec![0; private_key_pem_length::<C>()];
     let length = check.trace("to PEM", || key.secret.to_sec1_pem(&mut pem).expect("fits").len());
     check.secret("to PEM", &pem[..length], |pem| PrivateKey::<C>::from_pem(pem).is_ok());
     let read = check.hold("from PEM", || PrivateKey::<C>::from_pem(&pem[..length]).expect("a key"));
-    check.trace("bytes", || read.to_bytes(&mut bytes).expect("they fit"));
+    check.trace("bytes", || read.to_bytes(&mut bytes).expect("the bytes fit"));
     check.secret("from PEM", &bytes, |bytes| *bytes == key.bytes);
 
     let mut rng = check.rng();
     let generated =
         check.hold("generate", || PrivateKey::<C>::generate(&mut rng).expect("a sound generator"));
-    check.trace("bytes", || generated.to_bytes(&mut bytes).expect("they fit"));
+    check.trace("bytes", || generated.to_bytes(&mut bytes).expect("the bytes fit"));
     check.secret("generate", &bytes, |bytes| PrivateKey::<C>::from_bytes(bytes).is_ok());
 }
 
@@ -116,7 +116,7 @@ fn sign<C: Curve>(check: &mut Check) {
     check.public("hedged", &signature, |signature| *signature == expected[..]);
 }
 
-/// The same, and each signature is verified, which takes as long as that signature makes it.
+/// Signs and verifies each signature; the time of verification depends on the signature.
 fn sign_verified<C: Curve>(check: &mut Check) {
     check.varies();
     let keys: Vec<Pair<C>> = (0..5).map(|_| Pair::new(check)).collect();
@@ -149,7 +149,7 @@ fn agree<C: Curve>(check: &mut Check) {
     check.secret("agree", &shared, |shared| *shared == expected[..]);
 }
 
-#[allow(clippy::eq_op, reason = "a point less itself is infinity, of which nothing may show")]
+#[allow(clippy::eq_op, reason = "a point minus itself is infinity, which must not be detectable")]
 fn arithmetic<C: Curve>(check: &mut Check) {
     let [a, b] = [Pair::<C>::new(check), Pair::new(check)];
     let compute = |a: &PrivateKey<C>, b: &PrivateKey<C>, public: &PublicKey<C>| {
@@ -181,7 +181,7 @@ fn batches<C: Curve>(check: &mut Check) {
         check.trace(format!("sign {count}"), || {
             sign_batch(&mut jobs);
             for (job, signature) in jobs.iter().zip(&mut signatures) {
-                let outcome = job.outcome().expect("it was done");
+                let outcome = job.outcome().expect("the job was run");
                 signature.copy_from_slice(&outcome.to_fixed());
             }
         });
@@ -194,7 +194,7 @@ fn batches<C: Curve>(check: &mut Check) {
         check.trace(format!("agree {count}"), || {
             ecdh::run_batch(&mut jobs);
             for (job, secret) in jobs.iter().zip(&mut secrets) {
-                secret.copy_from_slice(&job.outcome().expect("it was done"));
+                secret.copy_from_slice(&job.outcome().expect("the job was run"));
             }
         });
         for (key, secret) in pairs().zip(&secrets) {

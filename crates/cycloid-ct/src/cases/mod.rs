@@ -20,20 +20,20 @@ pub(crate) struct Case {
     pub(crate) run: fn(&mut Check),
 }
 
-/// On which levels a case runs when not all of it does.
+/// The levels on which a case runs without `--all`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cost {
-    /// On the lowest and the highest.
+    /// On the lowest and the highest level.
     Short,
-    /// On those with vectors, where eight stand side by side; one after the other, the same
-    /// operations are cases of their own.
+    /// On the levels with vectors, where eight operations run in parallel. Other levels run them
+    /// one after the other, which separate cases cover.
     Batch,
-    /// On none.
+    /// On no level.
     Long,
 }
 
 impl Case {
-    /// Whether it runs on `level` when not all of it does.
+    /// Returns whether it runs on `level` without `--all`.
     pub(crate) fn runs_in_short(&self, level: Level) -> bool {
         match self.cost {
             Short => level == Level::Portable || level == cpu::detected_level(),

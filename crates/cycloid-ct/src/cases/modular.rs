@@ -13,14 +13,15 @@ pub(crate) fn strategies(check: &mut Check) {
     for strategy in Strategy::ALL.into_iter().filter(|strategy| strategy.is_constant_time()) {
         let m = check.modulus(n);
         let e = check.exponent(bits);
-        // Longer than the modulus, as a ciphertext is for one of two primes.
+        // Longer than the modulus, like a ciphertext relative to one of the two primes.
         let b = check.limbs(n + n / 2 + 1);
         let (base, exponent, modulus) = (marked(&b), marked(&e), marked(&m));
         let mut result = vec![0; n];
         let mut scratch = vec![0; strategy.scratch_limbs(n)];
         let name = format!("{strategy:?}");
         check.trace(&name, || {
-            let exponent = Exponent::with_bits(&exponent, bits).expect("it is that short");
+            let exponent =
+                Exponent::with_bits(&exponent, bits).expect("the exponent fits the length");
             strategy
                 .pow_vartime_with(
                     Backend::best(),
@@ -30,7 +31,7 @@ pub(crate) fn strategies(check: &mut Check) {
                     &modulus,
                     &mut scratch,
                 )
-                .expect("the arguments are sound");
+                .expect("the arguments are valid");
         });
         check.secret(&name, &result, |result| *result == power(&b, &e, &m)[..]);
     }
@@ -40,7 +41,7 @@ pub(crate) fn default_1024(check: &mut Check) {
     by_default(check, 16, 200);
 }
 
-/// Lengths with code of their own, and others.
+/// Lengths with specialised code, and others.
 pub(crate) fn default_all(check: &mut Check) {
     for (n, bits) in
         [(1, 64), (2, 100), (6, 384), (8, 512), (9, 130), (17, 70), (24, 300), (33, 130)]
@@ -60,10 +61,11 @@ fn by_default(check: &mut Check, n: usize, bits: usize) {
     let mut scratch = vec![0; modular::pow_scratch_limbs(n, bits)];
     let name = format!("pow at {n} limbs, {bits} bits");
     check.trace(&name, || {
-        let exponent = Exponent::with_bits(&exponent, bits).expect("it is that short");
-        let modulus = Modulus::prepare(&modulus, &mut r_squared, &mut scratch).expect("it is odd");
+        let exponent = Exponent::with_bits(&exponent, bits).expect("the exponent fits the length");
+        let modulus =
+            Modulus::prepare(&modulus, &mut r_squared, &mut scratch).expect("the modulus is odd");
         modular::pow(&mut result, &base, &exponent, &modulus, &mut scratch)
-            .expect("the arguments are sound");
+            .expect("the arguments are valid");
     });
     check.secret(&name, &result, |result| *result == power(&b, &e, &m)[..]);
 }
@@ -71,8 +73,8 @@ fn by_default(check: &mut Check, n: usize, bits: usize) {
 /// Inverses, common divisors, products, and powers with a public exponent.
 pub(crate) fn others(check: &mut Check) {
     let n = 4;
-    // An even x and m = x·r + 1, which have no common divisor, whatever x and r are: runs that draw
-    // until they find an inverse would allocate differently.
+    // An even x and m = x·r + 1 have no common divisor for any x and r. Drawing until an inverse
+    // exists would make the runs allocate differently.
     let mut halves = [check.modulus(n / 2), check.modulus(n / 2)];
     halves[0][0] &= !1;
     // Their product has as many bits whatever they are: the length of a modulus is public.
@@ -83,19 +85,20 @@ pub(crate) fn others(check: &mut Check) {
     let mut result = vec![0; n];
     let mut scratch = vec![0; modular::invert_scratch_limbs(n)];
     check.trace("invert", || {
-        modular::invert(&mut result, &secret_x, &secret_m, &mut scratch).expect("it has one");
+        modular::invert(&mut result, &secret_x, &secret_m, &mut scratch)
+            .expect("the inverse exists");
     });
     let inverse = big(&x).modinv(&big(&m)).map(|inverse| padded(&inverse, n));
     check.secret("invert", &result, |result| Some(result) == inverse.as_deref());
 
-    // A common divisor of one limb, times numbers that have none.
+    // A common divisor of one limb, times coprime numbers.
     let divisor = check.modulus(1);
     let [a, b] = [&x, &m].map(|number| padded(&(big(number) * big(&divisor)), n + 1));
     let (secret_a, secret_b) = (marked(&a), marked(&b));
     let mut result = vec![0; n + 1];
     let mut scratch = vec![0; modular::invert_scratch_limbs(n + 1)];
     check.trace("gcd", || {
-        modular::gcd(&mut result, &secret_a, &secret_b, &mut scratch).expect("it is odd");
+        modular::gcd(&mut result, &secret_a, &secret_b, &mut scratch).expect("the modulus is odd");
     });
     check.secret("gcd", &result, |result| *result == padded(&big(&divisor), n + 1));
 
@@ -144,7 +147,7 @@ fn eight(check: &mut Check, n: usize, bits: usize, unequal: bool) {
     let mut done = 0;
     check.trace(format!("pow_eight at {n} limbs"), || {
         let exponents = std::array::from_fn(|lane| {
-            Exponent::with_bits(&exponents[lane], bits).expect("it is that short")
+            Exponent::with_bits(&exponents[lane], bits).expect("the exponent fits the length")
         });
         let outcomes = modular::pow_eight(
             results.each_mut().map(Vec::as_mut_slice),
@@ -164,7 +167,7 @@ fn eight(check: &mut Check, n: usize, bits: usize, unequal: bool) {
 
 pub(crate) fn fixed_base(check: &mut Check) {
     let bits = 150;
-    let comb = Comb::new(4, 2).expect("there is such a shape");
+    let comb = Comb::new(4, 2).expect("the shape is valid");
     for n in [4, 17] {
         let [m, base] = [check.modulus(n), check.limbs(n)];
         let exponent = check.exponent(bits);
@@ -179,7 +182,8 @@ pub(crate) fn fixed_base(check: &mut Check) {
             let fixed =
                 FixedBase::prepare(&secret_base, bits, comb, &modulus, &mut memory, &mut scratch)
                     .expect("the memory suffices");
-            let declared = Exponent::with_bits(&secret_exponent, bits).expect("that short");
+            let declared =
+                Exponent::with_bits(&secret_exponent, bits).expect("the exponent fits the length");
             fixed.pow(&mut result, &declared, &mut scratch).expect("the scratch suffices");
         });
         check.secret("fixed base", &result, |result| *result == power(&base, &exponent, &m));

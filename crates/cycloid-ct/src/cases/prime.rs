@@ -1,4 +1,4 @@
-//! The search for a prime: each candidate is secret, and why it is refused is not.
+//! Prime generation: each candidate is secret; the reason for rejecting it is public.
 
 use cycloid::machine::lanes::Lanes;
 use cycloid::prime;
@@ -14,7 +14,8 @@ pub(crate) fn prime_256(check: &mut Check) {
     let mut rng = check.rng();
     check.varies();
     check.trace("prime", || {
-        prime::generate(&mut found, BITS, |_| true, &mut rng, &mut scratch).expect("it has room");
+        prime::generate(&mut found, BITS, |_| true, &mut rng, &mut scratch)
+            .expect("the buffers suffice");
     });
     check.secret("prime", &found, |found| {
         let found = big(found);

@@ -1,5 +1,5 @@
-//! RSA: generated and imported keys, their files, and signatures, with everything secret but the
-//! modulus, the public exponent and what is signed.
+//! RSA: generated and imported keys, their files, and signatures. Everything is secret except the
+//! modulus, the public exponent and the signed message.
 
 use cycloid::machine::lanes::Lanes;
 use cycloid::prime;
@@ -14,12 +14,12 @@ use crate::check::{Check, Held, big, marked};
 
 const BITS: usize = 2048;
 const EXPONENT: u32 = 65537;
-const MESSAGE: &[u8] = b"what is signed is public";
+const MESSAGE: &[u8] = b"the message is public";
 const HASH: Hash = Hash::Sha256;
 
 pub(crate) type Key = PrivateKey<Vec<u64>>;
 
-/// A key from its parts, which are secret.
+/// Builds a key from its parts, which are secret.
 pub(crate) fn imported(check: &mut Check) -> Held<Key> {
     let one = BigUint::from(1_u8);
     let exponent = BigUint::from(EXPONENT);
@@ -51,18 +51,19 @@ pub(crate) fn imported(check: &mut Check) -> Held<Key> {
             exponent2: &exponent2,
             coefficient: &coefficient,
         };
-        PrivateKey::new(&components, memory, &mut scratch).expect("it is a key")
+        PrivateKey::new(&components, memory, &mut scratch).expect("the key is valid")
     })
 }
 
-/// A prime for a key with that exponent, which is itself a prime. It is made untraced.
+/// Generates a prime for a key with that exponent, which is itself prime; not traced.
 fn prime(check: &mut Check) -> BigUint {
     let bits = BITS / 2;
     let mut found = vec![0; bits.div_ceil(64)];
     let mut scratch = vec![Lanes::ZERO; prime::generate_scratch_lanes(found.len())];
     let mut rng = check.rng();
     loop {
-        prime::generate(&mut found, bits, |_| true, &mut rng, &mut scratch).expect("it has room");
+        prime::generate(&mut found, bits, |_| true, &mut rng, &mut scratch)
+            .expect("the buffers suffice");
         let prime = big(&found);
         if &prime % EXPONENT != BigUint::from(1_u8) {
             return prime;
@@ -76,7 +77,8 @@ pub(crate) fn generate(check: &mut Check) {
     let mut rng = check.rng();
     check.varies();
     let key = check.hold("generate", || {
-        PrivateKey::generate(BITS, EXPONENT, memory, &mut rng, &mut scratch).expect("it has room")
+        PrivateKey::generate(BITS, EXPONENT, memory, &mut rng, &mut scratch)
+            .expect("the buffers suffice")
     });
     let modulus = key.public().modulus_limbs().to_vec();
     check.judge("generate", big(&modulus).bits() as usize == BITS);
@@ -88,7 +90,8 @@ pub(crate) fn import(check: &mut Check) {
     let memory = || vec![0; rsa::private_key_limbs(BITS)];
 
     let mut der = vec![0; private_key_der_length(BITS)];
-    let length = check.trace("to DER", || key.to_pkcs8_der(&mut der).expect("it fits").len());
+    let length =
+        check.trace("to DER", || key.to_pkcs8_der(&mut der).expect("the output fits").len());
     let mut scratch = vec![0; der_scratch_limbs(BITS)];
     let read = check.hold("from DER", || {
         PrivateKey::from_der(&der[..length], memory(), &mut scratch).expect("a key")
@@ -96,7 +99,8 @@ pub(crate) fn import(check: &mut Check) {
     check.judge("from DER", read.public().modulus_limbs() == modulus);
 
     let mut pem = vec![0; private_key_pem_length(BITS)];
-    let length = check.trace("to PEM", || key.to_pkcs1_pem(&mut pem).expect("it fits").len());
+    let length =
+        check.trace("to PEM", || key.to_pkcs1_pem(&mut pem).expect("the output fits").len());
     let mut scratch = vec![0; pem_scratch_limbs(BITS)];
     let read = check.hold("from PEM", || {
         PrivateKey::from_pem(&pem[..length], memory(), &mut scratch).expect("a key")
@@ -106,7 +110,7 @@ pub(crate) fn import(check: &mut Check) {
     let mut scratch = vec![0; rsa::check_primes_scratch_limbs(BITS)];
     let mut rng = check.rng();
     check.trace("check of the primes", || {
-        key.check_primes(1, &mut rng, &mut scratch).expect("they are prime");
+        key.check_primes(1, &mut rng, &mut scratch).expect("both numbers are prime");
     });
 }
 
@@ -118,14 +122,14 @@ pub(crate) fn sign_least(check: &mut Check) {
     signatures(check, rsa::minimum_context_limbs(BITS));
 }
 
-/// Signs with a context of `limbs`, twice, so that the blinding is used again.
+/// Signs twice with a context of `limbs`, so that the blinding is reused.
 fn signatures(check: &mut Check, limbs: usize) {
     let key = imported(check);
     let mut signatures = vec![vec![0; BITS / 8]; 2];
     let mut memory = vec![0; limbs];
     let mut rng = check.rng();
     check.trace("sign", || {
-        let mut context = Context::new(&key, &mut rng, &mut memory).expect("it has room");
+        let mut context = Context::new(&key, &mut rng, &mut memory).expect("the buffers suffice");
         context.sign_pkcs1v15(HASH, MESSAGE, &mut signatures[0]).expect("no fault");
         context.sign_pss(HASH, MESSAGE, &mut signatures[1]).expect("no fault");
     });
@@ -143,7 +147,7 @@ fn signatures(check: &mut Check, limbs: usize) {
     }
 }
 
-/// Signs eight at a time and three, with different keys, and in a job that is refused.
+/// Signs eight jobs in parallel and three more, with different keys, including a job that fails.
 pub(crate) fn batch(check: &mut Check) {
     let keys = [imported(check), imported(check)];
     let mut memory = vec![Lanes::ZERO; rsa::batch_lanes(BITS, 8)];
@@ -151,7 +155,7 @@ pub(crate) fn batch(check: &mut Check) {
         let mut signatures = vec![vec![0; BITS / 8]; count];
         let mut short = [0; 7];
         let mut rng = check.rng();
-        let mut batch = Batch::new(BITS, &mut rng, &mut memory).expect("it has room");
+        let mut batch = Batch::new(BITS, &mut rng, &mut memory).expect("the buffers suffice");
         let key = |i: usize| -> &Key { &keys[i % keys.len()] };
         let mut jobs = vec![Job::sign_pss(key(0), HASH, MESSAGE, &mut short)];
         for (i, signature) in signatures.iter_mut().enumerate() {

@@ -1,5 +1,5 @@
-//! RSA encryption of secret messages, and decryption with a secret key, whatever the padding is.
-//! Ciphertexts are public, and so is whether a ciphertext of OAEP is sound.
+//! RSA encryption of secret messages, and decryption with a secret key, with both paddings.
+//! Ciphertexts are public, and so is whether an OAEP ciphertext is valid.
 
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{self, Context, Error, Oaep};
@@ -20,12 +20,14 @@ pub(crate) fn encrypt(check: &mut Check) {
     let mut rng = check.rng();
     check.trace("encrypt", || {
         let [oaep, pkcs1v15] = ciphertexts.as_mut_slice() else { return };
-        public.encrypt_oaep(&OAEP, &secret, &mut rng, oaep, &mut scratch).expect("it fits");
-        public.encrypt_pkcs1v15(&secret, &mut rng, pkcs1v15, &mut scratch).expect("it fits");
+        public.encrypt_oaep(&OAEP, &secret, &mut rng, oaep, &mut scratch).expect("the output fits");
+        public
+            .encrypt_pkcs1v15(&secret, &mut rng, pkcs1v15, &mut scratch)
+            .expect("the output fits");
     });
     let mut memory = vec![0; rsa::context_limbs(key.bits())];
     let mut rng = check.rng();
-    let mut context = Context::new(&*key, &mut rng, &mut memory).expect("it has room");
+    let mut context = Context::new(&*key, &mut rng, &mut memory).expect("the buffers suffice");
     let mut output = vec![0; public.length()];
     let length = context.decrypt_oaep(&OAEP, &ciphertexts[0], &mut output);
     check.secret("encrypt", &ciphertexts[0], |_| output[..length.unwrap_or(0)] == message);
@@ -45,10 +47,10 @@ pub(crate) fn oaep(check: &mut Check) {
             context.decrypt_oaep(&OAEP, &ciphertext, output)
         });
     }
-    // One that is sound for no label, of which nothing may show but that.
+    // A ciphertext that is invalid for every label; only this fact may be visible.
     let ciphertext = vec![5; public.length()];
     let mut memory = vec![0; rsa::context_limbs(key.bits())];
-    let mut context = Context::new(&*key, &mut rng, &mut memory).expect("it has room");
+    let mut context = Context::new(&*key, &mut rng, &mut memory).expect("the buffers suffice");
     let mut output = vec![0; public.length()];
     let mut outcome = Ok(0);
     check.trace("OAEP refused", || {
@@ -65,11 +67,11 @@ pub(crate) fn pkcs1v15(check: &mut Check) {
     let mut ciphertext = vec![0; public.length()];
     public
         .encrypt_pkcs1v15(b"a message", &mut rng, &mut ciphertext, &mut scratch)
-        .expect("it fits");
+        .expect("the output fits");
     decrypt(check, &key, "PKCS #1 v1.5", Some(b"a message"), |context, output| {
         context.decrypt_pkcs1v15(&ciphertext, output)
     });
-    // A ciphertext that is not one of a message: there is a message all the same.
+    // A ciphertext without a valid message, which decrypts to a synthetic message.
     let ciphertext = vec![5; public.length()];
     decrypt(check, &key, "implicit rejection", None, |context, output| {
         context.decrypt_pkcs1v15(&ciphertext, output)
@@ -78,7 +80,7 @@ pub(crate) fn pkcs1v15(check: &mut Check) {
 
 type Decryption<'a> = Context<'a, Vec<u64>, &'a mut crate::check::Secrets>;
 
-/// Decrypts; the message and its length must stay secret, and be as expected.
+/// Decrypts; the message and its length must stay secret and be as expected.
 fn decrypt(
     check: &mut Check,
     key: &Key,
@@ -91,7 +93,7 @@ fn decrypt(
     let mut output = vec![0; key.public().length() - 11];
     let mut lengths = vec![0];
     check.trace(name, || {
-        let mut context = Context::new(key, &mut rng, &mut memory).expect("it has room");
+        let mut context = Context::new(key, &mut rng, &mut memory).expect("the buffers suffice");
         lengths[0] = decrypt(&mut context, &mut output).expect("no fault, nor a public error");
     });
     let right = |length: usize| message.is_none_or(|message| message.len() == length);

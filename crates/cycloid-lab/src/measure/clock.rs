@@ -108,7 +108,7 @@ mod tests {
 
     #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
     #[test]
-    fn sleep_takes_none() {
+    fn sleeping_uses_no_processor_time() {
         // Going to sleep and waking up take some time on a busy machine.
         let slept = |_| {
             let start = now();

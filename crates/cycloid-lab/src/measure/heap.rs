@@ -186,7 +186,7 @@ mod tests {
 
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[test]
-    fn counts_what_rust_allocates() {
+    fn counts_allocations_of_rust() {
         let (kept, heap) = measure(|| {
             drop(black_box(vec![0u8; 10_000]));
             black_box(vec![1u8; 1000])
@@ -201,7 +201,7 @@ mod tests {
 
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     #[test]
-    fn counts_what_a_shared_library_allocates_on_its_own() {
+    fn counts_allocations_of_a_shared_library() {
         unsafe extern "C" {
             fn strdup(text: *const std::ffi::c_char) -> *mut std::ffi::c_char;
             fn free(pointer: *mut std::ffi::c_void);

@@ -27,14 +27,14 @@ const FEWEST: usize = 5;
 /// The largest number of samples; more add no information.
 const MOST: usize = 6000;
 
-/// The part of the time that the subjects which need not take part in every round may take.
+/// The share of the time for subjects that need not take part in every round.
 const SOMETIMES: f64 = 0.4;
 
 /// A subject of a table.
 pub struct Subject<'a> {
     /// The timed operation.
     pub operation: &'a mut dyn Operation,
-    /// How many operations a run counts for.
+    /// The number of operations per run.
     pub operations_per_run: u32,
     /// Whether it takes part in every round, or in as many as its share of the time allows.
     pub every_round: bool,

@@ -22,7 +22,7 @@ mod tests {
     use super::front;
 
     #[test]
-    fn the_front_is_what_nothing_dominates() {
+    fn the_front_consists_of_non_dominated_points() {
         let points =
             [(4.0, 1.0), (1.0, 9.0), (2.0, 9.0), (2.0, 5.0), (2.0, 5.0), (3.0, 6.0), (9.0, 1.0)];
         assert_eq!(front(&points), [1, 3, 0]);
@@ -30,7 +30,7 @@ mod tests {
     }
 
     #[test]
-    fn it_agrees_with_the_definition() {
+    fn the_front_agrees_with_the_definition() {
         // A small number generator with many equal outputs.
         let mut state = 7_u32;
         let mut number = || {

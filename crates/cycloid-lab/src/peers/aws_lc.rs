@@ -9,12 +9,12 @@ use super::evp::{self, Context, Hash, Key};
 use super::ffdh::{self, Dh};
 use super::{Library, dh, ec, modexp, rsa};
 
-/// Defines functions that pass their arguments on, opaque types renamed.
+/// Defines functions that forward their arguments, with the opaque types renamed.
 macro_rules! forward {
     ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? = $call:expr;)*) => {$(
         unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
-            // SAFETY: the same function of the same library that made the arguments; the caller
-            // vouches for them as that function's documentation demands.
+            // SAFETY: forwards to the same function of the library that created the arguments; the
+            // caller upholds the conditions in that function's documentation.
             unsafe { $call }
         }
     )*};
@@ -68,8 +68,8 @@ impl Library for AwsLc {
     }
 }
 
-/// AWS-LC's functions with OpenSSL's types: lengths of `int`, and names for the opaque types that
-/// both libraries share.
+/// AWS-LC's functions with OpenSSL's types: lengths as `int`, and this crate's names for the opaque
+/// types that both libraries share.
 const NUMBERS: bn::Functions = bn::Functions {
     number_new,
     number_free,
@@ -84,7 +84,7 @@ const NUMBERS: bn::Functions = bn::Functions {
     mod_exp,
 };
 
-/// The same for keys.
+/// The functions for keys.
 const KEYS: evp::Functions = evp::Functions {
     d2i_auto_private_key,
     i2d_public_key,
@@ -105,7 +105,7 @@ const KEYS: evp::Functions = evp::Functions {
     keygen,
 };
 
-/// The same for Diffie-Hellman.
+/// The functions for Diffie-Hellman.
 const GROUPS: ffdh::Functions = ffdh::Functions {
     numbers: NUMBERS,
     nid,

@@ -1,6 +1,6 @@
-//! The BIGNUM interface that OpenSSL has and AWS-LC inherited: one caller for both.
+//! The BIGNUM interface of OpenSSL, which AWS-LC inherited: one adapter for both.
 //!
-//! The functions are those of `openssl/bn.h`, with the types that OpenSSL gives them.
+//! The functions are those of `openssl/bn.h`, with OpenSSL's types.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -18,7 +18,7 @@ pub(super) struct Pool([u8; 0]);
 #[repr(C)]
 pub(super) struct Montgomery([u8; 0]);
 
-/// `BN_mod_exp_mont` and those of the same arguments: result, base, exponent, modulus.
+/// `BN_mod_exp_mont` and functions with the same arguments: result, base, exponent, modulus.
 pub(super) type ModExp = unsafe extern "C" fn(
     *mut Number,
     *const Number,
@@ -28,7 +28,7 @@ pub(super) type ModExp = unsafe extern "C" fn(
     *mut Montgomery,
 ) -> c_int;
 
-/// Two exponentiations at once: result, base, exponent, modulus and prepared modulus, twice.
+/// Two exponentiations in one call: result, base, exponent, modulus and prepared modulus, twice.
 pub(super) type ModExpTwo = unsafe extern "C" fn(
     *mut Number,
     *const Number,
@@ -60,7 +60,7 @@ pub(super) struct Functions {
     pub(super) mod_exp: ModExp,
 }
 
-/// The two ways that both libraries have.
+/// Returns the two implementations that both libraries have.
 pub(super) fn candidates(library: &'static str, functions: Functions) -> Vec<Candidate> {
     let candidate = |label, function, constant_time, mod_exp| Candidate {
         label,
@@ -90,7 +90,7 @@ pub(super) fn candidates(library: &'static str, functions: Functions) -> Vec<Can
     ]
 }
 
-/// Two exponentiations at once, where the library has that.
+/// Returns the call for two exponentiations, if the library has it.
 #[cfg_attr(not(feature = "aws-lc"), allow(dead_code))]
 pub(super) fn candidate_two(
     library: &'static str,
@@ -137,7 +137,7 @@ impl Context {
         // SAFETY: takes no arguments.
         let pool = unsafe { (functions.pool_new)() };
         if pool.is_null() {
-            return Err(failure(library, "BN_CTX_new gave nothing"));
+            return Err(failure(library, "BN_CTX_new failed"));
         }
         Ok(Self { functions, pool })
     }
@@ -145,12 +145,12 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: made by `BN_CTX_new`, freed here only.
+        // SAFETY: allocated by `BN_CTX_new`, freed only here.
         unsafe { (self.functions.pool_free)(self.pool) }
     }
 }
 
-/// The numbers of one exponentiation, its prepared modulus, and room for its result.
+/// The numbers of one exponentiation, the prepared modulus, and space for the result.
 struct Arguments {
     functions: Functions,
     result: *mut Number,
@@ -166,7 +166,7 @@ impl Arguments {
         let context = Context::new(library, functions)?;
         let number = |limbs: &[u64]| {
             let bytes = to_bytes(limbs);
-            // SAFETY: reads as many bytes as there are, and makes a new number of them.
+            // SAFETY: reads exactly the bytes of the slice, and allocates a new number.
             unsafe { (functions.bin2bn)(bytes.as_ptr(), bytes.len() as c_int, ptr::null_mut()) }
         };
         let arguments = Self {
@@ -184,7 +184,7 @@ impl Arguments {
         if numbers.iter().any(|number| number.is_null()) || arguments.montgomery.is_null() {
             return Err(failure(library, "out of memory"));
         }
-        // SAFETY: none of the three is null, and each was made by the same library.
+        // SAFETY: none of the three is null, and all were allocated by the same library.
         let set = unsafe {
             (functions.montgomery_set)(arguments.montgomery, arguments.modulus, context.pool)
         };
@@ -193,7 +193,7 @@ impl Arguments {
 
     fn output(&self) -> Vec<u64> {
         let mut bytes = vec![0; self.bytes];
-        // SAFETY: writes as many bytes as it is told, which the buffer has.
+        // SAFETY: writes at most the given number of bytes, which is the length of the buffer.
         let written = unsafe {
             (self.functions.bn2binpad)(self.result, bytes.as_mut_ptr(), self.bytes as c_int)
         };
@@ -203,8 +203,8 @@ impl Arguments {
 
 impl Drop for Arguments {
     fn drop(&mut self) {
-        // SAFETY: each was made by the same library or is null, which these functions allow, and
-        // is freed here only.
+        // SAFETY: each pointer was allocated by the same library, or is null, which these functions
+        // allow; freed only here.
         unsafe {
             (self.functions.montgomery_free)(self.montgomery);
             for number in [self.result, self.base, self.exponent, self.modulus] {
@@ -224,8 +224,8 @@ struct One {
 impl Operation for One {
     fn run(&mut self) -> Result<(), &'static str> {
         let a = &self.arguments;
-        // SAFETY: all live as long as `self`, and only the first, the pool and the prepared
-        // modulus may be written, which nothing else refers to.
+        // SAFETY: all live as long as `self`. Only the result, the pool and the prepared modulus
+        // may be written, and nothing else refers to them.
         let done = unsafe {
             (self.mod_exp)(a.result, a.base, a.exponent, a.modulus, self.pool.pool, a.montgomery)
         };
@@ -252,7 +252,7 @@ struct Two {
 impl Operation for Two {
     fn run(&mut self) -> Result<(), &'static str> {
         let (a, b) = (&self.first, &self.second);
-        // SAFETY: as for `One`, and the two share no number.
+        // SAFETY: as for `One`, and the two exponentiations share no number.
         let done = unsafe {
             (self.mod_exp)(
                 a.result,

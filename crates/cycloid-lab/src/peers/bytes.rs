@@ -1,11 +1,11 @@
-//! Numbers as limbs, as ours takes them, and as bytes, as the peers do.
+//! Converts numbers between limbs, which this library takes, and bytes, which the peers take.
 
-/// `limbs` as big-endian bytes.
+/// Returns `limbs` as big-endian bytes.
 pub(crate) fn to_bytes(limbs: &[u64]) -> Vec<u8> {
     limbs.iter().rev().flat_map(|limb| limb.to_be_bytes()).collect()
 }
 
-/// Big-endian `bytes` as limbs.
+/// Returns big-endian `bytes` as limbs.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Vec<u64> {
     let limb = |bytes: &[u8]| bytes.iter().fold(0, |limb, byte| limb << 8 | u64::from(*byte));
     bytes.rchunks(8).map(limb).collect()

@@ -1,5 +1,5 @@
-//! RustCrypto's crypto-bigint: sizes known to the compiler where it is one that RSA and
-//! Diffie-Hellman use, its heap-backed form otherwise.
+//! RustCrypto's crypto-bigint: fixed-size numbers for the sizes of RSA and Diffie-Hellman,
+//! heap-backed numbers otherwise.
 
 use std::hint::black_box;
 
@@ -42,7 +42,7 @@ impl Library for CryptoBigint {
     }
 }
 
-/// The ways for a size that is compiled in: constant-time, and not.
+/// Returns the implementations for a compiled-in size: constant-time, and variable-time.
 fn fixed(modulus_bits: usize) -> Option<(PrepareOne, PrepareOne)> {
     macro_rules! sizes {
         ($($bits:literal)*) => {

@@ -12,8 +12,8 @@ use super::{Call, Library};
 
 pub(super) struct Dalek;
 
-const NOTE_GENERATE: &str = "dalek and RustCrypto draw the keys that they generate from ChaCha20, as \
-    Cycloid does; the others from generators of their own";
+const NOTE_GENERATE: &str = "for key generation, dalek, RustCrypto and Cycloid draw random bytes \
+    from ChaCha20; the others use their own generators";
 
 impl Library for Dalek {
     fn version(&self) -> String {
@@ -44,7 +44,7 @@ fn array<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
     bytes.try_into().ok()
 }
 
-/// 32 bytes for a key.
+/// Draws 32 bytes for a key.
 fn draw(rng: &mut ChaCha20Rng) -> [u8; 32] {
     let mut bytes = [0; 32];
     rng.fill_bytes(&mut bytes);
@@ -79,11 +79,11 @@ fn signing_generator(input: &Input) -> Option<Call> {
     }))
 }
 
-/// The secret that `secret` shares with the owner of `other`, if it depends on both.
+/// Returns the secret that `secret` shares with the owner of `other`, unless it is zero.
 fn agree(secret: &StaticSecret, other: &[u8]) -> Result<[u8; 32], &'static str> {
     let other: [u8; 32] = array(other).ok_or("invalid public key")?;
     let shared = secret.diffie_hellman(&PublicKey::from(other));
-    if shared.was_contributory() { Ok(shared.to_bytes()) } else { Err("the secret is zero") }
+    if shared.was_contributory() { Ok(shared.to_bytes()) } else { Err("the shared secret is zero") }
 }
 
 fn agreement(input: &Input) -> Option<Call> {

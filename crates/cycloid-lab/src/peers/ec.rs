@@ -1,11 +1,11 @@
-//! What an operation on an elliptic curve is given, and what a peer offers to do it with.
+//! The inputs of operations on elliptic curves, and the interface to a peer's implementations.
 
 use std::sync::Arc;
 
 use super::Call;
 use crate::Failure;
 
-/// A curve, with the hash function that goes with it where messages are signed.
+/// A curve, with its hash function if it signs messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Curve {
     /// P-224, with SHA-256.
@@ -16,18 +16,18 @@ pub enum Curve {
     P384,
     /// P-521, with SHA-512.
     P521,
-    /// Ed25519, which is given messages.
+    /// Ed25519, which takes messages, not digests.
     Ed25519,
     /// X25519.
     X25519,
 }
 
 impl Curve {
-    /// All of them, in the order of the tables.
+    /// All curves, in the order of the tables.
     pub const ALL: [Self; 6] =
         [Self::P224, Self::P256, Self::P384, Self::P521, Self::Ed25519, Self::X25519];
 
-    /// Its name in tables.
+    /// Returns its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::P224 => "P-224",
@@ -39,7 +39,7 @@ impl Curve {
         }
     }
 
-    /// Bytes of a private key, and of each half of a signature.
+    /// Returns the length in bytes of a private key and of each half of a signature.
     pub const fn bytes(self) -> usize {
         match self {
             Self::P224 => 28,
@@ -49,7 +49,8 @@ impl Curve {
         }
     }
 
-    /// Bytes of a public key: a point as it is, or as the curve's own standard encodes it.
+    /// Returns the length in bytes of a public key: an uncompressed point, or the encoding of the
+    /// curve's own standard.
     pub const fn public_bytes(self) -> usize {
         match self {
             Self::Ed25519 | Self::X25519 => 32,
@@ -57,7 +58,7 @@ impl Curve {
         }
     }
 
-    /// Whether that is done on it.
+    /// Returns whether the curve supports the task.
     pub const fn does(self, task: Task) -> bool {
         match self {
             Self::Ed25519 => !matches!(task, Task::Agree),
@@ -67,24 +68,24 @@ impl Curve {
     }
 }
 
-/// What is done with a key.
+/// An operation with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// A private key and its public key.
+    /// Generates a private key and its public key.
     Generate,
-    /// A signature.
+    /// Signs.
     Sign,
-    /// Verification of a signature.
+    /// Verifies a signature.
     Verify,
-    /// The secret shared with the owner of a public key.
+    /// Computes the secret shared with the owner of a public key.
     Agree,
 }
 
 impl Task {
-    /// All of them, in the order of the tables.
+    /// All tasks, in the order of the tables.
     pub const ALL: [Self; 4] = [Self::Sign, Self::Verify, Self::Agree, Self::Generate];
 
-    /// Its name in tables and on the command line.
+    /// Returns its name in tables and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Generate => "generate",
@@ -95,52 +96,52 @@ impl Task {
     }
 }
 
-/// What a task is done with.
+/// The inputs of a task.
 #[derive(Clone)]
 pub struct Input {
     /// The curve.
     pub curve: Curve,
-    /// The private key: big-endian, or as the curve's own standard encodes it.
+    /// The private key: big-endian, or in the encoding of the curve's own standard.
     pub private: Vec<u8>,
-    /// Its public key: an uncompressed point (SEC 1, section 2.3.3), or as the curve's own standard
-    /// encodes it.
+    /// Its public key: an uncompressed point (SEC 1, section 2.3.3), or in the encoding of the
+    /// curve's own standard.
     pub public: Vec<u8>,
-    /// The other party's private key, with which results are checked.
+    /// The other party's private key, for checking results.
     pub other_private: Vec<u8>,
     /// The other party's public key.
     pub other: Vec<u8>,
-    /// What is signed.
+    /// The signed message.
     pub message: [u8; 32],
     /// Its digest.
     pub digest: Vec<u8>,
-    /// A signature of it, made by ours, in each encoding.
+    /// A signature of the message by this library, in each encoding.
     pub signature: [Vec<u8>; 2],
 }
 
-/// Makes everything ready that does not depend on the data.
+/// Prepares everything that does not depend on the data.
 ///
-/// The call of [`Task::Sign`] reads a digest and writes a signature; that of [`Task::Verify`] reads
-/// a signature, and fails if it is not valid; both may take the message in place of the digest.
-/// That of [`Task::Agree`] reads the other party's public key and writes the shared secret, and
-/// after it its own public key if that is not the one of the input.
+/// The call of [`Task::Sign`] reads a digest and writes a signature. The call of [`Task::Verify`]
+/// reads a signature and fails if it is invalid. Both may use the message instead of the digest.
+/// The call of [`Task::Agree`] reads the other party's public key and writes the shared secret,
+/// followed by its own public key if that differs from the input's.
 ///
-/// For [`Task::Generate`], the call with nothing to read makes a key; a call with the other party's
-/// public key then writes the key's own public key and the secret shared, or on a curve for
-/// signatures one of the message, one after the other.
+/// For [`Task::Generate`], a call with empty input generates a key. A call with the other party's
+/// public key then writes the generated public key followed by the shared secret, or on a curve for
+/// signatures by a signature of the message.
 pub type Prepare = Box<dyn Fn(&Arc<Input>) -> Result<Call, Failure>>;
 
-/// How a signature is written.
+/// The encoding of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// Both halves in their whole length.
+    /// Both halves at fixed length.
     Fixed = 0,
-    /// Both as numbers of DER.
+    /// Both halves as DER integers.
     Der = 1,
 }
 
-/// One way to do a task.
+/// An implementation of a task.
 pub struct Candidate {
-    /// Its label in the table, beside the library's name.
+    /// Its label in the table, next to the library's name.
     pub label: &'static str,
     /// The called function.
     pub function: &'static str,
@@ -148,16 +149,16 @@ pub struct Candidate {
     pub constant_time: bool,
     /// A note for readers of its numbers.
     pub note: Option<&'static str>,
-    /// How its signatures are written.
+    /// The encoding of its signatures.
     pub encoding: Encoding,
-    /// Whether what is prepared serves one call only.
+    /// Whether a preparation serves only one call.
     pub once: bool,
     /// Prepares it.
     pub prepare: Prepare,
 }
 
 impl Candidate {
-    /// One that is constant-time, serves many calls, and of which there is nothing to say.
+    /// Creates a candidate that is constant-time, serves many calls, and has no note.
     pub(super) fn new(
         task: Task,
         function: &'static str,
@@ -175,18 +176,18 @@ impl Candidate {
         }
     }
 
-    /// The same, with something to say.
+    /// Adds a note.
     pub(super) fn noted(self, note: &'static str) -> Self {
         Self { note: Some(note), ..self }
     }
 }
 
-/// What to say where a library does not take what it is given.
+/// Returns the error for an input that a library rejects.
 pub(super) fn refused(function: &str) -> Failure {
     Failure::new(format!("cannot prepare {function}"), "exclude it with --peers, or report this")
 }
 
-/// Writes `parts` one after the other, and tells how long they are.
+/// Writes `parts` one after the other, and returns their total length.
 pub(crate) fn write(output: &mut [u8], parts: &[&[u8]]) -> Result<usize, &'static str> {
     let mut length = 0;
     for part in parts {

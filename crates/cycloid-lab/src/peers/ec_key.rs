@@ -1,8 +1,8 @@
-//! The interface for curves of prime fields that OpenSSL has and AWS-LC inherited: one caller for
+//! The interface of OpenSSL for curves over prime fields, which AWS-LC inherited: one adapter for
 //! both.
 //!
-//! The functions are those of `openssl/ec.h`, `ecdsa.h` and `ecdh.h`, with the types that OpenSSL
-//! gives them. They take less time than the same by way of `EVP_PKEY`.
+//! The functions are those of `openssl/ec.h`, `ecdsa.h` and `ecdh.h`, with OpenSSL's types. They
+//! are faster than the same operations through `EVP_PKEY`.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
@@ -54,7 +54,7 @@ pub(super) struct Functions {
 /// `POINT_CONVERSION_UNCOMPRESSED`.
 const UNCOMPRESSED: c_uint = 4;
 
-/// `NID_secp224r1` and so on, which are the same in both libraries.
+/// Returns `NID_secp224r1` and so on, which are the same in both libraries.
 const fn nid(curve: Curve) -> Option<c_int> {
     match curve {
         Curve::P224 => Some(713),
@@ -65,7 +65,7 @@ const fn nid(curve: Curve) -> Option<c_int> {
     }
 }
 
-/// The way that both libraries have to do a task on a curve.
+/// Returns the implementation of a task on a curve, which both libraries have.
 pub(super) fn candidates(functions: Functions, task: Task, curve: Curve) -> Vec<Candidate> {
     let (function, prepare): (_, fn(Functions, &Input) -> Option<Call>) = match task {
         Task::Generate => ("EC_KEY_generate_key", generator),
@@ -81,7 +81,7 @@ pub(super) fn candidates(functions: Functions, task: Task, curve: Curve) -> Vec<
     vec![Candidate::new(task, function, Encoding::Der, prepare)]
 }
 
-/// A key on a curve, or the place for one.
+/// A key on a curve; initially empty.
 struct OwnedKey {
     functions: Functions,
     key: *mut Key,
@@ -94,14 +94,14 @@ impl OwnedKey {
         (!key.is_null()).then_some(Self { functions, key })
     }
 
-    /// With the keys of the input.
+    /// Creates a key with the input's key pair.
     fn of(functions: Functions, input: &Input) -> Option<Self> {
         let key = Self::new(functions, input.curve)?;
         let mut public = key.point()?;
         public.read(&input.public)?;
         let private = &input.private;
-        // SAFETY: reads as many bytes as there are; the key lives and copies number and point,
-        // of which the number is freed here only.
+        // SAFETY: reads exactly the bytes of the slices; the key is live and copies number and
+        // point, and the number is freed only here.
         let set = unsafe {
             let length = private.len() as c_int;
             let number = (functions.numbers.bin2bn)(private.as_ptr(), length, ptr::null_mut());
@@ -112,10 +112,10 @@ impl OwnedKey {
         (set == 1).then_some(key)
     }
 
-    /// A point of the curve.
+    /// Allocates a point of the curve.
     fn point(&self) -> Option<OwnedPoint> {
         let functions = self.functions;
-        // SAFETY: the key lives, and has a curve.
+        // SAFETY: the key is live, and has a curve.
         let (group, point) = unsafe {
             let group = (functions.group)(self.key);
             (group, (functions.point_new)(group))
@@ -124,15 +124,15 @@ impl OwnedKey {
     }
 
     fn generate(&mut self) -> Result<(), &'static str> {
-        // SAFETY: the key lives, and has a curve.
+        // SAFETY: the key is live, and has a curve.
         let done = unsafe { (self.functions.generate)(self.key) };
         if done == 1 { Ok(()) } else { Err("EC_KEY_generate_key failed") }
     }
 
     fn sign(&mut self, digest: &[u8], signature: &mut [u8]) -> Result<usize, &'static str> {
-        // The callers' buffers have room for the longest signature: twice a number and its head.
+        // The callers' buffers fit the longest signature: two numbers and the DER header.
         let mut length = signature.len() as c_uint;
-        // SAFETY: reads the digest, and writes no more than a signature is long.
+        // SAFETY: reads the digest, and writes at most the length of the longest signature.
         let done = unsafe {
             (self.functions.sign)(
                 0,
@@ -161,7 +161,8 @@ impl OwnedKey {
         if done == 1 { Ok(0) } else { Err("invalid signature") }
     }
 
-    /// The secret shared with the owner of `public`, for which `point` is the place.
+    /// Computes the secret shared with the owner of `public`; `point` is scratch for the public
+    /// key.
     fn agree(
         &self,
         point: &mut OwnedPoint,
@@ -177,7 +178,7 @@ impl OwnedKey {
         usize::try_from(length).ok().filter(|length| *length > 0).ok_or("ECDH_compute_key failed")
     }
 
-    /// The public key, uncompressed.
+    /// Writes the public key, uncompressed.
     fn public(&self, public: &mut [u8]) -> Result<(), &'static str> {
         // SAFETY: the key is live, and at most the length of the buffer is written.
         let written = unsafe {
@@ -209,9 +210,9 @@ struct OwnedPoint {
 }
 
 impl OwnedPoint {
-    /// Takes the place of the point, if it is one of the curve.
+    /// Decodes the point if it is on the curve.
     fn read(&mut self, encoded: &[u8]) -> Option<()> {
-        // SAFETY: curve and point live, and as many bytes are read as there are.
+        // SAFETY: curve and point are live, and exactly the bytes of the slice are read.
         let read = unsafe {
             let (bytes, length) = (encoded.as_ptr(), encoded.len());
             (self.functions.point_read)(self.group, self.point, bytes, length, ptr::null_mut())

@@ -1,7 +1,6 @@
-//! The EVP interface that OpenSSL has and AWS-LC inherited: one caller for both.
+//! The EVP interface of OpenSSL, which AWS-LC inherited: one adapter for both.
 //!
-//! The functions are those of `openssl/evp.h`, `rsa.h` and `x509.h`, with the types that OpenSSL
-//! gives them.
+//! The functions are those of `openssl/evp.h`, `rsa.h` and `x509.h`, with OpenSSL's types.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::ptr;
@@ -47,7 +46,7 @@ pub(super) struct Functions {
 /// `EVP_PKEY_RSA`.
 const RSA: c_int = 6;
 
-/// The way that both libraries have to do a task: with a context that is set up once.
+/// Returns the implementation that both libraries have: with a context that is set up once.
 pub(super) fn candidates(
     library: &'static str,
     functions: Functions,
@@ -91,7 +90,7 @@ struct OwnedKey {
 impl OwnedKey {
     fn from_pkcs1(functions: Functions, der: &[u8]) -> Option<Self> {
         let mut at = der.as_ptr();
-        // SAFETY: reads as many bytes as there are, from a pointer that it may move.
+        // SAFETY: reads exactly the bytes of the slice, and may advance the given pointer.
         let key = unsafe {
             (functions.d2i_auto_private_key)(ptr::null_mut(), &raw mut at, der.len() as c_long)
         };
@@ -100,11 +99,11 @@ impl OwnedKey {
 
     /// `RSAPublicKey` in DER.
     fn public_der(&self) -> Option<Vec<u8>> {
-        // SAFETY: the key lives, and without a buffer the function tells the length only.
+        // SAFETY: the key is live; without a buffer the function only returns the length.
         let length = unsafe { (self.functions.i2d_public_key)(self.key, ptr::null_mut()) };
         let mut der = vec![0; usize::try_from(length).ok()?];
         let mut at = der.as_mut_ptr();
-        // SAFETY: writes as many bytes as it said, which the buffer has.
+        // SAFETY: writes the announced number of bytes, which is the length of the buffer.
         let written = unsafe { (self.functions.i2d_public_key)(self.key, &raw mut at) };
         (written == length).then_some(der)
     }
@@ -112,7 +111,7 @@ impl OwnedKey {
 
 impl Drop for OwnedKey {
     fn drop(&mut self) {
-        // SAFETY: allocated by the same library, freed only here; a context holds its own reference.
+        // SAFETY: allocated by the same library, freed only here; contexts hold their own references.
         unsafe { (self.functions.key_free)(self.key) }
     }
 }
@@ -124,7 +123,7 @@ struct OwnedContext {
 }
 
 impl OwnedContext {
-    /// With a key, or for making one.
+    /// Creates a context with a key, or for generating one.
     fn new(
         functions: Functions,
         key: Option<&OwnedKey>,
@@ -154,12 +153,12 @@ impl OwnedContext {
 
     fn set_sha256(self) -> Option<Self> {
         let f = self.functions;
-        // SAFETY: a context that lives, and a hash function that lives as long as the library.
+        // SAFETY: the context is live, and the hash function lives as long as the library.
         let set = unsafe { (f.set_signature_md)(self.context, (f.sha256)()) };
         (set == 1).then_some(self)
     }
 
-    // These take the context as a whole, so that a closure which calls them owns all of it.
+    // These methods take the whole context, so that a closure that calls them owns all of it.
 
     fn sign(&mut self, digest: &[u8], signature: &mut [u8]) -> Result<usize, &'static str> {
         let mut length = signature.len();
@@ -251,7 +250,7 @@ fn generator(functions: Functions, input: &Input) -> Option<Call> {
     if set != 1 {
         return None;
     }
-    // Both libraries take this one unless they are told otherwise.
+    // Both libraries use this exponent by default.
     assert_eq!(PUBLIC_EXPONENT, 65537);
     let mut made: Option<OwnedKey> = None;
     Some(Box::new(move |digest, output| {

@@ -1,4 +1,4 @@
-//! OpenSSL's Ed25519 and X25519, which it has behind `EVP_PKEY` only.
+//! OpenSSL's Ed25519 and X25519, which are available only through `EVP_PKEY`.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -12,10 +12,10 @@ use super::evp::{Context, Key};
 #[repr(C)]
 pub(super) struct Digest([u8; 0]);
 
-/// How a key is put in.
+/// A function that imports a key.
 pub(super) type NewKey = unsafe extern "C" fn(c_int, *mut c_void, *const u8, usize) -> *mut Key;
 
-/// How a context for signatures is made ready.
+/// A function that initialises a context for signatures.
 pub(super) type Init = unsafe extern "C" fn(
     *mut Digest,
     *mut *mut Context,
@@ -58,7 +58,7 @@ const fn id(curve: Curve) -> Option<c_int> {
     }
 }
 
-/// The way to do a task on a curve.
+/// Returns the implementation of a task on a curve.
 pub(super) fn candidates(functions: Functions, task: Task, curve: Curve) -> Vec<Candidate> {
     let (function, prepare): (_, fn(Functions, &Input) -> Option<Call>) = match task {
         Task::Generate => ("EVP_PKEY_keygen", generator),
@@ -98,7 +98,7 @@ impl OwnedKey {
 
 impl Drop for OwnedKey {
     fn drop(&mut self) {
-        // SAFETY: allocated by the same library, freed only here; a context holds its own reference.
+        // SAFETY: allocated by the same library, freed only here; contexts hold their own references.
         unsafe { (self.functions.key_free)(self.key) }
     }
 }
@@ -160,7 +160,7 @@ impl Drop for OwnedDigest {
     }
 }
 
-/// A context for making keys, or for agreements with one key.
+/// A context for generating keys, or for agreement with one key.
 struct OwnedContext {
     functions: Functions,
     context: *mut Context,
@@ -203,7 +203,7 @@ impl OwnedContext {
         let peer =
             OwnedKey::new(f, f.new_public, Curve::X25519, public).ok_or("invalid public key")?;
         let mut length = shared.len();
-        // SAFETY: context and key live, and no more is written than the length that it is told.
+        // SAFETY: context and key are live, and at most the given length is written.
         let done = unsafe {
             (f.derive_peer)(self.context, peer.key) == 1
                 && (f.derive)(self.context, shared.as_mut_ptr(), &raw mut length) == 1

@@ -1,6 +1,6 @@
-//! The interface for Diffie-Hellman that OpenSSL has and AWS-LC inherited: one caller for both.
+//! The Diffie-Hellman interface of OpenSSL, which AWS-LC inherited: one adapter for both.
 //!
-//! The functions are those of `openssl/dh.h`, with the types that OpenSSL gives them.
+//! The functions are those of `openssl/dh.h`, with OpenSSL's types.
 
 use std::ffi::{c_int, c_long};
 use std::ptr;
@@ -18,32 +18,32 @@ pub(super) struct Dh([u8; 0]);
 #[derive(Clone, Copy)]
 pub(super) struct Functions {
     pub(super) numbers: bn::Functions,
-    /// `NID_ffdhe2048` and so on, which differ from library to library.
+    /// Returns `NID_ffdhe2048` and so on, which differ between the libraries.
     pub(super) nid: fn(usize) -> Option<c_int>,
     pub(super) new_by_nid: unsafe extern "C" fn(c_int) -> *mut Dh,
     pub(super) new: unsafe extern "C" fn() -> *mut Dh,
     pub(super) free: unsafe extern "C" fn(*mut Dh),
-    /// Takes p, q and g over.
+    /// Takes ownership of p, q and g.
     pub(super) set_group:
         unsafe extern "C" fn(*mut Dh, *mut Number, *mut Number, *mut Number) -> c_int,
     pub(super) set_length: unsafe extern "C" fn(*mut Dh, c_long) -> c_int,
-    /// Takes public value and exponent over.
+    /// Takes ownership of public value and exponent.
     pub(super) set_key: unsafe extern "C" fn(*mut Dh, *mut Number, *mut Number) -> c_int,
     pub(super) public_value: unsafe extern "C" fn(*const Dh) -> *const Number,
     pub(super) generate: unsafe extern "C" fn(*mut Dh) -> c_int,
     pub(super) compute: unsafe extern "C" fn(*mut u8, *const Number, *mut Dh) -> c_int,
 }
 
-/// The two ways to have a group.
+/// The two ways to set up a group.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Group {
-    /// By its name, so that its order is known and public values are checked with it.
+    /// By name: the library knows the order and checks public values with it.
     Named,
-    /// By p and g alone, so that public values are checked to be in range.
+    /// By p and g alone: the library checks only the range of public values.
     Numbers,
 }
 
-/// The ways that both libraries have to do a task in the group of a length.
+/// Returns the implementations of a task in the group of a length, which both libraries have.
 pub(super) fn candidates(
     library: &'static str,
     functions: Functions,
@@ -79,10 +79,10 @@ pub(super) fn candidates(
 }
 
 const NOTE_AGREE: &str = "'named group' and 'p and g' are two ways to set up DH in OpenSSL and \
-    AWS-LC: where AWS-LC knows the order of the group, it raises the public value to it, too";
+    AWS-LC; in a named group, AWS-LC also raises the public value to the order of the group";
 
-const NOTE_GENERATE: &str = "OpenSSL and AWS-LC take a new DH object for each key, which begins \
-    without a prepared modulus; in a named group, AWS-LC takes exponents as long as the modulus";
+const NOTE_GENERATE: &str = "OpenSSL and AWS-LC need a new DH object for each key, which starts \
+    without a prepared modulus; in a named group, AWS-LC uses exponents as long as the modulus";
 
 /// A number owned by the library.
 struct OwnedNumber {
@@ -92,13 +92,13 @@ struct OwnedNumber {
 
 impl OwnedNumber {
     fn new(functions: bn::Functions, bytes: &[u8]) -> Option<Self> {
-        // SAFETY: reads as many bytes as there are, and makes a new number of them.
+        // SAFETY: reads exactly the bytes of the slice, and allocates a new number.
         let number =
             unsafe { (functions.bin2bn)(bytes.as_ptr(), bytes.len() as c_int, ptr::null_mut()) };
         (!number.is_null()).then_some(Self { functions, number })
     }
 
-    /// The number, for someone who takes it over.
+    /// Returns the number and gives up ownership.
     fn given_away(self) -> *mut Number {
         let number = self.number;
         std::mem::forget(self);
@@ -113,7 +113,7 @@ impl Drop for OwnedNumber {
     }
 }
 
-/// A group, and a key in it once there is one.
+/// A group, and optionally a key in it.
 struct OwnedDh {
     functions: Functions,
     dh: *mut Dh,
@@ -135,7 +135,7 @@ impl OwnedDh {
         if group == Group::Numbers {
             let p = OwnedNumber::new(functions.numbers, &input.prime)?.given_away();
             let g = OwnedNumber::new(functions.numbers, &[2])?.given_away();
-            // SAFETY: a group that lives, and takes over two numbers that nobody else has.
+            // SAFETY: the group is live, and takes ownership of two numbers that nothing else owns.
             if unsafe { (functions.set_group)(dh.dh, p, ptr::null_mut(), g) } != 1 {
                 return None;
             }
@@ -145,11 +145,11 @@ impl OwnedDh {
         (set == 1).then_some(dh)
     }
 
-    /// The secret shared with the owner of `public`, as long as p.
+    /// Computes the secret shared with the owner of `public`, as long as p.
     fn agree(&self, public: &[u8], shared: &mut [u8]) -> Option<usize> {
         let public = OwnedNumber::new(self.functions.numbers, public)?;
-        // SAFETY: key and number live, and what is written is as long as p, which the callers'
-        // buffers are twice.
+        // SAFETY: key and number are live, and as many bytes as p has are written; the callers'
+        // buffers are twice as long.
         let length =
             unsafe { (self.functions.compute)(shared.as_mut_ptr(), public.number, self.dh) };
         usize::try_from(length).ok().filter(|length| *length > 0)
@@ -166,7 +166,7 @@ impl Drop for OwnedDh {
 fn agreement(functions: Functions, group: Group, input: &Input) -> Option<Call> {
     let dh = OwnedDh::new(functions, group, input)?;
     let exponent = OwnedNumber::new(functions.numbers, &input.exponent)?.given_away();
-    // SAFETY: a group that lives, and takes over a number that nobody else has.
+    // SAFETY: the group is live, and takes ownership of a number that nothing else owns.
     if unsafe { (functions.set_key)(dh.dh, ptr::null_mut(), exponent) } != 1 {
         return None;
     }
@@ -181,7 +181,7 @@ fn generator(functions: Functions, group: Group, input: &Input) -> Option<Call> 
     let mut made: Option<OwnedDh> = None;
     Some(Box::new(move |public, output| {
         if public.is_empty() {
-            let dh = OwnedDh::new(functions, group, &input).ok_or("there is no group")?;
+            let dh = OwnedDh::new(functions, group, &input).ok_or("cannot set up the group")?;
             // SAFETY: the group is live.
             let done = unsafe { (functions.generate)(dh.dh) };
             made = Some(dh);
@@ -190,8 +190,8 @@ fn generator(functions: Functions, group: Group, input: &Input) -> Option<Call> 
         let mut agree = || {
             let dh = made.as_ref()?;
             let (own, shared) = output.split_at_mut_checked(length)?;
-            // SAFETY: the public value lives as long as the key, and what is written is as long as
-            // the buffer.
+            // SAFETY: the public value lives as long as the key, and at most the length of the
+            // buffer is written.
             let written = unsafe {
                 let number = (functions.public_value)(dh.dh);
                 (functions.numbers.bn2binpad)(number, own.as_mut_ptr(), length as c_int)

@@ -12,7 +12,7 @@ use crate::record::Missing;
 const FILES: [&str; 1] = ["libgmp.so.10"];
 const PACKAGE: &str = "libgmp10";
 
-const NOTE: &str = "GMP takes no prepared modulus: each call computes its constants anew";
+const NOTE: &str = "GMP takes no prepared modulus: each call recomputes its constants";
 
 /// `__mpz_struct`.
 #[repr(C)]
@@ -30,9 +30,10 @@ type PowM = unsafe extern "C" fn(*mut Mpz, *const Mpz, *const Mpz, *const Mpz);
 struct Functions {
     init: unsafe extern "C" fn(*mut Mpz),
     clear: unsafe extern "C" fn(*mut Mpz),
-    /// To, count, order, size of a word in bytes, its endianness, unused top bits, from.
+    /// Destination, count, order, bytes per word, endianness, unused top bits, source.
     import: unsafe extern "C" fn(*mut Mpz, usize, c_int, usize, c_int, usize, *const c_void),
-    /// To, where to put the count, order, size, endianness, unused top bits, from.
+    /// Destination, where to store the count, order, bytes per word, endianness, unused top bits,
+    /// source.
     export: unsafe extern "C" fn(
         *mut c_void,
         *mut usize,
@@ -60,7 +61,7 @@ pub(super) fn load() -> Result<Box<dyn Library>, Missing> {
         };
     }
     let version: *const *const c_char = symbol!("__gmp_version");
-    // SAFETY: a constant of the library that points to a text of the library.
+    // SAFETY: a constant of the library that points to a string of the library.
     let version = unsafe { CStr::from_ptr(*version) };
     Ok(Box::new(Gmp {
         version: version.to_string_lossy().into(),
@@ -90,7 +91,7 @@ impl Library for Gmp {
             prepare: Prepare::One(Box::new(move |input| {
                 let (mut operation, heap) = heap::measure(|| {
                     let mut operation = ModExp::new(functions, powm, input);
-                    // The first call makes room for the result.
+                    // The first call allocates the result.
                     let _ = operation.run();
                     operation
                 });
@@ -105,7 +106,7 @@ impl Library for Gmp {
     }
 }
 
-/// A number of GMP's.
+/// A number owned by GMP.
 struct Integer {
     functions: Functions,
     mpz: Mpz,
@@ -114,8 +115,8 @@ struct Integer {
 impl Integer {
     fn new(functions: Functions, limbs: &[u64]) -> Self {
         let mut mpz = MaybeUninit::uninit();
-        // SAFETY: `init` fills the structure, and `import` reads as many words of eight bytes, in
-        // the machine's own order, as the slice has. GMP ends the process when memory runs out.
+        // SAFETY: `init` fills the structure, and `import` reads exactly the slice's words of eight
+        // bytes in native byte order. GMP ends the process when memory runs out.
         let mpz = unsafe {
             (functions.init)(mpz.as_mut_ptr());
             let mut mpz = mpz.assume_init();
@@ -128,7 +129,7 @@ impl Integer {
 
 impl Drop for Integer {
     fn drop(&mut self) {
-        // SAFETY: initialised in `new`, cleared here only.
+        // SAFETY: initialised in `new`, cleared only here.
         unsafe { (self.functions.clear)(&raw mut self.mpz) }
     }
 }
@@ -161,8 +162,8 @@ impl ModExp {
 
 impl Operation for ModExp {
     fn run(&mut self) -> Result<(), &'static str> {
-        // SAFETY: four different numbers that live as long as `self`; the exponent is not 0 and
-        // the modulus is odd, as `mpz_powm_sec` demands.
+        // SAFETY: four different numbers that live as long as `self`; the exponent is not 0 and the
+        // modulus is odd, as `mpz_powm_sec` requires.
         unsafe {
             (self.powm)(
                 &raw mut self.result.mpz,
@@ -176,7 +177,7 @@ impl Operation for ModExp {
 
     fn output(&self) -> Vec<u64> {
         let mut limbs = vec![0u64; self.limbs];
-        // SAFETY: a residue has no more limbs than the modulus, which the buffer has room for.
+        // SAFETY: a residue has no more limbs than the modulus, and the buffer has that length.
         unsafe {
             (self.functions.export)(
                 limbs.as_mut_ptr().cast(),

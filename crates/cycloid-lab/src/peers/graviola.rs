@@ -11,9 +11,10 @@ use crate::record::Missing;
 
 struct Graviola;
 
-const NOTE_GENERATE: &str = "graviola's key generation is not side-channel safe, in its own words";
+const NOTE_GENERATE: &str =
+    "graviola's key generation is not side-channel safe, according to its documentation";
 
-/// It is here if the processor has what it cannot do without; it would panic.
+/// Returns graviola if the processor has all required features; otherwise graviola would panic.
 pub(super) fn find() -> Result<Box<dyn Library>, Missing> {
     #[cfg(target_arch = "x86_64")]
     let lacking = {
@@ -33,8 +34,8 @@ pub(super) fn find() -> Result<Box<dyn Library>, Missing> {
     match lacking {
         None => Ok(Box::new(Graviola)),
         Some(feature) => Err(Missing {
-            reason: format!("the processor has no {feature}"),
-            remedy: "run it on a processor that has it".into(),
+            reason: format!("the processor lacks {feature}"),
+            remedy: "use a processor that has it".into(),
         }),
     }
 }
@@ -89,7 +90,7 @@ impl Library for Graviola {
 fn key(input: &Input) -> Result<SigningKey, Failure> {
     SigningKey::from_pkcs1_der(&input.key.pkcs1).map_err(|error| {
         Failure::new(
-            format!("graviola does not take the key: {error:?}"),
+            format!("graviola rejects the key: {error:?}"),
             "exclude it with --peers, or report this",
         )
     })
@@ -111,7 +112,7 @@ fn generator(input: &Input) -> Result<Call, Failure> {
     let mut made = None;
     Ok(Box::new(move |digest, output| {
         if digest.is_empty() {
-            let size = size(bits).ok_or("not a size that it makes")?;
+            let size = size(bits).ok_or("unsupported key size")?;
             made = Some(SigningKey::generate(size).map_err(|_| "generate failed")?);
             return Ok(0);
         }

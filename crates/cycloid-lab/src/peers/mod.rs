@@ -1,8 +1,8 @@
-//! Other libraries that do what ours does, so that a number has something to be held against.
+//! Other libraries with the same operations, as a baseline for this library's numbers.
 //!
-//! A peer gets what a careful user would give it: prepared contexts, the same inputs, the fastest
-//! of its public functions for the case. System libraries are loaded at run time, so building
-//! needs none of them, and one that is missing is named with what brings it.
+//! A peer is used as a careful user would: with prepared contexts, the same inputs, and the fastest
+//! of its public functions for the case. System libraries are loaded at run time, so the build
+//! needs none of them. A missing library is reported with the command that installs it.
 
 #[cfg(feature = "arkworks")]
 mod arkworks;
@@ -39,12 +39,12 @@ mod zkcrypto;
 use crate::Failure;
 use crate::record::{self, Missing};
 
-/// A peer, whether or not it is here.
+/// A peer, available or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Peer {
-    /// OpenSSL's libcrypto, as the system has it.
+    /// OpenSSL's libcrypto, from the system.
     OpenSsl,
-    /// The GNU multiple-precision library, as the system has it.
+    /// The GNU multiple-precision library, from the system.
     Gmp,
     /// AWS-LC, compiled in.
     AwsLc,
@@ -56,23 +56,23 @@ pub enum Peer {
     Graviola,
     /// The dalek crates, compiled in.
     Dalek,
-    /// RustCrypto's crates for RSA and for curves, compiled in.
+    /// RustCrypto's crates for RSA and for elliptic curves, compiled in.
     RustCrypto,
     /// zkcrypto's crate for BLS12-381, compiled in.
     Zkcrypto,
     /// The arkworks crates for BLS12-381, compiled in.
     Arkworks,
-    /// mirage-crypto, in OCaml, by a runner.
+    /// mirage-crypto, in OCaml, through a runner.
     MirageCrypto,
-    /// SoftHSM, as the system has it.
+    /// SoftHSM, from the system.
     SoftHsm,
-    /// OpenVPN, as the system has it.
+    /// OpenVPN, from the system.
     OpenVpn,
-    /// wireguard-go, as the system has it.
+    /// wireguard-go, from the system.
     WireGuardGo,
 }
 
-/// What peers are measured with: each does some of it.
+/// A family of benchmarks; each peer supports some of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Modular exponentiation.
@@ -83,76 +83,77 @@ pub enum Family {
     Dh,
     /// Signatures and agreement on elliptic curves.
     Ec,
-    /// TLS handshakes of rustls.
+    /// TLS handshakes with rustls.
     Tls,
-    /// BLS12-381, on the library's backends and beside peers.
+    /// BLS12-381, comparing the library's backends and peers.
     Bls,
     /// Signatures through PKCS #11.
     Hsm,
-    /// Packets of a VPN, and tunnels.
+    /// Packets of a VPN, and whole tunnels.
     Vpn,
 }
 
-/// A peer that is here.
+/// An available peer.
 pub trait Library {
-    /// What it says of its version.
+    /// Returns its version, as the library reports it.
     fn version(&self) -> String;
 
-    /// Its ways to compute base^exponent mod modulus, for an odd modulus of that many bits.
+    /// Returns its implementations of base^exponent mod modulus, for an odd modulus of that many
+    /// bits.
     fn modexp(&self, _modulus_bits: usize) -> Vec<modexp::Candidate> {
         Vec::new()
     }
 
-    /// Its ways to do this with RSA keys of that many bits.
+    /// Returns its implementations of a task with RSA keys of that many bits.
     fn rsa(&self, _task: rsa::Task, _bits: usize) -> Vec<rsa::Candidate> {
         Vec::new()
     }
 
-    /// Its ways to do this in the group of RFC 7919 of that many bits.
+    /// Returns its implementations of a task in the group of RFC 7919 of that many bits.
     fn dh(&self, _task: dh::Task, _bits: usize) -> Vec<dh::Candidate> {
         Vec::new()
     }
 
-    /// The provider that rustls has for it, and the function that gives it.
+    /// Returns its rustls provider, and the name of the function that creates it.
     #[cfg(feature = "tls")]
     fn tls(&self) -> Option<(&'static str, rustls::crypto::CryptoProvider)> {
         None
     }
 
-    /// Its PKCS #11 module.
+    /// Returns the path of its PKCS #11 module.
     fn pkcs11(&self) -> Option<&std::path::Path> {
         None
     }
 
-    /// The program that does what it is told, of a library that this process cannot call.
+    /// Returns the runner program of a library that this process cannot call.
     fn runner(&self) -> Option<&external::Runner> {
         None
     }
 
-    /// Its ways to do this on the curve.
+    /// Returns its implementations of a task on the curve.
     fn ec(&self, _task: ec::Task, _curve: ec::Curve) -> Vec<ec::Candidate> {
         Vec::new()
     }
 }
 
-/// Does something that is ready: reads the first, writes the result into the second, and says how
-/// long the result is.
+/// A prepared operation: reads the first slice, writes the result into the second, and returns the
+/// result's length.
 pub type Call = Box<dyn FnMut(&[u8], &mut [u8]) -> Result<usize, &'static str>>;
 
-/// What stands for a result when the subjects of a table are compared: the result itself where
-/// there is one right one, or else whether it proves right. It may use the call once more.
-pub(crate) type Judge = Box<dyn Fn(&mut Call, &[u8]) -> Vec<u64>>;
+/// Maps a result to a value that must be equal for all subjects of a table: the result itself if
+/// only one is correct, otherwise whether the result is valid. It may call the operation once more.
+pub(crate) type ResultCheck = Box<dyn Fn(&mut Call, &[u8]) -> Vec<u64>>;
 
-/// A peer that was looked for.
+/// The outcome of the search for a peer.
 pub struct Found {
-    /// Which.
+    /// The peer.
     pub peer: Peer,
-    /// The library, or why it is not here.
+    /// The library, or the reason why it is missing.
     pub outcome: Result<Box<dyn Library>, Missing>,
 }
 
 impl Peer {
-    /// All of them, in the order of the tables.
+    /// All peers, in the order of the tables.
     pub const ALL: [Self; 14] = [
         Self::OpenSsl,
         Self::Gmp,
@@ -170,7 +171,7 @@ impl Peer {
         Self::WireGuardGo,
     ];
 
-    /// Its name in tables.
+    /// Returns its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OpenSsl => "OpenSSL",
@@ -190,7 +191,7 @@ impl Peer {
         }
     }
 
-    /// Whether it does something of that family.
+    /// Returns whether it supports something of that family.
     pub const fn does(self, family: Family) -> bool {
         match self {
             Self::OpenSsl => {
@@ -208,10 +209,10 @@ impl Peer {
         }
     }
 
-    /// The peers that a user names: `all`, `none`, or names separated by commas, in any case.
+    /// Parses a user's list of peers: `all`, `none`, or names separated by commas, in any case.
     ///
     /// # Errors
-    /// The first name that no peer has.
+    /// The first unknown name.
     pub fn from_list(list: &str) -> Result<Vec<Self>, Failure> {
         match list.to_lowercase().as_str() {
             "all" => return Ok(Self::ALL.to_vec()),
@@ -225,7 +226,7 @@ impl Peer {
                 let names = Self::ALL.map(|peer| peer.name().to_lowercase()).join(", ");
                 Failure::new(
                     format!("no peer is called '{name}'"),
-                    format!("the peers are {names}; all or none take the place of a list"),
+                    format!("use all, none, or a list of {names}"),
                 )
             })?;
             peers.push(peer);
@@ -235,7 +236,7 @@ impl Peer {
         Ok(peers)
     }
 
-    /// Looks for it.
+    /// Finds the peer.
     pub fn find(self) -> Found {
         let library = match self {
             Self::OpenSsl => openssl::load(),
@@ -298,7 +299,7 @@ fn not_compiled_in(feature: &str) -> Result<Box<dyn Library>, Missing> {
 }
 
 impl Found {
-    /// What the report says of it.
+    /// Returns the peer's entry in the report.
     pub fn record(&self) -> record::Peer {
         record::Peer {
             name: self.peer.name().into(),
@@ -308,17 +309,17 @@ impl Found {
     }
 }
 
-/// Loads the first of `files` that the system has, for as long as the process runs.
+/// Loads the first available library of `files`, for the life of the process.
 fn load_system_library(
     files: &[&str],
     package: &str,
 ) -> Result<&'static libloading::Library, Missing> {
     let load = |file: &&str| {
-        // SAFETY: the initialisers of the libraries named here do nothing that Rust forbids.
+        // SAFETY: the initialisers of these libraries do nothing that is unsound in Rust.
         unsafe { libloading::Library::new(*file) }.ok()
     };
     match files.iter().find_map(load) {
-        // Not unloaded, so that functions found in it may be kept anywhere.
+        // Never unloaded, so that pointers to its functions stay valid.
         Some(library) => Ok(Box::leak(Box::new(library))),
         None => Err(Missing {
             reason: format!("no usable {}", files.join(" or ")),
@@ -327,10 +328,10 @@ fn load_system_library(
     }
 }
 
-/// What to say of a library that lacks a function.
+/// Returns the error for a library that lacks a function.
 fn lacks(symbol: &str, package: &str) -> Missing {
     Missing {
-        reason: format!("the library found has no {symbol}"),
+        reason: format!("the installed library lacks {symbol}"),
         remedy: format!("apt install --reinstall {package}"),
     }
 }
@@ -348,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_that_is_not_there_is_named_with_its_package() {
+    fn a_missing_library_is_reported_with_its_package() {
         let missing = load_system_library(&["libnone.so.1", "libnone.so.2"], "libnone1")
             .expect_err("no such library");
         assert_eq!(missing.reason, "no usable libnone.so.1 or libnone.so.2");

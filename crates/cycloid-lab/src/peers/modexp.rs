@@ -1,10 +1,10 @@
-//! What a modular exponentiation is given, and what a peer offers to do it with.
+//! The inputs of modular exponentiations, and the interface to a peer's implementations.
 
 use crate::Failure;
 use crate::measure::Operation;
 use crate::measure::random::Random;
 
-/// The arguments: little-endian limbs. The modulus is odd, and the base is less than the modulus.
+/// The inputs, as little-endian limbs. The modulus is odd, and the base is less than the modulus.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// The base.
@@ -17,7 +17,7 @@ pub struct Input {
     pub modulus: Vec<u64>,
 }
 
-/// How the exponent is chosen.
+/// The choice of exponent lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exponents {
     /// As long as the modulus.
@@ -29,7 +29,7 @@ pub enum Exponents {
 }
 
 impl Exponents {
-    /// The length in bits beside a modulus of `modulus_bits`.
+    /// Returns the length in bits for a modulus of `modulus_bits`.
     pub const fn bits(self, modulus_bits: usize) -> usize {
         match self {
             Self::Full => modulus_bits,
@@ -40,7 +40,7 @@ impl Exponents {
 }
 
 impl Input {
-    /// An input of these lengths, the same for the same seed.
+    /// Creates an input of these lengths; the same seed gives the same input.
     pub fn new(modulus_bits: usize, exponents: Exponents, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let mut modulus = random.number(modulus_bits);
@@ -57,9 +57,9 @@ impl Input {
     }
 }
 
-/// One way to exponentiate.
+/// An implementation of modular exponentiation.
 pub struct Candidate {
-    /// Its label in the table, beside the library's name.
+    /// Its label in the table, next to the library's name.
     pub label: &'static str,
     /// The called function.
     pub function: &'static str,
@@ -71,18 +71,18 @@ pub struct Candidate {
     pub prepare: Prepare,
 }
 
-/// Makes everything ready that does not depend on the base.
+/// Prepares everything that does not depend on the base.
 pub enum Prepare {
     /// For one exponentiation.
     One(PrepareOne),
-    /// For two at once, as an RSA private key needs them.
+    /// For two in one call, as an RSA private key needs them.
     Two(PrepareTwo),
 }
 
-/// Makes one exponentiation ready.
+/// Prepares one exponentiation.
 pub type PrepareOne = Box<dyn Fn(&Input) -> Result<Box<dyn Operation>, Failure>>;
 
-/// Makes two exponentiations ready that are done by one call.
+/// Prepares two exponentiations in one call.
 pub type PrepareTwo = Box<dyn Fn(&Input, &Input) -> Result<Box<dyn Operation>, Failure>>;
 
 #[cfg(test)]

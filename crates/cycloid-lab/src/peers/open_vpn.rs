@@ -1,4 +1,4 @@
-//! OpenVPN: a program that the system has.
+//! OpenVPN: a program of the system.
 
 use std::process::Command;
 
@@ -15,7 +15,7 @@ impl Library for OpenVpn {
     }
 }
 
-/// Looks for it.
+/// Finds OpenVPN.
 pub(super) fn find() -> Result<Box<dyn Library>, Missing> {
     let said = Command::new("openvpn").arg("--version").output().map_err(|error| Missing {
         reason: format!("no openvpn: {error}"),

@@ -23,13 +23,13 @@ pub(super) fn load() -> Result<Box<dyn Library>, Missing> {
     let library = load_system_library(&FILES, PACKAGE)?;
     macro_rules! function {
         ($symbol:literal) => {
-            // SAFETY: the type is that of the manual page of the symbol, but for the names of the
-            // opaque types.
+            // SAFETY: the type is that of the symbol's manual page, with other names for the opaque
+            // types.
             *unsafe { library.get($symbol) }.map_err(|_| lacks($symbol, PACKAGE))?
         };
     }
     let version: unsafe extern "C" fn(c_int) -> *const c_char = function!("OpenSSL_version");
-    // SAFETY: gives a text that lives as long as the library.
+    // SAFETY: returns a string that lives as long as the library.
     let version = unsafe { CStr::from_ptr(version(0)) };
     let numbers = bn::Functions {
         number_new: function!("BN_new"),

@@ -14,13 +14,13 @@ use crate::Failure;
 
 pub(super) struct Ring;
 
-/// The longest private key that ring takes.
+/// The longest private key that ring accepts.
 const MAX_PRIVATE_BITS: usize = 4096;
 
-const NOTE_SIGN: &str = "ring and graviola are given the message, 32 bytes, and hash it themselves; \
-    neither blinds";
+const NOTE_SIGN: &str = "ring and graviola take the message (32 bytes) and hash it themselves; \
+    neither uses blinding";
 
-const NOTE_VERIFY: &str = "ring and graviola hash the message, 32 bytes; ring also prepares the \
+const NOTE_VERIFY: &str = "ring and graviola hash the message (32 bytes); ring also prepares the \
     public key in each verification";
 
 impl Library for Ring {
@@ -63,7 +63,7 @@ impl Library for Ring {
 fn signer(input: &Input, padding: &'static dyn RsaEncoding) -> Result<Call, Failure> {
     let key = KeyPair::from_der(&input.key.pkcs1).map_err(|error| {
         Failure::new(
-            format!("ring does not take the key: {error}"),
+            format!("ring rejects the key: {error}"),
             "exclude it with --peers, or report this",
         )
     })?;
@@ -76,7 +76,7 @@ fn signer(input: &Input, padding: &'static dyn RsaEncoding) -> Result<Call, Fail
 }
 
 fn verifier(input: &Input) -> Result<Call, Failure> {
-    // Without a leading zero, which ring refuses.
+    // Without the leading zero, which ring rejects.
     let [_, e @ ..] = Key::public_exponent();
     let key = PublicKeyComponents { n: input.key.modulus.clone(), e: e.to_vec() };
     let message = input.message;

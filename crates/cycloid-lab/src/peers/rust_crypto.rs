@@ -1,4 +1,4 @@
-//! RustCrypto's crate `rsa`, compiled in: for measuring only.
+//! RustCrypto's crate `rsa`, compiled in only for measuring.
 
 mod ec;
 
@@ -15,8 +15,8 @@ use crate::Failure;
 
 pub(super) struct RustCrypto;
 
-const NOTE: &str = "RustCrypto's own documentation does not call its private operation \
-    constant-time; it inverts a new blinding factor in each";
+const NOTE: &str = "RustCrypto's documentation does not call its private operation \
+    constant-time; it inverts a new blinding factor in each operation";
 
 impl Library for RustCrypto {
     fn version(&self) -> String {
@@ -80,7 +80,7 @@ impl Library for RustCrypto {
         let candidate = |(label, function, prepare): &Way| Candidate {
             label,
             function,
-            // There is no secret in a verification.
+            // A verification uses no secret.
             constant_time: task == Task::Verify,
             note: (task != Task::Verify).then_some(NOTE),
             prepare: Box::new(*prepare),
@@ -98,13 +98,13 @@ type Outcome = ::rsa::Result<Vec<u8>>;
 fn key(input: &Input) -> Result<RsaPrivateKey, Failure> {
     RsaPrivateKey::from_pkcs1_der(&input.key.pkcs1).map_err(|error| {
         Failure::new(
-            format!("RustCrypto does not take the key: {error}"),
+            format!("RustCrypto rejects the key: {error}"),
             "exclude it with --peers, or report this",
         )
     })
 }
 
-/// A private operation: of a digest or of a ciphertext.
+/// Prepares a private operation, on a digest or a ciphertext.
 fn private(
     input: &Input,
     operate: impl Fn(&RsaPrivateKey, &mut ChaCha20Rng, &[u8]) -> Outcome + 'static,

@@ -6,7 +6,7 @@ use std::process::Command;
 use super::Library;
 use crate::record::Missing;
 
-/// Where distributions put the module.
+/// Where distributions install the module.
 const PLACES: [&str; 4] = [
     "/usr/lib/softhsm/libsofthsm2.so",
     "/usr/lib/x86_64-linux-gnu/softhsm/libsofthsm2.so",
@@ -29,14 +29,14 @@ impl Library for SoftHsm {
     }
 }
 
-/// Looks for it.
+/// Finds the module.
 pub(super) fn find() -> Result<Box<dyn Library>, Missing> {
     let module = PLACES.iter().map(PathBuf::from).find(|place| place.is_file());
     let module = module.ok_or_else(|| Missing {
         reason: "no libsofthsm2.so".into(),
         remedy: "apt install softhsm2".into(),
     })?;
-    // Its tool is of the same version; the module tells its own only once it has a configuration.
+    // Its tool has the same version; the module reports its own version only with a configuration.
     let version = Command::new("softhsm2-util").arg("--version").output().ok();
     let version = version.and_then(|output| String::from_utf8(output.stdout).ok());
     let version = version.map_or_else(|| "(unknown version)".into(), |text| text.trim().to_owned());

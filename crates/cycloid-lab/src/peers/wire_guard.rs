@@ -1,11 +1,11 @@
-//! wireguard-go: WireGuard in user space, a program that the system has.
+//! wireguard-go: WireGuard in user space, a program of the system.
 
 use std::process::Command;
 
 use super::Library;
 use crate::record::Missing;
 
-/// What it is called, by its own build and by Debian's.
+/// The program's names, in its own build and in Debian's.
 const NAMES: [&str; 2] = ["wireguard", "wireguard-go"];
 
 struct WireGuard {
@@ -18,7 +18,7 @@ impl Library for WireGuard {
     }
 }
 
-/// Looks for it, and for the tool that tells it keys.
+/// Finds the program, and the tool that configures its keys.
 pub(super) fn find() -> Result<Box<dyn Library>, Missing> {
     let missing =
         |reason: &str, remedy: &str| Missing { reason: reason.into(), remedy: remedy.into() };
@@ -33,7 +33,7 @@ pub(super) fn find() -> Result<Box<dyn Library>, Missing> {
     Ok(Box::new(WireGuard { version: version.trim_start_matches('v').into() }))
 }
 
-/// The program that is there.
+/// Returns the name of the installed program.
 pub(crate) fn program() -> Option<&'static str> {
     NAMES.into_iter().find(|name| said(name).is_some_and(|text| text.starts_with("wireguard-go ")))
 }

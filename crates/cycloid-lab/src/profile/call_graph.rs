@@ -1,5 +1,4 @@
-//! The call graph: for each name who calls it, and what it calls, with the time that each of these calls
-//! took.
+//! The call graph: the callers and callees of each name, with the time of these calls.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -8,31 +7,30 @@ use super::flat::{self, Line};
 use super::names::fitted;
 use super::record::{Node, Profile};
 
-/// What calls of one name by another took.
+/// The cost of the calls between two names.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Edge<'a> {
-    /// The other end.
+    /// The other end of the call.
     pub(super) name: &'a str,
     pub(super) calls: u64,
-    /// Samples with what it calls in its turn.
+    /// Samples, including those in its callees.
     pub(super) samples: u64,
-    /// Time of what is called itself.
+    /// Time in the callee itself.
     pub(super) own: f64,
-    /// Time of what it calls in its turn.
+    /// Time in the callee's own callees.
     pub(super) within: f64,
 }
 
-/// The callers of each name, the outside among them as an empty name, and what it calls.
+/// The callers and callees of each name. An empty name stands for the outside.
 type Edges<'a> = HashMap<&'a str, [Vec<Edge<'a>>; 2]>;
 
-/// Adds what a node took to the edge of that name. Where the same call lies within itself, that took its
-/// time once.
+/// Adds a node's cost to the edge of that name. The time of a recursive call is counted once.
 fn add<'a>(edges: &mut Vec<Edge<'a>>, name: &'a str, node: &Node, again: bool) {
     let edge = match edges.iter_mut().position(|edge| edge.name == name) {
         Some(place) => &mut edges[place],
         None => {
             edges.push(Edge { name, calls: 0, samples: 0, own: 0.0, within: 0.0 });
-            edges.last_mut().expect("it was pushed")
+            edges.last_mut().expect("an edge was pushed")
         }
     };
     edge.calls += node.calls;
@@ -44,7 +42,7 @@ fn add<'a>(edges: &mut Vec<Edge<'a>>, name: &'a str, node: &Node, again: bool) {
     }
 }
 
-/// All of them, the dearest first.
+/// Computes all edges, the most expensive first.
 fn all(profile: &Profile) -> Edges<'_> {
     let mut edges = Edges::new();
     profile.walk(&mut |node, path| {
@@ -64,15 +62,16 @@ fn all(profile: &Profile) -> Edges<'_> {
     edges
 }
 
-/// The callers of `name`, the outside among them as an empty name, and what it calls; the dearest first.
+/// Returns the callers of `name` (an empty name stands for the outside) and its callees, the most
+/// expensive first.
 pub(super) fn edges<'a>(profile: &'a Profile, name: &str) -> [Vec<Edge<'a>>; 2] {
     all(profile).remove(name).unwrap_or_default()
 }
 
-/// Of samples, names with less than this part of the time are left out.
+/// Names with less than this share of the samples' time are omitted.
 const SMALL: f64 = 0.01;
 
-/// In the layout of gprof(1); samples stand in place of calls where samples were taken.
+/// Formats the graph in the layout of gprof(1); with sampling, sample counts replace call counts.
 pub(super) fn text(profile: &Profile, width: usize) -> String {
     let whole = profile.seconds();
     let sampled = profile.sampling.is_some();
@@ -90,7 +89,7 @@ pub(super) fn text(profile: &Profile, width: usize) -> String {
         "index % time    self  children    {:<10} name\n",
         if sampled { "samples" } else { "called" }
     );
-    // A name with its place, or without one where it has none.
+    // Appends the name's index, if it has one.
     let named = |name: &str, width: usize| match places.get(name) {
         Some(place) => {
             let place = format!(" [{}]", place + 1);

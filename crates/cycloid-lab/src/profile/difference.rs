@@ -1,4 +1,4 @@
-//! What changed from one profile to another: for one operation, name by name, with the error of sampling.
+//! The difference between two profiles: per operation and name, with the sampling error.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use super::flat;
 use super::names::fitted;
 use super::record::{Profile, Report};
 
-/// How many standard errors a change must have to be one.
+/// The number of standard errors from which a change is significant.
 const SURE: f64 = 3.0;
 
 /// The own time of a name in one operation, before and after.
@@ -17,17 +17,18 @@ const SURE: f64 = 3.0;
 pub struct Change {
     /// The name.
     pub name: String,
-    /// Microseconds of it in an operation before.
+    /// Microseconds per operation before.
     pub before_us: f64,
-    /// And after.
+    /// Microseconds per operation after.
     pub after_us: f64,
-    /// The standard error of their difference, by the numbers of samples; none if spans were measured.
+    /// The standard error of their difference, from the numbers of samples; `None` for measured
+    /// spans.
     pub error_us: Option<f64>,
-    /// What is to be said of it.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// What is to be said of a change.
+/// The verdict on a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -35,25 +36,26 @@ pub enum Verdict {
     More,
     /// It takes less by more than three standard errors.
     Less,
-    /// The error of sampling may be all that there is.
+    /// The difference is within the sampling error.
     Same,
-    /// There is no error to judge by: spans are exact, and their time varies as that of all else does.
+    /// Not judged: spans are exact and have no sampling error, but their time varies from run to
+    /// run.
     Measured,
 }
 
 /// The changes between two profiles of the same title.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
-    /// Of what.
+    /// The title.
     pub title: String,
-    /// All of it.
+    /// The change of the total.
     pub whole: Change,
-    /// Each name, the largest change first.
+    /// The change of each name, the largest first.
     pub names: Vec<Change>,
 }
 
-/// Changes from `before` to `after`, for the profiles that both have; where each has one, its title does
-/// not matter.
+/// Returns the changes from `before` to `after` of the profiles that both reports have. If each has
+/// only one profile, the titles may differ.
 pub fn differences(before: &Report, after: &Report) -> Vec<Difference> {
     pairs(before, after).into_iter().map(|(before, after)| difference(before, after)).collect()
 }
@@ -69,7 +71,7 @@ fn pairs<'a>(before: &'a Report, after: &'a Report) -> Vec<(&'a Profile, &'a Pro
     after.profiles.iter().filter_map(partner).collect()
 }
 
-/// Microseconds in an operation, and their variance.
+/// Microseconds per operation, and their variance.
 #[derive(Clone, Copy, Default)]
 struct Own {
     us: f64,
@@ -80,7 +82,7 @@ impl Own {
     fn new(profile: &Profile, seconds: f64, samples: u64) -> Self {
         let operations = profile.operations.max(1) as f64;
         let us = seconds * 1e6 / operations;
-        // What was never seen might have been seen once.
+        // A name without samples may have missed one by chance.
         let sample = profile.sampling.map_or(0.0, |sampling| {
             sampling.processor_seconds * 1e6 / operations / sampling.samples.max(1) as f64
         });
@@ -123,9 +125,9 @@ fn difference(before: &Profile, after: &Profile) -> Difference {
     let (before_us, after_us) = (whole(before), whole(after));
     Difference {
         title: after.title.clone(),
-        // The whole is processor time as it was measured, which sampling adds no error to.
+        // The total is measured processor time, without sampling error.
         whole: Change {
-            name: "all of it".into(),
+            name: "total".into(),
             before_us,
             after_us,
             error_us: None,
@@ -135,17 +137,17 @@ fn difference(before: &Profile, after: &Profile) -> Difference {
     }
 }
 
-/// Names with less than this part of the whole are left out of the text.
+/// Names with less than this share of the total are omitted from the text.
 const SMALL: f64 = 0.003;
 
-/// As a table for people.
+/// Formats the differences as a text table.
 pub fn difference_text(before: &Report, after: &Report, width: usize) -> String {
     let of = |report: &Report| format!("{}, {}", report.workload, report.environment.date);
     let mut text = format!("before  {}\nafter   {}\n", of(before), of(after));
     for Difference { title, whole, names } in differences(before, after) {
         let _ = writeln!(
             text,
-            "\n{title}\nown us an operation\n{:>11} {:>11} {:>11} {:>9} {:>8}  name",
+            "\n{title}\nown us per operation\n{:>11} {:>11} {:>11} {:>9} {:>8}  name",
             "before", "after", "change", "error", "verdict"
         );
         let small = SMALL * whole.before_us.max(whole.after_us);
@@ -168,13 +170,13 @@ pub fn difference_text(before: &Report, after: &Report, width: usize) -> String 
         }
     }
     text.push_str(
-        "\nnote  error: the standard error that the numbers of samples leave; more and less: by three of\n      \
-         them and more. How fast the machine was by then is not in it: see the line of all of it\n",
+        "\nnote  error: the standard error from the numbers of samples; more and less: by at least three\n      \
+         of them. It does not cover changes in the machine's speed: see the line 'total'\n",
     );
     text
 }
 
-/// Stacks with picoseconds of an operation before and after.
+/// Returns folded stacks with picoseconds per operation before and after.
 pub(super) fn folded(before: &Report, after: &Report) -> Vec<String> {
     let mut stacks: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     for (before, after) in pairs(before, after) {

@@ -1,4 +1,4 @@
-//! The flat profile: each name once, by the time that is its own.
+//! The flat profile: each name once, by own time.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -6,22 +6,22 @@ use std::fmt::Write;
 use super::names::fitted;
 use super::record::Profile;
 
-/// All that has one name.
+/// The totals of a name.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Line<'a> {
     pub(super) name: &'a str,
     pub(super) calls: u64,
-    /// Samples without what lies within.
+    /// Samples in the function itself.
     pub(super) samples: u64,
-    /// Seconds without what lies within.
+    /// Seconds in the function itself.
     pub(super) own: f64,
-    /// With it; what lies within itself is not counted twice.
+    /// Seconds including callees; recursive calls are not counted twice.
     pub(super) total: f64,
-    /// Samples with it.
+    /// Samples including callees.
     pub(super) total_samples: u64,
 }
 
-/// A line for each name, the dearest first.
+/// Returns a line for each name, the largest own time first.
 pub(super) fn lines(profile: &Profile) -> Vec<Line<'_>> {
     let mut lines: Vec<Line<'_>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -41,17 +41,17 @@ pub(super) fn lines(profile: &Profile) -> Vec<Line<'_>> {
             line.total_samples += node.samples;
         }
     });
-    // Where two have the same time but for rounding, they stay in the order of the profile.
+    // Times that differ only by rounding keep the order of the profile.
     let nanoseconds = |line: &Line<'_>| (line.own * 1e9).round();
     lines.sort_by(|a, b| nanoseconds(b).total_cmp(&nanoseconds(a)));
     lines
 }
 
-/// Of samples, lines with less than this part of the time are summed up.
+/// Sampled lines with less than this share of the time are summed up.
 const SMALL: f64 = 0.01;
 
-/// In the layout of gprof(1), with a column more: the own time of one operation. Where samples were
-/// taken, their number and its error stand where gprof has calls.
+/// Formats the profile in the layout of gprof(1), with an additional column: the own time per
+/// operation. With sampling, the number of samples and its error replace gprof's calls.
 pub(super) fn text(profile: &Profile, unit: &str, width: usize) -> String {
     if profile.sampling.is_some() {
         of_samples(profile, unit, width)
@@ -124,7 +124,7 @@ fn of_samples(profile: &Profile, unit: &str, width: usize) -> String {
     text
 }
 
-/// The standard error of a number of samples, in per cent of it: √n of n.
+/// Returns the standard error of a number of samples in per cent: √n of n.
 pub(super) fn error(samples: u64) -> f64 {
     100.0 / (samples.max(1) as f64).sqrt()
 }

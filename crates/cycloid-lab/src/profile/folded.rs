@@ -1,11 +1,11 @@
-//! Folded stacks: a line for each path, as flame graph programs read them.
+//! Writes folded stacks: one line per path, the input format of flame graph programs.
 
 use std::fmt::Write;
 
 use super::record::{Node, Profile};
 
-/// Paths with semicolons between the names, and the nanoseconds of each that are its own. The title of
-/// the profile comes first, so that several profiles stand side by side.
+/// Formats paths with semicolons between the names, each with its own nanoseconds. Each path starts
+/// with the profile's title, so that several profiles appear side by side.
 pub fn folded(profiles: &[Profile]) -> String {
     let mut text = String::new();
     for profile in profiles {

@@ -1,4 +1,5 @@
-//! An operation under the sampler: first use alone, then turns with sampling and without, side by side.
+//! Profiles an operation: first a single first use, then alternating turns with and without
+//! sampling.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -12,43 +13,43 @@ use crate::measure::statistics::{self, Estimate};
 use crate::measure::{Operation, clock};
 use crate::record::Ratio;
 
-/// How often the system is asked to look where the process is, a second of its processor time. No divisor
-/// of round numbers, so that what happens regularly is not always met at the same place.
+/// The requested samples per second of processor time. It divides no round number, so that periodic
+/// work is not always sampled at the same phase.
 pub const HERTZ: u32 = 997;
 
-/// How long a turn takes.
+/// The duration of a turn.
 const TURN: Duration = Duration::from_millis(100);
 
-/// Before a turn with sampling, the timer runs for this long and for up to [`PHASE`] more, another time in
-/// each turn: else what a turn begins with would meet the system's ticks always at the same distance, and
-/// be seen too seldom.
+/// Before a turn with sampling, the timer runs for this long plus a random time up to [`PHASE`].
+/// Otherwise the start of a turn would always be at the same distance from the system's ticks, and
+/// would be sampled too rarely.
 const SETTLING: Duration = Duration::from_millis(1);
 
-/// A whole number of ticks where a second has 100, 250, 300 or 1000.
+/// A whole number of ticks at 100, 250, 300 or 1000 ticks per second.
 const PHASE: Duration = Duration::from_millis(20);
 
-/// How long operations run between looks at the clock.
+/// How long operations run between readings of the clock.
 const CHUNK: Duration = Duration::from_micros(500);
 
-/// No fewer pairs of turns.
+/// The least number of pairs of turns.
 const FEWEST: usize = 6;
 
-/// How to look.
+/// The settings of sampling.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Seconds of processor time with sampling; it takes as long again without.
+    /// Seconds of processor time with sampling; the run without sampling takes the same time again.
     pub seconds: f64,
-    /// Samples a second to ask for.
+    /// Requested samples per second.
     pub hertz: u32,
 }
 
-/// What was seen of an operation.
+/// The measurements of an operation.
 pub(super) struct Measured {
-    /// Seconds of the very first run.
+    /// Seconds of the first run.
     pub(super) first: f64,
     /// Runs without sampling.
     pub(super) runs: usize,
-    /// Seconds of one run without sampling, of each turn.
+    /// Seconds per run without sampling, over the turns.
     pub(super) median: Estimate,
     /// Runs with sampling.
     pub(super) sampled_runs: u64,
@@ -57,31 +58,34 @@ pub(super) struct Measured {
     pub(super) overhead: Overhead,
 }
 
-/// The name of [`operations`], which stacks are looked for.
+/// The name of [`operations`], which marks the base of stacks.
 const OPERATIONS: &str = "measured::operations";
 
-/// So many runs. What they call is what is profiled.
+/// Performs this number of runs; their callees are profiled.
 #[inline(never)]
 fn operations(operation: &mut dyn Operation, runs: u32) -> Result<(), &'static str> {
     for _ in 0..runs {
         operation.run()?;
     }
-    // So that the last call is not a jump, which would leave no trace of this function.
+    // Prevents a tail call, which would remove this function from the stacks.
     black_box(());
     Ok(())
 }
 
-/// Runs it for as long as the settings say.
+/// Measures the operation with the given settings.
 ///
 /// # Errors
-/// If the operation fails, or no samples can be taken.
+/// If the operation fails, or sampling is not possible.
 pub(super) fn measure(
     operation: &mut dyn Operation,
     base: Option<Base>,
     settings: Settings,
 ) -> Result<Measured, Failure> {
     let failed = |message: &str| {
-        Failure::new(format!("the operation failed: {message}"), "nothing was profiled; report it")
+        Failure::new(
+            format!("the operation failed: {message}"),
+            "nothing was profiled; report this",
+        )
     };
     let once = |operation: &mut dyn Operation| -> Result<_, &str> {
         let renewed = operation.renew()?;
@@ -121,7 +125,7 @@ pub(super) fn measure(
     let (mut times, mut ratios) = (Vec::new(), Vec::new());
     let (mut sampled_seconds, mut sampled_runs, mut plain_runs) = (0.0, 0, 0);
     for pair in 0..pairs {
-        // Who comes first changes, so that what changes with time falls on both.
+        // The order alternates, so that drift affects both kinds of turn equally.
         let sampled_first = pair % 2 == 0;
         let one = turn(operation, sampled_first).map_err(failed)?;
         let other = turn(operation, !sampled_first).map_err(failed)?;

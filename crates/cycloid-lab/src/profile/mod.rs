@@ -1,7 +1,8 @@
-//! Where the time goes: trees of spans or of sampled stacks, and the views that people know.
+//! Shows where time is spent: trees of spans or of sampled stacks, in several common views.
 //!
-//! Time is attributed by path, as it was measured: a function that is cheap for one caller and dear for
-//! another is both, which no division of its time by call counts would show; [`self_test`] shows it.
+//! Time is attributed to the measured call path. A function that is cheap for one caller and
+//! expensive for another appears as both; dividing its time by call counts would hide this, as
+//! [`self_test`] shows.
 
 mod call_graph;
 mod difference;

@@ -1,4 +1,4 @@
-//! Names of what is at an address: those of the function and of what was inlined there.
+//! Names of code addresses: the function and the functions inlined there.
 
 use std::collections::HashMap;
 use std::ffi::c_void;
@@ -8,26 +8,27 @@ use std::path::Path;
 
 use crate::tables::cut;
 
-/// Names of addresses, looked up once each.
+/// A cache of names by address.
 pub(super) struct Names {
     known: HashMap<usize, Vec<String>>,
-    /// Files that are mapped, and where.
+    /// Mapped files with their address ranges.
     files: Vec<(Range<usize>, String)>,
 }
 
 impl Names {
-    /// For addresses in this process.
+    /// Creates a cache for addresses in this process.
     pub(super) fn new() -> Self {
         let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
         Self { known: HashMap::new(), files: maps.lines().filter_map(mapping).collect() }
     }
 
-    /// What is at `address`: what was inlined first, then that in which it was inlined, and so on.
+    /// Returns the names at `address`: the innermost inlined function first, then the functions
+    /// that contain it.
     pub(super) fn of(&mut self, address: usize) -> &[String] {
         let Self { known, files } = self;
         known.entry(address).or_insert_with(|| {
             let mut names = Vec::new();
-            // The address is taken for one to return to, which is after what is looked for.
+            // The resolver expects a return address, which follows the address in question.
             backtrace::resolve(address.wrapping_add(1) as *mut c_void, |symbol| {
                 let file = symbol.filename();
                 names.extend(symbol.name().map(|name| qualified(&format!("{name:#}"), file)));
@@ -42,7 +43,7 @@ impl Names {
     }
 }
 
-/// Where a line of `/proc/self/maps` says that which file is mapped.
+/// Parses the address range and file of a line of `/proc/self/maps`.
 fn mapping(line: &str) -> Option<(Range<usize>, String)> {
     let mut words = line.split_whitespace();
     let (start, end) = words.next()?.split_once('-')?;
@@ -51,7 +52,8 @@ fn mapping(line: &str) -> Option<(Range<usize>, String)> {
     Some((number(start)?..number(end)?, file.trim_matches(['[', ']']).into()))
 }
 
-/// Without what is inlined from Rust's own libraries: an iterator or a copy is work of whoever uses it.
+/// Removes functions inlined from Rust's standard libraries: an iterator or a copy is work of its
+/// user.
 fn without_library(mut names: Vec<String>) -> Vec<String> {
     let last = names.len() - 1;
     let mut index = 0;
@@ -62,7 +64,7 @@ fn without_library(mut names: Vec<String>) -> Vec<String> {
     names
 }
 
-/// Whether a name is of Rust's own libraries.
+/// Returns whether a name belongs to Rust's standard libraries.
 pub(super) fn is_library(name: &str) -> bool {
     let path = name.trim_start_matches(['<', '&', '[', '*']).trim_start_matches("mut ");
     let first = path.split([':', ' ', '>', '<', ';', ']']).next().unwrap_or_default();
@@ -81,8 +83,8 @@ pub(super) fn is_library(name: &str) -> bool {
     )
 }
 
-/// The name with the path of its module. Where there are line tables and no more, a function has nothing but
-/// its last name, and the module is that of its file.
+/// Adds the module's path to a name. With line tables only, a function has just its last name, and
+/// the module is derived from its file.
 fn qualified(name: &str, file: Option<&Path>) -> String {
     let name = shortened(name);
     let has_path = name.starts_with('<') || without_generics(&name).contains("::");
@@ -92,7 +94,7 @@ fn qualified(name: &str, file: Option<&Path>) -> String {
     }
 }
 
-/// The name up to its generic arguments.
+/// Returns the name up to its generic arguments.
 pub(super) fn without_generics(name: &str) -> &str {
     match name.find('<') {
         None | Some(0) => name,
@@ -100,8 +102,8 @@ pub(super) fn without_generics(name: &str) -> &str {
     }
 }
 
-/// The name in so many characters: where that takes it, without generic arguments, and without the modules
-/// that come first, since the last ones say more.
+/// Shortens the name to `width` characters if necessary: first without generic arguments, then
+/// without its first modules, because the last ones are more specific.
 pub(super) fn fitted(name: &str, width: usize) -> String {
     const LEFT_OUT: &str = "..";
     if name.chars().count() <= width {
@@ -120,7 +122,7 @@ pub(super) fn fitted(name: &str, width: usize) -> String {
     format!("{start}{rest}")
 }
 
-/// The module that is in a file of Rust: `a/crate-name-0.1.0/src/b/c.rs` is `crate_name::b::c`.
+/// Returns the module of a Rust source file: `a/crate-name-0.1.0/src/b/c.rs` is `crate_name::b::c`.
 fn module(file: &Path) -> Option<String> {
     let stem = file.to_str()?.strip_suffix(".rs")?;
     let parts: Vec<&str> = stem.split('/').collect();
@@ -138,8 +140,8 @@ fn module(file: &Path) -> Option<String> {
     Some(modules.join("::"))
 }
 
-/// The name with two segments at the most of each path between angle brackets: modules there say little,
-/// and make names of several lines.
+/// Shortens each path between angle brackets to at most two segments, because modules there add
+/// length but little information.
 pub(super) fn shortened(name: &str) -> String {
     const KEPT: usize = 2;
     let mut text = String::new();
@@ -180,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_short_where_paths_say_little() {
+    fn paths_in_angle_brackets_are_shortened() {
         for (name, short) in [
             ("cycloid::scheme::ecdsa::sign", "cycloid::scheme::ecdsa::sign"),
             (
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_says_what_module_it_has() {
+    fn the_module_is_derived_from_the_file() {
         for (file, name, qualified_name) in [
             (
                 "crates/cycloid/src/math/field/p256.rs",
@@ -239,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inlined_from_the_libraries_is_its_users() {
+    fn inlined_library_functions_are_attributed_to_their_user() {
         let names = |names: &[&str]| names.iter().copied().map(String::from).collect::<Vec<_>>();
         let inlined =
             names(&["core::ptr::copy", "<u64>::wrapping_add", "a::limb", "alloc::f", "a::sum"]);
@@ -253,11 +255,12 @@ mod tests {
     }
 
     #[test]
-    fn this_function_has_its_name_and_the_system_a_file() {
-        let here = this_function_has_its_name_and_the_system_a_file as fn() as usize;
+    fn a_function_resolves_to_its_name_and_a_system_address_to_its_file() {
+        let here =
+            a_function_resolves_to_its_name_and_a_system_address_to_its_file as fn() as usize;
         let mut names = Names::new();
         let name = names.of(here + 1).last().unwrap().clone();
-        assert!(name.contains("this_function_has_its_name"), "{name}");
+        assert!(name.contains("a_function_resolves"), "{name}");
         assert_eq!(names.of(8), ["[unknown]"]);
         let line = "7f00-7f10 r-xp 00000000 00:0 1   /usr/lib/libx.so.3";
         assert_eq!(mapping(line), Some((0x7f00..0x7f10, "libx.so.3".into())));

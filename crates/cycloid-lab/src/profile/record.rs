@@ -1,11 +1,11 @@
-//! The one form of a profile: what was measured, and nothing that was made of it.
+//! The format of profiles: raw measurements, nothing derived.
 
 use serde::{Deserialize, Serialize};
 
 use crate::record::{Environment, Parameters, Ratio};
 
-/// The version of this form; a reader of a later one must not guess. Format 1 had spans only, and is read,
-/// too.
+/// The version of this format; readers must reject later ones. Format 1 had only spans and is still
+/// readable.
 pub const FORMAT: u32 = 2;
 
 /// A run of `cycloid profile`.
@@ -13,123 +13,125 @@ pub const FORMAT: u32 = 2;
 pub struct Report {
     /// [`FORMAT`].
     pub format: u32,
-    /// Where and when.
+    /// Machine, compiler and date.
     pub environment: Environment,
-    /// What was run, by its name on the command line.
+    /// The workload, by its name on the command line.
     pub workload: String,
-    /// With what sizes.
+    /// The sizes.
     pub parameters: Parameters,
-    /// What an operation is called, such as `signature`.
+    /// The name of an operation, such as `signature`.
     pub unit: String,
-    /// Ways to run it.
+    /// The measured configurations.
     pub configurations: Vec<Configuration>,
-    /// Where the time went.
+    /// The profiles.
     pub profiles: Vec<Profile>,
-    /// What the measuring itself costs; none of a service that runs, which nothing is repeated with.
+    /// The cost of the measurement itself; `None` for a running service, which is measured only
+    /// once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overhead: Option<Overhead>,
-    /// What a reader has to know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// How long an operation takes in one way to run the workload.
+/// The time of an operation in one configuration of the workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Configuration {
     /// Its name.
     pub name: String,
-    /// Clients at once.
+    /// Concurrent clients.
     pub clients: usize,
-    /// Operations that were timed.
+    /// Timed operations.
     pub operations: usize,
-    /// For one operation: the median.
+    /// The median time of one operation.
     pub median_seconds: f64,
     /// Its 95 % bootstrap interval.
     pub interval_seconds: [f64; 2],
-    /// The median of first uses; none where there is nothing that only the first use does.
+    /// The median time of first uses; `None` if first uses do no extra work.
     pub first_seconds: Option<f64>,
-    /// First uses that were timed.
+    /// Timed first uses.
     pub first_uses: usize,
 }
 
-/// Where the time of a run went.
+/// The times of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
-    /// What was run.
+    /// The title.
     pub title: String,
-    /// How many operations.
+    /// The number of operations.
     pub operations: u64,
     /// The outermost spans of all threads.
     pub roots: Vec<Node>,
-    /// Time in which nothing was done.
+    /// Times spent waiting.
     pub waits: Vec<Wait>,
-    /// How it was sampled; none where the times are those of measured spans.
+    /// The sampling statistics; `None` if the times are those of measured spans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampling: Option<Sampling>,
 }
 
-/// How well the time of a profile is known that comes from samples.
+/// The accuracy of a sampled profile.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// Samples a second of processor time that the system was asked for.
+    /// Requested samples per second of processor time.
     pub requested_hertz: f64,
-    /// Those that came.
+    /// Delivered samples per second of processor time.
     pub delivered_hertz: f64,
-    /// All samples. What is seen in n of them has a standard error of √n.
+    /// All samples. A count of n has a standard error of √n.
     pub samples: u64,
-    /// Those whose callers were not found.
+    /// Samples without callers.
     pub cut_short: u64,
-    /// Those that found no room.
+    /// Samples dropped because the buffer was full.
     pub lost: u64,
-    /// Seconds of processor time in which they were taken.
+    /// Seconds of processor time during sampling.
     pub processor_seconds: f64,
-    /// Seconds that the sampling itself took of them, where it was timed.
+    /// Seconds of that spent on sampling itself, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handler_seconds: Option<f64>,
 }
 
-/// A span within another, or a function as another one called it.
+/// A span within another, or a function called by another.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// Its name.
     pub name: String,
-    /// How often; 0 where samples do not tell.
+    /// The number of calls; 0 for samples.
     pub calls: u64,
-    /// In how many samples, with all within it; 0 where spans were measured.
+    /// The number of samples, including inner ones; 0 for measured spans.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub samples: u64,
-    /// How long together, with all within it.
+    /// Total seconds, including inner ones.
     pub seconds: f64,
-    /// What lies within it.
+    /// The inner spans or callees.
     pub children: Vec<Node>,
 }
 
-/// Time in which something waited.
+/// Time spent waiting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Wait {
-    /// For what.
+    /// The awaited event.
     pub name: String,
-    /// How often.
+    /// The number of waits.
     pub times: u64,
-    /// How long together.
+    /// Total seconds.
     pub seconds: f64,
 }
 
-/// What the measuring itself costs.
+/// The cost of the measurement itself.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overhead {
-    /// Nanoseconds of a span; none where there are none.
+    /// Nanoseconds per span; `None` without spans.
     pub span_ns: Option<f64>,
-    /// Nanoseconds of a span while nothing is recorded.
+    /// Nanoseconds per span while recording is off.
     pub span_off_ns: Option<f64>,
-    /// Time of an operation with recording or sampling, in proportion to that without, in turns.
+    /// Time of an operation with recording or sampling divided by the time without, in alternating
+    /// turns.
     pub ratio: Ratio,
 }
 
 impl Profile {
-    /// A profile of paths, each given after the one that it lies in.
+    /// Builds a profile from paths; each path comes after the path that contains it.
     ///
     /// # Panics
-    /// Where one is empty, or lies in none that was given before.
+    /// If a path is empty, or its containing path was not given before.
     pub fn from_paths<'a>(
         title: impl Into<String>,
         operations: u64,
@@ -142,33 +144,33 @@ impl Profile {
             let mut siblings = &mut roots;
             for name in within {
                 let outer = siblings.iter_mut().find(|node: &&mut Node| node.name == **name);
-                siblings = &mut outer.expect("what it lies in was given before").children;
+                siblings = &mut outer.expect("the containing path comes first").children;
             }
             siblings.push(Node { name: (*name).into(), calls, seconds, ..Node::default() });
         }
         Self { title: title.into(), operations, roots, waits, sampling: None }
     }
 
-    /// Calls `visit` with each node, and with those that it lies in, the outermost first.
+    /// Calls `visit` with each node and the nodes that contain it, the outermost first.
     pub(super) fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Node, &[&'a Node])) {
         let mut within = Vec::new();
         self.roots.iter().for_each(|root| root.walk(&mut within, visit));
     }
 
-    /// Seconds of all roots.
+    /// Returns the total seconds of all roots.
     pub fn seconds(&self) -> f64 {
         self.roots.iter().map(|root| root.seconds).sum()
     }
 }
 
 impl Node {
-    /// Seconds of it that are not of anything within it.
+    /// Returns its seconds excluding inner nodes.
     pub fn own_seconds(&self) -> f64 {
         let within: f64 = self.children.iter().map(|child| child.seconds).sum();
         (self.seconds - within).max(0.0)
     }
 
-    /// Samples of it that are not of anything within it.
+    /// Returns its samples excluding inner nodes.
     pub fn own_samples(&self) -> u64 {
         let within: u64 = self.children.iter().map(|child| child.samples).sum();
         self.samples.saturating_sub(within)

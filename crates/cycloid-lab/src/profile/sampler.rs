@@ -1,13 +1,13 @@
-//! Where a process is, looked at again and again: a timer on its processor time, and in the handler of
-//! its signal the stack of the thread that was interrupted.
+//! A sampling profiler: a timer on the process's processor time, whose signal handler records the
+//! stack of the interrupted thread.
 //!
-//! A handler may interrupt anything, so this one allocates nothing and takes no lock: addresses go into
-//! memory that was there before, and get their names when all is over. What unwinds is the system's
-//! unwinder, which takes no lock either since glibc 2.35 and libgcc 12. It believes the tables that
-//! compilers write; through code that has wrong ones it may go astray, so what is profiled runs in a
-//! process of its own wherever that is possible.
+//! The handler may interrupt anything, so it allocates nothing and takes no lock: it writes
+//! addresses into preallocated memory, and they are resolved to names at the end. It uses the
+//! system's unwinder, which takes no lock either since glibc 2.35 and libgcc 12. The unwinder
+//! relies on the tables that compilers write, and may go astray in code with wrong tables;
+//! therefore a profiled operation runs in its own process wherever possible.
 //!
-//! Every address is kept. Two samples in one function are two places, with other functions inlined there.
+//! Every address is kept: two samples in one function may be in different inlined functions.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -17,15 +17,15 @@ use std::time::Duration;
 use crate::Failure;
 use crate::measure::clock;
 
-/// Frames of a stack that are kept, from the innermost on.
+/// The number of recorded frames per stack, from the innermost.
 const DEPTH: usize = 192;
 
-/// Room for addresses: some 32 MB, which is minutes of samples.
+/// Space for addresses: about 32 MB, enough for minutes of samples.
 const WORDS: usize = 4 << 20;
 
-/// What the handler writes.
+/// The handler's output buffer.
 struct Room {
-    /// One stack after the other, each with its length before it.
+    /// Consecutive stacks, each preceded by its length.
     words: Box<[AtomicUsize]>,
     used: AtomicUsize,
     lost: AtomicUsize,
@@ -34,53 +34,56 @@ struct Room {
 static ROOM: OnceLock<Room> = OnceLock::new();
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static ON: AtomicBool = AtomicBool::new(false);
-/// Nanoseconds that handlers took.
+/// Nanoseconds spent in handlers.
 static SPENT: AtomicU64 = AtomicU64::new(0);
-/// Handlers that are at work in all threads.
+/// The number of handlers currently running, in all threads.
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 
-/// Takes samples of this process while it is on. There is one at a time.
+/// Samples this process while it exists. Only one can exist at a time.
 pub(super) struct Sampler {
     hertz: u32,
 }
 
-/// Addresses in the code, the innermost first, and how often the process was there.
+/// Code addresses of a stack, the innermost first, and its number of samples.
 pub(super) struct Samples {
     pub(super) stacks: HashMap<Vec<usize>, u64>,
-    /// For which there was no room.
+    /// Samples dropped because the buffer was full.
     pub(super) lost: u64,
-    /// What taking them took.
+    /// The time spent on sampling.
     pub(super) spent: Duration,
 }
 
 impl Sampler {
-    /// Asks for so many samples in a second of processor time; the kernel may give fewer.
+    /// Requests this number of samples per second of processor time; the kernel may deliver fewer.
     ///
     /// # Errors
-    /// Where another is at work, or where there is no such thing.
+    /// If another sampler exists, or the system is not supported.
     pub(super) fn new(hertz: u32) -> Result<Self, Failure> {
         if TAKEN.swap(true, Ordering::SeqCst) {
-            return Err(Failure::new("the process is being profiled already", "wait for its end"));
+            return Err(Failure::new(
+                "the process is already being profiled",
+                "wait until that profile ends",
+            ));
         }
         ROOM.get_or_init(|| Room {
             words: (0..WORDS).map(|_| AtomicUsize::new(0)).collect(),
             used: AtomicUsize::new(0),
             lost: AtomicUsize::new(0),
         });
-        // What the unwinder does only once, it does now.
+        // Performs the unwinder's one-time initialisation now.
         backtrace::trace(|_| true);
         if !system::listen() {
             TAKEN.store(false, Ordering::SeqCst);
             return Err(Failure::new(
-                "stacks cannot be sampled on this system",
-                "it takes Linux on x86-64 or AArch64",
+                "cannot sample stacks on this system",
+                "sampling needs Linux on x86-64 or AArch64",
             ));
         }
         Ok(Self { hertz })
     }
 
-    /// Takes samples from now on, once the timer has run for `settling` of the thread's time: whatever
-    /// follows the timer's start is otherwise not seen until it first fires.
+    /// Starts recording samples after the timer has run for `settling` of the thread's time.
+    /// Otherwise nothing before the timer's first tick would be sampled.
     pub(super) fn on(&self, settling: Duration) {
         system::tick(1_000_000 / self.hertz.max(1));
         let start = clock::now();
@@ -90,7 +93,7 @@ impl Sampler {
         ON.store(true, Ordering::SeqCst);
     }
 
-    /// After this, no handler is at work.
+    /// Stops recording. When this returns, no handler is running.
     pub(super) fn off(&self) {
         system::tick(0);
         ON.store(false, Ordering::SeqCst);
@@ -99,10 +102,10 @@ impl Sampler {
         }
     }
 
-    /// All that were taken.
+    /// Returns all samples.
     pub(super) fn finish(self) -> Samples {
         self.off();
-        let room = ROOM.get().expect("it was made with the sampler");
+        let room = ROOM.get().expect("the buffer exists with the sampler");
         let mut stacks = HashMap::new();
         let mut words = room.words.iter().map(|word| word.swap(0, Ordering::Relaxed));
         while let Some(length) = words.next().filter(|length| *length > 0) {
@@ -122,7 +125,7 @@ impl Drop for Sampler {
     }
 }
 
-/// Keeps the stack of this thread from `interrupted` outwards. Runs in a signal handler.
+/// Records the stack of this thread from `interrupted` outwards. Runs in a signal handler.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn keep(interrupted: usize) {
     let Some(room) = ROOM.get() else { return };
@@ -131,7 +134,7 @@ fn keep(interrupted: usize) {
     let visit = |frame: &backtrace::Frame| {
         let address = frame.ip() as usize;
         if depth > 0 {
-            // A return address is after the call, perhaps in another function.
+            // A return address follows the call and may belong to another function.
             stack[depth] = address.wrapping_sub(1);
             depth += 1;
         } else if address == interrupted {
@@ -140,7 +143,7 @@ fn keep(interrupted: usize) {
         }
         depth < DEPTH
     };
-    // SAFETY: the lock that is not taken is for unwinders other than that of the systems named above.
+    // SAFETY: the omitted lock is only needed for unwinders other than those of the systems above.
     unsafe { backtrace::trace_unsynchronized(visit) };
     if depth == 0 {
         (stack[0], depth) = (interrupted, 1);
@@ -162,7 +165,7 @@ mod system {
 
     use super::{AT_WORK, ON, SPENT, clock, keep};
 
-    /// Where a thread was interrupted.
+    /// Returns the address where a thread was interrupted.
     fn place(context: &libc::ucontext_t) -> usize {
         #[cfg(target_arch = "x86_64")]
         let place = context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize;
@@ -175,9 +178,10 @@ mod system {
         AT_WORK.fetch_add(1, Ordering::SeqCst);
         if ON.load(Ordering::SeqCst) {
             let start = clock::now();
-            // SAFETY: the kernel gives the handler a context, which lives while it runs.
+            // SAFETY: the kernel passes the handler a context that lives while it runs.
             let interrupted = place(unsafe { &*context.cast::<libc::ucontext_t>() });
-            // SAFETY: the address of this thread's `errno`, which what was interrupted may be about to read.
+            // SAFETY: the address of this thread's `errno`, which the interrupted code may be about
+            // to read.
             let errno = unsafe { &mut *libc::__errno_location() };
             let before = *errno;
             keep(interrupted);
@@ -188,23 +192,23 @@ mod system {
         AT_WORK.fetch_sub(1, Ordering::SeqCst);
     }
 
-    /// Has the handler called when the timer fires.
+    /// Installs the handler for the timer's signal.
     pub(super) fn listen() -> bool {
-        // SAFETY: all zeros are an action without flags, with an empty set of signals.
+        // SAFETY: all zeros are a valid action without flags and with an empty signal set.
         let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
         action.sa_sigaction = handle as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-        // SAFETY: the handler does what one may do, and has the arguments that its flags say.
+        // SAFETY: the handler is async-signal-safe, and has the arguments that its flags select.
         unsafe { libc::sigaction(libc::SIGPROF, &raw const action, ptr::null_mut()) == 0 }
     }
 
-    /// Lets the timer fire after each so many microseconds of the process's time; after none, never.
+    /// Sets the timer's interval in microseconds of the process's processor time; 0 stops it.
     pub(super) fn tick(microseconds: u32) {
         let interval = libc::timeval { tv_sec: 0, tv_usec: microseconds.into() };
         let timer = libc::itimerval { it_interval: interval, it_value: interval };
-        // SAFETY: reads the structure and keeps nothing of it.
+        // SAFETY: reads the structure and does not retain it.
         let set = unsafe { libc::setitimer(libc::ITIMER_PROF, &raw const timer, ptr::null_mut()) };
-        debug_assert_eq!(set, 0, "an interval below a second is one");
+        debug_assert_eq!(set, 0, "an interval below a second is valid");
     }
 }
 

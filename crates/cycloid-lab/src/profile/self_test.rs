@@ -1,9 +1,9 @@
-//! The case where a division of time by call counts is wrong: a function that two others call equally often,
-//! and that takes fifty times as long for one of them.
+//! A self-test where dividing time by call counts is wrong: two callers call a function equally
+//! often, but it takes fifty times as long for one of them.
 //!
-//! gprof(1) splits a function's time among its callers in proportion to their calls, since it has no
-//! stacks. What it would say stands here beside what sampled stacks say, and beside the truth, by spans
-//! around each call.
+//! gprof(1) splits a function's time among its callers in proportion to their calls, because it has
+//! no stacks. The test compares its result with that of sampled stacks, and with the truth,
+//! measured by spans around each call.
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -19,36 +19,36 @@ use crate::Failure;
 use crate::measure::random::Random;
 use crate::measure::{Operation, clock, stack};
 
-/// Rounds of the callee's loop for the caller that it is cheap for, some twenty microseconds.
+/// Iterations of the callee for the cheap caller, about twenty microseconds.
 const CHEAP: u64 = 20_000;
 
-/// And for the other.
+/// Iterations for the expensive caller.
 const DEAR: u64 = 50 * CHEAP;
 
-/// How many standard errors are more than chance.
+/// The number of standard errors that chance does not explain.
 const SURE: f64 = 6.0;
 
-/// What the clocks of the spans themselves may be wrong by, as a share.
+/// The relative error of the spans' own clocks.
 const CLOCK: f64 = 0.001;
 
-/// What one caller is said to have had of the callee's time.
+/// A caller's share of the callee's time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Share {
     /// The caller.
     pub caller: String,
-    /// How often it called.
+    /// The number of calls.
     pub calls: u64,
-    /// By call counts, as gprof(1) says: a share of 0 to 1.
+    /// By call counts, as gprof(1) does: a share of 0 to 1.
     pub by_call_counts: f64,
     /// By sampled stacks.
     pub by_stacks: f64,
-    /// The standard error that so many samples leave, where the spans tell the truth.
+    /// The standard error at this number of samples, if the spans are correct.
     pub error: f64,
     /// By exact spans.
     pub by_spans: f64,
 }
 
-/// What came of it.
+/// The result of the self-test.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SelfTest {
     /// Samples in the callee.
@@ -76,7 +76,7 @@ fn dear_caller(rounds: u64) -> Duration {
     clock::now() - start
 }
 
-/// Calls of both, and what the spans around them took.
+/// Calls by both callers, with the times of the spans around them.
 struct Calls {
     random: Random,
     number: u64,
@@ -94,7 +94,7 @@ impl Calls {
 impl Operation for Calls {
     fn run(&mut self) -> Result<(), &'static str> {
         self.number += 1;
-        // Operations that all take as long would meet the sampler's beat at the same place again and again.
+        // Operations of constant duration could stay in phase with the sampler.
         let size = 512 + self.random.below(1024) as u64;
         self.cheap += cheap_caller(CHEAP * size / 1024);
         self.dear += dear_caller(DEAR * size / 1024);
@@ -110,10 +110,10 @@ impl Operation for Calls {
     }
 }
 
-/// Runs it in this process.
+/// Runs the self-test in this process.
 ///
 /// # Errors
-/// If no samples can be taken, or none were.
+/// If sampling is not possible, or no samples are taken.
 pub fn self_test(settings: Settings) -> Result<SelfTest, Failure> {
     stack::on_measuring_thread(|| {
         let mut calls = Calls::new();
@@ -138,10 +138,7 @@ fn judge(profile: &Profile, calls: &Calls) -> Result<SelfTest, Failure> {
         }
     });
     let callee = callee.ok_or_else(|| {
-        Failure::new(
-            "no sample has the name of the function that takes the time",
-            "is the program stripped?",
-        )
+        Failure::new("no sample names the function that uses the time", "is the program stripped?")
     })?;
     let [callers, _] = call_graph::edges(profile, callee);
     let samples: u64 = callers.iter().map(|edge| edge.samples).sum();
@@ -155,7 +152,7 @@ fn judge(profile: &Profile, calls: &Calls) -> Result<SelfTest, Failure> {
             calls: calls.number,
             by_call_counts: 0.5,
             by_stacks,
-            // Binomial.
+            // The binomial standard error.
             error: (by_spans * (1.0 - by_spans) / samples as f64).sqrt(),
             by_spans,
         }
@@ -167,7 +164,7 @@ fn judge(profile: &Profile, calls: &Calls) -> Result<SelfTest, Failure> {
 }
 
 impl SelfTest {
-    /// Whether the stacks tell the truth within their error, and the call counts do not.
+    /// Returns whether the stacks are correct within their error, and the call counts are not.
     pub fn passes(&self) -> bool {
         self.shares.iter().all(|share| {
             let most = SURE * share.error + CLOCK;
@@ -176,7 +173,7 @@ impl SelfTest {
         })
     }
 
-    /// As a table for people.
+    /// Formats the result as a text table.
     pub fn text(&self) -> String {
         let mut text = format!(
             "The time of `callee`, by who called it\n\n{:14} {:>8} {:>15} {:>10} {:>8} {:>15}\n",
@@ -193,9 +190,9 @@ impl SelfTest {
             );
         }
         let verdict = if self.passes() {
-            "the stacks tell the truth within their error; a division by call counts, as gprof makes it, does not"
+            "the stacks are correct within their error; dividing by call counts, as gprof does, is not"
         } else {
-            "the stacks are off by more than their error, or the case is none"
+            "the stacks are off by more than their error, or call counts are correct, too"
         };
         let _ = writeln!(text, "\n{} samples: {verdict}", self.samples);
         text
@@ -207,7 +204,7 @@ mod tests {
     use super::super::record::Node;
     use super::*;
 
-    /// What would be judged of so many samples for each caller, where the truth is 2 to 98.
+    /// Judges this many samples per caller, where the truth is 2 % to 98 %.
     fn judged(cheap: u64, dear: u64) -> SelfTest {
         let node = |name: &str, samples, children| Node {
             name: name.into(),
@@ -237,12 +234,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_right_passes_and_what_is_wrong_does_not() {
+    fn correct_shares_pass_and_wrong_shares_fail() {
         assert!(judged(20, 980).passes());
         assert!(judged(14, 986).passes());
         assert!(!judged(500, 500).passes());
         assert!(!judged(60, 940).passes() && judged(0, 100).passes());
-        // Too few samples to tell anything from anything.
+        // Too few samples for a conclusion.
         assert!(!judged(1, 1).passes());
         assert!(
             judged(20, 980).text().contains("cheap_caller        100         50.00 %     2.00 %")

@@ -1,4 +1,4 @@
-//! Profiles for speedscope, by the schema at <https://www.speedscope.app/file-format-schema.json>.
+//! Writes profiles for speedscope, following <https://www.speedscope.app/file-format-schema.json>.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::record::Report;
 
-/// All profiles of a report, each as stacks with the nanoseconds that are theirs.
+/// Formats all profiles of a report, each as stacks with their own nanoseconds.
 pub fn speedscope(report: &Report) -> String {
     let mut frames: Vec<Value> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();

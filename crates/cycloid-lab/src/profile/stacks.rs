@@ -1,4 +1,4 @@
-//! From sampled stacks to the tree of a profile.
+//! Builds the tree of a profile from sampled stacks.
 
 use std::collections::HashMap;
 
@@ -6,44 +6,44 @@ use super::names::{Names, is_library, without_generics};
 use super::record::Node;
 use super::sampler::Samples;
 
-/// What stands for the callers that could not be found.
+/// The name that stands for callers that were not found.
 pub(super) const CUT_SHORT: &str = "[stack cut short]";
 
-/// What stands for the loop that calls the operations.
+/// The name of the loop that calls the operations.
 const LOOP: &str = "[loop of the lab]";
 
 /// The module that calls the operations.
 const MEASURING: &str = "cycloid_lab::profile::measured::";
 
-/// Which of a stack's frames belong to what is profiled.
+/// Which frames of a stack belong to the profiled code.
 pub(super) enum Base {
-    /// What the function of this name calls. What the lab puts between it and the operation is left
-    /// out.
+    /// The callees of the function with this name, without the lab's own frames between the
+    /// function and the operation.
     Operation(&'static str),
-    /// What the function of this name calls.
+    /// The callees of the function with this name.
     Function(&'static str),
-    /// Everything but how Rust starts a thread.
+    /// All frames except those that start a Rust thread.
     Thread,
 }
 
-/// How Rust marks the end of what a thread's starting does.
+/// Rust's marker for the end of a thread's startup frames.
 const THREAD: &str = "__rust_begin_short_backtrace";
 
-/// Names of a sample, the outermost first.
+/// The names of a sample, the outermost first.
 pub(super) struct Stack {
     pub(super) names: Vec<String>,
     pub(super) samples: u64,
 }
 
-/// What the samples are, with names.
+/// Samples with names.
 pub(super) struct Stacks {
     pub(super) stacks: Vec<Stack>,
-    /// Samples of those whose base was not found.
+    /// The number of samples whose base was not found.
     pub(super) cut_short: u64,
 }
 
 impl Stacks {
-    /// Names the addresses, and leaves out what lies outside the base.
+    /// Resolves the addresses to names, and removes frames outside the base.
     pub(super) fn new(samples: &Samples, base: &Base) -> Self {
         let mut names = Names::new();
         let mut together: HashMap<Vec<String>, u64> = HashMap::new();
@@ -55,7 +55,7 @@ impl Stacks {
             }
             stack.reverse();
             if !based(&mut stack, base) {
-                // Between operations, what they use up is made anew.
+                // Samples between operations, where consumed state is renewed.
                 if stack.iter().any(|name| name.starts_with(MEASURING)) {
                     continue;
                 }
@@ -74,7 +74,7 @@ impl Stacks {
         self.stacks.iter().map(|stack| stack.samples).sum()
     }
 
-    /// The tree, where each sample stands for so many seconds.
+    /// Builds the tree; each sample stands for this many seconds.
     pub(super) fn tree(&self, seconds: f64) -> Vec<Node> {
         let mut roots = Vec::new();
         for Stack { names, samples } in &self.stacks {
@@ -95,7 +95,8 @@ impl Stacks {
     }
 }
 
-/// Leaves out what lies outside the base, if it is there; the outermost name comes first.
+/// Removes frames outside the base and returns whether the base was found; the outermost name comes
+/// first.
 fn based(stack: &mut Vec<String>, base: &Base) -> bool {
     let marker = match base {
         Base::Operation(name) | Base::Function(name) => name,
@@ -107,7 +108,8 @@ fn based(stack: &mut Vec<String>, base: &Base) -> bool {
     };
     stack.drain(..=place);
     if let Base::Operation(_) = base {
-        // A call passes through the lab's own types and closures, and through those that call them.
+        // A call passes through the lab's own types and closures, and through library code that
+        // calls them.
         let own = |name: &String| name.starts_with("cycloid_lab::") || is_library(name);
         let first = stack.iter().position(|name| !own(name)).unwrap_or(stack.len());
         stack.drain(..first);

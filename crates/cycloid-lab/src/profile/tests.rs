@@ -2,7 +2,7 @@ use super::call_graph::edges;
 use super::flat::lines;
 use super::*;
 
-/// `power` is called twice as often for checking as for signing, and takes a tenth of the time there.
+/// `power` is called twice as often by `check` as by `sign`, and takes a tenth of the time there.
 fn profile() -> Profile {
     let paths: [(&[&str], u64, f64); 6] = [
         (&["batch"], 100, 2.4),
@@ -32,7 +32,7 @@ fn the_flat_profile_adds_up_and_has_each_name_once() {
     assert!(close(lines[3].own, 0.05) && close(lines[3].total, 2.4));
 }
 
-/// Divided by call counts, two thirds of `power` would be `check`'s; it was a tenth.
+/// By call counts, `check` would get two thirds of the time of `power`; its true share is a tenth.
 #[test]
 fn time_is_attributed_by_path_and_not_by_call_counts() {
     let profile = profile();
@@ -49,7 +49,7 @@ fn time_is_attributed_by_path_and_not_by_call_counts() {
 }
 
 #[test]
-fn what_calls_itself_is_not_counted_twice() {
+fn recursive_calls_are_not_counted_twice() {
     let paths: [(&[&str], u64, f64); 2] = [(&["a"], 1, 3.0), (&["a", "a"], 1, 2.0)];
     let profile = Profile::from_paths("recursion", 1, paths, Vec::new());
     let lines = lines(&profile);
@@ -107,7 +107,7 @@ fn the_text_has_both_layouts_and_the_record_survives_json() {
     assert_eq!(serde_json::from_str::<Report>(&json).unwrap(), report);
 }
 
-/// Two functions that call each other, and one that is called by both; a quarter of a second.
+/// Two mutually recursive functions, and one that both call; a quarter of a second.
 fn sampled(dear: u64) -> Profile {
     let node = |name: &str, samples: u64, children: Vec<Node>| Node {
         name: name.into(),
@@ -152,7 +152,7 @@ fn report(profile: Profile) -> Report {
 }
 
 #[test]
-fn functions_that_call_each_other_are_not_counted_twice() {
+fn mutually_recursive_functions_are_not_counted_twice() {
     let profile = sampled(100);
     let lines = lines(&profile);
     let of = |name: &str| lines.iter().find(|line| line.name == name).unwrap();
@@ -170,7 +170,7 @@ fn functions_that_call_each_other_are_not_counted_twice() {
 fn the_text_of_samples_has_their_number_and_error() {
     let text = text(&report(sampled(100)));
     for line in [
-        "sampling: 200 samples in 0.20 s of processor time; 997 a second requested,",
+        "sampling: 200 samples in 0.20 s of processor time; 997 per second requested,",
         " 65.00      0.130     0.130      130   8.8    0.130    13000.0000 leaf; of all",
         "[1]     65.0     0.130    0.000           130 leaf; of all [1]",
         "                 0.030    0.000        30/130     leaf; of all [1]",
@@ -180,13 +180,13 @@ fn the_text_of_samples_has_their_number_and_error() {
 }
 
 #[test]
-fn a_flame_graph_needs_no_other_file_and_has_every_name() {
+fn a_flame_graph_is_self_contained_and_has_every_name() {
     let svg = flame_graph(&report(sampled(100)));
     assert!(svg.starts_with("<?xml") && svg.trim_end().ends_with("</svg>"));
     for name in ["even", "odd", "leaf, of all"] {
         assert!(svg.contains(name), "{name}");
     }
-    // The addresses in it are names of namespaces and stand in comments; nothing fetches anything.
+    // The addresses in it are XML namespaces or are in comments; nothing is fetched.
     let svg = svg.to_ascii_lowercase();
     for outside in ["src=", "href=\"http", "@import", "url(http", "fetch(", "xmlhttp", "import("] {
         assert!(!svg.contains(outside), "{outside}");
@@ -215,7 +215,7 @@ fn a_speedscope_file_has_stacks_of_frames_that_add_up() {
 }
 
 #[test]
-fn a_difference_is_one_only_beyond_the_error_of_sampling() {
+fn a_difference_counts_only_beyond_the_sampling_error() {
     let verdict = |before, after| {
         let differences = differences(&report(sampled(before)), &report(sampled(after)));
         let names = &differences[0].names;
@@ -235,16 +235,16 @@ fn a_difference_is_one_only_beyond_the_error_of_sampling() {
     assert!(spans[0].names.iter().all(|change| change.verdict == Verdict::Measured));
 }
 
-/// Tells a process that it is the one that is sampled.
+/// The environment variable that makes a process the sampled one.
 const SAMPLED: &str = "CYCLOID_TEST_SAMPLED";
 
-/// The sampler itself, and names that it finds. It samples all of a process, so that has one of its own.
+/// The sampler and its name resolution. Sampling affects a whole process, so this starts its own.
 #[test]
-fn a_function_that_works_is_found_under_its_caller() {
+fn a_busy_function_is_found_under_its_caller() {
     if std::env::var_os(SAMPLED).is_some() {
         return sample();
     }
-    let test = "profile::tests::a_function_that_works_is_found_under_its_caller";
+    let test = "profile::tests::a_busy_function_is_found_under_its_caller";
     let output = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
         .env(SAMPLED, "1")

@@ -1,4 +1,4 @@
-//! A profile as text for people. Nothing is shown that is not in the record.
+//! Formats a profile as text. Shows only what the record contains.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::record::{Configuration, Overhead, Profile, Report, Sampling};
 use super::{call_graph, flat};
 use crate::tables::{MAX_WIDTH, wrapped};
 
-/// The whole report, in lines of at most [`MAX_WIDTH`] characters.
+/// Formats the whole report, in lines of at most [`MAX_WIDTH`] characters.
 pub fn text(report: &Report) -> String {
     let e = &report.environment;
     let mut text = format!(
@@ -37,7 +37,7 @@ pub fn text(report: &Report) -> String {
     text
 }
 
-/// How long an operation takes.
+/// Formats the time of an operation per configuration.
 fn configurations(report: &Report, text: &mut String) {
     let unit = &report.unit;
     let _ = writeln!(
@@ -64,7 +64,7 @@ fn configurations(report: &Report, text: &mut String) {
     }
 }
 
-/// What measuring costs.
+/// Formats the cost of measuring.
 fn costs(overhead: &Overhead, unit: &str) -> String {
     let Overhead { span_ns, span_off_ns, ratio } = overhead;
     let [low, high] = ratio.interval;
@@ -74,14 +74,14 @@ fn costs(overhead: &Overhead, unit: &str) -> String {
     ];
     match (span_ns, span_off_ns) {
         (Some(on), Some(off)) => format!(
-            "measuring itself: {on:.0} ns a span, {off:.1} ns while nothing is recorded; with recording a \
+            "measurement cost: {on:.0} ns per span, {off:.1} ns while recording is off; with recording a \
              {unit} takes {times}, {turns}"
         ),
-        _ => format!("sampling itself: with it, all {unit}s of a turn take {times}, {turns}"),
+        _ => format!("sampling cost: with sampling, all {unit}s of a turn take {times}, {turns}"),
     }
 }
 
-/// How many samples there are, and what they are worth.
+/// Formats the number of samples and their accuracy.
 fn sampling_text(sampling: &Sampling, text: &mut String) {
     let Sampling {
         requested_hertz,
@@ -94,27 +94,27 @@ fn sampling_text(sampling: &Sampling, text: &mut String) {
     } = sampling;
     let _ = writeln!(
         text,
-        "sampling: {samples} samples in {processor_seconds:.2} s of processor time; {requested_hertz:.0} a \
-         second requested,\n          {delivered_hertz:.0} delivered; n of them have an error of the root \
-         of n: of the whole {:.1} %",
+        "sampling: {samples} samples in {processor_seconds:.2} s of processor time; {requested_hertz:.0} per \
+         second requested,\n          {delivered_hertz:.0} delivered; the standard error of n samples is √n: {:.1} % for \
+         the total",
         flat::error(*samples)
     );
     if cut_short + lost > 0 {
         let _ = writeln!(
             text,
-            "          {cut_short} without their callers, {lost} without room to keep them"
+            "          {cut_short} without callers, {lost} dropped because the buffer was full"
         );
     }
     if let Some(handler) = handler_seconds {
         let _ = writeln!(
             text,
-            "          the sampling itself took {handler:.4} s of it, {:.1} %",
+            "          sampling itself took {handler:.4} s of it, {:.1} %",
             100.0 * handler / processor_seconds.max(f64::MIN_POSITIVE)
         );
     }
 }
 
-/// The unit with its article.
+/// Returns the unit with its article.
 fn one(unit: &str) -> String {
     let article = if unit.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     format!("{article} {unit}")

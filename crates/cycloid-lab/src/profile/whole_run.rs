@@ -1,5 +1,4 @@
-//! A service under the sampler, in its own process: from its start to its end, or for as long as
-//! somebody asks who profiles it while it runs.
+//! Profiles a running service from inside: from start to end, or for as long as a client requests.
 
 use std::time::{Duration, Instant};
 
@@ -12,11 +11,11 @@ use crate::record::Parameters;
 use crate::{Failure, environment};
 
 const NOTES: [&str; 2] = [
-    "times are processor time of all threads, by samples of their stacks, and never by call counts",
-    "an operation is a second of the service's time: so much of a second of it is processor time",
+    "times are processor time of all threads, from samples of their stacks, never from call counts",
+    "an operation is one second of the service's run time; its time is the processor time used in it",
 ];
 
-/// Samples from its making on.
+/// A recording that starts when this is created.
 pub struct WholeRun {
     sampler: Sampler,
     hertz: u32,
@@ -24,16 +23,16 @@ pub struct WholeRun {
     processor: Duration,
 }
 
-/// The processor time of this process.
+/// Returns the processor time of this process.
 fn processor() -> Duration {
     clock::of_process(std::process::id()).unwrap_or_default()
 }
 
 impl WholeRun {
-    /// Begins to take samples of all threads, so many in a second of processor time.
+    /// Starts sampling all threads, with this number of samples per second.
     ///
     /// # Errors
-    /// Where that cannot be, and where another does so already.
+    /// If sampling is not possible, or another sampler exists.
     pub fn begin(hertz: u32) -> Result<Self, Failure> {
         let sampler = Sampler::new(hertz)?;
         let run = Self { sampler, hertz, start: Instant::now(), processor: processor() };
@@ -41,7 +40,7 @@ impl WholeRun {
         Ok(run)
     }
 
-    /// Ends it; `title` says of what it is.
+    /// Ends sampling and returns the profile under `title`.
     pub fn end(self, title: &str) -> Profile {
         let samples = self.sampler.finish();
         let seconds = processor().saturating_sub(self.processor).as_secs_f64();
@@ -67,12 +66,12 @@ impl WholeRun {
 }
 
 impl Profile {
-    /// Folded stacks of this alone.
+    /// Formats this profile as folded stacks.
     pub fn folded(&self) -> String {
         folded(std::slice::from_ref(self))
     }
 
-    /// The report of a service's own profile.
+    /// Wraps the profile in the report of a service.
     pub fn of_service(self) -> Report {
         let process = ("process".into(), std::process::id().into());
         Report {

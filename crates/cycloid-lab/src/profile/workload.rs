@@ -1,4 +1,4 @@
-//! What can be profiled: each operation of each suite, by its name, ours or a peer's.
+//! The workloads that can be profiled: each operation of each suite by name, ours or a peer's.
 
 use std::fmt::Write;
 
@@ -10,52 +10,52 @@ use crate::suite::subjects::{Setting, Subject};
 use crate::suite::{self, Effort, Suite, Work};
 use crate::{Failure, environment};
 
-/// What a person asks for.
+/// A user's choice of workload.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// A suite, and words of an operation's name.
     pub words: Vec<String>,
-    /// Who does it, if not the library: a peer, or a backend of the table.
+    /// The peer or backend that performs it; by default this library.
     pub implementation: Option<String>,
-    /// Words of the row, if not the usual one.
+    /// Words of the row's name; by default the usual row.
     pub variant: Option<String>,
 }
 
 const NOTES: [&str; 5] = [
-    "a sample is the stack of the thread at a moment, taken by a timer on processor time; time is attributed \
-     by these stacks, never by call counts, and names are those of the addresses themselves, so that what \
-     is inlined has lines of its own; what is inlined from Rust's core, alloc and std belongs to its user",
-    "code in assembly language without unwinding tables has no callers in a stack, or the wrong ones; such \
-     samples are under [stack cut short]",
-    "first use: the first run in a process of its own, once what it works on was prepared; a peer's key may \
-     have been used in its preparation",
-    "later uses are timed without sampling, in turns of 100 ms with those that are sampled",
-    "seconds are processor time, shared among the samples; an operation of a batch is one of those in it",
+    "a sample is the stack of the thread at a tick of a timer on processor time; time is attributed by these \
+     stacks, never by call counts; inlined functions have their own lines, except those inlined from Rust's \
+     core, alloc and std, which count for their user",
+    "assembly code without unwinding tables has no callers in a stack, or wrong ones; such samples are under \
+     [stack cut short]",
+    "first use: the first run in a new process, after its preparation; preparation may already have used a \
+     peer's key",
+    "later uses are timed without sampling, in turns of 100 ms that alternate with sampled turns",
+    "seconds are processor time, divided among the samples; a batch counts as the number of its operations",
 ];
 
-/// As much as a suite has, since what is not asked for takes no time here.
+/// The full range of each suite, because operations that are not selected take no time here.
 const EFFORT: Effort = Effort::Full;
 
-/// Every suite, with all sizes that it usually measures.
+/// Returns all suites, with all sizes that they usually measure.
 fn suites() -> Vec<Box<dyn Suite>> {
     #[cfg_attr(not(feature = "vpn"), expect(unused_mut, reason = "one more is pushed"))]
     let mut suites = suite::all(EFFORT);
     #[cfg(feature = "vpn")]
     {
-        // Packets in memory need no program to start.
+        // Packets in memory need no external program.
         use crate::suite::vpn::{Part, Vpn};
         suites.push(Box::new(Vpn::new(std::path::Path::new(""), vec![Part::Engine])));
     }
     suites
 }
 
-/// One operation of a suite, as it is listed.
+/// A listed operation of a suite.
 struct Listed {
     suite: &'static str,
     title: String,
 }
 
-/// What can be profiled, without what measures itself.
+/// Lists the operations that can be profiled: all except those that measure themselves.
 fn listed(suites: &[Box<dyn Suite>]) -> Vec<Listed> {
     let mut listed = Vec::new();
     for suite in suites {
@@ -66,13 +66,13 @@ fn listed(suites: &[Box<dyn Suite>]) -> Vec<Listed> {
     listed
 }
 
-/// The words of a name, in lower case.
+/// Splits a name into lower-case words.
 fn words(name: &str) -> Vec<String> {
     let words = name.split(|letter: char| !letter.is_alphanumeric() && letter != '×');
     words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
 
-/// The same, with letters and numbers apart: p256 is P-256.
+/// Splits a name into words, with letters and digits apart: p256 matches P-256.
 fn tokens(name: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     for word in words(name) {
@@ -89,7 +89,7 @@ fn tokens(name: &str) -> Vec<String> {
     tokens
 }
 
-/// Every workload, a line each, as it is written on the command line.
+/// Lists all workloads, one per line, as they are written on the command line.
 pub fn list() -> String {
     let mut text = String::new();
     for Listed { suite, title } in listed(&suites()) {
@@ -101,21 +101,21 @@ pub fn list() -> String {
 }
 
 impl Listed {
-    /// Whether each of `wanted` is among the tokens of this.
+    /// Returns whether its tokens include all of `wanted`.
     fn has(&self, wanted: &[String]) -> bool {
         let own = [tokens(self.suite), tokens(&self.title)].concat();
         wanted.iter().all(|wanted| own.contains(wanted))
     }
 }
 
-/// The one that is asked for: of those that have all the words, the one with the shortest name.
+/// Finds the requested operation: the one with the shortest name that has all words.
 fn find<'a>(listed: &'a [Listed], wanted: &[String]) -> Result<&'a Listed, Failure> {
-    let hint = "`cycloid profile --list` shows what there is, as in `cycloid profile ec p256-sign`";
-    let (suite, rest) = wanted.split_first().expect("something is asked for");
+    let hint = "run `cycloid profile --list` for the workloads; for example `cycloid profile ec p256-sign`";
+    let (suite, rest) = wanted.split_first().expect("at least one word is required");
     if !listed.iter().any(|listed| listed.suite == suite) {
         return Err(Failure::new(format!("no suite is called '{suite}'"), hint));
     }
-    // A word with hyphens is either one name in another spelling, or several.
+    // A hyphenated word is either another spelling of one name, or several words.
     let rest: Vec<String> = rest.iter().flat_map(|word| tokens(word)).collect();
     let whole = rest.concat();
     let of_suite = || listed.iter().filter(|listed| listed.suite == suite);
@@ -131,7 +131,7 @@ fn find<'a>(listed: &'a [Listed], wanted: &[String]) -> Result<&'a Listed, Failu
     })
 }
 
-/// The row that is asked for.
+/// Finds the requested row.
 fn subject(
     setting: &Setting,
     mut subjects: Vec<Subject>,
@@ -156,7 +156,7 @@ fn subject(
     place.map(|place| subjects.swap_remove(place)).ok_or_else(|| {
         Failure::new(
             format!("{} has no such row", setting.title),
-            format!("its rows are {}, and those of peers that are there", rows.join("; ")),
+            format!("its rows are {}, and those of available peers", rows.join("; ")),
         )
     })
 }
@@ -164,7 +164,7 @@ fn subject(
 /// Profiles the choice in this process.
 ///
 /// # Errors
-/// If there is no such thing, or it fails.
+/// If there is no such workload, or it fails.
 pub fn profile(choice: &Choice, settings: Settings) -> Result<Report, Failure> {
     let environment = environment::current();
     let suites = suites();
@@ -179,10 +179,16 @@ pub fn profile(choice: &Choice, settings: Settings) -> Result<Report, Failure> {
                 missing.remedy.clone(),
             ));
         }
-        let suite = suites.iter().find(|suite| suite.name() == chosen.suite).expect("it is listed");
+        let suite = suites
+            .iter()
+            .find(|suite| suite.name() == chosen.suite)
+            .expect("the workload is listed");
         let plan = suite.plan(EFFORT, &peers).into_iter();
-        let plan = plan.into_iter().find(|plan| plan.title == chosen.title).expect("it is listed");
-        let Work::Subjects(prepare) = plan.work else { unreachable!("it would not be listed") };
+        let plan = plan
+            .into_iter()
+            .find(|plan| plan.title == chosen.title)
+            .expect("the workload is listed");
+        let Work::Subjects(prepare) = plan.work else { unreachable!("only such plans are listed") };
         let (setting, subjects) = prepare()?;
         let subject = subject(&setting, subjects, choice)?;
         report(environment, &setting, subject, settings)

@@ -1,4 +1,4 @@
-//! The form, its schema, and the records that are committed.
+//! The record format, its schema, and the committed records.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// A report in which nothing is left out that may be there.
+/// A report with all optional fields present.
 fn whole() -> Report {
     let record = Record {
         operation: "modular exponentiation".into(),
@@ -94,17 +94,17 @@ fn a_report_survives_json() {
 }
 
 #[test]
-fn what_is_no_record_or_too_new_is_said_to_be() {
+fn other_texts_and_newer_formats_are_refused() {
     let mut report = whole();
     report.format = FORMAT + 1;
     let text = serde_json::to_string(&report).unwrap();
     let failure = Report::from_json(&text, "it.json").unwrap_err();
     assert!(failure.message.starts_with("it.json has format 3"), "{failure}");
-    assert!(Report::from_json("{}", "it.json").unwrap_err().message.contains("is no record"));
+    assert!(Report::from_json("{}", "it.json").unwrap_err().message.contains("is not a record"));
 }
 
 #[test]
-fn samples_are_left_out_unless_wanted() {
+fn samples_can_be_removed() {
     let mut report = whole();
     report.forget_samples();
     let text = serde_json::to_string(&report).unwrap();
@@ -112,27 +112,27 @@ fn samples_are_left_out_unless_wanted() {
     assert_eq!(Report::from_json(&text, "it").unwrap(), report);
 }
 
-/// Set to anything, it makes the test below write the schema in place of comparing it.
+/// The environment variable that makes the test below write the schema instead of comparing it.
 const WRITE: &str = "CYCLOID_WRITE_SCHEMA";
 
 fn documents() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
 
-/// What the types say, in JSON Schema 2020-12.
+/// Returns the schema of the types in JSON Schema 2020-12.
 fn schema() -> Value {
     schemars::schema_for!(Report).to_value()
 }
 
 #[test]
-fn the_committed_schema_is_that_of_the_types() {
+fn the_committed_schema_matches_the_types() {
     let path = documents().join("record.schema.json");
     let text = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
     if std::env::var_os(WRITE).is_some() {
         fs::write(&path, &text).unwrap();
     }
     let committed = fs::read_to_string(&path).unwrap();
-    assert!(committed == text, "{WRITE}=1 cargo test -p cycloid-lab schema writes it");
+    assert!(committed == text, "write it with {WRITE}=1 cargo test -p cycloid-lab schema");
 }
 
 mod validate;
@@ -148,7 +148,7 @@ fn every_committed_record_satisfies_the_schema() {
         }
         let text = fs::read_to_string(&path).unwrap();
         let value: Value = serde_json::from_str(&text).unwrap();
-        // Profiles lie there too, and have a form of their own.
+        // The same directory has profiles, which have their own format.
         if value.get("tables").is_none() {
             continue;
         }
@@ -161,7 +161,7 @@ fn every_committed_record_satisfies_the_schema() {
 }
 
 #[test]
-fn the_schema_refuses_what_is_no_record() {
+fn the_schema_refuses_other_values() {
     let schema = schema();
     let right = serde_json::to_value(whole()).unwrap();
     assert_eq!(validate::complaints(&schema, &right), [""; 0]);

@@ -1,4 +1,4 @@
-//! What can be measured: each suite plans tables, and `run` makes a report of them.
+//! The benchmark suites: each suite plans tables, and `run` makes a report of them.
 
 mod backends;
 pub mod bls;
@@ -28,19 +28,19 @@ use subjects::{Setting, Subject};
 /// The library's name, and the group of its rows that are not strategies.
 pub(crate) const LIBRARY: &str = "Cycloid";
 
-/// How much time is given for how much certainty.
+/// The time budget, which determines the precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
     /// Well under a minute for all suites.
     Quick,
     /// Under four minutes.
     Plain,
-    /// As long as it takes to see a tenth of a per cent.
+    /// Long enough to resolve a tenth of a per cent.
     Full,
 }
 
 impl Effort {
-    /// Its name in records.
+    /// Returns its name in records.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Quick => "quick",
@@ -52,56 +52,56 @@ impl Effort {
 
 /// A family of tables.
 pub trait Suite: Sync {
-    /// Its name on the command line.
+    /// Returns its name on the command line.
     fn name(&self) -> &'static str;
 
-    /// What it measures, in a line.
+    /// Returns a one-line description.
     fn about(&self) -> &'static str;
 
-    /// What its peers have to do.
+    /// Returns the operations that its peers must support.
     fn family(&self) -> Family;
 
-    /// The tables that it will make.
+    /// Plans its tables.
     fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>>;
 }
 
-/// A table that is still to be measured.
+/// A planned table.
 pub struct Plan<'a> {
-    /// What it will show, in a few words.
+    /// A short description.
     pub title: String,
-    /// How long the measuring takes, roughly.
+    /// The estimated time of the measurement.
     pub time: Duration,
-    /// How it is measured.
+    /// The measurement.
     pub(crate) work: Work<'a>,
 }
 
-/// What there is to measure for a table.
+/// The measurement of a table.
 pub(crate) enum Work<'a> {
-    /// Operations side by side, each of which can be looked at alone, too.
+    /// Operations measured side by side, which can also be run individually.
     Subjects(Prepare<'a>),
-    /// What measures itself.
+    /// A measurement with its own procedure.
     Itself(Measure<'a>),
 }
 
-/// Makes the subjects of a table.
+/// Prepares the subjects of a table.
 pub(crate) type Prepare<'a> = Box<dyn FnOnce() -> Result<(Setting, Vec<Subject>), Failure> + 'a>;
 
-/// Measures a table, and tells meanwhile how much of it is done, 0 to 1.
+/// Measures a table, and reports the completed share, 0 to 1.
 pub(crate) type Measure<'a> = Box<dyn FnOnce(&mut dyn FnMut(f64)) -> Result<Table, Failure> + 'a>;
 
-/// Hears how far a run is.
+/// Receives the progress of a run.
 pub trait Progress {
-    /// How long all tables take together, roughly.
+    /// Called at the start with the estimated time of all tables.
     fn begin(&mut self, whole: Duration);
 
-    /// So much of `whole` is done, and this table is being measured.
+    /// Called during `table`, with the completed part of the estimated time.
     fn at(&mut self, done: Duration, table: &str);
 
-    /// All is done.
+    /// Called at the end.
     fn end(&mut self);
 }
 
-/// Every suite there is, with its usual sizes.
+/// Returns all suites, with their usual sizes.
 pub fn all(effort: Effort) -> Vec<Box<dyn Suite>> {
     vec![
         Box::new(modexp::ModExp::usual(effort)),
@@ -114,11 +114,11 @@ pub fn all(effort: Effort) -> Vec<Box<dyn Suite>> {
     ]
 }
 
-/// Measures all tables of `suites` beside those of `peers` that have something to do in them. Where
-/// [`interrupt::flag`] is set, what is finished by then, and the names of the rest.
+/// Measures all tables of `suites`, with those of `peers` that support the operations. If
+/// [`interrupt::flag`] is set, returns the finished tables and the names of the others.
 ///
 /// # Errors
-/// A subject that fails, or whose result is not that of the others.
+/// If a subject fails, or its result differs from the others'.
 pub fn run(
     suites: &[Box<dyn Suite>],
     effort: Effort,
@@ -151,7 +151,8 @@ pub fn run(
             };
             match measured {
                 Ok(table) => tables.push(table),
-                // Whatever fails then, children that had the signal too among it.
+                // Any failure then counts as the interruption: child processes receive the signal,
+                // too.
                 Err(_) if interrupt::requested() => {
                     unfinished.push(format!("{suite}: {}", plan.title));
                 }

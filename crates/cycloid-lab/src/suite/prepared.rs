@@ -1,30 +1,30 @@
-//! A call that is ready, ours or a peer's, as an operation to be measured.
+//! A prepared call, ours or a peer's, as an operation to measure.
 
 use std::cell::RefCell;
 
 use crate::Failure;
 use crate::measure::{Operation, heap};
 use crate::peers::Call;
-pub(super) use crate::peers::Judge;
+pub(super) use crate::peers::ResultCheck;
 
-/// A call with what it reads and room for what it writes.
+/// A call with its input and a buffer for its output.
 pub(super) struct Prepared {
     call: RefCell<Call>,
     data: Vec<u8>,
     result: Vec<u8>,
-    /// How much of the result the last run wrote.
+    /// The number of result bytes that the last run wrote.
     length: usize,
-    judge: Judge,
+    check: ResultCheck,
     heap_held: Option<u64>,
 }
 
 impl Prepared {
-    /// Of a peer, whose memory is counted. What it computes on its first call, where `warm`, is
-    /// taken as preparation.
+    /// Prepares a peer's call and counts its memory. With `warm`, the work of the first call counts
+    /// as preparation.
     pub(super) fn of_peer(
         data: &[u8],
         room: usize,
-        judge: Judge,
+        check: ResultCheck,
         warm: bool,
         prepare: impl Fn() -> Result<Call, Failure>,
     ) -> Result<Self, Failure> {
@@ -32,24 +32,24 @@ impl Prepared {
         let mut make_ready = || -> Result<_, Failure> {
             let mut call = prepare()?;
             if warm {
-                // Whether it works is seen when it is run again.
+                // Failures show up when it is run again.
                 let _ = call(data, &mut result);
             }
             Ok(call)
         };
-        // What a library sets up once for all is not part of what one key holds.
+        // One-time setup of a library is not part of the memory held by one key.
         drop(make_ready()?);
         let (call, heap) = heap::measure(make_ready);
         let heap_held = heap.map(|heap| heap.held_bytes.max(0) as u64);
         let (call, data) = (RefCell::new(call?), data.to_vec());
-        Ok(Self { call, data, result, length: 0, judge, heap_held })
+        Ok(Self { call, data, result, length: 0, check, heap_held })
     }
 
-    /// Of the library's own, which has no memory but its caller's.
-    pub(super) fn ours(data: &[u8], room: usize, judge: Judge, call: Call) -> Self {
+    /// Wraps a call of this library, which uses only its caller's memory.
+    pub(super) fn ours(data: &[u8], room: usize, check: ResultCheck, call: Call) -> Self {
         let heap_held = heap::measure(|| ()).1.map(|_| 0);
         let (call, data) = (RefCell::new(call), data.to_vec());
-        Self { call, data, result: vec![0; room], length: 0, judge, heap_held }
+        Self { call, data, result: vec![0; room], length: 0, check, heap_held }
     }
 }
 
@@ -60,7 +60,7 @@ impl Operation for Prepared {
     }
 
     fn output(&self) -> Vec<u64> {
-        (self.judge)(&mut self.call.borrow_mut(), &self.result[..self.length])
+        (self.check)(&mut self.call.borrow_mut(), &self.result[..self.length])
     }
 
     fn heap_held(&self) -> Option<u64> {
@@ -68,7 +68,7 @@ impl Operation for Prepared {
     }
 }
 
-/// A call that is made ready again for each run.
+/// A call that is prepared again for each run.
 pub(super) struct FirstUse<P> {
     prepared: Prepared,
     prepare: P,
@@ -78,10 +78,10 @@ impl<P: Fn() -> Result<Call, Failure>> FirstUse<P> {
     pub(super) fn of_peer(
         data: &[u8],
         room: usize,
-        judge: Judge,
+        check: ResultCheck,
         prepare: P,
     ) -> Result<Self, Failure> {
-        Ok(Self { prepared: Prepared::of_peer(data, room, judge, false, &prepare)?, prepare })
+        Ok(Self { prepared: Prepared::of_peer(data, room, check, false, &prepare)?, prepare })
     }
 }
 
@@ -91,7 +91,7 @@ impl<P: Fn() -> Result<Call, Failure>> Operation for FirstUse<P> {
     }
 
     fn renew(&mut self) -> Result<bool, &'static str> {
-        *self.prepared.call.get_mut() = (self.prepare)().map_err(|_| "it is not made ready")?;
+        *self.prepared.call.get_mut() = (self.prepare)().map_err(|_| "preparation failed")?;
         Ok(true)
     }
 

@@ -1,4 +1,4 @@
-//! From prepared operations to a table: verify, look at memory, take times.
+//! Measures a table of prepared operations: verifies results, measures memory, takes times.
 
 use std::time::{Duration, Instant};
 
@@ -7,39 +7,40 @@ use crate::measure::rounds::{self, Samples};
 use crate::measure::statistics::{self, Estimate};
 use crate::measure::{Operation, clock, heap, stack};
 use crate::peers::external::Job;
-use crate::peers::{Found, Judge, Peer};
+use crate::peers::{Found, Peer, ResultCheck};
 use crate::record::{
     self, Implementation, Memory, Parameters, Ratio, Record, Statistic, Summary, Table, Time,
 };
 use crate::{Failure, interrupt};
 
-/// Of the progress of a table, the part that is done when the rounds begin.
+/// The share of a table's progress at the start of the rounds.
 const PREPARATION: f64 = 0.15;
 
-/// One row to be.
+/// A subject, which becomes a row.
 pub(crate) struct Subject {
     pub(crate) group: String,
     pub(crate) label: String,
     pub(crate) implementation: Implementation,
     pub(crate) constant_time: bool,
     pub(crate) operations_per_call: u32,
-    /// Scratch that the library's own function asks for.
+    /// The scratch that the library's own function requires.
     pub(crate) scratch: Option<usize>,
-    /// Whether it is among those that are measured best.
+    /// Whether it is measured with the highest precision.
     pub(crate) every_round: bool,
     pub(crate) operation: Box<dyn Operation>,
 }
 
-/// What is to be known of a peer that has a runner.
-const RUNNER: &str = "a peer that is no library of C or Rust runs in processes of its own, which take \
-    turns with this one and time themselves by the same clock; their stack and peak of heap are not seen";
+/// The note on peers with a runner.
+const RUNNER: &str = "peers in languages other than C and Rust run in separate processes, which \
+    alternate with this one and use the same clock; their stack and peak heap are not measured";
 
-/// The rows of a peer's runner: its ways to do `job`, or none where the peer has no runner.
+/// Returns the rows of a peer's runner: its implementations of `job`, or none if the peer has no
+/// runner.
 pub(super) fn of_runner(
     found: &Found,
     label: &str,
     job: &Job,
-    judge: impl Fn() -> Judge,
+    check: impl Fn() -> ResultCheck,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Subject>, Failure> {
     let Some((library, runner)) =
@@ -53,30 +54,30 @@ pub(super) fn of_runner(
         let (name, function, constant_time) =
             (way.label.clone(), way.function.clone(), way.constant_time);
         let label = if name.is_empty() { label } else { &name };
-        let operation = way.operation(judge());
+        let operation = way.operation(check());
         let row = Subject::of_peer(found.peer, library.version(), label, &function, operation);
         rows.push(Subject { constant_time, ..row });
     }
     Ok(rows)
 }
 
-/// What holds for all rows of a table.
+/// Common properties of a table's rows.
 pub(crate) struct Setting {
     pub(crate) suite: &'static str,
     pub(crate) operation: &'static str,
     pub(crate) title: String,
     pub(crate) parameters: Parameters,
     pub(crate) summary: Summary,
-    /// Index of the subject that ratios are against.
+    /// Index of the subject that ratios refer to.
     pub(crate) reference: usize,
     pub(crate) time: Duration,
     pub(crate) sampling: Sampling,
-    /// The peers that should be among the subjects and are not here.
+    /// The names of missing peers.
     pub(crate) missing: Vec<String>,
     pub(crate) notes: Vec<String>,
 }
 
-/// Adds a note that is not among `notes` yet.
+/// Adds a note unless `notes` already has it.
 pub(super) fn add_note(notes: &mut Vec<String>, note: Option<&str>) {
     if let Some(note) = note
         && !notes.iter().any(|known| known == note)
@@ -85,13 +86,13 @@ pub(super) fn add_note(notes: &mut Vec<String>, note: Option<&str>) {
     }
 }
 
-/// How subjects take turns, and what is said of their samples.
+/// How subjects alternate, and which statistic describes their samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sampling {
-    /// Batches beside the reference's, and medians.
+    /// Batches paired with the reference's; the statistic is the median.
     Paired,
-    /// Single runs, this many of each at the least, and means: for what takes another time in each
-    /// run.
+    /// Single runs, at least this many of each; the statistic is the mean. For operations whose
+    /// time varies from run to run.
     Averaged { fewest: usize },
 }
 
@@ -105,7 +106,7 @@ impl Sampling {
 }
 
 impl Subject {
-    /// One operation of the library's own, in constant time.
+    /// Creates a constant-time operation of this library.
     pub(super) fn ours(
         label: &str,
         function: &str,
@@ -130,7 +131,7 @@ impl Subject {
         }
     }
 
-    /// One operation of a peer's, in constant time.
+    /// Creates a constant-time operation of a peer.
     pub(super) fn of_peer(
         peer: Peer,
         version: String,
@@ -155,12 +156,12 @@ impl Subject {
         }
     }
 
-    /// The same, doing so many operations in a call.
+    /// Sets the number of operations per call.
     pub(super) fn of_several(self, operations: u32) -> Self {
         Self { operations_per_call: operations, ..self }
     }
 
-    /// How an error names it.
+    /// Returns its name in errors.
     fn name(&self) -> String {
         if self.implementation.product == self.group {
             format!("{}, {}", self.group, self.label)
@@ -170,10 +171,10 @@ impl Subject {
     }
 }
 
-/// Measures `subjects`, which all compute the same.
+/// Measures `subjects`, which must all compute the same result.
 ///
 /// # Errors
-/// Names the subject that fails or whose result is not that of the others.
+/// Names the subject that fails, or whose result differs from the others'.
 pub(super) fn measure(
     setting: Setting,
     mut subjects: Vec<Subject>,
@@ -212,7 +213,7 @@ pub(super) fn measure(
     }
     .map_err(|(index, message)| failed(&subjects[index], message))?;
     let seconds = start.elapsed().as_secs_f64();
-    // What they computed while they were timed is right too.
+    // The results computed during the timing must be correct, too.
     verify(&subjects)?;
 
     let statistic = sampling.statistic();
@@ -266,8 +267,8 @@ pub(super) fn measure(
     })
 }
 
-/// How long one run takes, roughly, and what it needs of memory. The first run does what happens only
-/// once; the second is looked at.
+/// Estimates the time of one run, and measures its memory. The first run includes one-time work;
+/// the second is measured.
 fn first_runs(subject: &mut Subject) -> Result<(Duration, Memory), &'static str> {
     let operation = &mut *subject.operation;
     if let Some(first) = operation.elsewhere(1)? {
@@ -303,11 +304,11 @@ fn first_runs(subject: &mut Subject) -> Result<(Duration, Memory), &'static str>
 pub(crate) fn failed(subject: &Subject, message: &str) -> Failure {
     Failure::new(
         format!("{} failed: {message}", subject.name()),
-        "nothing was measured; leave it out with --strategy or --peers, or report it",
+        "nothing was measured; exclude it with --strategy or --peers, or report this",
     )
 }
 
-/// All results are the same. What most subjects computed counts as right, whoever they are.
+/// Checks that all results are equal. The result of most subjects counts as correct.
 pub(crate) fn verify(subjects: &[Subject]) -> Result<(), Failure> {
     let outputs: Vec<Vec<u64>> =
         subjects.iter().map(|subject| subject.operation.output()).collect();
@@ -318,9 +319,9 @@ pub(crate) fn verify(subjects: &[Subject]) -> Result<(), Failure> {
     match subjects.iter().zip(&outputs).find(|(_, output)| *output != right) {
         None => Ok(()),
         Some((subject, _)) => Err(Failure::new(
-            format!("{} gives a wrong result", subject.name()),
+            format!("{} returns a wrong result", subject.name()),
             format!(
-                "{} of {} subjects agree on another one; nothing was measured, please report it",
+                "{} of {} subjects agree on another result; nothing was measured, please report this",
                 votes(right),
                 subjects.len()
             ),
@@ -328,7 +329,7 @@ pub(crate) fn verify(subjects: &[Subject]) -> Result<(), Failure> {
     }
 }
 
-/// What is told of many times.
+/// Summarises times.
 pub(super) fn time(times: &[f64], statistic: Statistic) -> Time {
     let estimate = match statistic {
         Statistic::Median => statistics::estimate(times),
@@ -344,7 +345,7 @@ pub(super) fn time(times: &[f64], statistic: Statistic) -> Time {
     }
 }
 
-/// The single samples; who reports them leaves them out unless they are wanted.
+/// Returns the single samples; reports omit them unless requested.
 pub(super) fn kept(times: &[f64], ratios: &[f64]) -> record::Samples {
     record::Samples {
         times_ns: times.iter().map(|time| rounded(*time, 2)).collect(),
@@ -360,7 +361,7 @@ pub(super) fn ratio(samples: usize, estimate: Estimate) -> Ratio {
     }
 }
 
-/// `x` to so many decimals: what lies beyond is noise, and makes records hard to read.
+/// Rounds `x` to this many decimals: further digits are noise and make records hard to read.
 pub(super) fn rounded(x: f64, decimals: i32) -> f64 {
     let scale = 10f64.powi(decimals);
     (x * scale).round() / scale
@@ -430,9 +431,9 @@ mod tests {
     #[test]
     fn a_wrong_result_is_an_error_that_names_the_subject_even_if_it_is_the_reference() {
         let failure = table(&[7, 8, 7]).unwrap_err();
-        assert_eq!(failure.message, "test, Numbers, number 1 gives a wrong result");
+        assert_eq!(failure.message, "test, Numbers, number 1 returns a wrong result");
         let failure = table(&[8, 7, 7]).unwrap_err();
-        assert_eq!(failure.message, "test, Numbers, number 0 gives a wrong result");
+        assert_eq!(failure.message, "test, Numbers, number 0 returns a wrong result");
     }
 
     #[test]

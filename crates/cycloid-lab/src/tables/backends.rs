@@ -1,5 +1,5 @@
-//! Backends side by side, an operation a line: the tables that people know from ocaml-bls12-381. Below
-//! stand the peers, so that no line is too long.
+//! Backends in columns, one operation per line, as in the tables of ocaml-bls12-381. The peers are
+//! in separate grids below, so that lines stay short.
 
 use comfy_table::{Cell, Table as Grid};
 
@@ -7,17 +7,17 @@ use super::lines::names;
 use super::number::{NONE, Unit, proportion, whole_or_none};
 use crate::record::{Record, Statistic, Table};
 
-/// So many peers stand side by side; more stand in another grid.
+/// The number of peers per grid.
 const PEERS: usize = 2;
 
-/// What the columns mean that no other table has.
+/// The meanings of the columns that only this form has.
 pub(super) const MEANINGS: [(&str, &str); 3] = [
-    ("bytes", "bytes of heap that one run asks for, in whatever language"),
-    ("%", "of the time that the longest operation of this backend takes in the table"),
-    ("×, of a backend", "its time in proportion to that of the first backend, by paired batches"),
+    ("bytes", "bytes of heap allocated by one run, in any language"),
+    ("%", "of the time of this backend's longest operation in the table"),
+    ("×, of a backend", "its time relative to the first backend's, from paired batches"),
 ];
 
-/// The grids of a group: that of the backends, and those of the peers where there are any.
+/// Returns the grids of a group: one of the backends, and those of the peers, if any.
 pub(super) fn grids(tables: &[&Table]) -> Vec<Grid> {
     let mut grids = vec![of_backends(tables)];
     let peers = labels(tables, is_peer);
@@ -31,7 +31,8 @@ fn is_peer(record: &Record) -> bool {
     record.implementation.backend.is_none()
 }
 
-/// The labels of such records, each once, in the order of a table that has the most.
+/// Returns the labels of the selected records, each once, in the order of the table that has the
+/// most.
 fn labels<'a>(tables: &[&'a Table], which: fn(&Record) -> bool) -> Vec<&'a str> {
     let mut labels: Vec<&str> = Vec::new();
     let fullest = tables.iter().max_by_key(|table| table.records.len());
@@ -71,7 +72,8 @@ fn of_backends(tables: &[&Table]) -> Grid {
     grid
 }
 
-/// Some peers, with what they do: time, bytes allocated, and the proportion to the first backend.
+/// Returns the grid of some peers with their operations: time, allocated bytes, and the ratio to
+/// the first backend.
 fn of_peers(tables: &[&Table], peers: &[&str]) -> Grid {
     let mut grid = super::ruled();
     let mut head = vec![String::new()];
@@ -87,7 +89,7 @@ fn of_peers(tables: &[&Table], peers: &[&str]) -> Grid {
         }
         let mut cells = vec![names(table).1.to_owned()];
         for record in records {
-            // Of what a peer alone does, the share in its longest says nothing.
+            // For a peer with few operations, the share of its longest one is meaningless.
             let [time, bytes, _] = columns(record, table.statistic, 1.0);
             let ratio = record.map_or_else(|| NONE.into(), |r| proportion(r.ratio.median));
             cells.extend([time, bytes, ratio]);
@@ -98,7 +100,7 @@ fn of_peers(tables: &[&Table], peers: &[&str]) -> Grid {
     grid
 }
 
-/// Time, bytes allocated, and the share of the longest.
+/// Returns time, allocated bytes, and the share of the longest operation.
 fn columns(record: Option<&Record>, statistic: Statistic, longest: f64) -> [String; 3] {
     let Some(record) = record else {
         return [NONE.into(), NONE.into(), NONE.into()];
@@ -112,7 +114,7 @@ fn columns(record: Option<&Record>, statistic: Statistic, longest: f64) -> [Stri
     ]
 }
 
-/// The time of a backend's longest operation.
+/// Returns the time of a backend's longest operation.
 fn longest(tables: &[&Table], backend: &str) -> f64 {
     let time = |table: &&Table| {
         let record = table.records.iter().find(|record| record.label == backend)?;

@@ -1,4 +1,4 @@
-//! Instructions of operations and the code that they execute, a row a line.
+//! Instructions of operations and the code that they execute, one line per row.
 
 use std::fmt::Write;
 
@@ -8,40 +8,39 @@ use super::number::{NONE, whole, whole_or_none};
 use crate::compare::{is_ours, row_name};
 use crate::record::{Count, Record, Table};
 
-/// How wide a name may be, so that lines fit into 80 columns.
+/// The maximum width of a name, so that lines fit into 80 columns.
 const NAME: usize = 36;
 
-/// What the columns mean that no other table has.
+/// The meanings of the columns that only this form has.
 pub(super) const MEANINGS: [(&str, &str); 3] = [
     (
         "instructions",
-        "of one operation, as callgrind counts them; ~ is a mean of runs that differ, since chance \
-         decides what is done. They compare versions of one program, not libraries",
+        "of one operation, as counted by callgrind; ~ is the mean of runs that differ by chance. \
+         They compare versions of one program, not libraries",
     ),
     (
         "code",
-        "bytes of the machine code that a call executes, in whole lines of 64 bytes: what it needs of \
-         an instruction cache",
+        "bytes of machine code executed by a call, in whole lines of 64 bytes: its share of an \
+         instruction cache",
     ),
     (
         "portable, ADX",
-        "the library's backends. A peer is under portable and chooses for itself: it sees AVX2, but no \
-         ADX, no SHA and no AVX-512, and may have faster code on a real processor",
+        "the library's backends. A peer is listed under portable and chooses its own code: it sees AVX2, \
+         but no ADX, no SHA and no AVX-512, and may have faster code on a real processor",
     ),
 ];
 
-/// Whether something of it was counted.
+/// Returns whether any row of the table was counted.
 pub(super) fn are_shown(table: &Table) -> bool {
     table.records.iter().any(|record| record.instructions.is_some())
 }
 
-/// A grid for each suite.
+/// Formats a grid for each suite.
 pub(super) fn text(tables: &[Table]) -> String {
     let mut text = String::new();
     let tables: Vec<&Table> = tables.iter().filter(|table| are_shown(table)).collect();
     for tables in tables.chunk_by(|a, b| a.suite == b.suite) {
-        let _ =
-            writeln!(text, "\n{}: instructions of an operation, code of a call", tables[0].suite);
+        let _ = writeln!(text, "\n{}: instructions per operation, code per call", tables[0].suite);
         let _ = writeln!(text, "{}", grid(tables));
     }
     text

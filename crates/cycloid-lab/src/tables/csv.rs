@@ -1,9 +1,10 @@
-//! A report as comma-separated values (RFC 4180, but with the line ends of Unix): a record a line.
+//! Writes a report as comma-separated values (RFC 4180, but with Unix line ends): one record per
+//! line.
 
 use super::rows::{self, Row};
 use crate::record::Report;
 
-/// Every record, with the names of the columns before them.
+/// Formats all records under a line of column names.
 pub fn csv(report: &Report) -> String {
     let of_table = |table| {
         let table: &crate::record::Table = table;

@@ -1,5 +1,5 @@
-//! Tables that are a line each: a grid for each group of them. The group is what stands before a colon in
-//! the title, the name of the line what stands behind.
+//! Tables of one line each, combined into a grid per group. The title has the group before a colon
+//! and the name of the line after it.
 
 use std::fmt::Write;
 
@@ -8,16 +8,16 @@ use comfy_table::Table as Grid;
 use super::{backends, packets, service};
 use crate::record::{Summary, Table};
 
-/// A way to show such tables.
+/// A form of combining tables.
 pub(super) struct Form {
     summary: Summary,
-    /// The grid of a group, or several that stand below each other.
+    /// Returns the grid of a group, or several that are shown one below the other.
     grids: fn(&[&Table]) -> Vec<Grid>,
-    /// What the columns mean that no other table has.
+    /// The meanings of the columns that only this form has.
     pub(super) meanings: &'static [(&'static str, &'static str)],
 }
 
-/// In the order in which they are shown.
+/// All forms in display order.
 pub(super) const FORMS: [Form; 3] = [
     Form { summary: Summary::Backends, grids: backends::grids, meanings: &backends::MEANINGS },
     Form {
@@ -33,12 +33,12 @@ pub(super) const FORMS: [Form; 3] = [
 ];
 
 impl Form {
-    /// Whether this table is a line of it, and has no grid of its own.
+    /// Returns whether a table is one of its lines and has no grid of its own.
     pub(super) fn shows(&self, table: &Table) -> bool {
         table.summary == self.summary
     }
 
-    /// The grids of each group.
+    /// Formats the grids of each group.
     pub(super) fn text(&self, tables: &[Table]) -> String {
         let mut text = String::new();
         let tables: Vec<&Table> = tables.iter().filter(|table| self.shows(table)).collect();
@@ -56,7 +56,7 @@ impl Form {
     }
 }
 
-/// The group, and the name of the line.
+/// Returns the group and the name of the line.
 pub(super) fn names(table: &Table) -> (&str, &str) {
     table.title.split_once(": ").unwrap_or(("", &table.title))
 }

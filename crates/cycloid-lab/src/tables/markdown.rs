@@ -1,20 +1,20 @@
-//! A report as Markdown: a section and a table for each of its tables, a record a row.
+//! Writes a report as Markdown: a section and a table for each of its tables, one record per row.
 //!
-//! What is the same in all rows of a table stands once above it, and a column that is empty is left out;
-//! nothing else of the record is.
+//! Values that are equal in all rows of a table are shown once above it, and empty columns are
+//! omitted; everything else in the record is shown.
 
 use std::fmt::Write;
 
 use super::rows::{self, Row};
 use crate::record::{Report, Table};
 
-/// These are columns even if all rows have the same.
+/// Columns that are shown even if all rows are equal.
 const ALWAYS: [&str; 2] = ["group", "label"];
 
-/// These stand in the heading.
+/// Values shown in the heading.
 const IN_HEADING: [&str; 2] = ["suite", "table"];
 
-/// The whole report.
+/// Formats the whole report.
 pub fn markdown(report: &Report) -> String {
     let e = &report.environment;
     let mut text = format!(
@@ -41,7 +41,7 @@ pub fn markdown(report: &Report) -> String {
         let _ = writeln!(text, "- {}: {said}", peer.name);
     }
     for table in &report.unfinished {
-        let _ = writeln!(text, "- not measured, since the run was interrupted: {table}");
+        let _ = writeln!(text, "- not measured, because the run was interrupted: {table}");
     }
     for table in &report.tables {
         section(&mut text, table);

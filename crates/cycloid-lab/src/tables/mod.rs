@@ -1,4 +1,4 @@
-//! A report as text for people. Nothing is shown that is not in the record.
+//! Formats a report as text. Shows only what the record contains.
 
 mod backends;
 mod counts;
@@ -24,10 +24,10 @@ use crate::record::{Environment, Implementation, Peer, Report, Table};
 pub use csv::csv;
 pub use markdown::markdown;
 
-/// Tables are no wider than this.
+/// The maximum width of tables.
 pub const MAX_WIDTH: usize = 100;
 
-/// The whole report, in lines of at most `width` columns where that is possible (80 are enough).
+/// Formats the whole report, in lines of at most `width` columns if possible (80 suffice).
 pub fn text(report: &Report, width: usize) -> String {
     let width = width.min(MAX_WIDTH);
     let mut text = header(&report.environment, &report.effort, &report.peers, width);
@@ -53,12 +53,12 @@ pub fn text(report: &Report, width: usize) -> String {
     }
     text.push('\n');
     text.push_str(&legend(report, width));
-    // The grids fill their lines with spaces.
+    // The grids pad their lines with spaces.
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     lines.join("\n") + "\n"
 }
 
-/// Where and with what the numbers were made.
+/// Formats the environment.
 fn header(environment: &Environment, effort: &str, peers: &[Peer], width: usize) -> String {
     let e = environment;
     let mut lines = vec![
@@ -86,7 +86,7 @@ fn header(environment: &Environment, effort: &str, peers: &[Peer], width: usize)
     definitions(&lines, width)
 }
 
-/// How much tables differ from themselves.
+/// Formats how much the reference differs from itself.
 fn noise(tables: &[&Table]) -> String {
     let noise = tables.iter().map(|table| (table.control.median - 1.0).abs());
     let noise = noise.fold(0.0, f64::max) * 100.0;
@@ -94,7 +94,7 @@ fn noise(tables: &[&Table]) -> String {
     format!("noise: {reference} against itself differs by {noise:.1}% at most, {rounds} rounds")
 }
 
-/// A grid with a line under its header and no other.
+/// Creates a grid with a rule only under its header.
 fn ruled() -> Grid {
     let mut grid = Grid::new();
     grid.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')))
@@ -102,7 +102,8 @@ fn ruled() -> Grid {
     grid
 }
 
-/// Columns of numbers under each other, with so many spaces between them; the first has words.
+/// Aligns columns of numbers to the right, with `gap` spaces between them; the first column has
+/// words.
 fn align(grid: &mut Grid, gap: u16) {
     let last = grid.column_count().saturating_sub(1);
     for (i, column) in grid.column_iter_mut().enumerate() {
@@ -113,7 +114,7 @@ fn align(grid: &mut Grid, gap: u16) {
     }
 }
 
-/// What the columns mean, and what is to be known of single rows.
+/// Formats the meanings of the columns, and the notes.
 fn legend(report: &Report, width: usize) -> String {
     if report.tables.is_empty() {
         return String::new();
@@ -122,31 +123,31 @@ fn legend(report: &Report, width: usize) -> String {
     reference.dedup();
     let reference = reference.join(" or ");
     let mut lines: Vec<(String, String)> = [
-        ("ct", "constant-time for secret values, in the words of its own documentation".into()),
+        ("ct", "constant-time for secret values, according to its own documentation".into()),
         ("median, mean", "time of one operation; min is the fastest batch".into()),
         (
             "×",
             format!(
-                "time in proportion to {reference}: 2.00 takes twice as long. The median of \
-                 batches that ran side by side, or the ratio of the means; ± is half of its 95 % \
+                "time relative to {reference}: 2.00 takes twice as long. The median over \
+                 paired batches, or the ratio of the means; ± is half of its 95 % \
                  bootstrap interval"
             ),
         ),
         (
             "scratch",
             format!(
-                "bytes that the caller passes, by the library's own const fn, and in proportion \
-                 to {reference}'s; of ×8, for all eight"
+                "bytes that the caller passes, as given by the library's own const fn, and relative \
+                 to {reference}'s; for ×8, of all eight"
             ),
         ),
-        ("stack", "bytes between the call and the deepest that it wrote".into()),
+        ("stack", "bytes from the call to the deepest address written".into()),
         (
             "heap",
-            "bytes in use during a call, prepared contexts included, in whatever language; allocs \
+            "peak bytes in use during a call, including prepared contexts, in any language; allocs \
              counts the allocations of one call"
                 .into(),
         ),
-        (number::NONE, "not known, or cannot be measured on this system".into()),
+        (number::NONE, "unknown, or not measurable on this system".into()),
     ]
     .map(|(term, meaning): (&str, String)| (term.into(), meaning))
     .into();
@@ -177,7 +178,7 @@ fn legend(report: &Report, width: usize) -> String {
     definitions(&lines, width)
 }
 
-/// Which functions the rows of each library call.
+/// Lists the functions that the rows of each library call.
 fn functions(report: &Report) -> Vec<String> {
     let mut libraries: Vec<(&str, Vec<&str>)> = Vec::new();
     for record in report.tables.iter().flat_map(|table| &table.records) {
@@ -191,7 +192,7 @@ fn functions(report: &Report) -> Vec<String> {
     libraries.iter().map(|(name, functions)| format!("{name}: {}", functions.join(", "))).collect()
 }
 
-/// Terms in a column, and what is said of them beside it, broken into lines.
+/// Formats terms in a column, with their wrapped definitions beside them.
 fn definitions(lines: &[(String, String)], width: usize) -> String {
     let terms = lines.iter().map(|(term, _)| term.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
@@ -206,7 +207,7 @@ fn definitions(lines: &[(String, String)], width: usize) -> String {
     text
 }
 
-/// `line` with at most `width` characters; three dots stand for what is left out.
+/// Shortens `line` to at most `width` characters; three dots mark the omission.
 pub(crate) fn cut(line: &str, width: usize) -> String {
     match line.char_indices().nth(width) {
         None => line.into(),
@@ -214,11 +215,11 @@ pub(crate) fn cut(line: &str, width: usize) -> String {
     }
 }
 
-/// `text` in lines of at most `width` characters, broken at spaces.
+/// Breaks `text` at spaces into lines of at most `width` characters.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
-        let line = lines.last_mut().expect("there is always a line");
+        let line = lines.last_mut().expect("there is at least one line");
         if line.is_empty() {
             line.push_str(word);
         } else if line.chars().count() + 1 + word.chars().count() <= width {

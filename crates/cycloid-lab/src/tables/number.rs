@@ -1,9 +1,9 @@
-//! Numbers as people read them.
+//! Formats numbers.
 
-/// What stands for a number that is not known.
+/// The placeholder for unknown numbers.
 pub(crate) const NONE: &str = "–";
 
-/// With a comma between thousands.
+/// Formats a number with a comma between thousands.
 pub(crate) fn whole(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -16,12 +16,12 @@ pub(crate) fn whole(number: u64) -> String {
     text
 }
 
-/// [`whole`], or [`NONE`].
+/// Formats [`whole`], or [`NONE`].
 pub(crate) fn whole_or_none(number: Option<u64>) -> String {
     number.map_or_else(|| NONE.into(), whole)
 }
 
-/// A proportion with three digits that count, up to hundreds.
+/// Formats a ratio with three significant digits, up to hundreds.
 pub(crate) fn proportion(ratio: f64) -> String {
     let decimals = match ratio {
         r if r < 9.995 => 2,
@@ -31,12 +31,13 @@ pub(crate) fn proportion(ratio: f64) -> String {
     format!("{ratio:.decimals$}")
 }
 
-/// Half of an interval as a part of what it is around, of which nothing is known from some size on.
+/// Formats half of an interval relative to its centre; beyond some size the value counts as
+/// unknown.
 pub(crate) fn percent(part: f64) -> String {
     if part < 0.995 { format!("{:.0}%", part * 100.0) } else { ">99%".into() }
 }
 
-/// The unit of the times of a table.
+/// The unit of a table's times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unit {
     /// Its sign.
@@ -46,10 +47,10 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
-    /// For times of a few of them to some thousands.
+    /// For times from a few to some thousands of them.
     pub(crate) const MICROSECONDS: Self = Self { sign: "µs", nanoseconds: 1000, decimals: 1 };
 
-    /// The one in which `nanoseconds` has about four digits.
+    /// Returns the unit in which `nanoseconds` has about four digits.
     pub(crate) fn of(nanoseconds: f64) -> Self {
         match nanoseconds {
             t if t < 1e4 => Self { sign: "µs", nanoseconds: 1000, decimals: 3 },
@@ -58,7 +59,7 @@ impl Unit {
         }
     }
 
-    /// A time in this unit.
+    /// Formats a time in this unit.
     pub(crate) fn show(self, nanoseconds: f64) -> String {
         let text = format!("{:.*}", self.decimals, nanoseconds / f64::from(self.nanoseconds));
         match text.split_once('.') {

@@ -1,4 +1,4 @@
-//! What an engine does to packets, a kind of packet a line: time, throughput, allocations.
+//! Packet operations of an engine, one kind of packet per line: time, throughput, allocations.
 
 use comfy_table::{Cell, Table as Grid};
 
@@ -6,14 +6,14 @@ use super::lines::names;
 use super::number::{NONE, proportion, whole};
 use crate::record::{Record, Table};
 
-/// What the columns mean that no other table has.
+/// The meanings of the columns that only this form has.
 pub(super) const MEANINGS: [(&str, &str); 3] = [
-    ("ns", "of a packet, its part of a round of packets that stay in the processor's cache"),
-    ("Mb/s", "of inner packets at that pace, on one core"),
-    ("allocs", "allocations of a packet"),
+    ("ns", "per packet, from rounds of packets that stay in the processor's cache"),
+    ("Mb/s", "throughput of inner packets at that rate, on one core"),
+    ("allocs", "allocations per packet"),
 ];
 
-/// A group of them.
+/// Returns the grid of a group.
 pub(super) fn grid(tables: &[&Table]) -> Grid {
     let mut grid = super::ruled();
     let mut head: Vec<String> = ["", "ns", "±", "Mb/s", "allocs"].map(Into::into).into();
@@ -50,7 +50,7 @@ pub(super) fn grid(tables: &[&Table]) -> Grid {
     grid
 }
 
-/// Nanoseconds, the half of their interval, and megabits a second.
+/// Returns nanoseconds, half of their interval, and megabits per second.
 fn costs(table: &Table, record: &Record) -> [String; 3] {
     let time = record.time.nanoseconds(table.statistic);
     let half = (record.time.interval_ns[1] - record.time.interval_ns[0]) / 2.0 / time;

@@ -1,4 +1,4 @@
-//! Operations in a second, libraries side by side: the table that people know from `openssl speed`.
+//! Operations per second with libraries in columns, as in the output of `openssl speed`.
 
 use std::fmt::Write;
 
@@ -8,20 +8,20 @@ use super::lines::names;
 use super::number::{NONE, proportion};
 use crate::record::{Record, Summary, Table};
 
-/// So many peers stand side by side; more, or others, stand in another grid.
+/// The number of peers per grid; more peers, or others, get another grid.
 const PEERS: usize = 5;
 
-/// The head of the column of proportions, and what it means.
+/// The head of the column of ratios, and its meaning.
 pub(super) const RATIO: &str = "ratio";
-pub(super) const MEANING: &str = "operations in a second in proportion to the best peer's, by paired \
+pub(super) const MEANING: &str = "operations per second relative to the best peer's, from paired \
     batches: 2.00 does twice as many; in brackets for batches";
 
-/// Whether there is such a table in the text.
+/// Returns whether any table has this form.
 pub(super) fn are_shown(tables: &[Table]) -> bool {
     tables.iter().any(|table| table.summary == Summary::Rates)
 }
 
-/// The rates of all tables that are summed up so.
+/// Formats the rates of all tables of this form.
 pub(super) fn text(tables: &[Table]) -> String {
     let mut text = String::new();
     for tables in tables.chunk_by(|a, b| a.suite == b.suite && a.summary == b.summary) {
@@ -53,7 +53,7 @@ pub(super) fn text(tables: &[Table]) -> String {
     text
 }
 
-/// How many of `tables`, all those of a group at least, do with [`PEERS`] columns for peers.
+/// Returns how many of `tables`, at least all of one group, fit into [`PEERS`] columns for peers.
 fn together(tables: &[Table]) -> usize {
     let mut count = 0;
     for group in tables.chunk_by(|a, b| names(a).0 == names(b).0) {
@@ -70,7 +70,7 @@ fn is_peer(record: &Record) -> bool {
     record.implementation.backend.is_none()
 }
 
-/// Ours by their labels, peers by their names; each once.
+/// Returns our labels or the peers' names, each once.
 fn columns(tables: &[Table], which: fn(&Record) -> bool) -> Vec<&str> {
     let mut columns = Vec::new();
     for record in tables.iter().flat_map(|table| &table.records).filter(|record| which(record)) {
@@ -82,11 +82,11 @@ fn columns(tables: &[Table], which: fn(&Record) -> bool) -> Vec<&str> {
     columns
 }
 
-/// Ours beside some peers, with the proportions to the best of all where `whole`.
+/// Returns the grid of ours and some peers, with ratios to the best of all peers if `whole`.
 fn grid(tables: &[Table], peers: &[&str], whole: bool) -> Grid {
     let with_ratio = whole && !peers.is_empty();
     let reference = &*tables[0].reference;
-    // One, and many at a time; other ways to do the same stand in the tables alone.
+    // Only single and parallel operations; other methods appear only in the full tables.
     let mut ours = columns(tables, |record| !is_peer(record));
     ours.retain(|label| *label == reference || label.starts_with('×'));
     let product = &*tables[0].records[0].implementation.product;
@@ -117,7 +117,7 @@ fn grid(tables: &[Table], peers: &[&str], whole: bool) -> Grid {
 
 fn row(table: &Table, name: &str, ours: &[&str], peers: &[&str], with_ratio: bool) -> Vec<String> {
     let our = |label: &str| table.records.iter().find(|r| !is_peer(r) && r.label == label);
-    // Of several ways of a peer the fastest.
+    // Of a peer's methods, the fastest.
     let faster = |a: &&Record, b: &&Record| a.ratio.median.total_cmp(&b.ratio.median);
     let peer =
         |name: &str| table.records.iter().filter(|r| is_peer(r) && r.group == name).min_by(faster);

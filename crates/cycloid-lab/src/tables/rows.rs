@@ -1,4 +1,4 @@
-//! Records as rows: every value of a record, and of the table that it stands in, under a name.
+//! Flattens records into rows: every value of a record and of its table, under a name.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::record::{Record, Table};
 
-/// The columns that stand first, in this order; a name that ends in a colon stands for all that begin
-/// with it. Columns that are not here come last.
+/// The first columns, in this order; a name that ends in a colon stands for all names that begin
+/// with it. Other columns come last.
 const ORDER: [&str; 17] = [
     "suite",
     "table",
@@ -28,14 +28,14 @@ const ORDER: [&str; 17] = [
     "memory:",
 ];
 
-/// Values by their names, as text; what is not known is empty.
+/// Values by name, as text; unknown values are empty.
 pub(super) type Row = BTreeMap<String, String>;
 
-/// The row of a record, complete without the table around it.
+/// Returns the row of a record, complete without the surrounding table.
 pub(super) fn row(table: &Table, record: &Record) -> Row {
     let mut row = Row::new();
-    add(&mut row, "", &serde_json::to_value(record).expect("a record is data"));
-    add(&mut row, "control", &serde_json::to_value(table.control).expect("a ratio is data"));
+    add(&mut row, "", &serde_json::to_value(record).expect("a record is plain data"));
+    add(&mut row, "control", &serde_json::to_value(table.control).expect("a ratio is plain data"));
     for (name, value) in [
         ("suite", &table.suite),
         ("table", &table.title),
@@ -47,7 +47,7 @@ pub(super) fn row(table: &Table, record: &Record) -> Row {
     row
 }
 
-/// The names of all values of `rows`.
+/// Returns the names of all values of `rows`.
 pub(super) fn columns<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in rows.into_iter().flat_map(BTreeMap::keys) {
@@ -66,7 +66,7 @@ pub(super) fn columns<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<String
     names
 }
 
-/// Objects are taken apart, an interval too; longer lists are one text.
+/// Adds a value; flattens objects and intervals, and writes longer lists as one text.
 fn add(row: &mut Row, name: &str, value: &Value) {
     let below = |part: &str| match name {
         "" => part.to_owned(),

@@ -1,4 +1,5 @@
-//! A service beside its peers, a number of clients a line: rates, latencies, processor time.
+//! A service compared with its peers, one number of clients per line: rates, latencies, processor
+//! time.
 
 use comfy_table::{Cell, Table as Grid};
 
@@ -6,15 +7,15 @@ use super::lines::names;
 use super::number::{NONE, percent, proportion, whole};
 use crate::record::{Record, Service, Table};
 
-/// What the columns mean that no other table has.
+/// The meanings of the columns that only this form has.
 pub(super) const MEANINGS: [(&str, &str); 4] = [
-    ("per s", "operations in a second, all clients together; the peer's beside it"),
-    ("ratio", "of the rates, to the peer's in the same rounds: 2.00 does twice as many"),
-    ("p50, p99 ms", "from question to answer: half, and 99 of 100, took no longer"),
-    ("cpu µs", "processor time of one operation, clients and service together"),
+    ("per s", "operations per second, all clients together, with the peer's next to it"),
+    ("ratio", "our rate relative to the peer's in the same rounds: 2.00 does twice as many"),
+    ("p50, p99 ms", "latency from request to response: median and 99th percentile"),
+    ("cpu µs", "processor time per operation, clients and service together"),
 ];
 
-/// A group of them.
+/// Returns the grid of a group.
 pub(super) fn grid(tables: &[&Table]) -> Grid {
     let mut grid = super::ruled();
     let peers: Vec<&str> = tables[0].records[1..].iter().map(|peer| &*peer.group).collect();
@@ -53,7 +54,8 @@ fn row(table: &Table) -> Vec<String> {
     cells
 }
 
-/// Up to some hundred thousands, which is more than a service that answers each client does.
+/// Formats a rate up to some hundred thousands, more than a service that responds to each client
+/// reaches.
 fn rate(operations_per_second: f64) -> String {
     match operations_per_second as u64 {
         rate if rate < 100_000 => whole(rate),
@@ -61,7 +63,7 @@ fn rate(operations_per_second: f64) -> String {
     }
 }
 
-/// With a decimal where it tells something.
+/// Formats a time, with a decimal where it is significant.
 fn microseconds(nanoseconds: f64) -> String {
     let microseconds = nanoseconds / 1e3;
     match microseconds {

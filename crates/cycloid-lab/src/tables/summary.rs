@@ -1,4 +1,4 @@
-//! Whole libraries' answers rather than single strategies: several sizes side by side.
+//! Summarises whole libraries rather than single strategies, with several sizes in columns.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use comfy_table::{Cell, Table as Grid};
 use super::number::{NONE, Unit, proportion};
 use crate::record::{Record, Summary, Table};
 
-/// So many sizes stand side by side; more make another grid.
+/// The number of sizes per grid.
 const COLUMNS: usize = 5;
 
-/// The summary of each operation that more than one table is about; empty where none is.
+/// Formats a summary of each operation that has more than one table; empty if there is none.
 pub(super) fn text(tables: &[Table]) -> String {
     let mut text = String::new();
     for tables in tables.chunk_by(|a, b| a.suite == b.suite && operation(a) == operation(b)) {
@@ -19,8 +19,8 @@ pub(super) fn text(tables: &[Table]) -> String {
             let (operation, statistic) = (operation(&tables[0]), statistic.name());
             let _ = writeln!(
                 text,
-                "\n{}: {operation}\n{statistic} time of {reference}, and that of the others in \
-                 proportion",
+                "\n{}: {operation}\n{statistic} time of {reference}, and the others \
+                 relative to it",
                 tables[0].suite
             );
             for tables in tables.chunks(COLUMNS) {
@@ -31,7 +31,7 @@ pub(super) fn text(tables: &[Table]) -> String {
     text
 }
 
-/// What all rows of a table do.
+/// Returns the common operation of a table's rows.
 fn operation(table: &Table) -> &str {
     table.records.first().map_or("", |record| &record.operation)
 }
@@ -53,14 +53,14 @@ fn grid(tables: &[Table]) -> Grid {
     grid
 }
 
-/// Strategies stand in groups of their own, answers in the group of their library; where a library
-/// has both, what is constant-time.
+/// Returns whether a record belongs in the summary. Strategies have groups of their own, and other
+/// rows the group of their library; if a library has both kinds, only constant-time rows count.
 fn is_answer(record: &Record) -> bool {
     record.implementation.product == record.group && record.label != "variable-time"
 }
 
-/// The library's own ways by their names, peers by theirs, with that of the way where there are
-/// several.
+/// Returns the row's name: the label for ours, the library for peers, with the label if a library
+/// has several rows.
 fn name(record: &Record, alone: bool) -> String {
     let Record { group, label, .. } = record;
     let name = match (record.implementation.backend.is_some(), alone) {
@@ -71,7 +71,7 @@ fn name(record: &Record, alone: bool) -> String {
     if record.constant_time { name } else { format!("{name} (not ct)") }
 }
 
-/// What `table` has of the same row as `record`.
+/// Returns the cell for the row of `table` that matches `record`.
 fn cell(table: &Table, record: &Record) -> String {
     let same = |other: &&Record| other.group == record.group && other.label == record.label;
     match table.records.iter().find(same) {

@@ -1,4 +1,4 @@
-//! One table of measurements, groups and rows in the order of the record.
+//! One table of measurements, with groups and rows in the order of the record.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use comfy_table::{Cell, CellAlignment, ColumnConstraint, Table as Grid, Width};
 use super::number::{NONE, Unit, proportion, whole, whole_or_none};
 use crate::record::{Memory, Peer, Record, Statistic, Table};
 
-/// From this width on there is room for minima and intervals.
+/// The width from which minima and intervals fit.
 const WIDE: usize = 96;
 
 pub(super) fn text(table: &Table, peers: &[Peer], width: usize) -> String {
@@ -36,7 +36,7 @@ pub(super) fn text(table: &Table, peers: &[Peer], width: usize) -> String {
     text
 }
 
-/// The backend of the library's first row, and those of the rows that have another.
+/// Describes the backend of the library's first row, and those of rows with other backends.
 fn backends(table: &Table) -> String {
     let mut backends: Vec<(&str, Vec<&str>)> = Vec::new();
     for record in &table.records {

@@ -68,7 +68,7 @@ fn report(sizes: &[u64]) -> Report {
         rounds: 100,
         seconds: 12.3,
         missing: vec!["OpenSSL".into()],
-        notes: vec!["what is the same in every table is said once".into()],
+        notes: vec!["a note common to all tables is shown once".into()],
     };
     Report {
         format: FORMAT,
@@ -101,7 +101,7 @@ fn lines_fit_even_with_large_numbers() {
 }
 
 #[test]
-fn every_row_is_there_and_every_note_once() {
+fn every_row_is_shown_and_every_note_once() {
     let text = text(&report(&[1024, 2048]), 100);
     for part in [
         "1024-bit modulus, 1024-bit exponent",
@@ -116,13 +116,13 @@ fn every_row_is_there_and_every_note_once() {
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
-    assert_eq!(text.matches("said once").count(), 1);
+    assert_eq!(text.matches("is shown once").count(), 1);
     let row = |label: &str| text.lines().find(|line| line.starts_with(label)).unwrap().to_owned();
     assert!(row("  5b FW").contains('✓') && !row("  5b RM").contains('✓'));
     assert!(row("  variable-time").trim_end().ends_with("123,456       –"));
 }
 
-/// A report of operations in a second, two on one curve and one on another with other peers.
+/// A report of operations per second, two on one curve and one on another with other peers.
 fn rates() -> Report {
     let mut report = report(&[1, 2, 3]);
     let titles = ["P-256: sign", "P-256: verify", "Ed25519: sign"];
@@ -136,7 +136,8 @@ fn rates() -> Report {
         table.records.extend(more.map(|peer| record(peer, "sign", peer, true)));
         for (i, record) in table.records.iter_mut().enumerate() {
             record.time.operations_per_second = 123_456.7 + i as f64;
-            // The best peer takes one and a half of our time, ours side by side a fifth.
+            // The best peer takes one and a half times as long as our single operation, ours in
+            // parallel a fifth.
             record.ratio.median = [1.0, 0.2, 2.5, 1.5, 1.6, 1.7, 4.0][i];
         }
     }
@@ -148,7 +149,7 @@ fn rates() -> Report {
 }
 
 #[test]
-fn rates_are_shown_beside_the_best_peer() {
+fn rates_are_compared_with_the_best_peer() {
     let report = rates();
     for (width, most) in [(80, 80), (100, 100)] {
         for line in text(&report, width).lines() {
@@ -167,7 +168,7 @@ fn rates_are_shown_beside_the_best_peer() {
     assert_eq!(row("sign")[8..], ["1.50", "7.50"]);
 }
 
-/// Backends beside two peers, of which one lacks the first operation, both the last.
+/// Backends and two peers: one peer lacks the first operation, both lack the last.
 fn backends() -> Report {
     let mut report = report(&[1, 2, 3]);
     let titles = ["pairing: pairing of 6", "pairing: Miller loop of 8, prepared", "pairing: none"];
@@ -189,7 +190,7 @@ fn backends() -> Report {
 }
 
 #[test]
-fn peers_stand_below_backends_where_they_do_the_same() {
+fn peers_are_shown_below_the_backends_if_they_have_the_operation() {
     let shown = text(&backends(), 80);
     let (_, shown) = shown.split_once("bls: pairing\n").unwrap();
     let (shown, _) = shown.split_once("noise").unwrap();
@@ -215,7 +216,7 @@ fn one_table_needs_no_summary() {
 }
 
 #[test]
-fn instructions_are_shown_where_they_were_counted() {
+fn instructions_are_shown_if_they_were_counted() {
     let mut report = report(&[2048]);
     assert!(!text(&report, 80).contains("instructions"));
     let exact =
@@ -229,7 +230,7 @@ fn instructions_are_shown_where_they_were_counted() {
     }
     let shown = text(&report, 80);
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
-    let (_, grid) = shown.split_once("modexp: instructions of an operation").unwrap();
+    let (_, grid) = shown.split_once("modexp: instructions per operation").unwrap();
     let words = |name: &str| -> Vec<String> {
         let line = grid.lines().find(|line| line.trim_start().starts_with(name)).unwrap();
         line.split_whitespace().map(str::to_owned).collect()
@@ -244,9 +245,9 @@ fn instructions_are_shown_where_they_were_counted() {
     }
 }
 
-/// Of a service and of tunnels, on a machine that is very fast or stands still now and then.
+/// Reports of a service and of tunnels, on a machine that is very fast or sometimes stalls.
 #[test]
-fn lines_fit_whatever_was_measured() {
+fn lines_fit_for_extreme_measurements() {
     for (rate, nanoseconds) in [(123_456.7, 12_345.6), (0.012, 1.3e9), (999_999.0, 3e11)] {
         let wild = Ratio { samples: 5, median: 123.4, interval: [-1e4, 1e5] };
         let mut report = report(&[1, 2, 3]);

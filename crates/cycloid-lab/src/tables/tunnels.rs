@@ -1,4 +1,4 @@
-//! Whole tunnels: throughput beside the others', and what it costs each end.
+//! Whole tunnels: throughput compared with the others, and the cost of each end.
 
 use std::fmt::Write;
 
@@ -7,27 +7,24 @@ use comfy_table::{Cell, Table as Grid};
 use super::number::{NONE, Unit, percent, proportion, whole};
 use crate::record::{Record, Summary, Table};
 
-/// What the columns mean that no other table has.
+/// The meanings of the columns that only this form has.
 pub(super) const MEANINGS: [(&str, &str); 5] = [
-    ("Mb/s", "of one TCP stream inside of the tunnel"),
-    (
-        "ours ×",
-        "our throughput in proportion to this one's, round by round: 2.00 carries twice as much",
-    ),
+    ("Mb/s", "throughput of one TCP stream through the tunnel"),
+    ("ours ×", "our throughput relative to this one's, round by round: 2.00 carries twice as much"),
     (
         "server, client",
-        "processor seconds of each end for a gigabyte, with what the kernel does for the process",
+        "processor seconds of each end per gigabyte, including kernel time for the process",
     ),
-    ("KiB", "that the server's resident memory has grown by for each client that is connected"),
-    ("echo µs", "from a ping to its answer, while nothing else goes through"),
+    ("KiB", "growth of the server's resident memory per connected client"),
+    ("echo µs", "round trip of a ping through the otherwise idle tunnel"),
 ];
 
-/// Whether this one is shown here, and has no other grid.
+/// Returns whether this form shows the table, instead of a grid of its own.
 pub(super) fn is_shown(table: &Table) -> bool {
     table.summary == Summary::Tunnels
 }
 
-/// A grid for each table.
+/// Formats a grid for each table.
 pub(super) fn text(tables: &[Table]) -> String {
     let mut text = String::new();
     for table in tables.iter().filter(|table| is_shown(table)) {

@@ -12,7 +12,7 @@ use super::{Case, Prepared, Random, Tape, big_endian, case, number};
 use crate::needles::Needles;
 use crate::protocol::Input;
 
-const MESSAGE: &[u8] = b"what is signed is public";
+const MESSAGE: &[u8] = b"the message is public";
 
 type Key = SecretKey<Cycloid, MinPk>;
 type OtherKey = SecretKey<Cycloid, MinSig>;
@@ -26,7 +26,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         |input| (first(input), None),
         |(bytes, place)| {
             stack::try_keep(place, || Key::key_gen(bytes, b"information"))
-                .expect("it is long enough");
+                .expect("the key material is long enough");
         },
     ));
     cases.push(case(
@@ -35,7 +35,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         scalar,
         |input| (first(input), None),
         |(bytes, place)| {
-            stack::try_keep(place, || Key::from_bytes(bytes)).expect("it is in range");
+            stack::try_keep(place, || Key::from_bytes(bytes)).expect("the scalar is in range");
         },
     ));
     cases.push(case(
@@ -77,7 +77,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
             prepared.input.push(random.bytes(64 * 2));
             let [key, tape] =
                 [&prepared.input[0], &prepared.input[1]].map(|part| part.clone().leak());
-            let secret_key = Key::from_bytes(key).expect("it is in range");
+            let secret_key = Key::from_bytes(key).expect("the scalar is in range");
             let mut shares = [const { None }; 4];
             share(&secret_key, 3, &mut shares, &mut Tape(tape)).expect("3 are fewer than 4");
             for share in shares.iter().flatten() {
@@ -99,7 +99,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
             let shares = stack::keep(all, || {
                 shares.each_mut().map(|share| share.take().expect("there are four"))
             });
-            stack::try_keep(place, || recover_secret_key(shares)).expect("there are enough");
+            stack::try_keep(place, || recover_secret_key(shares)).expect("the shares suffice");
         },
     ));
     cases.push(case(
@@ -116,7 +116,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         "BLS sign and prove_possession, small signatures",
         stack_use::BLS_SIGN,
         scalar,
-        |input| OtherKey::from_bytes(first(input)).expect("it is in range"),
+        |input| OtherKey::from_bytes(first(input)).expect("the scalar is in range"),
         |key| {
             std::hint::black_box(key.sign(Scheme::Basic, MESSAGE));
             std::hint::black_box(key.prove_possession());
@@ -127,7 +127,8 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         stack_use::BLS_MULTIPLY_MANY,
         scalar,
         |input| {
-            let scalar = Fr::<Cycloid>::from_be_bytes(first(input)).expect("it is in range");
+            let scalar =
+                Fr::<Cycloid>::from_be_bytes(first(input)).expect("the scalar is in range");
             let gt = pairing(&G1::generator().to_affine(), &G2::generator().to_affine());
             (scalar, [scalar; 8], [G1::generator(); 8], [G2::generator(); 8], gt)
         },
@@ -145,7 +146,8 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         stack_use::BLS_PAIRING,
         coordinates,
         |input| {
-            let scalar = Fr::<Cycloid>::from_be_bytes(first(input)).expect("it is in range");
+            let scalar =
+                Fr::<Cycloid>::from_be_bytes(first(input)).expect("the scalar is in range");
             (points(&scalar), None)
         },
         |((g1, g2), value)| {
@@ -157,7 +159,8 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         stack_use::BLS_PAIRING_MANY,
         coordinates,
         |input| {
-            let scalar = Fr::<Cycloid>::from_be_bytes(first(input)).expect("it is in range");
+            let scalar =
+                Fr::<Cycloid>::from_be_bytes(first(input)).expect("the scalar is in range");
             let (g1, g2) = points(&scalar);
             ([g1; 8], [g2; 8], None)
         },
@@ -176,7 +179,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         |(keys, signatures)| {
             let scheme = Scheme::ProofOfPossession;
             let outcome = batch_verify(scheme, keys, &[MESSAGE; 8], signatures, &mut Random::new());
-            // They are signatures by another scheme's tag.
+            // The signatures use another scheme's tag.
             assert!(outcome.is_err());
         },
     ));
@@ -189,7 +192,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
             (key.public_key(), key.sign(Scheme::Basic, MESSAGE))
         },
         |(key, signature)| {
-            key.verify(Scheme::Basic, MESSAGE, signature).expect("it is one");
+            key.verify(Scheme::Basic, MESSAGE, signature).expect("the signature is valid");
         },
     ));
 }
@@ -205,7 +208,7 @@ fn first(input: Input) -> &'static [u8] {
 }
 
 fn loaded(input: Input) -> Key {
-    Key::from_bytes(first(input)).expect("it is in range")
+    Key::from_bytes(first(input)).expect("the scalar is in range")
 }
 
 fn order() -> BigUint {
@@ -219,7 +222,7 @@ fn base() -> BigUint {
     )
 }
 
-/// A scalar in all its forms: whole, and as the endomorphisms split it.
+/// Adds a scalar in all its forms: whole, and split for the endomorphisms.
 fn secret(needles: &mut Needles, scalar: &BigUint) {
     needles.residue("scalar", scalar, &order());
     let x = BigUint::from(0xd201_0000_0001_0000_u64);
@@ -241,7 +244,7 @@ fn scalar(random: &mut Random) -> Prepared {
     prepared
 }
 
-/// A scalar, and the coordinates of its multiples and of their pairing.
+/// Prepares a scalar, and the coordinates of its multiples and of their pairing.
 fn coordinates(random: &mut Random) -> Prepared {
     let mut prepared = scalar(random);
     let scalar = Fr::<Cycloid>::from_be_bytes(&prepared.input[0]).expect("in range");
@@ -260,12 +263,12 @@ fn coordinates(random: &mut Random) -> Prepared {
     prepared
 }
 
-/// Key material, and the key that comes of it.
+/// Prepares key material, and the resulting key.
 fn material(random: &mut Random) -> Prepared {
     let mut prepared = Prepared::default();
     let material = random.bytes(32);
     prepared.needles.hashed("key material", &material);
-    let key = Key::key_gen(&material, b"information").expect("it is long enough");
+    let key = Key::key_gen(&material, b"information").expect("the key material is long enough");
     secret(&mut prepared.needles, &BigUint::from_bytes_be(&key.to_bytes()));
     prepared.input.push(material);
     prepared

@@ -1,4 +1,4 @@
-//! Ed25519 and X25519, and the group below them.
+//! Ed25519 and X25519, and the underlying group.
 
 use cycloid::scheme::curve25519::{Point, Scalar};
 use cycloid::scheme::ed25519::{self, Rule, SigningKey, Variant, VerifyingKey};
@@ -10,7 +10,7 @@ use sha2::{Digest, Sha512};
 use super::{Case, Prepared, Random, Tape, case, number};
 use crate::needles::Needles;
 
-const MESSAGE: &[u8] = b"what is signed is public";
+const MESSAGE: &[u8] = b"the message is public";
 const EIGHT: usize = 8;
 
 pub(super) fn add(cases: &mut Vec<Case>) {
@@ -28,7 +28,9 @@ pub(super) fn add(cases: &mut Vec<Case>) {
             prepared.input.push(bytes);
             prepared
         },
-        |input| (Scalar::from_bytes(array(input.parts::<1>()[0])).expect("it is below L"), None),
+        |input| {
+            (Scalar::from_bytes(array(input.parts::<1>()[0])).expect("the scalar is below L"), None)
+        },
         |(scalar, product)| {
             let point = stack::keep(product, || Point::multiply_base(scalar));
             *point = point.multiply(scalar);
@@ -55,12 +57,12 @@ fn ed25519(cases: &mut Vec<Case>) {
             let mut prepared = seeds(1)(random);
             let mut pem = [0; ed25519::PRIVATE_KEY_PEM_LENGTH];
             let key = SigningKey::from_seed(array(&prepared.input[0]));
-            prepared.input = vec![key.to_pem(&mut pem).expect("there is room").into()];
+            prepared.input = vec![key.to_pem(&mut pem).expect("the buffer suffices").into()];
             prepared
         },
         |input| (input.parts::<1>()[0], None),
         |(pem, place)| {
-            stack::try_keep(place, || SigningKey::from_pem(pem)).expect("it is a key");
+            stack::try_keep(place, || SigningKey::from_pem(pem)).expect("the key is valid");
         },
     ));
     cases.push(case(
@@ -69,7 +71,7 @@ fn ed25519(cases: &mut Vec<Case>) {
         seeds(1),
         |input| (SigningKey::from_seed(first(input)), [0; ed25519::KEY_PAIR_PEM_LENGTH]),
         |(key, pem)| {
-            key.to_key_pair_pem(pem).expect("there is room");
+            key.to_key_pair_pem(pem).expect("the buffer suffices");
         },
     ));
     cases.push(case(
@@ -90,7 +92,7 @@ fn ed25519(cases: &mut Vec<Case>) {
             let mut signatures = [[0; 64]; EIGHT];
             let mut places = signatures.iter_mut();
             let mut jobs = keys.each_ref().map(|key| {
-                let place = places.next().expect("there are as many");
+                let place = places.next().expect("there is one per job");
                 ed25519::Job::sign(key, Variant::Plain, MESSAGE, place)
             });
             ed25519::run_batch(&mut jobs);
@@ -99,7 +101,7 @@ fn ed25519(cases: &mut Vec<Case>) {
     ));
     let signed = |seed: &[u8]| {
         let key = SigningKey::from_seed(array(seed));
-        let public = VerifyingKey::new(key.verifying_key().as_bytes()).expect("it is a point");
+        let public = VerifyingKey::new(key.verifying_key().as_bytes()).expect("the point is valid");
         (public, key.sign(MESSAGE))
     };
     cases.push(case(
@@ -107,7 +109,7 @@ fn ed25519(cases: &mut Vec<Case>) {
         stack_use::ED25519_VERIFY,
         nothing_secret(1),
         move |input| signed(input.parts::<1>()[0]),
-        |(key, signature)| key.verify(MESSAGE, signature).expect("it is one"),
+        |(key, signature)| key.verify(MESSAGE, signature).expect("the signature is valid"),
     ));
     cases.push(case(
         "Ed25519 verify ×8",
@@ -138,12 +140,12 @@ fn x25519(cases: &mut Vec<Case>) {
             let mut prepared = keys(1)(random);
             let mut pem = [0; x25519::PRIVATE_KEY_PEM_LENGTH];
             let key = x25519::PrivateKey::from(*array(&prepared.input[1]));
-            prepared.input[1] = key.to_pem(&mut pem).expect("there is room").into();
+            prepared.input[1] = key.to_pem(&mut pem).expect("the buffer suffices").into();
             prepared
         },
         |input| (input.parts::<2>()[1], None),
         |(pem, place)| {
-            stack::try_keep(place, || x25519::PrivateKey::from_pem(pem)).expect("it is a key");
+            stack::try_keep(place, || x25519::PrivateKey::from_pem(pem)).expect("the key is valid");
         },
     ));
     cases.push(case(
@@ -152,7 +154,7 @@ fn x25519(cases: &mut Vec<Case>) {
         keys(1),
         |input| (x25519::PrivateKey::from(*own(input)), [0; x25519::PRIVATE_KEY_PEM_LENGTH]),
         |(key, pem)| {
-            key.to_pem(pem).expect("there is room");
+            key.to_pem(pem).expect("the buffer suffices");
             std::hint::black_box(key.public_key());
         },
     ));
@@ -181,28 +183,28 @@ fn x25519(cases: &mut Vec<Case>) {
         |(keys, peer, shared, public)| {
             let (mut shared, mut public) = (shared.iter_mut(), public.iter_mut());
             let mut jobs = keys.each_ref().map(|key| {
-                let place = shared.next().expect("there are as many");
+                let place = shared.next().expect("there is one per job");
                 x25519::Job::agree(key, peer, place)
             });
             x25519::run_batch(&mut jobs);
             assert!(jobs.iter().all(|job| job.outcome().is_ok()));
-            let mut jobs = keys
-                .each_ref()
-                .map(|key| x25519::Job::public_key(key, public.next().expect("there are as many")));
+            let mut jobs = keys.each_ref().map(|key| {
+                x25519::Job::public_key(key, public.next().expect("there is one per job"))
+            });
             x25519::run_batch(&mut jobs);
         },
     ));
 }
 
 fn array(bytes: &[u8]) -> &[u8; 32] {
-    bytes.try_into().expect("it has 32 bytes")
+    bytes.try_into().expect("the input has 32 bytes")
 }
 
 fn first(input: crate::protocol::Input) -> &'static [u8; 32] {
     array(input.parts::<1>()[0])
 }
 
-/// A key behind the peer's.
+/// Returns the key, which follows the peer's.
 fn own(input: crate::protocol::Input) -> &'static [u8; 32] {
     array(input.parts::<2>()[1])
 }
@@ -215,7 +217,7 @@ fn order() -> BigUint {
     (BigUint::from(1_u8) << 252) + number("14def9dea2f79cd65812631a5cf5d3ed")
 }
 
-/// The number of 32 bytes with the bits of RFC 7748, section 5.
+/// Clamps 32 bytes (RFC 7748, section 5) and returns the number.
 fn clamped(bytes: &[u8]) -> BigUint {
     let mut bytes = bytes.to_vec();
     bytes[0] &= 0xf8;
@@ -223,7 +225,7 @@ fn clamped(bytes: &[u8]) -> BigUint {
     little(&bytes)
 }
 
-/// Seeds, what they expand to, and the nonces of the message.
+/// Prepares seeds, their expansions, and the nonces of the message.
 fn seeds(count: usize) -> impl Fn(&mut Random) -> Prepared {
     move |random| {
         let mut prepared = Prepared::default();
@@ -258,7 +260,7 @@ fn nothing_secret(count: usize) -> impl Fn(&mut Random) -> Prepared {
     move |random| Prepared { needles: Needles::default(), ..seeds(count)(random) }
 }
 
-/// A peer's public key, keys, and the secrets shared with the peer.
+/// Prepares a peer's public key, keys, and the secrets shared with the peer.
 fn keys(count: usize) -> impl Fn(&mut Random) -> Prepared {
     move |random| {
         let p = (BigUint::from(1_u8) << 255) - 19_u8;

@@ -1,4 +1,4 @@
-//! Finite-field Diffie-Hellman, and modular exponentiation by itself.
+//! Finite-field Diffie-Hellman, and modular exponentiation alone.
 
 use cycloid::machine::lanes::Lanes;
 use cycloid::machine::words;
@@ -19,7 +19,7 @@ const SCRATCH: usize = dh::scratch_limbs(BITS, EXPONENT_BITS);
 type Key = PrivateKey<'static, &'static mut [u64]>;
 
 pub(super) fn add(cases: &mut Vec<Case>) {
-    // The scratch is the caller's own.
+    // The case's own frames hold the scratch.
     let one = stack_use::DH + 8 * SCRATCH;
     cases.push(case(
         "DH generate",
@@ -35,7 +35,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         |tape| {
             let mut memory = [0; dh::private_key_limbs(EXPONENT_BITS)];
             let key = PrivateKey::generate(GROUP, &mut memory[..], &mut Tape(tape));
-            drop(key.expect("there is room"));
+            drop(key.expect("the buffer suffices"));
         },
     ));
     cases.push(case(
@@ -49,7 +49,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         |(key, peer, shared)| {
             let scratch = &mut [0; SCRATCH];
             key.agree(peer, Validation::Full, shared, scratch).expect("the peer is honest");
-            key.public_value(&mut [0; BITS / 8], scratch).expect("there is room");
+            key.public_value(&mut [0; BITS / 8], scratch).expect("the buffer suffices");
         },
     ));
     cases.push(case(
@@ -60,11 +60,11 @@ pub(super) fn add(cases: &mut Vec<Case>) {
             let memory = limbs(dh::generator_lanes(BITS, Comb::COMPACT), Lanes::ZERO);
             let scratch = &mut vec![0; dh::generator_scratch_limbs(BITS)];
             let generator = Generator::prepare(GROUP, Comb::COMPACT, memory, scratch);
-            (loaded(input.parts::<2>()[1]), generator.expect("there is room"))
+            (loaded(input.parts::<2>()[1]), generator.expect("the buffer suffices"))
         },
         |(key, generator)| {
             let scratch = &mut [0; dh::generator_scratch_limbs(BITS)];
-            generator.public_value(key, &mut [0; BITS / 8], scratch).expect("there is room");
+            generator.public_value(key, &mut [0; BITS / 8], scratch).expect("the buffer suffices");
         },
     ));
     cases.push(case(
@@ -80,7 +80,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
             let mut scratch = vec![Lanes::ZERO; dh::batch_scratch_lanes(BITS, EXPONENT_BITS)];
             let mut places = shared.iter_mut();
             let mut jobs = keys.each_ref().map(|key| {
-                let place = places.next().expect("there are as many");
+                let place = places.next().expect("there is one per job");
                 Job::agree(key, peer, Validation::Partial, place)
             });
             dh::run_batch(&mut jobs, &mut scratch);
@@ -94,10 +94,10 @@ pub(super) fn add(cases: &mut Vec<Case>) {
 
 fn loaded(bytes: &[u8]) -> Key {
     let memory = limbs(dh::private_key_limbs(EXPONENT_BITS), 0);
-    PrivateKey::new(GROUP, bytes, memory).expect("it is in range")
+    PrivateKey::new(GROUP, bytes, memory).expect("the exponent is in range")
 }
 
-/// A peer's public value, exponents, and the secrets that are shared with the peer.
+/// Prepares a peer's public value, exponents, and the secrets shared with the peer.
 fn keys(count: usize) -> impl Fn(&mut Random) -> Prepared {
     move |random| {
         let p = big(GROUP.prime());
@@ -148,9 +148,11 @@ fn modexp(cases: &mut Vec<Case>, bits: usize) {
         make,
         move |([modulus, base, exponent], r_squared, result)| {
             let mut scratch = vec![0; modular::pow_scratch_limbs(n, bits)];
-            let modulus = Modulus::prepare(modulus, r_squared, &mut scratch).expect("it is odd");
+            let modulus =
+                Modulus::prepare(modulus, r_squared, &mut scratch).expect("the modulus is odd");
             let exponent = Exponent::new(exponent);
-            modular::pow(result, base, &exponent, &modulus, &mut scratch).expect("there is room");
+            modular::pow(result, base, &exponent, &modulus, &mut scratch)
+                .expect("the buffer suffices");
         },
     ));
     cases.push(case(
@@ -171,7 +173,7 @@ fn modexp(cases: &mut Vec<Case>, bits: usize) {
             );
             assert!(outcomes.iter().all(Result::is_ok));
             let mut scratch = vec![0; modular::invert_scratch_limbs(n)];
-            // Whether there is one does not matter here.
+            // Whether the inverse exists does not matter here.
             let _ = modular::invert(inverse, base, modulus, &mut scratch);
         },
     ));

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::{Case, Prepared, Random, Tape, big_endian, case, number};
 use crate::needles::Needles;
 
-const MESSAGE: &[u8] = b"what is signed is public";
+const MESSAGE: &[u8] = b"the message is public";
 
 pub(super) fn add(cases: &mut Vec<Case>) {
     curve::<P224>(cases);
@@ -22,7 +22,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
     curve::<P521>(cases);
 }
 
-/// Keys and peers side by side.
+/// The number of keys and peers in a batch.
 const EIGHT: usize = 8;
 
 fn curve<C: Curve>(cases: &mut Vec<Case>) {
@@ -86,7 +86,7 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
         |input| (input.parts::<1>()[0], None),
         |(bytes, place)| {
             let key = stack::try_keep(place, || PrivateKey::<C>::from_bytes(bytes));
-            key.expect("it is in range");
+            key.expect("the scalar is in range");
         },
     ));
     cases.push(case(
@@ -95,9 +95,9 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
         own(),
         |input| input.parts::<1>()[0],
         |bytes| {
-            // By way of a `Result`, which leaves a copy in its owner's frame.
+            // Constructed through a `Result`, which leaves a copy in its owner's frame.
             stack::clean(2048, || {
-                let key = PrivateKey::<C>::from_bytes(bytes).expect("it is in range");
+                let key = PrivateKey::<C>::from_bytes(bytes).expect("the scalar is in range");
                 std::hint::black_box(key.public_key());
             });
         },
@@ -108,16 +108,17 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
         |random| {
             let mut prepared = Prepared::default();
             key::<C>(random, &mut prepared);
-            let key = PrivateKey::<C>::from_bytes(&prepared.input[0]).expect("it is in range");
+            let key =
+                PrivateKey::<C>::from_bytes(&prepared.input[0]).expect("the scalar is in range");
             let mut pem = [0; 1000];
-            let pem = key.to_pkcs8_pem(&mut pem).expect("there is room");
+            let pem = key.to_pkcs8_pem(&mut pem).expect("the buffer suffices");
             prepared.input = vec![pem.into()];
             prepared
         },
         |input| (input.parts::<1>()[0], None),
         |(pem, place)| {
             let key = stack::try_keep(place, || PrivateKey::<C>::from_pem(pem));
-            key.expect("it is a key");
+            key.expect("the key is valid");
         },
     ));
     cases.push(case(
@@ -126,8 +127,8 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
         own(),
         |input| (private::<C>(input.parts::<1>()[0]), [0; 1000]),
         |(key, output)| {
-            key.to_pkcs8_pem(output).expect("there is room");
-            key.to_bytes(&mut output[..C::BYTES]).expect("there is room");
+            key.to_pkcs8_pem(output).expect("the buffer suffices");
+            key.to_bytes(&mut output[..C::BYTES]).expect("the buffer suffices");
         },
     ));
     cases.push(case(
@@ -140,7 +141,7 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
             let key = PrivateKey::<C>::generate(&mut Tape(tape.clone().leak()));
             let key = key.expect("the numbers differ");
             let mut bytes = vec![0; C::BYTES];
-            key.to_bytes(&mut bytes).expect("there is room");
+            key.to_bytes(&mut bytes).expect("the buffer suffices");
             let d = BigUint::from_bytes_be(&bytes);
             prepared.needles.residue("d", &d, &order::<C>());
             prepared.input.push(tape);
@@ -234,7 +235,9 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
             let key = private::<C>(input.parts::<1>()[0]);
             (*key.public_key(), key.sign(Hash::Sha256, MESSAGE))
         },
-        |(key, signature)| key.verify(Hash::Sha256, MESSAGE, signature).expect("it is one"),
+        |(key, signature)| {
+            key.verify(Hash::Sha256, MESSAGE, signature).expect("the signature is valid")
+        },
     ));
     cases.push(case(
         name("verify ×8"),
@@ -257,14 +260,14 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
 }
 
 fn private<C: Curve>(bytes: &[u8]) -> PrivateKey<C> {
-    PrivateKey::from_bytes(bytes).expect("it is in range")
+    PrivateKey::from_bytes(bytes).expect("the scalar is in range")
 }
 
 fn public<C: Curve>(bytes: &[u8]) -> PublicKey<C> {
-    PublicKey::from_sec1(bytes).expect("it is a point")
+    PublicKey::from_sec1(bytes).expect("the point is valid")
 }
 
-/// A key among the input, and among what is searched for.
+/// Adds a key to the input and to the needles.
 fn key<C: Curve>(random: &mut Random, prepared: &mut Prepared) -> BigUint {
     let n = order::<C>();
     let d = random.below(&n);
@@ -273,7 +276,7 @@ fn key<C: Curve>(random: &mut Random, prepared: &mut Prepared) -> BigUint {
     d
 }
 
-/// The nonce of the message with SHA-256, and what reveals it or the key.
+/// Adds the nonce of the message with SHA-256, and the values that reveal it or the key.
 fn nonce<C: Curve>(needles: &mut Needles, d: &BigUint) {
     let n = order::<C>();
     let key = private::<C>(&big_endian(d, C::BYTES));
@@ -321,7 +324,7 @@ fn leftmost<C: Curve>(bytes: &[u8]) -> BigUint {
     BigUint::from_bytes_be(bytes) >> (8 * bytes.len()).saturating_sub(C::BITS)
 }
 
-/// A peer, keys, and the secrets that each of them shares with the peer.
+/// Prepares a peer, keys, and the secrets that each of them shares with the peer.
 fn shared<C: Curve>(count: usize) -> impl Fn(&mut Random) -> Prepared {
     move |random| {
         let peer = private::<C>(&big_endian(&random.below(&order::<C>()), C::BYTES));

@@ -1,4 +1,4 @@
-//! The operations, what they are given, and the secrets that they touch.
+//! The operations, their inputs, and the secrets that they use.
 
 mod bls;
 mod curve25519;
@@ -15,7 +15,7 @@ use crate::needles::Needles;
 use crate::protocol::Input;
 use crate::subject::{Stop, alive};
 
-/// Every case.
+/// Returns all cases.
 pub(crate) fn all() -> Vec<Case> {
     let mut cases = vec![planted_on_the_stack(), planted_in_a_register(), planted_on_the_heap()];
     ec::add(&mut cases);
@@ -29,7 +29,7 @@ pub(crate) fn all() -> Vec<Case> {
 /// An operation.
 pub(crate) struct Case {
     pub(crate) name: String,
-    /// The most stack that it uses, as documented.
+    /// The documented maximum of its stack use.
     pub(crate) stack: usize,
     pub(crate) expect: Expect,
     prepare: Box<Prepare>,
@@ -39,14 +39,14 @@ pub(crate) struct Case {
 type Prepare = dyn Fn(&mut Random) -> Prepared;
 type Run = dyn Fn(Input, &mut Stop);
 
-/// What the search should find.
+/// The expected result of the search.
 #[derive(Clone, Copy)]
 pub(crate) enum Expect {
     Nothing,
     Found,
 }
 
-/// What a case is given, and what is searched for.
+/// The inputs of a case, and the needles of the search.
 #[derive(Default)]
 pub(crate) struct Prepared {
     pub(crate) input: Vec<Vec<u8>>,
@@ -64,22 +64,24 @@ impl Case {
         Self { name, stack, expect, prepare: Box::new(prepare), run: Box::new(run) }
     }
 
-    /// In the process that searches.
+    /// Prepares the case in the searching process.
     pub(crate) fn prepare(&self) -> Prepared {
-        // Each case has secrets of its own, so that what an earlier one left is not taken for it.
+        // Each case has different secrets, so that residue of an earlier case is not attributed to
+        // it.
         let seed = self.name.bytes().fold(1, |seed: u64, byte| {
             (seed ^ u64::from(byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
         });
         (self.prepare)(&mut Random(seed | 1))
     }
 
-    /// In the process that is searched.
+    /// Runs the case in the searched process.
     pub(crate) fn run(&self, input: Input, stop: &mut Stop) {
         (self.run)(input, stop);
     }
 }
 
-/// A case that first makes what lives on, and then does what is examined.
+/// Creates a case that first makes values that stay alive, and then performs the examined
+/// operation.
 pub(crate) fn case<T: 'static>(
     name: impl Into<String>,
     stack: usize,
@@ -93,7 +95,7 @@ pub(crate) fn case<T: 'static>(
     })
 }
 
-/// Numbers that look random and are the same in every run (xorshift).
+/// A deterministic pseudorandom generator (xorshift).
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -112,21 +114,21 @@ impl Random {
         (self.0 >> 32) as u8
     }
 
-    /// From 1 to `modulus` − 1.
+    /// Returns a number from 1 to `modulus` − 1.
     pub(crate) fn below(&mut self, modulus: &BigUint) -> BigUint {
         let length = modulus.bits().div_ceil(8) as usize + 8;
         BigUint::from_bytes_be(&self.bytes(length)) % (modulus - 1_u8) + 1_u8
     }
 }
 
-/// Big-endian bytes, as many as are asked for.
+/// Returns `length` big-endian bytes.
 pub(crate) fn big_endian(number: &BigUint, length: usize) -> Vec<u8> {
     let bytes = number.to_bytes_be();
     [vec![0; length - bytes.len()], bytes].concat()
 }
 
 pub(crate) fn number(hexadecimal: &str) -> BigUint {
-    BigUint::parse_bytes(hexadecimal.as_bytes(), 16).expect("it is a number")
+    BigUint::parse_bytes(hexadecimal.as_bytes(), 16).expect("the digits are hexadecimal")
 }
 
 impl TryRng for Random {
@@ -150,7 +152,7 @@ impl TryRng for Random {
 
 impl TryCryptoRng for Random {}
 
-/// Random numbers that were written down before.
+/// Random numbers from a recording.
 pub(crate) struct Tape(pub(crate) &'static [u8]);
 
 impl TryRng for Tape {
@@ -178,7 +180,7 @@ impl TryRng for Tape {
 
 impl TryCryptoRng for Tape {}
 
-/// 32 secret bytes.
+/// Prepares 32 secret bytes.
 fn secret(random: &mut Random) -> Prepared {
     let bytes = random.bytes(32);
     let mut needles = Needles::default();

@@ -11,23 +11,24 @@ use crate::subject::limbs;
 
 const BITS: usize = 2048;
 const PEM: &str = include_str!("../../../cycloid/tests/data/rsa/2048.pem");
-const MESSAGE: &[u8] = b"what is signed is public";
+const MESSAGE: &[u8] = b"the message is public";
 const LIMBS: usize = rsa::private_key_limbs(BITS);
 const SCRATCH: usize = rsa::pem_scratch_limbs(BITS);
 
 type Key = PrivateKey<&'static mut [u64]>;
 
 pub(super) fn add(cases: &mut Vec<Case>) {
-    // What the caller's own frames have in these: the key's memory and the scratch.
+    // The case's own frames hold the key's memory and the scratch.
     let read = stack_use::RSA_KEY + 8 * (LIMBS + SCRATCH);
     cases.push(case("RSA from_pem, into a borrowed array", read, key, text, |pem| {
         let mut memory = [0; LIMBS];
-        let key = PrivateKey::from_pem(pem, &mut memory, &mut [0; SCRATCH]).expect("it is a key");
+        let key =
+            PrivateKey::from_pem(pem, &mut memory, &mut [0; SCRATCH]).expect("the key is valid");
         std::hint::black_box(key.public().modulus_limbs());
     }));
     cases.push(case("RSA from_pem, into a Vec", read, key, text, |pem| {
         let memory = vec![0; LIMBS];
-        let key = PrivateKey::from_pem(pem, memory, &mut [0; SCRATCH]).expect("it is a key");
+        let key = PrivateKey::from_pem(pem, memory, &mut [0; SCRATCH]).expect("the key is valid");
         std::hint::black_box(key.public().modulus_limbs());
     }));
     cases.push(case(
@@ -36,8 +37,8 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         key,
         |input| (loaded(input), [0; rsa::private_key_pem_length(BITS)]),
         |(key, output)| {
-            key.to_pkcs8_pem(output).expect("there is room");
-            key.to_pkcs1_der(output).expect("there is room");
+            key.to_pkcs8_pem(output).expect("the buffer suffices");
+            key.to_pkcs1_der(output).expect("the buffer suffices");
         },
     ));
     cases.push(case(
@@ -47,7 +48,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         |input| (loaded(input), Random::new()),
         |(key, random)| {
             let mut scratch = vec![0; rsa::check_primes_scratch_limbs(BITS)];
-            key.check_primes(2, random, &mut scratch).expect("they are prime");
+            key.check_primes(2, random, &mut scratch).expect("both numbers are prime");
         },
     ));
     cases.push(case(
@@ -57,7 +58,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         |input| (loaded(input), Random::new()),
         |(key, random)| {
             let mut memory = [0; rsa::context_limbs(BITS)];
-            let mut context = Context::new(key, random, &mut memory).expect("there is room");
+            let mut context = Context::new(key, random, &mut memory).expect("the buffer suffices");
             let mut signature = [0; BITS / 8];
             context.sign_pss(Hash::Sha256, MESSAGE, &mut signature).expect("no fault");
             context.sign_pkcs1v15(Hash::Sha256, MESSAGE, &mut signature).expect("no fault");
@@ -85,13 +86,16 @@ pub(super) fn add(cases: &mut Vec<Case>) {
             let room = &mut scratch;
             public
                 .encrypt_oaep(&oaep, message, random, &mut ciphertext, room)
-                .expect("it is short");
-            public.encrypt_pkcs1v15(message, random, &mut pkcs1v15, room).expect("it is short");
+                .expect("the message is short");
+            public
+                .encrypt_pkcs1v15(message, random, &mut pkcs1v15, room)
+                .expect("the message is short");
             let mut memory = [0; rsa::context_limbs(BITS)];
-            let mut context = Context::new(key, random, &mut memory).expect("there is room");
-            let length = context.decrypt_oaep(&oaep, &ciphertext, opened).expect("it is sound");
+            let mut context = Context::new(key, random, &mut memory).expect("the buffer suffices");
+            let length =
+                context.decrypt_oaep(&oaep, &ciphertext, opened).expect("the ciphertext is valid");
             assert_eq!(length, message.len());
-            context.decrypt_pkcs1v15(&pkcs1v15, opened).expect("it is sound");
+            context.decrypt_pkcs1v15(&pkcs1v15, opened).expect("the ciphertext is valid");
         },
     ));
     cases.push(case(
@@ -101,7 +105,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         |input| (loaded(input), Random::new()),
         |(key, random)| {
             let mut memory = vec![Lanes::ZERO; rsa::batch_lanes(BITS, 8)];
-            let mut batch = Batch::new(BITS, random, &mut memory).expect("there is room");
+            let mut batch = Batch::new(BITS, random, &mut memory).expect("the buffer suffices");
             let mut signatures = [[0; BITS / 8]; 8];
             let mut jobs = signatures
                 .each_mut()
@@ -128,7 +132,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
 fn generated(memory: &mut [u64]) -> PrivateKey<&mut [u64]> {
     let mut scratch = vec![Lanes::ZERO; rsa::generate_scratch_lanes(BITS)];
     let random = &mut Random::new();
-    PrivateKey::generate(BITS, 65537, memory, random, &mut scratch).expect("there is room")
+    PrivateKey::generate(BITS, 65537, memory, random, &mut scratch).expect("the buffer suffices")
 }
 
 fn text(input: Input) -> &'static [u8] {
@@ -138,20 +142,21 @@ fn text(input: Input) -> &'static [u8] {
 fn loaded(input: Input) -> Key {
     let pem = input.parts::<1>()[0];
     let memory = limbs(LIMBS, 0);
-    PrivateKey::from_pem(pem, memory, &mut [0; SCRATCH]).expect("it is a key")
+    PrivateKey::from_pem(pem, memory, &mut [0; SCRATCH]).expect("the key is valid")
 }
 
-/// The key, and all that is secret of it.
+/// Prepares the key, and all secrets in it.
 fn key(_: &mut Random) -> Prepared {
     let mut prepared = Prepared { input: vec![PEM.into()], ..Prepared::default() };
-    let key = PrivateKey::from_pem(PEM, vec![0; LIMBS], &mut [0; SCRATCH]).expect("it is a key");
+    let key =
+        PrivateKey::from_pem(PEM, vec![0; LIMBS], &mut [0; SCRATCH]).expect("the key is valid");
     parts(&key, &mut prepared);
     prepared
 }
 
 fn parts<M: AsRef<[u64]> + AsMut<[u64]>>(key: &PrivateKey<M>, prepared: &mut Prepared) {
     let mut der = vec![0; rsa::private_key_der_length(BITS)];
-    let der = key.to_pkcs1_der(&mut der).expect("there is room");
+    let der = key.to_pkcs1_der(&mut der).expect("the buffer suffices");
     let [_, n, _, d, p, q, d_p, d_q, q_inverse] = integers(der);
     assert_eq!(&p * &q, n, "the model of the key is wrong");
     let needles = &mut prepared.needles;
@@ -163,7 +168,7 @@ fn parts<M: AsRef<[u64]> + AsMut<[u64]>>(key: &PrivateKey<M>, prepared: &mut Pre
     needles.residue("1/q mod p", &q_inverse, &p);
 }
 
-/// The nine numbers of an RSAPrivateKey.
+/// Returns the nine numbers of an RSAPrivateKey.
 fn integers(der: &[u8]) -> [BigUint; 9] {
     let (mut rest, _) = element(der);
     std::array::from_fn(|_| {
@@ -173,7 +178,7 @@ fn integers(der: &[u8]) -> [BigUint; 9] {
     })
 }
 
-/// Contents of an element, and what follows.
+/// Returns the content of a DER element, and the bytes after it.
 fn element(der: &[u8]) -> (&[u8], &[u8]) {
     let (length, start) = match der[1] {
         short @ 0..0x80 => (usize::from(short), 2),

@@ -1,5 +1,5 @@
-//! X25519MLKEM768 (draft-ietf-tls-ecdhe-mlkem, section 4): ML-KEM-768 (FIPS 203), computed by AWS-LC,
-//! and X25519, computed by Cycloid. Whoever wants the secret has to break both.
+//! X25519MLKEM768 (draft-ietf-tls-ecdhe-mlkem, section 4): ML-KEM-768 (FIPS 203), computed by
+//! AWS-LC, combined with X25519, computed by Cycloid. An attacker has to break both.
 
 use rustls::crypto::aws_lc_rs::kx_group::MLKEM768;
 use rustls::crypto::{ActiveKeyExchange, CompletedKeyExchange, SharedSecret, SupportedKxGroup};
@@ -8,14 +8,14 @@ use rustls::{Error, NamedGroup, ProtocolVersion};
 
 use super::{INVALID, X25519};
 
-/// X25519 and ML-KEM-768 together, for TLS 1.3.
+/// X25519 combined with ML-KEM-768, for TLS 1.3.
 pub static X25519MLKEM768: &dyn SupportedKxGroup = &Hybrid;
 
-/// Bytes of an encapsulation key of ML-KEM-768, which a client sends.
+/// Bytes of an ML-KEM-768 encapsulation key, which a client sends.
 const ENCAPSULATION_KEY: usize = 1184;
-/// Bytes of a ciphertext of ML-KEM-768, which a server sends.
+/// Bytes of an ML-KEM-768 ciphertext, which a server sends.
 const CIPHERTEXT: usize = 1088;
-/// Bytes of a public key of X25519, which stands behind either.
+/// Bytes of an X25519 public key, which follows either.
 const PUBLIC_KEY: usize = 32;
 
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl SupportedKxGroup for Hybrid {
 
     fn start_and_complete(&self, share: &[u8]) -> Result<CompletedKeyExchange, Error> {
         let [kem, curve] = split(share, ENCAPSULATION_KEY)?;
-        // A public key that gives a secret of zeros is refused before anything is encapsulated.
+        // A public key that yields an all-zero secret is rejected before encapsulation.
         let curve = X25519.start_and_complete(curve)?;
         let kem = MLKEM768.start_and_complete(kem)?;
         Ok(CompletedKeyExchange {
@@ -66,7 +66,8 @@ impl ActiveKeyExchange for HybridExchange {
         Ok(both(&self.kem.complete(kem)?, &curve))
     }
 
-    /// What a server may choose that has no ML-KEM, without a second flight of the client's.
+    /// Returns the share that a server without ML-KEM can select without a second flight of the
+    /// client.
     fn hybrid_component(&self) -> Option<(NamedGroup, &[u8])> {
         Some((self.curve.group(), self.curve.pub_key()))
     }
@@ -88,7 +89,7 @@ impl ActiveKeyExchange for HybridExchange {
     }
 }
 
-/// The share of ML-KEM, of so many bytes, and that of X25519.
+/// Splits a share into ML-KEM's, of `kem` bytes, and X25519's.
 fn split(share: &[u8], kem: usize) -> Result<[&[u8]; 2], Error> {
     if share.len() != kem + PUBLIC_KEY {
         return Err(INVALID);
@@ -97,7 +98,7 @@ fn split(share: &[u8], kem: usize) -> Result<[&[u8]; 2], Error> {
     Ok([kem, curve])
 }
 
-/// Both secrets, one after the other; wiped when dropped, as each of them is.
+/// Concatenates both secrets; the result is wiped when dropped, as each of them is.
 fn both(kem: &SharedSecret, curve: &SharedSecret) -> SharedSecret {
     [kem.secret_bytes(), curve.secret_bytes()].concat().into()
 }
@@ -106,7 +107,7 @@ fn both(kem: &SharedSecret, curve: &SharedSecret) -> SharedSecret {
 mod tests {
     use super::*;
 
-    /// The first coefficient of an encapsulation key is not reduced modulo q = 3329.
+    /// Makes the first coefficient of an encapsulation key at least q = 3329, which is not reduced.
     fn not_reduced(share: &[u8]) -> Vec<u8> {
         let mut share = share.to_vec();
         share[..2].copy_from_slice(&[0xff, 0xff]);
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn rustls_has_the_same_group() {
+    fn the_group_interoperates_with_that_of_rustls() {
         use rustls::crypto::aws_lc_rs::kx_group::X25519MLKEM768 as THEIRS;
 
         for [one, other] in [[X25519MLKEM768, THEIRS], [THEIRS, X25519MLKEM768]] {
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_part_of_x25519_can_be_completed_alone() {
+    fn the_x25519_component_can_be_completed_alone() {
         let client = X25519MLKEM768.start().unwrap();
         let (group, share) = client.hybrid_component().unwrap();
         assert_eq!(group, NamedGroup::X25519);
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_that_are_none_are_refused() {
+    fn invalid_shares_are_rejected() {
         let client = X25519MLKEM768.start().unwrap();
         let share = client.pub_key().to_vec();
         let answer = X25519MLKEM768.start_and_complete(&share).unwrap().pub_key;
@@ -185,8 +186,8 @@ mod tests {
             let outcome = X25519MLKEM768.start().unwrap().complete(&answer).err();
             assert_eq!(outcome, Some(INVALID), "{} bytes", answer.len());
         }
-        // A ciphertext is refused for its length only: another one gives another secret (FIPS 203,
-        // section 6.3).
+        // A ciphertext is rejected only for its length: a modified one yields another secret (FIPS
+        // 203, section 6.3).
         let mut other = answer.clone();
         other[0] ^= 1;
         let server = X25519MLKEM768.start_and_complete(&share).unwrap();

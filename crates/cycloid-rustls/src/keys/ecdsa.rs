@@ -1,4 +1,5 @@
-//! ECDSA keys: each curve with the hash function that TLS 1.3 gives it (RFC 8446, section 4.2.3).
+//! ECDSA keys: each curve with the hash function that TLS 1.3 assigns to it (RFC 8446, section
+//! 4.2.3).
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use rustls::{Error, SignatureAlgorithm, SignatureScheme};
 use crate::random;
 use crate::verification::digest;
 
-/// A curve that TLS signs on.
+/// A curve for signatures in TLS.
 pub(super) trait TlsCurve: Curve {
     const SCHEME: SignatureScheme;
     const HASH: Hash;
@@ -37,7 +38,7 @@ impl TlsCurve for P521 {
     const ALGORITHM: AlgorithmIdentifier = alg_id::ECDSA_P521;
 }
 
-/// A key, shared with the handshakes that are under way.
+/// A key, shared with the handshakes in progress.
 pub(super) struct EcdsaKey<C: TlsCurve>(Arc<PrivateKey<C>>);
 
 impl<C: TlsCurve> EcdsaKey<C> {
@@ -70,8 +71,8 @@ impl<C: TlsCurve> SigningKey for EcdsaKey<C> {
 
 impl<C: TlsCurve> Signer for EcdsaKey<C> {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
-        // The nonce is right without randomness; with it, a fault that is provoked teaches nothing
-        // by repetition.
+        // The nonce is secure without randomness; randomness prevents an attacker from learning
+        // anything by repeating a signature with induced faults.
         let random = random::bytes::<32>()?;
         let digest = digest(C::HASH, message);
         Ok(self.0.sign_hedged(C::HASH, digest.as_ref(), &*random).to_der().to_vec())

@@ -8,7 +8,7 @@ use rustls::pki_types::{SubjectPublicKeyInfoDer, alg_id};
 use rustls::sign::{Signer, SigningKey, public_key_to_spki};
 use rustls::{Error, SignatureAlgorithm, SignatureScheme};
 
-/// A key, shared with the handshakes that are under way.
+/// A key, shared with the handshakes in progress.
 pub(super) struct Ed25519Key(Arc<ed25519::SigningKey>);
 
 impl Ed25519Key {

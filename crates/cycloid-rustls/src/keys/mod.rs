@@ -1,4 +1,4 @@
-//! Private keys: from files to signatures.
+//! Private keys: loading and signing.
 
 mod ecdsa;
 mod ed25519;
@@ -15,18 +15,18 @@ use rustls::Error;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::SigningKey;
 
-/// A key from DER: RSA in PKCS #1 or PKCS #8, ECDSA on P-256, P-384 or P-521 in SEC 1 or PKCS #8,
-/// Ed25519 in PKCS #8, and ML-DSA in PKCS #8 with the feature `post-quantum`.
+/// Loads a key from DER: RSA in PKCS #1 or PKCS #8, ECDSA on P-256, P-384 or P-521 in SEC 1 or PKCS
+/// #8, Ed25519 in PKCS #8, and ML-DSA in PKCS #8 with the feature `post-quantum`.
 ///
 /// # Errors
-/// [`rustls::Error::General`], which says what the file is and what is wrong with it, or that the key
-/// is of no algorithm of these.
+/// [`rustls::Error::General`] with a description: the format of the file and the problem with it,
+/// or that the algorithm of the key is not supported.
 pub fn any_supported_key(der: &PrivateKeyDer<'_>) -> Result<Arc<dyn SigningKey>, Error> {
     let bytes = der.secret_der();
     let outcome = match der {
         PrivateKeyDer::Pkcs1(_) => rsa(bytes, "PKCS #1"),
         PrivateKeyDer::Sec1(_) => on_any_curve(bytes, "SEC 1").unwrap_or_else(|| {
-            Err(format!("the private key (SEC 1) is on another curve: it is {SUPPORTED}"))
+            Err(format!("the private key (SEC 1) is on an unsupported curve: it is {SUPPORTED}"))
         }),
         PrivateKeyDer::Pkcs8(_) => pkcs8(der),
         _ => Err("the private key is neither PKCS #1, nor PKCS #8, nor SEC 1".into()),
@@ -34,7 +34,7 @@ pub fn any_supported_key(der: &PrivateKeyDer<'_>) -> Result<Arc<dyn SigningKey>,
     outcome.map_err(Error::General)
 }
 
-/// A key, or why there is none.
+/// A key, or the reason why loading it failed.
 type Outcome = Result<Arc<dyn SigningKey>, String>;
 
 const SUPPORTED: &str = "neither RSA, nor ECDSA on P-256, P-384 or P-521, nor Ed25519";
@@ -56,7 +56,7 @@ const ML_DSA: [ObjectIdentifier; 3] = [
     ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.3.19"),
 ];
 
-/// A key in PKCS #8 (RFC 5958), of the algorithm that the file names.
+/// Loads a key in PKCS #8 (RFC 5958), with the algorithm that the file names.
 fn pkcs8(der: &PrivateKeyDer<'_>) -> Outcome {
     const FILE: &str = "PKCS #8";
     let bytes = der.secret_der();
@@ -87,7 +87,8 @@ fn pkcs8(der: &PrivateKeyDer<'_>) -> Outcome {
     }
 }
 
-/// Whether this is EncryptedPrivateKeyInfo (RFC 5958, section 3): an algorithm and a ciphertext.
+/// Returns whether this is EncryptedPrivateKeyInfo (RFC 5958, section 3): an algorithm and a
+/// ciphertext.
 fn is_encrypted(der: &[u8]) -> bool {
     let fields = |mut reader: SliceReader<'_>| {
         Header::decode(&mut reader)?;
@@ -108,7 +109,7 @@ fn rsa(der: &[u8], file: &str) -> Outcome {
     }
 }
 
-/// A key on whichever of the curves it is, if it is on one of them.
+/// Loads a key on any of the curves; `None` if it is on none of them.
 fn on_any_curve(der: &[u8], file: &str) -> Option<Outcome> {
     [on::<P256>, on::<P384>, on::<P521>].into_iter().find_map(|on| on(der, file))
 }

@@ -1,4 +1,4 @@
-//! RSA keys, with contexts that are used again.
+//! RSA keys, with reusable contexts.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 use crate::random;
 use crate::verification::digest;
 
-/// What a key signs by that is for everything (rsaEncryption), in order of preference.
+/// The schemes of an unrestricted key (rsaEncryption), in order of preference.
 const SCHEMES: [Scheme; 6] = [
     Scheme::new(SignatureScheme::RSA_PSS_SHA256, Hash::Sha256, true),
     Scheme::new(SignatureScheme::RSA_PSS_SHA384, Hash::Sha384, true),
@@ -28,8 +28,8 @@ const SCHEMES: [Scheme; 6] = [
     Scheme::new(SignatureScheme::RSA_PKCS1_SHA512, Hash::Sha512, false),
 ];
 
-/// What a key for RSASSA-PSS only signs by: rsa_pss_pss_sha256 and so on (RFC 8446, section 4.2.3),
-/// for which rustls has no names.
+/// The schemes of a key restricted to RSASSA-PSS: rsa_pss_pss_sha256 and so on (RFC 8446, section
+/// 4.2.3), for which rustls has no names.
 const PSS_SCHEMES: [Scheme; 3] = [
     Scheme::new(SignatureScheme::Unknown(0x0809), Hash::Sha256, true),
     Scheme::new(SignatureScheme::Unknown(0x080a), Hash::Sha384, true),
@@ -49,7 +49,8 @@ impl Scheme {
         Self { name, hash, is_pss }
     }
 
-    /// PSS as TLS has it: one hash function, and a salt as long as the digest.
+    /// Returns whether the key permits the scheme. PSS in TLS uses one hash function, and a salt as
+    /// long as the digest.
     fn is_allowed(&self, allowed: &Pss) -> bool {
         allowed.hash == self.hash
             && allowed.mask_hash == self.hash
@@ -57,24 +58,24 @@ impl Scheme {
     }
 }
 
-/// Rounds of the test of Miller and Rabin on each prime of a key that is loaded. By one round a prime
-/// that is composite by mistake is found, and what is composite on purpose gives no signature anyway.
+/// Rounds of the Miller–Rabin test on each prime of a loaded key. One round detects a prime that is
+/// composite by mistake; with a deliberately composite one, no signature is released anyway.
 const ROUNDS: usize = 2;
 
 type Memory = Box<[u64]>;
 
-/// A key, shared with the handshakes that are under way.
+/// A key, shared with the handshakes in progress.
 pub(super) struct RsaKey(Arc<Shared>);
 
 struct Shared {
     key: Arc<PrivateKey<Memory>>,
-    /// What it signs by.
+    /// The schemes that the key can sign with.
     schemes: Vec<Scheme>,
-    /// Those that are not in use.
+    /// The contexts that are not in use.
     contexts: Mutex<Vec<OwnedContext>>,
 }
 
-/// What a context borrows.
+/// The data that a context borrows.
 struct Owner {
     key: Arc<PrivateKey<Memory>>,
     memory: MutBorrow<Memory>,
@@ -92,10 +93,10 @@ self_cell!(
 );
 
 impl RsaKey {
-    /// From PKCS #1 or PKCS #8.
+    /// Loads a key from PKCS #1 or PKCS #8.
     ///
     /// # Errors
-    /// What is wrong with the key.
+    /// A description of the problem with the key.
     pub(super) fn from_der(der: &[u8]) -> Result<Self, String> {
         let said = |error: rsa::Error| error.to_string();
         let mut scratch = Zeroizing::new(vec![0; der_scratch_limbs(MAX_BITS)]);
@@ -109,7 +110,7 @@ impl RsaKey {
     }
 }
 
-/// What a key with that restriction signs by.
+/// Returns the schemes of a key with that restriction.
 fn schemes(restriction: Restriction) -> Result<Vec<Scheme>, String> {
     let schemes: Vec<_> = match restriction {
         Restriction::None => SCHEMES.to_vec(),
@@ -128,9 +129,9 @@ fn schemes(restriction: Restriction) -> Result<Vec<Scheme>, String> {
 }
 
 impl Shared {
-    /// A context that nobody uses.
+    /// Returns an unused context, or a new one if all are in use.
     fn context(&self) -> Result<OwnedContext, Error> {
-        // Whoever panicked did so between two changes of the list.
+        // A panic cannot leave the list in an inconsistent state.
         let free = self.contexts.lock().unwrap_or_else(PoisonError::into_inner).pop();
         if let Some(context) = free {
             return Ok(context);
@@ -150,7 +151,7 @@ impl Shared {
 }
 
 fn failed(error: rsa::Error) -> Error {
-    Error::General(format!("the RSA signature was not made: {error}"))
+    Error::General(format!("RSA signing failed: {error}"))
 }
 
 impl fmt::Debug for RsaKey {

@@ -1,5 +1,5 @@
-//! What the tests share: certificates made by the command `openssl`, configurations, and handshakes
-//! in memory.
+//! Shared code of the tests: certificates made with the command `openssl`, configurations, and
+//! handshakes in memory.
 #![allow(dead_code)]
 
 use std::fs;
@@ -16,7 +16,7 @@ use rustls::{
     ServerConfig, ServerConnection, SupportedCipherSuite, SupportedProtocolVersion,
 };
 
-/// What a key is of, with what `openssl req` needs to make it.
+/// The kinds of keys, with the options of `openssl req` that make them.
 pub(crate) const KINDS: [(&str, &str); 6] = [
     ("rsa-2048", "rsa:2048"),
     ("rsa-3072", "rsa:3072"),
@@ -39,15 +39,15 @@ basicConstraints = critical, CA:FALSE
 subjectAltName = DNS:localhost
 ";
 
-/// A certificate for localhost, its key, and that of its authority, whose key is of the same kind.
+/// A certificate for localhost and its key, with an authority whose key is of the same kind.
 pub(crate) struct Certificate {
     pub(crate) kind: &'static str,
     directory: PathBuf,
 }
 
 impl Certificate {
-    /// One for RSASSA-PSS only, with options of `openssl genpkey` for its parameters; its authority is
-    /// one for everything.
+    /// Makes a certificate restricted to RSASSA-PSS, with options of `openssl genpkey` for its
+    /// parameters; its authority's key is unrestricted.
     pub(crate) fn for_pss(test: &str, kind: &'static str, options: &str) -> Self {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
         let certificate = Self::make(&directory, kind, "rsa:2048");
@@ -63,7 +63,7 @@ impl Certificate {
         certificate
     }
 
-    /// One of each kind, in a directory of the test's own.
+    /// Makes one of each kind, in a directory for this test.
     pub(crate) fn all(test: &str) -> Vec<Self> {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
         let make = |(kind, algorithm)| Self::make(&directory, kind, algorithm);
@@ -115,14 +115,14 @@ impl Certificate {
         roots
     }
 
-    /// Whether it can stand in a handshake with the cipher suite.
+    /// Returns whether it is compatible with the cipher suite.
     pub(crate) fn suits(&self, suite: CipherSuite) -> bool {
         let name = format!("{suite:?}");
         name.starts_with("TLS13") || name.contains("_RSA_") == self.kind.starts_with("rsa")
     }
 }
 
-/// The provider with this suite only, and this group before the others.
+/// Returns the provider with only this suite, and with this group first.
 pub(crate) fn provider(
     suite: SupportedCipherSuite,
     group: &'static dyn SupportedKxGroup,
@@ -136,7 +136,7 @@ pub(crate) fn provider(
     }
 }
 
-/// Whether sides show a certificate, and one or both.
+/// Which sides present a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
     ByServer,
@@ -145,7 +145,7 @@ pub(crate) enum Shown {
 
 const VERSIONS: &[&SupportedProtocolVersion] = &[&rustls::version::TLS13, &rustls::version::TLS12];
 
-/// The versions that the provider has suites for.
+/// Returns the versions for which the provider has suites.
 fn versions(provider: &CryptoProvider) -> Vec<&'static SupportedProtocolVersion> {
     let has = |version: &&&'static SupportedProtocolVersion| {
         provider.cipher_suites.iter().any(|suite| suite.version().version == version.version)
@@ -191,16 +191,16 @@ pub(crate) fn localhost() -> ServerName<'static> {
     ServerName::try_from("localhost").unwrap()
 }
 
-/// What a handshake in memory came to.
+/// The result of a handshake in memory.
 pub(crate) struct Handshake {
     pub(crate) client: ClientConnection,
     pub(crate) server: ServerConnection,
 }
 
-/// A handshake in memory.
+/// Performs a handshake in memory.
 ///
 /// # Errors
-/// That of the side that failed first, which is named.
+/// The name and the error of the side that failed first.
 pub(crate) fn handshake(
     client: &Arc<ClientConfig>,
     server: &Arc<ServerConfig>,
@@ -228,7 +228,7 @@ pub(crate) fn handshake(
     Ok(Handshake { client, server })
 }
 
-/// How `openssl` calls a version.
+/// Returns the flag of `openssl` for a version.
 pub(crate) fn version_flag(suite: SupportedCipherSuite) -> &'static str {
     match suite.version().version {
         ProtocolVersion::TLSv1_3 => "-tls1_3",

@@ -1,4 +1,4 @@
-//! General registers.
+//! Rules for general registers.
 
 use iced_x86::{ConditionCode, Instruction, Mnemonic, OpKind, Register};
 
@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::registers::Values;
 use crate::taint::{Taint, all_if_any, low, shift_left, shift_right, upward};
 
-/// Whether a result is the same whatever the operands are.
+/// Returns whether the result is independent of the operands.
 pub(super) fn is_constant(instruction: &Instruction) -> bool {
     let same = instruction.op0_kind() == OpKind::Register
         && instruction.op1_kind() == OpKind::Register
@@ -16,7 +16,7 @@ pub(super) fn is_constant(instruction: &Instruction) -> bool {
     same && matches!(instruction.mnemonic(), Mnemonic::Xor | Mnemonic::Sub)
 }
 
-/// Applies a rule; returns what flags depend on.
+/// Applies a rule; returns the taint of the flags.
 pub(super) fn apply(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Taint {
     let instruction = &code.instruction;
     let bytes = destination_bytes(instruction);
@@ -53,7 +53,7 @@ pub(super) fn apply(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Ta
         Rule::ConditionalMove => conditional_move(engine, code, values, bytes),
         Rule::Count => {
             let taint = elementwise(engine, code, values, 1);
-            // BSF and BSR leave the destination as it was where there is no bit.
+            // BSF and BSR leave the destination unchanged if no bit is set.
             let old = if matches!(instruction.mnemonic(), Mnemonic::Bsf | Mnemonic::Bsr) {
                 engine.register(instruction.op0_register())
             } else {
@@ -95,7 +95,7 @@ fn sign_extend(engine: &mut Engine, code: &Code, values: &Values<'_>, bytes: usi
     0
 }
 
-/// AND and OR: a byte of a public operand that is `deciding` decides the result's.
+/// AND and OR: a byte of a public operand equal to `deciding` determines the result's byte.
 fn masked(engine: &mut Engine, code: &Code, values: &Values<'_>, deciding: u8) -> Taint {
     let a = read(engine, code, values, 0);
     let b = read(engine, code, values, 1);
@@ -116,7 +116,7 @@ fn masked(engine: &mut Engine, code: &Code, values: &Values<'_>, deciding: u8) -
     taint
 }
 
-/// The value of an operand before the instruction.
+/// Returns the value of an operand before the instruction.
 fn value(engine: &mut Engine, code: &Code, values: &Values<'_>, operand: u32) -> u64 {
     let instruction = &code.instruction;
     match instruction.op_kind(operand) {
@@ -137,7 +137,7 @@ fn carry(engine: &mut Engine, code: &Code, values: &Values<'_>, bytes: usize) ->
     let instruction = &code.instruction;
     let operands = code.sources.iter().fold(0, |all, i| all | read(engine, code, values, *i));
     let flags = engine.registers.flags & instruction.rflags_read() != 0;
-    // SBB of a register and itself is the borrow, whatever the register is.
+    // SBB of a register with itself yields the borrow, whatever the register holds.
     let same = instruction.mnemonic() == Mnemonic::Sbb
         && instruction.op1_kind() == OpKind::Register
         && instruction.op0_kind() == OpKind::Register
@@ -174,7 +174,7 @@ fn exchange(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Taint {
 
 fn shift(engine: &mut Engine, code: &Code, values: &Values<'_>, bytes: usize) -> Taint {
     let instruction = &code.instruction;
-    // Two operands: the first is shifted by the second; three: the second by the third.
+    // With two operands, the first is shifted by the second; with three, the second by the third.
     let (from, by) = if instruction.op_count() == 3 { (1, 2) } else { (0, 1) };
     let taint = read(engine, code, values, from);
     let count_taint = match instruction.op_kind(by) {
@@ -190,7 +190,7 @@ fn shift(engine: &mut Engine, code: &Code, values: &Values<'_>, bytes: usize) ->
             let sign = taint >> (bytes - 1) & 1 == 1;
             let within = shift_right(taint, count, bytes);
             if sign && count > 0 {
-                // The top byte that still holds bits of the number, and all above.
+                // The highest byte that still holds bits of the number, and all bytes above.
                 let first = bytes - 1 - (count / 8).min(bytes - 1);
                 within | low(bytes) & !low(first)
             } else {
@@ -225,7 +225,7 @@ fn conditional_move(engine: &mut Engine, code: &Code, values: &Values<'_>, bytes
     0
 }
 
-/// Whether a condition holds for these flags.
+/// Returns whether a condition holds for these flags.
 fn holds(condition: ConditionCode, flags: u64) -> bool {
     let flag = |bit: u32| flags >> bit & 1 == 1;
     let (carry, parity, zero, sign, overflow) = (flag(0), flag(2), flag(6), flag(7), flag(11));

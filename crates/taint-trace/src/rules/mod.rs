@@ -1,8 +1,8 @@
-//! How taint passes from the sources of an instruction to its destinations.
+//! Rules that propagate taint from the sources of an instruction to its destinations.
 //!
-//! Each rule is sound: a byte of a result is tainted if it can differ with a secret. What has no
-//! rule of its own follows [`Rule::Generic`]: every destination depends on every source. The other
-//! rules are there because that is too coarse for what compilers do with public values.
+//! Each rule is sound: a byte of a result is tainted if it can differ with a secret. An instruction
+//! without a rule of its own follows [`Rule::Generic`]: every destination depends on every source.
+//! The other rules exist because that is too coarse for what compilers do with public values.
 
 mod general;
 mod vector;
@@ -22,73 +22,76 @@ pub(crate) enum Rule {
     Generic,
     /// As [`Generic`](Self::Generic), and the time depends on the sources.
     VariableTime,
-    /// Nothing is written: branches, which are checked elsewhere, and fences.
+    /// Nothing is written: branches (checked elsewhere) and fences.
     Nothing,
     /// A no-op, which may be a marker.
     Nop,
-    /// The result does not depend on the operands: an operand exclusive-or itself and its like.
+    /// The result is independent of the operands, as in the exclusive-or of an operand with itself.
     Constant,
-    /// Bytes move to the same bytes; those above are zero.
+    /// Bytes move to the same positions; higher bytes become zero.
     Move,
-    /// As [`Move`](Self::Move), with the sign above.
+    /// As [`Move`](Self::Move), with sign extension.
     SignExtend,
-    /// The address itself is the result.
+    /// The result is the address itself.
     Lea,
     /// A byte that is zero in a public operand is zero in the result.
     And,
     /// A byte that is all ones in a public operand is all ones in the result.
     Or,
-    /// Sums and low halves of products: what is at a byte depends on that byte and those below.
+    /// Sums and low halves of products: a byte depends on the same and lower bytes of the operands.
     Carry,
-    /// Two numbers that are exchanged.
+    /// Two values are exchanged.
     Exchange,
-    /// Bytes in the opposite order.
+    /// The order of the bytes is reversed.
     Reverse,
-    /// Shifts and rotations of a general register.
+    /// A left shift of a general register.
     ShiftLeft,
-    /// Zeros come in from above.
+    /// A right shift; zeros come in from above.
     ShiftRight,
-    /// The sign comes in from above.
+    /// A right shift; the sign comes in from above.
     ShiftArithmetic,
-    /// Both ends meet.
+    /// A rotation; both ends meet.
     Rotate,
-    /// One of two, by flags.
+    /// One of two operands, selected by flags.
     ConditionalMove,
-    /// The number of a bit, which fits into a byte.
+    /// A bit index or count, which fits into a byte.
     Count,
     /// To the stack.
     Push,
     /// From the stack.
     Pop,
-    /// A public return address goes to the stack.
+    /// A call: pushes a public return address.
     Call,
-    /// The stack pointer becomes the base pointer, which is taken from the stack.
+    /// The base pointer becomes the stack pointer, then the base pointer is popped.
     Leave,
     /// MOVS, STOS, LODS: one element of a repetition.
     String,
-    /// Vectors, in elements of so many bytes, each of which depends on itself.
+    /// Vectors with elements of this many bytes, each of which depends only on itself.
     Elements(u8),
-    /// One element of so many bytes, to all.
+    /// One element of this many bytes is copied to all.
     Broadcast(u8),
-    /// One element of so many bytes to a place in a vector, by an immediate.
+    /// One element of this many bytes is inserted into a vector, at a position given by an
+    /// immediate.
     Insert(u8),
-    /// One element of so many bytes out of a vector, by an immediate.
+    /// One element of this many bytes is extracted from a vector, at a position given by an
+    /// immediate.
     Extract(u8),
-    /// Elements of so many bytes of two vectors in turns, low halves of each 16 bytes.
+    /// Elements of this many bytes of two vectors are interleaved, from the low halves of each
+    /// 16 bytes.
     UnpackLow(u8),
     /// As [`UnpackLow`](Self::UnpackLow), with the high halves.
     UnpackHigh(u8),
-    /// Elements of so many bytes within 32 bytes, by an immediate: VPERMQ.
+    /// Elements of this many bytes are permuted within 32 bytes, by an immediate: VPERMQ.
     Permute,
-    /// Elements of four bytes within 16 bytes, by an immediate: PSHUFD.
+    /// Elements of four bytes are permuted within 16 bytes, by an immediate: PSHUFD.
     Shuffle,
-    /// Two vectors end to end, shifted by so many bytes a step of the immediate: VALIGNQ.
+    /// Two concatenated vectors are shifted by this many bytes per step of the immediate: VALIGNQ.
     Align(u8),
-    /// Bytes within 16 bytes depend on each other.
+    /// The bytes within each 16 bytes depend on each other.
     Within16,
-    /// The upper half of 16 bytes is replaced from memory, or goes there.
+    /// The upper half of 16 bytes is loaded from memory or stored to it.
     MoveHigh,
-    /// The lower half of 16 bytes is replaced from memory, or goes there.
+    /// The lower half of 16 bytes is loaded from memory or stored to it.
     MoveLow,
     /// VZEROUPPER.
     ZeroUpper,
@@ -97,7 +100,7 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
-    /// The rule of an instruction.
+    /// Returns the rule of an instruction.
     pub(crate) fn of(instruction: &Instruction) -> Self {
         use Mnemonic as M;
         if vector::is_constant(instruction) || general::is_constant(instruction) {
@@ -108,7 +111,7 @@ impl Rule {
             M::Div | M::Idiv | M::Pdep | M::Pext | M::Cpuid | M::Rdrand | M::Rdseed => {
                 Self::VariableTime
             }
-            // Division and square roots of floating-point numbers, of vectors too.
+            // Division and square roots of floating-point numbers, also in vectors.
             mnemonic
                 if ["Div", "Sqrt", "Vdiv", "Vsqrt", "Fdiv", "Fsqrt"]
                     .iter()
@@ -182,7 +185,7 @@ fn is_conditional_move(mnemonic: Mnemonic) -> bool {
     format!("{mnemonic:?}").starts_with("Cmov")
 }
 
-/// Passes the taint of an instruction on.
+/// Propagates the taint of an instruction.
 pub(crate) fn apply(engine: &mut Engine, code: &Code, values: &Values<'_>) {
     let instruction = &code.instruction;
     let before = engine.registers.flags & instruction.rflags_read();
@@ -218,7 +221,7 @@ pub(crate) fn apply(engine: &mut Engine, code: &Code, values: &Values<'_>) {
     *flags = if any && code.rule != Rule::Constant {
         *flags & !constant | written & !constant
     } else if is_shift(code.rule) {
-        // A shift by zero leaves the flags as they are.
+        // A shift by zero leaves the flags unchanged.
         *flags
     } else {
         *flags & !written
@@ -229,7 +232,7 @@ const fn is_shift(rule: Rule) -> bool {
     matches!(rule, Rule::ShiftLeft | Rule::ShiftRight | Rule::ShiftArithmetic | Rule::Rotate)
 }
 
-/// The taint of an operand that is read.
+/// Returns the taint of an operand that is read.
 fn read(engine: &mut Engine, code: &Code, values: &Values<'_>, operand: u32) -> Taint {
     let instruction = &code.instruction;
     match instruction.op_kind(operand) {
@@ -251,7 +254,7 @@ fn read(engine: &mut Engine, code: &Code, values: &Values<'_>, operand: u32) -> 
     }
 }
 
-/// The bytes of a memory operand that a public mask lets through: all without a mask.
+/// Returns the bytes of a memory operand that a public mask selects; all bytes without a mask.
 fn accessed(engine: &Engine, instruction: &Instruction, values: &Values<'_>) -> Taint {
     let mask = instruction.op_mask();
     if mask == Register::None || engine.register(mask) != 0 {
@@ -262,13 +265,13 @@ fn accessed(engine: &Engine, instruction: &Instruction, values: &Values<'_>) -> 
     (0..64 / size).filter(|i| bits >> i & 1 == 1).fold(0, |all, i| all | low(size) << (i * size))
 }
 
-/// The bytes that are accessed in memory, or one element of a broadcast.
+/// Returns the number of bytes accessed in memory; one element for a broadcast.
 fn memory_bytes(instruction: &Instruction) -> usize {
     let size = instruction.memory_size();
     if instruction.is_broadcast() { size.element_size() } else { size.size() }
 }
 
-/// The length of the widest vector register among the operands.
+/// Returns the length of the widest vector register among the operands.
 fn vector_bytes(instruction: &Instruction) -> usize {
     (0..instruction.op_count())
         .filter(|i| instruction.op_kind(*i) == OpKind::Register)
@@ -279,7 +282,7 @@ fn vector_bytes(instruction: &Instruction) -> usize {
         .unwrap_or(16)
 }
 
-/// Writes the first operand. `false` if it cannot be written.
+/// Writes the first operand. Returns `false` if it cannot be written.
 fn write(engine: &mut Engine, code: &Code, values: &Values<'_>, taint: Taint) -> bool {
     let instruction = &code.instruction;
     let mask = instruction.op_mask();
@@ -303,19 +306,19 @@ fn write(engine: &mut Engine, code: &Code, values: &Values<'_>, taint: Taint) ->
         OpKind::Memory => {
             let bytes = memory_bytes(instruction);
             let address = engine.address(code, values);
-            // What a mask leaves out stays as it was; a secret mask is a finding of its own.
+            // Masked-out bytes stay unchanged; a secret mask is a separate finding.
             let written = accessed(engine, instruction, values);
             let kept =
                 engine.memory.get(address, bytes) & if by_mask { Taint::MAX } else { !written };
             engine.memory.set(address, bytes, taint & written | kept);
             true
         }
-        // TEST and CMP with an immediate write nothing either.
+        // TEST and CMP with an immediate write nothing.
         _ => true,
     }
 }
 
-/// The size of the first operand in bytes.
+/// Returns the size of the first operand in bytes.
 fn destination_bytes(instruction: &Instruction) -> usize {
     match instruction.op0_kind() {
         OpKind::Register => instruction.op0_register().size(),
@@ -324,7 +327,7 @@ fn destination_bytes(instruction: &Instruction) -> usize {
     }
 }
 
-/// Every destination depends on every source, implicit ones included.
+/// Every destination depends on every source, including implicit ones.
 fn generic(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Taint {
     let instruction = &code.instruction;
     let mut factory = engine.factory.take().expect("one rule runs at a time");
@@ -351,7 +354,7 @@ fn generic(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Taint {
         engine.accessed(address as usize);
         if matches!(used.access(), A::Read | A::CondRead | A::ReadWrite | A::ReadCondWrite) {
             let taint = engine.memory.get(address as usize, bytes);
-            // A gather's mask is another register, and its elements are read one by one.
+            // A gather's mask is a separate register, and its elements are read one by one.
             let whole = bytes == instruction.memory_size().size();
             let through = if whole { accessed(engine, instruction, values) } else { Taint::MAX };
             sources |= taint & through;
@@ -392,13 +395,13 @@ fn generic(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Taint {
     sources
 }
 
-/// The union of all sources, element by element.
+/// Returns the union of all sources, element by element.
 fn elementwise(engine: &mut Engine, code: &Code, values: &Values<'_>, size: usize) -> Taint {
     let taint = code.sources.iter().fold(0, |all, i| all | read(engine, code, values, *i));
     elements(taint, size)
 }
 
-/// Whether an instruction is encoded with two operands of which the first is a source as well.
+/// Returns whether an instruction has two operands, of which the first is also a source.
 fn is_legacy(instruction: &Instruction) -> bool {
     instruction.encoding() == EncodingKind::Legacy
 }

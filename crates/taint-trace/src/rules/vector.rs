@@ -1,4 +1,4 @@
-//! Vector registers.
+//! Rules for vector registers.
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
@@ -8,8 +8,8 @@ use crate::engine::Engine;
 use crate::registers::Values;
 use crate::taint::{Taint, all_if_any, low, repeat};
 
-/// Instructions by their names without the leading V, and the size of the elements that depend on
-/// themselves alone.
+/// Instructions whose elements depend only on themselves: the name without the leading V, and the
+/// size of the elements.
 const ELEMENTWISE: [(&str, u8); 96] = [
     ("movdqa", 1),
     ("movdqu", 1),
@@ -154,7 +154,7 @@ const OTHERS: [(&str, Rule); 41] = [
     ("zeroall", Rule::ZeroAll),
 ];
 
-/// Those that mix bytes within 16 bytes, and those that move halves.
+/// Instructions that mix bytes within 16 bytes, and those that move halves.
 const WITHIN: [(&str, Rule); 24] = [
     ("punpcklbw", Rule::UnpackLow(1)),
     ("punpcklwd", Rule::UnpackLow(2)),
@@ -182,7 +182,7 @@ const WITHIN: [(&str, Rule); 24] = [
     ("movlpd", Rule::MoveLow),
 ];
 
-/// The name without the leading V of the encodings with more operands.
+/// Returns the name without the leading V of the encodings with more operands.
 fn name(instruction: &Instruction) -> String {
     let name = format!("{:?}", instruction.mnemonic()).to_lowercase();
     match name.strip_prefix('v') {
@@ -191,7 +191,7 @@ fn name(instruction: &Instruction) -> String {
     }
 }
 
-/// The rule of a vector instruction, if it has one.
+/// Returns the rule of a vector instruction, if it has one.
 pub(super) fn rule(instruction: &Instruction) -> Option<Rule> {
     let name = name(instruction);
     let mut operands = (0..instruction.op_count()).map(|i| instruction.op_register(i));
@@ -199,7 +199,7 @@ pub(super) fn rule(instruction: &Instruction) -> Option<Rule> {
         return None;
     }
     if name == "pblendvb" && is_legacy(instruction) {
-        // Its mask is no operand.
+        // Its mask is not an operand.
         return None;
     }
     if let Some((_, size)) = ELEMENTWISE.iter().find(|known| known.0 == name) {
@@ -214,11 +214,11 @@ pub(super) fn rule(instruction: &Instruction) -> Option<Rule> {
     let (_, rule) = OTHERS.iter().chain(&WITHIN).find(|known| known.0 == name)?;
     let last = instruction.op_count().saturating_sub(1);
     let by_immediate = last > 0 && instruction.op_kind(last) == OpKind::Immediate8;
-    // VPERMQ by a register mixes all.
+    // VPERMQ with a register mixes all elements.
     (*rule != Rule::Permute || by_immediate).then_some(*rule)
 }
 
-/// Whether a result is the same whatever the operands are.
+/// Returns whether the result is independent of the operands.
 pub(super) fn is_constant(instruction: &Instruction) -> bool {
     let register = |i: u32| {
         (instruction.op_count() > i && instruction.op_kind(i) == OpKind::Register)
@@ -247,7 +247,7 @@ pub(super) fn is_constant(instruction: &Instruction) -> bool {
     }
 }
 
-/// Applies a rule; returns what flags depend on.
+/// Applies a rule; returns the taint of the flags.
 pub(super) fn apply(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Taint {
     let instruction = &code.instruction;
     let bytes = destination_bytes(instruction);
@@ -265,7 +265,7 @@ pub(super) fn apply(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Ta
         }
         Rule::Insert(size) => {
             let size = usize::from(size);
-            // Without a V the first operand is the vector; else the second is.
+            // Without the V prefix the first operand is the vector; otherwise the second is.
             let into = if count == 4 { 1 } else { 0 };
             let old = read(engine, code, values, into);
             let part = read(engine, code, values, into + 1) & low(size);
@@ -306,13 +306,13 @@ pub(super) fn apply(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Ta
             return 0;
         }
     };
-    // A mask in place of a merge keeps or clears whole elements.
+    // A mask instead of a merge keeps or clears whole elements.
     let taint = if instruction.op_mask() == Register::None {
         taint
     } else {
         all_if_any(engine.register(instruction.op_mask()), bytes) | taint
     };
-    // MOVQ and MOVD clear what is above also in their short encoding.
+    // MOVQ and MOVD also clear the upper part in their legacy encoding.
     if matches!(instruction.mnemonic(), Mnemonic::Movq | Mnemonic::Movd)
         && instruction.op0_kind() == OpKind::Register
     {
@@ -344,7 +344,8 @@ fn unpack(
     taint
 }
 
-/// Each group of four elements in the order that two bits of the immediate give for each.
+/// Permutes each group of four elements; two bits of the immediate select the source of each
+/// element.
 fn by_immediate(from: Taint, immediate: usize, size: usize, bytes: usize) -> Taint {
     let mut taint = 0;
     for group in (0..bytes).step_by(4 * size) {
@@ -356,7 +357,7 @@ fn by_immediate(from: Taint, immediate: usize, size: usize, bytes: usize) -> Tai
     taint
 }
 
-/// MOVHPS, MOVLPS and their like between memory and half of 16 bytes.
+/// MOVHPS, MOVLPS and similar moves between memory and half of 16 bytes.
 fn move_half(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Taint {
     let instruction = &code.instruction;
     let at = if code.rule == Rule::MoveHigh { 8 } else { 0 };

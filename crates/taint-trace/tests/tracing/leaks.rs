@@ -1,4 +1,4 @@
-//! Code with one leak of each kind, and code without.
+//! Code with one leak of each kind, and code without leaks.
 
 use std::arch::{asm, is_x86_feature_detected};
 use std::hint::black_box;
@@ -19,12 +19,12 @@ pub(crate) const ALL: [(&str, fn()); 11] = [
     ("code without a leak, and equal digests", clean),
 ];
 
-/// The kinds of leaks of `work` on a secret word, which must not be found when the word is public.
+/// Returns the kinds of leaks of `work` on a secret word. None may be found if the word is public.
 fn kinds(word: u64, work: fn(&[u64; 8]) -> u64) -> Vec<Kind> {
     let words = black_box([word; 8]);
     public(&words);
     let (_, report) = trace(|| work(black_box(&words)));
-    // These two do not depend on what is secret.
+    // These two do not depend on the secret.
     let regardless = [Kind::Denormal, Kind::NotModelled];
     let regardless = report.findings.iter().all(|finding| regardless.contains(&finding.kind));
     assert!(regardless, "nothing is secret: {:?}", report.findings);
@@ -41,7 +41,7 @@ fn kinds(word: u64, work: fn(&[u64; 8]) -> u64) -> Vec<Kind> {
 fn branch() {
     let found = kinds(3, |words| {
         let mut result = 1_u64;
-        // SAFETY: jumps over an instruction or not.
+        // SAFETY: conditionally jumps over an instruction.
         unsafe {
             asm!("test {0}, 1", "jz 2f", "inc {1}", "2:", in(reg) words[0], inout(reg) result);
         }
@@ -65,8 +65,8 @@ fn address() {
 
 fn division() {
     let found = kinds(3, |words| black_box(100_u64) / black_box(words[0]));
-    // The compiler may also choose the short division by a branch on the operands, and it tests
-    // the divisor for zero.
+    // The compiler may also choose a shorter division by a branch on the operands, and it tests the
+    // divisor for zero.
     assert!(found.contains(&Kind::VariableTime));
 }
 
@@ -94,7 +94,7 @@ fn count() {
         }
         u64::from(black_box(to)[2])
     });
-    // The pointer moves as often as the count says.
+    // The count also determines the movement of the pointer.
     assert!(found.contains(&Kind::Count));
 }
 
@@ -136,7 +136,7 @@ fn gather() {
 fn denormal() {
     let found = kinds(3, |words| {
         let result: f64;
-        // SAFETY: adds two numbers, of which one is denormal.
+        // SAFETY: adds two numbers, one of which is denormal.
         unsafe {
             asm!("movq {0}, {2}", "addsd {0}, {1}", out(xmm_reg) result, in(xmm_reg) 1.0_f64, in(reg) words[0]);
         }
@@ -186,7 +186,7 @@ fn clean() {
         public(&table);
         secret(&index);
         let (found, report) = trace(|| {
-            // A selection without branches; memory is allocated on the way.
+            // A branch-free selection that also allocates memory.
             let copy = black_box(table.to_vec());
             let at = black_box(&mut index)[0];
             copy.iter().zip(0..).fold(0, |sum, (entry, i)| {

@@ -1,6 +1,6 @@
-//! The tracer against code whose leaks are known, and its rules against what the processor does.
+//! Tests of the tracer on code with known leaks, and of its rules on the real processor.
 //!
-//! One thread traces, so the tests run one after the other from a `main` of their own.
+//! Only one thread may trace, so this `main` runs the tests one after the other.
 
 #![cfg_attr(not(all(target_arch = "x86_64", target_os = "linux")), allow(unused))]
 

@@ -1,7 +1,7 @@
-//! The rules against the processor: an instruction runs on inputs that agree where they are public
-//! and differ where they are secret. A result that differs must be tainted, byte by byte.
+//! Checks the rules on the processor: an instruction runs on inputs that agree in public bytes and
+//! differ in secret ones. Every byte of the result that differs must be tainted.
 //!
-//! Where a rule is there for its precision, the bytes that must stay clean are given.
+//! For rules that exist for their precision, the test also lists the bytes that must stay clean.
 
 use std::arch::{asm, is_x86_feature_detected};
 use std::hint::black_box;
@@ -14,7 +14,7 @@ pub(crate) const ALL: [(&str, fn()); 3] = [
     ("rules for vectors of 64 bytes and masks", wide_vectors),
 ];
 
-/// What an instruction reads: two blocks of 64 bytes, and what it writes: one, and flags.
+/// An instruction's input, two blocks of 64 bytes, and its output, one block and flags.
 #[repr(C, align(64))]
 #[derive(Clone, Copy)]
 struct Block {
@@ -24,10 +24,10 @@ struct Block {
     flags: [u8; 8],
 }
 
-/// What is traced.
+/// The traced function.
 type Work = fn(&mut Block);
 
-/// Numbers that look random (xorshift).
+/// A pseudorandom generator (xorshift).
 struct Numbers(u64);
 
 impl Numbers {
@@ -39,7 +39,7 @@ impl Numbers {
     }
 }
 
-/// Secret bytes of both inputs that are tried: none of these is a special case of a rule.
+/// The tested secret bytes of both inputs; none is a special case of a rule.
 const PATTERNS: [(u64, u64); 9] = [
     (1, 0),
     (0, 1),
@@ -52,14 +52,15 @@ const PATTERNS: [(u64, u64); 9] = [
     (0, 0xff00),
 ];
 
-/// Runs `work` on pairs of inputs and compares.
+/// Runs `work` on pairs of inputs and compares the results.
 fn differs_only_where_tainted(name: &str, work: Work) {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     for (a_mask, b_mask) in PATTERNS {
         for round in 0..6 {
             let mut first = Block { a: [0; 64], b: [0; 64], out: [0; 64], flags: [0; 8] };
             for i in 0..64 {
-                // Zeros and ones decide results of logic, so they must be among the public bytes.
+                // Zeros and ones can determine the result of logic, so the public bytes must
+                // include them.
                 let byte = [numbers.next() as u8, 0, 0xff][(round + i) % 3];
                 first.a[i] = if round < 3 { numbers.next() as u8 } else { byte };
                 first.b[i] = if round % 2 == 0 { numbers.next() as u8 } else { byte };
@@ -102,8 +103,8 @@ fn differs_only_where_tainted(name: &str, work: Work) {
     }
 }
 
-/// Cases of instructions on r8 and r9, which hold a word of each input; r10 is a result as well.
-/// The memory operands of the second input are at `rsi`.
+/// Cases of instructions on r8 and r9, which hold a word of each input; r10 is a result, too. The
+/// memory operands of the second input are at `rsi`.
 macro_rules! general {
     ($($text:literal),+ $(,)?) => {
         [$(($text, |block: &mut Block| {
@@ -235,7 +236,7 @@ fn general() {
     }
 }
 
-/// Cases of instructions on vectors 0, 1 and 2: each input, and the first again. `k1` has some
+/// Cases of instructions on vectors 0, 1 and 2: each input, and the first again. `k1` selects some
 /// elements; the result is vector 0.
 macro_rules! vectors {
     ($load:literal, $store:literal, $mask:literal, [$($text:literal),+ $(,)?]) => {

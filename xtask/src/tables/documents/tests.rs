@@ -68,7 +68,7 @@ const TABLE: &str = "\
 ";
 
 #[test]
-fn a_table_is_what_its_record_says_and_the_rest_stays() {
+fn tables_are_regenerated_and_other_text_is_unchanged() {
     let made = renewed(DOCUMENT, &report).unwrap();
     assert_eq!(made, DOCUMENT.replace("\nwhat was there\n", &format!("\n\n{TABLE}\n")));
     assert_eq!(renewed(&made, &report).unwrap(), made);
@@ -76,7 +76,7 @@ fn a_table_is_what_its_record_says_and_the_rest_stays() {
 }
 
 #[test]
-fn a_number_that_was_changed_by_hand_is_noticed() {
+fn manual_changes_to_numbers_are_detected() {
     let made = renewed(DOCUMENT, &report).unwrap();
     let changed = made.replace("1.11", "1.21");
     assert_ne!(renewed(&changed, &report).unwrap(), changed);
@@ -91,7 +91,7 @@ fn rows_of_several_tables_and_columns_for_rows() {
 }
 
 #[test]
-fn what_a_service_does() {
+fn measures_of_services() {
     let document = "<!-- table: a.json\ncolumn: a = OpenSSL interval\nrow: b = sign\n\
                     column: c = Cycloid/×8 p99 + OpenSSL p99\ncolumn: d = Cycloid/×8 cpu\n\
                     --><!-- end -->";
@@ -100,7 +100,7 @@ fn what_a_service_does() {
 }
 
 #[test]
-fn what_a_tunnel_carries_and_a_client_costs() {
+fn measures_of_tunnels_and_servers() {
     let document = "<!-- table: a.json\ncolumn: a = Cycloid/default throughput\nrow: b = sign\n\
                     column: c = Cycloid/×8 ends\ncolumn: d = OpenSSL resident\n--><!-- end -->";
     let made = renewed(document, &report).unwrap();
@@ -108,7 +108,7 @@ fn what_a_tunnel_carries_and_a_client_costs() {
 }
 
 #[test]
-fn what_a_description_gets_wrong_is_named() {
+fn errors_in_descriptions_are_named() {
     for (right, wrong, said) in [
         ("= sign\n", "= sing\n", "a.json has no table `sing`"),
         ("a.json", "a.jsn", "cannot read a.jsn"),
@@ -124,7 +124,7 @@ fn what_a_description_gets_wrong_is_named() {
 }
 
 #[test]
-fn numbers_have_the_digits_that_count() {
+fn numbers_have_three_significant_digits() {
     for (nanoseconds, text) in [
         (18.39, "18.4 ns"),
         (1_945.0, "1.95 µs"),

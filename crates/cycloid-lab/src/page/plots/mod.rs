@@ -23,7 +23,7 @@ pub(super) struct Figure {
     pub(super) reading: String,
     /// The legend.
     pub(super) key: Vec<(String, Style, bool)>,
-    /// Whether two pictures each belong together.
+    /// Whether the pictures form pairs.
     pub(super) in_pairs: bool,
     pub(super) pictures: Vec<Picture>,
 }

@@ -7,7 +7,7 @@ use aws_lc_sys as aws;
 use super::super::Call;
 use super::super::ec::{Candidate, Encoding, Input, Task, refused, write};
 
-/// The ways to do a task on Ed25519.
+/// Returns the implementations of a task on Ed25519.
 pub(super) fn ed25519(task: Task) -> Vec<Candidate> {
     let (function, prepare): (_, fn(&Input) -> Option<Call>) = match task {
         Task::Generate => ("ED25519_keypair", signing_generator),
@@ -18,7 +18,7 @@ pub(super) fn ed25519(task: Task) -> Vec<Candidate> {
     candidates(task, function, prepare)
 }
 
-/// The ways to do a task on X25519.
+/// Returns the implementations of a task on X25519.
 pub(super) fn x25519(task: Task) -> Vec<Candidate> {
     let (function, prepare): (_, fn(&Input) -> Option<Call>) = match task {
         Task::Generate => ("X25519_keypair", generator),
@@ -59,7 +59,8 @@ fn signer(input: &Input) -> Option<Call> {
     let (mut public, mut private) = ([0; 32], [0; 64]);
     let (seed, message): (&[u8; 32], _) =
         (input.private.as_slice().try_into().ok()?, input.message);
-    // SAFETY: reads a seed of 32 bytes, writes a public key of 32 bytes and a private one of 64.
+    // SAFETY: reads a seed of 32 bytes, and writes a public key of 32 bytes and a private key of
+    // 64.
     unsafe {
         aws::ED25519_keypair_from_seed(public.as_mut_ptr(), private.as_mut_ptr(), seed.as_ptr());
     }
@@ -89,7 +90,7 @@ fn signing_generator(input: &Input) -> Option<Call> {
     let (mut public, mut private, message) = ([0; 32], [0; 64], input.message);
     Some(Box::new(move |other, output| {
         if other.is_empty() {
-            // SAFETY: writes a public key of 32 bytes and a private one of 64.
+            // SAFETY: writes a public key of 32 bytes and a private key of 64.
             unsafe { aws::ED25519_keypair(public.as_mut_ptr(), private.as_mut_ptr()) };
             return Ok(0);
         }

@@ -1,5 +1,4 @@
-//! What the operations of the suites are called for runners, and what they are given. Numbers are
-//! big-endian.
+//! The names and parameters of the suites' operations for runners. Numbers are big-endian.
 
 use serde_json::Value;
 
@@ -7,7 +6,7 @@ use super::{Job, hex};
 use crate::peers::bytes::to_bytes;
 use crate::peers::{ec, modexp, rsa};
 
-/// base^exponent mod modulus, of a base that is the data.
+/// Returns the job base^exponent mod modulus, with the base as data.
 pub(crate) fn modexp(input: &modexp::Input) -> Job {
     let number = |limbs: &[u64]| to_bytes(limbs);
     job(
@@ -17,7 +16,7 @@ pub(crate) fn modexp(input: &modexp::Input) -> Job {
     )
 }
 
-/// A task with an RSA key.
+/// Returns the job of a task with an RSA key.
 pub(crate) fn rsa(task: rsa::Task, input: &rsa::Input) -> Job {
     let rsa::Input { key, digest, data, .. } = input;
     let name = match task {
@@ -47,7 +46,7 @@ pub(crate) fn rsa(task: rsa::Task, input: &rsa::Input) -> Job {
     job
 }
 
-/// A task on a curve; what it reads is `data`.
+/// Returns the job of a task on a curve, with `data` as input of each run.
 pub(crate) fn ec(task: ec::Task, input: &ec::Input, data: &[u8]) -> Job {
     let ec::Input { curve, private, public, message, digest, .. } = input;
     let mut job = job(

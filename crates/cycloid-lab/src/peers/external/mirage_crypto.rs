@@ -1,5 +1,5 @@
-//! mirage-crypto, in OCaml: its runner is compiled when it is first needed, by the compiler and with the
-//! packages that the system has.
+//! mirage-crypto, in OCaml. Its runner is compiled on first use, with the system's compiler and
+//! packages.
 
 use std::env;
 use std::fs;
@@ -12,7 +12,7 @@ use super::{Runner, hex};
 use crate::peers::Library;
 use crate::record::Missing;
 
-/// Names a program that is used in place of the one that is compiled.
+/// The environment variable that names a program to use instead of the compiled runner.
 const VARIABLE: &str = "CYCLOID_RUNNER_MIRAGE_CRYPTO";
 
 const SOURCES: [(&str, &str); 2] = [
@@ -39,20 +39,20 @@ impl Library for MirageCrypto {
     }
 }
 
-/// Looks for it.
+/// Finds the runner, or compiles it.
 pub(in super::super) fn find() -> Result<Box<dyn Library>, Missing> {
     let (version, program) = match env::var_os(VARIABLE) {
-        Some(program) => (format!("as {VARIABLE} names it"), program.into()),
+        Some(program) => (format!("set by {VARIABLE}"), program.into()),
         None => compiled()?,
     };
     Ok(Box::new(MirageCrypto { version, runner: Runner::new(program) }))
 }
 
-/// The version, and a program that was made with it and from these sources.
+/// Returns the installed version, and a runner compiled from these sources for that version.
 fn compiled() -> Result<(String, PathBuf), Missing> {
     let missing = |reason: &str| Missing { reason: reason.into(), remedy: REMEDY.into() };
     let asked = ocamlfind(&["query", "-format", "%v", "mirage-crypto-ec"], Path::new("."));
-    let version = asked.map_err(|_| missing("no mirage-crypto for OCaml"))?;
+    let version = asked.map_err(|_| missing("mirage-crypto for OCaml is not installed"))?;
     let version = version.trim().to_owned();
     let mut hash = Sha256::new();
     for text in SOURCES.iter().map(|(_, text)| *text).chain([&*version]) {
@@ -66,7 +66,7 @@ fn compiled() -> Result<(String, PathBuf), Missing> {
     Ok((version, program))
 }
 
-/// Where runners are kept: beside what cargo builds, or in the user's cache.
+/// Returns the directory of compiled runners: cargo's target directory, or the user's cache.
 fn folder() -> PathBuf {
     let program = env::current_exe().unwrap_or_default();
     let target = program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
@@ -78,7 +78,7 @@ fn folder() -> PathBuf {
     target.map_or_else(cache, Path::to_path_buf).join("runners")
 }
 
-/// Compiles beside the place, and moves it there when it is whole.
+/// Compiles in a temporary directory, and moves the result into place when it is complete.
 fn compile(directory: &Path, version: &str) -> Result<(), String> {
     let beside = directory.with_extension(std::process::id().to_string());
     let write = |name: &str, text: &str| fs::write(beside.join(name), text);
@@ -105,7 +105,7 @@ fn ocamlfind(arguments: &[&str], directory: &Path) -> Result<String, String> {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         false => {
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            Err(format!("its runner does not compile: {}", said.lines().next().unwrap_or_default()))
+            Err(format!("cannot compile the runner: {}", said.lines().next().unwrap_or_default()))
         }
     }
 }

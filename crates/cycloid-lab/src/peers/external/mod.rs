@@ -1,8 +1,8 @@
-//! Peers in other languages: programs that are told on standard input what to do, and say on standard
-//! output how long it took. The lines are described in docs/runners.md.
+//! Peers in other languages: programs that take commands on standard input, and report their times
+//! on standard output. docs/runners.md specifies the protocol.
 //!
-//! There is a process for each row of a table. It does one operation, and waits between its batches, so
-//! that it takes turns with the rows of this process.
+//! Each row of a table has its own process. The process performs one operation, and waits between
+//! its batches, so that it alternates with the rows of this process.
 
 pub(crate) mod job;
 pub(super) mod mirage_crypto;
@@ -19,29 +19,29 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Call, Judge};
+use super::{Call, ResultCheck};
 use crate::Failure;
 use crate::measure::{Elsewhere, Operation};
 use crate::process::Process;
 
-/// A program that speaks as docs/runners.md says.
+/// A program that implements the protocol of docs/runners.md.
 pub struct Runner {
     program: PathBuf,
 }
 
-/// What an operation is given: names and values, bytes in hexadecimal.
+/// The parameters of an operation: names and values, with bytes in hexadecimal.
 pub(crate) type Job = Map<String, Value>;
 
-/// One way to do it, in a process that is ready.
+/// An implementation of a job, ready in its own process.
 pub(crate) struct Way {
-    /// What tells it from the others; empty if there is one only.
+    /// Its label among the runner's implementations; empty if there is only one.
     pub(crate) label: String,
     /// The called function.
     pub(crate) function: String,
     /// Whether it is designed to be constant-time.
     pub(crate) constant_time: bool,
     process: Rc<RefCell<Process>>,
-    /// What it reads.
+    /// The input of each run.
     data: Vec<u8>,
 }
 
@@ -81,10 +81,10 @@ impl Runner {
         Self { program }
     }
 
-    /// Its ways to do `job`, each ready.
+    /// Returns the runner's implementations of `job`, each ready to run.
     ///
     /// # Errors
-    /// The program cannot be started, refuses the job, or speaks another language.
+    /// If the program cannot be started, rejects the job, or violates the protocol.
     pub(crate) fn ways(&self, job: &Job) -> Result<Vec<Way>, Failure> {
         let mut ways = Vec::new();
         while let Some(way) = self.prepare(job, ways.len()).map_err(|error| self.failed(&error))? {
@@ -111,33 +111,33 @@ impl Runner {
 
     fn failed(&self, message: &str) -> Failure {
         Failure::new(
-            format!("the runner {} cannot be used: {message}", self.program.display()),
-            "leave it out with --peers; docs/runners.md says what it has to do",
+            format!("cannot use the runner {}: {message}", self.program.display()),
+            "exclude it with --peers, or see docs/runners.md for the protocol",
         )
     }
 }
 
 impl Way {
-    /// The operation itself.
-    pub(crate) fn operation(self, judge: Judge) -> Box<dyn Operation> {
+    /// Returns the operation.
+    pub(crate) fn operation(self, check: ResultCheck) -> Box<dyn Operation> {
         let Self { process, data, .. } = self;
-        Box::new(There { process, judge, data, other: Cell::new(false), result: Vec::new() })
+        Box::new(There { process, check, data, other: Cell::new(false), result: Vec::new() })
     }
 }
 
-/// An operation in a process of its own.
+/// An operation in a separate process.
 struct There {
     process: Rc<RefCell<Process>>,
-    judge: Judge,
+    check: ResultCheck,
     data: Vec<u8>,
-    /// Whether what it read last was something else, such as a wrong signature.
+    /// Whether its last input was another one, such as a wrong signature.
     other: Cell<bool>,
     result: Vec<u8>,
 }
 
-const FAILED: &str = "its runner failed; docs/runners.md says how to run it by hand";
+const FAILED: &str = "its runner failed; see docs/runners.md to run it by hand";
 
-/// So many runs, of the input that was last, or of a new one.
+/// Performs this number of runs, with the previous input or with new data.
 fn turn(
     process: &RefCell<Process>,
     runs: u32,
@@ -156,7 +156,7 @@ fn turn(
             let allocated = allocated_bytes.map(|bytes| bytes / u64::from(runs.max(1)));
             Ok((Elsewhere { time, allocated }, result))
         }
-        Turn::Failed { .. } => Err("refused by the runner"),
+        Turn::Failed { .. } => Err("rejected by the runner"),
     }
 }
 
@@ -181,7 +181,7 @@ impl Operation for There {
             room.copy_from_slice(&result);
             Ok(result.len())
         });
-        (self.judge)(&mut call, &self.result)
+        (self.check)(&mut call, &self.result)
     }
 
     fn heap_held(&self) -> Option<u64> {
@@ -189,7 +189,7 @@ impl Operation for There {
     }
 }
 
-/// `bytes` in hexadecimal.
+/// Encodes `bytes` in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -197,7 +197,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// What [`hex`] writes; none for anything else.
+/// Decodes the output of [`hex`]; `None` for anything else.
 fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u8>> =
         text.chars().map(|digit| digit.to_digit(16).map(|digit| digit as u8)).collect();

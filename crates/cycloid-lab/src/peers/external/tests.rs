@@ -4,11 +4,11 @@ use std::process::Stdio;
 use super::*;
 use crate::peers::modexp::{Exponents, Input};
 
-/// A program of a shell's, that answers with these lines in turn.
+/// Creates a shell script that responds with these lines in turn.
 fn script(name: &str, lines: &str) -> Runner {
     let path = std::env::temp_dir().join(format!("cycloid-runner-{name}-{}", std::process::id()));
-    // A program is not started while somebody may write to it; children that other tests fork at this
-    // moment would have this process's files open, but not another's.
+    // A file cannot be executed while any process has it open for writing. Children forked by other
+    // tests at this moment would inherit this process's descriptors, so another process writes it.
     let mut writer = Command::new("sh")
         .args(["-c", r#"cat >"$0" && chmod 755 "$0""#])
         .arg(&path)
@@ -42,7 +42,7 @@ fn input() -> Input {
 }
 
 #[test]
-fn a_runner_is_asked_for_its_ways_and_says_how_long_each_batch_took() {
+fn a_runner_lists_its_implementations_and_reports_the_time_of_each_batch() {
     let turns = r#"read order
 case "$order" in *'"runs":10'*) echo '{"nanoseconds":5000,"allocated_bytes":80,"result":"0102"}';; esac
 read order
@@ -53,20 +53,20 @@ while read order; do echo '{"nanoseconds":1,"result":"ff"}'; done"#;
     let way = ways.pop().unwrap();
     assert!(ways.is_empty());
     assert_eq!((&*way.label, &*way.function, way.constant_time), ("one", "f", false));
-    let judge: Judge = Box::new(|call, result| {
+    let check: ResultCheck = Box::new(|call, result| {
         let refused = call(&[7], &mut []).is_err();
         let mut room = [0; 1];
         let length = call(&[8], &mut room).unwrap();
         vec![u64::from(result[1]), u64::from(refused), length as u64, u64::from(room[0])]
     });
-    let mut operation = way.operation(judge);
+    let mut operation = way.operation(check);
     let elsewhere = operation.elsewhere(10).unwrap().unwrap();
     assert_eq!(elsewhere, Elsewhere { time: Duration::from_nanos(5000), allocated: Some(8) });
     assert_eq!(operation.output(), [2, 1, 1, 255]);
 }
 
 #[test]
-fn a_runner_that_says_nonsense_or_ends_is_an_error_that_names_it() {
+fn a_malformed_response_or_exit_is_an_error_that_names_the_runner() {
     for (name, lines) in
         [("nonsense", "echo hello"), ("ends", "exit"), ("refuses", "echo '{\"failed\":\"x\"}'")]
     {
@@ -88,11 +88,11 @@ fn hexadecimal() {
     }
 }
 
-/// Of every kind of operation one, by the library itself, with what it makes checked by the suite.
+/// Runs each kind of operation; the suite's checks verify the results with this library.
 #[test]
-fn mirage_crypto_does_what_the_suites_ask_for() {
+fn mirage_crypto_performs_every_kind_of_operation() {
     let library =
-        mirage_crypto::find().expect("mirage-crypto is there: cargo xtask test brings it");
+        mirage_crypto::find().expect("mirage-crypto is installed: cargo xtask test installs it");
     let runner = library.runner().unwrap();
     let mut ways = runner.ways(&job::modexp(&input())).unwrap();
     let labels: Vec<&str> = ways.iter().map(|way| &*way.label).collect();

@@ -10,10 +10,10 @@ use ::graviola::signing::eddsa::{Ed25519SigningKey, Ed25519VerifyingKey};
 use super::super::Call;
 use super::super::ec::{Candidate, Curve, Encoding, Input, Task, refused, write};
 
-const NOTE: &str = "graviola adds randomness to its nonces, and makes the key that signs, or agrees, without \
-    a public one";
+const NOTE: &str = "graviola adds randomness to its nonces, and derives no public key when it loads a private \
+    one";
 
-/// The ways to do a task on a curve.
+/// Returns the implementations of a task on a curve.
 pub(super) fn candidates(task: Task, curve: Curve) -> Vec<Candidate> {
     let (function, prepare): (_, fn(&Input) -> Option<Call>) = match (curve, task) {
         (Curve::P256, Task::Sign) => ("SigningKey::sign", |input| {
@@ -124,7 +124,8 @@ fn agree_x25519(key: &x25519::StaticPrivateKey, other: &[u8]) -> Result<[u8; 32]
     key.diffie_hellman(&other).map(|shared| shared.as_bytes()).map_err(|_| FAILED)
 }
 
-/// A generator of keys, which is told how to make one with its public key, and what proves it.
+/// Wraps a key generator: `make` returns a key with its public key, and a second function proves
+/// that the key works.
 fn generator<K: 'static, E: 'static>(
     public: impl Fn(&K) -> Vec<u8> + 'static,
     make: impl Fn() -> Result<K, E> + 'static,

@@ -11,15 +11,15 @@ use ::ring::signature::{
 use super::super::Call;
 use super::super::ec::{Candidate, Curve, Encoding, Input, Task, refused, write};
 
-const NOTE_MESSAGE: &str = "ring, graviola and every Ed25519 are given the message, 32 bytes, and hash it \
-    themselves; the others are given its digest";
+const NOTE_MESSAGE: &str = "ring, graviola and every Ed25519 take the message (32 bytes) and hash it \
+    themselves; the others take its digest";
 
 const NOTE_VERIFY: &str = "ring parses the public key in each verification";
 
-const NOTE_ONCE: &str = "ring's private keys for agreement serve once: each run has a new one, made before \
+const NOTE_ONCE: &str = "ring's private keys for agreement serve only once: each run uses a new key, made before \
     the clock starts";
 
-/// The ways to do a task on a curve.
+/// Returns the implementations of a task on a curve.
 pub(super) fn candidates(task: Task, curve: Curve) -> Vec<Candidate> {
     let (function, prepare): (_, fn(&Input) -> Option<Call>) = match (curve, task) {
         (Curve::Ed25519, Task::Generate) => {
@@ -119,7 +119,7 @@ fn agreer(input: &Input) -> Option<Call> {
     let public = private.compute_public_key().ok()?;
     let mut private = Some(private);
     Some(Box::new(move |other, output| {
-        let private = private.take().ok_or("the private key is used up")?;
+        let private = private.take().ok_or("the private key is already used")?;
         let length = agree(private, curve, other, output)?;
         Ok(length + write(&mut output[length..], &[public.as_ref()])?)
     }))
@@ -148,7 +148,7 @@ fn signing_generator(input: &Input) -> Option<Call> {
     Some(Box::new(move |other, output| {
         if other.is_empty() {
             let mut seed = [0; 32];
-            random.fill(&mut seed).map_err(|_| "there is no randomness")?;
+            random.fill(&mut seed).map_err(|_| "no random bytes available")?;
             let key =
                 Ed25519KeyPair::from_seed_unchecked(&seed).map_err(|_| "key generation failed")?;
             made = Some(key);

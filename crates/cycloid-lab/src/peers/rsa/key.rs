@@ -1,4 +1,4 @@
-//! Keys for measuring, the same on every run: made here, so that all peers are given the same.
+//! Deterministic RSA keys for measuring, so that all peers use the same keys on every run.
 
 use chacha20::ChaCha20Rng;
 use cycloid::machine::lanes::Lanes;
@@ -7,10 +7,10 @@ use rand_core::SeedableRng;
 
 use crate::peers::bytes::to_bytes;
 
-/// The public exponent of all of them.
+/// The public exponent of all keys.
 pub const PUBLIC_EXPONENT: u32 = 65537;
 
-/// A private key, in numbers of big-endian bytes and as a file holds it.
+/// A private key: its numbers as big-endian bytes, and its encoding.
 pub struct Key {
     /// The length of the modulus.
     pub bits: usize,
@@ -20,7 +20,7 @@ pub struct Key {
     pub private_exponent: Vec<u8>,
     /// p and q, p the larger.
     pub primes: [Vec<u8>; 2],
-    /// d modulo each prime less 1.
+    /// d modulo each prime minus 1.
     pub exponents: [Vec<u8>; 2],
     /// 1/q mod p.
     pub coefficient: Vec<u8>,
@@ -29,11 +29,11 @@ pub struct Key {
 }
 
 impl Key {
-    /// Eight different keys of `bits` bits, a multiple of 128. They are made of five primes, which
-    /// is no way to make keys that protect something.
+    /// Generates eight different keys of `bits` bits, a multiple of 128, from five primes. Keys
+    /// that share primes are insecure.
     ///
     /// # Panics
-    /// If no prime can be made, which would be a mistake in the library.
+    /// If prime generation fails, which would be a defect of the library.
     pub fn eight(bits: usize) -> [Self; 8] {
         let mut rng = ChaCha20Rng::seed_from_u64(bits as u64);
         let n = bits / 2 / 64;
@@ -43,7 +43,7 @@ impl Key {
                 let mut prime = vec![0; n];
                 let usable = |prime: &[u64]| small_remainder(prime) != 1;
                 prime::generate(&mut prime, bits / 2, usable, &mut rng, &mut scratch)
-                    .expect("the scratch is as long as it says");
+                    .expect("the scratch has the required length");
                 prime
             })
             .collect();
@@ -52,7 +52,7 @@ impl Key {
         pairs.map(|(p, q)| Self::of_primes(&primes[p], &primes[q]))
     }
 
-    /// The key of two primes, the first of which is larger.
+    /// Computes the key of two primes, the first of which is larger.
     fn of_primes(p: &[u64], q: &[u64]) -> Self {
         let modulus = product(p, q);
         let orders = [p, q].map(less_one);
@@ -74,12 +74,12 @@ impl Key {
         key
     }
 
-    /// e as bytes.
+    /// Returns e as bytes.
     pub const fn public_exponent() -> [u8; 4] {
         PUBLIC_EXPONENT.to_be_bytes()
     }
 
-    /// The length of the modulus in bytes.
+    /// Returns the length of the modulus in bytes.
     pub fn length(&self) -> usize {
         self.modulus.len()
     }
@@ -101,16 +101,16 @@ impl Key {
     }
 }
 
-/// An `INTEGER` in DER.
+/// Encodes an `INTEGER` in DER.
 fn integer(bytes: &[u8]) -> Vec<u8> {
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
     let digits = &bytes[zeros.min(bytes.len() - 1)..];
-    // A first bit of 1 would be a sign.
+    // A leading 1 bit would be a sign.
     let sign: &[u8] = if digits[0] >= 0x80 { &[0] } else { &[] };
     tagged(0x02, &[sign, digits].concat())
 }
 
-/// A value of less than 65,536 bytes in DER.
+/// Encodes a value of less than 65,536 bytes in DER.
 fn tagged(tag: u8, value: &[u8]) -> Vec<u8> {
     let [high, low] = (value.len() as u16).to_be_bytes();
     let head = match value.len() {
@@ -121,8 +121,8 @@ fn tagged(tag: u8, value: &[u8]) -> Vec<u8> {
     [head, value.to_vec()].concat()
 }
 
-/// The modulus in a public key in DER (`RSAPublicKey`, RFC 8017, appendix A.1.1) of more than 2047
-/// bits and a whole number of bytes.
+/// Returns the modulus of a public key in DER (`RSAPublicKey`, RFC 8017, appendix A.1.1). The
+/// modulus must have more than 2047 bits and a whole number of bytes.
 pub(crate) fn modulus_in_der(public_key: &[u8]) -> Option<&[u8]> {
     let number = public_key.get(4..)?;
     let length = usize::from(u16::from_be_bytes([*number.get(2)?, *number.get(3)?]));
@@ -144,14 +144,14 @@ fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
     product
 }
 
-/// An odd number less one.
+/// Returns an odd number minus one.
 fn less_one(odd: &[u64]) -> Vec<u64> {
     let mut even = odd.to_vec();
     even[0] -= 1;
     even
 }
 
-/// `limbs` modulo the public exponent.
+/// Returns `limbs` modulo the public exponent.
 fn small_remainder(limbs: &[u64]) -> u64 {
     let append = |rest: u64, limb: &u64| {
         ((u128::from(rest) << 64 | u128::from(*limb)) % u128::from(PUBLIC_EXPONENT)) as u64
@@ -159,14 +159,14 @@ fn small_remainder(limbs: &[u64]) -> u64 {
     limbs.iter().rev().fold(0, append)
 }
 
-/// 1/e modulo `order`, of which e, a prime, is no divisor: (1 + k·order)/e with k that makes it
-/// whole.
+/// Returns 1/e modulo `order`, where e is prime and does not divide it: (1 + k·order)/e, with the k
+/// that makes this an integer.
 fn inverse_of_exponent(order: &[u64]) -> Vec<u64> {
     let e = u64::from(PUBLIC_EXPONENT);
     let rest = small_remainder(order);
-    let k = (1..e).find(|k| (1 + k * rest).is_multiple_of(e)).expect("e is prime to the order");
+    let k = (1..e).find(|k| (1 + k * rest).is_multiple_of(e)).expect("e and the order are coprime");
     let mut numerator = product(order, &[k]);
-    // An even number times k has an even lowest limb.
+    // The order is even, so the lowest limb of k·order is even.
     numerator[0] += 1;
     let mut rest = 0;
     for limb in numerator.iter_mut().rev() {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_modulus_is_found_in_der() {
+    fn the_modulus_is_found_in_der() {
         let modulus = [0xc5; 256];
         let key = tagged(0x30, &[integer(&modulus), integer(&Key::public_exponent())].concat());
         assert_eq!(modulus_in_der(&key), Some(&modulus[..]));
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_keys_are_different_and_the_library_takes_them() {
+    fn eight_keys_are_different_and_accepted_by_the_library() {
         use cycloid::scheme::rsa;
         let keys = Key::eight(2048);
         for (i, key) in keys.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What an RSA operation is given, and what a peer offers to do it with.
+//! The inputs of RSA operations, and the interface to a peer's implementations.
 
 mod key;
 
@@ -15,25 +15,25 @@ use crate::measure::random::Random;
 use crate::peers::Call;
 use crate::peers::bytes::{from_bytes, to_bytes};
 
-/// What is done with a key.
+/// An operation with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// A signature with PKCS #1 v1.5 padding of a SHA-256 digest.
+    /// Signs a SHA-256 digest with PKCS #1 v1.5 padding.
     Sign,
-    /// A signature with the probabilistic scheme, SHA-256 and a salt of 32 bytes.
+    /// Signs with PSS, SHA-256 and a salt of 32 bytes.
     SignPss,
-    /// Verification of a signature of [`Sign`](Self::Sign).
+    /// Verifies a signature of [`Sign`](Self::Sign).
     Verify,
-    /// Decryption with OAEP padding and SHA-256.
+    /// Decrypts with OAEP padding and SHA-256.
     DecryptOaep,
-    /// Decryption with PKCS #1 v1.5 padding.
+    /// Decrypts with PKCS #1 v1.5 padding.
     DecryptPkcs1v15,
-    /// Generation of a key.
+    /// Generates a key.
     Generate,
 }
 
 impl Task {
-    /// How a peer's row is called that has but one way to do it.
+    /// Returns the row label of a peer with only one implementation.
     pub(crate) const fn label(self) -> &'static str {
         match self {
             Self::Sign | Self::SignPss => "sign",
@@ -44,30 +44,30 @@ impl Task {
     }
 }
 
-/// What a task is done with.
+/// The inputs of a task.
 #[derive(Clone)]
 pub struct Input {
     /// The key.
     pub key: Arc<Key>,
-    /// What is signed, or was encrypted.
+    /// The signed or encrypted message.
     pub message: [u8; 32],
     /// Its SHA-256 digest.
     pub digest: [u8; 32],
-    /// What the task reads: the digest, a signature or a ciphertext; nothing to generate a key.
+    /// The input of each run: the digest, a signature or a ciphertext; empty for key generation.
     pub data: Vec<u8>,
 }
 
-/// Makes everything ready that does not depend on the data.
+/// Prepares everything that does not depend on the data.
 ///
 /// The call reads [`Input::data`] and writes into a buffer twice as long as the modulus. A
-/// verification writes nothing, and fails if the signature is not valid. For [`Task::Generate`],
-/// the call with no data makes a key; a call with a digest then signs it with that key and writes
-/// modulus and signature, one after the other.
+/// verification writes nothing, and fails if the signature is invalid. For [`Task::Generate`], a
+/// call without data generates a key; a call with a digest then signs it with that key and writes
+/// the modulus followed by the signature.
 pub type Prepare = Box<dyn Fn(&Input) -> Result<Call, Failure>>;
 
-/// One way to do a task.
+/// An implementation of a task.
 pub struct Candidate {
-    /// Its label in the table, beside the library's name.
+    /// Its label in the table, next to the library's name.
     pub label: &'static str,
     /// The called function.
     pub function: &'static str,
@@ -80,7 +80,7 @@ pub struct Candidate {
 }
 
 impl Input {
-    /// The input of a task with a key, the same on every run.
+    /// Creates the input of a task with a key, the same on every run.
     pub fn new(task: Task, key: &Arc<Key>) -> Self {
         let mut random = Random::new(key.bits as u64);
         let message = std::array::from_fn(|_| random.next() as u8);
@@ -116,7 +116,7 @@ fn signature_block(length: usize, digest: &[u8]) -> Vec<u8> {
     [&[0, 1][..], &vec![0xff; length - 3 - info.len()], &[0], &info].concat()
 }
 
-/// 00 02, bytes that are not 0, 00, message (RFC 8017, section 7.2.1).
+/// 00 02, nonzero bytes, 00, message (RFC 8017, section 7.2.1).
 fn encryption_block(length: usize, message: &[u8]) -> Vec<u8> {
     [&[0, 2][..], &vec![0x5a; length - 3 - message.len()], &[0], message].concat()
 }
@@ -131,7 +131,7 @@ fn oaep_block(length: usize, message: &[u8], mut seed: [u8; 32]) -> Vec<u8> {
     [&[0][..], &seed, &block].concat()
 }
 
-/// Adds the mask of MGF1 with SHA-256 (RFC 8017, appendix B.2.1).
+/// Adds the MGF1 mask with SHA-256 (RFC 8017, appendix B.2.1).
 fn mask(seed: &[u8], data: &mut [u8]) {
     for (counter, block) in (0u32..).zip(data.chunks_mut(32)) {
         let mask = Sha256::new().chain_update(seed).chain_update(counter.to_be_bytes()).finalize();
@@ -139,14 +139,14 @@ fn mask(seed: &[u8], data: &mut [u8]) {
     }
 }
 
-/// `block^exponent mod n`, as long as the modulus.
+/// Returns `block^exponent mod n`, as long as the modulus.
 fn raise(key: &Key, block: &[u8], exponent: &[u8]) -> Vec<u8> {
     let (modulus, exponent) = (from_bytes(&key.modulus), from_bytes(exponent));
     let n = modulus.len();
     let mut r_squared = vec![0; n];
     let mut scratch = vec![0; modular::pow_scratch_limbs(n, n * 64)];
     let modulus = Modulus::prepare(&modulus, &mut r_squared, &mut scratch)
-        .expect("a modulus is odd, and this is more scratch than preparing needs");
+        .expect("the modulus is odd, and the scratch is longer than preparation needs");
     let mut result = vec![0; n];
     let exponent = Exponent::new(&exponent);
     modular::pow(&mut result, &from_bytes(block), &exponent, &modulus, &mut scratch)

@@ -8,7 +8,7 @@ use rand_core::SeedableRng;
 use super::super::Call;
 use super::super::ec::{Candidate, Curve, Encoding, Input, Task, refused, write};
 
-/// The ways to do a task on a curve.
+/// Returns the implementations of a task on a curve.
 pub(super) fn candidates(task: Task, curve: Curve) -> Vec<Candidate> {
     let (function, prepare): (_, fn(&Input) -> Option<Call>) = match (curve, task) {
         (Curve::P224, task) => in_p224::way(task),
@@ -21,8 +21,8 @@ pub(super) fn candidates(task: Task, curve: Curve) -> Vec<Candidate> {
     vec![Candidate::new(task, function, Encoding::Fixed, prepare)]
 }
 
-/// The same for each curve, in a module of that name, over the crate that has it: what is generic
-/// in these crates asks for a page of bounds.
+/// Defines the same functions for each curve, in a module named after it. Generic code over these
+/// crates would need a page of trait bounds.
 macro_rules! curve {
     ($($module:ident: $curve:ident;)*) => {$(
         mod $module {

@@ -1,13 +1,12 @@
-//! As much of JSON Schema 2020-12 as the record's schema uses; a keyword beyond that is an error of
-//! the test, not something to pass over.
+//! A validator for the subset of JSON Schema 2020-12 that the record's schema uses. Other keywords
+//! fail the test instead of being ignored.
 
 use serde_json::Value;
 
-/// Keywords that say nothing about whether an instance is valid. That formats and defaults are
-/// right is for serde to see.
+/// Keywords that do not affect validity here. Formats and defaults are checked by serde.
 const SILENT: [&str; 6] = ["$schema", "$defs", "title", "description", "default", "format"];
 
-/// What is wrong with `instance`, and where.
+/// Returns the violations of the schema in `instance`, with their locations.
 pub(super) fn complaints(schema: &Value, instance: &Value) -> Vec<String> {
     let mut complaints = Vec::new();
     Validator { root: schema, complaints: &mut complaints }.check(schema, instance, "");
@@ -22,7 +21,7 @@ struct Validator<'a> {
 impl Validator<'_> {
     fn check(&mut self, schema: &Value, instance: &Value, place: &str) {
         let Some(keywords) = schema.as_object() else {
-            assert_eq!(schema, true, "{place}: a schema that refuses everything");
+            assert_eq!(schema, true, "{place}: the schema refuses everything");
             return;
         };
         for (keyword, value) in keywords {
@@ -75,11 +74,11 @@ impl Validator<'_> {
             "maxItems" => length.is_none_or(|length| length <= value.as_u64().unwrap()),
             "minimum" => instance.as_f64().is_none_or(|number| number >= value.as_f64().unwrap()),
             "maximum" => instance.as_f64().is_none_or(|number| number <= value.as_f64().unwrap()),
-            _ => panic!("the keyword {keyword} is not known here"),
+            _ => panic!("unknown keyword {keyword}"),
         }
     }
 
-    /// How many of the schemas the instance satisfies.
+    /// Returns how many of the schemas the instance satisfies.
     fn fitting(&self, schemas: &Value, instance: &Value) -> usize {
         let fits = |schema: &&Value| {
             let mut complaints = Vec::new();
@@ -99,6 +98,6 @@ fn is_a(instance: &Value, name: &Value) -> bool {
         "string" => instance.is_string(),
         "number" => instance.is_number(),
         "integer" => instance.is_i64() || instance.is_u64(),
-        name => panic!("the type {name} is not known"),
+        name => panic!("unknown type {name}"),
     }
 }

@@ -1,5 +1,5 @@
-//! BLS12-381 on each backend side by side, and by the peers: the operations that people know from the
-//! tables of ocaml-bls12-381, and what is built on them.
+//! BLS12-381 on each backend, and by the peers: the operations in the tables of ocaml-bls12-381,
+//! and those built on them.
 
 mod cases;
 mod options;
@@ -18,18 +18,18 @@ use crate::measure::Operation;
 use crate::peers::{Family, Found};
 use crate::record::{Implementation, Parameters, Summary};
 
-const WHAT: &str = "what an operation takes is random and the same for everybody, and is decoded before; \
-    members of G1 and G2 are projective, but where a name says that they are affine";
+const WHAT: &str = "inputs are random, the same for all, and decoded in advance; members of G1 and G2 are \
+    projective unless the name says affine";
 
-const MANY: &str = "of many at a time, times are those of one, but of sums, transforms and pairings of many, \
-    which are one operation";
+const MANY: &str = "times of operations on many elements are per element, but a sum, transform or pairing of many \
+    is one operation";
 
-/// Which tables to make.
+/// The choice of tables.
 #[derive(Clone, Debug)]
 pub struct Bls {
-    /// Of which parts.
+    /// The parts.
     pub parts: Vec<Part>,
-    /// Binary logarithms of the numbers of points that are multiplied and summed.
+    /// Binary logarithms of the numbers of points in sums of multiples.
     pub sums: Vec<u32>,
 }
 
@@ -42,9 +42,9 @@ pub enum Part {
     G1,
     /// The group with coordinates in Fp2.
     G2,
-    /// The field that pairings go to, and the group in it.
+    /// The target field of the pairing, and the group in it.
     Gt,
-    /// The pairing, in its parts and whole.
+    /// The pairing, in parts and as a whole.
     Pairing,
     /// Signatures, with small keys and with small signatures.
     Signature,
@@ -55,7 +55,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// All of them, in the order of the tables.
+    /// All parts, in the order of the tables.
     pub const ALL: [Self; 8] = [
         Self::Fr,
         Self::G1,
@@ -67,7 +67,7 @@ impl Part {
         Self::Fft,
     ];
 
-    /// Its name on the command line and in titles.
+    /// Returns its name on the command line and in titles.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fr => "fr",
@@ -82,20 +82,20 @@ impl Part {
     }
 }
 
-/// One operation by one backend or one peer, ready to be prepared.
+/// One operation by one backend or peer, not yet prepared.
 struct Case {
     name: String,
     function: &'static str,
     constant_time: bool,
     operations_per_call: u32,
-    /// Bytes of the caller's memory.
+    /// Bytes of scratch from the caller.
     scratch: usize,
     /// A note for readers of its numbers.
     note: Option<&'static str>,
     prepare: Box<dyn Fn() -> Box<dyn Operation>>,
 }
 
-/// A backend, with the operations that it does: the same of every backend, in the same order.
+/// A backend with its operations: the same for every backend, in the same order.
 struct Registered {
     name: &'static str,
     cases: fn(Part, &[u32]) -> Vec<Case>,
@@ -105,11 +105,11 @@ const fn registered<B: Backend>() -> Registered {
     Registered { name: B::NAME, cases: cases::of::<B> }
 }
 
-/// The backends, of which the first is what the others are measured against.
+/// The backends; the first is the reference of the others.
 const BACKENDS: [Registered; 2] = [registered::<Cycloid>(), registered::<Blst>()];
 
 impl Bls {
-    /// All parts, and sums of as many points as `effort` allows.
+    /// Selects all parts, and sums of as many points as `effort` allows.
     pub fn usual(effort: Effort) -> Self {
         let sums: &[u32] = match effort {
             Effort::Quick => &[8],
@@ -155,7 +155,7 @@ impl Suite for Bls {
     }
 }
 
-/// The table of one operation.
+/// Prepares the table of one operation.
 fn prepare(
     part: Part,
     index: usize,
@@ -217,13 +217,13 @@ fn prepare(
     (setting, subjects)
 }
 
-/// The peers that should be in the tables and are not here.
+/// Returns the names of missing peers.
 fn missing(peers: &[Found]) -> Vec<String> {
     let absent = peers.iter().filter(|found| found.outcome.is_err());
     absent.map(|found| found.peer.name().into()).collect()
 }
 
-/// An operation that gives a value, of which the bytes are looked at when it is not timed.
+/// An operation that returns a value, whose bytes are read only outside the timing.
 struct Computed<R, C, F> {
     compute: C,
     bytes: F,

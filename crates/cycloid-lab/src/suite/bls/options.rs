@@ -1,16 +1,16 @@
-//! What a person writes to choose the tables of this suite.
+//! Parses the user's choice of tables for this suite.
 
 use super::{Bls, Part};
 use crate::Failure;
 
-/// The most points that a sum is measured with, as a binary logarithm.
+/// The binary logarithm of the largest number of points in a sum.
 const MOST: u32 = 20;
 
 impl Bls {
-    /// What `--part` names: `all`, or names separated by commas.
+    /// Parses `--part`: `all`, or names separated by commas.
     ///
     /// # Errors
-    /// The first name that no part has.
+    /// The first unknown name.
     pub fn parts_from_list(list: &str) -> Result<Vec<Part>, Failure> {
         if list == "all" {
             return Ok(Part::ALL.to_vec());
@@ -22,17 +22,17 @@ impl Bls {
                 let known = Part::ALL.map(Part::name).join(", ");
                 Failure::new(
                     format!("no part is called '{name}'"),
-                    format!("the parts are {known}; all takes the place of a list"),
+                    format!("use all, or a list of {known}"),
                 )
             })?);
         }
         Ok(Part::ALL.into_iter().filter(|part| named.contains(part)).collect())
     }
 
-    /// What `--sums` names: binary logarithms of numbers of points, separated by commas.
+    /// Parses `--sums`: binary logarithms of numbers of points, separated by commas.
     ///
     /// # Errors
-    /// The first that is none.
+    /// The first invalid item.
     pub fn sums_from_list(list: &str) -> Result<Vec<u32>, Failure> {
         list.split(',')
             .map(|item| {
@@ -40,7 +40,7 @@ impl Bls {
                 sum.ok_or_else(|| {
                     Failure::new(
                         format!("'{item}' is not the logarithm of a number of points"),
-                        format!("give some of 0 to {MOST}, as in --sums 8,12 for 256 and 4096"),
+                        format!("use numbers from 0 to {MOST}, as in --sums 8,12 for 256 and 4096"),
                     )
                 })
             })

@@ -20,10 +20,10 @@ fn lists_of_sums() {
     }
 }
 
-/// The tables compare by position, so the names must be the same; and each operation must give
+/// The tables match cases by position, so the names must agree; and each operation must return
 /// something to compare.
 #[test]
-fn every_backend_does_the_same_and_gives_a_result() {
+fn every_backend_has_the_same_cases_with_results() {
     for part in Part::ALL {
         let names = |backend: &Registered| -> Vec<String> {
             (backend.cases)(part, &[0, 3]).into_iter().map(|case| case.name).collect()
@@ -45,11 +45,11 @@ fn every_backend_does_the_same_and_gives_a_result() {
     }
 }
 
-/// A peer's case is found by its name, so one that no backend has would never be measured; and what it
-/// computes is what ours does, also where the run before left something.
+/// A peer's case is found by name, so a case without a backend's name would never be measured. Its
+/// result must equal the library's, also when state from a previous run remains.
 #[test]
 #[cfg(any(feature = "arkworks", feature = "zkcrypto"))]
-fn peers_compute_what_the_library_does() {
+fn peers_agree_with_the_library() {
     let result = |case: &Case| {
         let mut operation = (case.prepare)();
         operation.run().unwrap();

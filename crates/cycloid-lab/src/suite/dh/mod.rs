@@ -1,4 +1,4 @@
-//! Diffie-Hellman in the groups of RFC 7919: shared secrets and keys, beside the peers.
+//! Diffie-Hellman in the groups of RFC 7919: shared secrets and keys, compared with the peers.
 
 mod ours;
 
@@ -8,7 +8,7 @@ use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::dh::{Comb, Group, Validation, minimum_scratch_limbs};
 
 use super::backends;
-use super::prepared::{Judge, Prepared};
+use super::prepared::{Prepared, ResultCheck};
 use super::subjects::{self, Sampling, Setting, Subject};
 use super::{Effort, Plan, Suite, Work};
 use crate::Failure;
@@ -18,27 +18,27 @@ use crate::peers::dh::{Candidate, Input, Task};
 use crate::peers::{Family, Found};
 use crate::record::{Parameters, Summary};
 
-/// The label of the row that ratios are against.
+/// The label of the row that ratios refer to.
 const REFERENCE: &str = "default";
 
-const VALIDATION: &str = "the rows of Cycloid check that a public value is in the subgroup, by a Legendre \
-    symbol, but for 'range check': that it is between 2 and p − 2, which is what the standard asks \
-    for in these groups";
+const VALIDATION: &str = "Cycloid checks with a Legendre symbol that a public value is in the subgroup; \
+    'range check' only checks that it is between 2 and p − 2, which is what the standard requires \
+    in these groups";
 
-const TABLE: &str = "the rows with a table have it made before, and its memory counts as scratch";
+const TABLE: &str = "tables are precomputed, and their memory counts as scratch";
 
-const EXPONENT: &str = "private exponents have the length that the group's strength asks for, the same \
-    for everybody";
+const EXPONENT: &str = "private exponents have the length required by the group's strength, the same \
+    for all";
 
-/// Which tables to make.
+/// The choice of tables.
 #[derive(Clone, Debug)]
 pub struct Dh {
-    /// Groups, by the bits of their modulus.
+    /// Groups, by the length of their modulus in bits.
     pub bits: Vec<usize>,
 }
 
 impl Dh {
-    /// The usual groups, as many as `effort` allows.
+    /// Selects the usual groups, as many as `effort` allows.
     pub fn usual(effort: Effort) -> Self {
         let bits: &[usize] = match effort {
             Effort::Quick => &[2048],
@@ -47,10 +47,10 @@ impl Dh {
         Self { bits: bits.to_vec() }
     }
 
-    /// What `--bits` names: lengths of moduli separated by commas.
+    /// Parses `--bits`: lengths of moduli separated by commas.
     ///
     /// # Errors
-    /// The first that no group has.
+    /// The first length without a group.
     pub fn bits_from_list(list: &str) -> Result<Vec<usize>, Failure> {
         list.split(',')
             .map(|item| {
@@ -58,7 +58,7 @@ impl Dh {
                 bits.ok_or_else(|| {
                     Failure::new(
                         format!("no group of RFC 7919 has '{item}' bits"),
-                        "give some of 2048, 3072, 4096, 6144 and 8192, as in --bits 2048,4096",
+                        "use 2048, 3072, 4096, 6144 or 8192, as in --bits 2048,4096",
                     )
                 })
             })
@@ -94,7 +94,7 @@ impl Suite for Dh {
     }
 }
 
-/// What is done, in a title.
+/// Returns the operation's name in a title.
 const fn title(task: Task) -> &'static str {
     match task {
         Task::Agree => "shared secret",
@@ -102,7 +102,7 @@ const fn title(task: Task) -> &'static str {
     }
 }
 
-/// One table to be.
+/// A planned table.
 #[derive(Clone, Copy)]
 struct TablePlan<'a> {
     task: Task,
@@ -161,7 +161,7 @@ impl TablePlan<'_> {
         Ok((setting, subjects))
     }
 
-    /// What an operation reads.
+    /// Returns the input of an operation.
     fn data<'i>(&self, input: &'i Input) -> &'i [u8] {
         match self.task {
             Task::Agree => &input.other,
@@ -169,8 +169,9 @@ impl TablePlan<'_> {
         }
     }
 
-    /// The shared secret, or whether the key that was made agrees with the other party's.
-    fn judge(&self, input: &Input) -> Judge {
+    /// Returns the check of a result: the shared secret, or whether the generated key agrees with
+    /// the other party's.
+    fn check(&self, input: &Input) -> ResultCheck {
         match self.task {
             Task::Agree => {
                 Box::new(|_, shared| shared.iter().map(|byte| u64::from(*byte)).collect())
@@ -190,10 +191,10 @@ impl TablePlan<'_> {
         }
     }
 
-    /// The secret of the first of eight, if all are right.
-    fn judge_eight(&self, inputs: &[Input; 8]) -> Judge {
+    /// Returns the check of eight results: the first secret, if all are correct.
+    fn check_eight(&self, inputs: &[Input; 8]) -> ResultCheck {
         if self.task == Task::Generate {
-            return self.judge(&inputs[0]);
+            return self.check(&inputs[0]);
         }
         let (group, inputs) = (self.group, inputs.clone());
         Box::new(move |_, secrets| {
@@ -208,7 +209,7 @@ impl TablePlan<'_> {
         })
     }
 
-    /// The first is the reference.
+    /// Returns our rows; the first is the reference.
     fn ours(&self, inputs: &[Input; 8]) -> Vec<Subject> {
         let (input, group) = (&inputs[0], self.group);
         let one = ours::scratch_one(group) * size_of::<u64>();
@@ -219,11 +220,11 @@ impl TablePlan<'_> {
             Subject::ours(label, function, backend, scratch, operation)
         };
         let single = |call| -> Box<dyn Operation> {
-            Box::new(Prepared::ours(self.data(input), room, self.judge(input), call))
+            Box::new(Prepared::ours(self.data(input), room, self.check(input), call))
         };
         let all = |call| -> Box<dyn Operation> {
-            let (room, judge) = (8 * group.length(), self.judge_eight(inputs));
-            Box::new(Prepared::ours(self.data(input), room, judge, call))
+            let (room, check) = (8 * group.length(), self.check_eight(inputs));
+            Box::new(Prepared::ours(self.data(input), room, check, call))
         };
         let eight = |operation| {
             Subject::ours("×8", "dh::run_batch", backends::eight(), eight, operation).of_several(8)
@@ -270,8 +271,8 @@ impl TablePlan<'_> {
     ) -> Result<Subject, Failure> {
         let Candidate { label, function, prepare, .. } = candidate;
         let room = 2 * self.group.length();
-        let (data, judge) = (self.data(input), self.judge(input));
-        let operation = Prepared::of_peer(data, room, judge, true, || prepare(input))?;
+        let (data, check) = (self.data(input), self.check(input));
+        let operation = Prepared::of_peer(data, room, check, true, || prepare(input))?;
         Ok(Subject::of_peer(found.peer, version, label, function, Box::new(operation)))
     }
 }

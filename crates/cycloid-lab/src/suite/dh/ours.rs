@@ -1,4 +1,4 @@
-//! The library's own Diffie-Hellman as calls to be measured, and the inputs of all.
+//! The library's Diffie-Hellman operations, and the inputs of all subjects.
 
 use chacha20::ChaCha20Rng;
 use cycloid::machine::lanes::Lanes;
@@ -19,7 +19,7 @@ type Memory = [u64; private_key_limbs(exponent_bits(MAX_BITS))];
 
 type Key = PrivateKey<'static, Memory>;
 
-/// The group of RFC 7919 with a modulus of that many bits.
+/// Returns the group of RFC 7919 with a modulus of that many bits.
 pub(super) fn group(bits: usize) -> Option<&'static Group<'static>> {
     match bits {
         2048 => Some(&Group::FFDHE2048),
@@ -31,7 +31,7 @@ pub(super) fn group(bits: usize) -> Option<&'static Group<'static>> {
     }
 }
 
-/// The input of one of eight operations, the same on every run.
+/// Returns the input of one of eight operations, the same on every run.
 pub(super) fn input(group: &Group<'_>, number: u64) -> Input {
     let other_exponent = exponent(group, 100);
     Input {
@@ -44,8 +44,8 @@ pub(super) fn input(group: &Group<'_>, number: u64) -> Input {
     }
 }
 
-/// The exponent that the library generates with a generator of random numbers of this seed: it
-/// shows none, and the peers need the same.
+/// Returns the exponent that the library generates from a random generator with this seed. The
+/// library does not export exponents, and the peers need the same one.
 fn exponent(group: &Group<'_>, seed: u64) -> Vec<u8> {
     let mut rng = random(seed);
     let bits = group.exponent_bits();
@@ -61,13 +61,13 @@ fn random(seed: u64) -> ChaCha20Rng {
     ChaCha20Rng::seed_from_u64(seed)
 }
 
-/// `base^exponent mod p`, as long as p.
+/// Returns `base^exponent mod p`, as long as p.
 pub(super) fn power(group: &Group<'_>, base: &[u64], exponent: &[u8]) -> Vec<u8> {
     let n = group.prime().len();
     let mut r_squared = vec![0; n];
     let mut scratch = vec![0; modular::pow_scratch_limbs(n, n * 64)];
     let modulus = Modulus::prepare(group.prime(), &mut r_squared, &mut scratch)
-        .expect("a prime is odd, and this is more scratch than preparing needs");
+        .expect("a prime is odd, and the scratch is longer than preparation needs");
     let mut result = vec![0; n];
     let exponent = from_bytes(exponent);
     modular::pow(&mut result, base, &Exponent::new(&exponent), &modulus, &mut scratch)
@@ -76,10 +76,10 @@ pub(super) fn power(group: &Group<'_>, base: &[u64], exponent: &[u8]) -> Vec<u8>
 }
 
 fn key(group: &'static Group<'static>, seed: u64) -> Key {
-    PrivateKey::generate(group, Memory::default(), &mut random(seed)).expect("the memory is enough")
+    PrivateKey::generate(group, Memory::default(), &mut random(seed)).expect("the memory suffices")
 }
 
-/// An agreement with that much scratch.
+/// Prepares an agreement with this much scratch.
 pub(super) fn agreement(
     group: &'static Group<'static>,
     validation: Validation,
@@ -88,12 +88,13 @@ pub(super) fn agreement(
     let (key, mut scratch) = (key(group, 0), vec![0; limbs]);
     Box::new(move |other, shared| {
         let shared = &mut shared[..group.length()];
-        key.agree(other, validation, shared, &mut scratch).map_err(|_| "the agreement failed")?;
+        key.agree(other, validation, shared, &mut scratch).map_err(|_| "agreement failed")?;
         Ok(group.length())
     })
 }
 
-/// Eight agreements by one call, each with a key of its own; the secrets stand one after the other.
+/// Prepares eight agreements in one call, each with its own key; the output has the secrets one
+/// after the other.
 pub(super) fn eight_agreements(group: &'static Group<'static>) -> Call {
     let keys: [Key; 8] = std::array::from_fn(|i| key(group, i as u64));
     let mut scratch = vec![Lanes([0; 8]); scratch_eight(group)];
@@ -109,29 +110,29 @@ pub(super) fn eight_agreements(group: &'static Group<'static>) -> Call {
     })
 }
 
-/// Elements of scratch for eight operations.
+/// Returns the number of scratch elements for eight operations.
 pub(super) fn scratch_eight(group: &Group<'_>) -> usize {
     batch_scratch_lanes(group.bits(), group.exponent_bits())
 }
 
-/// Limbs of scratch with which one operation is fastest.
+/// Returns the number of scratch limbs at which one operation is fastest.
 pub(super) fn scratch_one(group: &Group<'_>) -> usize {
     scratch_limbs(group.bits(), group.exponent_bits())
 }
 
-/// The memory of a table of the generator's powers, in bytes.
+/// Returns the memory of a table of the generator's powers, in bytes.
 pub(super) fn table_memory(group: &Group<'_>, comb: Comb) -> usize {
     generator_lanes(group.bits(), comb) * size_of::<Lanes>()
 }
 
-/// A table of the generator's powers, for as long as the process runs.
+/// Computes a table of the generator's powers, which lives as long as the process.
 fn table(group: &'static Group<'static>, comb: Comb) -> Generator<'static> {
     let memory = Box::leak(vec![Lanes::ZERO; generator_lanes(group.bits(), comb)].into());
     let mut scratch = vec![0; generator_scratch_limbs(group.bits())];
-    Generator::prepare(group, comb, memory, &mut scratch).expect("the memory is enough")
+    Generator::prepare(group, comb, memory, &mut scratch).expect("the memory suffices")
 }
 
-/// A key and its public value, from a table where there is one.
+/// Prepares the generation of a key and its public value, optionally with a table.
 pub(super) fn generator(group: &'static Group<'static>, comb: Option<Comb>) -> Call {
     let table = comb.map(|comb| table(group, comb));
     let limbs = scratch_one(group).max(generator_scratch_limbs(group.bits()));
@@ -145,8 +146,9 @@ pub(super) fn generator(group: &'static Group<'static>, comb: Option<Comb>) -> C
         let (public, shared) = output.split_at_mut(group.length());
         if other.is_empty() {
             let key = PrivateKey::generate(group, Memory::default(), &mut rng);
-            let key = made.insert(key.map_err(|_| "no exponent was made")?);
-            public_value(key, public, &mut scratch).map_err(|_| "no public value was made")?;
+            let key = made.insert(key.map_err(|_| "generating the exponent failed")?);
+            public_value(key, public, &mut scratch)
+                .map_err(|_| "computing the public value failed")?;
             return Ok(group.length());
         }
         let key = made.as_ref().ok_or("no key was generated")?;
@@ -158,7 +160,8 @@ pub(super) fn generator(group: &'static Group<'static>, comb: Option<Comb>) -> C
     })
 }
 
-/// Eight keys and their public values by one call; the first of them agrees when it is asked to.
+/// Prepares the generation of eight keys and public values in one call; on request, the first one
+/// agrees.
 pub(super) fn eight_keys(group: &'static Group<'static>) -> Call {
     let (mut rng, mut scratch) = (random(2), vec![Lanes([0; 8]); scratch_eight(group)]);
     let mut one = vec![0; scratch_one(group)];
@@ -169,9 +172,9 @@ pub(super) fn eight_keys(group: &'static Group<'static>) -> Call {
             let mut make = || PrivateKey::generate(group, Memory::default(), &mut rng).ok();
             let keys: [Option<Key>; 8] = std::array::from_fn(|_| make());
             if keys.iter().any(Option::is_none) {
-                return Err("an exponent was not made");
+                return Err("generating an exponent failed");
             }
-            let keys = made.insert(keys.map(|key| key.expect("there is none without")));
+            let keys = made.insert(keys.map(|key| key.expect("every key was generated")));
             let mut results = public_values.chunks_exact_mut(group.length());
             let mut jobs: [Job<'_>; 8] = std::array::from_fn(|i| {
                 Job::public_value(&keys[i], results.next().expect("there is room for eight"))
@@ -180,16 +183,16 @@ pub(super) fn eight_keys(group: &'static Group<'static>) -> Call {
             let done = jobs.iter().all(|job| job.outcome().is_ok());
             return if done { Ok(0) } else { Err("a job failed") };
         }
-        let keys = made.as_ref().ok_or("there are no keys")?;
+        let keys = made.as_ref().ok_or("no keys were generated")?;
         for (i, key) in keys.iter().enumerate().rev() {
             let (public, shared) = output.split_at_mut(group.length());
-            key.public_value(public, &mut one).map_err(|_| "no public value was made")?;
+            key.public_value(public, &mut one).map_err(|_| "computing the public value failed")?;
             if *public != public_values[i * group.length()..][..group.length()] {
-                return Err("a lane gave another public value than one operation does");
+                return Err("a lane's public value differs from that of a single operation");
             }
             let shared = &mut shared[..group.length()];
             key.agree(other, Validation::Full, shared, &mut one)
-                .map_err(|_| "a key made does not agree")?;
+                .map_err(|_| "key agreement with a generated key failed")?;
         }
         Ok(2 * group.length())
     })

@@ -1,9 +1,9 @@
-//! Elliptic curves as a user calls them: signatures, verification, shared secrets and keys, beside
-//! the peers.
+//! Elliptic-curve operations as a user calls them: signatures, verification, shared secrets and
+//! keys, compared with the peers.
 
-mod judge;
 mod options;
 mod ours;
+mod result_check;
 #[cfg(test)]
 mod tests;
 
@@ -21,42 +21,42 @@ use crate::peers::external::job;
 use crate::peers::{Family, Found};
 use crate::record::{Parameters, Summary};
 
-/// The label of the row that ratios are against.
+/// The label of the row that ratios refer to.
 const REFERENCE: &str = "default";
 
-/// The label of verifications by public keys that are prepared for many.
+/// The label of verifications with public keys prepared for many uses.
 const PREPARED: &str = "prepared";
 
-const MULTIPLES: &str = "'prepared' is a public key with multiples of its point, made once for many \
-    verifications; their memory is its scratch. No peer has the like";
+const MULTIPLES: &str = "'prepared' is a public key with precomputed multiples of its point, for many \
+    verifications; their memory counts as scratch. No peer has an equivalent";
 
-const PARSING: &str = "to agree, everybody is given the other party's public key as bytes, and parses and \
-    validates it within the time of the operation; private keys, and keys to verify with, are \
-    prepared, but where another note says so";
+const PARSING: &str = "key agreement takes the other party's public key as bytes; its time includes parsing \
+    and validation. Private keys and verification keys are prepared in advance, unless another note \
+    says otherwise";
 
-const NONCES: &str = "Cycloid and RustCrypto make the nonces of ECDSA from key and digest (RFC 6979), \
-    OpenSSL, AWS-LC, ring and graviola with randomness of their own, all within the time of the \
-    operation; OpenSSL and AWS-LC write and read signatures as DER";
+const NONCES: &str = "Cycloid and RustCrypto derive ECDSA nonces from key and digest (RFC 6979); OpenSSL, \
+    AWS-LC, ring and graviola use their own randomness; the time of the operation includes both. \
+    OpenSSL and AWS-LC write and read signatures as DER";
 
-const KEYS: &str = "a key that is generated has its public key, too; Cycloid, dalek and RustCrypto draw it \
-    from ChaCha20, the others from generators of their own";
+const KEYS: &str = "key generation includes the public key; Cycloid, dalek and RustCrypto draw keys from \
+    ChaCha20, the others from their own generators";
 
-const BATCH: &str = "in a batch each operation has a key of its own, eight different ones in turn; times are \
-    those of one operation";
+const BATCH: &str = "the operations of a batch use eight different keys in turn; times are \
+    per operation";
 
-/// Which tables to make.
+/// The choice of tables.
 #[derive(Clone, Debug)]
 pub struct Ec {
-    /// On which curves.
+    /// The curves.
     pub curves: Vec<Curve>,
-    /// What is done there.
+    /// The tasks.
     pub tasks: Vec<Task>,
-    /// How many operations a batch has, one row for each.
+    /// Batch sizes, one row for each.
     pub batches: Vec<usize>,
 }
 
 impl Ec {
-    /// All of them, and batches of eight.
+    /// Selects all curves and tasks, and batches of eight.
     pub fn usual() -> Self {
         Self { curves: Curve::ALL.to_vec(), tasks: Task::ALL.to_vec(), batches: vec![8] }
     }
@@ -93,7 +93,7 @@ impl Suite for Ec {
     }
 }
 
-/// One table to be.
+/// A planned table.
 struct TablePlan<'a> {
     curve: Curve,
     task: Task,
@@ -154,19 +154,19 @@ impl TablePlan<'_> {
         Ok((setting, subjects))
     }
 
-    /// The first is the reference.
+    /// Returns our rows; the first is the reference.
     fn ours(&self, inputs: &[Arc<Input>; 8]) -> Vec<Subject> {
         let (task, input) = (self.task, &inputs[0]);
         let data = data(task, input, Encoding::Fixed);
-        let judge = judge::of(task, input, Encoding::Fixed);
-        let call = Prepared::ours(data, room(self.curve), judge, ours::one(task, input));
+        let check = result_check::of(task, input, Encoding::Fixed);
+        let call = Prepared::ours(data, room(self.curve), check, ours::one(task, input));
         let function = ours::function(task, self.curve);
         let one = Subject::ours(REFERENCE, function, backends::words(), 0, Box::new(call));
         let batch = |count: &usize| {
             let call = ours::batch(task, inputs, *count)?;
             let function = ours::batch_function(task, self.curve);
-            let judge = judge::of_batch(task, inputs);
-            let operation = Prepared::ours(data, count * room(self.curve), judge, call);
+            let check = result_check::of_batch(task, inputs);
+            let operation = Prepared::ours(data, count * room(self.curve), check, call);
             let label = format!("×{count}");
             let subject =
                 Subject::ours(&label, function, backends::eight(), 0, Box::new(operation));
@@ -181,12 +181,12 @@ impl TablePlan<'_> {
         subjects
     }
 
-    /// Verification by public keys that are prepared for many, alone or in batches.
+    /// Returns the row of verification with prepared public keys, single or in batches.
     fn of_prepared(&self, inputs: &[Arc<Input>; 8], count: Option<usize>) -> Option<Subject> {
         let (call, memory) = ours::prepared(inputs, count)?;
         let data = data(self.task, &inputs[0], Encoding::Fixed);
-        let judge = judge::of(self.task, &inputs[0], Encoding::Fixed);
-        let operation = Box::new(Prepared::ours(data, room(self.curve), judge, call));
+        let check = result_check::of(self.task, &inputs[0], Encoding::Fixed);
+        let operation = Box::new(Prepared::ours(data, room(self.curve), check, call));
         Some(match count {
             None => {
                 let (function, backend) =
@@ -208,8 +208,8 @@ impl TablePlan<'_> {
         notes: &mut Vec<String>,
     ) -> Result<Vec<Subject>, Failure> {
         let job = job::ec(self.task, input, data(self.task, input, Encoding::Fixed));
-        let judge = || judge::of(self.task, input, Encoding::Fixed);
-        subjects::of_runner(found, self.task.name(), &job, judge, notes)
+        let check = || result_check::of(self.task, input, Encoding::Fixed);
+        subjects::of_runner(found, self.task.name(), &job, check, notes)
     }
 
     fn of_peer(
@@ -221,16 +221,16 @@ impl TablePlan<'_> {
     ) -> Result<Subject, Failure> {
         let Candidate { label, function, constant_time, encoding, once, prepare, .. } = candidate;
         let data = data(self.task, input, encoding);
-        let (room, judge) = (room(self.curve), judge::of(self.task, input, encoding));
+        let (room, check) = (room(self.curve), result_check::of(self.task, input, encoding));
         let name = |failure: Failure| {
             Failure::new(format!("{}: {}", found.peer.name(), failure.message), failure.hint)
         };
         let operation: Box<dyn Operation> = if once {
             let input = Arc::clone(input);
-            let operation = FirstUse::of_peer(data, room, judge, move || prepare(&input));
+            let operation = FirstUse::of_peer(data, room, check, move || prepare(&input));
             Box::new(operation.map_err(name)?)
         } else {
-            let operation = Prepared::of_peer(data, room, judge, true, || prepare(input));
+            let operation = Prepared::of_peer(data, room, check, true, || prepare(input));
             Box::new(operation.map_err(name)?)
         };
         let subject = Subject::of_peer(found.peer, version, label, function, operation);
@@ -238,7 +238,7 @@ impl TablePlan<'_> {
     }
 }
 
-/// What an operation reads.
+/// Returns the input of an operation.
 fn data(task: Task, input: &Input, encoding: Encoding) -> &[u8] {
     match task {
         Task::Generate => &[],
@@ -248,8 +248,7 @@ fn data(task: Task, input: &Input, encoding: Encoding) -> &[u8] {
     }
 }
 
-/// Bytes with room for whatever an operation writes: a signature in DER, or a public key and a
-/// secret.
+/// Returns the buffer size for any output: a signature in DER, or a public key and a secret.
 const fn room(curve: Curve) -> usize {
     curve.public_bytes() + 2 * curve.bytes() + 16
 }

@@ -1,4 +1,4 @@
-//! What a person writes to choose the tables of this suite.
+//! Parses the user's choice of tables for this suite.
 
 use super::Ec;
 use super::ours::MOST;
@@ -6,11 +6,10 @@ use crate::Failure;
 use crate::peers::ec::{Curve, Task};
 
 impl Ec {
-    /// What `--curve` names: `all`, or curves separated by commas, in any case, with a hyphen or
-    /// without.
+    /// Parses `--curve`: `all`, or curves separated by commas, in any case, with or without hyphen.
     ///
     /// # Errors
-    /// The first name that no curve has.
+    /// The first unknown name.
     pub fn curves_from_list(list: &str) -> Result<Vec<Curve>, Failure> {
         let known = Curve::ALL.map(Curve::name).join(", ").to_lowercase();
         let plain = |name: &str| name.trim().replace('-', "").to_lowercase();
@@ -21,16 +20,16 @@ impl Ec {
             |name| {
                 Failure::new(
                     format!("no curve is called '{name}'"),
-                    format!("the curves are {known}; all takes the place of a list"),
+                    format!("use all, or a list of {known}"),
                 )
             },
         )
     }
 
-    /// What `--operation` names: `all`, or names separated by commas.
+    /// Parses `--operation`: `all`, or names separated by commas.
     ///
     /// # Errors
-    /// The first name that no operation has.
+    /// The first unknown name.
     pub fn tasks_from_list(list: &str) -> Result<Vec<Task>, Failure> {
         let known = Task::ALL.map(Task::name).join(", ");
         chosen(
@@ -40,24 +39,24 @@ impl Ec {
             |name| {
                 Failure::new(
                     format!("no operation is called '{name}'"),
-                    format!("the operations are {known}; all takes the place of a list"),
+                    format!("use all, or a list of {known}"),
                 )
             },
         )
     }
 
-    /// What `--batch` names: numbers of operations separated by commas.
+    /// Parses `--batch`: numbers of operations separated by commas.
     ///
     /// # Errors
-    /// The first that is none.
+    /// The first invalid item.
     pub fn batches_from_list(list: &str) -> Result<Vec<usize>, Failure> {
         list.split(',')
             .map(|item| {
                 let count = item.trim().parse().ok().filter(|count| (1..=MOST).contains(count));
                 count.ok_or_else(|| {
                     Failure::new(
-                        format!("'{item}' is not a number of operations in a batch"),
-                        format!("a batch has 1 to {MOST}, as in --batch 8,64"),
+                        format!("'{item}' is not a batch size"),
+                        format!("use sizes from 1 to {MOST}, as in --batch 8,64"),
                     )
                 })
             })
@@ -65,7 +64,7 @@ impl Ec {
     }
 }
 
-/// Those of `all` that a list names, in their own order.
+/// Returns the items of `all` that a list names, in the order of `all`.
 fn chosen<T: Copy>(
     list: &str,
     all: &[T],

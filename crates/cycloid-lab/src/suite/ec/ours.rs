@@ -1,4 +1,4 @@
-//! The library's own curves as calls to be measured, and the inputs of all.
+//! The library's curve operations, and the inputs of all subjects.
 
 mod curve25519;
 mod nist;
@@ -13,8 +13,8 @@ use crate::measure::random::Random;
 use crate::peers::Call;
 use crate::peers::ec::{Curve, Encoding, Input, Task};
 
-/// Calls a generic function for a curve, or else another expression for each of the two that are
-/// not NIST's.
+/// Calls a generic function for a NIST curve, or another expression for each of the two other
+/// curves.
 macro_rules! on {
     ($curve:expr, nist::$function:ident($($argument:expr),*), $ed25519:expr, $x25519:expr) => {
         match $curve {
@@ -28,7 +28,7 @@ macro_rules! on {
     };
 }
 
-/// The input of one of eight operations, the same on every run.
+/// Returns the input of one of eight operations, the same on every run.
 pub(super) fn input(curve: Curve, number: u64) -> Input {
     let mut random = Random::new(number);
     let mut draw = || {
@@ -60,7 +60,7 @@ fn digest(curve: Curve, message: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The hash function that goes with a curve.
+/// Returns the hash function used with a curve.
 const fn hash(curve: Curve) -> Hash {
     match curve {
         Curve::P384 => Hash::Sha384,
@@ -78,7 +78,7 @@ fn public(curve: Curve, private: &[u8]) -> Vec<u8> {
     )
 }
 
-/// A signature in both encodings; empty on a curve without.
+/// Returns a signature in both encodings; empty on a curve without signatures.
 fn signature(curve: Curve, private: &[u8], message: &[u8], digest: &[u8]) -> [Vec<u8>; 2] {
     on!(
         curve,
@@ -88,7 +88,7 @@ fn signature(curve: Curve, private: &[u8], message: &[u8], digest: &[u8]) -> [Ve
     )
 }
 
-/// Whether it is a signature of the input's message.
+/// Returns whether it is a signature of the input's message.
 pub(super) fn is_signature(
     curve: Curve,
     public: &[u8],
@@ -105,12 +105,12 @@ pub(super) fn is_signature(
     )
 }
 
-/// The secret shared between a private key and the owner of a public one.
+/// Returns the secret shared between a private key and the owner of a public key.
 pub(super) fn agree(curve: Curve, private: &[u8], public: &[u8]) -> Option<Vec<u8>> {
     on!(curve, nist::agree(private, public), None, curve25519::agree(private, public))
 }
 
-/// The function that does a task.
+/// Returns the name of the function for a task.
 pub(super) const fn function(task: Task, curve: Curve) -> &'static str {
     match (curve, task) {
         (Curve::Ed25519, Task::Generate) => "ed25519::SigningKey::generate",
@@ -125,7 +125,7 @@ pub(super) const fn function(task: Task, curve: Curve) -> &'static str {
     }
 }
 
-/// The function that does many of a task.
+/// Returns the name of the batch function for a task.
 pub(super) const fn batch_function(task: Task, curve: Curve) -> &'static str {
     match (curve, task) {
         (Curve::Ed25519, _) => "ed25519::run_batch",
@@ -136,7 +136,7 @@ pub(super) const fn batch_function(task: Task, curve: Curve) -> &'static str {
     }
 }
 
-/// One operation in a call.
+/// Prepares one operation per call.
 pub(super) fn one(task: Task, input: &Input) -> Call {
     let curve = input.curve;
     on!(
@@ -147,8 +147,8 @@ pub(super) fn one(task: Task, input: &Input) -> Call {
     )
 }
 
-/// Verification by a public key that is prepared for many: one in a call, or `count` in a call, and
-/// the bytes of a key's memory. None on curves without.
+/// Prepares verification with public keys prepared for many uses, one or `count` per call, and
+/// returns the bytes of a key's memory. `None` on curves without such keys.
 pub(super) fn prepared(inputs: &[Arc<Input>; 8], count: Option<usize>) -> Option<(Call, usize)> {
     fn calls<C: ec::Curve>(inputs: &[Arc<Input>; 8], count: Option<usize>) -> (Call, usize) {
         let call = match count {
@@ -167,13 +167,13 @@ pub(super) fn prepared(inputs: &[Arc<Input>; 8], count: Option<usize>) -> Option
     })
 }
 
-/// The most operations that a batch may have here.
+/// The largest batch.
 pub(super) const MOST: usize = 64;
 
-/// So many operations in a call, with the keys of the inputs in turn, if there is a batch for them.
-/// What is read belongs to the first; the results stand one after the other.
+/// Prepares this many operations per call, with the inputs' keys in turn, if the task has a batch.
+/// The call's input belongs to the first operation; the results are written one after the other.
 ///
-/// The jobs are in an array, so that nothing is allocated which would count as the library's.
+/// The jobs are in an array, to avoid allocations that would count as the library's.
 pub(super) fn batch(task: Task, inputs: &[Arc<Input>; 8], count: usize) -> Option<Call> {
     if count <= 8 {
         batch_in::<8>(task, inputs, count)

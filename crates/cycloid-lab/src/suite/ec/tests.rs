@@ -25,20 +25,20 @@ fn lists_of_batches() {
     }
 }
 
-/// A judge that takes everything would show nothing.
+/// A check that accepts everything would be useless.
 #[test]
-fn what_is_wrong_is_judged_so() {
+fn wrong_results_are_detected() {
     for curve in Curve::ALL {
         for task in Task::ALL.into_iter().filter(|task| curve.does(*task)) {
             let input = Arc::new(ours::input(curve, 0));
-            let judge = judge::of(task, &input, Encoding::Fixed);
+            let check = result_check::of(task, &input, Encoding::Fixed);
             let mut call = ours::one(task, &input);
             let mut output = vec![0; room(curve)];
             let data = data(task, &input, Encoding::Fixed);
             let length = call(data, &mut output).unwrap();
-            let right = judge(&mut call, &output[..length]);
+            let right = check(&mut call, &output[..length]);
             if task == Task::Generate {
-                // Another key's proof.
+                // The proof of another key.
                 let mut other = ours::one(task, &input);
                 other(&[], &mut output).unwrap();
                 let mut wrong: crate::peers::Call = Box::new(move |data, output| {
@@ -46,13 +46,13 @@ fn what_is_wrong_is_judged_so() {
                     output[length - 1] ^= 1;
                     Ok(length)
                 });
-                assert_ne!(judge(&mut wrong, &[]), right, "{curve:?}, {task:?}");
+                assert_ne!(check(&mut wrong, &[]), right, "{curve:?}, {task:?}");
             } else if task == Task::Verify {
                 let mut wrong: crate::peers::Call = Box::new(|_, _| Ok(0));
-                assert_ne!(judge(&mut wrong, &[]), right, "{curve:?}, {task:?}");
+                assert_ne!(check(&mut wrong, &[]), right, "{curve:?}, {task:?}");
             } else {
                 output[length - 1] ^= 1;
-                let wrong = judge(&mut call, &output[..length]);
+                let wrong = check(&mut call, &output[..length]);
                 assert_ne!(wrong, right, "{curve:?}, {task:?}");
             }
         }

@@ -1,9 +1,9 @@
-//! The side that signs: a process of its own, which loads one module and does as it is told, line by line.
+//! The signing side: a process that loads one module and follows orders line by line.
 //!
-//! Each client is a thread with a session of its own and a message of its own, that signs, waits for the
-//! signature, and signs again. The first signature of a client is verified; a later one that is not the
-//! same, byte for byte, is kept and verified after the clock has stopped: so every signature is verified,
-//! and none while others are timed.
+//! Each client is a thread with its own session and message that signs, waits for the signature,
+//! and signs again. The first signature of a client is verified. A later signature that differs in
+//! any byte is stored and verified after the clock has stopped. So every signature is verified, and
+//! none while others are timed.
 
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
@@ -22,45 +22,45 @@ use serde::{Deserialize, Serialize};
 use super::key::{KeyKind, Verifier};
 use crate::measure::clock;
 
-/// The security officer's PIN of a token that the driver makes.
+/// The security officer's PIN of a token that the driver creates.
 pub const OFFICER_PIN: &str = "officer-of-a-bench";
 /// The user's PIN.
 pub const USER_PIN: &str = "user-of-a-bench";
-/// The label of a token that the driver makes.
+/// The label of a token that the driver creates.
 const LABEL: &str = "bench";
 
-/// What a driver works with.
+/// The driver's target.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// The module.
     pub module: PathBuf,
-    /// The process that does the module's work, where it is another one: its processor time counts.
+    /// The ID of the service process, if the module uses one: its processor time counts.
     pub service: Option<u32>,
 }
 
-/// What it is told.
+/// An order to the driver.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// Make those keys that are not there.
+    /// Create the keys that do not exist yet.
     Prepare { keys: Vec<KeyKind> },
     /// Sign.
     Load(Load),
-    /// Find the object with this label, again and again.
+    /// Find the object with this label repeatedly.
     Find { label: String, times: usize },
 }
 
-/// How to sign.
+/// The parameters of signing.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Load {
     pub(super) key: KeyKind,
     pub(super) clients: usize,
-    /// Signing before the clock starts, so that all clients are under way.
+    /// Signing time before the clock starts, so that all clients are running.
     pub(super) lead: Duration,
-    /// For how long what is answered counts.
+    /// The time in which signatures count.
     pub(super) window: Duration,
 }
 
-/// What it answers.
+/// The driver's response.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
     Ready {
@@ -69,28 +69,28 @@ pub(super) enum Answer {
     },
     Done,
     Loaded(Loaded),
-    /// Nanoseconds of each time.
+    /// Nanoseconds of each search.
     Found(Vec<u64>),
     Failed {
         message: String,
     },
 }
 
-/// What came of signing.
+/// The results of signing.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Loaded {
-    /// How long the window was.
+    /// The length of the window.
     pub(super) seconds: f64,
-    /// Processor time in the window, of clients and service.
+    /// Processor time of clients and service in the window.
     pub(super) processor_seconds: f64,
-    /// Nanoseconds from call to answer, of each signature that came in the window.
+    /// Nanoseconds from call to response, for each signature completed in the window.
     pub(super) latencies: Vec<u64>,
 }
 
-/// Follows the orders that come until there are no more.
+/// Follows orders until standard input ends.
 ///
 /// # Errors
-/// Where the other side cannot be spoken with.
+/// If communication with the parent fails.
 pub fn follow(
     target: &Target,
     orders: impl BufRead,
@@ -121,11 +121,11 @@ pub fn follow(
 struct Token {
     module: Pkcs11,
     slot: Slot,
-    /// Logged in, which all sessions are as long as it is open.
+    /// A logged-in session; all sessions are logged in while it is open.
     session: Session,
 }
 
-/// What a step says when it fails.
+/// Returns a function that prefixes an error with the failed step.
 fn while_doing<E: std::fmt::Display>(what: &str) -> impl Fn(E) -> String {
     move |error| format!("{what}: {error}")
 }
@@ -135,10 +135,9 @@ fn pin(pin: &str) -> AuthPin {
 }
 
 impl Token {
-    /// Logs in, and makes the token where there is none.
+    /// Logs in, and creates the token if there is none.
     fn open(target: &Target) -> Result<Self, String> {
-        let module =
-            Pkcs11::new(&target.module).map_err(while_doing("the module cannot be loaded"))?;
+        let module = Pkcs11::new(&target.module).map_err(while_doing("cannot load the module"))?;
         let locking = CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK);
         module.initialize(locking).map_err(while_doing("C_Initialize"))?;
         let initialized =
@@ -147,11 +146,11 @@ impl Token {
             Some(slot) => slot,
             None => {
                 let slots = module.get_slots_with_token().map_err(while_doing("C_GetSlotList"))?;
-                let slot = slots.first().ok_or("there is no token")?;
+                let slot = slots.first().ok_or("no token found")?;
                 let officer = pin(OFFICER_PIN);
                 module.init_token(*slot, &officer, LABEL).map_err(while_doing("C_InitToken"))?;
                 let slot = initialized().map_err(while_doing("C_GetSlotList"))?;
-                let slot = slot.ok_or("the token that was made is not there")?;
+                let slot = slot.ok_or("the new token was not found")?;
                 let session = module.open_rw_session(slot).map_err(while_doing("C_OpenSession"))?;
                 session.login(UserType::So, Some(&officer)).map_err(while_doing("C_Login"))?;
                 session.init_pin(&pin(USER_PIN)).map_err(while_doing("C_InitPIN"))?;
@@ -254,10 +253,10 @@ impl Token {
 fn find(session: &Session, label: &str, class: ObjectClass) -> Result<ObjectHandle, String> {
     let template = [Attribute::Class(class), Attribute::Label(label.into())];
     let found = session.find_objects(&template).map_err(while_doing("C_FindObjects"))?;
-    found.first().copied().ok_or_else(|| format!("there is no key called {label}"))
+    found.first().copied().ok_or_else(|| format!("no key is called {label}"))
 }
 
-/// Processor time of this process and of the service.
+/// Returns the processor time of this process and of the service.
 fn processor_time(service: Option<u32>) -> Duration {
     let own = clock::of_process(std::process::id()).unwrap_or_default();
     own + service.and_then(clock::of_process).unwrap_or_default()
@@ -273,7 +272,7 @@ struct Client {
 }
 
 impl Client {
-    /// One of some number, with its first signature.
+    /// Creates a client and its first signature.
     fn new(module: &Pkcs11, slot: Slot, kind: KeyKind, number: usize) -> Result<Self, String> {
         let session = module.open_ro_session(slot).map_err(while_doing("C_OpenSession"))?;
         let key = find(&session, kind.name(), ObjectClass::PRIVATE_KEY)?;
@@ -281,7 +280,7 @@ impl Client {
         let attributes = session
             .get_attributes(public, kind.public_attributes())
             .map_err(while_doing("C_GetAttributeValue"))?;
-        let verifier = Verifier::new(kind, &attributes).ok_or("the public key is not sound")?;
+        let verifier = Verifier::new(kind, &attributes).ok_or("invalid public key")?;
         let mut message = [0xa5; 32];
         message[..8].copy_from_slice(&(number as u64).to_be_bytes());
         let mut client = Self { session, key, kind, verifier, message, first: Vec::new() };
@@ -299,11 +298,11 @@ impl Client {
     fn check(&self, signature: &[u8]) -> Result<(), String> {
         match self.verifier.accepts(&self.message, signature) {
             true => Ok(()),
-            false => Err("a signature does not verify".into()),
+            false => Err("invalid signature".into()),
         }
     }
 
-    /// When each signature was asked for and when it came.
+    /// Signs until stopped, and returns the time of each request and response.
     fn sign_until(self, stop: &AtomicBool) -> Result<Vec<(Instant, Instant)>, String> {
         let (mut times, mut others) = (Vec::new(), Vec::new());
         while !stop.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! The keys that are signed with: how each is made, used, and its signatures checked.
+//! The signing keys: how each is generated and used, and how its signatures are verified.
 
 use cryptoki::mechanism::Mechanism;
 use cryptoki::mechanism::eddsa::{EddsaParams, EddsaSignatureScheme};
@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::Failure;
 
-/// What a key is for, and how long.
+/// The type and length of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeyKind {
     /// `CKM_SHA256_RSA_PKCS` with 2048 bits.
     Rsa2048,
-    /// The same with 4096 bits.
+    /// `CKM_SHA256_RSA_PKCS` with 4096 bits.
     Rsa4096,
     /// `CKM_ECDSA` of a digest on P-256.
     P256,
@@ -27,10 +27,10 @@ pub enum KeyKind {
 }
 
 impl KeyKind {
-    /// All of them, in the order of the tables.
+    /// All kinds, in the order of the tables.
     pub const ALL: [Self; 4] = [Self::Rsa2048, Self::Rsa4096, Self::P256, Self::Ed25519];
 
-    /// Its name on the command line, and the label of the key.
+    /// Returns its name on the command line, which is also the label of the key.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Rsa2048 => "rsa-2048",
@@ -40,7 +40,7 @@ impl KeyKind {
         }
     }
 
-    /// Its name in tables.
+    /// Returns its name in tables.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Rsa2048 => "RSA-2048",
@@ -50,7 +50,7 @@ impl KeyKind {
         }
     }
 
-    /// The mechanism, for the record.
+    /// Returns the mechanism's name for the record.
     pub const fn function(self) -> &'static str {
         match self {
             Self::Rsa2048 | Self::Rsa4096 => "CKM_SHA256_RSA_PKCS",
@@ -59,10 +59,10 @@ impl KeyKind {
         }
     }
 
-    /// Keys by their names, separated by commas; all.
+    /// Parses a list of keys: names separated by commas, or all.
     ///
     /// # Errors
-    /// The first name that no key has.
+    /// The first unknown name.
     pub fn from_list(list: &str) -> Result<Vec<Self>, Failure> {
         if list == "all" {
             return Ok(Self::ALL.to_vec());
@@ -83,7 +83,7 @@ impl KeyKind {
         Ok(keys)
     }
 
-    /// How it is signed with.
+    /// Returns the signing mechanism.
     pub(super) fn mechanism(self) -> Mechanism<'static> {
         match self {
             Self::Rsa2048 | Self::Rsa4096 => Mechanism::Sha256RsaPkcs,
@@ -92,7 +92,7 @@ impl KeyKind {
         }
     }
 
-    /// How a pair is made, and what its public half is asked to be.
+    /// Returns the generation mechanism and the template of the public key.
     pub(super) fn generation(self) -> (Mechanism<'static>, Vec<Attribute>) {
         let rsa = |bits: u64| {
             let exponent = Attribute::PublicExponent(vec![1, 0, 1]);
@@ -112,7 +112,7 @@ impl KeyKind {
         }
     }
 
-    /// The attributes that [`Verifier::new`] needs.
+    /// Returns the attributes that [`Verifier::new`] needs.
     pub(super) const fn public_attributes(self) -> &'static [AttributeType] {
         match self {
             Self::Rsa2048 | Self::Rsa4096 => {
@@ -123,7 +123,7 @@ impl KeyKind {
     }
 }
 
-/// A public key, as this library has it: what a module signs is not believed because the module says so.
+/// A public key of this library: a module's signatures are verified independently of the module.
 pub(super) enum Verifier {
     Rsa(rsa::PublicKey<Vec<u64>>),
     P256(ec::PublicKey<P256>),
@@ -131,7 +131,7 @@ pub(super) enum Verifier {
 }
 
 impl Verifier {
-    /// The public key of that kind that has these attributes; none where they are no such key.
+    /// Creates the public key of that kind from its attributes; `None` if they are not valid.
     pub(super) fn new(kind: KeyKind, attributes: &[Attribute]) -> Option<Self> {
         let value = |of: fn(&Attribute) -> Option<&Vec<u8>>| attributes.iter().find_map(of);
         let modulus = value(|a| if let Attribute::Modulus(value) = a { Some(value) } else { None });
@@ -158,7 +158,7 @@ impl Verifier {
         }
     }
 
-    /// Whether this is a signature of `message`, which for ECDSA is the digest.
+    /// Returns whether this is a signature of `message`, which for ECDSA is the digest.
     pub(super) fn accepts(&self, message: &[u8], signature: &[u8]) -> bool {
         match self {
             Self::Rsa(key) => {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_bit_is_no_signature() {
+    fn a_signature_with_a_flipped_bit_is_invalid() {
         let key = SigningKey::from_seed(&[7; 32]);
         let mut signature = key.sign(b"message");
         let point = [&[4, 32][..], key.verifying_key().as_bytes()].concat();

@@ -1,15 +1,15 @@
-//! The HSM: signatures that clients get through PKCS #11 from our daemon and our module, beside SoftHSM,
-//! through the same driver.
+//! The HSM: signatures through PKCS #11 from our daemon and module, compared with SoftHSM through
+//! the same driver.
 //!
-//! Every round, each module signs for a short while, in a new random order, and the rate of each is
-//! divided by that of ours in the same round. The control is our daemon once more in every round.
+//! In every round each module signs for a short while, in a new random order, and the rate of each
+//! is divided by ours in the same round. The control is a second run of our daemon in every round.
 
-mod bed;
 pub mod driver;
 mod key;
+mod processes;
+mod rounds;
 #[cfg(test)]
 mod tests;
-mod turns;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -22,79 +22,79 @@ use super::{Effort, LIBRARY, Plan, Suite, Work};
 use crate::Failure;
 use crate::peers::{Family, Found};
 use crate::record::{Implementation, Memory, Parameters, Ratio, Record, Statistic, Summary, Table};
-pub use bed::ThrowAway;
-use bed::{Bed, Driver};
 use driver::{Answer, Order};
 pub use key::KeyKind;
-use turns::{Pace, Samples};
+pub use processes::ThrowAway;
+use processes::{Driver, Processes};
+use rounds::{Pace, Samples};
 
-/// The label of the row that ratios are against.
+/// The label of the row that ratios refer to.
 const REFERENCE: &str = "daemon";
 
-/// Clients at once, of a whole run.
+/// The numbers of concurrent clients of a whole run.
 const CLIENTS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 
-/// Keys in the keystore whose daemon's start is timed.
+/// The number of keys in the keystore when timing the daemon's start.
 const MANY_KEYS: usize = 100_000;
 
-/// How often it is started.
+/// The number of timed starts.
 const STARTS: usize = 5;
 
 const NOTES: [&str; 4] = [
-    "HSM: times are of the time of day; daemon, clients and peers share the processors of this machine. \
-     A client signs, waits for the signature, and signs again; only what is answered while the clock \
-     runs, after all clients are under way, counts",
-    "HSM: every signature is verified by this library: the first of a client, and later ones that are \
-     not the same, after the clock has stopped",
-    "HSM: SoftHSM computes in the process of its caller; our module asks a daemon, by one message and \
-     one answer a signature. The driver, the crate cryptoki, calls C_SignInit, C_Sign for the length, \
-     and C_Sign",
-    "HSM: Kryoptic is not measured: Debian has no package of it",
+    "HSM: times are wall-clock times; daemon, clients and peers share the processors of this machine. \
+     A client signs, waits for the signature, and signs again; only signatures completed while the \
+     clock runs, after all clients have started, count",
+    "HSM: every signature is verified by this library: the first of each client at once, and later \
+     ones that differ from it after the clock has stopped",
+    "HSM: SoftHSM computes in the process of its caller; our module asks a daemon, with one request \
+     and one response per signature. The driver (the crate cryptoki) calls C_SignInit, C_Sign for the \
+     length, and C_Sign",
+    "HSM: Kryoptic is not measured: Debian has no package for it",
 ];
 
 /// Signatures with some keys for some numbers of clients.
 pub struct Hsm {
-    /// With what to sign.
+    /// The keys.
     pub keys: Vec<KeyKind>,
-    /// For how many clients at once.
+    /// The numbers of concurrent clients.
     pub clients: Vec<usize>,
-    /// Whether to time a daemon that starts with many keys.
+    /// Whether to time the start of a daemon with many keys.
     pub start: bool,
-    /// This program.
+    /// The path of this program.
     program: PathBuf,
-    /// Our module.
+    /// The path of our module.
     module: PathBuf,
-    /// What is running, from the first table on.
+    /// The running processes, from the first table on.
     running: Mutex<Option<Running>>,
 }
 
-/// Drivers that are ready, ours first. They end before the bed that they stand in.
+/// The drivers, ours first. They are dropped before the processes that they depend on.
 struct Running {
     drivers: Vec<Driver>,
-    _bed: Bed,
+    _processes: Processes,
 }
 
-/// Where our module stands: beside the program, or where cargo puts what tests need.
+/// Returns the path of our module: next to the program, or where cargo puts dependencies of tests.
 ///
 /// # Errors
-/// It is not there.
+/// If the module does not exist.
 fn module(program: &Path) -> Result<PathBuf, Failure> {
     let name = "libcycloid_pkcs11.so";
     let folder = program.parent().unwrap_or(Path::new(""));
     let places = [folder.join(name), folder.join("deps").join(name)];
     places.into_iter().find(|path| path.is_file()).ok_or_else(|| {
         Failure::new(
-            format!("{name} does not stand beside the program"),
-            "cargo build --release -p cycloid-pkcs11 builds it",
+            format!("{name} not found next to the program"),
+            "build it with cargo build --release -p cycloid-pkcs11",
         )
     })
 }
 
 impl Hsm {
-    /// Every key and number of clients.
+    /// Selects every key and number of clients.
     ///
     /// # Errors
-    /// Where our module is not beside `program`, which is this one.
+    /// If our module is not next to `program`, which must be this program.
     pub fn whole(program: &Path, effort: Effort) -> Result<Self, Failure> {
         Ok(Self {
             keys: KeyKind::ALL.into(),
@@ -106,7 +106,7 @@ impl Hsm {
         })
     }
 
-    /// Its part in a run of all suites.
+    /// Selects the part for a run of all suites.
     ///
     /// # Errors
     /// As [`whole`](Self::whole).
@@ -121,10 +121,10 @@ impl Hsm {
         })
     }
 
-    /// Numbers of clients, 1 to 256, separated by commas.
+    /// Parses numbers of clients, 1 to 256, separated by commas.
     ///
     /// # Errors
-    /// The first that is none.
+    /// The first invalid item.
     pub fn clients_from_list(list: &str) -> Result<Vec<usize>, Failure> {
         let number = |text: &str| {
             text.trim().parse().ok().filter(|number| (1..=256).contains(number)).ok_or_else(|| {
@@ -154,10 +154,10 @@ impl Hsm {
         if running.is_none() {
             *running = Some(self.start(&modules)?);
         }
-        let running = running.as_mut().expect("it was started");
+        let running = running.as_mut().expect("the processes were started");
         let start = Instant::now();
-        let turns = turns::take(&mut running.drivers, kind, clients, pace, progress)?;
-        let (ours, others) = turns.samples.split_first().expect("ours is always there");
+        let measured = rounds::run(&mut running.drivers, kind, clients, pace, progress)?;
+        let (ours, others) = measured.samples.split_first().expect("ours is always measured");
         let mut records =
             vec![record(kind, clients, LIBRARY, &running.drivers[0].version, ours, None)];
         for ((peer, _), samples) in modules.iter().zip(others) {
@@ -176,7 +176,7 @@ impl Hsm {
             summary: Summary::Service,
             reference: REFERENCE.into(),
             records,
-            control: turns.control.ratio(ours),
+            control: measured.control.ratio(ours),
             rounds: pace.rounds,
             seconds: rounded(start.elapsed().as_secs_f64(), 2),
             missing: peers
@@ -188,27 +188,28 @@ impl Hsm {
         })
     }
 
-    /// Starts the daemon and the drivers, and makes the keys.
+    /// Starts the daemon and the drivers, and generates the keys.
     fn start(&self, modules: &[(&Found, &Path)]) -> Result<Running, Failure> {
-        let bed = Bed::new(&self.program, &self.module, 0, 1)?;
-        let mut drivers = vec![bed.ours()?];
+        let processes = Processes::new(&self.program, &self.module, 0, 1)?;
+        let mut drivers = vec![processes.ours()?];
         for (_, module) in modules {
-            drivers.push(bed.soft_hsm(module)?);
+            drivers.push(processes.soft_hsm(module)?);
         }
         for driver in &mut drivers {
             driver.order(&Order::Prepare { keys: self.keys.clone() })?;
         }
-        Ok(Running { drivers, _bed: bed })
+        Ok(Running { drivers, _processes: processes })
     }
 
-    /// How long a daemon with many keys takes until it listens, and how long to find one of them.
+    /// Measures the start of a daemon with many keys, and the search for one of them.
     fn measure_start(&self, progress: &mut dyn FnMut(f64)) -> Result<Table, Failure> {
         let begin = Instant::now();
-        let bed = Bed::new(&self.program, &self.module, MANY_KEYS, STARTS)?;
+        let processes = Processes::new(&self.program, &self.module, MANY_KEYS, STARTS)?;
         progress(0.9);
-        let starts: Vec<f64> = bed.place.start_seconds.iter().map(|start| start * 1e9).collect();
+        let starts: Vec<f64> =
+            processes.place.start_seconds.iter().map(|start| start * 1e9).collect();
         let order = Order::Find { label: format!("key {}", MANY_KEYS / 2), times: 1000 };
-        let Answer::Found(finds) = bed.ours()?.order(&order)? else { return Err(confused()) };
+        let Answer::Found(finds) = processes.ours()?.order(&order)? else { return Err(confused()) };
         let finds: Vec<f64> = finds.into_iter().map(|time| time as f64).collect();
         let parameters = Parameters::from([("keys".into(), MANY_KEYS.into())]);
         let record = |label: &str, function: &str, times: &[f64]| Record {
@@ -286,22 +287,22 @@ impl Suite for Hsm {
     }
 }
 
-/// A driver that answers something else than it was asked for.
+/// Returns the error for an unexpected response of a driver.
 fn confused() -> Failure {
     Failure::new(
-        "a driver answers something else than it was asked for",
-        "this is a mistake of the program; please report it",
+        "unexpected response from a driver",
+        "this is a defect of the program; please report it",
     )
 }
 
-/// Of what everything is in proportion to.
+/// The ratio of a row without comparison.
 const UNITY: Ratio = Ratio { samples: 0, median: 1.0, interval: [1.0, 1.0] };
 
 fn parameters(key: KeyKind, clients: usize) -> Parameters {
     Parameters::from([("key".into(), key.name().into()), ("clients".into(), clients.into())])
 }
 
-/// Our module and daemon.
+/// Describes our module and daemon.
 fn ours(function: &str, version: &str) -> Implementation {
     Implementation {
         product: LIBRARY.into(),
@@ -311,7 +312,7 @@ fn ours(function: &str, version: &str) -> Implementation {
     }
 }
 
-/// A row; `reference` is ours, of a peer.
+/// Creates a row; for a peer, `reference` is our row.
 fn record(
     kind: KeyKind,
     clients: usize,

@@ -9,7 +9,7 @@ fn loaded(count: usize, seconds: f64) -> Loaded {
 }
 
 #[test]
-fn rates_latencies_and_processor_time_are_of_all_rounds() {
+fn rates_latencies_and_processor_time_cover_all_rounds() {
     let mut samples = Samples::default();
     samples.add(loaded(100, 0.5));
     samples.add(loaded(100, 0.25));
@@ -41,7 +41,7 @@ fn numbers_of_clients() {
 }
 
 #[test]
-fn a_module_that_is_not_there_is_named_with_what_builds_it() {
+fn a_missing_module_is_reported_with_its_build_command() {
     let Err(failure) = Hsm::whole(Path::new("/no/such/cycloid"), Effort::Quick) else { panic!() };
     assert!(failure.message.contains("libcycloid_pkcs11.so"), "{failure}");
     assert!(failure.hint.contains("cargo build --release -p cycloid-pkcs11"), "{failure:?}");

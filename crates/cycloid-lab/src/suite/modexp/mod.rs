@@ -1,4 +1,4 @@
-//! Modular exponentiation: every strategy, the default, eight at once, and the peers.
+//! Modular exponentiation: every strategy, the default, eight in one call, and the peers.
 
 mod options;
 mod ours;
@@ -16,37 +16,37 @@ use crate::measure::Operation;
 use crate::peers::bytes::from_bytes;
 use crate::peers::external::job;
 use crate::peers::modexp::{Candidate, Exponents, Input, Prepare};
-use crate::peers::{Family, Found, Judge, Library};
+use crate::peers::{Family, Found, Library, ResultCheck};
 use crate::record::{Parameters, Summary};
 
 /// The shortest modulus, in bits.
 pub const MIN_BITS: usize = 64;
 
-/// The label of the row that ratios are against.
+/// The label of the row that ratios refer to.
 const REFERENCE: &str = "default";
 
-const PREPARATION: &str = "the rows of Cycloid, OpenSSL, AWS-LC and crypto-bigint are given a modulus \
-    prepared for Montgomery multiplication; the strategies take it as it comes";
+const PREPARATION: &str = "Cycloid, OpenSSL, AWS-LC and crypto-bigint get a modulus prepared for \
+    Montgomery multiplication; the strategies take it unprepared";
 
 const CRT: &str = "with --crt, a row is both halves of a private operation, one after the other \
-    (×8: of eight), without the recombination; scratch is that of one half, which the other uses \
-    again";
+    (×8: of eight operations), without the recombination; scratch is that of one half, which the \
+    other half reuses";
 
-/// Which tables to make.
+/// The choice of tables.
 #[derive(Clone, Debug)]
 pub struct ModExp {
-    /// Moduli, or RSA keys where `crt`, in bits: one table each.
+    /// Lengths in bits of moduli, or of RSA keys if `crt`: one table each.
     pub bits: Vec<usize>,
     /// The exponent.
     pub exponents: Exponents,
-    /// Whether an operation is that of an RSA private key: two exponentiations, of half the size.
+    /// Whether an operation is that of an RSA private key: two exponentiations of half the size.
     pub crt: bool,
-    /// The rows of strategies.
+    /// The strategies, one row each.
     pub strategies: Vec<Strategy>,
 }
 
 impl ModExp {
-    /// The sizes that RSA and Diffie-Hellman use, as many as `effort` allows.
+    /// Selects the sizes that RSA and Diffie-Hellman use, as many as `effort` allows.
     pub fn usual(effort: Effort) -> Self {
         let bits: &[usize] = match effort {
             Effort::Quick => &[1024, 2048],
@@ -89,7 +89,7 @@ impl Suite for ModExp {
     }
 }
 
-/// How long the rounds of a table take: longer operations need more time for as many rounds.
+/// Returns the time for the rounds of a table: longer operations need more time for as many rounds.
 fn time(effort: Effort, bits: usize) -> Duration {
     let unit = match effort {
         Effort::Quick => 1.0,
@@ -99,16 +99,16 @@ fn time(effort: Effort, bits: usize) -> Duration {
     Duration::from_secs_f64(unit * (bits as f64 / 1024.0).max(0.5))
 }
 
-/// One table to be.
+/// A planned table.
 struct TablePlan<'a> {
     modexp: &'a ModExp,
-    /// What the table is called after.
+    /// The length in the table's title.
     bits: usize,
     modulus_bits: usize,
     peers: &'a [Found],
 }
 
-/// The inputs of one table: those of eight operations, each one exponentiation or two.
+/// The inputs of one table: eight operations, each of one exponentiation or two.
 type Inputs = [Vec<Input>; 8];
 
 impl TablePlan<'_> {
@@ -159,9 +159,9 @@ impl TablePlan<'_> {
         Ok((setting, subjects))
     }
 
-    /// How long the whole table takes if its rounds get `time`. A round of all rows of 4096 bits
-    /// takes about two seconds, in which each row has three runs before the rounds, and no fewer
-    /// than five in them.
+    /// Estimates the time of the whole table if its rounds get `time`. A round of all rows of
+    /// 4096 bits takes about two seconds; each row has three runs before the rounds and at least
+    /// five in them.
     fn expected(&self, time: Duration) -> Duration {
         let size = self.modulus_bits as f64 / 4096.0;
         let exponentiations = if self.modexp.crt { 2.0 } else { 1.0 };
@@ -222,7 +222,7 @@ impl TablePlan<'_> {
         self.modexp.strategies.iter().map(subject).collect()
     }
 
-    /// The first is the reference.
+    /// Returns our rows without strategies; the first is the reference.
     fn defaults(&self, inputs: &[Input]) -> Vec<Subject> {
         let subject = |label: &str, function: &str, pow: ours::Pow, scratch_limbs: usize| {
             let backend = if label == REFERENCE {
@@ -286,7 +286,7 @@ impl TablePlan<'_> {
     }
 }
 
-/// The rows of a runner, one exponentiation or two.
+/// Returns the rows of a runner, of one exponentiation or two.
 fn of_runner(
     found: &Found,
     inputs: &[Input],
@@ -295,14 +295,14 @@ fn of_runner(
     let mut rows: Vec<Subject> = Vec::new();
     for input in inputs {
         let limbs = input.modulus.len();
-        let judge = || -> Judge {
+        let check = || -> ResultCheck {
             Box::new(move |_, result| {
                 let mut number = from_bytes(result);
                 number.resize(limbs, 0);
                 number
             })
         };
-        let of_input = subjects::of_runner(found, "modexp", &job::modexp(input), judge, notes)?;
+        let of_input = subjects::of_runner(found, "modexp", &job::modexp(input), check, notes)?;
         rows = match rows.is_empty() {
             true => of_input,
             false => rows.into_iter().zip(of_input).map(both).collect(),
@@ -311,13 +311,13 @@ fn of_runner(
     Ok(rows)
 }
 
-/// Two rows as one.
+/// Combines two rows into one.
 fn both((first, second): (Subject, Subject)) -> Subject {
     let operation = Box::new(ours::Both(first.operation, second.operation));
     Subject { operation, ..first }
 }
 
-/// One operation for each input: alone, or both as one.
+/// Returns one operation per input; two are combined into one.
 fn each(inputs: &[Input], prepare: impl Fn(&Input) -> Box<dyn Operation>) -> Box<dyn Operation> {
     match inputs {
         [first, second] => Box::new(ours::Both(prepare(first), prepare(second))),

@@ -1,4 +1,4 @@
-//! What a person writes to choose the tables of this suite.
+//! Parses the user's choice of tables for this suite.
 
 use cycloid::modular::{MAX_BITS, Strategy};
 
@@ -7,10 +7,10 @@ use crate::Failure;
 use crate::peers::modexp::Exponents;
 
 impl ModExp {
-    /// What `--bits` names: lengths separated by commas.
+    /// Parses `--bits`: lengths separated by commas.
     ///
     /// # Errors
-    /// The first that is not a length this suite can measure.
+    /// The first length that this suite cannot measure.
     pub fn bits_from_list(list: &str, crt: bool) -> Result<Vec<usize>, Failure> {
         let (what, minimum, maximum) = if crt {
             ("an RSA key", 2 * MIN_BITS, 2 * MAX_BITS)
@@ -24,22 +24,22 @@ impl ModExp {
                     Failure::new(format!("'{item}' is not a number of bits"), hint.clone())
                 })?;
                 if !(minimum..=maximum).contains(&bits) {
-                    let message = format!("{bits} bits are not between {minimum} and {maximum}");
+                    let message = format!("{bits} bits is not between {minimum} and {maximum}");
                     return Err(Failure::new(message, hint.clone()));
                 }
                 if crt && bits % 2 == 1 {
                     let message = format!("an RSA key of {bits} bits has no equal halves");
-                    return Err(Failure::new(message, "with --crt, give even numbers of bits"));
+                    return Err(Failure::new(message, "with --crt, use even numbers of bits"));
                 }
                 Ok(bits)
             })
             .collect()
     }
 
-    /// What `--exponent` names: `full`, `65537`, or a length in bits.
+    /// Parses `--exponent`: `full`, `65537`, or a length in bits.
     ///
     /// # Errors
-    /// If it names none.
+    /// If the text is none of them.
     pub fn exponent_from_text(text: &str) -> Result<Exponents, Failure> {
         match (text, text.parse()) {
             ("full", _) => Ok(Exponents::Full),
@@ -47,16 +47,16 @@ impl ModExp {
             (_, Ok(bits)) if (1..=MAX_BITS).contains(&bits) => Ok(Exponents::Bits(bits)),
             _ => Err(Failure::new(
                 format!("'{text}' is not an exponent"),
-                format!("give full, 65537, or a length of 1 to {MAX_BITS} bits"),
+                format!("use full, 65537, or a length of 1 to {MAX_BITS} bits"),
             )),
         }
     }
 
-    /// What `--strategy` names: `all`, `none`, or words that a strategy's name must have, in any
-    /// case; alternatives separated by commas, as in `montgomery fw, barrett ladder`.
+    /// Parses `--strategy`: `all`, `none`, or words of a strategy's name in any case, with
+    /// alternatives separated by commas, as in `montgomery fw, barrett ladder`.
     ///
     /// # Errors
-    /// The first alternative that no strategy satisfies.
+    /// The first alternative that matches no strategy.
     pub fn strategies_from_filter(filter: &str) -> Result<Vec<Strategy>, Failure> {
         match filter.to_lowercase().as_str() {
             "all" => return Ok(Strategy::ALL.to_vec()),
@@ -87,7 +87,7 @@ impl ModExp {
     }
 }
 
-/// Whether the strategy's name has all the words.
+/// Returns whether the strategy's name has all the words.
 fn satisfies(strategy: Strategy, words: &str) -> bool {
     let name = strategy.to_string().to_lowercase().replace(',', "");
     let mut words = words.split_whitespace().peekable();

@@ -1,4 +1,4 @@
-//! The library's own exponentiations as operations to be measured.
+//! The library's exponentiations as operations to measure.
 
 use cycloid::machine::lanes::Lanes;
 use cycloid::modular::{self, Exponent, Modulus, Strategy};
@@ -8,10 +8,11 @@ use crate::measure::{Elsewhere, Operation, heap};
 use crate::peers::modexp::Input;
 
 fn exponent(input: &Input) -> Exponent<'_> {
-    Exponent::with_bits(&input.exponent, input.exponent_bits).expect("inputs have their length")
+    Exponent::with_bits(&input.exponent, input.exponent_bits)
+        .expect("inputs have the stated length")
 }
 
-/// One of the 36 strategies, which all take a modulus as it comes.
+/// One of the 36 strategies, which all take an unprepared modulus.
 pub(super) struct Strategic {
     strategy: Strategy,
     input: Input,
@@ -39,7 +40,7 @@ impl Operation for Strategic {
         let Self { strategy, input, result, scratch, .. } = self;
         strategy
             .pow_vartime(result, &input.base, &exponent(input), &input.modulus, scratch)
-            .map_err(|_| "the arguments were not taken")
+            .map_err(|_| "invalid arguments")
     }
 
     fn output(&self) -> Vec<u64> {
@@ -55,7 +56,7 @@ impl Operation for Strategic {
 pub(super) type Pow =
     fn(&mut [u64], &[u64], &Exponent<'_>, &Modulus<'_>, &mut [u64]) -> Result<(), modular::Error>;
 
-/// What the schemes use, with a prepared modulus.
+/// An exponentiation with a prepared modulus, as the schemes use it.
 pub(super) struct Prepared {
     pow: Pow,
     input: Input,
@@ -66,7 +67,7 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// With as much scratch as [`scratch_limbs`] or [`scratch_limbs_least`] says.
+    /// Prepares it with the scratch that [`scratch_limbs`] or [`scratch_limbs_least`] returns.
     pub(super) fn new(pow: Pow, input: &Input, scratch_limbs: usize) -> Self {
         let (modulus, heap_held) = prepare(&input.modulus);
         Self {
@@ -80,10 +81,10 @@ impl Prepared {
     }
 }
 
-/// A prepared modulus, and what the preparation left on the heap.
+/// Prepares a modulus, and returns the heap bytes that the preparation holds.
 fn prepare(limbs: &[u64]) -> (Modulus<'static>, Option<u64>) {
-    // A prepared modulus borrows its limbs, and an operation owns what it needs: these few
-    // kilobytes are given back when the program ends.
+    // A prepared modulus borrows its limbs, but an operation owns its data: these few kilobytes are
+    // leaked until the program ends.
     let limbs = limbs.to_vec().leak();
     let r_squared = vec![0; limbs.len()].leak();
     let mut scratch = vec![0; Modulus::scratch_limbs(limbs.len())];
@@ -92,12 +93,12 @@ fn prepare(limbs: &[u64]) -> (Modulus<'static>, Option<u64>) {
     (modulus.expect("the modulus is odd"), held)
 }
 
-/// Scratch with which the default is fastest.
+/// Returns the scratch at which the default is fastest.
 pub(super) fn scratch_limbs(input: &Input) -> usize {
     modular::pow_this_cpu_scratch_limbs(input.modulus.len(), input.exponent_bits)
 }
 
-/// The least scratch with which the default works.
+/// Returns the least scratch for the default.
 pub(super) const fn scratch_limbs_least(input: &Input) -> usize {
     modular::pow_minimum_scratch_limbs(input.modulus.len())
 }
@@ -106,7 +107,7 @@ impl Operation for Prepared {
     fn run(&mut self) -> Result<(), &'static str> {
         let Self { input, result, scratch, .. } = self;
         (self.pow)(result, &input.base, &exponent(input), &self.modulus, scratch)
-            .map_err(|_| "the arguments were not taken")
+            .map_err(|_| "invalid arguments")
     }
 
     fn output(&self) -> Vec<u64> {
@@ -118,7 +119,7 @@ impl Operation for Prepared {
     }
 }
 
-/// Eight exponentiations by one call, with prepared moduli.
+/// Eight exponentiations in one call, with prepared moduli.
 pub(super) struct Eight {
     inputs: [Input; 8],
     moduli: [Modulus<'static>; 8],
@@ -127,14 +128,16 @@ pub(super) struct Eight {
     heap_held: Option<u64>,
 }
 
-/// Elements of scratch with which eight at once are fastest.
+/// Returns the number of scratch elements at which eight in one call are fastest.
 pub(super) const fn scratch_eight(input: &Input) -> usize {
     modular::pow_eight_scratch_lanes(input.modulus.len(), input.exponent_bits)
 }
 
 impl Eight {
+    /// Prepares eight exponentiations and checks them.
+    ///
     /// # Errors
-    /// If one of the eight is not what [`modular::pow`] gives.
+    /// If one of the eight differs from the result of [`modular::pow`].
     pub(super) fn new(inputs: [Input; 8]) -> Result<Self, Failure> {
         let prepared = inputs.each_ref().map(|input| prepare(&input.modulus));
         let mut eight = Self {
@@ -151,7 +154,7 @@ impl Eight {
             let mut one = Prepared::new(modular::pow, input, scratch_limbs(input));
             let done = one.run();
             if done.is_err() || one.output() != eight.results[lane] {
-                return Err(wrong(format!("Cycloid, ×8 gives a wrong result in lane {lane}")));
+                return Err(wrong(format!("Cycloid, ×8 returns a wrong result in lane {lane}")));
             }
         }
         Ok(eight)
@@ -169,10 +172,10 @@ impl Operation for Eight {
             moduli.each_ref(),
             scratch,
         );
-        if outcomes.iter().all(Result::is_ok) { Ok(()) } else { Err("a lane was refused") }
+        if outcomes.iter().all(Result::is_ok) { Ok(()) } else { Err("a lane failed") }
     }
 
-    /// That of the first lane, which the other subjects compute too.
+    /// Returns the first lane's result, which the other subjects compute, too.
     fn output(&self) -> Vec<u64> {
         self.results[0].clone()
     }

@@ -1,8 +1,9 @@
-//! RSA as a user calls it: signatures, verification, decryption and keys, beside the peers.
+//! RSA operations as a user calls them: signatures, verification, decryption and keys, compared
+//! with the peers.
 
-mod judge;
 mod options;
 mod ours;
+mod result_check;
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -29,28 +30,28 @@ use crate::record::{Parameters, Summary};
 #[cfg(test)]
 pub(crate) use self::ours::private_key;
 
-/// The label of the row that ratios are against.
+/// The label of the row that ratios refer to.
 const REFERENCE: &str = "default";
 
 /// The label of the row of eight operations in one call.
 const EIGHT: &str = "×8";
 
 const PRIVATE: &str = "the private operations of Cycloid, OpenSSL and AWS-LC blind the input and check the \
-    result; each of our contexts renews its blinding after 32 uses";
+    result; Cycloid renews the blinding of a context after 32 uses";
 
-const MEMORY: &str = "scratch of a private operation is all the memory of a context, the blinding \
-    included; the rows '16 KB', '6 KB' and 'least' are given no more than that";
+const MEMORY: &str = "scratch of a private operation is all memory of a context, including the \
+    blinding; the rows '16 KB', '6 KB' and 'least' are limited to that much";
 
-const GENERATE: &str = "each side makes keys of its own, and their times vary as much as the \
-    number of candidates tried: the interval says how far the mean can be trusted";
+const GENERATE: &str = "each library generates its own keys, and the times vary with the number of \
+    candidates tried: the interval shows the uncertainty of the mean";
 
-const FIRST: &str = "'first use' is the first signature with a key that is loaded and checked \
-    already; whatever a library computes while it loads a key is not in it";
+const FIRST: &str = "'first use' is the first signature with a loaded and checked key; it \
+    excludes whatever a library computes while loading a key";
 
-const BATCH: &str = "a batch takes its jobs eight at a time, with eight different keys; what is left at its end it \
-    takes in the way that is fastest. Times are those of one job";
+const BATCH: &str = "a batch processes eight jobs in parallel, with eight different keys, and the remainder by the \
+    fastest method. Times are per job";
 
-/// What a table is about.
+/// The subject of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// One task, with a prepared key that has been used before.
@@ -62,7 +63,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them, in the order of the tables.
+    /// All kinds, in the order of the tables.
     pub const ALL: [Self; 8] = [
         Self::Later(Task::Sign),
         Self::Later(Task::SignPss),
@@ -74,7 +75,7 @@ impl Kind {
         Self::Later(Task::Generate),
     ];
 
-    /// Its name on the command line.
+    /// Returns its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Later(Task::Sign) => "sign",
@@ -92,7 +93,7 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// What is done, in a title.
+    /// Returns its name in a title.
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Later(Task::Sign) => "sign, PKCS #1 v1.5, SHA-256",
@@ -113,7 +114,7 @@ impl Kind {
         }
     }
 
-    /// How much time a table gets for keys of 2048 bits.
+    /// Returns the time of a table for keys of 2048 bits.
     fn seconds(self, effort: Effort) -> f64 {
         let part = match self {
             Self::Later(Task::Sign) => 1.0,
@@ -136,26 +137,26 @@ impl Kind {
     }
 }
 
-/// Which tables to make.
+/// The choice of tables.
 #[derive(Clone, Debug)]
 pub struct Rsa {
-    /// Keys, in bits: a multiple of 128.
+    /// Lengths of keys in bits: multiples of 128.
     pub bits: Vec<usize>,
-    /// What is done with them.
+    /// The subjects.
     pub kinds: Vec<Kind>,
 }
 
 impl Rsa {
-    /// The usual lengths, as many as `effort` allows.
+    /// Selects the usual lengths, as many as `effort` allows.
     pub fn usual(effort: Effort) -> Self {
         let bits: &[usize] = match effort {
             Effort::Quick => &[2048],
             Effort::Plain | Effort::Full => &[2048, 3072, 4096],
         };
         let usual = |kind: &Kind| match kind {
-            // Which batch lengths are fast is seen once for a machine.
+            // The fast batch lengths need to be determined only once per machine.
             Kind::Batch => effort == Effort::Full,
-            // The time of a few keys is chance.
+            // The time of a few keys is dominated by chance.
             Kind::Later(Task::Generate) => effort != Effort::Quick,
             _ => true,
         };
@@ -186,7 +187,8 @@ impl Suite for Rsa {
                 work: Work::Subjects(Box::new(move || table.prepare())),
             }
         };
-        // Long keys take long to make, most of all for peers: whoever wants to know asks for it.
+        // Long keys take long to generate, above all for peers, so they are measured only on
+        // request.
         let lengths = |kind: &Kind| match kind {
             Kind::Later(Task::Generate) if effort != Effort::Full && self.kinds.len() > 1 => 1,
             _ => keys.len(),
@@ -199,7 +201,7 @@ impl Suite for Rsa {
     }
 }
 
-/// The keys of one length, made when they are first needed.
+/// The keys of one length, generated on first use.
 #[derive(Clone)]
 struct Keys {
     bits: usize,
@@ -216,7 +218,7 @@ impl Keys {
     }
 }
 
-/// One table to be.
+/// A planned table.
 struct TablePlan<'a> {
     kind: Kind,
     effort: Effort,
@@ -225,7 +227,7 @@ struct TablePlan<'a> {
 }
 
 impl TablePlan<'_> {
-    /// How long the rounds take: longer operations need more time for as many rounds.
+    /// Returns the time for the rounds: longer operations need more time for as many rounds.
     fn time(&self) -> Duration {
         let size = self.keys.bits as f64 / 2048.0;
         Duration::from_secs_f64(self.kind.seconds(self.effort) * size)
@@ -267,7 +269,7 @@ impl TablePlan<'_> {
         Ok((setting, subjects))
     }
 
-    /// The first is the reference.
+    /// Returns our rows; the first is the reference.
     fn ours(&self, inputs: &[Input; 8]) -> Vec<Subject> {
         let input = &inputs[0];
         let bits = self.keys.bits;
@@ -275,7 +277,7 @@ impl TablePlan<'_> {
         let function = ours::function(task);
         let room = 2 * input.key.length();
         let one = |call| -> Box<dyn Operation> {
-            Box::new(Prepared::ours(&input.data, room, judge::of(task, input), call))
+            Box::new(Prepared::ours(&input.data, room, result_check::of(task, input), call))
         };
         let private = |label, limbs: usize, call| {
             let backend = backends::one(bits / 2 / 64);
@@ -287,8 +289,8 @@ impl TablePlan<'_> {
         };
         let in_batch = |label, jobs: usize, call| {
             let scratch = ours::batch_scratch_lanes(bits, jobs) * size_of::<Lanes>();
-            let judge = judge::of_batch(task, inputs);
-            let operation = Prepared::ours(&input.data, jobs * bits / 8, judge, call);
+            let check = result_check::of_batch(task, inputs);
+            let operation = Prepared::ours(&input.data, jobs * bits / 8, check, call);
             Subject::ours(label, "Batch::run", backends::eight(), scratch, Box::new(operation))
                 .of_several(jobs as u32)
         };
@@ -349,10 +351,10 @@ impl TablePlan<'_> {
         input: &Input,
         notes: &mut Vec<String>,
     ) -> Result<Vec<Subject>, Failure> {
-        // Its first use cannot be told from later ones.
+        // Its first use cannot be separated from later ones.
         let Kind::Later(task) = self.kind else { return Ok(Vec::new()) };
         let job = job::rsa(task, input);
-        subjects::of_runner(found, task.label(), &job, || judge::of(task, input), notes)
+        subjects::of_runner(found, task.label(), &job, || result_check::of(task, input), notes)
     }
 
     fn of_peer(
@@ -375,16 +377,16 @@ impl TablePlan<'_> {
                 Failure::new(format!("{}: {}", found.peer.name(), failure.message), failure.hint)
             };
             let (data, room) = (&input.data, 2 * input.key.length());
-            let judge = || judge::of(task, input);
+            let check = || result_check::of(task, input);
             let warm = task != Task::Generate;
-            let later = Prepared::of_peer(data, room, judge(), warm, || prepare(input));
+            let later = Prepared::of_peer(data, room, check(), warm, || prepare(input));
             rows.push(subject(label, Box::new(later.map_err(name)?)));
             if self.kind == Kind::FirstUse {
                 let input = input.clone();
-                let first = FirstUse::of_peer(data, room, judge(), move || prepare(&input));
+                let first = FirstUse::of_peer(data, room, check(), move || prepare(&input));
                 let first = first.map_err(name)?;
                 rows.push(subject("first use", Box::new(first)));
-                // Another way to use the key says nothing more about its first use.
+                // Another implementation with the same key adds nothing about the first use.
                 break;
             }
         }

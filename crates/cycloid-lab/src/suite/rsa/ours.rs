@@ -1,4 +1,4 @@
-//! The library's own RSA as calls to be measured.
+//! The library's RSA operations as calls to measure.
 
 use chacha20::ChaCha20Rng;
 use cycloid::machine::lanes::Lanes;
@@ -14,10 +14,10 @@ use crate::peers::Call;
 use crate::peers::bytes::to_bytes;
 use crate::peers::rsa::{Input, Key, PUBLIC_EXPONENT, Task};
 
-/// The key as the library has it.
+/// Converts a key to the library's type.
 ///
 /// # Panics
-/// If the library refuses it, which would be a mistake of one of the two.
+/// If the library rejects it, which would be a defect in one of the two.
 pub(crate) fn private_key(key: &Key) -> PrivateKey<Vec<u64>> {
     let ([prime1, prime2], [exponent1, exponent2]) = (&key.primes, &key.exponents);
     let components = PrivateComponents {
@@ -32,23 +32,23 @@ pub(crate) fn private_key(key: &Key) -> PrivateKey<Vec<u64>> {
     };
     let memory = vec![0; private_key_limbs(key.bits)];
     let mut scratch = vec![0; context_limbs(key.bits)];
-    PrivateKey::new(&components, memory, &mut scratch).expect("the key is a right one")
+    PrivateKey::new(&components, memory, &mut scratch).expect("the key is valid")
 }
 
-/// How much memory a context is given.
+/// The memory limit of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Budget {
     /// As much as it can use.
     Full,
-    /// As much of so many bytes as it can use.
+    /// At most this many bytes.
     Bytes(usize),
-    /// As little as it works with.
+    /// The least that works.
     Least,
 }
 
 impl Budget {
-    /// Limbs of a context for a key of `bits` bits, if the budget is enough for one and less than
-    /// it can use.
+    /// Returns the limbs of a context for a key of `bits` bits; `None` if the budget is too small,
+    /// or not smaller than what it can use.
     pub(super) fn limbs(self, bits: usize) -> Option<usize> {
         let (least, most) = (minimum_context_limbs(bits), context_limbs(bits));
         match self {
@@ -61,7 +61,7 @@ impl Budget {
     }
 }
 
-/// The function that does a task.
+/// Returns the name of the function for a task.
 pub(super) const fn function(task: Task) -> &'static str {
     match task {
         Task::Sign => "Context::sign_pkcs1v15_prehashed",
@@ -79,23 +79,23 @@ fn random() -> ChaCha20Rng {
     ChaCha20Rng::seed_from_u64(3)
 }
 
-/// A private operation in a context of that many limbs, which has been used before.
+/// Prepares a private operation in a context of that many limbs that has been used before.
 pub(super) fn private(task: Task, input: &Input, limbs: usize) -> Call {
-    // A context borrows key and memory, and a call owns what it needs: these few kilobytes are
-    // given back when the program ends.
+    // A context borrows key and memory, but a call owns its data: these few kilobytes are leaked
+    // until the program ends.
     let key = Box::leak(Box::new(private_key(&input.key)));
     let memory = vec![0; limbs].leak();
-    let mut context = Context::new(key, random(), memory).expect("the memory is enough");
+    let mut context = Context::new(key, random(), memory).expect("the memory suffices");
     Box::new(move |data, output| operate(&mut context, task, data, output))
 }
 
-/// The same in a new context each time.
+/// Prepares the same in a new context for each call.
 pub(super) fn private_first(task: Task, input: &Input) -> Call {
     let key = private_key(&input.key);
     let mut memory = vec![0; context_limbs(input.key.bits)];
     Box::new(move |data, output| {
         let mut context =
-            Context::new(&key, random(), &mut memory).map_err(|_| "no context was made")?;
+            Context::new(&key, random(), &mut memory).map_err(|_| "creating the context failed")?;
         operate(&mut context, task, data, output)
     })
 }
@@ -122,25 +122,25 @@ fn operate(
     done.map_err(|_| "the operation failed")
 }
 
-/// Elements of memory of a batch of `jobs` jobs, each of whose blindings is kept.
+/// Returns the number of elements for a batch of `jobs` jobs that keeps the blinding of each.
 pub(super) fn batch_scratch_lanes(bits: usize, jobs: usize) -> usize {
     batch_lanes(bits, jobs)
 }
 
-/// Private operations of `JOBS` jobs by one call, with these keys in turn; the results stand one
-/// after the other, each in as much room as a modulus.
+/// Prepares private operations of `JOBS` jobs in one call, with these keys in turn; the results are
+/// written one after the other, each as long as a modulus.
 pub(super) fn batch<const JOBS: usize>(task: Task, inputs: &[Input; 8]) -> Call {
     let bits = inputs[0].key.bits;
     let keys = inputs.each_ref().map(|input| private_key(&input.key));
     let data = inputs.each_ref().map(|input| input.data.clone());
-    // As for a context.
+    // Leaked, as for a context.
     let memory = vec![Lanes::ZERO; batch_scratch_lanes(bits, JOBS)].leak();
-    let mut batch = Batch::new(bits, random(), memory).expect("the memory is enough");
+    let mut batch = Batch::new(bits, random(), memory).expect("the memory suffices");
     Box::new(move |_, output| {
         let mut outputs = output.chunks_exact_mut(bits / 8);
         let mut jobs: [Job<'_>; JOBS] = std::array::from_fn(|i| {
             let (key, data) = (&keys[i % 8], &data[i % 8][..]);
-            let output = outputs.next().expect("there is room for all");
+            let output = outputs.next().expect("there is one per job");
             match task {
                 Task::SignPss => Job::sign_pss_prehashed(key, Hash::Sha256, data, 32, output),
                 Task::DecryptOaep => Job::decrypt_oaep(key, Oaep::new(Hash::Sha256), data, output),
@@ -166,7 +166,8 @@ pub(super) fn verifier(input: &Input) -> Call {
     })
 }
 
-/// Eight verifications by one call, each with a key of its own; of the first, of what it is given.
+/// Prepares eight verifications in one call, each with its own key; the call's input belongs to the
+/// first.
 pub(super) fn eight_verifiers(inputs: &[Input; 8]) -> Call {
     let keys = inputs.each_ref().map(|input| private_key(&input.key));
     let inputs = inputs.clone();
@@ -180,7 +181,7 @@ pub(super) fn eight_verifiers(inputs: &[Input; 8]) -> Call {
         });
         verify_batch(&mut verifications, &mut scratch);
         let valid = verifications.iter().all(|verification| verification.outcome().is_ok());
-        if valid { Ok(0) } else { Err("a signature is not valid") }
+        if valid { Ok(0) } else { Err("invalid signature in a batch") }
     })
 }
 

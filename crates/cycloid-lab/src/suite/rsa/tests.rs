@@ -19,7 +19,7 @@ fn lists_of_operations() {
 }
 
 #[test]
-fn budgets_take_no_more_than_they_say_and_are_left_out_where_too_small() {
+fn budgets_are_not_exceeded_and_too_small_ones_are_omitted() {
     for bits in [2048, 4096, 8192] {
         let least = Budget::Least.limbs(bits).unwrap();
         let full = Budget::Full.limbs(bits).unwrap();

@@ -1,4 +1,4 @@
-//! One handshake.
+//! A single TLS handshake.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use super::{Certificate, Kind};
 use crate::Failure;
 use crate::peers::Call;
 
-/// Bytes of a result: the identifiers of version, cipher suite and group.
+/// The length of a result: the identifiers of version, cipher suite and group.
 pub(super) const RESULT: usize = 6;
 
-/// What is read by a call whose client is to trust another authority than the server's; otherwise
-/// nothing is read.
+/// The input of a call whose client trusts another authority than the server's; other calls have
+/// empty input.
 pub(super) const STRANGER: &[u8] = b"stranger";
 
-/// The files of a certificate: its own, that of its authority, and its key.
+/// The files of a certificate: the certificate, its authority's, and its key.
 macro_rules! files {
     ($name:literal) => {
         [
@@ -54,7 +54,7 @@ impl Certificate {
     }
 }
 
-/// Configurations of both sides.
+/// The configurations of both sides.
 struct Sides {
     name: ServerName<'static>,
     client: Arc<ClientConfig>,
@@ -62,18 +62,18 @@ struct Sides {
     server: Arc<ServerConfig>,
 }
 
-/// Handshakes of a kind by a provider.
+/// Prepares handshakes of a kind with a provider.
 pub(super) fn call(kind: Kind, provider: &Arc<CryptoProvider>) -> Result<Call, Failure> {
     let sides = sides(kind, provider).map_err(|error| {
         Failure::new(
-            format!("no configuration of rustls: {error}"),
+            format!("cannot configure rustls: {error}"),
             "exclude it with --peers, or report this",
         )
     })?;
     Ok(Box::new(move |data, result| {
         let config = if data == STRANGER { &sides.stranger } else { &sides.client };
-        let agreed = shake(config, &sides).map_err(|_| "the handshake failed")?;
-        result.get_mut(..RESULT).ok_or("there is no room")?.copy_from_slice(&agreed);
+        let agreed = shake(config, &sides).map_err(|_| "handshake failed")?;
+        result.get_mut(..RESULT).ok_or("the result buffer is too short")?.copy_from_slice(&agreed);
         Ok(RESULT)
     }))
 }
@@ -105,14 +105,14 @@ fn sides(kind: Kind, provider: &Arc<CryptoProvider>) -> Result<Sides, Error> {
     let stranger =
         if kind.certificate == Certificate::P256 { Certificate::P384 } else { Certificate::P256 };
     Ok(Sides {
-        name: ServerName::try_from("localhost").expect("it is a name"),
+        name: ServerName::try_from("localhost").expect("the name is valid"),
         client: client(kind.certificate.authority())?,
         stranger: client(stranger.authority())?,
         server: Arc::new(server),
     })
 }
 
-/// A whole handshake, until both sides may send data.
+/// Performs a whole handshake, until both sides may send data.
 fn shake(config: &Arc<ClientConfig>, sides: &Sides) -> Result<[u8; RESULT], Error> {
     let mut client = ClientConnection::new(Arc::clone(config), sides.name.clone())?;
     let mut server = ServerConnection::new(Arc::clone(&sides.server))?;
@@ -149,7 +149,7 @@ fn shake(config: &Arc<ClientConfig>, sides: &Sides) -> Result<[u8; RESULT], Erro
     Ok(result)
 }
 
-/// Memory that cannot be read or written would be a mistake here.
+/// Reading and writing memory cannot fail except by a defect.
 fn other(error: std::io::Error) -> Error {
     Error::General(error.to_string())
 }

@@ -1,5 +1,5 @@
-//! Full TLS handshakes of rustls, client and server in memory on one core: on Cycloid, beside
-//! rustls on the peers that it has providers for.
+//! Full TLS handshakes of rustls, client and server in memory on one core: rustls on Cycloid,
+//! compared with rustls on its providers for the peers.
 
 mod handshake;
 #[cfg(test)]
@@ -12,30 +12,30 @@ use rustls::crypto::CryptoProvider;
 use rustls::{NamedGroup, ProtocolVersion};
 
 use super::backends;
-use super::prepared::{Judge, Prepared};
+use super::prepared::{Prepared, ResultCheck};
 use super::subjects::{Sampling, Setting, Subject};
 use super::{Effort, Plan, Suite, Work};
 use crate::Failure;
 use crate::peers::{Family, Found};
 use crate::record::{Parameters, Summary};
 
-/// The label of the row that ratios are against.
+/// The label of the row that ratios refer to.
 const REFERENCE: &str = "default";
 
 /// The label of handshakes with keys that were not seen before.
 const STRANGE: &str = "unknown keys";
 
-const REMEMBERED: &str = "Cycloid prepares public keys on NIST's curves that it verified with often, as a \
-    client does that comes again; 'unknown keys' is without that, as a client that comes for the \
-    first time";
+const REMEMBERED: &str = "Cycloid prepares frequently used public keys on NIST curves, which helps a client \
+    that connects repeatedly; 'unknown keys' is without that, as for a client's first \
+    connection";
 
-const WHAT: &str = "a handshake is both sides of it, on one core, in memory: the client verifies a \
-    certificate and its authority's signature on it, nothing is resumed, no tickets are sent; the \
-    configurations are made before. Everybody runs the same rustls with the same certificates, groups \
-    and cipher suites";
+const WHAT: &str = "a handshake includes both sides, on one core, in memory: the client verifies a \
+    certificate and its authority's signature on it; no session is resumed and no tickets are sent; \
+    configurations are prepared in advance. All rows run the same rustls with the same certificates, \
+    groups and cipher suites";
 
 const SYMMETRIC: &str =
-    "rustls on Cycloid has ciphers and hashes from AWS-LC, as rustls on AWS-LC has";
+    "rustls on Cycloid uses ciphers and hashes from AWS-LC, like rustls on AWS-LC";
 
 /// A kind of handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct Kind {
     certificate: Certificate,
 }
 
-/// Of what kind the keys in a certificate are.
+/// The type of the keys in a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Certificate {
     P256,
@@ -55,14 +55,14 @@ enum Certificate {
 }
 
 impl Certificate {
-    /// Whether its keys are among those that Cycloid prepares.
+    /// Returns whether Cycloid prepares such keys.
     const fn is_remembered(self) -> bool {
         matches!(self, Self::P256 | Self::P384)
     }
 }
 
 impl Kind {
-    /// All of them, in the order of the tables.
+    /// All kinds, in the order of the tables.
     pub const ALL: [Self; 7] = [
         Self::new(ProtocolVersion::TLSv1_3, NamedGroup::X25519, Certificate::P256),
         Self::new(ProtocolVersion::TLSv1_3, NamedGroup::X25519, Certificate::Rsa2048),
@@ -107,7 +107,7 @@ impl Kind {
     }
 }
 
-/// All handshakes.
+/// The suite of TLS handshakes.
 #[derive(Clone, Copy, Debug)]
 pub struct Tls;
 
@@ -148,7 +148,7 @@ fn prepare(
     let operation = |provider: CryptoProvider| {
         let provider = Arc::new(provider);
         let prepare = || handshake::call(kind, &provider);
-        Prepared::of_peer(&[], handshake::RESULT, judge(), true, prepare)
+        Prepared::of_peer(&[], handshake::RESULT, check(), true, prepare)
     };
     let ours = Box::new(operation(cycloid_rustls::default_provider())?);
     let ours =
@@ -206,8 +206,9 @@ fn prepare(
     Ok((setting, subjects))
 }
 
-/// What was negotiated, and whether a client that trusts another authority refuses the server.
-fn judge() -> Judge {
+/// Returns the check of a handshake: the negotiated parameters, and whether a client that trusts
+/// another authority rejects the server.
+fn check() -> ResultCheck {
     Box::new(|call, negotiated| {
         let refused = call(handshake::STRANGER, &mut [0; handshake::RESULT]).is_err();
         negotiated.iter().map(|byte| u64::from(*byte)).chain([u64::from(refused)]).collect()

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn each_kind_negotiates_what_it_says_and_refuses_strangers() {
+fn each_kind_negotiates_its_parameters_and_rejects_unknown_authorities() {
     for kind in Kind::ALL {
         let provider = Arc::new(cycloid_rustls::default_provider());
         let mut call = handshake::call(kind, &provider).unwrap();

@@ -1,4 +1,5 @@
-//! Rounds of packets in memory, beside the cipher alone on packets of the same length.
+//! Measures rounds of packets in memory, compared with the bare cipher on packets of the same
+//! length.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -16,16 +17,16 @@ use crate::peers::{Found, Peer};
 use crate::record::{Parameters, Summary};
 use crate::suite::subjects::{Sampling, Setting, Subject};
 
-const WHAT: &str = "VPN: a round is 64 KiB of packets; sealing makes datagrams with header, packet id and tag, \
-    opening checks their tags, headers and ids. Of super-packets, the headers and checksums are made, \
-    and checked, too. The cipher alone seals and opens as much in place, without any of that";
+const WHAT: &str = "VPN: a round is 64 KiB of packets; sealing creates datagrams with header, packet id and tag, and \
+    opening checks them. For super-packets, inner headers and checksums are created and checked, too. \
+    The cipher alone seals and opens the same amount in place, without any of that";
 
 const VERIFIED: &str =
-    "VPN: rounds are sealed and opened before and after, and compared with what went in";
+    "VPN: before and after the timing, rounds are sealed, opened and compared with the input";
 
 const FUNCTIONS: &str = "Sealer::seal, Opener::open";
 
-/// What is done to packets.
+/// The measured operation on packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     Seal,
@@ -45,7 +46,7 @@ impl Work {
     }
 }
 
-/// One table.
+/// A table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Engine {
     pub(super) cipher: Cipher,
@@ -78,7 +79,7 @@ impl Engine {
             && let Ok(library) = &found.outcome
         {
             let bare = Bare::new(algorithm, self.shape, self.work)
-                .ok_or_else(|| Failure::new("AWS-LC refuses a key", "leave it out with --peers"))?;
+                .ok_or_else(|| Failure::new("AWS-LC rejects the key", "exclude it with --peers"))?;
             let function = "LessSafeKey::seal_in_place_separate_tag, open_in_place";
             let version = library.version();
             let operation = Box::new(bare);
@@ -127,13 +128,13 @@ const fn algorithm(cipher: Cipher) -> Option<&'static Algorithm> {
     }
 }
 
-/// A round of the engine's.
+/// A round of the engine.
 struct Ours {
     round: RefCell<Round>,
     work: Work,
 }
 
-const FAILED: &str = "the engine reports an error";
+const FAILED: &str = "the engine failed";
 
 impl Operation for Ours {
     fn run(&mut self) -> Result<(), &'static str> {
@@ -146,7 +147,7 @@ impl Operation for Ours {
         .map_err(|_| FAILED)
     }
 
-    /// A packet is opened once only.
+    /// Each packet can be opened only once.
     fn renew(&mut self) -> Result<bool, &'static str> {
         if self.work == Work::Open {
             self.round.get_mut().seal().map_err(|_| FAILED)?;
@@ -163,7 +164,7 @@ impl Operation for Ours {
     }
 }
 
-/// The cipher alone.
+/// The bare cipher.
 struct Bare(RefCell<Packets>);
 
 struct Packets {
@@ -171,15 +172,15 @@ struct Packets {
     work: Work,
     length: usize,
     next: u64,
-    /// The nonces of a round begin with this.
+    /// The first nonce of a round.
     sealed_from: u64,
-    /// Each packet and room for its tag.
+    /// Each packet, with space for its tag.
     packets: Vec<u8>,
 }
 
 const TAG: usize = 16;
 
-/// Like a packet's header and id, which are authenticated.
+/// As long as a packet's header and id, which are authenticated.
 const HEADER: [u8; 8] = [0x48, 0, 0, 1, 0, 0, 0, 1];
 
 impl Bare {
@@ -211,7 +212,7 @@ impl Packets {
             let nonce = nonce(self.next);
             self.next += 1;
             let made = self.key.seal_in_place_separate_tag(nonce, Aad::from(HEADER), inner);
-            tag.copy_from_slice(made.map_err(|_| "a packet is not sealed")?.as_ref());
+            tag.copy_from_slice(made.map_err(|_| "sealing a packet failed")?.as_ref());
         }
         Ok(())
     }
@@ -221,12 +222,12 @@ impl Packets {
             let nonce = nonce(self.sealed_from + i as u64);
             self.key
                 .open_in_place(nonce, Aad::from(HEADER), packet)
-                .map_err(|_| "a packet is not opened")?;
+                .map_err(|_| "opening a packet failed")?;
         }
         Ok(())
     }
 
-    /// Whether packets that are sealed and opened are what they were.
+    /// Checks that packets are unchanged after sealing and opening.
     fn check(&mut self) -> bool {
         self.packets.fill(0x45);
         let done = self.seal().and_then(|()| self.open());
@@ -245,7 +246,7 @@ impl Operation for Bare {
         }
     }
 
-    /// What is opened in place is not sealed any more.
+    /// Opening in place leaves no sealed packets.
     fn renew(&mut self) -> Result<bool, &'static str> {
         let packets = self.0.get_mut();
         if packets.work == Work::Open {

@@ -1,9 +1,9 @@
-//! The VPN: its packet engine in memory beside the bare ciphers, and whole tunnels beside OpenVPN's in the
-//! same network namespaces.
+//! The VPN: its packet engine in memory, compared with the bare ciphers, and whole tunnels,
+//! compared with OpenVPN's in the same network namespaces.
 
-mod bed;
-mod crowd;
 mod engine;
+mod handshakes;
+mod testbed;
 #[cfg(test)]
 mod tests;
 mod tunnels;
@@ -18,29 +18,29 @@ use cycloid_vpn::bench::{CIPHERS, Shape};
 use super::{Effort, Plan, Suite};
 use crate::Failure;
 use crate::peers::{Family, Found};
-pub use bed::ThrowAway;
-pub use crowd::Gathered;
 use engine::{Engine, Work};
+pub use handshakes::Gathered;
+pub use testbed::ThrowAway;
 use tunnels::{PAIRS, Pace, Running};
 
-/// What can be measured.
+/// A part of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Packets in memory.
     Engine,
     /// Streams through tunnels.
     Tunnels,
-    /// How long a client takes until its tunnel is up.
+    /// The time until a starting client's tunnel is up.
     Start,
-    /// What each client costs a server.
+    /// The cost of each client in a server.
     Handshakes,
 }
 
 impl Part {
-    /// All of them, in the order of the tables.
+    /// All parts, in the order of the tables.
     pub const ALL: [Self; 4] = [Self::Engine, Self::Tunnels, Self::Start, Self::Handshakes];
 
-    /// Its name on the command line.
+    /// Returns its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Engine => "engine",
@@ -51,29 +51,29 @@ impl Part {
     }
 }
 
-/// What to measure of the VPN.
+/// The choice of VPN measurements.
 pub struct Vpn {
     /// The parts.
     pub parts: Vec<Part>,
-    /// How often each tunnel has its turn, where not as the effort says.
+    /// The number of rounds, if other than the default for the effort.
     pub rounds: Option<usize>,
-    /// For how many seconds a stream runs, likewise.
+    /// The duration of a stream in seconds, if other than the default.
     pub seconds: Option<u32>,
-    /// Why there are no tunnels, if so.
+    /// The reason for omitting tunnels, if they are omitted.
     left_out: Option<Failure>,
-    /// This program.
+    /// The path of this program.
     program: PathBuf,
-    /// What is running, from the first table on.
+    /// The running processes, from the first table on.
     running: Mutex<Option<Running>>,
 }
 
 impl Vpn {
-    /// Those parts; tunnels only where they can be made, which [`left_out`](Self::left_out) says.
-    /// `program` is this one.
+    /// Selects these parts. Omits tunnels if this machine cannot create them, and
+    /// [`left_out`](Self::left_out) then returns the reason. `program` must be this program.
     pub fn new(program: &Path, parts: Vec<Part>) -> Self {
         let tunnels = parts.iter().any(|part| *part != Part::Engine);
         Self {
-            left_out: if tunnels { bed::possible().err() } else { None },
+            left_out: if tunnels { testbed::possible().err() } else { None },
             parts,
             rounds: None,
             seconds: None,
@@ -82,16 +82,16 @@ impl Vpn {
         }
     }
 
-    /// Why there are no tunnels among the tables, and what brings them; none where there are, or
-    /// nobody asked for them.
+    /// Returns the reason for omitting tunnels and the remedy; `None` if tunnels are included or
+    /// were not requested.
     pub fn left_out(&self) -> Option<&Failure> {
         self.left_out.as_ref()
     }
 
-    /// Parts that a user names: `all`, or names separated by commas.
+    /// Parses a list of parts: `all`, or names separated by commas.
     ///
     /// # Errors
-    /// The first name that no part has.
+    /// The first unknown name.
     pub fn parts_from_list(list: &str) -> Result<Vec<Part>, Failure> {
         if list == "all" {
             return Ok(Part::ALL.into());
@@ -136,7 +136,7 @@ impl Suite for Vpn {
     }
 
     fn about(&self) -> &'static str {
-        "the VPN: packets in memory, and tunnels beside OpenVPN's"
+        "the VPN: packets in memory, and tunnels compared with OpenVPN's"
     }
 
     fn family(&self) -> Family {
@@ -164,11 +164,11 @@ impl Suite for Vpn {
             return plans;
         }
         let pace = Pace::of(effort, self.rounds, self.seconds);
-        // Cycloid at one end alone stands for those who change one end first.
+        // Cycloid at only one end is for users who replace one end first.
         let pairs = move |tcp: bool| match effort {
             Effort::Quick => 2,
             Effort::Plain if tcp => 2,
-            // The last one knows UDP only.
+            // The last pair supports only UDP.
             _ if tcp => PAIRS.len() - 1,
             _ => PAIRS.len(),
         };
@@ -199,7 +199,7 @@ impl Suite for Vpn {
             let clients = if effort == Effort::Full { 1000 } else { 300 };
             plans.push(Plan {
                 title: "clients that connect".into(),
-                time: pace.of_crowds(clients),
+                time: pace.of_many_clients(clients),
                 work: super::Work::Itself(Box::new(move |progress: &mut dyn FnMut(f64)| {
                     self.measure_handshakes(clients, pace, peers, progress)
                 })),

@@ -19,7 +19,7 @@ fn lists_of_parts() {
 }
 
 #[test]
-fn the_engine_is_measured_beside_the_cipher_alone_and_allocates_nothing() {
+fn the_engine_is_compared_with_the_bare_cipher_and_allocates_nothing() {
     let peers = [Peer::AwsLc.find()];
     let vpn = Vpn::new(Path::new("cycloid"), vec![Part::Engine]);
     assert!(vpn.left_out().is_none());
@@ -36,7 +36,7 @@ fn the_engine_is_measured_beside_the_cipher_alone_and_allocates_nothing() {
 }
 
 #[test]
-fn why_there_are_no_tunnels_is_noted() {
+fn the_reason_for_omitting_tunnels_is_noted() {
     let failure = Failure::new("no iperf3", "apt install iperf3");
     let vpn = Vpn::new(Path::new("cycloid"), vec![Part::Engine]);
     let engine = vpn.engines(Effort::Quick)[0];
@@ -45,7 +45,7 @@ fn why_there_are_no_tunnels_is_noted() {
 }
 
 #[test]
-fn more_effort_is_more_tables() {
+fn more_effort_adds_tables() {
     use super::super::Effort::{Full, Plain, Quick};
     let vpn = Vpn { left_out: None, ..Vpn::new(Path::new("cycloid"), vec![]) };
     let vpn = Vpn { parts: Part::ALL.into(), ..vpn };

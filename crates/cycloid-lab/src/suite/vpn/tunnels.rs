@@ -1,5 +1,6 @@
-//! Turns: all tunnels are up, and one after the other carries a stream, in a new random order every round;
-//! ours twice, the second time as the control. Clients that are started take turns likewise.
+//! Interleaved rounds of tunnels: all tunnels are up, and one after the other carries a stream, in
+//! a new random order every round. Our tunnel runs twice, the second time as the control. Starting
+//! clients are measured in the same way.
 
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use cycloid::cpu;
 
 use super::Vpn;
-use super::bed::{Bed, Stream, Tunnel, Who};
+use super::testbed::{Stream, Testbed, Tunnel, Who};
 use crate::Failure;
 use crate::measure::random::Random;
 use crate::measure::statistics;
@@ -18,10 +19,10 @@ use crate::record::{
 use crate::suite::subjects::{kept, ratio, rounded};
 use crate::suite::{Effort, LIBRARY, subjects};
 
-/// What a row is called, and who stands at the server's end and at the client's.
+/// The name of a row, and the programs at the server's end and at the client's.
 pub(super) type Pair = (&'static str, [Who; 2]);
 
-/// The first is the reference; WireGuard knows UDP only.
+/// The first is the reference; WireGuard supports only UDP.
 pub(super) const PAIRS: [Pair; 5] = [
     ("Cycloid at both ends", [Who::Cycloid, Who::Cycloid]),
     ("OpenVPN at both ends", [Who::OpenVpn, Who::OpenVpn]),
@@ -31,14 +32,14 @@ pub(super) const PAIRS: [Pair; 5] = [
 ];
 
 const WHAT: &str = "VPN: both ends, iperf3 and the kernel share the processors of this machine, so a faster \
-    tunnel leaves less for iperf3. AES-256-GCM and tls-crypt-v2; OpenVPN runs with fast-io, buffers of \
-    4 MiB and a longer queue. A round trip is the average of 50 pings. WireGuard's cipher is \
-    ChaCha20-Poly1305";
+    tunnel leaves less processor time for iperf3. AES-256-GCM and tls-crypt-v2; OpenVPN runs with \
+    fast-io, buffers of 4 MiB and a longer queue. A round trip is the mean of 50 pings. WireGuard's \
+    cipher is ChaCha20-Poly1305";
 
-const START: &str = "VPN: from the start of the client's process until it says that its tunnel is up: \
+const START: &str = "VPN: from the start of the client's process until it reports that its tunnel is up: \
     TCP or UDP, TLS with both certificates, keys, addresses, routes";
 
-/// How many rounds, and how long a stream runs.
+/// The number of rounds, and the duration of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pub(super) rounds: usize,
@@ -55,36 +56,36 @@ impl Pace {
         Self { rounds: rounds.unwrap_or(usual), seconds: seconds.unwrap_or(long) }
     }
 
-    /// How long so many tunnels take, roughly.
+    /// Estimates the time of this many tunnels.
     pub(super) fn of_streams(self, pairs: usize) -> Duration {
         let streams = (self.rounds * (pairs + 1)) as f64;
         Duration::from_secs_f64(streams * (f64::from(self.seconds) + 0.2) + pairs as f64)
     }
 
-    /// How long the starts of clients take, roughly.
+    /// Estimates the time of the clients' starts.
     pub(super) fn of_starts(self) -> Duration {
         Duration::from_secs(4) * self.rounds as u32
     }
 
-    /// How long crowds of so many clients take, roughly.
-    pub(super) fn of_crowds(self, clients: usize) -> Duration {
+    /// Estimates the time of measuring this many clients.
+    pub(super) fn of_many_clients(self, clients: usize) -> Duration {
         (Duration::from_secs(2) + Duration::from_millis(18) * clients as u32) * self.rounds as u32
     }
 }
 
-/// What is up. Tunnels end before the bed that they stand in.
+/// The running tunnels. They are dropped before the testbed that they depend on.
 pub(super) struct Running {
-    /// Over TCP or not, which of the pairs, and the tunnel.
+    /// Whether it runs over TCP, the index of its pair, and the tunnel.
     tunnels: Vec<(bool, usize, Tunnel)>,
-    pub(super) bed: Bed,
+    pub(super) testbed: Testbed,
 }
 
 impl Running {
-    /// Brings up what is not up yet.
+    /// Brings up the tunnels that are not up yet.
     fn bring_up(&mut self, tcp: bool, pairs: &[usize]) -> Result<(), Failure> {
         for pair in pairs {
             if self.index(tcp, *pair).is_none() {
-                let tunnel = self.bed.tunnel(PAIRS[*pair].1, tcp)?;
+                let tunnel = self.testbed.tunnel(PAIRS[*pair].1, tcp)?;
                 self.tunnels.push((tcp, *pair, tunnel));
             }
         }
@@ -102,7 +103,7 @@ pub(super) fn title(tcp: bool, up: bool) -> String {
 }
 
 impl Vpn {
-    /// Streams one way through the first `pairs` of [`PAIRS`].
+    /// Measures streams in one direction through the first `pairs` of [`PAIRS`].
     pub(super) fn measure_streams(
         &self,
         tcp: bool,
@@ -118,8 +119,8 @@ impl Vpn {
         running.bring_up(tcp, &pairs.there)?;
         let begin = Instant::now();
         let turns = take(&pairs.there, pace.rounds, progress, |pair| {
-            let index = running.index(tcp, pair).expect("it was brought up");
-            running.bed.stream(&running.tunnels[index].2, up, pace.seconds)
+            let index = running.index(tcp, pair).expect("the tunnel was brought up");
+            running.testbed.stream(&running.tunnels[index].2, up, pace.seconds)
         })?;
         let parameters = Parameters::from([
             ("transport".into(), if tcp { "TCP" } else { "UDP" }.into()),
@@ -136,12 +137,12 @@ impl Vpn {
                 let values: Vec<f64> = streams.iter().map(value).collect();
                 rounded(statistics::median(&values), 3)
             };
-            let index = running.index(tcp, *pair).expect("it was brought up");
+            let index = running.index(tcp, *pair).expect("the tunnel was brought up");
             record.tunnel = Some(Carried {
                 megabits_per_second: median(|stream| stream.megabits),
                 server_seconds_per_gigabyte: median(|stream| stream.server),
                 client_seconds_per_gigabyte: median(|stream| stream.client),
-                round_trip_ns: running.bed.echo(&running.tunnels[index].2)?,
+                round_trip_ns: running.testbed.echo(&running.tunnels[index].2)?,
             });
         }
         table.rounds = pace.rounds;
@@ -150,7 +151,7 @@ impl Vpn {
         Ok(table)
     }
 
-    /// How long clients take until they are up, with the same program at both ends.
+    /// Measures the time until clients are up, with the same program at both ends.
     pub(super) fn measure_starts(
         &self,
         pace: Pace,
@@ -163,9 +164,9 @@ impl Vpn {
         running.bring_up(false, &pairs.there)?;
         let begin = Instant::now();
         let turns = take(&pairs.there, pace.rounds, progress, |pair| {
-            let index = running.index(false, pair).expect("it was brought up");
+            let index = running.index(false, pair).expect("the tunnel was brought up");
             let tunnel = &mut running.tunnels[index].2;
-            running.bed.restart(tunnel, PAIRS[pair].1[1])
+            running.testbed.restart(tunnel, PAIRS[pair].1[1])
         })?;
         let parameters = Parameters::from([("transport".into(), "UDP".into())]);
         let title = "a client's start, until its tunnel over UDP is up".into();
@@ -178,23 +179,23 @@ impl Vpn {
     }
 }
 
-/// What is running, from now on if not before.
+/// Returns the running processes, and starts them if necessary.
 pub(super) fn started<'a>(
     running: &'a mut Option<Running>,
     program: &std::path::Path,
 ) -> Result<&'a mut Running, Failure> {
     if running.is_none() {
-        *running = Some(Running { tunnels: Vec::new(), bed: Bed::new(program)? });
+        *running = Some(Running { tunnels: Vec::new(), testbed: Testbed::new(program)? });
     }
-    Ok(running.as_mut().expect("it was started"))
+    Ok(running.as_mut().expect("the testbed was started"))
 }
 
-/// Nanoseconds for a megabyte.
+/// Returns nanoseconds per megabyte.
 fn time(stream: &Stream) -> f64 {
     8e9 / stream.megabits
 }
 
-/// What came of turns: of each pair, in the order of the rounds, and of the control.
+/// The results of interleaved rounds: per pair in the order of the rounds, and of the control.
 pub(super) struct Turns<T> {
     pub(super) of: Vec<Vec<T>>,
     control: Vec<T>,
@@ -209,7 +210,7 @@ impl<T> Turns<T> {
     }
 }
 
-/// Turns of those pairs.
+/// Measures these pairs in interleaved rounds.
 pub(super) fn take<T>(
     pairs: &[usize],
     rounds: usize,
@@ -233,12 +234,12 @@ pub(super) fn take<T>(
     Ok(turns)
 }
 
-/// Those that can be measured.
+/// The pairs that can be measured.
 pub(super) struct Pairs {
     all: &'static [Pair],
-    /// Which of them.
+    /// Their indices.
     pub(super) there: Vec<usize>,
-    /// Of each program that is there.
+    /// The version of each available program.
     versions: Vec<(Who, String)>,
     missing: Vec<String>,
 }
@@ -336,7 +337,7 @@ impl Pairs {
     }
 }
 
-/// Times in proportion to those of the same rounds.
+/// Returns the times relative to those of the same rounds.
 fn compared(times: &[f64], reference: &[f64]) -> Ratio {
     let ratios: Vec<f64> =
         times.iter().zip(reference).map(|(time, reference)| time / reference).collect();

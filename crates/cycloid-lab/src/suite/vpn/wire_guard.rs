@@ -1,20 +1,21 @@
-//! A tunnel of wireguard-go, told its keys and addresses by hand.
+//! Sets up a tunnel of wireguard-go, with keys and addresses configured by command.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::bed::{Bed, Running, failed};
+use super::testbed::{Running, Testbed, failed};
 use crate::Failure;
 use crate::peers::wire_guard;
 
-impl Bed {
-    /// Both ends: the server's and the client's.
+impl Testbed {
+    /// Starts both ends: the server's and the client's.
     pub(super) fn wire_guard(&self, number: usize) -> Result<[Running; 2], Failure> {
-        let program = wire_guard::program().ok_or_else(|| failed("no wireguard-go"))?;
+        let program =
+            wire_guard::program().ok_or_else(|| failed("wireguard-go is not installed"))?;
         let keys = [self.key(number, 0)?, self.key(number, 1)?];
         let end = |side: usize| {
-            // Interfaces of all namespaces have their sockets in one place.
+            // Interfaces of all namespaces have their sockets in one directory.
             let name = format!("cyw{}{number}{side}", std::process::id());
             let mut command = self.command(side, &format!("{program} -f {name}"));
             let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -22,7 +23,7 @@ impl Bed {
             let socket = format!("/var/run/wireguard/{name}.sock");
             running
                 .wait_until(|_| Path::new(&socket).exists())?
-                .ok_or_else(|| failed("wireguard-go does not come up"))?;
+                .ok_or_else(|| failed("wireguard-go did not come up"))?;
             let port = 1194 + number;
             let (own, peer) = (&keys[side].file, &keys[1 - side].public);
             let endpoint = match side {
@@ -55,13 +56,13 @@ impl Bed {
         Ok(Key { file, public })
     }
 
-    /// What a program says that ends well.
+    /// Runs a program and returns its output; fails if the program fails.
     fn ran(&self, side: usize, line: &str) -> Result<String, Failure> {
         ended(&mut self.command(side, line))
     }
 }
 
-/// A key pair: where the private key is, and the public key.
+/// A key pair: the path of the private key, and the public key.
 struct Key {
     file: String,
     public: String,

@@ -1,4 +1,4 @@
-//! G1 and G2.
+//! Cases for G1 and G2.
 
 use std::hint::black_box;
 
@@ -8,11 +8,11 @@ use cycloid::bls12_381::{Affine, Backend, CurvePoint, Fr, Projective};
 use super::super::Case;
 use super::{MANY, case, encoded, encoded_affine, message, rng};
 
-/// The domain that messages are hashed in.
+/// The domain separation tag for hashing messages.
 pub(in crate::suite::bls) const TAG: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_";
 
 pub(super) fn of<B: Backend + Group<G>, G: SourceGroup>() -> Vec<Case> {
-    /// Of two members and a scalar.
+    /// A case of two members and a scalar.
     fn of_two<B: Backend + Group<G>, G: SourceGroup, R: 'static>(
         name: &str,
         function: &'static str,

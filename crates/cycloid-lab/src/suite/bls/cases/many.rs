@@ -1,4 +1,4 @@
-//! Sums of many multiples, and transforms.
+//! Cases for sums of many multiples, and for transforms.
 
 use std::hint::black_box;
 
@@ -13,7 +13,7 @@ pub(super) fn sum<B: Backend + Group<G>, G: SourceGroup>(log: u32) -> Case {
     let scratch = Projective::<B, G>::multi_scalar_scratch_limbs(n);
     let prepare = move || {
         let mut rng = rng();
-        // Each point is the last and a random one: a random multiple takes long.
+        // Each point is the previous one plus a random point: random multiples would take long.
         let step = Projective::<B, G>::random(&mut rng).expect("a sound generator");
         let first = Projective::random(&mut rng).expect("a sound generator");
         let points = std::iter::successors(Some(first), |point| Some(point.double() + step));

@@ -1,4 +1,4 @@
-//! The operations, written over the backend.
+//! The operations, generic over the backend.
 
 pub(super) mod groups;
 mod many;
@@ -15,10 +15,10 @@ use rand_core::SeedableRng;
 use super::{Case, Computed, Part};
 use crate::measure::heap;
 
-/// Members of the lists of which many are done at a time.
+/// The length of the lists in operations on many elements.
 pub(super) const MANY: usize = 256;
 
-/// The i-th of [`MANY`] messages, 32 bytes that are not those of another.
+/// Returns the i-th of [`MANY`] messages, 32 distinct bytes each.
 pub(super) fn message(i: usize) -> &'static [u8] {
     static BYTES: [u8; MANY + 31] = {
         let mut bytes = [0; MANY + 31];
@@ -32,12 +32,12 @@ pub(super) fn message(i: usize) -> &'static [u8] {
     &BYTES[i..i + 32]
 }
 
-/// What everything random is drawn from: of every operation the same.
+/// Returns the generator for all random inputs, the same for every operation.
 pub(super) fn rng() -> ChaCha20Rng {
     ChaCha20Rng::from_seed([0xb1; 32])
 }
 
-/// The operations of a part, in the order of the table.
+/// Returns the operations of a part, in the order of the table.
 pub(super) fn of<B: Backend>(part: Part, sums: &[u32]) -> Vec<Case> {
     match part {
         Part::Fr => scalars::of::<B>(),
@@ -61,7 +61,7 @@ pub(super) fn of<B: Backend>(part: Part, sums: &[u32]) -> Vec<Case> {
     }
 }
 
-/// A case of which `prepare` gives what is computed, and `bytes` tells the result.
+/// Creates a case: `prepare` returns the computation, and `bytes` encodes its result.
 pub(super) fn case<R: 'static, C: FnMut() -> R + 'static>(
     name: impl Into<String>,
     function: &'static str,
@@ -76,7 +76,7 @@ pub(super) fn case<R: 'static, C: FnMut() -> R + 'static>(
         scratch: 0,
         note: None,
         prepare: Box::new(move || {
-            // The library has no memory but its caller's.
+            // The library uses only memory from its caller.
             let heap_held = heap::measure(|| ()).1.map(|_| 0);
             Box::new(Computed { compute: prepare(), bytes, heap_held, result: None })
         }),
@@ -92,13 +92,13 @@ impl Case {
         Self { scratch, ..self }
     }
 
-    /// Of what takes public values only.
+    /// Marks a case that takes only public values.
     pub(super) fn of_public(self) -> Self {
         Self { constant_time: false, ..self }
     }
 }
 
-/// A member as bytes.
+/// Encodes a member.
 fn encoded<B: Backend + Group<G>, G: SourceGroup>(point: &Projective<B, G>) -> Vec<u8> {
     point.to_affine().to_compressed().as_ref().to_vec()
 }

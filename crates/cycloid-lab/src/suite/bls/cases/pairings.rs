@@ -1,4 +1,4 @@
-//! The pairing and its parts, and the field that it goes to.
+//! Cases for the pairing, its parts, and its target field.
 
 use std::hint::black_box;
 
@@ -54,7 +54,7 @@ pub(super) fn gt<B: Backend>() -> Vec<Case> {
     ]
 }
 
-/// Pairs of members.
+/// Returns pairs of members.
 fn pairs<B: Backend>(n: usize) -> (Vec<G1Affine<B>>, Vec<G2Affine<B>>) {
     let mut rng = rng();
     let p = (0..n).map(|_| G1Affine::random(&mut rng).expect("a sound generator")).collect();
@@ -62,7 +62,7 @@ fn pairs<B: Backend>(n: usize) -> (Vec<G1Affine<B>>, Vec<G2Affine<B>>) {
 }
 
 pub(super) fn of<B: Backend>() -> Vec<Case> {
-    // Before the final exponentiation backends may differ.
+    // Before the final exponentiation, backends may differ.
     let raw = |value: &Option<Fq12<B>>| {
         let member = value.and_then(|value| value.final_exponentiation());
         member.map_or_else(Vec::new, |member| member.to_bytes().to_vec())
@@ -86,7 +86,7 @@ pub(super) fn of<B: Backend>() -> Vec<Case> {
             move || {
                 let lines: [Option<&G2Prepared<B>>; 8] = std::array::from_fn(|i| lines.get(i));
                 let lines: [&G2Prepared<B>; 8] =
-                    lines.map(|line| line.or(lines[0]).expect("one at least"));
+                    lines.map(|line| line.or(lines[0]).expect("there is at least one"));
                 miller_loop_prepared(black_box(&p), &lines[..n]).ok()
             }
         };

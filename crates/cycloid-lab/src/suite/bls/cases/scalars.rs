@@ -1,4 +1,4 @@
-//! The scalar field.
+//! Cases for the scalar field.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use super::super::Case;
 use super::{MANY, case, rng};
 
 pub(super) fn of<B: Backend>() -> Vec<Case> {
-    /// Of one or two elements.
+    /// A case of one or two elements.
     fn unary<B: Backend, R: 'static>(
         name: &str,
         function: &'static str,
@@ -28,7 +28,7 @@ pub(super) fn of<B: Backend>() -> Vec<Case> {
     }
     let bytes = |a: &Fr<B>| a.to_bytes().to_vec();
     let option = |a: &Option<Fr<B>>| a.map_or_else(Vec::new, |a| a.to_bytes().to_vec());
-    // Either root is one; what tells is what it is a root of.
+    // Both roots are correct, so the square is compared.
     let squared = |a: &Option<Fr<B>>| a.map_or_else(Vec::new, |a| a.square().to_bytes().to_vec());
     let list = || -> (Vec<Fr<B>>, Vec<Fr<B>>) {
         let mut rng = rng();
@@ -80,7 +80,7 @@ pub(super) fn of<B: Backend>() -> Vec<Case> {
                     done.ok().map(|()| a[0])
                 }
             },
-            // Every run inverts what the last one left, which this sum does not tell.
+            // Every run inverts the previous result; this sum is the same either way.
             move |a: &Option<Fr<B>>| option(&a.and_then(|a| Some(a + a.invert_vartime()?))),
         )
         .of_several(MANY)

@@ -1,4 +1,4 @@
-//! Signatures of a variant.
+//! Cases for the signatures of a variant.
 
 use std::hint::black_box;
 
@@ -10,7 +10,7 @@ use cycloid::bls12_381::signature::{
 use super::super::Case;
 use super::{case, message, rng};
 
-/// Signatures that are verified at once.
+/// The number of signatures verified in one call.
 const SIGNATURES: usize = 64;
 
 /// Keys, messages and signatures.

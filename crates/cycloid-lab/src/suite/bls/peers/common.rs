@@ -1,4 +1,4 @@
-//! What both peers need: inputs as bytes, and cases.
+//! Shared code of both peers: inputs as bytes, and cases.
 
 use chacha20::ChaCha20Rng;
 use cycloid::bls12_381::backend::{Group, SourceGroup};
@@ -7,10 +7,10 @@ use cycloid::bls12_381::{Affine, Cycloid, Fr};
 use super::super::cases::rng;
 use super::super::{Case, Computed};
 
-/// Why what the library encoded can be decoded.
-pub(super) const VALID: &str = "the library encodes what is valid";
+/// Why decoding the library's encodings cannot fail.
+pub(super) const VALID: &str = "the library's encodings are valid";
 
-/// Draws as bytes what the library draws for its backends: the same, if it is drawn in the same order.
+/// Draws the library's random inputs as bytes: the same values if drawn in the same order.
 pub(super) struct Draw(ChaCha20Rng);
 
 impl Draw {
@@ -18,12 +18,12 @@ impl Draw {
         Self(rng())
     }
 
-    /// An element of Fr, little-endian.
+    /// Draws an element of Fr, little-endian.
     pub(super) fn scalar(&mut self) -> [u8; 32] {
         Fr::<Cycloid>::random(&mut self.0).expect("a sound generator").to_bytes()
     }
 
-    /// A member of G1 or G2, compressed.
+    /// Draws a member of G1 or G2, compressed.
     pub(super) fn point<G: SourceGroup>(&mut self) -> G::Compressed
     where
         Cycloid: Group<G>,
@@ -32,7 +32,7 @@ impl Draw {
     }
 }
 
-/// A case of which `prepare` gives what is computed, and `bytes` tells the result.
+/// Creates a case: `prepare` returns the computation, and `bytes` encodes its result.
 pub(super) fn case<R: 'static, C: FnMut() -> R + 'static>(
     name: impl Into<String>,
     function: &'static str,
@@ -53,7 +53,7 @@ pub(super) fn case<R: 'static, C: FnMut() -> R + 'static>(
     }
 }
 
-/// Whether something is so, as bytes.
+/// Encodes a boolean.
 pub(super) fn truth(value: &bool) -> Vec<u8> {
     vec![u8::from(*value)]
 }

@@ -1,5 +1,5 @@
-//! The operations by the peers, of those that a peer has by its public interface. What they are given is
-//! what the library's backends are given, and what they compute is compared with theirs as bytes.
+//! The operations by the peers, as far as their public interfaces have them. The inputs are those
+//! of the library's backends, and results are compared with theirs as bytes.
 
 #[cfg(feature = "arkworks")]
 mod arkworks;
@@ -11,7 +11,7 @@ mod zkcrypto;
 use super::{Case, Part};
 use crate::peers::Peer;
 
-/// The operations of a part that this peer has, by the names of those of the library's backends.
+/// Returns the peer's operations of a part, under the names that the library's backends use.
 pub(super) fn cases(peer: Peer, part: Part, sums: &[u32]) -> Vec<Case> {
     match peer {
         Peer::Zkcrypto => zkcrypto::cases(part),
@@ -20,7 +20,7 @@ pub(super) fn cases(peer: Peer, part: Part, sums: &[u32]) -> Vec<Case> {
     }
 }
 
-/// Nothing, where it is not compiled in.
+/// A placeholder without cases: not compiled in.
 #[cfg(not(feature = "arkworks"))]
 mod arkworks {
     pub(super) const fn cases(_: super::Part, _: &[u32]) -> Vec<super::Case> {
@@ -28,7 +28,7 @@ mod arkworks {
     }
 }
 
-/// Nothing, where it is not compiled in.
+/// A placeholder without cases: not compiled in.
 #[cfg(not(feature = "zkcrypto"))]
 mod zkcrypto {
     pub(super) const fn cases(_: super::Part) -> Vec<super::Case> {

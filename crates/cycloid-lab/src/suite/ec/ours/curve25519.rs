@@ -14,7 +14,7 @@ use crate::peers::ec::{Input, Task, write};
 const FAILED: &str = "a job failed";
 
 fn array<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], &'static str> {
-    bytes.try_into().map_err(|_| "not as many bytes as it has to be")
+    bytes.try_into().map_err(|_| "wrong length")
 }
 
 pub(super) fn signer(seed: &[u8]) -> SigningKey {
@@ -62,9 +62,9 @@ pub(super) fn one_signature(task: Task, input: &Input) -> Call {
     }
 }
 
-/// The shared secret, if the other party's key gives one.
+/// Computes the shared secret, if the other party's key yields one.
 fn shared(key: &PrivateKey, other: &[u8]) -> Result<x25519::SharedSecret, &'static str> {
-    key.agree(array(other)?).map_err(|_| "the agreement failed")
+    key.agree(array(other)?).map_err(|_| "agreement failed")
 }
 
 pub(super) fn one_agreement(task: Task, input: &Input) -> Call {
@@ -97,7 +97,7 @@ pub(super) fn signatures<const ROOM: usize>(
             let mut signatures = [[0; 64]; ROOM];
             let mut rooms = signatures.iter_mut();
             let mut jobs: [ed25519::Job<'_>; ROOM] = from_fn(|i| {
-                let room = rooms.next().expect("there are as many");
+                let room = rooms.next().expect("there is one per job");
                 ed25519::Job::sign(&keys[i % 8], Variant::Plain, &inputs[i % 8].message, room)
             });
             ed25519::run_batch(&mut jobs[..count]);
@@ -109,14 +109,14 @@ pub(super) fn signatures<const ROOM: usize>(
             let mut jobs: [ed25519::Job<'_>; ROOM] = from_fn(|i| {
                 let Input { message, signature, .. } = &*inputs[i % 8];
                 let signature =
-                    if i == 0 { first } else { array(&signature[0]).expect("it is ours") };
+                    if i == 0 { first } else { array(&signature[0]).expect("the library made it") };
                 let key = keys[i % 8].verifying_key();
                 ed25519::Job::verify(key, Rule::Cofactorless, Variant::Plain, message, signature)
             });
             let jobs = &mut jobs[..count];
             ed25519::run_batch(jobs);
             let valid = jobs.iter().all(|job| job.outcome().is_ok());
-            if valid { Ok(0) } else { Err("a signature is not valid") }
+            if valid { Ok(0) } else { Err("invalid signature in a batch") }
         }),
         Task::Generate | Task::Agree => return None,
     })
@@ -136,8 +136,8 @@ pub(super) fn agreements<const ROOM: usize>(
             let mut rooms = secrets.iter_mut();
             let mut jobs: [x25519::Job<'_>; ROOM] = from_fn(|i| {
                 let other = &inputs[i % 8].other;
-                let other = if i == 0 { first } else { array(other).expect("it is ours") };
-                let room = rooms.next().expect("there are as many");
+                let other = if i == 0 { first } else { array(other).expect("the library made it") };
+                let room = rooms.next().expect("there is one per job");
                 x25519::Job::agree(&keys[i % 8], other, room)
             });
             x25519::run_batch(&mut jobs[..count]);
@@ -155,17 +155,20 @@ pub(super) fn agreements<const ROOM: usize>(
                     }));
                     let mut rooms = publics.iter_mut();
                     let mut jobs: [x25519::Job<'_>; ROOM] = from_fn(|i| {
-                        x25519::Job::public_key(&keys[i], rooms.next().expect("there are as many"))
+                        x25519::Job::public_key(
+                            &keys[i],
+                            rooms.next().expect("there is one per job"),
+                        )
                     });
                     let jobs = &mut jobs[..count];
                     x25519::run_batch(jobs);
                     let done = jobs.iter().all(|job| job.outcome().is_ok());
                     return if done { Ok(0) } else { Err(FAILED) };
                 }
-                let keys = made.as_ref().ok_or("there are no keys")?;
+                let keys = made.as_ref().ok_or("no keys were generated")?;
                 let pairs = || keys.iter().zip(&publics).take(count);
                 if pairs().any(|(key, public)| key.public_key() != *public) {
-                    return Err("a lane gave another public key than one operation does");
+                    return Err("a lane's public key differs from that of a single operation");
                 }
                 write(output, &[&publics[0], shared(&keys[0], other)?.as_bytes()])
             })

@@ -25,7 +25,7 @@ pub(super) fn public<C: Curve>(private_bytes: &[u8]) -> Vec<u8> {
     private::<C>(private_bytes).public_key().to_uncompressed().to_vec()
 }
 
-/// A signature in both encodings.
+/// Returns a signature in both encodings.
 pub(super) fn signature<C: Curve>(private_bytes: &[u8], hash: Hash, digest: &[u8]) -> [Vec<u8>; 2] {
     let signature = private::<C>(private_bytes).sign_prehashed(hash, digest);
     [signature.to_fixed().to_vec(), signature.to_der().to_vec()]
@@ -62,27 +62,27 @@ fn valid(outcome: Result<(), ec::Error>) -> Result<usize, &'static str> {
     outcome.map(|()| 0).map_err(|_| "invalid signature")
 }
 
-/// A public key with multiples of its point.
+/// A public key with precomputed multiples of its point.
 type Verifier<C> = PreparedPublicKey<C, Box<[u64]>>;
 
 fn verifier<C: Curve>(input: &Input) -> Verifier<C> {
     let memory = vec![0; prepared_key_limbs::<C>()].into_boxed_slice();
     let key = *private::<C>(&input.private).public_key();
-    PreparedPublicKey::new(key, memory).expect("that is the memory that it needs")
+    PreparedPublicKey::new(key, memory).expect("the memory has the required length")
 }
 
-/// Bytes of such a key's memory.
+/// Returns the bytes of memory of such a key.
 pub(super) const fn prepared_bytes<C: Curve>() -> usize {
     8 * prepared_key_limbs::<C>()
 }
 
-/// One verification by a key that is prepared for many.
+/// Prepares one verification with a key prepared for many uses.
 pub(super) fn one_prepared<C: Curve>(input: &Input) -> Call {
     let (key, digest) = (verifier::<C>(input), input.digest.clone());
     Box::new(move |signature, _| valid(key.verify_prehashed(&digest, &read(signature)?)))
 }
 
-/// As many by eight such keys in turn.
+/// Prepares a batch of verifications with eight such keys in turn.
 pub(super) fn batch_prepared<C: Curve, const ROOM: usize>(
     inputs: &[Arc<Input>; 8],
     count: usize,
@@ -90,7 +90,7 @@ pub(super) fn batch_prepared<C: Curve, const ROOM: usize>(
     verifying::<C, ROOM>(inputs, count, inputs.iter().map(|input| verifier(input)).collect())
 }
 
-/// By the keys of the inputs where none are prepared.
+/// Prepares a batch of verifications; uses the inputs' keys if there are no prepared ones.
 fn verifying<C: Curve, const ROOM: usize>(
     inputs: &[Arc<Input>; 8],
     count: usize,
@@ -105,7 +105,7 @@ fn verifying<C: Curve, const ROOM: usize>(
             return Err(message);
         }
         let mut jobs: [VerifyJob<'_, C>; ROOM] = from_fn(|i| {
-            let signature = signatures[i].as_ref().expect("it is ours");
+            let signature = signatures[i].as_ref().expect("the library made it");
             let digest = &inputs[i % 8].digest;
             match prepared.get(i % 8) {
                 Some(key) => VerifyJob::prepared(key, digest, signature),
@@ -115,7 +115,7 @@ fn verifying<C: Curve, const ROOM: usize>(
         let jobs = &mut jobs[..count];
         verify_batch(jobs);
         let valid = jobs.iter().all(|job| job.outcome().is_ok());
-        if valid { Ok(0) } else { Err("a signature is not valid") }
+        if valid { Ok(0) } else { Err("invalid signature in a batch") }
     })
 }
 
@@ -172,8 +172,9 @@ pub(super) fn batch<C: Curve, const ROOM: usize>(
             let bytes = |i: usize| if i == 0 { first } else { &inputs[i % 8].other };
             let publics: [_; ROOM] = from_fn(|i| parsed::<C>(bytes(i % count)));
             publics[0]?;
-            let mut jobs: [ecdh::Job<'_, C>; ROOM] =
-                from_fn(|i| ecdh::Job::new(&keys[i % 8], publics[i].as_ref().expect("it is ours")));
+            let mut jobs: [ecdh::Job<'_, C>; ROOM] = from_fn(|i| {
+                ecdh::Job::new(&keys[i % 8], publics[i].as_ref().expect("the library made it"))
+            });
             let jobs = &mut jobs[..count];
             ecdh::run_batch(jobs);
             let mut length = 0;

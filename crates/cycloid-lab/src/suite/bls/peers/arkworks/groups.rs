@@ -1,4 +1,4 @@
-//! G1 and G2.
+//! Cases for G1 and G2.
 
 use std::hint::black_box;
 
@@ -23,21 +23,21 @@ use super::super::super::cases::{MANY, message};
 use super::super::common::{Draw, case, truth};
 use super::{affine, bytes, optional, projective, scalar};
 
-const TABLE: &str = "arkworks multiplies the generator by a table that is made before, of the width that \
-    it takes for 256 scalars, and gives an affine point";
+const TABLE: &str = "arkworks multiplies the generator with a precomputed table, of the width that it uses for \
+    256 scalars, and returns an affine point";
 
-/// Hashes by SHA-256 and the map of Wahby and Boneh, as RFC 9380 has it.
+/// Hashing to a curve with SHA-256 and the map of Wahby and Boneh (RFC 9380).
 type Hasher<P> = MapToCurveBasedHasher<Projective<P>, DefaultFieldHasher<Sha256>, WBMap<P>>;
 
-/// Bits of the windows of a multiplication.
+/// The window width of a multiplication in bits.
 const WINDOW: usize = 4;
 
-/// A multiple by windows.
+/// Multiplies with windows.
 pub(super) fn multiply<P: WBConfig>(p: Projective<P>, k: P::ScalarField) -> Projective<P> {
     WnafContext::new(WINDOW).mul(p, &k)
 }
 
-/// `function` is what multiplies.
+/// Returns the cases; `function` names the multiplication.
 pub(super) fn cases<P, G>(
     function: &'static str,
     multiply: fn(Projective<P>, Fr) -> Projective<P>,
@@ -47,7 +47,7 @@ where
     G: SourceGroup,
     Cycloid: Group<G>,
 {
-    /// Of two members and a scalar.
+    /// A case of two members and a scalar.
     fn of_two<P, G, R: 'static>(
         name: &str,
         function: &'static str,
@@ -93,7 +93,7 @@ where
             "BatchMulPreprocessing::batch_mul",
             || {
                 let mut draw = Draw::new();
-                // The scalar that the library draws behind two members.
+                // The library draws this scalar after two members.
                 let [_, _, k] = std::array::from_fn(|_| scalar(&mut draw));
                 let table = BatchMulPreprocessing::new(Projective::<P>::generator(), MANY);
                 move || black_box(&table).batch_mul(black_box(&[k]))[0]
@@ -136,7 +136,7 @@ where
             || {
                 let point = affine::<P, G>(&mut Draw::new());
                 move || {
-                    // As long as those of G2; of G1 the rest stays empty.
+                    // As long as an encoding in G2; in G1 the rest stays empty.
                     let mut bytes = [0; 96];
                     let done = black_box(&point).serialize_compressed(&mut bytes[..]);
                     done.is_ok().then_some(bytes)

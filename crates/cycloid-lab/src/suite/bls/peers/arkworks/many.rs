@@ -1,4 +1,4 @@
-//! Sums of many multiples, and transforms.
+//! Cases for sums of many multiples, and for transforms.
 
 use std::hint::black_box;
 
@@ -23,7 +23,7 @@ where
     let n = 1_usize << log;
     let prepare = move || {
         let mut draw = Draw::new();
-        // The same points as the library's: each is twice the last and a random one.
+        // The same points as the library's cases: each is the previous one plus a random point.
         let step = projective::<P, G>(&mut draw);
         let first = projective::<P, G>(&mut draw);
         let points = std::iter::successors(Some(first), |point| Some(point.double() + step));
@@ -36,7 +36,7 @@ where
     case(name, "VariableBaseMSM::msm_unchecked", prepare, bytes)
 }
 
-/// The domain that n values are transformed over.
+/// Returns the domain of a transform of n values.
 fn domain(n: usize) -> Option<Radix2EvaluationDomain<Fr>> {
     Radix2EvaluationDomain::new(n)
 }

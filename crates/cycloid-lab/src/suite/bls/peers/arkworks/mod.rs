@@ -1,4 +1,4 @@
-//! arkworks, with no threads. Its time depends on values, so nothing of it is for secret ones.
+//! arkworks, without threads. Its time depends on values, so none of it is suitable for secrets.
 
 mod groups;
 mod many;
@@ -18,7 +18,7 @@ use super::common::{Draw, VALID};
 pub(super) fn cases(part: Part, sums: &[u32]) -> Vec<Case> {
     let cases = match part {
         Part::Fr => scalars::cases(),
-        // Which of its two ways is the faster one: there is an endomorphism in `mul` of G1 alone.
+        // The faster of its two multiplications: only `mul` in G1 uses an endomorphism.
         Part::G1 => groups::cases::<g1::Config, First>("Projective::mul", |p, k| p * k),
         Part::G2 => groups::cases::<g2::Config, Second>("WnafContext::mul", groups::multiply),
         Part::Gt => pairings::gt(),
@@ -39,18 +39,18 @@ pub(super) fn cases(part: Part, sums: &[u32]) -> Vec<Case> {
 }
 
 impl Case {
-    /// The same, with something to say.
+    /// Adds a note.
     fn noted(self, note: &'static str) -> Self {
         Self { note: Some(note), ..self }
     }
 }
 
-/// The next random scalar.
+/// Draws the next random scalar.
 fn scalar(draw: &mut Draw) -> Fr {
     Fr::from_le_bytes_mod_order(&draw.scalar())
 }
 
-/// The next random member of G1 or G2.
+/// Draws the next random member of G1 or G2.
 fn affine<P: SWCurveConfig, G: SourceGroup>(draw: &mut Draw) -> Affine<P>
 where
     Cycloid: Group<G>,
@@ -59,7 +59,7 @@ where
     Affine::deserialize_compressed_unchecked(bytes.as_ref()).expect(VALID)
 }
 
-/// The same, with a third coordinate that is not 1, as the library's have.
+/// Draws the next random member with a third coordinate other than 1, as the library's have.
 fn projective<P: SWCurveConfig, G: SourceGroup>(draw: &mut Draw) -> Projective<P>
 where
     Cycloid: Group<G>,
@@ -68,14 +68,14 @@ where
     other + point - other
 }
 
-/// Anything by its canonical encoding, of points the compressed one.
+/// Returns the canonical encoding; compressed for points.
 fn bytes(value: &impl CanonicalSerialize) -> Vec<u8> {
     let mut bytes = Vec::new();
-    value.serialize_compressed(&mut bytes).expect("a list takes every byte");
+    value.serialize_compressed(&mut bytes).expect("writing to a vector cannot fail");
     bytes
 }
 
-/// The same of what may not be there.
+/// Returns the canonical encoding, or empty bytes for `None`.
 fn optional<T: CanonicalSerialize>(value: &Option<T>) -> Vec<u8> {
     value.as_ref().map_or_else(Vec::new, bytes)
 }

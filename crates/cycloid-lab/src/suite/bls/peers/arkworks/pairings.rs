@@ -1,4 +1,4 @@
-//! The pairing and its parts, and the group that it goes to, which is written additively here.
+//! Cases for the pairing, its parts, and its target group, which arkworks writes additively.
 
 use std::hint::black_box;
 
@@ -14,7 +14,7 @@ use super::super::super::Case;
 use super::super::common::{Draw, case, truth};
 use super::{affine, bytes, optional, scalar};
 
-const COPIED: &str = "arkworks takes prepared lines by value: a run copies them first";
+const COPIED: &str = "arkworks takes prepared lines by value, so each run copies them first";
 
 type Gt = PairingOutput<Bls12_381>;
 type Lines = G2Prepared<ark_bls12_381::Config>;
@@ -28,7 +28,7 @@ pub(super) fn gt() -> Vec<Case> {
     ) -> Case {
         let prepare = move || {
             let mut draw = Draw::new();
-            // As the library makes random members.
+            // Random members as the library makes them.
             let mut member = || Gt::generator() * scalar(&mut draw);
             let (a, b) = (member(), member());
             let k = scalar(&mut draw);
@@ -50,7 +50,7 @@ pub(super) fn gt() -> Vec<Case> {
     ]
 }
 
-/// Pairs of members.
+/// Returns pairs of members.
 fn pairs(n: usize) -> (Vec<G1Affine>, Vec<G2Affine>) {
     let mut draw = Draw::new();
     let p = (0..n).map(|_| affine::<_, First>(&mut draw)).collect();
@@ -58,7 +58,7 @@ fn pairs(n: usize) -> (Vec<G1Affine>, Vec<G2Affine>) {
 }
 
 pub(super) fn cases() -> Vec<Case> {
-    // Before the final exponentiation libraries may differ.
+    // Before the final exponentiation, libraries may differ.
     let raw =
         |value: &MillerLoopOutput<Bls12_381>| optional(&Bls12_381::final_exponentiation(*value));
     let mut cases: Vec<Case> = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 64]

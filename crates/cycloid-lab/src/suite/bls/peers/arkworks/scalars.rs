@@ -1,4 +1,4 @@
-//! The scalar field.
+//! Cases for the scalar field.
 
 use std::hint::black_box;
 
@@ -12,7 +12,7 @@ use super::super::common::{Draw, case, truth};
 use super::{bytes, optional, scalar};
 
 pub(super) fn cases() -> Vec<Case> {
-    /// Of one or two elements, as the library draws them.
+    /// A case of one or two elements, drawn like the library's.
     fn of_two<R: 'static>(
         name: &str,
         function: &'static str,
@@ -26,7 +26,7 @@ pub(super) fn cases() -> Vec<Case> {
         };
         case(name, function, prepare, bytes)
     }
-    // Either root is one; what tells is what it is a root of.
+    // Both roots are correct, so the square is compared.
     let squared = |a: &Option<Fr>| optional(&a.map(|a| a.square()));
     let list = |draw: &mut Draw| -> Vec<Fr> { (0..MANY).map(|_| scalar(draw)).collect() };
     vec![
@@ -48,7 +48,7 @@ pub(super) fn cases() -> Vec<Case> {
             |symbol| match symbol {
                 LegendreSymbol::Zero => vec![0],
                 LegendreSymbol::QuadraticResidue => vec![1],
-                // −1, as the library's byte has it.
+                // −1, as in the library's byte.
                 LegendreSymbol::QuadraticNonResidue => vec![255],
             },
         ),
@@ -79,7 +79,7 @@ pub(super) fn cases() -> Vec<Case> {
             move || {
                 let mut draw = Draw::new();
                 let [a, b] = [list(&mut draw), list(&mut draw)].map(|list| {
-                    let array: Box<[Fr; MANY]> = list.try_into().expect("there are so many");
+                    let array: Box<[Fr; MANY]> = list.try_into().expect("the list has this length");
                     array
                 });
                 move || Fr::sum_of_products(black_box(&a), black_box(&b))
@@ -96,7 +96,7 @@ pub(super) fn cases() -> Vec<Case> {
                     a[0]
                 }
             },
-            // Every run inverts what the last one left, which this sum does not tell.
+            // Every run inverts the previous result; this sum is the same either way.
             |a| optional(&a.inverse().map(|b| b + a)),
         )
         .of_several(MANY),

@@ -1,4 +1,4 @@
-//! G1 and G2, by the traits of the crate `group`.
+//! Cases for G1 and G2, through the traits of the crate `group`.
 
 use std::hint::black_box;
 
@@ -19,7 +19,7 @@ where
     G: SourceGroup,
     Cycloid: Group<G>,
 {
-    /// Of two members and a scalar.
+    /// A case of two members and a scalar.
     fn of_two<C, G, R: 'static>(
         name: &str,
         function: &'static str,
@@ -128,7 +128,7 @@ where
     ]
 }
 
-/// The next random member, with a third coordinate that is not 1, as the library's have.
+/// Draws the next random member with a third coordinate other than 1, as the library's have.
 fn projective<C: PrimeCurve, G: SourceGroup>(draw: &mut Draw) -> C
 where
     Cycloid: Group<G>,

@@ -1,5 +1,5 @@
-//! zkcrypto's `bls12_381`. It has no Fq12, no sums of multiples and no transforms, and hashes to the
-//! curves only where a feature that it calls experimental is on.
+//! zkcrypto's `bls12_381`. It has no Fq12, no sums of multiples and no transforms, and hashes to
+//! the curves only with a feature that it calls experimental.
 
 mod groups;
 mod pairings;
@@ -26,17 +26,17 @@ pub(super) fn cases(part: Part) -> Vec<Case> {
     }
 }
 
-/// Of a function whose time depends on the exponent.
+/// Marks a function whose time depends on the exponent.
 fn public(case: Case) -> Case {
     case.of_public()
 }
 
-/// The next random scalar.
+/// Draws the next random scalar.
 fn scalar(draw: &mut Draw) -> Scalar {
     Scalar::from_bytes(&draw.scalar()).expect(VALID)
 }
 
-/// The next random member of G1 or G2.
+/// Draws the next random member of G1 or G2.
 fn affine<P: GroupEncoding, G: SourceGroup>(draw: &mut Draw) -> P
 where
     Cycloid: Group<G>,
@@ -44,7 +44,7 @@ where
     P::from_bytes_unchecked(&encoding::<P, G>(draw)).expect(VALID)
 }
 
-/// The next random member of G1 or G2, compressed.
+/// Draws the next random member of G1 or G2, compressed.
 fn encoding<P: GroupEncoding, G: SourceGroup>(draw: &mut Draw) -> P::Repr
 where
     Cycloid: Group<G>,
@@ -54,7 +54,7 @@ where
     bytes
 }
 
-/// A scalar as four words, little-endian.
+/// Returns a scalar as four words, little-endian.
 fn words(scalar: &Scalar) -> [u64; 4] {
     let bytes = scalar.to_bytes();
     let (words, _) = bytes.as_chunks::<8>();

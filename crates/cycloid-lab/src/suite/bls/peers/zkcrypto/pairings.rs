@@ -1,4 +1,4 @@
-//! The pairing and its parts, and the group that it goes to, which is written additively here.
+//! Cases for the pairing, its parts, and its target group, which the crate writes additively.
 
 use std::hint::black_box;
 
@@ -12,9 +12,9 @@ use super::super::super::Case;
 use super::super::common::{Draw, case};
 use super::{affine, scalar};
 
-/// The coefficients as the library encodes them: little-endian, in the same order.
+/// Returns the coefficients in the library's encoding: little-endian, in the same order.
 ///
-/// The crate encodes no member of GT, but writes all of its coefficients for those who debug: twelve
+/// The crate has no encoding for members of GT, but its debug format has all coefficients: twelve
 /// times `0x` and 96 digits.
 fn bytes(member: &Gt) -> Vec<u8> {
     fn integers(text: &str) -> Option<Vec<u8>> {
@@ -34,7 +34,7 @@ pub(super) fn gt() -> Vec<Case> {
     fn of_two(name: &str, function: &'static str, compute: fn(Gt, Gt, Scalar) -> Gt) -> Case {
         let prepare = move || {
             let mut draw = Draw::new();
-            // As the library makes random members.
+            // Random members as the library makes them.
             let mut member = || Gt::generator() * scalar(&mut draw);
             let (a, b) = (member(), member());
             let k = scalar(&mut draw);
@@ -51,14 +51,15 @@ pub(super) fn gt() -> Vec<Case> {
     ]
 }
 
-/// Pairs of members.
+/// Returns pairs of members.
 fn pairs(n: usize) -> (Vec<G1Affine>, Vec<G2Affine>) {
     let mut draw = Draw::new();
     let p = (0..n).map(|_| affine::<_, First>(&mut draw)).collect();
     (p, (0..n).map(|_| affine::<_, Second>(&mut draw)).collect())
 }
 
-/// The Miller loop of pairs whose lines are computed first: the crate has no other for several.
+/// Computes the Miller loop of pairs, including their lines: the crate has no other function for
+/// several pairs.
 fn miller_loop(p: &[G1Affine], q: &[G2Affine]) -> MillerLoopResult {
     let lines: Vec<G2Prepared> = q.iter().map(|q| G2Prepared::from(*q)).collect();
     miller_loop_prepared(p, &lines)
@@ -70,7 +71,7 @@ fn miller_loop_prepared(p: &[G1Affine], lines: &[G2Prepared]) -> MillerLoopResul
 }
 
 pub(super) fn cases() -> Vec<Case> {
-    // Before the final exponentiation libraries may differ.
+    // Before the final exponentiation, libraries may differ.
     let raw = |value: &MillerLoopResult| bytes(&value.final_exponentiation());
     let mut cases: Vec<Case> = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 64]
         .into_iter()

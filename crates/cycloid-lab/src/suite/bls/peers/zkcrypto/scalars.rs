@@ -1,4 +1,4 @@
-//! The scalar field.
+//! Cases for the scalar field.
 
 use std::hint::black_box;
 
@@ -11,7 +11,7 @@ use super::super::common::{Draw, case, truth};
 use super::{public, scalar, words};
 
 pub(super) fn cases() -> Vec<Case> {
-    /// Of one or two elements, as the library draws them.
+    /// A case of one or two elements, drawn like the library's.
     fn of_two<R: 'static>(
         name: &str,
         function: &'static str,
@@ -27,7 +27,7 @@ pub(super) fn cases() -> Vec<Case> {
     }
     let bytes = |a: &Scalar| a.to_bytes().to_vec();
     let option = |a: &Option<Scalar>| a.map_or_else(Vec::new, |a| a.to_bytes().to_vec());
-    // Either root is one; what tells is what it is a root of.
+    // Both roots are correct, so the square is compared.
     let squared = |a: &Option<Scalar>| a.map_or_else(Vec::new, |a| a.square().to_bytes().to_vec());
     vec![
         of_two("add", "Scalar::add", |a, b| a + b, bytes),
@@ -69,7 +69,7 @@ pub(super) fn cases() -> Vec<Case> {
                     a[0]
                 }
             },
-            // Every run inverts what the last one left, which this sum does not tell.
+            // Every run inverts the previous result; this sum is the same either way.
             |a| a.invert().into_option().map_or_else(Vec::new, |b| (a + b).to_bytes().to_vec()),
         )
         .of_several(MANY),

@@ -1,4 +1,5 @@
-//! Leaks on purpose, on every backend: each must be found, or silence elsewhere means nothing.
+//! Deliberate leaks, on every backend. Each must be found; otherwise the absence of findings
+//! elsewhere means nothing.
 
 use std::hint::black_box;
 
@@ -10,10 +11,10 @@ use cycloid::scheme::ed25519::SigningKey;
 
 use crate::check::{Check, marked};
 
-/// A leak that is planted.
+/// A planted leak.
 pub(crate) struct Plant {
     pub(crate) name: &'static str,
-    /// What the finding says.
+    /// A part of the expected finding.
     pub(crate) expected: &'static str,
     pub(crate) run: fn(&mut Check),
 }
@@ -21,7 +22,7 @@ pub(crate) struct Plant {
 pub(crate) const ALL: [Plant; 9] = [
     Plant { name: "branch", expected: "a branch depends", run: branch },
     Plant { name: "index", expected: "an address depends", run: index },
-    Plant { name: "division", expected: "variable time", run: division },
+    Plant { name: "division", expected: "variable-time", run: division },
     Plant { name: "comparison", expected: "a branch depends", run: comparison },
     Plant { name: "exponent", expected: "a branch depends", run: exponent },
     Plant { name: "window", expected: "an address depends", run: window },
@@ -60,23 +61,23 @@ fn comparison(check: &mut Check) {
     let bytes = marked(&check.bytes(32));
     let key = check.hold("key", || SigningKey::from_seed(bytes[..].try_into().expect("32 bytes")));
     check.trace("comparison", || {
-        // The library's memcmp happens to compare so few bytes without a branch.
+        // The system's memcmp compares this few bytes without a branch.
         let same = key.seed().iter().zip(&bytes).all(|(a, b)| black_box(a) == black_box(b));
         black_box(same)
     });
 }
 
-/// Square and multiply, which multiplies only where a bit of the exponent is set.
+/// Square and multiply, which multiplies only for set bits of the exponent.
 fn exponent(check: &mut Check) {
     vartime(check, Exponentiation::FastVartime);
 }
 
-/// A sliding window, which takes its table's entries by index.
+/// A sliding window, which reads its table by index.
 fn window(check: &mut Check) {
     vartime(check, Exponentiation::ReducedMemoryVartime(Window::ALL[2]));
 }
 
-/// An exponentiation that is not constant-time, with an exponent that is secret.
+/// A variable-time exponentiation with a secret exponent.
 fn vartime(check: &mut Check, exponentiation: Exponentiation) {
     let strategy = Strategy { reduction: Reduction::Montgomery, exponentiation };
     let (base, exponent, modulus) = (check.limbs(4), marked(&check.limbs(1)), check.modulus(4));
@@ -92,17 +93,18 @@ fn vartime(check: &mut Check, exponentiation: Exponentiation) {
                 &modulus,
                 &mut scratch,
             )
-            .expect("the arguments are sound");
+            .expect("the arguments are valid");
     });
 }
 
-/// A branch on a power, so that the taint must have come through the backend's arithmetic.
+/// A branch on a power; finding it requires that taint passes through the backend's arithmetic.
 fn after_power(check: &mut Check) {
     let (base, exponent, m) = (check.limbs(16), marked(&check.limbs(1)), check.modulus(16));
     let mut r_squared = vec![0; 16];
     let mut result = vec![0; 16];
     let mut scratch = vec![0; modular::pow_scratch_limbs(16, 64)];
-    let modulus = modular::Modulus::prepare(&m, &mut r_squared, &mut scratch).expect("it is odd");
+    let modulus =
+        modular::Modulus::prepare(&m, &mut r_squared, &mut scratch).expect("the modulus is odd");
     check.trace("power", || {
         let exponent = Exponent::new(&exponent);
         modular::pow(&mut result, &base, &exponent, &modulus, &mut scratch).expect("sound");
@@ -112,7 +114,7 @@ fn after_power(check: &mut Check) {
     });
 }
 
-/// An index out of one of eight powers, of which one alone is secret.
+/// An index from one of eight powers, only one of which is secret.
 fn after_eight(check: &mut Check) {
     let n = 4;
     let table: [u8; 256] = black_box([3; 256]);
@@ -123,8 +125,9 @@ fn after_eight(check: &mut Check) {
     let mut results = [(); LANES].map(|()| vec![0; n]);
     let mut scratch = vec![Lanes::ZERO; modular::pow_eight_scratch_lanes(n, 40)];
     check.trace("eight", || {
-        let exponents =
-            std::array::from_fn(|lane| Exponent::with_bits(&e[lane], 40).expect("that short"));
+        let exponents = std::array::from_fn(|lane| {
+            Exponent::with_bits(&e[lane], 40).expect("the exponent fits the length")
+        });
         let _ = modular::pow_eight(
             results.each_mut().map(Vec::as_mut_slice),
             b.each_ref().map(Vec::as_slice),
@@ -136,7 +139,7 @@ fn after_eight(check: &mut Check) {
     });
 }
 
-/// An index out of a shared secret.
+/// An index from a shared secret.
 fn after_agreement(check: &mut Check) {
     let table: [u8; 256] = black_box([3; 256]);
     let mut bytes = check.bytes(32);

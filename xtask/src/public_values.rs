@@ -1,5 +1,5 @@
-//! The list of values that become public: docs/public-values.md, from the comments above each
-//! `mark_public` and `reveal` of the library.
+//! Generates the list of values that become public, docs/public-values.md, from the comments above
+//! each `mark_public` and `reveal` of the library.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +10,7 @@ use crate::process::{Failure, Outcome, say};
 
 const LIST: &str = "docs/public-values.md";
 
-/// Where values become public; tests and the definitions themselves do not count.
+/// The sources to scan, without tests and the definitions themselves.
 const SOURCES: &str = "crates/cycloid/src/";
 const DEFINITIONS: [&str; 2] =
     ["crates/cycloid/src/machine/ct.rs", "crates/cycloid/src/machine/field/mask.rs"];
@@ -25,7 +25,7 @@ struct Place {
     reason: String,
 }
 
-/// Writes the list, or compares it with what is there.
+/// Writes the list, or with `check` compares it with the existing one.
 pub(crate) fn run(check: bool) -> Outcome {
     say("values that become public");
     let files = tree::read(Path::new("."))?;
@@ -37,8 +37,8 @@ pub(crate) fn run(check: bool) -> Outcome {
         .map(|place| format!("{}:{}: {}", place.file, place.line, place.code))
         .collect();
     if !without.is_empty() {
-        return Err(Failure::new(format!("no reason is given at\n  {}", without.join("\n  ")))
-            .hint("write a comment above the line that says why everyone may know the value"));
+        return Err(Failure::new(format!("reasons are missing at\n  {}", without.join("\n  ")))
+            .hint("write a comment above the line that explains why the value may be public"));
     }
     let list = list(&places);
     if !check {
@@ -46,8 +46,7 @@ pub(crate) fn run(check: bool) -> Outcome {
             .map_err(|error| Failure::new(format!("cannot write {LIST}: {error}")));
     }
     if fs::read_to_string(LIST).unwrap_or_default() != list {
-        return Err(Failure::new(format!("{LIST} is not what the sources say"))
-            .hint("run `cargo xtask tables`"));
+        return Err(Failure::new(format!("{LIST} is out of date")).hint("run `cargo xtask tables`"));
     }
     eprintln!("{} values, each with its reason", places.len());
     Ok(())
@@ -80,8 +79,8 @@ fn places(file: &File) -> Vec<Place> {
         .collect()
 }
 
-/// The comment above a line: of its statement, or of what stands directly above in the same block of
-/// calls, or of its function.
+/// Returns the comment above a line: of its statement, of the line directly above in the same block
+/// of calls, or of its function.
 fn reason(lines: &[&str], at: usize) -> String {
     let text = |line: &str| {
         let line = line.trim();
@@ -106,7 +105,7 @@ fn reason(lines: &[&str], at: usize) -> String {
         }
         let line = lines[above].trim();
         let ends = line.is_empty() || line == "}" || line.ends_with("};");
-        // The comment of an outer statement holds for what is inside.
+        // The comment of an outer statement also covers inner ones.
         if ends && indent(lines[above]) <= indent(lines[at]) {
             return String::new();
         }

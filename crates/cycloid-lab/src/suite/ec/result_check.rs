@@ -1,20 +1,20 @@
-//! Whether what a subject made is right.
+//! Checks the results of the subjects.
 
 use std::sync::Arc;
 
-use super::super::prepared::Judge;
+use super::super::prepared::ResultCheck;
 use super::ours;
 use crate::peers::ec::{Curve, Encoding, Input, Task};
 
-/// What stands for the result of a task.
-pub(super) fn of(task: Task, input: &Arc<Input>, encoding: Encoding) -> Judge {
+/// Returns the check for the result of a task.
+pub(super) fn of(task: Task, input: &Arc<Input>, encoding: Encoding) -> ResultCheck {
     let input = Arc::clone(input);
     match task {
         Task::Sign => Box::new(move |_, signature| {
             let Input { curve, public, .. } = &*input;
             vec![u64::from(ours::is_signature(*curve, public, &input, signature, encoding))]
         }),
-        // The run itself fails where a valid signature is refused.
+        // The run itself fails if it rejects a valid signature.
         Task::Verify => Box::new(move |call, _| {
             let mut wrong = input.signature[encoding as usize].clone();
             let last = wrong.len() - 1;
@@ -30,12 +30,13 @@ pub(super) fn of(task: Task, input: &Arc<Input>, encoding: Encoding) -> Judge {
     }
 }
 
-/// What stands for the results of a batch, one after the other: that of the first, if all are right.
-pub(super) fn of_batch(task: Task, inputs: &[Arc<Input>; 8]) -> Judge {
+/// Returns the check for the results of a batch, one after the other: the first result, if all are
+/// correct.
+pub(super) fn of_batch(task: Task, inputs: &[Arc<Input>; 8]) -> ResultCheck {
     let inputs = inputs.clone();
-    let judges = inputs.each_ref().map(|input| of(task, input, Encoding::Fixed));
+    let checks = inputs.each_ref().map(|input| of(task, input, Encoding::Fixed));
     if matches!(task, Task::Verify | Task::Generate) {
-        let [first, ..] = judges;
+        let [first, ..] = checks;
         return first;
     }
     Box::new(move |call, results| {
@@ -44,7 +45,7 @@ pub(super) fn of_batch(task: Task, inputs: &[Arc<Input>; 8]) -> Judge {
         let outcomes: Vec<Vec<u64>> = results
             .chunks(length)
             .enumerate()
-            .map(|(i, result)| judges[i % 8](call, result))
+            .map(|(i, result)| checks[i % 8](call, result))
             .collect();
         let right = |(i, outcome): (usize, &Vec<u64>)| match task {
             Task::Sign => *outcome == [1],
@@ -58,13 +59,13 @@ fn words(bytes: Option<Vec<u8>>) -> Vec<u64> {
     bytes.unwrap_or_default().into_iter().map(u64::from).collect()
 }
 
-/// The secret of the input's two keys, computed from the other party's side.
+/// Returns the secret of the input's two keys, computed from the other party's side.
 fn secret(input: &Input) -> Vec<u8> {
     ours::agree(input.curve, &input.other_private, &input.public).unwrap_or_default()
 }
 
-/// The secret in `output`; if there is a public key behind it, the input's secret if that is the
-/// one shared with that key's owner.
+/// Returns the secret in `output`. If a public key follows it, returns the input's secret if the
+/// secret is the one shared with that key's owner.
 fn shared(input: &Input, output: &[u8]) -> Option<Vec<u8>> {
     let (shared, public) = output.split_at_checked(input.curve.bytes())?;
     if public.is_empty() {
@@ -74,7 +75,7 @@ fn shared(input: &Input, output: &[u8]) -> Option<Vec<u8>> {
     (right == shared).then(|| secret(input))
 }
 
-/// A public key, and what shows that who has it has the private one.
+/// Checks a public key and a proof that its owner has the private key.
 fn proves(input: &Input, both: &[u8]) -> bool {
     let Some((public, proof)) = both.split_at_checked(input.curve.public_bytes()) else {
         return false;

@@ -1,5 +1,5 @@
-//! Crowds: a server by itself, clients that connect to it by the protocol's core and stay, and what each
-//! of them cost the server's process.
+//! Measures the cost of many clients: a server alone, clients that connect to it through the
+//! protocol's core and stay connected, and the cost of each in the server's process.
 
 use std::sync::PoisonError;
 use std::time::Instant;
@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::Vpn;
-use super::bed::{Bed, Who, failed};
+use super::testbed::{Testbed, Who, failed};
 use super::tunnels::{Pace, Pair, Pairs, started, take};
 use crate::Failure;
 use crate::measure::statistics;
@@ -16,37 +16,37 @@ use crate::process::Process;
 use crate::record::{Parameters, Table};
 use crate::suite::subjects::rounded;
 
-/// The servers, which alone are measured: who connects is always the same crowd, of Cycloid's.
+/// The measured servers; the clients are always Cycloid's.
 const SERVERS: [Pair; 2] = [
     ("Cycloid's server", [Who::Cycloid, Who::Cycloid]),
     ("OpenVPN's server", [Who::OpenVpn, Who::OpenVpn]),
 ];
 
-/// How many clients of a crowd are connecting at a time.
+/// The number of clients that connect concurrently.
 const AT_ONCE: usize = 8;
 
-const WHAT: &str = "VPN: processor time of the server's process for each client that connects, with what the \
-    kernel does for it: TLS 1.3 with both certificates, keys, options, an address. The clients come over \
-    UDP with tls-crypt-v2, eight at a time, and stay; what the process's resident memory has grown by then is \
-    divided among them";
+const WHAT: &str = "VPN: processor time of the server's process per connecting client, including kernel time: TLS 1.3 \
+    with both certificates, keys, options, an address. The clients connect over UDP with tls-crypt-v2, \
+    eight at a time, and stay connected; the growth of the process's resident memory is divided by their \
+    number";
 
-/// What a process says whose clients are all connected.
+/// The first message of a process once all of its clients are connected.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Gathered {
-    /// How long that took.
+    /// The time until then.
     pub seconds: f64,
 }
 
-/// What each of many clients cost a server.
+/// The cost of each client in the server.
 struct Cost {
-    /// Nanoseconds of the process.
+    /// Nanoseconds of processor time.
     processor: f64,
-    /// Bytes.
+    /// Bytes of resident memory.
     resident: f64,
 }
 
 impl Vpn {
-    /// What a client costs each server.
+    /// Measures the cost of a client in each server.
     pub(super) fn measure_handshakes(
         &self,
         clients: usize,
@@ -59,7 +59,7 @@ impl Vpn {
         let running = started(&mut running, &self.program)?;
         let begin = Instant::now();
         let turns = take(&pairs.there, pace.rounds, progress, |pair| {
-            cost(&mut running.bed, SERVERS[pair].1[0], clients)
+            cost(&mut running.testbed, SERVERS[pair].1[0], clients)
         })?;
         let parameters = Parameters::from([
             ("transport".into(), "UDP".into()),
@@ -79,17 +79,18 @@ impl Vpn {
     }
 }
 
-fn cost(bed: &mut Bed, who: Who, clients: usize) -> Result<Cost, Failure> {
-    let (server, profile) = bed.server(who)?;
-    let resident = || server.resident().ok_or_else(|| failed("the server is gone"));
+fn cost(testbed: &mut Testbed, who: Who, clients: usize) -> Result<Cost, Failure> {
+    let (server, profile) = testbed.server(who)?;
+    let resident = || server.resident().ok_or_else(|| failed("the server has ended"));
     let (memory, time) = (resident()?, server.time());
     let line = format!(
         "{} vpn crowd {} --count {clients} --at-once {AT_ONCE}",
-        bed.program.display(),
+        testbed.program.display(),
         profile.display()
     );
-    let mut crowd = Process::start(&mut bed.command(1, &line)).map_err(|said| failed(&said))?;
-    let _: Gathered = crowd.hear().map_err(|said| failed(&said))?;
+    let mut clients_process =
+        Process::start(&mut testbed.command(1, &line)).map_err(|said| failed(&said))?;
+    let _: Gathered = clients_process.hear().map_err(|said| failed(&said))?;
     let each = |whole: f64| whole / clients as f64;
     Ok(Cost {
         processor: each(server.time().saturating_sub(time).as_nanos() as f64),

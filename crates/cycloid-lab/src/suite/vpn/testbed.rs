@@ -1,7 +1,9 @@
-//! Two network namespaces with a cable between them, keys, and the programs that run there.
+//! A testbed: two network namespaces connected by a virtual cable, keys, and the programs that run
+//! there.
 //!
-//! The namespaces are kept by a process of their own, which ends all that runs in them and removes them as
-//! soon as its standard input ends: when the bed goes, whatever the reason.
+//! A separate process keeps the namespaces. It ends all programs in them and removes them as soon
+//! as its standard input ends, which happens when [`Testbed`] is dropped or this process ends for
+//! whatever reason.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -16,7 +18,7 @@ use crate::measure::clock;
 use crate::process::Process;
 use crate::{Failure, interrupt};
 
-/// What a process says that keeps namespaces and keys.
+/// The first message of a process that keeps namespaces and keys.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ThrowAway {
     /// A directory that is removed at the end, with `pki/gate.conf` and `pki/alice.ovpn` in it.
@@ -25,36 +27,42 @@ pub struct ThrowAway {
     pub namespaces: [String; 2],
 }
 
-/// The line that says that an end is up, Cycloid's as well as OpenVPN's.
+/// The line that both Cycloid and OpenVPN print when an end is up.
 const UP: &str = "Initialization Sequence Completed";
 
-/// What administrators speed OpenVPN up with.
+/// The options that administrators use to speed OpenVPN up.
 const TUNED: &str = "fast-io\nsndbuf 4194304\nrcvbuf 4194304\ntxqueuelen 4000\n";
 
-/// What a server must be told that so many clients with one certificate may come at a time.
-const FOR_CROWDS: &str = "duplicate-cn\nmax-clients 4096\nconnect-freq-initial 100000 1\n";
+/// Server options that allow many concurrent clients with one certificate.
+const FOR_MANY_CLIENTS: &str = "duplicate-cn\nmax-clients 4096\nconnect-freq-initial 100000 1\n";
 
 const HINT: &str = "run as root, with iperf3, iproute2 and iputils-ping installed";
 
-/// Whether tunnels can be made here.
+/// Checks that tunnels can be created on this machine.
 ///
 /// # Errors
-/// What is missing, and what brings it.
+/// What is missing, and how to install it.
 pub(super) fn possible() -> Result<(), Failure> {
     for (program, package) in [("ip", "iproute2"), ("iperf3", "iperf3"), ("ping", "iputils-ping")] {
-        // Whatever it says to that.
+        // Only whether it starts matters, not its output.
         if Command::new(program).arg("-V").stdin(Stdio::null()).output().is_err() {
-            return Err(Failure::new(format!("no {program}"), format!("apt install {package}")));
+            return Err(Failure::new(
+                format!("{program} is not installed"),
+                format!("apt install {package}"),
+            ));
         }
     }
     if !Path::new("/dev/net/tun").exists() {
-        return Err(Failure::new("no /dev/net/tun", "modprobe tun"));
+        return Err(Failure::new(
+            "/dev/net/tun does not exist",
+            "load the driver with modprobe tun",
+        ));
     }
-    // Not every root may do it.
+    // Even root may lack the permission.
     let name = format!("cycloid-probe-{}", std::process::id());
     let allowed = ip(&format!("netns add {name}"));
     let _ = ip(&format!("netns delete {name}"));
-    allowed.map_err(|_| Failure::new("network namespaces cannot be made", "run as root"))
+    allowed.map_err(|_| Failure::new("cannot create network namespaces", "run as root"))
 }
 
 fn ip(line: &str) -> Result<(), String> {
@@ -67,56 +75,56 @@ fn ip(line: &str) -> Result<(), String> {
 }
 
 /// Namespaces, keys, and a listener for streams.
-pub(super) struct Bed {
+pub(super) struct Testbed {
     pub(super) program: PathBuf,
     _listener: Running,
     pub(super) place: ThrowAway,
-    /// Tunnels that were made.
+    /// The number of tunnels created.
     tunnels: usize,
-    /// Goes last.
+    /// Dropped last.
     _keeper: Process,
 }
 
-/// Both ends.
+/// Both ends of a tunnel.
 pub(super) struct Tunnel {
-    // The client goes first, so that it says goodbye to somebody.
+    // The client is dropped first, so that its exit notification reaches the server.
     client: Running,
     server: Running,
     number: usize,
 }
 
-/// A program that can be at an end.
+/// A program at an end of a tunnel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Who {
     Cycloid,
     OpenVpn,
-    /// At both ends, over UDP.
+    /// WireGuard at both ends, over UDP.
     WireGuard,
 }
 
-/// Who is at an end, and how it is reached.
+/// The program at an end, and its options.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
     cycloid: bool,
     tcp: bool,
     server: bool,
-    /// A server for a crowd of clients.
-    crowd: bool,
+    /// Whether it is a server for many clients.
+    many_clients: bool,
 }
 
-/// For programs to come up, or to have done with the last that was asked of them.
+/// The timeout for programs to come up, or to finish their previous task.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a stream gave.
+/// The results of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stream {
     pub(super) megabits: f64,
-    /// Seconds of the processor for a gigabyte.
+    /// Processor seconds per gigabyte.
     pub(super) server: f64,
     pub(super) client: f64,
 }
 
-impl Bed {
+impl Testbed {
     pub(super) fn new(program: &Path) -> Result<Self, Failure> {
         let mut command = Command::new(program);
         command.args(["vpn", "throw-away"]);
@@ -133,39 +141,45 @@ impl Bed {
         })
     }
 
-    /// A number for the next tunnel, which its port and its network are told from.
+    /// Returns a number for the next tunnel, which determines its port and its network.
     fn number(&mut self) -> usize {
         self.tunnels += 1;
         self.tunnels - 1
     }
 
-    /// A tunnel of its own, with who is at the server's end and at the client's.
+    /// Creates a tunnel with these programs at the server's and the client's end.
     pub(super) fn tunnel(&mut self, ends: [Who; 2], tcp: bool) -> Result<Tunnel, Failure> {
         let number = self.number();
         if ends.contains(&Who::WireGuard) {
             let [server, client] = self.wire_guard(number)?;
             return Ok(Tunnel { client, server, number });
         }
-        let [server, client] =
-            ends.map(|who| End { cycloid: who == Who::Cycloid, tcp, server: true, crowd: false });
+        let [server, client] = ends.map(|who| End {
+            cycloid: who == Who::Cycloid,
+            tcp,
+            server: true,
+            many_clients: false,
+        });
         let server = self.start(number, server)?;
         let client = self.start(number, End { server: false, ..client })?;
         Ok(Tunnel { client, server, number })
     }
 
-    /// How long a client takes that is started anew, until its tunnel is up.
+    /// Restarts a client, and returns the time until its tunnel is up.
     pub(super) fn restart(&self, tunnel: &mut Tunnel, who: Who) -> Result<Duration, Failure> {
         tunnel.client.stop();
         let begin = Instant::now();
-        let end = End { cycloid: who == Who::Cycloid, tcp: false, server: false, crowd: false };
+        let end =
+            End { cycloid: who == Who::Cycloid, tcp: false, server: false, many_clients: false };
         tunnel.client = self.start(tunnel.number, end)?;
         Ok(begin.elapsed())
     }
 
-    /// A server for a crowd, alone, and the profile of clients that find it.
+    /// Starts a server for many clients, and returns the profile of its clients.
     pub(super) fn server(&mut self, who: Who) -> Result<(Running, PathBuf), Failure> {
         let number = self.number();
-        let end = End { cycloid: who == Who::Cycloid, tcp: false, server: true, crowd: true };
+        let end =
+            End { cycloid: who == Who::Cycloid, tcp: false, server: true, many_clients: true };
         let server = self.start(number, end)?;
         Ok((server, self.profile(number, End { cycloid: true, server: false, ..end })?))
     }
@@ -194,15 +208,15 @@ impl Bed {
         running.wait_until(up)?.ok_or_else(|| {
             let said = said().unwrap_or_default();
             let last = said.lines().rfind(|line| !line.starts_with("hint: "));
-            let last = last.unwrap_or("it says nothing");
-            failed(&format!("{program} does not come up: {last}"))
+            let last = last.unwrap_or("no output");
+            failed(&format!("{program} did not come up: {last}"))
         })?;
         Ok(running)
     }
 
     /// Writes an end's profile.
     fn profile(&self, number: usize, end: End) -> Result<PathBuf, Failure> {
-        let End { cycloid, tcp, server, crowd } = end;
+        let End { cycloid, tcp, server, many_clients } = end;
         let (side, profile) = if server { (0, "pki/gate.conf") } else { (1, "pki/alice.ovpn") };
         let directory = &self.place.directory;
         let cannot = |error: std::io::Error| failed(&error.to_string());
@@ -219,8 +233,8 @@ impl Bed {
         };
         text += &match server {
             true => {
-                let network = match crowd {
-                    true => format!("10.9.0.0 255.255.0.0\n{FOR_CROWDS}"),
+                let network = match many_clients {
+                    true => format!("10.9.0.0 255.255.0.0\n{FOR_MANY_CLIENTS}"),
                     false => format!("10.8.{number}.0 255.255.255.0\n"),
                 };
                 format!("proto {protocol}\nport {port}\nserver {network}")
@@ -230,14 +244,14 @@ impl Bed {
         if !cycloid {
             text += TUNED;
         }
-        // An instance is called after its file, which stands beside the list of the revoked.
+        // An instance is named after its file, which is next to the revocation list.
         let name = format!("{}-{number}", self.place.namespaces[side]);
         let file = directory.join(format!("pki/{name}.conf"));
         fs::write(&file, text).map_err(cannot)?;
         Ok(file)
     }
 
-    /// One TCP stream to the server, or from it.
+    /// Runs one TCP stream to the server, or from it.
     pub(super) fn stream(
         &self,
         tunnel: &Tunnel,
@@ -247,7 +261,8 @@ impl Bed {
         let time = || [tunnel.server.time(), tunnel.client.time()];
         let reverse = if up { "" } else { " -R" };
         let line = format!("iperf3 -J -c 10.8.{}.1 -t {seconds}{reverse}", tunnel.number);
-        // The listener takes one stream at a time, is not done with the last at once, and may have to start.
+        // The listener takes one stream at a time, may still be finishing the last one, and may
+        // still be starting.
         let patience = Instant::now() + PATIENCE;
         let (before, after, result) = loop {
             let before = time();
@@ -268,7 +283,7 @@ impl Bed {
         Ok(Stream { megabits: bits / 1e6, server: spent(0), client: spent(1) })
     }
 
-    /// Nanoseconds from an echo's question to its answer, the average of some; none if none came.
+    /// Returns the mean round-trip time of some echoes in nanoseconds; `None` if no response came.
     pub(super) fn echo(&self, tunnel: &Tunnel) -> Result<Option<f64>, Failure> {
         let text = self.said(&format!("ping -q -c 50 -i 0.005 -W 20 10.8.{}.1", tunnel.number))?;
         // "rtt min/avg/max/mdev = 0.071/0.090/0.121/0.010 ms"
@@ -276,7 +291,7 @@ impl Bed {
         Ok(average.and_then(|time| time.parse::<f64>().ok()).map(|time| time * 1e6))
     }
 
-    /// What a program says that runs in the client's namespace.
+    /// Runs a program in the client's namespace and returns its output.
     fn said(&self, line: &str) -> Result<String, Failure> {
         let path = self.place.directory.join("said");
         let file = File::create(&path).map_err(|error| failed(&error.to_string()))?;
@@ -289,13 +304,13 @@ impl Bed {
         fs::read_to_string(&path).map_err(|error| failed(&error.to_string()))
     }
 
-    /// A program in one of the namespaces.
+    /// Returns the command for a program in one of the namespaces.
     pub(super) fn command(&self, side: usize, line: &str) -> Command {
         inside(&self.place, side, line)
     }
 }
 
-/// A program whose temporary files go with the bed.
+/// Returns the command for a program whose temporary files are removed with the testbed.
 fn inside(place: &ThrowAway, side: usize, line: &str) -> Command {
     let mut command = Command::new("ip");
     command.args(["netns", "exec", &place.namespaces[side]]).args(line.split_whitespace());
@@ -304,10 +319,11 @@ fn inside(place: &ThrowAway, side: usize, line: &str) -> Command {
 }
 
 pub(super) fn failed(message: &str) -> Failure {
-    Failure::new(format!("the VPN's tunnels cannot be measured: {message}"), HINT)
+    Failure::new(format!("cannot measure the VPN's tunnels: {message}"), HINT)
 }
 
-/// A process that ends with this value. `ip` becomes the program that it starts.
+/// A process that ends when this value is dropped. `ip` replaces itself with the program that it
+/// starts.
 pub(super) struct Running(Child);
 
 impl Running {
@@ -316,12 +332,12 @@ impl Running {
         child.map(Self).map_err(|error| failed(&format!("ip: {error}")))
     }
 
-    /// The processor time that it has taken.
+    /// Returns the processor time used so far.
     pub(super) fn time(&self) -> Duration {
         clock::of_process(self.0.id()).unwrap_or_default()
     }
 
-    /// Bytes of memory that it has now, wherever the kernel keeps them.
+    /// Returns its current resident memory in bytes.
     pub(super) fn resident(&self) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.0.id())).ok()?;
         let bytes = |name| {
@@ -336,7 +352,8 @@ impl Running {
         !matches!(self.0.try_wait(), Ok(None))
     }
 
-    /// Waits for something, in steps of a millisecond; none if it has ended before, or takes too long.
+    /// Waits for a condition in steps of a millisecond; `None` if the process ends first, or on
+    /// timeout.
     pub(super) fn wait_until(
         &mut self,
         is_so: impl Fn(&mut Self) -> bool,

@@ -1,4 +1,4 @@
-//! Rust files that no crate compiles: what nobody compiles nobody checks.
+//! Finds Rust files that no crate compiles, because they are checked by nothing.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -6,10 +6,10 @@ use std::path::{Component, Path, PathBuf};
 use crate::layers::tree;
 use crate::process::{Failure, Outcome, program, say};
 
-/// Manifests of their own, beside the workspace's.
+/// The manifests of all workspaces.
 const MANIFESTS: [&str; 3] = ["Cargo.toml", "fuzz/Cargo.toml", "xtask/no-std/Cargo.toml"];
 
-/// Follows the modules from every target and names the files that none leads to.
+/// Follows the modules from every target and reports unreachable files.
 pub(crate) fn run() -> Outcome {
     say("Rust files that no crate compiles");
     let mut compiled = BTreeSet::new();
@@ -32,7 +32,7 @@ pub(crate) fn run() -> Outcome {
         .hint("delete them, or declare their module"))
 }
 
-/// The roots of all targets of a manifest, from the current directory.
+/// Returns the roots of all targets of a manifest, relative to the current directory.
 fn targets(manifest: &str) -> Result<Vec<PathBuf>, Failure> {
     let mut command = program("cargo", "metadata --no-deps --format-version 1 --manifest-path");
     let output = command.arg(manifest).output();
@@ -50,8 +50,8 @@ fn targets(manifest: &str) -> Result<Vec<PathBuf>, Failure> {
         .collect())
 }
 
-/// Adds a file and the files of the modules that it declares. A module of a file that is a root, or
-/// is called `mod.rs`, is beside it; of another, in the folder of its name.
+/// Adds a file and the files of the modules that it declares. Modules of a root or of a `mod.rs`
+/// are next to it; modules of other files are in the folder of that name.
 fn follow(path: &Path, root: bool, compiled: &mut BTreeSet<PathBuf>) {
     let Ok(text) = std::fs::read_to_string(path) else { return };
     if !compiled.insert(path.into()) {
@@ -93,7 +93,7 @@ fn declarations(text: &str) -> Vec<Declaration<'_>> {
     found
 }
 
-/// A path without steps up.
+/// Resolves the steps up in a path.
 fn resolved(path: &Path) -> PathBuf {
     let mut parts = PathBuf::new();
     for part in path.components() {

@@ -1,6 +1,6 @@
-//! Public keys that signatures are verified with again and again: of authorities, of the servers that
-//! a client talks to, of the clients that a server knows. They get multiples of their points, with
-//! which a verification takes less than half of the time.
+//! A cache of frequently used public keys: those of authorities, of a client's usual servers, of a
+//! server's known clients. Precomputed multiples of their points reduce the time of a verification
+//! by more than half.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,16 +8,17 @@ use cycloid::scheme::ec::{
     Curve, P256, P384, P521, PreparedPublicKey, PublicKey, prepared_key_limbs,
 };
 
-/// Keys that are remembered on a curve, the latest first. With multiples they have 18 KiB on P-256, 30
-/// on P-384 and 61 on P-521 each.
+/// The number of cached keys per curve, most recent first. The multiples of a key take 18 KiB on
+/// P-256, 30 KiB on P-384 and 61 KiB on P-521.
 const PLACES: usize = 16;
 
-/// Valid signatures until a key gets its multiples, which takes as long as some verifications.
+/// The number of valid signatures after which a key gets its multiples. Computing them takes as
+/// long as a few verifications.
 const OFTEN: u32 = 8;
 
 type Prepared<C> = Arc<PreparedPublicKey<C, Box<[u64]>>>;
 
-/// The keys of a curve.
+/// The cached keys of a curve.
 pub(crate) struct Frequent<C: Curve>(Mutex<Vec<Seen<C>>>);
 
 struct Seen<C: Curve> {
@@ -36,12 +37,12 @@ impl<C: Curve> Frequent<C> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The key with its multiples, if it has them.
+    /// Returns the key with its multiples, if they exist.
     pub(crate) fn prepared(&self, key: &PublicKey<C>) -> Option<Prepared<C>> {
         self.seen().iter().find(|seen| seen.key == *key)?.prepared.clone()
     }
 
-    /// Notes a signature that was valid: others tell nothing of how often a key is used.
+    /// Counts a valid signature; invalid ones do not show how often a key is used.
     pub(crate) fn verified(&self, key: &PublicKey<C>) {
         let is_due = {
             let mut seen = self.seen();
@@ -59,7 +60,7 @@ impl<C: Curve> Frequent<C> {
         if !is_due {
             return;
         }
-        // Nobody waits meanwhile; should two threads come here at once, either result will do.
+        // The lock is not held here. If two threads compute this at once, either result is fine.
         let memory = vec![0; prepared_key_limbs::<C>()].into_boxed_slice();
         let Ok(prepared) = PreparedPublicKey::new(*key, memory) else { return };
         if let Some(seen) = self.seen().iter_mut().find(|seen| seen.key == *key) {
@@ -68,7 +69,7 @@ impl<C: Curve> Frequent<C> {
     }
 }
 
-/// The curves of TLS, each with its keys.
+/// A curve of TLS with its cache.
 pub(crate) trait HasFrequent: Curve {
     fn frequent() -> &'static Frequent<Self>;
 }
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_used_often_are_prepared() {
+    fn frequently_used_keys_are_prepared() {
         let frequent = Frequent::new();
         for _ in 1..OFTEN {
             frequent.verified(&key(1));
@@ -114,13 +115,13 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_are_not_used_any_more_are_forgotten() {
+    fn unused_keys_are_evicted() {
         let frequent = Frequent::new();
         for _ in 0..OFTEN {
             frequent.verified(&key(1));
             frequent.verified(&key(2));
         }
-        // The first is used now and then, the second is not, and many come once.
+        // Key 1 is used occasionally, key 2 is not, and many other keys are used once.
         for number in 3..3 + 3 * PLACES as u8 {
             frequent.verified(&key(number));
             if number % 8 == 0 {

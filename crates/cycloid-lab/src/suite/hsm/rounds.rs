@@ -1,10 +1,10 @@
-//! Turns: each module signs for a short while, again and again, in a new random order every round.
+//! Interleaved rounds: each module signs for a short while, in a new random order every round.
 
 use std::time::Duration;
 
-use super::bed::Driver;
 use super::driver::{Answer, Load, Loaded, Order};
 use super::key::KeyKind;
+use super::processes::Driver;
 use crate::measure::random::Random;
 use crate::measure::statistics;
 use crate::record::{Ratio, Service};
@@ -12,17 +12,17 @@ use crate::suite::Effort;
 use crate::suite::subjects::{ratio, rounded};
 use crate::{Failure, interrupt};
 
-/// How many rounds, and how long a turn's clock runs at least.
+/// The number of rounds, and the minimum length of a turn's timing window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     pub(super) rounds: usize,
     window: Duration,
 }
 
-/// How long all clients sign before the clock starts, at least.
+/// The minimum signing time of all clients before the clock starts.
 const LEAD: Duration = Duration::from_millis(30);
 
-/// How long a clock runs at most.
+/// The maximum length of a timing window.
 const LONGEST: Duration = Duration::from_secs(10);
 
 impl Pace {
@@ -35,16 +35,16 @@ impl Pace {
         Self { rounds, window: Duration::from_millis(window) }
     }
 
-    /// How long three subjects take, roughly.
+    /// Estimates the time of three subjects.
     pub(super) fn whole(self) -> Duration {
         3 * (self.rounds as u32 + 1) * (self.window + LEAD)
     }
 }
 
-/// What was measured of one module: a number for each round, and every latency.
+/// The samples of one module: a time for each round, and every latency.
 #[derive(Default)]
 pub(super) struct Samples {
-    /// Nanoseconds for one signature: how long the clock ran by how many came.
+    /// Nanoseconds per signature: the window's length divided by its number of signatures.
     pub(super) times: Vec<f64>,
     latencies: Vec<u64>,
     processor_seconds: f64,
@@ -57,7 +57,7 @@ impl Samples {
         self.latencies.extend(loaded.latencies);
     }
 
-    /// The times in proportion to those of the same rounds.
+    /// Returns the times relative to those of the same rounds.
     pub(super) fn ratio(&self, reference: &Self) -> Ratio {
         let ratios: Vec<f64> =
             self.times.iter().zip(&reference.times).map(|(time, other)| time / other).collect();
@@ -67,7 +67,7 @@ impl Samples {
     pub(super) fn service(&self, clients: usize) -> Service {
         let mut latencies = self.latencies.clone();
         latencies.sort_unstable();
-        // The least latency that so many do not exceed.
+        // The least latency that is not exceeded by this share.
         let quantile = |share: f64| {
             let rank = (latencies.len() as f64 * share).ceil() as usize;
             latencies[rank.clamp(1, latencies.len()) - 1] as f64
@@ -82,23 +82,23 @@ impl Samples {
     }
 }
 
-/// What was measured of all of them.
-pub(super) struct Turns {
+/// The samples of all modules.
+pub(super) struct Measured {
     /// In the order of the drivers.
     pub(super) samples: Vec<Samples>,
-    /// The first of them once more.
+    /// The first driver measured a second time.
     pub(super) control: Samples,
 }
 
-/// Lets the drivers sign in turn; the first of them twice a round.
-pub(super) fn take(
+/// Runs the rounds; the first driver signs twice in each.
+pub(super) fn run(
     drivers: &mut [Driver],
     key: KeyKind,
     clients: usize,
     pace: Pace,
     progress: &mut dyn FnMut(f64),
-) -> Result<Turns, Failure> {
-    // A clock that stops before anything came runs for longer.
+) -> Result<Measured, Failure> {
+    // A window without signatures is repeated with twice the length.
     let sign = |driver: &mut Driver, lead, mut window: Duration| {
         interrupt::check()?;
         loop {
@@ -107,15 +107,19 @@ pub(super) fn take(
                 Answer::Loaded(_) if window < LONGEST => window *= 2,
                 Answer::Loaded(_) => {
                     return Err(Failure::new(
-                        format!("{} has no signature in {} s", driver.name(), window.as_secs()),
-                        "the machine is too busy: try again later",
+                        format!(
+                            "{} completed no signature in {} s",
+                            driver.name(),
+                            window.as_secs()
+                        ),
+                        "the machine is too busy; try again later",
                     ));
                 }
                 _ => return Err(super::confused()),
             }
         }
     };
-    // The first turn of each says how long a signature takes, and what happens only once happens in it.
+    // The first turn shows the duration of a signature, and includes all one-time work.
     let mut paces = Vec::new();
     for driver in &mut *drivers {
         let first = sign(driver, LEAD, pace.window.max(4 * LEAD))?;
@@ -138,5 +142,5 @@ pub(super) fn take(
         }
         progress((round + 1) as f64 / pace.rounds as f64);
     }
-    Ok(Turns { samples, control })
+    Ok(Measured { samples, control })
 }

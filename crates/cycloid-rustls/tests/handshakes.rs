@@ -1,4 +1,5 @@
-//! rustls on Cycloid against itself, and against rustls on AWS-LC; good peers and bad ones.
+//! Handshakes of rustls on Cycloid with itself and with rustls on AWS-LC, with honest and malicious
+//! peers.
 
 mod support;
 
@@ -52,7 +53,7 @@ fn aws_lc_on_the_other_side() {
                 continue;
             }
             let ours = || provider(suite, ALL_GROUPS[0]);
-            // It has no secp521r1 that is offered by itself; its own groups are taken as they are.
+            // Its default groups do not include secp521r1; its own groups are used as they are.
             let theirs =
                 || CryptoProvider { cipher_suites: vec![suite], ..aws_lc_rs::default_provider() };
             for (client, server) in [(ours(), theirs()), (theirs(), ours())] {
@@ -106,7 +107,7 @@ impl KeyProvider for CarelessKeys {
 }
 
 #[test]
-fn a_wrong_signature_is_refused_by_either_side() {
+fn a_wrong_signature_is_rejected_by_either_side() {
     let refused = Error::InvalidCertificate(CertificateError::BadSignature);
     for certificate in Certificate::all("careless") {
         for suite in default_provider().cipher_suites {
@@ -129,7 +130,7 @@ fn a_wrong_signature_is_refused_by_either_side() {
 }
 
 #[test]
-fn a_certificate_of_another_authority_is_refused() {
+fn a_certificate_of_another_authority_is_rejected() {
     let certificates = Certificate::all("authorities");
     for pair in certificates.windows(2) {
         let client = client_config(default_provider(), &pair[0], Shown::ByServer).unwrap();
@@ -139,7 +140,7 @@ fn a_certificate_of_another_authority_is_refused() {
     }
 }
 
-/// A group whose key share is what the test says.
+/// A group with a key share chosen by the test.
 struct Sending(NamedGroup, &'static [u8]);
 
 impl fmt::Debug for Sending {
@@ -180,7 +181,7 @@ impl ActiveKeyExchange for Sending {
     }
 }
 
-/// 4, and coordinates of which y² = x³ − 3·x + b does not hold.
+/// Returns 4 followed by coordinates that do not satisfy y² = x³ − 3·x + b.
 const fn off_the_curve<const N: usize>() -> [u8; N] {
     let mut point = [1; N];
     point[0] = 4;
@@ -188,7 +189,7 @@ const fn off_the_curve<const N: usize>() -> [u8; N] {
 }
 
 #[test]
-fn bad_key_shares_are_refused_by_either_side() {
+fn invalid_key_shares_are_rejected_by_either_side() {
     static WRONG: [Sending; 6] = [
         Sending(NamedGroup::X25519, &[0; 32]),
         Sending(NamedGroup::X25519, &[9; 31]),

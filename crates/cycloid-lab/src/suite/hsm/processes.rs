@@ -1,8 +1,9 @@
-//! The processes of a run: a throw-away keystore with its daemon, and a driver for each module.
+//! The processes of a run: a temporary keystore with its daemon, and a driver for each module.
 //!
-//! The program starts itself for each of them, so that the modules do not meet in one process, and a peer
-//! that crashes ends its own driver alone. What is thrown away is removed by the process that made it, as
-//! soon as its standard input ends: when the bed goes, whatever the reason.
+//! The program starts itself for each of them, so that the modules do not share a process, and a
+//! crash of a peer ends only its own driver. Each process removes its temporary files as soon as
+//! its standard input ends, which happens when [`Processes`] is dropped or this process ends for
+//! whatever reason.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,24 +14,24 @@ use super::driver::{Answer, Order};
 use crate::Failure;
 use crate::process::Process;
 
-/// What a process says that keeps a throw-away keystore and its daemon.
+/// The first message of a process that keeps a temporary keystore and its daemon.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ThrowAway {
     /// A directory that is removed at the end.
     pub directory: PathBuf,
-    /// Where the daemon listens.
+    /// The socket that the daemon listens on.
     pub socket: PathBuf,
-    /// The daemon's process.
+    /// The daemon's process ID.
     pub daemon: u32,
-    /// How long the daemon took until it listened, each time that it was started.
+    /// The time from start to listening, for each start of the daemon.
     pub start_seconds: Vec<f64>,
 }
 
-/// A driver, and what its module says of itself.
+/// A driver, and the version of its module.
 pub(super) struct Driver {
     process: Process,
     name: String,
-    /// Of the module.
+    /// The module's version.
     pub(super) version: String,
 }
 
@@ -43,7 +44,7 @@ impl Driver {
                 Ok(Self { process, name: name.into(), version: format!("{library} {version}") })
             }
             Answer::Failed { message } => Err(failed(message)),
-            _ => Err(failed("it answers something else".into())),
+            _ => Err(failed("unexpected response".into())),
         }
     }
 
@@ -52,7 +53,7 @@ impl Driver {
     }
 
     pub(super) fn order(&mut self, order: &Order) -> Result<Answer, Failure> {
-        let line = serde_json::to_string(order).expect("orders are data");
+        let line = serde_json::to_string(order).expect("orders are plain data");
         match self.process.say(&line).and_then(|()| self.process.hear()) {
             Ok(Answer::Failed { message }) | Err(message) => Err(failed(&self.name, &message)),
             Ok(answer) => Ok(answer),
@@ -62,22 +63,22 @@ impl Driver {
 
 fn failed(name: &str, message: &str) -> Failure {
     Failure::new(
-        format!("the HSM cannot be measured with {name}: {message}"),
-        "build program and module anew: cargo build --release -p cycloid-cli -p cycloid-pkcs11",
+        format!("cannot measure the HSM with {name}: {message}"),
+        "rebuild program and module: cargo build --release -p cycloid-cli -p cycloid-pkcs11",
     )
 }
 
-/// A daemon on a throw-away keystore, and how to reach it.
-pub(super) struct Bed {
+/// A daemon with a temporary keystore, and how to reach it.
+pub(super) struct Processes {
     program: PathBuf,
     module: PathBuf,
-    /// Holds what is thrown away until it is dropped.
+    /// Keeps the temporary files until it is dropped.
     _keeper: Process,
     pub(super) place: ThrowAway,
 }
 
-impl Bed {
-    /// With so many keys in the keystore to begin with, and a daemon that is started so often.
+impl Processes {
+    /// Starts a daemon this many times, with this many initial keys in the keystore.
     pub(super) fn new(
         program: &Path,
         module: &Path,
@@ -87,7 +88,7 @@ impl Bed {
         let [keys, starts] = [keys, starts].map(|number| number.to_string());
         let mut command = Command::new(program);
         command.args(["hsm", "throw-away", "--keys", &keys, "--starts", &starts]);
-        let failed = |message: String| failed("a daemon of its own", &message);
+        let failed = |message: String| failed("a temporary daemon", &message);
         let mut keeper = Process::start(&mut command).map_err(failed)?;
         let place = keeper.hear().map_err(failed)?;
         Ok(Self { program: program.into(), module: module.into(), _keeper: keeper, place })
@@ -99,7 +100,7 @@ impl Bed {
         command
     }
 
-    /// A driver with our module.
+    /// Starts a driver with our module.
     pub(super) fn ours(&self) -> Result<Driver, Failure> {
         let mut command = self.load(&self.module);
         command.args(["--service", &self.place.daemon.to_string()]);
@@ -107,7 +108,7 @@ impl Bed {
         Driver::start("our module", &mut command)
     }
 
-    /// A driver with SoftHSM's.
+    /// Starts a driver with SoftHSM's module.
     pub(super) fn soft_hsm(&self, module: &Path) -> Result<Driver, Failure> {
         let (tokens, file) =
             (self.place.directory.join("tokens"), self.place.directory.join("softhsm2.conf"));

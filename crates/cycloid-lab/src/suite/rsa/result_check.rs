@@ -1,16 +1,16 @@
-//! Whether what a subject made is right.
+//! Checks the results of the subjects.
 
 use std::sync::Arc;
 
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{PublicKey, public_key_limbs, verify_scratch_limbs};
 
-use super::super::prepared::Judge;
+use super::super::prepared::ResultCheck;
 use crate::peers::Call;
 use crate::peers::rsa::{Input, Key, Task};
 
-/// What stands for the results of a task.
-pub(super) fn of(task: Task, input: &Input) -> Judge {
+/// Returns the check for the result of a task.
+pub(super) fn of(task: Task, input: &Input) -> ResultCheck {
     let Input { key, digest, data, .. } = input.clone();
     match task {
         Task::Sign | Task::DecryptOaep | Task::DecryptPkcs1v15 => {
@@ -24,7 +24,7 @@ pub(super) fn of(task: Task, input: &Input) -> Judge {
             });
             vec![u64::from(verified)]
         }),
-        // The run itself fails where a valid signature is refused.
+        // The run itself fails if it rejects a valid signature.
         Task::Verify => Box::new(move |call, _| {
             let mut wrong = data.clone();
             wrong[data.len() / 2] ^= 0x10;
@@ -36,9 +36,9 @@ pub(super) fn of(task: Task, input: &Input) -> Judge {
     }
 }
 
-/// What stands for the results of a batch, each in as much room as a modulus: that of the first, if
-/// all are right, each with its own key.
-pub(super) fn of_batch(task: Task, inputs: &[Input; 8]) -> Judge {
+/// Returns the check for the results of a batch, each as long as a modulus: the first result, if
+/// all are correct, each for its own key.
+pub(super) fn of_batch(task: Task, inputs: &[Input; 8]) -> ResultCheck {
     let inputs = inputs.clone();
     Box::new(move |call, results| {
         let length = inputs[0].key.length();
@@ -64,7 +64,7 @@ pub(super) fn of_batch(task: Task, inputs: &[Input; 8]) -> Judge {
     })
 }
 
-/// A signature with the key that was made is valid, and the key is as long as it should be.
+/// Checks that a signature with the generated key is valid, and that the key has the right length.
 fn signs(call: &mut Call, key: &Arc<Key>, digest: &[u8]) -> Option<()> {
     let mut both = vec![0; 2 * key.length()];
     let length = call(digest, &mut both).ok()?;
