@@ -29,7 +29,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::HINT;
+use super::{HINT, scoreboard};
 use crate::layers::tree;
 use crate::process::{Failure, Outcome, say};
 
@@ -64,9 +64,25 @@ pub(super) fn run(check: bool) -> Outcome {
     Ok(())
 }
 
+/// Writes the scoreboard, or with `check` compares it with the existing one.
+pub(super) fn draw_scoreboard(check: bool) -> Outcome {
+    let path = scoreboard::PATH;
+    let picture = scoreboard::picture().map_err(Failure::new)?;
+    if fs::read_to_string(path).is_ok_and(|existing| existing == picture) {
+        return Ok(());
+    }
+    if check {
+        return Err(Failure::new(format!("{path} differs from its records")).hint(HINT));
+    }
+    fs::write(path, picture)
+        .map_err(|error| Failure::new(format!("cannot write {path}: {error}")))?;
+    say(format!("{path}: written"));
+    Ok(())
+}
+
 const ADVICE: &str = "see xtask/src/tables/documents.rs for the format of descriptions";
 
-fn record(path: &str) -> Result<Value, String> {
+pub(super) fn record(path: &str) -> Result<Value, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
     serde_json::from_str(&text).map_err(|error| format!("{path} is not a record: {error}"))
 }
@@ -225,15 +241,15 @@ impl Part<'_> {
     }
 }
 
-fn table<'v>(report: &'v Value, title: &str) -> Option<&'v Value> {
+pub(super) fn table<'v>(report: &'v Value, title: &str) -> Option<&'v Value> {
     report["tables"].as_array()?.iter().find(|table| table["title"] == title)
 }
 
-fn rows(table: &Value) -> impl Iterator<Item = &Value> {
+pub(super) fn rows(table: &Value) -> impl Iterator<Item = &Value> {
     table["records"].as_array().into_iter().flatten()
 }
 
-fn ratio(row: &Value) -> f64 {
+pub(super) fn ratio(row: &Value) -> f64 {
     number(row, "/ratio/median")
 }
 
@@ -268,7 +284,7 @@ fn milliseconds(nanoseconds: f64) -> String {
 }
 
 /// Formats a ratio with three significant digits, up to hundreds.
-fn proportion(ratio: f64) -> String {
+pub(super) fn proportion(ratio: f64) -> String {
     let decimals = match ratio {
         r if r < 9.995 => 2,
         r if r < 99.95 => 1,

@@ -1,5 +1,5 @@
-//! `cargo xtask tables`: generates the tables of numbers in the documents from committed records,
-//! and the library's tables of multiples of the curves' base points.
+//! `cargo xtask tables`: generates the tables and the scoreboard in the documents from committed
+//! records, and the library's tables of multiples of the curves' base points.
 //!
 //! The multiples are computed in a slow and simple way, with integers and affine points,
 //! independently of the library's own code. A table holds the odd multiples 1, 3, …, 2^w − 1 of
@@ -9,6 +9,7 @@
 
 mod documents;
 mod edwards;
+mod scoreboard;
 mod weierstrass;
 
 use std::fs;
@@ -22,6 +23,7 @@ const FOLDER: &str = "crates/cycloid/src/math/curve/tables";
 /// Writes the tables, or with `check` compares them with the existing ones.
 pub(crate) fn run(check: bool) -> Outcome {
     documents::run(check)?;
+    documents::draw_scoreboard(check)?;
     let tables: Vec<Table> = edwards::tables().into_iter().chain(weierstrass::tables()).collect();
     if check {
         return compare(&tables);
