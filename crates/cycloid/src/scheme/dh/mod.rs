@@ -130,9 +130,7 @@ impl core::fmt::Display for Error {
             Self::Order => f.write_str("the order is not a prime of 224 bits that divides p − 1"),
             Self::Generator => f.write_str("the generator does not have the order"),
             Self::OtherGroup => f.write_str("the key belongs to another group"),
-            Self::PrivateExponent => {
-                f.write_str("the private exponent is out of range for the group")
-            }
+            Self::PrivateExponent => f.write_str("the private exponent is not valid for the group"),
             Self::PublicRange => f.write_str("the public value is not between 2 and p − 2"),
             Self::PublicSubgroup => f.write_str("the public value is not in the subgroup"),
             Self::SharedSecret => f.write_str("the shared secret is predictable"),
