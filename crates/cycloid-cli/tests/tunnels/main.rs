@@ -252,7 +252,7 @@ fn a_wrong_certificate_is_refused_at_both_ends() {
     }
     let mut gate = bed.start(Who::Cycloid, true, &settings);
     let mut alice = bed.launch(Who::Cycloid, false, &settings);
-    alice.wait_for("connection is over", 1, LIMIT);
+    alice.wait_for("connection has ended", 1, LIMIT);
     assert!(!alice.text().contains("Initialization Sequence Completed"), "{}", alice.text());
     assert_eq!(bed.ping(INNER, 1, "0.2"), 0);
     drop(alice);
