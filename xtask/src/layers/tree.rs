@@ -38,6 +38,8 @@ fn walk(folder: &Path, prefix: &str, files: &mut Vec<File>) -> Result<(), Failur
                 walk(&entry.path(), &format!("{path}/"), files)?;
             }
         } else if kind.is_file()
+            // In a linked work tree, `.git` is a file with a path.
+            && name != ".git"
             && let Ok(text) = fs::read_to_string(entry.path())
         {
             files.push(File { path, text });

@@ -47,7 +47,7 @@ pub(crate) fn agree(check: &mut Check) {
     let mut scratch = vec![0; dh::scratch_limbs(BITS, GROUP.exponent_bits() + 7)];
     let mut value = vec![0; GROUP.length()];
     check.trace("public value", || {
-        key.public_value(&mut value, &mut scratch).expect("the output fits")
+        key.public_value(&mut value, &mut scratch).expect("the output fits");
     });
     let expected = bytes(&power(GROUP.generator(), &exponent, GROUP.prime()));
     check.public("public value", &value, |value| value == expected);

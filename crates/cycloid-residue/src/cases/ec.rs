@@ -236,7 +236,7 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
             (*key.public_key(), key.sign(Hash::Sha256, MESSAGE))
         },
         |(key, signature)| {
-            key.verify(Hash::Sha256, MESSAGE, signature).expect("the signature is valid")
+            key.verify(Hash::Sha256, MESSAGE, signature).expect("the signature is valid");
         },
     ));
     cases.push(case(

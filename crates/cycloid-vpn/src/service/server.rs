@@ -349,7 +349,7 @@ impl<'a> Program<'a> {
                 self.handle.set_remote(id.0, from);
             }
             Err(error) => {
-                self.say(2, &format!("cannot move a client to {}: {error}", endpoint.remote))
+                self.say(2, &format!("cannot move a client to {}: {error}", endpoint.remote));
             }
         }
     }

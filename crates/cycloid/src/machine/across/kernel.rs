@@ -1,9 +1,9 @@
 //! Montgomery multiplication across lanes: the steps that products and squares share, written once
 //! for all backends. `triangle` contains those of products, `square` those of a square.
 //!
-//! **Columns.** Column c of a product collects the low halves of the digit products a_i·b_j with i
-//! + j = c, and twice the high halves of those with i + j = c − 1: a product has 104 bits, split at
-//! bit 52, and a column weighs 2⁵¹ times the preceding one. A vector holds eight neighbouring
+//! **Columns.** Column c of a product collects the low halves of the digit products a_i·b_j with
+//! i + j = c, and twice the high halves of those with i + j = c − 1: a product has 104 bits, split
+//! at bit 52, and a column weighs 2⁵¹ times the preceding one. A vector holds eight neighbouring
 //! columns. Only their adjacency matters, so each step begins with the column that suits it;
 //! columns below zero are zero.
 //!
