@@ -89,7 +89,7 @@ fn p2p_without_a_common_cipher_says_so() {
     let settings = Settings { client: "data-ciphers CHACHA20-POLY1305".into(), ..settings() };
     let mut gate = bed.launch(Who::Cycloid, true, &settings);
     let mut alice = bed.launch(Who::Cycloid, false, &settings);
-    gate.wait_for("it has the ciphers CHACHA20-POLY1305, none of ours", 1, LIMIT);
+    gate.wait_for("it offers only the ciphers CHACHA20-POLY1305, and none is configured here", 1, LIMIT);
     alice.wait_for("the connection has ended", 1, LIMIT);
 }
 
@@ -150,7 +150,7 @@ fn p2p_an_end_is_told() {
         gate.wait_for(UP, 2, LIMIT);
         gate.end("TERM");
         let left = match client {
-            Who::Cycloid => "the server is going",
+            Who::Cycloid => "the server is shutting down",
             Who::OpenVpn => "remote-exit",
         };
         alice.wait_for(left, 1, soon);
@@ -192,7 +192,7 @@ fn p2p_only_the_remote_may_come_unless_it_floats() {
         let mut settings = Settings { tcp, server: "remote 10.99.0.3".into(), ..settings() };
         let mut gate = bed.launch(Who::Cycloid, true, &settings);
         let alice = bed.launch(Who::OpenVpn, false, &settings);
-        gate.wait_for("is not the peer that `remote` names", 1, LIMIT);
+        gate.wait_for("is not an address of `remote`", 1, LIMIT);
         assert!(!alice.text().contains(UP), "{}", alice.text());
         drop((gate, alice));
         settings.server += "\nfloat";
@@ -216,7 +216,7 @@ fn p2p_a_second_peer_takes_the_place_of_the_first() {
     };
     // Who cannot agree takes it from nobody.
     let other = second("data-ciphers CHACHA20-POLY1305");
-    gate.wait_for("none of ours", 1, LIMIT);
+    gate.wait_for("none is configured here", 1, LIMIT);
     assert!(bed.ping(INNER, 30, "0.1") >= 29, "{}", gate.text());
     assert!(!gate.text().contains("disconnected: Replaced"), "{}", gate.text());
     drop(other);
