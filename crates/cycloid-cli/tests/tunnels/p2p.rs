@@ -90,7 +90,7 @@ fn p2p_without_a_common_cipher_is_reported_by_both_ends() {
     let settings = Settings { client: "data-ciphers CHACHA20-POLY1305".into(), ..settings() };
     let mut gate = bed.launch(Who::Cycloid, true, &settings);
     let mut alice = bed.launch(Who::Cycloid, false, &settings);
-    gate.wait_for("it has the ciphers CHACHA20-POLY1305, none of ours", 1, LIMIT);
+    gate.wait_for("it offers only the ciphers CHACHA20-POLY1305, and none is configured here", 1, LIMIT);
     alice.wait_for("the connection has ended", 1, LIMIT);
 }
 
@@ -151,7 +151,7 @@ fn p2p_the_peer_is_notified_of_an_exit() {
         gate.wait_for(UP, 2, LIMIT);
         gate.end("TERM");
         let left = match client {
-            Who::Cycloid => "the server is going",
+            Who::Cycloid => "the server is shutting down",
             Who::OpenVpn => "remote-exit",
         };
         alice.wait_for(left, 1, soon);
@@ -193,7 +193,7 @@ fn p2p_only_the_configured_remote_may_connect_unless_it_floats() {
         let mut settings = Settings { tcp, server: "remote 10.99.0.3".into(), ..settings() };
         let mut gate = bed.launch(Who::Cycloid, true, &settings);
         let alice = bed.launch(Who::OpenVpn, false, &settings);
-        gate.wait_for("is not the peer that `remote` names", 1, LIMIT);
+        gate.wait_for("is not an address of `remote`", 1, LIMIT);
         assert!(!alice.text().contains(UP), "{}", alice.text());
         drop((gate, alice));
         settings.server += "\nfloat";
@@ -218,7 +218,7 @@ fn p2p_a_second_peer_replaces_the_first() {
     };
     // A peer without a common cipher replaces nobody.
     let other = second("data-ciphers CHACHA20-POLY1305");
-    gate.wait_for("none of ours", 1, LIMIT);
+    gate.wait_for("none is configured here", 1, LIMIT);
     assert!(bed.ping(INNER, 30, "0.1") >= 29, "{}", gate.text());
     assert!(!gate.text().contains("disconnected: Replaced"), "{}", gate.text());
     drop(other);

@@ -201,7 +201,7 @@ fn a_one_time_password_is_enough() {
             gate.end("TERM");
             let _ = fs::remove_dir(bed.file("used"));
             let mut gate = bed.start(Who::Cycloid, true, &settings);
-            alice.wait_for("the password again", 1, LIMIT);
+            alice.wait_for("using the password again", 1, LIMIT);
             alice.wait_for(UP, 3, LIMIT);
             bed.assert_reaches("a server with another key", [&mut gate, &mut alice]);
         }
