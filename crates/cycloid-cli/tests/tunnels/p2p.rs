@@ -90,7 +90,11 @@ fn p2p_without_a_common_cipher_is_reported_by_both_ends() {
     let settings = Settings { client: "data-ciphers CHACHA20-POLY1305".into(), ..settings() };
     let mut gate = bed.launch(Who::Cycloid, true, &settings);
     let mut alice = bed.launch(Who::Cycloid, false, &settings);
-    gate.wait_for("it offers only the ciphers CHACHA20-POLY1305, and none is configured here", 1, LIMIT);
+    gate.wait_for(
+        "it offers only the ciphers CHACHA20-POLY1305, and none is configured here",
+        1,
+        LIMIT,
+    );
     alice.wait_for("the connection has ended", 1, LIMIT);
 }
 
