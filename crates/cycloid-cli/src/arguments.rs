@@ -17,7 +17,7 @@ use crate::vpn::arguments::Vpn;
 
 /// Constant-time cryptography, and benchmarks of its cost.
 #[derive(Debug, Parser)]
-#[command(name = "cycloid", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(name = "cycloid", version, arg_required_else_help = true)]
 #[command(after_help = "\
 Examples:
   cycloid bench                     every table, with the peers

@@ -73,7 +73,9 @@ pub(crate) fn measure(
     let destination = save.as_deref().map(Destination::new).transpose()?;
 
     catch_interrupts()?;
-    let mut report = suite::run(&suites, effort, &peers, &mut Bar::new()).map_err(Stop::Failed)?;
+    let width = (!json && !csv && !markdown).then(width);
+    let mut bar = Bar::new(width);
+    let mut report = suite::run(&suites, effort, &peers, &mut bar).map_err(Stop::Failed)?;
     if report.unfinished.is_empty() {
         add(&mut report)?;
     }
@@ -85,16 +87,12 @@ pub(crate) fn measure(
     if let Some(destination) = destination {
         destination.write(&record)?;
     }
-    let text = if *json {
-        record
-    } else if *csv {
-        tables::csv(&report)
-    } else if *markdown {
-        tables::markdown(&report)
-    } else {
-        let terminal = console::Term::stdout();
-        let width = terminal.size_checked().map_or(WIDTH, |(_, columns)| columns.into());
-        tables::text(&report, width)
+    bar.printed()?;
+    let text = match width {
+        Some(width) => tables::end(&report, width),
+        None if *json => record,
+        None if *csv => tables::csv(&report),
+        None => tables::markdown(&report),
     };
     output::print(&text)?;
     match report.unfinished.is_empty() {
@@ -104,6 +102,11 @@ pub(crate) fn measure(
             Err(Stop::Interrupted)
         }
     }
+}
+
+/// Returns the width of stdout.
+fn width() -> usize {
+    console::Term::stdout().size_checked().map_or(WIDTH, |(_, columns)| columns.into())
 }
 
 /// From here on, the first Ctrl-C ends the run with the results finished by then; the second ends

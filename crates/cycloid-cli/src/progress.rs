@@ -1,9 +1,14 @@
-//! The progress bar: on stderr, and only if it is a terminal.
+//! The progress of a run: tables on stdout as they are finished, and a bar on stderr if it is a
+//! terminal.
 
 use std::time::{Duration, Instant};
 
+use cycloid_lab::record::{Environment, Peer, Table};
 use cycloid_lab::suite::Progress;
+use cycloid_lab::tables;
 use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::output::{self, Stop};
 
 /// The interval between redraws. Drawing takes time from the measurement, so it is rare, and no
 /// other thread does it.
@@ -13,10 +18,14 @@ pub(crate) struct Bar {
     bar: ProgressBar,
     start: Instant,
     drawn: Option<Instant>,
+    /// The width of tables that are printed as they are finished.
+    width: Option<usize>,
+    printed: Result<(), Stop>,
 }
 
 impl Bar {
-    pub(crate) fn new() -> Self {
+    /// With a width, prints each table when it is finished.
+    pub(crate) fn new(width: Option<usize>) -> Self {
         let bar = if console::user_attended_stderr() {
             let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {msg}")
                 .expect("the template is well-formed");
@@ -24,11 +33,34 @@ impl Bar {
         } else {
             ProgressBar::hidden()
         };
-        Self { bar, start: Instant::now(), drawn: None }
+        Self { bar, start: Instant::now(), drawn: None, width, printed: Ok(()) }
+    }
+
+    /// Returns the error of the first table that could not be printed.
+    pub(crate) fn printed(self) -> Result<(), Stop> {
+        self.printed
+    }
+
+    fn print(&mut self, text: &str) {
+        if self.printed.is_ok() {
+            self.printed = self.bar.suspend(|| output::print(text));
+        }
     }
 }
 
 impl Progress for Bar {
+    fn head(&mut self, environment: &Environment, effort: &str, peers: &[Peer]) {
+        if let Some(width) = self.width {
+            self.print(&tables::head(environment, effort, peers, width));
+        }
+    }
+
+    fn finished(&mut self, table: &Table, peers: &[Peer]) {
+        if let Some(text) = self.width.and_then(|width| tables::finished(table, peers, width)) {
+            self.print(&text);
+        }
+    }
+
     fn begin(&mut self, whole: Duration) {
         self.start = Instant::now();
         self.bar.set_length(whole.as_millis() as u64);

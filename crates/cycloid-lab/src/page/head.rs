@@ -10,7 +10,7 @@ use super::source::Source;
 use super::summary::{Comparison, comparisons, geometric_mean};
 use super::table::{Column, Grid};
 use crate::record::{Environment, Peer, Report};
-use crate::tables::number::{NONE, proportion, whole};
+use crate::tables::number::{NONE, counted, proportion, whole};
 
 /// Returns title, machine and contents.
 pub(super) fn header(
@@ -36,7 +36,7 @@ pub(super) fn header(
     };
     let each =
         |of: fn(&Environment) -> String| distinct(reports.iter().map(|r| of(&r.environment)));
-    fact(&mut html, "Processor", each(|e| format!("{}, {} threads", e.cpu, e.threads)));
+    fact(&mut html, "Processor", each(|e| format!("{}, {}", e.cpu, counted(e.threads, "thread"))));
     fact(&mut html, "Instructions", each(|e| format!("{} of {}", e.level_used, e.level_detected)));
     fact(&mut html, "Program", each(|e| e.program.clone()));
     fact(

@@ -21,7 +21,7 @@ use crate::environment;
 use crate::interrupt;
 use crate::measure::stack;
 use crate::peers::{Family, Found, Peer};
-use crate::record::{FORMAT, Report, Table};
+use crate::record::{self, Environment, FORMAT, Report, Table};
 
 use subjects::{Setting, Subject};
 
@@ -97,6 +97,12 @@ pub trait Progress {
     /// Called during `table`, with the completed part of the estimated time.
     fn at(&mut self, done: Duration, table: &str);
 
+    /// Called before the first table, with what the report's head shows.
+    fn head(&mut self, _environment: &Environment, _effort: &str, _peers: &[record::Peer]) {}
+
+    /// Called after each table.
+    fn finished(&mut self, _table: &Table, _peers: &[record::Peer]) {}
+
     /// Called at the end.
     fn end(&mut self);
 }
@@ -133,6 +139,8 @@ pub fn run(
         for suite in suites {
             plans.extend(suite.plan(effort, &peers).into_iter().map(|plan| (suite.name(), plan)));
         }
+        let records: Vec<_> = peers.iter().map(Found::record).collect();
+        progress.head(&environment, effort.name(), &records);
         progress.begin(plans.iter().map(|(_, plan)| plan.time).sum());
         let mut before = Duration::ZERO;
         let (mut tables, mut unfinished) = (Vec::new(), Vec::new());
@@ -150,7 +158,10 @@ pub fn run(
                 }),
             };
             match measured {
-                Ok(table) => tables.push(table),
+                Ok(table) => {
+                    progress.finished(&table, &records);
+                    tables.push(table);
+                }
                 // Any failure then counts as the interruption: child processes receive the signal,
                 // too.
                 Err(_) if interrupt::requested() => {
@@ -165,7 +176,7 @@ pub fn run(
             format: FORMAT,
             environment,
             effort: effort.name().into(),
-            peers: peers.iter().map(Found::record).collect(),
+            peers: records,
             tables,
             unfinished,
         })

@@ -18,13 +18,13 @@ const IN_HEADING: [&str; 2] = ["suite", "table"];
 pub fn markdown(report: &Report) -> String {
     let e = &report.environment;
     let mut text = format!(
-        "# {}, {}\n\n- effort: {}\n- processor: {}, {} threads; level {} of {}\n\
+        "# {}, {}\n\n- effort: {}\n- processor: {}, {}; level {} of {}\n\
          - compiler: {}, opt-level {}, {}\n- clock: {}\n",
         e.program,
         e.date,
         report.effort,
         e.cpu,
-        e.threads,
+        super::number::counted(e.threads, "thread"),
         e.level_used,
         e.level_detected,
         e.compiler,

@@ -29,14 +29,22 @@ pub const MAX_WIDTH: usize = 100;
 
 /// Formats the whole report, in lines of at most `width` columns if possible (80 suffice).
 pub fn text(report: &Report, width: usize) -> String {
+    let mut text = head(&report.environment, &report.effort, &report.peers, width);
+    let tables = report.tables.iter().filter_map(|table| finished(table, &report.peers, width));
+    text.extend(tables);
+    text + &end(report, width)
+}
+
+/// Formats a table as soon as it is measured; `None` if only [`end`] shows it, as part of another.
+pub fn finished(table: &Table, peers: &[Peer], width: usize) -> Option<String> {
+    let alone = !tunnels::is_shown(table) && !FORMS.iter().any(|form| form.shows(table));
+    alone.then(|| trimmed(&format!("\n{}", table::text(table, peers, width.min(MAX_WIDTH)))))
+}
+
+/// Formats what follows the single tables: the legend, and last the summaries.
+pub fn end(report: &Report, width: usize) -> String {
     let width = width.min(MAX_WIDTH);
-    let mut text = header(&report.environment, &report.effort, &report.peers, width);
-    let alone =
-        |table: &&Table| !tunnels::is_shown(table) && !FORMS.iter().any(|form| form.shows(table));
-    for table in report.tables.iter().filter(alone) {
-        text.push('\n');
-        text.push_str(&table::text(table, &report.peers, width));
-    }
+    let mut text = format!("\n{}", legend(report, width));
     text.push_str(&summary::text(&report.tables));
     text.push_str(&rates::text(&report.tables));
     for form in &FORMS {
@@ -51,23 +59,28 @@ pub fn text(report: &Report, width: usize) -> String {
             let _ = writeln!(text, "{line}");
         }
     }
-    text.push('\n');
-    text.push_str(&legend(report, width));
-    // The grids pad their lines with spaces.
-    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-    lines.join("\n") + "\n"
+    trimmed(&text)
 }
 
-/// Formats the environment.
-fn header(environment: &Environment, effort: &str, peers: &[Peer], width: usize) -> String {
+/// Removes the spaces with which grids pad their lines.
+fn trimmed(text: &str) -> String {
+    text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
+}
+
+/// Formats the environment and the peers.
+pub fn head(environment: &Environment, effort: &str, peers: &[Peer], width: usize) -> String {
+    let width = width.min(MAX_WIDTH);
     let e = environment;
     let mut lines = vec![
         (String::new(), format!("{}, {}, {effort} run", e.program, e.date)),
         (
             "processor".into(),
             format!(
-                "{}, {} threads; level {} of {}",
-                e.cpu, e.threads, e.level_used, e.level_detected
+                "{}, {}; level {} of {}",
+                e.cpu,
+                number::counted(e.threads, "thread"),
+                e.level_used,
+                e.level_detected
             ),
         ),
         ("compiler".into(), format!("{}, opt-level {}, {}", e.compiler, e.opt_level, e.target)),
@@ -83,7 +96,7 @@ fn header(environment: &Environment, effort: &str, peers: &[Peer], width: usize)
         };
         lines.push((name, version));
     }
-    definitions(&lines, width)
+    trimmed(&definitions(&lines, width))
 }
 
 /// Formats how much the reference differs from itself.

@@ -16,6 +16,11 @@ pub(crate) fn whole(number: u64) -> String {
     text
 }
 
+/// Formats a number and its noun: 1 thread, 2 threads.
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 /// Formats [`whole`], or [`NONE`].
 pub(crate) fn whole_or_none(number: Option<u64>) -> String {
     number.map_or_else(|| NONE.into(), whole)
