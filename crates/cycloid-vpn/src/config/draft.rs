@@ -277,7 +277,9 @@ impl Draft {
             return Err(directive.error(problem));
         }
         let path = self.base(directive).join(&directive.arguments[0]);
-        let bytes = read(&path).map_err(|problem| directive.error(problem))?;
+        let bytes = read(&path).map_err(|Problem { message, hint }| {
+            directive.error(Problem::new(format!("{}: {message}", path.display()), hint))
+        })?;
         self.depth += 1;
         self.included += 1;
         self.text(&path, scope, &bytes)?;
@@ -286,10 +288,10 @@ impl Draft {
     }
 }
 
-/// Reads a configuration file.
+/// Reads a configuration file. The problem does not name it.
 pub(super) fn read(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, Problem> {
     let cannot = |error: std::io::Error| {
-        Problem::new(format!("cannot read {}: {error}", path.display()), "name an existing file")
+        Problem::new(format!("cannot read the file: {error}"), "name an existing file")
     };
     let file = File::open(path).map_err(cannot)?;
     let length = file.metadata().map_err(cannot)?.len().min(MAX_FILE);
@@ -297,7 +299,7 @@ pub(super) fn read(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, Problem> 
     file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(cannot)?;
     if bytes.len() as u64 > MAX_FILE {
         return Err(Problem::new(
-            format!("{} has more than {MAX_FILE} bytes", path.display()),
+            format!("the file has more than {MAX_FILE} bytes"),
             "name a configuration file",
         ));
     }

@@ -207,8 +207,8 @@ fn without_a_blinding_nothing_is_computed() {
             assert_eq!(run(&mut batch, 9), [Err(Error::RandomGenerator); 9], "{values:x?}");
         }
     }
-    // Numbers that are never less than the modulus, but not all the same.
-    let values: Vec<_> = (0..32).map(|i| u64::MAX - u64::from(i % 7 == 0)).collect();
+    // Numbers that are never less than the modulus, of limbs that all differ.
+    let values: Vec<_> = (0..32).map(|i| u64::MAX - i).collect();
     let mut rng = Repeating::new(&values);
     let mut memory = vec![0; blinding_limbs(BITS)];
     let mut blinding = Blinding::of(&mut memory, BITS).unwrap();
