@@ -8,7 +8,7 @@ pub(super) struct Comparison<'a> {
     pub(super) of: Measured<'a>,
     /// Our single operation.
     pub(super) ours: &'a Record,
-    /// Our fastest parallel operation.
+    /// Our fastest parallel operation that does the same work: no peer has prepared keys.
     pub(super) many: Option<&'a Record>,
     /// The fastest peer.
     pub(super) best: &'a Record,
@@ -27,7 +27,9 @@ impl<'a> Comparison<'a> {
         let alike = |record: &&Record| record.constant_time || !ours.constant_time;
         let best = peers().filter(alike).min_by(faster).or_else(|| peers().min_by(faster))?;
         let many = records().filter(|record| {
-            let is_batch = record.operations_per_call > 1 && record.label != ours.label;
+            let is_batch = record.operations_per_call > 1
+                && record.label != ours.label
+                && !record.label.starts_with("prepared");
             is_batch && of.is_ours(record) && is_usable(record.ratio.median)
         });
         Some(Self { of, ours, many: many.min_by(faster), best })
@@ -86,6 +88,19 @@ fn is_usable(ratio: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn peers_are_not_compared_with_prepared_keys() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/ec-zen-5.json");
+        let text = std::fs::read_to_string(path).unwrap();
+        let report = serde_json::from_str::<crate::record::Report>(&text).unwrap();
+        let is_wanted = |table: &&crate::record::Table| table.title == "P-256: verify";
+        let table = report.tables.iter().find(is_wanted).unwrap();
+        assert!(table.records.iter().any(|record| record.label == "prepared ×8"));
+        let json = serde_json::Value::Null;
+        let of = Measured { source: "ec", report: &report, table, json: &json };
+        assert_eq!(Comparison::new(of).unwrap().many.unwrap().label, "×8");
+    }
 
     #[test]
     fn means() {
