@@ -90,7 +90,7 @@ fn foot(comparison: &Comparison, all: bool) -> String {
         let told = percent(1.0 + resolution(comparison));
         let _ = writeln!(
             text,
-            "half of the rows detect changes from {told} on; repeated runs detect smaller ones"
+            "half of the rows detect changes from {told} on; more runs detect smaller ones"
         );
     }
     for mean in &comparison.means {
