@@ -69,7 +69,7 @@ fn an_operation_is_profiled_in_every_form() {
         "--speedscope",
         speedscope.to_str().unwrap(),
     ]);
-    for part in ["Flat profile:", "Call graph:", "first use", "delivered", "sampling itself:"] {
+    for part in ["Flat profile:", "Call graph:", "first use", "delivered", "sampling cost:"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
