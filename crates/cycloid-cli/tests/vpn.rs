@@ -69,7 +69,7 @@ fn mistakes_are_answered_in_two_lines() {
     std::fs::write(directory.join("x.ovpn"), "client\nremot h\n").unwrap();
     for (arguments, message, hint) in [
         (&["check", "x.ovpn"][..], "x.ovpn:2: unknown directive: `remot h`", "remote"),
-        (&["check", "absent"], "cannot read absent", "name an existing file"),
+        (&["check", "absent"], "absent: cannot read the file", "name an existing file"),
         (&["pki", "client", "a"], "cannot read pki/ca.key", "pki init"),
         (&["genkey", "tls-crypt-v2-client"], "required", "--help"),
         (
