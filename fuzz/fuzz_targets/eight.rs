@@ -34,11 +34,11 @@ impl Lane {
         let mut modulus = input.limbs(n);
         // Most are odd, because otherwise most lanes would only fail.
         if let Some(low) = modulus.first_mut()
-            && input.byte() % 8 != 0
+            && !input.byte().is_multiple_of(8)
         {
             *low |= 1;
         }
-        let room = if input.byte() % 16 == 0 { n / 2 } else { n + input.up_to(1) };
+        let room = if input.byte().is_multiple_of(16) { n / 2 } else { n + input.up_to(1) };
         Self { modulus, base: input.limbs(b), exponent: input.limbs(e), room }
     }
 

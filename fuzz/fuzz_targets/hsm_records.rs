@@ -202,6 +202,10 @@ fn changed_backup(input: &mut Input<'_>) {
             objects.iter().map(part).collect::<Vec<_>>()
         };
         assert_eq!(plain(&objects), plain(&SOUND.content.objects));
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "lifetimes need the closure"
+        )]
         TARGET.write(|write| write.clear()).expect("the keystore can be cleared");
     }
 }

@@ -18,8 +18,8 @@ use cycloid_vpn::proto::{Error, Role};
 use libfuzzer_sys::fuzz_target;
 use support::Dice;
 use support::authority::Authority;
-use support::ends::{World, client_settings, server_settings};
 use support::network::Weather;
+use support::simulation::{World, client_settings, server_settings};
 
 /// The receiver of a packet.
 #[derive(Clone, Copy)]

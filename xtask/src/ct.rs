@@ -3,7 +3,9 @@
 //! The program `cycloid-ct` reports each branch, address and variable-time instruction that depends
 //! on a secret. It must first find planted leaks.
 
-use crate::process::{Failure, cargo, output, program, run as run_program, run_and_keep, say};
+use crate::process::{
+    Failure, cargo, program, run as run_program, run_and_keep, say, target_folder,
+};
 
 const PROGRAM: &str = "cycloid-ct";
 
@@ -15,7 +17,7 @@ pub(crate) fn run(options: &[String]) -> Result<String, Failure> {
             .hint("run this on such a machine"));
     }
     run_program(&mut cargo("build --release --locked -p cycloid-ct"))?;
-    let path = program_path()?;
+    let path = format!("{}/release/{PROGRAM}", target_folder()?);
     let keep = |line: &str| line.starts_with("planted") || line.starts_with("traced");
     let (mut lines, outcome) =
         run_and_keep(program(&path, "--plants").env("RUST_BACKTRACE", "0"), keep);
@@ -26,13 +28,4 @@ pub(crate) fn run(options: &[String]) -> Result<String, Failure> {
     let summary = format!("ct: {}", lines.join("; "));
     say(&summary);
     Ok(summary)
-}
-
-/// Returns the program's path in cargo's target directory.
-fn program_path() -> Result<String, Failure> {
-    let metadata = output(&mut cargo("metadata --no-deps --format-version 1"))?;
-    let metadata: serde_json::Value = serde_json::from_str(&metadata)
-        .map_err(|error| Failure::new(format!("cargo metadata: {error}")))?;
-    let target = metadata["target_directory"].as_str().unwrap_or("target");
-    Ok(format!("{target}/release/{PROGRAM}"))
 }

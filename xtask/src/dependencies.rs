@@ -9,7 +9,7 @@ use std::fs;
 use crate::process::{Failure, Outcome, cargo, output, say};
 
 /// The workspaces, each with its own lock file.
-const MANIFESTS: [&str; 3] = ["Cargo.toml", "fuzz/Cargo.toml", "xtask/no-std/Cargo.toml"];
+const MANIFESTS: [&str; 2] = ["Cargo.toml", "xtask/no-std/Cargo.toml"];
 
 /// Checks the dependencies of all workspaces.
 pub(crate) fn run() -> Outcome {

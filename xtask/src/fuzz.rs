@@ -2,50 +2,63 @@
 //!
 //! `cargo fuzz` needs a nightly compiler for the address sanitizer. Here the targets' own
 //! comparisons check the library's code, so coverage instrumentation suffices, and stable Rust has
-//! that.
+//! that. Only the workspace's crates are instrumented: their dependencies are those of the tests, and
+//! compiled once.
 
 use std::fs;
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::thread;
 
-use crate::process::{Failure, cargo, output, program, run as run_program, say, shown};
+use crate::process::{Failure, cargo, program, run as run_program, say, shown, target_folder};
 
 /// The default running time of each target.
 pub(crate) const SMOKE_SECONDS: u32 = 20;
 
-/// The coverage that guides libFuzzer: counts of edges, and traced comparisons.
-const INSTRUMENTATION: &str = "--cfg fuzzing -Cpasses=sancov-module \
-    -Cllvm-args=-sanitizer-coverage-level=4 \
-    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
-    -Cllvm-args=-sanitizer-coverage-pc-table \
-    -Cllvm-args=-sanitizer-coverage-trace-compares \
-    -Ccodegen-units=1";
+/// Compiles a crate with the coverage that guides libFuzzer.
+const COMPILER: &str = "fuzz/instrumented-rustc";
 
-/// Builds all targets and runs each for `seconds`.
+/// Builds all targets and runs each for `seconds`, as many at a time as there are processors.
 pub(crate) fn run(seconds: u32) -> Result<String, Failure> {
-    let host = host()?;
-    // With an explicit target, the flags apply to the fuzzed code and not to build scripts.
-    let mut build = cargo(
-        "build --release --locked --bins --manifest-path fuzz/Cargo.toml --target-dir target/fuzz",
-    );
-    run_program(build.args(["--target", &host]).env("RUSTFLAGS", INSTRUMENTATION))?;
+    let compiler = fs::canonicalize(COMPILER)
+        .map_err(|error| Failure::new(format!("cannot find {COMPILER}: {error}")))?;
+    let mut build = cargo("build --locked --package cycloid-fuzz --bins");
+    run_program(build.env("RUSTC_WORKSPACE_WRAPPER", compiler))?;
+    let folder = target_folder()? + "/debug";
     let targets = targets()?;
-    let mut done = Vec::new();
-    for target in &targets {
-        done.push(format!("{target}: {}", fuzz(target, &host, seconds)?));
-    }
+    let next = Mutex::new(targets.iter());
+    let at_once = thread::available_parallelism().map_or(1, NonZero::get);
+    let done = thread::scope(|scope| {
+        let work = || {
+            let mut done = Vec::new();
+            loop {
+                let target = next.lock().expect("no worker panics").next();
+                let Some(target) = target else { return Ok(done) };
+                done.push(format!("{target}: {}", fuzz(target, &folder, seconds)?));
+            }
+        };
+        let workers: Vec<_> = (0..at_once).map(|_| scope.spawn(work)).collect();
+        workers
+            .into_iter()
+            .map(|worker| worker.join().expect("no worker panics"))
+            .collect::<Result<Vec<Vec<String>>, Failure>>()
+    })?;
+    let mut done = done.concat();
+    done.sort();
     let summary = format!("fuzz-smoke: {}", done.join("; "));
     say(&summary);
     Ok(summary)
 }
 
-/// Runs one target, and returns libFuzzer's last line.
-fn fuzz(target: &str, host: &str, seconds: u32) -> Result<String, Failure> {
+/// Runs one target of `folder`, and returns libFuzzer's last line.
+fn fuzz(target: &str, folder: &str, seconds: u32) -> Result<String, Failure> {
     let corpus = format!("fuzz/corpus/{target}");
     let artifacts = format!("fuzz/artifacts/{target}/");
     for folder in [&corpus, &artifacts] {
         fs::create_dir_all(folder)
             .map_err(|error| Failure::new(format!("cannot make {folder}: {error}")))?;
     }
-    let mut fuzzer = program(&format!("target/fuzz/{host}/release/{target}"), &corpus);
+    let mut fuzzer = program(&format!("{folder}/{target}"), &corpus);
     fuzzer.arg(format!("-max_total_time={seconds}"));
     fuzzer.arg(format!("-artifact_prefix={artifacts}"));
     fuzzer.args(["-timeout=300", "-rss_limit_mb=1024", "-max_len=2048"]);
@@ -57,7 +70,7 @@ fn fuzz(target: &str, host: &str, seconds: u32) -> Result<String, Failure> {
     let last = log.lines().rev().find(|line| line.starts_with("Done "));
     match last {
         Some(last) if output.status.success() => {
-            eprintln!("{last}");
+            eprintln!("{target}: {last}");
             Ok(last.trim_start_matches("Done ").into())
         }
         _ => {
@@ -69,12 +82,6 @@ fn fuzz(target: &str, host: &str, seconds: u32) -> Result<String, Failure> {
                 .hint(format!("the input is in {artifacts}; pass it to the target as an argument")))
         }
     }
-}
-
-fn host() -> Result<String, Failure> {
-    let version = output(&mut program("rustc", "--version --verbose"))?;
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(String::from).ok_or_else(|| Failure::new("rustc does not report its host"))
 }
 
 /// Returns the names of the targets, one file each.

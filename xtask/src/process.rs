@@ -50,6 +50,14 @@ pub(crate) fn cargo(arguments: &str) -> Command {
     program(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()), arguments)
 }
 
+/// Returns cargo's target directory.
+pub(crate) fn target_folder() -> Result<String, Failure> {
+    let metadata = output(&mut cargo("metadata --no-deps --format-version 1"))?;
+    let metadata: serde_json::Value = serde_json::from_str(&metadata)
+        .map_err(|error| Failure::new(format!("cargo metadata: {error}")))?;
+    Ok(metadata["target_directory"].as_str().unwrap_or("target").into())
+}
+
 /// Returns the command for a program, with `arguments` split at spaces.
 pub(crate) fn program(name: &str, arguments: &str) -> Command {
     let mut command = Command::new(name);

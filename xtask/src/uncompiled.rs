@@ -7,7 +7,7 @@ use crate::layers::tree;
 use crate::process::{Failure, Outcome, program, say};
 
 /// The manifests of all workspaces.
-const MANIFESTS: [&str; 3] = ["Cargo.toml", "fuzz/Cargo.toml", "xtask/no-std/Cargo.toml"];
+const MANIFESTS: [&str; 2] = ["Cargo.toml", "xtask/no-std/Cargo.toml"];
 
 /// Follows the modules from every target and reports unreachable files.
 pub(crate) fn run() -> Outcome {

@@ -108,7 +108,7 @@ pub struct Peer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Missing {
-    /// What was not found.
+    /// The missing library or program.
     pub reason: String,
     /// How to install it.
     pub remedy: String,
@@ -295,8 +295,9 @@ pub struct Tunnel {
     pub round_trip_ns: Option<f64>,
 }
 
-/// What the clients of a service observe. The time of an operation is that of the whole service,
-/// all clients together. Nanoseconds of wall-clock time, except for `processor_ns`.
+/// The performance of a service as its clients observe it, in nanoseconds of wall-clock time, except
+/// for `processor_ns`. The time of an operation is the elapsed time divided by the operations of
+/// all clients.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Service {

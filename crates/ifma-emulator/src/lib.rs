@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 use decode::{Instruction, Operand};
 use state::State;
 
-/// What executes the instructions.
+/// The executor of IFMA instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Executor {
     /// The processor; no handler was installed.

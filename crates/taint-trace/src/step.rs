@@ -56,8 +56,8 @@ pub fn trace<R>(work: impl FnOnce() -> R) -> (R, Report) {
     prepare();
     assert!(!TRACING.swap(true, Ordering::Relaxed), "a trace is already running");
     with_engine(|engine| {
-        // What an earlier call left below this frame is dead; the calls that enter `work` overwrite
-        // it untraced.
+        // Dead values of earlier calls lie below this frame. The calls that enter `work` overwrite
+        // them, but are not traced.
         engine.memory.fill(stack_pointer() - DEAD_STACK, DEAD_STACK, false);
         engine.begin();
     });

@@ -16,7 +16,7 @@ pub(super) struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    /// Returns the group that it is shown in: its title up to the colon.
+    /// Returns the group of the table: its title up to the colon.
     pub(super) fn group(&self) -> &'a str {
         self.table.title.split_once(": ").map_or(&*self.table.title, |(group, _)| group)
     }

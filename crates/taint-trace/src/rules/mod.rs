@@ -401,7 +401,7 @@ fn elementwise(engine: &mut Engine, code: &Code, values: &Values<'_>, size: usiz
     elements(taint, size)
 }
 
-/// Returns whether an instruction has two operands, of which the first is also a source.
+/// Returns whether an instruction has two operands and reads the first one, too.
 fn is_legacy(instruction: &Instruction) -> bool {
     instruction.encoding() == EncodingKind::Legacy
 }

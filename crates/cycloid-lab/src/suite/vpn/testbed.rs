@@ -41,7 +41,7 @@ const HINT: &str = "run as root, with iperf3, iproute2 and iputils-ping installe
 /// Checks that tunnels can be created on this machine.
 ///
 /// # Errors
-/// What is missing, and how to install it.
+/// Names a missing program or privilege, and the way to get it.
 pub(super) fn possible() -> Result<(), Failure> {
     for (program, package) in [("ip", "iproute2"), ("iperf3", "iperf3"), ("ping", "iputils-ping")] {
         // Only whether it starts matters, not its output.

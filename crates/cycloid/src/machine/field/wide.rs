@@ -31,7 +31,7 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
     const PACKED: usize = size_of::<P::Words>() / size_of::<Limb>();
 
     /// Loads residues that [`scatter`](Self::scatter) has written: [`PACKED`](Self::PACKED) limbs
-    /// at each index in `at`, of which there are [`WIDTH`](Arithmetic::WIDTH).
+    /// at each index in `at`, which has [`WIDTH`](Arithmetic::WIDTH) indices.
     #[inline(always)]
     fn gather(self, memory: &[Limb], at: &[usize]) -> Self::Element {
         let mut words = P::Words::ZERO;
